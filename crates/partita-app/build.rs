@@ -4,7 +4,9 @@ use std::process::Command;
 
 fn main() {
     println!("cargo::rerun-if-env-changed=PARTITA_COMMIT");
-    let commit = std::env::var("PARTITA_COMMIT").ok().or_else(|| git(&["rev-parse", "HEAD"]));
+    let commit = std::env::var("PARTITA_COMMIT")
+        .ok()
+        .or_else(|| git(&["rev-parse", "HEAD"]));
     if let Some(commit) = commit {
         println!("cargo::rustc-env=PARTITA_COMMIT={commit}");
     }

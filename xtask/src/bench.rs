@@ -44,7 +44,11 @@ impl Benchmark {
         let ending = if folder == "examples" { ".rs" } else { ".py" };
         let program = file.strip_suffix(ending)?;
         let name = program.strip_prefix("bench_").unwrap_or(program).to_owned();
-        Some(Self { name, package: package.into(), file: format!("{folder}/{file}") })
+        Some(Self {
+            name,
+            package: package.into(),
+            file: format!("{folder}/{file}"),
+        })
     }
 
     /// The example that it is, if it is not in Python.
@@ -58,19 +62,35 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let benchmarks = discover(workspace.root())?;
     let Some(name) = &arguments.name else {
         for benchmark in &benchmarks {
-            println!("{:<16} crates/{}/{}", benchmark.name, benchmark.package, benchmark.file);
+            println!(
+                "{:<16} crates/{}/{}",
+                benchmark.name, benchmark.package, benchmark.file
+            );
         }
         return Ok(());
     };
     let Some(benchmark) = benchmarks.iter().find(|benchmark| benchmark.name == *name) else {
-        let names: Vec<&str> = benchmarks.iter().map(|benchmark| benchmark.name.as_str()).collect();
-        bail!("there is no benchmark '{name}'; there are: {}", names.join(", "));
+        let names: Vec<&str> = benchmarks
+            .iter()
+            .map(|benchmark| benchmark.name.as_str())
+            .collect();
+        bail!(
+            "there is no benchmark '{name}'; there are: {}",
+            names.join(", ")
+        );
     };
     let with_peers = arguments.peers || benchmark.example().is_none();
-    let peers = if with_peers { Some(peers::set_up(workspace, name, &benchmark.package)?) } else { None };
+    let peers = if with_peers {
+        Some(peers::set_up(workspace, name, &benchmark.package)?)
+    } else {
+        None
+    };
     let raw = measured(workspace, benchmark, peers.as_ref(), arguments)?;
     if !arguments.try_out {
-        println!("written: {}", write_page(workspace, name, peers.as_ref(), arguments, &raw)?);
+        println!(
+            "written: {}",
+            write_page(workspace, name, peers.as_ref(), arguments, &raw)?
+        );
     }
     Ok(())
 }
@@ -83,9 +103,15 @@ fn discover(root: &Path) -> Result<Vec<Benchmark>> {
         let name = package.file_name().to_string_lossy().into_owned();
         for folder in ["examples", "benchmarks"] {
             // Most crates have neither.
-            let Ok(files) = fs::read_dir(package.path().join(folder)) else { continue };
+            let Ok(files) = fs::read_dir(package.path().join(folder)) else {
+                continue;
+            };
             for file in files {
-                benchmarks.extend(Benchmark::of(&name, folder, &file?.file_name().to_string_lossy()));
+                benchmarks.extend(Benchmark::of(
+                    &name,
+                    folder,
+                    &file?.file_name().to_string_lossy(),
+                ));
             }
         }
     }
@@ -109,9 +135,14 @@ fn measured(
         }
         (example, peers) => {
             let mut cargo = workspace.cargo(["run", "--package", &benchmark.package, "--example"]);
-            cargo.args(example).args(optimised.then_some("--release")).arg("--");
+            cargo
+                .args(example)
+                .args(optimised.then_some("--release"))
+                .arg("--");
             if let Some(peers) = peers {
-                cargo.env("PARTITA_PEERS_PYTHON", &peers.python).env("PARTITA_PEERS_SCRIPT", &peers.script);
+                cargo
+                    .env("PARTITA_PEERS_PYTHON", &peers.python)
+                    .env("PARTITA_PEERS_SCRIPT", &peers.script);
             }
             cargo
         }
@@ -128,9 +159,14 @@ fn write_page(
     raw: &str,
 ) -> Result<String> {
     let rest = &arguments.rest;
-    let words = ["cargo", "xtask", "bench", name].into_iter().chain(arguments.peers.then_some("--peers"));
+    let words = ["cargo", "xtask", "bench", name]
+        .into_iter()
+        .chain(arguments.peers.then_some("--peers"));
     let words = words.chain((!rest.is_empty()).then_some("--"));
-    let command = words.chain(rest.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
+    let command = words
+        .chain(rest.iter().map(String::as_str))
+        .collect::<Vec<_>>()
+        .join(" ");
     let versions = peers.map_or_else(String::new, |peers| format!("\npeers: {}", peers.versions));
     let machine = machine(workspace)? + &versions;
     let measured = format!("```text\n$ {command}\n{machine}\n\n{}\n```", raw.trim_end());
@@ -139,7 +175,8 @@ fn write_page(
     let path = workspace.path(&file);
     let fresh = format!("# Benchmark `{name}`\n\n<!-- measured:begin -->\n<!-- measured:end -->\n");
     let text = fs::read_to_string(&path).unwrap_or(fresh);
-    let text = markers::replace(&text, "measured", &measured).with_context(|| format!("in {file}"))?;
+    let text =
+        markers::replace(&text, "measured", &measured).with_context(|| format!("in {file}"))?;
     fs::create_dir_all(workspace.path("docs/benchmarks")).context("cannot make docs/benchmarks")?;
     fs::write(&path, text).with_context(|| format!("cannot write {file}"))?;
     Ok(file)
@@ -147,18 +184,41 @@ fn write_page(
 
 /// Processor, cores, compiler and commit, a line each.
 fn machine(workspace: &Workspace) -> Result<String> {
-    let git = |arguments: &[&str]| shell::output(Command::new("git").current_dir(workspace.root()).args(arguments));
-    let processor = fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| processor(&text));
-    let cores = thread::available_parallelism().map_or_else(|_| "?".to_owned(), |cores| cores.to_string());
-    let compiler = shell::output(Command::new("rustc").current_dir(workspace.root()).arg("--version"))?;
+    let git = |arguments: &[&str]| {
+        shell::output(
+            Command::new("git")
+                .current_dir(workspace.root())
+                .args(arguments),
+        )
+    };
+    let processor = fs::read_to_string("/proc/cpuinfo")
+        .ok()
+        .and_then(|text| processor(&text));
+    let cores =
+        thread::available_parallelism().map_or_else(|_| "?".to_owned(), |cores| cores.to_string());
+    let compiler = shell::output(
+        Command::new("rustc")
+            .current_dir(workspace.root())
+            .arg("--version"),
+    )?;
     let commit = git(&["rev-parse", "--short=12", "HEAD"])?;
-    let changes = if git(&["status", "--porcelain"])?.is_empty() { "" } else { " and changes that are not committed" };
+    let changes = if git(&["status", "--porcelain"])?.is_empty() {
+        ""
+    } else {
+        " and changes that are not committed"
+    };
     let processor = processor.unwrap_or_else(|| std::env::consts::ARCH.to_owned());
-    Ok(format!("{processor}, {cores} cores; {}; commit {}{changes}", compiler.trim(), commit.trim()))
+    Ok(format!(
+        "{processor}, {cores} cores; {}; commit {}{changes}",
+        compiler.trim(),
+        commit.trim()
+    ))
 }
 
 fn processor(cpuinfo: &str) -> Option<String> {
-    let line = cpuinfo.lines().find(|line| line.starts_with("model name"))?;
+    let line = cpuinfo
+        .lines()
+        .find(|line| line.starts_with("model name"))?;
     Some(line.split_once(':')?.1.trim().to_owned())
 }
 
@@ -185,8 +245,9 @@ mod tests {
         };
         let found = discover(folder.path()).unwrap();
         let python = benchmark("python", "partita-python", "benchmarks/bench_python.py");
-        let [pcc, starts] = [("pcc", "bench_pcc"), ("starts", "starts")]
-            .map(|(name, example)| benchmark(name, "partita-pcc", &format!("examples/{example}.rs")));
+        let [pcc, starts] = [("pcc", "bench_pcc"), ("starts", "starts")].map(|(name, example)| {
+            benchmark(name, "partita-pcc", &format!("examples/{example}.rs"))
+        });
         assert_eq!(pcc.example(), Some("bench_pcc"));
         assert_eq!(python.example(), None);
         assert_eq!(found, [pcc, python, starts]);
@@ -194,7 +255,10 @@ mod tests {
 
     #[test]
     fn the_processor_is_named() {
-        assert_eq!(processor("processor\t: 0\nmodel name\t: Abacus 3\n"), Some("Abacus 3".into()));
+        assert_eq!(
+            processor("processor\t: 0\nmodel name\t: Abacus 3\n"),
+            Some("Abacus 3".into())
+        );
         assert_eq!(processor(""), None);
     }
 }

@@ -44,7 +44,9 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
             print!("{}", list(workspace, &sets, &folders));
             Ok(())
         }
-        Command::Verify { folder: Some(folder) } => verify::run(workspace, &sets, std::slice::from_ref(folder)),
+        Command::Verify {
+            folder: Some(folder),
+        } => verify::run(workspace, &sets, std::slice::from_ref(folder)),
         Command::Verify { folder: None } => verify::run(workspace, &sets, &folders),
         Command::Fetch(arguments) => fetch::run(workspace, &sets, arguments),
     }
@@ -65,9 +67,19 @@ fn list(workspace: &Workspace, sets: &[Set], folders: &[PathBuf]) -> String {
     };
     let row = |set: &Set| {
         let place = folders.iter().find_map(|folder| set.find_in(folder));
-        let place = place.map_or_else(|| "not here".to_owned(), |path| workspace.show(&path).to_string());
+        let place = place.map_or_else(
+            || "not here".to_owned(),
+            |path| workspace.show(&path).to_string(),
+        );
         let numbers = [set.rows, set.features, set.classes].map(|number| number.to_string());
-        line([&set.name, &numbers[0], &numbers[1], &numbers[2], &set.kind, &place])
+        line([
+            &set.name,
+            &numbers[0],
+            &numbers[1],
+            &numbers[2],
+            &set.kind,
+            &place,
+        ])
     };
     let head = line(["name", "rows", "features", "classes", "kind", "where"]);
     std::iter::once(head).chain(sets.iter().map(row)).collect()
@@ -77,7 +89,10 @@ impl Set {
     /// The set's file in a folder, compressed or not.
     fn find_in(&self, folder: &Path) -> Option<PathBuf> {
         let names = [self.file.as_str(), self.file.trim_end_matches(".gz")];
-        names.iter().map(|name| folder.join(name)).find(|path| path.is_file())
+        names
+            .iter()
+            .map(|name| folder.join(name))
+            .find(|path| path.is_file())
     }
 }
 
@@ -92,11 +107,26 @@ mod tests {
         let workspace = Workspace::at(folder.path());
         fs::create_dir(folder.path().join("datasets")).unwrap();
         fs::write(folder.path().join("datasets/b.csv"), "x\n").unwrap();
-        let set = |name: &str, file: &str| Set { name: name.into(), file: file.into(), rows: 3, ..Set::default() };
-        let text = list(&workspace, &[set("a", "a.csv"), set("b", "b.csv.gz")], &[workspace.path("datasets")]);
+        let set = |name: &str, file: &str| Set {
+            name: name.into(),
+            file: file.into(),
+            rows: 3,
+            ..Set::default()
+        };
+        let text = list(
+            &workspace,
+            &[set("a", "a.csv"), set("b", "b.csv.gz")],
+            &[workspace.path("datasets")],
+        );
         let lines: Vec<&str> = text.lines().collect();
-        assert!(lines[1].starts_with("a ") && lines[1].ends_with("not here"), "{text}");
-        assert!(lines[2].starts_with("b ") && lines[2].ends_with("datasets/b.csv"), "{text}");
+        assert!(
+            lines[1].starts_with("a ") && lines[1].ends_with("not here"),
+            "{text}"
+        );
+        assert!(
+            lines[2].starts_with("b ") && lines[2].ends_with("datasets/b.csv"),
+            "{text}"
+        );
     }
 
     #[test]
@@ -105,8 +135,16 @@ mod tests {
         let sets = catalogue::read(&workspace.path("crates/partita-files/catalogue.csv")).unwrap();
         for set in sets.iter().filter(|set| set.is_shipped()) {
             let path = set.find_in(&workspace.path("datasets")).unwrap();
-            assert_eq!(catalogue::checksum(&path).unwrap(), set.sha256, "{}", set.name);
+            assert_eq!(
+                catalogue::checksum(&path).unwrap(),
+                set.sha256,
+                "{}",
+                set.name
+            );
         }
-        assert!(sets.iter().any(|set| set.name == "digits" && set.is_shipped()));
+        assert!(
+            sets.iter()
+                .any(|set| set.name == "digits" && set.is_shipped())
+        );
     }
 }

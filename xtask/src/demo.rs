@@ -10,8 +10,18 @@ use crate::shell;
 use crate::workspace::Workspace;
 
 /// What a user would type after `partita`, up to the output folder.
-const JOB: &[&str] =
-    &["run", "datasets/digits.csv", "--label", "label", "-k", "10", "--seed", "1", "-m", "eac-average,pcc-kl,pcc-l2"];
+const JOB: &[&str] = &[
+    "run",
+    "datasets/digits.csv",
+    "--label",
+    "label",
+    "-k",
+    "10",
+    "--seed",
+    "1",
+    "-m",
+    "eac-average,pcc-kl,pcc-l2",
+];
 
 /// Builds the binary, runs the job, says where the results are.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
@@ -28,7 +38,11 @@ fn job(workspace: &Workspace, binary: &Path) -> Result<()> {
     let folder = workspace.metadata()?.target_directory.join("demo");
     println!("$ partita {} -o {}", JOB.join(" "), workspace.show(&folder));
     let mut job = Command::new(binary);
-    job.current_dir(workspace.root()).args(JOB).arg("-o").arg(&folder).arg("--force");
+    job.current_dir(workspace.root())
+        .args(JOB)
+        .arg("-o")
+        .arg(&folder)
+        .arg("--force");
     shell::run(&mut job)?;
     println!("\nWritten:");
     for (file, bytes) in results(&folder)? {
@@ -65,7 +79,10 @@ mod tests {
         fs::create_dir(path("other")).unwrap();
         fs::write(path("labels.csv"), "abc").unwrap();
         fs::write(path("other/labels.csv"), "").unwrap();
-        assert_eq!(results(folder.path()).unwrap(), [(path("labels.csv"), 3), (path("other/labels.csv"), 0)]);
+        assert_eq!(
+            results(folder.path()).unwrap(),
+            [(path("labels.csv"), 3), (path("other/labels.csv"), 0)]
+        );
         assert!(results(&path("absent")).is_err());
     }
 }

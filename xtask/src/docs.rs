@@ -68,8 +68,12 @@ type Page = (&'static str, &'static str, fn(&Registry) -> String);
 
 const PAGES: &[Page] = &[
     ("README.md", "methods", |registry| table(&registry.methods)),
-    ("docs/methods.md", "methods", |registry| reference(&registry.methods)),
-    ("docs/glossary.md", "names", |registry| names(&registry.known_as)),
+    ("docs/methods.md", "methods", |registry| {
+        reference(&registry.methods)
+    }),
+    ("docs/glossary.md", "names", |registry| {
+        names(&registry.known_as)
+    }),
 ];
 
 /// Writes the generated parts, or checks them.
@@ -79,7 +83,11 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
 
 /// Fails where a generated part is not what the binary of the tests says.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
-    write(workspace, &workspace.tested("partita")?, &Arguments { check: true })
+    write(
+        workspace,
+        &workspace.tested("partita")?,
+        &Arguments { check: true },
+    )
 }
 
 fn write(workspace: &Workspace, binary: &Path, arguments: &Arguments) -> Result<()> {
@@ -88,7 +96,8 @@ fn write(workspace: &Workspace, binary: &Path, arguments: &Arguments) -> Result<
     for (file, name, write) in PAGES {
         let path = workspace.path(file);
         let text = fs::read_to_string(&path).with_context(|| format!("cannot read {file}"))?;
-        let new = markers::replace(&text, name, &write(&registry)).with_context(|| format!("in {file}"))?;
+        let new = markers::replace(&text, name, &write(&registry))
+            .with_context(|| format!("in {file}"))?;
         if new == text {
             continue;
         }
@@ -98,7 +107,10 @@ fn write(workspace: &Workspace, binary: &Path, arguments: &Arguments) -> Result<
         }
     }
     match (arguments.check, stale.is_empty()) {
-        (true, false) => bail!("{} do not say what the methods say; run `cargo xtask docs`", stale.join(" and ")),
+        (true, false) => bail!(
+            "{} do not say what the methods say; run `cargo xtask docs`",
+            stale.join(" and ")
+        ),
         (false, false) => println!("written: {}", stale.join(", ")),
         (_, true) => println!("the generated parts are up to date"),
     }
@@ -112,11 +124,23 @@ fn registry(binary: &Path) -> Result<Registry> {
 
 /// One row a method, for somebody who chooses.
 fn table(methods: &[Method]) -> String {
-    let mut text = String::from("| method | what it does | gives | chooses k | time |\n|---|---|---|---|---|\n");
+    let mut text = String::from(
+        "| method | what it does | gives | chooses k | time |\n|---|---|---|---|---|\n",
+    );
     for method in methods {
-        let gives = if method.soft { "labels, probabilities" } else { "labels" };
+        let gives = if method.soft {
+            "labels, probabilities"
+        } else {
+            "labels"
+        };
         let chooses = if method.chooses_clusters { "yes" } else { "no" };
-        text += &row(&[&format!("`{}`", method.name), &method.summary, gives, chooses, &method.time]);
+        text += &row(&[
+            &format!("`{}`", method.name),
+            &method.summary,
+            gives,
+            chooses,
+            &method.time,
+        ]);
     }
     text
 }
@@ -125,8 +149,16 @@ fn table(methods: &[Method]) -> String {
 fn names(known: &[KnownAs]) -> String {
     let mut text = String::from("| name | methods here | in what way |\n|---|---|---|\n");
     for name in known {
-        let methods: Vec<String> = name.methods.iter().map(|method| format!("`{method}`")).collect();
-        let methods = if methods.is_empty() { "–".to_owned() } else { methods.join(", ") };
+        let methods: Vec<String> = name
+            .methods
+            .iter()
+            .map(|method| format!("`{method}`"))
+            .collect();
+        let methods = if methods.is_empty() {
+            "–".to_owned()
+        } else {
+            methods.join(", ")
+        };
         text += &row(&[&name.term, &methods, &name.note]);
     }
     text
@@ -141,7 +173,10 @@ fn reference(methods: &[Method]) -> String {
 /// Which methods refuse soft base clusterings or weights, with the reasons: all others take them.
 fn doubt(methods: &[Method]) -> String {
     let all = |of: fn(&Method) -> &Value| {
-        let takes = methods.iter().filter(|method| of(method)["refused"].is_null()).count();
+        let takes = methods
+            .iter()
+            .filter(|method| of(method)["refused"].is_null())
+            .count();
         format!("{takes} of {}", methods.len())
     };
     let mut text = format!(
@@ -158,9 +193,9 @@ fn doubt(methods: &[Method]) -> String {
             ("weights of objects", &method.object_weights),
         ];
         for (what, taken) in given {
-            text += &taken["refused"]
-                .as_str()
-                .map_or_else(String::new, |why| row(&[&format!("`{}`", method.name), what, why]));
+            text += &taken["refused"].as_str().map_or_else(String::new, |why| {
+                row(&[&format!("`{}`", method.name), what, why])
+            });
         }
     }
     text
@@ -187,13 +222,23 @@ fn section(method: &Method) -> String {
         ("time", method.time.clone()),
         ("memory", method.memory.clone()),
     ];
-    let (name, summary, reference) = (&method.name, sentence(&method.summary), sentence(&method.reference));
+    let (name, summary, reference) = (
+        &method.name,
+        sentence(&method.summary),
+        sentence(&method.reference),
+    );
     let mut text = format!("## `{name}`\n\n{summary}\n\n{reference}\n\n| | |\n|---|---|\n");
     text.extend(facts.iter().map(|(what, is)| row(&[what, is])));
     if !method.settings.is_empty() {
         text += "\n| setting | default | values | what it changes |\n|---|---|---|---|\n";
-        let setting =
-            |s: &Setting| row(&[&format!("`{}`", s.name), &format!("`{}`", plain(&s.default)), &s.values, &s.help]);
+        let setting = |s: &Setting| {
+            row(&[
+                &format!("`{}`", s.name),
+                &format!("`{}`", plain(&s.default)),
+                &s.values,
+                &s.help,
+            ])
+        };
         text.extend(method.settings.iter().map(setting));
     }
     text
@@ -211,18 +256,26 @@ fn taken(weights: &Value) -> String {
 /// A line of an info as a sentence.
 fn sentence(line: &str) -> String {
     let mut letters = line.chars();
-    let first: String = letters.next().map(|first| first.to_uppercase().collect()).unwrap_or_default();
+    let first: String = letters
+        .next()
+        .map(|first| first.to_uppercase().collect())
+        .unwrap_or_default();
     let end = if line.ends_with('.') { "" } else { "." };
     format!("{first}{}{end}", letters.as_str())
 }
 
 /// A default as it is typed after `--set name=`.
 fn plain(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn row(cells: &[&str]) -> String {
-    let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|").replace('\n', " ")).collect();
+    let cells: Vec<String> = cells
+        .iter()
+        .map(|cell| cell.replace('|', "\\|").replace('\n', " "))
+        .collect();
     format!("| {} |\n", cells.join(" | "))
 }
 
@@ -241,12 +294,24 @@ mod tests {
     fn tables_are_read_from_the_infos() {
         let registry: Registry = serde_json::from_str(JSON).unwrap();
         let table = table(&registry.methods);
-        assert!(table.ends_with("| `a-b` | joins \\|x\\| | labels, probabilities | no | O(n) |\n"), "{table}");
+        assert!(
+            table.ends_with("| `a-b` | joins \\|x\\| | labels, probabilities | no | O(n) |\n"),
+            "{table}"
+        );
         let names = names(&registry.known_as);
-        assert!(names.ends_with("| A-B | `a-b` | the same |\n| C | – | not here |\n"), "{names}");
+        assert!(
+            names.ends_with("| A-B | `a-b` | the same |\n| C | – | not here |\n"),
+            "{names}"
+        );
         let reference = reference(&registry.methods);
-        assert!(reference.contains("\n## `a-b`\n\nJoins |x|.\n\nA, 2005.\n"), "{reference}");
-        assert!(reference.contains("base clusterings by 1 of 1, weights of objects by 0 of 1."), "{reference}");
+        assert!(
+            reference.contains("\n## `a-b`\n\nJoins |x|.\n\nA, 2005.\n"),
+            "{reference}"
+        );
+        assert!(
+            reference.contains("base clusterings by 1 of 1, weights of objects by 0 of 1."),
+            "{reference}"
+        );
         for line in [
             "| `a-b` | weights of objects | it counts every object once |",
             "| missing labels | handled by prior |",
@@ -254,7 +319,10 @@ mod tests {
             "| `solver` | `greedy` | block or greedy | Which. |",
             "| `rounds` | `8` | a whole number from 1 | How many. |",
         ] {
-            assert!(reference.lines().any(|other| other == line), "{line} is not in\n{reference}");
+            assert!(
+                reference.lines().any(|other| other == line),
+                "{line} is not in\n{reference}"
+            );
         }
     }
 }

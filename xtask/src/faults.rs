@@ -23,13 +23,20 @@ const PAGE: &str = "docs/reliability.md";
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     // With the whole workspace named, what the tests have built is used.
     let mut cargo = workspace.cargo(["test", "--quiet", "--workspace", "--test", "it", "faults::"]);
-    cargo.args(["--", "--nocapture"]).env("PARTITA_KILLS", arguments.kills.to_string());
+    cargo
+        .args(["--", "--nocapture"])
+        .env("PARTITA_KILLS", arguments.kills.to_string());
     let said = shell::tee(&mut cargo)?;
-    let mut rows: Vec<&str> = said.lines().filter_map(|line| line.split_once("fault: ").map(|(_, row)| row)).collect();
+    let mut rows: Vec<&str> = said
+        .lines()
+        .filter_map(|line| line.split_once("fault: ").map(|(_, row)| row))
+        .collect();
     rows.sort_unstable();
     ensure!(!rows.is_empty(), "the tests said nothing of faults");
     let rows: String = rows.iter().map(|row| format!("| {row} |\n")).collect();
-    let table = format!("| fault | how often | what became of it | what was left behind |\n|---|---|---|---|\n{rows}");
+    let table = format!(
+        "| fault | how often | what became of it | what was left behind |\n|---|---|---|---|\n{rows}"
+    );
     let page = workspace.path(PAGE);
     let text = fs::read_to_string(&page).with_context(|| format!("{PAGE} is missing"))?;
     fs::write(&page, markers::replace(&text, "faults", &table)?)?;

@@ -27,20 +27,33 @@ pub(crate) struct Arguments {
 }
 
 fn seconds(text: &str) -> Result<u64, String> {
-    let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
+    let (number, unit) = text.split_at(
+        text.find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(text.len()),
+    );
     let factor = match unit {
         "" | "s" => 1,
         "m" => 60,
         "h" => 3600,
         _ => return Err(format!("'{text}' is not a time; write 60s, 5m or 1h")),
     };
-    let number: u64 = number.parse().map_err(|_| format!("'{text}' is not a time; write 60s, 5m or 1h"))?;
+    let number: u64 = number
+        .parse()
+        .map_err(|_| format!("'{text}' is not a time; write 60s, 5m or 1h"))?;
     Ok(number.saturating_mul(factor))
 }
 
 /// Runs every target for as long as the checks have for it.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
-    run(workspace, &Arguments { target: None, seconds: 20, seed: 1, coverage: false })
+    run(
+        workspace,
+        &Arguments {
+            target: None,
+            seconds: 20,
+            seed: 1,
+            coverage: false,
+        },
+    )
 }
 
 /// Runs one target, or all.
@@ -54,7 +67,12 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         return coverage(workspace, arguments, &example, &folder);
     }
     let mut fuzz = Command::new(example);
-    fuzz.args(&arguments.target).args(["--for", &arguments.seconds.to_string(), "--seed", &arguments.seed.to_string()]);
+    fuzz.args(&arguments.target).args([
+        "--for",
+        &arguments.seconds.to_string(),
+        "--seed",
+        &arguments.seed.to_string(),
+    ]);
     shell::run(fuzz.arg("--into").arg(folder))
 }
 
@@ -63,18 +81,36 @@ const COUNTED: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitiz
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares -Cdebug-assertions -Ccodegen-units=1";
 
-fn coverage(workspace: &Workspace, arguments: &Arguments, example: &Path, folder: &Path) -> Result<()> {
+fn coverage(
+    workspace: &Workspace,
+    arguments: &Arguments,
+    example: &Path,
+    folder: &Path,
+) -> Result<()> {
     const PLATFORM: &str = "x86_64-unknown-linux-gnu";
     if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
         bail!("libFuzzer is run on {PLATFORM} alone; leave out --coverage");
     }
-    let mut cargo =
-        workspace.cargo(["build", "--quiet", "--target", PLATFORM, "--manifest-path", "crates/fuzz/Cargo.toml"]);
-    cargo.arg("--target-dir").arg(folder.join("build")).env("RUSTFLAGS", COUNTED);
+    let mut cargo = workspace.cargo([
+        "build",
+        "--quiet",
+        "--target",
+        PLATFORM,
+        "--manifest-path",
+        "crates/fuzz/Cargo.toml",
+    ]);
+    cargo
+        .arg("--target-dir")
+        .arg(folder.join("build"))
+        .env("RUSTFLAGS", COUNTED);
     shell::run(&mut cargo).context("libFuzzer needs a C++ compiler (package g++)")?;
     let binary = folder.join("build").join(PLATFORM).join("debug/any");
     let seeds = folder.join("seeds");
-    shell::run(Command::new(example).args(["--seeds", "--into"]).arg(&seeds))?;
+    shell::run(
+        Command::new(example)
+            .args(["--seeds", "--into"])
+            .arg(&seeds),
+    )?;
     let mut names: Vec<String> = Vec::new();
     for entry in fs::read_dir(&seeds)? {
         names.push(entry?.file_name().to_string_lossy().into_owned());
@@ -85,10 +121,23 @@ fn coverage(workspace: &Workspace, arguments: &Arguments, example: &Path, folder
         let corpus = folder.join("corpus").join(name);
         fs::create_dir_all(&corpus)?;
         let mut fuzz = Command::new(&binary);
-        fuzz.env("PARTITA_FUZZ_TARGET", name).env("RAYON_NUM_THREADS", "1").current_dir(folder);
-        fuzz.args(["-timeout=2", "-rss_limit_mb=2048", "-max_len=16384", "-print_final_stats=1", "-verbosity=0"]);
-        fuzz.args([format!("-max_total_time={}", arguments.seconds), format!("-seed={}", arguments.seed)]);
-        fuzz.arg(format!("-artifact_prefix={name}-")).arg(&corpus).arg(seeds.join(name));
+        fuzz.env("PARTITA_FUZZ_TARGET", name)
+            .env("RAYON_NUM_THREADS", "1")
+            .current_dir(folder);
+        fuzz.args([
+            "-timeout=2",
+            "-rss_limit_mb=2048",
+            "-max_len=16384",
+            "-print_final_stats=1",
+            "-verbosity=0",
+        ]);
+        fuzz.args([
+            format!("-max_total_time={}", arguments.seconds),
+            format!("-seed={}", arguments.seed),
+        ]);
+        fuzz.arg(format!("-artifact_prefix={name}-"))
+            .arg(&corpus)
+            .arg(seeds.join(name));
         println!("{name}, {} s", arguments.seconds);
         shell::run(&mut fuzz).with_context(|| format!("the input is in {}", folder.display()))?;
     }
@@ -101,7 +150,10 @@ mod tests {
 
     #[test]
     fn times_are_read() {
-        assert_eq!(["7", "60s", "2m", "1h"].map(|text| seconds(text).ok()), [Some(7), Some(60), Some(120), Some(3600)]);
+        assert_eq!(
+            ["7", "60s", "2m", "1h"].map(|text| seconds(text).ok()),
+            [Some(7), Some(60), Some(120), Some(3600)]
+        );
         assert!(seconds("soon").is_err() && seconds("1d").is_err());
     }
 }

@@ -1,5 +1,9 @@
 //! `cargo xtask`: what is done to the workspace as a whole. One file a command; this one only dispatches.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line talks to whoever called it")]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a command line talks to whoever called it"
+)]
 #![forbid(unsafe_code)]
 
 mod bench;

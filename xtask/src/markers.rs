@@ -6,14 +6,20 @@ use anyhow::{Result, bail};
 ///
 /// An error says which marker is missing.
 pub(crate) fn replace(text: &str, name: &str, content: &str) -> Result<String> {
-    let (begin, end) = (format!("<!-- {name}:begin -->"), format!("<!-- {name}:end -->"));
+    let (begin, end) = (
+        format!("<!-- {name}:begin -->"),
+        format!("<!-- {name}:end -->"),
+    );
     let Some((before, rest)) = text.split_once(&begin) else {
         bail!("the line {begin} is missing; put it back where the generated part starts");
     };
     let Some((_, after)) = rest.split_once(&end) else {
         bail!("the line {end} is missing; put it back where the generated part ends");
     };
-    Ok(format!("{before}{begin}\n{}\n{end}{after}", content.trim_end()))
+    Ok(format!(
+        "{before}{begin}\n{}\n{end}{after}",
+        content.trim_end()
+    ))
 }
 
 #[cfg(test)]

@@ -45,19 +45,31 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
 /// Everything is checked and composed before anything is written.
 fn write(workspace: &Workspace, names: &Names) -> Result<()> {
     let library = format!("crates/partita-{}/src/lib.rs", names.family);
-    let read = |file: &str| fs::read_to_string(workspace.path(file)).with_context(|| format!("cannot read {file}"));
-    let family = read(&library).with_context(|| format!("there is no family '{}'", names.family))?;
+    let read = |file: &str| {
+        fs::read_to_string(workspace.path(file)).with_context(|| format!("cannot read {file}"))
+    };
+    let family =
+        read(&library).with_context(|| format!("there is no family '{}'", names.family))?;
     let registry = read(REGISTRY)?;
-    ensure!(!workspace.path(&names.file).exists(), "{} exists already; choose another name", names.file);
+    ensure!(
+        !workspace.path(&names.file).exists(),
+        "{} exists already; choose another name",
+        names.file
+    );
     let module = format!("mod {};", names.function);
     let public = format!(
         "pub use {}::{{{}, {}Diagnostics, {}Settings, {}}};",
         names.function, names.constant, names.kind, names.kind, names.function
     );
     let family = after_last(&family, "mod ", &module).with_context(|| format!("in {library}"))?;
-    let family = after_last(&family, "pub use ", &public).with_context(|| format!("in {library}"))?;
+    let family =
+        after_last(&family, "pub use ", &public).with_context(|| format!("in {library}"))?;
     let registry = registered(&registry, names)?;
-    for (file, text) in [(&names.file, names.fill(TEMPLATE)), (&library, family), (&REGISTRY.to_owned(), registry)] {
+    for (file, text) in [
+        (&names.file, names.fill(TEMPLATE)),
+        (&library, family),
+        (&REGISTRY.to_owned(), registry),
+    ] {
         fs::write(workspace.path(file), text).with_context(|| format!("cannot write {file}"))?;
     }
     Ok(())
@@ -67,11 +79,15 @@ impl Names {
     fn new(method: &str, family: &str) -> Result<Self> {
         let word = |word: &str| {
             word.starts_with(|c: char| c.is_ascii_lowercase())
-                && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
+                && word
+                    .chars()
+                    .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
         };
         for name in [method, family] {
             if !name.split('-').all(word) {
-                bail!("'{name}' is not a name; write lower case words joined by hyphens, such as eac-average");
+                bail!(
+                    "'{name}' is not a name; write lower case words joined by hyphens, such as eac-average"
+                );
             }
         }
         let function = method.replace('-', "_");
@@ -95,7 +111,11 @@ impl Names {
             ("{{CONSTANT}}", &self.constant),
             ("{{file}}", &self.file),
         ];
-        values.iter().fold(template.to_owned(), |text, (key, value)| text.replace(key, value))
+        values
+            .iter()
+            .fold(template.to_owned(), |text, (key, value)| {
+                text.replace(key, value)
+            })
     }
 }
 
@@ -107,7 +127,12 @@ fn after_last(text: &str, start: &str, line: &str) -> Result<String> {
         bail!("`{line}` is there already");
     }
     let first = lines.iter().rposition(|other| other.starts_with(start));
-    let last = first.map(|at| at + lines[at..].iter().position(|other| other.ends_with(';')).unwrap_or(0));
+    let last = first.map(|at| {
+        at + lines[at..]
+            .iter()
+            .position(|other| other.ends_with(';'))
+            .unwrap_or(0)
+    });
     let (before, after) = lines.split_at(last.map_or(lines.len(), |at| at + 1));
     Ok([before, &[line], after].concat().join("\n") + "\n")
 }
@@ -115,10 +140,17 @@ fn after_last(text: &str, start: &str, line: &str) -> Result<String> {
 /// The registry with one more line in `METHODS`, behind the feature of its family.
 fn registered(registry: &str, names: &Names) -> Result<String> {
     let family = &names.family;
-    let line = format!("    \"{family}\" => partita_{}::{},", family.replace('-', "_"), names.constant);
-    let start = registry.find("methods! {").with_context(|| format!("there is no list `methods!` in {REGISTRY}"))?;
-    let end =
-        registry[start..].find("\n}").with_context(|| format!("the list `methods!` in {REGISTRY} does not end"))?;
+    let line = format!(
+        "    \"{family}\" => partita_{}::{},",
+        family.replace('-', "_"),
+        names.constant
+    );
+    let start = registry
+        .find("methods! {")
+        .with_context(|| format!("there is no list `methods!` in {REGISTRY}"))?;
+    let end = registry[start..]
+        .find("\n}")
+        .with_context(|| format!("the list `methods!` in {REGISTRY} does not end"))?;
     let (before, after) = registry.split_at(start + end);
     Ok(format!("{before}\n{line}{after}"))
 }
@@ -131,8 +163,18 @@ mod tests {
     fn names_are_checked_and_derived() {
         let names = Names::new("two-words", "graph").unwrap();
         assert_eq!(
-            (names.function.as_str(), names.kind.as_str(), names.constant.as_str(), names.file.as_str()),
-            ("two_words", "TwoWords", "TWO_WORDS", "crates/partita-graph/src/two_words.rs")
+            (
+                names.function.as_str(),
+                names.kind.as_str(),
+                names.constant.as_str(),
+                names.file.as_str()
+            ),
+            (
+                "two_words",
+                "TwoWords",
+                "TWO_WORDS",
+                "crates/partita-graph/src/two_words.rs"
+            )
         );
         for bad in ["Two", "two--words", "", "2words", "two_words", "../x"] {
             assert!(Names::new(bad, "graph").is_err(), "{bad}");
@@ -145,9 +187,15 @@ mod tests {
         let text = "//! X.\n\nmod a;\nmod b;\n\npub use a::{\n    A,\n};\n\nfn x() {}\n";
         let new = after_last(text, "mod ", "mod c;").unwrap();
         let new = after_last(&new, "pub use ", "pub use c::C;").unwrap();
-        assert_eq!(new, "//! X.\n\nmod a;\nmod b;\nmod c;\n\npub use a::{\n    A,\n};\npub use c::C;\n\nfn x() {}\n");
+        assert_eq!(
+            new,
+            "//! X.\n\nmod a;\nmod b;\nmod c;\n\npub use a::{\n    A,\n};\npub use c::C;\n\nfn x() {}\n"
+        );
         assert!(after_last(text, "mod ", "mod a;").is_err());
-        assert_eq!(after_last("//! X.\n", "mod ", "mod a;").unwrap(), "//! X.\nmod a;\n");
+        assert_eq!(
+            after_last("//! X.\n", "mod ", "mod a;").unwrap(),
+            "//! X.\nmod a;\n"
+        );
     }
 
     /// What a toy method costs: one new file, its module and one `pub use` in the family, one line in the list.
@@ -157,7 +205,10 @@ mod tests {
         let (library, registry) = ("crates/partita-graph/src/lib.rs", REGISTRY);
         for (file, text) in [
             (library, "//! X.\n\nmod a;\n\npub use a::A;\n"),
-            (registry, "methods! {\n    \"graph\" => partita_graph::A,\n}\n"),
+            (
+                registry,
+                "methods! {\n    \"graph\" => partita_graph::A,\n}\n",
+            ),
         ] {
             let path = root.path().join(file);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -167,11 +218,19 @@ mod tests {
         write(&Workspace::at(root.path()), &names).unwrap();
         let read = |file: &str| fs::read_to_string(root.path().join(file)).unwrap();
         let exported = "pub use toy::{TOY, ToyDiagnostics, ToySettings, toy};";
-        assert_eq!(read(library), format!("//! X.\n\nmod a;\nmod toy;\n\npub use a::A;\n{exported}\n"));
+        assert_eq!(
+            read(library),
+            format!("//! X.\n\nmod a;\nmod toy;\n\npub use a::A;\n{exported}\n")
+        );
         let lines = "    \"graph\" => partita_graph::A,\n    \"graph\" => partita_graph::TOY,\n";
         assert_eq!(read(registry), format!("methods! {{\n{lines}}}\n"));
         let written = read("crates/partita-graph/src/toy.rs");
-        for word in ["impl Method for Toy", "pub static TOY: Toy", "pub fn toy(", "pub struct ToySettings"] {
+        for word in [
+            "impl Method for Toy",
+            "pub static TOY: Toy",
+            "pub fn toy(",
+            "pub struct ToySettings",
+        ] {
             assert!(written.contains(word), "{word}");
         }
     }
@@ -181,6 +240,9 @@ mod tests {
         let names = Names::new("two-words", "graph").unwrap();
         let registry = "methods! {\n    \"eac\" => partita_eac::EAC_AVERAGE,\n}\n\nfn x() {}\n";
         let lines = "    \"eac\" => partita_eac::EAC_AVERAGE,\n    \"graph\" => partita_graph::TWO_WORDS,\n";
-        assert_eq!(registered(registry, &names).unwrap(), format!("methods! {{\n{lines}}}\n\nfn x() {{}}\n"));
+        assert_eq!(
+            registered(registry, &names).unwrap(),
+            format!("methods! {{\n{lines}}}\n\nfn x() {{}}\n")
+        );
     }
 }

@@ -34,7 +34,12 @@ const SAFE: &[&str] = &[
 ];
 
 /// The eigensolver of LAPACK beside our own.
-const LAPACK: &[&str] = &["--package", "partita-spectral", "--features", "partita-spectral/lapack"];
+const LAPACK: &[&str] = &[
+    "--package",
+    "partita-spectral",
+    "--features",
+    "partita-spectral/lapack",
+];
 
 /// The kernels, on every level that the machine has, and k-means, which calls them with data of its own, under the address
 /// sanitizer, and what C code is behind: graphs with METIS, eigenproblems with LAPACK. Needs a nightly toolchain, which is installed where
@@ -58,21 +63,38 @@ pub(crate) fn sanitizer(workspace: &Workspace) -> Result<()> {
             "left out: the sanitizer, without a nightly toolchain for {TARGET} (`rustup toolchain install nightly`)"
         );
         let mut cargo = workspace.cargo(["test", "--quiet", "--lib", "--profile", UNOPTIMISED]);
-        return if lapack.is_empty() { Ok(()) } else { shell::run(cargo.args(lapack).arg("lapack")) };
+        return if lapack.is_empty() {
+            Ok(())
+        } else {
+            shell::run(cargo.args(lapack).arg("lapack"))
+        };
     }
     let mut cargo = Command::new("rustup");
-    cargo.current_dir(workspace.root()).args(["run", "nightly", "cargo", "test", "--quiet", "--lib"]);
+    cargo
+        .current_dir(workspace.root())
+        .args(["run", "nightly", "cargo", "test", "--quiet", "--lib"]);
     // C code is not instrumented; what it writes beyond what was allocated is seen all the same.
     cargo
-        .args(["--package", "partita-kernels", "--package", "partita-kmeans", "--package", "partita-graph"])
+        .args([
+            "--package",
+            "partita-kernels",
+            "--package",
+            "partita-kmeans",
+            "--package",
+            "partita-graph",
+        ])
         .args(lapack);
     let folder = workspace.metadata()?.target_directory.join("sanitizer");
-    cargo.args(["--profile", UNOPTIMISED, "--target", TARGET, "--target-dir"]).arg(folder);
+    cargo
+        .args(["--profile", UNOPTIMISED, "--target", TARGET, "--target-dir"])
+        .arg(folder);
     // This cargo was started by another, which must not choose the toolchain.
     for name in ["RUSTUP_TOOLCHAIN", "CARGO", "RUSTC", "RUSTC_WRAPPER"] {
         cargo.env_remove(name);
     }
-    cargo.arg("--").args(SAFE.iter().flat_map(|module| ["--skip", module]));
+    cargo
+        .arg("--")
+        .args(SAFE.iter().flat_map(|module| ["--skip", module]));
     shell::run(cargo.env("RUSTFLAGS", "-Zsanitizer=address"))
 }
 
@@ -82,19 +104,31 @@ fn nightly() -> bool {
         return false;
     }
     let is_there = || there("rustup", &["run", "nightly", "rustc", "-V"]);
-    is_there() || is_ci() && there("rustup", &["toolchain", "install", "nightly", "--profile", "minimal"]) && is_there()
+    is_there()
+        || is_ci()
+            && there(
+                "rustup",
+                &["toolchain", "install", "nightly", "--profile", "minimal"],
+            )
+            && is_there()
 }
 
 /// Reports in a browser without network: hover, sort, search, themes, accessibility. Needs node and Chromium, which is
 /// installed where the checks run as root on Debian.
 pub(crate) fn browser(workspace: &Workspace) -> Result<()> {
     if !provided(&NODE) {
-        ensure!(!is_ci(), "there is no node; `apt-get install nodejs npm` as root, or take CI off");
+        ensure!(
+            !is_ci(),
+            "there is no node; `apt-get install nodejs npm` as root, or take CI off"
+        );
         println!("left out: there is no node (packages nodejs and npm)");
         return Ok(());
     }
     if !provided(&CHROMIUM) {
-        ensure!(!is_ci(), "there is no Chromium; `apt-get install chromium` as root, or take CI off");
+        ensure!(
+            !is_ci(),
+            "there is no Chromium; `apt-get install chromium` as root, or take CI off"
+        );
         println!("left out: there is no Chromium (package chromium)");
         return Ok(());
     }
@@ -104,9 +138,19 @@ pub(crate) fn browser(workspace: &Workspace) -> Result<()> {
     shell::run(&mut workspace.cargo(["build", "--quiet", "--workspace", "--example", "reports"]))?;
     shell::run(Command::new(target.join("debug/examples/reports")).arg(&pages))?;
     let folder = workspace.path("crates/partita-report/browser");
-    shell::run(Command::new("npm").current_dir(&folder).args(["ci", "--silent", "--no-audit", "--no-fund"]))?;
-    let mut files: Vec<PathBuf> = fs::read_dir(&pages)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
-    files.retain(|file| file.extension().is_some_and(|extension| extension == "html"));
+    shell::run(Command::new("npm").current_dir(&folder).args([
+        "ci",
+        "--silent",
+        "--no-audit",
+        "--no-fund",
+    ]))?;
+    let mut files: Vec<PathBuf> = fs::read_dir(&pages)?
+        .map(|entry| Ok(entry?.path()))
+        .collect::<Result<_>>()?;
+    files.retain(|file| {
+        file.extension()
+            .is_some_and(|extension| extension == "html")
+    });
     files.sort();
     let mut check = Command::new("node");
     check.current_dir(&folder).arg("check.mjs").args(&files);
@@ -137,13 +181,21 @@ const OPENBLAS: Needed = Needed {
     packages: &["pkg-config", "libopenblas-dev"],
 };
 
-const NODE: Needed =
-    Needed { is_there: || there("npm", &["--version"]) && there("node", &["--version"]), packages: &["nodejs", "npm"] };
+const NODE: Needed = Needed {
+    is_there: || there("npm", &["--version"]) && there("node", &["--version"]),
+    packages: &["nodejs", "npm"],
+};
 
-const CHROMIUM: Needed = Needed { is_there: has_chromium, packages: &["chromium"] };
+const CHROMIUM: Needed = Needed {
+    is_there: has_chromium,
+    packages: &["chromium"],
+};
 
 /// What Spark runs on.
-const JAVA: Needed = Needed { is_there: || there("java", &["-version"]), packages: &["default-jre-headless"] };
+const JAVA: Needed = Needed {
+    is_there: || there("java", &["-version"]),
+    packages: &["default-jre-headless"],
+};
 
 /// Whether there is a Java runtime for the tests with Spark, which leave themselves out without one unless checks run.
 pub(crate) fn java() -> bool {
@@ -153,7 +205,12 @@ pub(crate) fn java() -> bool {
 /// Where checks run: installs what later steps need while the first ones compile.
 pub(crate) fn install_ahead() {
     if is_ci() {
-        thread::spawn(|| [OPENBLAS, NODE, CHROMIUM, JAVA].iter().filter(|needed| provided(needed)).count());
+        thread::spawn(|| {
+            [OPENBLAS, NODE, CHROMIUM, JAVA]
+                .iter()
+                .filter(|needed| provided(needed))
+                .count()
+        });
     }
 }
 
@@ -162,7 +219,11 @@ pub(crate) fn install_ahead() {
 fn provided(needed: &Needed) -> bool {
     static INSTALLING: Mutex<()> = Mutex::new(());
     let _alone = INSTALLING.lock().unwrap_or_else(PoisonError::into_inner);
-    let lock = if is_ci() { File::create(env::temp_dir().join("partita-installs.lock")).ok() } else { None };
+    let lock = if is_ci() {
+        File::create(env::temp_dir().join("partita-installs.lock")).ok()
+    } else {
+        None
+    };
     // Another process may install this first and something else after it.
     while !(needed.is_there)() {
         let Some(lock) = &lock else { return false };
@@ -172,7 +233,10 @@ fn provided(needed: &Needed) -> bool {
         thread::sleep(Duration::from_secs(1));
     }
     let install = ["install", "-y", "-q", "--no-install-recommends"];
-    let installed = || there("apt-get", &["update", "-q"]) && there("apt-get", &[&install, needed.packages].concat());
+    let installed = || {
+        there("apt-get", &["update", "-q"])
+            && there("apt-get", &[&install, needed.packages].concat())
+    };
     (needed.is_there)() || installed() && (needed.is_there)()
 }
 

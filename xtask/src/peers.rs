@@ -21,20 +21,43 @@ pub(crate) struct Peers {
 pub(crate) fn set_up(workspace: &Workspace, benchmark: &str, package: &str) -> Result<Peers> {
     let folder = workspace.path(&format!("crates/{package}/peers"));
     let requirements = folder.join("requirements.txt");
-    let wanted = fs::read_to_string(&requirements)
-        .with_context(|| format!("benchmark '{benchmark}' has no peers: cannot read {}", requirements.display()))?;
-    let place = workspace.metadata()?.target_directory.join("peers").join(package);
+    let wanted = fs::read_to_string(&requirements).with_context(|| {
+        format!(
+            "benchmark '{benchmark}' has no peers: cannot read {}",
+            requirements.display()
+        )
+    })?;
+    let place = workspace
+        .metadata()?
+        .target_directory
+        .join("peers")
+        .join(package);
     let (python, stamp) = (place.join("bin/python"), place.join("requirements.txt"));
     if fs::read_to_string(&stamp).is_ok_and(|there| there == wanted) {
         println!("the peers are set up in {}", place.display());
     } else {
         shell::step("peers", || {
-            shell::run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&place))
-                .context("peers need python3 with its module venv")?;
-            shell::run(Command::new(&python).args(["-m", "pip", "install", "--quiet", "-r"]).arg(&requirements))?;
+            shell::run(
+                Command::new("python3")
+                    .args(["-m", "venv", "--clear"])
+                    .arg(&place),
+            )
+            .context("peers need python3 with its module venv")?;
+            shell::run(
+                Command::new(&python)
+                    .args(["-m", "pip", "install", "--quiet", "-r"])
+                    .arg(&requirements),
+            )?;
             fs::write(&stamp, &wanted).with_context(|| format!("cannot write {}", stamp.display()))
         })?;
     }
-    let lines = wanted.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    Ok(Peers { python, script: folder.join(format!("{benchmark}.py")), versions: lines.collect::<Vec<_>>().join(", ") })
+    let lines = wanted
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.starts_with('#'));
+    Ok(Peers {
+        python,
+        script: folder.join(format!("{benchmark}.py")),
+        versions: lines.collect::<Vec<_>>().join(", "),
+    })
 }

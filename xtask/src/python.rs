@@ -91,7 +91,10 @@ pub(crate) fn source(workspace: &Workspace) -> Result<()> {
         return Ok(());
     }
     let folder = workspace.metadata()?.target_directory.join("python");
-    versions(&folder, &of_source(workspace, &environment(&folder)?, &folder)?)
+    versions(
+        &folder,
+        &of_source(workspace, &environment(&folder)?, &folder)?,
+    )
 }
 
 /// Whether there is no Python, which is said, and no checks are run, which need one.
@@ -106,14 +109,27 @@ fn left_out() -> bool {
 /// Builds the command line, which the package must agree with, and the package; installs and tests it.
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     // Both at once: the command line asks the most of dependencies, which are compiled once then.
-    shell::run(&mut workspace.cargo(["build", "--quiet", "-p", "partita-cli", "-p", "partita-python"]))?;
-    let binary = workspace.metadata()?.target_directory.join(format!("debug/partita{}", env::consts::EXE_SUFFIX));
+    shell::run(&mut workspace.cargo([
+        "build",
+        "--quiet",
+        "-p",
+        "partita-cli",
+        "-p",
+        "partita-python",
+    ]))?;
+    let binary = workspace
+        .metadata()?
+        .target_directory
+        .join(format!("debug/partita{}", env::consts::EXE_SUFFIX));
     let wheel = check(workspace, arguments, &binary)?;
     if arguments.notebook || !arguments.pytest.is_empty() {
         return Ok(());
     }
     if arguments.release {
-        return versions(&workspace.metadata()?.target_directory.join("python"), &wheel);
+        return versions(
+            &workspace.metadata()?.target_directory.join("python"),
+            &wheel,
+        );
     }
     source(workspace)
 }
@@ -122,7 +138,11 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
 fn check(workspace: &Workspace, arguments: &Arguments, binary: &Path) -> Result<PathBuf> {
     let folder = workspace.metadata()?.target_directory.join("python");
     let environment = environment(&folder)?;
-    let profile = if arguments.release { Profile::Release } else { Profile::Dev };
+    let profile = if arguments.release {
+        Profile::Release
+    } else {
+        Profile::Dev
+    };
     let wheel = wheel(workspace, &programs(&environment), &folder, profile)?;
     install(&environment, &wheel)?;
     if arguments.notebook {
@@ -136,59 +156,105 @@ fn check(workspace: &Workspace, arguments: &Arguments, binary: &Path) -> Result<
         let log = folder.join(format!("engines, {share}.log"));
         let out = File::create(&log)?;
         let mut engines = pytest();
-        engines.args([ENGINES, "-k", share]).stdin(Stdio::null()).stderr(out.try_clone()?).stdout(out);
+        engines
+            .args([ENGINES, "-k", share])
+            .stdin(Stdio::null())
+            .stderr(out.try_clone()?)
+            .stdout(out);
         Ok((log, engines.spawn()?))
     };
     let engines = SHARES.map(begin);
     let ignored = format!("--ignore={ENGINES}");
-    let others = shell::run(pytest().args([".", &ignored, "--doctest-modules", "--pyargs", "partita"]))
-        .and_then(|()| types(workspace, &environment));
-    let tested = engines.into_iter().zip(SHARES).fold(others, |result, (begun, share)| {
-        result.and(begun.and_then(|(log, mut engines)| {
-            let ended = engines.wait()?;
-            print!("{}", fs::read_to_string(&log)?);
-            ensure!(ended.success(), "{ENGINES} failed ({share})");
-            Ok(())
-        }))
-    });
+    let others =
+        shell::run(pytest().args([".", &ignored, "--doctest-modules", "--pyargs", "partita"]))
+            .and_then(|()| types(workspace, &environment));
+    let tested = engines
+        .into_iter()
+        .zip(SHARES)
+        .fold(others, |result, (begun, share)| {
+            result.and(begun.and_then(|(log, mut engines)| {
+                let ended = engines.wait()?;
+                print!("{}", fs::read_to_string(&log)?);
+                ensure!(ended.success(), "{ENGINES} failed ({share})");
+                Ok(())
+            }))
+        });
     tested.map(|()| wheel)
 }
 
 /// Tries the wheel on every version of Python that is there, at least one.
 fn versions(folder: &Path, wheel: &Path) -> Result<()> {
-    let tried = VERSIONS.iter().map(|version| smoke(folder, wheel, version)).collect::<Result<Vec<bool>>>()?;
-    ensure!(tried.contains(&true), "none of the versions {} of Python is there to try the wheel", VERSIONS.join(", "));
+    let tried = VERSIONS
+        .iter()
+        .map(|version| smoke(folder, wheel, version))
+        .collect::<Result<Vec<bool>>>()?;
+    ensure!(
+        tried.contains(&true),
+        "none of the versions {} of Python is there to try the wheel",
+        VERSIONS.join(", ")
+    );
     Ok(())
 }
 
 /// The interpreter of an environment that has the packages of a benchmark and an installed wheel, and the command line beside it.
-pub(crate) fn for_benchmark(workspace: &Workspace, peers: &Peers, optimised: bool) -> Result<Command> {
-    let profile = if optimised { Profile::Release } else { Profile::Dev };
+pub(crate) fn for_benchmark(
+    workspace: &Workspace,
+    peers: &Peers,
+    optimised: bool,
+) -> Result<Command> {
+    let profile = if optimised {
+        Profile::Release
+    } else {
+        Profile::Dev
+    };
     let target = workspace.metadata()?.target_directory;
     let mut cargo = workspace.cargo(["build", "--quiet", "-p", "partita-cli"]);
     shell::run(cargo.args(optimised.then_some("--release")))?;
-    let bin = peers.python.parent().context("an interpreter lies in a folder")?;
+    let bin = peers
+        .python
+        .parent()
+        .context("an interpreter lies in a folder")?;
     let wheel = wheel(workspace, bin, &target.join("python"), profile)?;
     install(bin.parent().context("an environment is a folder")?, &wheel)?;
     let built = target.join(if optimised { "release" } else { "debug" });
     let mut python = Command::new(&peers.python);
-    python.env("PARTITA_BINARY", built.join(format!("partita{}", env::consts::EXE_SUFFIX)));
+    python.env(
+        "PARTITA_BINARY",
+        built.join(format!("partita{}", env::consts::EXE_SUFFIX)),
+    );
     Ok(python)
 }
 
 /// Runs the notebook of the guide and writes it as one page.
 fn notebook(workspace: &Workspace, environment: &Path, folder: &Path) -> Result<()> {
     let mut convert = program(environment, "jupyter-nbconvert");
-    convert.args(["--log-level=WARN", "--to", "html", "--execute", "--output-dir"]).arg(folder);
-    shell::run(convert.arg(workspace.path(NOTEBOOK)).env_remove("MPLBACKEND"))?;
-    println!("written: {}", workspace.show(&folder.join("from-python.html")));
+    convert
+        .args([
+            "--log-level=WARN",
+            "--to",
+            "html",
+            "--execute",
+            "--output-dir",
+        ])
+        .arg(folder);
+    shell::run(
+        convert
+            .arg(workspace.path(NOTEBOOK))
+            .env_remove("MPLBACKEND"),
+    )?;
+    println!(
+        "written: {}",
+        workspace.show(&folder.join("from-python.html"))
+    );
     Ok(())
 }
 
 /// The interpreter that the environment is made of.
 fn python() -> Result<String> {
     let named = env::var("PARTITA_PYTHON").ok();
-    let candidates = named.into_iter().chain(["python3", "python"].map(str::to_owned));
+    let candidates = named
+        .into_iter()
+        .chain(["python3", "python"].map(str::to_owned));
     let new_enough = |name: &String| {
         let check = "import sys, venv; sys.exit(sys.version_info < (3, 10))";
         shell::output(Command::new(name).args(["-c", check])).is_ok()
@@ -207,8 +273,16 @@ fn environment(folder: &Path) -> Result<PathBuf> {
         return Ok(environment);
     }
     fs::create_dir_all(folder)?;
-    shell::run(Command::new(python()?).args(["-m", "venv", "--clear"]).arg(&environment))?;
-    shell::run(program(&environment, "python").args(["-m", "pip", "install", "--quiet"]).args(TESTED_WITH))?;
+    shell::run(
+        Command::new(python()?)
+            .args(["-m", "venv", "--clear"])
+            .arg(&environment),
+    )?;
+    shell::run(
+        program(&environment, "python")
+            .args(["-m", "pip", "install", "--quiet"])
+            .args(TESTED_WITH),
+    )?;
     fs::write(stamp, wanted)?;
     Ok(environment)
 }
@@ -228,8 +302,12 @@ fn program(environment: &Path, name: &str) -> Command {
 /// pytest on the installed package, beside this command line.
 fn pytest(workspace: &Workspace, environment: &Path, binary: &Path) -> Command {
     let mut pytest = program(environment, "python");
-    pytest.current_dir(workspace.path("crates/partita-python/tests")).env("PARTITA_BINARY", binary);
-    pytest.env("MPLBACKEND", "Agg").env("PYTHONDONTWRITEBYTECODE", "1");
+    pytest
+        .current_dir(workspace.path("crates/partita-python/tests"))
+        .env("PARTITA_BINARY", binary);
+    pytest
+        .env("MPLBACKEND", "Agg")
+        .env("PYTHONDONTWRITEBYTECODE", "1");
     pytest.args(["-m", "pytest", "-p", "no:cacheprovider", "--durations=5"]);
     pytest
 }
@@ -240,9 +318,16 @@ fn types(workspace: &Workspace, environment: &Path) -> Result<()> {
     let cache = workspace.metadata()?.target_directory.join("python/mypy");
     let files = ["python/partita", "examples"];
     let mut mypy = program(environment, "mypy");
-    mypy.current_dir(&folder).args(["--strict", "--no-error-summary", "--cache-dir"]).arg(cache).args(files);
+    mypy.current_dir(&folder)
+        .args(["--strict", "--no-error-summary", "--cache-dir"])
+        .arg(cache)
+        .args(files);
     shell::run(&mut mypy)?;
     let mut pyright = program(environment, "pyright");
-    pyright.current_dir(&folder).arg("--pythonpath").arg(program(environment, "python").get_program()).arg("examples");
+    pyright
+        .current_dir(&folder)
+        .arg("--pythonpath")
+        .arg(program(environment, "python").get_program())
+        .arg("examples");
     shell::run(&mut pyright)
 }

@@ -19,11 +19,19 @@ pub(crate) struct Arguments {
 /// Builds the crate and lets it run.
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let mut job = Command::new(workspace.released("partita-reproduce", "partita-reproduce")?);
-    shell::run(job.arg("--root").arg(workspace.root()).args(&arguments.rest))
+    shell::run(
+        job.arg("--root")
+            .arg(workspace.root())
+            .args(&arguments.rest),
+    )
 }
 
 /// Measures a sample of what is on record once more, with the binary of the tests: numbers are the same to the bit.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let mut job = Command::new(workspace.tested("partita-reproduce")?);
-    shell::run(job.arg("--root").arg(workspace.root()).args(["--check", "--check-seconds", "5"]))
+    shell::run(
+        job.arg("--root")
+            .arg(workspace.root())
+            .args(["--check", "--check-seconds", "5"]),
+    )
 }

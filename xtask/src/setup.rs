@@ -19,9 +19,15 @@ const NEEDED: &[(&str, &str)] = &[
 
 /// Says what is there, fails if something is not, and builds the binary.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
-    let missing = NEEDED.iter().filter(|(program, remedy)| !present(program, remedy)).count();
+    let missing = NEEDED
+        .iter()
+        .filter(|(program, remedy)| !present(program, remedy))
+        .count();
     if missing > 0 {
-        bail!("{missing} of {} programs are missing; the lines above say where they come from", NEEDED.len());
+        bail!(
+            "{missing} of {} programs are missing; the lines above say where they come from",
+            NEEDED.len()
+        );
     }
     let binary = shell::step("build", || workspace.released("partita-cli", "partita"))?;
     println!("the binary is {}", workspace.show(&binary));

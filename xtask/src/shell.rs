@@ -9,7 +9,9 @@ use anyhow::{Context, Result, bail};
 /// Runs a program with its output shown. An error names the command line.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let line = line(command);
-    let status = command.status().with_context(|| format!("cannot start `{line}`"))?;
+    let status = command
+        .status()
+        .with_context(|| format!("cannot start `{line}`"))?;
     if !status.success() {
         bail!("`{line}` failed ({status})");
     }
@@ -19,7 +21,10 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
 /// What a program prints, shown line by line while it runs.
 pub(crate) fn tee(command: &mut Command) -> Result<String> {
     let line = line(command);
-    let mut child = command.stdout(Stdio::piped()).spawn().with_context(|| format!("cannot start `{line}`"))?;
+    let mut child = command
+        .stdout(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("cannot start `{line}`"))?;
     let stdout = child.stdout.take().expect("it was asked for just now");
     let mut text = String::new();
     for said in BufReader::new(stdout).lines() {
@@ -38,11 +43,19 @@ pub(crate) fn tee(command: &mut Command) -> Result<String> {
 /// What a program prints. An error carries what it complained about.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let line = line(command);
-    let output = command.stdin(Stdio::null()).output().with_context(|| format!("cannot start `{line}`"))?;
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .with_context(|| format!("cannot start `{line}`"))?;
     if !output.status.success() {
-        bail!("`{line}` failed ({}): {}", output.status, String::from_utf8_lossy(&output.stderr).trim());
+        bail!(
+            "`{line}` failed ({}): {}",
+            output.status,
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
     }
-    String::from_utf8(output.stdout).with_context(|| format!("`{line}` printed something that is not text"))
+    String::from_utf8(output.stdout)
+        .with_context(|| format!("`{line}` printed something that is not text"))
 }
 
 /// Does `work` under a heading and says how long it took.
@@ -61,13 +74,20 @@ pub(crate) fn seconds(time: Duration) -> String {
     if seconds < 60.0 {
         format!("{seconds:.1} s")
     } else {
-        format!("{:.0} min {:02.0} s", (seconds / 60.0).floor(), seconds % 60.0)
+        format!(
+            "{:.0} min {:02.0} s",
+            (seconds / 60.0).floor(),
+            seconds % 60.0
+        )
     }
 }
 
 fn line(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
-    words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+    words
+        .map(|word| word.to_string_lossy())
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 #[cfg(test)]
@@ -76,18 +96,27 @@ mod tests {
 
     #[test]
     fn a_failure_names_the_command_and_what_it_said() {
-        let error = output(Command::new("git").args(["no-such-command"])).unwrap_err().to_string();
+        let error = output(Command::new("git").args(["no-such-command"]))
+            .unwrap_err()
+            .to_string();
         assert!(
-            error.starts_with("`git no-such-command` failed") && error.contains("no-such-command' is not"),
+            error.starts_with("`git no-such-command` failed")
+                && error.contains("no-such-command' is not"),
             "{error}"
         );
-        let error = run(&mut Command::new("partita-no-such-program")).unwrap_err().to_string();
+        let error = run(&mut Command::new("partita-no-such-program"))
+            .unwrap_err()
+            .to_string();
         assert_eq!(error, "cannot start `partita-no-such-program`");
     }
 
     #[test]
     fn what_is_shown_is_kept() {
-        assert!(tee(Command::new("git").arg("--version")).unwrap().starts_with("git version"));
+        assert!(
+            tee(Command::new("git").arg("--version"))
+                .unwrap()
+                .starts_with("git version")
+        );
     }
 
     #[test]

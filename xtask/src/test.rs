@@ -33,11 +33,23 @@ struct Step {
 }
 
 const fn step(name: &'static str, run: fn(&Workspace) -> Result<()>) -> Step {
-    Step { name, run, until: None }
+    Step {
+        name,
+        run,
+        until: None,
+    }
 }
 
-const fn beside(name: &'static str, run: fn(&Workspace) -> Result<()>, until: &'static str) -> Step {
-    Step { name, run, until: Some(until) }
+const fn beside(
+    name: &'static str,
+    run: fn(&Workspace) -> Result<()>,
+    until: &'static str,
+) -> Step {
+    Step {
+        name,
+        run,
+        until: Some(until),
+    }
 }
 
 /// What ends when all steps have been done.
@@ -73,10 +85,17 @@ const STEPS: &[Step] = &[
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let place = |wanted: &Option<String>| match wanted {
         None => Ok(None),
-        Some(wanted) => STEPS.iter().position(|step| step.name == wanted).map(Some).with_context(|| {
-            let names: Vec<&str> = STEPS.iter().map(|step| step.name).collect();
-            format!("there is no step '{wanted}'; the steps are: {}", names.join(", "))
-        }),
+        Some(wanted) => STEPS
+            .iter()
+            .position(|step| step.name == wanted)
+            .map(Some)
+            .with_context(|| {
+                let names: Vec<&str> = STEPS.iter().map(|step| step.name).collect();
+                format!(
+                    "there is no step '{wanted}'; the steps are: {}",
+                    names.join(", ")
+                )
+            }),
     };
     if let Some(only) = place(&arguments.only)? {
         return (STEPS[only].run)(workspace);
@@ -99,13 +118,19 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         let failed = || format!("step '{}' failed", step.name);
         result = match step.until {
             None => shell::step(step.name, || (step.run)(workspace)).with_context(failed),
-            Some(_) => Beside::begin(workspace, step.name, &this, &logs).map(|begun| working.push((step, begun))),
+            Some(_) => Beside::begin(workspace, step.name, &this, &logs)
+                .map(|begun| working.push((step, begun))),
         };
     }
     // What works beside a step that failed is not left alone.
     let ended = working.into_iter().map(|(_, begun)| begun.wait());
     ended.fold(result, Result::and)?;
-    println!("{} of {} steps passed in {}", steps.len(), STEPS.len(), shell::seconds(start.elapsed()));
+    println!(
+        "{} of {} steps passed in {}",
+        steps.len(),
+        STEPS.len(),
+        shell::seconds(start.elapsed())
+    );
     Ok(())
 }
 
@@ -123,16 +148,28 @@ impl Beside {
         let log = logs.join(format!("{name}.log"));
         let (out, begun) = (File::create(&log)?, Instant::now());
         let mut command = Command::new(this);
-        command.current_dir(workspace.root()).args(["test", "--only", name]).stdin(Stdio::null());
+        command
+            .current_dir(workspace.root())
+            .args(["test", "--only", name])
+            .stdin(Stdio::null());
         let process = command.stderr(out.try_clone()?).stdout(out).spawn()?;
-        Ok(Self { name, process, begun, log })
+        Ok(Self {
+            name,
+            process,
+            begun,
+            log,
+        })
     }
 
     fn wait(mut self) -> Result<()> {
         let status = self.process.wait()?;
         let verdict = if status.success() { "ok" } else { "FAILED" };
         print!("{}", fs::read_to_string(&self.log)?);
-        println!("<== {}: {verdict}, {} after it began", self.name, shell::seconds(self.begun.elapsed()));
+        println!(
+            "<== {}: {verdict}, {} after it began",
+            self.name,
+            shell::seconds(self.begun.elapsed())
+        );
         ensure!(status.success(), "step '{}' failed", self.name);
         Ok(())
     }
@@ -143,12 +180,27 @@ fn format(workspace: &Workspace) -> Result<()> {
 }
 
 fn clippy(workspace: &Workspace) -> Result<()> {
-    shell::run(&mut workspace.cargo(["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+    shell::run(&mut workspace.cargo([
+        "clippy",
+        "--quiet",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+    ]))
 }
 
 /// Whether every crate could be published, but for the will to.
 fn packages(workspace: &Workspace) -> Result<()> {
-    let mut cargo = workspace.cargo(["package", "--quiet", "--workspace", "--no-verify", "--allow-dirty", "--offline"]);
+    let mut cargo = workspace.cargo([
+        "package",
+        "--quiet",
+        "--workspace",
+        "--no-verify",
+        "--allow-dirty",
+        "--offline",
+    ]);
     shell::run(cargo.args(["--exclude-lockfile", "--no-metadata"]))
 }
 
@@ -164,7 +216,13 @@ fn build_tests(workspace: &Workspace) -> Result<()> {
 
 /// All that fail are said, not the first binary with one alone.
 fn tests(workspace: &Workspace) -> Result<()> {
-    shell::run(&mut workspace.cargo(["test", "--quiet", "--workspace", "--tests", "--no-fail-fast"]))
+    shell::run(&mut workspace.cargo([
+        "test",
+        "--quiet",
+        "--workspace",
+        "--tests",
+        "--no-fail-fast",
+    ]))
 }
 
 fn doc_tests(workspace: &Workspace) -> Result<()> {
@@ -178,7 +236,8 @@ mod tests {
     #[test]
     fn what_works_beside_others_ends_before_a_later_step_begins() {
         for (at, step) in STEPS.iter().enumerate() {
-            let later = |until| until == END || STEPS[at + 1..].iter().any(|later| later.name == until);
+            let later =
+                |until| until == END || STEPS[at + 1..].iter().any(|later| later.name == until);
             let ends = step.until.is_none_or(later);
             assert!(ends, "{}", step.name);
         }
@@ -187,8 +246,14 @@ mod tests {
     #[test]
     fn a_step_that_nobody_knows_is_refused_with_the_names_of_all() {
         let workspace = Workspace::at(Path::new("."));
-        let arguments = Arguments { from: None, only: Some("test".into()) };
+        let arguments = Arguments {
+            from: None,
+            only: Some("test".into()),
+        };
         let error = run(&workspace, &arguments).unwrap_err().to_string();
-        assert!(error.starts_with("there is no step 'test'; the steps are: format, tidy,"), "{error}");
+        assert!(
+            error.starts_with("there is no step 'test'; the steps are: format, tidy,"),
+            "{error}"
+        );
     }
 }

@@ -35,7 +35,11 @@ struct Violation {
 
 impl Violation {
     fn new(file: &str, line: usize, what: impl Into<String>) -> Self {
-        Self { file: file.into(), line, what: what.into() }
+        Self {
+            file: file.into(),
+            line,
+            what: what.into(),
+        }
     }
 }
 
@@ -73,11 +77,16 @@ fn check(workspace: &Workspace) -> Result<Vec<Violation>> {
     let mut sources = Vec::new();
     for file in &files {
         // A file that is no text has nothing to say to the checks below.
-        let Ok(text) = std::fs::read_to_string(workspace.path(file)) else { continue };
+        let Ok(text) = std::fs::read_to_string(workspace.path(file)) else {
+            continue;
+        };
         if file != "Cargo.lock" {
             violations.extend(paths::check(workspace, file, &text));
         }
-        match Path::new(file).extension().and_then(|extension| extension.to_str()) {
+        match Path::new(file)
+            .extension()
+            .and_then(|extension| extension.to_str())
+        {
             Some("rs") => match Source::new(file, &text) {
                 Ok(source) => sources.push(source),
                 Err(violation) => violations.push(violation),
@@ -105,7 +114,15 @@ fn files(workspace: &Workspace) -> Result<Vec<String>> {
     let mut git = Command::new("git");
     git.current_dir(workspace.root());
     // A checkout that belongs to somebody else is still only read.
-    git.args(["-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
+    git.args([
+        "-c",
+        "safe.directory=*",
+        "ls-files",
+        "-z",
+        "--cached",
+        "--others",
+        "--exclude-standard",
+    ]);
     let list = shell::output(&mut git)?;
     let mut files: Vec<String> = list.split_terminator('\0').map(str::to_owned).collect();
     files.retain(|file| workspace.path(file).is_file());

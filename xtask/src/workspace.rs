@@ -47,24 +47,39 @@ impl Workspace {
     pub(crate) fn find() -> Result<Self> {
         let here = env::current_dir().context("there is no current folder")?;
         let is_root = |folder: &&Path| {
-            std::fs::read_to_string(folder.join("Cargo.toml")).is_ok_and(|text| text.contains("[workspace]"))
+            std::fs::read_to_string(folder.join("Cargo.toml"))
+                .is_ok_and(|text| text.contains("[workspace]"))
         };
         let root = here.ancestors().find(is_root);
-        let root = root.with_context(|| format!("{} is in no cargo workspace; go to the checkout", here.display()))?;
-        Ok(Self { root: root.to_owned(), variables: Vec::new() })
+        let root = root.with_context(|| {
+            format!(
+                "{} is in no cargo workspace; go to the checkout",
+                here.display()
+            )
+        })?;
+        Ok(Self {
+            root: root.to_owned(),
+            variables: Vec::new(),
+        })
     }
 
     /// The workspace with this root.
     #[cfg(test)]
     pub(crate) fn at(root: &Path) -> Self {
-        Self { root: root.to_owned(), variables: Vec::new() }
+        Self {
+            root: root.to_owned(),
+            variables: Vec::new(),
+        }
     }
 
     /// The same workspace, where cargo and what it starts see one more variable.
     pub(crate) fn with_variable(&self, name: &'static str, value: &'static str) -> Self {
         let mut variables = self.variables.clone();
         variables.push((name, value));
-        Self { root: self.root.clone(), variables }
+        Self {
+            root: self.root.clone(),
+            variables,
+        }
     }
 
     /// Its folder.
@@ -85,20 +100,38 @@ impl Workspace {
     /// Cargo, in the workspace's folder.
     pub(crate) fn cargo<const N: usize>(&self, arguments: [&str; N]) -> Command {
         let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        command.current_dir(&self.root).args(arguments).envs(self.variables.iter().copied());
+        command
+            .current_dir(&self.root)
+            .args(arguments)
+            .envs(self.variables.iter().copied());
         command
     }
 
     /// The crates and where cargo builds them. Needs no network.
     pub(crate) fn metadata(&self) -> Result<Metadata> {
-        let text = shell::output(&mut self.cargo(["metadata", "--no-deps", "--offline", "--format-version", "1"]))?;
+        let text = shell::output(&mut self.cargo([
+            "metadata",
+            "--no-deps",
+            "--offline",
+            "--format-version",
+            "1",
+        ]))?;
         serde_json::from_str(&text).context("cargo metadata printed something unexpected")
     }
 
     /// Builds a binary of a crate for use and says where it is. The command line is built from whatever else is: it asks the
     /// most of dependencies, and cargo would build them anew where less is asked.
     pub(crate) fn released(&self, package: &str, binary: &str) -> Result<PathBuf> {
-        shell::run(&mut self.cargo(["build", "--release", "-p", "partita-cli", "-p", package, "--bin", binary]))?;
+        shell::run(&mut self.cargo([
+            "build",
+            "--release",
+            "-p",
+            "partita-cli",
+            "-p",
+            package,
+            "--bin",
+            binary,
+        ]))?;
         let name = format!("{binary}{}", env::consts::EXE_SUFFIX);
         Ok(self.metadata()?.target_directory.join("release").join(name))
     }

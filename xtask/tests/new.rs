@@ -11,19 +11,32 @@ const OLD: &str = "/// Something of an older file.\npub const OLD: u32 = 42;\n";
 const REGISTRY: &str = include_str!("registry.rs.txt");
 
 fn checkout() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the checkout").to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("xtask lies in the checkout")
+        .to_owned()
 }
 
 /// A workspace of the real core, one family and the registry. It lies where the last test run left it, so that cargo
 /// builds into the same place every time.
 fn workspace() -> PathBuf {
-    let (root, checkout) = (Path::new(env!("CARGO_TARGET_TMPDIR")).join("new-method"), checkout());
+    let (root, checkout) = (
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join("new-method"),
+        checkout(),
+    );
     let _ = fs::remove_dir_all(&root);
-    let manifest = fs::read_to_string(checkout.join("Cargo.toml")).unwrap().replace("\"xtask\"", "");
+    let manifest = fs::read_to_string(checkout.join("Cargo.toml"))
+        .unwrap()
+        .replace("\"xtask\"", "");
     // A few small tests are compiled sooner than optimised.
     let manifest = manifest.split("[profile.dev]").next().unwrap();
     write(&root, "Cargo.toml", manifest);
-    for file in ["Cargo.lock", "rustfmt.toml", "rust-toolchain.toml", "clippy.toml"] {
+    for file in [
+        "Cargo.lock",
+        "rustfmt.toml",
+        "rust-toolchain.toml",
+        "clippy.toml",
+    ] {
         fs::copy(checkout.join(file), root.join(file)).unwrap();
     }
     for core in ["crates/partita-derive", "crates/partita-core"] {
@@ -35,13 +48,20 @@ fn workspace() -> PathBuf {
         )
     };
     let serde = "serde.workspace = true\nserde_json.workspace = true\n";
-    write(&root, "crates/partita-graph/Cargo.toml", &package("partita-graph", serde));
+    write(
+        &root,
+        "crates/partita-graph/Cargo.toml",
+        &package("partita-graph", serde),
+    );
     write(&root, "crates/partita-graph/src/lib.rs", FAMILY);
     write(&root, "crates/partita-graph/src/old.rs", OLD);
     write(
         &root,
         "crates/partita/Cargo.toml",
-        &package("partita", "partita-graph.workspace = true\n\n[features]\ndefault = [\"graph\"]\ngraph = []\n"),
+        &package(
+            "partita",
+            "partita-graph.workspace = true\n\n[features]\ndefault = [\"graph\"]\ngraph = []\n",
+        ),
     );
     write(&root, "crates/partita/src/lib.rs", REGISTRY);
     root
@@ -68,7 +88,11 @@ fn write(root: &Path, file: &str, text: &str) {
 }
 
 fn xtask(root: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_xtask")).current_dir(root).args(arguments).output().unwrap()
+    Command::new(env!("CARGO_BIN_EXE_xtask"))
+        .current_dir(root)
+        .args(arguments)
+        .output()
+        .unwrap()
 }
 
 fn said(output: &Output) -> String {
@@ -81,14 +105,30 @@ fn a_new_method_compiles_and_asks_to_be_written() {
     let made = xtask(&root, &["new", "two-words", "--family", "graph"]);
     assert!(made.status.success(), "{}", said(&made));
     let registry = fs::read_to_string(root.join("crates/partita/src/lib.rs")).unwrap();
-    assert!(registry.contains("methods! {\n    \"graph\" => partita_graph::TWO_WORDS,\n}"), "{registry}");
+    assert!(
+        registry.contains("methods! {\n    \"graph\" => partita_graph::TWO_WORDS,\n}"),
+        "{registry}"
+    );
 
     // A place of its own: crates of the same name would replace those of the checkout, whose tests may still need them.
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("new-method-target");
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.current_dir(&root).env("CARGO_TARGET_DIR", target).env_remove("RUST_BACKTRACE");
+    cargo
+        .current_dir(&root)
+        .env("CARGO_TARGET_DIR", target)
+        .env_remove("RUST_BACKTRACE");
     let tested = cargo
-        .args(["test", "--quiet", "--offline", "--lib", "-p", "partita-graph", "-p", "partita", "--no-fail-fast"])
+        .args([
+            "test",
+            "--quiet",
+            "--offline",
+            "--lib",
+            "-p",
+            "partita-graph",
+            "-p",
+            "partita",
+            "--no-fail-fast",
+        ])
         .output()
         .unwrap();
     let text = said(&tested);
@@ -103,7 +143,15 @@ fn a_new_method_compiles_and_asks_to_be_written() {
 
     let again = xtask(&root, &["new", "two-words", "--family", "graph"]);
     assert_eq!(again.status.code(), Some(1));
-    assert!(said(&again).contains("crates/partita-graph/src/two_words.rs exists already"), "{}", said(&again));
+    assert!(
+        said(&again).contains("crates/partita-graph/src/two_words.rs exists already"),
+        "{}",
+        said(&again)
+    );
     let nowhere = xtask(&root, &["new", "three-words", "--family", "attic"]);
-    assert!(said(&nowhere).contains("there is no family 'attic'"), "{}", said(&nowhere));
+    assert!(
+        said(&nowhere).contains("there is no family 'attic'"),
+        "{}",
+        said(&nowhere)
+    );
 }

@@ -18,23 +18,47 @@ fn tidy_fails_when_something_is_not_and_says_what() {
     let root = folder.path();
     let source = root.join("crates/partita-core/src");
     fs::create_dir_all(&source).unwrap();
-    let workspace =
-        "[workspace]\nresolver = \"3\"\nmembers = [\"crates/*\"]\n[workspace.lints.rust]\nmissing_docs = \"deny\"\n";
-    let package = "[package]\nname = \"partita-core\"\nedition = \"2024\"\n[lints]\nworkspace = true\n";
+    let workspace = "[workspace]\nresolver = \"3\"\nmembers = [\"crates/*\"]\n[workspace.lints.rust]\nmissing_docs = \"deny\"\n";
+    let package =
+        "[package]\nname = \"partita-core\"\nedition = \"2024\"\n[lints]\nworkspace = true\n";
     fs::write(root.join("Cargo.toml"), workspace).unwrap();
     fs::write(root.join("crates/partita-core/Cargo.toml"), package).unwrap();
-    fs::write(source.join("lib.rs"), "//! A crate.\n\n/// The answer.\npub const ANSWER: u32 = 42;\n").unwrap();
-    assert!(Command::new("git").current_dir(root).args(["init", "--quiet"]).status().unwrap().success());
+    fs::write(
+        source.join("lib.rs"),
+        "//! A crate.\n\n/// The answer.\npub const ANSWER: u32 = 42;\n",
+    )
+    .unwrap();
+    assert!(
+        Command::new("git")
+            .current_dir(root)
+            .args(["init", "--quiet"])
+            .status()
+            .unwrap()
+            .success()
+    );
 
     let fine = tidy(root);
-    assert_eq!((fine.status.code(), String::from_utf8_lossy(&fine.stdout).as_ref()), (Some(0), "tidy\n"));
+    assert_eq!(
+        (
+            fine.status.code(),
+            String::from_utf8_lossy(&fine.stdout).as_ref()
+        ),
+        (Some(0), "tidy\n")
+    );
 
-    fs::write(source.join("lib.rs"), "//! A crate.\n\npub use std::fmt::*;\n").unwrap();
+    fs::write(
+        source.join("lib.rs"),
+        "//! A crate.\n\npub use std::fmt::*;\n",
+    )
+    .unwrap();
     let bad = tidy(root);
     assert_eq!(bad.status.code(), Some(1));
     assert_eq!(
         String::from_utf8_lossy(&bad.stdout),
         "crates/partita-core/src/lib.rs:3: a glob hides what is public; name what is re-exported\n"
     );
-    assert_eq!(String::from_utf8_lossy(&bad.stderr), "error: 1 thing is not tidy\n");
+    assert_eq!(
+        String::from_utf8_lossy(&bad.stderr),
+        "error: 1 thing is not tidy\n"
+    );
 }

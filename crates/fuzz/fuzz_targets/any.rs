@@ -8,7 +8,9 @@ use partita_fuzz::{TARGETS, Target, target};
 
 static CHOSEN: LazyLock<&Target> = LazyLock::new(|| {
     let known: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
-    let asked = std::env::var("PARTITA_FUZZ_TARGET").ok().and_then(|name| target(&name));
+    let asked = std::env::var("PARTITA_FUZZ_TARGET")
+        .ok()
+        .and_then(|name| target(&name));
     asked.unwrap_or_else(|| panic!("set PARTITA_FUZZ_TARGET to one of {}", known.join(", ")))
 });
 

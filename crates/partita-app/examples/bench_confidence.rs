@@ -5,7 +5,11 @@
 //! diagram goes to `docs/benchmarks/confidence.svg`. Sets that are not in `datasets/` are looked for in the folder that
 //! `PARTITA_DATASETS` names.
 
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints its tables and how far it is")]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a benchmark prints its tables and how far it is"
+)]
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -46,7 +50,14 @@ const SETS: [&str; 26] = [
     "pendigits",
     "letter-recognition",
 ];
-const METHODS: [&str; 6] = ["lwgp", "eac-average", "pcc-kl", "mm", "nbce-vb", "plurality"];
+const METHODS: [&str; 6] = [
+    "lwgp",
+    "eac-average",
+    "pcc-kl",
+    "mm",
+    "nbce-vb",
+    "plurality",
+];
 /// Numbers of clusters of 50 k-means each: many small clusters, and about as many as there are classes.
 const BASE_CLUSTERS: [&str; 2] = ["sqrt", "2..12"];
 /// Objects of a set, at most.
@@ -65,7 +76,10 @@ struct Labelled {
 
 impl Labelled {
     fn confidence(&self) -> Vec<f64> {
-        self.margins.iter().map(|&margin| calibrated_confidence(margin, self.clusters)).collect()
+        self.margins
+            .iter()
+            .map(|&margin| calibrated_confidence(margin, self.clusters))
+            .collect()
     }
 }
 
@@ -74,18 +88,37 @@ fn main() -> Done {
     for (at, name) in SETS.into_iter().enumerate() {
         let labelled = data_set(name)?;
         eprintln!("{name}");
-        if at % 2 == 0 { &mut fitted } else { &mut held_out }.extend(labelled);
+        if at % 2 == 0 {
+            &mut fitted
+        } else {
+            &mut held_out
+        }
+        .extend(labelled);
     }
-    let half = |first: usize| SETS.iter().skip(first).step_by(2).copied().collect::<Vec<_>>().join(", ");
+    let half = |first: usize| {
+        SETS.iter()
+            .skip(first)
+            .step_by(2)
+            .copied()
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
     println!("fitted on:   {}\nlooked at:   {}\n", half(0), half(1));
-    println!("CALIBRATION: {:.3?} fitted here, {CALIBRATION:.3?} in the code\n", fit(&fitted));
-    println!("held-out half                 expected calibration error    Brier score             AUC of right labels");
+    println!(
+        "CALIBRATION: {:.3?} fitted here, {CALIBRATION:.3?} in the code\n",
+        fit(&fitted)
+    );
+    println!(
+        "held-out half                 expected calibration error    Brier score             AUC of right labels"
+    );
     println!(
         "method        objects  right    certainty  confidence      certainty  confidence   certainty  confidence"
     );
     for method in METHODS.into_iter().map(Some).chain([None]) {
-        let of: Vec<&Labelled> =
-            held_out.iter().filter(|one| method.is_none_or(|method| method == one.method)).collect();
+        let of: Vec<&Labelled> = held_out
+            .iter()
+            .filter(|one| method.is_none_or(|method| method == one.method))
+            .collect();
         row(method.unwrap_or("all"), &of);
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/benchmarks/confidence.svg");
@@ -97,8 +130,12 @@ fn main() -> Done {
 fn read(name: &str) -> Done<(Array2<f64>, Partition)> {
     let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../../datasets")];
     folders.extend(std::env::var_os("PARTITA_DATASETS").map(PathBuf::from));
-    let files = folders.iter().flat_map(|folder| ["csv", "csv.gz"].map(|end| folder.join(format!("{name}.{end}"))));
-    let path = { files }.find(|path| path.is_file()).ok_or_else(|| format!("{name}: set PARTITA_DATASETS"))?;
+    let files = folders
+        .iter()
+        .flat_map(|folder| ["csv", "csv.gz"].map(|end| folder.join(format!("{name}.{end}"))));
+    let path = { files }
+        .find(|path| path.is_file())
+        .ok_or_else(|| format!("{name}: set PARTITA_DATASETS"))?;
     let mut options = ReadOptions::default();
     (options.truth, options.impute) = (Some("label").into(), Some(Impute::Mean));
     if ["optdigits", "pendigits", "isolet"].contains(&name) {
@@ -109,7 +146,10 @@ fn read(name: &str) -> Done<(Array2<f64>, Partition)> {
     let step = table.values.nrows().div_ceil(OBJECTS);
     let chosen: Vec<usize> = (0..table.values.nrows()).step_by(step).collect();
     let classes: Vec<u32> = chosen.iter().map(|&i| classes.labels()[i]).collect();
-    Ok((scale(table.values.select(Axis(0), &chosen).view(), Scale::ZScore), Partition::from_values(&classes)))
+    Ok((
+        scale(table.values.select(Axis(0), &chosen).view(), Scale::ZScore),
+        Partition::from_values(&classes),
+    ))
 }
 
 fn data_set(name: &str) -> Done<Vec<Labelled>> {
@@ -118,16 +158,35 @@ fn data_set(name: &str) -> Done<Vec<Labelled>> {
     for base_clusters in BASE_CLUSTERS {
         let mut recipe = Recipe::default();
         (recipe.base, recipe.base_k) = (BaseSpec::list("kmeans:50")?, base_clusters.parse()?);
-        let ensemble = generate(values.view(), &recipe, Seed::new(1), MemoryBudget::UNLIMITED, &Silent)?.ensemble;
+        let ensemble = generate(
+            values.view(),
+            &recipe,
+            Seed::new(1),
+            MemoryBudget::UNLIMITED,
+            &Silent,
+        )?
+        .ensemble;
         for method in METHODS {
             let problem = Problem::new(&ensemble, Clusters::Exactly(classes.clusters()));
-            let found = consense(partita::method(method).ok_or("no such method")?, &problem, &Silent)?;
+            let found = consense(
+                partita::method(method).ok_or("no such method")?,
+                &problem,
+                &Silent,
+            )?;
             let margins = confidence_margins(&ensemble, &found.partition)?;
             let class = Contingency::new(&found.partition, &classes)?.matching();
             let labels = found.partition.labels().iter().zip(classes.labels());
-            let right = labels.map(|(&k, &truth)| class[k as usize] == Some(truth as usize)).collect();
+            let right = labels
+                .map(|(&k, &truth)| class[k as usize] == Some(truth as usize))
+                .collect();
             let clusters = found.partition.live_clusters();
-            all.push(Labelled { method, clusters, right, certainty: found.certainty, margins });
+            all.push(Labelled {
+                method,
+                clusters,
+                right,
+                certainty: found.certainty,
+                margins,
+            });
         }
     }
     Ok(all)
@@ -141,7 +200,12 @@ fn fit(results: &[Labelled]) -> Vec<f64> {
     for result in results.iter().filter(|result| result.clusters > 1) {
         let chance = 1.0 / result.clusters as f64;
         let weight = 1.0 / result.margins.len() as f64;
-        for (margin, &ok) in result.margins.iter().zip(&result.right).filter(|(margin, _)| **margin >= 0.0) {
+        for (margin, &ok) in result
+            .margins
+            .iter()
+            .zip(&result.right)
+            .filter(|(margin, _)| **margin >= 0.0)
+        {
             let place = margin * steps as f64;
             let of = |step: usize| (1.0 - chance) * (place - step as f64).clamp(0.0, 1.0);
             for a in 0..steps {
@@ -153,7 +217,10 @@ fn fit(results: &[Labelled]) -> Vec<f64> {
     let mut heights = vec![0.0; steps];
     for _ in 0..10_000 {
         for a in 0..steps {
-            let others: f64 = (0..steps).filter(|&b| b != a).map(|b| products[a][b] * heights[b]).sum();
+            let others: f64 = (0..steps)
+                .filter(|&b| b != a)
+                .map(|b| products[a][b] * heights[b])
+                .sum();
             heights[a] = ((right[a] - others) / products[a][a]).max(0.0);
         }
     }
@@ -172,7 +239,9 @@ fn bins(results: &[&Labelled], of: fn(&Labelled) -> Vec<f64>) -> [[f64; 3]; 10] 
         for (value, &ok) in of(result).into_iter().zip(&result.right) {
             let bin = &mut bins[((value * 10.0) as usize).min(9)];
             let sums = [weight, weight * value, weight * f64::from(u8::from(ok))];
-            bin.iter_mut().zip(sums).for_each(|(sum, more)| *sum += more);
+            bin.iter_mut()
+                .zip(sums)
+                .for_each(|(sum, more)| *sum += more);
         }
     }
     bins
@@ -184,19 +253,33 @@ fn own(result: &Labelled) -> Vec<f64> {
 
 fn row(name: &str, results: &[&Labelled]) {
     let objects: usize = results.iter().map(|result| result.right.len()).sum();
-    let share = |result: &&Labelled| result.right.iter().filter(|ok| **ok).count() as f64 / result.right.len() as f64;
-    let mean =
-        |of: &dyn Fn(&Labelled) -> f64| results.iter().map(|result| of(result)).sum::<f64>() / results.len() as f64;
-    let error = |of| bins(results, of).iter().map(|[_, said, right]| (said - right).abs()).sum::<f64>();
+    let share = |result: &&Labelled| {
+        result.right.iter().filter(|ok| **ok).count() as f64 / result.right.len() as f64
+    };
+    let mean = |of: &dyn Fn(&Labelled) -> f64| {
+        results.iter().map(|result| of(result)).sum::<f64>() / results.len() as f64
+    };
+    let error = |of| {
+        bins(results, of)
+            .iter()
+            .map(|[_, said, right]| (said - right).abs())
+            .sum::<f64>()
+    };
     let brier = |of: fn(&Labelled) -> Vec<f64>| {
         mean(&|result: &Labelled| {
-            let miss = of(result).into_iter().zip(&result.right).map(|(p, &ok)| (p - f64::from(u8::from(ok))).powi(2));
+            let miss = of(result)
+                .into_iter()
+                .zip(&result.right)
+                .map(|(p, &ok)| (p - f64::from(u8::from(ok))).powi(2));
             miss.sum::<f64>() / result.right.len() as f64
         })
     };
     // Where all labels are right or all are wrong there is nothing to tell apart.
     let told = |of: fn(&Labelled) -> Vec<f64>| {
-        let areas: Vec<f64> = results.iter().filter_map(|result| auc(&of(result), &result.right)).collect();
+        let areas: Vec<f64> = results
+            .iter()
+            .filter_map(|result| auc(&of(result), &result.right))
+            .collect();
         areas.iter().sum::<f64>() / areas.len() as f64
     };
     println!(
@@ -230,7 +313,12 @@ fn auc(values: &[f64], right: &[bool]) -> Option<f64> {
 fn diagram(results: &[&Labelled]) -> String {
     let (size, edge) = (420.0, 52.0);
     let mut svg = Svg::new(size, size);
-    let at = |x: f64, y: f64| [edge + x * (size - edge - 16.0), size - edge - y * (size - edge - 16.0)];
+    let at = |x: f64, y: f64| {
+        [
+            edge + x * (size - edge - 16.0),
+            size - edge - y * (size - edge - 16.0),
+        ]
+    };
     for tick in [0.0, 0.2, 0.4, 0.6, 0.8, 1.0] {
         let ([x, bottom], [_, top], [left, y], [right, _]) =
             (at(tick, 0.0), at(tick, 1.0), at(0.0, tick), at(1.0, tick));
@@ -242,14 +330,24 @@ fn diagram(results: &[&Labelled]) -> String {
     let ([x0, y0], [x1, y1]) = (at(0.0, 0.0), at(1.0, 1.0));
     svg.line([x0, y0, x1, y1], "ax dash");
     for (of, colour, line, name, y) in [
-        (own as fn(&Labelled) -> Vec<f64>, "b", "bl", "the methods' own certainty", 32.0),
+        (
+            own as fn(&Labelled) -> Vec<f64>,
+            "b",
+            "bl",
+            "the methods' own certainty",
+            32.0,
+        ),
         (Labelled::confidence, "a", "al", "confidence", 50.0),
     ] {
         let filled = bins(results, of).into_iter().filter(|bin| bin[0] > 0.0005);
-        let points: Vec<([f64; 2], f64)> =
-            filled.map(|[weight, said, right]| (at(said / weight, right / weight), weight)).collect();
+        let points: Vec<([f64; 2], f64)> = filled
+            .map(|[weight, said, right]| (at(said / weight, right / weight), weight))
+            .collect();
         for pair in points.windows(2) {
-            svg.line([pair[0].0[0], pair[0].0[1], pair[1].0[0], pair[1].0[1]], &format!("ln {line}"));
+            svg.line(
+                [pair[0].0[0], pair[0].0[1], pair[1].0[0], pair[1].0[1]],
+                &format!("ln {line}"),
+            );
         }
         for ([x, y], weight) in points {
             svg.raw(&format!(
@@ -257,10 +355,18 @@ fn diagram(results: &[&Labelled]) -> String {
                 3.0 + 12.0 * weight.sqrt()
             ));
         }
-        svg.raw(&format!("<circle cx=\"{}\" cy=\"{y}\" r=\"5\" class=\"{colour}\"/>", edge + 18.0));
+        svg.raw(&format!(
+            "<circle cx=\"{}\" cy=\"{y}\" r=\"5\" class=\"{colour}\"/>",
+            edge + 18.0
+        ));
         svg.text([edge + 30.0, y + 4.0], "t", "start", name);
     }
-    svg.text([0.5 * (size + edge), size - 14.0], "m", "middle", "what was said");
+    svg.text(
+        [0.5 * (size + edge), size - 14.0],
+        "m",
+        "middle",
+        "what was said",
+    );
     svg.upwards([15.0, 0.5 * (size - edge)], "m", "share of right labels");
     let alt = "Share of right labels over certainty and over confidence, on data sets that were not fitted. The size of a point is \
                its share of the objects; on the dashed line what is said is true.";

@@ -12,7 +12,9 @@ use std::path::Path;
 use partita::generate::{BaseKind, BaseSpec, Recipe, Scale};
 use partita::rand::RngExt;
 use partita::{MemoryBudget, Seed};
-use partita_app::{ClustersAsked, Experiment, InputTable, MethodChoice, NoObserver, TableInput, choose_of_table};
+use partita_app::{
+    ClustersAsked, Experiment, InputTable, MethodChoice, NoObserver, TableInput, choose_of_table,
+};
 use partita_select::ChooseSettings;
 
 type Done<T = ()> = Result<T, Box<dyn Error>>;
@@ -27,14 +29,31 @@ fn main() -> Done {
     let folder = std::env::temp_dir().join(format!("partita-noise-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
     let file = folder.join("noise.csv");
-    println!("{:<28} {:<34} {:>8}   other answers (seed: clusters)", "what", "asked", "1");
-    for (kind, name) in ["Gaussian", "uniform", "correlated Gaussian"].into_iter().enumerate() {
-        tell(name, "choose-k", |seed| table(&file, kind, seed).and_then(|()| choose(&file)))?;
-        tell(name, "run -k auto", |seed| table(&file, kind, seed).and_then(|()| run(&file, true)))?;
-        tell(name, "run -k auto --base kmeans:30", |seed| table(&file, kind, seed).and_then(|()| run(&file, false)))?;
+    println!(
+        "{:<28} {:<34} {:>8}   other answers (seed: clusters)",
+        "what", "asked", "1"
+    );
+    for (kind, name) in ["Gaussian", "uniform", "correlated Gaussian"]
+        .into_iter()
+        .enumerate()
+    {
+        tell(name, "choose-k", |seed| {
+            table(&file, kind, seed).and_then(|()| choose(&file))
+        })?;
+        tell(name, "run -k auto", |seed| {
+            table(&file, kind, seed).and_then(|()| run(&file, true))
+        })?;
+        tell(name, "run -k auto --base kmeans:30", |seed| {
+            table(&file, kind, seed).and_then(|()| run(&file, false))
+        })?;
     }
-    for (kind, name) in ["even labels", "uneven labels", "labels with gaps"].into_iter().enumerate() {
-        tell(name, "consensus -k auto", |seed| labels(&file, kind, seed).and_then(|()| consensus(&file)))?;
+    for (kind, name) in ["even labels", "uneven labels", "labels with gaps"]
+        .into_iter()
+        .enumerate()
+    {
+        tell(name, "consensus -k auto", |seed| {
+            labels(&file, kind, seed).and_then(|()| consensus(&file))
+        })?;
     }
     std::fs::remove_dir_all(folder)?;
     Ok(())
@@ -50,7 +69,10 @@ fn tell(what: &str, asked: &str, mut answer: impl FnMut(u64) -> Done<usize>) -> 
         }
     }
     let ones = SEEDS as usize - others.len();
-    println!("{what:<28} {asked:<34} {ones:>2} of {SEEDS}   {}", others.join(", "));
+    println!(
+        "{what:<28} {asked:<34} {ones:>2} of {SEEDS}   {}",
+        others.join(", ")
+    );
     Ok(())
 }
 
@@ -65,12 +87,27 @@ fn table(file: &Path, kind: usize, seed: u64) -> Done {
     let mixing: Vec<f64> = (0..COLUMNS * COLUMNS).map(|_| normal(&mut rng)).collect();
     let mut text = "a,b,c,d\n".to_owned();
     for _ in 0..ROWS {
-        let own: Vec<f64> = (0..COLUMNS).map(|_| if kind == 1 { rng.random() } else { normal(&mut rng) }).collect();
+        let own: Vec<f64> = (0..COLUMNS)
+            .map(|_| {
+                if kind == 1 {
+                    rng.random()
+                } else {
+                    normal(&mut rng)
+                }
+            })
+            .collect();
         let row: Vec<f64> = match kind {
-            2 => mixing.chunks(COLUMNS).map(|weights| weights.iter().zip(&own).map(|(w, x)| w * x).sum()).collect(),
+            2 => mixing
+                .chunks(COLUMNS)
+                .map(|weights| weights.iter().zip(&own).map(|(w, x)| w * x).sum())
+                .collect(),
             _ => own,
         };
-        writeln!(text, "{}", row.iter().map(f64::to_string).collect::<Vec<_>>().join(","))?;
+        writeln!(
+            text,
+            "{}",
+            row.iter().map(f64::to_string).collect::<Vec<_>>().join(",")
+        )?;
     }
     Ok(std::fs::write(file, text)?)
 }
@@ -80,7 +117,11 @@ fn labels(file: &Path, kind: usize, seed: u64) -> Done {
     let (bases, objects) = LABELS;
     let mut rng = Seed::new(seed).child(10 + kind as u64).rng();
     let clusters: Vec<u32> = (0..bases).map(|_| rng.random_range(2..=6)).collect();
-    let mut text = (0..bases).map(|base| format!("b{base}")).collect::<Vec<_>>().join(",") + "\n";
+    let mut text = (0..bases)
+        .map(|base| format!("b{base}"))
+        .collect::<Vec<_>>()
+        .join(",")
+        + "\n";
     for _ in 0..objects {
         let label = |&clusters: &u32| {
             let even: f64 = rng.random();
@@ -99,7 +140,15 @@ fn labels(file: &Path, kind: usize, seed: u64) -> Done {
 fn choose(file: &Path) -> Done<usize> {
     let (seed, budget) = (Seed::new(0), MemoryBudget::UNLIMITED);
     let table = InputTable::read(&TableInput::new(file), budget, seed, &NoObserver)?;
-    let choice = choose_of_table(&table, 2..=12, &ChooseSettings::default(), seed, budget, file, &NoObserver)?;
+    let choice = choose_of_table(
+        &table,
+        2..=12,
+        &ChooseSettings::default(),
+        seed,
+        budget,
+        file,
+        &NoObserver,
+    )?;
     Ok(choice.clusters)
 }
 
@@ -109,13 +158,22 @@ fn run(file: &Path, chosen: bool) -> Done<usize> {
     let mut recipe = Recipe::default();
     recipe.base = vec![BaseSpec::new(BaseKind::KMeans, 30)];
     recipe.scale = if chosen { Scale::Auto } else { Scale::None };
-    let mut experiment = Experiment::of_table(TableInput::new(file), recipe, AUTO, MethodChoice::new("lwgp"));
+    let mut experiment = Experiment::of_table(
+        TableInput::new(file),
+        recipe,
+        AUTO,
+        MethodChoice::new("lwgp"),
+    );
     experiment.auto = chosen;
     number(&experiment)
 }
 
 fn consensus(file: &Path) -> Done<usize> {
-    number(&Experiment::of_ensemble(file, AUTO, MethodChoice::new("lwgp")))
+    number(&Experiment::of_ensemble(
+        file,
+        AUTO,
+        MethodChoice::new("lwgp"),
+    ))
 }
 
 fn number(experiment: &Experiment) -> Done<usize> {

@@ -57,14 +57,20 @@ impl AlignInput {
         // As many files at once as there are threads, so that one that cannot be read ends it soon.
         let together = rayon::current_num_threads().max(1);
         for (at, files) in self.files.chunks(together).enumerate() {
-            if monitor.tick((at * together) as u64, self.files.len() as u64) == partita::Flow::Stop {
+            if monitor.tick((at * together) as u64, self.files.len() as u64) == partita::Flow::Stop
+            {
                 return Err(AppError::nothing_finished());
             }
-            let read: Vec<_> = files.par_iter().map(|file| read_runs(file, &options)).collect();
+            let read: Vec<_> = files
+                .par_iter()
+                .map(|file| read_runs(file, &options))
+                .collect();
             for (file, tables) in files.iter().zip(read) {
                 let tables = tables?;
                 let order = match (&names, &tables.object_names) {
-                    (Some(known), Some(own)) if known != own => Some(order(&self.files[0], known, file, own)?),
+                    (Some(known), Some(own)) if known != own => {
+                        Some(order(&self.files[0], known, file, own)?)
+                    }
                     _ => None,
                 };
                 names = names.or(tables.object_names.clone());
@@ -83,17 +89,34 @@ impl AlignInput {
     /// The runs of a file, their rows in this order; a run of a file of its own is called like the file.
     fn runs(&self, file: &Path, tables: RunTables, order: Option<&[usize]>) -> Vec<Run> {
         let several = self.files.len() > 1 && tables.runs.len() > 1;
-        let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let stem = file
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         let place = |row: usize| order.map_or(row, |order| order[row]);
         let run = |table: files::RunTable| {
-            let name = if several { format!("{stem}:{}", table.name) } else { table.name };
+            let name = if several {
+                format!("{stem}:{}", table.name)
+            } else {
+                table.name
+            };
             match table.memberships {
-                RunMemberships::Hard(labels, clusters) => {
-                    Run::hard(name, (0..labels.len()).map(|row| labels[place(row)]), clusters)
-                }
+                RunMemberships::Hard(labels, clusters) => Run::hard(
+                    name,
+                    (0..labels.len()).map(|row| labels[place(row)]),
+                    clusters,
+                ),
                 RunMemberships::Soft(shares) => {
                     let rows: Vec<usize> = (0..shares.rows().nrows()).map(place).collect();
-                    Run::soft(name, if order.is_some() { shares.select(&rows) } else { shares })
+                    Run::soft(
+                        name,
+                        if order.is_some() {
+                            shares.select(&rows)
+                        } else {
+                            shares
+                        },
+                    )
                 }
             }
         };
@@ -102,15 +125,31 @@ impl AlignInput {
 }
 
 /// The row of every known object in another file.
-fn order(first: &Path, known: &[String], file: &Path, own: &[String]) -> Result<Vec<usize>, AppError> {
+fn order(
+    first: &Path,
+    known: &[String],
+    file: &Path,
+    own: &[String],
+) -> Result<Vec<usize>, AppError> {
     places_of(first, known)?;
     let places = places_of(file, own)?;
     if known.len() != own.len() {
-        let reason = format!("{} objects where {} has {}", own.len(), first.display(), known.len());
+        let reason = format!(
+            "{} objects where {} has {}",
+            own.len(),
+            first.display(),
+            known.len()
+        );
         return Err(AppError::content(file, reason));
     }
-    if let Some(absent) = known.iter().find(|name| !places.contains_key(name.as_str())) {
-        let reason = format!("object '{absent}' of {} is not in it; runs are of the same objects", first.display());
+    if let Some(absent) = known
+        .iter()
+        .find(|name| !places.contains_key(name.as_str()))
+    {
+        let reason = format!(
+            "object '{absent}' of {} is not in it; runs are of the same objects",
+            first.display()
+        );
         return Err(AppError::content(file, reason));
     }
     Ok(known.iter().map(|name| places[name.as_str()]).collect())
@@ -118,7 +157,13 @@ fn order(first: &Path, known: &[String], file: &Path, own: &[String]) -> Result<
 
 impl AlignedRuns {
     /// Names of the files that [`write`](Self::write) writes into the folder itself.
-    pub const FILES: [&str; 5] = ["alignment.json", "runs.csv", "modes.csv", "columns.csv", "memberships.svg"];
+    pub const FILES: [&str; 5] = [
+        "alignment.json",
+        "runs.csv",
+        "modes.csv",
+        "columns.csv",
+        "memberships.svg",
+    ];
 
     /// Aligns runs whose objects are in one order: runs of the same number of columns that are alike to a degree of `similarity` are of
     /// one mode. The objects may have names and populations.
@@ -133,17 +178,30 @@ impl AlignedRuns {
     ) -> Result<Self, AppError> {
         let rescaled: usize = runs.iter().map(Run::rescaled).sum();
         if rescaled > 0 {
-            observer.note(&format!("{rescaled} rows whose shares did not quite sum to 1 were divided by their sums"));
+            observer.note(&format!(
+                "{rescaled} rows whose shares did not quite sum to 1 were divided by their sums"
+            ));
         }
         let alignment = align_runs(&runs, similarity).map_err(of_modes)?;
         let objects = runs.first().map_or(0, Run::objects);
         let named = [(&object_names, "names"), (&populations, "populations")];
-        for (given, what) in named.into_iter().filter_map(|(given, what)| Some((given.as_ref()?, what))) {
+        for (given, what) in named
+            .into_iter()
+            .filter_map(|(given, what)| Some((given.as_ref()?, what)))
+        {
             if given.len() != objects {
-                return Err(AppError::request(format!("{} {what} for {objects} objects", given.len())));
+                return Err(AppError::request(format!(
+                    "{} {what} for {objects} objects",
+                    given.len()
+                )));
             }
         }
-        Ok(Self { runs, alignment, object_names, populations })
+        Ok(Self {
+            runs,
+            alignment,
+            object_names,
+            populations,
+        })
     }
 
     /// What was found, in one sentence.
@@ -152,14 +210,21 @@ impl AlignedRuns {
         let mut clusters: Vec<usize> = modes.iter().map(|mode| mode.clusters).collect();
         clusters.dedup();
         let of = |&clusters: &usize| {
-            let members: Vec<usize> =
-                modes.iter().filter(|mode| mode.clusters == clusters).map(|mode| mode.members.len()).collect();
+            let members: Vec<usize> = modes
+                .iter()
+                .filter(|mode| mode.clusters == clusters)
+                .map(|mode| mode.members.len())
+                .collect();
             let mut sizes: Vec<String> = members.iter().take(5).map(ToString::to_string).collect();
             if members.len() > sizes.len() {
                 sizes.push("…".into());
             }
             let one = if members.len() == 1 { "mode" } else { "modes" };
-            format!("K = {clusters}: {} {one} of {} runs", members.len(), sizes.join(", "))
+            format!(
+                "K = {clusters}: {} {one} of {} runs",
+                members.len(),
+                sizes.join(", ")
+            )
         };
         clusters.iter().map(of).collect::<Vec<_>>().join("; ")
     }
@@ -200,26 +265,61 @@ impl AlignedRuns {
         let runs = || self.runs.iter().zip(&self.alignment.runs);
         let of_run = |(run, found): (&Run, &AlignedRun)| {
             let (mode, cost) = (found.mode.to_string(), found.cost.to_string());
-            [run.name().to_owned(), run.clusters().to_string(), mode, cost, found.similarity.to_string()]
+            [
+                run.name().to_owned(),
+                run.clusters().to_string(),
+                mode,
+                cost,
+                found.similarity.to_string(),
+            ]
         };
-        write_text(&folder.join("runs.csv"), &csv_text("run,clusters,mode,cost,similarity", runs().map(of_run)))?;
+        write_text(
+            &folder.join("runs.csv"),
+            &csv_text("run,clusters,mode,cost,similarity", runs().map(of_run)),
+        )?;
         let of_mode = |(at, mode): (usize, &RunMode)| {
-            let parent = mode.parent.map_or_else(String::new, |parent| parent.to_string());
+            let parent = mode
+                .parent
+                .map_or_else(String::new, |parent| parent.to_string());
             let name = self.runs[mode.members[0]].name().to_owned();
             let (runs, share) = (mode.members.len().to_string(), mode.share.to_string());
-            [at.to_string(), mode.clusters.to_string(), runs, share, name, parent, mode.parent_cost.to_string()]
+            [
+                at.to_string(),
+                mode.clusters.to_string(),
+                runs,
+                share,
+                name,
+                parent,
+                mode.parent_cost.to_string(),
+            ]
         };
         let header = "mode,clusters,runs,share,representative,parent,parent_cost";
         let modes = self.alignment.modes.iter().enumerate().map(of_mode);
         write_text(&folder.join("modes.csv"), &csv_text(header, modes))?;
         let columns = runs().flat_map(|(run, found)| {
             let colours = found.colours.iter().enumerate();
-            colours.map(|(column, colour)| [run.name().to_owned(), column.to_string(), colour.to_string()])
+            colours.map(|(column, colour)| {
+                [
+                    run.name().to_owned(),
+                    column.to_string(),
+                    colour.to_string(),
+                ]
+            })
         });
-        write_text(&folder.join("columns.csv"), &csv_text("run,column,colour", columns))?;
-        self.runs.par_iter().zip(&self.alignment.runs).enumerate().try_for_each(|(at, (run, found))| {
-            files::write_table(&aligned.join(file_name(run.name(), at)), &self.table(run, found))
-        })?;
+        write_text(
+            &folder.join("columns.csv"),
+            &csv_text("run,column,colour", columns),
+        )?;
+        self.runs
+            .par_iter()
+            .zip(&self.alignment.runs)
+            .enumerate()
+            .try_for_each(|(at, (run, found))| {
+                files::write_table(
+                    &aligned.join(file_name(run.name(), at)),
+                    &self.table(run, found),
+                )
+            })?;
         write_text(&folder.join("memberships.svg"), &self.picture())?;
         write_json(&folder.join("alignment.json"), &self.to_json())
     }
@@ -232,8 +332,12 @@ impl AlignedRuns {
         let request = |error: EnsembleError| AppError::request(error.to_string());
         let mut builder = EnsembleBuilder::new(self.runs[0].objects());
         for run in &self.runs {
-            let values = (0..run.clusters()).map(|column| column.to_string()).collect();
-            builder.push_soft(run.name(), values, run.shares(), run.clusters().max(1)).map_err(request)?;
+            let values = (0..run.clusters())
+                .map(|column| column.to_string())
+                .collect();
+            builder
+                .push_soft(run.name(), values, run.shares(), run.clusters().max(1))
+                .map_err(request)?;
         }
         let ensemble = builder.finish().map_err(request)?;
         match &self.object_names {
@@ -244,9 +348,18 @@ impl AlignedRuns {
 
     /// A run with its columns in the order of their colours, called `c0`, `c1`, ….
     fn table(&self, run: &Run, found: &AlignedRun) -> Table {
-        let columns = found.order.iter().map(|&column| format!("c{}", found.colours[column])).collect();
+        let columns = found
+            .order
+            .iter()
+            .map(|&column| format!("c{}", found.colours[column]))
+            .collect();
         let values = run.rows().select(Axis(1), &found.order);
-        Table { columns, values, object_names: self.object_names.clone(), label: None }
+        Table {
+            columns,
+            values,
+            object_names: self.object_names.clone(),
+            label: None,
+        }
     }
 
     /// The picture `memberships.svg`: one row of bars a mode, its representative's, objects in the order of the first.
@@ -255,9 +368,16 @@ impl AlignedRuns {
         let row = |mode: &RunMode| {
             let run = mode.members[0];
             let title = format!("K = {}, {} of the runs", mode.clusters, percent(mode.share));
-            MembershipRow { title, shares: self.runs[run].rows(), colours: &self.alignment.runs[run].colours }
+            MembershipRow {
+                title,
+                shares: self.runs[run].rows(),
+                colours: &self.alignment.runs[run].colours,
+            }
         };
-        membership_rows(&modes.iter().map(row).collect::<Vec<_>>(), self.populations.as_deref())
+        membership_rows(
+            &modes.iter().map(row).collect::<Vec<_>>(),
+            self.populations.as_deref(),
+        )
     }
 }
 
@@ -267,6 +387,16 @@ fn percent(share: f64) -> String {
 
 /// A name that is a file's on any system, and another one's of no other run.
 fn file_name(run: &str, at: usize) -> String {
-    let plain = |letter: char| if letter.is_alphanumeric() || "._-".contains(letter) { letter } else { '_' };
-    format!("{:03}-{}.csv", at + 1, run.chars().map(plain).collect::<String>())
+    let plain = |letter: char| {
+        if letter.is_alphanumeric() || "._-".contains(letter) {
+            letter
+        } else {
+            '_'
+        }
+    };
+    format!(
+        "{:03}-{}.csv",
+        at + 1,
+        run.chars().map(plain).collect::<String>()
+    )
 }

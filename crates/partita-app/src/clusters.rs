@@ -66,13 +66,16 @@ impl FromStr for ClustersAsked {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        const FORM: &str = "write a number of clusters such as 10, a range such as 2..12, auto, or method";
+        const FORM: &str =
+            "write a number of clusters such as 10, a range such as 2..12, auto, or method";
         match (text, text.split_once("..")) {
             ("auto", _) => Ok(USUAL),
             ("method", _) => Ok(Self::Method),
             (_, Some((first, last))) => {
-                let number =
-                    |text: &str| text.parse::<usize>().map_err(|_| format!("'{text}' is not a number; {FORM}"));
+                let number = |text: &str| {
+                    text.parse::<usize>()
+                        .map_err(|_| format!("'{text}' is not a number; {FORM}"))
+                };
                 match (number(first)?, number(last)?) {
                     (first, last) if first > last => Err(format!("{text} is reversed; {FORM}")),
                     (_, 0 | 1) => Err(format!("{text} holds no number of clusters from 2; {FORM}")),
@@ -133,10 +136,16 @@ mod tests {
     fn texts_say_which_number() {
         let read = |text: &str| text.parse::<ClustersAsked>();
         assert_eq!(read("7"), Ok(ClustersAsked::Exactly(7)));
-        assert_eq!((read("auto"), read("3..5")), (Ok(USUAL), Ok(ClustersAsked::Chosen { first: 3, last: 5 })));
+        assert_eq!(
+            (read("auto"), read("3..5")),
+            (Ok(USUAL), Ok(ClustersAsked::Chosen { first: 3, last: 5 }))
+        );
         assert_eq!(read("method"), Ok(ClustersAsked::Method));
         for wrong in ["0", "-3", "x", "5..3", "2..x", "0..1", ".."] {
-            assert!(read(wrong).is_err_and(|error| error.contains("2..12")), "{wrong}");
+            assert!(
+                read(wrong).is_err_and(|error| error.contains("2..12")),
+                "{wrong}"
+            );
         }
     }
 
@@ -145,9 +154,15 @@ mod tests {
         let json = |count: ClustersAsked| serde_json::to_string(&count).unwrap();
         assert_eq!(json(USUAL), "\"2..12\"");
         for count in [USUAL, ClustersAsked::Method, ClustersAsked::Exactly(4)] {
-            assert_eq!(serde_json::from_str::<ClustersAsked>(&json(count)).unwrap(), count);
+            assert_eq!(
+                serde_json::from_str::<ClustersAsked>(&json(count)).unwrap(),
+                count
+            );
         }
-        assert_eq!(serde_json::from_str::<ClustersAsked>("\"auto\"").unwrap(), ClustersAsked::Method);
+        assert_eq!(
+            serde_json::from_str::<ClustersAsked>("\"auto\"").unwrap(),
+            ClustersAsked::Method
+        );
         assert!(serde_json::from_str::<ClustersAsked>("\"many\"").is_err());
     }
 }

@@ -39,10 +39,16 @@ pub fn co_association(
 ) -> Result<Array2<f64>, AppError> {
     let n = ensemble.objects();
     let needed = 8 * (n as u64) * (n as u64);
-    budget.check("the co-association", needed, "take fewer objects, or pairs alone by a least share")?;
+    budget.check(
+        "the co-association",
+        needed,
+        "take fewer objects, or pairs alone by a least share",
+    )?;
     let counts = counted(ensemble, budget, observer)?;
     let mut shares = Array2::from_elem((n, n), 1.0);
-    each_pair(&counts, n, |i, j, share| (shares[[i, j]], shares[[j, i]]) = (share, share));
+    each_pair(&counts, n, |i, j, share| {
+        (shares[[i, j]], shares[[j, i]]) = (share, share)
+    });
     Ok(shares)
 }
 
@@ -61,7 +67,10 @@ pub fn strong_pairs(
     observer: &dyn Observer,
 ) -> Result<CsMat<f64>, AppError> {
     let n = ensemble.objects();
-    Ok(symmetric(n, &pairs_from(ensemble, least, budget, observer)?))
+    Ok(symmetric(
+        n,
+        &pairs_from(ensemble, least, budget, observer)?,
+    ))
 }
 
 /// A pair of objects, the smaller first, and a share.
@@ -74,13 +83,19 @@ fn pairs_from(
     observer: &dyn Observer,
 ) -> Result<Vec<Pair>, AppError> {
     if !(least > 0.0 && least <= 1.0) {
-        let reason = format!("{least} is no least share of the base clusterings; give one above 0 and at most 1");
+        let reason = format!(
+            "{least} is no least share of the base clusterings; give one above 0 and at most 1"
+        );
         return Err(AppError::request(reason));
     }
     let (n, counts) = (ensemble.objects(), counted(ensemble, budget, observer)?);
     let mut found = 0u64;
     each_pair(&counts, n, |_, _, share| found += u64::from(share >= least));
-    budget.check("the pairs of the co-association", BYTES_A_PAIR * found, "ask for a larger least share")?;
+    budget.check(
+        "the pairs of the co-association",
+        BYTES_A_PAIR * found,
+        "ask for a larger least share",
+    )?;
     let mut pairs = Vec::with_capacity(found as usize);
     each_pair(&counts, n, |i, j, share| {
         if share >= least {
@@ -90,7 +105,11 @@ fn pairs_from(
     Ok(pairs)
 }
 
-fn counted(ensemble: &Ensemble, budget: MemoryBudget, observer: &dyn Observer) -> Result<CoAssociation, AppError> {
+fn counted(
+    ensemble: &Ensemble,
+    budget: MemoryBudget,
+    observer: &dyn Observer,
+) -> Result<CoAssociation, AppError> {
     let counted = CoAssociation::count(ensemble, budget, &*observer.begin("co-association"));
     counted.map_err(|error| match error {
         CoassocError::Budget(budget) => AppError::Budget(budget),
@@ -104,7 +123,15 @@ fn each_pair(counts: &CoAssociation, objects: usize, mut take: impl FnMut(usize,
     for i in 0..objects {
         for j in i + 1..objects {
             let (together, seen) = counts.pair(i, j);
-            take(i, j, if seen == 0 { f64::NAN } else { f64::from(together) / f64::from(seen) });
+            take(
+                i,
+                j,
+                if seen == 0 {
+                    f64::NAN
+                } else {
+                    f64::from(together) / f64::from(seen)
+                },
+            );
         }
     }
 }
@@ -143,28 +170,54 @@ impl CoAssociationOutput {
     ///
     /// # Errors
     /// As [`co_association`]; [`AppError::File`] for what cannot be written, [`AppError::Request`] for pairs in another format.
-    pub fn write(&self, ensemble: &Ensemble, budget: MemoryBudget, observer: &dyn Observer) -> Result<(), AppError> {
-        let names: Vec<String> = (0..ensemble.objects()).map(|object| ensemble.object_name(object)).collect();
+    pub fn write(
+        &self,
+        ensemble: &Ensemble,
+        budget: MemoryBudget,
+        observer: &dyn Observer,
+    ) -> Result<(), AppError> {
+        let names: Vec<String> = (0..ensemble.objects())
+            .map(|object| ensemble.object_name(object))
+            .collect();
         let object_names = ensemble.object_names().map(<[String]>::to_vec);
         let Some(least) = self.least else {
             let values = co_association(ensemble, budget, observer)?;
-            return Ok(files::write_table(&self.file, &Table { columns: names, values, object_names, label: None })?);
+            return Ok(files::write_table(
+                &self.file,
+                &Table {
+                    columns: names,
+                    values,
+                    object_names,
+                    label: None,
+                },
+            )?);
         };
         match self.file.extension().and_then(|ending| ending.to_str()) {
             Some("npz") => {
                 let values = strong_pairs(ensemble, least, budget, observer)?;
-                let table = SparseTable { columns: names, values, object_names, label: None };
+                let table = SparseTable {
+                    columns: names,
+                    values,
+                    object_names,
+                    label: None,
+                };
                 Ok(files::write_sparse_table(&self.file, &table)?)
             }
             Some("csv") => {
                 let pairs = pairs_from(ensemble, least, budget, observer)?;
                 let name = |object: u32| names[object as usize].clone();
-                let lines = pairs.into_iter().map(|(i, j, share)| [name(i), name(j), share.to_string()]);
+                let lines = pairs
+                    .into_iter()
+                    .map(|(i, j, share)| [name(i), name(j), share.to_string()]);
                 write_text(&self.file, &csv_text("first,second,share", lines))
             }
             _ => {
-                let reason = "pairs of at least some share go to .npz (a sparse matrix of SciPy) or .csv";
-                Err(AppError::request(format!("{}: {reason}", self.file.display())))
+                let reason =
+                    "pairs of at least some share go to .npz (a sparse matrix of SciPy) or .csv";
+                Err(AppError::request(format!(
+                    "{}: {reason}",
+                    self.file.display()
+                )))
             }
         }
     }
@@ -178,9 +231,18 @@ impl CoAssociationOutput {
 /// # Cost
 /// O(M² n) time.
 pub fn write_agreement(path: &Path, ensemble: &Ensemble) -> Result<(), AppError> {
-    let names: Vec<String> = ensemble.bases().iter().map(|base| base.name().to_owned()).collect();
+    let names: Vec<String> = ensemble
+        .bases()
+        .iter()
+        .map(|base| base.name().to_owned())
+        .collect();
     let values = agreement_matrix(ensemble);
-    let table = Table { columns: names.clone(), values, object_names: Some(names), label: None };
+    let table = Table {
+        columns: names.clone(),
+        values,
+        object_names: Some(names),
+        label: None,
+    };
     Ok(files::write_table(path, &table)?)
 }
 
@@ -191,7 +253,12 @@ mod tests {
     #[test]
     fn pairs_stand_on_both_sides_of_the_diagonal() {
         let found = symmetric(4, &[(0, 2, 0.5), (0, 3, 0.25), (2, 3, 0.75)]);
-        let rows = [[1.0, 0.0, 0.5, 0.25], [0.0, 1.0, 0.0, 0.0], [0.5, 0.0, 1.0, 0.75], [0.25, 0.0, 0.75, 1.0]];
+        let rows = [
+            [1.0, 0.0, 0.5, 0.25],
+            [0.0, 1.0, 0.0, 0.0],
+            [0.5, 0.0, 1.0, 0.75],
+            [0.25, 0.0, 0.75, 1.0],
+        ];
         assert_eq!(found.to_dense(), Array2::from(rows.to_vec()));
     }
 }

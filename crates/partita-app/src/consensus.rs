@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use partita::{
-    BaseWeights, Clusters, Consensus, Ensemble, Features, MemoryBudget, ObjectWeights, Outcome, Problem, Seed, consense,
+    BaseWeights, Clusters, Consensus, Ensemble, Features, MemoryBudget, ObjectWeights, Outcome,
+    Problem, Seed, consense,
 };
 
 use crate::{AppError, MethodChoice, MethodRecord, Observer, Stopwatch, methods, phases, seeds};
@@ -39,10 +40,17 @@ impl Shared<'_> {
         let name = methods::name_of(method);
         phases::taken();
         let stopwatch = Stopwatch::start();
-        let outcome = consense(method, &problem, &*observer.begin(name))
-            .map_err(|source| AppError::Consensus { input: self.source.into(), source })?;
+        let outcome = consense(method, &problem, &*observer.begin(name)).map_err(|source| {
+            AppError::Consensus {
+                input: self.source.into(),
+                source,
+            }
+        })?;
         let record = MethodRecord::new(name, self.seed, self.ensemble, &outcome, stopwatch.read());
-        outcome.warnings.iter().for_each(|warning| observer.warn(&format!("{name}: {warning}")));
+        outcome
+            .warnings
+            .iter()
+            .for_each(|warning| observer.warn(&format!("{name}: {warning}")));
         Ok((outcome, record))
     }
 }

@@ -131,7 +131,10 @@ pub enum AppError {
 impl AppError {
     /// A file that holds something else than is needed.
     pub fn content(path: &Path, reason: impl Into<String>) -> Self {
-        Self::Content { path: path.into(), reason: on_one_line(&reason.into()) }
+        Self::Content {
+            path: path.into(),
+            reason: on_one_line(&reason.into()),
+        }
     }
 
     /// A request that cannot be met.
@@ -141,23 +144,35 @@ impl AppError {
 
     /// What the system said of a file or folder; `doing` completes "cannot …".
     pub fn io(path: &Path, doing: &'static str, source: io::Error) -> Self {
-        Self::Io { path: path.into(), doing, source }
+        Self::Io {
+            path: path.into(),
+            doing,
+            source,
+        }
     }
 
     /// It was asked to stop before anything was finished.
     pub fn nothing_finished() -> Self {
-        Self::Interrupted { kept: "nothing was finished".into() }
+        Self::Interrupted {
+            kept: "nothing was finished".into(),
+        }
     }
 
     /// The error of a pass over the label rows of a file.
     pub(crate) fn of_pass(path: &Path, error: &PassError) -> Self {
-        if *error == PassError::Interrupted { Self::nothing_finished() } else { Self::content(path, error.to_string()) }
+        if *error == PassError::Interrupted {
+            Self::nothing_finished()
+        } else {
+            Self::content(path, error.to_string())
+        }
     }
 
     /// Whose fault it is.
     pub fn fault(&self) -> Fault {
         match self {
-            Self::File(FileError::Io { source, .. }) | Self::Io { source, .. } => fault_of_system(source),
+            Self::File(FileError::Io { source, .. }) | Self::Io { source, .. } => {
+                fault_of_system(source)
+            }
             Self::Generate(error) => fault_of_generate(error),
             Self::Method(error) | Self::Consensus { source: error, .. } => fault_of_method(error),
             Self::Select { source, .. } => fault_of_choice(source),
@@ -192,7 +207,9 @@ fn fault_of_method(error: &ConsensusError) -> Fault {
     match error {
         ConsensusError::Method { .. } => Fault::Method,
         ConsensusError::Interrupted => Fault::Interrupted,
-        ConsensusError::Settings { .. } | ConsensusError::Budget(_) | ConsensusError::Auto { .. } => Fault::Request,
+        ConsensusError::Settings { .. }
+        | ConsensusError::Budget(_)
+        | ConsensusError::Auto { .. } => Fault::Request,
         _ => Fault::Input,
     }
 }
@@ -211,7 +228,9 @@ fn fault_of_choice(error: &SelectError) -> Fault {
         SelectError::Interrupted => Fault::Interrupted,
         SelectError::Consensus(error) => fault_of_method(error),
         SelectError::Generate(error) => fault_of_generate(error),
-        SelectError::Settings(_) | SelectError::Budget(_) | SelectError::Method(_) => Fault::Request,
+        SelectError::Settings(_) | SelectError::Budget(_) | SelectError::Method(_) => {
+            Fault::Request
+        }
         _ => Fault::Input,
     }
 }
@@ -222,7 +241,8 @@ mod tests {
 
     #[test]
     fn a_full_disk_is_nobodys_input() {
-        let of = |kind: io::ErrorKind| AppError::io(Path::new("out"), "be written", kind.into()).fault();
+        let of =
+            |kind: io::ErrorKind| AppError::io(Path::new("out"), "be written", kind.into()).fault();
         assert_eq!(of(io::ErrorKind::StorageFull), Fault::Environment);
         assert_eq!(of(io::ErrorKind::FileTooLarge), Fault::Environment);
         assert_eq!(of(io::ErrorKind::Other), Fault::Environment);
@@ -233,7 +253,16 @@ mod tests {
     #[test]
     fn a_changed_input_shows_the_beginnings_of_both_hashes() {
         let hash = |digit: &str| digit.repeat(64);
-        let error = AppError::ChangedInput { path: "t.csv".into(), was: hash("a"), now: hash("b") };
-        assert!(error.to_string().contains("begins bbbbbbbbbbbb, on record is aaaaaaaaaaaa;"), "{error}");
+        let error = AppError::ChangedInput {
+            path: "t.csv".into(),
+            was: hash("a"),
+            now: hash("b"),
+        };
+        assert!(
+            error
+                .to_string()
+                .contains("begins bbbbbbbbbbbb, on record is aaaaaaaaaaaa;"),
+            "{error}"
+        );
     }
 }

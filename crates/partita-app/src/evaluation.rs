@@ -6,7 +6,9 @@ use std::sync::Arc;
 use partita::files::{FileError, LabelGroups, Labels, ManifestRows, Truth};
 use partita::metrics::{RowCounts, Scores};
 use partita::ndarray::{Array1, Axis};
-use partita::{BaseClustering, Ensemble, Label, MemoryBudget, PassRunner, RowBlocks, sums_under_way};
+use partita::{
+    BaseClustering, Ensemble, Label, MemoryBudget, PassRunner, RowBlocks, sums_under_way,
+};
 
 use crate::label_files::read_labels;
 use crate::matching::{are_numbers_of_rows, codes, score_objects};
@@ -40,14 +42,19 @@ impl EvaluationInput {
     /// O(n log n) for n objects. Block by block O(n) time, and memory for some groups of rows and tables of clusters.
     pub fn scores(&self, observer: &dyn Observer) -> Result<Scores, AppError> {
         let given = [&self.labels, &self.truth].map(|given| file_and_column(given));
-        if given.iter().any(|(file, _)| ManifestRows::is_manifest(file)) {
+        if given
+            .iter()
+            .any(|(file, _)| ManifestRows::is_manifest(file))
+        {
             return self.scores_of_blocks(&given, observer);
         }
         let [labels, truth] = &given;
-        let ((found, here), (known, there)) = (self.read(labels, observer)?, self.read(truth, observer)?);
+        let ((found, here), (known, there)) =
+            (self.read(labels, observer)?, self.read(truth, observer)?);
         if let (Some(id), false) = (&self.read.id, here || there) {
             let (found, truth) = (labels.0.display(), truth.0.display());
-            let reason = format!("neither {found} nor {truth} has a column '{id}'; name another with --id");
+            let reason =
+                format!("neither {found} nor {truth} has a column '{id}'; name another with --id");
             return Err(AppError::request(reason));
         }
         score_objects((&labels.0, found), (&truth.0, known), self.common, observer)
@@ -73,13 +80,21 @@ impl EvaluationInput {
         let paired = PairedColumns::new(columns.0, columns.1);
         let monitor = observer.begin("reading labels");
         let counts = RowCounts::of(&PassRunner::new(&paired, &*monitor));
-        scores_of_counts(&counts.map_err(|error| AppError::of_pass(&labels.0, &error))?, &truth.0, observer)
+        scores_of_counts(
+            &counts.map_err(|error| AppError::of_pass(&labels.0, &error))?,
+            &truth.0,
+            observer,
+        )
     }
 
     /// Refuses what matches objects by their names.
     pub(crate) fn check_places(&self) -> Result<(), AppError> {
         let reason = "--common matches objects by name; those of a manifest have none, and are matched by place";
-        if self.common { Err(AppError::request(reason)) } else { Ok(()) }
+        if self.common {
+            Err(AppError::request(reason))
+        } else {
+            Ok(())
+        }
     }
 
     /// A column of labels: read block by block, of which so many bytes stay for another time, or held where its file cannot be.
@@ -113,19 +128,30 @@ impl EvaluationInput {
         observer: &dyn Observer,
     ) -> Result<EvaluatedLabels, AppError> {
         let ((labels, _), path) = (self.read(given, observer)?, &given.0);
-        if labels.object_names.as_ref().is_some_and(|names| !are_numbers_of_rows(names)) {
-            observer
-                .note(&format!("{}: objects are matched by their order, for a manifest has no names", path.display()));
+        if labels
+            .object_names
+            .as_ref()
+            .is_some_and(|names| !are_numbers_of_rows(names))
+        {
+            observer.note(&format!(
+                "{}: objects are matched by their order, for a manifest has no names",
+                path.display()
+            ));
         }
         let (codes, clusters) = codes(&labels.column);
         if clusters > usize::from(u16::MAX) {
-            let reason = format!("{clusters} different labels; block by block 65,535 are compared at most");
+            let reason =
+                format!("{clusters} different labels; block by block 65,535 are compared at most");
             return Err(AppError::content(path, reason));
         }
-        let labels = codes.into_iter().map(|code| code.map_or(u16::MISSING, u16::of)).collect();
+        let labels = codes
+            .into_iter()
+            .map(|code| code.map_or(u16::MISSING, u16::of))
+            .collect();
         let name = given.1.as_deref().unwrap_or(LABEL);
         let base = BaseClustering::new(name, (0..clusters).map(|code| code.to_string()).collect());
-        let labels = Ensemble::from_words(Array1::from_vec(labels).insert_axis(Axis(1)), vec![base]);
+        let labels =
+            Ensemble::from_words(Array1::from_vec(labels).insert_axis(Axis(1)), vec![base]);
         let rows = labels.map_err(|error| AppError::content(path, error.to_string()))?;
         EvaluatedLabels::of(path, Arc::new(HeldRows(rows)), None)
     }
@@ -139,7 +165,9 @@ impl EvaluationInput {
         let mut options = self.read.clone();
         options.truth = column.clone().into();
         match read_labels(path, &options, observer) {
-            Err(AppError::File(FileError::NoColumn { column, .. })) if options.id.as_ref() == Some(&column) => {
+            Err(AppError::File(FileError::NoColumn { column, .. }))
+                if options.id.as_ref() == Some(&column) =>
+            {
                 options.id = None;
                 Ok((read_labels(path, &options, observer)?, false))
             }
@@ -161,12 +189,19 @@ impl EvaluatedLabels {
     }
 
     fn column(&self) -> Column<'_> {
-        Column { rows: &*self.rows, base: self.base }
+        Column {
+            rows: &*self.rows,
+            base: self.base,
+        }
     }
 }
 
 /// The base clustering of this name, else the only one or the one called `label`.
-pub(crate) fn base_of<'a>(path: &Path, rows: &'a dyn RowBlocks, column: Option<&str>) -> Result<Column<'a>, AppError> {
+pub(crate) fn base_of<'a>(
+    path: &Path,
+    rows: &'a dyn RowBlocks,
+    column: Option<&str>,
+) -> Result<Column<'a>, AppError> {
     let names = || rows.bases().iter().map(BaseClustering::name);
     let base = match column {
         Some(column) => names().position(|name| name == column),
@@ -175,7 +210,10 @@ pub(crate) fn base_of<'a>(path: &Path, rows: &'a dyn RowBlocks, column: Option<&
     };
     base.map(|base| Column { rows, base }).ok_or_else(|| {
         let known: Vec<&str> = names().take(20).collect();
-        let reason = format!("name one column of labels as FILE:COLUMN; there are {}", known.join(", "));
+        let reason = format!(
+            "name one column of labels as FILE:COLUMN; there are {}",
+            known.join(", ")
+        );
         AppError::content(path, reason)
     })
 }
@@ -188,10 +226,16 @@ pub(crate) fn check_pair(
 ) -> Result<(), AppError> {
     let (n, m, there) = (found.rows.rows(), known.rows.rows(), there.display());
     if n != m {
-        return Err(AppError::content(here, format!("it labels {n} objects, {there} has {m}; score the same objects")));
+        return Err(AppError::content(
+            here,
+            format!("it labels {n} objects, {there} has {m}; score the same objects"),
+        ));
     }
-    let [clusters, classes] = [found, known].map(|column| column.rows.bases()[column.base].clusters() as u64);
-    let places = clusters.saturating_mul(classes).saturating_mul(sums_under_way());
+    let [clusters, classes] =
+        [found, known].map(|column| column.rows.bases()[column.base].clusters() as u64);
+    let places = clusters
+        .saturating_mul(classes)
+        .saturating_mul(sums_under_way());
     let needed = MemoryBudget::new(places.saturating_mul(8));
     if needed.bytes() <= budget.bytes() {
         return Ok(());
@@ -204,10 +248,17 @@ pub(crate) fn check_pair(
 }
 
 /// The external indices of counted labels; the observer hears how many objects have no true label.
-pub(crate) fn scores_of_counts(counts: &RowCounts, truth: &Path, observer: &dyn Observer) -> Result<Scores, AppError> {
+pub(crate) fn scores_of_counts(
+    counts: &RowCounts,
+    truth: &Path,
+    observer: &dyn Observer,
+) -> Result<Scores, AppError> {
     let without = counts.without_second;
     if without > 0 {
-        observer.note(&format!("{}: {without} objects have no true label and do not count", truth.display()));
+        observer.note(&format!(
+            "{}: {without} objects have no true label and do not count",
+            truth.display()
+        ));
     }
     let none = |_| AppError::content(truth, "no object has both a label and a true label");
     counts.table().as_ref().map(Scores::from).map_err(none)
@@ -216,7 +267,9 @@ pub(crate) fn scores_of_counts(counts: &RowCounts, truth: &Path, observer: &dyn 
 /// `FILE` or `FILE:COLUMN`; a file whose name has a colon wins over a column.
 pub fn file_and_column(given: &Path) -> (PathBuf, Option<String>) {
     match given.to_str().and_then(|text| text.rsplit_once(':')) {
-        Some((file, column)) if !given.exists() && !column.is_empty() => (file.into(), Some(column.into())),
+        Some((file, column)) if !given.exists() && !column.is_empty() => {
+            (file.into(), Some(column.into()))
+        }
         _ => (given.to_owned(), None),
     }
 }

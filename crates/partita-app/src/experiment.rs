@@ -206,9 +206,18 @@ impl Experiment {
     }
 
     /// The consensus of an ensemble that exists; writes nothing.
-    pub fn of_ensemble(file: impl Into<PathBuf>, clusters: impl Into<ClustersAsked>, method: MethodChoice) -> Self {
+    pub fn of_ensemble(
+        file: impl Into<PathBuf>,
+        clusters: impl Into<ClustersAsked>,
+        method: MethodChoice,
+    ) -> Self {
         Self::new(
-            Input::Ensemble { file: file.into(), more: Vec::new(), read: ReadOptions::default(), features: None },
+            Input::Ensemble {
+                file: file.into(),
+                more: Vec::new(),
+                read: ReadOptions::default(),
+                features: None,
+            },
             clusters,
             vec![method],
             0,
@@ -216,7 +225,12 @@ impl Experiment {
     }
 
     /// An experiment that writes nothing.
-    pub fn new(input: Input, clusters: impl Into<ClustersAsked>, methods: Vec<MethodChoice>, seed: u64) -> Self {
+    pub fn new(
+        input: Input,
+        clusters: impl Into<ClustersAsked>,
+        methods: Vec<MethodChoice>,
+        seed: u64,
+    ) -> Self {
         Self {
             version: EXPERIMENT_VERSION,
             input,
@@ -234,7 +248,8 @@ impl Experiment {
 
     /// The memory that may be held at once.
     pub fn budget(&self) -> MemoryBudget {
-        self.max_memory.map_or_else(default_budget, MemoryBudget::new)
+        self.max_memory
+            .map_or_else(default_budget, MemoryBudget::new)
     }
 
     /// The file that the objects come from: what messages and titles name.
@@ -255,8 +270,12 @@ impl Experiment {
 
     /// Whether both compute the same, wherever they write it.
     pub fn computes_as(&self, other: &Self) -> bool {
-        let bare =
-            |of: &Self| Self { outputs: Outputs::default(), arguments: Vec::new(), max_memory: None, ..of.clone() };
+        let bare = |of: &Self| Self {
+            outputs: Outputs::default(),
+            arguments: Vec::new(),
+            max_memory: None,
+            ..of.clone()
+        };
         bare(self) == bare(other)
     }
 
@@ -272,7 +291,11 @@ impl Experiment {
     pub fn input_files(&self) -> Vec<&Path> {
         let mut files = vec![self.source()];
         if let Input::Ensemble { more, features, .. } = &self.input {
-            files.extend(more.iter().chain(features.iter().map(|table| &table.file)).map(PathBuf::as_path));
+            files.extend(
+                more.iter()
+                    .chain(features.iter().map(|table| &table.file))
+                    .map(PathBuf::as_path),
+            );
         }
         if let Some(WeightSource::File(file)) = &self.base_weights {
             files.push(file);
@@ -287,9 +310,15 @@ impl Experiment {
     pub(crate) fn input_files_mut(&mut self) -> Vec<&mut PathBuf> {
         let mut files = match &mut self.input {
             Input::Table { table, .. } => vec![&mut table.file],
-            Input::Ensemble { file, more, features, .. } => {
-                std::iter::once(file).chain(more).chain(features.as_mut().map(|table| &mut table.file)).collect()
-            }
+            Input::Ensemble {
+                file,
+                more,
+                features,
+                ..
+            } => std::iter::once(file)
+                .chain(more)
+                .chain(features.as_mut().map(|table| &mut table.file))
+                .collect(),
         };
         if let Some(WeightSource::File(file)) = &mut self.base_weights {
             files.push(file);
@@ -304,7 +333,10 @@ impl Experiment {
 impl TableInput {
     /// A table whose columns are all numbers.
     pub fn new(file: impl Into<PathBuf>) -> Self {
-        Self { file: file.into(), ..Self::default() }
+        Self {
+            file: file.into(),
+            ..Self::default()
+        }
     }
 
     /// How it is read within this memory.
@@ -321,7 +353,10 @@ impl TableInput {
 impl MethodChoice {
     /// A method with its default settings.
     pub fn new(name: impl Into<String>) -> Self {
-        Self { name: name.into(), settings: SettingMap::default() }
+        Self {
+            name: name.into(),
+            settings: SettingMap::default(),
+        }
     }
 }
 
@@ -334,21 +369,38 @@ mod tests {
     #[test]
     fn an_experiment_survives_json() {
         let settings = SettingMap::parse(&["restarts = 3", "initialization=greedy"]).unwrap();
-        let method = MethodChoice { name: "pcc-kl".into(), settings };
-        let mut experiment =
-            Experiment::of_table(TableInput::new("t.csv"), Recipe::default(), Clusters::Exactly(3), method);
+        let method = MethodChoice {
+            name: "pcc-kl".into(),
+            settings,
+        };
+        let mut experiment = Experiment::of_table(
+            TableInput::new("t.csv"),
+            Recipe::default(),
+            Clusters::Exactly(3),
+            method,
+        );
         experiment.seed = u64::MAX;
         let text = serde_json::to_string(&experiment).unwrap();
-        assert!(text.contains(r#""clusters":3"#) && text.contains(r#""restarts":3"#), "{text}");
-        assert_eq!(serde_json::from_str::<Experiment>(&text).unwrap(), experiment);
+        assert!(
+            text.contains(r#""clusters":3"#) && text.contains(r#""restarts":3"#),
+            "{text}"
+        );
+        assert_eq!(
+            serde_json::from_str::<Experiment>(&text).unwrap(),
+            experiment
+        );
         // Former records say label where we say truth; what is unknown is refused.
         let old = text.replace(r#""truth":null"#, r#""label":"y""#);
-        let Input::Table { table, .. } = &serde_json::from_str::<Experiment>(&old).unwrap().input else {
+        let Input::Table { table, .. } = &serde_json::from_str::<Experiment>(&old).unwrap().input
+        else {
             unreachable!()
         };
         assert_eq!(table.read.truth.column(), Some("y"));
-        assert!(serde_json::from_str::<Experiment>(&text.replace(r#""skip""#, r#""skipp""#)).is_err());
-        let auto = Experiment::of_ensemble("e.npz", Clusters::Auto, MethodChoice::new("eac-average"));
+        assert!(
+            serde_json::from_str::<Experiment>(&text.replace(r#""skip""#, r#""skipp""#)).is_err()
+        );
+        let auto =
+            Experiment::of_ensemble("e.npz", Clusters::Auto, MethodChoice::new("eac-average"));
         let text = serde_json::to_string(&auto).unwrap();
         assert!(text.contains(r#""clusters":"method""#), "{text}");
         assert_eq!(serde_json::from_str::<Experiment>(&text).unwrap(), auto);

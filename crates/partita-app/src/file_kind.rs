@@ -38,7 +38,10 @@ impl FileKind {
     /// # Cost
     /// That of reading it as a table and, where its numbers are all whole or it has words or gaps, as an ensemble.
     pub fn of(path: &Path, options: &ReadOptions) -> Result<Self, AppError> {
-        let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default();
+        let ending = path
+            .extension()
+            .map(|ending| ending.to_string_lossy().to_lowercase())
+            .unwrap_or_default();
         let record = path.join(RECORD);
         if path.is_dir() && record.is_file() {
             return Ok(Self::Record(record));
@@ -56,14 +59,20 @@ impl FileKind {
         match files::load_ensemble(path, options) {
             Err(error) if archive && files::load_table(path, options).is_err() => Err(error.into()),
             Ok((loaded, roles))
-                if archive || loaded.ensemble.recipe().is_some() || loaded.ensemble.memberships().is_some() =>
+                if archive
+                    || loaded.ensemble.recipe().is_some()
+                    || loaded.ensemble.memberships().is_some() =>
             {
                 Ok(Self::Ensemble(Box::new(loaded), roles))
             }
             Ok((loaded, roles)) if looks_like_labels(&loaded.ensemble) => {
                 let words = has_words(&loaded.ensemble);
                 let loaded = Box::new(loaded);
-                Ok(if words { Self::Ensemble(loaded, roles) } else { Self::Either(loaded, roles) })
+                Ok(if words {
+                    Self::Ensemble(loaded, roles)
+                } else {
+                    Self::Either(loaded, roles)
+                })
             }
             _ => Ok(Self::Table),
         }
@@ -82,7 +91,8 @@ fn of_json(path: &Path) -> Result<FileKind, AppError> {
 
 /// Whether it is a table of numbers that are not all whole, which labels are: numbers are read much faster than labels.
 fn has_fractions(path: &Path, options: &ReadOptions) -> bool {
-    files::read_table(path, options).is_ok_and(|table| table.values.iter().any(|value| value.fract() != 0.0))
+    files::read_table(path, options)
+        .is_ok_and(|table| table.values.iter().any(|value| value.fract() != 0.0))
 }
 
 /// Whether some label is not a number: a table of numbers has none.
@@ -91,17 +101,26 @@ fn has_words(ensemble: &Ensemble) -> bool {
 }
 
 fn of_words(base: &BaseClustering) -> bool {
-    base.values().iter().any(|value| value.parse::<f64>().is_err())
+    base.values()
+        .iter()
+        .any(|value| value.parse::<f64>().is_err())
 }
 
 /// Whether the labels of every base clustering are words, 0 to K − 1 or 1 to K, and clusters have two objects on average.
 fn looks_like_labels(ensemble: &Ensemble) -> bool {
     let numbers = |base: &BaseClustering| {
-        let values: Vec<u64> = base.values().iter().filter_map(|value| value.parse().ok()).collect();
+        let values: Vec<u64> = base
+            .values()
+            .iter()
+            .filter_map(|value| value.parse().ok())
+            .collect();
         values.len() == base.clusters() && counts_through(&values)
     };
     let few = |base: &BaseClustering| are_few(base.clusters(), ensemble.objects());
-    ensemble.bases().iter().all(|base| few(base) && (of_words(base) || numbers(base)))
+    ensemble
+        .bases()
+        .iter()
+        .all(|base| few(base) && (of_words(base) || numbers(base)))
 }
 
 /// Whether clusters have two objects on average.
@@ -112,7 +131,11 @@ pub(crate) fn are_few(clusters: usize, objects: usize) -> bool {
 /// Whether ascending numbers are 0 to K − 1 or 1 to K.
 pub(crate) fn counts_through(values: &[u64]) -> bool {
     let first = values.first().copied().unwrap_or(2);
-    first <= 1 && values.iter().zip(first..).all(|(value, place)| *value == place)
+    first <= 1
+        && values
+            .iter()
+            .zip(first..)
+            .all(|(value, place)| *value == place)
 }
 
 #[cfg(test)]
@@ -127,7 +150,9 @@ mod tests {
             FileKind::Table => "table",
             FileKind::Ensemble(..) => "ensemble",
             FileKind::Either(..) => "either",
-            FileKind::Model | FileKind::Record(_) | FileKind::Choice | FileKind::SparseTable => "other",
+            FileKind::Model | FileKind::Record(_) | FileKind::Choice | FileKind::SparseTable => {
+                "other"
+            }
         }
     }
 

@@ -7,7 +7,9 @@ use partita::files;
 use partita::files::sprs::CsMat;
 use partita::metrics::{Relations, evidence_shares, relations};
 use partita::ssce::Predictor;
-use partita::{BaseWeights, Ensemble, Features, ObjectWeights, Partition, SoftPartition, WeightedEnsemble};
+use partita::{
+    BaseWeights, Ensemble, Features, ObjectWeights, Partition, SoftPartition, WeightedEnsemble,
+};
 use partita_report::Rendered;
 use serde_json::Value;
 
@@ -17,7 +19,10 @@ use crate::model::{model_of, with_origin};
 use crate::report::{Shown, page};
 use crate::result_files::{ENSEMBLE, MethodResult, REPORT, folder_of, make_folder, write_text};
 use crate::run::Finished;
-use crate::{AppError, ClustersAsked, InputFile, NoObserver, ReadOptions, RunRecord, SavedChoice, curves, outputs};
+use crate::{
+    AppError, ClustersAsked, InputFile, NoObserver, ReadOptions, RunRecord, SavedChoice, curves,
+    outputs,
+};
 
 impl Finished {
     /// The page about the method at this place, as `report.html` holds it, and its figures; `features` is the table behind the ensemble,
@@ -32,15 +37,32 @@ impl Finished {
         choice: Option<&SavedChoice>,
     ) -> Result<Rendered, AppError> {
         let shown = Shown::of(&self.result(place)?, &self.ensemble, features, None);
-        let choice = choice.map(|saved| &saved.choice).or(self.record.choice.as_ref());
+        let choice = choice
+            .map(|saved| &saved.choice)
+            .or(self.record.choice.as_ref());
         let choice = choice.map(|choice| curves(choice, self.ensemble.objects()));
-        page(&self.record, place, &shown.beside(self.labels_of_all()), choice)
+        page(
+            &self.record,
+            place,
+            &shown.beside(self.labels_of_all()),
+            choice,
+        )
     }
 
     /// The labels of all methods by name.
     pub(crate) fn labels_of_all(&self) -> Vec<(String, Partition)> {
-        let names = self.record.methods.iter().map(|method| method.method.clone());
-        names.zip(self.outcomes.iter().map(|outcome| outcome.partition.clone())).collect()
+        let names = self
+            .record
+            .methods
+            .iter()
+            .map(|method| method.method.clone());
+        names
+            .zip(
+                self.outcomes
+                    .iter()
+                    .map(|outcome| outcome.partition.clone()),
+            )
+            .collect()
     }
 
     /// The pairs of objects that at least such a share of the draws from the posterior of a method puts together, in compressed rows with
@@ -52,7 +74,9 @@ impl Finished {
     /// # Cost
     /// That of [`Posterior::similar`](partita::Posterior::similar), and 48 bytes a pair.
     pub fn similarity(&self, place: usize, least: f64) -> Result<Option<CsMat<f64>>, AppError> {
-        let Some(posterior) = &self.result(place)?.outcome.posterior else { return Ok(None) };
+        let Some(posterior) = &self.result(place)?.outcome.posterior else {
+            return Ok(None);
+        };
         let mut pairs = Vec::new();
         posterior.similar(least, |i, j, share| {
             pairs.push((i as u32, j as u32, share));
@@ -71,8 +95,17 @@ impl Finished {
         predictor: Option<Predictor>,
         features: Option<&Features<'_>>,
     ) -> Result<Value, AppError> {
-        let model = model_of(predictor, &self.ensemble, features, self.result(place)?.outcome)?;
-        Ok(with_origin(model, &self.record.methods[place].method, self.ensemble.objects()))
+        let model = model_of(
+            predictor,
+            &self.ensemble,
+            features,
+            self.result(place)?.outcome,
+        )?;
+        Ok(with_origin(
+            model,
+            &self.record.methods[place].method,
+            self.ensemble.objects(),
+        ))
     }
 
     /// The shares of the evidence for every cluster of a method, n × K: what stands in for the probabilities of a method that has none.
@@ -80,7 +113,10 @@ impl Finished {
     /// # Errors
     /// [`AppError::Request`] where the method was not finished.
     pub fn evidence(&self, place: usize) -> Result<SoftPartition, AppError> {
-        Ok(evidence_shares(self.weighted(), &self.result(place)?.outcome.partition)?)
+        Ok(evidence_shares(
+            self.weighted(),
+            &self.result(place)?.outcome.partition,
+        )?)
     }
 
     /// How the clusters of a method overlap, by its probabilities or the shares of the evidence; those below `threshold` count as 0.
@@ -138,14 +174,30 @@ impl Finished {
         self.result(0)?;
         make_folder(folder)?;
         let record = self.record_in(folder)?;
-        let (budget, of, outputs) = (self.record.experiment.budget(), self.weighted(), &record.experiment.outputs);
+        let (budget, of, outputs) = (
+            self.record.experiment.budget(),
+            self.weighted(),
+            &record.experiment.outputs,
+        );
         for (place, method) in record.methods.iter().enumerate() {
             let (result, name) = (self.result(place)?, &*method.method);
-            let evidence =
-                outputs::shares_of_evidence(outputs, (place, name), result.outcome, of, budget, &NoObserver)?;
-            let result = MethodResult { evidence: evidence.as_ref(), ..result };
+            let evidence = outputs::shares_of_evidence(
+                outputs,
+                (place, name),
+                result.outcome,
+                of,
+                budget,
+                &NoObserver,
+            )?;
+            let result = MethodResult {
+                evidence: evidence.as_ref(),
+                ..result
+            };
             outputs::write_result(outputs, place, name, &result, &self.ensemble, None, None)?;
-            write_text(&folder_of(folder, name, place).join(REPORT), &self.report(place, None, None)?.html)?;
+            write_text(
+                &folder_of(folder, name, place).join(REPORT),
+                &self.report(place, None, None)?.html,
+            )?;
         }
         outputs::write_record(&record)?;
         Ok(record)
@@ -171,26 +223,44 @@ impl Finished {
             inputs.push(InputFile::of(&file)?);
             experiment.object_weights = Some(ObjectWeightSource::File(file));
         }
-        experiment.input = Input::Ensemble { file, more: Vec::new(), read: ReadOptions::default(), features: None };
+        experiment.input = Input::Ensemble {
+            file,
+            more: Vec::new(),
+            read: ReadOptions::default(),
+            features: None,
+        };
         experiment.clusters = match &record.choice {
             Some(choice) => ClustersAsked::Exactly(choice.clusters),
             None => experiment.clusters,
         };
-        experiment.outputs = Outputs { folder: Some(folder.to_owned()), report: true, ..Outputs::default() };
+        experiment.outputs = Outputs {
+            folder: Some(folder.to_owned()),
+            report: true,
+            ..Outputs::default()
+        };
         record.inputs = inputs;
         Ok(record)
     }
 
     /// The ensemble with the weights that it was counted with.
     fn weighted(&self) -> WeightedEnsemble<'_> {
-        let (base_weights, object_weights) = (self.base_weights.as_ref(), self.object_weights.as_ref());
-        WeightedEnsemble { ensemble: &self.ensemble, base_weights, object_weights }
+        let (base_weights, object_weights) =
+            (self.base_weights.as_ref(), self.object_weights.as_ref());
+        WeightedEnsemble {
+            ensemble: &self.ensemble,
+            base_weights,
+            object_weights,
+        }
     }
 
     /// The result of the method at this place.
     fn result(&self, place: usize) -> Result<MethodResult<'_>, AppError> {
         match (self.outcomes.get(place), self.confidences.get(place)) {
-            (Some(outcome), Some(confidence)) => Ok(MethodResult { outcome, confidence, evidence: None }),
+            (Some(outcome), Some(confidence)) => Ok(MethodResult {
+                outcome,
+                confidence,
+                evidence: None,
+            }),
             _ => Err(AppError::nothing_finished()),
         }
     }
@@ -199,7 +269,8 @@ impl Finished {
 /// Weights as [`object_weights`](crate::object_weights) reads them: by name, or in the order of the objects.
 fn object_weights_csv(ensemble: &Ensemble, weights: &ObjectWeights) -> String {
     let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
-    let line = |(i, weight): (usize, &f64)| format!("{},{weight}\n", quoted(&ensemble.object_name(i)));
+    let line =
+        |(i, weight): (usize, &f64)| format!("{},{weight}\n", quoted(&ensemble.object_name(i)));
     let lines: String = weights.as_slice().iter().enumerate().map(line).collect();
     format!("object,weight\n{lines}")
 }
@@ -208,6 +279,8 @@ fn object_weights_csv(ensemble: &Ensemble, weights: &ObjectWeights) -> String {
 fn weights_csv(ensemble: &Ensemble, weights: &BaseWeights) -> String {
     let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
     let lines = ensemble.bases().iter().zip(weights.as_slice());
-    let lines: String = lines.map(|(base, weight)| format!("{},{weight}\n", quoted(base.name()))).collect();
+    let lines: String = lines
+        .map(|(base, weight)| format!("{},{weight}\n", quoted(base.name())))
+        .collect();
     format!("name,weight\n{lines}")
 }

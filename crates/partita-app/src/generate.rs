@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use partita::files::{FileError, LabelColumn, ReadOptions};
-use partita::generate::{Durable, Generated, Recipe, bytes, generate, generate_durable, is_part_file, merge_parts};
+use partita::generate::{
+    Durable, Generated, Recipe, bytes, generate, generate_durable, is_part_file, merge_parts,
+};
 use partita::{Ensemble, MemoryBudget, Seed};
 use serde::{Deserialize, Serialize};
 
@@ -37,7 +39,11 @@ pub fn make_ensemble(
 ) -> Result<Generated, AppError> {
     let (values, needed) = (table.view(), bytes(recipe, &table.view()));
     if needed > WORTH_KNOWING && needed <= budget.bytes() {
-        observer.note(&format!("{} base clusterings will take up to {}", recipe.runs(), MemoryBudget::new(needed)));
+        observer.note(&format!(
+            "{} base clusterings will take up to {}",
+            recipe.runs(),
+            MemoryBudget::new(needed)
+        ));
     }
     let monitor = observer.begin("base clusterings");
     let mut made = match durable {
@@ -55,8 +61,13 @@ pub fn make_ensemble(
 }
 
 fn note(table: &InputTable<'_>) -> Result<String, AppError> {
-    let label = table.label().map(|label| (label.name.clone(), label.values.clone()));
-    let note = serde_json::to_string(&Note { objects: table.object_names().cloned(), label });
+    let label = table
+        .label()
+        .map(|label| (label.name.clone(), label.values.clone()));
+    let note = serde_json::to_string(&Note {
+        objects: table.object_names().cloned(),
+        label,
+    });
     note.map_err(|error| AppError::request(format!("names and labels cannot be kept: {error}")))
 }
 
@@ -65,7 +76,9 @@ fn note(table: &InputTable<'_>) -> Result<String, AppError> {
 /// # Errors
 /// A text that says how to write it.
 pub fn parse_part(text: &str) -> Result<(u32, u32), String> {
-    let numbers = text.split_once('/').and_then(|(index, of)| Some((index.parse().ok()?, of.parse().ok()?)));
+    let numbers = text
+        .split_once('/')
+        .and_then(|(index, of)| Some((index.parse().ok()?, of.parse().ok()?)));
     match numbers {
         Some((index, of)) if (1..=of).contains(&index) => Ok((index - 1, of)),
         _ => Err("write which part of how many, such as 2/4".into()),
@@ -88,7 +101,9 @@ impl Merged {
     /// What was merged, as a line.
     pub fn sentence(&self) -> String {
         let (objects, bases) = (self.ensemble.objects(), self.ensemble.bases().len());
-        let of = self.asked.map_or_else(String::new, |asked| format!(" of {asked}"));
+        let of = self
+            .asked
+            .map_or_else(String::new, |asked| format!(" of {asked}"));
         format!("{bases}{of} base clusterings of {objects} objects")
     }
 }
@@ -99,11 +114,19 @@ impl Merged {
 /// # Errors
 /// [`AppError::Generate`] for part files that are damaged or of several jobs; as [`load_ensembles`] for others; [`AppError::Content`] where
 /// the files are of both kinds.
-pub fn merge_files(files: &[&Path], read: &ReadOptions, observer: &dyn Observer) -> Result<Merged, AppError> {
+pub fn merge_files(
+    files: &[&Path],
+    read: &ReadOptions,
+    observer: &dyn Observer,
+) -> Result<Merged, AppError> {
     let parts = files.iter().filter(|file| is_part_file(file)).count();
     if parts == 0 {
         let (loaded, _) = load_ensembles(files, read, observer).map_err(unknown_file)?;
-        return Ok(Merged { ensemble: loaded.ensemble, truth: loaded.truth, asked: None });
+        return Ok(Merged {
+            ensemble: loaded.ensemble,
+            truth: loaded.truth,
+            asked: None,
+        });
     }
     if let (Some(other), true) = (files.iter().find(|file| !is_part_file(file)), parts > 0) {
         let reason = "is no part of a job, and other files are; merge the parts first, then their ensemble with this";
@@ -117,14 +140,24 @@ fn unknown_file(error: AppError) -> AppError {
     match error {
         AppError::File(FileError::Extension { path, known }) => {
             let parts = "nor does it begin as a part file does";
-            AppError::content(&path, format!("no ensemble, whose name ends in {known}, {parts}; make it again"))
+            AppError::content(
+                &path,
+                format!("no ensemble, whose name ends in {known}, {parts}; make it again"),
+            )
         }
         other => other,
     }
 }
 
 fn merged_parts(files: &[&Path]) -> Result<Merged, AppError> {
-    let (Generated { mut ensemble, asked, .. }, note) = merge_parts(files)?;
+    let (
+        Generated {
+            mut ensemble,
+            asked,
+            ..
+        },
+        note,
+    ) = merge_parts(files)?;
     let altered = |what: &str| AppError::content(files[0], format!("{what}; make it again"));
     // A part file without words is of a table without names.
     let note: Note = match &*note {
@@ -134,11 +167,20 @@ fn merged_parts(files: &[&Path]) -> Result<Merged, AppError> {
     if let Some(names) = note.objects {
         ensemble = ensemble.with_object_names(names)?;
     }
-    let truth = note.label.map(|(name, values)| LabelColumn { name, values });
-    if truth.as_ref().is_some_and(|truth| truth.values.len() != ensemble.objects()) {
+    let truth = note
+        .label
+        .map(|(name, values)| LabelColumn { name, values });
+    if truth
+        .as_ref()
+        .is_some_and(|truth| truth.values.len() != ensemble.objects())
+    {
         return Err(altered("was altered"));
     }
-    Ok(Merged { ensemble, truth, asked: Some(asked) })
+    Ok(Merged {
+        ensemble,
+        truth,
+        asked: Some(asked),
+    })
 }
 
 #[cfg(test)]
@@ -148,6 +190,10 @@ mod tests {
     #[test]
     fn parts_count_from_one() {
         assert_eq!(parse_part("2/4"), Ok((1, 4)));
-        assert!(["0/4", "5/4", "2", "a/b", "-1/3"].iter().all(|text| parse_part(text).is_err()));
+        assert!(
+            ["0/4", "5/4", "2", "a/b", "-1/3"]
+                .iter()
+                .all(|text| parse_part(text).is_err())
+        );
     }
 }

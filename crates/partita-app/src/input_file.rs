@@ -35,7 +35,12 @@ impl InputFile {
     /// O(size) time, 64 KiB.
     pub fn of(path: &Path) -> Result<Self, AppError> {
         let failed = |error| AppError::io(path, "be read", error);
-        let mut found = Self { path: path.into(), bytes: None, sha256: None, roles: None };
+        let mut found = Self {
+            path: path.into(),
+            bytes: None,
+            sha256: None,
+            roles: None,
+        };
         let kind = std::fs::metadata(path).map_err(failed)?;
         if !kind.is_file() && !kind.is_dir() {
             return Ok(found);
@@ -45,10 +50,16 @@ impl InputFile {
             if kind.is_dir() {
                 hash.update(part.file_name().unwrap_or_default().as_encoded_bytes());
             }
-            bytes += hash_bytes(&part, &mut hash).map_err(|error| AppError::io(&part, "be read", error))?;
+            bytes += hash_bytes(&part, &mut hash)
+                .map_err(|error| AppError::io(&part, "be read", error))?;
         }
         found.bytes = Some(bytes);
-        found.sha256 = Some(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect());
+        found.sha256 = Some(
+            hash.finalize()
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect(),
+        );
         Ok(found)
     }
 
@@ -58,9 +69,11 @@ impl InputFile {
     /// [`AppError::ChangedInput`] if it has others, [`AppError::Io`] if it cannot be read.
     pub fn check(&self, path: &Path) -> Result<(), AppError> {
         match (&self.sha256, Self::of(path)?.sha256) {
-            (Some(was), Some(now)) if *was != now => {
-                Err(AppError::ChangedInput { path: path.into(), was: was.clone(), now })
-            }
+            (Some(was), Some(now)) if *was != now => Err(AppError::ChangedInput {
+                path: path.into(),
+                was: was.clone(),
+                now,
+            }),
             _ => Ok(()),
         }
     }
@@ -85,9 +98,16 @@ pub(crate) fn with_hashes<T: Send>(
     work: impl FnOnce() -> Result<T, AppError>,
 ) -> Result<(T, Vec<InputFile>), AppError> {
     std::thread::scope(|scope| {
-        let hashes = scope.spawn(|| paths.iter().map(|path| InputFile::of(path)).collect::<Result<Vec<_>, _>>());
+        let hashes = scope.spawn(|| {
+            paths
+                .iter()
+                .map(|path| InputFile::of(path))
+                .collect::<Result<Vec<_>, _>>()
+        });
         let done = work()?;
-        let hashes = hashes.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        let hashes = hashes
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         Ok((done, hashes))
     })
 }
@@ -107,6 +127,9 @@ mod tests {
         assert_eq!(file.sha256.as_deref(), Some(expected));
         assert!(file.check(&path).is_ok());
         std::fs::write(&path, "abd").unwrap();
-        assert!(matches!(file.check(&path), Err(AppError::ChangedInput { .. })));
+        assert!(matches!(
+            file.check(&path),
+            Err(AppError::ChangedInput { .. })
+        ));
     }
 }

@@ -14,7 +14,10 @@ pub fn say_roles(path: &Path, roles: &Roles, observer: &dyn Observer) {
     if let Some(note) = roles.note() {
         observer.note(&format!("{file}: {note}"));
     }
-    roles.warnings.iter().for_each(|warning| observer.warn(&format!("{file}: {warning}")));
+    roles
+        .warnings
+        .iter()
+        .for_each(|warning| observer.warn(&format!("{file}: {warning}")));
 }
 
 /// What a line calls the object of a row, counted from 1: such as `row 2 ('c1')`.
@@ -27,5 +30,7 @@ pub(crate) fn row_name(row: usize, names: Option<&[String]>) -> String {
 
 /// What a line calls a file.
 pub(crate) fn shown(path: &Path) -> Cow<'_, str> {
-    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy()
+    path.file_name()
+        .unwrap_or(path.as_os_str())
+        .to_string_lossy()
 }

@@ -34,8 +34,22 @@ pub(crate) struct Inputs<'a> {
 impl<'a> Inputs<'a> {
     /// What a program holds.
     pub(crate) fn of(data: Data<'a>) -> Self {
-        let Data { ensemble, table, weights, object_weights, files } = data;
-        Self { table, ensemble, truth: None, weights, object_weights, files, spent: Spent::default() }
+        let Data {
+            ensemble,
+            table,
+            weights,
+            object_weights,
+            files,
+        } = data;
+        Self {
+            table,
+            ensemble,
+            truth: None,
+            weights,
+            object_weights,
+            files,
+            spent: Spent::default(),
+        }
     }
 }
 
@@ -49,28 +63,57 @@ impl Inputs<'static> {
         let stopwatch = Stopwatch::start();
         let seed = Seed::new(experiment.seed);
         let read = || match &experiment.input {
-            Input::Table { table: input, recipe } => {
+            Input::Table {
+                table: input,
+                recipe,
+            } => {
                 let (mut table, mut roles) = InputTable::load(input, budget, seed, observer)?;
-                for warning in [table.label_warning(), table.scale_warning(recipe.scale)].into_iter().flatten() {
+                for warning in [table.label_warning(), table.scale_warning(recipe.scale)]
+                    .into_iter()
+                    .flatten()
+                {
                     observer.warn(&format!("{}: {warning}", shown(&input.file)));
                     roles.warnings.push(warning);
                 }
                 let truth = table.take_label();
                 Ok((Some(table), None, truth, vec![roles]))
             }
-            Input::Ensemble { file, more, read, features } => {
-                let files: Vec<&Path> = std::iter::once(file).chain(more).map(PathBuf::as_path).collect();
-                let (loaded, mut roles) = load_ensembles(&files, &read.clone().within(budget), observer)?;
-                let table = features.as_ref().map(|table| InputTable::load_dense(table, budget, seed, observer));
+            Input::Ensemble {
+                file,
+                more,
+                read,
+                features,
+            } => {
+                let files: Vec<&Path> = std::iter::once(file)
+                    .chain(more)
+                    .map(PathBuf::as_path)
+                    .collect();
+                let (loaded, mut roles) =
+                    load_ensembles(&files, &read.clone().within(budget), observer)?;
+                let table = features
+                    .as_ref()
+                    .map(|table| InputTable::load_dense(table, budget, seed, observer));
                 let (table, of_table) = table.transpose()?.unzip();
                 roles.extend(of_table);
                 Ok((table, Some(Arc::new(loaded.ensemble)), loaded.truth, roles))
             }
         };
-        let ((table, ensemble, truth, roles), mut files) = with_hashes(&experiment.input_files(), read)?;
-        files.iter_mut().zip(roles).for_each(|(file, roles)| file.roles = Some(roles.brief()));
+        let ((table, ensemble, truth, roles), mut files) =
+            with_hashes(&experiment.input_files(), read)?;
+        files
+            .iter_mut()
+            .zip(roles)
+            .for_each(|(file, roles)| file.roles = Some(roles.brief()));
         let (weights, object_weights) = (None, None);
-        Ok(Self { table, ensemble, truth, weights, object_weights, files, spent: stopwatch.read() })
+        Ok(Self {
+            table,
+            ensemble,
+            truth,
+            weights,
+            object_weights,
+            files,
+            spent: stopwatch.read(),
+        })
     }
 }
 
@@ -78,7 +121,9 @@ impl Inputs<'_> {
     /// Objects.
     pub(crate) fn objects(&self) -> usize {
         let table = || self.table.as_ref().map_or(0, |table| table.view().dim().0);
-        self.ensemble.as_ref().map_or_else(table, |ensemble| ensemble.objects())
+        self.ensemble
+            .as_ref()
+            .map_or_else(table, |ensemble| ensemble.objects())
     }
 
     /// The columns of the table, where methods can read them.

@@ -10,8 +10,8 @@ use partita_select::ChoiceRow;
 use serde_json::{Value, json};
 
 use crate::{
-    AppError, FileKind, InputFile, MethodRecord, Observer, RunRecord, SavedChoice, default_budget, model_facts,
-    read_ensemble, say_roles,
+    AppError, FileKind, InputFile, MethodRecord, Observer, RunRecord, SavedChoice, default_budget,
+    model_facts, read_ensemble, say_roles,
 };
 
 /// What a file is taken as.
@@ -36,7 +36,9 @@ impl FromStr for TakenAs {
             "ensemble" => Ok(Self::Ensemble),
             "model" => Ok(Self::Model),
             "record" => Ok(Self::Record),
-            other => Err(format!("'{other}' is no kind of file; there are table, ensemble, model and record")),
+            other => Err(format!(
+                "'{other}' is no kind of file; there are table, ensemble, model and record"
+            )),
         }
     }
 }
@@ -83,12 +85,19 @@ fn found(file: &Path, options: &ReadOptions, observer: &dyn Observer) -> Result<
             facts["kind"] = "ensemble or table".into();
             Ok(facts)
         }
-        FileKind::Table | FileKind::SparseTable => taken_as(TakenAs::Table, file, options, observer),
+        FileKind::Table | FileKind::SparseTable => {
+            taken_as(TakenAs::Table, file, options, observer)
+        }
     }
 }
 
 /// What a file holds if it is of this kind.
-fn taken_as(kind: TakenAs, file: &Path, options: &ReadOptions, observer: &dyn Observer) -> Result<Value, AppError> {
+fn taken_as(
+    kind: TakenAs,
+    file: &Path,
+    options: &ReadOptions,
+    observer: &dyn Observer,
+) -> Result<Value, AppError> {
     Ok(match kind {
         TakenAs::Table if files::is_sparse_table(file) => {
             sparse_facts(&files::read_sparse_table(file, default_budget())?)
@@ -108,7 +117,11 @@ fn taken_as(kind: TakenAs, file: &Path, options: &ReadOptions, observer: &dyn Ob
 }
 
 /// A table as it is read; words that nothing says how to read are shown by category, else by number, and that is said.
-fn described(file: &Path, options: &ReadOptions, observer: &dyn Observer) -> Result<(Table, Roles), AppError> {
+fn described(
+    file: &Path,
+    options: &ReadOptions,
+    observer: &dyn Observer,
+) -> Result<(Table, Roles), AppError> {
     let refused = match files::load_table(file, options) {
         Ok(loaded) => return Ok(loaded),
         Err(refused) => refused,
@@ -127,7 +140,8 @@ fn described(file: &Path, options: &ReadOptions, observer: &dyn Observer) -> Res
 
 /// What a run was: command, inputs, what every method found.
 fn record_facts(record: &RunRecord) -> Value {
-    let input = |file: &InputFile| json!({ "path": file.path, "bytes": file.bytes, "sha256": file.sha256 });
+    let input =
+        |file: &InputFile| json!({ "path": file.path, "bytes": file.bytes, "sha256": file.sha256 });
     let method = |method: &MethodRecord| {
         let scores = method.scores.as_ref();
         json!({
@@ -171,7 +185,11 @@ fn choice_facts(saved: &SavedChoice) -> Value {
 fn table_facts(table: &Table) -> Value {
     let range = |column: usize| {
         let values = table.values.column(column);
-        let (low, high) = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &x| (l.min(x), h.max(x)));
+        let (low, high) = values
+            .iter()
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &x| {
+                (l.min(x), h.max(x))
+            });
         let mean = values.mean().unwrap_or(f64::NAN);
         json!({ "name": table.columns[column], "min": low, "mean": mean, "max": high })
     };
@@ -203,7 +221,9 @@ fn sparse_facts(table: &SparseTable) -> Value {
 fn classes(label: &LabelColumn) -> Value {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for value in &label.values {
-        *counts.entry(value.as_deref().unwrap_or("(missing)")).or_default() += 1;
+        *counts
+            .entry(value.as_deref().unwrap_or("(missing)"))
+            .or_default() += 1;
     }
     json!({ "name": label.name, "classes": counts })
 }
@@ -212,7 +232,9 @@ fn classes(label: &LabelColumn) -> Value {
 fn mean_largest_share(ensemble: &Ensemble, base: usize) -> f64 {
     let shares = ensemble.base_shares(base);
     let rows = shares.rows();
-    let largest = rows.outer_iter().map(|row| row.fold(0.0, |most: f64, &share| most.max(share)));
+    let largest = rows
+        .outer_iter()
+        .map(|row| row.fold(0.0, |most: f64, &share| most.max(share)));
     let known: Vec<f64> = largest.filter(|&share| share > 0.0).collect();
     known.iter().sum::<f64>() / known.len().max(1) as f64
 }
@@ -222,13 +244,16 @@ fn ensemble_facts(ensemble: &Ensemble, truth: Option<&LabelColumn>) -> Value {
     let base = |u: usize| {
         let labelled = ensemble.column(u).flatten().count();
         let (base, soft) = (&ensemble.bases()[u], ensemble.memberships().is_some());
-        let mut facts = json!({ "name": base.name(), "clusters": base.clusters(), "labelled": labelled });
+        let mut facts =
+            json!({ "name": base.name(), "clusters": base.clusters(), "labelled": labelled });
         if soft {
             facts["mean_largest_share"] = json!(mean_largest_share(ensemble, u));
         }
         facts
     };
-    let recipe = ensemble.recipe().map(|text| serde_json::from_str(text).unwrap_or_else(|_| json!(text)));
+    let recipe = ensemble
+        .recipe()
+        .map(|text| serde_json::from_str(text).unwrap_or_else(|_| json!(text)));
     json!({
         "kind": "ensemble",
         "objects": ensemble.objects(),

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use partita::files::{self, FileError, LabelColumn, Labels, LoadedEnsemble, ReadOptions, Role, Roles};
+use partita::files::{
+    self, FileError, LabelColumn, Labels, LoadedEnsemble, ReadOptions, Role, Roles,
+};
 use partita::{EnsembleBuilder, EnsembleError};
 
 use crate::input_notes::{say_roles, shown};
@@ -57,7 +59,10 @@ struct Asked<'a> {
 
 impl<'a> Asked<'a> {
     fn new(read: &'a ReadOptions) -> Self {
-        Self { read, lacking: BTreeMap::new() }
+        Self {
+            read,
+            lacking: BTreeMap::new(),
+        }
     }
 
     /// Reads a file, without the columns that were asked for and that it does not have.
@@ -66,9 +71,20 @@ impl<'a> Asked<'a> {
         let mut absent = Vec::new();
         let part = loop {
             match one_file(path, &read) {
-                Err(FileError::NoColumn { column, path, known }) if is_asked(&read, &column) => {
+                Err(FileError::NoColumn {
+                    column,
+                    path,
+                    known,
+                }) if is_asked(&read, &column) => {
                     forget(&mut read, &column);
-                    absent.push((column.clone(), FileError::NoColumn { path, column, known }));
+                    absent.push((
+                        column.clone(),
+                        FileError::NoColumn {
+                            path,
+                            column,
+                            known,
+                        },
+                    ));
                 }
                 read => break read?,
             }
@@ -83,13 +99,23 @@ impl<'a> Asked<'a> {
     }
 
     fn check(self) -> Result<(), AppError> {
-        self.lacking.into_values().flatten().next().map_or(Ok(()), |error| Err(error.into()))
+        self.lacking
+            .into_values()
+            .flatten()
+            .next()
+            .map_or(Ok(()), |error| Err(error.into()))
     }
 }
 
 /// The columns that options ask for.
 fn columns(read: &ReadOptions) -> Vec<String> {
-    read.skip.iter().chain(&read.id).map(String::as_str).chain(read.truth.column()).map(str::to_owned).collect()
+    read.skip
+        .iter()
+        .chain(&read.id)
+        .map(String::as_str)
+        .chain(read.truth.column())
+        .map(str::to_owned)
+        .collect()
 }
 
 fn is_asked(read: &ReadOptions, column: &str) -> bool {
@@ -113,7 +139,9 @@ pub(crate) fn read_ensemble_beside(
 ) -> Result<LoadedEnsemble, AppError> {
     loop {
         match read_ensemble(path, read, observer) {
-            Err(AppError::File(FileError::NoColumn { column, .. })) if is_asked(read, &column) => forget(read, &column),
+            Err(AppError::File(FileError::NoColumn { column, .. })) if is_asked(read, &column) => {
+                forget(read, &column)
+            }
             other => return other,
         }
     }
@@ -125,7 +153,11 @@ fn one_file(path: &Path, read: &ReadOptions) -> Result<Part, FileError> {
         return Ok(part);
     }
     let (loaded, roles) = files::load_ensemble(path, read)?;
-    Ok(Part { path: path.into(), loaded, roles })
+    Ok(Part {
+        path: path.into(),
+        loaded,
+        roles,
+    })
 }
 
 /// A file of labels as we write them: one base clustering.
@@ -134,32 +166,53 @@ fn labels_file(path: &Path, read: &ReadOptions) -> Option<Part> {
     let mut read = read.clone();
     read.truth = files::Truth::ByName;
     let (labels, mut roles) = files::load_labels(path, &read).ok()?;
-    let is_asked = roles.columns.iter().any(|column| Some(column.name.as_str()) == asked);
+    let is_asked = roles
+        .columns
+        .iter()
+        .any(|column| Some(column.name.as_str()) == asked);
     let own = roles.columns.iter().all(|column| match column.role {
         Role::Truth => column.name == "label",
         Role::Objects => true,
         _ => BESIDE.contains(&column.name.as_str()),
     });
-    let written = roles.columns.iter().any(|column| BESIDE.contains(&column.name.as_str()));
+    let written = roles
+        .columns
+        .iter()
+        .any(|column| BESIDE.contains(&column.name.as_str()));
     if !own || !written || is_asked {
         return None;
     }
     roles.columns.retain(|column| column.role == Role::Objects);
-    let Labels { object_names, column } = labels;
+    let Labels {
+        object_names,
+        column,
+    } = labels;
     let mut builder = EnsembleBuilder::new(column.values.len());
-    builder.push(file_name(path), column.values.iter().map(Option::as_deref)).ok()?;
+    builder
+        .push(file_name(path), column.values.iter().map(Option::as_deref))
+        .ok()?;
     let mut ensemble = builder.finish().ok()?;
     if let Some(names) = object_names {
         ensemble = ensemble.with_object_names(names).ok()?;
     }
-    Some(Part { path: path.into(), loaded: LoadedEnsemble { ensemble, truth: None }, roles })
+    Some(Part {
+        path: path.into(),
+        loaded: LoadedEnsemble {
+            ensemble,
+            truth: None,
+        },
+        roles,
+    })
 }
 
 /// What a base clustering is called after its file; of `out/labels.csv` the folder says more.
 fn file_name(path: &Path) -> String {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let stem = stem.split('.').next().unwrap_or_default().to_owned();
-    let folder = path.parent().and_then(Path::file_name).map(|folder| folder.to_string_lossy().into_owned());
+    let folder = path
+        .parent()
+        .and_then(Path::file_name)
+        .map(|folder| folder.to_string_lossy().into_owned());
     folder.filter(|_| stem == "labels").unwrap_or(stem)
 }
 
@@ -172,8 +225,13 @@ struct Rows {
 
 /// Matches the objects of all files.
 fn match_rows(parts: &[Part], observer: &dyn Observer) -> Result<Rows, AppError> {
-    let named: Option<Vec<&[String]>> = parts.iter().map(|part| part.loaded.ensemble.object_names()).collect();
-    let Some(named) = named else { return by_place(parts, observer) };
+    let named: Option<Vec<&[String]>> = parts
+        .iter()
+        .map(|part| part.loaded.ensemble.object_names())
+        .collect();
+    let Some(named) = named else {
+        return by_place(parts, observer);
+    };
     let mut all: Vec<String> = Vec::new();
     let mut known: HashMap<&str, usize> = HashMap::new();
     for (part, names) in parts.iter().zip(&named) {
@@ -194,20 +252,34 @@ fn match_rows(parts: &[Part], observer: &dyn Observer) -> Result<Rows, AppError>
     }
     let mut of_file = vec![vec![None; all.len()]; parts.len()];
     for (rows, (part, names)) in of_file.iter_mut().zip(parts.iter().zip(&named)) {
-        names.iter().enumerate().for_each(|(row, name)| rows[known[name.as_str()]] = Some(row));
+        names
+            .iter()
+            .enumerate()
+            .for_each(|(row, name)| rows[known[name.as_str()]] = Some(row));
         if names.len() < all.len() {
             let (file, own, total) = (shown(&part.path), names.len(), all.len());
-            observer.note(&format!("{file}: has {own} of the {total} objects of all files; what it lacks is missing"));
+            observer.note(&format!(
+                "{file}: has {own} of the {total} objects of all files; what it lacks is missing"
+            ));
         }
     }
-    Ok(Rows { names: Some(all), of_file })
+    Ok(Rows {
+        names: Some(all),
+        of_file,
+    })
 }
 
 /// Rows in the order of the files, which all have as many.
 fn by_place(parts: &[Part], observer: &dyn Observer) -> Result<Rows, AppError> {
     let objects = parts[0].loaded.ensemble.objects();
-    let names = parts.iter().find_map(|part| part.loaded.ensemble.object_names()).map(<[String]>::to_vec);
-    if let Some(other) = parts.iter().find(|part| part.loaded.ensemble.objects() != objects) {
+    let names = parts
+        .iter()
+        .find_map(|part| part.loaded.ensemble.object_names())
+        .map(<[String]>::to_vec);
+    if let Some(other) = parts
+        .iter()
+        .find(|part| part.loaded.ensemble.objects() != objects)
+    {
         let (found, first) = (other.loaded.ensemble.objects(), parts[0].path.display());
         let reason = format!(
             "{found} objects where {first} has {objects}, and not all files name their objects; name the columns of the names with --id"
@@ -218,14 +290,19 @@ fn by_place(parts: &[Part], observer: &dyn Observer) -> Result<Rows, AppError> {
         observer.note("objects are matched by their order, since not all files name them");
     }
     let rows: Vec<Option<usize>> = (0..objects).map(Some).collect();
-    Ok(Rows { names, of_file: vec![rows; parts.len()] })
+    Ok(Rows {
+        names,
+        of_file: vec![rows; parts.len()],
+    })
 }
 
 /// The base clusterings of all files side by side.
 fn join(parts: &[Part], observer: &dyn Observer) -> Result<LoadedEnsemble, AppError> {
-    if let Some(soft) = parts.iter().find(|part| part.loaded.ensemble.memberships().is_some()) {
-        let reason =
-            "holds soft base clusterings, which are read from one file; join runs with `partita align --ensemble`";
+    if let Some(soft) = parts
+        .iter()
+        .find(|part| part.loaded.ensemble.memberships().is_some())
+    {
+        let reason = "holds soft base clusterings, which are read from one file; join runs with `partita align --ensemble`";
         return Err(AppError::content(&soft.path, reason));
     }
     let rows = match_rows(parts, observer)?;
@@ -237,14 +314,23 @@ fn join(parts: &[Part], observer: &dyn Observer) -> Result<LoadedEnsemble, AppEr
         let ensemble = &part.loaded.ensemble;
         for (u, base) in ensemble.bases().iter().enumerate() {
             let label = |row: &Option<usize>| {
-                row.and_then(|row| ensemble.label(row, u)).map(|label| base.values()[label].as_str())
+                row.and_then(|row| ensemble.label(row, u))
+                    .map(|label| base.values()[label].as_str())
             };
-            builder.push(names.next().map_or(base.name(), String::as_str), rows.iter().map(label)).map_err(wrong)?;
+            builder
+                .push(
+                    names.next().map_or(base.name(), String::as_str),
+                    rows.iter().map(label),
+                )
+                .map_err(wrong)?;
         }
     }
     let wrong = |error: EnsembleError| AppError::content(&parts[0].path, error.to_string());
     let mut ensemble = builder.finish().map_err(wrong)?;
-    let truth = parts.iter().zip(&rows.of_file).find_map(|(part, rows)| truth(part, rows));
+    let truth = parts
+        .iter()
+        .zip(&rows.of_file)
+        .find_map(|(part, rows)| truth(part, rows));
     if let Some(names) = rows.names {
         ensemble = ensemble.with_object_names(names).map_err(wrong)?;
     }
@@ -255,17 +341,32 @@ fn join(parts: &[Part], observer: &dyn Observer) -> Result<LoadedEnsemble, AppEr
 fn truth(part: &Part, rows: &[Option<usize>]) -> Option<LabelColumn> {
     let LabelColumn { name, values } = part.loaded.truth.as_ref()?;
     let value = |row: &Option<usize>| row.and_then(|row| values[row].clone());
-    Some(LabelColumn { name: name.clone(), values: rows.iter().map(value).collect() })
+    Some(LabelColumn {
+        name: name.clone(),
+        values: rows.iter().map(value).collect(),
+    })
 }
 
 /// Names of the base clusterings of all files: their own where no other has it, else beside that of the file.
 fn base_names(parts: &[Part]) -> Vec<String> {
-    let bases =
-        || parts.iter().flat_map(|part| part.loaded.ensemble.bases().iter().map(move |base| (part, base.name())));
+    let bases = || {
+        parts.iter().flat_map(|part| {
+            part.loaded
+                .ensemble
+                .bases()
+                .iter()
+                .map(move |base| (part, base.name()))
+        })
+    };
     let mut times: HashMap<&str, usize> = HashMap::new();
     bases().for_each(|(_, name)| *times.entry(name).or_default() += 1);
-    let several =
-        |part: &Part| parts.iter().filter(|other| file_name(&other.path) == file_name(&part.path)).count() > 1;
+    let several = |part: &Part| {
+        parts
+            .iter()
+            .filter(|other| file_name(&other.path) == file_name(&part.path))
+            .count()
+            > 1
+    };
     let name = |(part, name): (&Part, &str)| match (times[name], several(part)) {
         (1, _) => name.to_owned(),
         (_, true) => format!("{}:{name}", part.path.display()),
@@ -281,22 +382,41 @@ mod tests {
     use super::*;
     use crate::NoObserver;
 
-    fn joined(files: &[(&str, &str)], read: &ReadOptions) -> Result<(Ensemble, Option<LabelColumn>), String> {
+    fn joined(
+        files: &[(&str, &str)],
+        read: &ReadOptions,
+    ) -> Result<(Ensemble, Option<LabelColumn>), String> {
         let folder = tempfile::tempdir().unwrap();
-        let paths: Vec<PathBuf> = files.iter().map(|(name, _)| folder.path().join(name)).collect();
+        let paths: Vec<PathBuf> = files
+            .iter()
+            .map(|(name, _)| folder.path().join(name))
+            .collect();
         for ((name, text), path) in files.iter().zip(&paths) {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, text).unwrap_or_else(|error| panic!("{name}: {error}"));
         }
         let paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
         let found = load_ensembles(&paths, read, &NoObserver);
-        found.map(|(loaded, _)| (loaded.ensemble, loaded.truth)).map_err(|error| error.to_string())
+        found
+            .map(|(loaded, _)| (loaded.ensemble, loaded.truth))
+            .map_err(|error| error.to_string())
     }
 
     fn rows(ensemble: &Ensemble) -> Vec<String> {
-        let label = |i: usize, u: usize| ensemble.label(i, u).map_or("-", |label| &ensemble.bases()[u].values()[label]);
-        let row = |i: usize| (0..ensemble.bases().len()).map(|u| label(i, u)).collect::<Vec<_>>().join("");
-        (0..ensemble.objects()).map(|i| ensemble.object_name(i) + ":" + &row(i)).collect()
+        let label = |i: usize, u: usize| {
+            ensemble
+                .label(i, u)
+                .map_or("-", |label| &ensemble.bases()[u].values()[label])
+        };
+        let row = |i: usize| {
+            (0..ensemble.bases().len())
+                .map(|u| label(i, u))
+                .collect::<Vec<_>>()
+                .join("")
+        };
+        (0..ensemble.objects())
+            .map(|i| ensemble.object_name(i) + ":" + &row(i))
+            .collect()
     }
 
     #[test]
@@ -309,14 +429,24 @@ mod tests {
         let files = [
             ("seurat.csv", "cell,k\nc1,a\nc2,a\nc3,b\n"),
             ("sc3.csv", "cell,k,kind\nc3,2,B\nc1,1,T\nc4,2,B\n"),
-            ("run/labels.csv", "object,label,certainty,confidence\nc1,0,1,1\nc2,0,1,1\nc3,1,1,1\nc4,1,1,1\n"),
+            (
+                "run/labels.csv",
+                "object,label,certainty,confidence\nc1,0,1,1\nc2,0,1,1\nc3,1,1,1\nc4,1,1,1\n",
+            ),
         ];
         let (ensemble, truth) = joined(&files, &ReadOptions::of_column("kind")).unwrap();
-        let names: Vec<&str> = ensemble.bases().iter().map(partita::BaseClustering::name).collect();
+        let names: Vec<&str> = ensemble
+            .bases()
+            .iter()
+            .map(partita::BaseClustering::name)
+            .collect();
         assert_eq!(names, ["seurat:k", "sc3:k", "run"]);
         assert_eq!(rows(&ensemble), ["c1:a10", "c2:a-0", "c3:b21", "c4:-21"]);
         let truth: Vec<Option<String>> = truth.unwrap().values;
-        assert_eq!(truth, [Some("T".into()), None, Some("B".into()), Some("B".into())]);
+        assert_eq!(
+            truth,
+            [Some("T".into()), None, Some("B".into()), Some("B".into())]
+        );
         assert!(joined(&files, &skip("kind")).unwrap().1.is_none());
         let message = joined(&files, &skip("knd")).unwrap_err();
         assert!(message.contains("no column 'knd'"), "{message}");
@@ -325,11 +455,23 @@ mod tests {
     #[test]
     fn files_without_names_are_matched_by_place() {
         let read = ReadOptions::default();
-        let (ensemble, _) = joined(&[("a.csv", "x\n0\n1\n"), ("b.csv", "y\n1\n1\n")], &read).unwrap();
+        let (ensemble, _) =
+            joined(&[("a.csv", "x\n0\n1\n"), ("b.csv", "y\n1\n1\n")], &read).unwrap();
         assert_eq!(rows(&ensemble), ["0:01", "1:11"]);
-        let message = joined(&[("a.csv", "x\n0\n1\n"), ("b.csv", "y\n1\n1\n2\n")], &read).unwrap_err();
-        assert!(message.contains("3 objects where") && message.contains("--id"), "{message}");
-        let strangers = [("a.csv", "object,x\np,0\nq,1\n"), ("b.csv", "object,y\nr,1\ns,1\n")];
-        assert!(joined(&strangers, &read).unwrap_err().contains("none of its objects"));
+        let message =
+            joined(&[("a.csv", "x\n0\n1\n"), ("b.csv", "y\n1\n1\n2\n")], &read).unwrap_err();
+        assert!(
+            message.contains("3 objects where") && message.contains("--id"),
+            "{message}"
+        );
+        let strangers = [
+            ("a.csv", "object,x\np,0\nq,1\n"),
+            ("b.csv", "object,y\nr,1\ns,1\n"),
+        ];
+        assert!(
+            joined(&strangers, &read)
+                .unwrap_err()
+                .contains("none of its objects")
+        );
     }
 }

@@ -12,7 +12,11 @@ use crate::{AppError, Observer};
 ///
 /// # Errors
 /// [`AppError::File`].
-pub fn read_ensemble(path: &Path, options: &ReadOptions, observer: &dyn Observer) -> Result<LoadedEnsemble, AppError> {
+pub fn read_ensemble(
+    path: &Path,
+    options: &ReadOptions,
+    observer: &dyn Observer,
+) -> Result<LoadedEnsemble, AppError> {
     load_ensemble(path, options, observer).map(|(loaded, _)| loaded)
 }
 
@@ -34,7 +38,11 @@ pub fn load_ensemble(
 ///
 /// # Errors
 /// [`AppError::File`].
-pub fn read_labels(path: &Path, options: &ReadOptions, observer: &dyn Observer) -> Result<Labels, AppError> {
+pub fn read_labels(
+    path: &Path,
+    options: &ReadOptions,
+    observer: &dyn Observer,
+) -> Result<Labels, AppError> {
     let (labels, roles) = files::load_labels(path, options)?;
     say_roles(path, &roles, observer);
     Ok(labels)

@@ -119,8 +119,8 @@ pub use data::Data;
 pub use error::{AppError, Fault, fault_of_system};
 pub use evaluation::{EvaluationInput, file_and_column};
 pub use experiment::{
-    EXPERIMENT_VERSION, Experiment, Input, MethodChoice, ModelOutput, ObjectWeightSource, Outputs, RelationsOutput,
-    SimilarityOutput, TableInput, WeightSource,
+    EXPERIMENT_VERSION, Experiment, Input, MethodChoice, ModelOutput, ObjectWeightSource, Outputs,
+    RelationsOutput, SimilarityOutput, TableInput, WeightSource,
 };
 pub use file_kind::FileKind;
 pub use generate::{Merged, make_ensemble, merge_files, parse_part};
@@ -142,8 +142,8 @@ pub use report::{RunFolder, figure_files};
 pub use result_files::{RECORD, REPORT, json_text, read_json, write_json, write_text};
 pub use row_consensus::{ConfidentSink, consense_rows_with_confidence};
 pub use row_engine::{
-    FitPlan, Fold, Folded, KeptRows, LabelEnding, PartDone, PartPredictions, PartTask, PlanAsked, Stage, Waiting,
-    release_rows,
+    FitPlan, Fold, Folded, KeptRows, LabelEnding, PartDone, PartPredictions, PartTask, PlanAsked,
+    Stage, Waiting, release_rows,
 };
 pub use row_predictor::{PredictedSink, UnknownValues};
 pub use row_record::RowRun;

@@ -30,9 +30,11 @@ impl Host {
 
 /// Three quarters of the machine's memory, or 4 GiB where that is not known.
 pub fn default_budget() -> MemoryBudget {
-    let total = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
-        let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
-        line.split_whitespace().nth(1)?.parse::<u64>().ok()
-    });
+    let total = std::fs::read_to_string("/proc/meminfo")
+        .ok()
+        .and_then(|text| {
+            let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
+            line.split_whitespace().nth(1)?.parse::<u64>().ok()
+        });
     MemoryBudget::new(total.map_or(4 << 30, |kib| kib * 1024 / 4 * 3))
 }

@@ -41,11 +41,17 @@ pub fn match_objects(
         return by_place((labels_path, labels), (truth_path, truth), common);
     }
     places_of(labels_path, names)?;
-    let found: Vec<Option<usize>> = names.iter().map(|name| places.get(name.as_str()).copied()).collect();
+    let found: Vec<Option<usize>> = names
+        .iter()
+        .map(|name| places.get(name.as_str()).copied())
+        .collect();
     let shared = found.iter().flatten().count();
     let (here, there) = (labels_path.display(), truth_path.display());
     if shared == 0 {
-        let reason = format!("none of its objects is in {there}, such as '{}'; name the columns with --id", names[0]);
+        let reason = format!(
+            "none of its objects is in {there}, such as '{}'; name the columns with --id",
+            names[0]
+        );
         return Err(AppError::content(labels_path, reason));
     }
     if let (Some(absent), false) = (found.iter().position(Option::is_none), common) {
@@ -55,9 +61,15 @@ pub fn match_objects(
         );
         return Err(AppError::content(labels_path, reason));
     }
-    let rows: Vec<usize> = (0..found.len()).filter(|&row| found[row].is_some()).collect();
+    let rows: Vec<usize> = (0..found.len())
+        .filter(|&row| found[row].is_some())
+        .collect();
     let all_differ = shared == names.len() && shared == known.len();
-    let note = format!("{shared} objects are in both: {here} has {}, {there} has {}", names.len(), known.len());
+    let note = format!(
+        "{shared} objects are in both: {here} has {}, {there} has {}",
+        names.len(),
+        known.len()
+    );
     Ok(Matched {
         labels: picked(labels.column, rows.iter().copied()),
         truth: picked(truth.column, found.iter().flatten().copied()),
@@ -78,9 +90,17 @@ pub fn score_objects(
 ) -> Result<Scores, AppError> {
     let matched = match_objects(labels, (truth_path, truth), common)?;
     matched.note.iter().for_each(|note| observer.note(note));
-    let unknown = matched.truth.values.iter().filter(|value| value.is_none()).count();
+    let unknown = matched
+        .truth
+        .values
+        .iter()
+        .filter(|value| value.is_none())
+        .count();
     if unknown > 0 {
-        observer.note(&format!("{}: {unknown} objects have no true label and do not count", truth_path.display()));
+        observer.note(&format!(
+            "{}: {unknown} objects have no true label and do not count",
+            truth_path.display()
+        ));
     }
     score(codes(&matched.labels).0.into_iter(), &matched.truth)
         .ok_or_else(|| AppError::content(truth_path, "no object has both a label and a true label"))
@@ -108,20 +128,37 @@ pub fn match_soft(
     common: bool,
 ) -> Result<(SoftPartition, SoftPartition), AppError> {
     let rows = |(names, soft): &NamedSoft| numbered(names.clone(), (0..soft.objects()).map(Some));
-    let matched = match_objects((found_path, rows(&found)), (truth_path, rows(&truth)), common)?;
+    let matched = match_objects(
+        (found_path, rows(&found)),
+        (truth_path, rows(&truth)),
+        common,
+    )?;
     let ordered = |soft: &SoftPartition, column: &LabelColumn| {
-        let order: Vec<usize> = column.values.iter().filter_map(|row| row_of(row.as_deref())).collect();
+        let order: Vec<usize> = column
+            .values
+            .iter()
+            .filter_map(|row| row_of(row.as_deref()))
+            .collect();
         SoftPartition::new(soft.rows().select(Axis(0), &order))
     };
-    let both: Result<_, PartitionError> =
-        ordered(&found.1, &matched.labels).and_then(|found| Ok((found, ordered(&truth.1, &matched.truth)?)));
+    let both: Result<_, PartitionError> = ordered(&found.1, &matched.labels)
+        .and_then(|found| Ok((found, ordered(&truth.1, &matched.truth)?)));
     both.map_err(|error| AppError::content(found_path, error.to_string()))
 }
 
 /// Labels that are the numbers of their rows: where they come to stand is the order. A row without a number has no label.
-fn numbered(object_names: Option<Vec<String>>, rows: impl Iterator<Item = Option<usize>>) -> Labels {
+fn numbered(
+    object_names: Option<Vec<String>>,
+    rows: impl Iterator<Item = Option<usize>>,
+) -> Labels {
     let values = rows.map(|row| row.map(|row| row.to_string())).collect();
-    Labels { object_names, column: LabelColumn { name: String::new(), values } }
+    Labels {
+        object_names,
+        column: LabelColumn {
+            name: String::new(),
+            values,
+        },
+    }
 }
 
 fn row_of(label: Option<&str>) -> Option<usize> {
@@ -139,20 +176,37 @@ pub fn match_rows(
     common: bool,
     observer: &dyn Observer,
 ) -> Result<(Vec<u32>, Vec<usize>), AppError> {
-    let all = numbered(ensemble.object_names().map(<[String]>::to_vec), (0..ensemble.objects()).map(Some));
-    let labelled = labels.column.values.iter().enumerate().map(|(row, label)| label.as_ref().map(|_| row));
+    let all = numbered(
+        ensemble.object_names().map(<[String]>::to_vec),
+        (0..ensemble.objects()).map(Some),
+    );
+    let labelled = labels
+        .column
+        .values
+        .iter()
+        .enumerate()
+        .map(|(row, label)| label.as_ref().map(|_| row));
     let labelled = numbered(labels.object_names.clone(), labelled);
     let matched = match_objects((place, all), (path, labelled), common)?;
     matched.note.iter().for_each(|note| observer.note(note));
     let both = matched.labels.values.iter().zip(&matched.truth.values);
-    let (rows, labelled): (Vec<u32>, Vec<usize>) =
-        both.filter_map(|(row, label)| Some((row_of(row.as_deref())? as u32, row_of(label.as_deref())?))).unzip();
+    let (rows, labelled): (Vec<u32>, Vec<usize>) = both
+        .filter_map(|(row, label)| {
+            Some((row_of(row.as_deref())? as u32, row_of(label.as_deref())?))
+        })
+        .unzip();
     let without = matched.labels.values.len() - rows.len();
     if without > 0 {
-        observer.note(&format!("{}: {without} objects have no label and do not count", path.display()));
+        observer.note(&format!(
+            "{}: {without} objects have no label and do not count",
+            path.display()
+        ));
     }
     if rows.is_empty() {
-        return Err(AppError::content(path, "no object of the ensemble has a label; name the column as FILE:COLUMN"));
+        return Err(AppError::content(
+            path,
+            "no object of the ensemble has a label; name the column as FILE:COLUMN",
+        ));
     }
     Ok((rows, labelled))
 }
@@ -171,28 +225,51 @@ fn by_place(
         );
         return Err(AppError::content(labels_path, reason));
     }
-    let named = |labels: &Labels| labels.object_names.as_ref().is_some_and(|names| !are_numbers_of_rows(names));
+    let named = |labels: &Labels| {
+        labels
+            .object_names
+            .as_ref()
+            .is_some_and(|names| !are_numbers_of_rows(names))
+    };
     let without = match (named(&labels), named(&truth)) {
         (true, false) => Some(truth_path),
         (false, true) => Some(labels_path),
         _ => None,
     };
-    let note = without.map(|path| format!("objects are matched by their order, since {} has no names", path.display()));
-    Ok(Matched { labels: labels.column, truth: truth.column, note })
+    let note = without.map(|path| {
+        format!(
+            "objects are matched by their order, since {} has no names",
+            path.display()
+        )
+    });
+    Ok(Matched {
+        labels: labels.column,
+        truth: truth.column,
+        note,
+    })
 }
 
 /// Whether objects are called 0, 1, 2, …: by nobody but us.
 pub(crate) fn are_numbers_of_rows(names: &[String]) -> bool {
-    names.iter().enumerate().all(|(row, name)| *name == row.to_string())
+    names
+        .iter()
+        .enumerate()
+        .all(|(row, name)| *name == row.to_string())
 }
 
 /// The place of every name.
-pub(crate) fn places_of<'a>(path: &Path, names: &'a [String]) -> Result<HashMap<&'a str, usize>, AppError> {
+pub(crate) fn places_of<'a>(
+    path: &Path,
+    names: &'a [String],
+) -> Result<HashMap<&'a str, usize>, AppError> {
     let mut places = HashMap::with_capacity(names.len());
     for (row, name) in names.iter().enumerate() {
         if let Some(before) = places.insert(name.as_str(), row) {
-            let reason =
-                format!("objects {} and {} are both called '{name}'; give each its own name", before + 1, row + 1);
+            let reason = format!(
+                "objects {} and {} are both called '{name}'; give each its own name",
+                before + 1,
+                row + 1
+            );
             return Err(AppError::content(path, reason));
         }
     }
@@ -200,7 +277,10 @@ pub(crate) fn places_of<'a>(path: &Path, names: &'a [String]) -> Result<HashMap<
 }
 
 fn picked(column: LabelColumn, rows: impl Iterator<Item = usize>) -> LabelColumn {
-    LabelColumn { values: rows.map(|row| column.values[row].clone()).collect(), name: column.name }
+    LabelColumn {
+        values: rows.map(|row| column.values[row].clone()).collect(),
+        name: column.name,
+    }
 }
 
 #[cfg(test)]
@@ -208,15 +288,33 @@ mod tests {
     use super::*;
 
     fn labels(names: &[&str], values: &str) -> Labels {
-        let values = values.chars().map(|value| (value != '.').then(|| value.to_string())).collect();
+        let values = values
+            .chars()
+            .map(|value| (value != '.').then(|| value.to_string()))
+            .collect();
         let names: Vec<String> = names.iter().map(ToString::to_string).collect();
-        let column = LabelColumn { name: "label".into(), values };
-        Labels { object_names: (!names.is_empty()).then_some(names), column }
+        let column = LabelColumn {
+            name: "label".into(),
+            values,
+        };
+        Labels {
+            object_names: (!names.is_empty()).then_some(names),
+            column,
+        }
     }
 
-    fn matched(found: Labels, truth: Labels, common: bool) -> Result<(String, Option<String>), String> {
-        let matched = match_objects((Path::new("l.csv"), found), (Path::new("t.csv"), truth), common);
-        let told = |column: &LabelColumn| column.values.iter().flatten().cloned().collect::<String>();
+    fn matched(
+        found: Labels,
+        truth: Labels,
+        common: bool,
+    ) -> Result<(String, Option<String>), String> {
+        let matched = match_objects(
+            (Path::new("l.csv"), found),
+            (Path::new("t.csv"), truth),
+            common,
+        );
+        let told =
+            |column: &LabelColumn| column.values.iter().flatten().cloned().collect::<String>();
         matched
             .map(|both| (told(&both.labels) + "/" + &told(&both.truth), both.note))
             .map_err(|error| error.to_string())
@@ -225,23 +323,57 @@ mod tests {
     #[test]
     fn names_go_before_places() {
         let truth = || labels(&["a", "b", "c"], "xyz");
-        assert_eq!(matched(labels(&["c", "a", "b"], "123"), truth(), false), Ok(("123/zxy".into(), None)));
+        assert_eq!(
+            matched(labels(&["c", "a", "b"], "123"), truth(), false),
+            Ok(("123/zxy".into(), None))
+        );
         let fewer = matched(labels(&["c", "a"], "12"), truth(), false).unwrap();
         assert_eq!((fewer.0.as_str(), fewer.1.is_some()), ("12/zx", true));
-        assert_eq!(matched(labels(&["0", "1", "2"], "123"), truth(), false).unwrap().0, "123/xyz");
-        assert_eq!(matched(labels(&[], "123"), labels(&[], "xyz"), false), Ok(("123/xyz".into(), None)));
-        assert!(matched(labels(&["c", "a", "b"], "123"), labels(&[], "xyz"), false).unwrap().1.is_some());
+        assert_eq!(
+            matched(labels(&["0", "1", "2"], "123"), truth(), false)
+                .unwrap()
+                .0,
+            "123/xyz"
+        );
+        assert_eq!(
+            matched(labels(&[], "123"), labels(&[], "xyz"), false),
+            Ok(("123/xyz".into(), None))
+        );
+        assert!(
+            matched(labels(&["c", "a", "b"], "123"), labels(&[], "xyz"), false)
+                .unwrap()
+                .1
+                .is_some()
+        );
     }
 
     #[test]
     fn what_cannot_be_matched_is_refused() {
         let truth = || labels(&["a", "b", "c"], "xyz");
         let message = matched(labels(&["a", "q"], "12"), truth(), false).unwrap_err();
-        assert!(message.contains("object 'q' is not in t.csv") && message.contains("--common"), "{message}");
+        assert!(
+            message.contains("object 'q' is not in t.csv") && message.contains("--common"),
+            "{message}"
+        );
         let common = matched(labels(&["a", "q"], "12"), truth(), true).unwrap();
-        assert_eq!((common.0.as_str(), common.1.unwrap().contains("1 objects")), ("1/x", true));
-        assert!(matched(labels(&["p", "q"], "12"), truth(), true).unwrap_err().contains("none of its objects"));
-        assert!(matched(labels(&["a", "a"], "12"), truth(), false).unwrap_err().contains("objects 1 and 2 are both"));
-        assert!(matched(labels(&[], "12"), truth(), false).unwrap_err().contains("labels 2 objects, t.csv has 3"));
+        assert_eq!(
+            (common.0.as_str(), common.1.unwrap().contains("1 objects")),
+            ("1/x", true)
+        );
+        assert!(
+            matched(labels(&["p", "q"], "12"), truth(), true)
+                .unwrap_err()
+                .contains("none of its objects")
+        );
+        assert!(
+            matched(labels(&["a", "a"], "12"), truth(), false)
+                .unwrap_err()
+                .contains("objects 1 and 2 are both")
+        );
+        assert!(
+            matched(labels(&[], "12"), truth(), false)
+                .unwrap_err()
+                .contains("labels 2 objects, t.csv has 3")
+        );
     }
 }

@@ -1,8 +1,8 @@
 //! The list of methods, what each is, and what can be refused before a method runs.
 
 use partita::{
-    BaseClustering, Clusters, Consensus, ConsensusError, KNOWN_AS, KnownAs, MemoryBudget, MethodInfo, ProblemSize,
-    SettingInfo, SettingMap, consensus_bytes,
+    BaseClustering, Clusters, Consensus, ConsensusError, KNOWN_AS, KnownAs, MemoryBudget,
+    MethodInfo, ProblemSize, SettingInfo, SettingMap, consensus_bytes,
 };
 use serde_json::{Value, json};
 
@@ -16,7 +16,10 @@ pub const DEFAULT_OF_OWN_CLUSTERS: &str = "eac-average";
 
 /// Every consensus method, and the choice among them.
 pub fn all() -> impl Iterator<Item = &'static dyn Consensus> {
-    partita::METHODS.iter().copied().chain([&partita_select::BEST as &dyn Consensus])
+    partita::METHODS
+        .iter()
+        .copied()
+        .chain([&partita_select::BEST as &dyn Consensus])
 }
 
 /// The method of this name.
@@ -24,11 +27,19 @@ pub fn all() -> impl Iterator<Item = &'static dyn Consensus> {
 /// # Errors
 /// [`AppError::Request`] with the nearest name.
 pub fn find(name: &str) -> Result<&'static dyn Consensus, AppError> {
-    all().find(|method| name_of(*method) == name).ok_or_else(|| {
-        let nearest = all().map(name_of).max_by(|a, b| strsim::jaro(name, a).total_cmp(&strsim::jaro(name, b)));
-        let nearest = nearest.map(|nearest| format!("; did you mean {nearest}?")).unwrap_or_default();
-        AppError::request(format!("there is no method '{name}'{nearest} `partita methods` lists them all"))
-    })
+    all()
+        .find(|method| name_of(*method) == name)
+        .ok_or_else(|| {
+            let nearest = all()
+                .map(name_of)
+                .max_by(|a, b| strsim::jaro(name, a).total_cmp(&strsim::jaro(name, b)));
+            let nearest = nearest
+                .map(|nearest| format!("; did you mean {nearest}?"))
+                .unwrap_or_default();
+            AppError::request(format!(
+                "there is no method '{name}'{nearest} `partita methods` lists them all"
+            ))
+        })
 }
 
 /// Name of a method.
@@ -48,7 +59,10 @@ pub fn describe(method: &dyn Consensus) -> Value {
             "aliases": setting.aliases,
         })
     };
-    let (settings, can): (Vec<Value>, _) = (method.settings().into_iter().map(setting).collect(), info.capabilities);
+    let (settings, can): (Vec<Value>, _) = (
+        method.settings().into_iter().map(setting).collect(),
+        info.capabilities,
+    );
     json!({
         "name": info.name,
         "family": info.family,
@@ -79,7 +93,10 @@ pub fn describe(method: &dyn Consensus) -> Value {
 pub fn search(text: &str) -> (Vec<&'static KnownAs>, Vec<&'static MethodInfo>) {
     let has = |words: &str| words.to_lowercase().contains(&text.to_lowercase());
     let told = |info: &&MethodInfo| has(info.name) || has(info.summary) || has(info.reference);
-    let known = KNOWN_AS.iter().filter(|known| known.matches(text)).collect();
+    let known = KNOWN_AS
+        .iter()
+        .filter(|known| known.matches(text))
+        .collect();
     (known, all().map(Consensus::info).filter(told).collect())
 }
 
@@ -97,10 +114,24 @@ pub(crate) fn check(
     budget: MemoryBudget,
 ) -> Result<(), ConsensusError> {
     let fixed = method.fixed_clusters(settings, bases);
-    let size = &fixed.map_or(*size, |clusters| ProblemSize { clusters, auto: false, ..*size });
-    let (info, clusters) = (method.info(), if size.auto { Clusters::Auto } else { Clusters::Exactly(size.clusters) });
-    let bytes = consensus_bytes(method, settings, size)
-        .map_err(|source| ConsensusError::Settings { method: info.name, source })?;
+    let size = &fixed.map_or(*size, |clusters| ProblemSize {
+        clusters,
+        auto: false,
+        ..*size
+    });
+    let (info, clusters) = (
+        method.info(),
+        if size.auto {
+            Clusters::Auto
+        } else {
+            Clusters::Exactly(size.clusters)
+        },
+    );
+    let bytes =
+        consensus_bytes(method, settings, size).map_err(|source| ConsensusError::Settings {
+            method: info.name,
+            source,
+        })?;
     if fixed.is_none() {
         info.check_clusters(clusters, size.objects)?;
     }
@@ -113,7 +144,10 @@ mod tests {
 
     #[test]
     fn a_misspelt_name_gets_the_nearest() {
-        let error = find("pcc-lk").err().map(|error| error.to_string()).unwrap_or_default();
+        let error = find("pcc-lk")
+            .err()
+            .map(|error| error.to_string())
+            .unwrap_or_default();
         assert!(error.contains("'pcc-lk'; did you mean pcc-kl?"), "{error}");
         assert!(find("best").is_ok());
     }
@@ -124,14 +158,35 @@ mod tests {
         let mut size = ProblemSize::of_bases(100, &[], clusters);
         let refusal = |set: &str, size: &ProblemSize, budget: u64| {
             let settings = SettingMap::parse(&[set]).unwrap();
-            let checked = check(find("ssce").unwrap(), &settings, (size, &[]), MemoryBudget::new(budget));
+            let checked = check(
+                find("ssce").unwrap(),
+                &settings,
+                (size, &[]),
+                MemoryBudget::new(budget),
+            );
             checked.map_err(|error| error.to_string())
         };
         assert_eq!(refusal("gamma=1", &size, u64::MAX), Ok(()));
-        assert!(refusal("gamma=-1", &size, u64::MAX).unwrap_err().contains("'gamma' is -1"));
-        assert!(refusal("gama=1", &size, u64::MAX).unwrap_err().contains("'gama'"));
-        assert!(refusal("gamma=1", &size, 10).unwrap_err().contains("memory budget"));
+        assert!(
+            refusal("gamma=-1", &size, u64::MAX)
+                .unwrap_err()
+                .contains("'gamma' is -1")
+        );
+        assert!(
+            refusal("gama=1", &size, u64::MAX)
+                .unwrap_err()
+                .contains("'gama'")
+        );
+        assert!(
+            refusal("gamma=1", &size, 10)
+                .unwrap_err()
+                .contains("memory budget")
+        );
         size.clusters = 101;
-        assert!(refusal("gamma=1", &size, u64::MAX).unwrap_err().contains("101 clusters"));
+        assert!(
+            refusal("gamma=1", &size, u64::MAX)
+                .unwrap_err()
+                .contains("101 clusters")
+        );
     }
 }

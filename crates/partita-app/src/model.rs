@@ -26,8 +26,9 @@ pub fn model_of(
     outcome: &Outcome,
 ) -> Result<Value, AppError> {
     if let Some(how) = predictor {
-        let features =
-            features.ok_or_else(|| AppError::request(format!("the predictor {how} reads a table; give one")))?;
+        let features = features.ok_or_else(|| {
+            AppError::request(format!("the predictor {how} reads a table; give one"))
+        })?;
         let model = match &outcome.soft {
             Some(soft) => learn_soft(how, features, soft)?,
             None => learn(how, features, &outcome.partition)?,
@@ -37,7 +38,10 @@ pub fn model_of(
     if let Some(model) = &outcome.model {
         return Ok(model.to_json());
     }
-    let soft = outcome.soft.clone().unwrap_or_else(|| SoftPartition::of(&outcome.partition));
+    let soft = outcome
+        .soft
+        .clone()
+        .unwrap_or_else(|| SoftPartition::of(&outcome.partition));
     Ok(RowModel::of_consensus(ensemble, &soft).to_json())
 }
 
@@ -74,13 +78,18 @@ impl Reading {
 
 /// Refuses a model of a table that other tables cannot be read like: words became numbers by their place in the alphabet, or
 /// the table is not held in memory.
-pub(crate) fn check_table_model(table: &TableInput, features: Option<&Features<'_>>) -> Result<(), AppError> {
+pub(crate) fn check_table_model(
+    table: &TableInput,
+    features: Option<&Features<'_>>,
+) -> Result<(), AppError> {
     if table.read.encode == Some(Encode::Ordinal) {
         let reason = "a model cannot keep the numbers of --encode ordinal, which depend on all words; take one-hot";
         return Err(AppError::request(reason));
     }
     let reason = "a model of a table (--model) is learned from a dense table that fits memory";
-    features.map(|_| ()).ok_or_else(|| AppError::content(&table.file, reason))
+    features
+        .map(|_| ())
+        .ok_or_else(|| AppError::content(&table.file, reason))
 }
 
 /// What a model was made by: kept beside the model in its JSON.
@@ -93,7 +102,11 @@ pub fn with_origin(mut model: Value, method: &str, objects: usize) -> Value {
 }
 
 /// The JSON of a model of a table, with how the table was read.
-pub(crate) fn with_reading(mut model: Value, table: &TableInput, features: Option<&Features<'_>>) -> Value {
+pub(crate) fn with_reading(
+    mut model: Value,
+    table: &TableInput,
+    features: Option<&Features<'_>>,
+) -> Value {
     let read = table.read.clone();
     // One column of words became several, called `column=word`.
     let named = features.map_or(&[][..], Features::columns).iter();
@@ -104,10 +117,26 @@ pub(crate) fn with_reading(mut model: Value, table: &TableInput, features: Optio
         })
         .collect();
     columns.dedup();
-    let ReadOptions { skip, missing, encode, impute, .. } = read;
+    let ReadOptions {
+        skip,
+        missing,
+        encode,
+        impute,
+        ..
+    } = read;
     // Filled with its mean, a column has the mean of what was there.
-    let means = features.filter(|_| impute.is_some()).map(column_means).unwrap_or_default();
-    let reading = Reading { skip, missing, encode, impute, means, columns };
+    let means = features
+        .filter(|_| impute.is_some())
+        .map(column_means)
+        .unwrap_or_default();
+    let reading = Reading {
+        skip,
+        missing,
+        encode,
+        impute,
+        means,
+        columns,
+    };
     model[READING] = serde_json::to_value(reading).unwrap_or_default();
     model
 }
@@ -115,17 +144,30 @@ pub(crate) fn with_reading(mut model: Value, table: &TableInput, features: Optio
 fn column_means(features: &Features<'_>) -> BTreeMap<String, f64> {
     let rows = features.values().nrows().max(1) as f64;
     let names = features.columns().iter().cloned();
-    names.zip(features.values().columns()).map(|(name, column)| (name, column.sum() / rows)).collect()
+    names
+        .zip(features.values().columns())
+        .map(|(name, column)| (name, column.sum() / rows))
+        .collect()
 }
 
 /// Names of the columns or base clusterings that a saved model reads, in its order.
 pub(crate) fn columns_of(saved: &Value) -> Vec<String> {
     let texts = |list: &Value| {
         let names = list.as_array().into_iter().flatten();
-        names.filter_map(|name| name.as_str().or_else(|| name["name"].as_str()).map(str::to_owned)).collect::<Vec<_>>()
+        names
+            .filter_map(|name| {
+                name.as_str()
+                    .or_else(|| name["name"].as_str())
+                    .map(str::to_owned)
+            })
+            .collect::<Vec<_>>()
     };
     let named = texts(&saved[READING]["columns"]);
-    if named.is_empty() { [texts(&saved["columns"]), texts(&saved["base_clusterings"])].concat() } else { named }
+    if named.is_empty() {
+        [texts(&saved["columns"]), texts(&saved["base_clusterings"])].concat()
+    } else {
+        named
+    }
 }
 
 /// What a saved model is: what it reads, which columns, how many clusters it tells apart, by what it was made, how its table was read.
@@ -147,8 +189,12 @@ pub fn model_facts(path: &Path) -> Result<Value, AppError> {
 
 /// How many clusters a saved model tells apart, if its JSON says.
 pub(crate) fn clusters_of(saved: &Value) -> Value {
-    let per_cluster = ["prior", "weights", "centroids"].into_iter().find_map(|name| saved[name].as_array());
-    per_cluster.map(Vec::len).map_or_else(|| saved["clusters"].clone(), Value::from)
+    let per_cluster = ["prior", "weights", "centroids"]
+        .into_iter()
+        .find_map(|name| saved[name].as_array());
+    per_cluster
+        .map(Vec::len)
+        .map_or_else(|| saved["clusters"].clone(), Value::from)
 }
 
 /// The JSON of a saved model itself, and of how its table was read.
@@ -172,11 +218,14 @@ pub fn model_json(path: &Path) -> Result<Value, AppError> {
 /// # Errors
 /// [`AppError::Content`] for a file that is not a model of a known format.
 pub(crate) fn open_model(path: &Path) -> Result<(Arc<dyn Model>, Reading), AppError> {
-    let wrong = |error: &dyn std::fmt::Display| AppError::content(path, format!("{error}; fit it again"));
+    let wrong =
+        |error: &dyn std::fmt::Display| AppError::content(path, format!("{error}; fit it again"));
     let (saved, reading) = saved_model(path)?;
     let model = partita::load_model(&saved).map_err(|error| wrong(&error))?;
     let damaged = |error| wrong(&format!("how its table was read is damaged: {error}"));
-    let reading = reading.map_or_else(|| Ok(Reading::default()), serde_json::from_value).map_err(damaged)?;
+    let reading = reading
+        .map_or_else(|| Ok(Reading::default()), serde_json::from_value)
+        .map_err(damaged)?;
     Ok((model, reading))
 }
 

@@ -66,7 +66,9 @@ pub(crate) fn answers_at_a_glance(ensemble: &Ensemble) -> Option<Answers> {
     let (n, m) = (ensemble.objects(), ensemble.bases().len());
     let some = |all: usize, most: usize| -> Vec<u32> {
         let taken = all.min(most);
-        (0..taken).map(|at| (at * all / taken.max(1)) as u32).collect()
+        (0..taken)
+            .map(|at| (at * all / taken.max(1)) as u32)
+            .collect()
     };
     let (bases, objects) = (some(m, GLANCE.0), some(n, GLANCE.1));
     if m < FEW {
@@ -74,19 +76,28 @@ pub(crate) fn answers_at_a_glance(ensemble: &Ensemble) -> Option<Answers> {
     }
     let mut builder = EnsembleBuilder::new(objects.len());
     for &u in &bases {
-        let labels = objects.iter().map(|&i| ensemble.label(i as usize, u as usize));
+        let labels = objects
+            .iter()
+            .map(|&i| ensemble.label(i as usize, u as usize));
         // One that labels none of these objects says nothing here.
         let _ = builder.push(ensemble.bases()[u as usize].name(), labels);
     }
     let looked_at = builder.finish().ok()?;
     let modes = find_modes(&looked_at, &Silent).ok()?;
     let seen = if n > GLANCE.1 || m > GLANCE.0 {
-        format!(" (looked at {} base clusterings and {} objects)", bases.len(), objects.len())
+        format!(
+            " (looked at {} base clusterings and {} objects)",
+            bases.len(),
+            objects.len()
+        )
     } else {
         String::new()
     };
     let shares = modes.modes.iter().map(|mode| mode.share).collect();
-    Some(Answers { sentence: format!("{}{seen}.", sentence(&modes, &looked_at)), shares })
+    Some(Answers {
+        sentence: format!("{}{seen}.", sentence(&modes, &looked_at)),
+        shares,
+    })
 }
 
 /// Fewer base clusterings cannot be told apart.
@@ -96,12 +107,28 @@ const FEW: usize = 4;
 fn sentence(found: &Modes, ensemble: &Ensemble) -> String {
     let (modes, bases) = (&found.modes, ensemble.bases().len());
     if modes.len() == 1 {
-        let why = if bases < FEW { "; fewer than four base clusterings cannot be told apart" } else { "" };
-        return format!("one answer: the {bases} base clusterings are described best as copies of one{why}");
+        let why = if bases < FEW {
+            "; fewer than four base clusterings cannot be told apart"
+        } else {
+            ""
+        };
+        return format!(
+            "one answer: the {bases} base clusterings are described best as copies of one{why}"
+        );
     }
-    let share = |mode: &Mode| format!("{:.0} % ({} clusters)", 100.0 * mode.share, mode.partition.live_clusters());
+    let share = |mode: &Mode| {
+        format!(
+            "{:.0} % ({} clusters)",
+            100.0 * mode.share,
+            mode.partition.live_clusters()
+        )
+    };
     let shares: Vec<String> = modes.iter().map(share).collect();
-    let doubtful = found.disagreement.iter().filter(|&&disagreement| disagreement > 0.5).count();
+    let doubtful = found
+        .disagreement
+        .iter()
+        .filter(|&&disagreement| disagreement > 0.5)
+        .count();
     let objects = ensemble.objects();
     format!(
         "{} answers: {} of the base clusterings; on {doubtful} of {objects} objects the answers differ by more than half",
@@ -115,12 +142,21 @@ impl FoundModes {
     ///
     /// # Errors
     /// [`AppError`] when the observer asks to stop.
-    pub fn of(ensemble: Arc<Ensemble>, input: InputFile, observer: &dyn Observer) -> Result<Self, AppError> {
+    pub fn of(
+        ensemble: Arc<Ensemble>,
+        input: InputFile,
+        observer: &dyn Observer,
+    ) -> Result<Self, AppError> {
         if ensemble.memberships().is_some() {
-            observer.note("modes are of labels: every object is in the cluster of its largest share");
+            observer
+                .note("modes are of labels: every object is in the cluster of its largest share");
         }
         let modes = find_modes(&ensemble, &*observer.begin("modes")).map_err(of_modes)?;
-        Ok(Self { input, ensemble, modes })
+        Ok(Self {
+            input,
+            ensemble,
+            modes,
+        })
     }
 
     /// Names of the files that [`write`](Self::write) writes into the folder itself.
@@ -168,17 +204,28 @@ impl FoundModes {
             let own = folder.join(format!("mode{}", at + 1));
             make_folder(&own)?;
             let certainty = mode.soft.certainty();
-            files::write_labels(&own.join(LABELS), names, &mode.partition, &[("certainty", &certainty)])?;
+            files::write_labels(
+                &own.join(LABELS),
+                names,
+                &mode.partition,
+                &[("certainty", &certainty)],
+            )?;
             files::write_soft(&own.join(SOFT), names, &mode.soft)?;
         }
         let header: String = (1..=modes.len()).map(|at| format!(",mode{at}")).collect();
         let row = |object: usize| {
-            let labels = modes.iter().map(move |mode| mode.partition.labels()[object].to_string());
+            let labels = modes
+                .iter()
+                .map(move |mode| mode.partition.labels()[object].to_string());
             let name = std::iter::once(self.ensemble.object_name(object));
-            name.chain(labels).chain([format!("{:.4}", self.modes.disagreement[object])])
+            name.chain(labels)
+                .chain([format!("{:.4}", self.modes.disagreement[object])])
         };
         let rows = (0..self.ensemble.objects()).map(row);
-        write_text(&folder.join("objects.csv"), &csv_text(&format!("object{header},disagreement"), rows))?;
+        write_text(
+            &folder.join("objects.csv"),
+            &csv_text(&format!("object{header},disagreement"), rows),
+        )?;
         write_json(&folder.join("modes.json"), &self.to_json())
     }
 }

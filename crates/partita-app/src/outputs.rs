@@ -2,29 +2,52 @@
 
 use partita::metrics::{Relations, evidence_shares, relations};
 use partita::ssce::Predictor;
-use partita::{Consensus, Ensemble, Features, MemoryBudget, ModelReads, Outcome, SoftPartition, WeightedEnsemble};
+use partita::{
+    Consensus, Ensemble, Features, MemoryBudget, ModelReads, Outcome, SoftPartition,
+    WeightedEnsemble,
+};
 
 use crate::experiment::{ModelOutput, Outputs};
 use crate::model::{with_origin, with_reading};
 use crate::posterior_files::{write_draws, write_similarity};
-use crate::result_files::{MethodResult, RECORD, SUMMARY, folder_of, write_json, write_outcome, write_text};
+use crate::result_files::{
+    MethodResult, RECORD, SUMMARY, folder_of, write_json, write_outcome, write_text,
+};
 use crate::tree_file::write_tree;
 use crate::{AppError, Observer, RunRecord, TableInput, methods, model_of};
 
 /// Refuses outputs that the first method does not have.
 pub(crate) fn check(outputs: &Outputs, first: &dyn Consensus) -> Result<(), AppError> {
-    let of_draws = [("draws", outputs.draws.is_some()), ("similarity", outputs.similarity.is_some())];
-    if let Some((output, _)) = of_draws.iter().find(|(_, asked)| *asked && !first.info().capabilities.posterior) {
+    let of_draws = [
+        ("draws", outputs.draws.is_some()),
+        ("similarity", outputs.similarity.is_some()),
+    ];
+    if let Some((output, _)) = of_draws
+        .iter()
+        .find(|(_, asked)| *asked && !first.info().capabilities.posterior)
+    {
         let name = methods::name_of(first);
-        return Err(AppError::request(format!("{name} draws no partitions from a posterior; leave --{output} out")));
+        return Err(AppError::request(format!(
+            "{name} draws no partitions from a posterior; leave --{output} out"
+        )));
     }
     if outputs.tree.is_some() && !first.info().capabilities.tree {
-        let of_trees = methods::all().map(Consensus::info).filter(|info| info.capabilities.tree);
-        let of_trees = of_trees.map(|info| info.name).collect::<Vec<_>>().join(", ");
+        let of_trees = methods::all()
+            .map(Consensus::info)
+            .filter(|info| info.capabilities.tree);
+        let of_trees = of_trees
+            .map(|info| info.name)
+            .collect::<Vec<_>>()
+            .join(", ");
         let name = methods::name_of(first);
-        return Err(AppError::request(format!("{name} has no tree; leave --tree out, or take one of {of_trees}")));
+        return Err(AppError::request(format!(
+            "{name} has no tree; leave --tree out, or take one of {of_trees}"
+        )));
     }
-    outputs.model.as_ref().map_or(Ok(()), |model| predictor(model).map(|_| ()))
+    outputs
+        .model
+        .as_ref()
+        .map_or(Ok(()), |model| predictor(model).map(|_| ()))
 }
 
 /// Of more shares of the evidence than these a file is written only where it is asked for.
@@ -54,17 +77,26 @@ pub(crate) fn shares_of_evidence(
         return Ok(None);
     }
     let needed = 16 * numbers as u64;
-    budget.check("the shares of the evidence", needed, "raise --max-memory or leave --soft and --relations out")?;
+    budget.check(
+        "the shares of the evidence",
+        needed,
+        "raise --max-memory or leave --soft and --relations out",
+    )?;
     observer.note(&format!(
         "{method} gives no probabilities: in their place are shares of the evidence, how the base clusterings of an object \
          spread over the clusters"
     ));
     let shares = evidence_shares(of, &outcome.partition);
-    shares.map(Some).map_err(|error| AppError::request(error.to_string()))
+    shares
+        .map(Some)
+        .map_err(|error| AppError::request(error.to_string()))
 }
 
 fn predictor(model: &ModelOutput) -> Result<Option<Predictor>, AppError> {
-    let parse = |text: &String| text.parse::<Predictor>().map_err(|error| AppError::request(error.to_string()));
+    let parse = |text: &String| {
+        text.parse::<Predictor>()
+            .map_err(|error| AppError::request(error.to_string()))
+    };
     model.predict_with.as_ref().map(parse).transpose()
 }
 
@@ -92,7 +124,10 @@ pub(crate) fn write_result(
         partita::files::write_soft(path, names, soft)?;
     }
     if let (Some(output), Some(soft)) = (&outputs.relations, result.shares()) {
-        write_text(&output.file, &relations_csv(&relations(soft, output.threshold)?))?;
+        write_text(
+            &output.file,
+            &relations_csv(&relations(soft, output.threshold)?),
+        )?;
     }
     if let (Some(path), Some(posterior)) = (&outputs.draws, &outcome.posterior) {
         write_draws(path, ensemble, posterior)?;
@@ -110,24 +145,44 @@ pub(crate) fn write_result(
             Some(table) => with_reading(model, table, features),
             None => model,
         };
-        write_json(&output.file, &with_origin(model, method, ensemble.objects()))?;
+        write_json(
+            &output.file,
+            &with_origin(model, method, ensemble.objects()),
+        )?;
     }
     Ok(())
 }
 
 /// Writes the record and the summary, where there is a folder.
 pub(crate) fn write_record(record: &RunRecord) -> Result<(), AppError> {
-    let Some(folder) = &record.experiment.outputs.folder else { return Ok(()) };
+    let Some(folder) = &record.experiment.outputs.folder else {
+        return Ok(());
+    };
     write_text(&folder.join(RECORD), &record.to_json()?)?;
     write_text(&folder.join(SUMMARY), &record.summary())
 }
 
 fn relations_csv(relations: &Relations) -> String {
     let clusters = relations.sizes.len();
-    let heading = (0..clusters).map(|cluster| format!(",{cluster}")).collect::<String>();
+    let heading = (0..clusters)
+        .map(|cluster| format!(",{cluster}"))
+        .collect::<String>();
     let line = |(cluster, size): (usize, &f64)| {
-        let shares = relations.shares.row(cluster).iter().map(|share| format!(",{share}")).collect::<String>();
+        let shares = relations
+            .shares
+            .row(cluster)
+            .iter()
+            .map(|share| format!(",{share}"))
+            .collect::<String>();
         format!("{cluster},{size}{shares}\n")
     };
-    format!("cluster,objects{heading}\n{}", relations.sizes.iter().enumerate().map(line).collect::<String>())
+    format!(
+        "cluster,objects{heading}\n{}",
+        relations
+            .sizes
+            .iter()
+            .enumerate()
+            .map(line)
+            .collect::<String>()
+    )
 }

@@ -5,7 +5,8 @@ use std::ptr;
 
 use partita::ndarray::{Array2, ArrayView1, ArrayViewMut1, Axis, Slice};
 use partita::{
-    BaseClustering, Ensemble, EnsembleRows, GroupRows, Label, LabelRows, MemoryBudget, RowBlocks, SourceError,
+    BaseClustering, Ensemble, EnsembleRows, GroupRows, Label, LabelRows, MemoryBudget, RowBlocks,
+    SourceError,
 };
 
 /// A base clustering of label rows.
@@ -28,9 +29,16 @@ pub(crate) struct PairedColumns<'a> {
 
 impl<'a> PairedColumns<'a> {
     pub(crate) fn new(first: Column<'a>, second: Column<'a>) -> Self {
-        let ends = (0..second.rows.groups()).map(|group| second.rows.rows_of(group).end).collect();
+        let ends = (0..second.rows.groups())
+            .map(|group| second.rows.rows_of(group).end)
+            .collect();
         let bases = [first, second].map(|column| column.rows.bases()[column.base].clone());
-        Self { first, second, ends, bases }
+        Self {
+            first,
+            second,
+            ends,
+            bases,
+        }
     }
 }
 
@@ -52,18 +60,39 @@ impl RowBlocks for PairedColumns<'_> {
         let mut both = Array2::from_elem(((wanted.end - wanted.start) as usize, 2), u16::MISSING);
         let same = ptr::addr_eq(self.first.rows, self.second.rows);
         each_piece(self.first.rows, group, &mut |rows, labels| {
-            copy((labels, self.first.base), &rows, &wanted, both.column_mut(0));
+            copy(
+                (labels, self.first.base),
+                &rows,
+                &wanted,
+                both.column_mut(0),
+            );
             if same {
-                copy((labels, self.second.base), &rows, &wanted, both.column_mut(1));
+                copy(
+                    (labels, self.second.base),
+                    &rows,
+                    &wanted,
+                    both.column_mut(1),
+                );
             }
         })?;
         let meeting = self.ends.partition_point(|&end| end <= wanted.start)..self.ends.len();
-        for other in meeting.filter(|_| !same).take_while(|&other| self.second.rows.rows_of(other).start < wanted.end) {
+        for other in meeting
+            .filter(|_| !same)
+            .take_while(|&other| self.second.rows.rows_of(other).start < wanted.end)
+        {
             each_piece(self.second.rows, other, &mut |rows, labels| {
-                copy((labels, self.second.base), &rows, &wanted, both.column_mut(1));
+                copy(
+                    (labels, self.second.base),
+                    &rows,
+                    &wanted,
+                    both.column_mut(1),
+                );
             })?;
         }
-        take(GroupRows { labels: LabelRows::Words(both.view()), weights: None });
+        take(GroupRows {
+            labels: LabelRows::Words(both.view()),
+            weights: None,
+        });
         Ok(())
     }
 }
@@ -90,17 +119,25 @@ fn copy(
     mut into: ArrayViewMut1<'_, u16>,
 ) {
     fn widened<L: Label>(from: ArrayView1<'_, L>, into: ArrayViewMut1<'_, u16>) {
-        from.iter().zip(into).for_each(|(label, to)| *to = label.cluster().map_or(u16::MISSING, u16::of));
+        from.iter()
+            .zip(into)
+            .for_each(|(label, to)| *to = label.cluster().map_or(u16::MISSING, u16::of));
     }
     let shared = rows.start.max(wanted.start)..rows.end.min(wanted.end);
     if shared.is_empty() {
         return;
     }
-    let within = |all: &Range<u64>| Slice::from((shared.start - all.start) as usize..(shared.end - all.start) as usize);
+    let within = |all: &Range<u64>| {
+        Slice::from((shared.start - all.start) as usize..(shared.end - all.start) as usize)
+    };
     let into = into.slice_axis_mut(Axis(0), within(wanted));
     match labels {
-        LabelRows::Bytes(labels) => widened(labels.column(base).slice_axis(Axis(0), within(rows)), into),
-        LabelRows::Words(labels) => widened(labels.column(base).slice_axis(Axis(0), within(rows)), into),
+        LabelRows::Bytes(labels) => {
+            widened(labels.column(base).slice_axis(Axis(0), within(rows)), into)
+        }
+        LabelRows::Words(labels) => {
+            widened(labels.column(base).slice_axis(Axis(0), within(rows)), into)
+        }
     }
 }
 
@@ -152,11 +189,18 @@ mod tests {
             (group * self.1) as u64..((group + 1) * self.1).min(self.0.objects()) as u64
         }
 
-        fn read(&self, group: usize, take: &mut dyn FnMut(GroupRows<'_>)) -> Result<(), SourceError> {
+        fn read(
+            &self,
+            group: usize,
+            take: &mut dyn FnMut(GroupRows<'_>),
+        ) -> Result<(), SourceError> {
             let rows: Vec<u32> = self.rows_of(group).map(|row| row as u32).collect();
             let bases: Vec<u32> = (0..).take(self.bases().len()).collect();
             for piece in rows.chunks(rows.len().div_ceil(2)) {
-                take(GroupRows { labels: self.0.select(piece, &bases).rows(), weights: None });
+                take(GroupRows {
+                    labels: self.0.select(piece, &bases).rows(),
+                    weights: None,
+                });
             }
             Ok(())
         }
@@ -168,8 +212,15 @@ mod tests {
             label => label as u16,
         };
         let values = |k: usize| (0..k).map(|label| label.to_string()).collect();
-        let bases = clusters.iter().map(|&k| BaseClustering::new(format!("k{k}"), values(k))).collect();
-        Ensemble::from_words(Array2::from_shape_fn((10_000, clusters.len()), label), bases).unwrap()
+        let bases = clusters
+            .iter()
+            .map(|&k| BaseClustering::new(format!("k{k}"), values(k)))
+            .collect();
+        Ensemble::from_words(
+            Array2::from_shape_fn((10_000, clusters.len()), label),
+            bases,
+        )
+        .unwrap()
     }
 
     #[test]
@@ -177,15 +228,37 @@ mod tests {
         let (here, there) = (ensemble(&[4, 300]), ensemble(&[7, 2, 500]));
         for (first, second) in [(0, 2), (1, 1)] {
             let pairs: Vec<_> = here.column(first).zip(there.column(second)).collect();
-            for (a, b) in [(10_000, 10_000), (10_000, 9), (333, 4097), (97, 10_000), (2048, 2048)] {
+            for (a, b) in [
+                (10_000, 10_000),
+                (10_000, 9),
+                (333, 4097),
+                (97, 10_000),
+                (2048, 2048),
+            ] {
                 let (left, right) = (Cut(here.clone(), a), Cut(there.clone(), b));
-                let columns = (Column { rows: &left, base: first }, Column { rows: &right, base: second });
+                let columns = (
+                    Column {
+                        rows: &left,
+                        base: first,
+                    },
+                    Column {
+                        rows: &right,
+                        base: second,
+                    },
+                );
                 let paired = PairedColumns::new(columns.0, columns.1);
                 let mut found = Vec::new();
                 for group in 0..paired.groups() {
                     let take = &mut |rows: GroupRows<'_>| {
-                        let LabelRows::Words(labels) = rows.labels else { panic!("wide labels") };
-                        found.extend(labels.rows().into_iter().map(|row| (row[0].cluster(), row[1].cluster())));
+                        let LabelRows::Words(labels) = rows.labels else {
+                            panic!("wide labels")
+                        };
+                        found.extend(
+                            labels
+                                .rows()
+                                .into_iter()
+                                .map(|row| (row[0].cluster(), row[1].cluster())),
+                        );
                     };
                     paired.read(group, take).unwrap();
                 }
@@ -198,8 +271,20 @@ mod tests {
     fn two_columns_of_the_same_rows_are_read_at_once() {
         let ensemble = ensemble(&[4, 300]);
         let held = HeldRows(ensemble.clone());
-        let paired = PairedColumns::new(Column { rows: &held, base: 1 }, Column { rows: &held, base: 0 });
+        let paired = PairedColumns::new(
+            Column {
+                rows: &held,
+                base: 1,
+            },
+            Column {
+                rows: &held,
+                base: 0,
+            },
+        );
         let counts = metrics::RowCounts::of(&PassRunner::new(&paired, &Silent)).unwrap();
-        assert_eq!(counts.table(), metrics::Contingency::of_bases(&ensemble, 1, 0));
+        assert_eq!(
+            counts.table(),
+            metrics::Contingency::of_bases(&ensemble, 1, 0)
+        );
     }
 }

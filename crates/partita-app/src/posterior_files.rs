@@ -27,23 +27,42 @@ pub(crate) fn write_posterior(
         return Ok(());
     };
     let (ball, draws) = (posterior.ball(), posterior.draws());
-    let edges = [ball.horizontal, ball.upper, ball.lower].map(|bound| draws[bound.draw].by_appearance());
+    let edges =
+        [ball.horizontal, ball.upper, ball.lower].map(|bound| draws[bound.draw].by_appearance());
     let line = |object: usize| {
         let name = names.map_or_else(|| object.to_string(), |names| names[object].clone());
-        std::iter::once(name).chain(edges.iter().map(move |edge| edge.labels()[object].to_string())).collect::<Vec<_>>()
+        std::iter::once(name)
+            .chain(
+                edges
+                    .iter()
+                    .map(move |edge| edge.labels()[object].to_string()),
+            )
+            .collect::<Vec<_>>()
     };
     let lines = (0..posterior.memberships().objects()).map(line);
     let text = csv_text("object,horizontal,upper,lower", lines);
     files::write_whole(&bounds, |out| out.write_all(text.as_bytes()))?;
-    Ok(files::write_soft(&memberships, names, posterior.memberships())?)
+    Ok(files::write_soft(
+        &memberships,
+        names,
+        posterior.memberships(),
+    )?)
 }
 
 /// Writes the draws as an ensemble, a base clustering a draw, which every command reads that reads ensembles.
-pub(crate) fn write_draws(path: &Path, ensemble: &Ensemble, posterior: &Posterior) -> Result<(), AppError> {
+pub(crate) fn write_draws(
+    path: &Path,
+    ensemble: &Ensemble,
+    posterior: &Posterior,
+) -> Result<(), AppError> {
     let mut builder = EnsembleBuilder::new(ensemble.objects());
     for (s, draw) in posterior.draws().iter().enumerate() {
         let draw = draw.by_appearance();
-        builder.push_clusters(format!("draw{s}"), draw.labels().iter().map(|&label| Some(label)), draw.clusters())?;
+        builder.push_clusters(
+            format!("draw{s}"),
+            draw.labels().iter().map(|&label| Some(label)),
+            draw.clusters(),
+        )?;
     }
     let mut draws = builder.finish()?;
     if let Some(names) = ensemble.object_names() {
@@ -62,13 +81,17 @@ pub(crate) fn write_similarity(
     let written = files::write_whole(path, |out| {
         let mut lines = csv_writer(out)?;
         let name = |object: usize| ensemble.object_name(object);
-        posterior.similar(share, |i, j, found| lines([name(i), name(j), found.to_string()]))
+        posterior.similar(share, |i, j, found| {
+            lines([name(i), name(j), found.to_string()])
+        })
     });
     Ok(written?)
 }
 
 /// Writes a heading, and gives what writes a line.
-fn csv_writer(out: &mut dyn Write) -> std::io::Result<impl FnMut([String; 3]) -> std::io::Result<()>> {
+fn csv_writer(
+    out: &mut dyn Write,
+) -> std::io::Result<impl FnMut([String; 3]) -> std::io::Result<()>> {
     out.write_all(b"first,second,similarity\n")?;
     Ok(move |fields: [String; 3]| {
         let line = csv_text("", [fields]);

@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use partita::files::ManifestRows;
-use partita::{Features, Model, ModelInput, ModelReads, Partition, PassRunner, RowBlocks, SoftPartition, Unread};
+use partita::{
+    Features, Model, ModelInput, ModelReads, Partition, PassRunner, RowBlocks, SoftPartition,
+    Unread,
+};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -14,7 +17,8 @@ use crate::label_files::read_ensemble;
 use crate::model::{columns_of, open_model};
 use crate::result_files::read_json;
 use crate::row_predictor::{
-    PredictedCounts, PredictedSink, RowPredictor, UnknownValues, chosen, labelled, warnings, with_bases,
+    PredictedCounts, PredictedSink, RowPredictor, UnknownValues, chosen, labelled, warnings,
+    with_bases,
 };
 use crate::{AppError, Observer, ReadOptions, default_budget};
 
@@ -110,20 +114,38 @@ impl PredictionInput {
                 let (table, roles) = partita::files::load_table(&self.input, &options)?;
                 say_roles(&self.input, &roles, observer);
                 let features = Features::new(&table.columns, table.values.view());
-                let input = ModelInput::Features(features.map_err(|why| AppError::content(&self.input, why))?);
-                (model.predict(&input)?, model.unread(&input)?, table.object_names)
+                let input = ModelInput::Features(
+                    features.map_err(|why| AppError::content(&self.input, why))?,
+                );
+                (
+                    model.predict(&input)?,
+                    model.unread(&input)?,
+                    table.object_names,
+                )
             }
         };
         let row = |row: usize| row_name(row, object_names.as_deref());
-        let values = unread
-            .first
-            .as_ref()
-            .map(|(at, column, value)| (unread.values, format!("'{value}' in {}, column '{column}'", row(*at))));
-        let rows = unread.empty_rows.first().map(|&first| (unread.empty_rows.len() as u64, row(first as usize)));
+        let values = unread.first.as_ref().map(|(at, column, value)| {
+            (
+                unread.values,
+                format!("'{value}' in {}, column '{column}'", row(*at)),
+            )
+        });
+        let rows = unread
+            .empty_rows
+            .first()
+            .map(|&first| (unread.empty_rows.len() as u64, row(first as usize)));
         let warnings = warnings(&self.input, self.unknown, values, rows)?;
         warnings.iter().for_each(|warning| observer.warn(warning));
         let (partition, certainty) = labelled(&soft, &unread);
-        Ok(Prediction { object_names, partition, certainty, soft, unread, warnings })
+        Ok(Prediction {
+            object_names,
+            partition,
+            certainty,
+            soft,
+            unread,
+            warnings,
+        })
     }
 
     /// Whether the input is read block by block: a manifest is.
@@ -145,15 +167,24 @@ impl PredictionInput {
         take: &mut PredictedSink<'_>,
     ) -> Result<RowPrediction, AppError> {
         let (model, saved) = self.row_model()?;
-        let source = ManifestRows::open(&self.input, self.read.clone().within(default_budget()).budget)?;
+        let source = ManifestRows::open(
+            &self.input,
+            self.read.clone().within(default_budget()).budget,
+        )?;
         source.open_files()?;
         let predictor = RowPredictor::new(&*model, source.bases(), &columns_of(&saved));
         self.say_others(predictor.others, observer);
         let monitor = observer.begin("predicting");
-        let (runner, refuse) = (PassRunner::new(&source, &*monitor), self.unknown == UnknownValues::Refuse);
+        let (runner, refuse) = (
+            PassRunner::new(&source, &*monitor),
+            self.unknown == UnknownValues::Refuse,
+        );
         let counts = predictor.predict(&runner, 0..source.groups(), refuse, take);
         let found = self.told(counts.map_err(|error| AppError::of_pass(&self.input, &error))?)?;
-        found.warnings.iter().for_each(|warning| observer.warn(warning));
+        found
+            .warnings
+            .iter()
+            .for_each(|warning| observer.warn(warning));
         Ok(found)
     }
 
@@ -170,16 +201,32 @@ impl PredictionInput {
     /// What was counted of label rows, with what the model cannot use of them in sentences.
     pub(crate) fn told(&self, counts: PredictedCounts) -> Result<RowPrediction, AppError> {
         let warnings = counts.warnings(&self.input, self.unknown)?;
-        let PredictedCounts { rows, sizes, certainty, unknown_values, empty_rows, .. } = counts;
+        let PredictedCounts {
+            rows,
+            sizes,
+            certainty,
+            unknown_values,
+            empty_rows,
+            ..
+        } = counts;
         let mean_certainty = certainty / rows.max(1) as f64;
-        Ok(RowPrediction { rows, sizes, mean_certainty, unknown_values, empty_rows, warnings })
+        Ok(RowPrediction {
+            rows,
+            sizes,
+            mean_certainty,
+            unknown_values,
+            empty_rows,
+            warnings,
+        })
     }
 
     /// Says how many base clusterings the model does not know.
     pub(crate) fn say_others(&self, others: usize, observer: &dyn Observer) {
         if others > 0 {
             let here = self.input.display();
-            observer.note(&format!("{here}: {others} base clusterings that the model does not know are left out"));
+            observer.note(&format!(
+                "{here}: {others} base clusterings that the model does not know are left out"
+            ));
         }
     }
 
@@ -212,7 +259,11 @@ impl PredictionInput {
             input: &self.input,
             n: partition.objects() as u64,
             clusters: partition.live_clusters(),
-            sizes: &partition.sizes().into_iter().map(|size| size as u64).collect::<Vec<_>>(),
+            sizes: &partition
+                .sizes()
+                .into_iter()
+                .map(|size| size as u64)
+                .collect::<Vec<_>>(),
             mean_certainty: mean(&prediction.certainty).unwrap_or_default(),
             unknown_values: prediction.unread.values,
             rows_without_values: prediction.unread.empty_rows.len() as u64,

@@ -41,7 +41,9 @@ fn utc(time: DateTime<Utc>) -> String {
 
 /// When a file was written: UTC, RFC 3339; none where the system does not say.
 pub fn written_at(path: &Path) -> Option<String> {
-    let time = std::fs::metadata(path).and_then(|file| file.modified()).ok()?;
+    let time = std::fs::metadata(path)
+        .and_then(|file| file.modified())
+        .ok()?;
     Some(utc(time.into()))
 }
 
@@ -204,7 +206,9 @@ impl RunRecord {
     fn written<'a>(&'a self, first: Option<&'a MethodRecord>) -> Written<'a> {
         let (table, recipe) = match &self.experiment.input {
             Input::Table { table, recipe } => (Some(table.file.as_path()), Some(recipe)),
-            Input::Ensemble { features, .. } => (features.as_ref().map(|table| table.file.as_path()), None),
+            Input::Ensemble { features, .. } => {
+                (features.as_ref().map(|table| table.file.as_path()), None)
+            }
         };
         Written {
             first,
@@ -268,19 +272,28 @@ impl RunRecord {
 
     /// The place of a method among those that were finished.
     pub(crate) fn place_of(&self, method: &str) -> Option<usize> {
-        self.methods.iter().position(|record| record.method == method)
+        self.methods
+            .iter()
+            .position(|record| record.method == method)
     }
 
     /// Where an input file is now: in the folder that the run worked in, else in the current one.
     pub(crate) fn locate(&self, path: &Path) -> PathBuf {
         let then = self.working_folder.join(path);
-        if then.exists() || !path.exists() { then } else { path.to_owned() }
+        if then.exists() || !path.exists() {
+            then
+        } else {
+            path.to_owned()
+        }
     }
 
     /// The experiment, to be run again: its inputs where they are now, its outputs to be named anew.
     pub fn experiment_again(&self) -> Experiment {
         let mut experiment = self.experiment.clone();
-        experiment.input_files_mut().into_iter().for_each(|file| *file = self.locate(file));
+        experiment
+            .input_files_mut()
+            .into_iter()
+            .for_each(|file| *file = self.locate(file));
         experiment.outputs = crate::Outputs::default();
         experiment
     }
@@ -290,13 +303,21 @@ impl RunRecord {
     /// # Errors
     /// [`AppError::ChangedInput`] for the first, [`AppError::Io`] for one that cannot be read.
     pub fn check_inputs(&self) -> Result<(), AppError> {
-        self.inputs.iter().try_for_each(|input| input.check(&self.locate(&input.path)))
+        self.inputs
+            .iter()
+            .try_for_each(|input| input.check(&self.locate(&input.path)))
     }
 }
 
 impl MethodRecord {
     /// The record of an outcome that took as long as `spent` says.
-    pub fn new(method: &str, seed: u64, ensemble: &Ensemble, outcome: &Outcome, spent: Spent) -> Self {
+    pub fn new(
+        method: &str,
+        seed: u64,
+        ensemble: &Ensemble,
+        outcome: &Outcome,
+        spent: Spent,
+    ) -> Self {
         let objective = outcome.objective.as_ref();
         Self {
             method: method.to_owned(),
@@ -315,7 +336,10 @@ impl MethodRecord {
             seconds: spent.seconds,
             cpu_seconds: spent.cpu_seconds,
             peak_bytes: spent.peak_bytes,
-            phases: phases::taken().into_iter().map(|(name, seconds)| (name.to_owned(), seconds)).collect(),
+            phases: phases::taken()
+                .into_iter()
+                .map(|(name, seconds)| (name.to_owned(), seconds))
+                .collect(),
             n: ensemble.objects(),
             base_clusterings: ensemble.bases().len(),
             missing_labels: ensemble.missing(),
@@ -330,14 +354,25 @@ impl MethodRecord {
 
 /// Scores of labels against the truth; objects that lack either do not count.
 pub fn score(found: impl Iterator<Item = Option<usize>>, truth: &LabelColumn) -> Option<Scores> {
-    let both = found.zip(&truth.values).filter_map(|(found, truth)| Some((found?, truth.as_deref()?)));
+    let both = found
+        .zip(&truth.values)
+        .filter_map(|(found, truth)| Some((found?, truth.as_deref()?)));
     let (found, truth): (Vec<usize>, Vec<&str>) = both.unzip();
-    Scores::of(&Partition::from_values(&found), &Partition::from_values(&truth)).ok()
+    Scores::of(
+        &Partition::from_values(&found),
+        &Partition::from_values(&truth),
+    )
+    .ok()
 }
 
 fn stopped<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Stopped, D::Error> {
     let text = String::deserialize(deserializer)?;
-    let all = [Stopped::Converged, Stopped::Exact, Stopped::RoundLimit, Stopped::Interrupted];
+    let all = [
+        Stopped::Converged,
+        Stopped::Exact,
+        Stopped::RoundLimit,
+        Stopped::Interrupted,
+    ];
     let found = all.into_iter().find(|stopped| stopped.to_string() == text);
     found.ok_or_else(|| serde::de::Error::custom(format!("'{text}' is not a reason to stop")))
 }
@@ -347,6 +382,8 @@ fn sense<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Sen
         None => Ok(None),
         Some("minimise") => Ok(Some(Sense::Minimise)),
         Some("maximise") => Ok(Some(Sense::Maximise)),
-        Some(other) => Err(serde::de::Error::custom(format!("'{other}' is neither minimise nor maximise"))),
+        Some(other) => Err(serde::de::Error::custom(format!(
+            "'{other}' is neither minimise nor maximise"
+        ))),
     }
 }

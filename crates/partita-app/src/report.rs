@@ -12,7 +12,8 @@ use crate::joined::load_ensembles;
 use crate::machine::default_budget;
 use crate::modes::answers_at_a_glance;
 use crate::result_files::{
-    CHOICE, ENSEMBLE, LABELS, MethodResult, RECORD, REPORT, SOFT, SUMMARY, WrittenLabels, folder_of, read_labels,
+    CHOICE, ENSEMBLE, LABELS, MethodResult, RECORD, REPORT, SOFT, SUMMARY, WrittenLabels,
+    folder_of, read_labels,
 };
 use crate::{AppError, InputTable, NoObserver, Observer, RunRecord, SavedChoice, curves, methods};
 
@@ -66,12 +67,22 @@ pub(crate) fn page(
     choice: Option<ClusterCurves>,
 ) -> Result<Rendered, AppError> {
     let data = record.experiment.source().file_name().unwrap_or_default();
-    let method = record.methods.get(place).map_or("", |method| &method.method);
+    let method = record
+        .methods
+        .get(place)
+        .map_or("", |method| &method.method);
     let title = format!("{} by {method}", data.to_string_lossy());
-    let mut report = Report::new(title, record.seen_from(place), shown.partition, shown.certainty);
+    let mut report = Report::new(
+        title,
+        record.seen_from(place),
+        shown.partition,
+        shown.certainty,
+    );
     report.confidence = Some(shown.confidence);
-    (report.soft, report.dendrogram, report.ensemble) = (shown.soft, shown.tree, Some(shown.ensemble));
-    (report.objects, report.features, report.choice) = (shown.ensemble.object_names(), shown.features, choice);
+    (report.soft, report.dendrogram, report.ensemble) =
+        (shown.soft, shown.tree, Some(shown.ensemble));
+    (report.objects, report.features, report.choice) =
+        (shown.ensemble.object_names(), shown.features, choice);
     report.truth = shown.truth.map(|truth| truth.values.as_slice());
     report.method = methods::find(method).ok().map(partita::Consensus::info);
     report.methods.clone_from(&shown.methods);
@@ -83,7 +94,12 @@ pub(crate) fn page(
 /// Every figure of a page in this folder: the file and what goes into it, the picture as SVG and its numbers as CSV.
 pub fn figure_files<'a>(folder: &Path, rendered: &'a Rendered) -> Vec<(PathBuf, &'a str)> {
     let file = |figure: &Figure, ending: &str| folder.join(format!("{}.{ending}", figure.name));
-    let both = |figure: &'a Figure| [(file(figure, "svg"), &*figure.svg), (file(figure, "csv"), &*figure.csv)];
+    let both = |figure: &'a Figure| {
+        [
+            (file(figure, "svg"), &*figure.svg),
+            (file(figure, "csv"), &*figure.csv),
+        ]
+    };
     rendered.figures.iter().flat_map(both).collect()
 }
 
@@ -100,7 +116,10 @@ impl RunFolder {
     /// # Errors
     /// As [`RunRecord::open`].
     pub fn open(folder: &Path) -> Result<Self, AppError> {
-        Ok(Self { folder: folder.to_owned(), record: RunRecord::open(&folder.join(RECORD))? })
+        Ok(Self {
+            folder: folder.to_owned(),
+            record: RunRecord::open(&folder.join(RECORD))?,
+        })
     }
 
     /// The record of the run.
@@ -123,8 +142,17 @@ impl RunFolder {
     pub fn inputs(&self, method: Option<&str>) -> Result<Vec<PathBuf>, AppError> {
         let results = self.results_of(self.place(method)?);
         let own = [RECORD, CHOICE, ENSEMBLE, SUMMARY].map(|name| self.folder.join(name));
-        let read = self.record.experiment.input_files().into_iter().map(|file| self.record.locate(file));
-        Ok(own.into_iter().chain([LABELS, SOFT].map(|name| results.join(name))).chain(read).collect())
+        let read = self
+            .record
+            .experiment
+            .input_files()
+            .into_iter()
+            .map(|file| self.record.locate(file));
+        Ok(own
+            .into_iter()
+            .chain([LABELS, SOFT].map(|name| results.join(name)))
+            .chain(read)
+            .collect())
     }
 
     fn results_of(&self, place: usize) -> PathBuf {
@@ -132,12 +160,25 @@ impl RunFolder {
     }
 
     fn place(&self, method: Option<&str>) -> Result<usize, AppError> {
-        let known = || self.record.methods.iter().map(|record| record.method.as_str()).collect::<Vec<_>>().join(", ");
+        let known = || {
+            self.record
+                .methods
+                .iter()
+                .map(|record| record.method.as_str())
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
         match method {
             None if !self.record.methods.is_empty() => Ok(0),
-            None => Err(AppError::content(&self.folder, "no method of this run was finished; run it again")),
+            None => Err(AppError::content(
+                &self.folder,
+                "no method of this run was finished; run it again",
+            )),
             Some(name) => self.record.place_of(name).ok_or_else(|| {
-                AppError::content(&self.folder, format!("has no result of '{name}'; there are {}", known()))
+                AppError::content(
+                    &self.folder,
+                    format!("has no result of '{name}'; there are {}", known()),
+                )
             }),
         }
     }
@@ -159,13 +200,23 @@ impl RunFolder {
         let place = self.place(method)?;
         let results = self.results_of(place);
         let loaded = self.ensemble()?;
-        let WrittenLabels { partition, certainty, confidence } = read_labels(&results.join(LABELS))?;
+        let WrittenLabels {
+            partition,
+            certainty,
+            confidence,
+        } = read_labels(&results.join(LABELS))?;
         let soft = results.join(SOFT);
-        let probabilities = methods::find(&self.record.methods[place].method).is_ok_and(methods::is_soft);
-        let soft = if probabilities && soft.is_file() { Some(files::read_soft(&soft)?.1) } else { None };
+        let probabilities =
+            methods::find(&self.record.methods[place].method).is_ok_and(methods::is_soft);
+        let soft = if probabilities && soft.is_file() {
+            Some(files::read_soft(&soft)?.1)
+        } else {
+            None
+        };
         let table = self.table(observer);
         let choice = choice.map_or_else(|| self.choice(), |choice| Ok(Some(choice)))?;
-        let confidence = confidence.unwrap_or_else(|| confidence_of((&loaded.ensemble).into(), &partition));
+        let confidence =
+            confidence.unwrap_or_else(|| confidence_of((&loaded.ensemble).into(), &partition));
         let shown = Shown {
             partition: &partition,
             certainty: &certainty,
@@ -184,16 +235,23 @@ impl RunFolder {
     fn choice(&self) -> Result<Option<ClusterCurves>, AppError> {
         let saved = self.folder.join(CHOICE);
         let chosen = self.record.choice.is_some() && saved.is_file();
-        Ok(if chosen { Some(curves(&SavedChoice::open(&saved)?.choice, self.objects())) } else { None })
+        Ok(if chosen {
+            Some(curves(&SavedChoice::open(&saved)?.choice, self.objects()))
+        } else {
+            None
+        })
     }
 
     /// The labels of all methods whose results are there.
     fn all_labels(&self, objects: usize) -> Vec<(String, Partition)> {
         let labels = |place: usize| read_labels(&self.results_of(place).join(LABELS)).ok();
-        let of =
-            |(place, method): (usize, &crate::MethodRecord)| Some((method.method.clone(), labels(place)?.partition));
+        let of = |(place, method): (usize, &crate::MethodRecord)| {
+            Some((method.method.clone(), labels(place)?.partition))
+        };
         let found = self.record.methods.iter().enumerate().filter_map(of);
-        found.filter(|(_, partition)| partition.objects() == objects).collect()
+        found
+            .filter(|(_, partition)| partition.objects() == objects)
+            .collect()
     }
 
     /// How many objects were labelled.
@@ -204,11 +262,16 @@ impl RunFolder {
     /// The base clusterings: those that the run made, else those that it read.
     fn ensemble(&self) -> Result<files::LoadedEnsemble, AppError> {
         match &self.record.experiment.input {
-            Input::Ensemble { file, more, read, .. } => {
-                let files: Vec<PathBuf> =
-                    std::iter::once(file).chain(more).map(|file| self.record.locate(file)).collect();
+            Input::Ensemble {
+                file, more, read, ..
+            } => {
+                let files: Vec<PathBuf> = std::iter::once(file)
+                    .chain(more)
+                    .map(|file| self.record.locate(file))
+                    .collect();
                 let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
-                load_ensembles(&files, &read.clone().within(default_budget()), &NoObserver).map(|(loaded, _)| loaded)
+                load_ensembles(&files, &read.clone().within(default_budget()), &NoObserver)
+                    .map(|(loaded, _)| loaded)
             }
             Input::Table { .. } => {
                 let options = ReadOptions::default().within(default_budget());
@@ -223,13 +286,21 @@ impl RunFolder {
             Input::Table { table, .. } => table,
             Input::Ensemble { features, .. } => features.as_ref()?,
         };
-        let there = TableInput { file: self.record.locate(&input.file), ..input.clone() };
+        let there = TableInput {
+            file: self.record.locate(&input.file),
+            ..input.clone()
+        };
         let unchanged = || {
-            let recorded = self.record.inputs.iter().find(|file| file.path == input.file);
+            let recorded = self
+                .record
+                .inputs
+                .iter()
+                .find(|file| file.path == input.file);
             recorded.map_or(Ok(()), |file| file.check(&there.file))
         };
         let seed = Seed::new(self.record.experiment.seed);
-        let read = unchanged().and_then(|()| InputTable::read(&there, MemoryBudget::UNLIMITED, seed, observer));
+        let read = unchanged()
+            .and_then(|()| InputTable::read(&there, MemoryBudget::UNLIMITED, seed, observer));
         if let Err(error) = &read {
             observer.warn(&format!("{error}; the report goes without the table"));
         }

@@ -32,11 +32,17 @@ pub const REPORT: &str = "report.html";
 /// What the folder of a consensus gets.
 pub(crate) const RESULT_FILES: [&str; 6] = [LABELS, SOFT, RECORD, SUMMARY, REPORT, CHOICE];
 /// What the folder of a run gets that makes base clusterings.
-pub(crate) const RUN_FILES: [&str; 8] = [LABELS, SOFT, RECORD, SUMMARY, REPORT, CHOICE, ENSEMBLE, PART];
+pub(crate) const RUN_FILES: [&str; 8] = [
+    LABELS, SOFT, RECORD, SUMMARY, REPORT, CHOICE, ENSEMBLE, PART,
+];
 
 /// Where the results of a method lie: the first method's in the folder itself, those of the others in one each.
 pub(crate) fn folder_of(run: &Path, method: &str, place: usize) -> PathBuf {
-    if place == 0 { run.to_owned() } else { run.join(method) }
+    if place == 0 {
+        run.to_owned()
+    } else {
+        run.join(method)
+    }
 }
 
 pub(crate) fn make_folder(folder: &Path) -> Result<(), AppError> {
@@ -55,10 +61,23 @@ pub(crate) struct MethodResult<'a> {
 
 impl MethodResult<'_> {
     /// Writes `object,label,certainty,confidence`.
-    pub(crate) fn write_labels(&self, path: &Path, names: Option<&[String]>) -> Result<(), AppError> {
-        let numbers = [("certainty", &self.outcome.certainty[..]), ("confidence", self.confidence)];
+    pub(crate) fn write_labels(
+        &self,
+        path: &Path,
+        names: Option<&[String]>,
+    ) -> Result<(), AppError> {
+        let numbers = [
+            ("certainty", &self.outcome.certainty[..]),
+            ("confidence", self.confidence),
+        ];
         let classes = self.outcome.object_classes();
-        Ok(files::write_named_labels(path, names, &self.outcome.partition, classes.as_deref(), &numbers)?)
+        Ok(files::write_named_labels(
+            path,
+            names,
+            &self.outcome.partition,
+            classes.as_deref(),
+            &numbers,
+        )?)
     }
 
     /// The probabilities of the method, else the shares of the evidence.
@@ -79,7 +98,9 @@ pub(crate) fn write_outcome(
     let soft = folder.join(SOFT);
     match result.shares() {
         Some(shares) => files::write_soft(&soft, names, shares)?,
-        None if soft.exists() => fs::remove_file(&soft).map_err(|error| AppError::io(&soft, "be removed", error))?,
+        None if soft.exists() => {
+            fs::remove_file(&soft).map_err(|error| AppError::io(&soft, "be removed", error))?
+        }
         None => {}
     }
     write_posterior(folder, names, outcome.posterior.as_ref())?;
@@ -87,7 +108,8 @@ pub(crate) fn write_outcome(
     match &outcome.names {
         Some(names) => write_text(&confusion, &confusion_csv(names))?,
         None if confusion.exists() => {
-            fs::remove_file(&confusion).map_err(|error| AppError::io(&confusion, "be removed", error))?;
+            fs::remove_file(&confusion)
+                .map_err(|error| AppError::io(&confusion, "be removed", error))?;
         }
         None => {}
     }
@@ -100,8 +122,14 @@ fn confusion_csv(names: &ClusterNames) -> String {
     let lines = names.confusion().iter().flat_map(|base| {
         let rows = classes().zip(&base.probabilities);
         rows.flat_map(move |(class, line)| {
-            let cell =
-                move |(label, p): (&String, &f64)| [base.name.clone(), class.clone(), label.clone(), p.to_string()];
+            let cell = move |(label, p): (&String, &f64)| {
+                [
+                    base.name.clone(),
+                    class.clone(),
+                    label.clone(),
+                    p.to_string(),
+                ]
+            };
             classes().zip(line).map(cell)
         })
     });
@@ -119,19 +147,38 @@ pub(crate) struct WrittenLabels {
 /// Labels, certainties and, where there are some, confidences.
 pub(crate) fn read_labels(path: &Path) -> Result<WrittenLabels, AppError> {
     let options = |name: &str| ReadOptions::of_column(name).within(default_budget());
-    let column = |name: &str| files::read_labels(path, &options(name)).map(|read| read.column.values);
+    let column =
+        |name: &str| files::read_labels(path, &options(name)).map(|read| read.column.values);
     let label = |text: &str| text.parse::<u32>().ok();
     let labels = numbers(path, &column("label")?, label, "the label is not a number")?;
-    let share = |text: &str| text.parse::<f64>().ok().filter(|number| (0.0..=1.0).contains(number));
-    let certainty = numbers(path, &column("certainty")?, share, "the certainty is not in 0 to 1")?;
+    let share = |text: &str| {
+        text.parse::<f64>()
+            .ok()
+            .filter(|number| (0.0..=1.0).contains(number))
+    };
+    let certainty = numbers(
+        path,
+        &column("certainty")?,
+        share,
+        "the certainty is not in 0 to 1",
+    )?;
     let confidence = column("confidence").ok();
-    let confidence = confidence.map(|texts| numbers(path, &texts, share, "the confidence is not in 0 to 1"));
+    let confidence =
+        confidence.map(|texts| numbers(path, &texts, share, "the confidence is not in 0 to 1"));
     let clusters = labels.iter().max().map_or(0, |&last| last as usize + 1);
     if clusters > labels.len() {
-        return Err(AppError::content(path, format!("label {} of {} objects", clusters - 1, labels.len())));
+        return Err(AppError::content(
+            path,
+            format!("label {} of {} objects", clusters - 1, labels.len()),
+        ));
     }
-    let partition = Partition::new(labels, clusters).map_err(|error| AppError::content(path, error.to_string()))?;
-    Ok(WrittenLabels { partition, certainty, confidence: confidence.transpose()? })
+    let partition = Partition::new(labels, clusters)
+        .map_err(|error| AppError::content(path, error.to_string()))?;
+    Ok(WrittenLabels {
+        partition,
+        certainty,
+        confidence: confidence.transpose()?,
+    })
 }
 
 fn numbers<T>(
@@ -152,7 +199,9 @@ fn numbers<T>(
 /// # Errors
 /// [`AppError::File`].
 pub fn write_text(path: &Path, text: &str) -> Result<(), AppError> {
-    Ok(files::write_whole(path, |out| out.write_all(text.as_bytes()))?)
+    Ok(files::write_whole(path, |out| {
+        out.write_all(text.as_bytes())
+    })?)
 }
 
 /// Writes a value as one JSON object, beside the target and renamed.
@@ -169,7 +218,8 @@ pub fn write_json(path: &Path, value: &impl Serialize) -> Result<(), AppError> {
 /// [`AppError::Request`] for what JSON cannot hold, such as a map whose keys are not texts.
 pub fn json_text(value: &impl Serialize) -> Result<String, AppError> {
     let text = serde_json::to_string_pretty(value);
-    text.map(|text| format!("{text}\n")).map_err(|error| AppError::request(format!("as JSON: {error}")))
+    text.map(|text| format!("{text}\n"))
+        .map_err(|error| AppError::request(format!("as JSON: {error}")))
 }
 
 /// A file of JSON; `remedy` says what to do with one that is not.
@@ -178,5 +228,6 @@ pub fn json_text(value: &impl Serialize) -> Result<String, AppError> {
 /// [`AppError::Io`] for what cannot be read, [`AppError::Content`] for what is not JSON.
 pub fn read_json(path: &Path, remedy: &str) -> Result<Value, AppError> {
     let text = fs::read_to_string(path).map_err(|error| AppError::io(path, "be read", error))?;
-    serde_json::from_str(&text).map_err(|error| AppError::content(path, format!("this is not JSON: {error}; {remedy}")))
+    serde_json::from_str(&text)
+        .map_err(|error| AppError::content(path, format!("this is not JSON: {error}; {remedy}")))
 }

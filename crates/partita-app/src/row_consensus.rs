@@ -1,7 +1,9 @@
 //! The consensus of label rows that are read block by block: labels with their confidence, and what a report shows of them.
 
 use partita::metrics::ClusterEvidence;
-use partita::{Assigned, Consensus, ConsensusError, Monitor, PassError, RowOutcome, RowProblem, fit_rows};
+use partita::{
+    Assigned, Consensus, ConsensusError, Monitor, PassError, RowOutcome, RowProblem, fit_rows,
+};
 
 use crate::confidence::Confident;
 use crate::row_report::{ReportRows, WithDrawn};
@@ -29,7 +31,12 @@ pub fn consense_rows_with_confidence(
     let of_pass = |error: PassError| ConsensusError::of_pass(method.info().name, error);
     let (bases, rows) = (problem.rows.bases(), problem.passes());
     let counts = fit.count_labels(&rows).map_err(of_pass)?;
-    let evidence = ClusterEvidence::of_counts(bases, &counts.sizes, &counts.of_base_clusters, problem.weights);
+    let evidence = ClusterEvidence::of_counts(
+        bases,
+        &counts.sizes,
+        &counts.of_base_clusters,
+        problem.weights,
+    );
     let evidence = evidence.map_err(|error| of_pass(PassError::Sink(error.to_string())))?;
     let sizes = counts.sizes.clone();
     let map = WithDrawn::new(Confident(&evidence), shown.as_deref());

@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::path::Path;
 
 use partita::{
-    BaseClustering, Ensemble, Label, Model, ModelError, ModelInput, Partition, PassError, PassRunner, RowBlock, RowMap,
-    SoftPartition, Unread,
+    BaseClustering, Ensemble, Label, Model, ModelError, ModelInput, Partition, PassError,
+    PassRunner, RowBlock, RowMap, SoftPartition, Unread,
 };
 use serde::{Deserialize, Serialize};
 
@@ -57,7 +57,9 @@ impl PredictedCounts {
             certainty: certainty.iter().sum(),
             unknown_values: unread.values,
             empty_rows: unread.empty_rows.len() as u64,
-            first_unknown: unread.first.map(|(row, column, value)| (first + row as u64, column, value)),
+            first_unknown: unread
+                .first
+                .map(|(row, column, value)| (first + row as u64, column, value)),
             first_empty: unread.empty_rows.first().map(|&row| first + u64::from(row)),
         }
     }
@@ -66,7 +68,10 @@ impl PredictedCounts {
     pub(crate) fn append(&mut self, next: Self) {
         self.rows += next.rows;
         self.sizes.resize(self.sizes.len().max(next.sizes.len()), 0);
-        self.sizes.iter_mut().zip(next.sizes).for_each(|(sum, size)| *sum += size);
+        self.sizes
+            .iter_mut()
+            .zip(next.sizes)
+            .for_each(|(sum, size)| *sum += size);
         self.certainty += next.certainty;
         self.unknown_values += next.unknown_values;
         self.empty_rows += next.empty_rows;
@@ -75,11 +80,20 @@ impl PredictedCounts {
     }
 
     /// What of the rows of this file the model cannot use, in sentences.
-    pub(crate) fn warnings(&self, here: &Path, unknown: UnknownValues) -> Result<Vec<String>, AppError> {
+    pub(crate) fn warnings(
+        &self,
+        here: &Path,
+        unknown: UnknownValues,
+    ) -> Result<Vec<String>, AppError> {
         let values = self.first_unknown.as_ref().map(|(row, column, value)| {
-            (self.unknown_values, format!("'{value}' in row {}, column '{column}'", row + 1))
+            (
+                self.unknown_values,
+                format!("'{value}' in row {}, column '{column}'", row + 1),
+            )
         });
-        let rows = self.first_empty.map(|row| (self.empty_rows, format!("row {}", row + 1)));
+        let rows = self
+            .first_empty
+            .map(|row| (self.empty_rows, format!("row {}", row + 1)));
         warnings(here, unknown, values, rows)
     }
 }
@@ -88,7 +102,12 @@ impl<'a> RowPredictor<'a> {
     /// `known` are the base clusterings that the model reads.
     pub(crate) fn new(model: &'a dyn Model, bases: &'a [BaseClustering], known: &[String]) -> Self {
         let (chosen, others) = chosen(bases, known);
-        Self { model, bases, chosen, others }
+        Self {
+            model,
+            bases,
+            chosen,
+            others,
+        }
     }
 
     /// Hands the labels of the rows of some groups to `take` in their order. Rows of an input that is refused are counted only, from the
@@ -108,7 +127,11 @@ impl<'a> RowPredictor<'a> {
             counts.append(PredictedCounts::of(first, &labels, &certainty, unread));
             let _ = monitor.tick(counts.rows, all);
             let refused = refuse && counts.first_unknown.is_some();
-            if refused { Ok(()) } else { take(first, labels.labels(), &certainty) }
+            if refused {
+                Ok(())
+            } else {
+                take(first, labels.labels(), &certainty)
+            }
         })?;
         Ok(counts)
     }
@@ -128,9 +151,17 @@ impl RowMap for RowPredictor<'_> {
 /// there are.
 pub(crate) fn chosen(bases: &[BaseClustering], known: &[String]) -> (Option<Vec<u32>>, usize) {
     let is_known = |base: &BaseClustering| known.iter().any(|known| known == base.name());
-    let chosen: Vec<u32> = (0..).zip(bases).filter(|(_, base)| is_known(base)).map(|(u, _)| u).collect();
+    let chosen: Vec<u32> = (0..)
+        .zip(bases)
+        .filter(|(_, base)| is_known(base))
+        .map(|(u, _)| u)
+        .collect();
     let others = bases.len() - chosen.len();
-    if chosen.is_empty() || others == 0 { (None, 0) } else { (Some(chosen), others) }
+    if chosen.is_empty() || others == 0 {
+        (None, 0)
+    } else {
+        (Some(chosen), others)
+    }
 }
 
 /// The ensemble with some of its base clusterings, or all.
@@ -143,7 +174,10 @@ pub(crate) fn with_bases(ensemble: Ensemble, bases: Option<&[u32]>) -> Ensemble 
 /// The most probable clusters and their probabilities, which are 0 for rows of which the model knows nothing.
 pub(crate) fn labelled(soft: &SoftPartition, unread: &Unread) -> (Partition, Vec<f64>) {
     let mut certainty = soft.certainty();
-    unread.empty_rows.iter().for_each(|&row| certainty[row as usize] = 0.0);
+    unread
+        .empty_rows
+        .iter()
+        .for_each(|&row| certainty[row as usize] = 0.0);
     (soft.hard(), certainty)
 }
 
@@ -158,7 +192,9 @@ pub(crate) fn warnings(
     if let Some((count, first)) = values {
         let what = format!("{here}: {count} values are unknown to the model, first {first}");
         if unknown == UnknownValues::Refuse {
-            return Err(AppError::request(format!("{what}; --unknown missing takes them as missing")));
+            return Err(AppError::request(format!(
+                "{what}; --unknown missing takes them as missing"
+            )));
         }
         warnings.push(format!("{what}; they are taken as missing"));
     }

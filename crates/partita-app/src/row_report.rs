@@ -1,7 +1,10 @@
 //! The report of label rows that are not held: tables from counts of all objects, pictures of a sample that a hash draws.
 
 use partita::ndarray::Array2;
-use partita::{Assigned, Consensus, Ensemble, Label, LabelCounts, LabelledMap, Partition, RowBlock, RowBlocks, Seed};
+use partita::{
+    Assigned, Consensus, Ensemble, Label, LabelCounts, LabelledMap, Partition, RowBlock, RowBlocks,
+    Seed,
+};
 use partita_report::{ConfidenceCounts, Counted, Rendered, Report, render};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -40,7 +43,12 @@ impl ReportRows {
     /// For rows of this source, whichever group they come in; which are drawn depends on the seed of the run and their numbers alone.
     pub fn new(rows: &dyn RowBlocks, run: Seed) -> Self {
         let draw = Draw::new(rows.rows(), seeds::shown(run));
-        Self { draw, bases: rows.bases().len(), shown: ShownRows::default(), counts: None }
+        Self {
+            draw,
+            bases: rows.bases().len(),
+            shown: ShownRows::default(),
+            counts: None,
+        }
     }
 
     /// Bytes that are held for a source of M base clusterings into K clusters, about.
@@ -59,7 +67,11 @@ impl ReportRows {
         let shown = &mut self.shown;
         for (&k, &sure) in some.labels.iter().zip(confidence) {
             // A model that somebody altered may label clusters that it does not count.
-            shown.of_clusters.get_mut(k as usize).into_iter().for_each(|of| of.push(sure));
+            shown
+                .of_clusters
+                .get_mut(k as usize)
+                .into_iter()
+                .for_each(|of| of.push(sure));
         }
         for at in &drawn.places {
             shown.numbers.push(first + *at as u64);
@@ -83,7 +95,11 @@ impl ReportRows {
         shown.labels.extend(later.labels);
         shown.certainty.extend(later.certainty);
         shown.confidence.extend(later.confidence);
-        shown.of_clusters.iter_mut().zip(&later.of_clusters).for_each(|(all, some)| all.add(some));
+        shown
+            .of_clusters
+            .iter_mut()
+            .zip(&later.of_clusters)
+            .for_each(|(all, some)| all.add(some));
     }
 
     /// The page and its figures, from the record of the run. Objects are called by their numbers, as in the file of labels.
@@ -105,15 +121,24 @@ impl ReportRows {
         let wrong = |error: String| AppError::request(error);
         let of_objects = Array2::from_shape_vec((shown.numbers.len(), self.bases), shown.rows);
         let of_objects = of_objects.map_err(|error| wrong(error.to_string()))?;
-        let ensemble = Ensemble::from_words(of_objects, rows.bases().to_vec()).map_err(|e| wrong(e.to_string()))?;
-        let partition = Partition::new(shown.labels, counts.sizes.len()).map_err(|error| wrong(error.to_string()))?;
+        let ensemble = Ensemble::from_words(of_objects, rows.bases().to_vec())
+            .map_err(|e| wrong(e.to_string()))?;
+        let partition = Partition::new(shown.labels, counts.sizes.len())
+            .map_err(|error| wrong(error.to_string()))?;
         let names: Vec<String> = shown.numbers.iter().map(ToString::to_string).collect();
         let mut report = Report::new(title, record, &partition, &shown.certainty);
         (report.ensemble, report.objects) = (Some(&ensemble), Some(names.as_slice()));
         report.confidence = Some(shown.confidence.as_slice());
         (report.method, report.answers) = (Some(method.info()), answers_at_a_glance(&ensemble));
-        let LabelCounts { sizes, of_base_clusters } = counts;
-        report.counted = Some(Counted { sizes, of_base_clusters, confidence: shown.of_clusters });
+        let LabelCounts {
+            sizes,
+            of_base_clusters,
+        } = counts;
+        report.counted = Some(Counted {
+            sizes,
+            of_base_clusters,
+            confidence: shown.of_clusters,
+        });
         Ok(render(&report)?)
     }
 }
@@ -127,7 +152,11 @@ struct Draw {
 
 impl Draw {
     fn new(objects: u64, seed: Seed) -> Self {
-        let below = if objects <= SHOWN { u64::MAX } else { u64::MAX / objects * SHOWN };
+        let below = if objects <= SHOWN {
+            u64::MAX
+        } else {
+            u64::MAX / objects * SHOWN
+        };
         Self { seed, below }
     }
 
@@ -151,7 +180,10 @@ pub(crate) struct WithDrawn<'a> {
 
 impl<'a> WithDrawn<'a> {
     pub(crate) fn new(confident: Confident<'a>, shown: Option<&ReportRows>) -> Self {
-        Self { confident, draw: shown.map(|shown| shown.draw) }
+        Self {
+            confident,
+            draw: shown.map(|shown| shown.draw),
+        }
     }
 }
 
@@ -162,9 +194,16 @@ impl LabelledMap for WithDrawn<'_> {
         let (assigned, confidence) = self.confident.map(block, assigned);
         let mut drawn = Drawn::default();
         if let Some(draw) = self.draw {
-            for (at, (row, _)) in block.rows().enumerate().filter(|(at, _)| draw.has(block.first + *at as u64)) {
+            for (at, (row, _)) in block
+                .rows()
+                .enumerate()
+                .filter(|(at, _)| draw.has(block.first + *at as u64))
+            {
                 drawn.places.push(at);
-                drawn.rows.extend(row.iter().map(|label| label.cluster().map_or(u16::MISSING, u16::of)));
+                drawn.rows.extend(
+                    row.iter()
+                        .map(|label| label.cluster().map_or(u16::MISSING, u16::of)),
+                );
             }
         }
         (assigned, confidence, drawn)

@@ -8,8 +8,8 @@ use partita::files::{self, LabelColumn};
 use partita::generate::{Durable, Recipe};
 use partita::metrics::Scores;
 use partita::{
-    BaseWeights, Clusters, Consensus, Ensemble, MemoryBudget, ObjectWeights, Outcome, ProblemSize, Seed,
-    WeightedEnsemble,
+    BaseWeights, Clusters, Consensus, Ensemble, MemoryBudget, ObjectWeights, Outcome, ProblemSize,
+    Seed, WeightedEnsemble,
 };
 use partita_select::Choice;
 
@@ -21,10 +21,13 @@ use crate::input_notes::shown;
 use crate::inputs::Inputs;
 use crate::model::check_table_model;
 use crate::record::{COMMIT, RECORD_VERSION, now, score};
-use crate::result_files::{ENSEMBLE, MethodResult, PART, REPORT, folder_of, make_folder, write_text};
+use crate::result_files::{
+    ENSEMBLE, MethodResult, PART, REPORT, folder_of, make_folder, write_text,
+};
 use crate::{
-    AppError, Experiment, Fault, Host, MethodRecord, ObjectWeightSource, Observer, RunRecord, Spent, Stopwatch,
-    base_weights, choice, curves, make_ensemble, methods, object_weights, outputs, report,
+    AppError, Experiment, Fault, Host, MethodRecord, ObjectWeightSource, Observer, RunRecord,
+    Spent, Stopwatch, base_weights, choice, curves, make_ensemble, methods, object_weights,
+    outputs, report,
 };
 
 /// An experiment that was run: the record, and the results in memory.
@@ -102,8 +105,19 @@ impl Experiment {
         let number = self.number_of_clusters(&methods, &inputs, budget, observer)?;
         let recipe = number.auto.as_ref().map(|auto| &auto.recipe);
         let bases = self.base_clusterings(recipe, &mut inputs, budget, observer)?;
-        let Results { outcomes, confidences, records, base_weights, object_weights } =
-            self.consensus(&methods, number.clusters, &inputs, &bases.ensemble, observer)?;
+        let Results {
+            outcomes,
+            confidences,
+            records,
+            base_weights,
+            object_weights,
+        } = self.consensus(
+            &methods,
+            number.clusters,
+            &inputs,
+            &bases.ensemble,
+            observer,
+        )?;
         if outcomes.is_empty() && self.outputs.folder.is_none() {
             return Err(AppError::nothing_finished());
         }
@@ -131,11 +145,25 @@ impl Experiment {
         outputs::write_record(&record)?;
         self.write_choice(&number)?;
         let ensemble = bases.ensemble;
-        let finished = Finished { record, ensemble, outcomes, confidences, base_weights, object_weights };
+        let finished = Finished {
+            record,
+            ensemble,
+            outcomes,
+            confidences,
+            base_weights,
+            object_weights,
+        };
         self.write_reports(&finished, &inputs, number.choice.as_ref())?;
-        match self.outputs.folder.as_ref().map(|folder| folder.join(PART)).filter(|part| part.exists()) {
+        match self
+            .outputs
+            .folder
+            .as_ref()
+            .map(|folder| folder.join(PART))
+            .filter(|part| part.exists())
+        {
             Some(part) if !finished.record.interrupted => {
-                std::fs::remove_file(&part).map_err(|error| AppError::io(&part, "be removed", error))?;
+                std::fs::remove_file(&part)
+                    .map_err(|error| AppError::io(&part, "be removed", error))?;
             }
             _ => {}
         }
@@ -147,19 +175,31 @@ impl Experiment {
     ///
     /// # Errors
     /// As [`run`](Self::run).
-    pub fn compute_on(&self, data: Data<'_>, observer: &dyn Observer) -> Result<Finished, AppError> {
+    pub fn compute_on(
+        &self,
+        data: Data<'_>,
+        observer: &dyn Observer,
+    ) -> Result<Finished, AppError> {
         self.compute_from(Inputs::of(data), now(), observer)
     }
 
     /// The methods by name.
     fn found_methods(&self) -> Result<Vec<&'static dyn Consensus>, AppError> {
         if self.version != EXPERIMENT_VERSION {
-            let reason = format!("the experiment has version {}; this program runs {EXPERIMENT_VERSION}", self.version);
+            let reason = format!(
+                "the experiment has version {}; this program runs {EXPERIMENT_VERSION}",
+                self.version
+            );
             return Err(AppError::request(reason));
         }
-        let found: Vec<&dyn Consensus> =
-            self.methods.iter().map(|choice| methods::find(&choice.name)).collect::<Result<_, _>>()?;
-        let first = found.first().ok_or_else(|| AppError::request("an experiment needs at least one method"))?;
+        let found: Vec<&dyn Consensus> = self
+            .methods
+            .iter()
+            .map(|choice| methods::find(&choice.name))
+            .collect::<Result<_, _>>()?;
+        let first = found
+            .first()
+            .ok_or_else(|| AppError::request("an experiment needs at least one method"))?;
         outputs::check(&self.outputs, *first)?;
         Ok(found)
     }
@@ -172,14 +212,25 @@ impl Experiment {
         budget: MemoryBudget,
     ) -> Result<(), AppError> {
         let size = self.size(inputs)?;
-        let learned = self.outputs.model.as_ref().is_some_and(|model| model.predict_with.is_some());
+        let learned = self
+            .outputs
+            .model
+            .as_ref()
+            .is_some_and(|model| model.predict_with.is_some());
         if let Some(table) = self.table().filter(|_| learned) {
             check_table_model(table, inputs.features().as_ref())?;
         }
-        let bases = inputs.ensemble.as_ref().map_or(&[][..], |ensemble| ensemble.bases());
+        let bases = inputs
+            .ensemble
+            .as_ref()
+            .map_or(&[][..], |ensemble| ensemble.bases());
         for (method, choice) in methods.iter().zip(&self.methods) {
-            methods::check(*method, &choice.settings, (&size, bases), budget)
-                .map_err(|source| AppError::Consensus { input: self.source().into(), source })?;
+            methods::check(*method, &choice.settings, (&size, bases), budget).map_err(
+                |source| AppError::Consensus {
+                    input: self.source().into(),
+                    source,
+                },
+            )?;
         }
         Ok(())
     }
@@ -187,7 +238,10 @@ impl Experiment {
     /// The size of the problem: that of the ensemble, or what the recipe leads one to expect.
     fn size(&self, inputs: &Inputs<'_>) -> Result<ProblemSize, AppError> {
         if let Some(ensemble) = &inputs.ensemble {
-            return Ok(ProblemSize::of(ensemble, self.clusters.most(ensemble.objects())));
+            return Ok(ProblemSize::of(
+                ensemble,
+                self.clusters.most(ensemble.objects()),
+            ));
         }
         let objects = inputs.objects();
         let mut size = ProblemSize::of_bases(objects, &[], self.clusters.most(objects));
@@ -211,29 +265,66 @@ impl Experiment {
     ) -> Result<Bases, AppError> {
         self.outputs.folder.as_deref().map_or(Ok(()), make_folder)?;
         let (Input::Table { recipe, .. }, Some(table)) = (&self.input, &inputs.table) else {
-            let ensemble = inputs.ensemble.take().ok_or_else(|| AppError::request("there is no ensemble"))?;
-            return Ok(Bases { ensemble, spent: None, asked: 0, scores: Vec::new() });
+            let ensemble = inputs
+                .ensemble
+                .take()
+                .ok_or_else(|| AppError::request("there is no ensemble"))?;
+            return Ok(Bases {
+                ensemble,
+                spent: None,
+                asked: 0,
+                scores: Vec::new(),
+            });
         };
         let stopwatch = Stopwatch::start();
         let recipe = chosen.unwrap_or(recipe);
-        let kept = self.outputs.folder.as_deref().map(|folder| self.part_file(folder)).transpose()?;
-        let made = make_ensemble(table, recipe, Seed::new(self.seed), kept.as_ref(), budget, observer)?;
+        let kept = self
+            .outputs
+            .folder
+            .as_deref()
+            .map(|folder| self.part_file(folder))
+            .transpose()?;
+        let made = make_ensemble(
+            table,
+            recipe,
+            Seed::new(self.seed),
+            kept.as_ref(),
+            budget,
+            observer,
+        )?;
         if made.resumed > 0 {
-            observer.note(&format!("{} of {} base clusterings are from before", made.resumed, made.asked));
+            observer.note(&format!(
+                "{} of {} base clusterings are from before",
+                made.resumed, made.asked
+            ));
         }
         let spent = stopwatch.read();
         if let Some(folder) = &self.outputs.folder {
-            files::write_ensemble(&folder.join(ENSEMBLE), &made.ensemble, inputs.truth.as_ref())?;
+            files::write_ensemble(
+                &folder.join(ENSEMBLE),
+                &made.ensemble,
+                inputs.truth.as_ref(),
+            )?;
         }
-        let scores = inputs.truth.as_ref().map(|truth| base_scores(&made.ensemble, truth)).unwrap_or_default();
-        Ok(Bases { ensemble: Arc::new(made.ensemble), spent: Some(spent), asked: made.asked, scores })
+        let scores = inputs
+            .truth
+            .as_ref()
+            .map(|truth| base_scores(&made.ensemble, truth))
+            .unwrap_or_default();
+        Ok(Bases {
+            ensemble: Arc::new(made.ensemble),
+            spent: Some(spent),
+            asked: made.asked,
+            scores,
+        })
     }
 
     /// The file that keeps finished base clusterings until the run is finished: that of the run to go on with, or a new one.
     fn part_file(&self, folder: &Path) -> Result<Durable, AppError> {
         let path = folder.join(PART);
         if path.exists() && !self.outputs.resume {
-            std::fs::remove_file(&path).map_err(|error| AppError::io(&path, "be removed", error))?;
+            std::fs::remove_file(&path)
+                .map_err(|error| AppError::io(&path, "be removed", error))?;
         }
         let mut kept = Durable::new(&path);
         kept.resume = path.exists();
@@ -249,14 +340,31 @@ impl Experiment {
         ensemble: &Ensemble,
         observer: &dyn Observer,
     ) -> Result<Results, AppError> {
-        let weights = self.base_weights.as_ref().map(|source| base_weights(source, ensemble)).transpose()?;
+        let weights = self
+            .base_weights
+            .as_ref()
+            .map(|source| base_weights(source, ensemble))
+            .transpose()?;
         let weights = weights.or_else(|| inputs.weights.clone());
         let object_weights = self.weights_of_objects(inputs, ensemble, observer)?;
-        let mut found =
-            Results { base_weights: weights.clone(), object_weights: object_weights.clone(), ..Results::default() };
-        let (features, source, object_weights) = (inputs.features(), self.source(), object_weights.as_ref());
+        let mut found = Results {
+            base_weights: weights.clone(),
+            object_weights: object_weights.clone(),
+            ..Results::default()
+        };
+        let (features, source, object_weights) =
+            (inputs.features(), self.source(), object_weights.as_ref());
         let (weights, seed, budget) = (weights.as_ref(), self.seed, self.budget());
-        let shared = Shared { ensemble, features, weights, object_weights, clusters, seed, budget, source };
+        let shared = Shared {
+            ensemble,
+            features,
+            weights,
+            object_weights,
+            clusters,
+            seed,
+            budget,
+            source,
+        };
         for (place, (method, choice)) in methods.iter().zip(&self.methods).enumerate() {
             if observer.stop_asked() {
                 break;
@@ -265,16 +373,43 @@ impl Experiment {
                 Err(error) if error.fault() == Fault::Interrupted => break,
                 other => other?,
             };
-            let labels = outcome.partition.labels().iter().map(|&label| Some(label as usize));
+            let labels = outcome
+                .partition
+                .labels()
+                .iter()
+                .map(|&label| Some(label as usize));
             record.scores = inputs.truth.as_ref().and_then(|truth| score(labels, truth));
-            let weighted = WeightedEnsemble { ensemble, base_weights: weights, object_weights };
+            let weighted = WeightedEnsemble {
+                ensemble,
+                base_weights: weights,
+                object_weights,
+            };
             let confidence = confidence_of(weighted, &outcome.partition);
             record.confidence = mean(&confidence);
             let at = (place, choice.name.as_str());
-            let evidence = outputs::shares_of_evidence(&self.outputs, at, &outcome, weighted, self.budget(), observer)?;
-            let result = MethodResult { outcome: &outcome, confidence: &confidence, evidence: evidence.as_ref() };
+            let evidence = outputs::shares_of_evidence(
+                &self.outputs,
+                at,
+                &outcome,
+                weighted,
+                self.budget(),
+                observer,
+            )?;
+            let result = MethodResult {
+                outcome: &outcome,
+                confidence: &confidence,
+                evidence: evidence.as_ref(),
+            };
             let table = self.table();
-            outputs::write_result(&self.outputs, place, &choice.name, &result, ensemble, features.as_ref(), table)?;
+            outputs::write_result(
+                &self.outputs,
+                place,
+                &choice.name,
+                &result,
+                ensemble,
+                features.as_ref(),
+                table,
+            )?;
             found.outcomes.push(outcome);
             found.confidences.push(confidence);
             found.records.push(record);
@@ -289,23 +424,32 @@ impl Experiment {
         ensemble: &Ensemble,
         observer: &dyn Observer,
     ) -> Result<Option<ObjectWeights>, AppError> {
-        let (source, Input::Ensemble { file, read, .. }) = (&self.object_weights, &self.input) else {
+        let (source, Input::Ensemble { file, read, .. }) = (&self.object_weights, &self.input)
+        else {
             return match &self.object_weights {
                 None => Ok(inputs.object_weights.clone()),
-                Some(_) => Err(AppError::request("weights of objects go with an ensemble that exists")),
+                Some(_) => Err(AppError::request(
+                    "weights of objects go with an ensemble that exists",
+                )),
             };
         };
-        let Some(source) = source else { return Ok(inputs.object_weights.clone()) };
-        if let (ObjectWeightSource::Column(column), Input::Ensemble { more, .. }) = (source, &self.input)
+        let Some(source) = source else {
+            return Ok(inputs.object_weights.clone());
+        };
+        if let (ObjectWeightSource::Column(column), Input::Ensemble { more, .. }) =
+            (source, &self.input)
             && !more.is_empty()
         {
-            let reason =
-                format!("a column of weights ('{column}') goes with one file; of several, give the weights as a file");
+            let reason = format!(
+                "a column of weights ('{column}') goes with one file; of several, give the weights as a file"
+            );
             return Err(AppError::request(reason));
         }
         let weights = object_weights(source, (file, read), ensemble)?;
         let from = match source {
-            ObjectWeightSource::Column(column) => format!("column '{column}', which is not a base clustering"),
+            ObjectWeightSource::Column(column) => {
+                format!("column '{column}', which is not a base clustering")
+            }
             ObjectWeightSource::File(file) => shown(file).into_owned(),
         };
         observer.note(&format!(
@@ -317,8 +461,16 @@ impl Experiment {
     }
 
     /// A page beside the labels of every method and in a file, where these are asked for.
-    fn write_reports(&self, finished: &Finished, inputs: &Inputs<'_>, choice: Option<&Choice>) -> Result<(), AppError> {
-        let (folder, file) = (self.outputs.folder.as_ref().filter(|_| self.outputs.report), &self.outputs.report_file);
+    fn write_reports(
+        &self,
+        finished: &Finished,
+        inputs: &Inputs<'_>,
+        choice: Option<&Choice>,
+    ) -> Result<(), AppError> {
+        let (folder, file) = (
+            self.outputs.folder.as_ref().filter(|_| self.outputs.report),
+            &self.outputs.report_file,
+        );
         let pages = match (folder, file) {
             (Some(_), _) => finished.outcomes.len(),
             (None, Some(_)) => 1,
@@ -326,20 +478,34 @@ impl Experiment {
         };
         let all = finished.labels_of_all();
         for (place, outcome) in finished.outcomes.iter().enumerate().take(pages) {
-            let result = MethodResult { outcome, confidence: &finished.confidences[place], evidence: None };
-            let shown = report::Shown::of(&result, &finished.ensemble, inputs.features(), inputs.truth.as_ref());
+            let result = MethodResult {
+                outcome,
+                confidence: &finished.confidences[place],
+                evidence: None,
+            };
+            let shown = report::Shown::of(
+                &result,
+                &finished.ensemble,
+                inputs.features(),
+                inputs.truth.as_ref(),
+            );
             let shown = shown.beside(all.clone());
             let choice = choice.map(|choice| curves(choice, finished.ensemble.objects()));
             let page = report::page(&finished.record, place, &shown, choice)?;
             let method = &finished.record.methods[place].method;
             let beside = folder.map(|folder| folder_of(folder, method, place).join(REPORT));
             let alone = file.iter().filter(|_| place == 0).cloned();
-            beside.into_iter().chain(alone).try_for_each(|path| write_text(&path, &page.html))?;
+            beside
+                .into_iter()
+                .chain(alone)
+                .try_for_each(|path| write_text(&path, &page.html))?;
         }
         Ok(())
     }
 }
 
 fn base_scores(ensemble: &Ensemble, truth: &LabelColumn) -> Vec<Scores> {
-    (0..ensemble.bases().len()).filter_map(|base| score(ensemble.column(base), truth)).collect()
+    (0..ensemble.bases().len())
+        .filter_map(|base| score(ensemble.column(base), truth))
+        .collect()
 }

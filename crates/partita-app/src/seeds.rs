@@ -56,7 +56,14 @@ mod tests {
     #[test]
     fn steps_do_not_share_seeds() {
         let run = Seed::new(7);
-        let steps = [consensus(run), rows(run), pairs(run), shown(run), run.child(0), run.child(1)];
+        let steps = [
+            consensus(run),
+            rows(run),
+            pairs(run),
+            shown(run),
+            run.child(0),
+            run.child(1),
+        ];
         assert!((0..6).all(|a| (0..a).all(|b| steps[a] != steps[b])));
     }
 }

@@ -25,13 +25,20 @@ pub struct Stopwatch {
 impl Stopwatch {
     /// Starts now.
     pub fn start() -> Self {
-        Self { begun: Instant::now(), cpu: usage().map_or(0.0, |(cpu, _)| cpu) }
+        Self {
+            begun: Instant::now(),
+            cpu: usage().map_or(0.0, |(cpu, _)| cpu),
+        }
     }
 
     /// What was spent since the start.
     pub fn read(&self) -> Spent {
         let (cpu, peak_bytes) = usage().unwrap_or((self.cpu, 0));
-        Spent { seconds: self.begun.elapsed().as_secs_f64(), cpu_seconds: cpu - self.cpu, peak_bytes }
+        Spent {
+            seconds: self.begun.elapsed().as_secs_f64(),
+            cpu_seconds: cpu - self.cpu,
+            peak_bytes,
+        }
     }
 }
 
@@ -43,7 +50,10 @@ fn usage() -> Option<(f64, u64)> {
     let seconds = |t: nix::sys::time::TimeVal| t.tv_sec() as f64 + t.tv_usec() as f64 * 1e-6;
     // Linux counts kibibytes, macOS bytes.
     let unit = if cfg!(target_os = "macos") { 1 } else { 1024 };
-    Some((seconds(usage.user_time()) + seconds(usage.system_time()), usage.max_rss().unsigned_abs() * unit))
+    Some((
+        seconds(usage.user_time()) + seconds(usage.system_time()),
+        usage.max_rss().unsigned_abs() * unit,
+    ))
 }
 
 #[cfg(not(unix))]

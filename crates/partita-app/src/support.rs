@@ -10,8 +10,8 @@ use partita::{BaseWeights, Ensemble, ObjectWeights, Partition, WeightError, Weig
 use crate::confidence::mean;
 use crate::label_files::read_labels;
 use crate::{
-    AppError, ObjectWeightSource, Observer, ReadOptions, WeightSource, base_weights, file_and_column, load_ensembles,
-    match_rows, object_weights,
+    AppError, ObjectWeightSource, Observer, ReadOptions, WeightSource, base_weights,
+    file_and_column, load_ensembles, match_rows, object_weights,
 };
 
 /// Labels and an ensemble of the same objects.
@@ -66,13 +66,27 @@ impl SupportInput {
         if let Some(ObjectWeightSource::Column(column)) = &self.object_weights {
             read.skip.push(column.clone());
         }
-        let ensemble = load_ensembles(&[&self.ensemble], &read, observer)?.0.ensemble;
-        let bases = self.base_weights.as_ref().map(|source| base_weights(source, &ensemble)).transpose()?;
+        let ensemble = load_ensembles(&[&self.ensemble], &read, observer)?
+            .0
+            .ensemble;
+        let bases = self
+            .base_weights
+            .as_ref()
+            .map(|source| base_weights(source, &ensemble))
+            .transpose()?;
         let objects = self.object_weights.as_ref();
-        let objects = objects.map(|source| object_weights(source, (&self.ensemble, &read), &ensemble)).transpose()?;
-        let (rows, labelled) = match_rows((&self.ensemble, &ensemble), (&path, &labels), self.common, observer)?;
-        let judge = Judge::new(&ensemble, Some(&rows), bases, objects)
-            .map_err(|error| AppError::content(&path, format!("of the objects with a label: {error}")))?;
+        let objects = objects
+            .map(|source| object_weights(source, (&self.ensemble, &read), &ensemble))
+            .transpose()?;
+        let (rows, labelled) = match_rows(
+            (&self.ensemble, &ensemble),
+            (&path, &labels),
+            self.common,
+            observer,
+        )?;
+        let judge = Judge::new(&ensemble, Some(&rows), bases, objects).map_err(|error| {
+            AppError::content(&path, format!("of the objects with a label: {error}"))
+        })?;
         judge.support(&labels, &labelled)
     }
 }
@@ -101,17 +115,36 @@ impl<'a> Judge<'a> {
     ) -> Result<Self, WeightError> {
         let all = |rows: &&[u32]| rows.iter().copied().eq(0..ensemble.objects() as u32);
         let Some(rows) = rows.filter(|rows| !all(rows)) else {
-            return Ok(Self { ensemble: Cow::Borrowed(ensemble), base_weights, object_weights });
+            return Ok(Self {
+                ensemble: Cow::Borrowed(ensemble),
+                base_weights,
+                object_weights,
+            });
         };
         let bases: Vec<u32> = (0..ensemble.bases().len() as u32).collect();
-        let of_rows = |weights: ObjectWeights| rows.iter().map(|&row| weights.as_slice()[row as usize]).collect();
-        let object_weights = object_weights.map(|weights| ObjectWeights::new(of_rows(weights))).transpose()?;
-        Ok(Self { ensemble: Cow::Owned(ensemble.select(rows, &bases)), base_weights, object_weights })
+        let of_rows = |weights: ObjectWeights| {
+            rows.iter()
+                .map(|&row| weights.as_slice()[row as usize])
+                .collect()
+        };
+        let object_weights = object_weights
+            .map(|weights| ObjectWeights::new(of_rows(weights)))
+            .transpose()?;
+        Ok(Self {
+            ensemble: Cow::Owned(ensemble.select(rows, &bases)),
+            base_weights,
+            object_weights,
+        })
     }
 
     fn weighted(&self) -> WeightedEnsemble<'_> {
-        let (base_weights, object_weights) = (self.base_weights.as_ref(), self.object_weights.as_ref());
-        WeightedEnsemble { ensemble: &self.ensemble, base_weights, object_weights }
+        let (base_weights, object_weights) =
+            (self.base_weights.as_ref(), self.object_weights.as_ref());
+        WeightedEnsemble {
+            ensemble: &self.ensemble,
+            base_weights,
+            object_weights,
+        }
     }
 
     /// Mean NMI of labels of the objects that count with the base clusterings ([`anmi`]).
@@ -132,7 +165,10 @@ impl<'a> Judge<'a> {
 
     /// Both, of the labels in these rows.
     fn support(&self, labels: &Labels, rows: &[usize]) -> Result<Support, AppError> {
-        let labels: Vec<String> = rows.iter().filter_map(|&row| labels.column.values[row].clone()).collect();
+        let labels: Vec<String> = rows
+            .iter()
+            .filter_map(|&row| labels.column.values[row].clone())
+            .collect();
         let partition = partition_of(&labels);
         Ok(Support {
             object_names: self.ensemble.object_names().map(<[String]>::to_vec),
@@ -148,7 +184,10 @@ impl<'a> Judge<'a> {
 /// Labels that are whole numbers keep their order.
 fn partition_of(labels: &[String]) -> Partition {
     let numbers: Option<Vec<u64>> = labels.iter().map(|label| label.parse().ok()).collect();
-    numbers.map_or_else(|| Partition::from_values(labels), |numbers| Partition::from_values(&numbers))
+    numbers.map_or_else(
+        || Partition::from_values(labels),
+        |numbers| Partition::from_values(&numbers),
+    )
 }
 
 impl Support {
@@ -163,9 +202,23 @@ impl Support {
     /// [`AppError::File`].
     pub fn write(&self, path: &Path) -> Result<(), AppError> {
         let labels: Vec<&str> = self.labels.iter().map(String::as_str).collect();
-        let are_numbers = || labels.iter().zip(self.partition.labels()).all(|(text, label)| *text == label.to_string());
+        let are_numbers = || {
+            labels
+                .iter()
+                .zip(self.partition.labels())
+                .all(|(text, label)| *text == label.to_string())
+        };
         let labels = (!are_numbers()).then_some(&labels[..]);
-        let (names, numbers) = (self.object_names.as_deref(), [("confidence", &self.confidence[..])]);
-        Ok(files::write_named_labels(path, names, &self.partition, labels, &numbers)?)
+        let (names, numbers) = (
+            self.object_names.as_deref(),
+            [("confidence", &self.confidence[..])],
+        );
+        Ok(files::write_named_labels(
+            path,
+            names,
+            &self.partition,
+            labels,
+            &numbers,
+        )?)
     }
 }

@@ -77,7 +77,11 @@ impl InputTable<'static> {
         observer: &dyn Observer,
     ) -> Result<(Self, Roles), AppError> {
         // Means of columns are those of all rows, which are then read whole.
-        let groups = input.read.impute.is_none().then(|| TableGroups::open(&input.file, &input.options(budget)));
+        let groups = input
+            .read
+            .impute
+            .is_none()
+            .then(|| TableGroups::open(&input.file, &input.options(budget)));
         if let Some(groups) = groups.transpose()?.flatten() {
             let (n, d) = groups.dim();
             if (16 * n * d) as u64 > budget.bytes() / 2 && !input.filters_rows() {
@@ -126,8 +130,12 @@ impl InputTable<'_> {
     /// the disk.
     pub fn scale_warning(&self, scale: Scale) -> Option<String> {
         match self {
-            Self::Dense(table) if scale == Scale::None => outweighing_columns(&table.columns, table.values.view()),
-            Self::View(table) if scale == Scale::None => outweighing_columns(&table.columns, table.values),
+            Self::Dense(table) if scale == Scale::None => {
+                outweighing_columns(&table.columns, table.values.view())
+            }
+            Self::View(table) if scale == Scale::None => {
+                outweighing_columns(&table.columns, table.values)
+            }
             _ => None,
         }
     }
@@ -202,7 +210,8 @@ fn read_sparse(input: &TableInput, budget: MemoryBudget) -> Result<SparseTable, 
     if let Some(column) = input.read.truth.column() {
         table.label = table.label.filter(|label| label.name == *column);
         if table.label.is_none() {
-            let reason = "a sparse table has its classes in the array y; its label column is called label";
+            let reason =
+                "a sparse table has its classes in the array y; its label column is called label";
             return Err(AppError::content(&input.file, reason));
         }
     }
@@ -210,7 +219,12 @@ fn read_sparse(input: &TableInput, budget: MemoryBudget) -> Result<SparseTable, 
 }
 
 /// The rows that are asked for.
-fn filtered(table: Table, input: &TableInput, seed: Seed, observer: &dyn Observer) -> Result<Table, AppError> {
+fn filtered(
+    table: Table,
+    input: &TableInput,
+    seed: Seed,
+    observer: &dyn Observer,
+) -> Result<Table, AppError> {
     if !input.filters_rows() {
         return Ok(table);
     }
@@ -218,8 +232,14 @@ fn filtered(table: Table, input: &TableInput, seed: Seed, observer: &dyn Observe
     let most = input.max_per_label.map(std::num::NonZeroUsize::get);
     let table = table
         .of_labels(&input.filter_labels, most, seeds::rows(seed))
-        .map_err(|source| AppError::Rows { path: input.file.clone(), source })?;
+        .map_err(|source| AppError::Rows {
+            path: input.file.clone(),
+            source,
+        })?;
     let (rows, columns) = table.values.dim();
-    observer.note(&format!("{}: {rows} of {n} rows, {columns} of {d} columns that vary in them", input.file.display()));
+    observer.note(&format!(
+        "{}: {rows} of {n} rows, {columns} of {d} columns that vary in them",
+        input.file.display()
+    ));
     Ok(table)
 }

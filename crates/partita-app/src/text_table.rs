@@ -9,19 +9,35 @@ pub struct TextTable {
 impl TextTable {
     /// A table with these headings.
     pub fn new<T: ToString>(headings: impl IntoIterator<Item = T>) -> Self {
-        Self { rows: vec![headings.into_iter().map(|heading| heading.to_string()).collect()] }
+        Self {
+            rows: vec![
+                headings
+                    .into_iter()
+                    .map(|heading| heading.to_string())
+                    .collect(),
+            ],
+        }
     }
 
     /// Adds a row.
     pub fn row<T: ToString>(&mut self, cells: impl IntoIterator<Item = T>) {
-        self.rows.push(cells.into_iter().map(|cell| cell.to_string()).collect());
+        self.rows
+            .push(cells.into_iter().map(|cell| cell.to_string()).collect());
     }
 
     /// The table, its columns aligned.
     pub fn render(&self) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let width = |column: usize| self.rows.iter().filter_map(|row| row.get(column)).map(|c| c.chars().count()).max();
-        let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+        let width = |column: usize| {
+            self.rows
+                .iter()
+                .filter_map(|row| row.get(column))
+                .map(|c| c.chars().count())
+                .max()
+        };
+        let widths: Vec<usize> = (0..columns)
+            .map(|column| width(column).unwrap_or(0))
+            .collect();
         let mut text = String::new();
         for row in &self.rows {
             let cell = |(column, cell): (usize, &String)| match column {

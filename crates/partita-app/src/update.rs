@@ -9,7 +9,8 @@ use partita::files::{self, ClusterTable, LabelColumn, LoadedEnsemble, ReadOption
 use partita::mixture::{MmSettings, mm_from};
 use partita::ndarray::Array2;
 use partita::{
-    BaseClustering, Clusters, ConsensusError, Ensemble, EnsembleRows, ModelInput, Outcome, PassRunner, ProblemSize,
+    BaseClustering, Clusters, ConsensusError, Ensemble, EnsembleRows, ModelInput, Outcome,
+    PassRunner, ProblemSize,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -111,7 +112,12 @@ impl UpdateInput {
         let (old, roles) = load_ensemble(&self.ensemble, &own, observer)?;
         let id = roles.objects().map(|at| roles.columns[at].name.clone());
         let new = self.read_added(options, &old.ensemble, id.as_deref(), observer)?;
-        let both = UpdatePair { old: old.ensemble, old_truth: old.truth, new: new.ensemble, new_truth: new.truth };
+        let both = UpdatePair {
+            old: old.ensemble,
+            old_truth: old.truth,
+            new: new.ensemble,
+            new_truth: new.truth,
+        };
         self.update_on(&both, None, observer)
     }
 
@@ -131,26 +137,56 @@ impl UpdateInput {
             Adding::Runs => self.with_runs(both, observer)?,
             Adding::Rows => self.with_rows(both)?,
         };
-        let added = if adding == Adding::Runs { both.new.bases().len() } else { both.new.objects() };
-        let (overlap, overlap_grew) = self.overlaps(&both.old, &ensemble, adding, observer)?.unzip();
+        let added = if adding == Adding::Runs {
+            both.new.bases().len()
+        } else {
+            both.new.objects()
+        };
+        let (overlap, overlap_grew) = self
+            .overlaps(&both.old, &ensemble, adding, observer)?
+            .unzip();
         let before = match (before, &self.warm_start) {
             (None, Some(file)) => Some(warm_memberships(file, &both.old)?),
             (before, _) => before,
         };
-        if let Some(lines) = before.as_ref().map(Array2::nrows).filter(|&lines| lines != both.old.objects()) {
+        if let Some(lines) = before
+            .as_ref()
+            .map(Array2::nrows)
+            .filter(|&lines| lines != both.old.objects())
+        {
             let objects = both.old.objects();
             return Err(AppError::request(format!(
                 "the warm start labels {lines} objects, the ensemble has {objects}"
             )));
         }
-        let consensus = before.as_ref().map(|before| warm_consensus(&ensemble, before, observer)).transpose()?;
-        let changed = before.iter().zip(&consensus).map(|(before, after)| changes(before, after)).sum();
+        let consensus = before
+            .as_ref()
+            .map(|before| warm_consensus(&ensemble, before, observer))
+            .transpose()?;
+        let changed = before
+            .iter()
+            .zip(&consensus)
+            .map(|(before, after)| changes(before, after))
+            .sum();
         let new_labels = new_labels(both.old.bases(), ensemble.bases());
         for (base, labels) in &new_labels {
-            observer.note(&format!("new labels in base clustering '{base}': {}", labels.join(", ")));
+            observer.note(&format!(
+                "new labels in base clustering '{base}': {}",
+                labels.join(", ")
+            ));
         }
         let overlap_grew = overlap_grew.unwrap_or(false);
-        Ok(Updated { ensemble, truth, adding, added, new_labels, overlap, overlap_grew, consensus, changed })
+        Ok(Updated {
+            ensemble,
+            truth,
+            adding,
+            added,
+            new_labels,
+            overlap,
+            overlap_grew,
+            consensus,
+            changed,
+        })
     }
 
     /// The second file. A few objects do not show which column names them: it is the one that is called as in the first file, or that
@@ -168,24 +204,39 @@ impl UpdateInput {
         let seen = read_ensemble_beside(&self.add, &mut options, &NoObserver)?.ensemble;
         let names: BTreeSet<&String> = names.iter().collect();
         let all_differ = |base: &&BaseClustering| base.clusters() == seen.objects();
-        let known =
-            |base: &&BaseClustering| Some(base.name()) == id || base.values().iter().any(|value| names.contains(value));
+        let known = |base: &&BaseClustering| {
+            Some(base.name()) == id || base.values().iter().any(|value| names.contains(value))
+        };
         if seen.object_names().is_none() {
-            options.id = seen.bases().iter().filter(all_differ).find(known).map(|base| base.name().to_owned());
+            options.id = seen
+                .bases()
+                .iter()
+                .filter(all_differ)
+                .find(known)
+                .map(|base| base.name().to_owned());
         }
         read_ensemble(&self.add, &options, observer)
     }
 
     /// Whether the second file has other base clusterings or other objects.
     fn what_is_added(&self, both: &UpdatePair) -> Result<Adding, AppError> {
-        let names = |ensemble: &Ensemble| ensemble.bases().iter().map(|base| base.name().to_owned()).collect();
+        let names = |ensemble: &Ensemble| {
+            ensemble
+                .bases()
+                .iter()
+                .map(|base| base.name().to_owned())
+                .collect()
+        };
         let (own, new): (BTreeSet<String>, BTreeSet<String>) = (names(&both.old), names(&both.new));
         let (here, there) = (shown(&self.add), shown(&self.ensemble));
         let refuse = |reason: String| Err(AppError::content(&self.add, reason));
         if own.is_disjoint(&new) {
             return Ok(Adding::Runs);
         }
-        if let (Some(known), Some(other)) = (own.intersection(&new).next(), new.symmetric_difference(&own).next()) {
+        if let (Some(known), Some(other)) = (
+            own.intersection(&new).next(),
+            new.symmetric_difference(&own).next(),
+        ) {
             return refuse(format!(
                 "column '{known}' is in both files and '{other}' in one; base clusterings to be added need names of their own, \
                  objects to be added need all columns of {there}, and --id says which column names them"
@@ -212,7 +263,12 @@ impl UpdateInput {
         observer: &dyn Observer,
     ) -> Result<(Ensemble, Option<LabelColumn>), AppError> {
         let known: BTreeSet<&str> = both.old.bases().iter().map(BaseClustering::name).collect();
-        if let Some(again) = both.new.bases().iter().find(|base| known.contains(base.name())) {
+        if let Some(again) = both
+            .new
+            .bases()
+            .iter()
+            .find(|base| known.contains(base.name()))
+        {
             let reason = format!(
                 "{} has a base clustering '{}' already; name it otherwise",
                 shown(&self.ensemble),
@@ -223,7 +279,9 @@ impl UpdateInput {
         let more = match (both.old.object_names(), both.new.object_names()) {
             (Some(own), Some(new)) => {
                 let places = self.places(own, new, observer)?;
-                both.new.at(&places).map_err(|error| AppError::content(&self.add, error.to_string()))?
+                both.new
+                    .at(&places)
+                    .map_err(|error| AppError::content(&self.add, error.to_string()))?
             }
             (own, new) => {
                 let (n, m) = (both.old.objects(), both.new.objects());
@@ -235,7 +293,9 @@ impl UpdateInput {
                     return Err(AppError::content(&self.add, reason));
                 }
                 if own.is_some() != new.is_some() {
-                    observer.note("objects are matched by their order, since one of the files has no names");
+                    observer.note(
+                        "objects are matched by their order, since one of the files has no names",
+                    );
                 }
                 both.new.clone()
             }
@@ -244,10 +304,18 @@ impl UpdateInput {
     }
 
     /// Where each object is in the second file.
-    fn places(&self, own: &[String], new: &[String], observer: &dyn Observer) -> Result<Vec<Option<u32>>, AppError> {
+    fn places(
+        &self,
+        own: &[String],
+        new: &[String],
+        observer: &dyn Observer,
+    ) -> Result<Vec<Option<u32>>, AppError> {
         let places = places_of(&self.add, new)?;
         let known = places_of(&self.ensemble, own)?;
-        let unknown: Vec<&String> = new.iter().filter(|name| !known.contains_key(name.as_str())).collect();
+        let unknown: Vec<&String> = new
+            .iter()
+            .filter(|name| !known.contains_key(name.as_str()))
+            .collect();
         if let Some(first) = unknown.first() {
             let reason = format!(
                 "{} of its objects are not in {}, such as '{first}'; add them first, with their labels in all base clusterings",
@@ -256,12 +324,17 @@ impl UpdateInput {
             );
             return Err(AppError::content(&self.add, reason));
         }
-        let found: Vec<Option<u32>> = own.iter().map(|name| places.get(name.as_str()).map(|&at| at as u32)).collect();
+        let found: Vec<Option<u32>> = own
+            .iter()
+            .map(|name| places.get(name.as_str()).map(|&at| at as u32))
+            .collect();
         let without = found.iter().filter(|place| place.is_none()).count();
         if without > 0 {
             let here = shown(&self.add);
-            observer
-                .note(&format!("{here}: {without} of {} objects are not in it; their labels are missing", own.len()));
+            observer.note(&format!(
+                "{here}: {without} of {} objects are not in it; their labels are missing",
+                own.len()
+            ));
         }
         Ok(found)
     }
@@ -272,22 +345,36 @@ impl UpdateInput {
                 let known = places_of(&self.ensemble, own)?;
                 places_of(&self.add, new)?;
                 if let Some(again) = new.iter().find(|name| known.contains_key(name.as_str())) {
-                    let reason = format!("object '{again}' is in {} already; leave it out", shown(&self.ensemble));
+                    let reason = format!(
+                        "object '{again}' is in {} already; leave it out",
+                        shown(&self.ensemble)
+                    );
                     return Err(AppError::content(&self.add, reason));
                 }
             }
             (None, None) => {}
             (own, _) => {
-                let (with, without) =
-                    if own.is_some() { (&self.ensemble, &self.add) } else { (&self.add, &self.ensemble) };
-                let reason = format!("its objects have no names, those of {} have; name all or none", shown(with));
+                let (with, without) = if own.is_some() {
+                    (&self.ensemble, &self.add)
+                } else {
+                    (&self.add, &self.ensemble)
+                };
+                let reason = format!(
+                    "its objects have no names, those of {} have; name all or none",
+                    shown(with)
+                );
                 return Err(AppError::content(without, reason));
             }
         }
-        let joined = both.old.below(&both.new).map_err(|error| AppError::content(&self.add, error.to_string()))?;
+        let joined = both
+            .old
+            .below(&both.new)
+            .map_err(|error| AppError::content(&self.add, error.to_string()))?;
         let truth = both.old_truth.clone().map(|mut truth| {
             let more = both.new_truth.as_ref().map(|truth| truth.values.clone());
-            truth.values.extend(more.unwrap_or_else(|| vec![None; both.new.objects()]));
+            truth
+                .values
+                .extend(more.unwrap_or_else(|| vec![None; both.new.objects()]));
             truth
         });
         Ok((joined, truth))
@@ -301,7 +388,9 @@ impl UpdateInput {
         adding: Adding,
         observer: &dyn Observer,
     ) -> Result<Option<(ClusterTable, bool)>, AppError> {
-        let Some(path) = &self.overlap else { return Ok(None) };
+        let Some(path) = &self.overlap else {
+            return Ok(None);
+        };
         default_budget().check(
             "the overlap table",
             Overlap::bytes(&ProblemSize::of(grown, Clusters::Exactly(1))),
@@ -309,48 +398,79 @@ impl UpdateInput {
         )?;
         let monitor = observer.begin("overlap");
         let known = saved_overlap(path, old, observer)?;
-        let wrong = |error: &dyn std::fmt::Display| AppError::request(format!("{}: {error}", shown(path)));
+        let wrong =
+            |error: &dyn std::fmt::Display| AppError::request(format!("{}: {error}", shown(path)));
         let count = |ensemble: &Ensemble| {
             if let Some(shares) = ensemble.memberships() {
                 return Ok(Overlap::of_shares(shares, ensemble.offsets(), None));
             }
-            Overlap::count(&PassRunner::new(&EnsembleRows::new(ensemble), &*monitor)).map_err(|error| wrong(&error))
+            Overlap::count(&PassRunner::new(&EnsembleRows::new(ensemble), &*monitor))
+                .map_err(|error| wrong(&error))
         };
         let (table, grew) = match (known, adding) {
             (None, _) => (count(grown)?, false),
-            (Some(table), Adding::Runs) if grown.memberships().is_some() => {
-                (table.with_shares(&grown.shares(), &grown.offsets()).map_err(|error| wrong(&error))?, true)
-            }
+            (Some(table), Adding::Runs) if grown.memberships().is_some() => (
+                table
+                    .with_shares(&grown.shares(), &grown.offsets())
+                    .map_err(|error| wrong(&error))?,
+                true,
+            ),
             (Some(table), Adding::Runs) => {
                 let rows = EnsembleRows::new(grown);
-                (table.with_bases(&PassRunner::new(&rows, &*monitor)).map_err(|error| wrong(&error))?, true)
+                (
+                    table
+                        .with_bases(&PassRunner::new(&rows, &*monitor))
+                        .map_err(|error| wrong(&error))?,
+                    true,
+                )
             }
             (Some(table), Adding::Rows) => {
                 let (n, all) = (old.objects() as u32, grown.objects() as u32);
                 let bases: Vec<u32> = (0..grown.bases().len() as u32).collect();
                 let more = count(&grown.select(&(n..all).collect::<Vec<_>>(), &bases))?;
-                (table.with_rows(u64::from(n), &more).map_err(|error| wrong(&error))?, true)
+                (
+                    table
+                        .with_rows(u64::from(n), &more)
+                        .map_err(|error| wrong(&error))?,
+                    true,
+                )
             }
         };
         let (objects, bases) = (grown.objects() as u64, grown.bases().to_vec());
-        Ok(Some((ClusterTable { objects, bases, table: table.into_table() }, grew)))
+        Ok(Some((
+            ClusterTable {
+                objects,
+                bases,
+                table: table.into_table(),
+            },
+            grew,
+        )))
     }
 }
 
 /// The overlap table of this ensemble, where the file exists and has it.
-fn saved_overlap(path: &Path, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Option<Overlap>, AppError> {
+fn saved_overlap(
+    path: &Path,
+    ensemble: &Ensemble,
+    observer: &dyn Observer,
+) -> Result<Option<Overlap>, AppError> {
     if !path.exists() {
         return Ok(None);
     }
     let saved = ClusterTable::read(path, &ReadOptions::default().within(default_budget()))?;
-    let table = saved.for_bases(ensemble.bases()).filter(|_| saved.objects == ensemble.objects() as u64);
+    let table = saved
+        .for_bases(ensemble.bases())
+        .filter(|_| saved.objects == ensemble.objects() as u64);
     let first = ensemble.first_unlabelled().map(|row| row as u64);
     let found = table.and_then(|table| Overlap::from_parts(table, ensemble.offsets(), first));
     // Sums of shares differ by the order of additions.
     let same = |(saved, own): (&f64, f64)| (saved - own).abs() <= 1e-9 * own;
     let found = found.filter(|overlap| overlap.sizes().iter().zip(sizes(ensemble)).all(same));
     if found.is_none() {
-        observer.warn(&format!("{}: is the table of another ensemble; it is counted anew", shown(path)));
+        observer.warn(&format!(
+            "{}: is the table of another ensemble; it is counted anew",
+            shown(path)
+        ));
     }
     Ok(found)
 }
@@ -361,21 +481,31 @@ fn sizes(ensemble: &Ensemble) -> Vec<f64> {
     let mut sizes = vec![0.0; offsets[offsets.len() - 1]];
     if let Some(shares) = ensemble.memberships() {
         let (_, clusters, values) = shares.parts();
-        clusters.iter().zip(values).for_each(|(&c, share)| sizes[c as usize] += share);
+        clusters
+            .iter()
+            .zip(values)
+            .for_each(|(&c, share)| sizes[c as usize] += share);
         return sizes;
     }
     for (u, start) in offsets.iter().enumerate().take(ensemble.bases().len()) {
-        ensemble.column(u).flatten().for_each(|j| sizes[start + j] += 1.0);
+        ensemble
+            .column(u)
+            .flatten()
+            .for_each(|j| sizes[start + j] += 1.0);
     }
     sizes
 }
 
 /// Memberships of the objects from saved labels, or from a model; 0 where an object has no label.
 fn warm_memberships(file: &Path, old: &Ensemble) -> Result<Array2<f64>, AppError> {
-    if file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json")) {
+    if file
+        .extension()
+        .is_some_and(|ending| ending.eq_ignore_ascii_case("json"))
+    {
         let (model, _) = open_model(file)?;
-        let soft =
-            model.predict(&ModelInput::Labels(old)).map_err(|error| AppError::content(file, error.to_string()))?;
+        let soft = model
+            .predict(&ModelInput::Labels(old))
+            .map_err(|error| AppError::content(file, error.to_string()))?;
         return Ok(soft.into_rows());
     }
     let labels = files::read_labels(file, &ReadOptions::default().within(default_budget()))?;
@@ -387,7 +517,9 @@ fn warm_memberships(file: &Path, old: &Ensemble) -> Result<Array2<f64>, AppError
     let place: Vec<Option<usize>> = match (old.object_names(), &labels.object_names) {
         (Some(own), Some(names)) => {
             let places = places_of(file, names)?;
-            own.iter().map(|name| places.get(name.as_str()).copied()).collect()
+            own.iter()
+                .map(|name| places.get(name.as_str()).copied())
+                .collect()
         }
         _ if numbers.len() == old.objects() => (0..numbers.len()).map(Some).collect(),
         _ => {
@@ -400,7 +532,10 @@ fn warm_memberships(file: &Path, old: &Ensemble) -> Result<Array2<f64>, AppError
         }
     };
     if place.iter().all(Option::is_none) {
-        return Err(AppError::content(file, "it labels no object of the ensemble"));
+        return Err(AppError::content(
+            file,
+            "it labels no object of the ensemble",
+        ));
     }
     let mut memberships = Array2::zeros((old.objects(), clusters));
     for (object, place) in place.into_iter().enumerate() {
@@ -415,24 +550,48 @@ fn warm_memberships(file: &Path, old: &Ensemble) -> Result<Array2<f64>, AppError
 fn label_numbers(values: &[Option<String>], objects: usize) -> Vec<Option<usize>> {
     let whole = |text: &String| text.parse::<usize>().ok().filter(|&label| label < objects);
     if values.iter().flatten().all(|text| whole(text).is_some()) {
-        return values.iter().map(|text| text.as_ref().and_then(whole)).collect();
+        return values
+            .iter()
+            .map(|text| text.as_ref().and_then(whole))
+            .collect();
     }
     let texts: BTreeSet<&String> = values.iter().flatten().collect();
     let texts: Vec<&String> = texts.into_iter().collect();
-    values.iter().map(|text| text.as_ref().and_then(|text| texts.binary_search(&text).ok())).collect()
+    values
+        .iter()
+        .map(|text| {
+            text.as_ref()
+                .and_then(|text| texts.binary_search(&text).ok())
+        })
+        .collect()
 }
 
 /// The consensus that `before` leads to, which has lines for the first objects.
-fn warm_consensus(ensemble: &Ensemble, before: &Array2<f64>, observer: &dyn Observer) -> Result<Outcome, AppError> {
+fn warm_consensus(
+    ensemble: &Ensemble,
+    before: &Array2<f64>,
+    observer: &dyn Observer,
+) -> Result<Outcome, AppError> {
     let mut start = Array2::zeros((ensemble.objects(), before.ncols()));
     for (mut line, before) in start.outer_iter_mut().zip(before.outer_iter()) {
         line.assign(&before);
     }
     let monitor = observer.begin("mm");
-    let found = mm_from(ensemble.into(), start.view(), &MmSettings::default(), &*monitor);
-    let failed = |source| ConsensusError::Method { method: "mm", source: Box::new(source) };
+    let found = mm_from(
+        ensemble.into(),
+        start.view(),
+        &MmSettings::default(),
+        &*monitor,
+    );
+    let failed = |source| ConsensusError::Method {
+        method: "mm",
+        source: Box::new(source),
+    };
     let outcome = found.map_err(failed)?.erased();
-    outcome.warnings.iter().for_each(|warning| observer.warn(&format!("mm: {warning}")));
+    outcome
+        .warnings
+        .iter()
+        .for_each(|warning| observer.warn(&format!("mm: {warning}")));
     Ok(outcome)
 }
 
@@ -441,7 +600,11 @@ fn changes(before: &Array2<f64>, after: &Outcome) -> usize {
     let moved = |(before, &label): (partita::ndarray::ArrayView1<'_, f64>, &u32)| {
         before.sum() > 0.0 && before.iter().any(|&p| p > before[label as usize])
     };
-    before.outer_iter().zip(after.partition.labels()).filter(|pair| moved(pair.to_owned())).count()
+    before
+        .outer_iter()
+        .zip(after.partition.labels())
+        .filter(|pair| moved(pair.to_owned()))
+        .count()
 }
 
 /// Labels that base clusterings did not have before.
@@ -463,17 +626,27 @@ impl Updated {
         let (n, m) = (self.ensemble.objects(), self.ensemble.bases().len());
         let labels = match &self.consensus {
             Some(outcome) => {
-                format!("; {} clusters, {} labels changed", outcome.partition.live_clusters(), self.changed)
+                format!(
+                    "; {} clusters, {} labels changed",
+                    outcome.partition.live_clusters(),
+                    self.changed
+                )
             }
             None => String::new(),
         };
-        format!("{} {what} added: {n} objects, {m} base clusterings{labels}", self.added)
+        format!(
+            "{} {what} added: {n} objects, {m} base clusterings{labels}",
+            self.added
+        )
     }
 
     /// The same as one JSON object.
     pub fn to_json(&self) -> Value {
-        let new_labels: Vec<Value> =
-            self.new_labels.iter().map(|(name, labels)| json!({ "base_clustering": name, "labels": labels })).collect();
+        let new_labels: Vec<Value> = self
+            .new_labels
+            .iter()
+            .map(|(name, labels)| json!({ "base_clustering": name, "labels": labels }))
+            .collect();
         json!({
             "adding": self.adding,
             "added": self.added,

@@ -18,11 +18,16 @@ const MOST_NAMED: usize = 3;
 ///
 /// # Cost
 /// One pass, O(n d).
-pub(crate) fn outweighing_columns(columns: &[String], values: ArrayView2<'_, f64>) -> Option<String> {
+pub(crate) fn outweighing_columns(
+    columns: &[String],
+    values: ArrayView2<'_, f64>,
+) -> Option<String> {
     let variances = variances(values);
     let total: f64 = variances.iter().sum();
     // What is constant cannot be outweighed.
-    let mut order: Vec<usize> = (0..variances.len()).filter(|&column| variances[column] > 0.0).collect();
+    let mut order: Vec<usize> = (0..variances.len())
+        .filter(|&column| variances[column] > 0.0)
+        .collect();
     order.sort_by(|&a, &b| variances[b].total_cmp(&variances[a]));
     let mut sum = 0.0;
     let few = order.iter().take_while(|&&column| {
@@ -36,9 +41,21 @@ pub(crate) fn outweighing_columns(columns: &[String], values: ArrayView2<'_, f64
     if few > (order.len() / 4).max(1) || !total.is_finite() || narrowest < WIDER * next {
         return None;
     }
-    let names: Vec<String> = order[..few].iter().take(MOST_NAMED).map(|&at| format!("'{}'", columns[at])).collect();
-    let more = if few > MOST_NAMED { format!(" and {} more", few - MOST_NAMED) } else { String::new() };
-    let (word, has) = if few == 1 { ("column", "has") } else { ("columns", "have") };
+    let names: Vec<String> = order[..few]
+        .iter()
+        .take(MOST_NAMED)
+        .map(|&at| format!("'{}'", columns[at]))
+        .collect();
+    let more = if few > MOST_NAMED {
+        format!(" and {} more", few - MOST_NAMED)
+    } else {
+        String::new()
+    };
+    let (word, has) = if few == 1 {
+        ("column", "has")
+    } else {
+        ("columns", "have")
+    };
     let (names, share) = (names.join(", "), (1000.0 * sum / total).floor() / 10.0);
     Some(format!(
         "{word} {names}{more} {has} {share} % of the variance, so the others hardly count; if that is not meant \
@@ -49,7 +66,9 @@ pub(crate) fn outweighing_columns(columns: &[String], values: ArrayView2<'_, f64
 /// The variance of every column, of numbers shifted by the first row.
 fn variances(values: ArrayView2<'_, f64>) -> Vec<f64> {
     let n = values.nrows() as f64;
-    let Some(first) = values.outer_iter().next() else { return Vec::new() };
+    let Some(first) = values.outer_iter().next() else {
+        return Vec::new();
+    };
     let mut sums = vec![(0.0, 0.0); values.ncols()];
     for row in values.outer_iter() {
         for ((sum, value), origin) in sums.iter_mut().zip(row).zip(first) {
@@ -58,7 +77,9 @@ fn variances(values: ArrayView2<'_, f64>) -> Vec<f64> {
             sum.1 += shifted * shifted;
         }
     }
-    sums.into_iter().map(|(sum, squares)| ((squares - sum * sum / n) / n).max(0.0)).collect()
+    sums.into_iter()
+        .map(|(sum, squares)| ((squares - sum * sum / n) / n).max(0.0))
+        .collect()
 }
 
 #[cfg(test)]
@@ -67,9 +88,12 @@ mod tests {
     use partita::ndarray::Array2;
 
     fn warning(widths: &[f64]) -> Option<String> {
-        let names: Vec<String> = (0..widths.len()).map(|column| format!("x{column}")).collect();
+        let names: Vec<String> = (0..widths.len())
+            .map(|column| format!("x{column}"))
+            .collect();
         let wobble = |row: usize, column: usize| ((row * 37 + column * 11) % 101) as f64 / 101.0;
-        let values = Array2::from_shape_fn((200, widths.len()), |(i, j)| 5.0 + widths[j] * wobble(i, j));
+        let values =
+            Array2::from_shape_fn((200, widths.len()), |(i, j)| 5.0 + widths[j] * wobble(i, j));
         outweighing_columns(&names, values.view())
     }
 
@@ -77,17 +101,28 @@ mod tests {
     fn a_wide_column_is_named_with_its_share() {
         let found = warning(&[1.0, 20_000.0, 1.0]).unwrap();
         assert!(
-            found.starts_with("column 'x1' has 99.9 % of the variance") && found.contains("--scale zscore"),
+            found.starts_with("column 'x1' has 99.9 % of the variance")
+                && found.contains("--scale zscore"),
             "{found}"
         );
-        assert!(warning(&[1e4, 1e4, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]).unwrap().starts_with("columns 'x0', 'x1' have"));
+        assert!(
+            warning(&[1e4, 1e4, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0])
+                .unwrap()
+                .starts_with("columns 'x0', 'x1' have")
+        );
     }
 
     #[test]
     fn columns_of_one_scale_and_single_columns_are_fine() {
-        for widths in
-            [&[1.0][..], &[1.0, 1.0], &[1.0, 4.0], &[3.0, 1.0, 2.0, 0.5], &[1.0, 0.0], &[0.0, 0.0], &[1e4, 1e4, 1.0]]
-        {
+        for widths in [
+            &[1.0][..],
+            &[1.0, 1.0],
+            &[1.0, 4.0],
+            &[3.0, 1.0, 2.0, 0.5],
+            &[1.0, 0.0],
+            &[0.0, 0.0],
+            &[1e4, 1e4, 1.0],
+        ] {
             assert_eq!(warning(widths), None, "{widths:?}");
         }
     }

@@ -22,27 +22,52 @@ fn ensemble(objects: usize, clusters: usize) -> Ensemble {
         let cut: Vec<usize> = (0..clusters).map(|k| (k * parts) / clusters).collect();
         let label = |i: usize| {
             let own = (cut[i % clusters] + rng.random_range(0..(parts / clusters).max(1))) % parts;
-            Some(if rng.random_bool(0.2) { rng.random_range(0..parts) } else { own })
+            Some(if rng.random_bool(0.2) {
+                rng.random_range(0..parts)
+            } else {
+                own
+            })
         };
-        builder.push(format!("u{u}"), (0..objects).map(label)).expect("a label an object");
+        builder
+            .push(format!("u{u}"), (0..objects).map(label))
+            .expect("a label an object");
     }
     builder.finish().expect("there are objects")
 }
 
 fn main() {
-    let arguments: Vec<usize> = std::env::args().skip(1).filter_map(|text| text.parse().ok()).collect();
+    let arguments: Vec<usize> = std::env::args()
+        .skip(1)
+        .filter_map(|text| text.parse().ok())
+        .collect();
     let at = |place: usize, default: usize| arguments.get(place).copied().unwrap_or(default);
     let (objects, clusters, runs) = (at(0, 2310), at(1, 7), at(2, 5));
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(at(3, 1)).build().expect("a pool of threads");
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(at(3, 1))
+        .build()
+        .expect("a pool of threads");
     let ensemble = ensemble(objects, clusters);
-    let pairs = CoAssociation::count(&ensemble, MemoryBudget::UNLIMITED, &Silent).expect("counts fit");
+    let pairs =
+        CoAssociation::count(&ensemble, MemoryBudget::UNLIMITED, &Silent).expect("counts fit");
     let some = (objects as u64 * 100).min(objects as u64 * (objects as u64 - 1) / 2);
-    let sampled = SparseEvidence::sample(&ensemble, some, Seed::new(2), MemoryBudget::UNLIMITED, &Silent);
+    let sampled = SparseEvidence::sample(
+        &ensemble,
+        some,
+        Seed::new(2),
+        MemoryBudget::UNLIMITED,
+        &Silent,
+    );
     let evidence = [
         ("all pairs", DyadCounts::dense(&pairs)),
-        ("200 partners", DyadCounts::sparse(&sampled.expect("a sample fits"))),
+        (
+            "200 partners",
+            DyadCounts::sparse(&sampled.expect("a sample fits")),
+        ),
     ];
-    println!("n = {objects}, L = {clusters}, M = 100, {} thread(s), 100 rounds", at(3, 1));
+    println!(
+        "n = {objects}, L = {clusters}, M = 100, {} thread(s), 100 rounds",
+        at(3, 1)
+    );
     println!("evidence      run  log-likelihood      cpu s  wall s");
     for run in 0..runs {
         for (name, counts) in &evidence {
@@ -50,7 +75,10 @@ fn main() {
             let (seconds, clock) = (cpu_seconds(), Instant::now());
             pool.install(|| (0..100).for_each(|_| aspects = aspects.improved(counts)));
             let (seconds, wall) = (cpu_seconds() - seconds, clock.elapsed().as_secs_f64());
-            println!("{name:12} {run:4} {:16.3} {seconds:10.2} {wall:7.2}", aspects.log_likelihood(counts));
+            println!(
+                "{name:12} {run:4} {:16.3} {seconds:10.2} {wall:7.2}",
+                aspects.log_likelihood(counts)
+            );
         }
     }
 }

@@ -32,7 +32,8 @@ impl Aspects {
     /// a component with share 0 may be all 0.
     pub fn new(shares: &[f64], members: ArrayView2<'_, f64>) -> Result<Self, AspectError> {
         let check = |what, index, values: &mut dyn Iterator<Item = f64>| {
-            let (sum, least) = values.fold((0.0, 0.0f64), |(sum, least), x| (sum + x, least.min(x)));
+            let (sum, least) =
+                values.fold((0.0, 0.0f64), |(sum, least), x| (sum + x, least.min(x)));
             if (sum - 1.0).abs() <= 1e-6 && least >= 0.0 {
                 return Ok(());
             }
@@ -45,7 +46,11 @@ impl Aspects {
             }
         }
         if members.nrows() != shares.len() {
-            return Err(ClustersError { clusters: shares.len(), objects: members.nrows() }.into());
+            return Err(ClustersError {
+                clusters: shares.len(),
+                objects: members.nrows(),
+            }
+            .into());
         }
         let objects = members.ncols();
         let stride = objects.next_multiple_of(LANES);
@@ -53,7 +58,12 @@ impl Aspects {
         for ((r, y), &value) in members.indexed_iter() {
             columns[r * stride + y] = value;
         }
-        Ok(Self { shares: shares.to_vec(), columns, objects, stride })
+        Ok(Self {
+            shares: shares.to_vec(),
+            columns,
+            objects,
+            stride,
+        })
     }
 
     /// The model in which a soft partition's clusters are the components: `p_r` is the share of cluster r, `B_ry` the
@@ -70,17 +80,33 @@ impl Aspects {
 
     fn zeros(objects: usize, clusters: usize) -> Self {
         let stride = objects.next_multiple_of(LANES);
-        Self { shares: vec![0.0; clusters], columns: vec![0.0; clusters * stride], objects, stride }
+        Self {
+            shares: vec![0.0; clusters],
+            columns: vec![0.0; clusters * stride],
+            objects,
+            stride,
+        }
     }
 
     /// Shares and distributions from unnormalised columns. Where nothing is left all shares are equal.
     fn normalise(&mut self) {
         let sums: Vec<f64> = self.columns.chunks(self.stride).map(sum).collect();
         let total: f64 = sums.iter().sum();
-        for ((column, &sum), share) in self.columns.chunks_mut(self.stride).zip(&sums).zip(&mut self.shares) {
-            *share = if total > 0.0 { sum / total } else { 1.0 / sums.len() as f64 };
+        for ((column, &sum), share) in self
+            .columns
+            .chunks_mut(self.stride)
+            .zip(&sums)
+            .zip(&mut self.shares)
+        {
+            *share = if total > 0.0 {
+                sum / total
+            } else {
+                1.0 / sums.len() as f64
+            };
             if sum > 0.0 {
-                column.iter_mut().for_each(|x| *x = if *x / sum > SNAP { *x / sum } else { 0.0 });
+                column
+                    .iter_mut()
+                    .for_each(|x| *x = if *x / sum > SNAP { *x / sum } else { 0.0 });
             }
         }
     }
@@ -97,7 +123,9 @@ impl Aspects {
 
     /// For every component its distribution over the objects, L × n.
     pub fn members(&self) -> Array2<f64> {
-        Array2::from_shape_fn((self.shares.len(), self.objects), |(r, y)| self.columns[r * self.stride + y])
+        Array2::from_shape_fn((self.shares.len(), self.objects), |(r, y)| {
+            self.columns[r * self.stride + y]
+        })
     }
 
     /// Components that are not dead.
@@ -131,11 +159,16 @@ impl Aspects {
     /// # Panics
     /// If the counts have other objects.
     pub fn log_likelihood(&self, counts: &DyadCounts) -> f64 {
-        self.log_likelihood_unless(counts, || false).expect("nobody wants to stop")
+        self.log_likelihood_unless(counts, || false)
+            .expect("nobody wants to stop")
     }
 
     /// [`log_likelihood`](Self::log_likelihood), or nothing once somebody wants to stop, which is asked object by object.
-    pub(crate) fn log_likelihood_unless(&self, counts: &DyadCounts, stop: impl Fn() -> bool + Sync) -> Option<f64> {
+    pub(crate) fn log_likelihood_unless(
+        &self,
+        counts: &DyadCounts,
+        stop: impl Fn() -> bool + Sync,
+    ) -> Option<f64> {
         assert_eq!(self.objects, counts.objects, "a model of these objects");
         let one = |workspace: &mut Workspace, y: usize| {
             if stop() {
@@ -144,11 +177,18 @@ impl Aspects {
             workspace.weigh(self, y);
             let mut told = Told(0.0);
             self.look(counts, y, workspace, &mut told);
-            told.0 + counts.copies.as_ref().map_or(0.0, |copies| self.among_copies(y, copies, &workspace.q))
+            told.0
+                + counts
+                    .copies
+                    .as_ref()
+                    .map_or(0.0, |copies| self.among_copies(y, copies, &workspace.q))
         };
         let ranges: Vec<_> = chunks(self.objects, CHUNK).collect();
         let sums: Vec<f64> = (ranges.into_par_iter())
-            .map_init(|| Workspace::new(self.shares.len()), |workspace, range| range.map(|y| one(workspace, y)).sum())
+            .map_init(
+                || Workspace::new(self.shares.len()),
+                |workspace, range| range.map(|y| one(workspace, y)).sum(),
+            )
             .collect();
         let constant = counts.copies.as_ref().map_or(0.0, |copies| copies.constant);
         (!stop()).then(|| counts.scale * sums.iter().sum::<f64>() + constant)
@@ -159,14 +199,21 @@ impl Aspects {
         if copies.among[y] == 0.0 {
             return 0.0;
         }
-        let together: f64 = q.iter().enumerate().map(|(r, q)| q * self.columns[r * self.stride + y]).sum();
+        let together: f64 = q
+            .iter()
+            .enumerate()
+            .map(|(r, q)| q * self.columns[r * self.stride + y])
+            .sum();
         0.5 * copies.among[y] * together.max(f64::MIN_POSITIVE).ln()
     }
 
     /// The model of objects that stand for so many: each has the probability of all its copies.
     pub(crate) fn of_copies(mut self, times: &[f64]) -> Self {
         for (column, share) in self.columns.chunks_mut(self.stride).zip(&self.shares) {
-            column.iter_mut().zip(times).for_each(|(value, times)| *value *= share * times);
+            column
+                .iter_mut()
+                .zip(times)
+                .for_each(|(value, times)| *value *= share * times);
         }
         self.normalise();
         self
@@ -181,11 +228,16 @@ impl Aspects {
     /// If the counts have other objects.
     #[must_use]
     pub fn improved(&self, counts: &DyadCounts) -> Self {
-        self.improved_unless(counts, || false).expect("nobody wants to stop")
+        self.improved_unless(counts, || false)
+            .expect("nobody wants to stop")
     }
 
     /// [`improved`](Self::improved), or nothing once somebody wants to stop, which is asked object by object.
-    pub(crate) fn improved_unless(&self, counts: &DyadCounts, stop: impl Fn() -> bool + Sync) -> Option<Self> {
+    pub(crate) fn improved_unless(
+        &self,
+        counts: &DyadCounts,
+        stop: impl Fn() -> bool + Sync,
+    ) -> Option<Self> {
         assert_eq!(self.objects, counts.objects, "a model of these objects");
         let clusters = self.shares.len();
         let mut sums = vec![0.0; self.objects * clusters];
@@ -203,7 +255,9 @@ impl Aspects {
         }
         let mut next = Self::zeros(self.objects, clusters);
         for (y, row) in sums.chunks(clusters).enumerate() {
-            row.iter().enumerate().for_each(|(r, &value)| next.columns[r * next.stride + y] = value);
+            row.iter()
+                .enumerate()
+                .for_each(|(r, &value)| next.columns[r * next.stride + y] = value);
         }
         next.normalise();
         Some(next)
@@ -214,18 +268,66 @@ impl Aspects {
         let row = y * counts.stride..(y + 1) * counts.stride;
         let (columns, stride) = (&self.columns[..], self.stride);
         match &counts.store {
-            Store::Bytes(all) => work.take(Partners { columns, stride, counts: &all[row] }, &workspace.q, y + 1),
-            Store::Words(all) => work.take(Partners { columns, stride, counts: &all[row] }, &workspace.q, y + 1),
-            Store::Wide(all) => work.take(Partners { columns, stride, counts: &all[row] }, &workspace.q, y + 1),
-            Store::Reals(all) => work.take(Partners { columns, stride, counts: &all[row] }, &workspace.q, y + 1),
-            Store::Some { starts, partners, counts } => {
+            Store::Bytes(all) => work.take(
+                Partners {
+                    columns,
+                    stride,
+                    counts: &all[row],
+                },
+                &workspace.q,
+                y + 1,
+            ),
+            Store::Words(all) => work.take(
+                Partners {
+                    columns,
+                    stride,
+                    counts: &all[row],
+                },
+                &workspace.q,
+                y + 1,
+            ),
+            Store::Wide(all) => work.take(
+                Partners {
+                    columns,
+                    stride,
+                    counts: &all[row],
+                },
+                &workspace.q,
+                y + 1,
+            ),
+            Store::Reals(all) => work.take(
+                Partners {
+                    columns,
+                    stride,
+                    counts: &all[row],
+                },
+                &workspace.q,
+                y + 1,
+            ),
+            Store::Some {
+                starts,
+                partners,
+                counts,
+            } => {
                 let range = starts[y]..starts[y + 1];
                 let after = workspace.gather(self, &partners[range.clone()], y);
-                let Workspace { q, columns, words, wide, reals } = workspace;
+                let Workspace {
+                    q,
+                    columns,
+                    words,
+                    wide,
+                    reals,
+                } = workspace;
                 match counts {
-                    Rare::Words(counts) => work.take(padded(columns, &counts[range], words), q, after),
-                    Rare::Wide(counts) => work.take(padded(columns, &counts[range], wide), q, after),
-                    Rare::Reals(counts) => work.take(padded(columns, &counts[range], reals), q, after),
+                    Rare::Words(counts) => {
+                        work.take(padded(columns, &counts[range], words), q, after)
+                    }
+                    Rare::Wide(counts) => {
+                        work.take(padded(columns, &counts[range], wide), q, after)
+                    }
+                    Rare::Reals(counts) => {
+                        work.take(padded(columns, &counts[range], reals), q, after)
+                    }
                 }
             }
         }
@@ -254,11 +356,19 @@ impl Work for Told {
 }
 
 /// Counts in the order of the columns, filled up with zeros.
-fn padded<'a, T: Copy + Default>(columns: &'a [f64], counts: &[T], held: &'a mut Vec<T>) -> Partners<'a, T> {
+fn padded<'a, T: Copy + Default>(
+    columns: &'a [f64],
+    counts: &[T],
+    held: &'a mut Vec<T>,
+) -> Partners<'a, T> {
     held.clear();
     held.extend_from_slice(counts);
     held.resize(counts.len().next_multiple_of(LANES), T::default());
-    Partners { columns, stride: held.len(), counts: held }
+    Partners {
+        columns,
+        stride: held.len(),
+        counts: held,
+    }
 }
 
 /// Workspace of one thread.
@@ -273,7 +383,13 @@ struct Workspace {
 
 impl Workspace {
     fn new(clusters: usize) -> Self {
-        Self { q: vec![0.0; clusters], columns: Vec::new(), words: Vec::new(), wide: Vec::new(), reals: Vec::new() }
+        Self {
+            q: vec![0.0; clusters],
+            columns: Vec::new(),
+            words: Vec::new(),
+            wide: Vec::new(),
+            reals: Vec::new(),
+        }
     }
 
     fn weigh(&mut self, aspects: &Aspects, y: usize) {
@@ -287,8 +403,15 @@ impl Workspace {
         let stride = partners.len().next_multiple_of(LANES);
         self.columns.clear();
         self.columns.resize(stride * aspects.shares.len(), 0.0);
-        for (local, column) in self.columns.chunks_mut(stride.max(1)).zip(aspects.columns.chunks(aspects.stride)) {
-            local.iter_mut().zip(partners).for_each(|(to, &z)| *to = column[z as usize]);
+        for (local, column) in self
+            .columns
+            .chunks_mut(stride.max(1))
+            .zip(aspects.columns.chunks(aspects.stride))
+        {
+            local
+                .iter_mut()
+                .zip(partners)
+                .for_each(|(to, &z)| *to = column[z as usize]);
         }
         partners.partition_point(|&z| z as usize <= y)
     }
@@ -296,5 +419,7 @@ impl Workspace {
 
 /// A sum in fixed chunks.
 fn sum(values: &[f64]) -> f64 {
-    chunks(values.len(), CHUNK).map(|range| values[range].iter().sum::<f64>()).sum()
+    chunks(values.len(), CHUNK)
+        .map(|range| values[range].iter().sum::<f64>())
+        .sum()
 }

@@ -33,16 +33,38 @@ pub(crate) fn choose(
 ) -> Result<Outcome<PencaDiagnostics>, AspectError> {
     let most = most(counts.objects());
     let runs = u64::from(settings.restarts) + 2;
-    let progress = ProgressCounter::new(monitor, runs * most as u64 * u64::from(settings.rounds.get()));
-    let (mut told, mut kept): (Vec<Criteria>, Option<(f64, usize, FinishedRuns)>) = (Vec::new(), None);
+    let progress = ProgressCounter::new(
+        monitor,
+        runs * most as u64 * u64::from(settings.rounds.get()),
+    );
+    let (mut told, mut kept): (Vec<Criteria>, Option<(f64, usize, FinishedRuns)>) =
+        (Vec::new(), None);
     for clusters in 1..=most {
-        let starts = guide.starts(counts, clusters, settings.restarts, seed.child(clusters as u64), &progress);
+        let starts = guide.starts(
+            counts,
+            clusters,
+            settings.restarts,
+            seed.child(clusters as u64),
+            &progress,
+        );
         check(counts, &starts, settings)?;
-        let Some(finished) = run_all(counts, starts, settings, &progress) else { break };
+        let Some(finished) = run_all(counts, starts, settings, &progress) else {
+            break;
+        };
         let run = finished.best();
         let (bic, mdl) = criteria(counts, run);
-        let value = if settings.criterion == Criterion::Bic { bic } else { mdl };
-        told.push(Criteria { clusters, live: run.aspects.live(), log_likelihood: run.value(), bic, mdl });
+        let value = if settings.criterion == Criterion::Bic {
+            bic
+        } else {
+            mdl
+        };
+        told.push(Criteria {
+            clusters,
+            live: run.aspects.live(),
+            log_likelihood: run.value(),
+            bic,
+            mdl,
+        });
         let interrupted = run.stopped == Some(partita_core::Stopped::Interrupted);
         if kept.as_ref().is_none_or(|(best, ..)| value < *best) {
             kept = Some((value, clusters, finished));
@@ -54,17 +76,29 @@ pub(crate) fn choose(
     }
     let (_, clusters, finished) = kept.ok_or(AspectError::Interrupted)?;
     let mut outcome = outcome(counts, finished);
-    outcome.details.choice = Some(PencaChoice { criteria: told, chosen: clusters });
+    outcome.details.choice = Some(PencaChoice {
+        criteria: told,
+        chosen: clusters,
+    });
     Ok(outcome)
 }
 
 /// BIC and message length of a run; less is better.
 fn criteria(counts: &DyadCounts, run: &Run) -> (f64, f64) {
     let (n, sample) = (counts.objects() as f64, counts.total().max(1.0));
-    let live: Vec<f64> = run.aspects.shares().iter().copied().filter(|&share| share > 0.0).collect();
+    let live: Vec<f64> = run
+        .aspects
+        .shares()
+        .iter()
+        .copied()
+        .filter(|&share| share > 0.0)
+        .collect();
     let components = live.len() as f64;
     let bic = -2.0 * run.value() + (components * n - 1.0) * sample.ln();
     let told: f64 = live.iter().map(|share| (sample * share / 12.0).ln()).sum();
-    let mdl = -run.value() + 0.5 * (n - 1.0) * told + 0.5 * components * (sample / 12.0).ln() + 0.5 * components * n;
+    let mdl = -run.value()
+        + 0.5 * (n - 1.0) * told
+        + 0.5 * components * (sample / 12.0).ln()
+        + 0.5 * components * n;
     (bic, mdl)
 }

@@ -19,7 +19,11 @@ pub(crate) enum Store {
     /// The same as numbers, times the weights of both objects.
     Reals(Vec<f64>),
     /// The pairs that were ever together: partners ascending, from `starts[i]` to `starts[i + 1]`.
-    Some { starts: Vec<usize>, partners: Vec<u32>, counts: Rare },
+    Some {
+        starts: Vec<usize>,
+        partners: Vec<u32>,
+        counts: Rare,
+    },
 }
 
 /// Counts of pairs that were ever together.
@@ -63,12 +67,20 @@ impl DyadCounts {
         let objects = pairs.objects();
         let stride = objects.next_multiple_of(LANES);
         let store = match pairs.together() {
-            Counts::Bytes(triangle) if !rare(triangle) => Store::Bytes(square(triangle, objects, stride)),
-            Counts::Words(triangle) if !rare(triangle) => Store::Words(square(triangle, objects, stride)),
-            Counts::Wide(triangle) if !rare(triangle) => Store::Wide(square(triangle, objects, stride)),
+            Counts::Bytes(triangle) if !rare(triangle) => {
+                Store::Bytes(square(triangle, objects, stride))
+            }
+            Counts::Words(triangle) if !rare(triangle) => {
+                Store::Words(square(triangle, objects, stride))
+            }
+            Counts::Wide(triangle) if !rare(triangle) => {
+                Store::Wide(square(triangle, objects, stride))
+            }
             _ => rows(objects, pairs.unit(), |i, take| {
                 let both = |j: usize| pairs.pair(i, j).0;
-                (0..objects).filter(|&j| j != i).for_each(|j| take(j as u32, both(j)));
+                (0..objects)
+                    .filter(|&j| j != i)
+                    .for_each(|j| take(j as u32, both(j)));
             }),
         };
         Self::of(objects, stride, store, pairs.scale())
@@ -77,8 +89,15 @@ impl DyadCounts {
     /// The counts of some pairs; the others count as never together.
     pub fn sparse(pairs: &SparseEvidence) -> Self {
         let objects = pairs.objects();
-        let store = rows(objects, pairs.unit(), |i, take| pairs.row(i).for_each(|(j, c, _)| take(j, c)));
-        Self::of(objects, objects.next_multiple_of(LANES), store, pairs.scale())
+        let store = rows(objects, pairs.unit(), |i, take| {
+            pairs.row(i).for_each(|(j, c, _)| take(j, c))
+        });
+        Self::of(
+            objects,
+            objects.next_multiple_of(LANES),
+            store,
+            pairs.scale(),
+        )
     }
 
     fn of(objects: usize, stride: usize, store: Store, scale: f64) -> Self {
@@ -93,13 +112,32 @@ impl DyadCounts {
                     Store::Words(counts) => sum(&counts[row]),
                     Store::Wide(counts) => sum(&counts[row]),
                     Store::Reals(counts) => sum(&counts[row]),
-                    Store::Some { starts, counts: Rare::Words(counts), .. } => sum(&counts[starts[i]..starts[i + 1]]),
-                    Store::Some { starts, counts: Rare::Wide(counts), .. } => sum(&counts[starts[i]..starts[i + 1]]),
-                    Store::Some { starts, counts: Rare::Reals(counts), .. } => sum(&counts[starts[i]..starts[i + 1]]),
+                    Store::Some {
+                        starts,
+                        counts: Rare::Words(counts),
+                        ..
+                    } => sum(&counts[starts[i]..starts[i + 1]]),
+                    Store::Some {
+                        starts,
+                        counts: Rare::Wide(counts),
+                        ..
+                    } => sum(&counts[starts[i]..starts[i + 1]]),
+                    Store::Some {
+                        starts,
+                        counts: Rare::Reals(counts),
+                        ..
+                    } => sum(&counts[starts[i]..starts[i + 1]]),
                 }
         };
         let degrees = (0..objects).into_par_iter().map(sum).collect();
-        Self { objects, stride, store, degrees, scale, copies: None }
+        Self {
+            objects,
+            stride,
+            store,
+            degrees,
+            scale,
+            copies: None,
+        }
     }
 
     /// The same where an object of weight w is w copies: a count times the weights of both objects, and with itself w (w − 1) times what
@@ -114,13 +152,25 @@ impl DyadCounts {
             [weights.len(), with_copy.len()] == [self.objects; 2],
             "one weight an object, and its counts with a copy"
         );
-        let among = |(&weight, &(c, _)): (&f64, &(u32, u32))| (weight * (weight - 1.0)).max(0.0) * f64::from(c);
+        let among = |(&weight, &(c, _)): (&f64, &(u32, u32))| {
+            (weight * (weight - 1.0)).max(0.0) * f64::from(c)
+        };
         let among: Vec<f64> = weights.iter().zip(with_copy).map(among).collect();
         let store = weighted_store(self.store, self.stride, weights, &among);
         let mut made = Self::of(self.objects, self.stride, store, self.scale);
-        let constant = |(degree, weight): (&f64, &f64)| if *degree > 0.0 { -degree * weight.ln() } else { 0.0 };
+        let constant = |(degree, weight): (&f64, &f64)| {
+            if *degree > 0.0 {
+                -degree * weight.ln()
+            } else {
+                0.0
+            }
+        };
         let constant = made.degrees.iter().zip(weights).map(constant).sum();
-        made.copies = Some(Copies { times: weights.to_vec(), among, constant });
+        made.copies = Some(Copies {
+            times: weights.to_vec(),
+            among,
+            constant,
+        });
         made
     }
     /// Bytes held at once while the counts of all pairs are laid out, besides the triangles they are read from.
@@ -152,7 +202,9 @@ fn weighted_store(store: Store, stride: usize, weights: &[f64], among: &[f64]) -
     }
     let all = |mut counts: Vec<f64>| {
         for (i, row) in counts.chunks_exact_mut(stride.max(1)).enumerate() {
-            row.iter_mut().zip(weights).for_each(|(count, other)| *count *= weights[i] * other);
+            row.iter_mut()
+                .zip(weights)
+                .for_each(|(count, other)| *count *= weights[i] * other);
             row[i] = among[i];
         }
         Store::Reals(counts)
@@ -162,7 +214,11 @@ fn weighted_store(store: Store, stride: usize, weights: &[f64], among: &[f64]) -
         Store::Words(counts) => all(numbers(&counts)),
         Store::Wide(counts) => all(numbers(&counts)),
         Store::Reals(counts) => all(counts),
-        Store::Some { starts, partners, counts } => {
+        Store::Some {
+            starts,
+            partners,
+            counts,
+        } => {
             let counts = match counts {
                 Rare::Words(counts) => numbers(&counts),
                 Rare::Wide(counts) => numbers(&counts),
@@ -178,7 +234,12 @@ fn weighted_rows(rows: (&[usize], &[u32], &[f64]), weights: &[f64], among: &[f64
     let (ends, others, given) = rows;
     let (mut starts, mut partners, mut counts) = (vec![0], Vec::new(), Vec::new());
     for (i, ends) in ends.windows(2).enumerate() {
-        let row = (ends[0]..ends[1]).map(|at| (others[at], given[at] * weights[i] * weights[others[at] as usize]));
+        let row = (ends[0]..ends[1]).map(|at| {
+            (
+                others[at],
+                given[at] * weights[i] * weights[others[at] as usize],
+            )
+        });
         let own = Some((i as u32, among[i])).filter(|_| among[i] > 0.0);
         let mut row: Vec<(u32, f64)> = row.chain(own).collect();
         row.sort_unstable_by_key(|(other, _)| *other);
@@ -188,25 +249,46 @@ fn weighted_rows(rows: (&[usize], &[u32], &[f64]), weights: &[f64], among: &[f64
         });
         starts.push(partners.len());
     }
-    Store::Some { starts, partners, counts: Rare::Reals(counts) }
+    Store::Some {
+        starts,
+        partners,
+        counts: Rare::Reals(counts),
+    }
 }
 
 fn rare<T: Copy + Default + PartialEq>(triangle: &[T]) -> bool {
-    triangle.iter().filter(|&&count| count != T::default()).count() < triangle.len() / RARE
+    triangle
+        .iter()
+        .filter(|&&count| count != T::default())
+        .count()
+        < triangle.len() / RARE
 }
 
 /// The pairs of every object with a positive count of at most `unit`.
 fn rows(objects: usize, unit: u32, each: impl Fn(usize, &mut dyn FnMut(u32, u32))) -> Store {
     let wide = unit > u32::from(u16::MAX);
-    let (mut starts, mut partners, mut narrow, mut counts) = (vec![0], Vec::new(), Vec::new(), Vec::new());
+    let (mut starts, mut partners, mut narrow, mut counts) =
+        (vec![0], Vec::new(), Vec::new(), Vec::new());
     for i in 0..objects {
         each(i, &mut |j, c| {
             if c > 0 {
                 partners.push(j);
-                if wide { counts.push(c) } else { narrow.push(c as u16) }
+                if wide {
+                    counts.push(c)
+                } else {
+                    narrow.push(c as u16)
+                }
             }
         });
         starts.push(partners.len());
     }
-    Store::Some { starts, partners, counts: if wide { Rare::Wide(counts) } else { Rare::Words(narrow) } }
+    Store::Some {
+        starts,
+        partners,
+        counts: if wide {
+            Rare::Wide(counts)
+        } else {
+            Rare::Words(narrow)
+        },
+    }
 }

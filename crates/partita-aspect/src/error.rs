@@ -49,7 +49,9 @@ pub enum AspectError {
 impl From<AspectError> for FitError {
     fn from(error: AspectError) -> Self {
         match error {
-            AspectError::Budget(error) | AspectError::Evidence(CoassocError::Budget(error)) => error.into(),
+            AspectError::Budget(error) | AspectError::Evidence(CoassocError::Budget(error)) => {
+                error.into()
+            }
             AspectError::Interrupted
             | AspectError::Evidence(CoassocError::Interrupted)
             | AspectError::Tree(LinkageError::Interrupted) => Self::Interrupted,

@@ -4,8 +4,8 @@ use std::num::Saturating;
 
 use partita_coassoc::{CoAssociation, SparseEvidence, copy_counts};
 use partita_core::{
-    Capabilities, Clusters, Flow, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, ProgressCounter, Seed,
-    SoftBases, Weights,
+    Capabilities, Clusters, Flow, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize,
+    ProgressCounter, Seed, SoftBases, Weights,
 };
 use partita_linkage::{Linkage, link_f32, link_weighted_f32};
 
@@ -29,7 +29,10 @@ pub struct Penca;
 
 /// Trees to start from, those of evidence accumulation: single link finds clusters of any shape, average link holds on where
 /// single link leaves the objects in a chain.
-const LINKAGES: [(&str, Linkage); 2] = [("single-link", Linkage::Single), ("average-link", Linkage::Average)];
+const LINKAGES: [(&str, Linkage); 2] = [
+    ("single-link", Linkage::Single),
+    ("average-link", Linkage::Average),
+];
 
 /// The most objects for which trees are grown to start from.
 const TREE: usize = 5000;
@@ -67,12 +70,20 @@ fn bytes(size: &ProblemSize, settings: &PencaSettings) -> u64 {
         let sample = SparseEvidence::bytes(size.objects, size.base_clusterings, pairs.0, true);
         Saturating(sample) + pairs * Saturating(12)
     } else {
-        let tree = if size.objects <= TREE { n * n * Saturating(2) } else { Saturating(0) };
-        Saturating(CoAssociation::bytes(size.objects, size.base_clusterings, true))
-            + Saturating(DyadCounts::bytes(size.objects, size.base_clusterings))
+        let tree = if size.objects <= TREE {
+            n * n * Saturating(2)
+        } else {
+            Saturating(0)
+        };
+        Saturating(CoAssociation::bytes(
+            size.objects,
+            size.base_clusterings,
+            true,
+        )) + Saturating(DyadCounts::bytes(size.objects, size.base_clusterings))
             + tree
     };
-    (counts + (Saturating(u64::from(settings.restarts)) + Saturating(12)) * n * k * Saturating(16)).0
+    (counts + (Saturating(u64::from(settings.restarts)) + Saturating(12)) * n * k * Saturating(16))
+        .0
 }
 
 /// The child of the seed that draws pairs; starts have small numbers.
@@ -94,7 +105,8 @@ fn solve(
     let evidence = progress.part(EVIDENCE);
     let (counts, trees) = if let Some(partners) = settings.sampled(objects) {
         let wanted = (objects as u64 * u64::from(partners)).div_ceil(2);
-        let pairs = SparseEvidence::sample(source, wanted, problem.seed.child(PAIRS), budget, &evidence)?;
+        let pairs =
+            SparseEvidence::sample(source, wanted, problem.seed.child(PAIRS), budget, &evidence)?;
         (DyadCounts::sparse(&pairs), Vec::new())
     } else {
         let pairs = CoAssociation::count(source, budget, &evidence)?;
@@ -103,13 +115,19 @@ fn solve(
                 return Err(AspectError::Interrupted);
             }
             let tree = match (linkage, source.multiplicities()) {
-                (Linkage::Average, Some(times)) => link_weighted_f32(pairs.dissimilarities_f32(), times)?,
+                (Linkage::Average, Some(times)) => {
+                    link_weighted_f32(pairs.dissimilarities_f32(), times)?
+                }
                 _ => link_f32(pairs.dissimilarities_f32(), objects, linkage)?,
             };
             Ok((name, tree))
         };
         let linkages = if objects <= TREE { &LINKAGES[..] } else { &[] };
-        let trees = linkages.iter().copied().map(grow).collect::<Result<_, AspectError>>()?;
+        let trees = linkages
+            .iter()
+            .copied()
+            .map(grow)
+            .collect::<Result<_, AspectError>>()?;
         (DyadCounts::dense(&pairs), trees)
     };
     drop(evidence);
@@ -120,9 +138,12 @@ fn solve(
     let (guide, fits) = (Guide { source, trees }, progress.part(FITS));
     let seed: Seed = problem.seed;
     match problem.clusters {
-        Clusters::Exactly(clusters) => {
-            penca(&counts, guide.starts(&counts, clusters, settings.restarts, seed, &fits), settings, &fits)
-        }
+        Clusters::Exactly(clusters) => penca(
+            &counts,
+            guide.starts(&counts, clusters, settings.restarts, seed, &fits),
+            settings,
+            &fits,
+        ),
         Clusters::Auto => choose(&counts, &guide, seed, settings, &fits),
     }
 }

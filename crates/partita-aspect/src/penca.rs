@@ -2,7 +2,9 @@
 
 use std::num::NonZeroU32;
 
-use partita_core::{Flow, Monitor, MultiStart, Objective, Outcome, ProgressCounter, Sense, Settings, Stopped};
+use partita_core::{
+    Flow, Monitor, MultiStart, Objective, Outcome, ProgressCounter, Sense, Settings, Stopped,
+};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -42,7 +44,13 @@ pub struct PencaSettings {
 impl Default for PencaSettings {
     fn default() -> Self {
         let number = |number| NonZeroU32::new(number).expect("not 0");
-        Self { restarts: 0, rounds: number(2000), tolerance: 1e-7, criterion: Criterion::default(), partners: None }
+        Self {
+            restarts: 0,
+            rounds: number(2000),
+            tolerance: 1e-7,
+            criterion: Criterion::default(),
+            partners: None,
+        }
     }
 }
 
@@ -52,7 +60,9 @@ const ALL_PAIRS: usize = 10_000;
 impl PencaSettings {
     /// Partners of each of so many objects, or none for all pairs.
     pub(crate) fn sampled(&self, objects: usize) -> Option<u32> {
-        let chosen = self.partners.unwrap_or(if objects <= ALL_PAIRS { 0 } else { 100 });
+        let chosen = self
+            .partners
+            .unwrap_or(if objects <= ALL_PAIRS { 0 } else { 100 });
         (chosen > 0 && (chosen as usize) < objects.saturating_sub(1)).then_some(chosen)
     }
 }
@@ -118,16 +128,29 @@ pub fn penca(
     monitor: &dyn Monitor,
 ) -> Result<Outcome<PencaDiagnostics>, AspectError> {
     check(counts, &starts, settings)?;
-    let progress = ProgressCounter::new(monitor, starts.len() as u64 * u64::from(settings.rounds.get()));
+    let progress = ProgressCounter::new(
+        monitor,
+        starts.len() as u64 * u64::from(settings.rounds.get()),
+    );
     let finished = run_all(counts, starts, settings, &progress).ok_or(AspectError::Interrupted)?;
     Ok(outcome(counts, finished))
 }
 
-pub(crate) fn check(counts: &DyadCounts, starts: &[Start], settings: &PencaSettings) -> Result<(), AspectError> {
+pub(crate) fn check(
+    counts: &DyadCounts,
+    starts: &[Start],
+    settings: &PencaSettings,
+) -> Result<(), AspectError> {
     assert!(!starts.is_empty(), "a run needs a start");
     let expected = counts.objects();
-    if let Some(start) = starts.iter().find(|start| start.aspects.objects() != expected) {
-        return Err(AspectError::Objects { found: start.aspects.objects(), expected });
+    if let Some(start) = starts
+        .iter()
+        .find(|start| start.aspects.objects() != expected)
+    {
+        return Err(AspectError::Objects {
+            found: start.aspects.objects(),
+            expected,
+        });
     }
     Ok(settings.check_ranges()?)
 }
@@ -154,17 +177,34 @@ pub(crate) fn run_all(
 ) -> Option<FinishedRuns> {
     let begin = |Start { name, aspects }: Start| {
         let trace = vec![aspects.log_likelihood_unless(counts, || progress.flow() == Flow::Stop)?];
-        Some((name, Run { aspects, trace, rounds: 0, stopped: None }))
+        Some((
+            name,
+            Run {
+                aspects,
+                trace,
+                rounds: 0,
+                stopped: None,
+            },
+        ))
     };
     let (names, begun): (Vec<String>, Vec<Run>) = starts.into_par_iter().filter_map(begin).unzip();
     let rough = ROUGH_ROUNDS.min(settings.rounds.get());
-    let mut runs: Vec<Run> = begun.into_par_iter().map(|run| go(counts, run, rough, settings, progress)).collect();
+    let mut runs: Vec<Run> = begun
+        .into_par_iter()
+        .map(|run| go(counts, run, rough, settings, progress))
+        .collect();
     let values = |runs: &[Run]| runs.iter().map(Run::value).collect::<Vec<f64>>();
     let select = MultiStart::new(Sense::Maximise);
     let finalists = select.finalists(&values(&runs), FINALISTS, f64::INFINITY);
     let last = settings.rounds.get();
     runs = (runs.into_par_iter().enumerate())
-        .map(|(at, run)| if finalists.contains(&at) { go(counts, run, last, settings, progress) } else { run })
+        .map(|(at, run)| {
+            if finalists.contains(&at) {
+                go(counts, run, last, settings, progress)
+            } else {
+                run
+            }
+        })
         .collect();
     finalists.iter().for_each(|&at| {
         runs[at].stopped.get_or_insert(Stopped::RoundLimit);
@@ -175,7 +215,13 @@ pub(crate) fn run_all(
 
 /// Goes on to round `last`, or until there is little to gain. Rounds after the last look at the likelihood are dropped when somebody
 /// asks to stop.
-fn go(counts: &DyadCounts, mut run: Run, last: u32, settings: &PencaSettings, progress: &ProgressCounter<'_>) -> Run {
+fn go(
+    counts: &DyadCounts,
+    mut run: Run,
+    last: u32,
+    settings: &PencaSettings,
+    progress: &ProgressCounter<'_>,
+) -> Run {
     let small = settings.tolerance * counts.total();
     while run.rounds < last && run.stopped.is_none() {
         let rounds = STRIDE.min(last - run.rounds);
@@ -217,17 +263,29 @@ fn stride(
 const OBJECTIVE: &str = "log-likelihood of the pairs that are together, nats";
 
 pub(crate) fn outcome(counts: &DyadCounts, finished: FinishedRuns) -> Outcome<PencaDiagnostics> {
-    let FinishedRuns { names, mut runs, best } = finished;
+    let FinishedRuns {
+        names,
+        mut runs,
+        best,
+    } = finished;
     let restart = |(name, run): (&String, &Run)| PencaRestart {
         start: name.clone(),
         log_likelihood: run.value(),
         rounds: run.rounds,
-        stopped: run.stopped.map_or_else(|| "outrun".into(), |stopped| stopped.to_string()),
+        stopped: run
+            .stopped
+            .map_or_else(|| "outrun".into(), |stopped| stopped.to_string()),
     };
     let restarts = names.iter().zip(&runs).map(restart).collect();
-    let interrupted = runs.iter().any(|run| run.stopped == Some(Stopped::Interrupted));
+    let interrupted = runs
+        .iter()
+        .any(|run| run.stopped == Some(Stopped::Interrupted));
     let kept = runs.swap_remove(best);
-    let stopped = if interrupted { Stopped::Interrupted } else { kept.stopped.unwrap_or(Stopped::RoundLimit) };
+    let stopped = if interrupted {
+        Stopped::Interrupted
+    } else {
+        kept.stopped.unwrap_or(Stopped::RoundLimit)
+    };
     let value = kept.value();
     let mut outcome = Outcome::soft(kept.aspects.soft(), stopped);
     outcome.rounds = kept.rounds.into();
@@ -240,7 +298,12 @@ pub(crate) fn outcome(counts: &DyadCounts, finished: FinishedRuns) -> Outcome<Pe
         pairs_together: counts.total(),
         choice: None,
     };
-    outcome.objective = Some(Objective { name: OBJECTIVE, sense: Sense::Maximise, value, trace: kept.trace });
+    outcome.objective = Some(Objective {
+        name: OBJECTIVE,
+        sense: Sense::Maximise,
+        value,
+        trace: kept.trace,
+    });
     let alone = counts.alone();
     if alone > 0 {
         outcome.warnings.push(format!(

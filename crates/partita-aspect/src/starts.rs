@@ -28,19 +28,26 @@ pub struct Start {
 impl Start {
     /// A start with a name of its own.
     pub fn new(name: impl Into<String>, aspects: Aspects) -> Self {
-        Self { name: name.into(), aspects }
+        Self {
+            name: name.into(),
+            aspects,
+        }
     }
 
     /// Distributions over the objects drawn from Dirichlet(1), and equal shares.
     pub fn random(name: impl Into<String>, objects: usize, clusters: usize, seed: Seed) -> Self {
         let mut rng = seed.rng();
-        let mut members = Array2::from_shape_simple_fn((clusters, objects), || -> f64 { Exp1.sample(&mut rng) });
+        let mut members =
+            Array2::from_shape_simple_fn((clusters, objects), || -> f64 { Exp1.sample(&mut rng) });
         for mut row in members.outer_iter_mut() {
             let sum = row.sum();
             row.mapv_inplace(|b| b / sum);
         }
         let shares = vec![1.0 / clusters as f64; clusters];
-        Self::new(name, Aspects::new(&shares, members.view()).expect("rows were divided by their sums"))
+        Self::new(
+            name,
+            Aspects::new(&shares, members.view()).expect("rows were divided by their sums"),
+        )
     }
 
     /// A partition made soft: 0.9 on every object's cluster, the rest shared by the others; objects without a cluster
@@ -57,7 +64,10 @@ impl Start {
                 _ => row.fill(1.0 / clusters as f64),
             }
         }
-        Self::new(name, Aspects::of(&SoftPartition::new(rows).expect("0.9 and the rest make 1")))
+        Self::new(
+            name,
+            Aspects::of(&SoftPartition::new(rows).expect("0.9 and the rest make 1")),
+        )
     }
 }
 
@@ -81,7 +91,9 @@ impl Guide<'_> {
         monitor: &dyn Monitor,
     ) -> Vec<Start> {
         let times = counts.copies.as_ref().map(|copies| &copies.times[..]);
-        let of_tree = |(name, tree): &(&str, Dendrogram)| weighed(of_tree(name, tree, clusters, times), times);
+        let of_tree = |(name, tree): &(&str, Dendrogram)| {
+            weighed(of_tree(name, tree, clusters, times), times)
+        };
         let mut starts: Vec<Start> = self.trees.iter().map(of_tree).collect();
         if starts.is_empty() {
             starts = self.bases(counts, clusters, seed);
@@ -89,7 +101,12 @@ impl Guide<'_> {
         let going = |_: &u64| monitor.flow() == Flow::Continue;
         for restart in (1..=u64::from(restarts)).take_while(going) {
             let name = format!("dirichlet {restart}");
-            starts.push(Start::random(name, self.source.ensemble.objects(), clusters, seed.child(restart)));
+            starts.push(Start::random(
+                name,
+                self.source.ensemble.objects(),
+                clusters,
+                seed.child(restart),
+            ));
         }
         starts
     }
@@ -106,7 +123,9 @@ impl Guide<'_> {
             (start.aspects.log_likelihood(counts), start)
         };
         let candidates = order.into_iter().take(CANDIDATES);
-        let starts = candidates.map(|u| self.base(u, clusters)).chain([label_kmeans(self.source, clusters, seed)]);
+        let starts = candidates
+            .map(|u| self.base(u, clusters))
+            .chain([label_kmeans(self.source, clusters, seed)]);
         let mut valued: Vec<(f64, Start)> = starts.map(value).collect();
         valued.sort_by(|a, b| b.0.total_cmp(&a.0));
         valued.into_iter().take(2).map(|(_, start)| start).collect()
@@ -115,13 +134,22 @@ impl Guide<'_> {
     fn base(&self, u: usize, clusters: usize) -> Start {
         let base = &self.source.ensemble.bases()[u];
         let mut sizes = vec![0usize; base.clusters()];
-        self.source.ensemble.column(u).flatten().for_each(|j| sizes[j] += 1);
+        self.source
+            .ensemble
+            .column(u)
+            .flatten()
+            .for_each(|j| sizes[j] += 1);
         let mut largest: Vec<usize> = (0..sizes.len()).collect();
         largest.sort_by_key(|&j| (std::cmp::Reverse(sizes[j]), j));
         let mut rank = vec![0; sizes.len()];
         largest.iter().enumerate().for_each(|(at, &j)| rank[j] = at);
         let kept = |j: usize| Some(rank[j] as u32).filter(|&k| (k as usize) < clusters);
-        let labels: Vec<Option<u32>> = self.source.ensemble.column(u).map(|j| j.and_then(kept)).collect();
+        let labels: Vec<Option<u32>> = self
+            .source
+            .ensemble
+            .column(u)
+            .map(|j| j.and_then(kept))
+            .collect();
         Start::softened(format!("base {}", base.name()), &labels, clusters)
     }
 }
@@ -129,7 +157,10 @@ impl Guide<'_> {
 /// The start of objects that stand for so many.
 fn weighed(start: Start, times: Option<&[f64]>) -> Start {
     let Some(times) = times else { return start };
-    Start { aspects: start.aspects.of_copies(times), ..start }
+    Start {
+        aspects: start.aspects.of_copies(times),
+        ..start
+    }
 }
 
 /// K-means on label rows, a consensus that is cheap at any size.
@@ -146,19 +177,34 @@ const LABEL_KMEANS: u64 = u64::MAX - 1;
 /// an equal part in all. Where no cut has K of them, the cut into K clusters. An object counts as often as `times` says.
 fn of_tree(name: &str, tree: &Dendrogram, clusters: usize, times: Option<&[f64]>) -> Start {
     let times = |object: usize| times.map_or(1.0, |times| times[object]);
-    let whole = |node: u32| usize::from(node as usize >= tree.objects() || times(node as usize) >= 2.0);
+    let whole =
+        |node: u32| usize::from(node as usize >= tree.objects() || times(node as usize) >= 2.0);
     let root = tree.merges().len().min(1);
     let undone = tree.merges().iter().rev().scan(root, |count, merge| {
         *count = *count + whole(merge.left) + whole(merge.right) - 1;
         Some(*count)
     });
-    let at = std::iter::once(root).chain(undone).position(|count| count == clusters);
-    let (partition, least) = at.map_or_else(|| (cut(tree, clusters), 0.0), |at| (cut(tree, at + 1), 2.0));
+    let at = std::iter::once(root)
+        .chain(undone)
+        .position(|count| count == clusters);
+    let (partition, least) =
+        at.map_or_else(|| (cut(tree, clusters), 0.0), |at| (cut(tree, at + 1), 2.0));
     let mut sizes = vec![0.0; partition.clusters()];
-    partition.labels().iter().enumerate().for_each(|(i, &label)| sizes[label as usize] += times(i));
+    partition
+        .labels()
+        .iter()
+        .enumerate()
+        .for_each(|(i, &label)| sizes[label as usize] += times(i));
     let mut next = 0..;
-    let names: Vec<Option<u32>> = sizes.iter().map(|&size| if size < least { None } else { next.next() }).collect();
-    let labels: Vec<Option<u32>> = partition.labels().iter().map(|&label| names[label as usize]).collect();
+    let names: Vec<Option<u32>> = sizes
+        .iter()
+        .map(|&size| if size < least { None } else { next.next() })
+        .collect();
+    let labels: Vec<Option<u32>> = partition
+        .labels()
+        .iter()
+        .map(|&label| names[label as usize])
+        .collect();
     Start::softened(name, &labels, clusters)
 }
 
@@ -170,11 +216,27 @@ mod tests {
     #[test]
     fn a_cut_has_clusters_that_draw_pairs() {
         // Objects 0 and 1, 2 and 3 merge; object 4 is far from all.
-        let merge = |left, right, height, size| Merge { left, right, height, size };
-        let merges = vec![merge(0, 1, 0.0, 2), merge(2, 3, 0.1, 2), merge(5, 6, 0.5, 4), merge(4, 7, 1.0, 5)];
+        let merge = |left, right, height, size| Merge {
+            left,
+            right,
+            height,
+            size,
+        };
+        let merges = vec![
+            merge(0, 1, 0.0, 2),
+            merge(2, 3, 0.1, 2),
+            merge(5, 6, 0.5, 4),
+            merge(4, 7, 1.0, 5),
+        ];
         let tree = Dendrogram::new(5, merges);
         let own = |clusters| -> Vec<bool> {
-            of_tree("", &tree, clusters, None).aspects.soft().certainty().iter().map(|&most| most > 0.6).collect()
+            of_tree("", &tree, clusters, None)
+                .aspects
+                .soft()
+                .certainty()
+                .iter()
+                .map(|&most| most > 0.6)
+                .collect()
         };
         assert_eq!(own(2), [true, true, true, true, false]);
         assert_eq!(own(5), [true; 5], "no cut has five clusters of two objects");

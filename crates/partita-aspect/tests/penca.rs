@@ -4,7 +4,9 @@
 use partita_aspect::{AspectError, Aspects, DyadCounts, PENCA, PencaSettings, Start, penca};
 use partita_coassoc::{CoAssociation, SparseEvidence};
 use partita_core::ndarray::Array2;
-use partita_core::{Clusters, Ensemble, EnsembleBuilder, MemoryBudget, Problem, Seed, SettingMap, Silent, consense};
+use partita_core::{
+    Clusters, Ensemble, EnsembleBuilder, MemoryBudget, Problem, Seed, SettingMap, Silent, consense,
+};
 use rand::RngExt;
 use serde_json::Value;
 
@@ -15,7 +17,10 @@ fn rows(value: &Value) -> Array2<f64> {
 
 fn close(found: f64, expected: &Value) {
     let expected = expected.as_f64().unwrap();
-    assert!((found - expected).abs() <= 1e-8 * expected.abs(), "found {found}, expected {expected}");
+    assert!(
+        (found - expected).abs() <= 1e-8 * expected.abs(),
+        "found {found}, expected {expected}"
+    );
 }
 
 fn fixture() -> (Value, CoAssociation) {
@@ -23,9 +28,15 @@ fn fixture() -> (Value, CoAssociation) {
     let labels: Vec<Vec<i64>> = serde_json::from_value(fixtures["labels"].clone()).unwrap();
     let mut builder = EnsembleBuilder::new(24);
     for (u, column) in labels.iter().enumerate() {
-        builder.push(format!("u{u}"), column.iter().map(|&label| (label >= 0).then_some(label))).unwrap();
+        builder
+            .push(
+                format!("u{u}"),
+                column.iter().map(|&label| (label >= 0).then_some(label)),
+            )
+            .unwrap();
     }
-    let pairs = CoAssociation::count(&builder.finish().unwrap(), MemoryBudget::UNLIMITED, &Silent).unwrap();
+    let pairs =
+        CoAssociation::count(&builder.finish().unwrap(), MemoryBudget::UNLIMITED, &Silent).unwrap();
     (fixtures["penca"].clone(), pairs)
 }
 
@@ -41,15 +52,37 @@ fn rounds_agree_with_independent_values() {
             continue;
         }
         let expected = &expected[if round == 1 { "after1" } else { "after50" }];
-        close(2.0 * aspects.log_likelihood(&counts), &expected["ll_ordered_pairs"]);
-        for (share, expected) in aspects.shares().iter().zip(expected["p"].as_array().unwrap()) {
+        close(
+            2.0 * aspects.log_likelihood(&counts),
+            &expected["ll_ordered_pairs"],
+        );
+        for (share, expected) in aspects
+            .shares()
+            .iter()
+            .zip(expected["p"].as_array().unwrap())
+        {
             close(*share, expected);
         }
         let soft = rows(&expected["V"]);
-        assert!(aspects.soft().rows().iter().zip(&soft).all(|(a, b)| (a - b).abs() <= 1e-8 * b.abs() + 1e-14));
+        assert!(
+            aspects
+                .soft()
+                .rows()
+                .iter()
+                .zip(&soft)
+                .all(|(a, b)| (a - b).abs() <= 1e-8 * b.abs() + 1e-14)
+        );
     }
-    let first = Aspects::new(&shares, rows(&expected["B0"]).view()).unwrap().improved(&counts).members();
-    assert!(first.iter().zip(&rows(&expected["after1"]["B"])).all(|(a, b)| (a - b).abs() <= 1e-8 * b.abs()));
+    let first = Aspects::new(&shares, rows(&expected["B0"]).view())
+        .unwrap()
+        .improved(&counts)
+        .members();
+    assert!(
+        first
+            .iter()
+            .zip(&rows(&expected["after1"]["B"]))
+            .all(|(a, b)| (a - b).abs() <= 1e-8 * b.abs())
+    );
 }
 
 /// Noisy copies of a planted partition, some labels missing; with `clusters` many, most pairs are never together.
@@ -59,7 +92,13 @@ fn drawn(seed: u64, clusters: usize) -> Ensemble {
     let noise = rng.random_range(0.0..0.4);
     let mut builder = EnsembleBuilder::new(objects);
     for u in 0..rng.random_range(2..9) {
-        let label = |i: usize| if rng.random_bool(noise) { rng.random_range(0..clusters) } else { i % clusters };
+        let label = |i: usize| {
+            if rng.random_bool(noise) {
+                rng.random_range(0..clusters)
+            } else {
+                i % clusters
+            }
+        };
         let labels: Vec<usize> = (0..objects).map(label).collect();
         let mut shown = |i: usize| (i == u || !rng.random_bool(0.2)).then(|| labels[i]);
         let column: Vec<Option<usize>> = (0..objects).map(&mut shown).collect();
@@ -69,14 +108,20 @@ fn drawn(seed: u64, clusters: usize) -> Ensemble {
 }
 
 /// One round as the slides write it: the responsibilities of every ordered pair, then weighted co-associations.
-fn naive(pairs: &CoAssociation, shares: &[f64], members: &Array2<f64>) -> (Vec<f64>, Array2<f64>, f64) {
+fn naive(
+    pairs: &CoAssociation,
+    shares: &[f64],
+    members: &Array2<f64>,
+) -> (Vec<f64>, Array2<f64>, f64) {
     let (clusters, n) = members.dim();
     let mut weighted = Array2::<f64>::zeros((clusters, n));
     let mut log_likelihood = 0.0;
     for y in 0..n {
         for z in (0..n).filter(|&z| z != y) {
             let c = f64::from(pairs.pair(y, z).0);
-            let joint: Vec<f64> = (0..clusters).map(|r| shares[r] * members[[r, y]] * members[[r, z]]).collect();
+            let joint: Vec<f64> = (0..clusters)
+                .map(|r| shares[r] * members[[r, y]] * members[[r, z]])
+                .collect();
             let sum: f64 = joint.iter().sum();
             if c > 0.0 {
                 log_likelihood += 0.5 * c * sum.ln();
@@ -87,7 +132,11 @@ fn naive(pairs: &CoAssociation, shares: &[f64], members: &Array2<f64>) -> (Vec<f
     let sums: Vec<f64> = weighted.outer_iter().map(|row| row.sum()).collect();
     let total: f64 = sums.iter().sum();
     let next = Array2::from_shape_fn((clusters, n), |(r, y)| weighted[[r, y]] / sums[r]);
-    (sums.iter().map(|sum| sum / total).collect(), next, log_likelihood)
+    (
+        sums.iter().map(|sum| sum / total).collect(),
+        next,
+        log_likelihood,
+    )
 }
 
 #[test]
@@ -97,8 +146,11 @@ fn dense_sparse_and_the_naive_reference_agree_and_the_likelihood_never_falls() {
         let ensemble = drawn(seed, if seed % 3 == 0 { 18 } else { 3 });
         let n = ensemble.objects();
         let pairs = CoAssociation::count(&ensemble, MemoryBudget::UNLIMITED, &Silent).unwrap();
-        let all: Vec<(u32, u32)> = (0..n as u32).flat_map(|i| (0..i).map(move |j| (i, j))).collect();
-        let some = SparseEvidence::of_pairs(&ensemble, &all, MemoryBudget::UNLIMITED, &Silent).unwrap();
+        let all: Vec<(u32, u32)> = (0..n as u32)
+            .flat_map(|i| (0..i).map(move |j| (i, j)))
+            .collect();
+        let some =
+            SparseEvidence::of_pairs(&ensemble, &all, MemoryBudget::UNLIMITED, &Silent).unwrap();
         let (dense, sparse) = (DyadCounts::dense(&pairs), DyadCounts::sparse(&some));
         if dense.total() == 0.0 {
             continue;
@@ -111,7 +163,10 @@ fn dense_sparse_and_the_naive_reference_agree_and_the_likelihood_never_falls() {
         let mut before = f64::NEG_INFINITY;
         for round in 0..30 {
             let now = here.log_likelihood(&dense);
-            assert!(now >= before - 1e-11 * now.abs(), "seed {seed} round {round}: {before} to {now}");
+            assert!(
+                now >= before - 1e-11 * now.abs(),
+                "seed {seed} round {round}: {before} to {now}"
+            );
             assert!((there.log_likelihood(&sparse) - now).abs() <= 1e-10 * now.abs());
             before = now;
             if round < 8 {
@@ -119,12 +174,28 @@ fn dense_sparse_and_the_naive_reference_agree_and_the_likelihood_never_falls() {
                 assert!((value - now).abs() <= 1e-10 * now.abs());
                 (shares, members) = (next, rows);
                 let next = here.improved(&dense);
-                assert!(next.shares().iter().zip(&shares).all(|(a, b)| (a - b).abs() < 1e-10));
-                assert!(next.members().iter().zip(&members).all(|(a, b)| (a - b).abs() < 1e-10));
+                assert!(
+                    next.shares()
+                        .iter()
+                        .zip(&shares)
+                        .all(|(a, b)| (a - b).abs() < 1e-10)
+                );
+                assert!(
+                    next.members()
+                        .iter()
+                        .zip(&members)
+                        .all(|(a, b)| (a - b).abs() < 1e-10)
+                );
             }
             (here, there) = (here.improved(&dense), there.improved(&sparse));
         }
-        assert!(here.members().iter().zip(&there.members()).all(|(a, b)| (a - b).abs() < 1e-8), "seed {seed}");
+        assert!(
+            here.members()
+                .iter()
+                .zip(&there.members())
+                .all(|(a, b)| (a - b).abs() < 1e-8),
+            "seed {seed}"
+        );
     }
     assert!(problems >= 200, "{problems}");
 }
@@ -134,7 +205,13 @@ fn blocks(clusters: usize, seed: u64) -> Ensemble {
     let mut rng = Seed::new(seed).rng();
     let mut builder = EnsembleBuilder::new(60);
     for u in 0..30 {
-        let label = |i: usize| Some(if rng.random_bool(0.1) { rng.random_range(0..clusters) } else { i % clusters });
+        let label = |i: usize| {
+            Some(if rng.random_bool(0.1) {
+                rng.random_range(0..clusters)
+            } else {
+                i % clusters
+            })
+        };
         builder.push(format!("u{u}"), (0..60).map(label)).unwrap();
     }
     builder.finish().unwrap()
@@ -158,12 +235,21 @@ fn both_criteria_find_the_blocks() {
 #[test]
 fn components_may_die_and_are_counted() {
     let ensemble = blocks(2, 1);
-    let outcome = consense(&PENCA, &Problem::new(&ensemble, Clusters::Exactly(20)), &Silent).unwrap();
+    let outcome = consense(
+        &PENCA,
+        &Problem::new(&ensemble, Clusters::Exactly(20)),
+        &Silent,
+    )
+    .unwrap();
     let live = outcome.details["live_components"].as_u64().unwrap();
     assert!((2..=20).contains(&live));
     assert!(outcome.partition.live_clusters() as u64 <= live);
     let trace = outcome.objective.unwrap().trace;
-    assert!(trace.windows(2).all(|pair| pair[1] >= pair[0] - 1e-11 * pair[0].abs()));
+    assert!(
+        trace
+            .windows(2)
+            .all(|pair| pair[1] >= pair[0] - 1e-11 * pair[0].abs())
+    );
 }
 
 #[test]
@@ -172,8 +258,17 @@ fn objects_that_are_never_together_are_told() {
     builder.push("a", [0, 0, 1, 1, 2].map(Some)).unwrap();
     builder.push("b", [0, 0, 1, 1, 2].map(Some)).unwrap();
     let ensemble = builder.finish().unwrap();
-    let outcome = consense(&PENCA, &Problem::new(&ensemble, Clusters::Exactly(2)), &Silent).unwrap();
-    assert!(outcome.warnings[0].starts_with("1 objects are never together"), "{:?}", outcome.warnings);
+    let outcome = consense(
+        &PENCA,
+        &Problem::new(&ensemble, Clusters::Exactly(2)),
+        &Silent,
+    )
+    .unwrap();
+    assert!(
+        outcome.warnings[0].starts_with("1 objects are never together"),
+        "{:?}",
+        outcome.warnings
+    );
     assert!(outcome.certainty[4] < 0.6);
     // Nothing together at all: every model is as good.
     let mut builder = EnsembleBuilder::new(4);
@@ -189,12 +284,27 @@ fn what_does_not_fit_is_refused() {
     let counts = DyadCounts::dense(&pairs);
     let start = Start::random("", 9, 2, Seed::new(1));
     let error = penca(&counts, vec![start], &PencaSettings::default(), &Silent).unwrap_err();
-    assert_eq!(error, AspectError::Objects { found: 9, expected: 60 });
+    assert_eq!(
+        error,
+        AspectError::Objects {
+            found: 9,
+            expected: 60
+        }
+    );
     let mut settings = PencaSettings::default();
     settings.tolerance = f64::NAN;
-    let error = penca(&counts, vec![Start::random("", 60, 2, Seed::new(1))], &settings, &Silent).unwrap_err();
+    let error = penca(
+        &counts,
+        vec![Start::random("", 60, 2, Seed::new(1))],
+        &settings,
+        &Silent,
+    )
+    .unwrap_err();
     assert!(matches!(error, AspectError::Settings(_)));
     let half = Array2::from_elem((2, 4), 0.25);
-    assert!(Aspects::new(&[0.5, 0.4], half.view()).is_err() && Aspects::new(&[1.0], half.view()).is_err());
+    assert!(
+        Aspects::new(&[0.5, 0.4], half.view()).is_err()
+            && Aspects::new(&[1.0], half.view()).is_err()
+    );
     assert!(Aspects::new(&[0.5, 0.5], Array2::from_elem((2, 4), 0.2).view()).is_err());
 }

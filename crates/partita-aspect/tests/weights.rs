@@ -7,8 +7,8 @@ use partita_coassoc::{CoAssociation, SparseEvidence, copy_counts};
 use partita_conformance::{draw, draw_shares, duplicated, ensemble_of_shares};
 use partita_core::ndarray::{Array2, Axis};
 use partita_core::{
-    BaseWeights, Clusters, Ensemble, MemoryBudget, ObjectWeights, Problem, Seed, SettingMap, Silent, WeightedEnsemble,
-    consense,
+    BaseWeights, Clusters, Ensemble, MemoryBudget, ObjectWeights, Problem, Seed, SettingMap,
+    Silent, WeightedEnsemble, consense,
 };
 use rand::RngExt;
 
@@ -19,12 +19,19 @@ fn pairs<'a>(source: impl Into<WeightedEnsemble<'a>>) -> CoAssociation {
 /// All pairs, as a sample.
 fn sampled(ensemble: &Ensemble) -> DyadCounts {
     let objects = ensemble.objects() as u32;
-    let all: Vec<(u32, u32)> = (0..objects).flat_map(|i| (0..i).map(move |j| (i, j))).collect();
-    DyadCounts::sparse(&SparseEvidence::of_pairs(ensemble, &all, MemoryBudget::UNLIMITED, &Silent).unwrap())
+    let all: Vec<(u32, u32)> = (0..objects)
+        .flat_map(|i| (0..i).map(move |j| (i, j)))
+        .collect();
+    DyadCounts::sparse(
+        &SparseEvidence::of_pairs(ensemble, &all, MemoryBudget::UNLIMITED, &Silent).unwrap(),
+    )
 }
 
 fn close(found: f64, expected: f64) {
-    assert!((found - expected).abs() <= 1e-12 * expected.abs(), "found {found}, expected {expected}");
+    assert!(
+        (found - expected).abs() <= 1e-12 * expected.abs(),
+        "found {found}, expected {expected}"
+    );
 }
 
 /// Objects that stand for one to three, and a model; the same ensemble with each of them as often, and the model in which the copies share
@@ -41,30 +48,53 @@ impl Copied {
     fn of(ensemble: Ensemble, clusters: usize, seed: Seed) -> Self {
         let mut rng = seed.child(1).rng();
         let (objects, bases) = (ensemble.objects(), ensemble.bases().len() as u32);
-        let weights: Vec<f64> = (0..objects).map(|_| f64::from(rng.random_range(1..4))).collect();
-        let order: Vec<usize> = weights.iter().enumerate().flat_map(|(i, &times)| vec![i; times as usize]).collect();
+        let weights: Vec<f64> = (0..objects)
+            .map(|_| f64::from(rng.random_range(1..4)))
+            .collect();
+        let order: Vec<usize> = weights
+            .iter()
+            .enumerate()
+            .flat_map(|(i, &times)| vec![i; times as usize])
+            .collect();
         let chosen: Vec<u32> = order.iter().map(|&i| i as u32).collect();
         let all = ensemble.select(&chosen, &(0..bases).collect::<Vec<u32>>());
-        Self { ensemble, weights, model: Start::random("", objects, clusters + 1, seed).aspects, all, order }
+        Self {
+            ensemble,
+            weights,
+            model: Start::random("", objects, clusters + 1, seed).aspects,
+            all,
+            order,
+        }
     }
 
     fn of_copies(&self, model: &Aspects) -> Aspects {
         let members = model.members();
-        let shared = Array2::from_shape_fn(members.dim(), |(r, i)| members[[r, i]] / self.weights[i]);
+        let shared =
+            Array2::from_shape_fn(members.dim(), |(r, i)| members[[r, i]] / self.weights[i]);
         Aspects::new(model.shares(), shared.select(Axis(1), &self.order).view()).unwrap()
     }
 
     fn counts(&self) -> [DyadCounts; 2] {
         let with_copy = copy_counts(&self.ensemble).unwrap();
-        [DyadCounts::dense(&pairs(&self.ensemble)), sampled(&self.ensemble)]
-            .map(|counts| counts.weighted(&self.weights, &with_copy))
+        [
+            DyadCounts::dense(&pairs(&self.ensemble)),
+            sampled(&self.ensemble),
+        ]
+        .map(|counts| counts.weighted(&self.weights, &with_copy))
     }
 }
 
 fn copied(seed: u64) -> [Copied; 2] {
-    let drawn = draw(Seed::new(seed), if seed.is_multiple_of(2) { 0.0 } else { 0.3 });
+    let drawn = draw(
+        Seed::new(seed),
+        if seed.is_multiple_of(2) { 0.0 } else { 0.3 },
+    );
     let soft = draw_shares(Seed::new(seed));
-    let tables = soft.tables.iter().enumerate().map(|(u, table)| (format!("u{u}"), table));
+    let tables = soft
+        .tables
+        .iter()
+        .enumerate()
+        .map(|(u, table)| (format!("u{u}"), table));
     let soft_ensemble = ensemble_of_shares(tables);
     [
         Copied::of(drawn.ensemble, drawn.clusters, Seed::new(seed)),
@@ -84,10 +114,17 @@ fn an_object_of_weight_w_is_as_likely_as_w_copies_and_a_round_of_em_is_theirs() 
                     let before = one.log_likelihood(counts);
                     close(before, two.log_likelihood(all));
                     (one, two) = (one.improved(counts), two.improved(all));
-                    assert!(one.log_likelihood(counts) >= before - 1e-11 * before.abs(), "seed {seed}");
+                    assert!(
+                        one.log_likelihood(counts) >= before - 1e-11 * before.abs(),
+                        "seed {seed}"
+                    );
                 }
                 let copies = made.of_copies(&one);
-                assert!((copies.members() - two.members()).iter().all(|difference| difference.abs() < 1e-10));
+                assert!(
+                    (copies.members() - two.members())
+                        .iter()
+                        .all(|difference| difference.abs() < 1e-10)
+                );
             }
         }
     }
@@ -99,22 +136,44 @@ fn real_weights_count_by_the_same_formula() {
     for seed in 0..40 {
         let [mut made, _] = copied(seed);
         let mut rng = Seed::new(seed).child(3).rng();
-        made.weights.iter_mut().for_each(|weight| *weight = rng.random_range(0.2..4.0));
-        let (members, weights, bases) = (made.model.members(), &made.weights, made.ensemble.bases().len());
+        made.weights
+            .iter_mut()
+            .for_each(|weight| *weight = rng.random_range(0.2..4.0));
+        let (members, weights, bases) = (
+            made.model.members(),
+            &made.weights,
+            made.ensemble.bases().len(),
+        );
         let mut expected = 0.0;
         for i in 0..weights.len() {
             for j in 0..=i {
                 let label = |i: usize, u: usize| made.ensemble.label(i, u);
-                let c = (0..bases).filter(|&u| label(i, u).is_some() && label(i, u) == label(j, u)).count() as f64;
-                let times =
-                    if i == j { 0.5 * (weights[i] * (weights[i] - 1.0)).max(0.0) } else { weights[i] * weights[j] };
+                let c = (0..bases)
+                    .filter(|&u| label(i, u).is_some() && label(i, u) == label(j, u))
+                    .count() as f64;
+                let times = if i == j {
+                    0.5 * (weights[i] * (weights[i] - 1.0)).max(0.0)
+                } else {
+                    weights[i] * weights[j]
+                };
                 let both = weights[i] * weights[j];
-                let chance = made.model.shares().iter().zip(members.column(i)).zip(members.column(j));
+                let chance = made
+                    .model
+                    .shares()
+                    .iter()
+                    .zip(members.column(i))
+                    .zip(members.column(j));
                 let chance: f64 = chance.map(|((p, a), b)| p * a * b / both).sum();
-                expected += if c > 0.0 { times * c * chance.ln() } else { 0.0 };
+                expected += if c > 0.0 {
+                    times * c * chance.ln()
+                } else {
+                    0.0
+                };
             }
         }
-        made.counts().iter().for_each(|counts| close(made.model.log_likelihood(counts), expected));
+        made.counts()
+            .iter()
+            .for_each(|counts| close(made.model.log_likelihood(counts), expected));
     }
 }
 
@@ -128,13 +187,26 @@ fn no_start_on_copies_is_likelier_than_the_method_on_weights() {
         let mut problem = Problem::new(&made.ensemble, Clusters::Exactly(clusters));
         (problem.seed, problem.object_weights) = (Seed::new(seed), Some(&weights));
         problem.settings = SettingMap::parse(&["restarts=30"]).unwrap();
-        let found = consense(&PENCA, &problem, &Silent).unwrap().objective.unwrap().value;
+        let found = consense(&PENCA, &problem, &Silent)
+            .unwrap()
+            .objective
+            .unwrap()
+            .value;
         let all = DyadCounts::dense(&pairs(&made.all));
         for start in 0..20 {
-            let mut model = Start::random("", made.all.objects(), clusters, Seed::new(seed).child(100 + start)).aspects;
+            let mut model = Start::random(
+                "",
+                made.all.objects(),
+                clusters,
+                Seed::new(seed).child(100 + start),
+            )
+            .aspects;
             (0..200).for_each(|_| model = model.improved(&all));
             let copies = model.log_likelihood(&all);
-            assert!(found >= copies - 1e-4 * copies.abs(), "seed {seed}: {found}, and {copies} on copies");
+            assert!(
+                found >= copies - 1e-4 * copies.abs(),
+                "seed {seed}: {found}, and {copies} on copies"
+            );
         }
     }
 }
@@ -148,13 +220,24 @@ fn a_base_clustering_of_weight_two_is_there_twice() {
         weights[0] = 2.0;
         let weights = BaseWeights::new(weights).unwrap();
         let twice = DyadCounts::dense(&pairs(&duplicated(ensemble, 0)));
-        let weighted = WeightedEnsemble { base_weights: Some(&weights), ..ensemble.into() };
+        let weighted = WeightedEnsemble {
+            base_weights: Some(&weights),
+            ..ensemble.into()
+        };
         let weighted = DyadCounts::dense(&pairs(weighted));
-        let model = Start::random("", ensemble.objects(), drawn.clusters + 1, Seed::new(seed)).aspects;
+        let model =
+            Start::random("", ensemble.objects(), drawn.clusters + 1, Seed::new(seed)).aspects;
         // The mean of weights is 1, so that they add up to the number of base clusterings that there are.
         let share = bases as f64 / (bases as f64 + 1.0);
-        close(model.log_likelihood(&weighted), share * model.log_likelihood(&twice));
+        close(
+            model.log_likelihood(&weighted),
+            share * model.log_likelihood(&twice),
+        );
         let (one, two) = (model.improved(&weighted), model.improved(&twice));
-        assert!((one.members() - two.members()).iter().all(|difference| difference.abs() < 1e-12));
+        assert!(
+            (one.members() - two.members())
+                .iter()
+                .all(|difference| difference.abs() < 1e-12)
+        );
     }
 }

@@ -18,7 +18,10 @@ impl Compute {
     pub(crate) fn start(args: &ComputeArgs) -> Result<Self, Failure> {
         start_threads(args.threads)?;
         let seed = args.seed.map_or(Seed::new(0), Seed::new);
-        Ok(Self { seed, budget: args.max_memory.unwrap_or_else(default_budget) })
+        Ok(Self {
+            seed,
+            budget: args.max_memory.unwrap_or_else(default_budget),
+        })
     }
 }
 
@@ -30,11 +33,14 @@ pub(crate) fn start_threads(threads: Option<usize>) -> Result<(), Failure> {
     let threads = threads.unwrap_or(0);
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
     if threads > MOST_THREADS.max(cores) {
-        let reason =
-            format!("--threads {threads}: this machine has {cores} cores; leave --threads out to use them all");
+        let reason = format!(
+            "--threads {threads}: this machine has {cores} cores; leave --threads out to use them all"
+        );
         return Err(Failure::input(reason));
     }
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build_global();
     pool.map_err(|error| Failure::input(format!("{threads} threads cannot be started: {error}")))?;
     listen_for_ctrl_c()
 }

@@ -40,7 +40,9 @@ impl Failure {
     /// | 2 | the input or the command line is wrong; places that do not exist or may not be written count as such |
     /// | 130 | stopped by Ctrl-C |
     pub(crate) fn ending(&self) -> (u8, Option<String>) {
-        let Self::App(error) = self else { return (0, None) };
+        let Self::App(error) = self else {
+            return (0, None);
+        };
         match error.fault() {
             Fault::Input | Fault::Request => (2, Some(format!("error: {}", chain(error)))),
             Fault::Environment | Fault::Method => (1, Some(format!("error: {}", chain(error)))),

@@ -33,7 +33,9 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             let (code, message) = failure.ending();
-            message.iter().for_each(|message| output::say_always(message));
+            message
+                .iter()
+                .for_each(|message| output::say_always(message));
             ExitCode::from(code)
         }
     }
@@ -75,7 +77,9 @@ fn start_log(verbose: u8) {
         _ => "trace".to_owned(),
     };
     let filter = EnvFilter::try_new(&asked).unwrap_or_else(|error| {
-        output::warn(&format!("PARTITA_LOG={asked} is not understood ({error}); write info, debug or trace"));
+        output::warn(&format!(
+            "PARTITA_LOG={asked} is not understood ({error}); write info, debug or trace"
+        ));
         EnvFilter::default()
     });
     let lines = tracing_subscriber::fmt::layer()
@@ -85,5 +89,8 @@ fn start_log(verbose: u8) {
         .with_ansi(std::io::stderr().is_terminal())
         .with_filter(filter);
     let ours = filter_fn(|meta| meta.is_span() && meta.target().starts_with("partita"));
-    tracing_subscriber::registry().with(lines).with(Phases.with_filter(ours)).init();
+    tracing_subscriber::registry()
+        .with(lines)
+        .with(Phases.with_filter(ours))
+        .init();
 }

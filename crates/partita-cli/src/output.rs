@@ -46,7 +46,9 @@ pub(crate) fn say_always(message: &str) {
 /// Data goes to stdout.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(failed)
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(failed)
 }
 
 /// What stdout refused.
@@ -65,14 +67,24 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
 /// Refuses to write over something, unless told to.
 pub(crate) fn may_write(path: &Path, force: bool) -> Result<(), Failure> {
     if path.is_dir() {
-        return Err(Failure::input(format!("{}: is a folder; name a file in it", path.display())));
+        return Err(Failure::input(format!(
+            "{}: is a folder; name a file in it",
+            path.display()
+        )));
     }
     if path.exists() && !force {
-        return Err(Failure::input(format!("{}: exists already; give --force to replace it", path.display())));
+        return Err(Failure::input(format!(
+            "{}: exists already; give --force to replace it",
+            path.display()
+        )));
     }
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
-            Err(Failure::input(format!("{}: there is no folder {}; make it first", path.display(), folder.display())))
+            Err(Failure::input(format!(
+                "{}: there is no folder {}; make it first",
+                path.display(),
+                folder.display()
+            )))
         }
         _ => Ok(()),
     }
@@ -86,7 +98,9 @@ pub(crate) fn check_outputs<'a>(
 ) -> Result<(), Failure> {
     let outputs: Vec<&PathBuf> = outputs.into_iter().collect();
     check_places(outputs.iter().map(|path| path.as_path()), inputs)?;
-    outputs.into_iter().try_for_each(|path| may_write(path, force))
+    outputs
+        .into_iter()
+        .try_for_each(|path| may_write(path, force))
 }
 
 /// As [`check_outputs`], where a folder gets files of these names too. It is made if it is not there, and then may hold the outputs.
@@ -96,21 +110,38 @@ pub(crate) fn check_outputs_beside<'a>(
     inputs: &[&Path],
     force: bool,
 ) -> Result<(), Failure> {
-    let (outputs, files): (Vec<&PathBuf>, Vec<PathBuf>) =
-        (outputs.into_iter().collect(), names.iter().map(|name| folder.join(name)).collect());
-    check_places(files.iter().chain(outputs.iter().copied()).map(PathBuf::as_path), inputs)?;
-    let inside = |path: &Path| path.parent().is_some_and(|parent| parent == folder) && !folder.exists();
-    outputs.into_iter().filter(|path| !inside(path)).try_for_each(|path| may_write(path, force))
+    let (outputs, files): (Vec<&PathBuf>, Vec<PathBuf>) = (
+        outputs.into_iter().collect(),
+        names.iter().map(|name| folder.join(name)).collect(),
+    );
+    check_places(
+        files
+            .iter()
+            .chain(outputs.iter().copied())
+            .map(PathBuf::as_path),
+        inputs,
+    )?;
+    let inside =
+        |path: &Path| path.parent().is_some_and(|parent| parent == folder) && !folder.exists();
+    outputs
+        .into_iter()
+        .filter(|path| !inside(path))
+        .try_for_each(|path| may_write(path, force))
 }
 
 /// Refuses two outputs of one file, and an output that is an input.
-fn check_places<'a>(outputs: impl Iterator<Item = &'a Path>, inputs: &[&Path]) -> Result<(), Failure> {
+fn check_places<'a>(
+    outputs: impl Iterator<Item = &'a Path>,
+    inputs: &[&Path],
+) -> Result<(), Failure> {
     let inputs: Vec<PathBuf> = inputs.iter().map(|path| resolved(path)).collect();
     let mut seen: Vec<PathBuf> = Vec::new();
     for path in outputs {
         let (here, found) = (path.display(), resolved(path));
         if inputs.contains(&found) {
-            return Err(Failure::input(format!("{here}: is an input; write to another file")));
+            return Err(Failure::input(format!(
+                "{here}: is an input; write to another file"
+            )));
         }
         if seen.contains(&found) {
             return Err(Failure::input(format!(
@@ -124,15 +155,25 @@ fn check_places<'a>(outputs: impl Iterator<Item = &'a Path>, inputs: &[&Path]) -
 
 /// A path without links and relative parts, as far as it exists.
 fn resolved(path: &Path) -> PathBuf {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     let beside = || Some(folder.canonicalize().ok()?.join(path.file_name()?));
-    path.canonicalize().ok().or_else(beside).unwrap_or_else(|| path.to_owned())
+    path.canonicalize()
+        .ok()
+        .or_else(beside)
+        .unwrap_or_else(|| path.to_owned())
 }
 
 /// Whether a path means a folder: there is one, or it ends in a slash.
 pub(crate) fn is_folder(path: &Path) -> bool {
     path.is_dir()
-        || path.as_os_str().as_encoded_bytes().last().is_some_and(|&last| std::path::is_separator(last.into()))
+        || path
+            .as_os_str()
+            .as_encoded_bytes()
+            .last()
+            .is_some_and(|&last| std::path::is_separator(last.into()))
 }
 
 /// Refuses to write into a folder that holds something, unless told to.
@@ -141,9 +182,13 @@ pub(crate) fn may_fill(folder: &Path, force: bool) -> Result<(), Failure> {
     if folder.exists() && !folder.is_dir() {
         return Err(Failure::input(format!("{here}: is a file; name a folder")));
     }
-    let holds_something = folder.read_dir().is_ok_and(|mut entries| entries.next().is_some());
+    let holds_something = folder
+        .read_dir()
+        .is_ok_and(|mut entries| entries.next().is_some());
     if holds_something && !force {
-        return Err(Failure::input(format!("{here}: holds something already; give --force to write into it")));
+        return Err(Failure::input(format!(
+            "{here}: holds something already; give --force to write into it"
+        )));
     }
     Ok(())
 }
@@ -186,17 +231,23 @@ pub(crate) fn write_blocks<T>(
     let fill = |out: &mut LabelBlocks<'_>| {
         let mut refused = None;
         let found = fill(&mut |first, labels, numbers| {
-            out.push(first, labels, numbers).map_err(|error| refused.insert(error).to_string())
+            out.push(first, labels, numbers)
+                .map_err(|error| refused.insert(error).to_string())
         });
         if let Some(error) = refused {
             return Err(error);
         }
         let found = filled.insert(found);
-        found.as_ref().map(|_| ()).map_err(|_| io::Error::other("no labels"))
+        found
+            .as_ref()
+            .map(|_| ())
+            .map_err(|_| io::Error::other("no labels"))
     };
     let written = match file {
         Some(path) => files::write_label_blocks(path, rows, numbers, fill).map_err(Failure::from),
-        None if stdout_is_taken => fill(&mut LabelBlocks::csv(&mut io::sink(), numbers)).map_err(failed),
+        None if stdout_is_taken => {
+            fill(&mut LabelBlocks::csv(&mut io::sink(), numbers)).map_err(failed)
+        }
         None => {
             let mut out = BufWriter::new(io::stdout().lock());
             let written = fill(&mut LabelBlocks::csv(&mut out, numbers));
@@ -224,7 +275,9 @@ pub(crate) fn print_labels(
         files::write_named_labels(&path, names, partition, classes, numbers)?;
         let mut out = io::stdout().lock();
         let mut file = std::fs::File::open(path).map_err(failed)?;
-        return io::copy(&mut file, &mut out).and_then(|_| out.flush()).map_err(failed);
+        return io::copy(&mut file, &mut out)
+            .and_then(|_| out.flush())
+            .map_err(failed);
     }
     let mut text = Vec::new();
     files::labels_csv(&mut text, names, partition, classes, numbers).map_err(failed)?;

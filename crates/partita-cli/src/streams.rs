@@ -27,11 +27,17 @@ impl StandardInput {
     /// If two inputs are `-`, the format is not one of data, or the system refuses to read or to write.
     pub(crate) fn take(command: &mut Command) -> Result<Self, Failure> {
         let format = command.reading().and_then(|read| read.format);
-        let mut streams: Vec<&mut PathBuf> = command.inputs().into_iter().filter(|path| is_stream(path)).collect();
+        let mut streams: Vec<&mut PathBuf> = command
+            .inputs()
+            .into_iter()
+            .filter(|path| is_stream(path))
+            .collect();
         match &mut streams[..] {
             [] => Ok(Self::default()),
             [path] => Self::spool(path, format),
-            _ => Err(Failure::input("- is standard input, which can be read once; name files for the other inputs")),
+            _ => Err(Failure::input(
+                "- is standard input, which can be read once; name files for the other inputs",
+            )),
         }
     }
 
@@ -39,7 +45,11 @@ impl StandardInput {
         let failed = |error| Failure::io(Path::new("standard input"), "be read", error);
         let mut input = io::stdin().lock();
         let mut start = Vec::new();
-        input.by_ref().take(16).read_to_end(&mut start).map_err(failed)?;
+        input
+            .by_ref()
+            .take(16)
+            .read_to_end(&mut start)
+            .map_err(failed)?;
         let ending = match format {
             Some(format) if format.is_input() => format.ending(),
             _ => ending_of_content(&start),
@@ -48,7 +58,9 @@ impl StandardInput {
         *path = folder.path().join(format!("stdin{ending}"));
         let mut file = std::fs::File::create(&*path).map_err(failed)?;
         io::copy(&mut start.chain(input), &mut file).map_err(failed)?;
-        Ok(Self { _folder: Some(folder) })
+        Ok(Self {
+            _folder: Some(folder),
+        })
     }
 }
 
@@ -64,9 +76,12 @@ impl Command {
                 .chain(&mut args.base_weights)
                 .collect(),
             Self::ChooseK(args) => vec![&mut args.table.table],
-            Self::Evaluate(args) => {
-                args.labels.iter_mut().chain(&mut args.ensemble).chain(&mut args.held_out).collect()
-            }
+            Self::Evaluate(args) => args
+                .labels
+                .iter_mut()
+                .chain(&mut args.ensemble)
+                .chain(&mut args.held_out)
+                .collect(),
             Self::Merge(args) => args.files.iter_mut().collect(),
             Self::Modes(args) => vec![&mut args.ensemble],
             Self::Update(args) => vec![&mut args.ensemble, &mut args.add],

@@ -36,7 +36,11 @@ pub(crate) fn interrupted() -> bool {
 
 /// After a command's work: says so when Ctrl-C cut it short.
 pub(crate) fn unless_interrupted(kept: impl FnOnce() -> String) -> Result<(), Failure> {
-    if interrupted() { Err(Failure::interrupted(kept())) } else { Ok(()) }
+    if interrupted() {
+        Err(Failure::interrupted(kept()))
+    } else {
+        Ok(())
+    }
 }
 
 /// Shows the progress of an experiment, and stops it after Ctrl-C.
@@ -78,8 +82,14 @@ impl Progress {
         let style = ProgressStyle::with_template("{msg} {wide_bar} {percent}% {eta} left")
             .unwrap_or_else(|_| ProgressStyle::default_bar());
         let (what, begun) = (what.into(), Instant::now());
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()).with_style(style);
-        Self { bar: bar.with_message(what.clone()), what, begun, next: Mutex::new((begun + PATIENCE, 0)) }
+        let bar =
+            ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()).with_style(style);
+        Self {
+            bar: bar.with_message(what.clone()),
+            what,
+            begun,
+            next: Mutex::new((begun + PATIENCE, 0)),
+        }
     }
 
     /// Shows how far it is, at most ten times a second.
@@ -87,7 +97,9 @@ impl Progress {
         if crate::output::quiet() {
             return;
         }
-        let Ok(mut next) = self.next.try_lock() else { return };
+        let Ok(mut next) = self.next.try_lock() else {
+            return;
+        };
         let now = Instant::now();
         if now < next.0 {
             return;
@@ -105,7 +117,11 @@ impl Progress {
         } else {
             next.0 = now + LINE_EVERY;
             let percent = 100 * next.1 / PARTS;
-            crate::output::say(&format!("{}: {percent} % after {} s", self.what, self.begun.elapsed().as_secs()));
+            crate::output::say(&format!(
+                "{}: {percent} % after {} s",
+                self.what,
+                self.begun.elapsed().as_secs()
+            ));
         }
     }
 }
@@ -117,7 +133,11 @@ impl Monitor for Progress {
     }
 
     fn flow(&self) -> Flow {
-        if interrupted() { Flow::Stop } else { Flow::Continue }
+        if interrupted() {
+            Flow::Stop
+        } else {
+            Flow::Continue
+        }
     }
 }
 

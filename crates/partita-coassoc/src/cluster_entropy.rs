@@ -30,7 +30,9 @@ impl ClusterEntropy {
         }
         for ends in offsets.windows(2).filter(|ends| ends[1] - ends[0] > 2) {
             let bits = ((ends[1] - ends[0]) as f64).log2();
-            weights[ends[0]..ends[1]].iter_mut().for_each(|weight| *weight = weight.powf(1.0 / bits));
+            weights[ends[0]..ends[1]]
+                .iter_mut()
+                .for_each(|weight| *weight = weight.powf(1.0 / bits));
         }
     }
 }
@@ -49,13 +51,28 @@ mod tests {
         builder.push("c", [1, 1, 1, 2, 3, 3].map(Some)).unwrap();
         let ensemble = builder.finish().unwrap();
         let close = |weights: &[f64], expected: [f64; 7]| {
-            assert!(weights.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6), "{weights:?}");
+            assert!(
+                weights
+                    .iter()
+                    .zip(expected)
+                    .all(|(a, b)| (a - b).abs() < 1e-6),
+                "{weights:?}"
+            );
         };
         let mut weights = cluster_weights(&ensemble, 0.4);
-        close(&weights, [0.465_219, 0.465_219, 1.0, 0.145_720, 0.465_219, 1.0, 1.0]);
+        close(
+            &weights,
+            [0.465_219, 0.465_219, 1.0, 0.145_720, 0.465_219, 1.0, 1.0],
+        );
         ClusterEntropy::Bits.apply(&mut weights, &ensemble.offsets());
-        close(&weights, [0.465_219, 0.465_219, 1.0, 0.145_720, 0.465_219, 1.0, 1.0]);
+        close(
+            &weights,
+            [0.465_219, 0.465_219, 1.0, 0.145_720, 0.465_219, 1.0, 1.0],
+        );
         ClusterEntropy::Normalised.apply(&mut weights, &ensemble.offsets());
-        close(&weights, [0.465_219, 0.465_219, 1.0, 0.145_720, 0.617_043, 1.0, 1.0]);
+        close(
+            &weights,
+            [0.465_219, 0.465_219, 1.0, 0.145_720, 0.617_043, 1.0, 1.0],
+        );
     }
 }

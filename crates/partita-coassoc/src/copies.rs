@@ -15,7 +15,9 @@ use crate::whole_weights::whole_weights;
 ///
 /// # Cost
 /// O(n M) time; of soft base clusterings the shares once more.
-pub fn copy_counts<'a>(source: impl Into<WeightedEnsemble<'a>>) -> Result<Vec<(u32, u32)>, CoassocError> {
+pub fn copy_counts<'a>(
+    source: impl Into<WeightedEnsemble<'a>>,
+) -> Result<Vec<(u32, u32)>, CoassocError> {
     let source = source.into();
     let ensemble = source.ensemble;
     CoassocError::check_bases(ensemble.bases().len())?;
@@ -25,9 +27,14 @@ pub fn copy_counts<'a>(source: impl Into<WeightedEnsemble<'a>>) -> Result<Vec<(u
     let weights = whole_weights(source)?;
     let counted = |u: usize| weights.as_ref().map_or(1, |weights| weights[u]);
     let labelled = |i: usize| -> u32 {
-        (0..ensemble.bases().len()).filter(|&u| ensemble.label(i, u).is_some()).map(counted).sum()
+        (0..ensemble.bases().len())
+            .filter(|&u| ensemble.label(i, u).is_some())
+            .map(counted)
+            .sum()
     };
-    Ok((0..ensemble.objects()).map(|i| (labelled(i), labelled(i))).collect())
+    Ok((0..ensemble.objects())
+        .map(|i| (labelled(i), labelled(i)))
+        .collect())
 }
 
 #[cfg(test)]
@@ -41,16 +48,27 @@ mod tests {
     fn literal(ensemble: &Ensemble, weights: Option<&BaseWeights>) -> Vec<(u32, u32)> {
         let objects = ensemble.objects() as u32;
         let bases: Vec<u32> = (0..ensemble.bases().len() as u32).collect();
-        let twice = ensemble.select(&(0..objects).chain(0..objects).collect::<Vec<u32>>(), &bases);
-        let source = WeightedEnsemble { base_weights: weights, ..(&twice).into() };
+        let twice = ensemble.select(
+            &(0..objects).chain(0..objects).collect::<Vec<u32>>(),
+            &bases,
+        );
+        let source = WeightedEnsemble {
+            base_weights: weights,
+            ..(&twice).into()
+        };
         let pairs = CoAssociation::count(source, MemoryBudget::UNLIMITED, &Silent).unwrap();
-        (0..objects as usize).map(|i| pairs.pair(i, i + objects as usize)).collect()
+        (0..objects as usize)
+            .map(|i| pairs.pair(i, i + objects as usize))
+            .collect()
     }
 
     fn same(ensemble: &Ensemble) {
         let uneven = BaseWeights::new(vec![0.3, 1.7]).unwrap();
         for weights in [None, Some(&uneven)] {
-            let source = WeightedEnsemble { base_weights: weights, ..ensemble.into() };
+            let source = WeightedEnsemble {
+                base_weights: weights,
+                ..ensemble.into()
+            };
             assert_eq!(copy_counts(source).unwrap(), literal(ensemble, weights));
         }
     }
@@ -58,10 +76,15 @@ mod tests {
     #[test]
     fn a_copy_of_labels_is_always_together_with_them() {
         let mut builder = EnsembleBuilder::new(4);
-        builder.push("a", [Some(0), Some(0), Some(1), None]).unwrap();
+        builder
+            .push("a", [Some(0), Some(0), Some(1), None])
+            .unwrap();
         builder.push("b", [Some(0), None, Some(0), None]).unwrap();
         let ensemble = builder.finish().unwrap();
-        assert_eq!(copy_counts(&ensemble).unwrap(), [(2, 2), (1, 1), (2, 2), (0, 0)]);
+        assert_eq!(
+            copy_counts(&ensemble).unwrap(),
+            [(2, 2), (1, 1), (2, 2), (0, 0)]
+        );
         same(&ensemble);
     }
 

@@ -116,8 +116,11 @@ impl CoAssociation {
         }
         let missing = ensemble.missing() > 0;
         let needed = Self::bytes(objects, base_clusterings, missing);
-        let fit = most_that_fit(budget, objects as u64, |n| Self::bytes(n as usize, base_clusterings, missing));
-        let remedy = format!("{fit} objects would fit; for more, take the sparse evidence of sampled pairs");
+        let fit = most_that_fit(budget, objects as u64, |n| {
+            Self::bytes(n as usize, base_clusterings, missing)
+        });
+        let remedy =
+            format!("{fit} objects would fit; for more, take the sparse evidence of sampled pairs");
         budget.check("the co-association of all pairs", needed, &remedy)?;
         let tiles = Tiles::new(ensemble);
         let (together, seen) = if base_clusterings <= 255 {
@@ -127,7 +130,13 @@ impl CoAssociation {
             let (c, seen) = triangles(&tiles, |count| count, monitor)?;
             (Store::Words(c), seen.map(Store::Words))
         };
-        Ok(Self { objects, base_clusterings, unit: base_clusterings as u32, together, seen })
+        Ok(Self {
+            objects,
+            base_clusterings,
+            unit: base_clusterings as u32,
+            together,
+            seen,
+        })
     }
 
     /// All pairs from rows of the co-association, however those are made.
@@ -137,18 +146,40 @@ impl CoAssociation {
     ///
     /// # Cost
     /// That of half of every row; [`bytes_of_unit`](Self::bytes_of_unit) of memory.
-    pub fn count_rows(rows: &EvidenceRows, budget: MemoryBudget, monitor: &dyn Monitor) -> Result<Self, CoassocError> {
-        let (objects, base_clusterings, unit) = (rows.objects(), rows.base_clusterings(), rows.unit());
+    pub fn count_rows(
+        rows: &EvidenceRows,
+        budget: MemoryBudget,
+        monitor: &dyn Monitor,
+    ) -> Result<Self, CoassocError> {
+        let (objects, base_clusterings, unit) =
+            (rows.objects(), rows.base_clusterings(), rows.unit());
         let bytes = |n: usize| Self::bytes_of_unit(n, unit, rows.missing());
         let fit = most_that_fit(budget, objects as u64, |n| bytes(n as usize));
-        let remedy = format!("{fit} objects would fit; for more, take the sparse evidence of sampled pairs");
-        budget.check("the weighted co-association of all pairs", bytes(objects), &remedy)?;
+        let remedy =
+            format!("{fit} objects would fit; for more, take the sparse evidence of sampled pairs");
+        budget.check(
+            "the weighted co-association of all pairs",
+            bytes(objects),
+            &remedy,
+        )?;
         let (together, seen) = match width(unit) {
-            1 => stored(triangles_of(rows, |count| count as u8, monitor)?, Store::Bytes),
-            2 => stored(triangles_of(rows, |count| count as u16, monitor)?, Store::Words),
+            1 => stored(
+                triangles_of(rows, |count| count as u8, monitor)?,
+                Store::Bytes,
+            ),
+            2 => stored(
+                triangles_of(rows, |count| count as u16, monitor)?,
+                Store::Words,
+            ),
             _ => stored(triangles_of(rows, |count| count, monitor)?, Store::Wide),
         };
-        Ok(Self { objects, base_clusterings, unit, together, seen })
+        Ok(Self {
+            objects,
+            base_clusterings,
+            unit,
+            together,
+            seen,
+        })
     }
 
     /// Bytes of counts up to `unit` of the pairs of so many objects, with missing labels or without.
@@ -191,7 +222,9 @@ impl CoAssociation {
 
     /// How often both objects of each pair are labelled, N.
     pub fn seen(&self) -> Seen<'_> {
-        self.seen.as_ref().map_or(Seen::Always(self.unit), |seen| Seen::Counts(seen.counts()))
+        self.seen
+            .as_ref()
+            .map_or(Seen::Always(self.unit), |seen| Seen::Counts(seen.counts()))
     }
 
     /// c and N of two different objects, in either order.
@@ -199,7 +232,11 @@ impl CoAssociation {
     /// # Panics
     /// If the objects are the same or out of range.
     pub fn pair(&self, i: usize, j: usize) -> (u32, u32) {
-        assert!(i != j && i.max(j) < self.objects, "({i}, {j}) is no pair of {} objects", self.objects);
+        assert!(
+            i != j && i.max(j) < self.objects,
+            "({i}, {j}) is no pair of {} objects",
+            self.objects
+        );
         let pair = place(self.objects, i.min(j), i.max(j));
         (self.together().at(pair), self.seen().at(pair))
     }
@@ -223,23 +260,44 @@ impl CoAssociation {
 
     /// c / N for every pair; 0 where no base clustering saw both.
     pub fn similarities(&self) -> Vec<f64> {
-        self.map(|c, n| if n == 0 { 0.0 } else { f64::from(c) / f64::from(n) })
+        self.map(|c, n| {
+            if n == 0 {
+                0.0
+            } else {
+                f64::from(c) / f64::from(n)
+            }
+        })
     }
 
     /// 1 − c / N for every pair; 1 where no base clustering saw both.
     pub fn dissimilarities(&self) -> Vec<f64> {
-        self.map(|c, n| if n == 0 { 1.0 } else { f64::from(n - c) / f64::from(n) })
+        self.map(|c, n| {
+            if n == 0 {
+                1.0
+            } else {
+                f64::from(n - c) / f64::from(n)
+            }
+        })
     }
 
     /// [`dissimilarities`](Self::dissimilarities) in single precision.
     pub fn dissimilarities_f32(&self) -> Vec<f32> {
-        self.map(|c, n| if n == 0 { 1.0 } else { (n - c) as f32 / n as f32 })
+        self.map(|c, n| {
+            if n == 0 {
+                1.0
+            } else {
+                (n - c) as f32 / n as f32
+            }
+        })
     }
 
     fn map<T: Send>(&self, value: impl Fn(u32, u32) -> T + Sync) -> Vec<T> {
         let (c, n) = (self.together(), self.seen());
         let pairs = self.objects * self.objects.saturating_sub(1) / 2;
-        (0..pairs).into_par_iter().map(|pair| value(c.at(pair), n.at(pair))).collect()
+        (0..pairs)
+            .into_par_iter()
+            .map(|pair| value(c.at(pair), n.at(pair)))
+            .collect()
     }
 }
 
@@ -255,7 +313,10 @@ fn triangles<T: Copy + Default + Send>(
     let mut together = vec![T::default(); pairs];
     let mut seen = vec![T::default(); if tiles.missing() { pairs } else { 0 }];
     let (done, stopped) = (AtomicU64::new(0), AtomicBool::new(false));
-    let parts: Vec<_> = chunks(n, BLOCK).zip(parts(&mut together, n)).zip(parts(&mut seen, n)).collect();
+    let parts: Vec<_> = chunks(n, BLOCK)
+        .zip(parts(&mut together, n))
+        .zip(parts(&mut seen, n))
+        .collect();
     parts.into_par_iter().for_each(|((rows, together), seen)| {
         if stopped.load(Ordering::Relaxed) {
             return;
@@ -272,7 +333,10 @@ fn triangles<T: Copy + Default + Send>(
     Ok((together, tiles.missing().then_some(seen)))
 }
 
-fn stored<T>((together, seen): (Vec<T>, Option<Vec<T>>), store: impl Fn(Vec<T>) -> Store) -> (Store, Option<Store>) {
+fn stored<T>(
+    (together, seen): (Vec<T>, Option<Vec<T>>),
+    store: impl Fn(Vec<T>) -> Store,
+) -> (Store, Option<Store>) {
     (store(together), seen.map(store))
 }
 
@@ -287,7 +351,10 @@ fn triangles_of<T: Copy + Default + Send>(
     let mut together = vec![T::default(); pairs];
     let mut seen = vec![T::default(); if rows.missing() { pairs } else { 0 }];
     let (done, stopped) = (AtomicU64::new(0), AtomicBool::new(false));
-    let parts: Vec<_> = chunks(n, BLOCK).zip(parts(&mut together, n)).zip(parts(&mut seen, n)).collect();
+    let parts: Vec<_> = chunks(n, BLOCK)
+        .zip(parts(&mut together, n))
+        .zip(parts(&mut seen, n))
+        .collect();
     parts.into_par_iter().for_each(|((block, together), seen)| {
         let (mut place, size) = (0, block.len() as u64);
         for i in block.filter(|_| !stopped.load(Ordering::Relaxed)) {
@@ -324,7 +391,13 @@ fn parts<T>(mut triangle: &mut [T], n: usize) -> impl Iterator<Item = &mut [T]> 
 }
 
 /// The counts of one block of objects with all later ones.
-fn count_block<T: Copy>(tiles: &Tiles, start: usize, together: &mut [T], seen: &mut [T], narrow: impl Fn(u16) -> T) {
+fn count_block<T: Copy>(
+    tiles: &Tiles,
+    start: usize,
+    together: &mut [T],
+    seen: &mut [T],
+    narrow: impl Fn(u16) -> T,
+) {
     let n = tiles.objects();
     let (mut c, mut both) = ([[0; BLOCK]; GROUP], [[0; BLOCK]; GROUP]);
     for block in start / BLOCK..tiles.blocks() {
@@ -340,7 +413,9 @@ fn count_block<T: Copy>(tiles: &Tiles, start: usize, together: &mut [T], seen: &
                 let lanes = from % BLOCK..from % BLOCK + (to - from);
                 let at = place(n, i, from) - place(n, start, start + 1);
                 let write = |out: &mut [T], counts: &[u16]| {
-                    out.iter_mut().zip(counts).for_each(|(out, &count)| *out = narrow(count));
+                    out.iter_mut()
+                        .zip(counts)
+                        .for_each(|(out, &count)| *out = narrow(count));
                 };
                 write(&mut together[at..at + lanes.len()], &c[r][lanes.clone()]);
                 if tiles.missing() {
@@ -358,8 +433,12 @@ mod tests {
 
     fn small() -> CoAssociation {
         let mut builder = EnsembleBuilder::new(4);
-        builder.push("a", [Some(0), Some(0), Some(1), None]).unwrap();
-        builder.push("b", [Some(0), Some(0), Some(0), Some(1)]).unwrap();
+        builder
+            .push("a", [Some(0), Some(0), Some(1), None])
+            .unwrap();
+        builder
+            .push("b", [Some(0), Some(0), Some(0), Some(1)])
+            .unwrap();
         CoAssociation::count(&builder.finish().unwrap(), MemoryBudget::UNLIMITED, &Silent).unwrap()
     }
 
@@ -367,7 +446,10 @@ mod tests {
     fn counts_can_be_checked_by_eye() {
         let counts = small();
         assert_eq!(counts.together(), Counts::Bytes(&[2, 1, 0, 1, 0, 0]));
-        assert_eq!(counts.seen(), Seen::Counts(Counts::Bytes(&[2, 2, 1, 2, 1, 1])));
+        assert_eq!(
+            counts.seen(),
+            Seen::Counts(Counts::Bytes(&[2, 2, 1, 2, 1, 1]))
+        );
         assert_eq!(counts.pair(2, 0), (1, 2));
         let (mut c, mut n) = ([9; 4], [9; 4]);
         counts.fill_row(1, &mut c, &mut n);

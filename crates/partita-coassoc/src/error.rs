@@ -64,7 +64,11 @@ pub fn most_that_fit(budget: MemoryBudget, most: u64, bytes: impl Fn(u64) -> u64
     let (mut fits, mut above) = (0, most.saturating_add(1));
     while above - fits > 1 {
         let middle = fits + (above - fits) / 2;
-        if bytes(middle) <= budget.bytes() { fits = middle } else { above = middle }
+        if bytes(middle) <= budget.bytes() {
+            fits = middle
+        } else {
+            above = middle
+        }
     }
     fits
 }

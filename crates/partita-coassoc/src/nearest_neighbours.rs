@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 
 use partita_core::ndarray::{ArrayView1, ArrayView2};
 use partita_core::{
-    Ensemble, Flow, Label, LabelRows, MemoryBudget, Monitor, ProgressCounter, Seed, WeightedEnsemble, chunks,
+    Ensemble, Flow, Label, LabelRows, MemoryBudget, Monitor, ProgressCounter, Seed,
+    WeightedEnsemble, chunks,
 };
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
@@ -28,7 +29,11 @@ pub struct StrongestSettings {
 
 impl Default for StrongestSettings {
     fn default() -> Self {
-        Self { exact_objects: 30_000, orders: 8, reach: 1 }
+        Self {
+            exact_objects: 30_000,
+            orders: 8,
+            reach: 1,
+        }
     }
 }
 
@@ -63,10 +68,20 @@ impl SparseEvidence {
         let n = ensemble.objects();
         CoassocError::check_bases(ensemble.bases().len())?;
         let pairs = (n * neighbours.min(n)) as u64;
-        let wide = if ensemble.memberships().is_some() || whole_weights(source)?.is_some() { 12 * pairs } else { 0 };
-        let needed =
-            Self::bytes(n, ensemble.bases().len(), pairs, ensemble.missing() > 0) + 24 * pairs + 8 * n as u64 + wide;
-        budget.check("the evidence of the strongest neighbours", needed, "take fewer neighbours")?;
+        let wide = if ensemble.memberships().is_some() || whole_weights(source)?.is_some() {
+            12 * pairs
+        } else {
+            0
+        };
+        let needed = Self::bytes(n, ensemble.bases().len(), pairs, ensemble.missing() > 0)
+            + 24 * pairs
+            + 8 * n as u64
+            + wide;
+        budget.check(
+            "the evidence of the strongest neighbours",
+            needed,
+            "take fewer neighbours",
+        )?;
         let progress = ProgressCounter::new(monitor, SEARCH + COUNT);
         let search = progress.part(SEARCH);
         let mut pairs = if n <= settings.exact_objects {
@@ -101,16 +116,32 @@ pub fn recall(
     let (drawn, _) = objects.partial_shuffle(&mut seed.rng(), sample);
     let found = |&i: &usize| {
         let best = best_of(&rows, i, neighbours);
-        let Some(&(weakest, _)) = best.last() else { return (0, 0) };
-        let strong = evidence.row(i).filter(|&(_, c, n)| strength(c, n) >= weakest).count();
+        let Some(&(weakest, _)) = best.last() else {
+            return (0, 0);
+        };
+        let strong = evidence
+            .row(i)
+            .filter(|&(_, c, n)| strength(c, n) >= weakest)
+            .count();
         (strong.min(best.len()), best.len())
     };
-    let (found, all) = drawn.par_iter().map(found).reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
-    Ok(if all == 0 { 1.0 } else { found as f64 / all as f64 })
+    let (found, all) = drawn
+        .par_iter()
+        .map(found)
+        .reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+    Ok(if all == 0 {
+        1.0
+    } else {
+        found as f64 / all as f64
+    })
 }
 
 fn strength(c: u32, n: u32) -> f64 {
-    if n == 0 { 0.0 } else { f64::from(c) / f64::from(n) }
+    if n == 0 {
+        0.0
+    } else {
+        f64::from(c) / f64::from(n)
+    }
 }
 
 /// The strongest neighbours of one object, strongest first, of all others.
@@ -130,11 +161,19 @@ fn best_of(rows: &EvidenceRows, object: usize, neighbours: usize) -> Vec<(f64, u
     all
 }
 
-fn exact(rows: &EvidenceRows, neighbours: usize, monitor: &dyn Monitor) -> Result<Vec<(u32, u32)>, CoassocError> {
+fn exact(
+    rows: &EvidenceRows,
+    neighbours: usize,
+    monitor: &dyn Monitor,
+) -> Result<Vec<(u32, u32)>, CoassocError> {
     let mut pairs = Vec::new();
     for part in chunks(rows.objects(), 1024) {
         let done = part.end as u64;
-        let of = |i: usize| best_of(rows, i, neighbours).into_iter().map(move |(_, j)| sorted(i as u32, j));
+        let of = |i: usize| {
+            best_of(rows, i, neighbours)
+                .into_iter()
+                .map(move |(_, j)| sorted(i as u32, j))
+        };
         pairs.par_extend(part.into_par_iter().flat_map_iter(of));
         if monitor.tick(done, rows.objects() as u64) == Flow::Stop {
             return Err(CoassocError::Interrupted);
@@ -159,7 +198,12 @@ struct Best {
 impl Best {
     fn new(objects: usize, neighbours: usize) -> Self {
         let weakest = vec![(f32::NEG_INFINITY, u32::MAX); objects];
-        Self { neighbours, kept: vec![(0.0, 0); objects * neighbours], filled: vec![0; objects], weakest }
+        Self {
+            neighbours,
+            kept: vec![(0.0, 0); objects * neighbours],
+            filled: vec![0; objects],
+            weakest,
+        }
     }
 
     fn offer(&mut self, to: u32, strength: f32, object: u32) {
@@ -170,18 +214,27 @@ impl Best {
         }
         let filled = &mut self.filled[to as usize];
         let kept = &mut self.kept[to as usize * self.neighbours..][..self.neighbours];
-        if kept[..*filled as usize].iter().any(|&(_, known)| known == object) {
+        if kept[..*filled as usize]
+            .iter()
+            .any(|&(_, known)| known == object)
+        {
             return;
         }
         let place = if (*filled as usize) < self.neighbours {
             *filled += 1;
             *filled as usize - 1
         } else {
-            kept.iter().position(|kept| kept == weakest).expect("the weakest is kept")
+            kept.iter()
+                .position(|kept| kept == weakest)
+                .expect("the weakest is kept")
         };
         kept[place] = (strength, object);
         if *filled as usize == self.neighbours {
-            *weakest = kept.iter().copied().reduce(|a, b| if rank(b) < rank(a) { b } else { a }).expect("one is kept");
+            *weakest = kept
+                .iter()
+                .copied()
+                .reduce(|a, b| if rank(b) < rank(a) { b } else { a })
+                .expect("one is kept");
         }
     }
 }
@@ -207,7 +260,9 @@ fn candidates(
         for part in chunks(n, 1 << 15) {
             let later = |at: usize| {
                 let first = order[at];
-                order[at + 1..(at + 1 + reach).min(n)].iter().map(move |&j| sorted(first, j))
+                order[at + 1..(at + 1 + reach).min(n)]
+                    .iter()
+                    .map(move |&j| sorted(first, j))
             };
             let mut pairs: Vec<(u32, u32)> = part.clone().flat_map(later).collect();
             pairs.par_sort_unstable();
@@ -225,7 +280,9 @@ fn candidates(
     }
     let of = |i: usize| {
         let start = i * neighbours;
-        best.kept[start..start + best.filled[i] as usize].iter().map(move |&(_, j)| sorted(i as u32, j))
+        best.kept[start..start + best.filled[i] as usize]
+            .iter()
+            .map(move |&(_, j)| sorted(i as u32, j))
     };
     Ok((0..n).flat_map(of).collect())
 }
@@ -235,14 +292,25 @@ fn by_labels<L: Label>(rows: ArrayView2<'_, L>, bases: &[usize]) -> Vec<u32> {
     // As many labels as fit a word tell most rows apart; the others are compared where these are equal.
     let bits = 8 * size_of::<L>();
     let (first, others) = bases.split_at(bases.len().min(64 / bits));
-    let number = |label: L| label.cluster().map_or(u64::MAX >> (64 - bits), |cluster| cluster as u64);
-    let word = |row: ArrayView1<'_, L>| first.iter().fold(0, |word, &u| word << bits | number(row[u]));
+    let number = |label: L| {
+        label
+            .cluster()
+            .map_or(u64::MAX >> (64 - bits), |cluster| cluster as u64)
+    };
+    let word = |row: ArrayView1<'_, L>| {
+        first
+            .iter()
+            .fold(0, |word, &u| word << bits | number(row[u]))
+    };
     let mut order: Vec<(u64, u32)> = rows.outer_iter().map(word).zip(0..).collect();
     order.par_sort_unstable();
     let rest = |i: u32| others.iter().map(move |&u| rows[[i as usize, u]]);
-    order.par_chunk_by_mut(|a, b| a.0 == b.0).filter(|equal| equal.len() > 1).for_each(|equal| {
-        equal.sort_unstable_by(|&(_, a), &(_, b)| rest(a).cmp(rest(b)).then(a.cmp(&b)));
-    });
+    order
+        .par_chunk_by_mut(|a, b| a.0 == b.0)
+        .filter(|equal| equal.len() > 1)
+        .for_each(|equal| {
+            equal.sort_unstable_by(|&(_, a), &(_, b)| rest(a).cmp(rest(b)).then(a.cmp(&b)));
+        });
     order.into_iter().map(|(_, i)| i).collect()
 }
 
@@ -255,7 +323,12 @@ mod tests {
 
     fn in_order<L: Label>(rows: &Array2<L>, bases: &[usize]) -> Vec<u32> {
         let mut order: Vec<u32> = (0..rows.nrows() as u32).collect();
-        let key = |i: u32| bases.iter().map(|&u| rows[[i as usize, u]]).collect::<Vec<L>>();
+        let key = |i: u32| {
+            bases
+                .iter()
+                .map(|&u| rows[[i as usize, u]])
+                .collect::<Vec<L>>()
+        };
         order.sort_by_key(|&i| (key(i), i));
         order
     }
@@ -268,11 +341,21 @@ mod tests {
             let (n, m) = (rng.random_range(1..80), rng.random_range(1..14));
             let mut bases: Vec<usize> = (0..m).collect();
             bases.shuffle(&mut rng);
-            let bytes =
-                Array2::from_shape_fn((n, m), |_| [0, 1, u8::MISSING][rng.random_range(0..16usize).saturating_sub(13)]);
-            let words = bytes.mapv(|label| label.cluster().map_or(u16::MISSING, |k| 300 * k as u16));
-            assert_eq!(by_labels(bytes.view(), &bases), in_order(&bytes, &bases), "seed {seed}");
-            assert_eq!(by_labels(words.view(), &bases), in_order(&words, &bases), "seed {seed}");
+            let bytes = Array2::from_shape_fn((n, m), |_| {
+                [0, 1, u8::MISSING][rng.random_range(0..16usize).saturating_sub(13)]
+            });
+            let words =
+                bytes.mapv(|label| label.cluster().map_or(u16::MISSING, |k| 300 * k as u16));
+            assert_eq!(
+                by_labels(bytes.view(), &bases),
+                in_order(&bytes, &bases),
+                "seed {seed}"
+            );
+            assert_eq!(
+                by_labels(words.view(), &bases),
+                in_order(&words, &bases),
+                "seed {seed}"
+            );
         }
     }
 
@@ -292,7 +375,9 @@ mod tests {
             all.dedup();
             all.truncate(neighbours);
             let kept = best.kept[..best.filled[0] as usize].iter();
-            let mut kept: Vec<_> = kept.map(|&(strength, object)| (Reverse(strength as u32), object)).collect();
+            let mut kept: Vec<_> = kept
+                .map(|&(strength, object)| (Reverse(strength as u32), object))
+                .collect();
             kept.sort_unstable();
             assert_eq!(kept, all, "seed {seed}");
         }

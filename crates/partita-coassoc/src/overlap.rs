@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use partita_core::ndarray::{Array2, ArrayView2, Axis};
 use partita_core::{
-    BaseClustering, Label, Mergeable, PassError, PassKind, PassRunner, ProblemSize, RowBlock, RowPass, sums_under_way,
+    BaseClustering, Label, Mergeable, PassError, PassKind, PassRunner, ProblemSize, RowBlock,
+    RowPass, sums_under_way,
 };
 use serde::{Deserialize, Serialize};
 
@@ -47,7 +48,9 @@ impl Overlap {
     /// [`PassError`] when rows cannot be read or the monitor asks to stop.
     pub fn count(rows: &PassRunner<'_>) -> Result<Self, PassError> {
         let offsets = BaseClustering::offsets(rows.source().bases());
-        let sum = rows.run(&CountPairs { offsets: offsets.clone() })?;
+        let sum = rows.run(&CountPairs {
+            offsets: offsets.clone(),
+        })?;
         Ok(Self::of(sum, offsets))
     }
 
@@ -62,7 +65,9 @@ impl Overlap {
             return Err(OverlapError::Bases);
         }
         sum.table += &more.table;
-        sum.first_unlabelled = self.first_unlabelled.or(more.first_unlabelled.map(|row| rows + row));
+        sum.first_unlabelled = self
+            .first_unlabelled
+            .or(more.first_unlabelled.map(|row| rows + row));
         Ok(sum)
     }
 
@@ -79,7 +84,13 @@ impl Overlap {
             return Err(OverlapError::Bases);
         }
         let old = self.offsets[self.offsets.len() - 1] as u32;
-        let new = Self::of(rows.run(&CountNewPairs { offsets: offsets.clone(), old })?, offsets);
+        let new = Self::of(
+            rows.run(&CountNewPairs {
+                offsets: offsets.clone(),
+                old,
+            })?,
+            offsets,
+        );
         let mut sum = self.widened(&new.offsets)?;
         sum.table += &new.table;
         sum.first_unlabelled = new.first_unlabelled;
@@ -90,31 +101,48 @@ impl Overlap {
     pub(crate) fn widened(&self, offsets: &[usize]) -> Result<Self, OverlapError> {
         let clusters = |offsets: &[usize], u: usize| offsets[u + 1] - offsets[u];
         let bases = self.offsets.len() - 1;
-        if offsets.len() <= bases || (0..bases).any(|u| clusters(offsets, u) < clusters(&self.offsets, u)) {
+        if offsets.len() <= bases
+            || (0..bases).any(|u| clusters(offsets, u) < clusters(&self.offsets, u))
+        {
             return Err(OverlapError::Bases);
         }
-        let place: Vec<usize> =
-            (0..bases).flat_map(|u| (0..clusters(&self.offsets, u)).map(move |j| offsets[u] + j)).collect();
+        let place: Vec<usize> = (0..bases)
+            .flat_map(|u| (0..clusters(&self.offsets, u)).map(move |j| offsets[u] + j))
+            .collect();
         let side = offsets[offsets.len() - 1];
         let mut table = Array2::zeros((side, side));
         for ((a, b), count) in self.table.indexed_iter() {
             table[[place[a], place[b]]] = *count;
         }
-        Ok(Self { table, offsets: offsets.to_vec(), first_unlabelled: self.first_unlabelled })
+        Ok(Self {
+            table,
+            offsets: offsets.to_vec(),
+            first_unlabelled: self.first_unlabelled,
+        })
     }
 
     /// A table that was counted before; none where it is not a table of base clusterings that start at these offsets.
-    pub fn from_parts(table: Array2<f64>, offsets: Vec<usize>, first_unlabelled: Option<u64>) -> Option<Self> {
+    pub fn from_parts(
+        table: Array2<f64>,
+        offsets: Vec<usize>,
+        first_unlabelled: Option<u64>,
+    ) -> Option<Self> {
         let side = *offsets.last()?;
-        let fits = offsets.first() == Some(&0) && offsets.is_sorted() && table.dim() == (side, side);
+        let fits =
+            offsets.first() == Some(&0) && offsets.is_sorted() && table.dim() == (side, side);
         let counts = |x: &f64| x.is_finite() && *x >= 0.0;
-        (fits && table.iter().all(counts) && table == table.t()).then_some(Self { table, offsets, first_unlabelled })
+        (fits && table.iter().all(counts) && table == table.t()).then_some(Self {
+            table,
+            offsets,
+            first_unlabelled,
+        })
     }
 
     /// Bytes that [`Overlap::count`] holds at once, at most, whoever holds the rows.
     pub fn bytes(size: &ProblemSize) -> u64 {
         let side = size.base_clusters as u64;
-        side.saturating_mul(side).saturating_mul(8 * (sums_under_way() + 1))
+        side.saturating_mul(side)
+            .saturating_mul(8 * (sums_under_way() + 1))
     }
 
     /// The same where every object is shared out among its base clusters: it counts its weight over the sum of the
@@ -130,8 +158,15 @@ impl Overlap {
     /// If there is not one strength a base cluster.
     pub fn shared(rows: &PassRunner<'_>, strengths: &[f64]) -> Result<Self, PassError> {
         let offsets = BaseClustering::offsets(rows.source().bases());
-        assert_eq!(strengths.len(), offsets[offsets.len() - 1], "one strength a base cluster");
-        let sum = rows.run(&SharePairs { offsets: offsets.clone(), strengths: strengths.to_vec() })?;
+        assert_eq!(
+            strengths.len(),
+            offsets[offsets.len() - 1],
+            "one strength a base cluster"
+        );
+        let sum = rows.run(&SharePairs {
+            offsets: offsets.clone(),
+            strengths: strengths.to_vec(),
+        })?;
         Ok(Self::of(sum, offsets))
     }
 
@@ -141,19 +176,32 @@ impl Overlap {
     }
 
     /// From the whole table.
-    pub(crate) fn of_table(table: Array2<f64>, offsets: Vec<usize>, first_unlabelled: Option<u64>) -> Self {
-        Self { table, offsets, first_unlabelled }
+    pub(crate) fn of_table(
+        table: Array2<f64>,
+        offsets: Vec<usize>,
+        first_unlabelled: Option<u64>,
+    ) -> Self {
+        Self {
+            table,
+            offsets,
+            first_unlabelled,
+        }
     }
 
     fn of(sum: PairSums, offsets: Vec<usize>) -> Self {
         let side = offsets[offsets.len() - 1];
-        let mut table = Array2::from_shape_vec((side, side), sum.cells).expect("a table of ΣJ lines");
+        let mut table =
+            Array2::from_shape_vec((side, side), sum.cells).expect("a table of ΣJ lines");
         for a in 0..side {
             for b in 0..a {
                 table[[a, b]] = table[[b, a]];
             }
         }
-        Self { table, offsets, first_unlabelled: sum.first_unlabelled }
+        Self {
+            table,
+            offsets,
+            first_unlabelled: sum.first_unlabelled,
+        }
     }
 
     /// The whole table, ΣJ × ΣJ.
@@ -215,8 +263,11 @@ pub enum OverlapError {
 }
 
 /// The passes of this crate.
-pub const PASSES: &[PassKind] =
-    &[PassKind::of::<CountPairs>(), PassKind::of::<SharePairs>(), PassKind::of::<CountNewPairs>()];
+pub const PASSES: &[PassKind] = &[
+    PassKind::of::<CountPairs>(),
+    PassKind::of::<SharePairs>(),
+    PassKind::of::<CountNewPairs>(),
+];
 
 /// Sums over pairs of base clusters; only those of different base clusterings in their order, and the diagonal, are used.
 #[derive(Serialize, Deserialize)]
@@ -230,13 +281,19 @@ impl PairSums {
         let side = offsets[offsets.len() - 1];
         // Written and not only reserved: pages that are read before they are written are mapped twice, and the second time every
         // thread of the process is interrupted.
-        Self { cells: std::iter::repeat_n(0.0, side * side).collect(), first_unlabelled: None }
+        Self {
+            cells: std::iter::repeat_n(0.0, side * side).collect(),
+            first_unlabelled: None,
+        }
     }
 }
 
 impl Mergeable for PairSums {
     fn merge(&mut self, other: Self) {
-        self.cells.iter_mut().zip(&other.cells).for_each(|(sum, cell)| *sum += cell);
+        self.cells
+            .iter_mut()
+            .zip(&other.cells)
+            .for_each(|(sum, cell)| *sum += cell);
         self.first_unlabelled = self.first_unlabelled.or(other.first_unlabelled);
     }
 }
@@ -291,7 +348,10 @@ impl RowPass for CountNewPairs {
         let mut clusters: Vec<u32> = Vec::new();
         for (at, (row, weight)) in block.rows().enumerate() {
             clusters.clear();
-            let labelled = row.iter().zip(&self.offsets).filter_map(|(label, offset)| Some(label.cluster()? + offset));
+            let labelled = row
+                .iter()
+                .zip(&self.offsets)
+                .filter_map(|(label, offset)| Some(label.cluster()? + offset));
             clusters.extend(labelled.map(|c| c as u32));
             if clusters.is_empty() {
                 sum.first_unlabelled.get_or_insert(block.first + at as u64);
@@ -299,7 +359,9 @@ impl RowPass for CountNewPairs {
             let first_new = clusters.partition_point(|&c| c < self.old);
             for (place, &own) in clusters.iter().enumerate() {
                 let line = &mut sum.cells[own as usize * side..][..side];
-                clusters[place.max(first_new)..].iter().for_each(|&other| line[other as usize] += weight);
+                clusters[place.max(first_new)..]
+                    .iter()
+                    .for_each(|&other| line[other as usize] += weight);
             }
         }
     }
@@ -328,7 +390,12 @@ impl RowPass for SharePairs {
     fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut PairSums) {
         add_pairs(block, &self.offsets, sum, |clusters, weight| {
             // As a product with the inverse, which the embedding takes too.
-            weight * (1.0 / clusters.iter().map(|&c| self.strengths[c as usize]).sum::<f64>())
+            weight
+                * (1.0
+                    / clusters
+                        .iter()
+                        .map(|&c| self.strengths[c as usize])
+                        .sum::<f64>())
         });
     }
 }
@@ -350,7 +417,10 @@ fn add_pairs<L: Label>(
         shares.clear();
         for (at, (row, weight)) in block.rows().enumerate().skip(first).take(DECODED) {
             let start = clusters.len();
-            let labelled = row.iter().zip(offsets).filter_map(|(label, offset)| Some(label.cluster()? + offset));
+            let labelled = row
+                .iter()
+                .zip(offsets)
+                .filter_map(|(label, offset)| Some(label.cluster()? + offset));
             clusters.extend(labelled.map(|c| c as u32));
             if clusters.len() == start {
                 sum.first_unlabelled.get_or_insert(block.first + at as u64);
@@ -364,13 +434,21 @@ fn add_pairs<L: Label>(
 
 /// Adds rows, given by the ends of their clusters: pair by pair of places in the row, so that one strip of the table is
 /// in use at a time.
-fn add_decoded(clusters: &[u32], ends: &[usize], shares: &[f64], (bases, side): (usize, usize), cells: &mut [f64]) {
+fn add_decoded(
+    clusters: &[u32],
+    ends: &[usize],
+    shares: &[f64],
+    (bases, side): (usize, usize),
+    cells: &mut [f64],
+) {
     for place in 0..bases {
         let mut start = 0;
         for (&end, &share) in ends.iter().zip(shares) {
             let row = &clusters[start..end];
             start = end;
-            let Some((&own, later)) = row.get(place..).and_then(<[u32]>::split_first) else { continue };
+            let Some((&own, later)) = row.get(place..).and_then(<[u32]>::split_first) else {
+                continue;
+            };
             let line = &mut cells[own as usize * side..][..side];
             line[own as usize] += share;
             for &other in later {
@@ -393,25 +471,40 @@ mod tests {
             let label = |_| (!rng.random_bool(0.2)).then(|| rng.random_range(0..3 + u as u32));
             let mut labels: Vec<Option<u32>> = (0..objects).map(label).collect();
             labels[u] = Some(0);
-            builder.push_clusters(format!("u{u}"), labels, 3 + u).unwrap();
+            builder
+                .push_clusters(format!("u{u}"), labels, 3 + u)
+                .unwrap();
         }
         builder.finish().unwrap()
     }
 
     #[test]
     fn a_table_that_grows_is_the_one_that_is_counted_anew() {
-        let count =
-            |ensemble: &Ensemble| Overlap::count(&PassRunner::new(&EnsembleRows::new(ensemble), &Silent)).unwrap();
+        let count = |ensemble: &Ensemble| {
+            Overlap::count(&PassRunner::new(&EnsembleRows::new(ensemble), &Silent)).unwrap()
+        };
         for seed in 0..10 {
-            let (all, rows) = (drawn(seed, 700), |from: u32, to: u32| (from..to).collect::<Vec<_>>());
+            let (all, rows) = (drawn(seed, 700), |from: u32, to: u32| {
+                (from..to).collect::<Vec<_>>()
+            });
             let cold = count(&all);
             let old = all.select(&rows(0, 700), &[0, 1, 2]);
             let source = EnsembleRows::new(&all);
-            assert_eq!(count(&old).with_bases(&PassRunner::new(&source, &Silent)).unwrap(), cold);
-            let [first, last] = [rows(0, 400), rows(400, 700)].map(|rows| count(&all.select(&rows, &[0, 1, 2, 3, 4])));
+            assert_eq!(
+                count(&old)
+                    .with_bases(&PassRunner::new(&source, &Silent))
+                    .unwrap(),
+                cold
+            );
+            let [first, last] = [rows(0, 400), rows(400, 700)]
+                .map(|rows| count(&all.select(&rows, &[0, 1, 2, 3, 4])));
             assert_eq!(first.with_rows(400, &last).unwrap(), cold);
             assert_eq!(count(&old).with_rows(700, &last), Err(OverlapError::Bases));
-            let again = Overlap::from_parts(cold.table().to_owned(), cold.offsets().to_vec(), cold.first_unlabelled());
+            let again = Overlap::from_parts(
+                cold.table().to_owned(),
+                cold.offsets().to_vec(),
+                cold.first_unlabelled(),
+            );
             assert_eq!(again.unwrap(), cold);
         }
     }
@@ -428,7 +521,9 @@ mod tests {
             let mut counts = Array2::<f64>::zeros((offsets[5], offsets[5]));
             let mut shares = counts.clone();
             for (i, weight) in weights.iter().enumerate() {
-                let own: Vec<usize> = (0..5).filter_map(|u| Some(ensemble.label(i, u)? + offsets[u])).collect();
+                let own: Vec<usize> = (0..5)
+                    .filter_map(|u| Some(ensemble.label(i, u)? + offsets[u]))
+                    .collect();
                 let degree: f64 = own.iter().map(|&c| strengths[c]).sum();
                 for &a in &own {
                     for &b in &own {
@@ -439,7 +534,10 @@ mod tests {
             }
             let overlap = Overlap::count(&runner).unwrap();
             assert_eq!(overlap.table(), counts.view());
-            assert_eq!(overlap.first_unlabelled(), ensemble.first_unlabelled().map(|i| i as u64));
+            assert_eq!(
+                overlap.first_unlabelled(),
+                ensemble.first_unlabelled().map(|i| i as u64)
+            );
             let shared = Overlap::shared(&runner, &strengths).unwrap();
             assert!((&shared.table() - &shares).iter().all(|x| x.abs() < 1e-9));
         }

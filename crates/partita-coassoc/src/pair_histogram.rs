@@ -17,7 +17,10 @@ use crate::tiles::{GROUP, Tiles};
 ///
 /// # Cost
 /// O(n² M) byte comparisons; 16 M² bytes a thread.
-pub fn pair_histogram(ensemble: &Ensemble, monitor: &dyn Monitor) -> Result<Vec<u64>, CoassocError> {
+pub fn pair_histogram(
+    ensemble: &Ensemble,
+    monitor: &dyn Monitor,
+) -> Result<Vec<u64>, CoassocError> {
     let bases = ensemble.bases().len();
     CoassocError::check_bases(bases)?;
     let tiles = Tiles::new(ensemble);
@@ -29,8 +32,15 @@ pub fn pair_histogram(ensemble: &Ensemble, monitor: &dyn Monitor) -> Result<Vec<
         (block..blocks).for_each(|other| add(&tiles, block, other, &mut tables));
         Ok(tables)
     };
-    let counted = (0..blocks).into_par_iter().try_fold(|| vec![[0; GROUP]; cells], one);
-    let sum = |tables: Vec<[u64; GROUP]>| tables.iter().map(|parts| parts.iter().sum()).collect::<Vec<u64>>();
+    let counted = (0..blocks)
+        .into_par_iter()
+        .try_fold(|| vec![[0; GROUP]; cells], one);
+    let sum = |tables: Vec<[u64; GROUP]>| {
+        tables
+            .iter()
+            .map(|parts| parts.iter().sum())
+            .collect::<Vec<u64>>()
+    };
     counted.map(|tables| tables.map(sum)).try_reduce(
         || vec![0; cells],
         |mut a, b| {
@@ -57,7 +67,8 @@ fn add(tiles: &Tiles, block: usize, other: usize, tables: &mut [[u64; GROUP]]) {
         } else {
             // Each pair once.
             for row in 0..GROUP.min(tiles.objects() - first) {
-                (others.start.max(first + row + 1)..others.end).for_each(|j| raise(row, j - others.start));
+                (others.start.max(first + row + 1)..others.end)
+                    .for_each(|j| raise(row, j - others.start));
             }
         }
     }

@@ -91,8 +91,11 @@ fn both_ways<C: Copy + Default, V: Copy + Default>(
     values: &[V],
 ) -> (Vec<u32>, Vec<C>, Vec<V>) {
     let (stored, mut free) = (2 * pairs.len(), starts.to_vec());
-    let (mut neighbours, mut to_counts, mut to_values) =
-        (vec![0; stored], vec![C::default(); stored], vec![V::default(); stored]);
+    let (mut neighbours, mut to_counts, mut to_values) = (
+        vec![0; stored],
+        vec![C::default(); stored],
+        vec![V::default(); stored],
+    );
     for ((&(i, j), &count), &value) in pairs.iter().zip(counts).zip(values) {
         for (one, other) in [(i, j), (j, i)] {
             let place = &mut free[one as usize];
@@ -120,7 +123,9 @@ impl Rows {
         fn padded<L: Label>(rows: ArrayView2<'_, L>, chunks: usize) -> Vec<[L; WIDTH]> {
             let mut padded = vec![[L::MISSING; WIDTH]; rows.nrows() * chunks];
             for (row, padded) in rows.outer_iter().zip(padded.chunks_mut(chunks)) {
-                row.iter().zip(padded.as_flattened_mut()).for_each(|(&label, place)| *place = label);
+                row.iter()
+                    .zip(padded.as_flattened_mut())
+                    .for_each(|(&label, place)| *place = label);
             }
             padded
         }
@@ -135,12 +140,23 @@ impl Rows {
             LabelRows::Bytes(rows) => Absent::new(rows),
             LabelRows::Words(rows) => Absent::new(rows),
         });
-        Ok(Self { bases, chunks, labels, absent, weights: whole_weights(source)?, soft: SoftPairs::new(source)? })
+        Ok(Self {
+            bases,
+            chunks,
+            labels,
+            absent,
+            weights: whole_weights(source)?,
+            soft: SoftPairs::new(source)?,
+        })
     }
 
     /// N of a pair that all base clusterings label.
     pub(crate) fn unit(&self) -> u32 {
-        if self.soft.is_some() { MOST } else { unit(self.weights.as_deref(), self.bases) }
+        if self.soft.is_some() {
+            MOST
+        } else {
+            unit(self.weights.as_deref(), self.bases)
+        }
     }
 
     /// c of every pair, and N of every pair if labels are missing.
@@ -148,7 +164,10 @@ impl Rows {
         if let Some(soft) = &self.soft {
             let pair = |&(i, j): &(u32, u32)| soft.pair(i as usize, j as usize);
             let (together, seen) = pairs.par_iter().with_min_len(BATCH).map(pair).unzip();
-            return (Numbers::Wide(together), soft.missing().then_some(Numbers::Wide(seen)));
+            return (
+                Numbers::Wide(together),
+                soft.missing().then_some(Numbers::Wide(seen)),
+            );
         }
         match &self.weights {
             None => {
@@ -160,14 +179,23 @@ impl Rows {
                     Labels::Bytes(rows) => self.weigh(rows, weights, pairs),
                     Labels::Words(rows) => self.weigh(rows, weights, pairs),
                 };
-                (Numbers::Wide(together), self.absent.as_ref().map(|_| Numbers::Wide(seen)))
+                (
+                    Numbers::Wide(together),
+                    self.absent.as_ref().map(|_| Numbers::Wide(seen)),
+                )
             }
         }
     }
 
     /// Weights of the labels that pairs share, and of those that both have.
-    fn weigh<L: Label>(&self, rows: &[[L; WIDTH]], weights: &[u32], pairs: &[(u32, u32)]) -> (Vec<u32>, Vec<u32>) {
-        let row = |i: u32| rows[i as usize * self.chunks..(i as usize + 1) * self.chunks].as_flattened();
+    fn weigh<L: Label>(
+        &self,
+        rows: &[[L; WIDTH]],
+        weights: &[u32],
+        pairs: &[(u32, u32)],
+    ) -> (Vec<u32>, Vec<u32>) {
+        let row =
+            |i: u32| rows[i as usize * self.chunks..(i as usize + 1) * self.chunks].as_flattened();
         let weigh = |&(i, j): &(u32, u32)| {
             let (mut together, mut seen) = (0, 0);
             for ((a, b), weight) in row(i).iter().zip(row(j)).zip(weights) {
@@ -182,7 +210,14 @@ impl Rows {
 
     fn count_labels(&self, pairs: &[(u32, u32)]) -> (Vec<u16>, Option<Vec<u16>>) {
         let mut together = vec![0; pairs.len()];
-        let mut seen = vec![0; if self.absent.is_some() { pairs.len() } else { 0 }];
+        let mut seen = vec![
+            0;
+            if self.absent.is_some() {
+                pairs.len()
+            } else {
+                0
+            }
+        ];
         let filling = (self.chunks * WIDTH - self.bases) as u16;
         let batches = pairs.par_chunks(BATCH).zip(together.par_chunks_mut(BATCH));
         batches.for_each(|(pairs, counts)| {
@@ -193,13 +228,17 @@ impl Rows {
             counts.iter_mut().for_each(|count| *count -= filling);
         });
         if let Some(absent) = &self.absent {
-            let batches = pairs.par_chunks(BATCH).zip(together.par_chunks_mut(BATCH)).zip(seen.par_chunks_mut(BATCH));
+            let batches = pairs
+                .par_chunks(BATCH)
+                .zip(together.par_chunks_mut(BATCH))
+                .zip(seen.par_chunks_mut(BATCH));
             batches.for_each(|((pairs, c), seen)| {
                 pair_common_bits(&absent.bits, absent.words, pairs, seen);
                 for ((&(i, j), c), seen) in pairs.iter().zip(c).zip(seen) {
                     let both = *seen;
                     *c -= both;
-                    *seen = (self.bases as u16 - absent.counts[i as usize]) + both - absent.counts[j as usize];
+                    *seen = (self.bases as u16 - absent.counts[i as usize]) + both
+                        - absent.counts[j as usize];
                 }
             });
         }
@@ -210,9 +249,17 @@ impl Rows {
 impl Absent {
     fn new<L: Label>(rows: ArrayView2<'_, L>) -> Self {
         let words = rows.ncols().div_ceil(64);
-        let mut made = Self { words, bits: vec![0; rows.nrows() * words], counts: vec![0; rows.nrows()] };
+        let mut made = Self {
+            words,
+            bits: vec![0; rows.nrows() * words],
+            counts: vec![0; rows.nrows()],
+        };
         for (i, row) in rows.outer_iter().enumerate() {
-            for (u, _) in row.iter().enumerate().filter(|(_, label)| **label == L::MISSING) {
+            for (u, _) in row
+                .iter()
+                .enumerate()
+                .filter(|(_, label)| **label == L::MISSING)
+            {
                 made.bits[i * words + u / 64] |= 1 << (u % 64);
                 made.counts[i] += 1;
             }

@@ -44,9 +44,17 @@ impl EvidenceRows {
         let tiles = Tiles::new(source.ensemble);
         let weights = whole_weights(source)?.map(|whole| {
             let present = tiles.missing().then(|| tiles.present());
-            Weights { sum: whole.iter().sum(), whole, present }
+            Weights {
+                sum: whole.iter().sum(),
+                whole,
+                present,
+            }
         });
-        Ok(Self { tiles, weights, soft: SoftPairs::new(source)? })
+        Ok(Self {
+            tiles,
+            weights,
+            soft: SoftPairs::new(source)?,
+        })
     }
 
     /// Rows of the co-association of soft base clusterings, in which being together in base cluster c counts `worth(c)`, 0 to 1.
@@ -58,7 +66,10 @@ impl EvidenceRows {
         worth: impl Fn(usize) -> f64,
     ) -> Result<Self, CoassocError> {
         let source = source.into();
-        Ok(Self { soft: SoftPairs::by_cluster(source, worth)?, ..Self::new(source)? })
+        Ok(Self {
+            soft: SoftPairs::by_cluster(source, worth)?,
+            ..Self::new(source)?
+        })
     }
 
     /// Number of objects, n.
@@ -87,7 +98,9 @@ impl EvidenceRows {
 
     /// Whether some label is missing; if not, N is the same for every pair.
     pub fn missing(&self) -> bool {
-        self.soft.as_ref().map_or_else(|| self.tiles.missing(), SoftPairs::missing)
+        self.soft
+            .as_ref()
+            .map_or_else(|| self.tiles.missing(), SoftPairs::missing)
     }
 
     /// Calls `take(j, c, N)` with the counts of `object` and every object j in ascending order, itself included
@@ -103,8 +116,17 @@ impl EvidenceRows {
     }
 
     /// The same from the objects of block `first` on.
-    pub(crate) fn for_each_from(&self, object: usize, first: usize, mut take: impl FnMut(usize, u32, u32)) {
-        assert!(object < self.objects(), "object {object} of {}", self.objects());
+    pub(crate) fn for_each_from(
+        &self,
+        object: usize,
+        first: usize,
+        mut take: impl FnMut(usize, u32, u32),
+    ) {
+        assert!(
+            object < self.objects(),
+            "object {object} of {}",
+            self.objects()
+        );
         if let Some(soft) = &self.soft {
             return soft.row(object, first * BLOCK, take);
         }
@@ -116,15 +138,28 @@ impl EvidenceRows {
             self.tiles.count(object, block, &mut c, &mut seen);
             let start = block * BLOCK;
             for lane in 0..BLOCK.min(self.objects() - start) {
-                take(start + lane, u32::from(c[0][lane]), u32::from(seen[0][lane]));
+                take(
+                    start + lane,
+                    u32::from(c[0][lane]),
+                    u32::from(seen[0][lane]),
+                );
             }
         }
     }
 
-    fn weighted_from(&self, object: usize, first: usize, weights: &Weights, mut take: impl FnMut(usize, u32, u32)) {
+    fn weighted_from(
+        &self,
+        object: usize,
+        first: usize,
+        weights: &Weights,
+        mut take: impl FnMut(usize, u32, u32),
+    ) {
         let (mut c, mut seen) = ([0; BLOCK], [weights.sum; BLOCK]);
         let own = self.tiles.weighed(object, &weights.whole);
-        let present = weights.present.as_ref().map(|present| (present, present.weighed(object, &weights.whole)));
+        let present = weights
+            .present
+            .as_ref()
+            .map(|present| (present, present.weighed(object, &weights.whole)));
         for block in first..self.tiles.blocks() {
             self.tiles.weigh(&own, block, &mut c);
             if let Some((present, own)) = &present {
@@ -153,11 +188,19 @@ impl EvidenceRows {
         row: &mut [u32],
         write: impl Fn(&[u32], &[u32], &mut [u32]) + Sync,
     ) {
-        assert!(object < self.objects(), "object {object} of {}", self.objects());
+        assert!(
+            object < self.objects(),
+            "object {object} of {}",
+            self.objects()
+        );
         assert_eq!(row.len(), self.objects(), "places");
         let own = self.tiles.weighed(object, weights);
         let present = match &self.weights {
-            Some(Weights { whole, present: Some(present), .. }) => Some((present, present.weighed(object, whole))),
+            Some(Weights {
+                whole,
+                present: Some(present),
+                ..
+            }) => Some((present, present.weighed(object, whole))),
             _ => None,
         };
         let counted = self.weights.is_none() && self.missing();
@@ -177,6 +220,8 @@ impl EvidenceRows {
                 write(&sum[..row.len()], &both[..row.len()], row);
             }
         };
-        row.par_chunks_mut(blocks * BLOCK).enumerate().for_each(piece);
+        row.par_chunks_mut(blocks * BLOCK)
+            .enumerate()
+            .for_each(piece);
     }
 }

@@ -13,17 +13,28 @@ use crate::CoassocError;
 ///
 /// # Cost
 /// O(m log m) time for m pairs (or as many as are left out, if those are fewer), 16 bytes a pair.
-pub fn sample_pairs(objects: usize, pairs: u64, seed: Seed) -> Result<Vec<(u32, u32)>, CoassocError> {
+pub fn sample_pairs(
+    objects: usize,
+    pairs: u64,
+    seed: Seed,
+) -> Result<Vec<(u32, u32)>, CoassocError> {
     let there = objects as u64 * (objects as u64).saturating_sub(1) / 2;
     if pairs > there {
-        return Err(CoassocError::TooManyPairs { asked: pairs, objects, there });
+        return Err(CoassocError::TooManyPairs {
+            asked: pairs,
+            objects,
+            there,
+        });
     }
     let left_out = there - pairs;
     if pairs <= left_out {
         return Ok(decode(objects, sample(there, pairs, seed).into_iter()));
     }
     let mut out = sample(there, left_out, seed).into_iter().peekable();
-    Ok(decode(objects, (0..there).filter(|&pair| out.next_if_eq(&pair).is_none())))
+    Ok(decode(
+        objects,
+        (0..there).filter(|&pair| out.next_if_eq(&pair).is_none()),
+    ))
 }
 
 /// Different numbers below `below`, sorted: the first so many different ones of a sequence of independent draws, which
@@ -38,7 +49,10 @@ fn sample(below: u64, count: u64, seed: Seed) -> Vec<u64> {
         if first {
             drawn.sort_unstable();
         } else {
-            #[expect(clippy::stable_sort_primitive, reason = "it finds the many that are in order, which few follow")]
+            #[expect(
+                clippy::stable_sort_primitive,
+                reason = "it finds the many that are in order, which few follow"
+            )]
             drawn.sort();
         }
         drawn.dedup();
@@ -66,7 +80,16 @@ mod tests {
 
     #[test]
     fn exactly_so_many_different_pairs_in_order() {
-        for (objects, pairs) in [(0, 0), (1, 0), (2, 1), (5, 10), (5, 7), (5, 3), (40, 0), (300, 9_000)] {
+        for (objects, pairs) in [
+            (0, 0),
+            (1, 0),
+            (2, 1),
+            (5, 10),
+            (5, 7),
+            (5, 3),
+            (40, 0),
+            (300, 9_000),
+        ] {
             for seed in 0..20 {
                 let drawn = sample_pairs(objects, pairs, Seed::new(seed)).unwrap();
                 assert_eq!(drawn.len() as u64, pairs);
@@ -75,7 +98,10 @@ mod tests {
             }
         }
         let error = sample_pairs(5, 11, Seed::new(0)).unwrap_err();
-        assert_eq!(error.to_string(), "asked for 11 different pairs of 5 objects; there are 10");
+        assert_eq!(
+            error.to_string(),
+            "asked for 11 different pairs of 5 objects; there are 10"
+        );
     }
 
     #[test]
@@ -90,7 +116,12 @@ mod tests {
             }
             let expected = 400 * pairs as i64;
             for (i, row) in times.iter().enumerate() {
-                assert!(row[i + 1..].iter().all(|&count| (i64::from(count) - expected).abs() < 160), "{times:?}");
+                assert!(
+                    row[i + 1..]
+                        .iter()
+                        .all(|&count| (i64::from(count) - expected).abs() < 160),
+                    "{times:?}"
+                );
             }
         }
     }

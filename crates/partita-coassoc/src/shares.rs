@@ -13,7 +13,11 @@ const PIECE: usize = 4096;
 ///
 /// # Cost
 /// O(n (M r)²) time for r shares of an object in a base clustering; ΣJ × ΣJ numbers, two tables a thread.
-pub fn share_products(shares: &Memberships, side: usize, weight: impl Fn(usize) -> f64 + Sync) -> Array2<f64> {
+pub fn share_products(
+    shares: &Memberships,
+    side: usize,
+    weight: impl Fn(usize) -> f64 + Sync,
+) -> Array2<f64> {
     let pieces: Vec<usize> = (0..shares.objects().div_ceil(PIECE)).collect();
     let mut total = Array2::zeros((side, side));
     for some in pieces.chunks(rayon::current_num_threads()) {
@@ -24,7 +28,10 @@ pub fn share_products(shares: &Memberships, side: usize, weight: impl Fn(usize) 
                 for (&a, share) in clusters.iter().zip(own) {
                     let mut line = sums.row_mut(a as usize);
                     let factor = share * weight(object);
-                    clusters.iter().zip(own).for_each(|(&b, other)| line[b as usize] += factor * other);
+                    clusters
+                        .iter()
+                        .zip(own)
+                        .for_each(|(&b, other)| line[b as usize] += factor * other);
                 }
             }
             sums
@@ -55,7 +62,10 @@ impl Overlap {
         let mut first_unlabelled = None;
         for object in 0..shares.objects() {
             let (clusters, own) = shares.row(object);
-            clusters.iter().zip(own).for_each(|(&c, share)| table[[c as usize, c as usize]] += weight(object) * share);
+            clusters
+                .iter()
+                .zip(own)
+                .for_each(|(&c, share)| table[[c as usize, c as usize]] += weight(object) * share);
             if clusters.is_empty() {
                 first_unlabelled.get_or_insert(object as u64);
             }
@@ -68,12 +78,20 @@ impl Overlap {
     ///
     /// # Errors
     /// [`OverlapError::Bases`] where the first base clusterings are not these.
-    pub fn with_shares(&self, shares: &Memberships, offsets: &[usize]) -> Result<Self, OverlapError> {
+    pub fn with_shares(
+        &self,
+        shares: &Memberships,
+        offsets: &[usize],
+    ) -> Result<Self, OverlapError> {
         if !offsets.starts_with(self.offsets()) {
             return Err(OverlapError::Bases);
         }
         let old = self.offsets().last().copied().unwrap_or(0);
-        let base_of: Vec<usize> = offsets.windows(2).enumerate().flat_map(|(u, e)| vec![u; e[1] - e[0]]).collect();
+        let base_of: Vec<usize> = offsets
+            .windows(2)
+            .enumerate()
+            .flat_map(|(u, e)| vec![u; e[1] - e[0]])
+            .collect();
         let mut grown = self.widened(offsets)?;
         let table = grown.table_mut();
         for object in 0..shares.objects() {
@@ -82,7 +100,9 @@ impl Overlap {
             for at in first_new..clusters.len() {
                 let new = clusters[at] as usize;
                 table[[new, new]] += own[at];
-                for before in (0..at).filter(|&before| base_of[clusters[before] as usize] != base_of[new]) {
+                for before in
+                    (0..at).filter(|&before| base_of[clusters[before] as usize] != base_of[new])
+                {
                     let (other, product) = (clusters[before] as usize, own[before] * own[at]);
                     table[[other, new]] += product;
                     table[[new, other]] += product;
@@ -102,13 +122,21 @@ mod tests {
     #[test]
     fn shares_of_one_give_the_overlap_of_labels() {
         let mut builder = EnsembleBuilder::new(5);
-        builder.push("a", [Some(0), Some(1), Some(1), None, Some(0)]).unwrap();
-        builder.push("b", [Some(0), Some(1), Some(2), Some(2), Some(0)]).unwrap();
+        builder
+            .push("a", [Some(0), Some(1), Some(1), None, Some(0)])
+            .unwrap();
+        builder
+            .push("b", [Some(0), Some(1), Some(2), Some(2), Some(0)])
+            .unwrap();
         let ensemble = builder.finish().unwrap();
-        let labels = Overlap::count(&PassRunner::new(&EnsembleRows::new(&ensemble), &Silent)).unwrap();
+        let labels =
+            Overlap::count(&PassRunner::new(&EnsembleRows::new(&ensemble), &Silent)).unwrap();
         let soft = Overlap::of_shares(&ensemble.shares(), ensemble.offsets(), None);
         assert_eq!(soft, labels);
-        assert_eq!(share_products(&ensemble.shares(), 5, |_| 1.0), labels.table());
+        assert_eq!(
+            share_products(&ensemble.shares(), 5, |_| 1.0),
+            labels.table()
+        );
     }
 
     #[test]
@@ -116,12 +144,20 @@ mod tests {
         let mut builder = EnsembleBuilder::new(2);
         let values = || vec!["0".to_owned(), "1".into()];
         let shares = |rows| Shares::new(rows).unwrap();
-        builder.push_soft("a", values(), &shares(array![[0.25, 0.75], [1.0, 0.0]]), 8).unwrap();
-        builder.push_soft("b", values(), &shares(array![[0.5, 0.5], [0.0, 1.0]]), 8).unwrap();
+        builder
+            .push_soft("a", values(), &shares(array![[0.25, 0.75], [1.0, 0.0]]), 8)
+            .unwrap();
+        builder
+            .push_soft("b", values(), &shares(array![[0.5, 0.5], [0.0, 1.0]]), 8)
+            .unwrap();
         let ensemble = builder.finish().unwrap();
         let soft = Overlap::of_shares(&ensemble.shares(), ensemble.offsets(), Some(&[2.0, 1.0]));
-        let expected =
-            array![[1.5, 0.0, 0.25, 1.25], [0.0, 1.5, 0.75, 0.75], [0.25, 0.75, 1.0, 0.0], [1.25, 0.75, 0.0, 2.0]];
+        let expected = array![
+            [1.5, 0.0, 0.25, 1.25],
+            [0.0, 1.5, 0.75, 0.75],
+            [0.25, 0.75, 1.0, 0.0],
+            [1.25, 0.75, 0.0, 2.0]
+        ];
         assert_eq!(soft.table(), expected);
     }
 
@@ -135,15 +171,27 @@ mod tests {
             array![[0.5, 0.5], [0.25, 0.75], [0.0, 1.0]],
         ];
         for (u, table) in tables.into_iter().enumerate() {
-            builder.push_soft(format!("u{u}"), values(2), &Shares::new(table).unwrap(), 8).unwrap();
+            builder
+                .push_soft(format!("u{u}"), values(2), &Shares::new(table).unwrap(), 8)
+                .unwrap();
         }
         let all = builder.finish().unwrap();
-        let count =
-            |ensemble: &partita_core::Ensemble| Overlap::of_shares(&ensemble.shares(), ensemble.offsets(), None);
+        let count = |ensemble: &partita_core::Ensemble| {
+            Overlap::of_shares(&ensemble.shares(), ensemble.offsets(), None)
+        };
         let old = count(&all.select(&[0, 1, 2], &[0]));
-        assert_eq!(old.with_shares(&all.shares(), &all.offsets()).unwrap(), count(&all));
-        assert_eq!(count(&all).with_shares(&all.shares(), &[0, 3, 6]), Err(OverlapError::Bases));
-        let (first, last) = (count(&all.select(&[0, 1], &[0, 1, 2])), count(&all.select(&[2], &[0, 1, 2])));
+        assert_eq!(
+            old.with_shares(&all.shares(), &all.offsets()).unwrap(),
+            count(&all)
+        );
+        assert_eq!(
+            count(&all).with_shares(&all.shares(), &[0, 3, 6]),
+            Err(OverlapError::Bases)
+        );
+        let (first, last) = (
+            count(&all.select(&[0, 1], &[0, 1, 2])),
+            count(&all.select(&[2], &[0, 1, 2])),
+        );
         assert_eq!(first.with_rows(2, &last).unwrap(), count(&all));
     }
 }

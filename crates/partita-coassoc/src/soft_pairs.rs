@@ -45,18 +45,33 @@ impl SoftPairs {
     ) -> Result<Option<Self>, CoassocError> {
         let ensemble = source.ensemble;
         WeightsError::check(source.base_weights, ensemble.bases().len())?;
-        let Some(shares) = ensemble.memberships() else { return Ok(None) };
+        let Some(shares) = ensemble.memberships() else {
+            return Ok(None);
+        };
         let bases = ensemble.bases().len();
-        let given = source.base_weights.map_or_else(|| vec![1.0; bases], |weights| weights.as_slice().to_vec());
+        let given = source
+            .base_weights
+            .map_or_else(|| vec![1.0; bases], |weights| weights.as_slice().to_vec());
         let sum: f64 = given.iter().sum();
-        let weights: Vec<f64> = given.iter().map(|weight| weight / sum * f64::from(MOST)).collect();
+        let weights: Vec<f64> = given
+            .iter()
+            .map(|weight| weight / sum * f64::from(MOST))
+            .collect();
         let offsets = ensemble.offsets();
         let base = offsets.windows(2).zip(&weights);
         let counts = base.flat_map(|(ends, &weight)| (ends[0]..ends[1]).map(move |c| (c, weight)));
         let counts: Vec<f64> = counts.map(|(c, weight)| worth(c) * weight).collect();
         let (starts, members) = by_cluster(shares, &counts);
         let known = (ensemble.missing() > 0).then(|| known(ensemble));
-        Ok(Some(Self { shares: shares.clone(), starts, members, weights, counts, known, bases }))
+        Ok(Some(Self {
+            shares: shares.clone(),
+            starts,
+            members,
+            weights,
+            counts,
+            known,
+            bases,
+        }))
     }
 
     /// Whether some base clustering does not know some object.
@@ -70,12 +85,23 @@ impl SoftPairs {
         let mut sums = vec![0.0; objects];
         let (clusters, own) = self.shares.row(object);
         for (&cluster, share) in clusters.iter().zip(own) {
-            let members = &self.members[self.starts[cluster as usize]..self.starts[cluster as usize + 1]];
-            members.iter().for_each(|&(other, weighted)| sums[other as usize] += share * weighted);
+            let members =
+                &self.members[self.starts[cluster as usize]..self.starts[cluster as usize + 1]];
+            members
+                .iter()
+                .for_each(|&(other, weighted)| sums[other as usize] += share * weighted);
         }
         for (other, sum) in sums.into_iter().enumerate().skip(first) {
             let seen = self.seen(object, other);
-            take(other, if other == object { seen } else { (sum.round() as u32).min(seen) }, seen);
+            take(
+                other,
+                if other == object {
+                    seen
+                } else {
+                    (sum.round() as u32).min(seen)
+                },
+                seen,
+            );
         }
     }
 
@@ -94,9 +120,15 @@ impl SoftPairs {
     }
 
     fn seen(&self, one: usize, other: usize) -> u32 {
-        let Some(known) = &self.known else { return MOST };
+        let Some(known) = &self.known else {
+            return MOST;
+        };
         let row = |object: usize| &known[object * self.bases..(object + 1) * self.bases];
-        let both = row(one).iter().zip(row(other)).zip(&self.weights).filter(|((a, b), _)| **a && **b);
+        let both = row(one)
+            .iter()
+            .zip(row(other))
+            .zip(&self.weights)
+            .filter(|((a, b), _)| **a && **b);
         both.map(|(_, weight)| weight).sum::<f64>().round() as u32
     }
 }
@@ -105,7 +137,9 @@ impl SoftPairs {
 fn by_cluster(shares: &Memberships, counts: &[f64]) -> (Vec<usize>, Vec<(u32, f64)>) {
     let (_, clusters, values) = shares.parts();
     let mut starts = vec![0; counts.len() + 1];
-    clusters.iter().for_each(|&cluster| starts[cluster as usize + 1] += 1);
+    clusters
+        .iter()
+        .for_each(|&cluster| starts[cluster as usize + 1] += 1);
     (1..starts.len()).for_each(|at| starts[at] += starts[at - 1]);
     let (mut free, mut members) = (starts.clone(), vec![(0, 0.0); values.len()]);
     for object in 0..shares.objects() {
@@ -120,7 +154,9 @@ fn by_cluster(shares: &Memberships, counts: &[f64]) -> (Vec<usize>, Vec<(u32, f6
 
 fn known(ensemble: &Ensemble) -> Vec<bool> {
     let bases = ensemble.bases().len();
-    (0..ensemble.objects()).flat_map(|i| (0..bases).map(move |u| ensemble.label(i, u).is_some())).collect()
+    (0..ensemble.objects())
+        .flat_map(|i| (0..bases).map(move |u| ensemble.label(i, u).is_some()))
+        .collect()
 }
 
 #[cfg(test)]
@@ -140,18 +176,34 @@ mod tests {
         builder.push_soft("b", values(2), &b, 8).unwrap();
         let ensemble = builder.finish().unwrap();
         let weights = BaseWeights::new(vec![1.0, 3.0]).unwrap();
-        let source = WeightedEnsemble { base_weights: Some(&weights), ..(&ensemble).into() };
+        let source = WeightedEnsemble {
+            base_weights: Some(&weights),
+            ..(&ensemble).into()
+        };
         let rows = EvidenceRows::new(source).unwrap();
         let unit = f64::from(rows.unit());
         let expected = [
-            [None, Some((0.25 * 0.5 + 0.75 * 0.2, 1.0)), Some((0.75 * 0.4, 0.75))],
-            [Some((0.25 * 0.5 + 0.75 * 0.2, 1.0)), None, Some((0.75 * (0.08 + 0.48), 0.75))],
+            [
+                None,
+                Some((0.25 * 0.5 + 0.75 * 0.2, 1.0)),
+                Some((0.75 * 0.4, 0.75)),
+            ],
+            [
+                Some((0.25 * 0.5 + 0.75 * 0.2, 1.0)),
+                None,
+                Some((0.75 * (0.08 + 0.48), 0.75)),
+            ],
         ];
         let pairs = SoftPairs::new(source).unwrap().unwrap();
         for (i, expected) in expected.iter().enumerate() {
             rows.for_each(i, |j, c, n| {
-                let Some((together, seen)) = expected[j] else { return };
-                assert!((f64::from(c) / unit - together).abs() < 1e-9 && (f64::from(n) / unit - seen).abs() < 1e-9);
+                let Some((together, seen)) = expected[j] else {
+                    return;
+                };
+                assert!(
+                    (f64::from(c) / unit - together).abs() < 1e-9
+                        && (f64::from(n) / unit - seen).abs() < 1e-9
+                );
                 assert_eq!(pairs.pair(i, j), (c, n));
                 assert_eq!(pairs.pair(j, i), (c, n));
             });

@@ -59,8 +59,15 @@ impl SparseEvidence {
     ) -> Result<Self, CoassocError> {
         let source = source.into();
         let objects = source.ensemble.objects();
-        if let Some(&(left, right)) = pairs.iter().find(|(i, j)| i == j || *i.max(j) as usize >= objects) {
-            return Err(CoassocError::NoPair { left, right, objects });
+        if let Some(&(left, right)) = pairs
+            .iter()
+            .find(|(i, j)| i == j || *i.max(j) as usize >= objects)
+        {
+            return Err(CoassocError::NoPair {
+                left,
+                right,
+                objects,
+            });
         }
         Self::check(source, pairs.len() as u64, budget)?;
         let mut pairs: Vec<(u32, u32)> = pairs.iter().map(|&(i, j)| (i.min(j), i.max(j))).collect();
@@ -69,12 +76,22 @@ impl SparseEvidence {
         Self::count(source, &pairs, monitor)
     }
 
-    fn check(source: WeightedEnsemble<'_>, pairs: u64, budget: MemoryBudget) -> Result<(), CoassocError> {
+    fn check(
+        source: WeightedEnsemble<'_>,
+        pairs: u64,
+        budget: MemoryBudget,
+    ) -> Result<(), CoassocError> {
         let ensemble = source.ensemble;
         CoassocError::check_bases(ensemble.bases().len())?;
-        let (objects, bases, missing) = (ensemble.objects(), ensemble.bases().len(), ensemble.missing() > 0);
+        let (objects, bases, missing) = (
+            ensemble.objects(),
+            ensemble.bases().len(),
+            ensemble.missing() > 0,
+        );
         let wide = ensemble.memberships().is_some() || whole_weights(source)?.is_some();
-        let bytes = |pairs: u64| Self::bytes(objects, bases, pairs, missing) + if wide { 12 * pairs } else { 0 };
+        let bytes = |pairs: u64| {
+            Self::bytes(objects, bases, pairs, missing) + if wide { 12 * pairs } else { 0 }
+        };
         let remedy = format!("{} pairs would fit", most_that_fit(budget, pairs, bytes));
         Ok(budget.check("the sparse evidence", bytes(pairs), &remedy)?)
     }
@@ -114,14 +131,23 @@ impl SparseEvidence {
                 (neighbours, together, Some(Numbers::Wide(seen)))
             }
         };
-        Ok(Self { base_clusterings: ensemble.bases().len(), unit: rows.unit(), starts, neighbours, together, seen })
+        Ok(Self {
+            base_clusterings: ensemble.bases().len(),
+            unit: rows.unit(),
+            starts,
+            neighbours,
+            together,
+            seen,
+        })
     }
 
     /// Bytes held at once, at most, while so many pairs are counted.
     pub const fn bytes(objects: usize, base_clusterings: usize, pairs: u64, missing: bool) -> u64 {
         let counts = if missing { 4 } else { 2 };
         let labels = (base_clusterings as u64 + 32) * 2 + base_clusterings as u64 / 8;
-        pairs.saturating_mul(16 + 8 + 3 * counts).saturating_add((objects as u64).saturating_mul(16 + labels))
+        pairs
+            .saturating_mul(16 + 8 + 3 * counts)
+            .saturating_add((objects as u64).saturating_mul(16 + labels))
     }
 
     /// Number of objects, n.
@@ -161,7 +187,10 @@ impl SparseEvidence {
     ///
     /// # Panics
     /// If the object is out of range.
-    pub fn row(&self, object: usize) -> impl ExactSizeIterator<Item = (u32, u32, u32)> + Clone + '_ {
+    pub fn row(
+        &self,
+        object: usize,
+    ) -> impl ExactSizeIterator<Item = (u32, u32, u32)> + Clone + '_ {
         let range = self.starts[object]..self.starts[object + 1];
         range.map(|at| (self.neighbours[at], self.together.at(at), self.seen_at(at)))
     }
@@ -173,7 +202,10 @@ impl SparseEvidence {
     /// If the object is out of range.
     pub fn counts(&self, object: usize) -> (Counts<'_>, Option<Counts<'_>>) {
         let range = self.starts[object]..self.starts[object + 1];
-        (self.together.part(range.clone()), self.seen.as_ref().map(|seen| seen.part(range)))
+        (
+            self.together.part(range.clone()),
+            self.seen.as_ref().map(|seen| seen.part(range)),
+        )
     }
 
     /// Every pair once: (i, j, c, N) with i < j, in order.
@@ -181,8 +213,14 @@ impl SparseEvidence {
         (0..self.objects() as u32).flat_map(move |i| {
             let range = self.starts[i as usize]..self.starts[i as usize + 1];
             let before = self.neighbours[range.clone()].partition_point(|&j| j <= i);
-            (range.start + before..range.end)
-                .map(move |at| (i, self.neighbours[at], self.together.at(at), self.seen_at(at)))
+            (range.start + before..range.end).map(move |at| {
+                (
+                    i,
+                    self.neighbours[at],
+                    self.together.at(at),
+                    self.seen_at(at),
+                )
+            })
         })
     }
 

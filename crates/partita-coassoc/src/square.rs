@@ -42,10 +42,18 @@ mod tests {
             let mut pairs = triangle.iter();
             for i in 0..objects {
                 assert_eq!(full[i * stride + i], 0, "diagonal");
-                assert_eq!(full[i * stride + objects..(i + 1) * stride], [0; 3], "padding");
+                assert_eq!(
+                    full[i * stride + objects..(i + 1) * stride],
+                    [0; 3],
+                    "padding"
+                );
                 for j in i + 1..objects {
                     let pair = pairs.next().expect("one a pair");
-                    assert_eq!((full[i * stride + j], full[j * stride + i]), (*pair, *pair), "{i}, {j}");
+                    assert_eq!(
+                        (full[i * stride + j], full[j * stride + i]),
+                        (*pair, *pair),
+                        "{i}, {j}"
+                    );
                 }
             }
         }

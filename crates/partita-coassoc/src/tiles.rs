@@ -54,7 +54,12 @@ impl Tiles {
             LabelRows::Words(rows) => Columns::Words(columns(rows)),
         };
         let absent = (ensemble.missing() > 0).then(|| Absent::new(ensemble));
-        Self { objects, bases, columns, absent }
+        Self {
+            objects,
+            bases,
+            columns,
+            absent,
+        }
     }
 
     /// Tiles in which every label that is there is the same: what two objects share in them is what labels both.
@@ -67,7 +72,12 @@ impl Tiles {
             Columns::Bytes(all) => columns(all),
             Columns::Words(all) => columns(all),
         };
-        Self { objects: self.objects, bases: self.bases, columns: Columns::Bytes(columns), absent: None }
+        Self {
+            objects: self.objects,
+            bases: self.bases,
+            columns: Columns::Bytes(columns),
+            absent: None,
+        }
     }
 
     pub(crate) fn objects(&self) -> usize {
@@ -88,7 +98,13 @@ impl Tiles {
 
     /// c and N of R objects from `first` on (all in one block) with the objects of a block. N is left alone when
     /// nothing is missing. What stands in the lanes past the last object means nothing.
-    pub(crate) fn count<const R: usize>(&self, first: usize, block: usize, c: &mut Tally<R>, seen: &mut Tally<R>) {
+    pub(crate) fn count<const R: usize>(
+        &self,
+        first: usize,
+        block: usize,
+        c: &mut Tally<R>,
+        seen: &mut Tally<R>,
+    ) {
         let (home, offset) = (first / BLOCK, first % BLOCK);
         let of = |block: usize, columns: usize| block * columns..(block + 1) * columns;
         *c = [[0; BLOCK]; R];
@@ -100,7 +116,12 @@ impl Tiles {
         let Some(absent) = &self.absent else { return };
         *seen = [[0; BLOCK]; R];
         let columns = self.bases.div_ceil(8);
-        common_bits(&absent.bits[of(block, columns)], &absent.bits[of(home, columns)], offset, seen);
+        common_bits(
+            &absent.bits[of(block, columns)],
+            &absent.bits[of(home, columns)],
+            offset,
+            seen,
+        );
         let others = &absent.counts[block * BLOCK..][..BLOCK];
         for r in 0..R {
             let labelled = (self.bases as u16).wrapping_sub(absent.counts[first + r]);
@@ -116,7 +137,11 @@ impl Tiles {
     pub(crate) fn weighed(&self, object: usize, weights: &[u32]) -> WeighedRow {
         fn row<L: Label>(columns: &[[L; BLOCK]], lane: usize, weights: &[u32]) -> Vec<(L, u32)> {
             let weight = |label: L, weight: u32| if label == L::MISSING { 0 } else { weight };
-            columns.iter().zip(weights).map(|(column, &w)| (column[lane], weight(column[lane], w))).collect()
+            columns
+                .iter()
+                .zip(weights)
+                .map(|(column, &w)| (column[lane], weight(column[lane], w)))
+                .collect()
         }
         let (home, lane) = (object / BLOCK, object % BLOCK);
         let columns = home * self.bases..(home + 1) * self.bases;
@@ -131,8 +156,12 @@ impl Tiles {
         let columns = block * self.bases..(block + 1) * self.bases;
         *sum = [0; BLOCK];
         match (&self.columns, row) {
-            (Columns::Bytes(all), WeighedRow::Bytes(row)) => weighted_agreements(&all[columns], row, sum),
-            (Columns::Words(all), WeighedRow::Words(row)) => weighted_agreements(&all[columns], row, sum),
+            (Columns::Bytes(all), WeighedRow::Bytes(row)) => {
+                weighted_agreements(&all[columns], row, sum)
+            }
+            (Columns::Words(all), WeighedRow::Words(row)) => {
+                weighted_agreements(&all[columns], row, sum)
+            }
             _ => unreachable!("the row is one of these tiles"),
         }
     }
@@ -143,7 +172,11 @@ impl Absent {
         fn fill<L: Label>(rows: ArrayView2<'_, L>, absent: &mut Absent) {
             let columns = rows.ncols().div_ceil(8);
             for (i, row) in rows.outer_iter().enumerate() {
-                for (u, _) in row.iter().enumerate().filter(|(_, label)| **label == L::MISSING) {
+                for (u, _) in row
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, label)| **label == L::MISSING)
+                {
                     absent.bits[i / BLOCK * columns + u / 8][i % BLOCK] |= 1 << (u % 8);
                     absent.counts[i] += 1;
                 }
@@ -151,7 +184,10 @@ impl Absent {
         }
         let blocks = ensemble.objects().div_ceil(BLOCK);
         let columns = blocks * ensemble.bases().len().div_ceil(8);
-        let mut absent = Self { bits: vec![[0; BLOCK]; columns], counts: vec![0; blocks * BLOCK] };
+        let mut absent = Self {
+            bits: vec![[0; BLOCK]; columns],
+            counts: vec![0; blocks * BLOCK],
+        };
         match ensemble.rows() {
             LabelRows::Bytes(rows) => fill(rows, &mut absent),
             LabelRows::Words(rows) => fill(rows, &mut absent),

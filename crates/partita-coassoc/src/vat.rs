@@ -67,15 +67,32 @@ fn apart(c: u32, n: u32) -> u64 {
 pub fn heat_map(ensemble: &Ensemble, order: &[u32], side: usize) -> Array2<f32> {
     let size = order.len().div_ceil(side.max(1)).max(1);
     let (offsets, bases) = (ensemble.offsets(), ensemble.bases().len());
-    let runs: Vec<Run> = chunks(order.len(), size).map(|run| Run::new(ensemble, &offsets, &order[run])).collect();
+    let runs: Vec<Run> = chunks(order.len(), size)
+        .map(|run| Run::new(ensemble, &offsets, &order[run]))
+        .collect();
     Array2::from_shape_fn((runs.len(), runs.len()), |(a, b)| {
-        let inner = |x: &[u32], y: &[u32]| -> u64 { x.iter().zip(y).map(|(&x, &y)| u64::from(x) * u64::from(y)).sum() };
-        let (mut c, mut n) = (inner(&runs[a].clusters, &runs[b].clusters), inner(&runs[a].labelled, &runs[b].labelled));
+        let inner = |x: &[u32], y: &[u32]| -> u64 {
+            x.iter()
+                .zip(y)
+                .map(|(&x, &y)| u64::from(x) * u64::from(y))
+                .sum()
+        };
+        let (mut c, mut n) = (
+            inner(&runs[a].clusters, &runs[b].clusters),
+            inner(&runs[a].labelled, &runs[b].labelled),
+        );
         if a == b {
-            let themselves: u64 = runs[a].labelled[..bases].iter().map(|&count| u64::from(count)).sum();
+            let themselves: u64 = runs[a].labelled[..bases]
+                .iter()
+                .map(|&count| u64::from(count))
+                .sum();
             (c, n) = (c - themselves, n - themselves);
         }
-        if n == 0 { 0.0 } else { (c as f64 / n as f64) as f32 }
+        if n == 0 {
+            0.0
+        } else {
+            (c as f64 / n as f64) as f32
+        }
     })
 }
 
@@ -88,7 +105,10 @@ struct Run {
 impl Run {
     fn new(ensemble: &Ensemble, offsets: &[usize], objects: &[u32]) -> Self {
         let bases = ensemble.bases().len();
-        let mut run = Self { clusters: vec![0; offsets[bases]], labelled: vec![0; bases] };
+        let mut run = Self {
+            clusters: vec![0; offsets[bases]],
+            labelled: vec![0; bases],
+        };
         for &i in objects {
             for u in 0..bases {
                 if let Some(cluster) = ensemble.label(i as usize, u) {
@@ -108,9 +128,15 @@ mod tests {
 
     fn blocks() -> Ensemble {
         let mut builder = EnsembleBuilder::new(6);
-        builder.push("a", [Some(0), Some(1), Some(0), Some(1), Some(0), Some(1)]).unwrap();
-        builder.push("b", [Some(0), Some(1), Some(0), Some(1), None, Some(1)]).unwrap();
-        builder.push("c", [Some(0), Some(1), Some(2), Some(1), Some(0), Some(1)]).unwrap();
+        builder
+            .push("a", [Some(0), Some(1), Some(0), Some(1), Some(0), Some(1)])
+            .unwrap();
+        builder
+            .push("b", [Some(0), Some(1), Some(0), Some(1), None, Some(1)])
+            .unwrap();
+        builder
+            .push("c", [Some(0), Some(1), Some(2), Some(1), Some(0), Some(1)])
+            .unwrap();
         builder.finish().unwrap()
     }
 
@@ -123,7 +149,10 @@ mod tests {
     fn cells_can_be_checked_by_eye() {
         let map = heat_map(&blocks(), &[0, 4, 2, 1, 3, 5], 2);
         // Pairs (0,4): 2 of 2, (0,2): 2 of 3, (4,2): 1 of 2; the other block is always together.
-        assert_eq!(map, partita_core::ndarray::array![[5.0 / 7.0, 0.0], [0.0, 1.0]]);
+        assert_eq!(
+            map,
+            partita_core::ndarray::array![[5.0 / 7.0, 0.0], [0.0, 1.0]]
+        );
         assert_eq!(heat_map(&blocks(), &[0, 1], 9).dim(), (2, 2));
     }
 }

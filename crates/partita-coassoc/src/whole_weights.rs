@@ -19,7 +19,11 @@ pub fn whole_weights(source: WeightedEnsemble<'_>) -> Result<Option<Vec<u32>>, C
     WeightsError::check(source.base_weights, source.ensemble.bases().len())?;
     let rounded = |weights: &BaseWeights| {
         let sum: f64 = weights.as_slice().iter().sum();
-        weights.as_slice().iter().map(|weight| (weight / sum * f64::from(MOST)).floor() as u32).collect()
+        weights
+            .as_slice()
+            .iter()
+            .map(|weight| (weight / sum * f64::from(MOST)).floor() as u32)
+            .collect()
     };
     let weights = source.base_weights.filter(|weights| !weights.are_even());
     Ok(weights.map(|weights| weights.whole(MOST).unwrap_or_else(|| rounded(weights))))
@@ -32,7 +36,11 @@ pub fn whole_weights(source: WeightedEnsemble<'_>) -> Result<Option<Vec<u32>>, C
 pub fn pair_unit(source: WeightedEnsemble<'_>) -> Result<u32, CoassocError> {
     let weights = whole_weights(source)?;
     let soft = source.ensemble.memberships().is_some();
-    Ok(if soft { MOST } else { unit(weights.as_deref(), source.ensemble.bases().len()) })
+    Ok(if soft {
+        MOST
+    } else {
+        unit(weights.as_deref(), source.ensemble.bases().len())
+    })
 }
 
 /// What a part of a count is worth where the weights' mean is 1: M over the sum of the whole weights.

@@ -49,5 +49,6 @@ pub use soft::{DrawnShares, check_soft, draw_shares, ensemble_of_shares};
 /// # Panics
 /// If the stored file is damaged.
 pub fn fixtures() -> serde_json::Value {
-    serde_json::from_str(include_str!("../fixtures/fixtures.json")).expect("the stored fixtures are JSON")
+    serde_json::from_str(include_str!("../fixtures/fixtures.json"))
+        .expect("the stored fixtures are JSON")
 }

@@ -45,11 +45,18 @@ impl Contestant {
     }
 
     fn new(name: String, words: &[&str], peer: bool) -> Self {
-        Self { name, words: words.iter().map(|&word| word.into()).collect(), threads: 1, peer }
+        Self {
+            name,
+            words: words.iter().map(|&word| word.into()).collect(),
+            threads: 1,
+            peer,
+        }
     }
 
     fn command(&self) -> io::Result<Command> {
-        let variable = |name: &str| env::var_os(name).ok_or_else(|| Error::other(format!("{name} is not set")));
+        let variable = |name: &str| {
+            env::var_os(name).ok_or_else(|| Error::other(format!("{name} is not set")))
+        };
         let mut command = if self.peer {
             let mut python = Command::new(variable("PARTITA_PEERS_PYTHON")?);
             python.arg(variable("PARTITA_PEERS_SCRIPT")?);
@@ -58,10 +65,19 @@ impl Contestant {
             Command::new(env::current_exe()?)
         };
         let threads = self.threads.to_string();
-        for name in ["RAYON_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"] {
+        for name in [
+            "RAYON_NUM_THREADS",
+            "OMP_NUM_THREADS",
+            "OPENBLAS_NUM_THREADS",
+            "MKL_NUM_THREADS",
+        ] {
             command.env(name, &threads);
         }
-        command.args(&self.words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        command
+            .args(&self.words)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit());
         Ok(command)
     }
 
@@ -70,7 +86,8 @@ impl Contestant {
         let output = self.command()?.output()?;
         let text = String::from_utf8_lossy(&output.stdout);
         let last = text.lines().last().unwrap_or_default();
-        let broken = |why: &str| Error::other(format!("{} {:?} {why}: {text}", self.name, self.words));
+        let broken =
+            |why: &str| Error::other(format!("{} {:?} {why}: {text}", self.name, self.words));
         if !output.status.success() {
             return Err(broken("failed"));
         }
@@ -95,7 +112,10 @@ pub fn race(contestants: &[Contestant], rounds: usize) -> io::Result<Vec<Figures
 fn medians(runs: &[Figures]) -> Figures {
     let names = runs.first().into_iter().flat_map(BTreeMap::keys);
     let median = |name: &String| {
-        let mut values: Vec<f64> = runs.iter().filter_map(|run| run.get(name).copied()).collect();
+        let mut values: Vec<f64> = runs
+            .iter()
+            .filter_map(|run| run.get(name).copied())
+            .collect();
         values.sort_by(f64::total_cmp);
         f64::midpoint(values[(values.len() - 1) / 2], values[values.len() / 2])
     };
@@ -107,8 +127,12 @@ pub fn stage(work: impl FnOnce() -> Vec<(&'static str, f64)>) {
     let (cpu, wall) = (cpu_seconds(), Instant::now());
     let own = work();
     let (cpu, wall) = (cpu_seconds() - cpu, wall.elapsed().as_secs_f64());
-    let figures = [("cpu", cpu), ("wall", wall), ("peak", peak_bytes())].into_iter().chain(own);
-    let figures: Figures = figures.map(|(name, value)| (name.to_owned(), value)).collect();
+    let figures = [("cpu", cpu), ("wall", wall), ("peak", peak_bytes())]
+        .into_iter()
+        .chain(own);
+    let figures: Figures = figures
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect();
     let line = serde_json::to_string(&figures).expect("names and numbers are JSON");
     // A reader that went away has no use for the figures.
     let _ = writeln!(io::stdout().lock(), "{line}");
@@ -143,7 +167,10 @@ mod tests {
     #[test]
     fn medians_are_taken_figure_by_figure() {
         let run = |cpu: f64, peak: f64| Figures::from([("cpu".into(), cpu), ("peak".into(), peak)]);
-        assert_eq!(medians(&[run(3.0, 1.0), run(1.0, 2.0), run(2.0, 9.0)]), run(2.0, 2.0));
+        assert_eq!(
+            medians(&[run(3.0, 1.0), run(1.0, 2.0), run(2.0, 9.0)]),
+            run(2.0, 2.0)
+        );
         assert_eq!(medians(&[run(3.0, 1.0), run(1.0, 2.0)]), run(2.0, 1.5));
         assert!(medians(&[]).is_empty());
     }

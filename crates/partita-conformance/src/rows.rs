@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use partita_core::ndarray::{Axis, Slice};
 use partita_core::{
-    Assigned, BaseClustering, Clusters, Consensus, ConsensusError, Ensemble, EnsembleRows, GroupRows, LabelRows,
-    MissingLabels, RowBlocks, RowProblem, Seed, SettingMap, Silent, SourceError, consense_rows,
+    Assigned, BaseClustering, Clusters, Consensus, ConsensusError, Ensemble, EnsembleRows,
+    GroupRows, LabelRows, MissingLabels, RowBlocks, RowProblem, Seed, SettingMap, Silent,
+    SourceError, consense_rows,
 };
 use rand::RngExt;
 
@@ -20,7 +21,10 @@ struct Cut<'a> {
 impl<'a> Cut<'a> {
     fn new(ensemble: &'a Ensemble, seed: Seed) -> Self {
         let (mut rng, rows) = (seed.rng(), ensemble.objects() as u64);
-        let mut ends: Vec<u64> = (0..5).map(|_| rng.random_range(1..=rows)).chain([rows]).collect();
+        let mut ends: Vec<u64> = (0..5)
+            .map(|_| rng.random_range(1..=rows))
+            .chain([rows])
+            .collect();
         ends.sort_unstable();
         ends.dedup();
         Self { ensemble, ends }
@@ -47,7 +51,10 @@ impl RowBlocks for Cut<'_> {
             LabelRows::Bytes(all) => LabelRows::Bytes(all.slice_axis_move(Axis(0), part)),
             LabelRows::Words(all) => LabelRows::Words(all.slice_axis_move(Axis(0), part)),
         };
-        take(GroupRows { labels, weights: None });
+        take(GroupRows {
+            labels,
+            weights: None,
+        });
         Ok(())
     }
 }
@@ -69,11 +76,25 @@ impl ByRows<'_> {
             return 1;
         }
         let (seed, complete) = (Seed::new(1), planted(5000, 6, 3, Seed::new(1)));
-        let drawn = [with_missing(&complete, seed), complete, many_clusters(Seed::new(80))];
-        drawn.iter().map(|drawn| self.bits(drawn, seed)).sum::<usize>() + self.one_cluster() + self.unlabelled()
+        let drawn = [
+            with_missing(&complete, seed),
+            complete,
+            many_clusters(Seed::new(80)),
+        ];
+        drawn
+            .iter()
+            .map(|drawn| self.bits(drawn, seed))
+            .sum::<usize>()
+            + self.one_cluster()
+            + self.unlabelled()
     }
 
-    fn run(&self, rows: &dyn RowBlocks, clusters: usize, seed: Seed) -> Result<Assigned, ConsensusError> {
+    fn run(
+        &self,
+        rows: &dyn RowBlocks,
+        clusters: usize,
+        seed: Seed,
+    ) -> Result<Assigned, ConsensusError> {
         let mut problem = RowProblem::new(rows, Clusters::Exactly(clusters));
         (problem.seed, problem.settings) = (seed, self.settings.clone());
         let mut all = Assigned::default();
@@ -81,13 +102,27 @@ impl ByRows<'_> {
             assert_eq!(first as usize, all.labels.len(), "blocks come in order");
             all.labels.extend(block.labels);
             all.certainty.extend(block.certainty);
-            block.soft.into_iter().for_each(|soft| all.soft.get_or_insert_default().extend(soft));
+            block
+                .soft
+                .into_iter()
+                .for_each(|soft| all.soft.get_or_insert_default().extend(soft));
             Ok(())
         })?;
         let name = self.method.info().name;
-        assert_eq!(found.sizes.iter().sum::<u64>() as usize, all.labels.len(), "{name}: every object is in a cluster");
-        assert!(all.certainty.iter().all(|c| (0.0..=1.0).contains(c)), "{name}: certainty is within 0 and 1");
-        assert_eq!(all.soft.is_some(), self.method.info().capabilities.soft, "{name}: soft as the info says");
+        assert_eq!(
+            found.sizes.iter().sum::<u64>() as usize,
+            all.labels.len(),
+            "{name}: every object is in a cluster"
+        );
+        assert!(
+            all.certainty.iter().all(|c| (0.0..=1.0).contains(c)),
+            "{name}: certainty is within 0 and 1"
+        );
+        assert_eq!(
+            all.soft.is_some(),
+            self.method.info().capabilities.soft,
+            "{name}: soft as the info says"
+        );
         Ok(all)
     }
 
@@ -95,18 +130,24 @@ impl ByRows<'_> {
     fn bits(&self, drawn: &Drawn, seed: Seed) -> usize {
         let (name, memory) = (self.method.info().name, EnsembleRows::new(&drawn.ensemble));
         let fit = |rows: &dyn RowBlocks| {
-            self.run(rows, drawn.clusters, seed).unwrap_or_else(|error| panic!("{name} over rows: {error}"))
+            self.run(rows, drawn.clusters, seed)
+                .unwrap_or_else(|error| panic!("{name} over rows: {error}"))
         };
         let one = self.pools[0].install(|| fit(&memory));
         let two = self.pools[1].install(|| fit(&Cut::new(&drawn.ensemble, seed)));
-        assert!(one == two, "{name}: rows that are cut, on two threads, give other bits");
+        assert!(
+            one == two,
+            "{name}: rows that are cut, on two threads, give other bits"
+        );
         1
     }
 
     /// K = 1 puts everything together.
     fn one_cluster(&self) -> usize {
         let drawn = planted(300, 4, 2, Seed::new(7));
-        let all = self.run(&EnsembleRows::new(&drawn.ensemble), 1, Seed::new(1)).expect("one cluster");
+        let all = self
+            .run(&EnsembleRows::new(&drawn.ensemble), 1, Seed::new(1))
+            .expect("one cluster");
         assert!(
             all.labels.iter().all(|&label| label == 0),
             "{}: K = 1 is everything together",
@@ -120,11 +161,19 @@ impl ByRows<'_> {
         let drawn = planted(300, 4, 2, Seed::new(8));
         let hidden = ensemble((0..4).map(|u| {
             let label = |(i, j): (usize, Option<usize>)| j.filter(|_| i != 200).map(|j| j as u32);
-            (format!("u{u}"), drawn.ensemble.column(u).enumerate().map(label).collect())
+            (
+                format!("u{u}"),
+                drawn.ensemble.column(u).enumerate().map(label).collect(),
+            )
         }));
         let answer = self.run(&EnsembleRows::new(&hidden), 2, Seed::new(1));
         let labelled = self.method.info().capabilities.missing == MissingLabels::HandledByPrior;
-        assert_eq!(answer.is_ok(), labelled, "{}: an object without a label: {answer:?}", self.method.info().name);
+        assert_eq!(
+            answer.is_ok(),
+            labelled,
+            "{}: an object without a label: {answer:?}",
+            self.method.info().name
+        );
         1
     }
 }
@@ -133,8 +182,14 @@ impl ByRows<'_> {
 fn with_missing(drawn: &Drawn, seed: Seed) -> Drawn {
     let mut rng = seed.child(1).rng();
     let mut column = |u: usize| {
-        let hide = |j: Option<usize>| j.filter(|_| u == 0 || !rng.random_bool(0.1)).map(|j| j as u32);
+        let hide = |j: Option<usize>| {
+            j.filter(|_| u == 0 || !rng.random_bool(0.1))
+                .map(|j| j as u32)
+        };
         drawn.ensemble.column(u).map(hide).collect()
     };
-    Drawn { ensemble: ensemble((0..6).map(|u| (format!("u{u}"), column(u)))), ..drawn.clone() }
+    Drawn {
+        ensemble: ensemble((0..6).map(|u| (format!("u{u}"), column(u)))),
+        ..drawn.clone()
+    }
 }

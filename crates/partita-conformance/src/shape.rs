@@ -6,24 +6,48 @@ use partita_core::{Consensus, Ensemble, Outcome};
 ///
 /// # Panics
 /// With the method's name and the broken guarantee.
-pub fn shape(method: &dyn Consensus, outcome: &Outcome, ensemble: &Ensemble, clusters: usize) -> usize {
+pub fn shape(
+    method: &dyn Consensus,
+    outcome: &Outcome,
+    ensemble: &Ensemble,
+    clusters: usize,
+) -> usize {
     let (info, n) = (method.info(), ensemble.objects());
     let can = info.capabilities;
     let live = outcome.partition.live_clusters();
-    let keys = |map: &serde_json::Map<String, serde_json::Value>| map.keys().cloned().collect::<Vec<_>>();
+    let keys =
+        |map: &serde_json::Map<String, serde_json::Value>| map.keys().cloned().collect::<Vec<_>>();
     let exact = can.clusters_is_maximum || outcome.partition.clusters() == clusters;
-    let hard = outcome.soft.as_ref().is_none_or(|soft| soft.hard() == outcome.partition);
-    let finite = outcome.objective.as_ref().is_none_or(|objective| objective.value.is_finite());
+    let hard = outcome
+        .soft
+        .as_ref()
+        .is_none_or(|soft| soft.hard() == outcome.partition);
+    let finite = outcome
+        .objective
+        .as_ref()
+        .is_none_or(|objective| objective.value.is_finite());
     let guarantees = [
         (outcome.partition.objects() == n, "one label an object"),
         (outcome.certainty.len() == n, "one certainty an object"),
         (live >= 1 && live <= clusters, "at most K clusters"),
         (exact, "K clusters, unless K is a maximum"),
-        (outcome.certainty.iter().all(|c| (0.0..=1.0).contains(c)), "certainty is in 0..=1"),
-        (outcome.soft.is_some() == can.soft, "a soft result, as the info says"),
+        (
+            outcome.certainty.iter().all(|c| (0.0..=1.0).contains(c)),
+            "certainty is in 0..=1",
+        ),
+        (
+            outcome.soft.is_some() == can.soft,
+            "a soft result, as the info says",
+        ),
         (hard, "the labels are the most probable clusters"),
-        (outcome.dendrogram.is_some() || !can.tree, "a dendrogram, as the info says"),
-        (keys(&outcome.settings) == keys(&method.default_settings()), "the outcome carries all its settings"),
+        (
+            outcome.dendrogram.is_some() || !can.tree,
+            "a dendrogram, as the info says",
+        ),
+        (
+            keys(&outcome.settings) == keys(&method.default_settings()),
+            "the outcome carries all its settings",
+        ),
         (finite, "the objective is a number"),
     ];
     for (guarantee, what) in guarantees {
@@ -34,6 +58,12 @@ pub fn shape(method: &dyn Consensus, outcome: &Outcome, ensemble: &Ensemble, clu
 
 /// Whether two outcomes have the same labels, certainties and probabilities, bit by bit.
 pub fn same_bits(a: &Outcome, b: &Outcome) -> bool {
-    let bits = |outcome: &Outcome| outcome.certainty.iter().map(|c| c.to_bits()).collect::<Vec<_>>();
+    let bits = |outcome: &Outcome| {
+        outcome
+            .certainty
+            .iter()
+            .map(|c| c.to_bits())
+            .collect::<Vec<_>>()
+    };
     a.partition == b.partition && bits(a) == bits(b) && a.soft == b.soft
 }

@@ -42,7 +42,12 @@ impl MemoryBudget {
         if needed <= self.0 {
             return Ok(());
         }
-        Err(BudgetError { what: what.into(), needed, budget: self.0, remedy: remedy.into() })
+        Err(BudgetError {
+            what: what.into(),
+            needed,
+            budget: self.0,
+            remedy: remedy.into(),
+        })
     }
 }
 
@@ -81,7 +86,9 @@ mod tests {
     fn a_refusal_names_both_sizes_and_the_remedy() {
         let budget = MemoryBudget::new(3 << 20);
         assert_eq!(budget.check("a triangle", 3 << 20, ""), Ok(()));
-        let error = budget.check("a triangle", 5 << 30, "take the sparse evidence").unwrap_err();
+        let error = budget
+            .check("a triangle", 5 << 30, "take the sparse evidence")
+            .unwrap_err();
         assert_eq!(
             error.to_string(),
             "a triangle needs 5.0 GiB but the memory budget is 3.0 MiB; take the sparse evidence"

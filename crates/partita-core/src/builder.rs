@@ -46,7 +46,11 @@ pub struct SharesLeftOut {
 impl EnsembleBuilder {
     /// A builder for so many objects.
     pub fn new(objects: usize) -> Self {
-        Self { objects, bases: Vec::new(), columns: Vec::new() }
+        Self {
+            objects,
+            bases: Vec::new(),
+            columns: Vec::new(),
+        }
     }
 
     /// Adds a base clustering by its labels, whatever they are; `None` is a missing label. Clusters are
@@ -66,8 +70,11 @@ impl EnsembleBuilder {
         values.dedup();
         let base = BaseClustering::new(name, values.iter().map(ToString::to_string).collect());
         check_base(&base, !values.is_empty())?;
-        let code =
-            |label: &Option<T>| label.as_ref().map_or(u16::MISSING, |l| u16::of(values.partition_point(|v| *v < l)));
+        let code = |label: &Option<T>| {
+            label.as_ref().map_or(u16::MISSING, |l| {
+                u16::of(values.partition_point(|v| *v < l))
+            })
+        };
         self.add(base, Column::Hard(labels.iter().map(code).collect()))
     }
 
@@ -83,12 +90,22 @@ impl EnsembleBuilder {
     ) -> Result<(), EnsembleError> {
         let base = BaseClustering::new(name, (0..clusters).map(|j| j.to_string()).collect());
         check_base(&base, true)?;
-        let column: Vec<u16> =
-            labels.into_iter().map(|label| label.map_or(u16::MISSING, |j| u16::of(j.min(65_534) as usize))).collect();
+        let column: Vec<u16> = labels
+            .into_iter()
+            .map(|label| label.map_or(u16::MISSING, |j| u16::of(j.min(65_534) as usize)))
+            .collect();
         check_base(&base, column.iter().any(|&label| label != u16::MISSING))?;
-        if let Some(object) = column.iter().position(|l| l.cluster().is_some_and(|j| j >= clusters)) {
+        if let Some(object) = column
+            .iter()
+            .position(|l| l.cluster().is_some_and(|j| j >= clusters))
+        {
             let label = usize::from(column[object]);
-            return Err(EnsembleError::OutOfRange { object, name: base.name().to_owned(), label, clusters });
+            return Err(EnsembleError::OutOfRange {
+                object,
+                name: base.name().to_owned(),
+                label,
+                clusters,
+            });
         }
         self.add(base, Column::Hard(column))
     }
@@ -108,12 +125,18 @@ impl EnsembleBuilder {
         shares: &Shares,
         most: usize,
     ) -> Result<SharesLeftOut, EnsembleError> {
-        assert!(values.len() == shares.rows().ncols() && most > 0, "one value a cluster, and at least one share");
+        assert!(
+            values.len() == shares.rows().ncols() && most > 0,
+            "one value a cluster, and at least one share"
+        );
         let base = BaseClustering::new(name, values);
         let (mut starts, mut kept, mut left) = (vec![0], Vec::new(), SharesLeftOut::default());
         for row in shares.rows().outer_iter() {
             let (row, lost) = largest(row, most);
-            kept.extend(row.into_iter().map(|(cluster, share)| (u16::of(cluster), share)));
+            kept.extend(
+                row.into_iter()
+                    .map(|(cluster, share)| (u16::of(cluster), share)),
+            );
             starts.push(kept.len());
             left.objects += usize::from(lost > 0.0);
             (left.most, left.sum) = (left.most.max(lost), left.sum + lost);
@@ -142,7 +165,10 @@ impl EnsembleBuilder {
     /// [`EnsembleError::Empty`] if there are none, or no objects.
     pub fn finish(self) -> Result<Ensemble, EnsembleError> {
         if self.objects == 0 || self.bases.is_empty() {
-            return Err(EnsembleError::Empty { objects: self.objects, bases: self.bases.len() });
+            return Err(EnsembleError::Empty {
+                objects: self.objects,
+                bases: self.bases.len(),
+            });
         }
         let hard: Option<Vec<&Vec<u16>>> = (self.columns.iter())
             .map(|column| match column {
@@ -150,9 +176,14 @@ impl EnsembleBuilder {
                 Column::Soft(..) => None,
             })
             .collect();
-        let Some(columns) = hard else { return Ensemble::from_memberships(self.memberships(), self.bases) };
+        let Some(columns) = hard else {
+            return Ensemble::from_memberships(self.memberships(), self.bases);
+        };
         let shape = (self.objects, self.bases.len());
-        let narrow = self.bases.iter().all(|base| base.clusters() <= MAX_BYTE_CLUSTERS);
+        let narrow = self
+            .bases
+            .iter()
+            .all(|base| base.clusters() <= MAX_BYTE_CLUSTERS);
         let rows = if narrow {
             let byte = |label: u16| label.cluster().map_or(u8::MISSING, u8::of);
             Rows::Bytes(Array2::from_shape_fn(shape, |(i, u)| byte(columns[u][i])))
@@ -177,7 +208,10 @@ impl EnsembleBuilder {
                     }
                     Column::Soft(starts, kept) => {
                         let own = &kept[starts[object]..starts[object + 1]];
-                        row.extend(own.iter().map(|&(cluster, share)| (numbered(cluster), share)));
+                        row.extend(
+                            own.iter()
+                                .map(|&(cluster, share)| (numbered(cluster), share)),
+                        );
                     }
                 }
             }
@@ -195,19 +229,31 @@ mod tests {
     fn small() -> Ensemble {
         let mut builder = EnsembleBuilder::new(3);
         builder.push("words", [Some("b"), None, Some("a")]).unwrap();
-        builder.push("numbers", [Some(10), Some(9), Some(10)]).unwrap();
+        builder
+            .push("numbers", [Some(10), Some(9), Some(10)])
+            .unwrap();
         builder.finish().unwrap()
     }
 
     #[test]
     fn clusters_are_numbered_in_the_order_of_their_labels() {
         let ensemble = small();
-        assert_eq!(ensemble.column(0).collect::<Vec<_>>(), [Some(1), None, Some(0)]);
-        assert_eq!(ensemble.column(1).collect::<Vec<_>>(), [Some(1), Some(0), Some(1)]);
+        assert_eq!(
+            ensemble.column(0).collect::<Vec<_>>(),
+            [Some(1), None, Some(0)]
+        );
+        assert_eq!(
+            ensemble.column(1).collect::<Vec<_>>(),
+            [Some(1), Some(0), Some(1)]
+        );
         assert_eq!(ensemble.bases()[1].values(), ["9", "10"]);
         assert_eq!(ensemble.offsets(), [0, 2, 4]);
         assert_eq!(
-            (ensemble.missing(), ensemble.first_missing(), ensemble.first_unlabelled()),
+            (
+                ensemble.missing(),
+                ensemble.first_missing(),
+                ensemble.first_unlabelled()
+            ),
             (1, Some((1, 0)), None)
         );
     }
@@ -218,25 +264,54 @@ mod tests {
             let mut builder = EnsembleBuilder::new(clusters);
             builder.push("u", (0..clusters).map(Some)).unwrap();
             let ensemble = builder.finish().unwrap();
-            assert_eq!(matches!(ensemble.rows(), LabelRows::Bytes(_)), bytes, "{clusters}");
+            assert_eq!(
+                matches!(ensemble.rows(), LabelRows::Bytes(_)),
+                bytes,
+                "{clusters}"
+            );
             assert_eq!(ensemble.label(clusters - 1, 0), Some(clusters - 1));
         }
         let too_many = EnsembleBuilder::new(65_535).push("u", (0..65_535).map(Some));
-        assert_eq!(too_many, Err(EnsembleError::TooManyClusters { name: "u".into(), clusters: 65_535 }));
+        assert_eq!(
+            too_many,
+            Err(EnsembleError::TooManyClusters {
+                name: "u".into(),
+                clusters: 65_535
+            })
+        );
     }
 
     #[test]
     fn what_is_no_ensemble_is_refused() {
         let mut builder = EnsembleBuilder::new(2);
-        assert!(matches!(builder.push("u", [Some(1)]), Err(EnsembleError::Length { found: 1, expected: 2, .. })));
-        assert!(matches!(builder.push("u", [None::<u8>, None]), Err(EnsembleError::AllMissing { .. })));
+        assert!(matches!(
+            builder.push("u", [Some(1)]),
+            Err(EnsembleError::Length {
+                found: 1,
+                expected: 2,
+                ..
+            })
+        ));
+        assert!(matches!(
+            builder.push("u", [None::<u8>, None]),
+            Err(EnsembleError::AllMissing { .. })
+        ));
         assert!(matches!(
             builder.push_clusters("u", [Some(0), Some(2)], 2),
             Err(EnsembleError::OutOfRange { object: 1, .. })
         ));
-        assert!(matches!(builder.finish(), Err(EnsembleError::Empty { objects: 2, bases: 0 })));
+        assert!(matches!(
+            builder.finish(),
+            Err(EnsembleError::Empty {
+                objects: 2,
+                bases: 0
+            })
+        ));
         let rows = ndarray::array![[0u8], [3]];
         let base = BaseClustering::new("u", vec!["0".into(), "1".into()]);
-        assert!(matches!(Ensemble::from_bytes(rows, vec![base]), Err(EnsembleError::OutOfRange { label: 3, .. })));
+        assert!(matches!(
+            Ensemble::from_bytes(rows, vec![base]),
+            Err(EnsembleError::OutOfRange { label: 3, .. })
+        ));
     }
 }

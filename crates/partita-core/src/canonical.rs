@@ -35,7 +35,10 @@ impl CanonicalOrder {
 
     /// Values in canonical order, put back where they belong.
     pub fn restore<T: Clone>(&self, values: &[T]) -> Vec<T> {
-        self.places().iter().map(|&at| values[at as usize].clone()).collect()
+        self.places()
+            .iter()
+            .map(|&at| values[at as usize].clone())
+            .collect()
     }
 
     /// A table with a line an object in canonical order, put back where they belong, without a second table.
@@ -67,7 +70,10 @@ impl CanonicalOrder {
     /// For every object its place in the canonical order.
     fn places(&self) -> Vec<u32> {
         let mut place = vec![0u32; self.objects.len()];
-        self.objects.iter().enumerate().for_each(|(at, &object)| place[object as usize] = at as u32);
+        self.objects
+            .iter()
+            .enumerate()
+            .for_each(|(at, &object)| place[object as usize] = at as u32);
         place
     }
 }
@@ -92,13 +98,19 @@ impl<'a> Counts<'a> {
     fn of_bases(weights: Option<&'a BaseWeights>) -> Self {
         let whole = weights.and_then(|weights| weights.whole(u32::MAX));
         let whole = whole.map(|whole| whole.into_iter().map(u64::from).collect());
-        Self { whole, weights: weights.map(BaseWeights::as_slice) }
+        Self {
+            whole,
+            weights: weights.map(BaseWeights::as_slice),
+        }
     }
 
     fn of_objects(weights: Option<&'a ObjectWeights>) -> Self {
         let weights = weights.map(ObjectWeights::as_slice);
         let whole = weights.filter(|weights| weights.iter().all(|weight| weight.fract() == 0.0));
-        Self { whole: whole.map(|whole| whole.iter().map(|&weight| weight as u64).collect()), weights }
+        Self {
+            whole: whole.map(|whole| whole.iter().map(|&weight| weight as u64).collect()),
+            weights,
+        }
     }
 
     /// How often what stands at this place is there.
@@ -108,7 +120,9 @@ impl<'a> Counts<'a> {
 
     /// The weight of what stands at this place, where it is no number of copies.
     fn bits(&self, at: usize) -> Option<u64> {
-        self.weights.filter(|_| self.whole.is_none()).map(|weights| weights[at].to_bits())
+        self.weights
+            .filter(|_| self.whole.is_none())
+            .map(|weights| weights[at].to_bits())
     }
 }
 
@@ -118,20 +132,49 @@ impl Ensemble {
     ///
     /// # Cost
     /// O(n M + n log n) time, about 20 n bytes besides the new ensemble.
-    pub fn canonical(&self, features: Option<&Features<'_>>, weights: Weighting<'_>) -> (Self, CanonicalOrder) {
+    pub fn canonical(
+        &self,
+        features: Option<&Features<'_>>,
+        weights: Weighting<'_>,
+    ) -> (Self, CanonicalOrder) {
         let offsets = self.offsets();
-        let counts = (&Counts::of_objects(weights.objects), &Counts::of_bases(weights.bases));
+        let counts = (
+            &Counts::of_objects(weights.objects),
+            &Counts::of_bases(weights.bases),
+        );
         let colours = match (self.memberships(), self.rows()) {
             (Some(soft), _) => refine(soft, &offsets, features, counts),
-            (None, LabelRows::Bytes(rows)) => refine(&HardRows { rows, offsets: &offsets }, &offsets, features, counts),
-            (None, LabelRows::Words(rows)) => refine(&HardRows { rows, offsets: &offsets }, &offsets, features, counts),
+            (None, LabelRows::Bytes(rows)) => refine(
+                &HardRows {
+                    rows,
+                    offsets: &offsets,
+                },
+                &offsets,
+                features,
+                counts,
+            ),
+            (None, LabelRows::Words(rows)) => refine(
+                &HardRows {
+                    rows,
+                    offsets: &offsets,
+                },
+                &offsets,
+                features,
+                counts,
+            ),
         };
-        let codes: Vec<Vec<u16>> = offsets.windows(2).map(|ends| ranks(&colours.clusters[ends[0]..ends[1]])).collect();
+        let codes: Vec<Vec<u16>> = offsets
+            .windows(2)
+            .map(|ends| ranks(&colours.clusters[ends[0]..ends[1]]))
+            .collect();
         let bases = sorted(&colours.bases, |u| counts.1.times(u));
         let mut objects = sorted(&colours.objects, |i| counts.0.times(i));
         self.sort_equals(&mut objects, &colours.objects);
         // Numbered where it stands, so that the labels are held twice, not three times.
-        let codes: Vec<Vec<u16>> = bases.iter().map(|&base| codes[base as usize].clone()).collect();
+        let codes: Vec<Vec<u16>> = bases
+            .iter()
+            .map(|&base| codes[base as usize].clone())
+            .collect();
         let canonical = self.select(&objects, &bases).recoded(&codes);
         (canonical, CanonicalOrder { objects, bases })
     }
@@ -202,7 +245,14 @@ impl Related for Memberships {
     fn each(&self, object: usize, mut take: impl FnMut(usize, u64)) {
         let (clusters, shares) = self.row(object);
         for (&cluster, &share) in clusters.iter().zip(shares) {
-            take(cluster as usize, if share == 1.0 { 0 } else { mix(share.to_bits()) });
+            take(
+                cluster as usize,
+                if share == 1.0 {
+                    0
+                } else {
+                    mix(share.to_bits())
+                },
+            );
         }
     }
 }
@@ -215,44 +265,71 @@ fn refine(
     (of_objects, of_bases): (&Counts<'_>, &Counts<'_>),
 ) -> Colours {
     let given = |object: usize| {
-        let features = features.map_or(0, |f| f.values().row(object).iter().fold(0, |hash, x| mix(hash ^ x.to_bits())));
-        of_objects.bits(object).map_or(features, |weight| mix(features ^ weight))
+        let features = features.map_or(0, |f| {
+            f.values()
+                .row(object)
+                .iter()
+                .fold(0, |hash, x| mix(hash ^ x.to_bits()))
+        });
+        of_objects
+            .bits(object)
+            .map_or(features, |weight| mix(features ^ weight))
     };
     let mut objects: Vec<u64> = (0..rows.objects()).map(given).collect();
     let count = offsets.len() - 1;
-    let weight_hashes: Vec<u64> = (0..count).map(|u| of_bases.bits(u).map_or(0, mix)).collect();
-    let base_of: Vec<usize> = (0..count).flat_map(|u| std::iter::repeat_n(u, offsets[u + 1] - offsets[u])).collect();
+    let weight_hashes: Vec<u64> = (0..count)
+        .map(|u| of_bases.bits(u).map_or(0, mix))
+        .collect();
+    let base_of: Vec<usize> = (0..count)
+        .flat_map(|u| std::iter::repeat_n(u, offsets[u + 1] - offsets[u]))
+        .collect();
     let mut clusters = vec![0u64; offsets[count]];
     let mut bases = weight_hashes.clone();
     for _ in 0..ROUNDS {
-        clusters.iter_mut().for_each(|colour| *colour = mix(*colour));
+        clusters
+            .iter_mut()
+            .for_each(|colour| *colour = mix(*colour));
         for (object, &colour) in objects.iter().enumerate() {
             let (colour, times) = (mix(colour), of_objects.times(object));
             let whole = colour.wrapping_mul(times);
             rows.each(object, |place, share| {
-                let more = if share == 0 { whole } else { mix(colour ^ share).wrapping_mul(times) };
+                let more = if share == 0 {
+                    whole
+                } else {
+                    mix(colour ^ share).wrapping_mul(times)
+                };
                 clusters[place] = clusters[place].wrapping_add(more);
             });
         }
         for (u, base) in bases.iter_mut().enumerate() {
-            let sum =
-                clusters[offsets[u]..offsets[u + 1]].iter().fold(weight_hashes[u], |s, &c| s.wrapping_add(mix(c)));
+            let sum = clusters[offsets[u]..offsets[u + 1]]
+                .iter()
+                .fold(weight_hashes[u], |s, &c| s.wrapping_add(mix(c)));
             *base = mix(sum);
         }
         // What an object that is wholly in a cluster takes from it.
         let related = |place: usize, share: u64| {
-            mix(clusters[place] ^ bases[base_of[place]] ^ share).wrapping_mul(of_bases.times(base_of[place]))
+            mix(clusters[place] ^ bases[base_of[place]] ^ share)
+                .wrapping_mul(of_bases.times(base_of[place]))
         };
         let whole: Vec<u64> = (0..clusters.len()).map(|place| related(place, 0)).collect();
         for (object, colour) in objects.iter_mut().enumerate() {
             *colour = mix(*colour);
             rows.each(object, |place, share| {
-                let more = if share == 0 { whole[place] } else { related(place, share) };
+                let more = if share == 0 {
+                    whole[place]
+                } else {
+                    related(place, share)
+                };
                 *colour = colour.wrapping_add(more);
             });
         }
     }
-    Colours { objects, clusters, bases }
+    Colours {
+        objects,
+        clusters,
+        bases,
+    }
 }
 
 /// Indices in the order of their colours, then of how often they count; equals keep their order.
@@ -263,7 +340,10 @@ fn sorted(colours: &[u64], times: impl Fn(usize) -> u64) -> Vec<u32> {
 /// The place of every index in the order of the colours.
 fn ranks(colours: &[u64]) -> Vec<u16> {
     let mut ranks = vec![0; colours.len()];
-    sorted(colours, |_| 1).iter().enumerate().for_each(|(rank, &i)| ranks[i as usize] = rank as u16);
+    sorted(colours, |_| 1)
+        .iter()
+        .enumerate()
+        .for_each(|(rank, &i)| ranks[i as usize] = rank as u16);
     ranks
 }
 
@@ -287,7 +367,10 @@ mod tests {
                 codes
             })
             .collect();
-        (ensemble.clone().recoded(&codes).select(&objects, &bases), objects)
+        (
+            ensemble.clone().recoded(&codes).select(&objects, &bases),
+            objects,
+        )
     }
 
     #[test]
@@ -297,8 +380,9 @@ mod tests {
             let n = rng.random_range(20..60);
             let mut builder = EnsembleBuilder::new(n);
             for u in 0..6 {
-                let labels: Vec<Option<u32>> =
-                    (0..n).map(|_| rng.random_bool(0.8).then(|| rng.random_range(0..4))).collect();
+                let labels: Vec<Option<u32>> = (0..n)
+                    .map(|_| rng.random_bool(0.8).then(|| rng.random_range(0..4)))
+                    .collect();
                 builder.push(format!("u{u}"), labels).unwrap();
             }
             let ensemble = builder.finish().unwrap();
@@ -312,7 +396,10 @@ mod tests {
             let (here, there) = (order.restore(&values), other_order.restore(&values));
             for (at, &object) in objects.iter().enumerate() {
                 let (a, b) = (here[object as usize], there[at]);
-                assert!((0..6).all(|u| canonical.label(a as usize, u) == canonical.label(b as usize, u)));
+                assert!(
+                    (0..6)
+                        .all(|u| canonical.label(a as usize, u) == canonical.label(b as usize, u))
+                );
             }
         }
     }
@@ -324,29 +411,56 @@ mod tests {
             let (n, bases) = (rng.random_range(10..40), 5);
             let mut builder = EnsembleBuilder::new(n);
             for u in 0..bases {
-                let labels: Vec<Option<u32>> =
-                    (0..n).map(|i| (i % bases == u || rng.random_bool(0.8)).then(|| rng.random_range(0..3))).collect();
+                let labels: Vec<Option<u32>> = (0..n)
+                    .map(|i| {
+                        (i % bases == u || rng.random_bool(0.8)).then(|| rng.random_range(0..3))
+                    })
+                    .collect();
                 builder.push(format!("u{u}"), labels).unwrap();
             }
             let ensemble = builder.finish().unwrap();
             let copies = |weights: &[u32]| -> Vec<u32> {
-                weights.iter().zip(0..).flat_map(|(&times, at)| vec![at; times as usize]).collect()
+                weights
+                    .iter()
+                    .zip(0..)
+                    .flat_map(|(&times, at)| vec![at; times as usize])
+                    .collect()
             };
-            let mut weights = |count: usize| (0..count).map(|_| rng.random_range(1..4)).collect::<Vec<u32>>();
+            let mut weights = |count: usize| {
+                (0..count)
+                    .map(|_| rng.random_range(1..4))
+                    .collect::<Vec<u32>>()
+            };
             let (of_bases, of_objects) = (weights(bases), weights(n));
-            let numbers = |weights: &[u32]| weights.iter().copied().map(f64::from).collect::<Vec<f64>>();
+            let numbers =
+                |weights: &[u32]| weights.iter().copied().map(f64::from).collect::<Vec<f64>>();
             let base_weights = BaseWeights::new(numbers(&of_bases)).unwrap();
             let object_weights = ObjectWeights::new(numbers(&of_objects)).unwrap();
-            let weighting = Weighting { bases: Some(&base_weights), objects: Some(&object_weights) };
+            let weighting = Weighting {
+                bases: Some(&base_weights),
+                objects: Some(&object_weights),
+            };
             let (weighted, order) = ensemble.canonical(None, weighting);
             let pick = |order: &[u32], weights: &[u32]| {
-                copies(&order.iter().map(|&at| weights[at as usize]).collect::<Vec<u32>>())
+                copies(
+                    &order
+                        .iter()
+                        .map(|&at| weights[at as usize])
+                        .collect::<Vec<u32>>(),
+                )
             };
-            let expected = weighted.select(&pick(&order.objects, &of_objects), &pick(&order.bases, &of_bases));
+            let expected = weighted.select(
+                &pick(&order.objects, &of_objects),
+                &pick(&order.bases, &of_bases),
+            );
             let copied = ensemble.select(&copies(&of_objects), &copies(&of_bases));
             let (copied, _) = copied.canonical(None, Weighting::default());
             let rows = |ensemble: &Ensemble| -> Vec<Vec<Option<usize>>> {
-                let row = |i: usize| (0..ensemble.bases().len()).map(|u| ensemble.label(i, u)).collect();
+                let row = |i: usize| {
+                    (0..ensemble.bases().len())
+                        .map(|u| ensemble.label(i, u))
+                        .collect()
+                };
                 (0..ensemble.objects()).map(row).collect()
             };
             assert_eq!(rows(&expected), rows(&copied), "seed {seed}");
@@ -360,7 +474,10 @@ mod tests {
             let (n, width) = (rng.random_range(1..30), rng.random_range(1..4));
             let mut objects: Vec<u32> = (0..n as u32).collect();
             objects.shuffle(&mut rng);
-            let order = CanonicalOrder { objects, bases: Vec::new() };
+            let order = CanonicalOrder {
+                objects,
+                bases: Vec::new(),
+            };
             let given = Array2::from_shape_simple_fn((n, width), || rng.random::<f64>());
             // One table in rows, one in columns.
             for mut table in [given.clone(), given.t().to_owned().reversed_axes()] {

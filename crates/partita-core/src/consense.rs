@@ -7,8 +7,8 @@ use crate::reduction::Reduction;
 use crate::result_warnings::{self, Found};
 use crate::row_consensus::{by_blocks, consensus_bytes, over_blocks};
 use crate::{
-    BaseWeights, Clusters, Consensus, ConsensusError, Ensemble, MethodInfo, MissingLabels, Monitor, Outcome, Partition,
-    Problem, Reads, SoftBases, SoftPartition, Stopped, Weights,
+    BaseWeights, Clusters, Consensus, ConsensusError, Ensemble, MethodInfo, MissingLabels, Monitor,
+    Outcome, Partition, Problem, Reads, SoftBases, SoftPartition, Stopped, Weights,
 };
 
 /// Finds the consensus that `method` sees in `problem`.
@@ -37,7 +37,11 @@ pub fn consense(
     let problem = &with_fixed_clusters(info, problem, fixed)?;
     check(info, problem, fixed.is_some())?;
     let mut outcome = consense_reduced(method, problem, monitor)?;
-    let unnamed = outcome.names.as_ref().zip(outcome.soft.as_ref()).and_then(|(names, soft)| names.warning(soft));
+    let unnamed = outcome
+        .names
+        .as_ref()
+        .zip(outcome.soft.as_ref())
+        .and_then(|(names, soft)| names.warning(soft));
     outcome.warnings.extend(unnamed);
     Ok(outcome)
 }
@@ -66,7 +70,11 @@ fn consense_reduced(
 fn without_even_weights<'a>(problem: &Problem<'a>, info: &MethodInfo) -> Problem<'a> {
     let weights = BaseWeights::heeded(problem.weights, info.capabilities.base_weights);
     let object_weights = problem.object_weights.filter(|weights| !weights.are_even());
-    Problem { weights, object_weights, ..problem.clone() }
+    Problem {
+        weights,
+        object_weights,
+        ..problem.clone()
+    }
 }
 
 /// The problem with the number of clusters that is fixed, where it is.
@@ -77,9 +85,16 @@ fn with_fixed_clusters<'a>(
 ) -> Result<Problem<'a>, ConsensusError> {
     match (fixed, problem.clusters) {
         (Some(fixed), Clusters::Exactly(asked)) if asked != fixed => {
-            Err(ConsensusError::FixedClusters { method: info.name, fixed, asked })
+            Err(ConsensusError::FixedClusters {
+                method: info.name,
+                fixed,
+                asked,
+            })
         }
-        (Some(fixed), _) => Ok(Problem { clusters: Clusters::Exactly(fixed), ..problem.clone() }),
+        (Some(fixed), _) => Ok(Problem {
+            clusters: Clusters::Exactly(fixed),
+            ..problem.clone()
+        }),
         (None, _) => Ok(problem.clone()),
     }
 }
@@ -91,35 +106,79 @@ fn consense_kept(
     monitor: &dyn Monitor,
 ) -> Result<Outcome, ConsensusError> {
     let info = method.info();
-    let fixed = method.fixed_clusters(&problem.settings, problem.ensemble.bases()).is_some();
+    let fixed = method
+        .fixed_clusters(&problem.settings, problem.ensemble.bases())
+        .is_some();
     check_kept(info, problem, fixed)?;
-    let wrong = |source| ConsensusError::Settings { method: info.name, source };
-    let settings = method.validate(&problem.settings, &problem.size()).map_err(wrong)?;
+    let wrong = |source| ConsensusError::Settings {
+        method: info.name,
+        source,
+    };
+    let settings = method
+        .validate(&problem.settings, &problem.size())
+        .map_err(wrong)?;
     let (size, held) = (problem.size(), problem.object_weights.is_some() || fixed);
-    let bytes =
-        if held { method.bytes(&problem.settings, &size) } else { consensus_bytes(method, &problem.settings, &size) };
-    problem.budget.check(info.name, bytes.map_err(wrong)?, info.remedy)?;
+    let bytes = if held {
+        method.bytes(&problem.settings, &size)
+    } else {
+        consensus_bytes(method, &problem.settings, &size)
+    };
+    problem
+        .budget
+        .check(info.name, bytes.map_err(wrong)?, info.remedy)?;
     if !held && by_blocks(info, &size) {
         return over_blocks(method, problem, monitor);
     }
     if problem.clusters == Clusters::Exactly(1) && !fixed {
-        return Ok(everything_together(info, settings, problem.ensemble.objects()));
+        return Ok(everything_together(
+            info,
+            settings,
+            problem.ensemble.objects(),
+        ));
     }
-    let weights = Weighting { bases: problem.weights, objects: problem.object_weights };
-    let features = problem.features.filter(|_| info.capabilities.reads == Reads::LabelsAndFeatures);
+    let weights = Weighting {
+        bases: problem.weights,
+        objects: problem.object_weights,
+    };
+    let features = problem
+        .features
+        .filter(|_| info.capabilities.reads == Reads::LabelsAndFeatures);
     let (ensemble, order) = problem.ensemble.canonical(features.as_ref(), weights);
-    let values = features.map(|f| f.values().select(ndarray::Axis(0), &indices(order.objects())));
+    let values = features.map(|f| {
+        f.values()
+            .select(ndarray::Axis(0), &indices(order.objects()))
+    });
     let columns = features.map_or(&[][..], |f| f.columns());
-    let features = values.as_ref().map(|v| crate::Features::new(columns, v.view()).expect("checked at the entry"));
-    let weights = problem.weights.map(|weights| weights.selected(order.bases()));
-    let object_weights = problem.object_weights.map(|weights| weights.selected(order.objects()));
+    let features = values
+        .as_ref()
+        .map(|v| crate::Features::new(columns, v.view()).expect("checked at the entry"));
+    let weights = problem
+        .weights
+        .map(|weights| weights.selected(order.bases()));
+    let object_weights = problem
+        .object_weights
+        .map(|weights| weights.selected(order.objects()));
     let (weights, object_weights) = (weights.as_ref(), object_weights.as_ref());
-    let canonical = Problem { ensemble: &ensemble, features, weights, object_weights, ..problem.clone() };
+    let canonical = Problem {
+        ensemble: &ensemble,
+        features,
+        weights,
+        object_weights,
+        ..problem.clone()
+    };
     let outcome = method.fit_canonical(&canonical, monitor)?;
     let labels_only = info.capabilities.reads == Reads::Labels;
-    let outcome = if labels_only { outcome.level(|i| ensemble.same_row(i, i - 1)) } else { outcome };
+    let outcome = if labels_only {
+        outcome.level(|i| ensemble.same_row(i, i - 1))
+    } else {
+        outcome
+    };
     // Rows of many objects count once here: whether they agree by chance is asked of the objects.
-    let by_chance = problem.object_weights.is_none().then(|| result_warnings::agreement_by_chance(&ensemble)).flatten();
+    let by_chance = problem
+        .object_weights
+        .is_none()
+        .then(|| result_warnings::agreement_by_chance(&ensemble))
+        .flatten();
     Ok(judged(outcome, info, problem.clusters, &ensemble, by_chance).restored(&order))
 }
 
@@ -132,13 +191,33 @@ fn judged(
     ensemble: &Ensemble,
     by_chance: Option<String>,
 ) -> Outcome {
-    let (live, stopped, rounds) = (outcome.partition.live_clusters(), outcome.stopped, outcome.rounds);
-    let found = Found { info, settings: &outcome.settings, asked, live, stopped, rounds }.warnings();
+    let (live, stopped, rounds) = (
+        outcome.partition.live_clusters(),
+        outcome.stopped,
+        outcome.rounds,
+    );
+    let found = Found {
+        info,
+        settings: &outcome.settings,
+        asked,
+        live,
+        stopped,
+        rounds,
+    }
+    .warnings();
     let nothing = result_warnings::no_information(ensemble.bases());
     let nothing = nothing.or(by_chance);
     if nothing.is_some() {
-        let guess = 1.0 / if let Clusters::Exactly(asked) = asked { asked } else { live.max(1) } as f64;
-        outcome.certainty.iter_mut().for_each(|certainty| *certainty = certainty.min(guess));
+        let guess = 1.0
+            / if let Clusters::Exactly(asked) = asked {
+                asked
+            } else {
+                live.max(1)
+            } as f64;
+        outcome
+            .certainty
+            .iter_mut()
+            .for_each(|certainty| *certainty = certainty.min(guess));
     }
     result_warnings::add(&mut outcome.warnings, found.into_iter().chain(nothing));
     outcome
@@ -152,24 +231,45 @@ fn check(info: &MethodInfo, problem: &Problem<'_>, fixed: bool) -> Result<(), Co
         info.check_clusters(problem.clusters, objects)?;
     }
     check_missing(info, ensemble)?;
-    if let (Some(_), SoftBases::Refused(reason)) = (ensemble.memberships(), info.capabilities.soft_bases) {
+    if let (Some(_), SoftBases::Refused(reason)) =
+        (ensemble.memberships(), info.capabilities.soft_bases)
+    {
         return Err(ConsensusError::SoftBases { method, reason });
     }
     match problem.features {
         None if info.capabilities.reads == Reads::LabelsAndFeatures => {
-            return Err(ConsensusError::Features { method, reason: "there is none".into() });
+            return Err(ConsensusError::Features {
+                method,
+                reason: "there is none".into(),
+            });
         }
         Some(features) if features.values().nrows() != objects => {
-            let reason = format!("it has {} rows, the ensemble {objects} objects", features.values().nrows());
+            let reason = format!(
+                "it has {} rows, the ensemble {objects} objects",
+                features.values().nrows()
+            );
             return Err(ConsensusError::Features { method, reason });
         }
         _ => {}
     }
     let given = [
-        ("base clusterings", problem.weights.map(|weights| weights.as_slice().len()), ensemble.bases().len()),
-        ("objects", problem.object_weights.map(|weights| weights.as_slice().len()), objects),
+        (
+            "base clusterings",
+            problem.weights.map(|weights| weights.as_slice().len()),
+            ensemble.bases().len(),
+        ),
+        (
+            "objects",
+            problem
+                .object_weights
+                .map(|weights| weights.as_slice().len()),
+            objects,
+        ),
     ];
-    match given.into_iter().find(|(_, given, there)| given.is_some_and(|given| given != *there)) {
+    match given
+        .into_iter()
+        .find(|(_, given, there)| given.is_some_and(|given| given != *there))
+    {
         Some((what, given, there)) => {
             let reason = format!("{} weights for {there} {what}", given.unwrap_or_default());
             Err(ConsensusError::Weights { what, reason })
@@ -184,8 +284,16 @@ fn check_kept(info: &MethodInfo, problem: &Problem<'_>, fixed: bool) -> Result<(
         info.check_clusters(problem.clusters, problem.ensemble.objects())?;
     }
     let given = [
-        ("base clusterings", problem.weights.is_some(), info.capabilities.base_weights),
-        ("objects", problem.object_weights.is_some(), info.capabilities.object_weights),
+        (
+            "base clusterings",
+            problem.weights.is_some(),
+            info.capabilities.base_weights,
+        ),
+        (
+            "objects",
+            problem.object_weights.is_some(),
+            info.capabilities.object_weights,
+        ),
     ];
     for (what, given, capability) in given {
         if let (true, Weights::Refused(why)) = (given, capability) {
@@ -193,9 +301,14 @@ fn check_kept(info: &MethodInfo, problem: &Problem<'_>, fixed: bool) -> Result<(
             return Err(ConsensusError::Weights { what, reason });
         }
     }
-    let copies = problem.weights.filter(|_| info.capabilities.base_weights == Weights::Copies);
+    let copies = problem
+        .weights
+        .filter(|_| info.capabilities.base_weights == Weights::Copies);
     match copies.and_then(|weights| weights.beyond_copies(info.name, problem.ensemble.bases())) {
-        Some(reason) => Err(ConsensusError::Weights { what: "base clusterings", reason }),
+        Some(reason) => Err(ConsensusError::Weights {
+            what: "base clusterings",
+            reason,
+        }),
         None => Ok(()),
     }
 }
@@ -205,13 +318,23 @@ fn check_missing(info: &MethodInfo, ensemble: &Ensemble) -> Result<(), Consensus
     if missing == MissingLabels::Refused
         && let Some((object, base)) = ensemble.first_missing()
     {
-        let (object, base) = (ensemble.object_name(object), ensemble.bases()[base].name().to_owned());
-        return Err(ConsensusError::Missing { method: info.name, object, base });
+        let (object, base) = (
+            ensemble.object_name(object),
+            ensemble.bases()[base].name().to_owned(),
+        );
+        return Err(ConsensusError::Missing {
+            method: info.name,
+            object,
+            base,
+        });
     }
     match ensemble.first_unlabelled() {
         Some(object) if missing != MissingLabels::HandledByPrior => {
             let others = ensemble.count_unlabelled() - 1;
-            Err(ConsensusError::Unlabelled { object: ensemble.object_name(object), others })
+            Err(ConsensusError::Unlabelled {
+                object: ensemble.object_name(object),
+                others,
+            })
         }
         _ => Ok(()),
     }
@@ -219,8 +342,15 @@ fn check_missing(info: &MethodInfo, ensemble: &Ensemble) -> Result<(), Consensus
 
 fn everything_together(info: &MethodInfo, settings: Map<String, Value>, objects: usize) -> Outcome {
     let partition = Partition::new(vec![0; objects], 1).expect("0 is below 1");
-    let soft = info.capabilities.soft.then(|| SoftPartition::of(&partition));
-    Outcome { soft, settings, ..Outcome::hard(partition, vec![1.0; objects], Stopped::Exact).erased() }
+    let soft = info
+        .capabilities
+        .soft
+        .then(|| SoftPartition::of(&partition));
+    Outcome {
+        soft,
+        settings,
+        ..Outcome::hard(partition, vec![1.0; objects], Stopped::Exact).erased()
+    }
 }
 
 fn indices(order: &[u32]) -> Vec<usize> {

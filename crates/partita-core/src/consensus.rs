@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use crate::settings::json_of;
 use crate::{
-    BaseClustering, ConsensusError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, RowFit, RowProblem,
-    SettingInfo, SettingMap, Settings, SettingsError,
+    BaseClustering, ConsensusError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize,
+    RowFit, RowProblem, SettingInfo, SettingMap, Settings, SettingsError,
 };
 
 /// Any [`Method`], as a list of methods holds it: settings by name, diagnostics as JSON. Call it through [`consense`](crate::consense).
@@ -23,7 +23,11 @@ pub trait Consensus: Sync {
     ///
     /// # Errors
     /// [`SettingsError`] for the first that does not fit.
-    fn validate(&self, settings: &SettingMap, size: &ProblemSize) -> Result<Map<String, Value>, SettingsError>;
+    fn validate(
+        &self,
+        settings: &SettingMap,
+        size: &ProblemSize,
+    ) -> Result<Map<String, Value>, SettingsError>;
 
     /// Bytes held at once, at most, with these settings.
     ///
@@ -39,7 +43,11 @@ pub trait Consensus: Sync {
     ///
     /// # Errors
     /// [`ConsensusError`] when there is no consensus.
-    fn fit_canonical(&self, problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Outcome, ConsensusError>;
+    fn fit_canonical(
+        &self,
+        problem: &Problem<'_>,
+        monitor: &dyn Monitor,
+    ) -> Result<Outcome, ConsensusError>;
 
     /// Fits label rows that are read block by block: [`consense_rows`](crate::consense_rows) without its checks and labels.
     ///
@@ -71,7 +79,11 @@ impl<M: Method> Consensus for M {
         json_of(&M::Settings::default())
     }
 
-    fn validate(&self, settings: &SettingMap, size: &ProblemSize) -> Result<Map<String, Value>, SettingsError> {
+    fn validate(
+        &self,
+        settings: &SettingMap,
+        size: &ProblemSize,
+    ) -> Result<Map<String, Value>, SettingsError> {
         Ok(json_of(&valid(self, settings, size)?))
     }
 
@@ -83,11 +95,17 @@ impl<M: Method> Consensus for M {
         Method::fixed_clusters(self, &settings.apply().ok()?, bases)
     }
 
-    fn fit_canonical(&self, problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Outcome, ConsensusError> {
+    fn fit_canonical(
+        &self,
+        problem: &Problem<'_>,
+        monitor: &dyn Monitor,
+    ) -> Result<Outcome, ConsensusError> {
         let method = Method::info(self).name;
         let settings = valid(self, &problem.settings, &problem.size())
             .map_err(|source| ConsensusError::Settings { method, source })?;
-        let outcome = self.fit(problem, &settings, monitor).map_err(|error| error.into().of(method))?;
+        let outcome = self
+            .fit(problem, &settings, monitor)
+            .map_err(|error| error.into().of(method))?;
         let mut outcome = outcome.erased();
         outcome.settings = json_of(&settings);
         Ok(outcome)
@@ -101,7 +119,8 @@ impl<M: Method> Consensus for M {
         let method = Method::info(self).name;
         let settings = valid(self, &problem.settings, &problem.size())
             .map_err(|source| ConsensusError::Settings { method, source })?;
-        let fit = Method::fit_rows(self, problem, &settings, monitor).map_err(|error| error.of(method))?;
+        let fit = Method::fit_rows(self, problem, &settings, monitor)
+            .map_err(|error| error.of(method))?;
         Ok(fit.map_details(|details| json_of(&details)))
     }
 
@@ -110,7 +129,11 @@ impl<M: Method> Consensus for M {
     }
 }
 
-fn valid<M: Method>(method: &M, settings: &SettingMap, size: &ProblemSize) -> Result<M::Settings, SettingsError> {
+fn valid<M: Method>(
+    method: &M,
+    settings: &SettingMap,
+    size: &ProblemSize,
+) -> Result<M::Settings, SettingsError> {
     let settings: M::Settings = settings.apply()?;
     method.check(&settings, size)?;
     Ok(settings)

@@ -45,7 +45,9 @@ pub enum ConsensusError {
         others: usize,
     },
     /// A missing label, and the method takes none.
-    #[error("{method} takes no missing labels; object {object} has none in base clustering '{base}'")]
+    #[error(
+        "{method} takes no missing labels; object {object} has none in base clustering '{base}'"
+    )]
     Missing {
         /// Name of the method.
         method: &'static str,
@@ -107,7 +109,9 @@ pub enum ConsensusError {
 fn unlabelled(object: &str, others: usize) -> String {
     match others {
         0 => format!("object {object} has no label in any base clustering; remove it or label it"),
-        1 => format!("object {object} and one other have no label in any base clustering; remove them or label them"),
+        1 => format!(
+            "object {object} and one other have no label in any base clustering; remove them or label them"
+        ),
         _ => format!(
             "object {object} and {others} others have no label in any base clustering; remove them or label them"
         ),
@@ -120,9 +124,26 @@ mod tests {
 
     #[test]
     fn objects_without_a_label_are_counted() {
-        let said = |others| ConsensusError::Unlabelled { object: "c1".into(), others }.to_string();
-        assert_eq!(said(0), "object c1 has no label in any base clustering; remove it or label it");
-        assert!(said(1).starts_with("object c1 and one other have"), "{}", said(1));
-        assert!(said(7).starts_with("object c1 and 7 others have"), "{}", said(7));
+        let said = |others| {
+            ConsensusError::Unlabelled {
+                object: "c1".into(),
+                others,
+            }
+            .to_string()
+        };
+        assert_eq!(
+            said(0),
+            "object c1 has no label in any base clustering; remove it or label it"
+        );
+        assert!(
+            said(1).starts_with("object c1 and one other have"),
+            "{}",
+            said(1)
+        );
+        assert!(
+            said(7).starts_with("object c1 and 7 others have"),
+            "{}",
+            said(7)
+        );
     }
 }

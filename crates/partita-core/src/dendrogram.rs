@@ -26,7 +26,11 @@ impl Dendrogram {
     /// # Panics
     /// If `merges` does not hold exactly `objects − 1` merges (none for no objects).
     pub fn new(objects: usize, merges: Vec<Merge>) -> Self {
-        assert_eq!(merges.len(), objects.saturating_sub(1), "a tree over n leaves has n - 1 merges");
+        assert_eq!(
+            merges.len(),
+            objects.saturating_sub(1),
+            "a tree over n leaves has n - 1 merges"
+        );
         Self { objects, merges }
     }
 
@@ -58,7 +62,12 @@ impl Dendrogram {
                 *node = object as u32;
             } else {
                 let (left, right) = ((*node).min(object as u32), (*node).max(object as u32));
-                merges.push(Merge { left, right, height: 0.0, size: *size });
+                merges.push(Merge {
+                    left,
+                    right,
+                    height: 0.0,
+                    size: *size,
+                });
                 *node = (n + merges.len() - 1) as u32;
             }
         }
@@ -66,7 +75,12 @@ impl Dendrogram {
         for merge in &self.merges {
             let (left, right) = (merge.left as usize, merge.right as usize);
             let (a, b, size) = (node[left], node[right], sizes[left] + sizes[right]);
-            merges.push(Merge { left: a.min(b), right: a.max(b), height: merge.height, size });
+            merges.push(Merge {
+                left: a.min(b),
+                right: a.max(b),
+                height: merge.height,
+                size,
+            });
             node.push((n + merges.len() - 1) as u32);
             sizes.push(size);
         }

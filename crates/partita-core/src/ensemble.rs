@@ -70,7 +70,10 @@ pub struct BaseClustering {
 impl BaseClustering {
     /// A base clustering with this name whose cluster `j` was called `values[j]`.
     pub fn new(name: impl Into<String>, values: Vec<String>) -> Self {
-        Self { name: name.into(), values }
+        Self {
+            name: name.into(),
+            values,
+        }
     }
 
     /// Its name: a column of a file, or how it was made.
@@ -120,7 +123,9 @@ pub struct Ensemble {
 #[non_exhaustive]
 pub enum EnsembleError {
     /// There is nothing to cluster.
-    #[error("an ensemble needs at least one object and one base clustering, got {objects} × {bases}")]
+    #[error(
+        "an ensemble needs at least one object and one base clustering, got {objects} × {bases}"
+    )]
     Empty {
         /// Objects given.
         objects: usize,
@@ -138,7 +143,9 @@ pub enum EnsembleError {
         expected: usize,
     },
     /// Not one description a column of labels.
-    #[error("{columns} columns of labels, but {bases} base clusterings are named; name each column once")]
+    #[error(
+        "{columns} columns of labels, but {bases} base clusterings are named; name each column once"
+    )]
     BaseNames {
         /// Columns given.
         columns: usize,
@@ -152,7 +159,9 @@ pub enum EnsembleError {
         name: String,
     },
     /// A base clustering has too many clusters for two bytes a label.
-    #[error("base clustering '{name}' has {clusters} clusters; at most {MAX_BASE_CLUSTERS} can be held")]
+    #[error(
+        "base clustering '{name}' has {clusters} clusters; at most {MAX_BASE_CLUSTERS} can be held"
+    )]
     TooManyClusters {
         /// Name of the base clustering.
         name: String,
@@ -160,7 +169,9 @@ pub enum EnsembleError {
         clusters: usize,
     },
     /// A label points at no cluster.
-    #[error("object {object} has label {label} in base clustering '{name}', which has {clusters} clusters")]
+    #[error(
+        "object {object} has label {label} in base clustering '{name}', which has {clusters} clusters"
+    )]
     OutOfRange {
         /// Index of the object.
         object: usize,
@@ -190,12 +201,27 @@ pub enum EnsembleError {
 }
 
 fn other_bases(missing: &[String], unknown: &[String]) -> String {
-    let list = |names: &[String]| names.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
+    let list = |names: &[String]| {
+        names
+            .iter()
+            .map(|name| format!("'{name}'"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
     match (missing.is_empty(), unknown.is_empty()) {
-        (true, true) => "base clusterings of one name cannot be matched; give each its own name".into(),
-        (true, false) => format!("the ensemble has no base clustering {}; leave it out", list(unknown)),
+        (true, true) => {
+            "base clusterings of one name cannot be matched; give each its own name".into()
+        }
+        (true, false) => format!(
+            "the ensemble has no base clustering {}; leave it out",
+            list(unknown)
+        ),
         (false, true) => format!("new objects have no label column {}; add it", list(missing)),
-        (false, false) => format!("new objects have columns {} and lack {}", list(unknown), list(missing)),
+        (false, false) => format!(
+            "new objects have columns {} and lack {}",
+            list(unknown),
+            list(missing)
+        ),
     }
 }
 
@@ -214,14 +240,19 @@ impl Ensemble {
     ///
     /// # Errors
     /// As [`Ensemble::from_bytes`].
-    pub fn from_words(rows: Array2<u16>, bases: Vec<BaseClustering>) -> Result<Self, EnsembleError> {
+    pub fn from_words(
+        rows: Array2<u16>,
+        bases: Vec<BaseClustering>,
+    ) -> Result<Self, EnsembleError> {
         check_rows(rows.view(), &bases)?;
         Ok(Self::from_known(rows, bases))
     }
 
     /// [`from_words`](Self::from_words) of labels that are known to be of these clusters.
     pub(crate) fn from_known(rows: Array2<u16>, bases: Vec<BaseClustering>) -> Self {
-        let narrow = bases.iter().all(|base| base.clusters() <= MAX_BYTE_CLUSTERS);
+        let narrow = bases
+            .iter()
+            .all(|base| base.clusters() <= MAX_BYTE_CLUSTERS);
         let rows = if narrow {
             Rows::Bytes(rows.mapv(|label| label.cluster().map_or(u8::MISSING, u8::of)))
         } else {
@@ -232,7 +263,13 @@ impl Ensemble {
 
     /// Rows that were checked on the way.
     pub(crate) fn from_rows(rows: Rows, bases: Vec<BaseClustering>) -> Self {
-        Self { rows, memberships: None, bases, object_names: None, recipe: None }
+        Self {
+            rows,
+            memberships: None,
+            bases,
+            object_names: None,
+            recipe: None,
+        }
     }
 
     /// The same ensemble with a name for every object.
@@ -241,7 +278,10 @@ impl Ensemble {
     /// [`EnsembleError::Names`] if there is not one name an object.
     pub fn with_object_names(mut self, names: Vec<String>) -> Result<Self, EnsembleError> {
         if names.len() != self.objects() {
-            return Err(EnsembleError::Names { found: names.len(), expected: self.objects() });
+            return Err(EnsembleError::Names {
+                found: names.len(),
+                expected: self.objects(),
+            });
         }
         self.object_names = Some(names);
         Ok(self)
@@ -340,7 +380,9 @@ impl Ensemble {
     /// The first object that some base clustering does not label, and that base clustering.
     pub fn first_missing(&self) -> Option<(usize, usize)> {
         fn find<L: Label>(rows: ArrayView2<'_, L>) -> Option<(usize, usize)> {
-            rows.indexed_iter().find(|(_, label)| **label == L::MISSING).map(|(place, _)| place)
+            rows.indexed_iter()
+                .find(|(_, label)| **label == L::MISSING)
+                .map(|(place, _)| place)
         }
         match self.rows() {
             LabelRows::Bytes(rows) => find(rows),
@@ -350,7 +392,9 @@ impl Ensemble {
 
     /// What to call an object in a message: its name, or its index.
     pub fn object_name(&self, object: usize) -> String {
-        self.object_names.as_ref().map_or_else(|| object.to_string(), |names| names[object].clone())
+        self.object_names
+            .as_ref()
+            .map_or_else(|| object.to_string(), |names| names[object].clone())
     }
 
     /// The ensemble of the chosen objects and base clusterings, in the order given. Base clusterings keep
@@ -369,7 +413,8 @@ impl Ensemble {
                     None => cells.extend(bases.iter().map(|&u| row[u as usize])),
                 }
             }
-            Array2::from_shape_vec((objects.len(), bases.len()), cells).expect("as many cells as places")
+            Array2::from_shape_vec((objects.len(), bases.len()), cells)
+                .expect("as many cells as places")
         }
         Self {
             rows: match self.rows() {
@@ -379,7 +424,10 @@ impl Ensemble {
             memberships: (self.memberships.as_ref())
                 .map(|soft| soft.select(objects, bases, &self.offsets()))
                 .filter(|soft| !soft.is_hard()),
-            bases: bases.iter().map(|&u| self.bases[u as usize].clone()).collect(),
+            bases: bases
+                .iter()
+                .map(|&u| self.bases[u as usize].clone())
+                .collect(),
             object_names: self
                 .object_names
                 .as_ref()
@@ -396,16 +444,26 @@ impl Ensemble {
         }
         let codes_of = |u: usize| {
             let mut used = vec![false; self.bases[u].clusters()];
-            self.column(u).flatten().for_each(|cluster| used[cluster] = true);
+            self.column(u)
+                .flatten()
+                .for_each(|cluster| used[cluster] = true);
             let mut order: Vec<usize> = (0..used.len()).collect();
             order.sort_by_key(|&cluster| !used[cluster]);
             let mut codes = vec![0u16; used.len()];
-            order.iter().enumerate().for_each(|(code, &cluster)| codes[cluster] = code as u16);
+            order
+                .iter()
+                .enumerate()
+                .for_each(|(code, &cluster)| codes[cluster] = code as u16);
             (codes, used.iter().filter(|used| **used).count())
         };
-        let (codes, live): (Vec<Vec<u16>>, Vec<usize>) = (0..self.bases.len()).map(codes_of).unzip();
+        let (codes, live): (Vec<Vec<u16>>, Vec<usize>) =
+            (0..self.bases.len()).map(codes_of).unzip();
         let mut compact = self.recoded(&codes);
-        compact.bases.iter_mut().zip(live).for_each(|(base, live)| base.values.truncate(live));
+        compact
+            .bases
+            .iter_mut()
+            .zip(live)
+            .for_each(|(base, live)| base.values.truncate(live));
         compact
     }
 
@@ -427,7 +485,11 @@ impl Ensemble {
         }
         if let Some(soft) = &self.memberships {
             let numbered = self.offsets().into_iter().zip(codes);
-            let all = numbered.flat_map(|(start, codes)| codes.iter().map(move |&code| start as u32 + u32::from(code)));
+            let all = numbered.flat_map(|(start, codes)| {
+                codes
+                    .iter()
+                    .map(move |&code| start as u32 + u32::from(code))
+            });
             self.memberships = Some(soft.recoded(&all.collect::<Vec<_>>()));
         }
         for (base, codes) in self.bases.iter_mut().zip(codes) {
@@ -442,21 +504,37 @@ impl Ensemble {
 }
 
 /// Checks stored rows at the entry.
-fn check_rows<L: Label>(rows: ArrayView2<'_, L>, bases: &[BaseClustering]) -> Result<(), EnsembleError> {
+fn check_rows<L: Label>(
+    rows: ArrayView2<'_, L>,
+    bases: &[BaseClustering],
+) -> Result<(), EnsembleError> {
     if rows.is_empty() || bases.is_empty() {
-        return Err(EnsembleError::Empty { objects: rows.nrows(), bases: bases.len() });
+        return Err(EnsembleError::Empty {
+            objects: rows.nrows(),
+            bases: bases.len(),
+        });
     }
     if rows.ncols() != bases.len() {
-        return Err(EnsembleError::BaseNames { columns: rows.ncols(), bases: bases.len() });
+        return Err(EnsembleError::BaseNames {
+            columns: rows.ncols(),
+            bases: bases.len(),
+        });
     }
     let mut labelled = vec![false; bases.len()];
     for (object, row) in rows.outer_iter().enumerate() {
         for (u, label) in row.iter().enumerate() {
-            let Some(cluster) = label.cluster() else { continue };
+            let Some(cluster) = label.cluster() else {
+                continue;
+            };
             labelled[u] = true;
             if cluster >= bases[u].clusters() {
                 let (name, clusters) = (bases[u].name.clone(), bases[u].clusters());
-                return Err(EnsembleError::OutOfRange { object, name, label: cluster, clusters });
+                return Err(EnsembleError::OutOfRange {
+                    object,
+                    name,
+                    label: cluster,
+                    clusters,
+                });
             }
         }
     }
@@ -468,14 +546,26 @@ fn check_rows<L: Label>(rows: ArrayView2<'_, L>, bases: &[BaseClustering]) -> Re
 
 pub(crate) fn check_base(base: &BaseClustering, labelled: bool) -> Result<(), EnsembleError> {
     if base.clusters() > MAX_BASE_CLUSTERS {
-        return Err(EnsembleError::TooManyClusters { name: base.name.clone(), clusters: base.clusters() });
+        return Err(EnsembleError::TooManyClusters {
+            name: base.name.clone(),
+            clusters: base.clusters(),
+        });
     }
-    if labelled { Ok(()) } else { Err(EnsembleError::AllMissing { name: base.name.clone() }) }
+    if labelled {
+        Ok(())
+    } else {
+        Err(EnsembleError::AllMissing {
+            name: base.name.clone(),
+        })
+    }
 }
 
 /// Rows without any label.
 fn unlabelled<L: Label>(rows: &ArrayView2<'_, L>) -> impl Iterator<Item = usize> {
-    rows.outer_iter().enumerate().filter(|(_, row)| row.iter().all(|&label| label == L::MISSING)).map(|(at, _)| at)
+    rows.outer_iter()
+        .enumerate()
+        .filter(|(_, row)| row.iter().all(|&label| label == L::MISSING))
+        .map(|(at, _)| at)
 }
 
 #[cfg(test)]
@@ -484,9 +574,23 @@ mod tests {
 
     #[test]
     fn a_wrong_number_of_names_is_told_as_such() {
-        let bases = vec!["a", "b", "c"].into_iter().map(|name| BaseClustering::new(name, vec!["x".into()])).collect();
+        let bases = vec!["a", "b", "c"]
+            .into_iter()
+            .map(|name| BaseClustering::new(name, vec!["x".into()]))
+            .collect();
         let error = Ensemble::from_bytes(Array2::zeros((5, 4)), bases).unwrap_err();
-        assert_eq!(error, EnsembleError::BaseNames { columns: 4, bases: 3 });
-        assert!(error.to_string().starts_with("4 columns of labels, but 3 base clusterings are named"), "{error}");
+        assert_eq!(
+            error,
+            EnsembleError::BaseNames {
+                columns: 4,
+                bases: 3
+            }
+        );
+        assert!(
+            error
+                .to_string()
+                .starts_with("4 columns of labels, but 3 base clusterings are named"),
+            "{error}"
+        );
     }
 }

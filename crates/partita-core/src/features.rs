@@ -16,10 +16,19 @@ impl<'a> Features<'a> {
     /// A sentence that names the first number that is not finite, or the two lengths that differ.
     pub fn new(columns: &'a [String], values: ArrayView2<'a, f64>) -> Result<Self, String> {
         if columns.len() != values.ncols() {
-            return Err(format!("{} column names for {} columns", columns.len(), values.ncols()));
+            return Err(format!(
+                "{} column names for {} columns",
+                columns.len(),
+                values.ncols()
+            ));
         }
-        if let Some(((object, column), value)) = values.indexed_iter().find(|(_, value)| !value.is_finite()) {
-            return Err(format!("object {object} has {value} in column '{}'", columns[column]));
+        if let Some(((object, column), value)) =
+            values.indexed_iter().find(|(_, value)| !value.is_finite())
+        {
+            return Err(format!(
+                "object {object} has {value} in column '{}'",
+                columns[column]
+            ));
         }
         Ok(Self { columns, values })
     }

@@ -40,9 +40,14 @@ impl Fragments {
 
     /// What every fragment counts: its objects, or the sum of their weights.
     pub fn masses(&self, multiplicities: Option<&[f64]>) -> Vec<f64> {
-        let Some(weights) = multiplicities else { return self.weights.iter().copied().map(f64::from).collect() };
+        let Some(weights) = multiplicities else {
+            return self.weights.iter().copied().map(f64::from).collect();
+        };
         let mut sums = vec![0.0; self.weights.len()];
-        self.of_object.iter().zip(weights).for_each(|(&leaf, weight)| sums[leaf as usize] += weight);
+        self.of_object
+            .iter()
+            .zip(weights)
+            .for_each(|(&leaf, weight)| sums[leaf as usize] += weight);
         sums
     }
 
@@ -53,7 +58,10 @@ impl Fragments {
 
     /// A value for every object from a value for every fragment.
     pub fn expand<T: Clone>(&self, values: &[T]) -> Vec<T> {
-        self.of_object.iter().map(|&f| values[f as usize].clone()).collect()
+        self.of_object
+            .iter()
+            .map(|&f| values[f as usize].clone())
+            .collect()
     }
 }
 
@@ -64,7 +72,9 @@ impl Ensemble {
     /// O(n M + n log n) time, 20 n bytes besides the fragments.
     pub fn fragments(&self) -> Fragments {
         let first = match (self.memberships(), self.rows()) {
-            (Some(soft), _) => first_equal(self.objects(), |i| soft.hash(i), |a, b| soft.compare(a, b)),
+            (Some(soft), _) => {
+                first_equal(self.objects(), |i| soft.hash(i), |a, b| soft.compare(a, b))
+            }
             (None, LabelRows::Bytes(rows)) => first_equal_row(rows),
             (None, LabelRows::Words(rows)) => first_equal_row(rows),
         };
@@ -73,7 +83,8 @@ impl Ensemble {
 
     /// Fragments from the first object with the same row, for every object.
     fn collapse(&self, first: &[u32]) -> Fragments {
-        let (mut kept, mut weights, mut of_object) = (Vec::new(), Vec::new(), vec![0u32; first.len()]);
+        let (mut kept, mut weights, mut of_object) =
+            (Vec::new(), Vec::new(), vec![0u32; first.len()]);
         for (object, &first) in first.iter().enumerate() {
             let fragment = if first as usize == object {
                 kept.push(first);
@@ -86,24 +97,43 @@ impl Ensemble {
             of_object[object] = fragment;
         }
         let bases: Vec<u32> = (0..self.bases().len() as u32).collect();
-        Fragments { ensemble: self.select(&kept, &bases), weights, of_object }
+        Fragments {
+            ensemble: self.select(&kept, &bases),
+            weights,
+            of_object,
+        }
     }
 }
 
 /// The first row that equals each.
 fn first_equal_row<L: Label>(rows: ArrayView2<'_, L>) -> Vec<u32> {
     let rows = rows.as_standard_layout();
-    let row = |i: usize| rows.row(i).to_slice().expect("standard layout is contiguous");
-    first_equal(rows.nrows(), |i| RowHash(0).of(row(i)), |a, b| row(a).cmp(row(b)))
+    let row = |i: usize| {
+        rows.row(i)
+            .to_slice()
+            .expect("standard layout is contiguous")
+    };
+    first_equal(
+        rows.nrows(),
+        |i| RowHash(0).of(row(i)),
+        |a, b| row(a).cmp(row(b)),
+    )
 }
 
 /// The first thing that equals each.
-fn first_equal(count: usize, hash: impl Fn(usize) -> u64, compare: impl Fn(usize, usize) -> Ordering) -> Vec<u32> {
+fn first_equal(
+    count: usize,
+    hash: impl Fn(usize) -> u64,
+    compare: impl Fn(usize, usize) -> Ordering,
+) -> Vec<u32> {
     let hashes: Vec<u64> = (0..count).map(hash).collect();
     let order = sorted_by_hash(&hashes, &compare);
     let equal = |a: usize, b: usize| hashes[a] == hashes[b] && compare(a, b) == Ordering::Equal;
     let mut first: Vec<u32> = (0..count as u32).collect();
-    for pair in order.windows(2).map(|pair| [pair[0] as usize, pair[1] as usize]) {
+    for pair in order
+        .windows(2)
+        .map(|pair| [pair[0] as usize, pair[1] as usize])
+    {
         if equal(pair[0], pair[1]) {
             first[pair[1]] = first[pair[0]];
         }
@@ -118,8 +148,12 @@ mod tests {
     #[test]
     fn fragments_are_the_distinct_rows_in_order_of_appearance() {
         let mut builder = EnsembleBuilder::new(5);
-        builder.push("a", [Some(1), Some(0), Some(1), None, None]).unwrap();
-        builder.push("b", [Some(0), Some(0), Some(0), Some(1), Some(1)]).unwrap();
+        builder
+            .push("a", [Some(1), Some(0), Some(1), None, None])
+            .unwrap();
+        builder
+            .push("b", [Some(0), Some(0), Some(0), Some(1), Some(1)])
+            .unwrap();
         let ensemble = builder.finish().unwrap();
         let fragments = ensemble.fragments();
         assert_eq!(fragments.weights(), [2, 1, 2]);
@@ -127,9 +161,15 @@ mod tests {
         for object in 0..5 {
             let fragment = fragments.of_object()[object] as usize;
             for u in 0..2 {
-                assert_eq!(ensemble.label(object, u), fragments.ensemble().label(fragment, u));
+                assert_eq!(
+                    ensemble.label(object, u),
+                    fragments.ensemble().label(fragment, u)
+                );
             }
         }
-        assert_eq!(fragments.expand(&["x", "y", "z"]), ["x", "y", "x", "z", "z"]);
+        assert_eq!(
+            fragments.expand(&["x", "y", "z"]),
+            ["x", "y", "x", "z", "z"]
+        );
     }
 }

@@ -106,12 +106,14 @@ pub use partition::{Partition, PartitionError, SoftPartition};
 pub use problem_size::{Clusters, ClustersError, ProblemSize};
 pub use progress_counter::{ProgressCounter, ProgressPart};
 pub use row_passes::{
-    BLOCK_ROWS, EnsembleRows, GroupRows, MergeTree, Mergeable, PASSES, PIECE_ROWS, PassEngine, PassError, PassJob,
-    PassKind, PassRunner, RowBlock, RowBlocks, RowMap, RowPass, RowSample, SourceError, TakePart, sums_under_way,
+    BLOCK_ROWS, EnsembleRows, GroupRows, MergeTree, Mergeable, PASSES, PIECE_ROWS, PassEngine,
+    PassError, PassJob, PassKind, PassRunner, RowBlock, RowBlocks, RowMap, RowPass, RowSample,
+    SourceError, TakePart, sums_under_way,
 };
 pub use seed::Seed;
 pub use weights::{
-    BaseWeights, LEAF_WEIGHTS, ObjectWeights, WeightError, WeightedEnsemble, WeightsError, whole_multiplicities,
+    BaseWeights, LEAF_WEIGHTS, ObjectWeights, WeightError, WeightedEnsemble, WeightsError,
+    whole_multiplicities,
 };
 #[cfg(feature = "methods")]
 pub use {
@@ -128,11 +130,15 @@ pub use {
     posterior::{Bound, CredibleBall, Posterior, shares_of_clusters},
     problem::{Problem, RowProblem},
     row_consensus::{
-        FitAndSettings, LABELS_BY_BLOCKS, LabelSink, RowOutcome, are_read_by_blocks, consense_rows, consensus_bytes,
-        fit_rows,
+        FitAndSettings, LABELS_BY_BLOCKS, LabelSink, RowOutcome, are_read_by_blocks, consense_rows,
+        consensus_bytes, fit_rows,
     },
-    row_passes::{Assigned, LabelCounts, LabelJob, LabelledMap, Labeller, LabellerKind, RowFit, RowLabeller},
-    settings::{SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings, SettingsError},
+    row_passes::{
+        Assigned, LabelCounts, LabelJob, LabelledMap, Labeller, LabellerKind, RowFit, RowLabeller,
+    },
+    settings::{
+        SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings, SettingsError,
+    },
 };
 
 pub use ndarray;

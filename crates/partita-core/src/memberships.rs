@@ -49,9 +49,15 @@ impl Shares {
     pub fn new(mut rows: Array2<f64>) -> Result<Self, SharesError> {
         let mut rescaled = 0;
         for (row, mut shares) in rows.rows_mut().into_iter().enumerate() {
-            let wrong = shares.iter().position(|share| !(0.0..=1.0 + ROUNDED_SHARES).contains(share));
+            let wrong = shares
+                .iter()
+                .position(|share| !(0.0..=1.0 + ROUNDED_SHARES).contains(share));
             if let Some(column) = wrong {
-                return Err(SharesError::Share { row, column, value: shares[column] });
+                return Err(SharesError::Share {
+                    row,
+                    column,
+                    value: shares[column],
+                });
             }
             let sum = shares.sum();
             if sum == 0.0 {
@@ -69,9 +75,15 @@ impl Shares {
     }
 
     /// Shares of 1 in the clusters of these labels, none where a label is missing.
-    pub fn of_labels(labels: impl ExactSizeIterator<Item = Option<usize>>, clusters: usize) -> Self {
+    pub fn of_labels(
+        labels: impl ExactSizeIterator<Item = Option<usize>>,
+        clusters: usize,
+    ) -> Self {
         let mut rows = Array2::zeros((labels.len(), clusters));
-        labels.enumerate().filter_map(|(row, label)| Some((row, label?))).for_each(|place| rows[place] = 1.0);
+        labels
+            .enumerate()
+            .filter_map(|(row, label)| Some((row, label?)))
+            .for_each(|place| rows[place] = 1.0);
         Self { rows, rescaled: 0 }
     }
 
@@ -93,7 +105,10 @@ impl Shares {
     /// The rows at these places, in this order.
     #[must_use]
     pub fn select(&self, rows: &[usize]) -> Self {
-        Self { rows: self.rows.select(Axis(0), rows), rescaled: self.rescaled }
+        Self {
+            rows: self.rows.select(Axis(0), rows),
+            rescaled: self.rescaled,
+        }
     }
 }
 
@@ -110,15 +125,28 @@ pub struct Memberships {
 impl Memberships {
     /// No rows yet.
     pub(crate) fn new() -> Self {
-        Self { starts: vec![0], clusters: Vec::new(), shares: Vec::new() }
+        Self {
+            starts: vec![0],
+            clusters: Vec::new(),
+            shares: Vec::new(),
+        }
     }
 
     /// Rows from their parts: `starts` has where each row starts and the end of the last, `clusters` rise within a base clustering.
     ///
     /// `offsets` has where the clusters of each base clustering start ([`Ensemble::offsets`](crate::Ensemble::offsets)). Returns
     /// `None` if the parts do not fit each other or these base clusterings.
-    pub fn from_parts(starts: Vec<usize>, clusters: Vec<u32>, shares: Vec<f64>, offsets: &[usize]) -> Option<Self> {
-        let found = Self { starts, clusters, shares };
+    pub fn from_parts(
+        starts: Vec<usize>,
+        clusters: Vec<u32>,
+        shares: Vec<f64>,
+        offsets: &[usize],
+    ) -> Option<Self> {
+        let found = Self {
+            starts,
+            clusters,
+            shares,
+        };
         let fits = found.starts.first() == Some(&0)
             && found.starts.is_sorted()
             && found.starts.last() == Some(&found.clusters.len())
@@ -130,9 +158,14 @@ impl Memberships {
     fn valid(&self, offsets: &[usize]) -> bool {
         (0..self.objects()).all(|object| {
             let (own, shares) = self.row(object);
-            let known = own.last().is_none_or(|&c| (c as usize) < offsets.last().copied().unwrap_or(0));
+            let known = own
+                .last()
+                .is_none_or(|&c| (c as usize) < offsets.last().copied().unwrap_or(0));
             let rising = own.windows(2).all(|pair| pair[0] < pair[1]);
-            known && rising && shares.iter().all(|share| *share > 0.0) && sums_are_one(own, shares, offsets)
+            known
+                && rising
+                && shares.iter().all(|share| *share > 0.0)
+                && sums_are_one(own, shares, offsets)
         })
     }
 
@@ -142,7 +175,10 @@ impl Memberships {
     /// If there is not one factor a base cluster.
     #[must_use]
     pub fn scaled(mut self, factors: &[f64]) -> Self {
-        self.shares.iter_mut().zip(&self.clusters).for_each(|(share, &c)| *share *= factors[c as usize]);
+        self.shares
+            .iter_mut()
+            .zip(&self.clusters)
+            .for_each(|(share, &c)| *share *= factors[c as usize]);
         self
     }
 
@@ -181,14 +217,20 @@ impl Memberships {
         clusters
             .iter()
             .zip(shares)
-            .fold(0, |hash, (&cluster, share)| mix(mix(hash ^ u64::from(cluster)) ^ share.to_bits()))
+            .fold(0, |hash, (&cluster, share)| {
+                mix(mix(hash ^ u64::from(cluster)) ^ share.to_bits())
+            })
     }
 
     /// An order of rows in which equal ones stand together.
     pub(crate) fn compare(&self, one: usize, other: usize) -> Ordering {
         let ((own, shares), (others, other_shares)) = (self.row(one), self.row(other));
-        let of_shares =
-            || shares.iter().map(|share| share.to_bits()).cmp(other_shares.iter().map(|share| share.to_bits()));
+        let of_shares = || {
+            shares
+                .iter()
+                .map(|share| share.to_bits())
+                .cmp(other_shares.iter().map(|share| share.to_bits()))
+        };
         own.cmp(others).then_with(of_shares)
     }
 
@@ -237,7 +279,12 @@ impl Memberships {
                 let first = clusters.partition_point(|&c| (c as usize) < range.start);
                 let last = clusters.partition_point(|&c| (c as usize) < range.end);
                 let (range, own) = (range.clone(), *own);
-                (first..last).map(move |at| ((clusters[at] as usize - range.start + own) as u32, shares[at]))
+                (first..last).map(move |at| {
+                    (
+                        (clusters[at] as usize - range.start + own) as u32,
+                        shares[at],
+                    )
+                })
             };
             selected.push(ranges.iter().flat_map(of));
         }
@@ -250,8 +297,11 @@ impl Memberships {
         let mut recoded = Self::new();
         for object in 0..self.objects() {
             let (clusters, shares) = self.row(object);
-            let mut row: Vec<(u32, f64)> =
-                clusters.iter().zip(shares).map(|(&c, &share)| (codes[c as usize], share)).collect();
+            let mut row: Vec<(u32, f64)> = clusters
+                .iter()
+                .zip(shares)
+                .map(|(&c, &share)| (codes[c as usize], share))
+                .collect();
             row.sort_unstable_by_key(|&(c, _)| c);
             recoded.push(row);
         }
@@ -276,7 +326,12 @@ fn sums_are_one(clusters: &[u32], shares: &[f64], offsets: &[usize]) -> bool {
 /// The entries of a row of shares that are kept: at most `most`, the largest first, ties to the smaller cluster; then in the order
 /// of clusters, divided by their sum. The second value is the share that was left out.
 pub(crate) fn largest(shares: ArrayView1<'_, f64>, most: usize) -> (Vec<(usize, f64)>, f64) {
-    let mut kept: Vec<(usize, f64)> = shares.iter().copied().enumerate().filter(|&(_, share)| share > 0.0).collect();
+    let mut kept: Vec<(usize, f64)> = shares
+        .iter()
+        .copied()
+        .enumerate()
+        .filter(|&(_, share)| share > 0.0)
+        .collect();
     if kept.len() <= most {
         return (kept, 0.0);
     }
@@ -299,15 +354,31 @@ mod tests {
         let shares = Shares::new(array![[0.5, 0.5], [0.0, 0.0], [0.3334, 0.6664]]).unwrap();
         assert_eq!(shares.rescaled(), 1);
         assert!((shares.rows().row(2).sum() - 1.0).abs() < 1e-15);
-        assert_eq!(Shares::new(array![[0.5, 0.6]]), Err(SharesError::Sum { row: 0, sum: 1.1 }));
-        assert_eq!(Shares::new(array![[1.0, -0.1]]), Err(SharesError::Share { row: 0, column: 1, value: -0.1 }));
-        assert!(matches!(Shares::new(array![[f64::NAN, 1.0]]), Err(SharesError::Share { column: 0, .. })));
+        assert_eq!(
+            Shares::new(array![[0.5, 0.6]]),
+            Err(SharesError::Sum { row: 0, sum: 1.1 })
+        );
+        assert_eq!(
+            Shares::new(array![[1.0, -0.1]]),
+            Err(SharesError::Share {
+                row: 0,
+                column: 1,
+                value: -0.1
+            })
+        );
+        assert!(matches!(
+            Shares::new(array![[f64::NAN, 1.0]]),
+            Err(SharesError::Share { column: 0, .. })
+        ));
     }
 
     #[test]
     fn the_largest_shares_are_kept_in_the_order_of_clusters() {
         let (kept, lost) = largest(array![0.2, 0.1, 0.5, 0.2].view(), 2);
-        assert_eq!(kept.iter().map(|(cluster, _)| *cluster).collect::<Vec<_>>(), [0, 2]);
+        assert_eq!(
+            kept.iter().map(|(cluster, _)| *cluster).collect::<Vec<_>>(),
+            [0, 2]
+        );
         assert!((kept[1].1 - 0.5 / 0.7).abs() < 1e-15 && (lost - 0.3).abs() < 1e-15);
         assert_eq!(largest(array![0.0, 1.0].view(), 1), (vec![(1, 1.0)], 0.0));
     }
@@ -315,13 +386,30 @@ mod tests {
     #[test]
     fn parts_that_do_not_fit_are_refused() {
         let parts = |starts: &[usize], clusters: &[u32], shares: &[f64]| {
-            Memberships::from_parts(starts.to_vec(), clusters.to_vec(), shares.to_vec(), &[0, 2, 4])
+            Memberships::from_parts(
+                starts.to_vec(),
+                clusters.to_vec(),
+                shares.to_vec(),
+                &[0, 2, 4],
+            )
         };
         assert!(parts(&[0, 3], &[0, 1, 3], &[0.4, 0.6, 1.0]).is_some());
-        assert!(parts(&[0, 1], &[3], &[1.0]).is_some(), "a base clustering may miss an object");
-        assert!(parts(&[0, 3], &[0, 1, 4], &[0.4, 0.6, 1.0]).is_none(), "no such cluster");
-        assert!(parts(&[0, 2], &[0, 1], &[0.4, 0.4]).is_none(), "not a distribution");
-        assert!(parts(&[0, 2], &[1, 0], &[0.4, 0.6]).is_none(), "not in order");
+        assert!(
+            parts(&[0, 1], &[3], &[1.0]).is_some(),
+            "a base clustering may miss an object"
+        );
+        assert!(
+            parts(&[0, 3], &[0, 1, 4], &[0.4, 0.6, 1.0]).is_none(),
+            "no such cluster"
+        );
+        assert!(
+            parts(&[0, 2], &[0, 1], &[0.4, 0.4]).is_none(),
+            "not a distribution"
+        );
+        assert!(
+            parts(&[0, 2], &[1, 0], &[0.4, 0.6]).is_none(),
+            "not in order"
+        );
         assert!(parts(&[0, 3], &[0, 1], &[0.4, 0.6]).is_none() && parts(&[], &[], &[]).is_none());
     }
 }

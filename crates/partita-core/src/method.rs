@@ -5,8 +5,8 @@ use std::error::Error;
 use serde::Serialize;
 
 use crate::{
-    BaseClustering, BudgetError, ConsensusError, MethodInfo, Monitor, Outcome, Problem, ProblemSize, RowFit,
-    RowProblem, Settings, SettingsError,
+    BaseClustering, BudgetError, ConsensusError, MethodInfo, Monitor, Outcome, Problem,
+    ProblemSize, RowFit, RowProblem, Settings, SettingsError,
 };
 
 /// A consensus method. Write one function and this trait; the list of methods, help, settings by name, budgets, JSON and
@@ -64,7 +64,10 @@ pub trait Method: Sync {
         monitor: &dyn Monitor,
     ) -> Result<RowFit<Self::Diagnostics>, FitError> {
         let _ = (problem, settings, monitor);
-        Err(ConsensusError::Streams { method: self.info().name }.into())
+        Err(ConsensusError::Streams {
+            method: self.info().name,
+        }
+        .into())
     }
 
     /// Bytes held at once by [`fit_rows`](Self::fit_rows), at most, besides the rows themselves.

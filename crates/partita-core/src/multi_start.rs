@@ -35,8 +35,14 @@ impl MultiStart {
     ///
     /// # Panics
     /// If there is no such run.
-    pub fn best_among(self, objectives: &[f64], among: impl IntoIterator<Item = usize>) -> Option<usize> {
-        among.into_iter().min_by(|&a, &b| self.order(objectives, a, b))
+    pub fn best_among(
+        self,
+        objectives: &[f64],
+        among: impl IntoIterator<Item = usize>,
+    ) -> Option<usize> {
+        among
+            .into_iter()
+            .min_by(|&a, &b| self.order(objectives, a, b))
     }
 
     /// The runs that go on, best first: at most `most`, and none whose objective is worse than the best by more than the share
@@ -45,7 +51,9 @@ impl MultiStart {
         let mut ranked: Vec<usize> = (0..objectives.len()).collect();
         ranked.sort_by(|&a, &b| self.order(objectives, a, b));
         ranked.truncate(most);
-        let Some(&first) = ranked.first() else { return ranked };
+        let Some(&first) = ranked.first() else {
+            return ranked;
+        };
         let best = objectives[first];
         let share = within.copysign(best);
         ranked.retain(|&at| {
@@ -65,7 +73,9 @@ impl MultiStart {
             Sense::Minimise => x.partial_cmp(&y),
             Sense::Maximise => y.partial_cmp(&x),
         };
-        by_value.unwrap_or_else(|| x.is_nan().cmp(&y.is_nan())).then(a.cmp(&b))
+        by_value
+            .unwrap_or_else(|| x.is_nan().cmp(&y.is_nan()))
+            .then(a.cmp(&b))
     }
 }
 
@@ -76,7 +86,10 @@ mod tests {
     #[test]
     fn ties_go_to_the_earlier_run_and_nan_is_worst() {
         let values = [f64::NAN, 2.0, -1.0, -1.0, 2.0];
-        let (low, high) = (MultiStart::new(Sense::Minimise), MultiStart::new(Sense::Maximise));
+        let (low, high) = (
+            MultiStart::new(Sense::Minimise),
+            MultiStart::new(Sense::Maximise),
+        );
         assert_eq!((low.best(&values), high.best(&values)), (Some(2), Some(1)));
         assert_eq!(low.finalists(&values, 9, f64::INFINITY), [2, 3, 1, 4, 0]);
         assert_eq!(high.finalists(&values, 3, 0.0), [1, 4]);

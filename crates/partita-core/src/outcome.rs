@@ -7,7 +7,10 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::settings::json_of;
-use crate::{CanonicalOrder, ClusterNames, Dendrogram, Model, Objective, Partition, Posterior, SoftPartition, Stopped};
+use crate::{
+    CanonicalOrder, ClusterNames, Dendrogram, Model, Objective, Partition, Posterior,
+    SoftPartition, Stopped,
+};
 
 /// A consensus and how it came about. `D` are the diagnostics of one method; a list of methods has them as JSON.
 #[derive(Clone, Debug)]
@@ -49,7 +52,11 @@ impl Outcome<()> {
     /// # Panics
     /// If there is not one certainty an object.
     pub fn hard(partition: Partition, certainty: Vec<f64>, stopped: Stopped) -> Self {
-        assert_eq!(partition.objects(), certainty.len(), "one certainty an object");
+        assert_eq!(
+            partition.objects(),
+            certainty.len(),
+            "one certainty an object"
+        );
         Self {
             partition,
             certainty,
@@ -72,7 +79,10 @@ impl Outcome<()> {
     /// their probabilities.
     pub fn soft(soft: SoftPartition, stopped: Stopped) -> Self {
         let outcome = Self::hard(soft.hard(), soft.certainty(), stopped);
-        Self { soft: Some(soft), ..outcome }
+        Self {
+            soft: Some(soft),
+            ..outcome
+        }
     }
 }
 
@@ -128,7 +138,9 @@ impl<D: Serialize> Outcome<D> {
 impl Outcome {
     /// Gives objects that nothing tells apart (runs of which each is `same_as_previous`) their mean soft row.
     pub(crate) fn level(mut self, same_as_previous: impl Fn(usize) -> bool) -> Self {
-        let Some(soft) = self.soft.take() else { return self };
+        let Some(soft) = self.soft.take() else {
+            return self;
+        };
         let mut rows = soft.into_rows();
         let mut start = 0;
         for end in 1..=rows.nrows() {
@@ -151,7 +163,8 @@ impl Outcome {
     /// The outcome for the ensemble as it was given.
     pub(crate) fn restored(mut self, order: &CanonicalOrder) -> Self {
         let labels = order.restore(self.partition.labels());
-        self.partition = Partition::new(labels, self.partition.clusters()).expect("the labels are the same");
+        self.partition =
+            Partition::new(labels, self.partition.clusters()).expect("the labels are the same");
         self.certainty = order.restore(&self.certainty);
         self.soft = self.soft.map(|soft| {
             let mut rows = soft.into_rows();
@@ -159,7 +172,9 @@ impl Outcome {
             SoftPartition::new(rows).expect("the rows are the same")
         });
         self.names = self.names.map(|names| names.restored(order.bases()));
-        self.posterior = self.posterior.map(|posterior| posterior.reordered(|values| order.restore(values)));
+        self.posterior = self
+            .posterior
+            .map(|posterior| posterior.reordered(|values| order.restore(values)));
         self.dendrogram = self.dendrogram.map(|tree| tree.relabelled(order.objects()));
         self
     }

@@ -7,12 +7,18 @@
 /// The loop over threads is one function for all callers. The parallel iterators of rayon are compiled anew for every closure, some four
 /// thousand lines of LLVM code each, a third of the code of crates with many passes. An item should be worth more than a microsecond: it
 /// takes a lock that nobody else asks for.
-pub fn map_parallel<I: Send, T: Send>(items: impl IntoIterator<Item = I>, work: impl Fn(I) -> T + Sync) -> Vec<T> {
+pub fn map_parallel<I: Send, T: Send>(
+    items: impl IntoIterator<Item = I>,
+    work: impl Fn(I) -> T + Sync,
+) -> Vec<T> {
     in_order(items.into_iter(), work)
 }
 
 #[cfg(feature = "rayon")]
-fn in_order<I: Send, T: Send>(items: impl Iterator<Item = I>, work: impl Fn(I) -> T + Sync) -> Vec<T> {
+fn in_order<I: Send, T: Send>(
+    items: impl Iterator<Item = I>,
+    work: impl Fn(I) -> T + Sync,
+) -> Vec<T> {
     use std::sync::{Mutex, PoisonError};
 
     enum Slot<I, T> {
@@ -29,9 +35,13 @@ fn in_order<I: Send, T: Send>(items: impl Iterator<Item = I>, work: impl Fn(I) -
             *slot = Slot::Made(work(item));
         }
     });
-    let made = slots.into_iter().map(|slot| match slot.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        Slot::Made(made) => made,
-        Slot::Waits(_) | Slot::Taken => unreachable!("every item was worked on, or a panic went to the caller"),
+    let made = slots.into_iter().map(|slot| {
+        match slot.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Slot::Made(made) => made,
+            Slot::Waits(_) | Slot::Taken => {
+                unreachable!("every item was worked on, or a panic went to the caller")
+            }
+        }
     });
     made.collect()
 }
@@ -55,7 +65,13 @@ mod tests {
     #[test]
     fn results_are_in_the_order_of_the_items() {
         let squares = map_parallel(0..1000u64, |item| item * item);
-        assert!(squares.iter().enumerate().all(|(at, square)| *square == (at * at) as u64) && squares.len() == 1000);
+        assert!(
+            squares
+                .iter()
+                .enumerate()
+                .all(|(at, square)| *square == (at * at) as u64)
+                && squares.len() == 1000
+        );
         assert!(map_parallel(Vec::<u8>::new(), |item| item).is_empty());
         // Items that are borrowed apart from each other.
         let mut numbers = [1, 2, 3, 4, 5];

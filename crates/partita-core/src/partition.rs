@@ -46,7 +46,11 @@ impl Partition {
     /// [`PartitionError::OutOfRange`] for the first label that is not below `clusters`.
     pub fn new(labels: Vec<u32>, clusters: usize) -> Result<Self, PartitionError> {
         if let Some(object) = labels.iter().position(|&label| label as usize >= clusters) {
-            return Err(PartitionError::OutOfRange { object, label: labels[object], clusters });
+            return Err(PartitionError::OutOfRange {
+                object,
+                label: labels[object],
+                clusters,
+            });
         }
         Ok(Self { labels, clusters })
     }
@@ -56,8 +60,14 @@ impl Partition {
         let mut distinct: Vec<&T> = values.iter().collect();
         distinct.sort_unstable();
         distinct.dedup();
-        let labels = values.iter().map(|value| distinct.partition_point(|d| *d < value) as u32).collect();
-        Self { labels, clusters: distinct.len() }
+        let labels = values
+            .iter()
+            .map(|value| distinct.partition_point(|d| *d < value) as u32)
+            .collect();
+        Self {
+            labels,
+            clusters: distinct.len(),
+        }
     }
 
     /// The same groups, numbered in the order in which they first appear, without empty ones.
@@ -74,7 +84,10 @@ impl Partition {
             *name
         };
         let labels = self.labels.iter().map(|&label| name(label)).collect();
-        Self { labels, clusters: clusters as usize }
+        Self {
+            labels,
+            clusters: clusters as usize,
+        }
     }
 
     /// The label of every object, n values below [`clusters`](Self::clusters).
@@ -100,7 +113,9 @@ impl Partition {
     /// Objects in each cluster, K values.
     pub fn sizes(&self) -> Vec<usize> {
         let mut sizes = vec![0; self.clusters];
-        self.labels.iter().for_each(|&label| sizes[label as usize] += 1);
+        self.labels
+            .iter()
+            .for_each(|&label| sizes[label as usize] += 1);
         sizes
     }
 
@@ -164,18 +179,27 @@ impl SoftPartition {
         let best = |row: ndarray::ArrayView1<'_, f64>| {
             (0..row.len()).fold(0, |best, k| if row[k] > row[best] { k } else { best }) as u32
         };
-        Partition { labels: self.0.outer_iter().map(best).collect(), clusters: self.clusters() }
+        Partition {
+            labels: self.0.outer_iter().map(best).collect(),
+            clusters: self.clusters(),
+        }
     }
 
     /// The probability of every object's most probable cluster, at most 1 where its row sums to a rounding more.
     pub fn certainty(&self) -> Vec<f64> {
-        self.0.outer_iter().map(|row| row.iter().copied().fold(0.0, f64::max).min(1.0)).collect()
+        self.0
+            .outer_iter()
+            .map(|row| row.iter().copied().fold(0.0, f64::max).min(1.0))
+            .collect()
     }
 
     /// Entropy of every object's row, in nats: 0 = certain, ln K = no idea.
     pub fn entropy(&self) -> Vec<f64> {
         let term = |p: &f64| if *p > 0.0 { -p * p.ln() } else { 0.0 };
-        self.0.outer_iter().map(|row| row.iter().map(term).sum()).collect()
+        self.0
+            .outer_iter()
+            .map(|row| row.iter().map(term).sum())
+            .collect()
     }
 }
 
@@ -186,12 +210,25 @@ mod tests {
 
     #[test]
     fn partitions_are_checked_and_renumbered() {
-        assert!(matches!(Partition::new(vec![0, 2], 2), Err(PartitionError::OutOfRange { object: 1, label: 2, .. })));
+        assert!(matches!(
+            Partition::new(vec![0, 2], 2),
+            Err(PartitionError::OutOfRange {
+                object: 1,
+                label: 2,
+                ..
+            })
+        ));
         let partition = Partition::from_values(&["b", "a", "b"]);
-        assert_eq!((partition.labels(), partition.sizes()), (&[1, 0, 1][..], vec![1, 2]));
+        assert_eq!(
+            (partition.labels(), partition.sizes()),
+            (&[1, 0, 1][..], vec![1, 2])
+        );
         let sparse = Partition::new(vec![5, 1, 5], 9).unwrap();
         assert_eq!(sparse.live_clusters(), 2);
-        assert_eq!(sparse.by_appearance(), Partition::new(vec![0, 1, 0], 2).unwrap());
+        assert_eq!(
+            sparse.by_appearance(),
+            Partition::new(vec![0, 1, 0], 2).unwrap()
+        );
     }
 
     #[test]
@@ -204,7 +241,11 @@ mod tests {
 
     #[test]
     fn rows_off_the_simplex_are_refused() {
-        for bad in [array![[0.5, 0.6]], array![[1.5, -0.5]], array![[f64::NAN, 1.0]]] {
+        for bad in [
+            array![[0.5, 0.6]],
+            array![[1.5, -0.5]],
+            array![[f64::NAN, 1.0]],
+        ] {
             assert!(SoftPartition::new(bad).is_err());
         }
     }

@@ -60,7 +60,9 @@ impl CredibleBall {
         sorted.sort_by(f64::total_cmp);
         let held = ((level * distances.len() as f64).ceil() as usize).clamp(1, distances.len());
         let radius = sorted[held - 1];
-        let inside: Vec<usize> = (0..distances.len()).filter(|&s| distances[s] <= radius).collect();
+        let inside: Vec<usize> = (0..distances.len())
+            .filter(|&s| distances[s] <= radius)
+            .collect();
         let counts = || inside.iter().map(|&s| clusters[s]);
         let (fewest, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
         let farthest = |among: &dyn Fn(usize) -> bool| {
@@ -71,7 +73,11 @@ impl CredibleBall {
                 }
             }
             let draw = best.unwrap_or(inside[0]);
-            Bound { draw, clusters: clusters[draw], distance: distances[draw] }
+            Bound {
+                draw,
+                clusters: clusters[draw],
+                distance: distances[draw],
+            }
         };
         Self {
             level,
@@ -89,8 +95,17 @@ impl Posterior {
     /// # Panics
     /// If draws and memberships are not of the same objects.
     pub fn new(draws: Vec<Partition>, memberships: SoftPartition, ball: CredibleBall) -> Self {
-        assert!(draws.iter().all(|draw| draw.objects() == memberships.objects()), "draws are of the same objects");
-        Self { draws, memberships, ball }
+        assert!(
+            draws
+                .iter()
+                .all(|draw| draw.objects() == memberships.objects()),
+            "draws are of the same objects"
+        );
+        Self {
+            draws,
+            memberships,
+            ball,
+        }
     }
 
     /// The draws, chain after chain.
@@ -120,16 +135,27 @@ impl Posterior {
     ///
     /// # Cost
     /// O(draws · n²/K) time, n numbers and 4 n bytes a draw.
-    pub fn similar<E>(&self, share: f64, mut take: impl FnMut(usize, usize, f64) -> Result<(), E>) -> Result<(), E> {
+    pub fn similar<E>(
+        &self,
+        share: f64,
+        mut take: impl FnMut(usize, usize, f64) -> Result<(), E>,
+    ) -> Result<(), E> {
         let members: Vec<Vec<Vec<u32>>> = self.draws.iter().map(members).collect();
         let objects = self.memberships.objects();
         let mut together = vec![0u32; objects];
         for i in 0..objects {
             for (draw, members) in self.draws.iter().zip(&members) {
                 let own = &members[draw.labels()[i] as usize];
-                own[own.partition_point(|&j| j as usize <= i)..].iter().for_each(|&j| together[j as usize] += 1);
+                own[own.partition_point(|&j| j as usize <= i)..]
+                    .iter()
+                    .for_each(|&j| together[j as usize] += 1);
             }
-            for (j, count) in together.iter_mut().enumerate().skip(i + 1).filter(|(_, count)| **count > 0) {
+            for (j, count) in together
+                .iter_mut()
+                .enumerate()
+                .skip(i + 1)
+                .filter(|(_, count)| **count > 0)
+            {
                 let found = f64::from(std::mem::take(count)) / self.draws.len() as f64;
                 if found >= share {
                     take(i, j, found)?;
@@ -142,13 +168,18 @@ impl Posterior {
     /// The same with the value of object `order[i]` at place i.
     pub(crate) fn reordered(&self, restore: impl Fn(&[u32]) -> Vec<u32>) -> Self {
         let draw = |draw: &Partition| {
-            Partition::new(restore(draw.labels()), draw.clusters()).expect("the labels are the same")
+            Partition::new(restore(draw.labels()), draw.clusters())
+                .expect("the labels are the same")
         };
         let places: Vec<u32> = (0..self.memberships.objects() as u32).collect();
         let order: Vec<usize> = restore(&places).into_iter().map(|at| at as usize).collect();
         let rows: Array2<f64> = self.memberships.rows().select(ndarray::Axis(0), &order);
         let memberships = SoftPartition::new(rows).expect("the rows are the same");
-        Self { draws: self.draws.iter().map(draw).collect(), memberships, ball: self.ball }
+        Self {
+            draws: self.draws.iter().map(draw).collect(),
+            memberships,
+            ball: self.ball,
+        }
     }
 }
 
@@ -164,7 +195,11 @@ pub fn shares_of_clusters(clusters: impl ExactSizeIterator<Item = usize>) -> BTr
 /// Members of every cluster, rising.
 fn members(partition: &Partition) -> Vec<Vec<u32>> {
     let mut members = vec![Vec::new(); partition.clusters()];
-    partition.labels().iter().zip(0..).for_each(|(&label, i)| members[label as usize].push(i));
+    partition
+        .labels()
+        .iter()
+        .zip(0..)
+        .for_each(|(&label, i)| members[label as usize].push(i));
     members
 }
 
@@ -177,24 +212,42 @@ mod tests {
         let (distances, clusters) = ([0.1, 0.4, 0.2, 0.4, 0.9], [3, 2, 4, 2, 9]);
         let ball = CredibleBall::of(0.8, &distances, &clusters);
         assert_eq!(ball.radius, 0.4);
-        assert_eq!((ball.horizontal.draw, ball.upper.draw, ball.lower.draw), (1, 1, 2));
+        assert_eq!(
+            (ball.horizontal.draw, ball.upper.draw, ball.lower.draw),
+            (1, 1, 2)
+        );
         assert_eq!((ball.upper.clusters, ball.lower.distance), (2, 0.2));
-        assert_eq!(CredibleBall::of(0.95, &distances, &clusters).lower.clusters, 9);
+        assert_eq!(
+            CredibleBall::of(0.95, &distances, &clusters).lower.clusters,
+            9
+        );
     }
 
     #[test]
     fn pairs_are_those_that_draws_put_together() {
         let draw = |labels: &[u32]| Partition::new(labels.to_vec(), 3).unwrap();
-        let draws = vec![draw(&[0, 0, 1, 1]), draw(&[0, 0, 0, 1]), draw(&[2, 1, 0, 0]), draw(&[1, 1, 0, 0])];
+        let draws = vec![
+            draw(&[0, 0, 1, 1]),
+            draw(&[0, 0, 0, 1]),
+            draw(&[2, 1, 0, 0]),
+            draw(&[1, 1, 0, 0]),
+        ];
         let memberships = SoftPartition::of(&draw(&[0, 0, 1, 1]));
-        let posterior = Posterior::new(draws.clone(), memberships, CredibleBall::of(0.95, &[0.0; 4], &[2, 2, 3, 2]));
+        let posterior = Posterior::new(
+            draws.clone(),
+            memberships,
+            CredibleBall::of(0.95, &[0.0; 4], &[2, 2, 3, 2]),
+        );
         let mut found = Vec::new();
         let Ok(()) = posterior.similar(0.5, |i, j, share| {
             found.push((i, j, share));
             Ok::<_, std::convert::Infallible>(())
         });
         assert_eq!(found, [(0, 1, 0.75), (2, 3, 0.75)]);
-        assert_eq!(posterior.clusters().into_iter().collect::<Vec<_>>(), [(2, 0.75), (3, 0.25)]);
+        assert_eq!(
+            posterior.clusters().into_iter().collect::<Vec<_>>(),
+            [(2, 0.75), (3, 0.25)]
+        );
         let turned = posterior.reordered(|values| values.iter().rev().copied().collect());
         assert_eq!(turned.draws()[1].labels(), [1, 0, 0, 0]);
         assert_eq!(turned.memberships().hard().labels(), [1, 1, 0, 0]);

@@ -1,8 +1,8 @@
 //! What a method is given.
 
 use crate::{
-    BaseWeights, Clusters, ConsensusError, Ensemble, Features, MemoryBudget, ObjectWeights, PassEngine, PassRunner,
-    ProblemSize, RowBlocks, Seed, SettingMap, Silent, WeightedEnsemble,
+    BaseWeights, Clusters, ConsensusError, Ensemble, Features, MemoryBudget, ObjectWeights,
+    PassEngine, PassRunner, ProblemSize, RowBlocks, Seed, SettingMap, Silent, WeightedEnsemble,
 };
 
 /// One consensus to be found. Start from [`Problem::new`] and set what you mean to set.
@@ -100,7 +100,11 @@ impl<'a> Problem<'a> {
 
     /// The ensemble with its weights.
     pub fn weighted(&self) -> WeightedEnsemble<'a> {
-        WeightedEnsemble { ensemble: self.ensemble, base_weights: self.weights, object_weights: self.object_weights }
+        WeightedEnsemble {
+            ensemble: self.ensemble,
+            base_weights: self.weights,
+            object_weights: self.object_weights,
+        }
     }
 
     /// The numbers that cost depends on.
@@ -110,8 +114,24 @@ impl<'a> Problem<'a> {
 
     /// The same problem over rows.
     pub(crate) fn over<'b>(&'b self, rows: &'b dyn RowBlocks) -> RowProblem<'b> {
-        let Self { clusters, seed, weights, settings, budget, .. } = self.clone();
-        RowProblem { rows, clusters, seed, weights, settings, budget, soft: true, engine: None }
+        let Self {
+            clusters,
+            seed,
+            weights,
+            settings,
+            budget,
+            ..
+        } = self.clone();
+        RowProblem {
+            rows,
+            clusters,
+            seed,
+            weights,
+            settings,
+            budget,
+            soft: true,
+            engine: None,
+        }
     }
 }
 
@@ -140,8 +160,21 @@ pub struct RowProblem<'a> {
 impl<'a> RowProblem<'a> {
     /// The consensus of `rows` into `clusters`, with seed 0, default settings, no memory limit, and probabilities.
     pub fn new(rows: &'a dyn RowBlocks, clusters: Clusters) -> Self {
-        let (seed, settings, budget) = (Seed::default(), SettingMap::default(), MemoryBudget::UNLIMITED);
-        Self { rows, clusters, seed, weights: None, settings, budget, soft: true, engine: None }
+        let (seed, settings, budget) = (
+            Seed::default(),
+            SettingMap::default(),
+            MemoryBudget::UNLIMITED,
+        );
+        Self {
+            rows,
+            clusters,
+            seed,
+            weights: None,
+            settings,
+            budget,
+            soft: true,
+            engine: None,
+        }
     }
 
     /// The same with this seed.

@@ -25,7 +25,11 @@ pub struct ClustersError {
 
 /// The numbers of clusters that so many objects can have.
 fn range(objects: usize) -> String {
-    if objects > 1 { format!("1 to {objects}") } else { "1".into() }
+    if objects > 1 {
+        format!("1 to {objects}")
+    } else {
+        "1".into()
+    }
 }
 
 impl ClustersError {
@@ -34,7 +38,11 @@ impl ClustersError {
     /// # Errors
     /// [`ClustersError`] with both numbers.
     pub fn check(clusters: usize, objects: usize) -> Result<(), Self> {
-        if (1..=objects).contains(&clusters) { Ok(()) } else { Err(Self { clusters, objects }) }
+        if (1..=objects).contains(&clusters) {
+            Ok(())
+        } else {
+            Err(Self { clusters, objects })
+        }
     }
 }
 
@@ -61,7 +69,10 @@ impl ProblemSize {
     /// The size of a consensus of `ensemble`.
     pub fn of(ensemble: &Ensemble, clusters: Clusters) -> Self {
         let size = Self::of_bases(ensemble.objects(), ensemble.bases(), clusters);
-        Self { soft_shares: ensemble.memberships().map_or(0, Memberships::len), ..size }
+        Self {
+            soft_shares: ensemble.memberships().map_or(0, Memberships::len),
+            ..size
+        }
     }
 
     /// The size of a consensus of so many objects.
@@ -70,7 +81,11 @@ impl ProblemSize {
             objects,
             base_clusterings: bases.len(),
             base_clusters: bases.iter().map(BaseClustering::clusters).sum(),
-            largest_base_clustering: bases.iter().map(BaseClustering::clusters).max().unwrap_or(1),
+            largest_base_clustering: bases
+                .iter()
+                .map(BaseClustering::clusters)
+                .max()
+                .unwrap_or(1),
             soft_shares: 0,
             clusters: match clusters {
                 Clusters::Exactly(clusters) => clusters,
@@ -83,12 +98,25 @@ impl ProblemSize {
     /// The same where the method chooses at most so many clusters.
     #[must_use]
     pub fn at_most(self, most: usize) -> Self {
-        Self { clusters: if self.auto { most.clamp(1, self.objects.max(1)) } else { self.clusters }, ..self }
+        Self {
+            clusters: if self.auto {
+                most.clamp(1, self.objects.max(1))
+            } else {
+                self.clusters
+            },
+            ..self
+        }
     }
 
     /// n, M, ΣJ and K for estimates of memory: their sums and products end at the largest number instead of overflowing.
     pub fn saturating(&self) -> [Saturating<u64>; 4] {
-        [self.objects, self.base_clusterings, self.base_clusters, self.clusters].map(|number| Saturating(number as u64))
+        [
+            self.objects,
+            self.base_clusterings,
+            self.base_clusters,
+            self.clusters,
+        ]
+        .map(|number| Saturating(number as u64))
     }
 
     /// Unordered pairs of objects, n (n − 1) / 2.

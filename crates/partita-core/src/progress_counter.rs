@@ -19,7 +19,12 @@ pub struct ProgressCounter<'a> {
 impl<'a> ProgressCounter<'a> {
     /// Nothing is done yet of `total` units of the caller's choice, an upper bound.
     pub fn new(monitor: &'a dyn Monitor, total: u64) -> Self {
-        Self { monitor, done: AtomicU64::new(0), total, stop: AtomicBool::new(false) }
+        Self {
+            monitor,
+            done: AtomicU64::new(0),
+            total,
+            stop: AtomicBool::new(false),
+        }
     }
 
     /// So many more units are finished, or will not be needed.
@@ -49,7 +54,11 @@ impl<'a> ProgressCounter<'a> {
     /// One piece of this work that is worth so many units: what it says of its own progress is passed on as a share of them. What
     /// is left of them when it ends counts as done.
     pub fn part(&self, units: u64) -> ProgressPart<'_, 'a> {
-        ProgressPart { counter: self, units, told: AtomicU64::new(0) }
+        ProgressPart {
+            counter: self,
+            units,
+            told: AtomicU64::new(0),
+        }
     }
 }
 
@@ -74,7 +83,11 @@ impl Monitor for ProgressPart<'_, '_> {
     fn tick(&self, done: u64, total: u64) -> Flow {
         let share = done.min(total) as f64 / total.max(1) as f64;
         self.reach((share * self.units as f64) as u64);
-        if self.counter.stopped() { Flow::Stop } else { Flow::Continue }
+        if self.counter.stopped() {
+            Flow::Stop
+        } else {
+            Flow::Continue
+        }
     }
 
     fn flow(&self) -> Flow {
@@ -90,18 +103,32 @@ impl Drop for ProgressPart<'_, '_> {
 
 impl std::fmt::Debug for ProgressCounter<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { done, total, stop, .. } = self;
-        f.debug_struct("ProgressCounter").field("done", done).field("total", total).field("stop", stop).finish()
+        let Self {
+            done, total, stop, ..
+        } = self;
+        f.debug_struct("ProgressCounter")
+            .field("done", done)
+            .field("total", total)
+            .field("stop", stop)
+            .finish()
     }
 }
 
 impl Monitor for ProgressCounter<'_> {
     fn tick(&self, _done: u64, _total: u64) -> Flow {
-        if self.stopped() { Flow::Stop } else { Flow::Continue }
+        if self.stopped() {
+            Flow::Stop
+        } else {
+            Flow::Continue
+        }
     }
 
     fn flow(&self) -> Flow {
-        if self.was_stopped() { Flow::Stop } else { self.monitor.flow() }
+        if self.was_stopped() {
+            Flow::Stop
+        } else {
+            self.monitor.flow()
+        }
     }
 }
 
@@ -115,7 +142,11 @@ mod tests {
     impl Monitor for StopsAt {
         fn tick(&self, done: u64, total: u64) -> Flow {
             assert!(done <= total);
-            if done == self.0 { Flow::Stop } else { Flow::Continue }
+            if done == self.0 {
+                Flow::Stop
+            } else {
+                Flow::Continue
+            }
         }
     }
 
@@ -168,9 +199,16 @@ mod tests {
     #[test]
     fn rounds_without_an_end_move_and_do_not_arrive() {
         let told = Shares(std::sync::Mutex::default());
-        (0..50).for_each(|round| assert_eq!(tick_open_ended(&told, f64::from(round), 5.0), Flow::Continue));
+        (0..50).for_each(|round| {
+            assert_eq!(
+                tick_open_ended(&told, f64::from(round), 5.0),
+                Flow::Continue
+            )
+        });
         let told = told.0.into_inner().unwrap();
-        assert!(told.is_sorted() && told[0] == 0.0 && (told[5] - 0.5).abs() < 1e-6 && told[49] < 1.0);
+        assert!(
+            told.is_sorted() && told[0] == 0.0 && (told[5] - 0.5).abs() < 1e-6 && told[49] < 1.0
+        );
     }
 
     /// Many threads, many times: what is done is never more than there is, nothing that was done is forgotten, and whoever has heard
@@ -185,7 +223,11 @@ mod tests {
         impl Monitor for From {
             fn tick(&self, done: u64, total: u64) -> Flow {
                 assert!(done <= total && total == THREADS * PARTS * 10);
-                if done >= self.0 { Flow::Stop } else { Flow::Continue }
+                if done >= self.0 {
+                    Flow::Stop
+                } else {
+                    Flow::Continue
+                }
             }
         }
 
@@ -203,12 +245,21 @@ mod tests {
         };
         for round in 0..300 {
             let end = THREADS * PARTS * 10;
-            let stops_at = if round % 3 == 0 { u64::MAX } else { (round * 37) % end + 1 };
+            let stops_at = if round % 3 == 0 {
+                u64::MAX
+            } else {
+                (round * 37) % end + 1
+            };
             let monitor = From(stops_at);
             let counter = ProgressCounter::new(&monitor, end);
             let heard: Vec<bool> = std::thread::scope(|scope| {
-                let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(|| work(&counter))).collect();
-                threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+                let threads: Vec<_> = (0..THREADS)
+                    .map(|_| scope.spawn(|| work(&counter)))
+                    .collect();
+                threads
+                    .into_iter()
+                    .map(|thread| thread.join().unwrap())
+                    .collect()
             });
             assert_eq!(counter.done.load(Ordering::Relaxed), end);
             assert_eq!(counter.stopped(), stops_at <= end);

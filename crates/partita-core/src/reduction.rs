@@ -6,8 +6,8 @@
 use ndarray::{Array2, Axis};
 
 use crate::{
-    BaseWeights, Clusters, ConsensusError, Ensemble, Features, MethodInfo, MissingLabels, ObjectWeights, Outcome,
-    Partition, Problem, Reads, SoftPartition,
+    BaseWeights, Clusters, ConsensusError, Ensemble, Features, MethodInfo, MissingLabels,
+    ObjectWeights, Outcome, Partition, Problem, Reads, SoftPartition,
 };
 
 /// A problem without what has weight 0, and where every object of the given one is in it.
@@ -28,19 +28,28 @@ impl Reduction {
     ///
     /// # Errors
     /// [`ConsensusError::Weights`] where an object is left without a label.
-    pub(crate) fn of(problem: &Problem<'_>, info: &MethodInfo) -> Result<Option<Self>, ConsensusError> {
-        let zero_base = problem.weights.is_some_and(|weights| weights.as_slice().contains(&0.0));
+    pub(crate) fn of(
+        problem: &Problem<'_>,
+        info: &MethodInfo,
+    ) -> Result<Option<Self>, ConsensusError> {
+        let zero_base = problem
+            .weights
+            .is_some_and(|weights| weights.as_slice().contains(&0.0));
         if !zero_base && problem.object_weights.is_none() {
             return Ok(None);
         }
         let all = problem.ensemble;
-        let above = |weight: Option<&[f64]>, at: usize| weight.is_none_or(|weight| weight[at] > 0.0);
+        let above =
+            |weight: Option<&[f64]>, at: usize| weight.is_none_or(|weight| weight[at] > 0.0);
         let base_weights = problem.weights.map(BaseWeights::as_slice);
         let object_weights = problem.object_weights.map(ObjectWeights::as_slice);
-        let objects: Vec<u32> = (0..all.objects() as u32).filter(|&i| above(object_weights, i as usize)).collect();
+        let objects: Vec<u32> = (0..all.objects() as u32)
+            .filter(|&i| above(object_weights, i as usize))
+            .collect();
         let labels = |u: usize| objects.iter().any(|&i| all.label(i as usize, u).is_some());
-        let bases: Vec<u32> =
-            (0..all.bases().len() as u32).filter(|&u| above(base_weights, u as usize) && labels(u as usize)).collect();
+        let bases: Vec<u32> = (0..all.bases().len() as u32)
+            .filter(|&u| above(base_weights, u as usize) && labels(u as usize))
+            .collect();
         check_labelled(info, all, &objects, &bases)?;
         let mut ensemble = all.select(&objects, &bases);
         if objects.len() < all.objects() {
@@ -48,12 +57,18 @@ impl Reduction {
         }
         let kept = |weights: &ObjectWeights| weights.selected(&objects);
         let base_weights = problem.weights.map(|weights| weights.selected(&bases));
-        let base_weights = BaseWeights::heeded(base_weights.as_ref(), info.capabilities.base_weights).cloned();
+        let base_weights =
+            BaseWeights::heeded(base_weights.as_ref(), info.capabilities.base_weights).cloned();
         let made = Self {
             ensemble,
-            features: problem.features.map(|features| features.values().select(Axis(0), &indices(&objects))),
+            features: problem
+                .features
+                .map(|features| features.values().select(Axis(0), &indices(&objects))),
             base_weights,
-            object_weights: problem.object_weights.map(kept).filter(|weights| !weights.are_even()),
+            object_weights: problem
+                .object_weights
+                .map(kept)
+                .filter(|weights| !weights.are_even()),
             rows: places(&objects, all.objects()),
             bases,
         };
@@ -62,7 +77,13 @@ impl Reduction {
 
     /// Objects with equal rows become one, where weights differ and a method can tell nothing else apart.
     fn joined(mut self, clusters: Clusters, reads: Reads) -> Self {
-        let Some(weights) = self.object_weights.as_ref().filter(|_| reads == Reads::Labels) else { return self };
+        let Some(weights) = self
+            .object_weights
+            .as_ref()
+            .filter(|_| reads == Reads::Labels)
+        else {
+            return self;
+        };
         let fragments = self.ensemble.fragments();
         let distinct = fragments.ensemble().objects();
         if matches!(clusters, Clusters::Exactly(clusters) if clusters > distinct) {
@@ -73,10 +94,19 @@ impl Reduction {
             parts[fragment as usize].push(weight);
         }
         // Added in the order of size, so that the order of objects changes no bit.
-        parts.iter_mut().for_each(|parts| parts.sort_by(f64::total_cmp));
-        let sums = parts.into_iter().map(|parts| parts.into_iter().sum()).collect();
-        self.object_weights = Some(ObjectWeights::of_checked(sums)).filter(|weights| !weights.are_even());
-        self.rows.iter_mut().flatten().for_each(|row| *row = fragments.of_object()[*row as usize]);
+        parts
+            .iter_mut()
+            .for_each(|parts| parts.sort_by(f64::total_cmp));
+        let sums = parts
+            .into_iter()
+            .map(|parts| parts.into_iter().sum())
+            .collect();
+        self.object_weights =
+            Some(ObjectWeights::of_checked(sums)).filter(|weights| !weights.are_even());
+        self.rows
+            .iter_mut()
+            .flatten()
+            .for_each(|row| *row = fragments.of_object()[*row as usize]);
         self.ensemble = fragments.ensemble().clone();
         self.features = None;
         self
@@ -84,11 +114,31 @@ impl Reduction {
 
     /// The problem that a method is given.
     pub(crate) fn problem<'b>(&'b self, given: &'b Problem<'_>) -> Problem<'b> {
-        let Problem { clusters, seed, settings, budget, .. } = given.clone();
-        let columns = given.features.map_or(&[][..], |features| features.columns());
-        let features = self.features.as_ref().and_then(|values| Features::new(columns, values.view()).ok());
+        let Problem {
+            clusters,
+            seed,
+            settings,
+            budget,
+            ..
+        } = given.clone();
+        let columns = given
+            .features
+            .map_or(&[][..], |features| features.columns());
+        let features = self
+            .features
+            .as_ref()
+            .and_then(|values| Features::new(columns, values.view()).ok());
         let (weights, object_weights) = (self.base_weights.as_ref(), self.object_weights.as_ref());
-        Problem { ensemble: &self.ensemble, clusters, seed, features, weights, object_weights, settings, budget }
+        Problem {
+            ensemble: &self.ensemble,
+            clusters,
+            seed,
+            features,
+            weights,
+            object_weights,
+            settings,
+            budget,
+        }
     }
 
     /// Whether objects of the problem stand for several.
@@ -99,7 +149,11 @@ impl Reduction {
     /// The outcome for all objects.
     pub(crate) fn restored(&self, outcome: Outcome, given: &Ensemble) -> Outcome {
         let left_out = self.rows.iter().filter(|row| row.is_none()).count();
-        let shares = if left_out > 0 { self.shares(&outcome.partition, given) } else { Array2::zeros((0, 0)) };
+        let shares = if left_out > 0 {
+            self.shares(&outcome.partition, given)
+        } else {
+            Array2::zeros((0, 0))
+        };
         self.spread(outcome, &shares)
     }
 
@@ -138,7 +192,10 @@ impl Reduction {
         let mut left_out = left_out.iter();
         let value = |row: &Option<u32>| match row {
             Some(row) => rows[*row as usize].clone(),
-            None => left_out.next().expect("one value for each that is left out").clone(),
+            None => left_out
+                .next()
+                .expect("one value for each that is left out")
+                .clone(),
         };
         self.rows.iter().map(value).collect()
     }
@@ -154,11 +211,18 @@ impl Reduction {
         let mut inside = Array2::<f64>::zeros((offsets[given.bases().len()], clusters));
         let mut labelled = Array2::<f64>::zeros((given.bases().len(), clusters));
         let mut sizes = vec![0.0; clusters];
-        let weight = |row: usize| self.object_weights.as_ref().map_or(1.0, |weights| weights.as_slice()[row]);
+        let weight = |row: usize| {
+            self.object_weights
+                .as_ref()
+                .map_or(1.0, |weights| weights.as_slice()[row])
+        };
         // The first object of every row stands for it.
         let mut first = vec![true; partition.objects()];
         for (i, row) in self.rows.iter().enumerate() {
-            let Some(row) = row.map(|row| row as usize).filter(|&row| std::mem::take(&mut first[row])) else {
+            let Some(row) = row
+                .map(|row| row as usize)
+                .filter(|&row| std::mem::take(&mut first[row]))
+            else {
                 continue;
             };
             let cluster = partition.labels()[row] as usize;
@@ -170,21 +234,34 @@ impl Reduction {
                 }
             }
         }
-        let left_out: Vec<usize> = (0..self.rows.len()).filter(|&i| self.rows[i].is_none()).collect();
-        let base_weight = |at: usize| self.base_weights.as_ref().map_or(1.0, |weights| weights.as_slice()[at]);
+        let left_out: Vec<usize> = (0..self.rows.len())
+            .filter(|&i| self.rows[i].is_none())
+            .collect();
+        let base_weight = |at: usize| {
+            self.base_weights
+                .as_ref()
+                .map_or(1.0, |weights| weights.as_slice()[at])
+        };
         let mut shares = Array2::zeros((left_out.len(), clusters));
         for (mut shares, &i) in shares.outer_iter_mut().zip(&left_out) {
             let mut all = vec![0.0; clusters];
             for (at, u) in self.bases.iter().map(|&u| u as usize).enumerate() {
-                let Some(label) = given.label(i, u) else { continue };
+                let Some(label) = given.label(i, u) else {
+                    continue;
+                };
                 for k in 0..clusters {
                     shares[k] += base_weight(at) * inside[[offsets[u] + label, k]];
                     all[k] += base_weight(at) * labelled[[u, k]];
                 }
             }
-            (0..clusters).filter(|&k| all[k] > 0.0).for_each(|k| shares[k] /= all[k]);
+            (0..clusters)
+                .filter(|&k| all[k] > 0.0)
+                .for_each(|k| shares[k] /= all[k]);
             if shares.sum() <= 0.0 {
-                shares.iter_mut().zip(&sizes).for_each(|(share, &size)| *share = size);
+                shares
+                    .iter_mut()
+                    .zip(&sizes)
+                    .for_each(|(share, &size)| *share = size);
             }
             let sum = shares.sum();
             shares.mapv_inplace(|share| share / sum);
@@ -194,30 +271,51 @@ impl Reduction {
 }
 
 fn left_out_warning(objects: usize) -> String {
-    let (what, them) = if objects == 1 { ("1 object", "it") } else { ("objects", "them") };
-    let what = if objects == 1 { what.to_owned() } else { format!("{objects} {what}") };
+    let (what, them) = if objects == 1 {
+        ("1 object", "it")
+    } else {
+        ("objects", "them")
+    };
+    let what = if objects == 1 {
+        what.to_owned()
+    } else {
+        format!("{objects} {what}")
+    };
     format!(
         "{what} of weight 0 had no part in the fit and got the cluster that the base clusterings mostly put {them} with"
     )
 }
 
 /// Refuses weights that take all labels from an object.
-fn check_labelled(info: &MethodInfo, all: &Ensemble, objects: &[u32], bases: &[u32]) -> Result<(), ConsensusError> {
+fn check_labelled(
+    info: &MethodInfo,
+    all: &Ensemble,
+    objects: &[u32],
+    bases: &[u32],
+) -> Result<(), ConsensusError> {
     let labelled = |i: usize| bases.iter().any(|&u| all.label(i, u as usize).is_some());
-    let lost = |i: &usize| !labelled(*i) && (0..all.bases().len()).any(|u| all.label(*i, u).is_some());
+    let lost =
+        |i: &usize| !labelled(*i) && (0..all.bases().len()).any(|u| all.label(*i, u).is_some());
     let lost = objects.iter().map(|&i| i as usize).find(lost);
     if bases.is_empty() {
         let reason =
             "no object of a weight above 0 has a label of a base clustering of a weight above 0; give both one"
                 .to_owned();
-        return Err(ConsensusError::Weights { what: "objects", reason });
+        return Err(ConsensusError::Weights {
+            what: "objects",
+            reason,
+        });
     }
     match lost {
         Some(object) if info.capabilities.missing != MissingLabels::HandledByPrior => {
             let name = all.object_name(object);
-            let reason =
-                format!("only those of weight 0 label object {name}; give one of them a weight, or remove the object");
-            Err(ConsensusError::Weights { what: "base clusterings", reason })
+            let reason = format!(
+                "only those of weight 0 label object {name}; give one of them a weight, or remove the object"
+            );
+            Err(ConsensusError::Weights {
+                what: "base clusterings",
+                reason,
+            })
         }
         _ => Ok(()),
     }
@@ -226,7 +324,9 @@ fn check_labelled(info: &MethodInfo, all: &Ensemble, objects: &[u32], bases: &[u
 /// The place of every kept object among those kept.
 fn places(kept: &[u32], objects: usize) -> Vec<Option<u32>> {
     let mut places = vec![None; objects];
-    kept.iter().enumerate().for_each(|(at, &i)| places[i as usize] = Some(at as u32));
+    kept.iter()
+        .enumerate()
+        .for_each(|(at, &i)| places[i as usize] = Some(at as u32));
     places
 }
 

@@ -22,23 +22,37 @@ pub(crate) struct Found<'a> {
 impl Found<'_> {
     /// What a user should know, besides what the method says itself.
     pub(crate) fn warnings(&self) -> Vec<String> {
-        [self.round_limit(), self.fewer()].into_iter().flatten().collect()
+        [self.round_limit(), self.fewer()]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 
     /// Methods without a setting `rounds`, such as samplers, always end at a limit.
     fn round_limit(&self) -> Option<String> {
-        let set = self.settings.get("rounds").filter(|_| self.stopped == Stopped::RoundLimit)?;
+        let set = self
+            .settings
+            .get("rounds")
+            .filter(|_| self.stopped == Stopped::RoundLimit)?;
         let rounds = set.as_u64().unwrap_or(self.rounds);
-        Some(format!("it stopped at its limit of {rounds} rounds, before it converged; set rounds higher"))
+        Some(format!(
+            "it stopped at its limit of {rounds} rounds, before it converged; set rounds higher"
+        ))
     }
 
     fn fewer(&self) -> Option<String> {
-        let Clusters::Exactly(asked) = self.asked else { return None };
+        let Clusters::Exactly(asked) = self.asked else {
+            return None;
+        };
         match self.live {
             live if live >= asked => None,
-            1 => Some(format!("all objects are in one cluster; {asked} were asked for")),
+            1 => Some(format!(
+                "all objects are in one cluster; {asked} were asked for"
+            )),
             _ if self.info.capabilities.clusters_is_maximum => None,
-            live => Some(format!("{live} clusters have objects; {asked} were asked for")),
+            live => Some(format!(
+                "{live} clusters have objects; {asked} were asked for"
+            )),
         }
     }
 }
@@ -90,28 +104,37 @@ pub(crate) fn agreement_by_chance(ensemble: &Ensemble) -> Option<String> {
         (excess, freedom) = (excess + above, freedom + f);
     }
     let chance = freedom > 0.0 && excess < CLEAR * (2.0 * freedom).sqrt();
-    chance.then(|| "base clusterings agree no more than by chance: the consensus means little".into())
+    chance
+        .then(|| "base clusterings agree no more than by chance: the consensus means little".into())
 }
 
 /// By how much X² of two base clusterings exceeds its mean, and the degrees of freedom.
 fn excess_of_pair(ensemble: &Ensemble, objects: &[usize], u: usize, v: usize) -> (f64, f64) {
     let label = |object: usize| Some((ensemble.label(object, u)?, ensemble.label(object, v)?));
-    let mut both: Vec<(usize, usize)> = objects.iter().filter_map(|&object| label(object)).collect();
+    let mut both: Vec<(usize, usize)> =
+        objects.iter().filter_map(|&object| label(object)).collect();
     let sizes = |clusters: usize, of: fn(&(usize, usize)) -> usize| {
         let mut sizes = vec![0.0; clusters];
         both.iter().for_each(|pair| sizes[of(pair)] += 1.0);
         sizes
     };
     let bases = ensemble.bases();
-    let (rows, columns) = (sizes(bases[u].clusters(), |pair| pair.0), sizes(bases[v].clusters(), |pair| pair.1));
+    let (rows, columns) = (
+        sizes(bases[u].clusters(), |pair| pair.0),
+        sizes(bases[v].clusters(), |pair| pair.1),
+    );
     let live = |sizes: &[f64]| sizes.iter().filter(|size| **size > 0.0).count() as f64;
-    let (n, freedom) = (both.len() as f64, (live(&rows) - 1.0) * (live(&columns) - 1.0));
+    let (n, freedom) = (
+        both.len() as f64,
+        (live(&rows) - 1.0) * (live(&columns) - 1.0),
+    );
     if freedom <= 0.0 || n < 2.0 {
         return (0.0, 0.0);
     }
     both.sort_unstable();
-    let cells =
-        both.chunk_by(|a, b| a == b).map(|cell| (cell.len() as f64).powi(2) / (rows[cell[0].0] * columns[cell[0].1]));
+    let cells = both
+        .chunk_by(|a, b| a == b)
+        .map(|cell| (cell.len() as f64).powi(2) / (rows[cell[0].0] * columns[cell[0].1]));
     let statistic = n * cells.sum::<f64>() - n;
     (statistic - n / (n - 1.0) * freedom, freedom)
 }
@@ -126,7 +149,13 @@ mod tests {
     fn ensemble(objects: usize, bases: usize, right: f64, seed: u64) -> Ensemble {
         let (mut builder, mut rng) = (EnsembleBuilder::new(objects), Seed::new(seed).rng());
         for u in 0..bases {
-            let mut label = |i: usize| if rng.random::<f64>() < right { i % 4 } else { rng.random_range(0..4) };
+            let mut label = |i: usize| {
+                if rng.random::<f64>() < right {
+                    i % 4
+                } else {
+                    rng.random_range(0..4)
+                }
+            };
             let labels: Vec<Option<usize>> = (0..objects).map(|i| Some(label(i))).collect();
             builder.push(u.to_string(), labels).unwrap();
         }
@@ -136,22 +165,35 @@ mod tests {
     #[test]
     fn chance_is_told_from_agreement() {
         let said = |objects, bases, right| {
-            (0..100).filter(|&seed| agreement_by_chance(&ensemble(objects, bases, right, seed)).is_some()).count()
+            (0..100)
+                .filter(|&seed| {
+                    agreement_by_chance(&ensemble(objects, bases, right, seed)).is_some()
+                })
+                .count()
         };
         assert!(said(200, 10, 0.0) >= 95 && said(5000, 2, 0.0) >= 90 && said(20, 3, 0.0) >= 90);
-        assert_eq!((said(200, 10, 0.5), said(5000, 2, 0.3), said(20, 3, 0.9)), (0, 0, 0));
+        assert_eq!(
+            (said(200, 10, 0.5), said(5000, 2, 0.3), said(20, 3, 0.9)),
+            (0, 0, 0)
+        );
     }
 
     #[test]
     fn single_objects_and_one_cluster_say_nothing() {
         let build = |label: fn(usize) -> usize| {
             let mut builder = EnsembleBuilder::new(50);
-            (0..4).for_each(|u| builder.push(u.to_string(), (0..50).map(|i| Some(label(i)))).unwrap());
+            (0..4).for_each(|u| {
+                builder
+                    .push(u.to_string(), (0..50).map(|i| Some(label(i))))
+                    .unwrap()
+            });
             builder.finish().unwrap()
         };
         assert!(agreement_by_chance(&build(|i| i)).is_some());
         let constant = build(|_| 0);
-        assert!(agreement_by_chance(&constant).is_none() && no_information(constant.bases()).is_some());
+        assert!(
+            agreement_by_chance(&constant).is_none() && no_information(constant.bases()).is_some()
+        );
         let halves = build(|i| i / 25);
         assert!(agreement_by_chance(&halves).is_none() && no_information(halves.bases()).is_none());
     }

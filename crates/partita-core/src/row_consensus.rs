@@ -9,9 +9,9 @@ use serde_json::{Map, Value};
 use crate::result_warnings::{self, Found};
 use crate::row_passes::foreign::guarded;
 use crate::{
-    Assigned, BaseClustering, BaseWeights, Consensus, ConsensusError, EnsembleRows, Flow, MethodInfo, Model, Monitor,
-    Objective, Outcome, Partition, PartitionError, PassError, Problem, ProblemSize, RowFit, RowProblem, SettingMap,
-    SettingsError, SoftPartition, Stopped, Weights,
+    Assigned, BaseClustering, BaseWeights, Consensus, ConsensusError, EnsembleRows, Flow,
+    MethodInfo, Model, Monitor, Objective, Outcome, Partition, PartitionError, PassError, Problem,
+    ProblemSize, RowFit, RowProblem, SettingMap, SettingsError, SoftPartition, Stopped, Weights,
 };
 
 /// Labels of an ensemble, objects times base clusterings, beyond which methods that can read rows by blocks do so, whether
@@ -36,7 +36,10 @@ impl RowProblem<'_> {
     pub fn check(&self, method: &dyn Consensus) -> Result<Map<String, Value>, ConsensusError> {
         let (info, size) = (method.info(), self.size());
         check(method, self, &size)?;
-        let wrong = |source| ConsensusError::Settings { method: info.name, source };
+        let wrong = |source| ConsensusError::Settings {
+            method: info.name,
+            source,
+        };
         let settings = method.validate(&self.settings, &size).map_err(wrong)?;
         let bytes = method.row_bytes(&self.settings, &size).map_err(wrong)?;
         self.budget.check(info.name, bytes, info.remedy)?;
@@ -83,7 +86,10 @@ pub fn consense_rows(
     let (fit, settings) = fit_rows(method, problem, monitor)?;
     let mut sizes = vec![0u64; fit.clusters];
     let labelled = fit.label(&problem.passes(), &mut |first, assigned| {
-        assigned.labels.iter().for_each(|&label| sizes[label as usize] += 1);
+        assigned
+            .labels
+            .iter()
+            .for_each(|&label| sizes[label as usize] += 1);
         sink(first, assigned)
     });
     labelled.map_err(|error| ConsensusError::of_pass(method.info().name, error))?;
@@ -109,8 +115,19 @@ pub fn fit_rows(
     }
     let run = || method.fit_rows(problem, monitor);
     let broken = |error| ConsensusError::of_pass(method.info().name, error);
-    let fit = if problem.engine.is_some() { guarded(broken, run)? } else { run()? };
-    Ok((if problem.soft { fit } else { fit.without_soft() }, settings))
+    let fit = if problem.engine.is_some() {
+        guarded(broken, run)?
+    } else {
+        run()?
+    };
+    Ok((
+        if problem.soft {
+            fit
+        } else {
+            fit.without_soft()
+        },
+        settings,
+    ))
 }
 
 impl RowOutcome {
@@ -123,13 +140,31 @@ impl RowOutcome {
         sizes: Vec<u64>,
     ) -> Self {
         let (stopped, rounds) = (fit.stopped, fit.rounds);
-        let (objective, model, mut warnings, details) = (fit.objective, fit.model, fit.warnings, fit.details);
+        let (objective, model, mut warnings, details) =
+            (fit.objective, fit.model, fit.warnings, fit.details);
         let live = sizes.iter().filter(|size| **size > 0).count();
         let asked = problem.clusters;
-        let found = Found { info: method.info(), settings: &settings, asked, live, stopped, rounds }.warnings();
+        let found = Found {
+            info: method.info(),
+            settings: &settings,
+            asked,
+            live,
+            stopped,
+            rounds,
+        }
+        .warnings();
         let nothing = result_warnings::no_information(problem.rows.bases());
         result_warnings::add(&mut warnings, found.into_iter().chain(nothing));
-        Self { sizes, stopped, rounds, objective, model, settings, warnings, details }
+        Self {
+            sizes,
+            stopped,
+            rounds,
+            objective,
+            model,
+            settings,
+            warnings,
+            details,
+        }
     }
 }
 
@@ -150,7 +185,9 @@ pub fn consensus_bytes(
 ) -> Result<u64, SettingsError> {
     let info = method.info();
     if by_blocks(info, size) {
-        return Ok(method.row_bytes(settings, size)?.saturating_add(held(info, size)));
+        return Ok(method
+            .row_bytes(settings, size)?
+            .saturating_add(held(info, size)));
     }
     method.bytes(settings, size)
 }
@@ -165,24 +202,35 @@ pub(crate) fn over_blocks(
     let objects = problem.ensemble.objects();
     let (mut labels, mut certainty) = (Vec::with_capacity(objects), Vec::with_capacity(objects));
     let mut soft: Option<Vec<f64>> = None;
-    let found = consense_rows(method, &problem.over(&rows), monitor, &mut |first, block| {
-        labels.extend(block.labels);
-        certainty.extend(block.certainty);
-        if let Some(block) = block.soft {
-            let clusters = block.len() / (labels.len() - first as usize).max(1);
-            soft.get_or_insert_with(|| Vec::with_capacity(objects * clusters)).extend(block);
-        }
-        Ok(())
-    })?;
+    let found = consense_rows(
+        method,
+        &problem.over(&rows),
+        monitor,
+        &mut |first, block| {
+            labels.extend(block.labels);
+            certainty.extend(block.certainty);
+            if let Some(block) = block.soft {
+                let clusters = block.len() / (labels.len() - first as usize).max(1);
+                soft.get_or_insert_with(|| Vec::with_capacity(objects * clusters))
+                    .extend(block);
+            }
+            Ok(())
+        },
+    )?;
     let clusters = found.sizes.len();
-    let invalid = |error: PartitionError| ConsensusError::Method { method: info.name, source: Box::new(error) };
+    let invalid = |error: PartitionError| ConsensusError::Method {
+        method: info.name,
+        source: Box::new(error),
+    };
     let partition = Partition::new(labels, clusters).map_err(invalid)?;
     let mut outcome = Outcome::hard(partition, certainty, found.stopped).with(found.details);
     if let Some(soft) = soft {
-        let soft = Array2::from_shape_vec((objects, clusters), soft).expect("K probabilities an object");
+        let soft =
+            Array2::from_shape_vec((objects, clusters), soft).expect("K probabilities an object");
         outcome.soft = Some(SoftPartition::new(soft).map_err(invalid)?);
     }
-    (outcome.rounds, outcome.objective, outcome.model) = (found.rounds, found.objective, found.model);
+    (outcome.rounds, outcome.objective, outcome.model) =
+        (found.rounds, found.objective, found.model);
     (outcome.settings, outcome.warnings) = (found.settings, found.warnings);
     Ok(outcome)
 }
@@ -190,7 +238,11 @@ pub(crate) fn over_blocks(
 /// Bytes of the labels, certainty and probabilities of all objects.
 fn held(info: &MethodInfo, size: &ProblemSize) -> u64 {
     let [n, _, _, k] = size.saturating();
-    let soft = if info.capabilities.soft { k * Saturating(8) } else { Saturating(0) };
+    let soft = if info.capabilities.soft {
+        k * Saturating(8)
+    } else {
+        Saturating(0)
+    };
     (n * (soft + Saturating(12))).0
 }
 
@@ -199,24 +251,39 @@ impl ConsensusError {
     pub fn of_pass(method: &'static str, error: PassError) -> Self {
         match error {
             PassError::Interrupted => Self::Interrupted,
-            other => Self::Method { method, source: Box::new(other) },
+            other => Self::Method {
+                method,
+                source: Box::new(other),
+            },
         }
     }
 }
 
-fn check(method: &dyn Consensus, problem: &RowProblem<'_>, size: &ProblemSize) -> Result<(), ConsensusError> {
+fn check(
+    method: &dyn Consensus,
+    problem: &RowProblem<'_>,
+    size: &ProblemSize,
+) -> Result<(), ConsensusError> {
     let info = method.info();
     if !info.capabilities.streams {
         return Err(ConsensusError::Streams { method: info.name });
     }
     info.check_clusters(problem.clusters, size.objects)?;
-    let Some(weights) = BaseWeights::heeded(problem.weights, info.capabilities.base_weights) else { return Ok(()) };
+    let Some(weights) = BaseWeights::heeded(problem.weights, info.capabilities.base_weights) else {
+        return Ok(());
+    };
     let (given, bases) = (weights.as_slice().len(), size.base_clusterings);
-    let zero = weights.as_slice().iter().position(|&weight| weight == 0.0).and_then(|u| problem.rows.bases().get(u));
+    let zero = weights
+        .as_slice()
+        .iter()
+        .position(|&weight| weight == 0.0)
+        .and_then(|u| problem.rows.bases().get(u));
     let reason = match info.capabilities.base_weights {
         _ if zero.is_some() => {
             let name = zero.map_or("", BaseClustering::name);
-            format!("that of '{name}' is 0; rows that are read block by block are read whole, so remove its column")
+            format!(
+                "that of '{name}' is 0; rows that are read block by block are read whole, so remove its column"
+            )
         }
         Weights::Refused(why) => format!("{} takes none: {why}", info.name),
         _ if given != bases => format!("{given} weights for {bases} base clusterings"),
@@ -226,7 +293,10 @@ fn check(method: &dyn Consensus, problem: &RowProblem<'_>, size: &ProblemSize) -
         },
         Weights::Native => return Ok(()),
     };
-    Err(ConsensusError::Weights { what: "base clusterings", reason })
+    Err(ConsensusError::Weights {
+        what: "base clusterings",
+        reason,
+    })
 }
 
 #[cfg(test)]

@@ -15,8 +15,15 @@ impl RowHash {
     /// The hash of a row.
     pub(crate) fn of<L: Label>(self, row: &[L]) -> u64 {
         row.chunks(4).fold(self.0, |hash, four| {
-            let number = |label: &L| label.cluster().map_or(u64::from(u16::MISSING), |cluster| cluster as u64);
-            mix(hash ^ four.iter().fold(0, |word, label| word << 16 | number(label)))
+            let number = |label: &L| {
+                label
+                    .cluster()
+                    .map_or(u64::from(u16::MISSING), |cluster| cluster as u64)
+            };
+            mix(hash
+                ^ four
+                    .iter()
+                    .fold(0, |word, label| word << 16 | number(label)))
         })
     }
 }
@@ -25,7 +32,10 @@ impl RowHash {
 const PARTS: usize = 256;
 
 /// The numbers of things by their hashes; those of equal hashes in the order that `compare` says, then by number.
-pub(crate) fn sorted_by_hash(hashes: &[u64], compare: impl Fn(usize, usize) -> Ordering) -> Vec<u32> {
+pub(crate) fn sorted_by_hash(
+    hashes: &[u64],
+    compare: impl Fn(usize, usize) -> Ordering,
+) -> Vec<u32> {
     let part = |hash: u64| (hash >> 56) as usize;
     let mut ends = [0; PARTS + 1];
     hashes.iter().for_each(|&hash| ends[part(hash) + 1] += 1);
@@ -44,12 +54,20 @@ pub(crate) fn sorted_by_hash(hashes: &[u64], compare: impl Fn(usize, usize) -> O
         let own = &mut order[start..end];
         start = end;
         words.clear();
-        words.extend(own.iter().map(|&at| half(hashes[at as usize]) | u64::from(at)));
+        words.extend(
+            own.iter()
+                .map(|&at| half(hashes[at as usize]) | u64::from(at)),
+        );
         words.sort_unstable();
-        for close in words.chunk_by_mut(|a, b| a >> 32 == b >> 32).filter(|close| close.len() > 1) {
+        for close in words
+            .chunk_by_mut(|a, b| a >> 32 == b >> 32)
+            .filter(|close| close.len() > 1)
+        {
             close.sort_by(|&a, &b| by_hash(number(a), number(b)));
         }
-        own.iter_mut().zip(&words).for_each(|(at, &word)| *at = word as u32);
+        own.iter_mut()
+            .zip(&words)
+            .for_each(|(at, &word)| *at = word as u32);
     }
     order
 }
@@ -68,12 +86,20 @@ mod tests {
             let mut rng = Seed::new(seed).rng();
             let count = rng.random_range(0..60);
             let hashes: Vec<u64> = (0..count)
-                .map(|_| rng.random_range(0..3u64) << 60 | rng.random_range(0..3) << 40 | rng.random_range(0..3))
+                .map(|_| {
+                    rng.random_range(0..3u64) << 60
+                        | rng.random_range(0..3) << 40
+                        | rng.random_range(0..3)
+                })
                 .collect();
             let sizes: Vec<u32> = (0..count).map(|_| rng.random_range(0..2)).collect();
             let mut plain: Vec<u32> = (0..count as u32).collect();
             plain.sort_by_key(|&at| (hashes[at as usize], sizes[at as usize], at));
-            assert_eq!(sorted_by_hash(&hashes, |a, b| sizes[a].cmp(&sizes[b])), plain, "seed {seed}");
+            assert_eq!(
+                sorted_by_hash(&hashes, |a, b| sizes[a].cmp(&sizes[b])),
+                plain,
+                "seed {seed}"
+            );
         }
     }
 }

@@ -50,10 +50,14 @@ mod tests {
 
     #[test]
     fn children_are_distinct_and_repeat() {
-        let seen: BTreeSet<u64> =
-            (0..100).flat_map(|parent| (0..100).map(move |unit| Seed::new(parent).child(unit).number())).collect();
+        let seen: BTreeSet<u64> = (0..100)
+            .flat_map(|parent| (0..100).map(move |unit| Seed::new(parent).child(unit).number()))
+            .collect();
         assert_eq!(seen.len(), 10_000);
-        let (a, b): (u64, u64) = (Seed::new(7).child(3).rng().random(), Seed::new(7).child(3).rng().random());
+        let (a, b): (u64, u64) = (
+            Seed::new(7).child(3).rng().random(),
+            Seed::new(7).child(3).rng().random(),
+        );
         assert_eq!(a, b);
     }
 }

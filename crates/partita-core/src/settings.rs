@@ -26,7 +26,11 @@ pub trait Settings: Clone + Default + Serialize + DeserializeOwned + Send + Sync
     /// [`SettingsError`] for the first that does not fit.
     fn check_ranges(&self) -> Result<(), SettingsError> {
         let values = json_of(self);
-        Self::fields().iter().try_for_each(|field| field.read(values.get(field.name).unwrap_or(&Value::Null)).map(drop))
+        Self::fields().iter().try_for_each(|field| {
+            field
+                .read(values.get(field.name).unwrap_or(&Value::Null))
+                .map(drop)
+        })
     }
 
     /// [`check_ranges`](Self::check_ranges) and [`check`](Self::check).
@@ -106,30 +110,57 @@ impl SettingRange {
 
     /// Numbers from `low` to `high`, both included.
     pub const fn new(low: f64, high: f64) -> Self {
-        Self { low, above_low: false, high, below_high: false }
+        Self {
+            low,
+            above_low: false,
+            high,
+            below_high: false,
+        }
     }
 
     /// Numbers above `low`.
     pub const fn above(low: f64) -> Self {
-        Self { low, above_low: true, high: f64::INFINITY, below_high: false }
+        Self {
+            low,
+            above_low: true,
+            high: f64::INFINITY,
+            below_high: false,
+        }
     }
 
     fn holds(&self, value: f64) -> bool {
-        let low = if self.above_low { value > self.low } else { value >= self.low };
-        low && if self.below_high { value < self.high } else { value <= self.high }
+        let low = if self.above_low {
+            value > self.low
+        } else {
+            value >= self.low
+        };
+        low && if self.below_high {
+            value < self.high
+        } else {
+            value <= self.high
+        }
     }
 
     fn and(self, other: Self) -> Self {
         let (low, high) = (self.low.max(other.low), self.high.min(other.high));
         let above = |range: &Self| range.above_low && range.low == low;
         let below = |range: &Self| range.below_high && range.high == high;
-        Self { low, above_low: above(&self) || above(&other), high, below_high: below(&self) || below(&other) }
+        Self {
+            low,
+            above_low: above(&self) || above(&other),
+            high,
+            below_high: below(&self) || below(&other),
+        }
     }
 }
 
 /// Powers of ten where plain digits would be many.
 fn number(value: f64) -> String {
-    if value != 0.0 && !(1e-4..1e7).contains(&value.abs()) { format!("{value:e}") } else { value.to_string() }
+    if value != 0.0 && !(1e-4..1e7).contains(&value.abs()) {
+        format!("{value:e}")
+    } else {
+        value.to_string()
+    }
 }
 
 impl Display for SettingRange {
@@ -153,7 +184,14 @@ impl Display for SettingValues {
             Self::Boolean => f.write_str("true or false"),
             // The largest number of a type says nothing to people.
             Self::Integer(range) if range.high >= f64::from(u32::MAX) => {
-                write!(f, "a whole number{}", SettingRange { high: f64::INFINITY, ..*range })
+                write!(
+                    f,
+                    "a whole number{}",
+                    SettingRange {
+                        high: f64::INFINITY,
+                        ..*range
+                    }
+                )
             }
             Self::Integer(range) => write!(f, "a whole number{range}"),
             Self::Number(range) => write!(f, "a number{range}"),
@@ -194,21 +232,34 @@ impl SettingValues {
         match (self, value) {
             (Self::Optional(_), Value::Null) => Some(Value::Null),
             (Self::Optional(values), other) => values.read(other),
-            (Self::List(each), Value::Array(values)) => {
-                values.iter().map(|value| each.read(value)).collect::<Option<_>>().map(Value::Array)
-            }
+            (Self::List(each), Value::Array(values)) => values
+                .iter()
+                .map(|value| each.read(value))
+                .collect::<Option<_>>()
+                .map(Value::Array),
             (Self::Integer(range), Value::Number(number)) => {
-                let float = number.as_f64().filter(|float| float.fract() == 0.0 && range.holds(*float))?;
+                let float = number
+                    .as_f64()
+                    .filter(|float| float.fract() == 0.0 && range.holds(*float))?;
                 // Beyond 2^53 a number without a fraction need not be the one that was written.
-                let exact = number.as_u64().or_else(|| (0.0..=9e15).contains(&float).then_some(float as u64))?;
+                let exact = number
+                    .as_u64()
+                    .or_else(|| (0.0..=9e15).contains(&float).then_some(float as u64))?;
                 Some(exact.into())
             }
-            (Self::Number(range), Value::Number(number)) => {
-                number.as_f64().filter(|float| float.is_finite() && range.holds(*float)).map(|_| value.clone())
+            (Self::Number(range), Value::Number(number)) => number
+                .as_f64()
+                .filter(|float| float.is_finite() && range.holds(*float))
+                .map(|_| value.clone()),
+            (Self::Choice(words), Value::String(word)) => {
+                words.contains(&word.as_str()).then(|| value.clone())
             }
-            (Self::Choice(words), Value::String(word)) => words.contains(&word.as_str()).then(|| value.clone()),
-            (Self::Boolean, Value::Bool(_)) | (Self::Text(_), Value::String(_)) => Some(value.clone()),
-            (Self::Text(_), Value::Number(_) | Value::Bool(_)) => Some(Value::String(value.to_string())),
+            (Self::Boolean, Value::Bool(_)) | (Self::Text(_), Value::String(_)) => {
+                Some(value.clone())
+            }
+            (Self::Text(_), Value::Number(_) | Value::Bool(_)) => {
+                Some(Value::String(value.to_string()))
+            }
             _ => None,
         }
     }
@@ -217,8 +268,16 @@ impl SettingValues {
 impl SettingInfo {
     /// The value as this setting's type is written in JSON.
     fn read(&self, value: &Value) -> Result<Value, SettingsError> {
-        let shown = || value.as_str().map_or_else(|| value.to_string(), |text| format!("'{text}'"));
-        let error = || SettingsError::Range { name: self.name, value: shown(), wanted: self.values.instead_of(value) };
+        let shown = || {
+            value
+                .as_str()
+                .map_or_else(|| value.to_string(), |text| format!("'{text}'"))
+        };
+        let error = || SettingsError::Range {
+            name: self.name,
+            value: shown(),
+            wanted: self.values.instead_of(value),
+        };
         self.values.read(value).ok_or_else(error)
     }
 }
@@ -313,15 +372,32 @@ pub enum SettingsError {
 impl SettingsError {
     /// The setting does not take this value, and why.
     pub fn value(name: &str, value: &str, reason: impl Into<String>) -> Self {
-        Self::Value { name: name.into(), value: value.into(), reason: reason.into() }
+        Self::Value {
+            name: name.into(),
+            value: value.into(),
+            reason: reason.into(),
+        }
     }
 
     /// Refuses a value that is out of its range.
     ///
     /// # Errors
     /// [`SettingsError::Range`] unless it `fits`.
-    pub fn range(name: &'static str, value: impl Display, fits: bool, wanted: &str) -> Result<(), Self> {
-        if fits { Ok(()) } else { Err(Self::Range { name, value: value.to_string(), wanted: wanted.into() }) }
+    pub fn range(
+        name: &'static str,
+        value: impl Display,
+        fits: bool,
+        wanted: &str,
+    ) -> Result<(), Self> {
+        if fits {
+            Ok(())
+        } else {
+            Err(Self::Range {
+                name,
+                value: value.to_string(),
+                wanted: wanted.into(),
+            })
+        }
     }
 }
 
@@ -348,7 +424,9 @@ impl SettingMap {
     pub fn parse<T: AsRef<str>>(texts: &[T]) -> Result<Self, SettingsError> {
         let pair = |text: &T| {
             let text = text.as_ref();
-            let (name, value) = text.split_once('=').ok_or_else(|| SettingsError::Form(text.into()))?;
+            let (name, value) = text
+                .split_once('=')
+                .ok_or_else(|| SettingsError::Form(text.into()))?;
             let value = value.trim();
             let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.into()));
             Ok((name.trim().to_owned(), value))
@@ -379,16 +457,24 @@ impl SettingMap {
                 return Err(unknown(name, &known));
             };
             fields.insert(name.clone(), info.read(value)?);
-            settings = serde_json::from_value(Value::Object(fields.clone()))
-                .map_err(|error| SettingsError::value(name, &value.to_string(), error.to_string()))?;
+            settings = serde_json::from_value(Value::Object(fields.clone())).map_err(|error| {
+                SettingsError::value(name, &value.to_string(), error.to_string())
+            })?;
         }
         Ok(settings)
     }
 }
 
 fn unknown(name: &str, known: &[SettingInfo]) -> SettingsError {
-    let called = known.iter().find(|info| info.aliases.contains(&name)).map(|info| info.name);
-    SettingsError::Unknown { name: name.into(), called, known: known.iter().map(|info| info.name).collect() }
+    let called = known
+        .iter()
+        .find(|info| info.aliases.contains(&name))
+        .map(|info| info.name);
+    SettingsError::Unknown {
+        name: name.into(),
+        called,
+        known: known.iter().map(|info| info.name).collect(),
+    }
 }
 
 #[cfg(test)]
@@ -427,14 +513,25 @@ mod tests {
     impl Default for Example {
         fn default() -> Self {
             let solver = Solver::Greedy;
-            Self { restarts: NonZeroU32::MIN, solver, tolerance: 1e-5, gamma: None, reference: None }
+            Self {
+                restarts: NonZeroU32::MIN,
+                solver,
+                tolerance: 1e-5,
+                gamma: None,
+                reference: None,
+            }
         }
     }
 
     impl Example {
         fn few_restarts(&self, size: &ProblemSize) -> Result<(), SettingsError> {
             let fits = self.restarts.get() as usize <= size.objects;
-            SettingsError::range("restarts", self.restarts, fits, "at most the number of objects")
+            SettingsError::range(
+                "restarts",
+                self.restarts,
+                fits,
+                "at most the number of objects",
+            )
         }
     }
 
@@ -446,7 +543,11 @@ mod tests {
     fn values_go_over_the_defaults() {
         let settings = SettingMap::parse(&["solver=cool-block", "restarts = 3"]).unwrap();
         let restarts = NonZeroU32::new(3).unwrap();
-        let expected = Example { restarts, solver: Solver::CoolBlock, ..Example::default() };
+        let expected = Example {
+            restarts,
+            solver: Solver::CoolBlock,
+            ..Example::default()
+        };
         assert_eq!(settings.apply(), Ok(expected));
         assert_eq!(read("restarts=1e2").unwrap().restarts.get(), 100);
         assert_eq!(read("gamma=null").unwrap().gamma, None);
@@ -456,42 +557,97 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_named_with_what_would() {
         let message = |text: &str| read(text).unwrap_err().to_string();
-        assert_eq!(message("restarts"), "'restarts' is not a setting; write name=value");
+        assert_eq!(
+            message("restarts"),
+            "'restarts' is not a setting; write name=value"
+        );
         assert_eq!(
             message("rounds=3"),
             "there is no setting 'rounds'; the method has restarts, solver, tolerance, gamma, reference"
         );
-        assert_eq!(message("n_init=3"), "there is no setting 'n_init'; here it is called 'restarts'");
+        assert_eq!(
+            message("n_init=3"),
+            "there is no setting 'n_init'; here it is called 'restarts'"
+        );
         let range = "it must be a whole number from 1 to 1000";
-        for wrong in ["0", "-1", "1.5", "1e9", "4294967295", "18446744073709551616", "many", "true"] {
+        for wrong in [
+            "0",
+            "-1",
+            "1.5",
+            "1e9",
+            "4294967295",
+            "18446744073709551616",
+            "many",
+            "true",
+        ] {
             let said = message(&format!("restarts={wrong}"));
             assert!(said.ends_with(range), "{said}");
         }
-        assert_eq!(message("solver=quick"), "setting 'solver' is 'quick'; it must be greedy or cool-block");
-        assert_eq!(message("tolerance=-1"), "setting 'tolerance' is -1; it must be a number, 0 or more");
-        assert_eq!(message("gamma=0"), "setting 'gamma' is 0; it must be a number above 0, or null");
+        assert_eq!(
+            message("solver=quick"),
+            "setting 'solver' is 'quick'; it must be greedy or cool-block"
+        );
+        assert_eq!(
+            message("tolerance=-1"),
+            "setting 'tolerance' is -1; it must be a number, 0 or more"
+        );
+        assert_eq!(
+            message("gamma=0"),
+            "setting 'gamma' is 0; it must be a number above 0, or null"
+        );
         assert!(message("tolerance=nan").contains("is 'nan'; it must be a number"));
         // The largest number of a type is said to those who went beyond it.
-        let rounds = SettingInfo { name: "rounds", help: "", aliases: &[], values: Option::<NonZeroU32>::values() };
+        let rounds = SettingInfo {
+            name: "rounds",
+            help: "",
+            aliases: &[],
+            values: Option::<NonZeroU32>::values(),
+        };
         let said = rounds.read(&(1_u64 << 32).into()).unwrap_err().to_string();
-        assert_eq!(said, "setting 'rounds' is 4294967296; it must be a whole number from 1 to 4294967295, or null");
+        assert_eq!(
+            said,
+            "setting 'rounds' is 4294967296; it must be a whole number from 1 to 4294967295, or null"
+        );
     }
 
     #[test]
     fn typed_values_are_checked_too() {
-        let bases = [crate::BaseClustering::new("u", vec!["a".into(), "b".into()])];
+        let bases = [crate::BaseClustering::new(
+            "u",
+            vec!["a".into(), "b".into()],
+        )];
         let size = ProblemSize::of_bases(5, &bases, crate::Clusters::Exactly(2));
         assert_eq!(Example::default().validate(&size), Ok(()));
-        let wrong = Example { tolerance: f64::NAN, ..Example::default() };
-        assert!(wrong.validate(&size).unwrap_err().to_string().contains("tolerance"));
-        let many = Example { restarts: NonZeroU32::new(6).unwrap(), ..Example::default() };
-        assert!(many.validate(&size).unwrap_err().to_string().contains("at most the number of objects"));
+        let wrong = Example {
+            tolerance: f64::NAN,
+            ..Example::default()
+        };
+        assert!(
+            wrong
+                .validate(&size)
+                .unwrap_err()
+                .to_string()
+                .contains("tolerance")
+        );
+        let many = Example {
+            restarts: NonZeroU32::new(6).unwrap(),
+            ..Example::default()
+        };
+        assert!(
+            many.validate(&size)
+                .unwrap_err()
+                .to_string()
+                .contains("at most the number of objects")
+        );
     }
 
     #[test]
     fn help_is_the_first_paragraph_of_the_doc_comment() {
         let fields = Example::fields();
-        assert_eq!(fields[0].help, "Independent initializations; the best is kept.");
+        assert_eq!(
+            fields[0].help,
+            "Independent initializations; the best is kept."
+        );
         assert_eq!(fields[0].aliases, ["n_init"]);
     }
 }

@@ -47,8 +47,7 @@ pub enum WeightError {
 
 impl WeightError {
     /// What a weight may be.
-    pub const RULE: &str =
-        "weights are 0 or above, and what is below 1e-300, or 1e-100 of the mean, is to be written as 0";
+    pub const RULE: &str = "weights are 0 or above, and what is below 1e-300, or 1e-100 of the mean, is to be written as 0";
 }
 
 /// Numbers of copies of a base clustering that methods reckon with.
@@ -61,9 +60,16 @@ const MOST: f64 = (1u64 << 53) as f64;
 fn check(weights: &[f64]) -> Result<(), WeightError> {
     let fits = |weight: f64| weight == 0.0 || (weight.is_finite() && weight >= 1e-300);
     if let Some(place) = weights.iter().position(|&weight| !fits(weight)) {
-        return Err(WeightError::Value { place, value: weights[place] });
+        return Err(WeightError::Value {
+            place,
+            value: weights[place],
+        });
     }
-    if weights.iter().all(|&weight| weight == 0.0) { Err(WeightError::AllZero) } else { Ok(()) }
+    if weights.iter().all(|&weight| weight == 0.0) {
+        Err(WeightError::AllZero)
+    } else {
+        Ok(())
+    }
 }
 
 /// Not one weight a base clustering.
@@ -107,12 +113,24 @@ impl BaseWeights {
             counted().map(|weight| weight / number).sum()
         };
         // Products of what is nearer to 0 than that are none.
-        if let Some(place) = given.iter().position(|weight| *weight > 0.0 && *weight < 1e-100 * mean) {
-            return Err(WeightError::Value { place, value: given[place] });
+        if let Some(place) = given
+            .iter()
+            .position(|weight| *weight > 0.0 && *weight < 1e-100 * mean)
+        {
+            return Err(WeightError::Value {
+                place,
+                value: given[place],
+            });
         }
         let largest = given.iter().copied().fold(0.0, f64::max);
         let proportions = given.iter().map(|weight| weight / mean).collect();
-        Ok(Self { proportions, copies: given.iter().map(|weight| weight / largest.min(1.0)).collect() })
+        Ok(Self {
+            proportions,
+            copies: given
+                .iter()
+                .map(|weight| weight / largest.min(1.0))
+                .collect(),
+        })
     }
 
     /// One weight for every base clustering, in proportion to those given; the mean of those above 0 is 1.
@@ -129,7 +147,10 @@ impl BaseWeights {
     /// The same proportions with a mean of 1: as much evidence as without weights.
     #[must_use]
     pub fn in_proportion(self) -> Self {
-        Self { copies: self.proportions.clone(), ..self }
+        Self {
+            copies: self.proportions.clone(),
+            ..self
+        }
     }
 
     /// Whether all count the same.
@@ -148,10 +169,17 @@ impl BaseWeights {
 
     /// Why a method to which weights are numbers of copies cannot take these, if it cannot: powers and products of them would overflow.
     #[cfg(feature = "methods")]
-    pub(crate) fn beyond_copies(&self, method: &str, bases: &[crate::BaseClustering]) -> Option<String> {
+    pub(crate) fn beyond_copies(
+        &self,
+        method: &str,
+        bases: &[crate::BaseClustering],
+    ) -> Option<String> {
         let fits = |weight: &f64| *weight == 0.0 || COPIES.contains(weight);
         let place = self.copies.iter().position(|weight| !fits(weight))?;
-        let (name, copies) = (bases.get(place).map_or("", crate::BaseClustering::name), self.copies[place]);
+        let (name, copies) = (
+            bases.get(place).map_or("", crate::BaseClustering::name),
+            self.copies[place],
+        );
         Some(format!(
             "that of '{name}' makes {copies:e} copies of it, which is what weights are to {method} (the largest is one where none is above \
              1); from 1e-12 to 1e12 can be taken, and 0 leaves a base clustering out"
@@ -161,20 +189,39 @@ impl BaseWeights {
     /// The smallest whole numbers in these proportions, where their sum is at most `most`: with them sums are exact, and a weight of 2
     /// does to the bit what a copy does.
     pub fn whole(&self, most: u32) -> Option<Vec<u32>> {
-        let least = self.proportions.iter().copied().filter(|&weight| weight > 0.0).fold(f64::INFINITY, f64::min);
+        let least = self
+            .proportions
+            .iter()
+            .copied()
+            .filter(|&weight| weight > 0.0)
+            .fold(f64::INFINITY, f64::min);
         let times = |factor: u32| {
-            let scaled: Vec<f64> = self.proportions.iter().map(|weight| weight / least * f64::from(factor)).collect();
-            let near = scaled.iter().all(|weight| (weight - weight.round()).abs() <= 1e-12 * weight);
+            let scaled: Vec<f64> = self
+                .proportions
+                .iter()
+                .map(|weight| weight / least * f64::from(factor))
+                .collect();
+            let near = scaled
+                .iter()
+                .all(|weight| (weight - weight.round()).abs() <= 1e-12 * weight);
             (near && scaled.iter().sum::<f64>() <= f64::from(most) + 0.5).then_some(scaled)
         };
         let scaled = (1..=LARGEST_DENOMINATOR).find_map(times)?;
-        Some(scaled.into_iter().map(|weight| weight.round() as u32).collect())
+        Some(
+            scaled
+                .into_iter()
+                .map(|weight| weight.round() as u32)
+                .collect(),
+        )
     }
 
     #[cfg(feature = "methods")]
     pub(crate) fn selected(&self, order: &[u32]) -> Self {
         let chosen = |weights: &[f64]| order.iter().map(|&u| weights[u as usize]).collect();
-        Self { proportions: chosen(&self.proportions), copies: chosen(&self.copies) }
+        Self {
+            proportions: chosen(&self.proportions),
+            copies: chosen(&self.copies),
+        }
     }
 }
 
@@ -189,7 +236,11 @@ impl ObjectWeights {
     pub fn new(weights: Vec<f64>) -> Result<Self, WeightError> {
         check(&weights)?;
         let sum: f64 = weights.iter().sum();
-        if sum > MOST { Err(WeightError::Sum { sum }) } else { Ok(Self(weights)) }
+        if sum > MOST {
+            Err(WeightError::Sum { sum })
+        } else {
+            Ok(Self(weights))
+        }
     }
 
     /// One weight for every object.
@@ -226,8 +277,15 @@ pub const LEAF_WEIGHTS: f64 = (1u32 << 24) as f64;
 pub fn whole_multiplicities(weights: &[f64], most: f64) -> Vec<u32> {
     let total: f64 = weights.iter().sum();
     let whole = total <= most && weights.iter().all(|weight| weight.fract() == 0.0);
-    let factor = if whole { 1.0 } else { (most / 4.0).max(weights.len() as f64) / total };
-    weights.iter().map(|weight| ((weight * factor).round() as u32).max(1)).collect()
+    let factor = if whole {
+        1.0
+    } else {
+        (most / 4.0).max(weights.len() as f64) / total
+    };
+    weights
+        .iter()
+        .map(|weight| ((weight * factor).round() as u32).max(1))
+        .collect()
 }
 
 /// An ensemble, with weights of its base clusterings and of its objects where they count differently.
@@ -243,7 +301,11 @@ pub struct WeightedEnsemble<'a> {
 
 impl<'a> From<&'a Ensemble> for WeightedEnsemble<'a> {
     fn from(ensemble: &'a Ensemble) -> Self {
-        Self { ensemble, base_weights: None, object_weights: None }
+        Self {
+            ensemble,
+            base_weights: None,
+            object_weights: None,
+        }
     }
 }
 
@@ -255,7 +317,8 @@ impl WeightedEnsemble<'_> {
 
     /// What every row counts, 1 where nothing is said.
     pub fn each_multiplicity(&self) -> Vec<f64> {
-        self.multiplicities().map_or_else(|| vec![1.0; self.ensemble.objects()], <[f64]>::to_vec)
+        self.multiplicities()
+            .map_or_else(|| vec![1.0; self.ensemble.objects()], <[f64]>::to_vec)
     }
 
     /// Whether rows are more than labels that count once: shares, or weights of objects.
@@ -280,19 +343,44 @@ mod tests {
 
     #[test]
     fn weights_have_mean_one_and_are_not_negative() {
-        assert_eq!(BaseWeights::new(vec![1.0, 3.0]).unwrap().as_slice(), [0.5, 1.5]);
-        assert_eq!(BaseWeights::new(vec![1.0, 0.0, 3.0]).unwrap().as_slice(), [0.5, 0.0, 1.5]);
-        assert_eq!(BaseWeights::new(vec![1.0, -2.0]), Err(WeightError::Value { place: 1, value: -2.0 }));
+        assert_eq!(
+            BaseWeights::new(vec![1.0, 3.0]).unwrap().as_slice(),
+            [0.5, 1.5]
+        );
+        assert_eq!(
+            BaseWeights::new(vec![1.0, 0.0, 3.0]).unwrap().as_slice(),
+            [0.5, 0.0, 1.5]
+        );
+        assert_eq!(
+            BaseWeights::new(vec![1.0, -2.0]),
+            Err(WeightError::Value {
+                place: 1,
+                value: -2.0
+            })
+        );
         assert_eq!(BaseWeights::new(vec![0.0, 0.0]), Err(WeightError::AllZero));
-        assert!(ObjectWeights::new(vec![1.0, 1e-320]).unwrap_err().to_string().contains("is to be written as 0"));
-        assert!(BaseWeights::new(vec![f64::NAN]).is_err() && BaseWeights::new(vec![f64::INFINITY]).is_err());
+        assert!(
+            ObjectWeights::new(vec![1.0, 1e-320])
+                .unwrap_err()
+                .to_string()
+                .contains("is to be written as 0")
+        );
+        assert!(
+            BaseWeights::new(vec![f64::NAN]).is_err()
+                && BaseWeights::new(vec![f64::INFINITY]).is_err()
+        );
         let even = BaseWeights::new(vec![0.1; 3]).unwrap();
         assert!(even.are_even() && even.copies() == [1.0; 3]);
         let copies = |given: &[f64]| BaseWeights::new(given.to_vec()).unwrap();
         assert_eq!(copies(&[2.0, 1.0, 0.0]).copies(), [2.0, 1.0, 0.0]);
         assert_eq!(copies(&[0.5, 0.25]).copies(), [1.0, 0.5]);
         assert_eq!(copies(&[1.0, 3.0]).in_proportion().copies(), [0.5, 1.5]);
-        assert_eq!(BaseWeights::new(vec![1e308, 1e308, 5e307]).unwrap().whole(10), Some(vec![2, 2, 1]));
+        assert_eq!(
+            BaseWeights::new(vec![1e308, 1e308, 5e307])
+                .unwrap()
+                .whole(10),
+            Some(vec![2, 2, 1])
+        );
     }
 
     #[test]
@@ -309,10 +397,15 @@ mod tests {
     fn weights_of_objects_are_multiplicities() {
         assert_eq!(ObjectWeights::new(vec![2.0, 0.0, 0.5]).unwrap().sum(), 2.5);
         assert_eq!(
-            ObjectWeights::new(vec![1.0, f64::NAN]).unwrap_err().to_string(),
+            ObjectWeights::new(vec![1.0, f64::NAN])
+                .unwrap_err()
+                .to_string(),
             format!("weight 1 is NaN; {}", WeightError::RULE)
         );
-        assert!(matches!(ObjectWeights::new(vec![1e300]), Err(WeightError::Sum { .. })));
+        assert!(matches!(
+            ObjectWeights::new(vec![1e300]),
+            Err(WeightError::Sum { .. })
+        ));
         assert_eq!(ObjectWeights::new(vec![0.0]), Err(WeightError::AllZero));
     }
 }

@@ -33,7 +33,8 @@ use proc_macro::TokenStream;
 use proc_macro2::TokenStream as Tokens;
 use quote::quote;
 use syn::{
-    Attribute, Data, DeriveInput, Error, Expr, ExprLit, ExprRange, Field, Fields, Lit, LitStr, Meta, RangeLimits,
+    Attribute, Data, DeriveInput, Error, Expr, ExprLit, ExprRange, Field, Fields, Lit, LitStr,
+    Meta, RangeLimits,
 };
 
 /// Implements `partita_core::Settings` for a struct with named fields: what each setting is called, what it does (the
@@ -57,9 +58,16 @@ fn expand(tokens: syn::Result<Tokens>) -> TokenStream {
 
 fn settings_of(input: &DeriveInput) -> syn::Result<Tokens> {
     let Data::Struct(data) = &input.data else {
-        return Err(Error::new_spanned(input, "settings are a struct with named fields"));
+        return Err(Error::new_spanned(
+            input,
+            "settings are a struct with named fields",
+        ));
     };
-    let entries = data.fields.iter().map(entry).collect::<syn::Result<Vec<_>>>()?;
+    let entries = data
+        .fields
+        .iter()
+        .map(entry)
+        .collect::<syn::Result<Vec<_>>>()?;
     let (name, check) = (&input.ident, check_of(&input.attrs)?);
     Ok(quote! {
         impl ::partita_core::Settings for #name {
@@ -82,7 +90,10 @@ fn check_of(attributes: &[Attribute]) -> syn::Result<Tokens> {
         let _ = size;
         ::std::result::Result::Ok(())
     };
-    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("settings")) {
+    for attribute in attributes
+        .iter()
+        .filter(|attribute| attribute.path().is_ident("settings"))
+    {
         attribute.parse_nested_meta(|meta| {
             if !meta.path.is_ident("check") {
                 return Err(meta.error("only `check` is known here"));
@@ -114,7 +125,10 @@ fn entry(field: &Field) -> syn::Result<Tokens> {
     };
     let help = first_paragraph(&field.attrs);
     if help.is_empty() {
-        return Err(Error::new_spanned(field, "a setting says what it does in a doc comment"));
+        return Err(Error::new_spanned(
+            field,
+            "a setting says what it does in a doc comment",
+        ));
     }
     let (aliases, ranges) = (&said.aliases, &said.ranges);
     Ok(quote! {
@@ -138,7 +152,8 @@ fn said(field: &Field) -> syn::Result<Said> {
                     said.ranges.push(range(&meta.value()?.parse()?));
                 } else if meta.path.is_ident("above") {
                     let low: Expr = meta.value()?.parse()?;
-                    said.ranges.push(quote! { ::partita_core::SettingRange::above((#low) as f64) });
+                    said.ranges
+                        .push(quote! { ::partita_core::SettingRange::above((#low) as f64) });
                 } else if meta.path.is_ident("alias") {
                     said.aliases.push(meta.value()?.parse()?);
                 } else {
@@ -162,7 +177,9 @@ fn said(field: &Field) -> syn::Result<Said> {
 
 /// `low..=high`, `low..high` (taken as closed below and open above) or `low..`.
 fn range(range: &ExprRange) -> Tokens {
-    let end = |end: &Option<Box<Expr>>, none: Tokens| end.as_ref().map_or(none, |end| quote! { (#end) as f64 });
+    let end = |end: &Option<Box<Expr>>, none: Tokens| {
+        end.as_ref().map_or(none, |end| quote! { (#end) as f64 })
+    };
     let low = end(&range.start, quote! { f64::NEG_INFINITY });
     let high = end(&range.end, quote! { f64::INFINITY });
     let open = matches!(range.limits, RangeLimits::HalfOpen(_)) && range.end.is_some();
@@ -171,15 +188,24 @@ fn range(range: &ExprRange) -> Tokens {
 
 /// The first paragraph of a doc comment, without the marks of links and code.
 fn first_paragraph(attributes: &[Attribute]) -> String {
-    let lines = attributes.iter().filter_map(|attribute| match &attribute.meta {
-        Meta::NameValue(meta) if meta.path.is_ident("doc") => match &meta.value {
-            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value().trim().to_owned()),
+    let lines = attributes
+        .iter()
+        .filter_map(|attribute| match &attribute.meta {
+            Meta::NameValue(meta) if meta.path.is_ident("doc") => match &meta.value {
+                Expr::Lit(ExprLit {
+                    lit: Lit::Str(text),
+                    ..
+                }) => Some(text.value().trim().to_owned()),
+                _ => None,
+            },
             _ => None,
-        },
-        _ => None,
-    });
+        });
     let lines: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
-    lines.join(" ").replace("[`", "").replace("`]", "").replace('`', "")
+    lines
+        .join(" ")
+        .replace("[`", "")
+        .replace("`]", "")
+        .replace('`', "")
 }
 
 fn choice_of(input: &DeriveInput) -> syn::Result<Tokens> {

@@ -19,7 +19,8 @@ use partita_coassoc::{CoAssociation, Counts, SparseEvidence, StrongestSettings, 
 use partita_conformance::race::{Contestant, Figures, cpu_seconds, peak_bytes, race, stage};
 use partita_core::ndarray::Array2;
 use partita_core::{
-    BaseClustering, Clusters, Ensemble, Label, LabelRows, MemoryBudget, Partition, Problem, Seed, Silent, consense,
+    BaseClustering, Clusters, Ensemble, Label, LabelRows, MemoryBudget, Partition, Problem, Seed,
+    Silent, consense,
 };
 use partita_eac::{EAC_AVERAGE, bytes, eac_sparse};
 use partita_linkage::{Linkage, cut, link_f32};
@@ -38,7 +39,12 @@ type Entry = (&'static str, &'static str, bool, f64);
 
 const COUNTING: [Entry; 5] = [
     ("partita", "count", false, 0.5),
-    ("partita, a tenth of the labels missing", "missing", false, 1.0),
+    (
+        "partita, a tenth of the labels missing",
+        "missing",
+        false,
+        1.0,
+    ),
     ("a plain double loop in Rust", "plain", false, 0.5),
     ("float32 GEMM of one-hot rows (NumPy)", "gemm", true, 4.0),
     ("sparse one-hot product (SciPy)", "product", true, 5.0),
@@ -65,22 +71,38 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn tables(words: &[String]) -> Result<(), Box<dyn Error>> {
     let sizes: Vec<usize> = words.iter().filter_map(|word| word.parse().ok()).collect();
-    let sizes = if sizes.is_empty() { vec![2_000, 5_000, 10_000, 20_000, 40_000] } else { sizes };
+    let sizes = if sizes.is_empty() {
+        vec![2_000, 5_000, 10_000, 20_000, 40_000]
+    } else {
+        sizes
+    };
     let largest = *sizes.iter().max().expect("there are sizes");
     let folder = tempfile::tempdir()?;
     let file = |name: &str| folder.path().join(name).display().to_string();
     let files = [file("labels"), file("repeated")];
     let labels = voronoi(3 * largest);
     fs::write(&files[0], &labels)?;
-    fs::write(&files[1], labels.chunks(BASES).take(largest).flat_map(|row| row.repeat(4)).collect::<Vec<_>>())?;
-    let named: Vec<&String> = words.iter().filter(|word| word.parse::<usize>().is_err()).collect();
+    fs::write(
+        &files[1],
+        labels
+            .chunks(BASES)
+            .take(largest)
+            .flat_map(|row| row.repeat(4))
+            .collect::<Vec<_>>(),
+    )?;
+    let named: Vec<&String> = words
+        .iter()
+        .filter(|word| word.parse::<usize>().is_err())
+        .collect();
     let wanted = |part: &str| named.is_empty() || named.iter().any(|word| *word == part);
     if wanted("count") {
         println!("co-association of all pairs, M = {BASES}: seconds of CPU (peak MB)");
         table(&sizes, &COUNTING, &files)?;
     }
     if wanted("link") {
-        println!("\naverage link from labels to {CLUSTERS} clusters, M = {BASES}: seconds of CPU (peak MB)");
+        println!(
+            "\naverage link from labels to {CLUSTERS} clusters, M = {BASES}: seconds of CPU (peak MB)"
+        );
         table(&sizes, &LINKING, &files)?;
     }
     if wanted("pairs") {
@@ -97,35 +119,79 @@ fn table(sizes: &[usize], entries: &[Entry], files: &[String; 2]) -> io::Result<
     let mut found: Vec<Vec<Option<Figures>>> = vec![Vec::new(); entries.len()];
     for (at, &n) in sizes.iter().enumerate() {
         let chosen = |((name, case, peer, square), found): (&Entry, &Vec<Option<Figures>>)| {
-            let grown = |before: &Figures| before["cpu"] * (n as f64 / sizes[at - 1] as f64).powi(2);
-            let seconds = found.last().map_or(0.0, |last| last.as_ref().map_or(f64::INFINITY, grown));
-            let too_much = square * (n as f64).powi(2) > BYTES || seconds > SECONDS || !fits(case, n);
-            let words = ["case", case, &files[usize::from(*case == "fragments")], &n.to_string()];
-            let contestant =
-                if *peer { Contestant::peer(*name, &words[1..]) } else { Some(Contestant::own(*name, &words)) };
+            let grown =
+                |before: &Figures| before["cpu"] * (n as f64 / sizes[at - 1] as f64).powi(2);
+            let seconds = found
+                .last()
+                .map_or(0.0, |last| last.as_ref().map_or(f64::INFINITY, grown));
+            let too_much =
+                square * (n as f64).powi(2) > BYTES || seconds > SECONDS || !fits(case, n);
+            let words = [
+                "case",
+                case,
+                &files[usize::from(*case == "fragments")],
+                &n.to_string(),
+            ];
+            let contestant = if *peer {
+                Contestant::peer(*name, &words[1..])
+            } else {
+                Some(Contestant::own(*name, &words))
+            };
             contestant.filter(|_| !too_much)
         };
         let chosen: Vec<Option<Contestant>> = entries.iter().zip(&found).map(chosen).collect();
-        let figures = race(&chosen.iter().flatten().cloned().collect::<Vec<_>>(), ROUNDS)?;
-        let sums: Vec<f64> = figures.iter().filter_map(|figures| figures.get("sum").copied()).collect();
-        assert!(sums.windows(2).all(|sums| sums[0] == sums[1]), "all count the same: {sums:?}");
+        let figures = race(
+            &chosen.iter().flatten().cloned().collect::<Vec<_>>(),
+            ROUNDS,
+        )?;
+        let sums: Vec<f64> = figures
+            .iter()
+            .filter_map(|figures| figures.get("sum").copied())
+            .collect();
+        assert!(
+            sums.windows(2).all(|sums| sums[0] == sums[1]),
+            "all count the same: {sums:?}"
+        );
         let mut figures = figures.into_iter();
-        found.iter_mut().zip(chosen).for_each(|(found, chosen)| found.push(chosen.and_then(|_| figures.next())));
+        found
+            .iter_mut()
+            .zip(chosen)
+            .for_each(|(found, chosen)| found.push(chosen.and_then(|_| figures.next())));
     }
     print(sizes, entries, &found);
     Ok(())
 }
 
 fn print(sizes: &[usize], entries: &[Entry], found: &[Vec<Option<Figures>>]) {
-    println!("{:>40} {} {:>6}", "n", sizes.iter().map(|n| format!("{n:>16}")).collect::<String>(), "n^");
-    for ((name, ..), found) in entries.iter().zip(found).filter(|(_, found)| found.iter().any(Option::is_some)) {
+    println!(
+        "{:>40} {} {:>6}",
+        "n",
+        sizes.iter().map(|n| format!("{n:>16}")).collect::<String>(),
+        "n^"
+    );
+    for ((name, ..), found) in entries
+        .iter()
+        .zip(found)
+        .filter(|(_, found)| found.iter().any(Option::is_some))
+    {
         let line = |text: &dyn Fn(&Figures) -> String| -> String {
-            found.iter().map(|f| format!("{:>16}", f.as_ref().map_or_else(|| "-".to_owned(), text))).collect()
+            found
+                .iter()
+                .map(|f| format!("{:>16}", f.as_ref().map_or_else(|| "-".to_owned(), text)))
+                .collect()
         };
         let times = line(&|f| format!("{:.3} ({:.0})", f["cpu"], f["peak"] / 1e6));
         println!("{name:>40} {times} {:>6}", exponent(sizes, found));
-        if found.iter().flatten().any(|figures| figures.contains_key("distinct")) {
-            println!("{:>40} {}", "distinct rows", line(&|f| f["distinct"].to_string()));
+        if found
+            .iter()
+            .flatten()
+            .any(|figures| figures.contains_key("distinct"))
+        {
+            println!(
+                "{:>40} {}",
+                "distinct rows",
+                line(&|f| f["distinct"].to_string())
+            );
         }
     }
 }
@@ -154,40 +220,71 @@ fn exponent(sizes: &[usize], found: &[Option<Figures>]) -> String {
     if points.len() < 2 {
         return "-".into();
     }
-    let (x, y) = points.iter().fold((0.0, 0.0), |(x, y), point| (x + point.0, y + point.1));
+    let (x, y) = points
+        .iter()
+        .fold((0.0, 0.0), |(x, y), point| (x + point.0, y + point.1));
     let (x, y) = (x / points.len() as f64, y / points.len() as f64);
-    let slope = points.iter().fold((0.0, 0.0), |(up, down), p| (up + (p.0 - x) * (p.1 - y), down + (p.0 - x).powi(2)));
+    let slope = points.iter().fold((0.0, 0.0), |(up, down), p| {
+        (up + (p.0 - x) * (p.1 - y), down + (p.0 - x).powi(2))
+    });
     format!("{:.2}", slope.0 / slope.1)
 }
 
 /// Pairs drawn without replacement, 15 an object.
 fn pairs(objects: usize, file: &str) -> io::Result<()> {
-    let words = ["case", "pairs", file, &objects.to_string(), &(15 * objects).to_string()];
+    let words = [
+        "case",
+        "pairs",
+        file,
+        &objects.to_string(),
+        &(15 * objects).to_string(),
+    ];
     let peer = Contestant::peer("NumPy and SciPy", &words[1..]);
-    let contestants: Vec<Contestant> = [Contestant::own("partita", &words[..4])].into_iter().chain(peer).collect();
-    println!("\n{} sampled pairs of {objects} objects, M = {BASES}: drawn, counted, in compressed rows", 15 * objects);
+    let contestants: Vec<Contestant> = [Contestant::own("partita", &words[..4])]
+        .into_iter()
+        .chain(peer)
+        .collect();
+    println!(
+        "\n{} sampled pairs of {objects} objects, M = {BASES}: drawn, counted, in compressed rows",
+        15 * objects
+    );
     for (contestant, figures) in contestants.iter().zip(race(&contestants, ROUNDS)?) {
         let (cpu, peak) = (figures["cpu"], figures["peak"] / 1e6);
-        println!("{:>40} {cpu:8.3} s CPU, peak {peak:5.0} MB, {} stored", contestant.name, figures["stored"]);
+        println!(
+            "{:>40} {cpu:8.3} s CPU, peak {peak:5.0} MB, {} stored",
+            contestant.name, figures["stored"]
+        );
     }
     Ok(())
 }
 
 /// Evidence where all pairs are out of reach, stage by stage, in this process.
 fn mixture(objects: usize) {
-    println!("\n{objects} objects of a Gaussian mixture, 20 base clusterings of 5 to 20 clusters, a budget of 2 GiB");
+    println!(
+        "\n{objects} objects of a Gaussian mixture, 20 base clusterings of 5 to 20 clusters, a budget of 2 GiB"
+    );
     let budget = MemoryBudget::new(2 << 30);
-    let ensemble = noted("the ensemble itself", "objects", || (draw(objects), objects as f64));
-    noted("fragments", "distinct rows", || ((), ensemble.fragments().ensemble().objects() as f64));
-    noted("30 sampled partners", "pairs", || ((), sampled(&ensemble, budget).pairs() as f64));
+    let ensemble = noted("the ensemble itself", "objects", || {
+        (draw(objects), objects as f64)
+    });
+    noted("fragments", "distinct rows", || {
+        ((), ensemble.fragments().ensemble().objects() as f64)
+    });
+    noted("30 sampled partners", "pairs", || {
+        ((), sampled(&ensemble, budget).pairs() as f64)
+    });
     let evidence = noted("10 strongest neighbours", "pairs", || {
         let how = StrongestSettings::default();
-        let found = SparseEvidence::strongest(&ensemble, 10, Seed::new(1), &how, budget, &Silent).expect("evidence");
+        let found = SparseEvidence::strongest(&ensemble, 10, Seed::new(1), &how, budget, &Silent)
+            .expect("evidence");
         let pairs = found.pairs() as f64;
         (found, pairs)
     });
     noted("their recall", "of the true 10 of 200 objects", || {
-        ((), recall(&evidence, &ensemble, 10, 200, Seed::new(2)).expect("a share"))
+        (
+            (),
+            recall(&evidence, &ensemble, 10, 200, Seed::new(2)).expect("a share"),
+        )
     });
     noted("spanning forest, cut at 8", "components", || {
         let outcome = eac_sparse(&ensemble, &evidence, Clusters::Exactly(8)).expect("a tree");
@@ -198,8 +295,14 @@ fn mixture(objects: usize) {
 fn noted<T>(stage: &str, unit: &str, work: impl FnOnce() -> (T, f64)) -> T {
     let (cpu, wall) = (cpu_seconds(), Instant::now());
     let (made, found) = work();
-    let (cpu, wall, peak) = (cpu_seconds() - cpu, wall.elapsed().as_secs_f64(), peak_bytes() / 1e6);
-    println!("{stage:>40} {cpu:8.2} s CPU, {wall:8.2} s, peak so far {peak:5.0} MB: {found} {unit}");
+    let (cpu, wall, peak) = (
+        cpu_seconds() - cpu,
+        wall.elapsed().as_secs_f64(),
+        peak_bytes() / 1e6,
+    );
+    println!(
+        "{stage:>40} {cpu:8.2} s CPU, {wall:8.2} s, peak so far {peak:5.0} MB: {found} {unit}"
+    );
     made
 }
 
@@ -211,11 +314,20 @@ fn case(name: &str, ensemble: &Ensemble) {
             let ensemble = hidden(ensemble);
             timed(|| count(&ensemble), |_| Vec::new());
         }
-        "plain" => timed(|| plain(ensemble), |counts| vec![("sum", counts.iter().map(|&c| f64::from(c)).sum())]),
-        "average" | "fragments" => timed(|| average(ensemble, budget(name)), |rows| vec![("distinct", rows)]),
+        "plain" => timed(
+            || plain(ensemble),
+            |counts| vec![("sum", counts.iter().map(|&c| f64::from(c)).sum())],
+        ),
+        "average" | "fragments" => timed(
+            || average(ensemble, budget(name)),
+            |rows| vec![("distinct", rows)],
+        ),
         "average-1700" | "average-900" => timed(|| average(ensemble, budget(name)), |_| Vec::new()),
         "kodama" => timed(|| kodama(ensemble), |_| Vec::new()),
-        "pairs" => timed(|| sampled(ensemble, MemoryBudget::UNLIMITED), |e| vec![("stored", 2.0 * e.pairs() as f64)]),
+        "pairs" => timed(
+            || sampled(ensemble, MemoryBudget::UNLIMITED),
+            |e| vec![("stored", 2.0 * e.pairs() as f64)],
+        ),
         other => panic!("there is no case {other}"),
     }
 }
@@ -226,7 +338,10 @@ fn timed<T>(work: impl FnOnce() -> T, look: impl FnOnce(T) -> Vec<(&'static str,
         let start = cpu_seconds();
         let made = work();
         let (cpu, peak) = (cpu_seconds() - start, peak_bytes());
-        [("cpu", cpu), ("peak", peak)].into_iter().chain(look(made)).collect()
+        [("cpu", cpu), ("peak", peak)]
+            .into_iter()
+            .chain(look(made))
+            .collect()
     });
 }
 
@@ -244,11 +359,20 @@ fn sum(counts: &CoAssociation) -> f64 {
 
 /// What one writes first: two loops over objects and one over labels.
 fn plain(ensemble: &Ensemble) -> Vec<u8> {
-    let LabelRows::Bytes(rows) = ensemble.rows() else { return Vec::new() };
-    let rows: Vec<&[u8]> = rows.outer_iter().map(|row| row.to_slice().expect("rows are contiguous")).collect();
+    let LabelRows::Bytes(rows) = ensemble.rows() else {
+        return Vec::new();
+    };
+    let rows: Vec<&[u8]> = rows
+        .outer_iter()
+        .map(|row| row.to_slice().expect("rows are contiguous"))
+        .collect();
     let mut counts = Vec::with_capacity(rows.len() * rows.len() / 2);
     for (i, a) in rows.iter().enumerate() {
-        counts.extend(rows[i + 1..].iter().map(|b| a.iter().zip(*b).map(|(a, b)| u8::from(a == b)).sum::<u8>()));
+        counts.extend(
+            rows[i + 1..]
+                .iter()
+                .map(|b| a.iter().zip(*b).map(|(a, b)| u8::from(a == b)).sum::<u8>()),
+        );
     }
     counts
 }
@@ -257,17 +381,28 @@ fn plain(ensemble: &Ensemble) -> Vec<u8> {
 fn average(ensemble: &Ensemble, budget: MemoryBudget) -> f64 {
     let mut problem = Problem::new(ensemble, Clusters::Exactly(CLUSTERS));
     problem.budget = budget;
-    let outcome = consense(&EAC_AVERAGE, &problem, &Silent).unwrap_or_else(|error| panic!("{error}"));
+    let outcome =
+        consense(&EAC_AVERAGE, &problem, &Silent).unwrap_or_else(|error| panic!("{error}"));
     outcome.details["distinct_rows"].as_f64().expect("a number")
 }
 
 fn kodama(ensemble: &Ensemble) -> Partition {
     let distances = count(ensemble).dissimilarities_f32();
-    cut(&link_f32(distances, ensemble.objects(), Linkage::Average).expect("a tree"), CLUSTERS)
+    cut(
+        &link_f32(distances, ensemble.objects(), Linkage::Average).expect("a tree"),
+        CLUSTERS,
+    )
 }
 
 fn sampled(ensemble: &Ensemble, budget: MemoryBudget) -> SparseEvidence {
-    SparseEvidence::sample(ensemble, 15 * ensemble.objects() as u64, Seed::new(1), budget, &Silent).expect("evidence")
+    SparseEvidence::sample(
+        ensemble,
+        15 * ensemble.objects() as u64,
+        Seed::new(1),
+        budget,
+        &Silent,
+    )
+    .expect("evidence")
 }
 
 fn read(file: &Path, objects: usize) -> io::Result<Ensemble> {
@@ -275,15 +410,25 @@ fn read(file: &Path, objects: usize) -> io::Result<Ensemble> {
     fs::File::open(file)?.read_exact(&mut labels)?;
     let rows = Array2::from_shape_vec((objects, BASES), labels).expect("as many labels");
     let clusters = (0..*CELLS.end()).map(|j| j.to_string()).collect::<Vec<_>>();
-    let bases = (0..BASES).map(|u| BaseClustering::new(format!("u{u}"), clusters.clone())).collect();
+    let bases = (0..BASES)
+        .map(|u| BaseClustering::new(format!("u{u}"), clusters.clone()))
+        .collect();
     Ok(Ensemble::from_bytes(rows, bases).expect("labels"))
 }
 
 /// The same with a tenth of the labels missing.
 fn hidden(ensemble: &Ensemble) -> Ensemble {
-    let LabelRows::Bytes(rows) = ensemble.rows() else { return ensemble.clone() };
+    let LabelRows::Bytes(rows) = ensemble.rows() else {
+        return ensemble.clone();
+    };
     let mut rng = Seed::new(3).rng();
-    let rows = rows.mapv(|label| if rng.random_bool(0.1) { u8::MISSING } else { label });
+    let rows = rows.mapv(|label| {
+        if rng.random_bool(0.1) {
+            u8::MISSING
+        } else {
+            label
+        }
+    });
     Ensemble::from_bytes(rows, ensemble.bases().to_vec()).expect("labels")
 }
 
@@ -296,17 +441,24 @@ fn points<const D: usize>(
     rng: &mut impl Rng,
 ) -> Vec<[f32; D]> {
     let normal = |rng: &mut dyn Rng| (0..12).map(|_| rng.random::<f32>()).sum::<f32>() - 6.0;
-    let centres: Vec<[f32; D]> =
-        (0..clusters).map(|_| std::array::from_fn(|_| rng.random_range(-half..half))).collect();
-    (0..objects).map(|i| std::array::from_fn(|d| centres[i % clusters][d] + spread * normal(rng))).collect()
+    let centres: Vec<[f32; D]> = (0..clusters)
+        .map(|_| std::array::from_fn(|_| rng.random_range(-half..half)))
+        .collect();
+    (0..objects)
+        .map(|i| std::array::from_fn(|d| centres[i % clusters][d] + spread * normal(rng)))
+        .collect()
 }
 
 /// For every point the nearest of so many points, drawn at random.
 fn cells<const D: usize>(points: &[[f32; D]], clusters: usize, rng: &mut impl Rng) -> Vec<u8> {
-    let centres: Vec<[f32; D]> = (0..clusters).map(|_| points[rng.random_range(0..points.len())]).collect();
-    let far = |a: &[f32; D], b: &[f32; D]| a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f32>();
+    let centres: Vec<[f32; D]> = (0..clusters)
+        .map(|_| points[rng.random_range(0..points.len())])
+        .collect();
+    let far =
+        |a: &[f32; D], b: &[f32; D]| a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f32>();
     let nearest = |point: &[f32; D]| {
-        let closer = |&a: &usize, &b: &usize| far(point, &centres[a]).total_cmp(&far(point, &centres[b]));
+        let closer =
+            |&a: &usize, &b: &usize| far(point, &centres[a]).total_cmp(&far(point, &centres[b]));
         (0..clusters).min_by(closer).map_or(u8::MISSING, u8::of)
     };
     points.iter().map(nearest).collect()
@@ -320,7 +472,12 @@ fn voronoi(objects: usize) -> Vec<u8> {
     for u in 0..BASES {
         let clusters = rng.random_range(CELLS);
         let column = cells(&points, clusters, &mut rng);
-        labels.iter_mut().skip(u).step_by(BASES).zip(column).for_each(|(label, cell)| *label = cell);
+        labels
+            .iter_mut()
+            .skip(u)
+            .step_by(BASES)
+            .zip(column)
+            .for_each(|(label, cell)| *label = cell);
     }
     labels
 }
@@ -331,9 +488,14 @@ fn draw(objects: usize) -> Ensemble {
     let mut rows = Array2::zeros((objects, 20));
     for mut column in rows.columns_mut() {
         let clusters = rng.random_range(5..=20);
-        column.iter_mut().zip(cells(&points, clusters, &mut rng)).for_each(|(label, cell)| *label = cell);
+        column
+            .iter_mut()
+            .zip(cells(&points, clusters, &mut rng))
+            .for_each(|(label, cell)| *label = cell);
     }
     let names = |clusters: usize| (0..clusters).map(|j| j.to_string()).collect();
-    let bases = (0..20).map(|u| BaseClustering::new(format!("u{u}"), names(20))).collect();
+    let bases = (0..20)
+        .map(|u| BaseClustering::new(format!("u{u}"), names(20)))
+        .collect();
     Ensemble::from_bytes(rows, bases).expect("labels")
 }

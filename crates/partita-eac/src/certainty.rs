@@ -52,19 +52,33 @@ pub(crate) struct Tables<'a> {
 
 impl<'a> Tables<'a> {
     /// `worth` is what being together in a base cluster counts, besides the weight of its base clustering.
-    pub(crate) fn new(source: WeightedEnsemble<'a>, partition: &'a Partition, worth: impl Fn(usize) -> f64) -> Self {
+    pub(crate) fn new(
+        source: WeightedEnsemble<'a>,
+        partition: &'a Partition,
+        worth: impl Fn(usize) -> f64,
+    ) -> Self {
         let ensemble = source.ensemble;
         let weight = |i: usize| source.multiplicities().map_or(1.0, |weights| weights[i]);
         let (offsets, bases) = (ensemble.offsets(), ensemble.bases().len());
         let mut shared: Vec<Vec<(u32, f64)>> = vec![Vec::new(); offsets[bases]];
-        let (mut labelled, mut sizes) = (vec![0.0; partition.clusters() * bases], vec![0.0; partition.clusters()]);
+        let (mut labelled, mut sizes) = (
+            vec![0.0; partition.clusters() * bases],
+            vec![0.0; partition.clusters()],
+        );
         let mut seen = Vec::with_capacity(bases);
         for i in by_cluster(partition) {
             let (cluster, weight) = (partition.labels()[i as usize], weight(i as usize));
             sizes[cluster as usize] += weight;
             entries(ensemble, &offsets, i as usize, &mut seen);
-            for &Entry { base, base_cluster, share, first } in &seen {
-                labelled[cluster as usize * bases + base as usize] += if first { weight } else { 0.0 };
+            for &Entry {
+                base,
+                base_cluster,
+                share,
+                first,
+            } in &seen
+            {
+                labelled[cluster as usize * bases + base as usize] +=
+                    if first { weight } else { 0.0 };
                 let shared = &mut shared[base_cluster as usize];
                 match shared.last_mut() {
                     Some((last, count)) if *last == cluster => *count += weight * share,
@@ -73,24 +87,56 @@ impl<'a> Tables<'a> {
             }
         }
         let base = |cluster: usize| offsets.partition_point(|&start| start <= cluster) - 1;
-        let worth = |cluster: usize| worth(cluster) * source.shares().map_or(1.0, |weights| weights[base(cluster)]);
+        let worth = |cluster: usize| {
+            worth(cluster)
+                * source
+                    .shares()
+                    .map_or(1.0, |weights| weights[base(cluster)])
+        };
         let worth = (0..offsets[bases]).map(worth).collect();
         if let Some(weights) = source.shares() {
-            labelled.chunks_mut(bases).for_each(|line| line.iter_mut().zip(weights).for_each(|(sum, w)| *sum *= w));
+            labelled
+                .chunks_mut(bases)
+                .for_each(|line| line.iter_mut().zip(weights).for_each(|(sum, w)| *sum *= w));
         }
-        let complete = (ensemble.memberships().is_none() && ensemble.missing() == 0)
-            .then(|| labelled.chunks_exact(bases).map(|line| line.iter().sum()).collect());
-        Self { source, partition, offsets, shared, labelled, complete, worth, sizes }
+        let complete = (ensemble.memberships().is_none() && ensemble.missing() == 0).then(|| {
+            labelled
+                .chunks_exact(bases)
+                .map(|line| line.iter().sum())
+                .collect()
+        });
+        Self {
+            source,
+            partition,
+            offsets,
+            shared,
+            labelled,
+            complete,
+            worth,
+            sizes,
+        }
     }
 
     pub(crate) fn all(&self) -> Vec<f64> {
-        let certainty = |e: Evidence| if e.own + e.other > 0.0 { e.own / (e.own + e.other) } else { 0.0 };
+        let certainty = |e: Evidence| {
+            if e.own + e.other > 0.0 {
+                e.own / (e.own + e.other)
+            } else {
+                0.0
+            }
+        };
         self.each().map(certainty).collect()
     }
 
     /// For every object the cluster that it has most evidence for: its own unless another has clearly more.
     pub(crate) fn best(&self) -> Vec<u32> {
-        let best = |(e, &own): (Evidence, &u32)| if e.other > e.own * (1.0 + ROUNDING) { e.best_other } else { own };
+        let best = |(e, &own): (Evidence, &u32)| {
+            if e.other > e.own * (1.0 + ROUNDING) {
+                e.best_other
+            } else {
+                own
+            }
+        };
         self.each().zip(self.partition.labels()).map(best).collect()
     }
 
@@ -104,20 +150,42 @@ impl<'a> Tables<'a> {
     }
 
     /// The evidence of one object, which is in the base clusters `seen`. `together` is all 0 before and after.
-    fn of(&self, object: usize, seen: &[Entry], together: &mut [f64], touched: &mut Vec<u32>) -> Evidence {
+    fn of(
+        &self,
+        object: usize,
+        seen: &[Entry],
+        together: &mut [f64],
+        touched: &mut Vec<u32>,
+    ) -> Evidence {
         let own = self.partition.labels()[object];
-        let one = self.source.multiplicities().map_or(1.0, |weights| weights[object].min(1.0));
-        for &Entry { base_cluster, share, .. } in seen {
+        let one = self
+            .source
+            .multiplicities()
+            .map_or(1.0, |weights| weights[object].min(1.0));
+        for &Entry {
+            base_cluster,
+            share,
+            ..
+        } in seen
+        {
             let base_cluster = base_cluster as usize;
             for &(cluster, count) in &self.shared[base_cluster] {
                 if together[cluster as usize] == 0.0 {
                     touched.push(cluster);
                 }
-                let others = if cluster == own { count - one * share } else { count };
+                let others = if cluster == own {
+                    count - one * share
+                } else {
+                    count
+                };
                 together[cluster as usize] += self.worth[base_cluster] * share * others;
             }
         }
-        let mut found = Evidence { own: 1.0, other: 0.0, best_other: own };
+        let mut found = Evidence {
+            own: 1.0,
+            other: 0.0,
+            best_other: own,
+        };
         for &cluster in touched.iter().filter(|&&cluster| cluster != own) {
             let here = together[cluster as usize] / self.seen(seen, cluster);
             if here > found.other || (here == found.other && cluster < found.best_other) {
@@ -127,9 +195,15 @@ impl<'a> Tables<'a> {
         if self.sizes[own as usize] > one {
             let weight = |u: usize| self.source.shares().map_or(1.0, |weights| weights[u]);
             let company = self.seen(seen, own) - known(seen).map(|u| one * weight(u)).sum::<f64>();
-            found.own = if company > ROUNDING { together[own as usize].max(0.0) / company } else { 0.0 };
+            found.own = if company > ROUNDING {
+                together[own as usize].max(0.0) / company
+            } else {
+                0.0
+            };
         }
-        touched.drain(..).for_each(|cluster| together[cluster as usize] = 0.0);
+        touched
+            .drain(..)
+            .for_each(|cluster| together[cluster as usize] = 0.0);
         found
     }
 
@@ -146,7 +220,10 @@ impl<'a> Tables<'a> {
 /// The objects, those of a cluster together and in their order.
 fn by_cluster(partition: &Partition) -> Vec<u32> {
     let mut free = vec![0; partition.clusters() + 1];
-    partition.labels().iter().for_each(|&k| free[k as usize + 1] += 1);
+    partition
+        .labels()
+        .iter()
+        .for_each(|&k| free[k as usize + 1] += 1);
     (0..partition.clusters()).for_each(|k| free[k + 1] += free[k]);
     let mut order = vec![0; partition.labels().len()];
     for (&k, i) in partition.labels().iter().zip(0..) {
@@ -180,22 +257,38 @@ fn entries(ensemble: &Ensemble, offsets: &[usize], object: usize, seen: &mut Vec
     let entry = |(&cluster, &share): (&u32, &f64)| {
         let base = offsets.partition_point(|&start| start <= cluster as usize) - 1;
         let first = last.replace(base) != Some(base);
-        Entry { base: base as u32, base_cluster: cluster, share, first }
+        Entry {
+            base: base as u32,
+            base_cluster: cluster,
+            share,
+            first,
+        }
     };
     seen.extend(clusters.iter().zip(own).map(entry));
 }
 
-fn hard_entries<L: Label>(row: ArrayView1<'_, L>, offsets: &[usize]) -> impl Iterator<Item = Entry> {
+fn hard_entries<L: Label>(
+    row: ArrayView1<'_, L>,
+    offsets: &[usize],
+) -> impl Iterator<Item = Entry> {
     let entry = |(base, (label, start)): (usize, (&L, &usize))| {
         let base_cluster = (start + label.cluster()?) as u32;
-        Some(Entry { base: base as u32, base_cluster, share: 1.0, first: true })
+        Some(Entry {
+            base: base as u32,
+            base_cluster,
+            share: 1.0,
+            first: true,
+        })
     };
     row.into_iter().zip(offsets).enumerate().filter_map(entry)
 }
 
 /// The base clusterings that know an object.
 fn known(entries: &[Entry]) -> impl Iterator<Item = usize> {
-    entries.iter().filter(|entry| entry.first).map(|entry| entry.base as usize)
+    entries
+        .iter()
+        .filter(|entry| entry.first)
+        .map(|entry| entry.base as usize)
 }
 
 #[cfg(test)]
@@ -206,8 +299,12 @@ mod tests {
     #[test]
     fn certainty_can_be_checked_by_eye() {
         let mut builder = EnsembleBuilder::new(4);
-        builder.push("a", [Some(0), Some(0), Some(1), Some(0)]).unwrap();
-        builder.push("b", [Some(0), Some(0), Some(1), None]).unwrap();
+        builder
+            .push("a", [Some(0), Some(0), Some(1), Some(0)])
+            .unwrap();
+        builder
+            .push("b", [Some(0), Some(0), Some(1), None])
+            .unwrap();
         let ensemble = builder.finish().unwrap();
         let partition = Partition::new(vec![0, 0, 1, 0], 2).unwrap();
         // Object 0 is with 1 twice and with 3 once, of three times seen; never with 2.
@@ -216,6 +313,9 @@ mod tests {
         let partition = Partition::new(vec![0, 1, 1, 0], 2).unwrap();
         // Object 0: own cluster {3}: 1 of 1; other {1, 2}: 2 of 4.
         // Object 1: own {2}: 0 of 2; other {0, 3}: 3 of 3. Object 3: own {0}: 1 of 1; other {1, 2}: 1 of 2.
-        assert_eq!(certainty(&ensemble, &partition), [1.0 / 1.5, 0.0, 0.0, 1.0 / 1.5]);
+        assert_eq!(
+            certainty(&ensemble, &partition),
+            [1.0 / 1.5, 0.0, 0.0, 1.0 / 1.5]
+        );
     }
 }

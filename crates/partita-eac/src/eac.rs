@@ -2,8 +2,9 @@
 
 use partita_coassoc::{EvidenceRows, most_that_fit};
 use partita_core::{
-    BudgetError, Capabilities, Clusters, Dendrogram, MemoryBudget, Method, MethodInfo, Monitor, Outcome, Partition,
-    Problem, ProblemSize, Settings, SoftBases, Stopped, WeightedEnsemble, Weights,
+    BudgetError, Capabilities, Clusters, Dendrogram, MemoryBudget, Method, MethodInfo, Monitor,
+    Outcome, Partition, Problem, ProblemSize, Settings, SoftBases, Stopped, WeightedEnsemble,
+    Weights,
 };
 use partita_linkage::{Linkage, cut, link_rows, longest_lifetime, unfold};
 use serde::{Deserialize, Serialize};
@@ -48,15 +49,25 @@ pub fn eac<'a>(
     let fragments = ensemble.fragments();
     let distinct = fragments.ensemble().objects();
     let (bases, missing) = (ensemble.bases().len(), ensemble.missing() > 0);
-    check_budget(budget, distinct, |distinct| bytes(distinct, bases, missing, linkage))?;
-    let folded = WeightedEnsemble { base_weights: source.base_weights, ..fragments.ensemble().into() };
+    check_budget(budget, distinct, |distinct| {
+        bytes(distinct, bases, missing, linkage)
+    })?;
+    let folded = WeightedEnsemble {
+        base_weights: source.base_weights,
+        ..fragments.ensemble().into()
+    };
     let weights = fragments.leaf_weights(source.multiplicities());
     let total = weights.iter().map(|&weight| weight as usize).sum();
     let rows = Dissimilarities::new(EvidenceRows::new(folded)?, total, linkage);
-    let tree = unfold(&link_rows(&rows, &weights, linkage, monitor)?, fragments.of_object());
+    let tree = unfold(
+        &link_rows(&rows, &weights, linkage, monitor)?,
+        fragments.of_object(),
+    );
     let partition = cut(&tree, number(&tree, clusters));
     let certainty = certainty(source, &partition);
-    Ok(outcome(partition, certainty, tree).with(TreeDiagnostics { distinct_rows: distinct }))
+    Ok(outcome(partition, certainty, tree).with(TreeDiagnostics {
+        distinct_rows: distinct,
+    }))
 }
 
 /// Facts about a tree.
@@ -68,7 +79,8 @@ pub struct TreeDiagnostics {
 }
 
 /// What to do when the budget is too small.
-pub(crate) const REMEDY: &str = "take eac-sparse or eac-single, which do not hold all pairs, or fewer objects";
+pub(crate) const REMEDY: &str =
+    "take eac-sparse or eac-single, which do not hold all pairs, or fewer objects";
 
 /// Refuses a tree over so many distinct rows that does not fit, and says how many would.
 pub(crate) fn check_budget(
@@ -78,7 +90,11 @@ pub(crate) fn check_budget(
 ) -> Result<(), BudgetError> {
     let fit = most_that_fit(budget, distinct as u64, |distinct| bytes(distinct as usize));
     let remedy = format!("{fit} distinct label rows would fit; {REMEDY}");
-    budget.check(&format!("the tree over {distinct} distinct label rows"), bytes(distinct), &remedy)
+    budget.check(
+        &format!("the tree over {distinct} distinct label rows"),
+        bytes(distinct),
+        &remedy,
+    )
 }
 
 /// Bytes that [`eac`] holds at once, at most, over so many distinct label rows.
@@ -129,7 +145,10 @@ pub static EAC_SINGLE: Eac = Eac {
     linkage: Linkage::Single,
     info: &MethodInfo {
         memory: "nM",
-        ..info("eac-single", "single link on how often objects are together; follows long shapes, and bridges too")
+        ..info(
+            "eac-single",
+            "single link on how often objects are together; follows long shapes, and bridges too",
+        )
     },
 };
 
@@ -146,7 +165,10 @@ pub static EAC_COMPLETE: Eac = Eac {
 /// Ward's link on the evidence, taken for distances.
 pub static EAC_WARD: Eac = Eac {
     linkage: Linkage::Ward,
-    info: &info("eac-ward", "Ward's link on how often objects are together; clusters of similar size"),
+    info: &info(
+        "eac-ward",
+        "Ward's link on how often objects are together; clusters of similar size",
+    ),
 };
 
 /// Centroid link on the evidence, taken for distances.
@@ -154,7 +176,10 @@ pub static EAC_CENTROID: Eac = Eac {
     linkage: Linkage::Centroid,
     info: &MethodInfo {
         memory: "n²",
-        ..info("eac-centroid", "centroid link on how often objects are together; heights may fall")
+        ..info(
+            "eac-centroid",
+            "centroid link on how often objects are together; heights may fall",
+        )
     },
 };
 
@@ -203,6 +228,12 @@ impl Method for Eac {
         _settings: &EacSettings,
         monitor: &dyn Monitor,
     ) -> Result<Outcome<TreeDiagnostics>, EacError> {
-        eac(problem.weighted(), problem.clusters, self.linkage, problem.budget, monitor)
+        eac(
+            problem.weighted(),
+            problem.clusters,
+            self.linkage,
+            problem.budget,
+            monitor,
+        )
     }
 }

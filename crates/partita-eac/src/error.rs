@@ -25,10 +25,11 @@ pub enum EacError {
 impl From<EacError> for FitError {
     fn from(error: EacError) -> Self {
         match error {
-            EacError::Budget(error) | EacError::Evidence(CoassocError::Budget(error)) => error.into(),
-            EacError::Evidence(CoassocError::Interrupted) | EacError::Tree(LinkageError::Interrupted) => {
-                Self::Interrupted
+            EacError::Budget(error) | EacError::Evidence(CoassocError::Budget(error)) => {
+                error.into()
             }
+            EacError::Evidence(CoassocError::Interrupted)
+            | EacError::Tree(LinkageError::Interrupted) => Self::Interrupted,
             EacError::Settings(error) => error.into(),
             other => Self::other(other),
         }

@@ -27,9 +27,17 @@ pub(crate) fn rounded_unit(objects: usize) -> u64 {
 
 /// The unit of 1 − c/N. M when nothing is missing (M² for squares), if sums of that fit.
 pub(crate) fn unit(objects: usize, bases: usize, missing: bool, linkage: Linkage) -> u64 {
-    let exact = if squares(linkage) { (bases as u64).pow(2) } else { bases as u64 };
+    let exact = if squares(linkage) {
+        (bases as u64).pow(2)
+    } else {
+        bases as u64
+    };
     let rounded = rounded_unit(objects);
-    if missing || exact > rounded { rounded } else { exact }
+    if missing || exact > rounded {
+        rounded
+    } else {
+        exact
+    }
 }
 
 fn squares(linkage: Linkage) -> bool {
@@ -41,7 +49,12 @@ impl Dissimilarities {
     pub(crate) fn new(rows: EvidenceRows, objects: usize, linkage: Linkage) -> Self {
         let all = rows.unit();
         let unit = unit(objects, all as usize, rows.missing(), linkage);
-        let mut made = Self { rows, unit, squares: squares(linkage), table: Vec::new() };
+        let mut made = Self {
+            rows,
+            unit,
+            squares: squares(linkage),
+            table: Vec::new(),
+        };
         if !made.rows.missing() && u16::try_from(all).is_ok() {
             made.table = (0..=all).map(|c| made.value(c, all)).collect();
         } else if made.rows.missing() && all <= TABLED {
@@ -54,7 +67,11 @@ impl Dissimilarities {
     fn value(&self, c: u32, n: u32) -> u32 {
         let power = if self.squares { 2 } else { 1 };
         let (apart, all) = (u128::from(n - c).pow(power), u128::from(n).pow(power));
-        if n == 0 { self.unit as u32 } else { ((apart * u128::from(self.unit) + all / 2) / all) as u32 }
+        if n == 0 {
+            self.unit as u32
+        } else {
+            ((apart * u128::from(self.unit) + all / 2) / all) as u32
+        }
     }
 }
 
@@ -69,11 +86,15 @@ impl Rows for Dissimilarities {
 
     fn fill(&self, object: usize, row: &mut [u32]) {
         if self.table.is_empty() {
-            self.rows.for_each(object, |j, c, n| row[j] = self.value(c, n));
+            self.rows
+                .for_each(object, |j, c, n| row[j] = self.value(c, n));
         } else if !self.rows.missing() {
-            self.rows.for_each(object, |j, c, _| row[j] = self.table[c as usize]);
+            self.rows
+                .for_each(object, |j, c, _| row[j] = self.table[c as usize]);
         } else {
-            self.rows.for_each(object, |j, c, n| row[j] = self.table[(n * (n + 1) / 2 + c) as usize]);
+            self.rows.for_each(object, |j, c, n| {
+                row[j] = self.table[(n * (n + 1) / 2 + c) as usize]
+            });
         }
     }
 }
@@ -133,10 +154,24 @@ impl<'a> Weighted<'a> {
     ) -> Self {
         let bases = rows.base_clusterings();
         let one = u64::from(u32::MAX) / 2 / bases as u64;
-        let part = counts.is_some().then(|| one as f64 * bases as f64 / f64::from(rows.unit()));
+        let part = counts
+            .is_some()
+            .then(|| one as f64 * bases as f64 / f64::from(rows.unit()));
         let counts = counts.unwrap_or_else(|| vec![1; bases]);
-        let weights = weights.iter().map(|weight| (weight * one as f64).round() as u32).collect();
-        Self { rows, ensemble, offsets: ensemble.offsets(), weights, counts, one, part, unit: rounded_unit(objects) }
+        let weights = weights
+            .iter()
+            .map(|weight| (weight * one as f64).round() as u32)
+            .collect();
+        Self {
+            rows,
+            ensemble,
+            offsets: ensemble.offsets(),
+            weights,
+            counts,
+            one,
+            part,
+            unit: rounded_unit(objects),
+        }
     }
 
     /// The dissimilarity of two objects with the label row of this one.
@@ -150,18 +185,30 @@ impl<'a> Weighted<'a> {
 
     /// For every base clustering the weight of the object's cluster.
     fn own(&self, object: usize) -> Vec<u32> {
-        fn weights<'a, L: Label>(labels: impl Iterator<Item = &'a L>, offsets: &[usize], all: &[u32]) -> Vec<u32> {
-            labels.zip(offsets).map(|(label, &start)| label.cluster().map_or(0, |j| all[start + j])).collect()
+        fn weights<'a, L: Label>(
+            labels: impl Iterator<Item = &'a L>,
+            offsets: &[usize],
+            all: &[u32],
+        ) -> Vec<u32> {
+            labels
+                .zip(offsets)
+                .map(|(label, &start)| label.cluster().map_or(0, |j| all[start + j]))
+                .collect()
         }
         match self.ensemble.rows() {
-            LabelRows::Bytes(rows) => weights(rows.row(object).iter(), &self.offsets, &self.weights),
-            LabelRows::Words(rows) => weights(rows.row(object).iter(), &self.offsets, &self.weights),
+            LabelRows::Bytes(rows) => {
+                weights(rows.row(object).iter(), &self.offsets, &self.weights)
+            }
+            LabelRows::Words(rows) => {
+                weights(rows.row(object).iter(), &self.offsets, &self.weights)
+            }
         }
     }
 
     fn dissimilarity(&self, shared: u64, n: u32) -> u64 {
         let all = self.weight_of(n);
-        self.unit.saturating_sub((shared * self.unit + all / 2).checked_div(all).unwrap_or(0))
+        self.unit
+            .saturating_sub((shared * self.unit + all / 2).checked_div(all).unwrap_or(0))
     }
 
     /// What N labels weigh, in units of the weights.
@@ -185,14 +232,22 @@ impl Rows for Weighted<'_> {
     fn fill(&self, object: usize, row: &mut [u32]) {
         let own = self.own(object);
         let all = self.weight_of(self.rows.unit());
-        self.rows.fill_weighted(object, &own, row, |shared, n, row| {
-            if self.rows.missing() {
-                let each = row.iter_mut().zip(shared.iter().zip(n));
-                each.for_each(|(row, (&shared, &n))| *row = self.dissimilarity(u64::from(shared), n) as u32);
-            } else {
-                dispatch(Apart { shared, all: all as u32, unit: self.unit as u32, row });
-            }
-        });
+        self.rows
+            .fill_weighted(object, &own, row, |shared, n, row| {
+                if self.rows.missing() {
+                    let each = row.iter_mut().zip(shared.iter().zip(n));
+                    each.for_each(|(row, (&shared, &n))| {
+                        *row = self.dissimilarity(u64::from(shared), n) as u32
+                    });
+                } else {
+                    dispatch(Apart {
+                        shared,
+                        all: all as u32,
+                        unit: self.unit as u32,
+                        row,
+                    });
+                }
+            });
     }
 }
 
@@ -206,7 +261,11 @@ mod tests {
     fn quotients_are_rounded_as_whole_numbers_are() {
         let mut rng = Seed::new(2).rng();
         for draw in 0..2_000 {
-            let unit = if draw % 3 == 0 { 1 << 31 } else { rng.random_range(1..=1u32 << 31) };
+            let unit = if draw % 3 == 0 {
+                1 << 31
+            } else {
+                rng.random_range(1..=1u32 << 31)
+            };
             let all = rng.random_range(1..=1u32 << if draw % 2 == 0 { 31 } else { 8 });
             let shared: Vec<u32> = (0..70)
                 .map(|place| match place {
@@ -218,10 +277,20 @@ mod tests {
                 })
                 .collect();
             let mut row = vec![0; shared.len()];
-            dispatch(Apart { shared: &shared, all, unit, row: &mut row });
+            dispatch(Apart {
+                shared: &shared,
+                all,
+                unit,
+                row: &mut row,
+            });
             for (&shared, &found) in shared.iter().zip(&row) {
-                let quotient = (u64::from(shared) * u64::from(unit) + u64::from(all) / 2) / u64::from(all);
-                assert_eq!(u64::from(found), u64::from(unit) - quotient, "{shared} {unit} {all}");
+                let quotient =
+                    (u64::from(shared) * u64::from(unit) + u64::from(all) / 2) / u64::from(all);
+                assert_eq!(
+                    u64::from(found),
+                    u64::from(unit) - quotient,
+                    "{shared} {unit} {all}"
+                );
             }
         }
     }

@@ -42,8 +42,11 @@ mod sparse;
 
 pub use certainty::certainty;
 pub use eac::{
-    EAC_AVERAGE, EAC_CENTROID, EAC_COMPLETE, EAC_SINGLE, EAC_WARD, EacSettings, TreeDiagnostics, bytes, eac,
+    EAC_AVERAGE, EAC_CENTROID, EAC_COMPLETE, EAC_SINGLE, EAC_WARD, EacSettings, TreeDiagnostics,
+    bytes, eac,
 };
 pub use error::EacError;
 pub use lwea::{LWEA, LweaDiagnostics, LweaSettings, lwea, lwea_bytes};
-pub use sparse::{EAC_SPARSE, EacSparseSettings, SparseDiagnostics, eac_sparse, eac_strongest, sparse_bytes};
+pub use sparse::{
+    EAC_SPARSE, EacSparseSettings, SparseDiagnostics, eac_sparse, eac_strongest, sparse_bytes,
+};

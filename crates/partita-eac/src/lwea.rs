@@ -1,9 +1,11 @@
 //! Locally weighted evidence accumulation.
 
-use partita_coassoc::{ClusterEntropy, EvidenceRows, Overlap, trusted_cluster_weights, whole_weights};
+use partita_coassoc::{
+    ClusterEntropy, EvidenceRows, Overlap, trusted_cluster_weights, whole_weights,
+};
 use partita_core::{
-    Capabilities, Clusters, Fragments, LEAF_WEIGHTS, Memberships, MemoryBudget, Method, MethodInfo, Monitor, Outcome,
-    Problem, ProblemSize, Settings, WeightedEnsemble, whole_multiplicities,
+    Capabilities, Clusters, Fragments, LEAF_WEIGHTS, Memberships, MemoryBudget, Method, MethodInfo,
+    Monitor, Outcome, Problem, ProblemSize, Settings, WeightedEnsemble, whole_multiplicities,
 };
 use partita_linkage::{Linkage, cut, link_rows, unfold_at};
 use serde::{Deserialize, Serialize};
@@ -44,7 +46,12 @@ pub struct LweaDiagnostics {
 
 impl Default for LweaSettings {
     fn default() -> Self {
-        Self { theta: 0.4, entropy: ClusterEntropy::Bits, trust_rounds: 3, move_rounds: 2 }
+        Self {
+            theta: 0.4,
+            entropy: ClusterEntropy::Bits,
+            trust_rounds: 3,
+            move_rounds: 2,
+        }
     }
 }
 
@@ -105,10 +112,16 @@ pub fn lwea<'a>(
         return lwea_soft(source, shares, clusters, settings, budget, monitor);
     }
     // With missing labels an object may have more in common with another than with its equal.
-    let fragments = if ensemble.missing() == 0 { Some(ensemble.fragments()) } else { None };
+    let fragments = if ensemble.missing() == 0 {
+        Some(ensemble.fragments())
+    } else {
+        None
+    };
     let folded = fragments.as_ref().map_or(ensemble, Fragments::ensemble);
     let distinct = folded.objects();
-    check_budget(budget, distinct, |distinct| lwea_bytes(distinct, ensemble.bases().len()))?;
+    check_budget(budget, distinct, |distinct| {
+        lwea_bytes(distinct, ensemble.bases().len())
+    })?;
 
     let mut weights = trusted_cluster_weights(source, settings.theta, settings.trust_rounds);
     settings.entropy.apply(&mut weights, &ensemble.offsets());
@@ -117,20 +130,37 @@ pub fn lwea<'a>(
         (None, Some(weights)) => whole_multiplicities(weights, LEAF_WEIGHTS),
         (None, None) => vec![1; distinct],
     };
-    let folded = WeightedEnsemble { base_weights: source.base_weights, ..folded.into() };
-    let rows = weighted_rows(folded, leaves.iter().map(|&weight| weight as usize).sum(), &weights)?;
+    let folded = WeightedEnsemble {
+        base_weights: source.base_weights,
+        ..folded.into()
+    };
+    let rows = weighted_rows(
+        folded,
+        leaves.iter().map(|&weight| weight as usize).sum(),
+        &weights,
+    )?;
     let tree = match &fragments {
         Some(fragments) => {
             let tree = link_rows(&rows, &leaves, Linkage::Average, monitor)?;
-            let inside: Vec<f64> = (0..distinct).map(|fragment| rows.inside(fragment)).collect();
+            let inside: Vec<f64> = (0..distinct)
+                .map(|fragment| rows.inside(fragment))
+                .collect();
             unfold_at(&tree, fragments.of_object(), &inside)
         }
         None => link_rows(&rows, &leaves, Linkage::Average, monitor)?,
     };
     let worth = |cluster: usize| weights[cluster];
-    let (partition, elsewhere) = moved(source, &cut(&tree, number(&tree, clusters)), settings.move_rounds, worth);
+    let (partition, elsewhere) = moved(
+        source,
+        &cut(&tree, number(&tree, clusters)),
+        settings.move_rounds,
+        worth,
+    );
     let certainty = Tables::new(source, &partition, worth).all();
-    Ok(outcome(partition, certainty, tree).with(LweaDiagnostics { distinct_rows: distinct, moved: elsewhere }))
+    Ok(outcome(partition, certainty, tree).with(LweaDiagnostics {
+        distinct_rows: distinct,
+        moved: elsewhere,
+    }))
 }
 
 /// [`lwea`] of soft base clusterings: entropies are those of the products of shares, and two objects have in common what their shares
@@ -144,7 +174,9 @@ fn lwea_soft(
     monitor: &dyn Monitor,
 ) -> Result<Outcome<LweaDiagnostics>, EacError> {
     let (ensemble, objects) = (source.ensemble, source.ensemble.objects());
-    check_budget(budget, objects, |objects| lwea_bytes(objects, ensemble.bases().len()))?;
+    check_budget(budget, objects, |objects| {
+        lwea_bytes(objects, ensemble.bases().len())
+    })?;
     let overlap = Overlap::of_shares(shares, ensemble.offsets(), source.multiplicities());
     // A soft base clustering is not sure of its own copy, so that its weight has no part in entropies.
     let mut weights = overlap.cluster_weights(settings.theta, settings.trust_rounds, None);
@@ -152,23 +184,49 @@ fn lwea_soft(
     let worth = |cluster: usize| weights[cluster];
     let leaves = whole_multiplicities(&source.each_multiplicity(), LEAF_WEIGHTS);
     let total = leaves.iter().map(|&weight| weight as usize).sum();
-    let rows = Dissimilarities::new(EvidenceRows::by_cluster(source, worth)?, total, Linkage::Average);
+    let rows = Dissimilarities::new(
+        EvidenceRows::by_cluster(source, worth)?,
+        total,
+        Linkage::Average,
+    );
     let tree = link_rows(&rows, &leaves, Linkage::Average, monitor)?;
-    let (partition, elsewhere) = moved(source, &cut(&tree, number(&tree, clusters)), settings.move_rounds, worth);
+    let (partition, elsewhere) = moved(
+        source,
+        &cut(&tree, number(&tree, clusters)),
+        settings.move_rounds,
+        worth,
+    );
     let certainty = Tables::new(source, &partition, worth).all();
-    Ok(outcome(partition, certainty, tree).with(LweaDiagnostics { distinct_rows: objects, moved: elsewhere }))
+    Ok(outcome(partition, certainty, tree).with(LweaDiagnostics {
+        distinct_rows: objects,
+        moved: elsewhere,
+    }))
 }
 
 /// The evidence in which base clusters count `weights`, and their base clusterings what they weigh.
-fn weighted_rows<'a>(folded: WeightedEnsemble<'a>, objects: usize, weights: &[f64]) -> Result<Weighted<'a>, EacError> {
+fn weighted_rows<'a>(
+    folded: WeightedEnsemble<'a>,
+    objects: usize,
+    weights: &[f64],
+) -> Result<Weighted<'a>, EacError> {
     let offsets = folded.ensemble.offsets();
     let mut scaled = weights.to_vec();
     if let Some(shares) = folded.shares() {
         let ends = offsets.windows(2).zip(shares);
-        ends.for_each(|(ends, share)| scaled[ends[0]..ends[1]].iter_mut().for_each(|weight| *weight *= share));
+        ends.for_each(|(ends, share)| {
+            scaled[ends[0]..ends[1]]
+                .iter_mut()
+                .for_each(|weight| *weight *= share)
+        });
     }
     let counts = whole_weights(folded)?;
-    Ok(Weighted::new(EvidenceRows::new(folded)?, folded.ensemble, objects, &scaled, counts))
+    Ok(Weighted::new(
+        EvidenceRows::new(folded)?,
+        folded.ensemble,
+        objects,
+        &scaled,
+        counts,
+    ))
 }
 
 /// Bytes that [`lwea`] holds at once, at most, over so many distinct label rows.
@@ -190,8 +248,15 @@ static INFO: MethodInfo = MethodInfo {
     time: "n²M + nM²",
     // Objects move after the cut.
     // The longest lifetime of its tree is that of single objects: evidence is weighted, so that even equal rows merge late.
-    capabilities: Capabilities { auto_clusters: false, cuts_tree: false, ..TREE },
-    ..info("lwea", "average link where base clusters that the others break up count less; good all round")
+    capabilities: Capabilities {
+        auto_clusters: false,
+        cuts_tree: false,
+        ..TREE
+    },
+    ..info(
+        "lwea",
+        "average link where base clusters that the others break up count less; good all round",
+    )
 };
 
 impl Method for Lwea {
@@ -213,6 +278,12 @@ impl Method for Lwea {
         settings: &LweaSettings,
         monitor: &dyn Monitor,
     ) -> Result<Outcome<LweaDiagnostics>, EacError> {
-        lwea(problem.weighted(), problem.clusters, settings, problem.budget, monitor)
+        lwea(
+            problem.weighted(),
+            problem.clusters,
+            settings,
+            problem.budget,
+            monitor,
+        )
     }
 }

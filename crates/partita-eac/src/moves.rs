@@ -20,13 +20,19 @@ pub(crate) fn moved(
     for _ in 0..rounds {
         let mut labels = Tables::new(source, &partition, worth).best();
         keep_clusters(partition.labels(), &mut labels, partition.clusters());
-        let after = Partition::new(labels, partition.clusters()).expect("objects move between clusters there are");
+        let after = Partition::new(labels, partition.clusters())
+            .expect("objects move between clusters there are");
         if after == partition {
             break;
         }
         partition = after;
     }
-    let elsewhere = first.labels().iter().zip(partition.labels()).filter(|(a, b)| a != b).count();
+    let elsewhere = first
+        .labels()
+        .iter()
+        .zip(partition.labels())
+        .filter(|(a, b)| a != b)
+        .count();
     (partition.by_appearance(), elsewhere)
 }
 
@@ -34,7 +40,9 @@ pub(crate) fn moved(
 fn keep_clusters(before: &[u32], after: &mut [u32], clusters: usize) {
     loop {
         let mut sizes = vec![0u32; clusters];
-        after.iter().for_each(|&cluster| sizes[cluster as usize] += 1);
+        after
+            .iter()
+            .for_each(|&cluster| sizes[cluster as usize] += 1);
         if sizes.iter().all(|&size| size > 0) {
             return;
         }
@@ -54,7 +62,9 @@ mod tests {
     fn ensemble(columns: &[&[u32]]) -> Ensemble {
         let mut builder = EnsembleBuilder::new(columns[0].len());
         for (u, column) in columns.iter().enumerate() {
-            builder.push(format!("u{u}"), column.iter().map(Some)).unwrap();
+            builder
+                .push(format!("u{u}"), column.iter().map(Some))
+                .unwrap();
         }
         builder.finish().unwrap()
     }

@@ -2,8 +2,8 @@
 
 use partita_coassoc::{SparseEvidence, StrongestSettings};
 use partita_core::{
-    Capabilities, Clusters, Dendrogram, Ensemble, MemoryBudget, Method, MethodInfo, Monitor, Outcome, Problem,
-    ProblemSize, Seed, Settings, WeightedEnsemble,
+    Capabilities, Clusters, Dendrogram, Ensemble, MemoryBudget, Method, MethodInfo, Monitor,
+    Outcome, Problem, ProblemSize, Seed, Settings, WeightedEnsemble,
 };
 use partita_linkage::{cut, link_edges, unfold};
 use serde::{Deserialize, Serialize};
@@ -56,15 +56,28 @@ pub fn eac_sparse(
     evidence: &SparseEvidence,
     clusters: Clusters,
 ) -> Result<Outcome<SparseDiagnostics>, EacError> {
-    assert_eq!(ensemble.objects(), evidence.objects(), "evidence of these objects");
+    assert_eq!(
+        ensemble.objects(),
+        evidence.objects(),
+        "evidence of these objects"
+    );
     let (tree, pairs) = forest(evidence)?;
     Ok(from_tree(ensemble.into(), tree, pairs, clusters))
 }
 
 /// The single link tree of sparse evidence, and its pairs.
 fn forest(evidence: &SparseEvidence) -> Result<(Dendrogram, usize), EacError> {
-    let apart = |c: u32, n: u32| if n == 0 { 1.0 } else { f64::from(n - c) / f64::from(n) };
-    let edges: Vec<(f64, u32, u32)> = evidence.each_pair().map(|(i, j, c, n)| (apart(c, n), i, j)).collect();
+    let apart = |c: u32, n: u32| {
+        if n == 0 {
+            1.0
+        } else {
+            f64::from(n - c) / f64::from(n)
+        }
+    };
+    let edges: Vec<(f64, u32, u32)> = evidence
+        .each_pair()
+        .map(|(i, j, c, n)| (apart(c, n), i, j))
+        .collect();
     let pairs = edges.len();
     Ok((link_edges(evidence.objects(), edges, 1.0)?, pairs))
 }
@@ -78,10 +91,21 @@ fn from_tree(
     let ensemble = source.ensemble;
     let partition = cut(&tree, number(&tree, clusters));
     let certainty = certainty(source, &partition);
-    let components = tree.merges().iter().filter(|merge| merge.height >= 1.0).count() + 1;
+    let components = tree
+        .merges()
+        .iter()
+        .filter(|merge| merge.height >= 1.0)
+        .count()
+        + 1;
     let mut outcome = outcome(partition, certainty, tree);
-    outcome.warnings.push(format!("the tree is that of {pairs} pairs, not of all"));
-    outcome.with(SparseDiagnostics { pairs, components, distinct_rows: ensemble.objects() })
+    outcome
+        .warnings
+        .push(format!("the tree is that of {pairs} pairs, not of all"));
+    outcome.with(SparseDiagnostics {
+        pairs,
+        components,
+        distinct_rows: ensemble.objects(),
+    })
 }
 
 /// [`eac_sparse`] on the strongest neighbours of every distinct label row, without n² memory. Objects with the same row
@@ -105,10 +129,19 @@ pub fn eac_strongest<'a>(
     settings.validate(&ProblemSize::of(ensemble, clusters))?;
     let how = StrongestSettings::default();
     let fragments = ensemble.fragments();
-    let folded = WeightedEnsemble { base_weights: source.base_weights, ..fragments.ensemble().into() };
-    let evidence = SparseEvidence::strongest(folded, settings.neighbours, seed, &how, budget, monitor)?;
+    let folded = WeightedEnsemble {
+        base_weights: source.base_weights,
+        ..fragments.ensemble().into()
+    };
+    let evidence =
+        SparseEvidence::strongest(folded, settings.neighbours, seed, &how, budget, monitor)?;
     let (tree, pairs) = forest(&evidence)?;
-    let mut outcome = from_tree(source, unfold(&tree, fragments.of_object()), pairs, clusters);
+    let mut outcome = from_tree(
+        source,
+        unfold(&tree, fragments.of_object()),
+        pairs,
+        clusters,
+    );
     outcome.details.distinct_rows = fragments.ensemble().objects();
     Ok(outcome)
 }
@@ -116,7 +149,9 @@ pub fn eac_strongest<'a>(
 /// Bytes that [`eac_strongest`] holds at once, at most.
 pub fn sparse_bytes(objects: usize, base_clusterings: usize, neighbours: usize) -> u64 {
     let pairs = (objects as u64).saturating_mul(neighbours.min(objects) as u64);
-    let own = pairs.saturating_mul(24).saturating_add((objects as u64).saturating_mul(64));
+    let own = pairs
+        .saturating_mul(24)
+        .saturating_add((objects as u64).saturating_mul(64));
     SparseEvidence::bytes(objects, base_clusterings, pairs, true).saturating_add(own)
 }
 
@@ -131,8 +166,14 @@ static INFO: MethodInfo = MethodInfo {
     time: "n²M to 30,000 objects, then nM + n log n",
     memory: "nM",
     remedy: "take fewer neighbours",
-    capabilities: Capabilities { seeded: true, ..TREE },
-    ..info("eac-sparse", "single link on every object's strongest neighbours; for many objects")
+    capabilities: Capabilities {
+        seeded: true,
+        ..TREE
+    },
+    ..info(
+        "eac-sparse",
+        "single link on every object's strongest neighbours; for many objects",
+    )
 };
 
 impl Method for EacSparse {
@@ -154,6 +195,13 @@ impl Method for EacSparse {
         settings: &EacSparseSettings,
         monitor: &dyn Monitor,
     ) -> Result<Outcome<SparseDiagnostics>, EacError> {
-        eac_strongest(problem.weighted(), problem.clusters, problem.seed, settings, problem.budget, monitor)
+        eac_strongest(
+            problem.weighted(),
+            problem.clusters,
+            problem.seed,
+            settings,
+            problem.budget,
+            monitor,
+        )
     }
 }

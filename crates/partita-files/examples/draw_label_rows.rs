@@ -24,12 +24,18 @@ fn main() -> Outcome {
     let [rows, bases, clusters, files, folder, ending @ ..] = &words[..] else {
         return Err("give rows, base clusterings, clusters, files and a folder".into());
     };
-    let (rows, bases, clusters): (u64, usize, u8) = (rows.parse()?, bases.parse()?, clusters.parse()?);
+    let (rows, bases, clusters): (u64, usize, u8) =
+        (rows.parse()?, bases.parse()?, clusters.parse()?);
     let files: u64 = files.parse()?;
     fs::create_dir_all(folder)?;
     (0..files).into_par_iter().try_for_each(|file| {
         let own = (rows * (file + 1) / files - rows * file / files) as usize;
-        let labels = Drawn { objects: own, bases, clusters, seed: Seed::new(1).child(file) };
+        let labels = Drawn {
+            objects: own,
+            bases,
+            clusters,
+            seed: Seed::new(1).child(file),
+        };
         match ending {
             [] => labels.npy(&Path::new(folder).join(format!("{file:03}.npy"))),
             [ending] => labels.columns(&Path::new(folder).join(format!("{file:03}.{ending}"))),
@@ -65,8 +71,10 @@ impl Drawn {
 
     fn npy(&self, path: &Path) -> Outcome {
         let mut out = BufWriter::with_capacity(1 << 20, File::create(path)?);
-        let shape =
-            format!("{{'descr': '|i1', 'fortran_order': False, 'shape': ({}, {}), }}", self.objects, self.bases);
+        let shape = format!(
+            "{{'descr': '|i1', 'fortran_order': False, 'shape': ({}, {}), }}",
+            self.objects, self.bases
+        );
         // The header ends with a line feed at a multiple of 64 bytes.
         let length = (10 + shape.len() + 1).next_multiple_of(64) - 10;
         out.write_all(b"\x93NUMPY\x01\x00")?;
@@ -83,9 +91,17 @@ impl Drawn {
             labels.extend_from_slice(row);
             Ok(())
         })?;
-        let values: Vec<String> = (0..self.clusters).map(|cluster| cluster.to_string()).collect();
-        let bases = (0..self.bases).map(|base| BaseClustering::new(format!("base{base}"), values.clone())).collect();
+        let values: Vec<String> = (0..self.clusters)
+            .map(|cluster| cluster.to_string())
+            .collect();
+        let bases = (0..self.bases)
+            .map(|base| BaseClustering::new(format!("base{base}"), values.clone()))
+            .collect();
         let labels = Array2::from_shape_vec((self.objects, self.bases), labels)?;
-        Ok(write_ensemble(path, &Ensemble::from_bytes(labels, bases)?, None)?)
+        Ok(write_ensemble(
+            path,
+            &Ensemble::from_bytes(labels, bases)?,
+            None,
+        )?)
     }
 }

@@ -39,9 +39,11 @@ fn write_as(
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     match fs::metadata(&target) {
         Ok(found) if found.is_dir() => Err(FileError::Directory(path.into())),
-        Ok(found) if !found.is_file() => {
-            File::options().write(true).open(&target).and_then(|file| fill(&file, write)).map_err(failed)
-        }
+        Ok(found) if !found.is_file() => File::options()
+            .write(true)
+            .open(&target)
+            .and_then(|file| fill(&file, write))
+            .map_err(failed),
         _ => replace(&target, flushed, write).map_err(failed),
     }
 }
@@ -72,7 +74,10 @@ fn replace(
     Ok(())
 }
 
-fn fill(file: &File, write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>) -> io::Result<()> {
+fn fill(
+    file: &File,
+    write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
+) -> io::Result<()> {
     let mut buffer = BufWriter::with_capacity(1 << 16, file);
     write(&mut buffer)?;
     buffer.flush()
@@ -92,7 +97,8 @@ pub(crate) fn write_text(
         }),
         #[cfg(feature = "zstd")]
         Compression::Zstandard => write_whole(path, |out| {
-            let mut packed = zstd::stream::write::Encoder::new(out, zstd::DEFAULT_COMPRESSION_LEVEL)?;
+            let mut packed =
+                zstd::stream::write::Encoder::new(out, zstd::DEFAULT_COMPRESSION_LEVEL)?;
             write(&mut packed)?;
             packed.finish().map(|_| ())
         }),
@@ -101,7 +107,11 @@ pub(crate) fn write_text(
 
 /// What separates fields in a file that is written: tabs where the name says TSV, commas otherwise.
 pub(crate) fn text_delimiter(path: &Path) -> u8 {
-    if lower_name(path).contains(".tsv") { b'\t' } else { b',' }
+    if lower_name(path).contains(".tsv") {
+        b'\t'
+    } else {
+        b','
+    }
 }
 
 #[cfg(test)]
@@ -119,7 +129,9 @@ mod tests {
         });
         let message = failed.unwrap_err().to_string();
         assert!(
-            message.ends_with("cannot write: the disk is full; free some space or choose another disk"),
+            message.ends_with(
+                "cannot write: the disk is full; free some space or choose another disk"
+            ),
             "{message}"
         );
         assert_eq!(fs::read(&path).unwrap(), b"old");
@@ -129,15 +141,24 @@ mod tests {
     #[test]
     fn folders_and_missing_folders_are_refused() {
         let folder = tempfile::tempdir().unwrap();
-        let write = |path: &Path| write_whole(path, |out| out.write_all(b"x")).unwrap_err().to_string();
+        let write = |path: &Path| {
+            write_whole(path, |out| out.write_all(b"x"))
+                .unwrap_err()
+                .to_string()
+        };
         assert!(write(folder.path()).contains("is a folder, not a file"));
-        assert!(write(&folder.path().join("no/such.csv")).ends_with("the folder does not exist; make it first"));
+        assert!(
+            write(&folder.path().join("no/such.csv"))
+                .ends_with("the folder does not exist; make it first")
+        );
     }
 
     #[test]
     #[cfg(target_os = "linux")]
     fn a_full_device_is_an_error() {
-        let full = write_whole(Path::new("/dev/full"), |out| out.write_all(&vec![0; 1 << 17]));
+        let full = write_whole(Path::new("/dev/full"), |out| {
+            out.write_all(&vec![0; 1 << 17])
+        });
         assert!(full.unwrap_err().to_string().contains("the disk is full"));
     }
 

@@ -38,7 +38,10 @@ impl Dictionary {
     /// A column of these texts.
     pub(crate) fn of_texts(texts: Vec<String>) -> Self {
         let mut dictionary = Self::default();
-        texts.iter().enumerate().for_each(|(row, text)| dictionary.push(text, Row::Row(row as u64 + 1)));
+        texts
+            .iter()
+            .enumerate()
+            .for_each(|(row, text)| dictionary.push(text, Row::Row(row as u64 + 1)));
         dictionary
     }
 
@@ -114,7 +117,11 @@ impl Dictionary {
 
     /// Whether every row has a word that no other has; numbers are not words.
     pub(crate) fn all_words_differ(&self) -> bool {
-        self.all_differ() && self.values.iter().all(|value| value.parse::<f64>().is_err())
+        self.all_differ()
+            && self
+                .values
+                .iter()
+                .all(|value| value.parse::<f64>().is_err())
     }
 
     /// Whether this value occurs.
@@ -124,12 +131,18 @@ impl Dictionary {
 
     /// The first word and its row.
     pub(crate) fn first_word(&self) -> Option<(&str, Row)> {
-        self.values.first().map(|value| (value.as_str(), self.first[0]))
+        self.values
+            .first()
+            .map(|value| (value.as_str(), self.first[0]))
     }
 
     /// Makes words for missing values missing, and counts them.
     pub(crate) fn drop_words(&mut self, missing: &MissingWords) -> MissingCounts {
-        let dropped: Vec<bool> = self.values.iter().map(|value| missing.contains(value)).collect();
+        let dropped: Vec<bool> = self
+            .values
+            .iter()
+            .map(|value| missing.contains(value))
+            .collect();
         let mut counts = MissingCounts::new();
         if !dropped.contains(&true) {
             return counts;
@@ -147,8 +160,14 @@ impl Dictionary {
                 *count += 1;
             }
         }
-        self.codes = old.codes.iter().map(|&code| order.get(code as usize).copied().unwrap_or(MISSING)).collect();
-        let rows = (0..dropped.len()).filter(|&code| dropped[code]).map(|code| old.first[code]);
+        self.codes = old
+            .codes
+            .iter()
+            .map(|&code| order.get(code as usize).copied().unwrap_or(MISSING))
+            .collect();
+        let rows = (0..dropped.len())
+            .filter(|&code| dropped[code])
+            .map(|code| old.first[code]);
         self.first_missing = rows.chain(old.first_missing).min_by_key(|row| row.number());
         for code in (0..dropped.len()).filter(|&code| dropped[code]) {
             counts.insert(old.values[code].clone(), found[code]);
@@ -163,13 +182,24 @@ impl Dictionary {
 
     /// Every value spelt out.
     pub(crate) fn into_values(self) -> Vec<Option<String>> {
-        self.codes.iter().map(|&code| self.values.get(code as usize).cloned()).collect()
+        self.codes
+            .iter()
+            .map(|&code| self.values.get(code as usize).cloned())
+            .collect()
     }
 
     /// The column as a base clustering, and the cluster of every code. Where all values are numbers, −1 and NaN are
     /// missing and clusters are numbered in the order of the numbers; otherwise in the order of the texts.
-    pub(crate) fn base(&self, path: &Path, name: &str) -> Result<(BaseClustering, Vec<Option<usize>>), FileError> {
-        let numbers: Option<Vec<LabelNumber>> = self.values.iter().map(|value| LabelNumber::of_text(value)).collect();
+    pub(crate) fn base(
+        &self,
+        path: &Path,
+        name: &str,
+    ) -> Result<(BaseClustering, Vec<Option<usize>>), FileError> {
+        let numbers: Option<Vec<LabelNumber>> = self
+            .values
+            .iter()
+            .map(|value| LabelNumber::of_text(value))
+            .collect();
         let (order, names) = match numbers {
             Some(numbers) => self.numeric(path, name, &numbers)?,
             None => self.textual(),
@@ -178,24 +208,48 @@ impl Dictionary {
         Ok((BaseClustering::new(name, names), order))
     }
 
-    fn numeric(&self, path: &Path, name: &str, numbers: &[LabelNumber]) -> Result<Order, FileError> {
-        if let Some(bad) = numbers.iter().position(|number| *number == LabelNumber::NotALabel) {
+    fn numeric(
+        &self,
+        path: &Path,
+        name: &str,
+        numbers: &[LabelNumber],
+    ) -> Result<Order, FileError> {
+        if let Some(bad) = numbers
+            .iter()
+            .position(|number| *number == LabelNumber::NotALabel)
+        {
             let cell = Cell::new(path, self.first[bad], name, self.values[bad].clone());
             return Err(FileError::NotALabel(cell));
         }
         let mut distinct: Vec<u64> = numbers.iter().filter_map(LabelNumber::label).collect();
         distinct.sort_unstable();
         distinct.dedup();
-        let place = |number: &LabelNumber| number.label().map(|label| distinct.partition_point(|&value| value < label));
-        Ok((numbers.iter().map(place).collect(), distinct.iter().map(ToString::to_string).collect()))
+        let place = |number: &LabelNumber| {
+            number
+                .label()
+                .map(|label| distinct.partition_point(|&value| value < label))
+        };
+        Ok((
+            numbers.iter().map(place).collect(),
+            distinct.iter().map(ToString::to_string).collect(),
+        ))
     }
 
     fn textual(&self) -> Order {
         let mut sorted: Vec<usize> = (0..self.values.len()).collect();
         sorted.sort_unstable_by_key(|&code| &self.values[code]);
         let mut order = vec![None; sorted.len()];
-        sorted.iter().enumerate().for_each(|(place, &code)| order[code] = Some(place));
-        (order, sorted.iter().map(|&code| self.values[code].clone()).collect())
+        sorted
+            .iter()
+            .enumerate()
+            .for_each(|(place, &code)| order[code] = Some(place));
+        (
+            order,
+            sorted
+                .iter()
+                .map(|&code| self.values[code].clone())
+                .collect(),
+        )
     }
 }
 
@@ -205,10 +259,17 @@ type Order = (Vec<Option<usize>>, Vec<String>);
 /// The number that a text such as "0" or "412" spells, which no other text spells in this way.
 fn short_number(text: &str) -> Option<usize> {
     let digits = text.as_bytes();
-    if digits.len() > SHORT || (digits[0] == b'0' && digits.len() > 1) || !digits.iter().all(u8::is_ascii_digit) {
+    if digits.len() > SHORT
+        || (digits[0] == b'0' && digits.len() > 1)
+        || !digits.iter().all(u8::is_ascii_digit)
+    {
         return None;
     }
-    Some(digits.iter().fold(0, |number, digit| number * 10 + usize::from(digit - b'0')))
+    Some(
+        digits
+            .iter()
+            .fold(0, |number, digit| number * 10 + usize::from(digit - b'0')),
+    )
 }
 
 #[cfg(test)]
@@ -217,21 +278,34 @@ mod tests {
 
     fn dictionary(values: &[&str]) -> Dictionary {
         let mut dictionary = Dictionary::default();
-        values.iter().enumerate().for_each(|(i, value)| dictionary.push(value, Row::Line(i as u64 + 2)));
+        values
+            .iter()
+            .enumerate()
+            .for_each(|(i, value)| dictionary.push(value, Row::Line(i as u64 + 2)));
         dictionary
     }
 
     fn labels(values: &[&str]) -> (BaseClustering, Vec<Option<usize>>) {
         let dictionary = dictionary(values);
         let (base, order) = dictionary.base(Path::new("a.csv"), "u").unwrap();
-        (base, dictionary.codes().iter().map(|&code| order.get(code as usize).copied().flatten()).collect())
+        (
+            base,
+            dictionary
+                .codes()
+                .iter()
+                .map(|&code| order.get(code as usize).copied().flatten())
+                .collect(),
+        )
     }
 
     #[test]
     fn numbers_sort_as_numbers_and_texts_as_texts() {
         let (base, found) = labels(&["10", "9", "", "-1", "nan", "9.0", " 10 "]);
         assert_eq!(base.values(), ["9", "10"]);
-        assert_eq!(found, [Some(1), Some(0), None, None, None, Some(0), Some(1)]);
+        assert_eq!(
+            found,
+            [Some(1), Some(0), None, None, None, Some(0), Some(1)]
+        );
         let (base, found) = labels(&["b10", "b9", "", "-1", "07", "7"]);
         assert_eq!(base.values(), ["-1", "07", "7", "b10", "b9"]);
         assert_eq!(found, [Some(3), Some(4), None, Some(0), Some(1), Some(2)]);
@@ -241,7 +315,10 @@ mod tests {
     fn words_for_missing_values_are_dropped_and_counted() {
         let mut column = dictionary(&["7", "NA", "10", "NA", "", "nan"]);
         let counts = column.drop_words(&MissingWords::default());
-        assert_eq!(counts.into_iter().collect::<Vec<_>>(), [("NA".to_owned(), 2), ("nan".to_owned(), 1)]);
+        assert_eq!(
+            counts.into_iter().collect::<Vec<_>>(),
+            [("NA".to_owned(), 2), ("nan".to_owned(), 1)]
+        );
         assert_eq!(
             (column.values(), column.first_missing()),
             (&["7".to_owned(), "10".to_owned()][..], Some(Row::Line(3)))
@@ -262,7 +339,10 @@ mod tests {
     #[test]
     fn what_is_not_a_label_is_named_with_its_line() {
         for bad in ["-2", "1.5", "inf"] {
-            let message = dictionary(&["1", bad, "2"]).base(Path::new("a.csv"), "u").unwrap_err().to_string();
+            let message = dictionary(&["1", bad, "2"])
+                .base(Path::new("a.csv"), "u")
+                .unwrap_err()
+                .to_string();
             let expected = format!("a.csv, line 3, column 'u': '{bad}' is not a cluster number");
             assert!(message.starts_with(&expected), "{message}");
         }
@@ -274,7 +354,10 @@ mod tests {
         let mut whole = dictionary(&values[..4]);
         whole.append(&dictionary(&values[4..]), |row| Row::Line(row as u64 + 6));
         let expected = dictionary(&values);
-        assert_eq!((whole.codes(), whole.values()), (expected.codes(), expected.values()));
+        assert_eq!(
+            (whole.codes(), whole.values()),
+            (expected.codes(), expected.values())
+        );
         assert_eq!(whole.first, expected.first);
     }
 }

@@ -324,16 +324,28 @@ impl FileError {
         match source.kind() {
             io::ErrorKind::NotFound if doing == READ => Self::Missing(path.into()),
             io::ErrorKind::IsADirectory => Self::Directory(path.into()),
-            io::ErrorKind::UnexpectedEof => Self::damaged(path, "the file ends too early; copy or write it again"),
-            io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput if doing == READ => {
-                Self::damaged(path, format!("the file is damaged ({source}); copy or write it again"))
+            io::ErrorKind::UnexpectedEof => {
+                Self::damaged(path, "the file ends too early; copy or write it again")
             }
-            _ => Self::Io { path: path.into(), doing, source },
+            io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput if doing == READ => {
+                Self::damaged(
+                    path,
+                    format!("the file is damaged ({source}); copy or write it again"),
+                )
+            }
+            _ => Self::Io {
+                path: path.into(),
+                doing,
+                source,
+            },
         }
     }
 
     pub(crate) fn damaged(path: &Path, reason: impl Into<String>) -> Self {
-        Self::Damaged { path: path.into(), reason: on_one_line(&reason.into()) }
+        Self::Damaged {
+            path: path.into(),
+            reason: on_one_line(&reason.into()),
+        }
     }
 
     /// A text where a number is meant.
@@ -347,12 +359,30 @@ impl FileError {
     /// A column whose type is not read.
     #[cfg(any(feature = "parquet", feature = "arrow"))]
     pub(crate) fn unusual_type(path: &Path, column: &str, is_time: bool) -> Self {
-        let found = if is_time { "dates or times" } else { "values of a nested or unusual type" };
-        Self::ColumnType { path: path.into(), column: column.into(), found }
+        let found = if is_time {
+            "dates or times"
+        } else {
+            "values of a nested or unusual type"
+        };
+        Self::ColumnType {
+            path: path.into(),
+            column: column.into(),
+            found,
+        }
     }
 
-    pub(crate) fn kind(path: &Path, what: impl Into<String>, found: impl Into<String>, expected: &'static str) -> Self {
-        Self::Kind { path: path.into(), what: on_one_line(&what.into()), found: on_one_line(&found.into()), expected }
+    pub(crate) fn kind(
+        path: &Path,
+        what: impl Into<String>,
+        found: impl Into<String>,
+        expected: &'static str,
+    ) -> Self {
+        Self::Kind {
+            path: path.into(),
+            what: on_one_line(&what.into()),
+            found: on_one_line(&found.into()),
+            expected,
+        }
     }
 }
 
@@ -377,7 +407,12 @@ pub struct Cell {
 
 impl Cell {
     pub(crate) fn new(path: &Path, row: Row, column: &str, value: impl Into<String>) -> Self {
-        Self { path: path.into(), row, column: column.into(), value: value.into() }
+        Self {
+            path: path.into(),
+            row,
+            column: column.into(),
+            value: value.into(),
+        }
     }
 }
 
@@ -424,7 +459,11 @@ impl fmt::Display for Cell {
 /// A value on one line, cut where it gets long.
 pub(crate) fn shown(value: &str) -> String {
     const LONG: usize = 40;
-    let mut text: String = value.chars().take(LONG).flat_map(char::escape_debug).collect();
+    let mut text: String = value
+        .chars()
+        .take(LONG)
+        .flat_map(char::escape_debug)
+        .collect();
     if value.chars().nth(LONG).is_some() {
         text.push('…');
     }
@@ -436,7 +475,11 @@ struct Known<'a>(&'a [String]);
 
 impl fmt::Display for Known<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() { f.write_str("it has no named columns") } else { write!(f, "it has {}", list(self.0)) }
+        if self.0.is_empty() {
+            f.write_str("it has no named columns")
+        } else {
+            write!(f, "it has {}", list(self.0))
+        }
     }
 }
 
@@ -454,7 +497,12 @@ impl fmt::Display for Arrays<'_> {
 
 fn list(names: &[String]) -> String {
     const MANY: usize = 8;
-    let mut text = names.iter().take(MANY).map(|name| format!("'{}'", shown(name))).collect::<Vec<_>>().join(", ");
+    let mut text = names
+        .iter()
+        .take(MANY)
+        .map(|name| format!("'{}'", shown(name)))
+        .collect::<Vec<_>>()
+        .join(", ");
     if names.len() > MANY {
         let _ = write!(text, " and {} more", names.len() - MANY);
     }
@@ -467,9 +515,15 @@ struct Reason<'a>(&'a io::Error);
 impl fmt::Display for Reason<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.kind() {
-            io::ErrorKind::PermissionDenied => f.write_str("no permission; choose another place or change its mode"),
-            io::ErrorKind::StorageFull => f.write_str("the disk is full; free some space or choose another disk"),
-            io::ErrorKind::ReadOnlyFilesystem => f.write_str("the disk is read-only; choose another place"),
+            io::ErrorKind::PermissionDenied => {
+                f.write_str("no permission; choose another place or change its mode")
+            }
+            io::ErrorKind::StorageFull => {
+                f.write_str("the disk is full; free some space or choose another disk")
+            }
+            io::ErrorKind::ReadOnlyFilesystem => {
+                f.write_str("the disk is read-only; choose another place")
+            }
             io::ErrorKind::NotFound => f.write_str("the folder does not exist; make it first"),
             _ => f.write_str(&on_one_line(&self.0.to_string())),
         }
@@ -482,16 +536,32 @@ mod tests {
 
     #[test]
     fn messages_stay_on_one_line() {
-        let cell = Cell::new(Path::new("a.csv"), Row::Line(7), "x", format!("two\nlines {}", "z".repeat(60)));
+        let cell = Cell::new(
+            Path::new("a.csv"),
+            Row::Line(7),
+            "x",
+            format!("two\nlines {}", "z".repeat(60)),
+        );
         let message = FileError::NotANumber(cell).to_string();
-        assert!(message.starts_with("a.csv, line 7, column 'x': 'two\\nlines zzz"), "{message}");
+        assert!(
+            message.starts_with("a.csv, line 7, column 'x': 'two\\nlines zzz"),
+            "{message}"
+        );
         assert!(!message.contains('\n') && message.contains("…' is not a number; "));
     }
 
     #[test]
     fn the_nearest_column_comes_first_and_long_lists_are_cut() {
         let known: Vec<String> = (0..10).map(|i| format!("f{i}")).collect();
-        let error = FileError::NoColumn { path: "a.csv".into(), column: "f".into(), known };
-        assert!(error.to_string().ends_with("it has 'f0', 'f1', 'f2', 'f3', 'f4', 'f5', 'f6', 'f7' and 2 more"));
+        let error = FileError::NoColumn {
+            path: "a.csv".into(),
+            column: "f".into(),
+            known,
+        };
+        assert!(
+            error
+                .to_string()
+                .ends_with("it has 'f0', 'f1', 'f2', 'f3', 'f4', 'f5', 'f6', 'f7' and 2 more")
+        );
     }
 }

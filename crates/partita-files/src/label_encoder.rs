@@ -24,7 +24,10 @@ impl LabelNumber {
     pub(crate) fn of_text(text: &str) -> Option<Self> {
         match text.parse::<i128>() {
             Ok(whole) => Some(Self::of(Scalar::Integer(whole))),
-            Err(_) => text.parse::<f64>().ok().map(|value| Self::of(Scalar::Float(value))),
+            Err(_) => text
+                .parse::<f64>()
+                .ok()
+                .map(|value| Self::of(Scalar::Float(value))),
         }
     }
 
@@ -42,7 +45,11 @@ impl LabelNumber {
     }
 
     pub(crate) fn label(&self) -> Option<u64> {
-        if let Self::Label(label) = self { Some(*label) } else { None }
+        if let Self::Label(label) = self {
+            Some(*label)
+        } else {
+            None
+        }
     }
 }
 
@@ -99,13 +106,32 @@ pub(crate) fn encode(array: &TypedArray) -> Option<EncodedArray> {
             places(array)
         }
     }, text => return None);
-    let not_a_label = if not_a_label.is_empty() { vec![None; array.columns] } else { not_a_label };
-    let &TypedArray { rows, columns, by_column, .. } = array;
-    Some(EncodedArray { rows, columns, by_column, codes, labels, not_a_label })
+    let not_a_label = if not_a_label.is_empty() {
+        vec![None; array.columns]
+    } else {
+        not_a_label
+    };
+    let &TypedArray {
+        rows,
+        columns,
+        by_column,
+        ..
+    } = array;
+    Some(EncodedArray {
+        rows,
+        columns,
+        by_column,
+        codes,
+        labels,
+        not_a_label,
+    })
 }
 
 /// Labels that are their own codes, if all of them are small enough.
-pub(crate) fn narrow<T: Number, L: Label + NarrowCode>(numbers: &[T], present: Option<&[bool]>) -> Option<Vec<L>> {
+pub(crate) fn narrow<T: Number, L: Label + NarrowCode>(
+    numbers: &[T],
+    present: Option<&[bool]>,
+) -> Option<Vec<L>> {
     const STEP: usize = 1 << 12;
     let mut codes = Vec::with_capacity(numbers.len());
     for (step, numbers) in numbers.chunks(STEP).enumerate() {
@@ -119,7 +145,10 @@ pub(crate) fn narrow<T: Number, L: Label + NarrowCode>(numbers: &[T], present: O
         if let Some(present) = present {
             let present = &present[step * STEP..][..numbers.len()];
             let codes = codes[step * STEP..].iter_mut();
-            codes.zip(present).filter(|(_, present)| !**present).for_each(|(code, _)| *code = L::MISSING);
+            codes
+                .zip(present)
+                .filter(|(_, present)| !**present)
+                .for_each(|(code, _)| *code = L::MISSING);
         }
         if !fits {
             return None;
@@ -160,10 +189,18 @@ fn used<L: Label>(codes: &[L], rows: usize, columns: usize, by_column: bool) -> 
         }
     } else {
         for row in codes.chunks(columns) {
-            row.iter().zip(seen.chunks_mut(all)).for_each(|(code, seen)| seen[code.index()] = true);
+            row.iter()
+                .zip(seen.chunks_mut(all))
+                .for_each(|(code, seen)| seen[code.index()] = true);
         }
     }
-    seen.chunks(all).map(|seen| (0..all as u64 - 1).filter(|&label| seen[label as usize]).collect()).collect()
+    seen.chunks(all)
+        .map(|seen| {
+            (0..all as u64 - 1)
+                .filter(|&label| seen[label as usize])
+                .collect()
+        })
+        .collect()
 }
 
 /// Labels of any size by their places in lists.
@@ -174,7 +211,10 @@ fn places(array: &TypedArray) -> (Codes, Vec<Vec<u64>>, Vec<Option<usize>>) {
         let (start, step) = array.stride(column);
         let (mut own, mut known, mut bad) = (Vec::new(), HashMap::new(), None);
         for row in 0..array.rows {
-            match array.scalar(row, column).map_or(LabelNumber::Missing, LabelNumber::of) {
+            match array
+                .scalar(row, column)
+                .map_or(LabelNumber::Missing, LabelNumber::of)
+            {
                 LabelNumber::Missing => {}
                 LabelNumber::NotALabel => _ = bad.get_or_insert(row),
                 LabelNumber::Label(label) => {
@@ -198,7 +238,10 @@ pub(crate) fn check_clusters(path: &Path, name: &str, clusters: usize) -> Result
     }
     Err(FileError::Ensemble {
         path: path.into(),
-        source: EnsembleError::TooManyClusters { name: name.into(), clusters },
+        source: EnsembleError::TooManyClusters {
+            name: name.into(),
+            clusters,
+        },
     })
 }
 
@@ -210,11 +253,21 @@ mod tests {
     /// The label of every cell, whatever the width of the codes is.
     fn told(encoded: &EncodedArray) -> Vec<Option<u64>> {
         match &encoded.codes {
-            Codes::Bytes(codes) => codes.iter().map(|&code| (code < u8::MAX).then_some(code.into())).collect(),
-            Codes::Words(codes) => codes.iter().map(|&code| (code < u16::MAX).then_some(code.into())).collect(),
+            Codes::Bytes(codes) => codes
+                .iter()
+                .map(|&code| (code < u8::MAX).then_some(code.into()))
+                .collect(),
+            Codes::Words(codes) => codes
+                .iter()
+                .map(|&code| (code < u16::MAX).then_some(code.into()))
+                .collect(),
             Codes::Places(codes) => {
                 let label = |(at, &code): (usize, &u32)| {
-                    let column = if encoded.by_column { at / encoded.rows } else { at % encoded.columns };
+                    let column = if encoded.by_column {
+                        at / encoded.rows
+                    } else {
+                        at % encoded.columns
+                    };
                     encoded.labels[column].get(code as usize).copied()
                 };
                 codes.iter().enumerate().map(label).collect()
@@ -224,28 +277,58 @@ mod tests {
 
     #[test]
     fn numbers_of_any_type_and_size_are_encoded() {
-        let column = |values: Values, rows| encode(&TypedArray::column(values, rows, None)).unwrap();
+        let column =
+            |values: Values, rows| encode(&TypedArray::column(values, rows, None)).unwrap();
         let small = column(Values::I64(vec![7, -1, 254, 0]), 4);
         assert!(matches!(small.codes, Codes::Bytes(_)));
-        assert_eq!((told(&small), &small.labels[0][..]), (vec![Some(7), None, Some(254), Some(0)], &[0, 7, 254][..]));
+        assert_eq!(
+            (told(&small), &small.labels[0][..]),
+            (vec![Some(7), None, Some(254), Some(0)], &[0, 7, 254][..])
+        );
         let middle = column(Values::F32(vec![65_534.0, f32::NAN, 255.0]), 3);
         assert!(matches!(middle.codes, Codes::Words(_)));
         assert_eq!(told(&middle), [Some(65_534), None, Some(255)]);
         let large = column(Values::U64(vec![u64::MAX, 0, 65_535]), 3);
         assert_eq!(told(&large), [Some(u64::MAX), Some(0), Some(65_535)]);
         let bad = column(Values::F64(vec![1.0, 0.5, -2.0, 1e18]), 4);
-        assert_eq!((told(&bad), bad.not_a_label), (vec![Some(1), None, None, None], vec![Some(1)]));
-        let absent = TypedArray::column(Values::I32(vec![1, 0, 2]), 3, Some(vec![true, false, true]));
+        assert_eq!(
+            (told(&bad), bad.not_a_label),
+            (vec![Some(1), None, None, None], vec![Some(1)])
+        );
+        let absent =
+            TypedArray::column(Values::I32(vec![1, 0, 2]), 3, Some(vec![true, false, true]));
         assert_eq!(told(&encode(&absent).unwrap()), [Some(1), None, Some(2)]);
-        assert!(encode(&TypedArray::column(Values::Chars { width: 1, data: vec![97] }, 1, None)).is_none());
+        assert!(
+            encode(&TypedArray::column(
+                Values::Chars {
+                    width: 1,
+                    data: vec![97]
+                },
+                1,
+                None
+            ))
+            .is_none()
+        );
     }
 
     #[test]
     fn columns_of_a_matrix_have_labels_of_their_own() {
         let values = Values::I16(vec![0, 300, 1, -1, 0, 300]);
-        let array = TypedArray { values, rows: 3, columns: 2, by_column: false, present: None };
+        let array = TypedArray {
+            values,
+            rows: 3,
+            columns: 2,
+            by_column: false,
+            present: None,
+        };
         assert_eq!(encode(&array).unwrap().labels, [vec![0, 1], vec![300]]);
-        let array = TypedArray { by_column: true, ..array };
-        assert_eq!(encode(&array).unwrap().labels, [vec![0, 1, 300], vec![0, 300]]);
+        let array = TypedArray {
+            by_column: true,
+            ..array
+        };
+        assert_eq!(
+            encode(&array).unwrap().labels,
+            [vec![0, 1, 300], vec![0, 300]]
+        );
     }
 }

@@ -86,7 +86,9 @@ pub use meaning::roles::{ColumnRole, Reason, Role, Roles};
 pub use meaning::run_tables::{RunMemberships, RunTable, RunTables, read_runs};
 pub use meaning::soft::{read_soft, write_soft};
 pub use meaning::sparse_counts::{SparseCounts, read_sparse_npz, write_sparse_npz};
-pub use meaning::sparse_table::{SparseTable, is_sparse_table, read_sparse_table, write_sparse_table};
+pub use meaning::sparse_table::{
+    SparseTable, is_sparse_table, read_sparse_table, write_sparse_table,
+};
 pub use meaning::table::{Table, load_table, read_table, write_table};
 pub use missing_words::MISSING_WORDS;
 pub use odd_number::OddNumber;

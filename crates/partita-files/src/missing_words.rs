@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 /// sets of the UCI repository use. An empty field is missing whatever the words are.
 #[doc(alias = "na_values")]
 pub const MISSING_WORDS: [&str; 19] = [
-    "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "?", "N/A", "NA",
-    "NULL", "NaN", "None", "n/a", "nan", "null",
+    "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>",
+    "?", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
 ];
 
 /// How often each word for a missing value was found.
@@ -30,7 +30,11 @@ impl MissingWords {
     /// The words that were asked for, or [`MISSING_WORDS`].
     pub(crate) fn new(asked: Option<&[String]>) -> Self {
         let mut words: Vec<String> = match asked {
-            Some(asked) => asked.iter().map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect(),
+            Some(asked) => asked
+                .iter()
+                .map(|word| word.trim().to_owned())
+                .filter(|word| !word.is_empty())
+                .collect(),
             None => MISSING_WORDS.map(str::to_owned).to_vec(),
         };
         words.sort_unstable();
@@ -40,11 +44,19 @@ impl MissingWords {
 
     /// Whether this text is one of the words.
     pub(crate) fn contains(&self, text: &str) -> bool {
-        text.len() <= self.longest && self.words.binary_search_by(|word| word.as_str().cmp(text)).is_ok()
+        text.len() <= self.longest
+            && self
+                .words
+                .binary_search_by(|word| word.as_str().cmp(text))
+                .is_ok()
     }
 
     /// The labels of a column by their own names; none where a text is empty or one of the words.
-    pub(crate) fn labels(&self, texts: Vec<String>, counts: &mut MissingCounts) -> Vec<Option<String>> {
+    pub(crate) fn labels(
+        &self,
+        texts: Vec<String>,
+        counts: &mut MissingCounts,
+    ) -> Vec<Option<String>> {
         let label = |text: String| match text.trim() {
             "" => None,
             word if self.contains(word) => {
@@ -71,7 +83,11 @@ mod tests {
     #[test]
     fn the_words_asked_for_replace_the_usual_ones() {
         let usual = MissingWords::default();
-        assert!(MISSING_WORDS.iter().all(|word| usual.contains(word)) && !usual.contains("na") && !usual.contains(""));
+        assert!(
+            MISSING_WORDS.iter().all(|word| usual.contains(word))
+                && !usual.contains("na")
+                && !usual.contains("")
+        );
         let asked = MissingWords::new(Some(&["unassigned".into(), " unknown".into()]));
         assert!(asked.contains("unassigned") && asked.contains("unknown") && !asked.contains("NA"));
         assert!(!MissingWords::new(Some(&[String::new()])).contains("NA"));
@@ -83,6 +99,9 @@ mod tests {
         let texts = ["a", "NA", "", "NA", "nan"].map(str::to_owned).to_vec();
         let labels = MissingWords::default().labels(texts, &mut counts);
         assert_eq!(labels, [Some("a".to_owned()), None, None, None, None]);
-        assert_eq!(counts.into_iter().collect::<Vec<_>>(), [("NA".to_owned(), 2), ("nan".to_owned(), 1)]);
+        assert_eq!(
+            counts.into_iter().collect::<Vec<_>>(),
+            [("NA".to_owned(), 2), ("nan".to_owned(), 1)]
+        );
     }
 }

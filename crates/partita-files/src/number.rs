@@ -5,7 +5,9 @@ use std::fmt;
 /// The number a field holds. Short decimals take the exact fast path: both their digits and their power of ten are
 /// exact doubles, so one division rounds correctly.
 pub(crate) fn number(field: &[u8]) -> Option<f64> {
-    const POWERS: [f64; 16] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+    const POWERS: [f64; 16] = [
+        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+    ];
     let (negative, digits) = match field {
         [b'-', digits @ ..] => (true, digits),
         digits => (false, digits),
@@ -64,11 +66,28 @@ mod tests {
             let value: f64 = rng.random_range(-1e6..1e6);
             let text = format!("{value:.*}", rng.random_range(0..17));
             let expected: f64 = text.parse().unwrap();
-            assert_eq!(number(text.as_bytes()).unwrap().to_bits(), expected.to_bits(), "{text}");
+            assert_eq!(
+                number(text.as_bytes()).unwrap().to_bits(),
+                expected.to_bits(),
+                "{text}"
+            );
         }
-        for text in ["-0", "1.", "+1", " 2 ", "1e3", "9007199254740993", "0.000000000000001", "123456789012345678"] {
+        for text in [
+            "-0",
+            "1.",
+            "+1",
+            " 2 ",
+            "1e3",
+            "9007199254740993",
+            "0.000000000000001",
+            "123456789012345678",
+        ] {
             let expected: f64 = text.trim().parse().unwrap();
-            assert_eq!(number(text.as_bytes()).map(f64::to_bits), Some(expected.to_bits()), "{text}");
+            assert_eq!(
+                number(text.as_bytes()).map(f64::to_bits),
+                Some(expected.to_bits()),
+                "{text}"
+            );
         }
         for text in ["", ".", "-", "1.2.3", "1,5", "0x1", "--1"] {
             assert_eq!(number(text.as_bytes()), None, "{text}");
@@ -77,15 +96,31 @@ mod tests {
 
     #[test]
     fn short_texts_read_back() {
-        let cases = [(0.1, "0.1"), (1e-300, "1e-300"), (12.0, "12"), (1.5e20, "1.5e20")];
-        for (value, text) in cases.into_iter().chain([(0.0, "0"), (-0.0, "-0"), (1.0, "1"), (-1.0, "-1")]) {
+        let cases = [
+            (0.1, "0.1"),
+            (1e-300, "1e-300"),
+            (12.0, "12"),
+            (1.5e20, "1.5e20"),
+        ];
+        for (value, text) in
+            cases
+                .into_iter()
+                .chain([(0.0, "0"), (-0.0, "-0"), (1.0, "1"), (-1.0, "-1")])
+        {
             assert_eq!(Short(value).to_string(), text);
         }
         let mut rng = Seed::new(2).rng();
-        for value in std::iter::repeat_with(|| f64::from_bits(rng.random())).take(5000).filter(|x| !x.is_nan()) {
+        for value in std::iter::repeat_with(|| f64::from_bits(rng.random()))
+            .take(5000)
+            .filter(|x| !x.is_nan())
+        {
             let text = Short(value).to_string();
             assert!(text.len() <= 24, "{text}");
-            assert_eq!(number(text.as_bytes()).map(f64::to_bits), Some(value.to_bits()), "{text}");
+            assert_eq!(
+                number(text.as_bytes()).map(f64::to_bits),
+                Some(value.to_bits()),
+                "{text}"
+            );
         }
     }
 }

@@ -7,8 +7,8 @@ const SIGNS: [char; 5] = ['$', '€', '£', '¥', '₹'];
 
 /// Codes of currencies (ISO 4217) that stand before or behind amounts.
 const CODES: [&str; 20] = [
-    "AUD", "BRL", "CAD", "CHF", "CNY", "CZK", "DKK", "EUR", "GBP", "HUF", "INR", "JPY", "KRW", "MXN", "NOK", "PLN",
-    "RUB", "SEK", "USD", "ZAR",
+    "AUD", "BRL", "CAD", "CHF", "CNY", "CZK", "DKK", "EUR", "GBP", "HUF", "INR", "JPY", "KRW",
+    "MXN", "NOK", "PLN", "RUB", "SEK", "USD", "ZAR",
 ];
 
 /// What stands for a minus in typeset text.
@@ -77,7 +77,10 @@ impl OddNumber {
         if is_date(text) || names_month(text) {
             return Some(Self::Date);
         }
-        if text.strip_prefix(MINUS).is_some_and(|rest| rest.trim_start().parse::<f64>().is_ok()) {
+        if text
+            .strip_prefix(MINUS)
+            .is_some_and(|rest| rest.trim_start().parse::<f64>().is_ok())
+        {
             return Some(Self::Minus);
         }
         let unsigned = text.trim_start_matches(['-', '+']);
@@ -87,7 +90,9 @@ impl OddNumber {
     /// Whether all of these texts are a number and the same unit behind it, such as 3 kg: amounts, not names.
     pub(crate) fn all_have_unit<'a>(texts: impl Iterator<Item = &'a String>) -> bool {
         let mut units = texts.map(|text| unit(text));
-        let Some(Some(first)) = units.next() else { return false };
+        let Some(Some(first)) = units.next() else {
+            return false;
+        };
         units.all(|unit| unit == Some(first))
     }
 
@@ -130,35 +135,47 @@ impl fmt::Display for OddNumber {
 fn is_plain(text: &str) -> bool {
     let text = text.trim().trim_start_matches(['-', '+']);
     text.starts_with(|c: char| c.is_ascii_digit() || c == '.')
-        && text.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | ',' | ' ' | '\''))
+        && text
+            .chars()
+            .all(|c| c.is_ascii_digit() || matches!(c, '.' | ',' | ' ' | '\''))
 }
 
 /// What is left of an amount without the code of a currency.
 fn without_code(text: &str) -> Option<&str> {
-    CODES.iter().find_map(|code| text.strip_prefix(code).or_else(|| text.strip_suffix(code)))
+    CODES
+        .iter()
+        .find_map(|code| text.strip_prefix(code).or_else(|| text.strip_suffix(code)))
 }
 
 /// The word behind a number and a blank.
 fn unit(text: &str) -> Option<&str> {
     let (number, unit) = text.trim().split_once(' ')?;
-    let is_unit =
-        !unit.is_empty() && unit.len() <= 8 && !unit.contains(|c: char| c.is_whitespace() || c.is_ascii_digit());
+    let is_unit = !unit.is_empty()
+        && unit.len() <= 8
+        && !unit.contains(|c: char| c.is_whitespace() || c.is_ascii_digit());
     (is_unit && number.parse::<f64>().is_ok_and(f64::is_finite)).then_some(unit)
 }
 
 /// Digits in groups of three with the same gap between them.
 fn has_gaps(text: &str) -> bool {
     let (whole, decimals) = text.split_once(['.', ',']).unwrap_or((text, "0"));
-    let Some(gap) = whole.chars().find(|letter| GAPS.contains(letter)) else { return false };
+    let Some(gap) = whole.chars().find(|letter| GAPS.contains(letter)) else {
+        return false;
+    };
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let mut groups = whole.split(gap);
-    let first = groups.next().is_some_and(|first| digits(first) && first.len() <= 3);
+    let first = groups
+        .next()
+        .is_some_and(|first| digits(first) && first.len() <= 3);
     first && groups.all(|group| digits(group) && group.len() == 3) && digits(decimals)
 }
 
 /// The name of a month beside one or two numbers, such as 1-Jan-2024, Jan 5, 2024 or 5 March.
 fn names_month(text: &str) -> bool {
-    let parts: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()).collect();
+    let parts: Vec<&str> = text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|part| !part.is_empty())
+        .collect();
     let is_number = |part: &str| part.len() <= 4 && part.bytes().all(|byte| byte.is_ascii_digit());
     let months = parts.iter().filter(|part| is_month(part)).count();
     let numbers = parts.iter().filter(|part| is_number(part)).count();
@@ -182,10 +199,13 @@ fn is_date(text: &str) -> bool {
     }
     let is_day = ['-', '/', '.'].iter().any(|&mark| {
         let parts: Vec<&str> = day.split(mark).collect();
-        let numbers =
-            parts.iter().all(|part| (1..=4).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit()));
+        let numbers = parts
+            .iter()
+            .all(|part| (1..=4).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit()));
         let years = parts.iter().filter(|part| part.len() == 4).count();
-        parts.len() == 3 && numbers && (years == 1 || (years == 0 && parts.iter().all(|part| part.len() == 2)))
+        parts.len() == 3
+            && numbers
+            && (years == 1 || (years == 0 && parts.iter().all(|part| part.len() == 2)))
     });
     is_day && time.is_none_or(is_time)
 }
@@ -194,7 +214,9 @@ fn is_date(text: &str) -> bool {
 fn is_time(text: &str) -> bool {
     let time = text.split(['+', '.']).next().unwrap_or_default();
     let parts: Vec<&str> = time.split(':').collect();
-    let numbers = parts.iter().all(|part| (1..=2).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit()));
+    let numbers = parts
+        .iter()
+        .all(|part| (1..=2).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit()));
     (2..=3).contains(&parts.len()) && numbers
 }
 
@@ -207,7 +229,9 @@ fn comma(text: &str) -> Option<OddNumber> {
         return Some(OddNumber::DecimalComma);
     }
     let (thousands, decimals) = rest.split_once('.').unwrap_or((rest, "0"));
-    let threes = thousands.split(',').all(|part| part.len() == 3 && digits(part));
+    let threes = thousands
+        .split(',')
+        .all(|part| part.len() == 3 && digits(part));
     (digits(whole) && threes && digits(decimals)).then_some(OddNumber::Thousands)
 }
 
@@ -249,21 +273,39 @@ mod tests {
             assert_eq!(OddNumber::of(text), Some(kind), "{text}");
         }
         for text in [
-            "", "a", "cell-1", "AAAC-1", "1.5", "T1", "10.1.2", "1-2-3", "a,b", "g1,5x", "12:3x", "S1 12", "12 34",
-            "1 2345",
+            "", "a", "cell-1", "AAAC-1", "1.5", "T1", "10.1.2", "1-2-3", "a,b", "g1,5x", "12:3x",
+            "S1 12", "12 34", "1 2345",
         ] {
             assert_eq!(OddNumber::of(text), None, "{text}");
         }
-        for text in ["MARCH1", "Mart 5", "may", "USD", "EUR1x", "5 cells", "\u{2212}x1", "T 1 Jan 2 3"] {
+        for text in [
+            "MARCH1",
+            "Mart 5",
+            "may",
+            "USD",
+            "EUR1x",
+            "5 cells",
+            "\u{2212}x1",
+            "T 1 Jan 2 3",
+        ] {
             assert_eq!(OddNumber::of(text), None, "{text}");
         }
     }
 
     #[test]
     fn amounts_of_one_unit() {
-        let all =
-            |texts: &[&str]| OddNumber::all_have_unit(texts.iter().map(ToString::to_string).collect::<Vec<_>>().iter());
+        let all = |texts: &[&str]| {
+            OddNumber::all_have_unit(
+                texts
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect::<Vec<_>>()
+                    .iter(),
+            )
+        };
         assert!(all(&["3 kg", "4.5 kg", "-1 kg"]));
-        assert!(!all(&["3 kg", "4 lb"]) && !all(&["3 kg", "4"]) && !all(&["T 1", "T 2"]) && !all(&[]));
+        assert!(
+            !all(&["3 kg", "4 lb"]) && !all(&["3 kg", "4"]) && !all(&["T 1", "T 2"]) && !all(&[])
+        );
     }
 }

@@ -19,7 +19,11 @@ pub(crate) enum Compression {
 
 impl Compression {
     pub(crate) fn of(path: &Path) -> Self {
-        match path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).as_deref() {
+        match path
+            .extension()
+            .map(|ending| ending.to_string_lossy().to_lowercase())
+            .as_deref()
+        {
             Some("gz") => Self::Gzip,
             #[cfg(feature = "zstd")]
             Some("zst") => Self::Zstandard,
@@ -33,7 +37,10 @@ impl Compression {
     /// What the decoder cannot begin with.
     #[cfg_attr(
         not(feature = "zstd"),
-        expect(clippy::unnecessary_wraps, reason = "only Zstandard has a beginning that can fail")
+        expect(
+            clippy::unnecessary_wraps,
+            reason = "only Zstandard has a beginning that can fail"
+        )
     )]
     pub(crate) fn unpack(self, file: File) -> io::Result<Box<dyn Read + Send>> {
         Ok(match self {
@@ -46,13 +53,22 @@ impl Compression {
 
     /// A name without the ending that says how the file is packed.
     pub(crate) fn plain_name(name: &str) -> &str {
-        const ENDINGS: &[&str] = if cfg!(feature = "zstd") { &[".gz", ".zst"] } else { &[".gz"] };
-        ENDINGS.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
+        const ENDINGS: &[&str] = if cfg!(feature = "zstd") {
+            &[".gz", ".zst"]
+        } else {
+            &[".gz"]
+        };
+        ENDINGS
+            .iter()
+            .find_map(|ending| name.strip_suffix(ending))
+            .unwrap_or(name)
     }
 }
 
 pub(crate) fn lower_name(path: &Path) -> String {
-    path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default()
+    path.file_name()
+        .map(|name| name.to_string_lossy().to_lowercase())
+        .unwrap_or_default()
 }
 
 /// The file and its length in bytes, if it has any.
@@ -114,7 +130,9 @@ impl KnownFile {
         let file = File::open(&self.path)?;
         let found = file.metadata()?;
         if (found.len(), found.modified().ok()) != (self.length, self.modified) {
-            return Err(io::Error::other("it was changed while it was read; start again"));
+            return Err(io::Error::other(
+                "it was changed while it was read; start again",
+            ));
         }
         let file = Arc::new(file);
         *open = Arc::downgrade(&file);
@@ -126,8 +144,17 @@ impl FileCursor {
     pub(crate) fn open(path: &Path) -> Result<Self, FileError> {
         let (file, length) = open(path)?;
         let modified = file.metadata().and_then(|found| found.modified()).ok();
-        let known = KnownFile { path: path.into(), length, modified, open: Mutex::default() };
-        Ok(Self { known: Arc::new(known), file: None, at: 0 })
+        let known = KnownFile {
+            path: path.into(),
+            length,
+            modified,
+            open: Mutex::default(),
+        };
+        Ok(Self {
+            known: Arc::new(known),
+            file: None,
+            at: 0,
+        })
     }
 
     /// The file, which stays open as long as this is kept.
@@ -146,7 +173,11 @@ impl FileCursor {
 
     /// The same file from another place on.
     pub(crate) fn from(&self, at: u64) -> Self {
-        Self { known: Arc::clone(&self.known), file: None, at }
+        Self {
+            known: Arc::clone(&self.known),
+            file: None,
+            at,
+        }
     }
 }
 
@@ -196,11 +227,24 @@ mod tests {
         let cursor = FileCursor::open(&path).unwrap();
         let (mut one, mut two, mut text) = (cursor.from(1), cursor.from(4), [0; 2]);
         let handles = |cursor: &FileCursor| cursor.known.open.lock().unwrap().strong_count();
-        assert_eq!((handles(&cursor), one.read(&mut text).unwrap(), &text), (0, 2, b"bc"));
-        assert_eq!((two.read(&mut text).unwrap(), &text, handles(&cursor)), (2, b"ef", 2));
+        assert_eq!(
+            (handles(&cursor), one.read(&mut text).unwrap(), &text),
+            (0, 2, b"bc")
+        );
+        assert_eq!(
+            (two.read(&mut text).unwrap(), &text, handles(&cursor)),
+            (2, b"ef", 2)
+        );
         drop((one, two));
         assert_eq!(handles(&cursor), 0);
         std::fs::write(&path, b"abcdefg").unwrap();
-        assert!(cursor.from(0).read(&mut text).unwrap_err().to_string().contains("changed while it was read"));
+        assert!(
+            cursor
+                .from(0)
+                .read(&mut text)
+                .unwrap_err()
+                .to_string()
+                .contains("changed while it was read")
+        );
     }
 }

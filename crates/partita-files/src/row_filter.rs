@@ -33,36 +33,69 @@ impl Table {
     ///
     /// # Cost
     /// O(n d) time, one copy of what is left.
-    pub fn of_labels(self, only: &[String], most: Option<usize>, seed: Seed) -> Result<Self, PickError> {
+    pub fn of_labels(
+        self,
+        only: &[String],
+        most: Option<usize>,
+        seed: Seed,
+    ) -> Result<Self, PickError> {
         let label = self.label.as_ref().ok_or(PickError::NoLabels)?;
         let kept = rows(label, only, most, seed)?;
         let values = self.values.select(Axis(0), &kept);
-        let varied = |&column: &usize| values.column(column).iter().any(|value| *value != values[[0, column]]);
+        let varied = |&column: &usize| {
+            values
+                .column(column)
+                .iter()
+                .any(|value| *value != values[[0, column]])
+        };
         let varying: Vec<usize> = (0..values.ncols()).filter(varied).collect();
         let texts = |all: &[Option<String>]| kept.iter().map(|&row| all[row].clone()).collect();
         Ok(Self {
-            columns: varying.iter().map(|&column| self.columns[column].clone()).collect(),
+            columns: varying
+                .iter()
+                .map(|&column| self.columns[column].clone())
+                .collect(),
             values: values.select(Axis(1), &varying),
-            object_names: self.object_names.map(|names| kept.iter().map(|&row| names[row].clone()).collect()),
-            label: Some(LabelColumn { name: label.name.clone(), values: texts(&label.values) }),
+            object_names: self
+                .object_names
+                .map(|names| kept.iter().map(|&row| names[row].clone()).collect()),
+            label: Some(LabelColumn {
+                name: label.name.clone(),
+                values: texts(&label.values),
+            }),
         })
     }
 }
 
 /// Rows to keep, rising.
-fn rows(label: &LabelColumn, only: &[String], most: Option<usize>, seed: Seed) -> Result<Vec<usize>, PickError> {
+fn rows(
+    label: &LabelColumn,
+    only: &[String],
+    most: Option<usize>,
+    seed: Seed,
+) -> Result<Vec<usize>, PickError> {
     let mut known: Vec<&String> = label.values.iter().flatten().collect();
     known.sort_unstable();
     known.dedup();
-    if let Some(wanted) = only.iter().find(|wanted| known.binary_search(wanted).is_err()) {
+    if let Some(wanted) = only
+        .iter()
+        .find(|wanted| known.binary_search(wanted).is_err())
+    {
         let known: Vec<&str> = known.iter().take(20).map(|label| label.as_str()).collect();
-        return Err(PickError::Unknown { wanted: wanted.clone(), known: known.join(", ") });
+        return Err(PickError::Unknown {
+            wanted: wanted.clone(),
+            known: known.join(", "),
+        });
     }
     let mut kept = Vec::new();
-    let taken = known.iter().enumerate().filter(|(_, label)| only.is_empty() || only.contains(label));
+    let taken = known
+        .iter()
+        .enumerate()
+        .filter(|(_, label)| only.is_empty() || only.contains(label));
     for (unit, wanted) in taken {
-        let rows: Vec<usize> =
-            (0..label.values.len()).filter(|&row| label.values[row].as_ref() == Some(wanted)).collect();
+        let rows: Vec<usize> = (0..label.values.len())
+            .filter(|&row| label.values[row].as_ref() == Some(wanted))
+            .collect();
         match most.filter(|most| *most < rows.len()) {
             Some(most) => {
                 let drawn = index::sample(&mut seed.child(unit as u64).rng(), rows.len(), most);
@@ -82,13 +115,20 @@ mod tests {
     use super::*;
 
     fn table() -> Table {
-        let values = Array2::from_shape_fn((30, 3), |(row, column)| [row as f64, 1.0, (row % 3) as f64][column]);
-        let label = (0..30).map(|row| ["a", "b", "c"].get(row % 4).map(ToString::to_string)).collect();
+        let values = Array2::from_shape_fn((30, 3), |(row, column)| {
+            [row as f64, 1.0, (row % 3) as f64][column]
+        });
+        let label = (0..30)
+            .map(|row| ["a", "b", "c"].get(row % 4).map(ToString::to_string))
+            .collect();
         Table {
             columns: ["x", "same", "class"].map(String::from).to_vec(),
             values,
             object_names: Some((0..30).map(|row| format!("row {row}")).collect()),
-            label: Some(LabelColumn { name: "kind".into(), values: label }),
+            label: Some(LabelColumn {
+                name: "kind".into(),
+                values: label,
+            }),
         }
     }
 
@@ -98,15 +138,39 @@ mod tests {
         let picked = table().of_labels(&only, Some(5), Seed::new(1)).unwrap();
         assert_eq!(picked.columns, ["x", "class"]);
         let labels = picked.label.clone().unwrap().values;
-        let count = |wanted: &str| labels.iter().flatten().filter(|label| *label == wanted).count();
+        let count = |wanted: &str| {
+            labels
+                .iter()
+                .flatten()
+                .filter(|label| *label == wanted)
+                .count()
+        };
         assert_eq!((labels.len(), count("a"), count("c")), (10, 5, 5));
         let names = picked.object_names.clone().unwrap();
         for (row, name) in names.iter().enumerate() {
-            assert_eq!(*name, format!("row {}", picked.values[[row, 0]]), "names go with their rows");
+            assert_eq!(
+                *name,
+                format!("row {}", picked.values[[row, 0]]),
+                "names go with their rows"
+            );
         }
-        assert!(picked.values.column(0).windows(2).into_iter().all(|pair| pair[0] < pair[1]), "order is kept");
-        assert_eq!(picked, table().of_labels(&only, Some(5), Seed::new(1)).unwrap());
-        assert_ne!(picked, table().of_labels(&only, Some(5), Seed::new(2)).unwrap());
+        assert!(
+            picked
+                .values
+                .column(0)
+                .windows(2)
+                .into_iter()
+                .all(|pair| pair[0] < pair[1]),
+            "order is kept"
+        );
+        assert_eq!(
+            picked,
+            table().of_labels(&only, Some(5), Seed::new(1)).unwrap()
+        );
+        assert_ne!(
+            picked,
+            table().of_labels(&only, Some(5), Seed::new(2)).unwrap()
+        );
     }
 
     #[test]
@@ -117,9 +181,20 @@ mod tests {
 
     #[test]
     fn a_label_that_is_not_there_is_named_with_those_that_are() {
-        let error = table().of_labels(&["d".to_owned()], None, Seed::default()).unwrap_err();
-        assert_eq!(error.to_string(), "no row has the label 'd'; there are a, b, c");
-        let bare = Table { label: None, ..table() };
-        assert_eq!(bare.of_labels(&[], None, Seed::default()), Err(PickError::NoLabels));
+        let error = table()
+            .of_labels(&["d".to_owned()], None, Seed::default())
+            .unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "no row has the label 'd'; there are a, b, c"
+        );
+        let bare = Table {
+            label: None,
+            ..table()
+        };
+        assert_eq!(
+            bare.of_labels(&[], None, Seed::default()),
+            Err(PickError::NoLabels)
+        );
     }
 }

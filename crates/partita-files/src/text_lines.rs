@@ -20,7 +20,13 @@ pub(crate) struct TextLines {
 
 impl TextLines {
     pub(crate) fn new(delimiter: u8) -> Self {
-        Self { delimiter, text: Vec::new(), begin: 0, fields: 0, numbers: None }
+        Self {
+            delimiter,
+            text: Vec::new(),
+            begin: 0,
+            fields: 0,
+            numbers: None,
+        }
     }
 
     /// A field, in quotes where it needs them.
@@ -42,12 +48,14 @@ impl TextLines {
 
     pub(crate) fn integer(&mut self, value: impl itoa::Integer) {
         self.separate();
-        self.text.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+        self.text
+            .extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
     }
 
     pub(crate) fn number(&mut self, value: f64) {
         self.separate();
-        self.text.extend_from_slice(self.numbers.get_or_insert_default().text(value));
+        self.text
+            .extend_from_slice(self.numbers.get_or_insert_default().text(value));
     }
 
     /// Ends a line. A line of one empty field has quotes, since empty lines are not read.
@@ -61,7 +69,11 @@ impl TextLines {
 
     /// Hands the lines that have ended over, once they are many.
     pub(crate) fn pass(&mut self, out: &mut dyn Write) -> io::Result<()> {
-        if self.begin < HELD { Ok(()) } else { self.finish(out) }
+        if self.begin < HELD {
+            Ok(())
+        } else {
+            self.finish(out)
+        }
     }
 
     /// Hands all lines over.
@@ -114,10 +126,24 @@ mod tests {
 
     #[test]
     fn lines_are_those_of_the_csv_crate() {
-        let fields = ["", "a", "a,b", "a\tb", "say \"a\"", "two\nlines", "back\r", " a ", "#", "ä"];
+        let fields = [
+            "",
+            "a",
+            "a,b",
+            "a\tb",
+            "say \"a\"",
+            "two\nlines",
+            "back\r",
+            " a ",
+            "#",
+            "ä",
+        ];
         for delimiter in [b',', b'\t'] {
             let mut lines = TextLines::new(delimiter);
-            let mut expected = csv::WriterBuilder::new().delimiter(delimiter).flexible(true).from_writer(Vec::new());
+            let mut expected = csv::WriterBuilder::new()
+                .delimiter(delimiter)
+                .flexible(true)
+                .from_writer(Vec::new());
             for (at, field) in fields.iter().enumerate() {
                 lines.text(field);
                 lines.end();
@@ -127,7 +153,14 @@ mod tests {
                 lines.integer(at);
                 lines.end();
                 let others = [(0.5 * at as f64).to_string(), at.to_string()];
-                expected.write_record(fields[at..].iter().copied().chain(others.iter().map(String::as_str))).unwrap();
+                expected
+                    .write_record(
+                        fields[at..]
+                            .iter()
+                            .copied()
+                            .chain(others.iter().map(String::as_str)),
+                    )
+                    .unwrap();
             }
             assert_eq!(lines.into_bytes(), expected.into_inner().unwrap());
         }

@@ -84,7 +84,8 @@ macro_rules! each_number {
             $crate::typed_array::Values::U64($numbers) => $body,
             $crate::typed_array::Values::F32($numbers) => $body,
             $crate::typed_array::Values::F64($numbers) => $body,
-            $crate::typed_array::Values::Bytes { .. } | $crate::typed_array::Values::Chars { .. } => $text,
+            $crate::typed_array::Values::Bytes { .. }
+            | $crate::typed_array::Values::Chars { .. } => $text,
         }
     };
 }
@@ -163,7 +164,13 @@ impl TypedArray {
     /// One column.
     #[cfg(any(feature = "parquet", feature = "arrow", test))]
     pub(crate) fn column(values: Values, rows: usize, present: Option<Vec<bool>>) -> Self {
-        Self { values, rows, columns: 1, by_column: true, present }
+        Self {
+            values,
+            rows,
+            columns: 1,
+            by_column: true,
+            present,
+        }
     }
 
     pub(crate) fn is_text(&self) -> bool {
@@ -172,12 +179,20 @@ impl TypedArray {
 
     /// Where a value lies.
     fn place(&self, row: usize, column: usize) -> usize {
-        if self.by_column { column * self.rows + row } else { row * self.columns + column }
+        if self.by_column {
+            column * self.rows + row
+        } else {
+            row * self.columns + column
+        }
     }
 
     /// Where the first value of a column lies, and how far it is from one to the next.
     pub(crate) fn stride(&self, column: usize) -> (usize, usize) {
-        if self.by_column { (column * self.rows, 1) } else { (column, self.columns) }
+        if self.by_column {
+            (column * self.rows, 1)
+        } else {
+            (column, self.columns)
+        }
     }
 
     /// The value as a number; none for a text and for a missing value.
@@ -201,7 +216,9 @@ impl TypedArray {
 
     fn characters(&self, place: usize) -> String {
         let text = match &self.values {
-            Values::Bytes { width, data } => String::from_utf8_lossy(&data[place * width..][..*width]).into_owned(),
+            Values::Bytes { width, data } => {
+                String::from_utf8_lossy(&data[place * width..][..*width]).into_owned()
+            }
             Values::Chars { width, data } => {
                 let one = |&code: &u32| char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
                 data[place * width..][..*width].iter().map(one).collect()

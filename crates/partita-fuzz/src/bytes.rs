@@ -7,7 +7,9 @@ pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
 impl<'a> Bytes<'a> {
     /// The next byte.
     pub(crate) fn byte(&mut self) -> u8 {
-        let Some((&first, rest)) = self.0.split_first() else { return 0 };
+        let Some((&first, rest)) = self.0.split_first() else {
+            return 0;
+        };
         self.0 = rest;
         first
     }
@@ -20,7 +22,11 @@ impl<'a> Bytes<'a> {
     /// A number below `end`, which is not 0.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         let byte = usize::from(self.byte());
-        let byte = if end > 256 { byte << 8 | usize::from(self.byte()) } else { byte };
+        let byte = if end > 256 {
+            byte << 8 | usize::from(self.byte())
+        } else {
+            byte
+        };
         byte % end
     }
 

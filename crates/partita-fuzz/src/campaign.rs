@@ -45,14 +45,26 @@ pub struct Failure {
 
 impl std::fmt::Debug for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}; on {} bytes: {}", self.what, self.input.len(), self.input.escape_ascii())
+        write!(
+            f,
+            "{}; on {} bytes: {}",
+            self.what,
+            self.input.len(),
+            self.input.escape_ascii()
+        )
     }
 }
 
 impl Campaign {
     /// A campaign of the seeds alone, in an order of mutations that `seed` fixes.
     pub fn new(target: &'static Target, seed: u64) -> Self {
-        Self { target, seed, executions: None, time: None, last: None }
+        Self {
+            target,
+            seed,
+            executions: None,
+            time: None,
+            last: None,
+        }
     }
 
     /// The same with at least so many executions.
@@ -79,7 +91,10 @@ impl Campaign {
     /// Runs seeds, findings and mutations on one thread.
     pub fn run(&self) -> Report {
         hear_panics();
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool of one thread");
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(1)
+            .build()
+            .expect("a pool of one thread");
         pool.install(|| self.run_here())
     }
 
@@ -104,7 +119,9 @@ impl Campaign {
             report.longest = report.longest.max(took);
             report.executions += 1;
             if let Some(what) = failed {
-                failures.entry(kind(&what)).or_insert(Failure { what, input });
+                failures
+                    .entry(kind(&what))
+                    .or_insert(Failure { what, input });
             }
         }
         report.failures = failures.into_values().collect();
@@ -146,7 +163,13 @@ impl Campaign {
         }
         let heard = LAST_PANIC.take();
         let slow = || (took > PATIENCE).then(|| format!("took longer than {PATIENCE:?}"));
-        (took, ended.err().map(|_| heard.unwrap_or_else(|| "a panic".into())).or_else(slow))
+        (
+            took,
+            ended
+                .err()
+                .map(|_| heard.unwrap_or_else(|| "a panic".into()))
+                .or_else(slow),
+        )
     }
 }
 
@@ -173,5 +196,8 @@ fn hear_panics() {
 
 /// What two failures of the same kind have in common: no numbers, and not the end of a long message.
 fn kind(what: &str) -> String {
-    what.chars().filter(|c| !c.is_ascii_digit()).take(120).collect()
+    what.chars()
+        .filter(|c| !c.is_ascii_digit())
+        .take(120)
+        .collect()
 }

@@ -28,20 +28,36 @@ impl CommandLine {
         let mut from = Bytes(bytes);
         let method = METHODS[from.below(METHODS.len())];
         let settings = settings(method, &mut from);
-        let settings = settings.values().iter().filter_map(|(name, value)| Some(format!("{name}={}", text(value)?)));
+        let settings = settings
+            .values()
+            .iter()
+            .filter_map(|(name, value)| Some(format!("{name}={}", text(value)?)));
         let settings = settings.collect();
         let ensemble = ensemble(&mut from).filter(|ensemble| ensemble.memberships().is_none())?;
         let clusters = 1 + from.below(ensemble.objects());
-        Some(Self { labels: csv(&ensemble), method: method.info().name, clusters, settings })
+        Some(Self {
+            labels: csv(&ensemble),
+            method: method.info().name,
+            clusters,
+            settings,
+        })
     }
 }
 
 fn csv(ensemble: &Ensemble) -> String {
     let bases = 0..ensemble.bases().len();
-    let names: Vec<&str> = ensemble.bases().iter().map(partita::BaseClustering::name).collect();
+    let names: Vec<&str> = ensemble
+        .bases()
+        .iter()
+        .map(partita::BaseClustering::name)
+        .collect();
     let mut text = format!("{}\n", names.join(","));
     for i in 0..ensemble.objects() {
-        let label = |u| ensemble.label(i, u).map_or_else(String::new, |label| format!("c{label}"));
+        let label = |u| {
+            ensemble
+                .label(i, u)
+                .map_or_else(String::new, |label| format!("c{label}"))
+        };
         let row: Vec<String> = bases.clone().map(label).collect();
         writeln!(text, "{}", row.join(",")).expect("text takes text");
     }
@@ -64,10 +80,19 @@ mod tests {
 
     #[test]
     fn bytes_become_a_file_and_settings() {
-        let found: Vec<CommandLine> =
-            (0..200_u32).filter_map(|i| CommandLine::of(&i.to_le_bytes().repeat(40))).collect();
+        let found: Vec<CommandLine> = (0..200_u32)
+            .filter_map(|i| CommandLine::of(&i.to_le_bytes().repeat(40)))
+            .collect();
         assert!(found.len() > 100 && found.iter().any(|line| !line.settings.is_empty()));
-        let lines = |text: &str| text.lines().map(|line| line.split(',').count()).collect::<Vec<_>>();
-        assert!(found.iter().all(|line| lines(&line.labels).windows(2).all(|two| two[0] == two[1])));
+        let lines = |text: &str| {
+            text.lines()
+                .map(|line| line.split(',').count())
+                .collect::<Vec<_>>()
+        };
+        assert!(
+            found
+                .iter()
+                .all(|line| lines(&line.labels).windows(2).all(|two| two[0] == two[1]))
+        );
     }
 }

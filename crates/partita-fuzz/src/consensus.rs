@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use partita::ndarray::Array2;
 use partita::{
-    BaseWeights, Clusters, Consensus, Ensemble, EnsembleBuilder, Features, Flow, METHODS, MemoryBudget, ModelInput,
-    ModelReads, Monitor, ObjectWeights, Outcome, Problem, Reads, SettingInfo, SettingMap, SettingRange, SettingValues,
-    Shares, consense,
+    BaseWeights, Clusters, Consensus, Ensemble, EnsembleBuilder, Features, Flow, METHODS,
+    MemoryBudget, ModelInput, ModelReads, Monitor, ObjectWeights, Outcome, Problem, Reads,
+    SettingInfo, SettingMap, SettingRange, SettingValues, Shares, consense,
 };
 use serde_json::{Map, Value, json};
 
@@ -29,7 +29,11 @@ impl Monitor for Deadline {
     }
 
     fn flow(&self) -> Flow {
-        if Instant::now() < self.0 { Flow::Continue } else { Flow::Stop }
+        if Instant::now() < self.0 {
+            Flow::Continue
+        } else {
+            Flow::Stop
+        }
     }
 }
 
@@ -37,20 +41,26 @@ pub(crate) fn consensus(bytes: &[u8]) {
     let mut from = Bytes(bytes);
     let method = METHODS[from.below(METHODS.len())];
     let settings = settings(method, &mut from);
-    let Some(ensemble) = ensemble(&mut from) else { return };
+    let Some(ensemble) = ensemble(&mut from) else {
+        return;
+    };
     let clusters = match from.byte() {
         0..=19 => Clusters::Auto,
         byte => Clusters::Exactly(usize::from(byte) % (ensemble.objects() + 2)),
     };
-    let (base_weights, object_weights) =
-        (weights(&mut from, ensemble.bases().len()), weights(&mut from, ensemble.objects()));
+    let (base_weights, object_weights) = (
+        weights(&mut from, ensemble.bases().len()),
+        weights(&mut from, ensemble.objects()),
+    );
     let (base_weights, object_weights) = (
         base_weights.and_then(|w| fine(BaseWeights::new(w))),
         object_weights.and_then(|w| fine(ObjectWeights::new(w))),
     );
     let columns = ["x", "y"].map(str::to_owned);
     let values = table(&mut from, ensemble.objects());
-    let mut problem = Problem::new(&ensemble, clusters).seed(u64::from(from.byte())).settings(settings);
+    let mut problem = Problem::new(&ensemble, clusters)
+        .seed(u64::from(from.byte()))
+        .settings(settings);
     problem.budget = MemoryBudget::new(256 << 20);
     (problem.weights, problem.object_weights) = (base_weights.as_ref(), object_weights.as_ref());
     if method.info().capabilities.reads == Reads::LabelsAndFeatures {
@@ -78,12 +88,23 @@ fn value(values: &SettingValues, from: &mut Bytes<'_>) -> Value {
         SettingValues::Boolean => Value::Bool(from.one_in(2)),
         SettingValues::Integer(range) => whole(range, from),
         SettingValues::Number(range) => {
-            let ends = [range.low, range.high, f64::midpoint(range.low, range.high.min(1e3)), range.low + 1e-9];
-            let value = if from.one_in(3) { from.float() } else { from.choose(&ends) };
+            let ends = [
+                range.low,
+                range.high,
+                f64::midpoint(range.low, range.high.min(1e3)),
+                range.low + 1e-9,
+            ];
+            let value = if from.one_in(3) {
+                from.float()
+            } else {
+                from.choose(&ends)
+            };
             json!(value)
         }
         SettingValues::Choice(words) => json!(from.choose(words)),
-        SettingValues::Text(_) => json!(from.choose(&["", "0", "x", "auto", "0.5", "u0", "a,b", "1..3"])),
+        SettingValues::Text(_) => {
+            json!(from.choose(&["", "0", "x", "auto", "0.5", "u0", "a,b", "1..3"]))
+        }
         SettingValues::Optional(inner) => {
             if from.one_in(3) {
                 Value::Null
@@ -116,10 +137,13 @@ pub(crate) fn ensemble(from: &mut Bytes<'_>) -> Option<Ensemble> {
         let added = if soft {
             let table = Array2::from_shape_fn((n, clusters), |_| f64::from(from.byte() % 5));
             let sums: Vec<f64> = table.outer_iter().map(|row| row.sum()).collect();
-            let shares = Array2::from_shape_fn((n, clusters), |(i, j)| table[[i, j]] / sums[i].max(1.0));
+            let shares =
+                Array2::from_shape_fn((n, clusters), |(i, j)| table[[i, j]] / sums[i].max(1.0));
             let shares = fine(Shares::new(shares))?;
             let names = (0..clusters).map(|j| j.to_string()).collect();
-            builder.push_soft(format!("u{u}"), names, &shares, 1 + from.below(4)).map(|_| ())
+            builder
+                .push_soft(format!("u{u}"), names, &shares, 1 + from.below(4))
+                .map(|_| ())
         } else {
             let label = |byte: u8| (byte % 8 != 7).then_some(usize::from(byte) % clusters);
             let labels: Vec<Option<usize>> = (0..n).map(|_| label(from.byte())).collect();
@@ -132,13 +156,18 @@ pub(crate) fn ensemble(from: &mut Bytes<'_>) -> Option<Ensemble> {
 
 /// Weights, if any: some of them 0, tiny, large, or not weights at all.
 fn weights(from: &mut Bytes<'_>, count: usize) -> Option<Vec<f64>> {
-    from.one_in(4).then(|| (0..count).map(|_| from.float()).collect())
+    from.one_in(4)
+        .then(|| (0..count).map(|_| from.float()).collect())
 }
 
 fn table(from: &mut Bytes<'_>, objects: usize) -> Array2<f64> {
     let wild = from.one_in(6);
     Array2::from_shape_fn((objects, 2), |_| {
-        let value = if wild { from.float() } else { f64::from(from.byte() % 7) };
+        let value = if wild {
+            from.float()
+        } else {
+            f64::from(from.byte() % 7)
+        };
         if value.is_finite() { value } else { 0.0 }
     })
 }
@@ -148,25 +177,62 @@ fn check(method: &dyn Consensus, problem: &Problem<'_>, outcome: &Outcome) {
     let (name, n) = (method.info().name, problem.ensemble.objects());
     let labels = outcome.partition.labels();
     let most = outcome.partition.clusters();
-    assert!(labels.len() == n && labels.iter().all(|&label| (label as usize) < most), "{name}: one label an object");
-    assert!(outcome.partition.live_clusters() >= 1, "{name}: a cluster at least");
+    assert!(
+        labels.len() == n && labels.iter().all(|&label| (label as usize) < most),
+        "{name}: one label an object"
+    );
+    assert!(
+        outcome.partition.live_clusters() >= 1,
+        "{name}: a cluster at least"
+    );
     if let Clusters::Exactly(asked) = problem.clusters {
-        assert!(outcome.partition.live_clusters() <= asked, "{name}: at most K clusters");
+        assert!(
+            outcome.partition.live_clusters() <= asked,
+            "{name}: at most K clusters"
+        );
     }
-    assert!(outcome.certainty.len() == n, "{name}: one certainty an object");
+    assert!(
+        outcome.certainty.len() == n,
+        "{name}: one certainty an object"
+    );
     let certain = outcome.certainty.iter().all(|c| (0.0..=1.0).contains(c));
-    assert!(certain, "{name}: certainty is in 0..=1: {:?}", outcome.certainty);
+    assert!(
+        certain,
+        "{name}: certainty is in 0..=1: {:?}",
+        outcome.certainty
+    );
     outcome.soft.iter().for_each(check_soft);
     assert!(
-        outcome.soft.as_ref().is_none_or(|soft| soft.hard() == outcome.partition),
+        outcome
+            .soft
+            .as_ref()
+            .is_none_or(|soft| soft.hard() == outcome.partition),
         "{name}: labels are the most probable"
     );
     let objective = outcome.objective.as_ref();
-    assert!(objective.is_none_or(|o| o.value.is_finite()), "{name}: the objective is a number: {objective:?}");
-    assert!(outcome.kkt_gap.is_none_or(f64::is_finite), "{name}: the gap is a number");
-    let tree = outcome.dendrogram.iter().flat_map(partita::Dendrogram::merges);
-    assert!(tree.clone().all(|merge| merge.height.is_finite()), "{name}: heights are numbers");
-    assert!(outcome.warnings.iter().all(|warning| !warning.contains('\n')), "{name}: a warning is one line");
+    assert!(
+        objective.is_none_or(|o| o.value.is_finite()),
+        "{name}: the objective is a number: {objective:?}"
+    );
+    assert!(
+        outcome.kkt_gap.is_none_or(f64::is_finite),
+        "{name}: the gap is a number"
+    );
+    let tree = outcome
+        .dendrogram
+        .iter()
+        .flat_map(partita::Dendrogram::merges);
+    assert!(
+        tree.clone().all(|merge| merge.height.is_finite()),
+        "{name}: heights are numbers"
+    );
+    assert!(
+        outcome
+            .warnings
+            .iter()
+            .all(|warning| !warning.contains('\n')),
+        "{name}: a warning is one line"
+    );
     assert!(serde_json::to_string(&outcome.details).is_ok());
     predicted(name, problem, outcome);
 }
@@ -176,8 +242,12 @@ fn predicted(name: &str, problem: &Problem<'_>, outcome: &Outcome) {
     let Some(model) = &outcome.model else { return };
     let saved = model.to_json();
     let text = saved.to_string();
-    let read = serde_json::from_str(&text).ok().and_then(|saved| partita::load_model(&saved).ok());
-    let Some(read) = read else { panic!("{name}: a model can be read again: {text}") };
+    let read = serde_json::from_str(&text)
+        .ok()
+        .and_then(|saved| partita::load_model(&saved).ok());
+    let Some(read) = read else {
+        panic!("{name}: a model can be read again: {text}")
+    };
     if read.reads() == ModelReads::Labels
         && let Some(soft) = fine(read.predict(&ModelInput::Labels(problem.ensemble)))
     {

@@ -15,8 +15,18 @@ thread_local! {
 pub(crate) fn folder() -> PathBuf {
     FOLDER.with_borrow_mut(|folder| {
         let memory = Path::new("/dev/shm");
-        let made = || if memory.is_dir() { TempDir::new_in(memory) } else { TempDir::new() };
-        let folder = folder.get_or_insert_with(|| made().or_else(|_| TempDir::new()).expect("a temporary folder"));
+        let made = || {
+            if memory.is_dir() {
+                TempDir::new_in(memory)
+            } else {
+                TempDir::new()
+            }
+        };
+        let folder = folder.get_or_insert_with(|| {
+            made()
+                .or_else(|_| TempDir::new())
+                .expect("a temporary folder")
+        });
         folder.path().to_owned()
     })
 }

@@ -63,23 +63,91 @@ pub struct Target {
 
 /// All targets.
 pub static TARGETS: &[Target] = &[
-    Target { name: "csv", run: readers::csv, seeds: seeds::csv },
-    Target { name: "packed", run: readers::packed, seeds: seeds::packed },
-    Target { name: "npy", run: readers::npy, seeds: seeds::npy },
-    Target { name: "npz", run: readers::npz, seeds: seeds::npz },
-    Target { name: "arrays", run: readers::arrays, seeds: seeds::arrays },
-    Target { name: "parquet", run: readers::parquet, seeds: seeds::parquet },
-    Target { name: "arrow", run: readers::arrow, seeds: seeds::arrow },
-    Target { name: "mat", run: readers::mat, seeds: seeds::mat },
-    Target { name: "ancestry", run: readers::ancestry, seeds: seeds::ancestry },
-    Target { name: "recipe", run: saved_files::recipe, seeds: seeds::recipe },
-    Target { name: "record", run: saved_files::record, seeds: seeds::record },
-    Target { name: "model", run: saved_files::model, seeds: seeds::model },
-    Target { name: "manifest", run: saved_files::manifest, seeds: seeds::manifest },
-    Target { name: "parts", run: saved_files::parts, seeds: seeds::parts },
-    Target { name: "settings", run: settings::settings, seeds: seeds::settings },
-    Target { name: "sums", run: sums::sums, seeds: seeds::choices },
-    Target { name: "consensus", run: consensus::consensus, seeds: seeds::choices },
+    Target {
+        name: "csv",
+        run: readers::csv,
+        seeds: seeds::csv,
+    },
+    Target {
+        name: "packed",
+        run: readers::packed,
+        seeds: seeds::packed,
+    },
+    Target {
+        name: "npy",
+        run: readers::npy,
+        seeds: seeds::npy,
+    },
+    Target {
+        name: "npz",
+        run: readers::npz,
+        seeds: seeds::npz,
+    },
+    Target {
+        name: "arrays",
+        run: readers::arrays,
+        seeds: seeds::arrays,
+    },
+    Target {
+        name: "parquet",
+        run: readers::parquet,
+        seeds: seeds::parquet,
+    },
+    Target {
+        name: "arrow",
+        run: readers::arrow,
+        seeds: seeds::arrow,
+    },
+    Target {
+        name: "mat",
+        run: readers::mat,
+        seeds: seeds::mat,
+    },
+    Target {
+        name: "ancestry",
+        run: readers::ancestry,
+        seeds: seeds::ancestry,
+    },
+    Target {
+        name: "recipe",
+        run: saved_files::recipe,
+        seeds: seeds::recipe,
+    },
+    Target {
+        name: "record",
+        run: saved_files::record,
+        seeds: seeds::record,
+    },
+    Target {
+        name: "model",
+        run: saved_files::model,
+        seeds: seeds::model,
+    },
+    Target {
+        name: "manifest",
+        run: saved_files::manifest,
+        seeds: seeds::manifest,
+    },
+    Target {
+        name: "parts",
+        run: saved_files::parts,
+        seeds: seeds::parts,
+    },
+    Target {
+        name: "settings",
+        run: settings::settings,
+        seeds: seeds::settings,
+    },
+    Target {
+        name: "sums",
+        run: sums::sums,
+        seeds: seeds::choices,
+    },
+    Target {
+        name: "consensus",
+        run: consensus::consensus,
+        seeds: seeds::choices,
+    },
 ];
 
 /// The target of this name.
@@ -90,15 +158,24 @@ pub fn target(name: &str) -> Option<&'static Target> {
 impl Target {
     /// The folder of inputs that once failed and must not again.
     pub fn findings(&self) -> PathBuf {
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("findings").join(self.name)
+        Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("findings")
+            .join(self.name)
     }
 
     /// Inputs that once failed, in the order of their names.
     pub fn found(&self) -> Vec<Vec<u8>> {
-        let mut files: Vec<PathBuf> =
-            std::fs::read_dir(self.findings()).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+        let mut files: Vec<PathBuf> = std::fs::read_dir(self.findings())
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.path())
+            .collect();
         files.sort();
-        files.iter().filter_map(|file| std::fs::read(file).ok()).collect()
+        files
+            .iter()
+            .filter_map(|file| std::fs::read(file).ok())
+            .collect()
     }
 }
 
@@ -111,7 +188,9 @@ mod tests {
 
     fn holds(name: &str) {
         let target = target(name).expect("a target of this name");
-        let report = Campaign::new(target, 20_260_401).executions(EXECUTIONS).run();
+        let report = Campaign::new(target, 20_260_401)
+            .executions(EXECUTIONS)
+            .run();
         assert!(report.failures.is_empty(), "{name}: {:#?}", report.failures);
         assert!(report.executions >= EXECUTIONS);
     }
@@ -134,7 +213,11 @@ mod tests {
         for target in TARGETS {
             let seeds = (target.seeds)();
             assert!(!seeds.is_empty(), "{}", target.name);
-            assert!(seeds.iter().all(|seed| seed.len() < 8192), "{}: some kB at most", target.name);
+            assert!(
+                seeds.iter().all(|seed| seed.len() < 8192),
+                "{}: some kB at most",
+                target.name
+            );
         }
     }
 }

@@ -73,7 +73,11 @@ fn change(bytes: &mut Vec<u8>, other: &[u8], rng: &mut impl Rng) {
     match rng.random_range(0..11) {
         0 => bytes[at] ^= 1 << rng.random_range(0..8),
         1 => bytes[at] = rng.random(),
-        2 => bytes[at] = bytes[at].wrapping_add(rng.random_range(0..8)).wrapping_sub(4),
+        2 => {
+            bytes[at] = bytes[at]
+                .wrapping_add(rng.random_range(0..8))
+                .wrapping_sub(4)
+        }
         3 => edge(&mut bytes[at..], rng),
         4 => bytes.truncate(at),
         5 => {
@@ -93,7 +97,11 @@ fn change(bytes: &mut Vec<u8>, other: &[u8], rng: &mut impl Rng) {
             let end = (at + piece.len()).min(bytes.len());
             bytes[at..end].copy_from_slice(&piece[..end - at]);
         }
-        9 => insert(bytes, at, WORDS[rng.random_range(0..WORDS.len())].as_bytes()),
+        9 => insert(
+            bytes,
+            at,
+            WORDS[rng.random_range(0..WORDS.len())].as_bytes(),
+        ),
         _ => replace_number(bytes, at, rng),
     }
 }
@@ -126,8 +134,13 @@ fn insert(bytes: &mut Vec<u8>, at: usize, piece: &[u8]) {
 /// Writes another number where digits are, or a word.
 fn replace_number(bytes: &mut Vec<u8>, at: usize, rng: &mut impl Rng) {
     let digit = |byte: &u8| byte.is_ascii_digit();
-    let Some(start) = bytes[at..].iter().position(digit).map(|start| at + start) else { return };
-    let end = bytes[start..].iter().position(|byte| !digit(byte)).map_or(bytes.len(), |length| start + length);
+    let Some(start) = bytes[at..].iter().position(digit).map(|start| at + start) else {
+        return;
+    };
+    let end = bytes[start..]
+        .iter()
+        .position(|byte| !digit(byte))
+        .map_or(bytes.len(), |length| start + length);
     let new = match rng.random_range(0..3) {
         0 => EDGES[rng.random_range(0..EDGES.len())].to_string(),
         1 => rng.random_range(0..20u32).to_string(),

@@ -5,8 +5,9 @@ use std::io::{Cursor, Write};
 use std::path::Path;
 
 use partita::files::{
-    ClusterTable, Encode, FileError, Impute, LabelBlock, LabelGroups, ReadOptions, TableGroups, is_sparse_table,
-    load_ensemble, load_labels, load_table, read_runs, read_soft, read_sparse_npz, read_sparse_table,
+    ClusterTable, Encode, FileError, Impute, LabelBlock, LabelGroups, ReadOptions, TableGroups,
+    is_sparse_table, load_ensemble, load_labels, load_table, read_runs, read_soft, read_sparse_npz,
+    read_sparse_table,
 };
 use partita::{Ensemble, MemoryBudget};
 use partita_app::FileKind;
@@ -20,7 +21,10 @@ pub(crate) const BUDGET: MemoryBudget = MemoryBudget::new(64 << 20);
 /// An error is one line that a person can read.
 pub(crate) fn check_error(error: &impl Display) {
     let message = error.to_string();
-    assert!(!message.is_empty() && !message.contains('\n'), "an error is one line: {message:?}");
+    assert!(
+        !message.is_empty() && !message.contains('\n'),
+        "an error is one line: {message:?}"
+    );
 }
 
 pub(crate) fn fine<T>(result: Result<T, impl Display>) -> Option<T> {
@@ -50,28 +54,52 @@ fn options(byte: u8) -> ReadOptions {
 /// What is read of a file of label rows.
 fn check_ensemble(ensemble: &Ensemble) {
     let (n, bases) = (ensemble.objects(), ensemble.bases());
-    assert!(n > 0 && !bases.is_empty(), "an ensemble has objects and base clusterings");
+    assert!(
+        n > 0 && !bases.is_empty(),
+        "an ensemble has objects and base clusterings"
+    );
     for (u, base) in bases.iter().enumerate() {
         assert_eq!(base.values().len(), base.clusters());
         if ensemble.memberships().is_none() {
-            assert!((0..n).all(|i| ensemble.label(i, u).is_none_or(|label| label < base.clusters())));
+            assert!((0..n).all(|i| {
+                ensemble
+                    .label(i, u)
+                    .is_none_or(|label| label < base.clusters())
+            }));
         }
     }
     if let Some(shares) = ensemble.memberships() {
-        assert!((0..n).all(|i| shares.row(i).1.iter().all(|share| (0.0..=1.0 + 1e-9).contains(share))));
+        assert!((0..n).all(|i| {
+            shares
+                .row(i)
+                .1
+                .iter()
+                .all(|share| (0.0..=1.0 + 1e-9).contains(share))
+        }));
     }
 }
 
 /// Every reader of tables, ensembles and labels.
 fn read_all(path: &Path, options: &ReadOptions) {
     if let Some((table, _)) = fine(load_table(path, options)) {
-        assert!(table.values.iter().all(|value| value.is_finite()), "tables have finite numbers");
+        assert!(
+            table.values.iter().all(|value| value.is_finite()),
+            "tables have finite numbers"
+        );
         assert_eq!(table.values.ncols(), table.columns.len());
-        assert!(table.object_names.is_none_or(|names| names.len() == table.values.nrows()));
+        assert!(
+            table
+                .object_names
+                .is_none_or(|names| names.len() == table.values.nrows())
+        );
     }
     if let Some((loaded, _)) = fine(load_ensemble(path, options)) {
         check_ensemble(&loaded.ensemble);
-        assert!(loaded.truth.is_none_or(|truth| truth.values.len() == loaded.ensemble.objects()));
+        assert!(
+            loaded
+                .truth
+                .is_none_or(|truth| truth.values.len() == loaded.ensemble.objects())
+        );
     }
     fine(load_labels(path, options));
     fine(FileKind::of(path, options));
@@ -114,7 +142,14 @@ pub(crate) fn csv(bytes: &[u8]) {
 /// Packed text: by gzip or Zstandard, as the first byte says.
 pub(crate) fn packed(bytes: &[u8]) {
     let (&how, bytes) = bytes.split_first().unwrap_or((&0, &[]));
-    let path = file(if how & 1 == 0 { "a.csv.gz" } else { "a.csv.zst" }, bytes);
+    let path = file(
+        if how & 1 == 0 {
+            "a.csv.gz"
+        } else {
+            "a.csv.zst"
+        },
+        bytes,
+    );
     read_all(&path, &options(0));
 }
 
@@ -161,7 +196,8 @@ pub(crate) fn arrays(bytes: &[u8]) {
     let mut from = Bytes(bytes);
     let how = from.byte();
     let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
-    let stored = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    let stored =
+        zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
     for _ in 0..from.below(8) {
         let name = from.choose(&ARRAYS);
         let length = from.below(4096).min(from.rest().len());

@@ -6,7 +6,10 @@ use partita::files::{Manifest, ManifestRows, ReadOptions};
 use partita::generate::{Recipe, merge_parts};
 use partita::mixture::RowModel;
 use partita::ndarray::Array2;
-use partita::{BaseClustering, Ensemble, Features, GroupRows, Model, ModelInput, ModelReads, RowBlocks, SoftPartition};
+use partita::{
+    BaseClustering, Ensemble, Features, GroupRows, Model, ModelInput, ModelReads, RowBlocks,
+    SoftPartition,
+};
 use partita_app::{PredictionInput, RunRecord, load_model, model_facts, recipe_from};
 
 use crate::input_file::{file, folder};
@@ -26,12 +29,21 @@ pub(crate) fn recipe(bytes: &[u8]) {
             continue;
         }
         let json = recipe.to_json(partita::Seed::new(1));
-        assert_eq!(Recipe::from_json(&json).map(|(recipe, _)| recipe).ok().as_ref(), Some(&recipe), "{json}");
+        assert_eq!(
+            Recipe::from_json(&json)
+                .map(|(recipe, _)| recipe)
+                .ok()
+                .as_ref(),
+            Some(&recipe),
+            "{json}"
+        );
     }
 }
 
 pub(crate) fn record(bytes: &[u8]) {
-    let Some(record) = fine(RunRecord::open(&file("record.json", bytes))) else { return };
+    let Some(record) = fine(RunRecord::open(&file("record.json", bytes))) else {
+        return;
+    };
     record.experiment_again();
     fine(record.check_inputs());
     let text = fine(record.to_json()).expect("what was read can be written");
@@ -43,15 +55,17 @@ pub(crate) fn record(bytes: &[u8]) {
 pub(crate) fn model(bytes: &[u8]) {
     let path = file("model.json", bytes);
     fine(model_facts(&path));
-    let Some(model) = fine(load_model(&path)) else { return };
+    let Some(model) = fine(load_model(&path)) else {
+        return;
+    };
     let columns = ["x", "y"].map(str::to_owned);
     let values = Array2::from_shape_fn((4, 2), |(i, j)| [0.0, 1.0, -1e300, 1e300][(i + j) % 4]);
     let ensemble = small_ensemble();
     let input = match model.reads() {
         ModelReads::Labels => ModelInput::Labels(&ensemble),
-        ModelReads::Features => {
-            ModelInput::Features(Features::new(&columns, values.view()).expect("finite numbers with names"))
-        }
+        ModelReads::Features => ModelInput::Features(
+            Features::new(&columns, values.view()).expect("finite numbers with names"),
+        ),
     };
     fine(model.unread(&input));
     if let Some(soft) = fine(model.predict(&input)) {
@@ -59,34 +73,63 @@ pub(crate) fn model(bytes: &[u8]) {
     }
     model.to_json();
     let table = file("new.csv", b"x,y,a,b\n0,1,x,u\n1,0,y,v\n2,2,z,u\n");
-    fine(PredictionInput { model: path, input: table, ..PredictionInput::default() }.predict(&partita_app::NoObserver));
+    fine(
+        PredictionInput {
+            model: path,
+            input: table,
+            ..PredictionInput::default()
+        }
+        .predict(&partita_app::NoObserver),
+    );
 }
 
 /// Probabilities are finite, from 0 to 1, and sum to 1.
 pub(crate) fn check_soft(soft: &SoftPartition) {
     for row in soft.rows().outer_iter() {
-        assert!(row.iter().all(|p| (0.0..=1.0 + 1e-9).contains(p)), "probabilities are in 0..=1: {row}");
-        assert!((row.sum() - 1.0).abs() < 1e-6, "probabilities sum to 1: {row}");
+        assert!(
+            row.iter().all(|p| (0.0..=1.0 + 1e-9).contains(p)),
+            "probabilities are in 0..=1: {row}"
+        );
+        assert!(
+            (row.sum() - 1.0).abs() < 1e-6,
+            "probabilities sum to 1: {row}"
+        );
     }
 }
 
 /// Four objects, two base clusterings, a missing label.
 pub(crate) fn small_ensemble() -> Ensemble {
-    let base = |name: &str, values: [&str; 2]| BaseClustering::new(name, values.map(str::to_owned).to_vec());
+    let base = |name: &str, values: [&str; 2]| {
+        BaseClustering::new(name, values.map(str::to_owned).to_vec())
+    };
     let rows = partita::ndarray::array![[0u8, 0], [0, 1], [1, 1], [1, u8::MAX]];
-    Ensemble::from_bytes(rows, vec![base("a", ["x", "y"]), base("b", ["u", "v"])]).expect("labels below 2")
+    Ensemble::from_bytes(rows, vec![base("a", ["x", "y"]), base("b", ["u", "v"])])
+        .expect("labels below 2")
 }
 
 /// A model of these label rows.
 pub(crate) fn row_model() -> serde_json::Value {
-    let soft = SoftPartition::new(partita::ndarray::array![[0.9, 0.1], [0.8, 0.2], [0.2, 0.8], [0.0, 1.0]]);
+    let soft = SoftPartition::new(partita::ndarray::array![
+        [0.9, 0.1],
+        [0.8, 0.2],
+        [0.2, 0.8],
+        [0.0, 1.0]
+    ]);
     RowModel::of_consensus(&small_ensemble(), &soft.expect("rows that sum to 1")).to_json()
 }
 
 /// Label rows as an array.
 pub(crate) fn labels_npy() -> Vec<u8> {
-    let header = format!("{:<117}\n", "{'descr': '|i1', 'fortran_order': False, 'shape': (4, 2), }");
-    let header = [b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..], header.as_bytes()].concat();
+    let header = format!(
+        "{:<117}\n",
+        "{'descr': '|i1', 'fortran_order': False, 'shape': (4, 2), }"
+    );
+    let header = [
+        b"\x93NUMPY\x01\x00",
+        &(header.len() as u16).to_le_bytes()[..],
+        header.as_bytes(),
+    ]
+    .concat();
     [&header[..], &[0, 0, 0, 1, 1, 1, 1, 0xff]].concat()
 }
 
@@ -102,7 +145,9 @@ pub(crate) fn labels_file() -> PathBuf {
 /// A manifest, and the rows that it promises.
 pub(crate) fn manifest(bytes: &[u8]) {
     labels_file();
-    let Some(rows) = fine(ManifestRows::open(&file("manifest.json", bytes), BUDGET)) else { return };
+    let Some(rows) = fine(ManifestRows::open(&file("manifest.json", bytes), BUDGET)) else {
+        return;
+    };
     rows.transient();
     if fine(rows.open_files()).is_none() {
         return;
@@ -113,7 +158,11 @@ pub(crate) fn manifest(bytes: &[u8]) {
             found += rows.len() as u64;
         });
         if fine(read).is_some() {
-            assert_eq!(found, range.end - range.start, "a group has the rows that the manifest says");
+            assert_eq!(
+                found,
+                range.end - range.start,
+                "a group has the rows that the manifest says"
+            );
         }
     }
 }
@@ -127,7 +176,7 @@ pub(crate) fn parts(bytes: &[u8]) {
 
 /// A manifest of the one file.
 pub(crate) fn whole_manifest() -> Vec<u8> {
-    let (manifest, _) =
-        Manifest::of(&[labels_file()], &folder(), &ReadOptions::default(), 2).expect("an array of labels");
+    let (manifest, _) = Manifest::of(&[labels_file()], &folder(), &ReadOptions::default(), 2)
+        .expect("an array of labels");
     serde_json::to_vec(&manifest).expect("a manifest is plain data")
 }

@@ -13,8 +13,8 @@ use partita::generate::{Durable, Recipe, generate_durable};
 use partita::ndarray::{Array2, array};
 use partita::ssce::{Predictor, learn};
 use partita::{
-    Clusters, Ensemble, EnsembleBuilder, Features, METHODS, MemoryBudget, Partition, Problem, Seed, Shares, Silent,
-    consense, method,
+    Clusters, Ensemble, EnsembleBuilder, Features, METHODS, MemoryBudget, Partition, Problem, Seed,
+    Shares, Silent, consense, method,
 };
 use partita_app::{Experiment, MethodChoice, NoObserver, TableInput};
 use rand::Rng;
@@ -27,8 +27,10 @@ use crate::saved_files::{labels_npy, row_model, whole_manifest};
 fn table() -> Table {
     let values = array![[0.5, -1.0], [1e-300, 3.0], [2.0, 4e9], [7.0, 0.0]];
     let names = |names: [&str; 4]| names.map(str::to_owned).to_vec();
-    let label =
-        LabelColumn { name: "label".into(), values: names(["u", "u", "v", "v"]).into_iter().map(Some).collect() };
+    let label = LabelColumn {
+        name: "label".into(),
+        values: names(["u", "u", "v", "v"]).into_iter().map(Some).collect(),
+    };
     Table {
         columns: vec!["x".into(), "y".into()],
         values,
@@ -39,12 +41,19 @@ fn table() -> Table {
 
 fn ensemble(soft: bool) -> Ensemble {
     let mut builder = EnsembleBuilder::new(4);
-    builder.push("first", [Some("x"), Some("x"), None, Some("y")]).expect("labels");
+    builder
+        .push("first", [Some("x"), Some("x"), None, Some("y")])
+        .expect("labels");
     if soft {
-        let shares = Shares::new(array![[0.5, 0.5], [0.25, 0.75], [0.0, 0.0], [1.0, 0.0]]).expect("shares");
-        builder.push_soft("soft", vec!["0".into(), "1".into()], &shares, 8).expect("shares");
+        let shares =
+            Shares::new(array![[0.5, 0.5], [0.25, 0.75], [0.0, 0.0], [1.0, 0.0]]).expect("shares");
+        builder
+            .push_soft("soft", vec!["0".into(), "1".into()], &shares, 8)
+            .expect("shares");
     } else {
-        builder.push("second", [Some(1), Some(2), Some(2), Some(3)]).expect("labels");
+        builder
+            .push("second", [Some(1), Some(2), Some(2), Some(3)])
+            .expect("labels");
     }
     builder.finish().expect("an ensemble")
 }
@@ -67,10 +76,20 @@ fn behind_zero(bytes: Vec<u8>) -> Vec<u8> {
 /// Files of the tests of partita-files with this ending.
 fn stored(ending: &str) -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../partita-files/tests/data");
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut files: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|own| own == ending)).collect();
+    let entries = fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path());
+    let mut files: Vec<PathBuf> = entries
+        .filter(|path| path.extension().is_some_and(|own| own == ending))
+        .collect();
     files.sort();
-    files.iter().filter_map(|file| fs::read(file).ok()).map(behind_zero).collect()
+    files
+        .iter()
+        .filter_map(|file| fs::read(file).ok())
+        .map(behind_zero)
+        .collect()
 }
 
 fn both(ending: &str) -> Vec<Vec<u8>> {
@@ -112,7 +131,10 @@ pub(crate) fn npz() -> Vec<Vec<u8>> {
 
 /// The arrays of archives, unpacked: names by number, lengths, contents.
 pub(crate) fn arrays() -> Vec<Vec<u8>> {
-    npz().iter().filter_map(|seed| unpacked(&seed[1..])).collect()
+    npz()
+        .iter()
+        .filter_map(|seed| unpacked(&seed[1..]))
+        .collect()
 }
 
 fn unpacked(bytes: &[u8]) -> Option<Vec<u8>> {
@@ -141,16 +163,34 @@ pub(crate) fn mat() -> Vec<Vec<u8>> {
 
 pub(crate) fn arrow() -> Vec<Vec<u8>> {
     let batch = RecordBatch::try_from_iter_with_nullable([
-        ("object", Arc::new(StringArray::from(vec!["a", "b", "c"])) as _, true),
-        ("one", Arc::new(Int32Array::from(vec![Some(1), None, Some(2)])) as _, true),
-        ("two", Arc::new(Float64Array::from(vec![0.5, 1.0, f64::NAN])) as _, true),
+        (
+            "object",
+            Arc::new(StringArray::from(vec!["a", "b", "c"])) as _,
+            true,
+        ),
+        (
+            "one",
+            Arc::new(Int32Array::from(vec![Some(1), None, Some(2)])) as _,
+            true,
+        ),
+        (
+            "two",
+            Arc::new(Float64Array::from(vec![0.5, 1.0, f64::NAN])) as _,
+            true,
+        ),
     ])
     .expect("columns of one length");
     let (mut file, mut stream) = (vec![0], vec![0]);
     let mut writer = FileWriter::try_new(&mut file, &batch.schema()).expect("a header");
-    writer.write(&batch).and_then(|()| writer.finish()).expect("room in memory");
+    writer
+        .write(&batch)
+        .and_then(|()| writer.finish())
+        .expect("room in memory");
     let mut writer = StreamWriter::try_new(&mut stream, &batch.schema()).expect("a header");
-    writer.write(&batch).and_then(|()| writer.finish()).expect("room in memory");
+    writer
+        .write(&batch)
+        .and_then(|()| writer.finish())
+        .expect("room in memory");
     vec![file, stream]
 }
 
@@ -169,11 +209,14 @@ pub(crate) fn recipe() -> Vec<Vec<u8>> {
         "base_k = \"sqrt\"\n",
     ]);
     all.push(Recipe::default().to_json(Seed::new(7)).into_bytes());
-    all.extend(
-        ["nbce", "kdd", "ssce"]
-            .iter()
-            .filter_map(|name| Some(Recipe::preset(name, 3).ok()?.to_json(Seed::new(1)).into_bytes())),
-    );
+    all.extend(["nbce", "kdd", "ssce"].iter().filter_map(|name| {
+        Some(
+            Recipe::preset(name, 3)
+                .ok()?
+                .to_json(Seed::new(1))
+                .into_bytes(),
+        )
+    }));
     all
 }
 
@@ -184,11 +227,19 @@ pub(crate) fn record() -> Vec<Vec<u8>> {
     let mut recipe = Recipe::default();
     recipe.base_k = "2..3".parse().expect("a range");
     recipe.base.iter_mut().for_each(|base| base.runs = 2);
-    let mut experiment =
-        Experiment::of_table(TableInput::new(&path), recipe, Clusters::Exactly(2), MethodChoice::new("lwgp"));
+    let mut experiment = Experiment::of_table(
+        TableInput::new(&path),
+        recipe,
+        Clusters::Exactly(2),
+        MethodChoice::new("lwgp"),
+    );
     experiment.outputs.folder = Some(out.clone());
     let _ = fs::remove_dir_all(&out);
-    let record = experiment.run(&NoObserver).expect("a run").to_json().expect("plain data");
+    let record = experiment
+        .run(&NoObserver)
+        .expect("a run")
+        .to_json()
+        .expect("plain data");
     vec![record.into_bytes()]
 }
 
@@ -198,14 +249,31 @@ pub(crate) fn model() -> Vec<Vec<u8>> {
     let values = Array2::from_shape_fn((6, 2), |(i, j)| (i * (j + 1)) as f64);
     let features = Features::new(&columns, values.view()).expect("finite numbers");
     let halves = Partition::new(vec![0, 0, 0, 1, 1, 1], 2).expect("labels below 2");
-    let learned = |how| learn(how, &features, &halves).ok().map(|model| model.to_json());
-    let predictors = [Predictor::Linear, Predictor::Centroid, Predictor::Neighbours(NonZeroU32::MIN)];
+    let learned = |how| {
+        learn(how, &features, &halves)
+            .ok()
+            .map(|model| model.to_json())
+    };
+    let predictors = [
+        Predictor::Linear,
+        Predictor::Centroid,
+        Predictor::Neighbours(NonZeroU32::MIN),
+    ];
     let ensemble = ensemble(false);
     let fitted = ["mm", "bce", "nbce-vb"].iter().filter_map(|name| {
-        let outcome = consense(method(name)?, &Problem::new(&ensemble, Clusters::Exactly(2)), &Silent).ok()?;
+        let outcome = consense(
+            method(name)?,
+            &Problem::new(&ensemble, Clusters::Exactly(2)),
+            &Silent,
+        )
+        .ok()?;
         Some(outcome.model?.to_json())
     });
-    let all = predictors.into_iter().filter_map(learned).chain(fitted).chain([row_model()]);
+    let all = predictors
+        .into_iter()
+        .filter_map(learned)
+        .chain(fitted)
+        .chain([row_model()]);
     all.map(|model| model.to_string().into_bytes()).collect()
 }
 
@@ -222,8 +290,15 @@ pub(crate) fn parts() -> Vec<Vec<u8>> {
     let path = folder().join("seed.part");
     let _ = fs::remove_file(&path);
     let durable = Durable::new(&path);
-    generate_durable(values.view(), &recipe, Seed::new(1), &durable, MemoryBudget::UNLIMITED, &Silent)
-        .expect("a checkpoint");
+    generate_durable(
+        values.view(),
+        &recipe,
+        Seed::new(1),
+        &durable,
+        MemoryBudget::UNLIMITED,
+        &Silent,
+    )
+    .expect("a checkpoint");
     fs::read(&path).into_iter().collect()
 }
 
@@ -232,7 +307,10 @@ pub(crate) fn settings() -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     for (at, method) in METHODS.iter().enumerate() {
         let defaults = method.default_settings();
-        let lines: String = defaults.iter().map(|(name, value)| format!("{name}={value}\n")).collect();
+        let lines: String = defaults
+            .iter()
+            .map(|(name, value)| format!("{name}={value}\n"))
+            .collect();
         let json = serde_json::Value::Object(defaults).to_string();
         all.extend([lines, json].map(|text| [&[at as u8, 2], text.as_bytes()].concat()));
     }
@@ -243,9 +321,14 @@ pub(crate) fn settings() -> Vec<Vec<u8>> {
 pub(crate) fn choices() -> Vec<Vec<u8>> {
     let choice = |at: usize, seed: u64| {
         let mut bytes = vec![0; 160];
-        Seed::new(at as u64).child(seed).rng().fill_bytes(&mut bytes);
+        Seed::new(at as u64)
+            .child(seed)
+            .rng()
+            .fill_bytes(&mut bytes);
         bytes[0] = at as u8;
         bytes
     };
-    (0..METHODS.len()).flat_map(|at| (0..3).map(move |seed| choice(at, seed))).collect()
+    (0..METHODS.len())
+        .flat_map(|at| (0..3).map(move |seed| choice(at, seed)))
+        .collect()
 }

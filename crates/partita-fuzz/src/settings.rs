@@ -11,18 +11,35 @@ use crate::saved_files::small_ensemble;
 pub(crate) fn settings(bytes: &[u8]) {
     let mut from = Bytes(bytes);
     let method = METHODS[from.below(METHODS.len())];
-    let clusters = if from.one_in(8) { Clusters::Auto } else { Clusters::Exactly(from.below(6)) };
+    let clusters = if from.one_in(8) {
+        Clusters::Auto
+    } else {
+        Clusters::Exactly(from.below(6))
+    };
     let text = String::from_utf8_lossy(from.rest()).into_owned();
     let lines: Vec<&str> = text.lines().collect();
     let parsed = fine(SettingMap::parse(&lines));
-    let object = serde_json::from_str::<Map<String, Value>>(&text).ok().map(SettingMap::from);
+    let object = serde_json::from_str::<Map<String, Value>>(&text)
+        .ok()
+        .map(SettingMap::from);
     let (ensemble, default) = (small_ensemble(), method.default_settings());
     for map in parsed.into_iter().chain(object) {
         for size in [ProblemSize::of(&ensemble, clusters), huge(clusters)] {
-            let Some(all) = fine(method.validate(&map, &size)) else { continue };
-            assert!(all.keys().eq(default.keys()), "{}: settings are said with all their names", method.info().name);
+            let Some(all) = fine(method.validate(&map, &size)) else {
+                continue;
+            };
+            assert!(
+                all.keys().eq(default.keys()),
+                "{}: settings are said with all their names",
+                method.info().name
+            );
             let again = method.validate(&SettingMap::from(all.clone()), &size);
-            assert_eq!(again.ok().as_ref(), Some(&all), "{}: settings survive JSON", method.info().name);
+            assert_eq!(
+                again.ok().as_ref(),
+                Some(&all),
+                "{}: settings survive JSON",
+                method.info().name
+            );
             fine(method.bytes(&map, &size));
             fine(method.row_bytes(&map, &size));
         }
@@ -32,7 +49,9 @@ pub(crate) fn settings(bytes: &[u8]) {
 
 /// The size of a problem at which arithmetic on sizes goes wrong first.
 fn huge(clusters: Clusters) -> ProblemSize {
-    let values = (0..60_000).map(|label: u32| label.to_string()).collect::<Vec<_>>();
+    let values = (0..60_000)
+        .map(|label: u32| label.to_string())
+        .collect::<Vec<_>>();
     let base = partita::BaseClustering::new("a", values);
     ProblemSize::of_bases(u32::MAX as usize, &[base], clusters)
 }

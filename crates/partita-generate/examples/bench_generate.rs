@@ -48,12 +48,25 @@ fn main() -> Result<(), Failure> {
         }
         _ => {}
     }
-    let number = |place: usize, default: usize| words.get(place).and_then(|word| word.parse().ok()).unwrap_or(default);
+    let number = |place: usize, default: usize| {
+        words
+            .get(place)
+            .and_then(|word| word.parse().ok())
+            .unwrap_or(default)
+    };
     let (runs, rounds) = (number(0, 100), number(1, 3));
     println!("{runs} runs a case, medians of {rounds} rounds\n");
     println!(
         "{:<5} {:<14} {:>7} {:>9} {:>9} {:>9} {:>9} {:>16} {:>12}",
-        "case", "who", "threads", "CPU ms", "wall ms", "of peer", "peak MB", "mean inertia", "to peer"
+        "case",
+        "who",
+        "threads",
+        "CPU ms",
+        "wall ms",
+        "of peer",
+        "peak MB",
+        "mean inertia",
+        "to peer"
     );
     let folder = tempfile::tempdir()?;
     let mut achieved = Vec::new();
@@ -61,28 +74,45 @@ fn main() -> Result<(), Failure> {
         prepare(case, runs, folder.path())?;
         let here = folder.path().display().to_string();
         for threads in [1, 2] {
-            let peers = ["scikit-learn", "faiss"].map(|peer| Contestant::peer(peer, &[peer, &here]));
-            let contestants: Vec<Contestant> = std::iter::once(Contestant::own("partita", &["own", &here]))
-                .chain(peers.into_iter().flatten())
-                .collect();
-            let contestants: Vec<Contestant> = contestants.into_iter().map(|who| who.on(threads)).collect();
+            let peers =
+                ["scikit-learn", "faiss"].map(|peer| Contestant::peer(peer, &[peer, &here]));
+            let contestants: Vec<Contestant> =
+                std::iter::once(Contestant::own("partita", &["own", &here]))
+                    .chain(peers.into_iter().flatten())
+                    .collect();
+            let contestants: Vec<Contestant> =
+                contestants.into_iter().map(|who| who.on(threads)).collect();
             let figures = race(&contestants, rounds)?;
             for (who, own) in contestants.iter().zip(&figures) {
                 // Where there are peers the first of them is scikit-learn.
                 report(case, &who.name, threads, runs, own, figures.get(1));
             }
             if threads == 1 {
-                achieved.push((case, figures[0]["flop"] / figures[0]["cpu"], figures[0]["read"] / figures[0]["cpu"]));
+                achieved.push((
+                    case,
+                    figures[0]["flop"] / figures[0]["cpu"],
+                    figures[0]["read"] / figures[0]["cpu"],
+                ));
             }
         }
     }
     let core = race(&[Contestant::own("core", &["core"])], rounds)?.remove(0);
     let (flop, read) = (core["flop"] / 1e9, core["read"] / 1e9);
-    println!("\n{:<5} {:>9} {:>9} {:>9} {:>9}", "case", "GFLOP/s", "of core", "GB/s", "of core");
-    println!("{:<5} {flop:>9.1} {:>9.2} {read:>9.1} {:>9.2}", "core", 1.0, 1.0);
+    println!(
+        "\n{:<5} {:>9} {:>9} {:>9} {:>9}",
+        "case", "GFLOP/s", "of core", "GB/s", "of core"
+    );
+    println!(
+        "{:<5} {flop:>9.1} {:>9.2} {read:>9.1} {:>9.2}",
+        "core", 1.0, 1.0
+    );
     for (case, own, own_read) in achieved {
         let (own, own_read) = (own / 1e9, own_read / 1e9);
-        println!("{case:<5} {own:>9.1} {:>9.2} {own_read:>9.1} {:>9.2}", own / flop, own_read / read);
+        println!(
+            "{case:<5} {own:>9.1} {:>9.2} {own_read:>9.1} {:>9.2}",
+            own / flop,
+            own_read / read
+        );
     }
     Ok(())
 }
@@ -96,7 +126,14 @@ fn core() {
     let (mut flop, mut read) = (0.0_f64, 0.0_f64);
     for _ in 0..5 {
         let begun = cpu_seconds();
-        faer::linalg::matmul::matmul(&mut product, faer::Accum::Replace, &a, &a, 1.0, faer::Par::Seq);
+        faer::linalg::matmul::matmul(
+            &mut product,
+            faer::Accum::Replace,
+            &a,
+            &a,
+            1.0,
+            faer::Par::Seq,
+        );
         flop = flop.max(2.0 * (side as f64).powi(3) / (cpu_seconds() - begun));
         let begun = cpu_seconds();
         to.copy_from_slice(std::hint::black_box(&from));
@@ -106,7 +143,14 @@ fn core() {
     stage(|| vec![("flop", flop), ("read", read)]);
 }
 
-fn report(case: &str, name: &str, threads: usize, runs: usize, own: &Figures, peer: Option<&Figures>) {
+fn report(
+    case: &str,
+    name: &str,
+    threads: usize,
+    runs: usize,
+    own: &Figures,
+    peer: Option<&Figures>,
+) {
     let per_run = |figures: &Figures, name: &str| 1000.0 * figures[name] / runs as f64;
     let ratio = |name: &str| peer.map_or(f64::NAN, |peer| own[name] / peer[name]);
     println!(
@@ -148,11 +192,19 @@ fn prepare(case: &str, count: usize, folder: &Path) -> Result<(), Failure> {
             half
         });
         let rows = objects.as_ref().map_or(n, Vec::len);
-        let centres = sample(&mut rng, rows, k).into_iter().map(|at| objects.as_ref().map_or(at, |rows| rows[at]));
-        Run { centres: centres.collect(), objects }
+        let centres = sample(&mut rng, rows, k)
+            .into_iter()
+            .map(|at| objects.as_ref().map_or(at, |rows| rows[at]));
+        Run {
+            centres: centres.collect(),
+            objects,
+        }
     });
     let runs: Vec<Run> = runs.collect();
-    serde_json::to_writer(BufWriter::new(File::create(folder.join("runs.json"))?), &runs)?;
+    serde_json::to_writer(
+        BufWriter::new(File::create(folder.join("runs.json"))?),
+        &runs,
+    )?;
     Ok(())
 }
 
@@ -161,34 +213,56 @@ fn mixture(objects: usize, dimensions: usize, clusters: usize) -> Result<Table, 
     settings.dimensions = Some(dimensions);
     settings.clusters = Some(clusters);
     let made = synthesise("gaussians", objects, Seed::new(1), &settings)?;
-    Ok(Table { columns: made.columns, values: made.values, object_names: None, label: None })
+    Ok(Table {
+        columns: made.columns,
+        values: made.values,
+        object_names: None,
+        label: None,
+    })
 }
 
 /// Our own turn.
 fn own(folder: &Path) -> Result<(), Failure> {
     let table = read_table(&folder.join("table.npy"), &ReadOptions::default())?.values;
-    let runs: Vec<Run> = serde_json::from_reader(BufReader::new(File::open(folder.join("runs.json"))?))?;
-    let starts: Vec<Array2<f64>> = runs.iter().map(|run| table.select(Axis(0), &run.centres)).collect();
+    let runs: Vec<Run> =
+        serde_json::from_reader(BufReader::new(File::open(folder.join("runs.json"))?))?;
+    let starts: Vec<Array2<f64>> = runs
+        .iter()
+        .map(|run| table.select(Axis(0), &run.centres))
+        .collect();
     let runs: Vec<KMeansRun<'_>> = runs
         .iter()
         .zip(&starts)
-        .map(|(run, centres)| KMeansRun { centres: centres.view(), objects: run.objects.as_deref() })
+        .map(|(run, centres)| KMeansRun {
+            centres: centres.view(),
+            objects: run.objects.as_deref(),
+        })
         .collect();
     let mut failure = None;
-    stage(|| match kmeans_many(table.view(), &runs, &KMeansSettings::default(), &Silent) {
-        Ok(made) => {
-            let d = table.ncols() as f64;
-            let cells = |run: &KMeans| run.labels.len() as f64 * d * (run.rounds + 1) as f64;
-            vec![
-                ("inertia", made.iter().map(|run| run.inertia).sum::<f64>() / made.len() as f64),
-                ("flop", made.iter().map(|run| 2.0 * cells(run) * run.centres.nrows() as f64).sum()),
-                ("read", made.iter().map(|run| 4.0 * cells(run)).sum()),
-            ]
-        }
-        Err(error) => {
-            failure = Some(error);
-            Vec::new()
-        }
-    });
+    stage(
+        || match kmeans_many(table.view(), &runs, &KMeansSettings::default(), &Silent) {
+            Ok(made) => {
+                let d = table.ncols() as f64;
+                let cells = |run: &KMeans| run.labels.len() as f64 * d * (run.rounds + 1) as f64;
+                vec![
+                    (
+                        "inertia",
+                        made.iter().map(|run| run.inertia).sum::<f64>() / made.len() as f64,
+                    ),
+                    (
+                        "flop",
+                        made.iter()
+                            .map(|run| 2.0 * cells(run) * run.centres.nrows() as f64)
+                            .sum(),
+                    ),
+                    ("read", made.iter().map(|run| 4.0 * cells(run)).sum()),
+                ]
+            }
+            Err(error) => {
+                failure = Some(error);
+                Vec::new()
+            }
+        },
+    );
     failure.map_or(Ok(()), |error| Err(error.into()))
 }

@@ -115,9 +115,15 @@ impl FromStr for BaseKind {
     type Err = GenerateError;
 
     fn from_str(text: &str) -> Result<Self, GenerateError> {
-        Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| {
-            let known: Vec<&str> = Self::ALL.iter().map(|kind| kind.name()).collect();
-            GenerateError::UnknownBase { name: text.into(), known: known.join(", ") }
-        })
+        Self::ALL
+            .into_iter()
+            .find(|kind| kind.name() == text)
+            .ok_or_else(|| {
+                let known: Vec<&str> = Self::ALL.iter().map(|kind| kind.name()).collect();
+                GenerateError::UnknownBase {
+                    name: text.into(),
+                    known: known.join(", "),
+                }
+            })
     }
 }

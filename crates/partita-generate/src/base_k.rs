@@ -38,7 +38,10 @@ impl BaseK {
     /// Smallest and largest number of clusters for a table of so many objects.
     pub fn bounds(&self, objects: usize) -> (usize, usize) {
         match self {
-            Self::Turns(turns) => (turns.iter().copied().min().unwrap_or(0), turns.iter().copied().max().unwrap_or(0)),
+            Self::Turns(turns) => (
+                turns.iter().copied().min().unwrap_or(0),
+                turns.iter().copied().max().unwrap_or(0),
+            ),
             Self::Range { first, last } => (*first, *last),
             Self::Sqrt => {
                 let root = (objects as f64).sqrt();
@@ -61,8 +64,13 @@ impl BaseK {
     pub(crate) fn check(&self) -> Result<(), GenerateError> {
         match self {
             Self::Turns(turns) if turns.is_empty() => Err(GenerateError::BaseK(String::new())),
-            Self::Range { first, last } if first > last => Err(GenerateError::Reversed { first: *first, last: *last }),
-            Self::Turns(_) | Self::Range { .. } if self.bounds(0).0 == 0 => Err(GenerateError::NoClusters),
+            Self::Range { first, last } if first > last => Err(GenerateError::Reversed {
+                first: *first,
+                last: *last,
+            }),
+            Self::Turns(_) | Self::Range { .. } if self.bounds(0).0 == 0 => {
+                Err(GenerateError::NoClusters)
+            }
             _ => Ok(()),
         }
     }
@@ -73,11 +81,18 @@ impl FromStr for BaseK {
 
     fn from_str(text: &str) -> Result<Self, GenerateError> {
         let text = text.trim();
-        let number = |part: &str| part.trim().parse().map_err(|_| GenerateError::BaseK(text.into()));
+        let number = |part: &str| {
+            part.trim()
+                .parse()
+                .map_err(|_| GenerateError::BaseK(text.into()))
+        };
         let parsed = if text == "sqrt" {
             Self::Sqrt
         } else if let Some((first, last)) = text.split_once("..") {
-            Self::Range { first: number(first)?, last: number(last.strip_prefix('=').unwrap_or(last))? }
+            Self::Range {
+                first: number(first)?,
+                last: number(last.strip_prefix('=').unwrap_or(last))?,
+            }
         } else {
             Self::Turns(text.split(',').map(number).collect::<Result<_, _>>()?)
         };
@@ -119,7 +134,12 @@ mod tests {
 
     #[test]
     fn texts_read_back() {
-        for (text, bounds) in [("10", (10, 10)), ("4,6,8,5", (4, 8)), ("4..20", (4, 20)), ("sqrt", (6, 11))] {
+        for (text, bounds) in [
+            ("10", (10, 10)),
+            ("4,6,8,5", (4, 8)),
+            ("4..20", (4, 20)),
+            ("sqrt", (6, 11)),
+        ] {
             let base_k: BaseK = text.parse().unwrap();
             assert_eq!(base_k.to_string(), text);
             assert_eq!(base_k.bounds(120), bounds);
@@ -130,18 +150,30 @@ mod tests {
     #[test]
     fn what_is_no_number_of_clusters_is_refused() {
         let message = |text: &str| text.parse::<BaseK>().unwrap_err().to_string();
-        assert_eq!(message("20..4"), "the range of clusters 20..4 is reversed; write 4..20");
-        assert_eq!(message("0"), "a base clustering needs at least 1 cluster, asked for 0");
+        assert_eq!(
+            message("20..4"),
+            "the range of clusters 20..4 is reversed; write 4..20"
+        );
+        assert_eq!(
+            message("0"),
+            "a base clustering needs at least 1 cluster, asked for 0"
+        );
         assert_eq!(message("3,0"), message("0..4"));
         for text in ["", "x", "1.5", "-2", "3..", "4,,5"] {
-            assert!(message(text).contains("says no number of clusters"), "{text}");
+            assert!(
+                message(text).contains("says no number of clusters"),
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn lists_are_taken_in_turn_and_ranges_are_covered() {
         let turns: BaseK = "4,6".parse().unwrap();
-        assert_eq!([0, 1, 2].map(|turn| turns.draw(99, turn, Seed::new(0))), [4, 6, 4]);
+        assert_eq!(
+            [0, 1, 2].map(|turn| turns.draw(99, turn, Seed::new(0))),
+            [4, 6, 4]
+        );
         let range: BaseK = "4..6".parse().unwrap();
         let mut seen = [0; 7];
         for unit in 0..300 {

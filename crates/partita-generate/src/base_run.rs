@@ -24,15 +24,37 @@ impl BaseRun {
         stopped: Stopped,
     ) -> Self {
         let mut all = vec![UNLABELLED; objects];
-        members.iter().zip(labels).for_each(|(&i, label)| all[i] = label);
+        members
+            .iter()
+            .zip(labels)
+            .for_each(|(&i, label)| all[i] = label);
         let clusters = compact(&mut all);
-        Self { labels: all, clusters, inertia: None, rounds: 0, stopped }
+        Self {
+            labels: all,
+            clusters,
+            inertia: None,
+            rounds: 0,
+            stopped,
+        }
     }
 }
 
 impl From<Fit> for BaseRun {
     fn from(fit: Fit) -> Self {
-        let Fit { labels, clusters, inertia, rounds, stopped, .. } = fit;
-        Self { labels, clusters, inertia: Some(inertia), rounds, stopped }
+        let Fit {
+            labels,
+            clusters,
+            inertia,
+            rounds,
+            stopped,
+            ..
+        } = fit;
+        Self {
+            labels,
+            clusters,
+            inertia: Some(inertia),
+            rounds,
+            stopped,
+        }
     }
 }

@@ -32,7 +32,12 @@ pub struct Durable {
 impl Durable {
     /// A new part file for the whole work.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), resume: false, part: (0, 1), note: String::new() }
+        Self {
+            path: path.into(),
+            resume: false,
+            part: (0, 1),
+            note: String::new(),
+        }
     }
 }
 
@@ -69,21 +74,42 @@ pub fn generate_durable<'a>(
     let mut plans = plan(recipe, n, seed);
     plans.retain(|plan| plan.run as u64 % u64::from(of) == u64::from(index));
     let table = values.fingerprint()?;
-    let header =
-        Header { recipe: recipe.to_json(seed), objects: n, table, part: durable.part, note: durable.note.clone() };
+    let header = Header {
+        recipe: recipe.to_json(seed),
+        objects: n,
+        table,
+        part: durable.part,
+        note: durable.note.clone(),
+    };
     let (file, kept) = if durable.resume {
         PartFile::resume(&durable.path, &header)?
     } else {
         (PartFile::create(&durable.path, &header)?, Vec::new())
     };
     let mut kept: BTreeMap<usize, BaseRun> = kept.into_iter().collect();
-    let missing: Vec<Plan> = plans.iter().filter(|plan| !kept.contains_key(&plan.run)).copied().collect();
+    let missing: Vec<Plan> = plans
+        .iter()
+        .filter(|plan| !kept.contains_key(&plan.run))
+        .copied()
+        .collect();
     let progress = ProgressCounter::new(monitor, plans.len() as u64);
     kept.keys().for_each(|_| progress.add(1));
     let resumed = kept.len();
-    let made = run_plans(values, recipe, &missing, budget, &progress, &|plan, found| file.append(plan.run, found))?;
+    let made = run_plans(
+        values,
+        recipe,
+        &missing,
+        budget,
+        &progress,
+        &|plan, found| file.append(plan.run, found),
+    )?;
     file.close()?;
-    kept.extend(missing.iter().zip(made).filter_map(|(plan, found)| Some((plan.run, found?))));
+    kept.extend(
+        missing
+            .iter()
+            .zip(made)
+            .filter_map(|(plan, found)| Some((plan.run, found?))),
+    );
     let found = plans.iter().map(|plan| kept.remove(&plan.run)).collect();
     let mut generated = assemble(&plans, found, n, header.recipe)?;
     generated.resumed = resumed;
@@ -107,8 +133,14 @@ pub fn merge_parts<P: AsRef<Path>>(paths: &[P]) -> Result<(Generated, String), G
     for path in paths {
         let (header, records) = read(path.as_ref())?;
         let first = work.get_or_insert_with(|| header.clone());
-        if (Header { part: first.part, ..header }) != *first {
-            return Err(GenerateError::OtherWork { path: path.as_ref().display().to_string() });
+        if (Header {
+            part: first.part,
+            ..header
+        }) != *first
+        {
+            return Err(GenerateError::OtherWork {
+                path: path.as_ref().display().to_string(),
+            });
         }
         kept.extend(records);
     }

@@ -45,13 +45,19 @@ pub(crate) struct PartFile {
 }
 
 fn failed(path: &Path, error: &std::io::Error) -> GenerateError {
-    GenerateError::PartFile { path: path.display().to_string(), reason: error.to_string(), kind: error.kind() }
+    GenerateError::PartFile {
+        path: path.display().to_string(),
+        reason: error.to_string(),
+        kind: error.kind(),
+    }
 }
 
 /// Keeps other processes from the file until this one ends; on a disk without locks there are none.
 fn lock(path: &Path, file: &File) -> Result<(), GenerateError> {
     match file.try_lock() {
-        Err(TryLockError::WouldBlock) => Err(GenerateError::InUse { path: path.display().to_string() }),
+        Err(TryLockError::WouldBlock) => Err(GenerateError::InUse {
+            path: path.display().to_string(),
+        }),
         Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
     }
 }
@@ -62,35 +68,56 @@ impl PartFile {
         let opened = OpenOptions::new().write(true).create_new(true).open(path);
         let mut file = opened.map_err(|error| failed(path, &error))?;
         lock(path, &file)?;
-        file.write_all(text(header).as_bytes()).map_err(|error| failed(path, &error))?;
-        Ok(Self { path: path.into(), file: Mutex::new((file, None)) })
+        file.write_all(text(header).as_bytes())
+            .map_err(|error| failed(path, &error))?;
+        Ok(Self {
+            path: path.into(),
+            file: Mutex::new((file, None)),
+        })
     }
 
     /// The part file of an interrupted run, ready for more, and what it holds. One that was cut off inside its
     /// header holds nothing and is begun again.
-    pub(crate) fn resume(path: &Path, header: &Header) -> Result<(Self, Vec<(usize, BaseRun)>), GenerateError> {
+    pub(crate) fn resume(
+        path: &Path,
+        header: &Header,
+    ) -> Result<(Self, Vec<(usize, BaseRun)>), GenerateError> {
         let opened = OpenOptions::new().read(true).write(true).open(path);
         let mut file = opened.map_err(|error| failed(path, &error))?;
         lock(path, &file)?;
         let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(|error| failed(path, &error))?;
+        file.read_to_end(&mut bytes)
+            .map_err(|error| failed(path, &error))?;
         let expected = text(header);
-        let (records, end) = if expected.as_bytes().starts_with(&bytes) && bytes.len() < expected.len() {
-            (Vec::new(), 0)
-        } else {
-            let (found, records, end) = parse(path, &bytes)?;
-            if found != *header {
-                return Err(GenerateError::OtherWork { path: path.display().to_string() });
-            }
-            (records, end)
-        };
+        let (records, end) =
+            if expected.as_bytes().starts_with(&bytes) && bytes.len() < expected.len() {
+                (Vec::new(), 0)
+            } else {
+                let (found, records, end) = parse(path, &bytes)?;
+                if found != *header {
+                    return Err(GenerateError::OtherWork {
+                        path: path.display().to_string(),
+                    });
+                }
+                (records, end)
+            };
         let cut = |file: &mut File| -> std::io::Result<()> {
             file.set_len(end as u64)?;
             file.seek(SeekFrom::End(0))?;
-            if end == 0 { file.write_all(expected.as_bytes()) } else { Ok(()) }
+            if end == 0 {
+                file.write_all(expected.as_bytes())
+            } else {
+                Ok(())
+            }
         };
         cut(&mut file).map_err(|error| failed(path, &error))?;
-        Ok((Self { path: path.into(), file: Mutex::new((file, None)) }, records))
+        Ok((
+            Self {
+                path: path.into(),
+                file: Mutex::new((file, None)),
+            },
+            records,
+        ))
     }
 
     /// Appends a finished base clustering. The first failure is kept for [`PartFile::close`].
@@ -106,7 +133,10 @@ impl PartFile {
 
     /// Brings everything to the disk; gives the first failure.
     pub(crate) fn close(self) -> Result<(), GenerateError> {
-        let (file, failure) = self.file.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let (file, failure) = self
+            .file
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
         match failure {
             Some(failure) => Err(failure),
             None => file.sync_all().map_err(|error| failed(&self.path, &error)),
@@ -117,7 +147,8 @@ impl PartFile {
 /// Whether a file begins as part files do.
 pub(crate) fn is_part_file(path: &Path) -> bool {
     let mut start = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(MAGIC.len() as u64).read_to_end(&mut start));
+    let read =
+        File::open(path).and_then(|file| file.take(MAGIC.len() as u64).read_to_end(&mut start));
     read.is_ok() && start == MAGIC.as_bytes()
 }
 
@@ -129,7 +160,10 @@ pub(crate) fn read(path: &Path) -> Result<(Header, Vec<(usize, BaseRun)>), Gener
 }
 
 fn text(header: &Header) -> String {
-    format!("{MAGIC}{}\n", serde_json::to_string(header).expect("a header is plain data"))
+    format!(
+        "{MAGIC}{}\n",
+        serde_json::to_string(header).expect("a header is plain data")
+    )
 }
 
 fn record(run: usize, found: &BaseRun) -> Vec<u8> {
@@ -145,9 +179,18 @@ fn record(run: usize, found: &BaseRun) -> Vec<u8> {
     body.extend(found.inertia.unwrap_or(f64::NAN).to_le_bytes());
     if found.clusters <= 255 {
         // The missing label is the largest value of either width.
-        body.extend(found.labels.iter().map(|&label| if label == UNLABELLED { u8::MAX } else { label as u8 }));
+        body.extend(found.labels.iter().map(|&label| {
+            if label == UNLABELLED {
+                u8::MAX
+            } else {
+                label as u8
+            }
+        }));
     } else {
-        found.labels.iter().for_each(|label| body.extend(label.to_le_bytes()));
+        found
+            .labels
+            .iter()
+            .for_each(|label| body.extend(label.to_le_bytes()));
     }
     let mut record = (body.len() as u32).to_le_bytes().to_vec();
     record.extend(&body);
@@ -157,28 +200,45 @@ fn record(run: usize, found: &BaseRun) -> Vec<u8> {
 
 /// Header, whole records, and where they end.
 #[expect(clippy::type_complexity, reason = "read in two places, both beside it")]
-fn parse(path: &Path, bytes: &[u8]) -> Result<(Header, Vec<(usize, BaseRun)>, usize), GenerateError> {
-    let damaged = |what: &str| GenerateError::Damaged { path: path.display().to_string(), what: what.into() };
-    let rest = bytes.strip_prefix(MAGIC.as_bytes()).ok_or_else(|| damaged("it does not begin as a part file does"))?;
-    let line = rest.iter().position(|&byte| byte == b'\n').ok_or_else(|| damaged("its header has no end"))?;
-    let header: Header = serde_json::from_slice(&rest[..line]).map_err(|error| damaged(&error.to_string()))?;
+fn parse(
+    path: &Path,
+    bytes: &[u8],
+) -> Result<(Header, Vec<(usize, BaseRun)>, usize), GenerateError> {
+    let damaged = |what: &str| GenerateError::Damaged {
+        path: path.display().to_string(),
+        what: what.into(),
+    };
+    let rest = bytes
+        .strip_prefix(MAGIC.as_bytes())
+        .ok_or_else(|| damaged("it does not begin as a part file does"))?;
+    let line = rest
+        .iter()
+        .position(|&byte| byte == b'\n')
+        .ok_or_else(|| damaged("its header has no end"))?;
+    let header: Header =
+        serde_json::from_slice(&rest[..line]).map_err(|error| damaged(&error.to_string()))?;
     let mut at = MAGIC.len() + line + 1;
     let mut records = Vec::new();
     while let Some(length) = bytes.get(at..at + 4) {
         let length = word(length) as usize;
         let labels = length.saturating_sub(FIXED);
         if length < FIXED || labels < header.objects || labels.div_ceil(2) > header.objects {
-            return Err(damaged(&format!("record {} has an impossible length", records.len())));
+            return Err(damaged(&format!(
+                "record {} has an impossible length",
+                records.len()
+            )));
         }
-        let (Some(body), Some(check)) =
-            (bytes.get(at + 4..at + 4 + length), bytes.get(at + 4 + length..at + 12 + length))
-        else {
+        let (Some(body), Some(check)) = (
+            bytes.get(at + 4..at + 4 + length),
+            bytes.get(at + 4 + length..at + 12 + length),
+        ) else {
             break;
         };
         if fingerprint(body.chunks(8).map(word)) != word(check) {
             return Err(damaged(&format!("record {} was altered", records.len())));
         }
-        let found = decode(body, header.objects).ok_or_else(|| damaged("a record holds impossible labels"))?;
+        let found = decode(body, header.objects)
+            .ok_or_else(|| damaged("a record holds impossible labels"))?;
         records.push(found);
         at += 12 + length;
     }
@@ -199,18 +259,42 @@ fn decode(body: &[u8], objects: usize) -> Option<(usize, BaseRun)> {
     let inertia = f64::from_bits(word(&body[13..21]));
     let labels = &body[FIXED..];
     let labels: Vec<u16> = if clusters <= 255 {
-        labels.iter().map(|&label| if label == u8::MAX { UNLABELLED } else { u16::from(label) }).collect()
+        labels
+            .iter()
+            .map(|&label| {
+                if label == u8::MAX {
+                    UNLABELLED
+                } else {
+                    u16::from(label)
+                }
+            })
+            .collect()
     } else {
         labels.chunks(2).map(|pair| word(pair) as u16).collect()
     };
-    let fits = labels.len() == objects && labels.iter().all(|&l| l == UNLABELLED || usize::from(l) < clusters);
+    let fits = labels.len() == objects
+        && labels
+            .iter()
+            .all(|&l| l == UNLABELLED || usize::from(l) < clusters);
     let inertia = (!inertia.is_nan()).then_some(inertia);
-    fits.then_some((run, BaseRun { labels, clusters, inertia, rounds, stopped }))
+    fits.then_some((
+        run,
+        BaseRun {
+            labels,
+            clusters,
+            inertia,
+            rounds,
+            stopped,
+        },
+    ))
 }
 
 /// Up to eight bytes as a number, least significant first.
 fn word(bytes: &[u8]) -> u64 {
-    bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
+    bytes
+        .iter()
+        .rev()
+        .fold(0, |word, &byte| word << 8 | u64::from(byte))
 }
 
 /// A number that differs when any of the words does, as good as always.

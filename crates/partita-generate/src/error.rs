@@ -42,7 +42,9 @@ pub enum GenerateError {
         most: usize,
     },
     /// Another process appends to the part file.
-    #[error("{path}: another process is making these base clusterings; wait for it, or name another file")]
+    #[error(
+        "{path}: another process is making these base clusterings; wait for it, or name another file"
+    )]
     InUse {
         /// The part file.
         path: String,
@@ -65,7 +67,9 @@ pub enum GenerateError {
     #[error("a base clustering needs at least 1 cluster, asked for 0")]
     NoClusters,
     /// More clusters than there are objects.
-    #[error("asked for base clusterings of up to {clusters} clusters of {objects} objects; lower base_k (--base-k)")]
+    #[error(
+        "asked for base clusterings of up to {clusters} clusters of {objects} objects; lower base_k (--base-k)"
+    )]
     TooManyClusters {
         /// The most clusters asked for.
         clusters: usize,
@@ -120,7 +124,9 @@ pub enum GenerateError {
         value: f64,
     },
     /// Too small a table.
-    #[error("a table of {rows} rows and {columns} columns cannot be clustered; it needs at least 2 rows and 1 column")]
+    #[error(
+        "a table of {rows} rows and {columns} columns cannot be clustered; it needs at least 2 rows and 1 column"
+    )]
     TooSmall {
         /// Rows of the table.
         rows: usize,
@@ -165,7 +171,9 @@ pub enum GenerateError {
         kind: std::io::ErrorKind,
     },
     /// A part file of another recipe, seed, version, table or part.
-    #[error("{path} belongs to other work: its recipe, seed, version, table or part differ; take another file")]
+    #[error(
+        "{path} belongs to other work: its recipe, seed, version, table or part differ; take another file"
+    )]
     OtherWork {
         /// The file.
         path: String,

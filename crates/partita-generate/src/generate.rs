@@ -88,7 +88,9 @@ pub fn generate<'a>(
 pub fn bytes(recipe: &Recipe, values: &TableView<'_>) -> u64 {
     let (n, d) = values.dim();
     let table = match values {
-        TableView::Sparse(values) if stays_sparse(recipe) => 8 * (values.nnz() + 4 * d * recipe.base_k.bounds(n).1),
+        TableView::Sparse(values) if stays_sparse(recipe) => {
+            8 * (values.nnz() + 4 * d * recipe.base_k.bounds(n).1)
+        }
         // Two or more shares of the rows at a time, where there are any, and a group while it is read.
         TableView::Groups(table) => {
             let shares = usize::from(recipe.base.iter().any(|spec| spec.kind != BaseKind::Uspec));
@@ -100,14 +102,18 @@ pub fn bytes(recipe: &Recipe, values: &TableView<'_>) -> u64 {
     let rows = recipe.rows(n) as u64;
     let threads = rayon::current_num_threads().min(recipe.runs()) as u64;
     let pairs = |spec: &BaseSpec| match spec.kind {
-        kind if spectral::is_spectral(kind) => spectral::bytes(kind, rows as usize, d, recipe.base_k.bounds(n).1),
+        kind if spectral::is_spectral(kind) => {
+            spectral::bytes(kind, rows as usize, d, recipe.base_k.bounds(n).1)
+        }
         BaseKind::Uspec => uspec::bytes(n, spec.runs).div_ceil(threads),
         BaseKind::Genie => 8 * (2 * d as u64 + 8) * rows,
         kind if linkage(kind).is_some() => 4 * rows * rows,
         _ => 0,
     };
     // Directions, and the table as seen through them.
-    let projected = recipe.projection.map_or(0, |width| (8 * (n + d) as u64).saturating_mul(width as u64));
+    let projected = recipe
+        .projection
+        .map_or(0, |width| (8 * (n + d) as u64).saturating_mul(width as u64));
     let at_once = projected.saturating_add(recipe.base.iter().map(pairs).max().unwrap_or(0));
     (table + labels).saturating_add(threads.saturating_mul(at_once))
 }
@@ -120,8 +126,11 @@ pub(crate) fn assemble(
     recipe: String,
 ) -> Result<Generated, GenerateError> {
     let asked = plans.len();
-    let finished: Vec<(&Plan, BaseRun)> =
-        plans.iter().zip(found).filter_map(|(plan, found)| Some((plan, found?))).collect();
+    let finished: Vec<(&Plan, BaseRun)> = plans
+        .iter()
+        .zip(found)
+        .filter_map(|(plan, found)| Some((plan, found?)))
+        .collect();
     if finished.is_empty() {
         return Err(GenerateError::NothingFinished { asked });
     }
@@ -131,19 +140,35 @@ pub(crate) fn assemble(
     let made = finished.len();
     // Labels are let go one by one: of many objects they are most of what is held.
     for (u, (plan, fit)) in finished.into_iter().enumerate() {
-        rows.column_mut(u).iter_mut().zip(&fit.labels).for_each(|(to, &label)| *to = label);
+        rows.column_mut(u)
+            .iter_mut()
+            .zip(&fit.labels)
+            .for_each(|(to, &label)| *to = label);
         let values = (0..fit.clusters).map(|j| j.to_string()).collect();
-        bases.push(BaseClustering::new(format!("{}-{} k={}", plan.kind, plan.run, plan.k), values));
+        bases.push(BaseClustering::new(
+            format!("{}-{} k={}", plan.kind, plan.run, plan.k),
+            values,
+        ));
         facts.push(BaseFacts {
             run: plan.run,
             k: plan.k,
             clusters: fit.clusters,
-            objects: fit.labels.iter().filter(|&&label| label != UNLABELLED).count(),
+            objects: fit
+                .labels
+                .iter()
+                .filter(|&&label| label != UNLABELLED)
+                .count(),
             inertia: fit.inertia,
             rounds: fit.rounds,
             stopped: fit.stopped,
         });
     }
     let ensemble = Ensemble::from_words(rows, bases)?.with_recipe(recipe);
-    Ok(Generated { ensemble, finished: made, asked, resumed: 0, facts })
+    Ok(Generated {
+        ensemble,
+        finished: made,
+        asked,
+        resumed: 0,
+        facts,
+    })
 }

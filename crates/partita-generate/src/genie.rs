@@ -23,7 +23,10 @@ pub(crate) const EXACT_OBJECTS: usize = 20_000;
 pub(crate) const LANDMARKS: usize = 2_000;
 
 /// The base clusterings of plans that see the same rows.
-pub(crate) fn genies(plans: &[Plan], context: &RunContext<'_>) -> Result<Vec<Option<BaseRun>>, GenerateError> {
+pub(crate) fn genies(
+    plans: &[Plan],
+    context: &RunContext<'_>,
+) -> Result<Vec<Option<BaseRun>>, GenerateError> {
     let (members, rows) = context.sight.rows(&plans[0]);
     let landmarks = Landmarks::of(rows, plans[0].sample.child(4), context.progress);
     let edges = match spanning_tree(landmarks.rows.view(), context.progress) {
@@ -34,7 +37,12 @@ pub(crate) fn genies(plans: &[Plan], context: &RunContext<'_>) -> Result<Vec<Opt
         let tree = genie(landmarks.rows.nrows(), &edges, plan.gini);
         let partition = cut(&tree, plan.k);
         let labels = landmarks.spread(partition.labels());
-        let found = BaseRun::of_members(context.sight.values.nrows(), &members, labels, Stopped::Exact);
+        let found = BaseRun::of_members(
+            context.sight.values.nrows(),
+            &members,
+            labels,
+            Stopped::Exact,
+        );
         Some(context.kept(plan, found))
     };
     Ok(plans.par_iter().map(found).collect())
@@ -51,20 +59,36 @@ impl Landmarks {
     fn of(rows: Array2<f64>, seed: Seed, progress: &ProgressCounter<'_>) -> Self {
         let n = rows.nrows();
         if n <= EXACT_OBJECTS {
-            return Self { rows, nearest: None };
+            return Self {
+                rows,
+                nearest: None,
+            };
         }
-        let drawn: Vec<usize> = Members::draw(n, LANDMARKS, &mut seed.rng()).iter().collect();
+        let drawn: Vec<usize> = Members::draw(n, LANDMARKS, &mut seed.rng())
+            .iter()
+            .collect();
         let landmarks = rows.select(Axis(0), &drawn);
         let nearest = |i: usize| {
             if i.is_multiple_of(1024) && progress.stopped() || progress.was_stopped() {
                 return 0;
             }
             let row = rows.row(i);
-            let distances = landmarks.outer_iter().map(|landmark| distance2(row, landmark)).zip(0..);
-            distances.fold((f64::INFINITY, 0), |best, one| if one.0 < best.0 { one } else { best }).1
+            let distances = landmarks
+                .outer_iter()
+                .map(|landmark| distance2(row, landmark))
+                .zip(0..);
+            distances
+                .fold(
+                    (f64::INFINITY, 0),
+                    |best, one| if one.0 < best.0 { one } else { best },
+                )
+                .1
         };
         let nearest = Some((0..n).into_par_iter().map(nearest).collect());
-        Self { rows: landmarks, nearest }
+        Self {
+            rows: landmarks,
+            nearest,
+        }
     }
 
     /// Labels of landmarks as labels of all rows.
@@ -92,18 +116,32 @@ mod tests {
     }
 
     fn recipe(base: &str, base_k: &str) -> Recipe {
-        Recipe { base: BaseSpec::list(base).unwrap(), base_k: base_k.parse().unwrap(), ..Recipe::default() }
+        Recipe {
+            base: BaseSpec::list(base).unwrap(),
+            base_k: base_k.parse().unwrap(),
+            ..Recipe::default()
+        }
     }
 
     #[test]
     fn rings_are_told_apart_and_each_run_sees_nine_tenths() {
         let table = rings(300);
-        let made =
-            generate(table.view(), &recipe("genie:8", "2"), Seed::new(1), MemoryBudget::UNLIMITED, &Silent).unwrap();
+        let made = generate(
+            table.view(),
+            &recipe("genie:8", "2"),
+            Seed::new(1),
+            MemoryBudget::UNLIMITED,
+            &Silent,
+        )
+        .unwrap();
         assert_eq!(made.ensemble.missing(), 8 * 30);
         for u in 0..8 {
             let inner = made.ensemble.label(0, u).or(made.ensemble.label(2, u));
-            let agrees = |i: usize| made.ensemble.label(i, u).is_none_or(|l| (Some(l) == inner) == i.is_multiple_of(2));
+            let agrees = |i: usize| {
+                made.ensemble
+                    .label(i, u)
+                    .is_none_or(|l| (Some(l) == inner) == i.is_multiple_of(2))
+            };
             assert!((0..300).all(agrees), "base clustering {u}");
         }
     }
@@ -115,7 +153,14 @@ mod tests {
         (asked.subsample, asked.gini) = (1.0, vec![0.05, 0.95]);
         let mut table = rings(200);
         table[[7, 0]] = 90.0;
-        let made = generate(table.view(), &asked, Seed::new(1), MemoryBudget::UNLIMITED, &Silent).unwrap();
+        let made = generate(
+            table.view(),
+            &asked,
+            Seed::new(1),
+            MemoryBudget::UNLIMITED,
+            &Silent,
+        )
+        .unwrap();
         let column = |u: usize| made.ensemble.column(u).collect::<Vec<_>>();
         assert_ne!(column(0), column(1));
         assert!([2, 4].iter().any(|&u| column(u) == column(0)));
@@ -128,8 +173,18 @@ mod tests {
     #[test]
     fn a_large_table_is_clustered_by_landmarks() {
         let table = rings(20_100);
-        let asked = Recipe { subsample: 1.0, ..recipe("genie:2", "2") };
-        let made = generate(table.view(), &asked, Seed::new(1), MemoryBudget::UNLIMITED, &Silent).unwrap();
+        let asked = Recipe {
+            subsample: 1.0,
+            ..recipe("genie:2", "2")
+        };
+        let made = generate(
+            table.view(),
+            &asked,
+            Seed::new(1),
+            MemoryBudget::UNLIMITED,
+            &Silent,
+        )
+        .unwrap();
         let first = made.ensemble.label(0, 0);
         assert!((0..20_100).all(|i| (made.ensemble.label(i, 0) == first) == (i % 2 == 0)));
     }

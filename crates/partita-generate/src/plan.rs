@@ -27,7 +27,10 @@ pub(crate) struct Plan {
 /// list: one turn through the list sees one sample. For `genie` it is the list of limits of the Gini index, of which turns
 /// start one later each time, so that every number of clusters meets every limit. With nothing left to chance, all its runs share the work.
 pub(crate) fn plan(recipe: &Recipe, objects: usize, seed: Seed) -> Vec<Plan> {
-    let runs = recipe.base.iter().flat_map(|spec| (0..spec.runs).map(move |turn| (spec.kind, turn)));
+    let runs = recipe
+        .base
+        .iter()
+        .flat_map(|spec| (0..spec.runs).map(move |turn| (spec.kind, turn)));
     let everything = recipe.sees_everything();
     runs.enumerate()
         .map(|(run, (kind, turn))| {
@@ -40,9 +43,20 @@ pub(crate) fn plan(recipe: &Recipe, objects: usize, seed: Seed) -> Vec<Plan> {
                 _ => run,
             };
             let limits = recipe.gini.len().max(1);
-            let gini = recipe.gini.get((turn % limits + turn / limits) % limits).copied().unwrap_or(1.0);
+            let gini = recipe
+                .gini
+                .get((turn % limits + turn / limits) % limits)
+                .copied()
+                .unwrap_or(1.0);
             let sample = seed.child(first as u64).child(1);
-            Plan { run, kind, k: recipe.base_k.draw(objects, turn, own.child(0)), gini, seed: own.child(2), sample }
+            Plan {
+                run,
+                kind,
+                k: recipe.base_k.draw(objects, turn, own.child(0)),
+                gini,
+                seed: own.child(2),
+                sample,
+            }
         })
         .collect()
 }
@@ -67,7 +81,9 @@ impl TableSample<'_> {
         } else {
             self.values.select(Axis(1), &chosen)
         };
-        let Some(width) = self.recipe.projection else { return seen };
+        let Some(width) = self.recipe.projection else {
+            return seen;
+        };
         let mut rng = plan.sample.child(2).rng();
         let directions = Array2::from_shape_simple_fn((seen.ncols(), width), || normal(&mut rng));
         seen.dot(&directions) / (width as f64).sqrt()
@@ -83,7 +99,9 @@ impl TableSample<'_> {
     fn chosen_columns(&self, plan: &Plan) -> Vec<usize> {
         let d = self.values.ncols();
         let count = ((self.recipe.features * d as f64).round() as usize).clamp(1, d);
-        Members::draw(d, count, &mut plan.sample.child(1).rng()).iter().collect()
+        Members::draw(d, count, &mut plan.sample.child(1).rng())
+            .iter()
+            .collect()
     }
 }
 
@@ -95,15 +113,27 @@ pub(crate) fn drawn(recipe: &Recipe, n: usize, plan: &Plan) -> (Members, Option<
     }
     let mut often = vec![0.0; n];
     (0..count).for_each(|_| often[rng.random_range(0..n as u64) as usize] += 1.0);
-    (Members::those(often.iter().map(|&times| times > 0.0)), Some(often))
+    (
+        Members::those(often.iter().map(|&times| times > 0.0)),
+        Some(often),
+    )
 }
 
 /// Refuses a plan that sees fewer objects than it shall have clusters. Without replacement the recipe knows.
 pub(crate) fn check_drawn(recipe: &Recipe, n: usize, plan: &Plan) -> Result<(), GenerateError> {
-    let rows = if recipe.replacement { drawn(recipe, n, plan).0.count() } else { usize::MAX };
+    let rows = if recipe.replacement {
+        drawn(recipe, n, plan).0.count()
+    } else {
+        usize::MAX
+    };
     if plan.k > rows {
         let share = recipe.subsample;
-        return Err(GenerateError::TooManyForSubsample { clusters: plan.k, rows, share, objects: n });
+        return Err(GenerateError::TooManyForSubsample {
+            clusters: plan.k,
+            rows,
+            share,
+            objects: n,
+        });
     }
     Ok(())
 }
@@ -127,22 +157,34 @@ mod tests {
             ..Recipe::default()
         };
         let plans = plan(&recipe, 50, Seed::new(1));
-        assert_eq!(plans.iter().map(|p| p.k).collect::<Vec<_>>(), [2, 5, 7, 2, 5, 7, 2, 5, 7]);
+        assert_eq!(
+            plans.iter().map(|p| p.k).collect::<Vec<_>>(),
+            [2, 5, 7, 2, 5, 7, 2, 5, 7]
+        );
         assert!(plans[0].sample == plans[2].sample && plans[2].sample != plans[3].sample);
         assert!(plans[6].sample != plans[7].sample && plans[0].seed != plans[1].seed);
-        let whole = Recipe { subsample: 1.0, ..recipe };
+        let whole = Recipe {
+            subsample: 1.0,
+            ..recipe
+        };
         let plans = plan(&whole, 50, Seed::new(1));
         assert!(plans[0].sample == plans[5].sample && plans[6].sample != plans[7].sample);
     }
 
     #[test]
     fn with_replacement_an_object_counts_as_often_as_it_is_drawn() {
-        let recipe = Recipe { replacement: true, subsample: 1.0, ..Recipe::default() };
+        let recipe = Recipe {
+            replacement: true,
+            subsample: 1.0,
+            ..Recipe::default()
+        };
         let plans = plan(&recipe, 400, Seed::new(2));
         let (members, often) = drawn(&recipe, 400, &plans[0]);
         let often = often.unwrap();
         assert_eq!(often.iter().sum::<f64>(), 400.0);
-        assert!(members.iter().all(|i| often[i] > 0.0) && members.iter().count() == members.count());
+        assert!(
+            members.iter().all(|i| often[i] > 0.0) && members.iter().count() == members.count()
+        );
         let share = members.count() as f64 / 400.0;
         assert!((share - (1.0 - (-1.0_f64).exp())).abs() < 0.06, "{share}");
         assert_eq!(check_drawn(&recipe, 400, &plans[0]), Ok(()));
@@ -156,9 +198,17 @@ mod tests {
     #[test]
     fn columns_are_chosen_or_projected() {
         let table = Array2::from_shape_fn((40, 8), |(i, p)| (i * p) as f64);
-        let mut recipe = Recipe { features: 0.5, subsample: 0.5, ..Recipe::default() };
+        let mut recipe = Recipe {
+            features: 0.5,
+            subsample: 0.5,
+            ..Recipe::default()
+        };
         let plans = plan(&recipe, 40, Seed::new(3));
-        let (members, rows) = TableSample { values: table.view(), recipe: &recipe }.rows(&plans[0]);
+        let (members, rows) = TableSample {
+            values: table.view(),
+            recipe: &recipe,
+        }
+        .rows(&plans[0]);
         assert_eq!((members.len(), rows.dim()), (20, (20, 4)));
         assert!(
             rows.axis_iter(Axis(1)).all(|column| (0..8).any(|p| (0..20).all(|i| column[i] == (members[i] * p) as f64)))
@@ -166,7 +216,10 @@ mod tests {
         recipe.projection = Some(3);
         recipe.features = 1.0;
         // A projection keeps squared lengths in the mean.
-        let sight = TableSample { values: table.view(), recipe: &recipe };
+        let sight = TableSample {
+            values: table.view(),
+            recipe: &recipe,
+        };
         let ratio = |plan: &Plan| {
             let projected = sight.columns(plan);
             projected.row(7).dot(&projected.row(7)) / table.row(7).dot(&table.row(7))

@@ -3,7 +3,15 @@
 use crate::{BaseK, BaseKind, BaseSpec, GenerateError, Recipe, Scale};
 
 /// Names of the recipes that [`Recipe::preset`] knows.
-pub const PRESETS: [&str; 7] = ["pcc-1", "pcc-2", "ssce", "nbce", "kdd", "peace-text", "u-senc"];
+pub const PRESETS: [&str; 7] = [
+    "pcc-1",
+    "pcc-2",
+    "ssce",
+    "nbce",
+    "kdd",
+    "peace-text",
+    "u-senc",
+];
 
 impl Recipe {
     /// The recipe of a paper for a table of so many classes.
@@ -29,28 +37,66 @@ impl Recipe {
             return Err(GenerateError::NoClusters);
         }
         let random = |runs| vec![BaseSpec::new(BaseKind::KMeansRandom, runs)];
-        let all = Self { base: random(100), base_k: BaseK::Sqrt, subsample: 1.0, ..Self::default() };
+        let all = Self {
+            base: random(100),
+            base_k: BaseK::Sqrt,
+            subsample: 1.0,
+            ..Self::default()
+        };
         Ok(match name {
             "pcc-1" => all,
-            "peace-text" => Self { base: vec![BaseSpec::new(BaseKind::KMeansCosine, 100)], ..all },
+            "peace-text" => Self {
+                base: vec![BaseSpec::new(BaseKind::KMeansCosine, 100)],
+                ..all
+            },
             "pcc-2" => {
                 use BaseKind::{Average, Centroid, KMeansRandom, Single, Spectral, Ward};
-                let base =
-                    [Single, Average, Ward, Centroid, KMeansRandom, Spectral].map(|kind| BaseSpec::new(kind, 10));
+                let base = [Single, Average, Ward, Centroid, KMeansRandom, Spectral]
+                    .map(|kind| BaseSpec::new(kind, 10));
                 let base_k = multiples(classes, &[1.0, 1.5, 2.0, 2.5, 3.0]);
-                Self { base: base.into(), base_k, subsample: 0.9, ..all }
+                Self {
+                    base: base.into(),
+                    base_k,
+                    subsample: 0.9,
+                    ..all
+                }
             }
-            "ssce" => Self { base: random(20), base_k: BaseK::Turns(vec![classes]), ..all },
-            "nbce" => Self { base: random(10), base_k: multiples(classes, &[0.5, 0.75, 1.0, 1.5, 2.0]), ..all },
+            "ssce" => Self {
+                base: random(20),
+                base_k: BaseK::Turns(vec![classes]),
+                ..all
+            },
+            "nbce" => Self {
+                base: random(10),
+                base_k: multiples(classes, &[0.5, 0.75, 1.0, 1.5, 2.0]),
+                ..all
+            },
             "kdd" => {
                 let base_k = BaseK::Range { first: 2, last: 10 };
-                Self { base_k, subsample: 0.5, scale: Scale::ZScore, ..all }
+                Self {
+                    base_k,
+                    subsample: 0.5,
+                    scale: Scale::ZScore,
+                    ..all
+                }
             }
             "u-senc" => {
                 let base = vec![BaseSpec::new(BaseKind::Uspec, 20)];
-                Self { base, base_k: BaseK::Range { first: 20, last: 60 }, ..all }
+                Self {
+                    base,
+                    base_k: BaseK::Range {
+                        first: 20,
+                        last: 60,
+                    },
+                    ..all
+                }
             }
-            _ => return Err(GenerateError::UnknownPreset { name: name.into(), known: PRESETS.join(", ") }),
+            _ => {
+                return Err(GenerateError::UnknownPreset {
+                    name: name.into(),
+                    known: PRESETS.join(", "),
+                });
+            }
         })
     }
 
@@ -60,13 +106,24 @@ impl Recipe {
         let recipe = Self::default();
         let most = recipe.rows(objects);
         let first = clusters.clamp(2.min(most), most);
-        Self { base_k: BaseK::Range { first, last: (3 * first).min(most) }, ..recipe }
+        Self {
+            base_k: BaseK::Range {
+                first,
+                last: (3 * first).min(most),
+            },
+            ..recipe
+        }
     }
 }
 
 /// Multiples of a number of classes, rounded, at least 2.
 fn multiples(classes: usize, factors: &[f64]) -> BaseK {
-    BaseK::Turns(factors.iter().map(|factor| ((factor * classes as f64).round() as usize).max(2)).collect())
+    BaseK::Turns(
+        factors
+            .iter()
+            .map(|factor| ((factor * classes as f64).round() as usize).max(2))
+            .collect(),
+    )
 }
 
 #[cfg(test)]
@@ -82,7 +139,10 @@ mod tests {
                 assert!(recipe.runs() >= 10);
             }
         }
-        assert_eq!(Recipe::preset("nbce", 10).unwrap().base_k.to_string(), "5,8,10,15,20");
+        assert_eq!(
+            Recipe::preset("nbce", 10).unwrap().base_k.to_string(),
+            "5,8,10,15,20"
+        );
         let message = Recipe::preset("pcc-3", 2).unwrap_err().to_string();
         assert_eq!(
             message,
@@ -95,7 +155,11 @@ mod tests {
     fn the_number_of_clusters_alone_is_enough() {
         for objects in 2..60 {
             for clusters in 1..=objects {
-                assert_eq!(Recipe::for_clusters(clusters, objects).check(objects), Ok(()), "{clusters} of {objects}");
+                assert_eq!(
+                    Recipe::for_clusters(clusters, objects).check(objects),
+                    Ok(()),
+                    "{clusters} of {objects}"
+                );
             }
         }
         assert_eq!(Recipe::for_clusters(10, 1797).base_k.to_string(), "10..30");

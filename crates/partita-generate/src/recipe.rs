@@ -46,7 +46,10 @@ impl FromStr for BaseSpec {
         let kind: BaseKind = name.trim().parse()?;
         match runs.trim().parse() {
             Ok(runs) if runs > 0 => Ok(Self { kind, runs }),
-            _ => Err(GenerateError::Runs { text: text.into(), name: kind.name().into() }),
+            _ => Err(GenerateError::Runs {
+                text: text.into(),
+                name: kind.name().into(),
+            }),
         }
     }
 }
@@ -147,7 +150,9 @@ struct Record {
 impl Recipe {
     /// Number of base clusterings, M.
     pub fn runs(&self) -> usize {
-        self.base.iter().fold(0, |sum, spec| sum.saturating_add(spec.runs))
+        self.base
+            .iter()
+            .fold(0, |sum, spec| sum.saturating_add(spec.runs))
     }
 
     /// Objects in each base clustering of a table of so many.
@@ -174,7 +179,10 @@ impl Recipe {
             return Err(GenerateError::NoBase);
         }
         if self.runs() > MOST_RUNS {
-            return Err(GenerateError::TooManyRuns { runs: self.runs(), most: MOST_RUNS });
+            return Err(GenerateError::TooManyRuns {
+                runs: self.runs(),
+                most: MOST_RUNS,
+            });
         }
         for (what, share) in [("subsample", self.subsample), ("features", self.features)] {
             if !(share > 0.0 && share <= 1.0) {
@@ -185,7 +193,9 @@ impl Recipe {
             return Err(GenerateError::Projection);
         }
         if self.gini.is_empty() || !self.gini.iter().all(|limit| (0.0..=1.0).contains(limit)) {
-            return Err(GenerateError::Gini { gini: self.gini.clone() });
+            return Err(GenerateError::Gini {
+                gini: self.gini.clone(),
+            });
         }
         self.base_k.check()?;
         let (clusters, rows) = (self.base_k.bounds(objects).1, self.rows(objects));
@@ -193,7 +203,12 @@ impl Recipe {
             return Err(GenerateError::TooManyClusters { clusters, objects });
         }
         if clusters > rows {
-            return Err(GenerateError::TooManyForSubsample { clusters, rows, share: self.subsample, objects });
+            return Err(GenerateError::TooManyForSubsample {
+                clusters,
+                rows,
+                share: self.subsample,
+                objects,
+            });
         }
         Ok(())
     }
@@ -201,7 +216,11 @@ impl Recipe {
     /// One line of JSON that says how an ensemble was made: the recipe, the seed, this version.
     pub fn to_json(&self, seed: Seed) -> String {
         let version = env!("CARGO_PKG_VERSION").to_owned();
-        let record = Record { recipe: self.clone(), seed: seed.number(), version };
+        let record = Record {
+            recipe: self.clone(),
+            seed: seed.number(),
+            version,
+        };
         serde_json::to_string(&record).expect("a recipe is plain data")
     }
 
@@ -210,7 +229,8 @@ impl Recipe {
     /// # Errors
     /// [`GenerateError::Recipe`] if the text is something else.
     pub fn from_json(text: &str) -> Result<(Self, Seed), GenerateError> {
-        let wrong = |error: serde_json::Error| GenerateError::Recipe(on_one_line(&error.to_string()));
+        let wrong =
+            |error: serde_json::Error| GenerateError::Recipe(on_one_line(&error.to_string()));
         let record: Record = serde_json::from_str(text).map_err(wrong)?;
         Ok((record.recipe, Seed::new(record.seed)))
     }
@@ -223,11 +243,23 @@ mod tests {
     #[test]
     fn lists_of_base_clusterers_read_back() {
         let list = BaseSpec::list(" kmeans:60, kmeans-random:40").unwrap();
-        assert_eq!(list, [BaseSpec::new(BaseKind::KMeans, 60), BaseSpec::new(BaseKind::KMeansRandom, 40)]);
+        assert_eq!(
+            list,
+            [
+                BaseSpec::new(BaseKind::KMeans, 60),
+                BaseSpec::new(BaseKind::KMeansRandom, 40)
+            ]
+        );
         let message = |text: &str| BaseSpec::list(text).unwrap_err().to_string();
-        assert!(message("kmean:3").starts_with("there is no base clusterer 'kmean'; choose from kmeans, "));
+        assert!(
+            message("kmean:3")
+                .starts_with("there is no base clusterer 'kmean'; choose from kmeans, ")
+        );
         for text in ["kmeans", "kmeans:0", "kmeans:x", "kmeans:-1"] {
-            assert_eq!(message(text), format!("'{text}' says no number of runs; write for example kmeans:20"));
+            assert_eq!(
+                message(text),
+                format!("'{text}' says no number of runs; write for example kmeans:20")
+            );
         }
         assert!(message("").contains("no base clustering"));
     }
@@ -235,32 +267,62 @@ mod tests {
     #[test]
     fn a_record_gives_back_recipe_and_seed() {
         let base_k = BaseK::Range { first: 3, last: 9 };
-        let recipe = Recipe { base_k, subsample: 0.1 + 0.2, ..Recipe::default() };
+        let recipe = Recipe {
+            base_k,
+            subsample: 0.1 + 0.2,
+            ..Recipe::default()
+        };
         let text = recipe.to_json(Seed::new(u64::MAX));
         assert_eq!(Recipe::from_json(&text), Ok((recipe, Seed::new(u64::MAX))));
         assert!(
-            text.starts_with(r#"{"base":["kmeans:100"],"base_k":"3..9","subsample":0.30000000000000004,"#),
+            text.starts_with(
+                r#"{"base":["kmeans:100"],"base_k":"3..9","subsample":0.30000000000000004,"#
+            ),
             "{text}"
         );
-        assert!(matches!(Recipe::from_json("{}"), Err(GenerateError::Recipe(_))));
+        assert!(matches!(
+            Recipe::from_json("{}"),
+            Err(GenerateError::Recipe(_))
+        ));
     }
 
     #[test]
     fn what_can_not_be_followed_is_refused() {
         let check = |base_k: &str, subsample: f64, objects| {
-            let recipe = Recipe { base_k: base_k.parse().unwrap(), subsample, ..Recipe::default() };
+            let recipe = Recipe {
+                base_k: base_k.parse().unwrap(),
+                subsample,
+                ..Recipe::default()
+            };
             recipe.check(objects)
         };
         assert_eq!(check("2..10", 0.5, 20), Ok(()));
-        assert_eq!(check("11", 1.0, 10), Err(GenerateError::TooManyClusters { clusters: 11, objects: 10 }));
-        assert!(matches!(check("8", 0.5, 10), Err(GenerateError::TooManyForSubsample { rows: 5, .. })));
-        let many =
-            |runs| Recipe { base: vec![BaseSpec::new(BaseKind::KMeans, runs); 2], ..Recipe::default() }.check(20);
+        assert_eq!(
+            check("11", 1.0, 10),
+            Err(GenerateError::TooManyClusters {
+                clusters: 11,
+                objects: 10
+            })
+        );
+        assert!(matches!(
+            check("8", 0.5, 10),
+            Err(GenerateError::TooManyForSubsample { rows: 5, .. })
+        ));
+        let many = |runs| {
+            Recipe {
+                base: vec![BaseSpec::new(BaseKind::KMeans, runs); 2],
+                ..Recipe::default()
+            }
+            .check(20)
+        };
         for runs in [1 << 20, usize::MAX] {
             assert!(matches!(many(runs), Err(GenerateError::TooManyRuns { .. })));
         }
         for share in [0.0, -1.0, 1.5, f64::NAN] {
-            assert!(matches!(check("2", share, 10), Err(GenerateError::Share { .. })));
+            assert!(matches!(
+                check("2", share, 10),
+                Err(GenerateError::Share { .. })
+            ));
         }
     }
 }

@@ -16,7 +16,8 @@ use crate::uspec::uspec;
 use crate::{BaseKind, BaseSpec, GenerateError, Recipe, Scale, TableView, scale};
 use partita_core::ProgressCounter;
 use partita_kmeans::{
-    DenseRows, Initialization, KMeansSettings, Members, RunSpec, SparseRows, UNLABELLED, lloyd, lloyd_sparse, minibatch,
+    DenseRows, Initialization, KMeansSettings, Members, RunSpec, SparseRows, UNLABELLED, lloyd,
+    lloyd_sparse, minibatch,
 };
 
 /// Makes the base clusterings of these plans; none for those that were not finished when the monitor said stop.
@@ -30,7 +31,9 @@ pub(crate) fn run_plans(
 ) -> Result<Vec<Option<BaseRun>>, GenerateError> {
     let n = table.dim().0;
     let _span = tracing::info_span!("generate", runs = plans.len(), rows = n).entered();
-    plans.iter().try_for_each(|plan| check_drawn(recipe, n, plan))?;
+    plans
+        .iter()
+        .try_for_each(|plan| check_drawn(recipe, n, plan))?;
     let mut found: Numbered = Vec::new();
     let mut dense: Vec<&Plan> = plans.iter().collect();
     if let TableView::Sparse(values) = table
@@ -47,8 +50,17 @@ pub(crate) fn run_plans(
     } else if !dense.is_empty() {
         let values = table.dense()?;
         let scaled = (recipe.scale != Scale::None).then(|| scale(values.view(), recipe.scale));
-        let values = scaled.as_ref().map_or(values.view(), |scaled| scaled.view());
-        found.extend(densely(&RunContext { sight: &TableSample { values, recipe }, progress, keep }, &dense)?);
+        let values = scaled
+            .as_ref()
+            .map_or(values.view(), |scaled| scaled.view());
+        found.extend(densely(
+            &RunContext {
+                sight: &TableSample { values, recipe },
+                progress,
+                keep,
+            },
+            &dense,
+        )?);
     }
     found.sort_unstable_by_key(|(run, _)| *run);
     Ok(found.into_iter().map(|(_, found)| found).collect())
@@ -56,7 +68,10 @@ pub(crate) fn run_plans(
 
 /// Plans of the base clusterer that reads every table by blocks, and the others.
 fn of_uspec<'a>(plans: &[&'a Plan]) -> (Vec<&'a Plan>, Vec<&'a Plan>) {
-    plans.iter().copied().partition(|plan| plan.kind == BaseKind::Uspec)
+    plans
+        .iter()
+        .copied()
+        .partition(|plan| plan.kind == BaseKind::Uspec)
 }
 
 /// Base clusterings by number.
@@ -64,7 +79,9 @@ type Numbered = Vec<(usize, Option<BaseRun>)>;
 
 /// Whether base clusterings see the columns as they are, and every object once.
 fn plain(recipe: &Recipe) -> bool {
-    matches!(recipe.scale, Scale::None | Scale::Auto) && !recipe.alters_columns() && !recipe.replacement
+    matches!(recipe.scale, Scale::None | Scale::Auto)
+        && !recipe.alters_columns()
+        && !recipe.replacement
 }
 
 /// Whether a sparse table is never made dense.
@@ -82,8 +99,11 @@ fn sparsely(
 ) -> Result<Numbered, GenerateError> {
     let mut found = Vec::with_capacity(plans.len());
     for cosine in [false, true] {
-        let chosen: Vec<&Plan> =
-            plans.iter().copied().filter(|plan| start(plan.kind).is_some_and(|(_, by)| by == cosine)).collect();
+        let chosen: Vec<&Plan> = plans
+            .iter()
+            .copied()
+            .filter(|plan| start(plan.kind).is_some_and(|(_, by)| by == cosine))
+            .collect();
         if chosen.is_empty() {
             continue;
         }
@@ -91,8 +111,11 @@ fn sparsely(
         let rows = SparseRows::new(values, None, cosine)?;
         let one = |plan: &&Plan| {
             let members = drawn(recipe, values.rows(), plan).0;
-            let fit =
-                if progress.stopped() { None } else { lloyd_sparse(&rows, &job(plan, members), &settings, progress) };
+            let fit = if progress.stopped() {
+                None
+            } else {
+                lloyd_sparse(&rows, &job(plan, members), &settings, progress)
+            };
             let found = fit.map(|fit| {
                 let found = BaseRun::from(fit);
                 keep(plan, &found);
@@ -108,12 +131,20 @@ fn sparsely(
 
 /// Refuses a recipe that needs all of a table that is read in groups.
 pub(crate) fn check_groups(table: &TableView<'_>, recipe: &Recipe) -> Result<(), GenerateError> {
-    let TableView::Groups(_) = table else { return Ok(()) };
-    let by_rows = |kind: BaseKind| start(kind).is_some() || matches!(kind, BaseKind::KMeansBatch | BaseKind::Uspec);
+    let TableView::Groups(_) = table else {
+        return Ok(());
+    };
+    let by_rows = |kind: BaseKind| {
+        start(kind).is_some() || matches!(kind, BaseKind::KMeansBatch | BaseKind::Uspec)
+    };
     let whole = |spec: &&BaseSpec| !by_rows(spec.kind);
     match recipe.base.iter().find(whole) {
-        Some(spec) => Err(GenerateError::NeedsWhole { kind: spec.kind.name() }),
-        None if !plain(recipe) => Err(GenerateError::NeedsWhole { kind: "this recipe" }),
+        Some(spec) => Err(GenerateError::NeedsWhole {
+            kind: spec.kind.name(),
+        }),
+        None if !plain(recipe) => Err(GenerateError::NeedsWhole {
+            kind: "this recipe",
+        }),
         None => Ok(()),
     }
 }
@@ -149,12 +180,21 @@ fn in_shares(
                 fit = minibatch(&rows, &job, progress);
             } else {
                 let jobs = std::slice::from_ref(&job);
-                lloyd(&rows, jobs, &KMeansSettings::default(), progress, &mut |_, made| fit = Some(made));
+                lloyd(
+                    &rows,
+                    jobs,
+                    &KMeansSettings::default(),
+                    progress,
+                    &mut |_, made| fit = Some(made),
+                );
             }
             let made = fit.map(|fit| {
                 let mut made = BaseRun::from(fit);
                 let mut labels = vec![UNLABELLED; n];
-                members.iter().zip(&made.labels).for_each(|(object, &label)| labels[object] = label);
+                members
+                    .iter()
+                    .zip(&made.labels)
+                    .for_each(|(object, &label)| labels[object] = label);
                 made.labels = labels;
                 keep(plan, &made);
                 progress.add(1);
@@ -172,29 +212,68 @@ fn in_shares(
 fn densely(context: &RunContext<'_>, plans: &[&Plan]) -> Result<Numbered, GenerateError> {
     let recipe = context.sight.recipe;
     let alone = recipe.alters_columns() || recipe.replacement;
-    let shared = |plan: &Plan| if alone { None } else { start(plan.kind).map(|(_, cosine)| cosine) };
+    let shared = |plan: &Plan| {
+        if alone {
+            None
+        } else {
+            start(plan.kind).map(|(_, cosine)| cosine)
+        }
+    };
     let mut found: Numbered = Vec::with_capacity(plans.len());
     for cosine in [false, true] {
-        let chosen: Vec<&Plan> = plans.iter().copied().filter(|plan| shared(plan) == Some(cosine)).collect();
+        let chosen: Vec<&Plan> = plans
+            .iter()
+            .copied()
+            .filter(|plan| shared(plan) == Some(cosine))
+            .collect();
         if !chosen.is_empty() && !context.progress.stopped() {
             let rows = DenseRows::new(context.sight.values, None, cosine);
-            found.extend(chosen.iter().map(|plan| plan.run).zip(context.together(&rows, &chosen)));
+            found.extend(
+                chosen
+                    .iter()
+                    .map(|plan| plan.run)
+                    .zip(context.together(&rows, &chosen)),
+            );
         }
     }
     let (by_blocks, rest) = of_uspec(plans);
     if recipe.alters_columns() {
         for plan in by_blocks {
             let columns = context.sight.columns(plan);
-            found.extend(uspec(&columns.view().into(), recipe, &[plan], context.progress, context.keep)?);
+            found.extend(uspec(
+                &columns.view().into(),
+                recipe,
+                &[plan],
+                context.progress,
+                context.keep,
+            )?);
         }
     } else {
-        found.extend(uspec(&context.sight.values.into(), recipe, &by_blocks, context.progress, context.keep)?);
+        found.extend(uspec(
+            &context.sight.values.into(),
+            recipe,
+            &by_blocks,
+            context.progress,
+            context.keep,
+        )?);
     }
-    let rest: Vec<Plan> = rest.into_iter().filter(|plan| shared(plan).is_none()).copied().collect();
-    let groups: Vec<&[Plan]> = rest.chunk_by(|a, b| (a.kind, a.sample) == (b.kind, b.sample)).collect();
-    let made: Vec<Vec<Option<BaseRun>>> =
-        groups.par_iter().map(|plans| context.alone(plans)).collect::<Result<_, GenerateError>>()?;
-    found.extend(rest.iter().map(|plan| plan.run).zip(made.into_iter().flatten()));
+    let rest: Vec<Plan> = rest
+        .into_iter()
+        .filter(|plan| shared(plan).is_none())
+        .copied()
+        .collect();
+    let groups: Vec<&[Plan]> = rest
+        .chunk_by(|a, b| (a.kind, a.sample) == (b.kind, b.sample))
+        .collect();
+    let made: Vec<Vec<Option<BaseRun>>> = groups
+        .par_iter()
+        .map(|plans| context.alone(plans))
+        .collect::<Result<_, GenerateError>>()?;
+    found.extend(
+        rest.iter()
+            .map(|plan| plan.run)
+            .zip(made.into_iter().flatten()),
+    );
     Ok(found)
 }
 
@@ -210,8 +289,17 @@ fn start(kind: BaseKind) -> Option<(Initialization, bool)> {
 }
 
 fn job(plan: &Plan, members: Members) -> RunSpec {
-    let initialization = start(plan.kind).map_or(Initialization::PlusPlus, |(initialization, _)| initialization);
-    RunSpec { clusters: plan.k, initialization, seed: plan.seed, members, given: None }
+    let initialization = start(plan.kind)
+        .map_or(Initialization::PlusPlus, |(initialization, _)| {
+            initialization
+        });
+    RunSpec {
+        clusters: plan.k,
+        initialization,
+        seed: plan.seed,
+        members,
+        given: None,
+    }
 }
 
 impl RunContext<'_> {
@@ -254,7 +342,9 @@ impl RunContext<'_> {
 
     fn one(&self, plan: &Plan) -> Option<BaseRun> {
         let often = drawn(self.sight.recipe, self.sight.values.nrows(), plan).1;
-        let rows = |cosine: bool| DenseRows::new(self.sight.columns(plan).view(), often.as_deref(), cosine);
+        let rows = |cosine: bool| {
+            DenseRows::new(self.sight.columns(plan).view(), often.as_deref(), cosine)
+        };
         let found = match plan.kind {
             BaseKind::Splits => splits(plan, self.sight, self.progress)?,
             BaseKind::KMeansBatch => minibatch(
@@ -265,7 +355,11 @@ impl RunContext<'_> {
             .into(),
             kind => {
                 let cosine = start(kind).is_some_and(|(_, cosine)| cosine);
-                return self.together(&rows(cosine), &[plan]).into_iter().next().flatten();
+                return self
+                    .together(&rows(cosine), &[plan])
+                    .into_iter()
+                    .next()
+                    .flatten();
             }
         };
         Some(self.kept(plan, found))

@@ -64,12 +64,24 @@ pub fn scale_by_evidence(values: ArrayView2<'_, f64>, scale: Scale) -> Scale {
     let n = values.nrows().max(1) as f64;
     let deviation = |column: ArrayView1<'_, f64>| {
         let mean = column.iter().map(|x| x / n).sum::<f64>();
-        column.iter().map(|x| (x - mean) / n * (x - mean)).sum::<f64>().sqrt()
+        column
+            .iter()
+            .map(|x| (x - mean) / n * (x - mean))
+            .sum::<f64>()
+            .sqrt()
     };
-    let mut deviations: Vec<f64> = values.columns().into_iter().map(deviation).filter(|&sd| sd > 0.0).collect();
+    let mut deviations: Vec<f64> = values
+        .columns()
+        .into_iter()
+        .map(deviation)
+        .filter(|&sd| sd > 0.0)
+        .collect();
     deviations.sort_unstable_by(f64::total_cmp);
     let median = deviations.get(deviations.len().saturating_sub(1) / 2);
-    let apart = deviations.last().zip(median).is_some_and(|(most, median)| *most > APART * median);
+    let apart = deviations
+        .last()
+        .zip(median)
+        .is_some_and(|(most, median)| *most > APART * median);
     if apart { Scale::ZScore } else { Scale::None }
 }
 
@@ -116,10 +128,17 @@ mod tests {
         let table = array![[1.0, 5.0, 1e300], [2.0, 5.0, -1e300], [3.0, 5.0, 0.0]];
         assert_eq!(scale(table.view(), Scale::None), table);
         let unit = scale(table.view(), Scale::MinMax);
-        assert_eq!(unit, array![[0.0, 0.0, 1.0], [0.5, 0.0, 0.0], [1.0, 0.0, 0.5]]);
+        assert_eq!(
+            unit,
+            array![[0.0, 0.0, 1.0], [0.5, 0.0, 0.0], [1.0, 0.0, 0.5]]
+        );
         let standard = scale(table.view(), Scale::ZScore);
         let deviation = 1.5f64.sqrt();
-        let expected = array![[-deviation, 0.0, deviation], [0.0, 0.0, -deviation], [deviation, 0.0, 0.0]];
+        let expected = array![
+            [-deviation, 0.0, deviation],
+            [0.0, 0.0, -deviation],
+            [deviation, 0.0, 0.0]
+        ];
         assert_eq!(standard.dim(), expected.dim());
         for (found, expected) in standard.iter().zip(&expected) {
             approx::assert_abs_diff_eq!(found, expected, epsilon = 1e-12);
@@ -133,7 +152,10 @@ mod tests {
         assert_eq!(scale(near.view(), Scale::Auto), near);
         let far = array![[1.0, 10.0], [2.0, 50.0], [3.0, 90.0]];
         assert_eq!(scale_by_evidence(far.view(), Scale::Auto), Scale::ZScore);
-        assert_eq!(scale(far.view(), Scale::Auto), scale(far.view(), Scale::ZScore));
+        assert_eq!(
+            scale(far.view(), Scale::Auto),
+            scale(far.view(), Scale::ZScore)
+        );
         assert_eq!(scale_by_evidence(far.view(), Scale::MinMax), Scale::MinMax);
     }
 
@@ -143,6 +165,9 @@ mod tests {
             assert_eq!(scale.to_string().parse(), Ok(scale));
         }
         let message = "z".parse::<Scale>().unwrap_err().to_string();
-        assert_eq!(message, "there is no scaling 'z'; choose from none, zscore, minmax, auto");
+        assert_eq!(
+            message,
+            "there is no scaling 'z'; choose from none, zscore, minmax, auto"
+        );
     }
 }

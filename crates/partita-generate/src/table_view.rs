@@ -83,8 +83,10 @@ impl<'a> TableView<'a> {
             }),
             Self::Groups(_) => self.each_group(|first, group| {
                 let places = rows.partition_point(|&row| row < first)..;
-                for (place, &row) in
-                    places.clone().zip(&rows[places]).take_while(|(_, row)| **row < first + group.nrows())
+                for (place, &row) in places
+                    .clone()
+                    .zip(&rows[places])
+                    .take_while(|(_, row)| **row < first + group.nrows())
                 {
                     selected.row_mut(place).assign(&group.row(row - first));
                 }
@@ -97,8 +99,14 @@ impl<'a> TableView<'a> {
     /// The rows of several sets, dense, in one pass over the table.
     pub(crate) fn gather(&self, sets: &[Members]) -> Result<Vec<Array2<f64>>, GenerateError> {
         let d = self.dim().1;
-        let mut shares: Vec<Array2<f64>> = sets.iter().map(|members| Array2::zeros((members.count(), d))).collect();
-        let mut wanted: Vec<_> = sets.iter().map(|members| members.iter().enumerate().peekable()).collect();
+        let mut shares: Vec<Array2<f64>> = sets
+            .iter()
+            .map(|members| Array2::zeros((members.count(), d)))
+            .collect();
+        let mut wanted: Vec<_> = sets
+            .iter()
+            .map(|members| members.iter().enumerate().peekable())
+            .collect();
         self.each_group(|first, rows| {
             let end = first + rows.nrows();
             for (share, wanted) in shares.iter_mut().zip(&mut wanted) {
@@ -123,7 +131,9 @@ impl<'a> TableView<'a> {
             Self::Groups(_) => {
                 let mut dense = Array2::zeros(self.dim());
                 self.each_group(|first, rows| {
-                    dense.slice_mut(s![first..first + rows.nrows(), ..]).assign(&rows);
+                    dense
+                        .slice_mut(s![first..first + rows.nrows(), ..])
+                        .assign(&rows);
                     Ok(())
                 })?;
                 CowArray::from(dense)
@@ -136,20 +146,30 @@ impl<'a> TableView<'a> {
         &self,
         mut take: impl FnMut(usize, ArrayView2<'_, f64>) -> Result<(), GenerateError>,
     ) -> Result<(), GenerateError> {
-        let Self::Groups(table) = self else { return take(0, self.dense()?.view()) };
+        let Self::Groups(table) = self else {
+            return take(0, self.dense()?.view());
+        };
         let (n, d) = table.dim();
         let mut first = 0;
         for group in 0..table.groups() {
             let rows = table.read(group).map_err(GenerateError::Read)?;
             if rows.ncols() != d || first + rows.nrows() > n {
                 let (more, wide) = rows.dim();
-                let what = format!("group {group} is {more} × {wide} after {first} rows of a table of {n} × {d}");
+                let what = format!(
+                    "group {group} is {more} × {wide} after {first} rows of a table of {n} × {d}"
+                );
                 return Err(GenerateError::Read(what));
             }
             take(first, rows.view())?;
             first += rows.nrows();
         }
-        if first < n { Err(GenerateError::Read(format!("its groups hold {first} of {n} rows"))) } else { Ok(()) }
+        if first < n {
+            Err(GenerateError::Read(format!(
+                "its groups hold {first} of {n} rows"
+            )))
+        } else {
+            Ok(())
+        }
     }
 
     /// Refuses a table that nothing can be learned from: no or one row, no column, a number that is not finite, or
@@ -163,7 +183,10 @@ impl<'a> TableView<'a> {
             Self::Dense(values) => {
                 let wrong = values.indexed_iter().find(|(_, value)| !value.is_finite());
                 let first = values.row(0);
-                (wrong.map(|(at, &value)| (at, value)), values.outer_iter().all(|row| row == first))
+                (
+                    wrong.map(|(at, &value)| (at, value)),
+                    values.outer_iter().all(|row| row == first),
+                )
             }
             Self::Sparse(values) => {
                 let wrong = values.iter().find(|(value, _)| !value.is_finite());
@@ -173,7 +196,8 @@ impl<'a> TableView<'a> {
                 let (mut wrong, mut equal, mut first_row) = (None, true, Vec::new());
                 self.each_group(|first, rows| {
                     let found = rows.indexed_iter().find(|(_, value)| !value.is_finite());
-                    wrong = wrong.or(found.map(|((row, column), &value)| ((first + row, column), value)));
+                    wrong = wrong
+                        .or(found.map(|((row, column), &value)| ((first + row, column), value)));
                     if first_row.is_empty() && rows.nrows() > 0 {
                         first_row = rows.row(0).to_vec();
                     }
@@ -195,7 +219,9 @@ impl<'a> TableView<'a> {
         let (n, d) = self.dim();
         let mut hash = fingerprint([n as u64, d as u64].into_iter());
         if let Self::Sparse(values) = self {
-            let words = values.iter().flat_map(|(value, (row, column))| [value.to_bits(), row as u64, column as u64]);
+            let words = values
+                .iter()
+                .flat_map(|(value, (row, column))| [value.to_bits(), row as u64, column as u64]);
             return Ok(continued(hash, words));
         }
         self.each_group(|_, rows| {
@@ -208,10 +234,18 @@ impl<'a> TableView<'a> {
 
 /// Whether all rows hold the same numbers, zeros that are written out or not.
 fn all_equal(values: CsMatView<'_, f64>) -> bool {
-    let rows = if values.is_csr() { values.to_owned() } else { values.to_csr() };
+    let rows = if values.is_csr() {
+        values.to_owned()
+    } else {
+        values.to_csr()
+    };
     let numbers = |row: usize| -> Vec<(usize, f64)> {
         let row = rows.outer_view(row);
-        row.iter().flat_map(|row| row.iter()).filter(|(_, x)| **x != 0.0).map(|(column, &x)| (column, x)).collect()
+        row.iter()
+            .flat_map(|row| row.iter())
+            .filter(|(_, x)| **x != 0.0)
+            .map(|(column, &x)| (column, x))
+            .collect()
     };
     let first = numbers(0);
     (1..rows.rows()).all(|row| numbers(row) == first)
@@ -243,36 +277,80 @@ mod tests {
     #[test]
     fn groups_are_the_table() {
         let table = Array2::from_shape_fn((10, 3), |(i, p)| (i * i + p) as f64);
-        let cut = Cut([0..4, 4..4, 4..9, 9..10].map(|rows| table.slice(s![rows, ..]).to_owned()).to_vec());
+        let cut = Cut([0..4, 4..4, 4..9, 9..10]
+            .map(|rows| table.slice(s![rows, ..]).to_owned())
+            .to_vec());
         let view = TableView::Groups(&cut);
         assert_eq!((view.dim(), view.check()), ((10, 3), Ok(())));
         assert_eq!(view.dense().unwrap(), table);
-        assert_eq!(view.select(&[0, 3, 4, 9]).unwrap(), table.select(Axis(0), &[0, 3, 4, 9]));
-        assert_eq!(view.fingerprint(), TableView::from(table.view()).fingerprint());
+        assert_eq!(
+            view.select(&[0, 3, 4, 9]).unwrap(),
+            table.select(Axis(0), &[0, 3, 4, 9])
+        );
+        assert_eq!(
+            view.fingerprint(),
+            TableView::from(table.view()).fingerprint()
+        );
         let mut wrong = cut.0.clone();
         wrong[2][[1, 2]] = f64::NAN;
         let wrong = Cut(wrong);
-        assert!(matches!(TableView::Groups(&wrong).check(), Err(GenerateError::NotFinite { row: 5, column: 2, .. })));
+        assert!(matches!(
+            TableView::Groups(&wrong).check(),
+            Err(GenerateError::NotFinite {
+                row: 5,
+                column: 2,
+                ..
+            })
+        ));
         let equal = Cut(vec![Array2::ones((2, 2)), Array2::ones((3, 2))]);
-        assert_eq!(TableView::Groups(&equal).check(), Err(GenerateError::Constant { rows: 5 }));
+        assert_eq!(
+            TableView::Groups(&equal).check(),
+            Err(GenerateError::Constant { rows: 5 })
+        );
     }
 
     #[test]
     fn sparse_tables_are_checked_as_dense_ones() {
         let check = |entries: &[(usize, usize, f64)]| {
             let mut table = TriMat::new((3, 2));
-            entries.iter().for_each(|&(row, column, value)| table.add_triplet(row, column, value));
+            entries
+                .iter()
+                .for_each(|&(row, column, value)| table.add_triplet(row, column, value));
             let table = table.to_csr::<usize>();
-            let (sparse, dense) = (TableView::from(table.view()), TableView::from(table.view()).dense().unwrap());
-            let rows = (sparse.select(&[0, 2]).unwrap(), dense.select(Axis(0), &[0, 2]));
-            assert!(format!("{:?}", rows.0) == format!("{:?}", rows.1), "NaN is not equal to itself");
+            let (sparse, dense) = (
+                TableView::from(table.view()),
+                TableView::from(table.view()).dense().unwrap(),
+            );
+            let rows = (
+                sparse.select(&[0, 2]).unwrap(),
+                dense.select(Axis(0), &[0, 2]),
+            );
+            assert!(
+                format!("{:?}", rows.0) == format!("{:?}", rows.1),
+                "NaN is not equal to itself"
+            );
             let answer = sparse.check();
-            assert!(format!("{answer:?}") == format!("{:?}", TableView::from(dense.view()).check()));
+            assert!(
+                format!("{answer:?}") == format!("{:?}", TableView::from(dense.view()).check())
+            );
             answer
         };
         assert_eq!(check(&[(0, 1, 2.0)]), Ok(()));
-        assert_eq!(check(&[(0, 1, 0.0)]), Err(GenerateError::Constant { rows: 3 }));
-        assert_eq!(check(&[(0, 1, 2.0), (1, 1, 2.0), (2, 1, 2.0)]), Err(GenerateError::Constant { rows: 3 }));
-        assert!(matches!(check(&[(2, 0, f64::NAN)]), Err(GenerateError::NotFinite { row: 2, column: 0, .. })));
+        assert_eq!(
+            check(&[(0, 1, 0.0)]),
+            Err(GenerateError::Constant { rows: 3 })
+        );
+        assert_eq!(
+            check(&[(0, 1, 2.0), (1, 1, 2.0), (2, 1, 2.0)]),
+            Err(GenerateError::Constant { rows: 3 })
+        );
+        assert!(matches!(
+            check(&[(2, 0, f64::NAN)]),
+            Err(GenerateError::NotFinite {
+                row: 2,
+                column: 0,
+                ..
+            })
+        ));
     }
 }

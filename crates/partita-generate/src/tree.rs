@@ -30,12 +30,22 @@ pub(crate) fn trees(
     context: &RunContext<'_>,
 ) -> Result<Vec<Option<BaseRun>>, GenerateError> {
     let (members, rows) = context.sight.rows(&plans[0]);
-    let Some(distances) = condensed(&rows, context.progress) else { return Ok(plans.iter().map(|_| None).collect()) };
+    let Some(distances) = condensed(&rows, context.progress) else {
+        return Ok(plans.iter().map(|_| None).collect());
+    };
     let tree = link(distances, members.len(), linkage)?;
     let found = |plan: &Plan| {
         let partition = cut(&tree, plan.k);
         let labels = partition.labels().iter().map(|&label| label as u16);
-        Some(context.kept(plan, BaseRun::of_members(context.sight.values.nrows(), &members, labels, Stopped::Exact)))
+        Some(context.kept(
+            plan,
+            BaseRun::of_members(
+                context.sight.values.nrows(),
+                &members,
+                labels,
+                Stopped::Exact,
+            ),
+        ))
     };
     Ok(plans.iter().map(found).collect())
 }
@@ -65,7 +75,10 @@ fn condensed(rows: &Array2<f64>, progress: &ProgressCounter<'_>) -> Option<Vec<f
 
 /// Squared Euclidean distance, summed in eight strands.
 pub(crate) fn distance2(a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>) -> f64 {
-    let (a, b) = (a.to_slice().unwrap_or_default(), b.to_slice().unwrap_or_default());
+    let (a, b) = (
+        a.to_slice().unwrap_or_default(),
+        b.to_slice().unwrap_or_default(),
+    );
     let mut sums = [0.0; 8];
     let (head, tail) = a.split_at(a.len() & !7);
     for (a, b) in head.chunks_exact(8).zip(b.chunks_exact(8)) {
@@ -73,6 +86,10 @@ pub(crate) fn distance2(a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>) -> f64 {
             *sum += (a - b) * (a - b);
         }
     }
-    let rest: f64 = tail.iter().zip(&b[head.len()..]).map(|(a, b)| (a - b) * (a - b)).sum();
+    let rest: f64 = tail
+        .iter()
+        .zip(&b[head.len()..])
+        .map(|(a, b)| (a - b) * (a - b))
+        .sum();
     sums.iter().sum::<f64>() + rest
 }

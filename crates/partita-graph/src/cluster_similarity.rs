@@ -26,7 +26,11 @@ pub(crate) fn overlaps(source: WeightedEnsemble<'_>) -> Result<(Overlap, Array2<
 
 /// The base clustering of every base cluster.
 pub(crate) fn bases_of(offsets: &[usize]) -> Vec<usize> {
-    offsets.windows(2).enumerate().flat_map(|(u, ends)| std::iter::repeat_n(u, ends[1] - ends[0])).collect()
+    offsets
+        .windows(2)
+        .enumerate()
+        .flat_map(|(u, ends)| std::iter::repeat_n(u, ends[1] - ends[0]))
+        .collect()
 }
 
 /// The extended Jaccard index of every two base clusters of different base clusterings, over the objects that both of these know.
@@ -39,11 +43,17 @@ fn extended_jaccard(overlap: &Overlap, shares: &Memberships, weights: &[f64]) ->
         let mut known: Vec<usize> = clusters.iter().map(|&c| base_of[c as usize]).collect();
         known.dedup();
         for (&c, share) in clusters.iter().zip(own) {
-            known.iter().for_each(|&u| squares[[c as usize, u]] += weight * share * share);
+            known
+                .iter()
+                .for_each(|&u| squares[[c as usize, u]] += weight * share * share);
         }
     }
     Array2::from_shape_fn(table.dim(), |(c, d)| {
-        let shared = if base_of[c] == base_of[d] { 0.0 } else { table[[c, d]] };
+        let shared = if base_of[c] == base_of[d] {
+            0.0
+        } else {
+            table[[c, d]]
+        };
         let all = squares[[c, base_of[d]]] + squares[[d, base_of[c]]] - shared;
         if shared > 0.0 { shared / all } else { 0.0 }
     })
@@ -105,12 +115,18 @@ pub(crate) fn propagated(
     let root = degree.mapv(|d| 1.0 / d.sqrt());
     let matrix = Array2::from_shape_fn((linked.len(), linked.len()), |(a, b)| {
         let (c, d) = (linked[a], linked[b]);
-        let edge = if a == b { more[c] } else { jaccard[[c, d]] * (copies[c] * copies[d]).sqrt() };
+        let edge = if a == b {
+            more[c]
+        } else {
+            jaccard[[c, d]] * (copies[c] * copies[d]).sqrt()
+        };
         edge * (root[a] * root[b])
     });
     let pairs = symmetric_eigen(matrix.view())?;
     let vectors = &pairs.vectors;
-    let mut inner = vectors.t().dot(&(vectors * &degree.view().insert_axis(Axis(1))));
+    let mut inner = vectors
+        .t()
+        .dot(&(vectors * &degree.view().insert_axis(Axis(1))));
     for ((a, b), cell) in inner.indexed_iter_mut() {
         let ratio = pairs.values[a] * pairs.values[b];
         *cell *= (0..steps).fold(0.0, |sum, _| ratio * (1.0 + sum));
@@ -130,7 +146,11 @@ pub(crate) fn propagated(
         similarity[[c, c]] = 1.0;
         for (b, &d) in linked.iter().enumerate().skip(a + 1) {
             let length = (gram[[a, a]] * gram[[b, b]]).sqrt();
-            let cosine = if length > 0.0 { (gram[[a, b]] / length).clamp(0.0, 1.0) } else { 0.0 };
+            let cosine = if length > 0.0 {
+                (gram[[a, b]] / length).clamp(0.0, 1.0)
+            } else {
+                0.0
+            };
             (similarity[[c, d]], similarity[[d, c]]) = (cosine, cosine);
         }
     }
@@ -141,10 +161,19 @@ pub(crate) fn propagated(
 pub(crate) fn common_links(near: &Array2<f64>, weights: Option<&[f64]>) -> Array2<f64> {
     let side = near.nrows();
     let line = |c: usize| {
-        let own = near.row(c).into_iter().enumerate().filter(|(_, w)| **w > 0.0);
-        let own: Vec<(usize, f64, f64)> =
-            own.map(|(e, &w)| (e, w, weights.map_or(1.0, |weights| weights[e]))).collect();
-        let common = |d: usize| own.iter().map(|&(e, w, weight)| weight * w.min(near[[d, e]])).sum::<f64>();
+        let own = near
+            .row(c)
+            .into_iter()
+            .enumerate()
+            .filter(|(_, w)| **w > 0.0);
+        let own: Vec<(usize, f64, f64)> = own
+            .map(|(e, &w)| (e, w, weights.map_or(1.0, |weights| weights[e])))
+            .collect();
+        let common = |d: usize| {
+            own.iter()
+                .map(|&(e, w, weight)| weight * w.min(near[[d, e]]))
+                .sum::<f64>()
+        };
         (c..side).map(common).collect::<Vec<f64>>()
     };
     let lines: Vec<Vec<f64>> = (0..side).into_par_iter().map(line).collect();
@@ -176,7 +205,13 @@ pub(crate) fn connected_triples(jaccard: &Array2<f64>, copies: &[f64], decay: f6
         };
     });
     let most = similarity.iter().copied().fold(0.0, f64::max);
-    similarity.mapv_inplace(|common| if most > 0.0 { decay * common / most } else { 0.0 });
+    similarity.mapv_inplace(|common| {
+        if most > 0.0 {
+            decay * common / most
+        } else {
+            0.0
+        }
+    });
     similarity.diag_mut().fill(1.0);
     similarity
 }
@@ -199,14 +234,21 @@ pub(crate) mod tests {
     /// Σ_i Z_ic Z_id / d_i, where the strengths of an object's base clusters add up to d_i.
     pub(crate) fn shared(ensemble: &Ensemble, strengths: &[f64]) -> Array2<f64> {
         let source = EnsembleRows::new(ensemble);
-        Overlap::shared(&PassRunner::new(&source, &Silent), strengths).unwrap().into_table()
+        Overlap::shared(&PassRunner::new(&source, &Silent), strengths)
+            .unwrap()
+            .into_table()
     }
 
     /// a = 1 1 1 2 2 2, b = 1 1 2 2 2 2, c = 1 1 1 2 3 3.
     pub(crate) fn tiny() -> Ensemble {
         let columns = [[1, 1, 1, 2, 2, 2], [1, 1, 2, 2, 2, 2], [1, 1, 1, 2, 3, 3]];
         let named = columns.iter().zip(["a", "b", "c"]);
-        ensemble(named.map(|(column, name)| (name.to_owned(), column.iter().map(|&label| Some(label)).collect())))
+        ensemble(named.map(|(column, name)| {
+            (
+                name.to_owned(),
+                column.iter().map(|&label| Some(label)).collect(),
+            )
+        }))
     }
 
     /// How far every object is in every base cluster, n × ΣJ: as similar as its own cluster of that base clustering is.
@@ -214,21 +256,39 @@ pub(crate) mod tests {
         let (offsets, base_of) = (ensemble.offsets(), bases_of(&ensemble.offsets()));
         Array2::from_shape_fn((ensemble.objects(), base_of.len()), |(i, c)| {
             let u = base_of[c];
-            ensemble.label(i, u).map_or(0.0, |label| similarity[[c, label + offsets[u]]])
+            ensemble
+                .label(i, u)
+                .map_or(0.0, |label| similarity[[c, label + offsets[u]]])
         })
     }
 
     /// Holds a cluster graph to D^-½ Bᵀ D⁻¹ B D^-½ of edges B, whose first rows are objects, and what base clusters add to the places
     /// of their objects for all eigenvectors to D⁻¹ B D^-½.
-    pub(crate) fn assert_cut_of(ensemble: &Ensemble, edges: &Array2<f64>, graph: &Array2<f64>, table: &Array2<f64>) {
+    pub(crate) fn assert_cut_of(
+        ensemble: &Ensemble,
+        edges: &Array2<f64>,
+        graph: &Array2<f64>,
+        table: &Array2<f64>,
+    ) {
         let sums = |axis| edges.sum_axis(Axis(axis)).mapv(|sum: f64| sum.max(1e-300));
         let (rows, columns) = (sums(1), sums(0));
         let half = edges / &columns.mapv(f64::sqrt);
         let whole = &half / &rows.view().insert_axis(Axis(1));
-        assert!((&whole.t().dot(&half) - graph).iter().all(|x| x.abs() < 1e-10));
-        let places = refined(ensemble, &Array2::eye(columns.len())).dot(table) / columns.sum().sqrt();
+        assert!(
+            (&whole.t().dot(&half) - graph)
+                .iter()
+                .all(|x| x.abs() < 1e-10)
+        );
+        let places =
+            refined(ensemble, &Array2::eye(columns.len())).dot(table) / columns.sum().sqrt();
         for (i, place) in places.outer_iter().enumerate() {
-            assert!(place.iter().zip(whole.row(i)).all(|(a, b)| (a / rows[i] - b).abs() < 1e-10), "{i}");
+            assert!(
+                place
+                    .iter()
+                    .zip(whole.row(i))
+                    .all(|(a, b)| (a / rows[i] - b).abs() < 1e-10),
+                "{i}"
+            );
         }
     }
 
@@ -239,22 +299,69 @@ pub(crate) mod tests {
     #[test]
     fn tiny_tables_to_their_printed_digits() {
         let a = jaccard(&overlap(&tiny()));
-        let cells = [(1, 2, 0.0), (1, 3, 0.666_667), (1, 4, 0.166_667), (1, 5, 1.0), (2, 4, 0.75)];
-        let more = [(2, 6, 0.333_333), (2, 7, 0.666_667), (4, 6, 0.25), (4, 7, 0.5)];
-        cells.iter().chain(&more).for_each(|&(c, d, value)| close(a[[c - 1, d - 1]], value));
+        let cells = [
+            (1, 2, 0.0),
+            (1, 3, 0.666_667),
+            (1, 4, 0.166_667),
+            (1, 5, 1.0),
+            (2, 4, 0.75),
+        ];
+        let more = [
+            (2, 6, 0.333_333),
+            (2, 7, 0.666_667),
+            (4, 6, 0.25),
+            (4, 7, 0.5),
+        ];
+        cells
+            .iter()
+            .chain(&more)
+            .for_each(|&(c, d, value)| close(a[[c - 1, d - 1]], value));
         let rows = [
-            (1, [1.0, 0.097_430, 0.582_772, 0.142_394, 0.320_755, 0.082_416, 0.082_416]),
-            (2, [1.0, 0.137_487, 0.691_612, 0.207_037, 0.489_269, 0.125_890, 0.125_890]),
-            (20, [1.0, 0.655_069, 0.937_391, 0.723_864, 0.894_259, 0.647_484, 0.647_484]),
+            (
+                1,
+                [
+                    1.0, 0.097_430, 0.582_772, 0.142_394, 0.320_755, 0.082_416, 0.082_416,
+                ],
+            ),
+            (
+                2,
+                [
+                    1.0, 0.137_487, 0.691_612, 0.207_037, 0.489_269, 0.125_890, 0.125_890,
+                ],
+            ),
+            (
+                20,
+                [
+                    1.0, 0.655_069, 0.937_391, 0.723_864, 0.894_259, 0.647_484, 0.647_484,
+                ],
+            ),
         ];
         for (steps, row) in rows {
             let similarity = propagated(&a, &[1.0; 7], steps).unwrap().0;
-            row.iter().zip(similarity.row(0)).for_each(|(&expected, &found)| close(found, expected));
+            row.iter()
+                .zip(similarity.row(0))
+                .for_each(|(&expected, &found)| close(found, expected));
         }
         let triples = connected_triples(&a, &[1.0; 7], 1.0) * 0.833_333_333_333;
-        let cells = [(1, 5, 0.833_333), (1, 3, 0.666_667), (2, 4, 0.75), (4, 7, 0.666_667), (6, 7, 0.583_333)];
-        let more = [(1, 2, 0.166_667), (1, 6, 0.166_667), (1, 7, 0.166_667), (2, 6, 0.25), (2, 7, 0.5), (2, 3, 0.0)];
-        cells.iter().chain(&more).for_each(|&(c, d, value)| close(triples[[c - 1, d - 1]], value));
+        let cells = [
+            (1, 5, 0.833_333),
+            (1, 3, 0.666_667),
+            (2, 4, 0.75),
+            (4, 7, 0.666_667),
+            (6, 7, 0.583_333),
+        ];
+        let more = [
+            (1, 2, 0.166_667),
+            (1, 6, 0.166_667),
+            (1, 7, 0.166_667),
+            (2, 6, 0.25),
+            (2, 7, 0.5),
+            (2, 3, 0.0),
+        ];
+        cells
+            .iter()
+            .chain(&more)
+            .for_each(|&(c, d, value)| close(triples[[c - 1, d - 1]], value));
     }
 
     /// The definitions, over objects, step by step.
@@ -264,13 +371,27 @@ pub(crate) mod tests {
         let base = |c: usize| offsets.iter().rposition(|&start| start <= c).unwrap();
         let inside = |i: usize, c: usize| ensemble.label(i, base(c)) == Some(c - offsets[base(c)]);
         let a = Array2::from_shape_fn((side, side), |(c, d)| {
-            let seen = |i: usize| ensemble.label(i, base(c)).is_some() && ensemble.label(i, base(d)).is_some();
+            let seen = |i: usize| {
+                ensemble.label(i, base(c)).is_some() && ensemble.label(i, base(d)).is_some()
+            };
             let both = (0..n).filter(|&i| inside(i, c) && inside(i, d)).count() as f64;
-            let any = (0..n).filter(|&i| seen(i) && (inside(i, c) || inside(i, d))).count() as f64;
-            if base(c) == base(d) || any == 0.0 { 0.0 } else { both / any }
+            let any = (0..n)
+                .filter(|&i| seen(i) && (inside(i, c) || inside(i, d)))
+                .count() as f64;
+            if base(c) == base(d) || any == 0.0 {
+                0.0
+            } else {
+                both / any
+            }
         });
         let sums = a.sum_axis(Axis(1));
-        let p = Array2::from_shape_fn((side, side), |(c, d)| if sums[c] > 0.0 { a[[c, d]] / sums[c] } else { 0.0 });
+        let p = Array2::from_shape_fn((side, side), |(c, d)| {
+            if sums[c] > 0.0 {
+                a[[c, d]] / sums[c]
+            } else {
+                0.0
+            }
+        });
         let (mut power, mut gram) = (Array2::<f64>::eye(side), Array2::<f64>::zeros((side, side)));
         for _ in 0..steps {
             power = power.dot(&p);
@@ -278,7 +399,11 @@ pub(crate) mod tests {
         }
         let cosine = |(c, d): (usize, usize)| {
             let length = (gram[[c, c]] * gram[[d, d]]).sqrt();
-            if length > 0.0 { gram[[c, d]] / length } else { 0.0 }
+            if length > 0.0 {
+                gram[[c, d]] / length
+            } else {
+                0.0
+            }
         };
         (Array2::from_shape_fn((side, side), cosine), a)
     }
@@ -291,8 +416,13 @@ pub(crate) mod tests {
             let (expected, a) = naive(&drawn.ensemble, steps);
             let index = jaccard(&overlap(&drawn.ensemble));
             assert!((&index - &a).iter().all(|x| x.abs() < 1e-12), "{seed}");
-            let found = propagated(&index, &vec![1.0; index.nrows()], steps).unwrap().0;
-            assert!((&found - &expected).iter().all(|x| x.abs() < 1e-10), "{seed}");
+            let found = propagated(&index, &vec![1.0; index.nrows()], steps)
+                .unwrap()
+                .0;
+            assert!(
+                (&found - &expected).iter().all(|x| x.abs() < 1e-10),
+                "{seed}"
+            );
         }
     }
 
@@ -303,18 +433,29 @@ pub(crate) mod tests {
             let ensemble = draw(Seed::new(seed), if seed % 2 == 0 { 0.0 } else { 0.3 }).ensemble;
             let (bases, own) = (ensemble.bases().len() as u32, ensemble.offsets()[1]);
             let objects: Vec<u32> = (0..ensemble.objects() as u32).collect();
-            let copied = ensemble.select(&objects, &[&(0..bases).collect::<Vec<u32>>()[..], &[0, 0]].concat());
+            let copied = ensemble.select(
+                &objects,
+                &[&(0..bases).collect::<Vec<u32>>()[..], &[0, 0]].concat(),
+            );
             let (index, of_copies) = (jaccard(&overlap(&ensemble)), jaccard(&overlap(&copied)));
-            let copies: Vec<f64> = (0..index.nrows()).map(|c| if c < own { 3.0 } else { 1.0 }).collect();
+            let copies: Vec<f64> = (0..index.nrows())
+                .map(|c| if c < own { 3.0 } else { 1.0 })
+                .collect();
             let ones = vec![1.0; of_copies.nrows()];
             let (walks, alike) = propagated(&index, &copies, 20).unwrap();
             let pairs = [
                 (walks, propagated(&of_copies, &ones, 20).unwrap().0),
-                (connected_triples(&index, &copies, 0.9), connected_triples(&of_copies, &ones, 0.9)),
+                (
+                    connected_triples(&index, &copies, 0.9),
+                    connected_triples(&of_copies, &ones, 0.9),
+                ),
             ];
             for (at, (found, expected)) in pairs.iter().enumerate() {
                 for ((c, d), value) in found.indexed_iter().filter(|((c, d), _)| c != d) {
-                    assert!((value - expected[[c, d]]).abs() < 1e-9, "{seed} {at} {c} {d}");
+                    assert!(
+                        (value - expected[[c, d]]).abs() < 1e-9,
+                        "{seed} {at} {c} {d}"
+                    );
                 }
             }
             for c in (0..own).filter(|&c| overlap(&ensemble).sizes()[c] > 0.0) {

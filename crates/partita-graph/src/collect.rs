@@ -1,7 +1,9 @@
 //! The labels of all rows of a fit by passes, for ensembles in memory.
 
 use partita_core::ndarray::Array2;
-use partita_core::{EnsembleRows, Outcome, Partition, PassRunner, RowFit, Silent, SoftPartition, WeightedEnsemble};
+use partita_core::{
+    EnsembleRows, Outcome, Partition, PassRunner, RowFit, Silent, SoftPartition, WeightedEnsemble,
+};
 
 use crate::GraphError;
 
@@ -22,7 +24,8 @@ pub(crate) fn in_memory<'a, D>(
 /// The outcome of a fit over these rows.
 fn collected<D>(rows: &PassRunner<'_>, fit: RowFit<D>) -> Result<Outcome<D>, GraphError> {
     let objects = rows.source().rows() as usize;
-    let (mut labels, mut certainty, mut soft) = (Vec::with_capacity(objects), Vec::new(), Vec::new());
+    let (mut labels, mut certainty, mut soft) =
+        (Vec::with_capacity(objects), Vec::new(), Vec::new());
     fit.label(rows, &mut |_, assigned| {
         labels.extend(assigned.labels);
         match assigned.soft {
@@ -36,11 +39,20 @@ fn collected<D>(rows: &PassRunner<'_>, fit: RowFit<D>) -> Result<Outcome<D>, Gra
         Ok(())
     })?;
     let mut outcome = if soft.is_empty() {
-        Outcome::hard(Partition::new(labels, fit.clusters).expect("labels are below K"), certainty, fit.stopped)
+        Outcome::hard(
+            Partition::new(labels, fit.clusters).expect("labels are below K"),
+            certainty,
+            fit.stopped,
+        )
     } else {
-        let soft = Array2::from_shape_vec((labels.len(), fit.clusters), soft).expect("K shares an object");
-        Outcome::soft(SoftPartition::new(soft).expect("shares add up to 1"), fit.stopped)
+        let soft =
+            Array2::from_shape_vec((labels.len(), fit.clusters), soft).expect("K shares an object");
+        Outcome::soft(
+            SoftPartition::new(soft).expect("shares add up to 1"),
+            fit.stopped,
+        )
     };
-    (outcome.rounds, outcome.objective, outcome.warnings) = (fit.rounds, fit.objective, fit.warnings);
+    (outcome.rounds, outcome.objective, outcome.warnings) =
+        (fit.rounds, fit.objective, fit.warnings);
     Ok(outcome.with(fit.details))
 }

@@ -4,8 +4,9 @@ use std::num::Saturating;
 
 use partita_coassoc::{EvidenceRows, SparseEvidence, StrongestSettings};
 use partita_core::{
-    BaseWeights, Capabilities, Clusters, FitError, Flow, MemoryBudget, Method, MethodInfo, Monitor, Objective, Outcome,
-    Partition, Problem, ProblemSize, Seed, Settings, SoftBases, Stopped, WeightedEnsemble, Weights,
+    BaseWeights, Capabilities, Clusters, FitError, Flow, MemoryBudget, Method, MethodInfo, Monitor,
+    Objective, Outcome, Partition, Problem, ProblemSize, Seed, Settings, SoftBases, Stopped,
+    WeightedEnsemble, Weights,
 };
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +42,11 @@ pub struct CspaDiagnostics {
 
 impl Default for CspaSettings {
     fn default() -> Self {
-        Self { imbalance: 0.05, exact_objects: 8000, neighbours: 50 }
+        Self {
+            imbalance: 0.05,
+            exact_objects: 8000,
+            neighbours: 50,
+        }
     }
 }
 
@@ -89,23 +94,54 @@ pub fn cspa<'a>(
     check(ensemble, clusters)?;
     if size.objects <= settings.exact_objects {
         let copies = Copies::of(source, settings.exact_objects);
-        let vertices = ProblemSize { objects: copies.objects.len(), ..size };
+        let vertices = ProblemSize {
+            objects: copies.objects.len(),
+            ..size
+        };
         budget.check("cspa of all pairs", all_pairs_bytes(&vertices), REMEDY)?;
         let graph = all_pairs(source, &copies, monitor)?;
         let parts = partition(&graph, clusters, settings.imbalance, seed, monitor)?;
         let mut sizes = vec![0.0; clusters];
-        parts.iter().zip(&graph.vertices).for_each(|(&part, weight)| sizes[part as usize] += weight);
-        let certainty = certainty(&graph, &parts, &sizes, |own, size| own / (size - 1.0_f64).max(1.0));
+        parts
+            .iter()
+            .zip(&graph.vertices)
+            .for_each(|(&part, weight)| sizes[part as usize] += weight);
+        let certainty = certainty(&graph, &parts, &sizes, |own, size| {
+            own / (size - 1.0_f64).max(1.0)
+        });
         let (labels, firsts) = copies.most(&parts, clusters);
         let certainty = firsts.into_iter().map(|vertex| certainty[vertex]).collect();
-        return Ok(outcome(labels, certainty, clusters, (None, graph.cut(&parts))));
+        return Ok(outcome(
+            labels,
+            certainty,
+            clusters,
+            (None, graph.cut(&parts)),
+        ));
     }
     let rows = Rows::weighted(ensemble, clusters, source.object_weights)?;
-    let graph = strongest(&rows, source.base_weights, settings.neighbours, seed.child(0), budget, monitor)?;
-    let labels = partition(&graph, clusters.min(rows.len()), settings.imbalance, seed, monitor)?;
+    let graph = strongest(
+        &rows,
+        source.base_weights,
+        settings.neighbours,
+        seed.child(0),
+        budget,
+        monitor,
+    )?;
+    let labels = partition(
+        &graph,
+        clusters.min(rows.len()),
+        settings.imbalance,
+        seed,
+        monitor,
+    )?;
     let certainty = certainty(&graph, &labels, &vec![1.0; clusters], |own, _| own);
     let found = (Some(settings.neighbours), graph.cut(&labels));
-    let mut outcome = outcome(rows.expand(&labels), rows.expand(&certainty), clusters, found);
+    let mut outcome = outcome(
+        rows.expand(&labels),
+        rows.expand(&certainty),
+        clusters,
+        found,
+    );
     outcome.warnings.push(format!(
         "of all pairs of objects only those with the {} strongest neighbours of each were looked at",
         settings.neighbours
@@ -140,7 +176,11 @@ impl Copies {
     fn of(source: WeightedEnsemble<'_>, most: usize) -> Self {
         let weights = source.each_multiplicity();
         let apart = weights.iter().map(|weight| weight.ceil()).sum::<f64>() <= most as f64;
-        let mut made = Self { objects: Vec::new(), starts: vec![0], weights: Vec::new() };
+        let mut made = Self {
+            objects: Vec::new(),
+            starts: vec![0],
+            weights: Vec::new(),
+        };
         for (object, weight) in weights.into_iter().enumerate() {
             let copies = if apart { weight.ceil().max(1.0) } else { 1.0 };
             let to = made.objects.len() + copies as usize;
@@ -157,7 +197,10 @@ impl Copies {
         let of = |range: &[usize]| {
             let copies = || range[0]..range[1];
             copies().for_each(|vertex| counts[parts[vertex] as usize] += 1);
-            let best = copies().rev().max_by_key(|&vertex| counts[parts[vertex] as usize]).expect("a copy");
+            let best = copies()
+                .rev()
+                .max_by_key(|&vertex| counts[parts[vertex] as usize])
+                .expect("a copy");
             copies().for_each(|vertex| counts[parts[vertex] as usize] = 0);
             (parts[best], best)
         };
@@ -166,10 +209,17 @@ impl Copies {
 }
 
 /// All objects, with an edge wherever two are ever together.
-fn all_pairs(source: WeightedEnsemble<'_>, copies: &Copies, monitor: &dyn Monitor) -> Result<Graph, GraphError> {
+fn all_pairs(
+    source: WeightedEnsemble<'_>,
+    copies: &Copies,
+    monitor: &dyn Monitor,
+) -> Result<Graph, GraphError> {
     let evidence = EvidenceRows::new(source)?;
     let n = copies.objects.len();
-    let mut graph = Graph { vertices: copies.weights.clone(), edges: Vec::with_capacity(n) };
+    let mut graph = Graph {
+        vertices: copies.weights.clone(),
+        edges: Vec::with_capacity(n),
+    };
     for (vertex, &object) in copies.objects.iter().enumerate() {
         let mut near = Vec::new();
         let share = |together: u32, seen: u32| f64::from(together) / f64::from(seen);
@@ -182,8 +232,8 @@ fn all_pairs(source: WeightedEnsemble<'_>, copies: &Copies, monitor: &dyn Monito
             });
         } else {
             evidence.for_each(object as usize, |other, together, seen| {
-                let others =
-                    (copies.starts[other]..copies.starts[other + 1]).filter(|&copy| copy != vertex && together > 0);
+                let others = (copies.starts[other]..copies.starts[other + 1])
+                    .filter(|&copy| copy != vertex && together > 0);
                 let pairs = |copy: usize| copies.weights[vertex] * copies.weights[copy];
                 near.extend(others.map(|copy| (copy as u32, pairs(copy) * share(together, seen))));
             });
@@ -208,24 +258,42 @@ fn strongest(
 ) -> Result<Graph, GraphError> {
     let neighbours = neighbours.min(rows.len().saturating_sub(1));
     let settings = StrongestSettings::default();
-    let source = WeightedEnsemble { base_weights, ..rows.ensemble().into() };
+    let source = WeightedEnsemble {
+        base_weights,
+        ..rows.ensemble().into()
+    };
     let evidence = SparseEvidence::strongest(source, neighbours, seed, &settings, budget, monitor)?;
     let weights = rows.weights();
     let near = |row: usize| {
         let together = evidence.row(row).filter(|&(_, together, _)| together > 0);
         let pairs = |other: u32| weights[row] * weights[other as usize];
-        together.map(|(other, together, seen)| (other, pairs(other) * f64::from(together) / f64::from(seen))).collect()
+        together
+            .map(|(other, together, seen)| {
+                (other, pairs(other) * f64::from(together) / f64::from(seen))
+            })
+            .collect()
     };
-    Ok(Graph { vertices: weights.to_vec(), edges: (0..rows.len()).map(near).collect() })
+    Ok(Graph {
+        vertices: weights.to_vec(),
+        edges: (0..rows.len()).map(near).collect(),
+    })
 }
 
 /// Evidence for the own cluster over the sum of that and the best other's; 1 where there is evidence for no other, or
 /// an object is alone and tied to nobody. Evidence is divided by the cluster's size, for the own one as `mean` says.
-fn certainty(graph: &Graph, labels: &[u32], sizes: &[f64], mean: impl Fn(f64, f64) -> f64) -> Vec<f64> {
+fn certainty(
+    graph: &Graph,
+    labels: &[u32],
+    sizes: &[f64],
+    mean: impl Fn(f64, f64) -> f64,
+) -> Vec<f64> {
     let of = |(near, &own): (&Vec<(u32, f64)>, &u32)| {
         let mut sums = vec![0.0; sizes.len()];
-        near.iter().for_each(|&(other, weight)| sums[labels[other as usize] as usize] += weight);
-        let others = (0..sizes.len()).filter(|&k| k != own as usize && sizes[k] > 0.0).map(|k| sums[k] / sizes[k]);
+        near.iter()
+            .for_each(|&(other, weight)| sums[labels[other as usize] as usize] += weight);
+        let others = (0..sizes.len())
+            .filter(|&k| k != own as usize && sizes[k] > 0.0)
+            .map(|k| sums[k] / sizes[k]);
         let best = others.fold(0.0, f64::max);
         let own = mean(sums[own as usize], sizes[own as usize]);
         if best > 0.0 { own / (own + best) } else { 1.0 }
@@ -254,8 +322,7 @@ pub struct Cspa;
 /// Cluster-based similarity partitioning, [`cspa`].
 pub static CSPA: Cspa = Cspa;
 
-const REMEDY: &str =
-    "set exact_objects=0 for the strongest neighbours alone, or take lwgp or hbgf, which hold no pairs";
+const REMEDY: &str = "set exact_objects=0 for the strongest neighbours alone, or take lwgp or hbgf, which hold no pairs";
 
 static INFO: MethodInfo = MethodInfo {
     name: "cspa",
@@ -265,7 +332,11 @@ static INFO: MethodInfo = MethodInfo {
     time: "n²M",
     memory: "n², or nq beyond 8000 objects",
     remedy: REMEDY,
-    capabilities: Capabilities { soft_bases: SoftBases::Native, object_weights: Weights::Native, ..GRAPH.capabilities },
+    capabilities: Capabilities {
+        soft_bases: SoftBases::Native,
+        object_weights: Weights::Native,
+        ..GRAPH.capabilities
+    },
     ..GRAPH
 };
 
@@ -293,7 +364,14 @@ impl Method for Cspa {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<CspaDiagnostics>, FitError> {
         let clusters = problem.given_clusters(INFO.name)?;
-        Ok(cspa(problem.weighted(), clusters, problem.seed, settings, problem.budget, monitor)?)
+        Ok(cspa(
+            problem.weighted(),
+            clusters,
+            problem.seed,
+            settings,
+            problem.budget,
+            monitor,
+        )?)
     }
 }
 
@@ -307,12 +385,21 @@ mod tests {
     fn naive(ensemble: &Ensemble, clusters: usize, imbalance: f64, seed: Seed) -> Vec<u32> {
         let n = ensemble.objects();
         let share = |i: usize, j: usize| {
-            let both: Vec<(usize, usize)> =
-                (0..ensemble.bases().len()).filter_map(|u| ensemble.label(i, u).zip(ensemble.label(j, u))).collect();
+            let both: Vec<(usize, usize)> = (0..ensemble.bases().len())
+                .filter_map(|u| ensemble.label(i, u).zip(ensemble.label(j, u)))
+                .collect();
             both.iter().filter(|(a, b)| a == b).count() as f64 / both.len().max(1) as f64
         };
-        let near = |i: usize| (0..n).filter(|&j| j != i).map(|j| (j as u32, share(i, j))).collect();
-        let graph = Graph { vertices: vec![1.0; n], edges: (0..n).map(near).collect() };
+        let near = |i: usize| {
+            (0..n)
+                .filter(|&j| j != i)
+                .map(|j| (j as u32, share(i, j)))
+                .collect()
+        };
+        let graph = Graph {
+            vertices: vec![1.0; n],
+            edges: (0..n).map(near).collect(),
+        };
         partition(&graph, clusters, imbalance, seed, &Silent).unwrap()
     }
 
@@ -321,8 +408,15 @@ mod tests {
         for seed in (0..60).map(Seed::new) {
             let drawn = draw(seed, 0.3);
             let settings = CspaSettings::default();
-            let found =
-                cspa(&drawn.ensemble, drawn.clusters, seed, &settings, MemoryBudget::UNLIMITED, &Silent).unwrap();
+            let found = cspa(
+                &drawn.ensemble,
+                drawn.clusters,
+                seed,
+                &settings,
+                MemoryBudget::UNLIMITED,
+                &Silent,
+            )
+            .unwrap();
             let expected = naive(&drawn.ensemble, drawn.clusters, settings.imbalance, seed);
             assert_eq!(found.partition.labels(), expected);
         }
@@ -332,13 +426,32 @@ mod tests {
     fn beyond_exact_objects_neighbours_do() {
         for seed in (0..20).map(Seed::new) {
             let drawn = draw(seed, 0.0);
-            let settings = CspaSettings { exact_objects: 0, neighbours: 3, ..CspaSettings::default() };
+            let settings = CspaSettings {
+                exact_objects: 0,
+                neighbours: 3,
+                ..CspaSettings::default()
+            };
             let unlimited = MemoryBudget::UNLIMITED;
-            let found = cspa(&drawn.ensemble, drawn.clusters, seed, &settings, unlimited, &Silent).unwrap();
+            let found = cspa(
+                &drawn.ensemble,
+                drawn.clusters,
+                seed,
+                &settings,
+                unlimited,
+                &Silent,
+            )
+            .unwrap();
             assert_eq!(found.details.neighbours, Some(3));
             assert_eq!(found.partition.live_clusters(), drawn.clusters);
             assert!(found.certainty.iter().all(|c| (0.0..=1.0).contains(c)));
-            let none = cspa(&drawn.ensemble, drawn.clusters, seed, &settings, MemoryBudget::new(1), &Silent);
+            let none = cspa(
+                &drawn.ensemble,
+                drawn.clusters,
+                seed,
+                &settings,
+                MemoryBudget::new(1),
+                &Silent,
+            );
             assert!(matches!(none, Err(GraphError::Evidence(_))));
         }
     }
@@ -350,10 +463,20 @@ mod tests {
         let needed = all_pairs_bytes(&size);
         let fit = |bytes: u64| {
             let (settings, budget) = (CspaSettings::default(), MemoryBudget::new(bytes));
-            cspa(&drawn.ensemble, drawn.clusters, Seed::new(1), &settings, budget, &Silent)
+            cspa(
+                &drawn.ensemble,
+                drawn.clusters,
+                Seed::new(1),
+                &settings,
+                budget,
+                &Silent,
+            )
         };
         let (enough, ample) = (fit(needed).unwrap(), fit(u64::MAX).unwrap());
-        assert_eq!((enough.partition, enough.details.neighbours), (ample.partition, None));
+        assert_eq!(
+            (enough.partition, enough.details.neighbours),
+            (ample.partition, None)
+        );
         // Neighbours would fit; whoever wants them says so.
         let refused = fit(needed - 1).unwrap_err();
         assert!(matches!(refused, GraphError::Budget(_)), "{refused}");

@@ -5,9 +5,10 @@ use std::num::Saturating;
 use partita_coassoc::Overlap;
 use partita_core::ndarray::{Array1, Array2, Axis};
 use partita_core::{
-    Assigned, BaseWeights, Capabilities, Clusters, FitError, Flow, Label, Method, MethodInfo, Monitor, Outcome,
-    PassRunner, Problem, ProblemSize, ProgressCounter, RowBlock, RowFit, RowLabeller, RowMap, RowProblem, Seed,
-    Settings, SoftBases, SoftPartition, WeightedEnsemble, Weights,
+    Assigned, BaseWeights, Capabilities, Clusters, FitError, Flow, Label, Method, MethodInfo,
+    Monitor, Outcome, PassRunner, Problem, ProblemSize, ProgressCounter, RowBlock, RowFit,
+    RowLabeller, RowMap, RowProblem, Seed, Settings, SoftBases, SoftPartition, WeightedEnsemble,
+    Weights,
 };
 use partita_kmeans::embedded::{Grouping, Search, kmeans};
 use partita_spectral::{LanczosSettings, top_eigenpairs};
@@ -38,7 +39,11 @@ pub struct EcpcsMcSettings {
 
 impl Default for EcpcsMcSettings {
     fn default() -> Self {
-        Self { steps: 20, restarts: 10, rounds: 100 }
+        Self {
+            steps: 20,
+            restarts: 10,
+            rounds: 100,
+        }
     }
 }
 
@@ -92,7 +97,9 @@ pub fn ecpcs_mc<'a>(
     if source.is_fractional() {
         return ecpcs_mc_shares(source, clusters, seed, settings, monitor);
     }
-    in_memory(source, |rows| ecpcs_mc_rows(rows, source.base_weights, clusters, seed, settings, monitor))
+    in_memory(source, |rows| {
+        ecpcs_mc_rows(rows, source.base_weights, clusters, seed, settings, monitor)
+    })
 }
 
 /// [`ecpcs_mc`] of shares and weighted objects: base clusters are compared by the extended Jaccard index, and scores are of shares.
@@ -110,13 +117,25 @@ fn ecpcs_mc_shares(
         return Err(GraphError::Interrupted);
     }
     let (overlap, index) = overlaps(source)?;
-    let found = Grouped::of((&overlap, &index), source.base_weights, clusters, seed, settings, monitor)?;
+    let found = Grouped::of(
+        (&overlap, &index),
+        source.base_weights,
+        clusters,
+        seed,
+        settings,
+        monitor,
+    )?;
     let (shares, base_of) = (ensemble.shares(), bases_of(overlap.offsets()));
     let mut soft = Array2::zeros((ensemble.objects(), clusters));
     for (object, mut line) in soft.outer_iter_mut().enumerate() {
         let (own, values) = shares.row(object);
-        let entries = own.iter().zip(values).map(|(&c, &share)| (base_of[c as usize], c as usize, share));
-        found.scores.of_shares(entries, line.as_slice_mut().expect("lines of a new array"));
+        let entries = own
+            .iter()
+            .zip(values)
+            .map(|(&c, &share)| (base_of[c as usize], c as usize, share));
+        found
+            .scores
+            .of_shares(entries, line.as_slice_mut().expect("lines of a new array"));
     }
     let soft = SoftPartition::new(soft).expect("scores are divided by their sum");
     let mut outcome = Outcome::soft(soft, found.grouping.stopped);
@@ -137,8 +156,20 @@ pub fn ecpcs_mc_rows(
     monitor: &dyn Monitor,
 ) -> Result<RowFit<MetaClusters>, GraphError> {
     let overlap = counted_for(rows, clusters, settings, monitor)?;
-    let found = Grouped::of((&overlap, &jaccard(&overlap)), weights, clusters, seed, settings, monitor)?;
-    let mut fit = RowFit::new(clusters, found.grouping.stopped, found.scores, found.details);
+    let found = Grouped::of(
+        (&overlap, &jaccard(&overlap)),
+        weights,
+        clusters,
+        seed,
+        settings,
+        monitor,
+    )?;
+    let mut fit = RowFit::new(
+        clusters,
+        found.grouping.stopped,
+        found.scores,
+        found.details,
+    );
     fit.rounds = found.grouping.trace.len() as u64;
     Ok(fit)
 }
@@ -171,13 +202,28 @@ impl Grouped {
         let live = live(overlap);
         let progress = ProgressCounter::new(monitor, 3);
         progress.add(2);
-        let grouping = groups(&similarity, (&copies, &of_copies), &live, (clusters, seed), settings, &progress)?;
+        let grouping = groups(
+            &similarity,
+            (&copies, &of_copies),
+            &live,
+            (clusters, seed),
+            settings,
+            &progress,
+        )?;
         let mut meta = vec![None; similarity.nrows()];
-        live.iter().zip(&grouping.labels).for_each(|(&c, &k)| meta[c] = Some(k as usize));
+        live.iter()
+            .zip(&grouping.labels)
+            .for_each(|(&c, &k)| meta[c] = Some(k as usize));
         let count = |k| meta.iter().filter(|meta| **meta == Some(k)).count();
-        let details = MetaClusters { base_clusters: (0..clusters).map(count).collect() };
+        let details = MetaClusters {
+            base_clusters: (0..clusters).map(count).collect(),
+        };
         let scores = Scores::new(overlap.offsets(), &meta, &copies, clusters);
-        Ok(Self { grouping, scores, details })
+        Ok(Self {
+            grouping,
+            scores,
+            details,
+        })
     }
 }
 
@@ -193,20 +239,48 @@ fn groups(
     let copies = Array1::from_iter(live.iter().map(|&c| copies[c]));
     // A cluster is like itself, even one that shares objects with no other; here is the mean over its copies.
     let own = |a: usize| (1.0 + (copies[a] - 1.0).max(0.0) * of_copies[live[a]]) / copies[a];
-    let cell = |a: usize, b: usize| if a == b { own(a) } else { similarity[[live[a], live[b]]] };
+    let cell = |a: usize, b: usize| {
+        if a == b {
+            own(a)
+        } else {
+            similarity[[live[a], live[b]]]
+        }
+    };
     let mut matrix = Array2::from_shape_fn((live.len(), live.len()), |(a, b)| cell(a, b));
-    let root = (&matrix * &copies).sum_axis(Axis(1)).mapv(|degree: f64| 1.0 / degree.sqrt()) * copies.mapv(f64::sqrt);
-    matrix.indexed_iter_mut().for_each(|((a, b), x)| *x *= root[a] * root[b]);
+    let root = (&matrix * &copies)
+        .sum_axis(Axis(1))
+        .mapv(|degree: f64| 1.0 / degree.sqrt())
+        * copies.mapv(f64::sqrt);
+    matrix
+        .indexed_iter_mut()
+        .for_each(|((a, b), x)| *x *= root[a] * root[b]);
     let count = clusters.min(live.len());
-    let mut rows = top_eigenpairs(matrix.view(), count, seed.child(0), &LanczosSettings::default())?.vectors;
+    let mut rows = top_eigenpairs(
+        matrix.view(),
+        count,
+        seed.child(0),
+        &LanczosSettings::default(),
+    )?
+    .vectors;
     for mut row in rows.outer_iter_mut() {
         let length = row.dot(&row).sqrt();
         row.mapv_inplace(|x| if length > 1e-9 { x / length } else { 0.0 });
     }
     let (restarts, rounds) = (settings.restarts, settings.rounds);
-    let search = Search { clusters, restarts, rounds, tolerance: 0.0 };
+    let search = Search {
+        clusters,
+        restarts,
+        rounds,
+        tolerance: 0.0,
+    };
     let rows = rows.as_standard_layout();
-    Ok(kmeans(rows.view(), &copies.to_vec(), &search, seed.child(1), monitor))
+    Ok(kmeans(
+        rows.view(),
+        &copies.to_vec(),
+        &search,
+        seed.child(1),
+        monitor,
+    ))
 }
 
 /// How much of a row each meta-cluster has.
@@ -233,8 +307,18 @@ impl Scores {
                 }
             }
         }
-        let meta = meta.iter().zip(weights).map(|(meta, weight)| (meta.unwrap_or(0), *weight)).collect();
-        Self { offsets: offsets.to_vec(), meta, all, by_base, clusters }
+        let meta = meta
+            .iter()
+            .zip(weights)
+            .map(|(meta, weight)| (meta.unwrap_or(0), *weight))
+            .collect();
+        Self {
+            offsets: offsets.to_vec(),
+            meta,
+            all,
+            by_base,
+            clusters,
+        }
     }
 }
 
@@ -249,7 +333,10 @@ impl Scores {
         }
         for (u, _) in missing.iter().enumerate().filter(|(_, missing)| **missing) {
             let absent = &self.by_base[u * self.clusters..][..self.clusters];
-            whole.iter_mut().zip(absent).for_each(|(whole, absent)| *whole -= absent);
+            whole
+                .iter_mut()
+                .zip(absent)
+                .for_each(|(whole, absent)| *whole -= absent);
         }
         Self::divide(scores, &whole);
     }
@@ -257,7 +344,11 @@ impl Scores {
     /// Scores over what they could be, and then over their sum.
     fn divide(scores: &mut [f64], whole: &[f64]) {
         scores.iter_mut().zip(whole).for_each(|(score, whole)| {
-            *score = if *score > 0.0 { *score / whole.max(f64::MIN_POSITIVE) } else { 0.0 };
+            *score = if *score > 0.0 {
+                *score / whole.max(f64::MIN_POSITIVE)
+            } else {
+                0.0
+            };
         });
         let sum: f64 = scores.iter().sum();
         scores.iter_mut().for_each(|score| *score /= sum);
@@ -282,7 +373,10 @@ impl RowMap for Scores {
                     scores[k] += weight;
                 } else {
                     let missing = &self.by_base[u * self.clusters..][..self.clusters];
-                    whole.iter_mut().zip(missing).for_each(|(whole, missing)| *whole -= missing);
+                    whole
+                        .iter_mut()
+                        .zip(missing)
+                        .for_each(|(whole, missing)| *whole -= missing);
                 }
             }
             Self::divide(scores, &whole);
@@ -338,7 +432,13 @@ impl Method for EcpcsMc {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<MetaClusters>, FitError> {
         let clusters = problem.given_clusters(INFO.name)?;
-        Ok(ecpcs_mc(problem.weighted(), clusters, problem.seed, settings, monitor)?)
+        Ok(ecpcs_mc(
+            problem.weighted(),
+            clusters,
+            problem.seed,
+            settings,
+            monitor,
+        )?)
     }
 
     fn fit_rows(
@@ -348,7 +448,14 @@ impl Method for EcpcsMc {
         monitor: &dyn Monitor,
     ) -> Result<RowFit<MetaClusters>, FitError> {
         let clusters = problem.given_clusters(INFO.name)?;
-        Ok(ecpcs_mc_rows(&problem.passes(), problem.weights, clusters, problem.seed, settings, monitor)?)
+        Ok(ecpcs_mc_rows(
+            &problem.passes(),
+            problem.weights,
+            clusters,
+            problem.seed,
+            settings,
+            monitor,
+        )?)
     }
 
     fn row_bytes(&self, size: &ProblemSize, settings: &EcpcsMcSettings) -> u64 {

@@ -62,15 +62,23 @@ pub enum GraphError {
 
 impl From<PassError> for GraphError {
     fn from(error: PassError) -> Self {
-        if error == PassError::Interrupted { Self::Interrupted } else { Self::Pass(error) }
+        if error == PassError::Interrupted {
+            Self::Interrupted
+        } else {
+            Self::Pass(error)
+        }
     }
 }
 
 impl From<GraphError> for FitError {
     fn from(error: GraphError) -> Self {
         match error {
-            GraphError::Interrupted | GraphError::Evidence(CoassocError::Interrupted) => Self::Interrupted,
-            GraphError::Evidence(CoassocError::Budget(error)) | GraphError::Budget(error) => error.into(),
+            GraphError::Interrupted | GraphError::Evidence(CoassocError::Interrupted) => {
+                Self::Interrupted
+            }
+            GraphError::Evidence(CoassocError::Budget(error)) | GraphError::Budget(error) => {
+                error.into()
+            }
             GraphError::Settings(error) => error.into(),
             other => Self::other(other),
         }

@@ -3,8 +3,8 @@
 use partita_coassoc::Overlap;
 use partita_core::ndarray::{Array2, Axis};
 use partita_core::{
-    BaseWeights, Capabilities, MethodInfo, Monitor, Outcome, PassRunner, RowFit, Seed, Settings, WeightedEnsemble,
-    Weights,
+    BaseWeights, Capabilities, MethodInfo, Monitor, Outcome, PassRunner, RowFit, Seed, Settings,
+    WeightedEnsemble, Weights,
 };
 use partita_metrics::{Normalisation, nmi_of_counts};
 use serde::{Deserialize, Serialize};
@@ -37,7 +37,11 @@ pub struct GpMglaSettings {
 
 impl Default for GpMglaSettings {
     fn default() -> Self {
-        Self { alpha: 0.5, beta: 2.0, embedded: EmbeddedSettings::default() }
+        Self {
+            alpha: 0.5,
+            beta: 2.0,
+            embedded: EmbeddedSettings::default(),
+        }
     }
 }
 
@@ -80,7 +84,9 @@ pub fn gp_mgla<'a>(
     monitor: &dyn Monitor,
 ) -> Result<Outcome<SpectralDiagnostics>, GraphError> {
     let source = source.into();
-    in_memory(source, |rows| gp_mgla_rows(rows, source.base_weights, clusters, seed, settings, monitor))
+    in_memory(source, |rows| {
+        gp_mgla_rows(rows, source.base_weights, clusters, seed, settings, monitor)
+    })
 }
 
 /// [`gp_mgla`] over label rows that are not held: three passes and one for every round of k-means.
@@ -95,12 +101,23 @@ pub fn gp_mgla_rows(
     settings: &GpMglaSettings,
     monitor: &dyn Monitor,
 ) -> Result<RowFit<SpectralDiagnostics>, GraphError> {
-    let graph = LinkedGraph::new(&counted_for(rows, clusters, settings, monitor)?, weights, settings);
+    let graph = LinkedGraph::new(
+        &counted_for(rows, clusters, settings, monitor)?,
+        weights,
+        settings,
+    );
     let matrix = graph.matrix(Overlap::shared(rows, &graph.strengths)?.into_table());
     let pairs = leading(matrix.view(), clusters, seed)?;
     let table = lifted(&pairs.vectors, &graph.roots, &graph.strengths, graph.total);
     let search = settings.embedded.search(clusters);
-    grouped_by(rows, (&pairs, &table), &graph.strengths, &search, seed, monitor)
+    grouped_by(
+        rows,
+        (&pairs, &table),
+        &graph.strengths,
+        &search,
+        seed,
+        monitor,
+    )
 }
 
 /// Edges of base clusters.
@@ -117,31 +134,66 @@ struct LinkedGraph {
 impl LinkedGraph {
     fn new(overlap: &Overlap, weights: Option<&BaseWeights>, settings: &GpMglaSettings) -> Self {
         let influence = influence(overlap, weights.map(BaseWeights::copies), settings.beta);
-        let (base_of, copies) = (bases_of(overlap.offsets()), copies_by_base(overlap.offsets(), weights));
-        let counts: Vec<f64> = base_of.iter().zip(&copies).map(|(&u, copies)| influence[u] * copies).collect();
+        let (base_of, copies) = (
+            bases_of(overlap.offsets()),
+            copies_by_base(overlap.offsets(), weights),
+        );
+        let counts: Vec<f64> = base_of
+            .iter()
+            .zip(&copies)
+            .map(|(&u, copies)| influence[u] * copies)
+            .collect();
         let (mut near, live) = (jaccard(overlap), live(overlap));
         live.iter().for_each(|&c| near[[c, c]] = 1.0);
         let mut links = common_links(&near, Some(&counts));
         let most = links.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
         // Edges of all copies; each has 1 to itself, and the link of copies to the others of its kind.
-        links.indexed_iter_mut().for_each(|((c, d), link)| *link = copies[c] * copies[d] * (*link / most));
+        links
+            .indexed_iter_mut()
+            .for_each(|((c, d), link)| *link = copies[c] * copies[d] * (*link / most));
         live.iter().for_each(|&c| {
             let of_copies = links[[c, c]] / (copies[c] * copies[c]);
             links[[c, c]] = copies[c] * (1.0 + (copies[c] - 1.0).max(0.0) * of_copies);
         });
         let strengths: Vec<f64> = counts.iter().map(|count| settings.alpha * count).collect();
-        let own = overlap.sizes().into_iter().zip(&strengths).map(|(size, strength)| size * strength);
-        let degrees: Vec<f64> = own.zip(links.sum_axis(Axis(1))).map(|(own, links)| own + links).collect();
-        let (roots, total) = (inverse_roots(&degrees, &vec![1.0; degrees.len()]), degrees.iter().sum::<f64>().sqrt());
-        Self { strengths, links, roots, total }
+        let own = overlap
+            .sizes()
+            .into_iter()
+            .zip(&strengths)
+            .map(|(size, strength)| size * strength);
+        let degrees: Vec<f64> = own
+            .zip(links.sum_axis(Axis(1)))
+            .map(|(own, links)| own + links)
+            .collect();
+        let (roots, total) = (
+            inverse_roots(&degrees, &vec![1.0; degrees.len()]),
+            degrees.iter().sum::<f64>().sqrt(),
+        );
+        Self {
+            strengths,
+            links,
+            roots,
+            total,
+        }
     }
 
     /// D^-½ Bᵀ D⁻¹ B D^-½ from the part of the objects, Σ_i Z_ic Z_id / d_i.
     fn matrix(&self, mut shared: Array2<f64>) -> Array2<f64> {
-        shared.indexed_iter_mut().for_each(|((c, d), x)| *x *= self.strengths[c] * self.strengths[d]);
-        let own = self.links.sum_axis(Axis(1)).mapv(|sum| if sum > 0.0 { 1.0 / sum } else { 0.0 });
-        let mut matrix = self.links.t().dot(&(&self.links * &own.insert_axis(Axis(1)))) + shared;
-        matrix.indexed_iter_mut().for_each(|((c, d), x)| *x *= self.roots[c] * self.roots[d]);
+        shared
+            .indexed_iter_mut()
+            .for_each(|((c, d), x)| *x *= self.strengths[c] * self.strengths[d]);
+        let own = self
+            .links
+            .sum_axis(Axis(1))
+            .mapv(|sum| if sum > 0.0 { 1.0 / sum } else { 0.0 });
+        let mut matrix = self
+            .links
+            .t()
+            .dot(&(&self.links * &own.insert_axis(Axis(1))))
+            + shared;
+        matrix
+            .indexed_iter_mut()
+            .for_each(|((c, d), x)| *x *= self.roots[c] * self.roots[d]);
         matrix
     }
 }
@@ -153,15 +205,36 @@ fn influence(overlap: &Overlap, copies: Option<&[f64]>, beta: f64) -> Vec<f64> {
     let shared = |u: usize, v: usize| {
         let counts = overlap.of_bases(u.min(v), u.max(v));
         let split = counts.iter().filter(|count| **count > 0.0).nth(1).is_some();
-        if split { nmi_of_counts(counts, Normalisation::Max) } else { 0.0 }
+        if split {
+            nmi_of_counts(counts, Normalisation::Max)
+        } else {
+            0.0
+        }
     };
-    let times = |u: usize, v: usize| if u == v { (copies(u) - 1.0).max(0.0) } else { copies(v) };
-    let agreement =
-        |u: usize, v: usize| Some(times(u, v)).filter(|times| *times > 0.0).map(|times| times * shared(u, v));
+    let times = |u: usize, v: usize| {
+        if u == v {
+            (copies(u) - 1.0).max(0.0)
+        } else {
+            copies(v)
+        }
+    };
+    let agreement = |u: usize, v: usize| {
+        Some(times(u, v))
+            .filter(|times| *times > 0.0)
+            .map(|times| times * shared(u, v))
+    };
     let sum = |u: usize| bases.clone().filter_map(|v| agreement(u, v)).sum::<f64>();
     let sums: Vec<f64> = bases.clone().map(sum).collect();
     let most = sums.iter().copied().fold(0.0, f64::max);
-    sums.iter().map(|sum| if most > 0.0 { (sum / most).powf(beta).max(1e-3) } else { 1.0 }).collect()
+    sums.iter()
+        .map(|sum| {
+            if most > 0.0 {
+                (sum / most).powf(beta).max(1e-3)
+            } else {
+                1.0
+            }
+        })
+        .collect()
 }
 
 /// Graph partitioning with multi-granularity link analysis, [`gp_mgla`].
@@ -179,7 +252,9 @@ pub static GP_MGLA: LinkMethod<GpMglaSettings> = LinkMethod {
         },
         ..SPECTRAL
     },
-    fit: |source, clusters, seed, settings, monitor| gp_mgla(source, clusters, seed, settings, monitor),
+    fit: |source, clusters, seed, settings, monitor| {
+        gp_mgla(source, clusters, seed, settings, monitor)
+    },
     fit_rows: gp_mgla_rows,
     embedded: |settings| &settings.embedded,
 };
@@ -194,20 +269,29 @@ mod tests {
 
     #[test]
     fn tiny_agreement_to_its_printed_digits() {
-        for (found, expected) in influence(&overlap(&tiny()), None, 1.0).iter().zip([1.0, 0.676_130, 0.873_760]) {
+        for (found, expected) in influence(&overlap(&tiny()), None, 1.0)
+            .iter()
+            .zip([1.0, 0.676_130, 0.873_760])
+        {
             assert!((found - expected).abs() < 5e-7, "{found} {expected}");
         }
     }
 
     /// B of the definition, objects and then base clusters.
     fn edges(ensemble: &Ensemble, settings: &GpMglaSettings) -> Array2<f64> {
-        let (influence, base_of) = (influence(&overlap(ensemble), None, settings.beta), bases_of(&ensemble.offsets()));
+        let (influence, base_of) = (
+            influence(&overlap(ensemble), None, settings.beta),
+            bases_of(&ensemble.offsets()),
+        );
         let counts = Array1::from_iter(base_of.iter().map(|&u| influence[u]));
         let one_hot = refined(ensemble, &Array2::eye(counts.len()));
         let mut near = naive(ensemble, 0).1;
-        near.diag_mut().assign(&one_hot.sum_axis(Axis(0)).mapv(|size| size.min(1.0)));
+        near.diag_mut()
+            .assign(&one_hot.sum_axis(Axis(0)).mapv(|size| size.min(1.0)));
         let mut links = Array2::from_shape_fn(near.dim(), |(c, d)| {
-            (0..counts.len()).map(|e| counts[e] * near[[c, e]].min(near[[d, e]])).sum::<f64>()
+            (0..counts.len())
+                .map(|e| counts[e] * near[[c, e]].min(near[[d, e]]))
+                .sum::<f64>()
         });
         links /= links.iter().copied().fold(0.0, f64::max);
         links.diag_mut().assign(&near.diag());
@@ -218,10 +302,18 @@ mod tests {
     fn the_linear_form_is_that_of_all_edges() {
         for seed in 0..120 {
             let ensemble = draw(Seed::new(seed), if seed % 2 == 0 { 0.0 } else { 0.3 }).ensemble;
-            let settings = GpMglaSettings { alpha: 0.1 + (seed % 7) as f64, ..GpMglaSettings::default() };
+            let settings = GpMglaSettings {
+                alpha: 0.1 + (seed % 7) as f64,
+                ..GpMglaSettings::default()
+            };
             let graph = LinkedGraph::new(&overlap(&ensemble), None, &settings);
             let matrix = graph.matrix(shared(&ensemble, &graph.strengths));
-            let all = lifted(&Array2::eye(graph.roots.len()), &graph.roots, &graph.strengths, graph.total);
+            let all = lifted(
+                &Array2::eye(graph.roots.len()),
+                &graph.roots,
+                &graph.strengths,
+                graph.total,
+            );
             assert_cut_of(&ensemble, &edges(&ensemble, &settings), &matrix, &all);
         }
     }

@@ -4,9 +4,9 @@
 use std::num::Saturating;
 
 use partita_core::{
-    BaseWeights, Capabilities, Clusters, FitError, Memberships, Method, MethodInfo, Monitor, Outcome, PassRunner,
-    Problem, ProblemSize, RowFit, RowProblem, Seed, SettingChoice, Settings, SettingsError, SoftBases,
-    WeightedEnsemble, Weights,
+    BaseWeights, Capabilities, Clusters, FitError, Memberships, Method, MethodInfo, Monitor,
+    Outcome, PassRunner, Problem, ProblemSize, RowFit, RowProblem, Seed, SettingChoice, Settings,
+    SettingsError, SoftBases, WeightedEnsemble, Weights,
 };
 #[cfg(feature = "metis")]
 use partita_core::{Flow, Partition, Stopped};
@@ -119,14 +119,27 @@ pub fn hbgf<'a>(
     let rows = Rows::weighted(ensemble, clusters, source.object_weights)?;
     #[cfg(feature = "metis")]
     if settings.cut == HbgfCut::Metis {
-        return balanced(&rows, &rows.by_base(weights), clusters, settings.imbalance, seed, monitor);
+        return balanced(
+            &rows,
+            &rows.by_base(weights),
+            clusters,
+            settings.imbalance,
+            seed,
+            monitor,
+        );
     }
-    let search =
-        Search { clusters, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };
+    let search = Search {
+        clusters,
+        restarts: settings.restarts,
+        rounds: settings.rounds,
+        tolerance: settings.tolerance,
+    };
     let strengths = rows.by_base(weights);
     let outcome = cut(&rows, &strengths, &search, seed, monitor)?;
     let outcome = refined(settings.refine, outcome, &rows, &strengths, monitor);
-    Ok(outcome.map_details(|spectral| HbgfDiagnostics { spectral: Some(spectral) }))
+    Ok(outcome.map_details(|spectral| HbgfDiagnostics {
+        spectral: Some(spectral),
+    }))
 }
 
 /// [`hbgf`] with the spectral cut over label rows that are not held.
@@ -152,14 +165,32 @@ pub fn hbgf_rows(
     #[cfg(feature = "metis")]
     if settings.cut == HbgfCut::Metis {
         let reason = "METIS holds the whole graph; take the spectral cut".to_owned();
-        return Err(SettingsError::Unfit { name: "cut", value: "metis".into(), reason }.into());
+        return Err(SettingsError::Unfit {
+            name: "cut",
+            value: "metis".into(),
+            reason,
+        }
+        .into());
     }
     in_memory_only(settings.refine)?;
     let overlap = counted(rows)?;
-    let search =
-        Search { clusters, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };
-    let fit = row_cut::cut(rows, &by_base(overlap.offsets(), weights), &overlap.sizes(), &search, seed, monitor)?;
-    Ok(fit.map_details(|spectral| HbgfDiagnostics { spectral: Some(spectral) }))
+    let search = Search {
+        clusters,
+        restarts: settings.restarts,
+        rounds: settings.rounds,
+        tolerance: settings.tolerance,
+    };
+    let fit = row_cut::cut(
+        rows,
+        &by_base(overlap.offsets(), weights),
+        &overlap.sizes(),
+        &search,
+        seed,
+        monitor,
+    )?;
+    Ok(fit.map_details(|spectral| HbgfDiagnostics {
+        spectral: Some(spectral),
+    }))
 }
 
 /// [`hbgf`] of soft base clusterings: an edge weighs the share of the object.
@@ -171,15 +202,28 @@ fn hbgf_soft(
     monitor: &dyn Monitor,
 ) -> Result<Outcome<HbgfDiagnostics>, FitError> {
     if settings.cut != HbgfCut::Spectral {
-        let reason = "edges of soft base clusterings are cut by eigenvectors; take the spectral cut".to_owned();
-        return Err(SettingsError::Unfit { name: "cut", value: "metis".into(), reason }.into());
+        let reason =
+            "edges of soft base clusterings are cut by eigenvectors; take the spectral cut"
+                .to_owned();
+        return Err(SettingsError::Unfit {
+            name: "cut",
+            value: "metis".into(),
+            reason,
+        }
+        .into());
     }
     in_memory_only(settings.refine)?;
     let strengths = by_base(&problem.ensemble.offsets(), problem.weights);
-    let search =
-        Search { clusters, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };
+    let search = Search {
+        clusters,
+        restarts: settings.restarts,
+        rounds: settings.rounds,
+        tolerance: settings.tolerance,
+    };
     let outcome = cut_soft(problem, shares, &strengths, &search, monitor)?;
-    Ok(outcome.map_details(|spectral| HbgfDiagnostics { spectral: Some(spectral) }))
+    Ok(outcome.map_details(|spectral| HbgfDiagnostics {
+        spectral: Some(spectral),
+    }))
 }
 
 /// The cut by METIS.
@@ -196,7 +240,10 @@ fn balanced(
         return Err(GraphError::Interrupted);
     }
     let n = rows.len();
-    let mut graph = Graph { vertices: rows.weights().to_vec(), edges: vec![Vec::new(); n + strengths.len()] };
+    let mut graph = Graph {
+        vertices: rows.weights().to_vec(),
+        edges: vec![Vec::new(); n + strengths.len()],
+    };
     // The partitioner rounds up to its smallest weight, one 10,000th of the heaviest row's.
     graph.vertices.extend(strengths.iter().map(|_| 0.0));
     rows.for_each(0..n, |row, codes| {
@@ -213,8 +260,12 @@ fn balanced(
         own / graph.edges[row].iter().map(|edge| edge.1).sum::<f64>()
     };
     let certainty: Vec<f64> = (0..n).map(share).collect();
-    let partition = Partition::new(rows.expand(&labels[..n]), clusters).expect("as many parts as clusters");
-    Ok(Outcome::hard(partition, rows.expand(&certainty), Stopped::Exact).with(HbgfDiagnostics { spectral: None }))
+    let partition =
+        Partition::new(rows.expand(&labels[..n]), clusters).expect("as many parts as clusters");
+    Ok(
+        Outcome::hard(partition, rows.expand(&certainty), Stopped::Exact)
+            .with(HbgfDiagnostics { spectral: None }),
+    )
 }
 
 /// Bytes that the cut by METIS holds at once, at most.
@@ -273,7 +324,13 @@ impl Method for Hbgf {
         if let Some(shares) = problem.ensemble.memberships() {
             return hbgf_soft(problem, shares, clusters, settings, monitor);
         }
-        Ok(hbgf(problem.weighted(), clusters, problem.seed, settings, monitor)?)
+        Ok(hbgf(
+            problem.weighted(),
+            clusters,
+            problem.seed,
+            settings,
+            monitor,
+        )?)
     }
 
     fn fit_rows(
@@ -283,7 +340,14 @@ impl Method for Hbgf {
         monitor: &dyn Monitor,
     ) -> Result<RowFit<HbgfDiagnostics>, FitError> {
         let clusters = problem.given_clusters(INFO.name)?;
-        Ok(hbgf_rows(&problem.passes(), problem.weights, clusters, problem.seed, settings, monitor)?)
+        Ok(hbgf_rows(
+            &problem.passes(),
+            problem.weights,
+            clusters,
+            problem.seed,
+            settings,
+            monitor,
+        )?)
     }
 
     fn row_bytes(&self, size: &ProblemSize, settings: &HbgfSettings) -> u64 {

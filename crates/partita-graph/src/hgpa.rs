@@ -4,9 +4,9 @@ use std::num::Saturating;
 
 use partita_core::ndarray::{Array2, ArrayView2};
 use partita_core::{
-    BaseWeights, Capabilities, Clusters, Ensemble, FitError, Flow, LEAF_WEIGHTS, Label, LabelRows, Method, MethodInfo,
-    Monitor, Objective, Outcome, Partition, Problem, ProblemSize, Seed, Sense, Settings, SoftBases, Stopped,
-    WeightedEnsemble, Weights, whole_multiplicities,
+    BaseWeights, Capabilities, Clusters, Ensemble, FitError, Flow, LEAF_WEIGHTS, Label, LabelRows,
+    Method, MethodInfo, Monitor, Objective, Outcome, Partition, Problem, ProblemSize, Seed, Sense,
+    Settings, SoftBases, Stopped, WeightedEnsemble, Weights, whole_multiplicities,
 };
 use serde::{Deserialize, Serialize};
 use tracing::info_span;
@@ -22,7 +22,8 @@ const LARGEST_SUM: u32 = 1_000_000;
 
 /// What a weight of 1 becomes.
 fn unit(weights: Option<&BaseWeights>) -> f64 {
-    let mean = |whole: Vec<u32>| whole.iter().copied().map(f64::from).sum::<f64>() / whole.len() as f64;
+    let mean =
+        |whole: Vec<u32>| whole.iter().copied().map(f64::from).sum::<f64>() / whole.len() as f64;
     weights.map_or(1.0, |weights| weights.whole(LARGEST_SUM).map_or(UNIT, mean))
 }
 
@@ -53,7 +54,11 @@ pub struct HgpaDiagnostics {
 
 impl Default for HgpaSettings {
     fn default() -> Self {
-        Self { objective: NetObjective::Soed, imbalance: 0.05, restarts: 2 }
+        Self {
+            objective: NetObjective::Soed,
+            imbalance: 0.05,
+            restarts: 2,
+        }
     }
 }
 
@@ -113,9 +118,20 @@ pub fn hgpa<'a>(
             break;
         }
         let seed = seed.child(restart);
-        let search = || partition(&graph, parts, settings.imbalance, settings.objective, seed, &stop);
+        let search = || {
+            partition(
+                &graph,
+                parts,
+                settings.imbalance,
+                settings.objective,
+                seed,
+                &stop,
+            )
+        };
         let found = info_span!("partition").in_scope(search);
-        if let Some(found) = found.filter(|found| best.as_ref().is_none_or(|best| found.cost < best.cost)) {
+        if let Some(found) =
+            found.filter(|found| best.as_ref().is_none_or(|best| found.cost < best.cost))
+        {
             best = Some(found);
         }
         if stop() {
@@ -125,9 +141,13 @@ pub fn hgpa<'a>(
     }
     let found = best.ok_or(GraphError::Interrupted)?;
     let mut of_row = vec![0; rows.len()];
-    order.iter().zip(&found.labels).for_each(|(&row, &label)| of_row[row as usize] = label);
+    order
+        .iter()
+        .zip(&found.labels)
+        .for_each(|(&row, &label)| of_row[row as usize] = label);
     let certainty = certainty(&rows, &of_row, clusters);
-    let partition = Partition::new(rows.expand(&of_row), clusters).expect("as many parts as clusters");
+    let partition =
+        Partition::new(rows.expand(&of_row), clusters).expect("as many parts as clusters");
     let mut outcome = Outcome::hard(partition, rows.expand(&certainty), stopped);
     outcome.objective = Some(Objective {
         name: "weight of the hyperedges cut",
@@ -135,16 +155,24 @@ pub fn hgpa<'a>(
         value: found.cost.1 as f64 / unit(weights),
         trace: Vec::new(),
     });
-    Ok(outcome.with(HgpaDiagnostics { hyperedges: graph.nets(), distinct_rows: rows.len() }))
+    Ok(outcome.with(HgpaDiagnostics {
+        hyperedges: graph.nets(),
+        distinct_rows: rows.len(),
+    }))
 }
 
 /// The rows as vertices in the given order, the base clusters as nets.
 fn hypergraph(rows: &Rows<'_>, order: &[u32], weights: Option<&BaseWeights>) -> Hypergraph {
     let mut place = vec![0u32; order.len()];
-    order.iter().enumerate().for_each(|(at, &row)| place[row as usize] = at as u32);
+    order
+        .iter()
+        .enumerate()
+        .for_each(|(at, &row)| place[row as usize] = at as u32);
     let side = rows.base_clusters();
     let mut ends = vec![0usize; side + 1];
-    rows.for_each(0..rows.len(), |_, clusters| clusters.iter().for_each(|&c| ends[c as usize + 1] += 1));
+    rows.for_each(0..rows.len(), |_, clusters| {
+        clusters.iter().for_each(|&c| ends[c as usize + 1] += 1)
+    });
     (0..side).for_each(|c| ends[c + 1] += ends[c]);
     let mut free = ends.clone();
     let mut pins = vec![0u32; ends[side]];
@@ -158,13 +186,20 @@ fn hypergraph(rows: &Rows<'_>, order: &[u32], weights: Option<&BaseWeights>) -> 
     let weights = rows.by_base(weights);
     // Nets of one vertex, or of none, are never cut.
     let (mut starts, mut kept, mut nets) = (vec![0], Vec::with_capacity(pins.len()), Vec::new());
-    for (c, range) in ends.windows(2).enumerate().filter(|(_, range)| range[1] - range[0] > 1) {
+    for (c, range) in ends
+        .windows(2)
+        .enumerate()
+        .filter(|(_, range)| range[1] - range[0] > 1)
+    {
         kept.extend_from_slice(&pins[range[0]..range[1]]);
         starts.push(kept.len());
         nets.push(((weights[c] * unit).round() as i64).max(1));
     }
     let heavy = whole_multiplicities(rows.weights(), LEAF_WEIGHTS);
-    let vertices = order.iter().map(|&row| i64::from(heavy[row as usize])).collect();
+    let vertices = order
+        .iter()
+        .map(|&row| i64::from(heavy[row as usize]))
+        .collect();
     Hypergraph::new(vertices, nets, starts, kept)
 }
 
@@ -186,7 +221,9 @@ fn lexicographic(ensemble: &Ensemble) -> Vec<u32> {
 fn certainty(rows: &Rows<'_>, labels: &[u32], clusters: usize) -> Vec<f64> {
     let mut held = Array2::<f64>::zeros((rows.base_clusters(), clusters));
     rows.for_each(0..rows.len(), |row, codes| {
-        codes.iter().for_each(|&c| held[[c as usize, labels[row] as usize]] += rows.weights()[row]);
+        codes
+            .iter()
+            .for_each(|&c| held[[c as usize, labels[row] as usize]] += rows.weights()[row]);
     });
     for mut line in held.outer_iter_mut() {
         let total = line.sum();
@@ -198,7 +235,10 @@ fn certainty(rows: &Rows<'_>, labels: &[u32], clusters: usize) -> Vec<f64> {
     rows.for_each(0..rows.len(), |row, codes| {
         support.fill(0.0);
         for &c in codes {
-            support.iter_mut().zip(held.row(c as usize)).for_each(|(sum, share)| *sum += share);
+            support
+                .iter_mut()
+                .zip(held.row(c as usize))
+                .for_each(|(sum, share)| *sum += share);
         }
         let own = support[labels[row] as usize];
         support[labels[row] as usize] = 0.0;
@@ -223,7 +263,9 @@ static INFO: MethodInfo = MethodInfo {
     time: "nMK a pass",
     memory: "nM",
     capabilities: Capabilities {
-        soft_bases: SoftBases::Refused("a hyperedge joins objects wholly or not at all; mcla and cspa take shares"),
+        soft_bases: SoftBases::Refused(
+            "a hyperedge joins objects wholly or not at all; mcla and cspa take shares",
+        ),
         object_weights: Weights::Native,
         ..GRAPH.capabilities
     },
@@ -253,6 +295,12 @@ impl Method for Hgpa {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<HgpaDiagnostics>, FitError> {
         let clusters = problem.given_clusters(INFO.name)?;
-        Ok(hgpa(problem.weighted(), clusters, problem.seed, settings, monitor)?)
+        Ok(hgpa(
+            problem.weighted(),
+            clusters,
+            problem.seed,
+            settings,
+            monitor,
+        )?)
     }
 }

@@ -3,8 +3,8 @@
 use partita_coassoc::Overlap;
 use partita_core::ndarray::{Array1, Array2, Axis};
 use partita_core::{
-    BaseWeights, Capabilities, MethodInfo, Monitor, Outcome, PassRunner, RowFit, Seed, Settings, SoftBases,
-    WeightedEnsemble, Weights,
+    BaseWeights, Capabilities, MethodInfo, Monitor, Outcome, PassRunner, RowFit, Seed, Settings,
+    SoftBases, WeightedEnsemble, Weights,
 };
 use partita_spectral::Eigenpairs;
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,10 @@ pub struct LceSettings {
 
 impl Default for LceSettings {
     fn default() -> Self {
-        Self { decay: 0.9, embedded: EmbeddedSettings::default() }
+        Self {
+            decay: 0.9,
+            embedded: EmbeddedSettings::default(),
+        }
     }
 }
 
@@ -77,7 +80,9 @@ pub fn lce<'a>(
     monitor: &dyn Monitor,
 ) -> Result<Outcome<SpectralDiagnostics>, GraphError> {
     let source = source.into();
-    in_memory(source, |rows| lce_rows(rows, source.base_weights, clusters, seed, settings, monitor))
+    in_memory(source, |rows| {
+        lce_rows(rows, source.base_weights, clusters, seed, settings, monitor)
+    })
 }
 
 /// [`lce`] over label rows that are not held: three passes and one for every round of k-means.
@@ -94,14 +99,26 @@ pub fn lce_rows(
 ) -> Result<RowFit<SpectralDiagnostics>, GraphError> {
     let overlap = counted_for(rows, clusters, settings, monitor)?;
     let strengths = copies_by_base(overlap.offsets(), weights);
-    let memberships = Memberships::new(&jaccard(&overlap), overlap.offsets(), &strengths, settings.decay);
+    let memberships = Memberships::new(
+        &jaccard(&overlap),
+        overlap.offsets(),
+        &strengths,
+        settings.decay,
+    );
     let degrees = memberships.degrees(&overlap);
     drop(overlap);
     let shared = Overlap::shared(rows, &memberships.strengths)?.into_table();
     let pairs = memberships.leading(&shared, &degrees, clusters, seed)?;
     let table = memberships.lifted(&pairs.vectors, &degrees);
     let search = settings.embedded.search(clusters);
-    row_cut::grouped_by(rows, (&pairs, &table), &memberships.strengths, &search, seed, monitor)
+    row_cut::grouped_by(
+        rows,
+        (&pairs, &table),
+        &memberships.strengths,
+        &search,
+        seed,
+        monitor,
+    )
 }
 
 /// How far the objects of a base cluster are in the clusters of its base clustering, S = blockdiag(ω_u Sim_u).
@@ -115,7 +132,9 @@ impl Memberships {
     fn new(jaccard: &Array2<f64>, offsets: &[usize], weights: &[f64], decay: f64) -> Self {
         let mut table = connected_triples(jaccard, weights, decay);
         let base = |c: usize| offsets.partition_point(|&start| start <= c);
-        table.indexed_iter_mut().for_each(|((c, d), x)| *x *= if base(c) == base(d) { weights[c] } else { 0.0 });
+        table
+            .indexed_iter_mut()
+            .for_each(|((c, d), x)| *x *= if base(c) == base(d) { weights[c] } else { 0.0 });
         let strengths = table.sum_axis(Axis(1)).to_vec();
         Self { table, strengths }
     }
@@ -130,7 +149,9 @@ impl Memberships {
     fn graph(&self, shared: &Array2<f64>, degrees: &[f64]) -> Array2<f64> {
         let mut graph = self.table.t().dot(shared).dot(&self.table);
         let root = inverse_roots(degrees, &vec![1.0; degrees.len()]);
-        graph.indexed_iter_mut().for_each(|((a, b), x)| *x *= root[a] * root[b]);
+        graph
+            .indexed_iter_mut()
+            .for_each(|((a, b), x)| *x *= root[a] * root[b]);
         graph
     }
 
@@ -192,7 +213,10 @@ mod tests {
 
     #[test]
     fn tiny_memberships_to_their_printed_digits() {
-        let refined = refined(&tiny(), &connected_triples(&jaccard(&overlap(&tiny())), &[1.0; 7], 0.9));
+        let refined = refined(
+            &tiny(),
+            &connected_triples(&jaccard(&overlap(&tiny())), &[1.0; 7], 0.9),
+        );
         let rows = [
             (1, [1.0, 0.18, 1.0, 0.36, 1.0, 0.18, 0.18]),
             (3, [1.0, 0.18, 0.36, 1.0, 1.0, 0.18, 0.18]),
@@ -201,7 +225,13 @@ mod tests {
         for (i, expected) in rows {
             // Labels are numbered as they appear in the columns.
             let found = refined.row(i - 1);
-            assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-9), "{i}: {found}");
+            assert!(
+                found
+                    .iter()
+                    .zip(expected)
+                    .all(|(a, b)| (a - b).abs() < 1e-9),
+                "{i}: {found}"
+            );
         }
     }
 
@@ -225,12 +255,22 @@ mod tests {
     fn without_similar_clusters_it_is_the_cut_of_hbgf() {
         for seed in (0..30).map(Seed::new) {
             let drawn = draw(seed, 0.2);
-            let settings = LceSettings { decay: 0.0, ..LceSettings::default() };
+            let settings = LceSettings {
+                decay: 0.0,
+                ..LceSettings::default()
+            };
             let found = lce(&drawn.ensemble, drawn.clusters, seed, &settings, &Silent).unwrap();
             let plain = HbgfSettings::default();
-            let fit = |rows: &PassRunner<'_>| hbgf_rows(rows, None, drawn.clusters, seed, &plain, &Silent);
+            let fit = |rows: &PassRunner<'_>| {
+                hbgf_rows(rows, None, drawn.clusters, seed, &plain, &Silent)
+            };
             let expected = in_memory(&drawn.ensemble, fit).unwrap();
-            assert_eq!(found.partition.by_appearance(), expected.partition.by_appearance(), "{}", seed.number());
+            assert_eq!(
+                found.partition.by_appearance(),
+                expected.partition.by_appearance(),
+                "{}",
+                seed.number()
+            );
         }
     }
 }

@@ -85,6 +85,7 @@ pub use mcla::{MCLA, MclaDiagnostics, MclaSettings, mcla, mcla_rows};
 pub use pass_kinds::{LABELLERS, PASSES};
 pub use refine::Refine;
 pub use similarity_tree::{
-    CTS, Cts, CtsSettings, ECPCS_HC, EcpcsHc, EcpcsHcSettings, SimilarityTreeDiagnostics, cts, ecpcs_hc,
+    CTS, Cts, CtsSettings, ECPCS_HC, EcpcsHc, EcpcsHcSettings, SimilarityTreeDiagnostics, cts,
+    ecpcs_hc,
 };
 pub use spectral::SpectralDiagnostics;

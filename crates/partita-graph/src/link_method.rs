@@ -1,8 +1,8 @@
 //! What LCE and GP-MGLA have in common: cuts of objects and linked base clusters, by passes over label rows.
 
 use partita_core::{
-    BaseWeights, FitError, Method, MethodInfo, Monitor, Outcome, PassRunner, Problem, ProblemSize, RowFit, RowProblem,
-    Seed, Settings, WeightedEnsemble,
+    BaseWeights, FitError, Method, MethodInfo, Monitor, Outcome, PassRunner, Problem, ProblemSize,
+    RowFit, RowProblem, Seed, Settings, WeightedEnsemble,
 };
 use partita_kmeans::embedded::Search;
 use serde::{Deserialize, Serialize};
@@ -28,19 +28,33 @@ pub struct EmbeddedSettings {
 
 impl Default for EmbeddedSettings {
     fn default() -> Self {
-        Self { restarts: 10, rounds: 100, tolerance: 1e-6 }
+        Self {
+            restarts: 10,
+            rounds: 100,
+            tolerance: 1e-6,
+        }
     }
 }
 
 impl EmbeddedSettings {
     /// The search for so many clusters.
     pub(crate) fn search(&self, clusters: usize) -> Search {
-        Search { clusters, restarts: self.restarts, rounds: self.rounds, tolerance: self.tolerance }
+        Search {
+            clusters,
+            restarts: self.restarts,
+            rounds: self.rounds,
+            tolerance: self.tolerance,
+        }
     }
 }
 
-type Fit<S> =
-    fn(WeightedEnsemble<'_>, usize, Seed, &S, &dyn Monitor) -> Result<Outcome<SpectralDiagnostics>, GraphError>;
+type Fit<S> = fn(
+    WeightedEnsemble<'_>,
+    usize,
+    Seed,
+    &S,
+    &dyn Monitor,
+) -> Result<Outcome<SpectralDiagnostics>, GraphError>;
 
 type FitRows<S> = fn(
     &PassRunner<'_>,
@@ -71,7 +85,8 @@ impl<S: Settings> Method for LinkMethod<S> {
     }
 
     fn bytes(&self, size: &ProblemSize, settings: &S) -> u64 {
-        self.row_bytes(size, settings).saturating_add((size.objects as u64).saturating_mul(24))
+        self.row_bytes(size, settings)
+            .saturating_add((size.objects as u64).saturating_mul(24))
     }
 
     fn fit(
@@ -81,7 +96,13 @@ impl<S: Settings> Method for LinkMethod<S> {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<SpectralDiagnostics>, FitError> {
         let clusters = problem.given_clusters(self.info.name)?;
-        Ok((self.fit)(problem.weighted(), clusters, problem.seed, settings, monitor)?)
+        Ok((self.fit)(
+            problem.weighted(),
+            clusters,
+            problem.seed,
+            settings,
+            monitor,
+        )?)
     }
 
     fn fit_rows(
@@ -91,11 +112,19 @@ impl<S: Settings> Method for LinkMethod<S> {
         monitor: &dyn Monitor,
     ) -> Result<RowFit<SpectralDiagnostics>, FitError> {
         let clusters = problem.given_clusters(self.info.name)?;
-        Ok((self.fit_rows)(&problem.passes(), problem.weights, clusters, problem.seed, settings, monitor)?)
+        Ok((self.fit_rows)(
+            &problem.passes(),
+            problem.weights,
+            clusters,
+            problem.seed,
+            settings,
+            monitor,
+        )?)
     }
 
     fn row_bytes(&self, size: &ProblemSize, settings: &S) -> u64 {
         let restarts = (self.embedded)(settings).restarts;
-        row_cut::bytes(size, restarts).saturating_add(cluster_similarity::bytes(size.base_clusters as u64))
+        row_cut::bytes(size, restarts)
+            .saturating_add(cluster_similarity::bytes(size.base_clusters as u64))
     }
 }

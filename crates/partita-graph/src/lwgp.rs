@@ -2,8 +2,9 @@
 
 use partita_coassoc::{ClusterEntropy, trusted_cluster_weights};
 use partita_core::{
-    BaseWeights, Capabilities, Clusters, Ensemble, FitError, Memberships, Method, MethodInfo, Monitor, Outcome,
-    PassRunner, Problem, ProblemSize, RowFit, RowProblem, Seed, Settings, SoftBases, WeightedEnsemble, Weights,
+    BaseWeights, Capabilities, Clusters, Ensemble, FitError, Memberships, Method, MethodInfo,
+    Monitor, Outcome, PassRunner, Problem, ProblemSize, RowFit, RowProblem, Seed, Settings,
+    SoftBases, WeightedEnsemble, Weights,
 };
 use partita_kmeans::embedded::Search;
 use serde::{Deserialize, Serialize};
@@ -47,7 +48,15 @@ pub struct LwgpSettings {
 impl Default for LwgpSettings {
     fn default() -> Self {
         let (entropy, refine) = (ClusterEntropy::Bits, Refine::None);
-        Self { theta: 0.5, entropy, trust_rounds: 1, restarts: 10, rounds: 100, tolerance: 1e-6, refine }
+        Self {
+            theta: 0.5,
+            entropy,
+            trust_rounds: 1,
+            restarts: 10,
+            rounds: 100,
+            tolerance: 1e-6,
+            refine,
+        }
     }
 }
 
@@ -109,14 +118,29 @@ pub fn lwgp<'a>(
     let (ensemble, weights) = (source.ensemble, source.base_weights);
     settings.validate(&ProblemSize::of(ensemble, Clusters::Exactly(clusters)))?;
     let rows = Rows::weighted(ensemble, clusters, source.object_weights)?;
-    let mut agreed =
-        info_span!("cluster weights").in_scope(|| trusted_cluster_weights(source, theta, settings.trust_rounds));
+    let mut agreed = info_span!("cluster weights")
+        .in_scope(|| trusted_cluster_weights(source, theta, settings.trust_rounds));
     settings.entropy.apply(&mut agreed, &ensemble.offsets());
-    let strengths: Vec<f64> = rows.by_base(weights).iter().zip(agreed).map(|(weight, index)| weight * index).collect();
-    let search =
-        Search { clusters, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };
+    let strengths: Vec<f64> = rows
+        .by_base(weights)
+        .iter()
+        .zip(agreed)
+        .map(|(weight, index)| weight * index)
+        .collect();
+    let search = Search {
+        clusters,
+        restarts: settings.restarts,
+        rounds: settings.rounds,
+        tolerance: settings.tolerance,
+    };
     let outcome = cut(&rows, &strengths, &search, seed, monitor)?;
-    Ok(refined(settings.refine, outcome, &rows, &strengths, monitor))
+    Ok(refined(
+        settings.refine,
+        outcome,
+        &rows,
+        &strengths,
+        monitor,
+    ))
 }
 
 /// [`lwgp`] of soft base clusterings: an edge weighs the share of the object times ECI of the cluster, whose entropies are those of
@@ -129,9 +153,18 @@ fn lwgp_soft(
 ) -> Result<Outcome<SpectralDiagnostics>, FitError> {
     let clusters = problem.given_clusters(INFO.name)?;
     in_memory_only(settings.refine)?;
-    let strengths = soft_strengths(problem, shares, (settings.theta, settings.trust_rounds), settings.entropy);
-    let search =
-        Search { clusters, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };
+    let strengths = soft_strengths(
+        problem,
+        shares,
+        (settings.theta, settings.trust_rounds),
+        settings.entropy,
+    );
+    let search = Search {
+        clusters,
+        restarts: settings.restarts,
+        rounds: settings.rounds,
+        tolerance: settings.tolerance,
+    };
     Ok(cut_soft(problem, shares, &strengths, &search, monitor)?)
 }
 
@@ -156,8 +189,12 @@ pub fn lwgp_each(
     let mut strengths = trusted_cluster_weights(ensemble, settings.theta, settings.trust_rounds);
     settings.entropy.apply(&mut strengths, &ensemble.offsets());
     in_memory_only(settings.refine)?;
-    let search =
-        Search { clusters: most, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };
+    let search = Search {
+        clusters: most,
+        restarts: settings.restarts,
+        rounds: settings.rounds,
+        tolerance: settings.tolerance,
+    };
     cut_each(&rows, &strengths, clusters, &search, seed, monitor)
 }
 
@@ -185,10 +222,17 @@ pub fn lwgp_rows(
     let overlap = counted(rows)?;
     let mut agreed = overlap.cluster_weights(settings.theta, settings.trust_rounds, weights);
     settings.entropy.apply(&mut agreed, overlap.offsets());
-    let strengths: Vec<f64> =
-        by_base(overlap.offsets(), weights).iter().zip(agreed).map(|(weight, index)| weight * index).collect();
-    let search =
-        Search { clusters, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };
+    let strengths: Vec<f64> = by_base(overlap.offsets(), weights)
+        .iter()
+        .zip(agreed)
+        .map(|(weight, index)| weight * index)
+        .collect();
+    let search = Search {
+        clusters,
+        restarts: settings.restarts,
+        rounds: settings.rounds,
+        tolerance: settings.tolerance,
+    };
     row_cut::cut(rows, &strengths, &overlap.sizes(), &search, seed, monitor)
 }
 
@@ -222,7 +266,9 @@ impl Method for Lwgp {
 
     fn bytes(&self, size: &ProblemSize, settings: &LwgpSettings) -> u64 {
         let refine = refine_bytes(settings.refine, size);
-        bytes(size, settings.restarts).saturating_add(soft_bytes(size)).saturating_add(refine)
+        bytes(size, settings.restarts)
+            .saturating_add(soft_bytes(size))
+            .saturating_add(refine)
     }
 
     fn fit(
@@ -235,7 +281,13 @@ impl Method for Lwgp {
             return lwgp_soft(problem, shares, settings, monitor);
         }
         let clusters = problem.given_clusters(INFO.name)?;
-        Ok(lwgp(problem.weighted(), clusters, problem.seed, settings, monitor)?)
+        Ok(lwgp(
+            problem.weighted(),
+            clusters,
+            problem.seed,
+            settings,
+            monitor,
+        )?)
     }
 
     fn fit_rows(
@@ -245,7 +297,14 @@ impl Method for Lwgp {
         monitor: &dyn Monitor,
     ) -> Result<RowFit<SpectralDiagnostics>, FitError> {
         let clusters = problem.given_clusters(INFO.name)?;
-        Ok(lwgp_rows(&problem.passes(), problem.weights, clusters, problem.seed, settings, monitor)?)
+        Ok(lwgp_rows(
+            &problem.passes(),
+            problem.weights,
+            clusters,
+            problem.seed,
+            settings,
+            monitor,
+        )?)
     }
 
     fn row_bytes(&self, size: &ProblemSize, settings: &LwgpSettings) -> u64 {

@@ -5,9 +5,10 @@ use std::num::Saturating;
 use partita_coassoc::{Overlap, cluster_overlaps, share_products};
 use partita_core::ndarray::{Array2, ArrayView2, Axis};
 use partita_core::{
-    Assigned, BaseWeights, Capabilities, Clusters, ClustersError, FitError, Flow, Label, Memberships, Method,
-    MethodInfo, Monitor, Objective, Outcome, PassRunner, Problem, ProblemSize, RowBlock, RowFit, RowLabeller, RowMap,
-    RowProblem, Seed, Settings, SoftBases, SoftPartition, Stopped, WeightedEnsemble, Weights,
+    Assigned, BaseWeights, Capabilities, Clusters, ClustersError, FitError, Flow, Label,
+    Memberships, Method, MethodInfo, Monitor, Objective, Outcome, PassRunner, Problem, ProblemSize,
+    RowBlock, RowFit, RowLabeller, RowMap, RowProblem, Seed, Settings, SoftBases, SoftPartition,
+    Stopped, WeightedEnsemble, Weights,
 };
 use serde::{Deserialize, Serialize};
 
@@ -84,20 +85,35 @@ pub fn mcla<'a>(
     let overlaps = cluster_overlaps(rows.ensemble(), Some(rows.weights()));
     let sizes = overlaps.diag().to_vec();
     let weights = copies_by_base(&ensemble.offsets(), source.base_weights);
-    let (meta, live, cut) =
-        meta_clusters((overlaps.view(), &sizes, &weights), clusters, settings.imbalance, seed, monitor)?;
+    let (meta, live, cut) = meta_clusters(
+        (overlaps.view(), &sizes, &weights),
+        clusters,
+        settings.imbalance,
+        seed,
+        monitor,
+    )?;
     if monitor.tick(1, 2) == Flow::Stop {
         return Err(GraphError::Interrupted);
     }
     let mut votes = Array2::<f64>::zeros((rows.len(), clusters));
     rows.for_each(0..rows.len(), |i, codes| {
-        vote(codes, &meta, &weights, votes.row_mut(i).into_slice().expect("lines of a new array"));
+        vote(
+            codes,
+            &meta,
+            &weights,
+            votes.row_mut(i).into_slice().expect("lines of a new array"),
+        );
     });
     let places: Vec<usize> = rows.expand(&(0..rows.len()).collect::<Vec<usize>>());
     let votes = votes.select(Axis(0), &places);
-    let mut outcome = Outcome::soft(SoftPartition::new(votes).expect("shares of votes"), Stopped::Exact);
+    let mut outcome = Outcome::soft(
+        SoftPartition::new(votes).expect("shares of votes"),
+        Stopped::Exact,
+    );
     outcome.objective = Some(cut);
-    Ok(outcome.with(MclaDiagnostics { base_clusters: live }))
+    Ok(outcome.with(MclaDiagnostics {
+        base_clusters: live,
+    }))
 }
 
 /// [`mcla`] of soft base clusterings: a share votes for so much, and base clusters are compared by the extended Jaccard index of their
@@ -110,7 +126,9 @@ fn mcla_soft(
     settings: &MclaSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<MclaDiagnostics>, GraphError> {
-    let objects = source.multiplicities().map_or_else(|| vec![1.0; shares.objects()], <[f64]>::to_vec);
+    let objects = source
+        .multiplicities()
+        .map_or_else(|| vec![1.0; shares.objects()], <[f64]>::to_vec);
     let rows = Rows::each_object(source.ensemble, clusters, objects)?;
     if monitor.tick(0, 2) == Flow::Stop {
         return Err(GraphError::Interrupted);
@@ -121,11 +139,18 @@ fn mcla_soft(
     let mut sizes = vec![0.0; side];
     for (object, weight) in weights.iter().enumerate() {
         let (own, values) = shares.row(object);
-        own.iter().zip(values).for_each(|(&c, share)| sizes[c as usize] += weight * share);
+        own.iter()
+            .zip(values)
+            .for_each(|(&c, share)| sizes[c as usize] += weight * share);
     }
     let strengths = copies_by_base(&offsets, source.base_weights);
-    let (meta, live, cut) =
-        meta_clusters((products.view(), &sizes, &strengths), clusters, settings.imbalance, seed, monitor)?;
+    let (meta, live, cut) = meta_clusters(
+        (products.view(), &sizes, &strengths),
+        clusters,
+        settings.imbalance,
+        seed,
+        monitor,
+    )?;
     if monitor.tick(1, 2) == Flow::Stop {
         return Err(GraphError::Interrupted);
     }
@@ -138,9 +163,14 @@ fn mcla_soft(
         let total = line.sum();
         line /= total;
     }
-    let mut outcome = Outcome::soft(SoftPartition::new(votes).expect("shares of votes"), Stopped::Exact);
+    let mut outcome = Outcome::soft(
+        SoftPartition::new(votes).expect("shares of votes"),
+        Stopped::Exact,
+    );
     outcome.objective = Some(cut);
-    Ok(outcome.with(MclaDiagnostics { base_clusters: live }))
+    Ok(outcome.with(MclaDiagnostics {
+        base_clusters: live,
+    }))
 }
 
 /// [`mcla`] over label rows that are not held, with the same votes: one pass for the overlaps, one for the votes.
@@ -159,17 +189,41 @@ pub fn mcla_rows(
     monitor: &dyn Monitor,
 ) -> Result<RowFit<MclaDiagnostics>, GraphError> {
     let (objects, bases) = (rows.source().rows() as usize, rows.source().bases());
-    settings.validate(&ProblemSize::of_bases(objects, bases, Clusters::Exactly(clusters)))?;
+    settings.validate(&ProblemSize::of_bases(
+        objects,
+        bases,
+        Clusters::Exactly(clusters),
+    ))?;
     ClustersError::check(clusters, objects)?;
     if monitor.tick(0, 2) == Flow::Stop {
         return Err(GraphError::Interrupted);
     }
     let overlap = counted(rows)?;
-    let (offsets, weights) = (overlap.offsets().to_vec(), copies_by_base(overlap.offsets(), weights));
-    let (meta, live, cut) =
-        meta_clusters((overlap.table(), &overlap.sizes(), &weights), clusters, settings.imbalance, seed, monitor)?;
-    let votes = Votes { offsets, meta, weights, clusters };
-    let mut fit = RowFit::new(clusters, Stopped::Exact, votes, MclaDiagnostics { base_clusters: live });
+    let (offsets, weights) = (
+        overlap.offsets().to_vec(),
+        copies_by_base(overlap.offsets(), weights),
+    );
+    let (meta, live, cut) = meta_clusters(
+        (overlap.table(), &overlap.sizes(), &weights),
+        clusters,
+        settings.imbalance,
+        seed,
+        monitor,
+    )?;
+    let votes = Votes {
+        offsets,
+        meta,
+        weights,
+        clusters,
+    };
+    let mut fit = RowFit::new(
+        clusters,
+        Stopped::Exact,
+        votes,
+        MclaDiagnostics {
+            base_clusters: live,
+        },
+    );
     fit.objective = Some(cut);
     Ok(fit)
 }
@@ -186,13 +240,17 @@ fn meta_clusters(
     let parts = partition(&graph, clusters.min(live.len()), imbalance, seed, monitor)?;
     let cut = graph.cut(&parts);
     let mut meta = vec![0u32; overlaps.nrows()];
-    live.iter().zip(parts).for_each(|(&cluster, part)| meta[cluster] = part);
+    live.iter()
+        .zip(parts)
+        .for_each(|(&cluster, part)| meta[cluster] = part);
     Ok((meta, live.len(), cut))
 }
 
 /// Adds the shares of the votes of an object in these base clusters.
 fn vote(codes: &[u32], meta: &[u32], weights: &[f64], votes: &mut [f64]) {
-    codes.iter().for_each(|&c| votes[meta[c as usize] as usize] += weights[c as usize]);
+    codes
+        .iter()
+        .for_each(|&c| votes[meta[c as usize] as usize] += weights[c as usize]);
     // Added up in the order of the votes: when all agree, their share is exactly 1.
     let total: f64 = codes.iter().map(|&c| weights[c as usize]).sum();
     votes.iter_mut().for_each(|vote| *vote /= total);
@@ -233,11 +291,20 @@ fn jaccard(overlaps: ArrayView2<'_, f64>, sizes: &[f64], copies: &[f64]) -> (Gra
         copies[a] * copies[b] * both / (overlaps[[a, a]] + overlaps[[b, b]] - both)
     };
     let near = |&a: &usize| {
-        let others = live.iter().enumerate().filter(|&(_, &b)| b != a && overlaps[[a, b]] > 0.0);
+        let others = live
+            .iter()
+            .enumerate()
+            .filter(|&(_, &b)| b != a && overlaps[[a, b]] > 0.0);
         others.map(|(at, &b)| (at as u32, edge(a, b))).collect()
     };
     let vertices = live.iter().map(|&c| copies[c] * sizes[c]).collect();
-    (Graph { vertices, edges: live.iter().map(near).collect() }, live)
+    (
+        Graph {
+            vertices,
+            edges: live.iter().map(near).collect(),
+        },
+        live,
+    )
 }
 
 /// [`mcla`] as a method.
@@ -286,7 +353,13 @@ impl Method for Mcla {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<MclaDiagnostics>, FitError> {
         let clusters = problem.given_clusters(INFO.name)?;
-        Ok(mcla(problem.weighted(), clusters, problem.seed, settings, monitor)?)
+        Ok(mcla(
+            problem.weighted(),
+            clusters,
+            problem.seed,
+            settings,
+            monitor,
+        )?)
     }
 
     fn fit_rows(
@@ -296,7 +369,14 @@ impl Method for Mcla {
         monitor: &dyn Monitor,
     ) -> Result<RowFit<MclaDiagnostics>, FitError> {
         let clusters = problem.given_clusters(INFO.name)?;
-        Ok(mcla_rows(&problem.passes(), problem.weights, clusters, problem.seed, settings, monitor)?)
+        Ok(mcla_rows(
+            &problem.passes(),
+            problem.weights,
+            clusters,
+            problem.seed,
+            settings,
+            monitor,
+        )?)
     }
 
     fn row_bytes(&self, size: &ProblemSize, _settings: &MclaSettings) -> u64 {
@@ -322,17 +402,41 @@ mod tests {
             }
         }
         let count = |a: &[bool], b: &[bool], both: bool| {
-            a.iter().zip(b).filter(|(a, b)| if both { **a && **b } else { **a || **b }).count() as f64
+            a.iter()
+                .zip(b)
+                .filter(|(a, b)| if both { **a && **b } else { **a || **b })
+                .count() as f64
         };
-        let index = |a: usize, b: usize| count(&members[a], &members[b], true) / count(&members[a], &members[b], false);
+        let index = |a: usize, b: usize| {
+            count(&members[a], &members[b], true) / count(&members[a], &members[b], false)
+        };
         let all = 0..members.len();
-        let near = |a: usize| all.clone().filter(|&b| b != a).map(|b| (b as u32, index(a, b))).collect();
+        let near = |a: usize| {
+            all.clone()
+                .filter(|&b| b != a)
+                .map(|b| (b as u32, index(a, b)))
+                .collect()
+        };
         let vertices = members.iter().map(|m| count(m, m, true)).collect();
-        let graph = Graph { vertices, edges: all.clone().map(near).collect() };
-        let parts = partition(&graph, clusters.min(members.len()), imbalance, seed, &Silent).unwrap();
+        let graph = Graph {
+            vertices,
+            edges: all.clone().map(near).collect(),
+        };
+        let parts = partition(
+            &graph,
+            clusters.min(members.len()),
+            imbalance,
+            seed,
+            &Silent,
+        )
+        .unwrap();
         let mut votes = Array2::zeros((n, clusters));
         for (i, mut row) in votes.outer_iter_mut().enumerate() {
-            members.iter().zip(&parts).filter(|(m, _)| m[i]).for_each(|(_, &part)| row[part as usize] += 1.0);
+            members
+                .iter()
+                .zip(&parts)
+                .filter(|(m, _)| m[i])
+                .for_each(|(_, &part)| row[part as usize] += 1.0);
             let total = row.sum();
             row /= total;
         }
@@ -347,7 +451,14 @@ mod tests {
             let found = mcla(&drawn.ensemble, drawn.clusters, seed, &settings, &Silent).unwrap();
             let expected = naive(&drawn.ensemble, drawn.clusters, settings.imbalance, seed);
             let soft = found.soft.unwrap();
-            assert!(soft.rows().iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-12), "{}", seed.number());
+            assert!(
+                soft.rows()
+                    .iter()
+                    .zip(&expected)
+                    .all(|(a, b)| (a - b).abs() < 1e-12),
+                "{}",
+                seed.number()
+            );
 
             let source = EnsembleRows::new(&drawn.ensemble);
             let rows = PassRunner::new(&source, &Silent);
@@ -368,7 +479,17 @@ mod tests {
         // Two base clusters in all: at most two of five meta-clusters can win objects.
         let halves = (0..10).map(|i| Some(u32::from(i >= 5))).collect();
         let ensemble = ensemble([("u".to_owned(), halves)]);
-        let found = mcla(&ensemble, 5, Seed::new(1), &MclaSettings::default(), &Silent).unwrap();
-        assert_eq!((found.partition.live_clusters(), found.partition.clusters()), (2, 5));
+        let found = mcla(
+            &ensemble,
+            5,
+            Seed::new(1),
+            &MclaSettings::default(),
+            &Silent,
+        )
+        .unwrap();
+        assert_eq!(
+            (found.partition.live_clusters(), found.partition.clusters()),
+            (2, 5)
+        );
     }
 }

@@ -3,7 +3,9 @@
 
 use std::num::Saturating;
 
-use partita_core::{Flow, Monitor, Objective, Outcome, Partition, ProblemSize, Sense, SettingChoice, SettingsError};
+use partita_core::{
+    Flow, Monitor, Objective, Outcome, Partition, ProblemSize, Sense, SettingChoice, SettingsError,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::rows::Rows;
@@ -33,14 +35,23 @@ pub(crate) fn in_memory_only(refine: Refine) -> Result<(), SettingsError> {
     if refine == Refine::None {
         return Ok(());
     }
-    let reason = "objects move by labels in memory, for one number of clusters; take none".to_owned();
-    Err(SettingsError::Unfit { name: "refine", value: "sec".into(), reason })
+    let reason =
+        "objects move by labels in memory, for one number of clusters; take none".to_owned();
+    Err(SettingsError::Unfit {
+        name: "refine",
+        value: "sec".into(),
+        reason,
+    })
 }
 
 /// Bytes that a refinement holds at once, at most.
 pub(crate) fn refine_bytes(refine: Refine, size: &ProblemSize) -> u64 {
     let [n, _, side, k] = size.saturating();
-    if refine == Refine::None { 0 } else { (n * Saturating(48) + side * k * Saturating(16) + side * Saturating(8)).0 }
+    if refine == Refine::None {
+        0
+    } else {
+        (n * Saturating(48) + side * k * Saturating(16) + side * Saturating(8)).0
+    }
 }
 
 /// Moves objects while the normalised cut falls, if that is asked for:
@@ -69,12 +80,25 @@ pub(crate) fn refined(
     let moved = rows.expand(&moved);
     let mut outcome = outcome;
     outcome.partition = Partition::new(rows.expand(&labels), clusters).expect("labels are below K");
-    outcome.certainty.iter_mut().zip(&moved).filter(|(_, moved)| **moved).for_each(|(certainty, _)| *certainty = 0.0);
+    outcome
+        .certainty
+        .iter_mut()
+        .zip(&moved)
+        .filter(|(_, moved)| **moved)
+        .for_each(|(certainty, _)| *certainty = 0.0);
     let value = trace.last().copied().unwrap_or(f64::NAN);
     let name = "normalised cut of the co-association";
-    outcome.objective = Some(Objective { name, sense: Sense::Minimise, value, trace });
+    outcome.objective = Some(Objective {
+        name,
+        sense: Sense::Minimise,
+        value,
+        trace,
+    });
     let count = moved.into_iter().filter(|&moved| moved).count();
-    outcome.map_details(|details| SpectralDiagnostics { moved: Some(count), ..details })
+    outcome.map_details(|details| SpectralDiagnostics {
+        moved: Some(count),
+        ..details
+    })
 }
 
 /// The graph of objects whose edges weigh what the base clusters that two objects share are worth.
@@ -94,37 +118,66 @@ struct Sums {
 impl<'a> Coassociation<'a> {
     fn new(rows: &'a Rows<'a>, strengths: &'a [f64]) -> Self {
         let mut sizes = vec![0.0; strengths.len()];
-        rows.for_each(0..rows.len(), |i, own| own.iter().for_each(|&c| sizes[c as usize] += rows.weights()[i]));
+        rows.for_each(0..rows.len(), |i, own| {
+            own.iter()
+                .for_each(|&c| sizes[c as usize] += rows.weights()[i])
+        });
         let mut degrees = vec![0.0; rows.len()];
         rows.for_each(0..rows.len(), |i, own| {
-            degrees[i] = own.iter().map(|&c| strengths[c as usize] * sizes[c as usize]).sum();
+            degrees[i] = own
+                .iter()
+                .map(|&c| strengths[c as usize] * sizes[c as usize])
+                .sum();
         });
-        Self { rows, strengths, degrees }
+        Self {
+            rows,
+            strengths,
+            degrees,
+        }
     }
 
     fn sums(&self, labels: &[u32], clusters: usize) -> Sums {
-        let mut sums = Sums { counts: vec![vec![0.0; self.strengths.len()]; clusters], volumes: vec![0.0; clusters] };
+        let mut sums = Sums {
+            counts: vec![vec![0.0; self.strengths.len()]; clusters],
+            volumes: vec![0.0; clusters],
+        };
         self.rows.for_each(0..self.rows.len(), |i, own| {
             let (k, weight) = (labels[i] as usize, self.rows.weights()[i]);
             sums.volumes[k] += weight * self.degrees[i];
-            own.iter().for_each(|&c| sums.counts[k][c as usize] += weight);
+            own.iter()
+                .for_each(|&c| sums.counts[k][c as usize] += weight);
         });
         sums
     }
 
     /// Σ_c e_c n_kc² of a cluster.
     fn inside(&self, counts: &[f64]) -> f64 {
-        counts.iter().zip(self.strengths).map(|(n, e)| e * n * n).sum()
+        counts
+            .iter()
+            .zip(self.strengths)
+            .map(|(n, e)| e * n * n)
+            .sum()
     }
 
     /// The cut; clusters without volume count nothing.
     fn cut(&self, sums: &Sums) -> f64 {
-        let parts = sums.counts.iter().zip(&sums.volumes).filter(|(_, volume)| **volume > 0.0);
-        parts.map(|(counts, volume)| 1.0 - self.inside(counts) / volume).sum()
+        let parts = sums
+            .counts
+            .iter()
+            .zip(&sums.volumes)
+            .filter(|(_, volume)| **volume > 0.0);
+        parts
+            .map(|(counts, volume)| 1.0 - self.inside(counts) / volume)
+            .sum()
     }
 
     /// Labels that no round improves, and the cut before and after each round.
-    fn moved(&self, mut labels: Vec<u32>, clusters: usize, monitor: &dyn Monitor) -> (Vec<u32>, Vec<f64>) {
+    fn moved(
+        &self,
+        mut labels: Vec<u32>,
+        clusters: usize,
+        monitor: &dyn Monitor,
+    ) -> (Vec<u32>, Vec<f64>) {
         let mut sums = self.sums(&labels, clusters);
         let mut trace = vec![self.cut(&sums)];
         for round in 0..ROUNDS {
@@ -134,7 +187,11 @@ impl<'a> Coassociation<'a> {
             let better = self.nearest(&labels, &sums);
             let next = self.sums(&better, clusters);
             let value = self.cut(&next);
-            let emptied = next.volumes.iter().zip(&sums.volumes).any(|(new, old)| *new <= 0.0 && *old > 0.0);
+            let emptied = next
+                .volumes
+                .iter()
+                .zip(&sums.volumes)
+                .any(|(new, old)| *new <= 0.0 && *old > 0.0);
             if better == labels || emptied || value >= trace[trace.len() - 1] - ROUNDING {
                 break;
             }
@@ -146,14 +203,20 @@ impl<'a> Coassociation<'a> {
 
     /// For every row the cluster whose mean is nearest; of equals its own, else the first.
     fn nearest(&self, labels: &[u32], sums: &Sums) -> Vec<u32> {
-        let live: Vec<usize> = (0..sums.volumes.len()).filter(|&k| sums.volumes[k] > 0.0).collect();
+        let live: Vec<usize> = (0..sums.volumes.len())
+            .filter(|&k| sums.volumes[k] > 0.0)
+            .collect();
         let square = |k: usize| self.inside(&sums.counts[k]) / (sums.volumes[k] * sums.volumes[k]);
-        let squares: Vec<f64> =
-            (0..sums.volumes.len()).map(|k| if live.contains(&k) { square(k) } else { 0.0 }).collect();
+        let squares: Vec<f64> = (0..sums.volumes.len())
+            .map(|k| if live.contains(&k) { square(k) } else { 0.0 })
+            .collect();
         let mut found = labels.to_vec();
         self.rows.for_each(0..self.rows.len(), |i, own| {
             let distance = |k: usize| {
-                let shared: f64 = own.iter().map(|&c| self.strengths[c as usize] * sums.counts[k][c as usize]).sum();
+                let shared: f64 = own
+                    .iter()
+                    .map(|&c| self.strengths[c as usize] * sums.counts[k][c as usize])
+                    .sum();
                 squares[k] - 2.0 * shared / (sums.volumes[k] * self.degrees[i])
             };
             let own = labels[i] as usize;
@@ -181,7 +244,9 @@ mod tests {
     fn naive(ensemble: &Ensemble, labels: &[u32], clusters: usize) -> f64 {
         let n = ensemble.objects();
         let together = |i: usize, j: usize| {
-            let same = |&u: &usize| ensemble.label(i, u).is_some() && ensemble.label(i, u) == ensemble.label(j, u);
+            let same = |&u: &usize| {
+                ensemble.label(i, u).is_some() && ensemble.label(i, u) == ensemble.label(j, u)
+            };
             (0..ensemble.bases().len()).filter(same).count() as f64
         };
         let sum = |k: u32, inside: bool| -> f64 {
@@ -192,7 +257,15 @@ mod tests {
                 .map(|(i, j)| together(i, j))
                 .sum()
         };
-        (0..clusters as u32).map(|k| if sum(k, false) > 0.0 { 1.0 - sum(k, true) / sum(k, false) } else { 0.0 }).sum()
+        (0..clusters as u32)
+            .map(|k| {
+                if sum(k, false) > 0.0 {
+                    1.0 - sum(k, true) / sum(k, false)
+                } else {
+                    0.0
+                }
+            })
+            .sum()
     }
 
     #[test]
@@ -202,7 +275,10 @@ mod tests {
             let ensemble = draw(Seed::new(seed), if seed % 2 == 0 { 0.0 } else { 0.3 }).ensemble;
             let clusters = (2 + seed as usize % 3).min(ensemble.objects());
             let fit = |refine: Refine| {
-                let settings = HbgfSettings { refine, ..HbgfSettings::default() };
+                let settings = HbgfSettings {
+                    refine,
+                    ..HbgfSettings::default()
+                };
                 hbgf(&ensemble, clusters, Seed::new(1), &settings, &Silent).unwrap()
             };
             let (plain, refined) = (fit(Refine::None), fit(Refine::Sec));
@@ -212,10 +288,21 @@ mod tests {
                 naive(&ensemble, refined.partition.labels(), clusters),
             );
             assert!((objective.trace[0] - before).abs() < 1e-10, "seed {seed}");
-            assert!((objective.value - after).abs() < 1e-10 && after <= before + 1e-12, "seed {seed}");
+            assert!(
+                (objective.value - after).abs() < 1e-10 && after <= before + 1e-12,
+                "seed {seed}"
+            );
             lower += usize::from(after < before - 1e-9);
-            let changed = plain.partition.labels().iter().zip(refined.partition.labels()).filter(|(a, b)| a != b);
-            assert_eq!(refined.details.spectral.unwrap().moved, Some(changed.count()));
+            let changed = plain
+                .partition
+                .labels()
+                .iter()
+                .zip(refined.partition.labels())
+                .filter(|(a, b)| a != b);
+            assert_eq!(
+                refined.details.spectral.unwrap().moved,
+                Some(changed.count())
+            );
         }
         assert!(lower > 0, "no draw was improved");
     }
@@ -224,6 +311,9 @@ mod tests {
     fn tiny_degrees_to_their_printed_digits() {
         let ensemble = crate::cluster_similarity::tests::tiny();
         let rows = Rows::each_object(&ensemble, 2, vec![1.0; 6]).unwrap();
-        assert_eq!(Coassociation::new(&rows, &[1.0; 7]).degrees, [8.0, 8.0, 10.0, 8.0, 9.0, 9.0]);
+        assert_eq!(
+            Coassociation::new(&rows, &[1.0; 7]).degrees,
+            [8.0, 8.0, 10.0, 8.0, 9.0, 9.0]
+        );
     }
 }

@@ -6,7 +6,8 @@ use std::num::Saturating;
 use partita_coassoc::Overlap;
 use partita_core::ndarray::{Array2, ArrayView2};
 use partita_core::{
-    BLOCK_ROWS, Monitor, PassRunner, ProblemSize, ProgressCounter, RowFit, RowSample, Seed, sums_under_way,
+    BLOCK_ROWS, Monitor, PassRunner, ProblemSize, ProgressCounter, RowFit, RowSample, Seed,
+    sums_under_way,
 };
 use partita_kmeans::embedded::{Search, best_start, sample_rows};
 use partita_spectral::{Eigenpairs, LanczosSettings, lanczos};
@@ -34,8 +35,14 @@ pub(crate) fn cut(
     let progress = ProgressCounter::new(monitor, GRAPH + KMEANS);
     let inverse_root = inverse_roots(sizes, strengths);
     let mut graph = Overlap::shared(rows, strengths)?.into_table();
-    let scale: Vec<f64> = strengths.iter().zip(&inverse_root).map(|(s, r)| s * r).collect();
-    graph.indexed_iter_mut().for_each(|((a, b), x)| *x *= scale[a] * scale[b]);
+    let scale: Vec<f64> = strengths
+        .iter()
+        .zip(&inverse_root)
+        .map(|(s, r)| s * r)
+        .collect();
+    graph
+        .indexed_iter_mut()
+        .for_each(|((a, b), x)| *x *= scale[a] * scale[b]);
     let pairs = leading(graph.view(), search.clusters, seed)?;
     drop(graph);
     progress.add(GRAPH);
@@ -44,21 +51,47 @@ pub(crate) fn cut(
     }
     let total = (rows.source().rows() as f64).sqrt();
     let table = lifted(&pairs.vectors, &inverse_root, strengths, total);
-    let mut fit = grouped_by(rows, (&pairs, &table), strengths, search, seed, &progress.part(KMEANS))?;
+    let mut fit = grouped_by(
+        rows,
+        (&pairs, &table),
+        strengths,
+        search,
+        seed,
+        &progress.part(KMEANS),
+    )?;
     // Sizes are known once rows have labels: here all clusters pass for large.
-    fit.warnings.extend(warnings(&vec![2; search.clusters], &fit.details.eigenvalues, pairs.next));
+    fit.warnings.extend(warnings(
+        &vec![2; search.clusters],
+        &fit.details.eigenvalues,
+        pairs.next,
+    ));
     Ok(fit)
 }
 
 /// The eigenvectors of a cluster graph that embed the objects, and their eigenvalues.
-pub(crate) fn leading(graph: ArrayView2<'_, f64>, clusters: usize, seed: Seed) -> Result<Eigenpairs, GraphError> {
+pub(crate) fn leading(
+    graph: ArrayView2<'_, f64>,
+    clusters: usize,
+    seed: Seed,
+) -> Result<Eigenpairs, GraphError> {
     let (side, settings) = (graph.nrows(), LanczosSettings::default());
-    Ok(lanczos(side, clusters.min(side), |x, y| multiply(graph, x, y), seed.child(0), &settings)?)
+    Ok(lanczos(
+        side,
+        clusters.min(side),
+        |x, y| multiply(graph, x, y),
+        seed.child(0),
+        &settings,
+    )?)
 }
 
 /// What a base cluster adds to the place of its objects: its line of the eigenvectors, by D^-½ and the weight of its edges, times
 /// `total`.
-pub(crate) fn lifted(vectors: &Array2<f64>, inverse_root: &[f64], strengths: &[f64], total: f64) -> Array2<f64> {
+pub(crate) fn lifted(
+    vectors: &Array2<f64>,
+    inverse_root: &[f64],
+    strengths: &[f64],
+    total: f64,
+) -> Array2<f64> {
     let mut table = vectors.as_standard_layout().into_owned();
     for ((mut line, root), strength) in table.outer_iter_mut().zip(inverse_root).zip(strengths) {
         line.mapv_inplace(|x| x * root * strength * total);
@@ -75,8 +108,15 @@ pub(crate) fn grouped_by(
     seed: Seed,
     monitor: &dyn Monitor,
 ) -> Result<RowFit<SpectralDiagnostics>, GraphError> {
-    let (fit, eigenvalues) = (grouped(rows, table, strengths, search, seed, monitor)?, pairs.values.to_vec());
-    Ok(fit.map_details(|()| SpectralDiagnostics { eigenvalues, distinct_rows: None, moved: None }))
+    let (fit, eigenvalues) = (
+        grouped(rows, table, strengths, search, seed, monitor)?,
+        pairs.values.to_vec(),
+    );
+    Ok(fit.map_details(|()| SpectralDiagnostics {
+        eigenvalues,
+        distinct_rows: None,
+        moved: None,
+    }))
 }
 
 /// k-means on rows at the means of their base clusters' lines of `table`, ΣJ × width, at length 1. `strengths` is what a label adds
@@ -97,7 +137,15 @@ fn grouped(
         |centroids: &Array2<f64>| {
             centroids.ncols() == table.ncols() && (1..=search.clusters).contains(&centroids.nrows())
         },
-        || best_start(embedding.of(&sample.ensemble).view(), &sample.weights, search, seed, monitor),
+        || {
+            best_start(
+                embedding.of(&sample.ensemble).view(),
+                &sample.weights,
+                search,
+                seed,
+                monitor,
+            )
+        },
     )?;
     drop(sample);
     lloyd(rows, embedding, &centroids, search, monitor)
@@ -112,13 +160,15 @@ pub(crate) fn bytes(size: &ProblemSize, restarts: u32) -> u64 {
     let tables = side * side * Saturating(8) * (levels + Saturating(2 * sums_under_way() + 2));
     let most = sample_rows(k.0 as usize) as u64;
     let start = Saturating(most) * width * Saturating(8 * (2 + u64::from(restarts.min(64))));
-    (tables + side * width * Saturating(8 * 40) + start + Saturating(RowSample::bytes(size, most))).0
+    (tables + side * width * Saturating(8 * 40) + start + Saturating(RowSample::bytes(size, most)))
+        .0
 }
 
 #[cfg(test)]
 mod tests {
     use partita_core::{
-        Ensemble, EnsembleBuilder, EnsembleRows, Objective, Partition, PassRunner, RowFit, Seed, Silent,
+        Ensemble, EnsembleBuilder, EnsembleRows, Objective, Partition, PassRunner, RowFit, Seed,
+        Silent,
     };
     use rand::RngExt;
 
@@ -131,10 +181,16 @@ mod tests {
         for u in 0..12 {
             let label = |i: usize| {
                 let noisy = rng.random_bool(0.3);
-                let label = if noisy { rng.random_range(0..5) } else { (i % 4) as u32 };
+                let label = if noisy {
+                    rng.random_range(0..5)
+                } else {
+                    (i % 4) as u32
+                };
                 (i % 12 == u || !rng.random_bool(0.1)).then_some(label)
             };
-            builder.push(format!("u{u}"), (0..objects).map(label).collect::<Vec<_>>()).unwrap();
+            builder
+                .push(format!("u{u}"), (0..objects).map(label).collect::<Vec<_>>())
+                .unwrap();
         }
         builder.finish().unwrap()
     }
@@ -154,7 +210,12 @@ mod tests {
     fn alike(a: &[u32], b: &[u32]) -> bool {
         let shown = |labels: &[u32]| Partition::new(labels.to_vec(), 4).unwrap().by_appearance();
         let (a, b) = (shown(a), shown(b));
-        a.labels().iter().zip(b.labels()).filter(|(a, b)| a != b).count() <= a.objects() / 1000
+        a.labels()
+            .iter()
+            .zip(b.labels())
+            .filter(|(a, b)| a != b)
+            .count()
+            <= a.objects() / 1000
     }
 
     #[test]
@@ -174,12 +235,32 @@ mod tests {
         let other = lwgp_rows(&turned, None, 4, Seed::new(1), &settings, &Silent).unwrap();
         let other: Vec<u32> = labels(&other, &turned).0.into_iter().rev().collect();
         assert!(found == other, "the order of rows changes labels");
-        assert!(certainty.iter().zip(&memory.certainty).all(|(a, b)| (a - b).abs() < 1e-3));
+        assert!(
+            certainty
+                .iter()
+                .zip(&memory.certainty)
+                .all(|(a, b)| (a - b).abs() < 1e-3)
+        );
         let loss = |objective: &Option<Objective>| objective.as_ref().unwrap().value;
         assert!((loss(&blocks.objective) / loss(&memory.objective) - 1.0).abs() < 1e-6);
 
-        let memory = hbgf(&ensemble, 4, Seed::new(1), &HbgfSettings::default(), &Silent).unwrap();
-        let blocks = hbgf_rows(&rows, None, 4, Seed::new(1), &HbgfSettings::default(), &Silent).unwrap();
+        let memory = hbgf(
+            &ensemble,
+            4,
+            Seed::new(1),
+            &HbgfSettings::default(),
+            &Silent,
+        )
+        .unwrap();
+        let blocks = hbgf_rows(
+            &rows,
+            None,
+            4,
+            Seed::new(1),
+            &HbgfSettings::default(),
+            &Silent,
+        )
+        .unwrap();
         assert!(alike(&labels(&blocks, &rows).0, memory.partition.labels()));
     }
 }

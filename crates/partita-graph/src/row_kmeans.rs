@@ -1,11 +1,14 @@
 //! k-means on label rows at the places that an embedding gives them: Lloyd's rounds as passes that embed every row anew.
 
-#![expect(clippy::inline_always, reason = "loops are compiled for wide vectors only where they are inlined")]
+#![expect(
+    clippy::inline_always,
+    reason = "loops are compiled for wide vectors only where they are inlined"
+)]
 
 use partita_core::ndarray::{Array2, ArrayView2};
 use partita_core::{
-    Assigned, BaseClustering, Ensemble, Flow, Label, LabelRows, Mergeable, Monitor, Objective, PassRunner, RowBlock,
-    RowFit, RowLabeller, RowMap, RowPass, Sense, Stopped,
+    Assigned, BaseClustering, Ensemble, Flow, Label, LabelRows, Mergeable, Monitor, Objective,
+    PassRunner, RowBlock, RowFit, RowLabeller, RowMap, RowPass, Sense, Stopped,
 };
 use partita_kernels::{Kernel, LANES, Simd, dispatch};
 use partita_kmeans::embedded::Search;
@@ -28,15 +31,30 @@ pub(crate) struct Embedding {
 
 impl Embedding {
     /// The embedding by the lines of a table, ΣJ × width, with one strength a line.
-    pub(crate) fn new(bases: &[BaseClustering], table: ArrayView2<'_, f64>, strengths: &[f64]) -> Self {
+    pub(crate) fn new(
+        bases: &[BaseClustering],
+        table: ArrayView2<'_, f64>,
+        strengths: &[f64],
+    ) -> Self {
         let width = table.ncols();
         let stride = (width + 1).next_multiple_of(LANES);
         let mut lines = vec![0.0; table.nrows() * stride];
-        for ((line, numbers), &strength) in lines.chunks_exact_mut(stride).zip(table.outer_iter()).zip(strengths) {
-            line.iter_mut().zip(numbers).for_each(|(to, &number)| *to = number);
+        for ((line, numbers), &strength) in lines
+            .chunks_exact_mut(stride)
+            .zip(table.outer_iter())
+            .zip(strengths)
+        {
+            line.iter_mut()
+                .zip(numbers)
+                .for_each(|(to, &number)| *to = number);
             line[width] = strength;
         }
-        Self { offsets: BaseClustering::offsets(bases), width, stride, lines }
+        Self {
+            offsets: BaseClustering::offsets(bases),
+            width,
+            stride,
+            lines,
+        }
     }
 
     /// Writes a row's place, `stride` numbers that end in zeros. A row that the eigenvectors do not reach stays 0.
@@ -44,7 +62,10 @@ impl Embedding {
     #[inline(always)]
     fn place<L: Label>(&self, row: &[L], starts: &mut Vec<usize>, place: &mut [f64]) {
         starts.clear();
-        let clusters = row.iter().zip(&self.offsets).filter_map(|(label, offset)| Some(label.cluster()? + offset));
+        let clusters = row
+            .iter()
+            .zip(&self.offsets)
+            .filter_map(|(label, offset)| Some(label.cluster()? + offset));
         starts.extend(clusters.map(|cluster| cluster * self.stride));
         for (chunk, place) in place.as_chunks_mut().0.iter_mut().enumerate() {
             let mut sum = [0.0; LANES];
@@ -55,7 +76,11 @@ impl Embedding {
         }
         let degree = std::mem::take(&mut place[self.width]);
         let length = dot(place, place).sqrt();
-        let factor = if length > UNREACHED * degree { 1.0 / length } else { 0.0 };
+        let factor = if length > UNREACHED * degree {
+            1.0 / length
+        } else {
+            0.0
+        };
         place.iter_mut().for_each(|x| *x *= factor);
     }
 
@@ -66,7 +91,9 @@ impl Embedding {
             let (mut starts, mut place) = (Vec::new(), vec![0.0; embedding.stride]);
             for (row, mut line) in rows.outer_iter().zip(places.outer_iter_mut()) {
                 embedding.place(&row.to_vec(), &mut starts, &mut place);
-                line.iter_mut().zip(&place).for_each(|(to, &number)| *to = number);
+                line.iter_mut()
+                    .zip(&place)
+                    .for_each(|(to, &number)| *to = number);
             }
             places
         }
@@ -98,7 +125,12 @@ fn add_scaled(sum: &mut Lanes, factor: f64, x: &Lanes) {
 #[inline(always)]
 fn sum_of(a: &[f64], b: &[f64], term: impl Fn(f64, f64) -> f64) -> f64 {
     let mut sum = [0.0; LANES];
-    for (a, b) in a.as_chunks::<LANES>().0.iter().zip(b.as_chunks::<LANES>().0) {
+    for (a, b) in a
+        .as_chunks::<LANES>()
+        .0
+        .iter()
+        .zip(b.as_chunks::<LANES>().0)
+    {
         for lane in 0..LANES {
             sum[lane] += term(a[lane], b[lane]);
         }
@@ -135,19 +167,30 @@ impl Centroids {
     fn new(lines: Vec<f64>, stride: usize) -> Self {
         let clusters = lines.len() / stride;
         let padded = clusters.next_multiple_of(LANES);
-        let (mut transposed, mut squares) = (vec![0.0; stride * padded], vec![f64::INFINITY; padded]);
+        let (mut transposed, mut squares) =
+            (vec![0.0; stride * padded], vec![f64::INFINITY; padded]);
         for (k, line) in lines.chunks_exact(stride).enumerate() {
             squares[k] = dot(line, line);
-            line.iter().enumerate().for_each(|(d, &number)| transposed[d * padded + k] = number);
+            line.iter()
+                .enumerate()
+                .for_each(|(d, &number)| transposed[d * padded + k] = number);
         }
-        Self { clusters, stride, lines, transposed, squares }
+        Self {
+            clusters,
+            stride,
+            lines,
+            transposed,
+            squares,
+        }
     }
 
     /// The centroids that these lines are, K × width.
     fn padded(lines: &Array2<f64>, stride: usize) -> Self {
         let mut all = vec![0.0; lines.nrows() * stride];
         for (to, line) in all.chunks_exact_mut(stride).zip(lines.outer_iter()) {
-            to.iter_mut().zip(line).for_each(|(to, &number)| *to = number);
+            to.iter_mut()
+                .zip(line)
+                .for_each(|(to, &number)| *to = number);
         }
         Self::new(all, stride)
     }
@@ -163,7 +206,11 @@ impl Centroids {
         for (chunk, scores) in scores.as_chunks_mut().0.iter_mut().enumerate() {
             let mut sum = *lanes(&self.squares[chunk * LANES..]);
             for (d, x) in place[..width].iter().enumerate() {
-                add_scaled(&mut sum, -2.0 * x, lanes(&self.transposed[d * padded + chunk * LANES..]));
+                add_scaled(
+                    &mut sum,
+                    -2.0 * x,
+                    lanes(&self.transposed[d * padded + chunk * LANES..]),
+                );
             }
             *scores = sum;
         }
@@ -202,8 +249,14 @@ pub(crate) struct Means {
 
 impl Mergeable for Means {
     fn merge(&mut self, other: Self) {
-        self.sums.iter_mut().zip(&other.sums).for_each(|(a, b)| *a += b);
-        self.mass.iter_mut().zip(&other.mass).for_each(|(a, b)| *a += b);
+        self.sums
+            .iter_mut()
+            .zip(&other.sums)
+            .for_each(|(a, b)| *a += b);
+        self.mass
+            .iter_mut()
+            .zip(&other.mass)
+            .for_each(|(a, b)| *a += b);
         self.loss += other.loss;
         if other.farthest.0 > self.farthest.0 {
             self.farthest = other.farthest;
@@ -217,11 +270,20 @@ impl RowPass for Assignment {
 
     fn zero(&self) -> Means {
         let (cells, clusters) = (self.centroids.lines.len(), self.centroids.clusters);
-        Means { sums: vec![0.0; cells], mass: vec![0.0; clusters], loss: 0.0, farthest: (0.0, Vec::new()) }
+        Means {
+            sums: vec![0.0; cells],
+            mass: vec![0.0; clusters],
+            loss: 0.0,
+            farthest: (0.0, Vec::new()),
+        }
     }
 
     fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut Means) {
-        dispatch(AddRows { round: self, block, sum });
+        dispatch(AddRows {
+            round: self,
+            block,
+            sum,
+        });
     }
 }
 
@@ -237,7 +299,13 @@ impl<L: Label> Kernel for AddRows<'_, '_, L> {
 
     #[inline(always)]
     fn run<S: Simd>(self, _simd: S) {
-        let (Assignment { embedding, centroids }, sum) = (self.round, self.sum);
+        let (
+            Assignment {
+                embedding,
+                centroids,
+            },
+            sum,
+        ) = (self.round, self.sum);
         let (mut starts, mut place) = (Vec::new(), vec![0.0; embedding.stride]);
         let mut scores = vec![0.0; centroids.squares.len()];
         for (row, weight) in self.block.rows() {
@@ -246,8 +314,12 @@ impl<L: Label> Kernel for AddRows<'_, '_, L> {
             let best = smallest(&scores);
             let gap = weight * (dot(&place, &place) + scores[best]).max(0.0);
             sum.mass[best] += weight;
-            let own = sum.sums[best * embedding.stride..][..embedding.stride].as_chunks_mut().0;
-            own.iter_mut().zip(place.as_chunks().0).for_each(|(sum, x)| add_scaled(sum, weight, x));
+            let own = sum.sums[best * embedding.stride..][..embedding.stride]
+                .as_chunks_mut()
+                .0;
+            own.iter_mut()
+                .zip(place.as_chunks().0)
+                .for_each(|(sum, x)| add_scaled(sum, weight, x));
             sum.loss += gap;
             if gap > sum.farthest.0 {
                 sum.farthest = (gap, place.clone());
@@ -266,7 +338,10 @@ pub(crate) fn lloyd(
 ) -> Result<RowFit<()>, GraphError> {
     let centroids = Centroids::padded(start, embedding.stride);
     let mut live = vec![true; centroids.clusters];
-    let mut round = Assignment { embedding, centroids };
+    let mut round = Assignment {
+        embedding,
+        centroids,
+    };
     let (mut trace, mut stopped): (Vec<f64>, Stopped) = (Vec::new(), Stopped::RoundLimit);
     for number in 0..search.rounds.max(1) {
         let means = rows.run(&round)?;
@@ -284,24 +359,47 @@ pub(crate) fn lloyd(
         }
     }
     let rounds = trace.len() as u64;
-    let Assignment { embedding, centroids } = round;
-    let mut fit = RowFit::new(search.clusters, stopped, Nearest { embedding, centroids, live }, ());
+    let Assignment {
+        embedding,
+        centroids,
+    } = round;
+    let mut fit = RowFit::new(
+        search.clusters,
+        stopped,
+        Nearest {
+            embedding,
+            centroids,
+            live,
+        },
+        (),
+    );
     (fit.rounds, fit.objective) = (rounds, Some(objective(trace)));
     Ok(fit)
 }
 
 fn objective(trace: Vec<f64>) -> Objective {
     let value = trace.last().copied().unwrap_or(0.0);
-    Objective { name: SPECTRAL_LOSS, sense: Sense::Minimise, value, trace }
+    Objective {
+        name: SPECTRAL_LOSS,
+        sense: Sense::Minimise,
+        value,
+        trace,
+    }
 }
 
 /// Centroids as means; the first empty one goes to the row that costs most.
 fn moved(centroids: &Centroids, means: Means) -> Centroids {
     let (mut lines, stride) = (centroids.lines.clone(), centroids.stride);
     let mut farthest = (means.farthest.0 > 0.0).then_some(means.farthest.1);
-    for ((line, sums), &mass) in lines.chunks_exact_mut(stride).zip(means.sums.chunks_exact(stride)).zip(&means.mass) {
+    for ((line, sums), &mass) in lines
+        .chunks_exact_mut(stride)
+        .zip(means.sums.chunks_exact(stride))
+        .zip(&means.mass)
+    {
         if mass > 0.0 {
-            line.iter_mut().zip(sums).for_each(|(c, sum)| *c = sum / mass);
+            line.iter_mut()
+                .zip(sums)
+                .for_each(|(c, sum)| *c = sum / mass);
         } else if let Some(place) = farthest.take() {
             line.copy_from_slice(&place);
         }
@@ -325,7 +423,10 @@ impl RowMap for Nearest {
     type Out = Assigned;
 
     fn map<L: Label>(&self, block: &RowBlock<'_, L>) -> Assigned {
-        dispatch(LabelRowsOf { nearest: self, block })
+        dispatch(LabelRowsOf {
+            nearest: self,
+            block,
+        })
     }
 }
 
@@ -340,7 +441,11 @@ impl<L: Label> Kernel for LabelRowsOf<'_, '_, L> {
 
     #[inline(always)]
     fn run<S: Simd>(self, _simd: S) -> Assigned {
-        let Nearest { embedding, centroids, .. } = self.nearest;
+        let Nearest {
+            embedding,
+            centroids,
+            ..
+        } = self.nearest;
         let (mut starts, mut place) = (Vec::new(), vec![0.0; embedding.stride]);
         let mut scores = vec![0.0; centroids.squares.len()];
         let mut assigned = Assigned::default();
@@ -349,7 +454,9 @@ impl<L: Label> Kernel for LabelRowsOf<'_, '_, L> {
             centroids.scores(&place, embedding.width, &mut scores);
             let best = smallest(&scores);
             assigned.labels.push(best as u32);
-            assigned.certainty.push(self.nearest.margin(&place, &scores, best));
+            assigned
+                .certainty
+                .push(self.nearest.margin(&place, &scores, best));
         }
         assigned
     }
@@ -359,9 +466,16 @@ impl Nearest {
     #[inline(always)]
     fn margin(&self, place: &[f64], scores: &[f64], own: usize) -> f64 {
         let others = (0..self.live.len()).filter(|&k| k != own && self.live[k]);
-        let Some(next) = others.reduce(|best, k| if scores[k] < scores[best] { k } else { best }) else { return 1.0 };
+        let Some(next) = others.reduce(|best, k| if scores[k] < scores[best] { k } else { best })
+        else {
+            return 1.0;
+        };
         let distance = |k: usize| squared_distance(self.centroids.line(k), place).sqrt();
         let next = distance(next);
-        if next > 0.0 { (1.0 - distance(own) / next).clamp(0.0, 1.0) } else { 0.0 }
+        if next > 0.0 {
+            (1.0 - distance(own) / next).clamp(0.0, 1.0)
+        } else {
+            0.0
+        }
     }
 }

@@ -34,15 +34,30 @@ impl<'a> Rows<'a> {
         // Copying the rows pays only if that makes them clearly fewer.
         if heads.len() * 10 > objects * 9 {
             let of_object = (0..objects as u32).collect();
-            return Ok(Self { ensemble: Cow::Borrowed(ensemble), offsets, weights: vec![1.0; objects], of_object });
+            return Ok(Self {
+                ensemble: Cow::Borrowed(ensemble),
+                offsets,
+                weights: vec![1.0; objects],
+                of_object,
+            });
         }
         let bases: Vec<u32> = (0..ensemble.bases().len() as u32).collect();
         let ends = heads.iter().skip(1).copied().chain([objects as u32]);
-        let sizes: Vec<u32> = heads.iter().zip(ends).map(|(start, end)| end - start).collect();
-        let of_object =
-            (sizes.iter().enumerate()).flat_map(|(row, &size)| (0..size).map(move |_| row as u32)).collect();
+        let sizes: Vec<u32> = heads
+            .iter()
+            .zip(ends)
+            .map(|(start, end)| end - start)
+            .collect();
+        let of_object = (sizes.iter().enumerate())
+            .flat_map(|(row, &size)| (0..size).map(move |_| row as u32))
+            .collect();
         let weights = sizes.into_iter().map(f64::from).collect();
-        Ok(Self { ensemble: Cow::Owned(ensemble.select(&heads, &bases)), offsets, weights, of_object })
+        Ok(Self {
+            ensemble: Cow::Owned(ensemble.select(&heads, &bases)),
+            offsets,
+            weights,
+            of_object,
+        })
     }
 
     /// The rows of an ensemble whose objects have weights, or those of [`new`](Self::new).
@@ -58,10 +73,19 @@ impl<'a> Rows<'a> {
     }
 
     /// A row for every object, also where labels are equal.
-    pub(crate) fn each_object(ensemble: &'a Ensemble, clusters: usize, weights: Vec<f64>) -> Result<Self, GraphError> {
+    pub(crate) fn each_object(
+        ensemble: &'a Ensemble,
+        clusters: usize,
+        weights: Vec<f64>,
+    ) -> Result<Self, GraphError> {
         check(ensemble, clusters)?;
         let of_object = (0..ensemble.objects() as u32).collect();
-        Ok(Self { ensemble: Cow::Borrowed(ensemble), offsets: ensemble.offsets(), weights, of_object })
+        Ok(Self {
+            ensemble: Cow::Borrowed(ensemble),
+            offsets: ensemble.offsets(),
+            weights,
+            of_object,
+        })
     }
 
     /// The ensemble of the rows.
@@ -86,13 +110,19 @@ impl<'a> Rows<'a> {
 
     /// Values of rows as values of objects.
     pub(crate) fn expand<T: Clone>(&self, values: &[T]) -> Vec<T> {
-        self.of_object.iter().map(|&row| values[row as usize].clone()).collect()
+        self.of_object
+            .iter()
+            .map(|&row| values[row as usize].clone())
+            .collect()
     }
 
     /// Values of objects, equal for equal rows, as values of rows.
     pub(crate) fn of_rows<T: Copy + Default>(&self, values: &[T]) -> Vec<T> {
         let mut found = vec![T::default(); self.len()];
-        self.of_object.iter().zip(values).for_each(|(&row, &value)| found[row as usize] = value);
+        self.of_object
+            .iter()
+            .zip(values)
+            .for_each(|(&row, &value)| found[row as usize] = value);
         found
     }
 
@@ -123,21 +153,27 @@ pub(crate) fn copies_by_base(offsets: &[usize], weights: Option<&BaseWeights>) -
 fn each_cluster(offsets: &[usize], weights: Option<&[f64]>) -> Vec<f64> {
     let weight = |u: usize| weights.map_or(1.0, |weights| weights[u]);
     let ends = offsets.windows(2).enumerate();
-    ends.flat_map(|(u, ends)| (ends[0]..ends[1]).map(move |_| weight(u))).collect()
+    ends.flat_map(|(u, ends)| (ends[0]..ends[1]).map(move |_| weight(u)))
+        .collect()
 }
 
 /// Checks K and that every object has a label.
 pub(crate) fn check(ensemble: &Ensemble, clusters: usize) -> Result<(), GraphError> {
     ClustersError::check(clusters, ensemble.objects())?;
     match ensemble.first_unlabelled() {
-        Some(object) => Err(GraphError::Unlabelled { object: ensemble.object_name(object) }),
+        Some(object) => Err(GraphError::Unlabelled {
+            object: ensemble.object_name(object),
+        }),
         None => Ok(()),
     }
 }
 
 /// The first of every run of equal rows.
 fn heads<L: Label>(rows: ArrayView2<'_, L>) -> Vec<u32> {
-    (0..rows.nrows()).filter(|&i| i == 0 || rows.row(i) != rows.row(i - 1)).map(|i| i as u32).collect()
+    (0..rows.nrows())
+        .filter(|&i| i == 0 || rows.row(i) != rows.row(i - 1))
+        .map(|i| i as u32)
+        .collect()
 }
 
 fn decode<L: Label>(

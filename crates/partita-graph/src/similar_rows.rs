@@ -24,15 +24,27 @@ impl Objects<'_> {
     /// The objects of every cluster.
     pub(crate) fn sizes(self, partition: &Partition) -> Vec<f64> {
         let mut sizes = vec![0.0; partition.clusters()];
-        partition.labels().iter().zip(self.multiplicities).for_each(|(&k, weight)| sizes[k as usize] += weight);
+        partition
+            .labels()
+            .iter()
+            .zip(self.multiplicities)
+            .for_each(|(&k, weight)| sizes[k as usize] += weight);
         sizes
     }
 
     /// A number for every object from its fragment and cluster; that of a fragment is that of its last object.
-    pub(crate) fn each(self, partition: &Partition, of: impl Fn(usize, usize, f64) -> f64 + Sync) -> Vec<f64> {
+    pub(crate) fn each(
+        self,
+        partition: &Partition,
+        of: impl Fn(usize, usize, f64) -> f64 + Sync,
+    ) -> Vec<f64> {
         let mut own = vec![(0, 0.0); self.leaves.len()];
-        for ((&fragment, &k), &weight) in
-            self.fragments.of_object().iter().zip(partition.labels()).zip(self.multiplicities)
+        for ((&fragment, &k), &weight) in self
+            .fragments
+            .of_object()
+            .iter()
+            .zip(partition.labels())
+            .zip(self.multiplicities)
         {
             own[fragment as usize] = (k as usize, weight);
         }
@@ -44,12 +56,31 @@ impl Objects<'_> {
 
 /// The mean similarity to the own cluster over the sum of that and the best other's, from sums of similarities and of what they could
 /// be at most. `itself` is what an object adds to the sums of its own cluster, which hold more than that if it is not alone there.
-pub(crate) fn surety(alike: &mut [f64], seen: &mut [f64], own: usize, itself: f64, alone: bool) -> f64 {
+pub(crate) fn surety(
+    alike: &mut [f64],
+    seen: &mut [f64],
+    own: usize,
+    itself: f64,
+    alone: bool,
+) -> f64 {
     (alike[own], seen[own]) = (alike[own] - itself, seen[own] - itself);
-    let mean = |k: usize| if seen[k] > 0.5 { (alike[k] / seen[k]).clamp(0.0, 1.0) } else { 0.0 };
-    let other = (0..seen.len()).filter(|&k| k != own).map(mean).fold(0.0, f64::max);
+    let mean = |k: usize| {
+        if seen[k] > 0.5 {
+            (alike[k] / seen[k]).clamp(0.0, 1.0)
+        } else {
+            0.0
+        }
+    };
+    let other = (0..seen.len())
+        .filter(|&k| k != own)
+        .map(mean)
+        .fold(0.0, f64::max);
     let own = if alone { 1.0 } else { mean(own) };
-    if own + other > 0.0 { own / (own + other) } else { 0.0 }
+    if own + other > 0.0 {
+        own / (own + other)
+    } else {
+        0.0
+    }
 }
 
 /// Different rows that can be linked, and say how sure objects are of a cluster.

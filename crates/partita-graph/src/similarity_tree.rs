@@ -5,10 +5,12 @@ use std::num::Saturating;
 use partita_coassoc::Overlap;
 use partita_core::ndarray::Array2;
 use partita_core::{
-    Capabilities, Clusters, FitError, Flow, Method, MethodInfo, Monitor, Outcome, Partition, Problem, ProblemSize,
-    Settings, SoftBases, Stopped, WeightedEnsemble, Weights,
+    Capabilities, Clusters, FitError, Flow, Method, MethodInfo, Monitor, Outcome, Partition,
+    Problem, ProblemSize, Settings, SoftBases, Stopped, WeightedEnsemble, Weights,
 };
-use partita_linkage::{Linkage, LinkageError, Rows as Dissimilarities, cut, link_rows, longest_lifetime, unfold};
+use partita_linkage::{
+    Linkage, LinkageError, Rows as Dissimilarities, cut, link_rows, longest_lifetime, unfold,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::GraphError;
@@ -87,7 +89,12 @@ pub fn ecpcs_hc<'a>(
 ) -> Result<Outcome<SimilarityTreeDiagnostics>, GraphError> {
     let source = source.into();
     settings.validate(&ProblemSize::of(source.ensemble, clusters))?;
-    tree(source, clusters, |index, copies| Ok(propagated(index, copies, settings.steps)?.0), monitor)
+    tree(
+        source,
+        clusters,
+        |index, copies| Ok(propagated(index, copies, settings.steps)?.0),
+        monitor,
+    )
 }
 
 /// Connected-triple-based similarity (Iam-On, Boongoen and Garrett 2008): average link on how many neighbours the base clusters
@@ -123,7 +130,12 @@ pub fn cts<'a>(
 ) -> Result<Outcome<SimilarityTreeDiagnostics>, GraphError> {
     let source = source.into();
     settings.validate(&ProblemSize::of(source.ensemble, clusters))?;
-    tree(source, clusters, |index, copies| Ok(connected_triples(index, copies, settings.decay)), monitor)
+    tree(
+        source,
+        clusters,
+        |index, copies| Ok(connected_triples(index, copies, settings.decay)),
+        monitor,
+    )
 }
 
 fn tree(
@@ -133,7 +145,14 @@ fn tree(
     monitor: &dyn Monitor,
 ) -> Result<Outcome<SimilarityTreeDiagnostics>, GraphError> {
     let ensemble = source.ensemble;
-    check(ensemble, if let Clusters::Exactly(clusters) = clusters { clusters } else { 1 })?;
+    check(
+        ensemble,
+        if let Clusters::Exactly(clusters) = clusters {
+            clusters
+        } else {
+            1
+        },
+    )?;
     if monitor.tick(0, ensemble.objects() as u64) == Flow::Stop {
         return Err(GraphError::Interrupted);
     }
@@ -141,12 +160,26 @@ fn tree(
     let weights = copies_by_base(overlap.offsets(), source.base_weights);
     let fragments = ensemble.fragments();
     let leaves = fragments.leaf_weights(source.multiplicities());
-    let objects = Objects { fragments: &fragments, leaves: &leaves, multiplicities: &source.each_multiplicity() };
+    let objects = Objects {
+        fragments: &fragments,
+        leaves: &leaves,
+        multiplicities: &source.each_multiplicity(),
+    };
     let similarity = similarity(&index, &weights)?;
     if ensemble.memberships().is_some() {
-        return linked(&SimilarShares::new(objects, &similarity, &weights), objects, clusters, monitor);
+        return linked(
+            &SimilarShares::new(objects, &similarity, &weights),
+            objects,
+            clusters,
+            monitor,
+        );
     }
-    linked(&SimilarObjects::new(objects, &similarity, &weights), objects, clusters, monitor)
+    linked(
+        &SimilarObjects::new(objects, &similarity, &weights),
+        objects,
+        clusters,
+        monitor,
+    )
 }
 
 fn linked(
@@ -165,7 +198,9 @@ fn linked(
     let certainty = similar.certainty(&partition, objects);
     let mut outcome = Outcome::hard(partition, certainty, Stopped::Exact);
     outcome.dendrogram = Some(tree);
-    Ok(outcome.with(SimilarityTreeDiagnostics { distinct_rows: objects.leaves.len() }))
+    Ok(outcome.with(SimilarityTreeDiagnostics {
+        distinct_rows: objects.leaves.len(),
+    }))
 }
 
 fn linkage(error: LinkageError) -> GraphError {
@@ -200,13 +235,26 @@ impl SimilarObjects {
         let line = |c: usize| {
             let u = offsets.partition_point(|&start| start <= c) - 1;
             let of = |d: usize| if c == d { 1.0 } else { similarity[[c, d]] };
-            (offsets[u]..offsets[u + 1]).map(|d| (of(d) * weights[c] * one).round() as u32).collect()
+            (offsets[u]..offsets[u + 1])
+                .map(|d| (of(d) * weights[c] * one).round() as u32)
+                .collect()
         };
         let lines = (0..similarity.nrows()).map(line).collect();
         let label = |i: usize, u: usize| ensemble.label(i, u).map_or(MISSING, |label| label as u32);
-        let rows = (0..ensemble.objects()).flat_map(|i| (0..bases).map(move |u| label(i, u))).collect();
-        let weights = (0..bases).map(|u| (weights[offsets[u]] * one).round() as u32).collect();
-        Self { rows, bases, offsets, lines, weights, unit }
+        let rows = (0..ensemble.objects())
+            .flat_map(|i| (0..bases).map(move |u| label(i, u)))
+            .collect();
+        let weights = (0..bases)
+            .map(|u| (weights[offsets[u]] * one).round() as u32)
+            .collect();
+        Self {
+            rows,
+            bases,
+            offsets,
+            lines,
+            weights,
+            unit,
+        }
     }
 
     fn row(&self, fragment: usize) -> &[u32] {
@@ -218,10 +266,20 @@ impl SimilarObjects {
         &self.lines[self.offsets[u] + label as usize]
     }
 
-    fn certainty_of(&self, (fragment, own, weight): (usize, usize, f64), counts: &[f64], sizes: &[f64]) -> f64 {
+    fn certainty_of(
+        &self,
+        (fragment, own, weight): (usize, usize, f64),
+        counts: &[f64],
+        sizes: &[f64],
+    ) -> f64 {
         let clusters = sizes.len();
         let (mut alike, mut seen, mut itself) = (vec![0.0; clusters], vec![0.0; clusters], 0.0);
-        for (u, &label) in self.row(fragment).iter().enumerate().filter(|(_, label)| **label != MISSING) {
+        for (u, &label) in self
+            .row(fragment)
+            .iter()
+            .enumerate()
+            .filter(|(_, label)| **label != MISSING)
+        {
             itself += f64::from(self.weights[u]) * weight.min(1.0);
             for (at, &value) in self.line(u, label).iter().enumerate() {
                 let counts = &counts[(self.offsets[u] + at) * clusters..][..clusters];
@@ -231,7 +289,13 @@ impl SimilarObjects {
                 }
             }
         }
-        surety(&mut alike, &mut seen, own, itself, sizes[own] <= weight.min(1.0))
+        surety(
+            &mut alike,
+            &mut seen,
+            own,
+            itself,
+            sizes[own] <= weight.min(1.0),
+        )
     }
 }
 
@@ -239,15 +303,26 @@ impl Similar for SimilarObjects {
     fn certainty(&self, partition: &Partition, objects: Objects<'_>) -> Vec<f64> {
         let clusters = partition.clusters();
         let mut counts = vec![0.0; self.lines.len() * clusters];
-        for ((&fragment, &k), weight) in
-            objects.fragments.of_object().iter().zip(partition.labels()).zip(objects.multiplicities)
+        for ((&fragment, &k), weight) in objects
+            .fragments
+            .of_object()
+            .iter()
+            .zip(partition.labels())
+            .zip(objects.multiplicities)
         {
-            for (u, &label) in self.row(fragment as usize).iter().enumerate().filter(|(_, label)| **label != MISSING) {
+            for (u, &label) in self
+                .row(fragment as usize)
+                .iter()
+                .enumerate()
+                .filter(|(_, label)| **label != MISSING)
+            {
                 counts[(self.offsets[u] + label as usize) * clusters + k as usize] += weight;
             }
         }
         let sizes = objects.sizes(partition);
-        objects.each(partition, |fragment, own, weight| self.certainty_of((fragment, own, weight), &counts, &sizes))
+        objects.each(partition, |fragment, own, weight| {
+            self.certainty_of((fragment, own, weight), &counts, &sizes)
+        })
     }
 }
 
@@ -270,7 +345,10 @@ impl Dissimilarities for SimilarObjects {
                     seen += u64::from(self.weights[u]);
                 }
             }
-            *to = (self.unit - (alike * self.unit + seen / 2).checked_div(seen).unwrap_or(0)) as u32;
+            *to = (self.unit
+                - (alike * self.unit + seen / 2)
+                    .checked_div(seen)
+                    .unwrap_or(0)) as u32;
         }
     }
 }
@@ -279,7 +357,8 @@ impl Dissimilarities for SimilarObjects {
 fn bytes(size: &ProblemSize) -> u64 {
     let [n, m, side, k] = size.saturating();
     let unit = (u64::MAX / 4 / (n * n / Saturating(4)).0.max(1)).clamp(1, 1 << 31);
-    let tables = Saturating(Overlap::bytes(size) + cluster_similarity::bytes(side.0)) + side * k * Saturating(8);
+    let tables = Saturating(Overlap::bytes(size) + cluster_similarity::bytes(side.0))
+        + side * k * Saturating(8);
     let link = Saturating(partita_linkage::bytes(size.objects, unit, Linkage::Average));
     (tables + link + n * (m * Saturating(6) + Saturating(80)) + Saturating(soft_tree_bytes(size))).0
 }
@@ -349,7 +428,12 @@ impl Method for EcpcsHc {
         settings: &EcpcsHcSettings,
         monitor: &dyn Monitor,
     ) -> Result<Outcome<SimilarityTreeDiagnostics>, FitError> {
-        Ok(ecpcs_hc(problem.weighted(), problem.clusters, settings, monitor)?)
+        Ok(ecpcs_hc(
+            problem.weighted(),
+            problem.clusters,
+            settings,
+            monitor,
+        )?)
     }
 }
 
@@ -372,7 +456,12 @@ impl Method for Cts {
         settings: &CtsSettings,
         monitor: &dyn Monitor,
     ) -> Result<Outcome<SimilarityTreeDiagnostics>, FitError> {
-        Ok(cts(problem.weighted(), problem.clusters, settings, monitor)?)
+        Ok(cts(
+            problem.weighted(),
+            problem.clusters,
+            settings,
+            monitor,
+        )?)
     }
 }
 
@@ -388,7 +477,11 @@ mod tests {
     fn found(ensemble: &Ensemble, similarity: &Array2<f64>) -> Array2<f64> {
         let fragments = ensemble.fragments();
         let ones = vec![1.0; ensemble.objects()];
-        let objects = Objects { fragments: &fragments, leaves: fragments.weights(), multiplicities: &ones };
+        let objects = Objects {
+            fragments: &fragments,
+            leaves: fragments.weights(),
+            multiplicities: &ones,
+        };
         let similar = SimilarObjects::new(objects, similarity, &vec![1.0; similarity.nrows()]);
         let (f, of) = (fragments.weights().len(), fragments.of_object());
         let mut rows = vec![vec![0; f]; f];
@@ -405,17 +498,33 @@ mod tests {
         let cases = [
             (
                 propagated(&index, &[1.0; 7], 20).unwrap().0,
-                [(1, 2, 1.0), (1, 3, 0.906_309), (1, 4, 0.673_826), (3, 4, 0.767_518), (4, 5, 1.0)],
+                [
+                    (1, 2, 1.0),
+                    (1, 3, 0.906_309),
+                    (1, 4, 0.673_826),
+                    (3, 4, 0.767_518),
+                    (4, 5, 1.0),
+                ],
             ),
             (
                 connected_triples(&index, &[1.0; 7], 0.9),
-                [(1, 3, 0.786_667), (1, 4, 0.24), (3, 4, 0.453_333), (4, 5, 0.876_667), (5, 6, 1.0)],
+                [
+                    (1, 3, 0.786_667),
+                    (1, 4, 0.24),
+                    (3, 4, 0.453_333),
+                    (4, 5, 0.876_667),
+                    (5, 6, 1.0),
+                ],
             ),
         ];
         for (similarity, expected) in cases {
             let sim = found(&tiny(), &similarity);
             for (i, j, value) in expected {
-                assert!((sim[[i - 1, j - 1]] - value).abs() < 6e-7, "{i} {j}: {} {value}", sim[[i - 1, j - 1]]);
+                assert!(
+                    (sim[[i - 1, j - 1]] - value).abs() < 6e-7,
+                    "{i} {j}: {} {value}",
+                    sim[[i - 1, j - 1]]
+                );
             }
         }
     }
@@ -432,11 +541,20 @@ mod tests {
             let (sim, offsets) = (found(&ensemble, &similarity), ensemble.offsets());
             for i in 0..ensemble.objects() {
                 for j in 0..i {
-                    let both =
-                        |u: usize| Some((ensemble.label(i, u)? + offsets[u], ensemble.label(j, u)? + offsets[u]));
-                    let pairs: Vec<(usize, usize)> = (0..ensemble.bases().len()).filter_map(both).collect();
+                    let both = |u: usize| {
+                        Some((
+                            ensemble.label(i, u)? + offsets[u],
+                            ensemble.label(j, u)? + offsets[u],
+                        ))
+                    };
+                    let pairs: Vec<(usize, usize)> =
+                        (0..ensemble.bases().len()).filter_map(both).collect();
                     let sum: f64 = pairs.iter().map(|&(c, d)| similarity[[c, d]]).sum();
-                    let expected = if pairs.is_empty() { 0.0 } else { sum / pairs.len() as f64 };
+                    let expected = if pairs.is_empty() {
+                        0.0
+                    } else {
+                        sum / pairs.len() as f64
+                    };
                     assert!((sim[[i, j]] - expected).abs() < 1e-8, "{seed} {i} {j}");
                 }
             }

@@ -5,7 +5,9 @@ use std::num::Saturating;
 
 use partita_coassoc::{ClusterEntropy, Overlap, share_products};
 use partita_core::ndarray::{Array2, ArrayView2};
-use partita_core::{Flow, Memberships, Monitor, ObjectWeights, Outcome, Problem, ProblemSize, Seed};
+use partita_core::{
+    Flow, Memberships, Monitor, ObjectWeights, Outcome, Problem, ProblemSize, Seed,
+};
 use partita_kmeans::embedded::Search;
 use partita_spectral::{LanczosSettings, lanczos};
 use rayon::prelude::*;
@@ -30,7 +32,13 @@ pub(crate) fn cut_soft(
     if monitor.tick(0, total) == Flow::Stop {
         return Err(GraphError::Interrupted);
     }
-    let embedding = embed_soft(shares, strengths, rows.weights(), search.clusters, problem.seed.child(0))?;
+    let embedding = embed_soft(
+        shares,
+        strengths,
+        rows.weights(),
+        search.clusters,
+        problem.seed.child(0),
+    )?;
     if monitor.tick(1, total) == Flow::Stop {
         return Err(GraphError::Interrupted);
     }
@@ -49,7 +57,11 @@ pub(crate) fn soft_strengths(
     // A soft base clustering is not sure of its own copy, so that its weight has no part in entropies.
     let mut agreed = overlap.cluster_weights(theta, trust_rounds, None);
     entropy.apply(&mut agreed, overlap.offsets());
-    by_base(overlap.offsets(), problem.weights).iter().zip(agreed).map(|(weight, index)| weight * index).collect()
+    by_base(overlap.offsets(), problem.weights)
+        .iter()
+        .zip(agreed)
+        .map(|(weight, index)| weight * index)
+        .collect()
 }
 
 /// The objects in the space of the leading eigenvectors, by transfer cut.
@@ -64,35 +76,77 @@ fn embed_soft(
     let (mut sizes, mut per_degree) = (vec![0.0; side], vec![0.0; weights.len()]);
     for (object, (per_degree, weight)) in per_degree.iter_mut().zip(weights).enumerate() {
         let (clusters, own) = shares.row(object);
-        clusters.iter().zip(own).for_each(|(&c, share)| sizes[c as usize] += weight * share);
-        *per_degree = 1.0 / clusters.iter().zip(own).map(|(&c, share)| share * strengths[c as usize]).sum::<f64>();
+        clusters
+            .iter()
+            .zip(own)
+            .for_each(|(&c, share)| sizes[c as usize] += weight * share);
+        *per_degree = 1.0
+            / clusters
+                .iter()
+                .zip(own)
+                .map(|(&c, share)| share * strengths[c as usize])
+                .sum::<f64>();
     }
-    let scale: Vec<f64> = inverse_roots(&sizes, strengths).iter().zip(strengths).map(|(root, s)| root * s).collect();
+    let scale: Vec<f64> = inverse_roots(&sizes, strengths)
+        .iter()
+        .zip(strengths)
+        .map(|(root, s)| root * s)
+        .collect();
     let mut matrix = share_products(shares, side, |object| weights[object] * per_degree[object]);
-    matrix.indexed_iter_mut().for_each(|((a, b), x)| *x *= scale[a] * scale[b]);
+    matrix
+        .indexed_iter_mut()
+        .for_each(|((a, b), x)| *x *= scale[a] * scale[b]);
     let count = count.min(side);
-    let pairs = lanczos(side, count, |x, y| multiply(matrix.view(), x, y), seed, &LanczosSettings::default())?;
+    let pairs = lanczos(
+        side,
+        count,
+        |x, y| multiply(matrix.view(), x, y),
+        seed,
+        &LanczosSettings::default(),
+    )?;
     let root = weights.iter().sum::<f64>().sqrt();
     let mut table = pairs.vectors;
-    table.outer_iter_mut().zip(&scale).for_each(|(mut line, scale)| line.mapv_inplace(|x| x * scale * root));
+    table
+        .outer_iter_mut()
+        .zip(&scale)
+        .for_each(|(mut line, scale)| line.mapv_inplace(|x| x * scale * root));
     let rows = transferred(shares, &per_degree, table.view());
-    Ok(Embedding { rows, values: pairs.values.to_vec(), next: pairs.next })
+    Ok(Embedding {
+        rows,
+        values: pairs.values.to_vec(),
+        next: pairs.next,
+    })
 }
 
 /// Every object's mean over its clusters' lines of the table, at length 1.
-pub(crate) fn transferred(shares: &Memberships, per_degree: &[f64], table: ArrayView2<'_, f64>) -> Array2<f64> {
+pub(crate) fn transferred(
+    shares: &Memberships,
+    per_degree: &[f64],
+    table: ArrayView2<'_, f64>,
+) -> Array2<f64> {
     let mut rows = Array2::zeros((per_degree.len(), table.ncols()));
     let width = table.ncols().max(1);
-    let lines = rows.as_slice_mut().expect("a new array is in standard layout");
-    lines.par_chunks_mut(width).enumerate().for_each(|(object, line)| {
-        let (clusters, own) = shares.row(object);
-        for (&c, share) in clusters.iter().zip(own) {
-            line.iter_mut().zip(table.row(c as usize)).for_each(|(x, value)| *x += share * value);
-        }
-        let length = line.iter().map(|x| x * x).sum::<f64>().sqrt();
-        let factor = if length * per_degree[object] > UNREACHED { 1.0 / length } else { 0.0 };
-        line.iter_mut().for_each(|x| *x *= factor);
-    });
+    let lines = rows
+        .as_slice_mut()
+        .expect("a new array is in standard layout");
+    lines
+        .par_chunks_mut(width)
+        .enumerate()
+        .for_each(|(object, line)| {
+            let (clusters, own) = shares.row(object);
+            for (&c, share) in clusters.iter().zip(own) {
+                line.iter_mut()
+                    .zip(table.row(c as usize))
+                    .for_each(|(x, value)| *x += share * value);
+            }
+            let length = line.iter().map(|x| x * x).sum::<f64>().sqrt();
+            let factor = if length * per_degree[object] > UNREACHED {
+                1.0 / length
+            } else {
+                0.0
+            };
+            line.iter_mut().for_each(|x| *x *= factor);
+        });
     rows
 }
 

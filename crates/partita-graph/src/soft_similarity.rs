@@ -34,7 +34,11 @@ impl SimilarShares {
     /// `weights` are those of the base clusters.
     pub(crate) fn new(objects: Objects<'_>, similarity: &Array2<f64>, weights: &[f64]) -> Self {
         let ensemble = objects.fragments.ensemble();
-        let (offsets, rows, bases) = (ensemble.offsets(), ensemble.objects(), ensemble.bases().len());
+        let (offsets, rows, bases) = (
+            ensemble.offsets(),
+            ensemble.objects(),
+            ensemble.bases().len(),
+        );
         let weights: Vec<f64> = (0..bases).map(|u| weights[offsets[u]]).collect();
         let sum: f64 = weights.iter().sum();
         let known = |i: usize| (0..bases).map(move |u| ensemble.label(i, u).is_some());
@@ -54,7 +58,10 @@ impl SimilarShares {
     /// Base clustering, base cluster and share of every entry of a row.
     fn entries(&self, row: usize) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
         let (clusters, shares) = self.shares.row(row);
-        clusters.iter().zip(shares).map(|(&c, &share)| (self.base_of[c as usize], c as usize, share))
+        clusters
+            .iter()
+            .zip(shares)
+            .map(|(&c, &share)| (self.base_of[c as usize], c as usize, share))
     }
 
     /// Σ_c ω_u z_ic S_cd for every base cluster d.
@@ -69,13 +76,19 @@ impl SimilarShares {
     }
 
     fn knows(&self, row: usize, base: usize) -> bool {
-        self.known.as_ref().is_none_or(|known| known[row * self.weights.len() + base])
+        self.known
+            .as_ref()
+            .is_none_or(|known| known[row * self.weights.len() + base])
     }
 
     /// Σ ω over the base clusterings that know both rows.
     fn seen(&self, one: usize, other: usize) -> f64 {
         let both = (0..self.weights.len()).filter(|&u| self.knows(one, u) && self.knows(other, u));
-        if self.known.is_some() { both.map(|u| self.weights[u]).sum() } else { 1.0 }
+        if self.known.is_some() {
+            both.map(|u| self.weights[u]).sum()
+        } else {
+            1.0
+        }
     }
 
     fn certainty_of(
@@ -87,19 +100,37 @@ impl SimilarShares {
         let (spread, clusters) = (self.spread(row), sizes.len());
         let (mut alike, mut seen) = (vec![0.0; clusters], vec![0.0; clusters]);
         for k in 0..clusters {
-            alike[k] = spread.iter().zip(held.column(k)).map(|(spread, held)| spread * held).sum();
-            seen[k] =
-                (0..self.weights.len()).filter(|&u| self.knows(row, u)).map(|u| self.weights[u] * known[[u, k]]).sum();
+            alike[k] = spread
+                .iter()
+                .zip(held.column(k))
+                .map(|(spread, held)| spread * held)
+                .sum();
+            seen[k] = (0..self.weights.len())
+                .filter(|&u| self.knows(row, u))
+                .map(|u| self.weights[u] * known[[u, k]])
+                .sum();
         }
         let once = weight.min(1.0);
         let alone = sizes[own] <= once;
-        let itself: f64 = self.entries(row).map(|(_, d, share)| share * spread[d]).sum();
+        let itself: f64 = self
+            .entries(row)
+            .map(|(_, d, share)| share * spread[d])
+            .sum();
         // An object is wholly like itself for the sum of what could be, and as far as its shares say for the sum of what is.
         alike[own] += once * (self.seen(row, row) - itself);
         // Sums of parts of 1 here: in the units in which less than half a unit is nothing.
         let scale = 1e9;
-        alike.iter_mut().chain(&mut seen).for_each(|sum| *sum *= scale);
-        surety(&mut alike, &mut seen, own, once * self.seen(row, row) * scale, alone)
+        alike
+            .iter_mut()
+            .chain(&mut seen)
+            .for_each(|sum| *sum *= scale);
+        surety(
+            &mut alike,
+            &mut seen,
+            own,
+            once * self.seen(row, row) * scale,
+            alone,
+        )
     }
 }
 
@@ -115,9 +146,16 @@ impl Dissimilarities for SimilarShares {
     fn fill(&self, object: usize, row: &mut [u32]) {
         let spread = self.spread(object);
         for (other, to) in row.iter_mut().enumerate() {
-            let alike: f64 = self.entries(other).map(|(_, d, share)| share * spread[d]).sum();
+            let alike: f64 = self
+                .entries(other)
+                .map(|(_, d, share)| share * spread[d])
+                .sum();
             let seen = self.seen(object, other);
-            let similar = if seen > 0.0 { (alike / seen).clamp(0.0, 1.0) } else { 0.0 };
+            let similar = if seen > 0.0 {
+                (alike / seen).clamp(0.0, 1.0)
+            } else {
+                0.0
+            };
             let apart = 1.0 - (similar * PARTS).round() / PARTS;
             *to = (apart * self.unit as f64).round() as u32;
         }
@@ -128,15 +166,24 @@ impl Similar for SimilarShares {
     fn certainty(&self, partition: &Partition, objects: Objects<'_>) -> Vec<f64> {
         let mut held = Array2::<f64>::zeros((self.base_of.len(), partition.clusters()));
         let mut known = Array2::<f64>::zeros((self.weights.len(), partition.clusters()));
-        for ((&row, &k), weight) in
-            objects.fragments.of_object().iter().zip(partition.labels()).zip(objects.multiplicities)
+        for ((&row, &k), weight) in objects
+            .fragments
+            .of_object()
+            .iter()
+            .zip(partition.labels())
+            .zip(objects.multiplicities)
         {
             let (row, k) = (row as usize, k as usize);
-            self.entries(row).for_each(|(_, c, share)| held[[c, k]] += weight * share);
-            (0..self.weights.len()).filter(|&u| self.knows(row, u)).for_each(|u| known[[u, k]] += weight);
+            self.entries(row)
+                .for_each(|(_, c, share)| held[[c, k]] += weight * share);
+            (0..self.weights.len())
+                .filter(|&u| self.knows(row, u))
+                .for_each(|u| known[[u, k]] += weight);
         }
         let sizes = objects.sizes(partition);
-        objects.each(partition, |row, own, weight| self.certainty_of((row, own, weight), (&held, &known), &sizes))
+        objects.each(partition, |row, own, weight| {
+            self.certainty_of((row, own, weight), (&held, &known), &sizes)
+        })
     }
 }
 
@@ -146,5 +193,6 @@ pub(crate) fn soft_tree_bytes(size: &ProblemSize) -> u64 {
         return 0;
     }
     let [n, m, side, k] = size.saturating();
-    (Saturating(size.soft_shares as u64) * Saturating(24) + n * m + side * (k + m) * Saturating(8)).0
+    (Saturating(size.soft_shares as u64) * Saturating(24) + n * m + side * (k + m) * Saturating(8))
+        .0
 }

@@ -4,8 +4,8 @@ use std::num::Saturating;
 
 use partita_coassoc::Overlap;
 use partita_core::{
-    Capabilities, Clusters, ClustersError, Flow, MethodInfo, Monitor, Objective, Outcome, Partition, PassRunner,
-    ProblemSize, ProgressCounter, Seed, Sense, Settings, Weights,
+    Capabilities, Clusters, ClustersError, Flow, MethodInfo, Monitor, Objective, Outcome,
+    Partition, PassRunner, ProblemSize, ProgressCounter, Seed, Sense, Settings, Weights,
 };
 use partita_kmeans::embedded::{Search, kmeans};
 use serde::Serialize;
@@ -40,7 +40,9 @@ pub(crate) const SPECTRAL_LOSS: &str = "squared distance to the centroids of the
 pub(crate) fn counted(rows: &PassRunner<'_>) -> Result<Overlap, GraphError> {
     let overlap = Overlap::count(rows)?;
     match overlap.first_unlabelled() {
-        Some(object) => Err(GraphError::Unlabelled { object: object.to_string() }),
+        Some(object) => Err(GraphError::Unlabelled {
+            object: object.to_string(),
+        }),
         None => Ok(overlap),
     }
 }
@@ -53,9 +55,17 @@ pub(crate) fn counted_for(
     monitor: &dyn Monitor,
 ) -> Result<Overlap, GraphError> {
     let (objects, bases) = (rows.source().rows() as usize, rows.source().bases());
-    settings.validate(&ProblemSize::of_bases(objects, bases, Clusters::Exactly(clusters)))?;
+    settings.validate(&ProblemSize::of_bases(
+        objects,
+        bases,
+        Clusters::Exactly(clusters),
+    ))?;
     ClustersError::check(clusters, objects)?;
-    if monitor.tick(0, 1) == Flow::Stop { Err(GraphError::Interrupted) } else { counted(rows) }
+    if monitor.tick(0, 1) == Flow::Stop {
+        Err(GraphError::Interrupted)
+    } else {
+        counted(rows)
+    }
 }
 
 /// The normalised cut of the graph of objects and base clusters whose edges weigh as `strengths` says, one number a
@@ -72,13 +82,19 @@ pub(crate) fn cut(
         return Err(GraphError::Interrupted);
     }
     let part = progress.part(EIGENVECTORS);
-    let embedding =
-        info_span!("eigenvectors").in_scope(|| embed(rows, strengths, search.clusters, seed.child(0), &part))?;
+    let embedding = info_span!("eigenvectors")
+        .in_scope(|| embed(rows, strengths, search.clusters, seed.child(0), &part))?;
     drop(part);
     if progress.stopped() {
         return Err(GraphError::Interrupted);
     }
-    Ok(grouped(rows, embedding, search, seed, &progress.part(KMEANS)))
+    Ok(grouped(
+        rows,
+        embedding,
+        search,
+        seed,
+        &progress.part(KMEANS),
+    ))
 }
 
 /// [`cut`] into several numbers of clusters: the eigenvectors are looked for once.
@@ -92,14 +108,23 @@ pub(crate) fn cut_each(
 ) -> Result<Vec<Outcome<SpectralDiagnostics>>, GraphError> {
     let progress = ProgressCounter::new(monitor, EIGENVECTORS + KMEANS * clusters.len() as u64);
     let part = progress.part(EIGENVECTORS);
-    let embeddings =
-        info_span!("eigenvectors").in_scope(|| embed_each(rows, strengths, clusters, seed.child(0), &part))?;
+    let embeddings = info_span!("eigenvectors")
+        .in_scope(|| embed_each(rows, strengths, clusters, seed.child(0), &part))?;
     drop(part);
     let one = |(embedding, &clusters): (Embedding, &usize)| {
         if progress.stopped() {
             return Err(GraphError::Interrupted);
         }
-        Ok(grouped(rows, embedding, &Search { clusters, ..*search }, seed, &progress.part(KMEANS)))
+        Ok(grouped(
+            rows,
+            embedding,
+            &Search {
+                clusters,
+                ..*search
+            },
+            seed,
+            &progress.part(KMEANS),
+        ))
     };
     embeddings.into_iter().zip(clusters).map(one).collect()
 }
@@ -112,13 +137,19 @@ pub(crate) fn grouped(
     seed: Seed,
     monitor: &dyn Monitor,
 ) -> Outcome<SpectralDiagnostics> {
-    let Embedding { rows: embedded, values, next } = embedding;
+    let Embedding {
+        rows: embedded,
+        values,
+        next,
+    } = embedding;
     let view = embedded.view();
-    let grouping = info_span!("k-means").in_scope(|| kmeans(view, rows.weights(), search, seed.child(1), monitor));
+    let grouping = info_span!("k-means")
+        .in_scope(|| kmeans(view, rows.weights(), search, seed.child(1), monitor));
     // The largest table of the method is not held beside what is made of its groups.
     drop(embedded);
     let labels = rows.expand(&grouping.labels);
-    let partition = Partition::new(labels, search.clusters).expect("k-means numbers at most K groups");
+    let partition =
+        Partition::new(labels, search.clusters).expect("k-means numbers at most K groups");
     let warnings = warnings(&partition.sizes(), &values, next);
     let mut outcome = Outcome::hard(partition, rows.expand(&grouping.margins), grouping.stopped);
     outcome.warnings = warnings;
@@ -129,7 +160,11 @@ pub(crate) fn grouped(
         value: grouping.trace.last().copied().unwrap_or(0.0),
         trace: grouping.trace,
     });
-    outcome.with(SpectralDiagnostics { eigenvalues: values, distinct_rows: Some(rows.len()), moved: None })
+    outcome.with(SpectralDiagnostics {
+        eigenvalues: values,
+        distinct_rows: Some(rows.len()),
+        moved: None,
+    })
 }
 
 /// A gap between the last eigenvalue of a cut and the next that is nothing, as a share of the distance of the next to 1.
@@ -160,10 +195,17 @@ pub(crate) fn bytes(size: &ProblemSize, restarts: u32) -> u64 {
     let [n, m, side, k] = size.saturating();
     let width = (k + Saturating(k.0.clamp(4, 16).div_ceil(2))).min(side);
     let written_out = side.0 <= WRITTEN_OUT as u64;
-    let graph = if written_out { side * side * Saturating(24) } else { side * width * Saturating(16 * 8) };
+    let graph = if written_out {
+        side * side * Saturating(24)
+    } else {
+        side * width * Saturating(16 * 8)
+    };
     let all = width * Saturating(3) >= side;
-    let solver =
-        if all { side * side * Saturating(40) } else { side * (width * Saturating(40)).min(side) * Saturating(8) };
+    let solver = if all {
+        side * side * Saturating(40)
+    } else {
+        side * (width * Saturating(40)).min(side) * Saturating(8)
+    };
     let centroids = k * k.min(side) * Saturating(8 * u64::from(restarts));
     (n * (m + Saturating(40) + k.min(side) * Saturating(8)) + graph + solver + centroids).0
 }
@@ -178,9 +220,18 @@ pub(crate) const GRAPH: MethodInfo = MethodInfo {
     time: "nM² + nK²",
     memory: "n(M + K)",
     remedy: "take fewer base clusterings or clusters",
-    capabilities: Capabilities { base_weights: Weights::Native, seeded: true, ..Capabilities::HARD_LABELS },
+    capabilities: Capabilities {
+        base_weights: Weights::Native,
+        seeded: true,
+        ..Capabilities::HARD_LABELS
+    },
 };
 
 /// The spectral cuts read label rows block by block where they are many.
-pub(crate) const SPECTRAL: MethodInfo =
-    MethodInfo { capabilities: Capabilities { streams: true, ..GRAPH.capabilities }, ..GRAPH };
+pub(crate) const SPECTRAL: MethodInfo = MethodInfo {
+    capabilities: Capabilities {
+        streams: true,
+        ..GRAPH.capabilities
+    },
+    ..GRAPH
+};

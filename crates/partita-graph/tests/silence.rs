@@ -32,21 +32,39 @@ fn nothing_is_printed() {
         let singletons = (0..9).map(|i| Some(i as u32)).collect();
         let halves = (0..9).map(|i| Some(u32::from(i > 4))).collect();
         let once = (0..9).map(|i| (i < 1).then_some(0)).collect();
-        let edge = ensemble([("s".to_owned(), singletons), ("h".to_owned(), halves), ("o".to_owned(), once)]);
+        let edge = ensemble([
+            ("s".to_owned(), singletons),
+            ("h".to_owned(), halves),
+            ("o".to_owned(), once),
+        ]);
         (1..=9).for_each(|clusters| every_method(&edge, clusters));
-        (0..20).map(|seed| draw(Seed::new(seed), 0.4)).for_each(|drawn| every_method(&drawn.ensemble, drawn.clusters));
+        (0..20)
+            .map(|seed| draw(Seed::new(seed), 0.4))
+            .for_each(|drawn| every_method(&drawn.ensemble, drawn.clusters));
         return;
     }
     let output = Command::new(env::current_exe().expect("a test is a program"))
-        .args(["--exact", "nothing_is_printed", "--nocapture", "--test-threads", "1"])
+        .args([
+            "--exact",
+            "nothing_is_printed",
+            "--nocapture",
+            "--test-threads",
+            "1",
+        ])
         .env(CHILD, "1")
         .output()
         .expect("a test can be run");
     assert!(output.status.success());
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     // The words of the test harness are all there is.
-    let harness = ["running 1 test", "test nothing_is_printed ... ok", "test result: ok. 1 passed"];
+    let harness = [
+        "running 1 test",
+        "test nothing_is_printed ... ok",
+        "test result: ok. 1 passed",
+    ];
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-    let stray = printed.lines().find(|line| !line.is_empty() && !harness.iter().any(|words| line.starts_with(words)));
+    let stray = printed
+        .lines()
+        .find(|line| !line.is_empty() && !harness.iter().any(|words| line.starts_with(words)));
     assert_eq!(stray, None, "{printed}");
 }

@@ -125,7 +125,11 @@ fn pair_agreements_body<L: Copy + PartialEq>(
 fn pair_common_bits_body(rows: &[u64], words: usize, pairs: &[(u32, u32)], counts: &mut [u16]) {
     let row = |i: u32| &rows[i as usize * words..][..words];
     for (&(i, j), count) in pairs.iter().zip(counts) {
-        *count = row(i).iter().zip(row(j)).map(|(a, b)| (a & b).count_ones() as u16).sum();
+        *count = row(i)
+            .iter()
+            .zip(row(j))
+            .map(|(a, b)| (a & b).count_ones() as u16)
+            .sum();
     }
 }
 
@@ -151,7 +155,12 @@ fn agreements_body<L: Copy + PartialEq, const R: usize>(
 }
 
 #[inline(always)]
-fn common_bits_body<const R: usize>(block: &[[u8; BLOCK]], rows: &[[u8; BLOCK]], first: usize, tally: &mut Tally<R>) {
+fn common_bits_body<const R: usize>(
+    block: &[[u8; BLOCK]],
+    rows: &[[u8; BLOCK]],
+    first: usize,
+    tally: &mut Tally<R>,
+) {
     for (block, rows) in block.chunks(SPAN / 8).zip(rows.chunks(SPAN / 8)) {
         let mut common = [[0u8; BLOCK]; R];
         for (column, own) in block.iter().zip(rows) {
@@ -167,7 +176,11 @@ fn common_bits_body<const R: usize>(block: &[[u8; BLOCK]], rows: &[[u8; BLOCK]],
 }
 
 #[inline(always)]
-fn weighted_agreements_body<L: Copy + PartialEq>(block: &[[L; BLOCK]], row: &[(L, u32)], sum: &mut [u32; BLOCK]) {
+fn weighted_agreements_body<L: Copy + PartialEq>(
+    block: &[[L; BLOCK]],
+    row: &[(L, u32)],
+    sum: &mut [u32; BLOCK],
+) {
     let mut total = *sum;
     for (column, &(label, weight)) in block.iter().zip(row) {
         for lane in 0..BLOCK {
@@ -199,21 +212,44 @@ mod tests {
     }
 
     /// Blocks of labels, few of them so that many are equal.
-    fn columns<L: Copy, const N: usize>(count: usize, seed: usize, of: impl Fn(u8) -> L) -> Vec<[L; N]> {
+    fn columns<L: Copy, const N: usize>(
+        count: usize,
+        seed: usize,
+        of: impl Fn(u8) -> L,
+    ) -> Vec<[L; N]> {
         let label = |place: usize| of((mixed(place + seed) % 5 * 60) as u8);
-        (0..count).map(|u| std::array::from_fn(|lane| label(u * N + lane))).collect()
+        (0..count)
+            .map(|u| std::array::from_fn(|lane| label(u * N + lane)))
+            .collect()
     }
 
     fn blocks_are_counted<L: Copy + PartialEq>(bases: usize, of: impl Fn(u8) -> L) {
-        let (block, rows): (Vec<[L; BLOCK]>, Vec<[L; BLOCK]>) = (columns(bases, 1, &of), columns(bases, 7, &of));
+        let (block, rows): (Vec<[L; BLOCK]>, Vec<[L; BLOCK]>) =
+            (columns(bases, 1, &of), columns(bases, 7, &of));
         let row: Vec<(L, u32)> = (0..bases).map(|u| (rows[u][5], u as u32)).collect();
         for level in Level::all() {
             let (mut tally, mut sum) = ([[3; BLOCK]; 4], [3; BLOCK]);
-            level.run(Agreements { block: &block, rows: &rows, first: 60, tally: &mut tally });
-            level.run(WeightedAgreements { block: &block, row: &row, sum: &mut sum });
+            level.run(Agreements {
+                block: &block,
+                rows: &rows,
+                first: 60,
+                tally: &mut tally,
+            });
+            level.run(WeightedAgreements {
+                block: &block,
+                row: &row,
+                sum: &mut sum,
+            });
             for lane in 0..BLOCK {
-                let count = |r: usize| (0..bases).filter(|&u| block[u][lane] == rows[u][60 + r]).count() as u16;
-                assert!((0..4).all(|r| tally[r][lane] == 3 + count(r)), "{level:?} {bases}");
+                let count = |r: usize| {
+                    (0..bases)
+                        .filter(|&u| block[u][lane] == rows[u][60 + r])
+                        .count() as u16
+                };
+                assert!(
+                    (0..4).all(|r| tally[r][lane] == 3 + count(r)),
+                    "{level:?} {bases}"
+                );
                 let count: usize = (0..bases).filter(|&u| block[u][lane] == rows[u][5]).sum();
                 assert_eq!(sum[lane], 3 + count as u32, "{level:?} {bases}");
             }
@@ -221,12 +257,20 @@ mod tests {
     }
 
     fn bits_are_counted(bases: usize) {
-        let (block, rows): (Vec<[u8; BLOCK]>, Vec<[u8; BLOCK]>) = (columns(bases, 2, |x| x), columns(bases, 3, |x| x));
+        let (block, rows): (Vec<[u8; BLOCK]>, Vec<[u8; BLOCK]>) =
+            (columns(bases, 2, |x| x), columns(bases, 3, |x| x));
         for level in Level::all() {
             let mut tally = [[3; BLOCK]; 2];
-            level.run(CommonBits { block: &block, rows: &rows, first: 62, tally: &mut tally });
+            level.run(CommonBits {
+                block: &block,
+                rows: &rows,
+                first: 62,
+                tally: &mut tally,
+            });
             for (lane, r) in (0..BLOCK).flat_map(|lane| (0..2).map(move |r| (lane, r))) {
-                let count: u32 = (0..bases).map(|u| (block[u][lane] & rows[u][62 + r]).count_ones()).sum();
+                let count: u32 = (0..bases)
+                    .map(|u| (block[u][lane] & rows[u][62 + r]).count_ones())
+                    .sum();
                 assert_eq!(u32::from(tally[r][lane]), 3 + count, "{level:?} {bases}");
             }
         }
@@ -238,14 +282,27 @@ mod tests {
         let pairs: Vec<(u32, u32)> = (0..6).flat_map(|i| (0..i).map(move |j| (i, j))).collect();
         for level in Level::all() {
             let (mut equal, mut bits) = (vec![9; pairs.len()], vec![9; pairs.len()]);
-            level.run(PairAgreements { rows: &rows, chunks, pairs: &pairs, counts: &mut equal });
-            level.run(PairCommonBits { rows: &words, words: chunks, pairs: &pairs, counts: &mut bits });
+            level.run(PairAgreements {
+                rows: &rows,
+                chunks,
+                pairs: &pairs,
+                counts: &mut equal,
+            });
+            level.run(PairCommonBits {
+                rows: &words,
+                words: chunks,
+                pairs: &pairs,
+                counts: &mut bits,
+            });
             for (at, &(i, j)) in pairs.iter().enumerate() {
                 let of = |i: u32| i as usize * chunks..(i as usize + 1) * chunks;
                 let (a, b) = (rows[of(i)].as_flattened(), rows[of(j)].as_flattened());
                 let count = a.iter().zip(b).filter(|(a, b)| a == b).count();
                 assert_eq!(usize::from(equal[at]), count, "{level:?} {chunks}");
-                let both = words[of(i)].iter().zip(&words[of(j)]).map(|(a, b)| (a & b).count_ones());
+                let both = words[of(i)]
+                    .iter()
+                    .zip(&words[of(j)])
+                    .map(|(a, b)| (a & b).count_ones());
                 assert_eq!(u32::from(bits[at]), both.sum::<u32>(), "{level:?} {chunks}");
             }
         }

@@ -5,7 +5,8 @@ use crate::dispatch::{LANES, Simd};
 /// Folds eight lanes in a fixed order.
 #[inline(always)]
 fn fold(lanes: [f64; LANES]) -> f64 {
-    ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]))
+    ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6]))
+        + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]))
 }
 
 /// Inner products of `w` with `R` columns of its length, a multiple of [`LANES`].
@@ -19,10 +20,19 @@ pub fn dots<S: Simd, const R: usize>(simd: S, w: &[f64], columns: [&[f64]; R]) -
 
 /// `g_k += w · column(k)` for every k, four columns at a time. Lengths are as in [`dots`].
 #[inline(always)]
-pub fn accumulate<'a, S: Simd>(simd: S, w: &[f64], column: impl Fn(usize) -> &'a [f64], g: &mut [f64]) {
+pub fn accumulate<'a, S: Simd>(
+    simd: S,
+    w: &[f64],
+    column: impl Fn(usize) -> &'a [f64],
+    g: &mut [f64],
+) {
     let mut k = 0;
     while k + 4 <= g.len() {
-        let sums = dots(simd, w, [column(k), column(k + 1), column(k + 2), column(k + 3)]);
+        let sums = dots(
+            simd,
+            w,
+            [column(k), column(k + 1), column(k + 2), column(k + 3)],
+        );
         (0..4).for_each(|r| g[k + r] += sums[r]);
         k += 4;
     }
@@ -94,8 +104,13 @@ mod tests {
             let columns: Vec<f64> = (0..n * clusters).map(|i| (i as f64 * 1.3).cos()).collect();
             let sums = |level: Level| {
                 let mut g = vec![0.5; clusters];
-                let out = level.run(Sums { w: &w, columns: &columns, g: &mut g });
-                let bits = |values: &[f64]| values.iter().map(|x| x.to_bits()).collect::<Vec<u64>>();
+                let out = level.run(Sums {
+                    w: &w,
+                    columns: &columns,
+                    g: &mut g,
+                });
+                let bits =
+                    |values: &[f64]| values.iter().map(|x| x.to_bits()).collect::<Vec<u64>>();
                 (bits(&g), bits(&out))
             };
             let reference = sums(Level::Baseline(crate::Baseline));
@@ -107,10 +122,17 @@ mod tests {
 
     #[test]
     fn sums_are_right() {
-        let (w, columns) = ([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0], [[1.0; 8], [2.0; 8], [0.5; 8]].concat());
+        let (w, columns) = (
+            [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0],
+            [[1.0; 8], [2.0; 8], [0.5; 8]].concat(),
+        );
         for level in Level::all() {
             let mut g = [1.0, 0.0, 0.0];
-            let out = level.run(Sums { w: &w, columns: &columns, g: &mut g });
+            let out = level.run(Sums {
+                w: &w,
+                columns: &columns,
+                g: &mut g,
+            });
             assert_eq!((g, out), ([37.0, 72.0, 18.0], vec![37.0 + 144.0 + 9.0; 8]));
         }
     }

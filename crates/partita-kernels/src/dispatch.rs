@@ -50,7 +50,10 @@ impl Simd for Baseline {
     fn lanes<const R: usize>(self, w: &[f64], columns: [&[f64]; R]) -> [[f64; LANES]; R] {
         columns.map(|column| {
             let mut sum = [0.0; LANES];
-            for (w, y) in w.chunks_exact(LANES).zip(column[..w.len()].chunks_exact(LANES)) {
+            for (w, y) in w
+                .chunks_exact(LANES)
+                .zip(column[..w.len()].chunks_exact(LANES))
+            {
                 for lane in 0..LANES {
                     sum[lane] += w[lane] * y[lane];
                 }
@@ -64,11 +67,14 @@ impl Simd for Baseline {
 pub use x86::{Avx2, Avx512};
 
 #[cfg(target_arch = "x86_64")]
-#[expect(unsafe_code, reason = "instructions that not every processor has are called on the proof of a token")]
+#[expect(
+    unsafe_code,
+    reason = "instructions that not every processor has are called on the proof of a token"
+)]
 mod x86 {
     use std::arch::x86_64::{
-        _mm256_add_pd, _mm256_loadu_pd, _mm256_mul_pd, _mm256_setzero_pd, _mm256_storeu_pd, _mm512_add_pd,
-        _mm512_loadu_pd, _mm512_mul_pd, _mm512_setzero_pd, _mm512_storeu_pd,
+        _mm256_add_pd, _mm256_loadu_pd, _mm256_mul_pd, _mm256_setzero_pd, _mm256_storeu_pd,
+        _mm512_add_pd, _mm512_loadu_pd, _mm512_mul_pd, _mm512_setzero_pd, _mm512_storeu_pd,
     };
 
     use super::{Kernel, LANES, Simd};
@@ -103,7 +109,8 @@ mod x86 {
         /// The proof, if the processor has them.
         pub fn detect() -> Option<Self> {
             use std::is_x86_feature_detected as has;
-            (has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl")).then_some(Self(()))
+            (has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl"))
+                .then_some(Self(()))
         }
 
         /// Runs a loop compiled for them.
@@ -246,10 +253,17 @@ mod tests {
     fn levels_fall_in_width_and_end_with_the_baseline() {
         let levels = Level::all();
         assert_eq!(levels.last(), Some(&Level::Baseline(Baseline)));
-        assert!(levels.windows(2).all(|pair| pair[0].bits() > pair[1].bits()));
+        assert!(
+            levels
+                .windows(2)
+                .all(|pair| pair[0].bits() > pair[1].bits())
+        );
         assert_eq!(Level::widest(true), levels[0]);
         assert!(Level::widest(false).bits() <= 256);
         #[cfg(target_arch = "x86_64")]
-        assert_eq!(levels.len() > 1, is_x86_feature_detected!("avx2") || is_x86_feature_detected!("avx512bw"));
+        assert_eq!(
+            levels.len() > 1,
+            is_x86_feature_detected!("avx2") || is_x86_feature_detected!("avx512bw")
+        );
     }
 }

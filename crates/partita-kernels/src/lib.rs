@@ -37,7 +37,10 @@
 //! assert_eq!(dispatch(SquaredLength(&[2.0; 8])), 32.0);
 //! ```
 
-#![expect(clippy::inline_always, reason = "loops are compiled for wider vectors only where they are inlined")]
+#![expect(
+    clippy::inline_always,
+    reason = "loops are compiled for wider vectors only where they are inlined"
+)]
 
 mod agreements;
 mod columns;
@@ -47,7 +50,8 @@ mod nearest_rows;
 mod responsibilities;
 
 pub use agreements::{
-    BLOCK, Tally, WIDTH, agreements, common_bits, pair_agreements, pair_common_bits, weighted_agreements,
+    BLOCK, Tally, WIDTH, agreements, common_bits, pair_agreements, pair_common_bits,
+    weighted_agreements,
 };
 pub use columns::{accumulate, combine, dots};
 #[cfg(target_arch = "x86_64")]

@@ -34,7 +34,11 @@ impl Default for Nearest {
 impl Nearest {
     /// Space for the answers, all 0.
     pub const fn new() -> Self {
-        Self { best: [0.0; PANEL], second: [0.0; PANEL], centre: [0; PANEL] }
+        Self {
+            best: [0.0; PANEL],
+            second: [0.0; PANEL],
+            centre: [0; PANEL],
+        }
     }
 
     fn clear(&mut self) {
@@ -56,10 +60,15 @@ pub fn nearest(panel: &[f32], centres: &[f32], half: &[f32], out: &mut Nearest) 
 #[inline]
 fn nearest_at(level: Level, panel: &[f32], centres: &[f32], half: &[f32], out: &mut Nearest) {
     let d = panel.len() / PANEL;
-    assert!(d > 0 && panel.len() == d * PANEL && centres.len() == half.len() * d, "k centres of the panel's width");
+    assert!(
+        d > 0 && panel.len() == d * PANEL && centres.len() == half.len() * d,
+        "k centres of the panel's width"
+    );
     out.clear();
     match level {
-        Level::Baseline(_) => reference::<{ cfg!(target_arch = "aarch64") }>(panel, centres, half, out),
+        Level::Baseline(_) => {
+            reference::<{ cfg!(target_arch = "aarch64") }>(panel, centres, half, out)
+        }
         #[cfg(target_arch = "x86_64")]
         Level::Avx2(token) => x86::nearest_256(token, panel, centres, half, out),
         #[cfg(target_arch = "x86_64")]
@@ -88,14 +97,21 @@ fn reference<const FUSED: bool>(panel: &[f32], centres: &[f32], half: &[f32], ou
 }
 
 #[cfg(target_arch = "x86_64")]
-#[expect(unsafe_code, reason = "vector loads and stores through pointers, and calls on the proof of a token")]
-#[expect(clippy::cast_ptr_alignment, reason = "the loads and stores used are those that need no alignment")]
+#[expect(
+    unsafe_code,
+    reason = "vector loads and stores through pointers, and calls on the proof of a token"
+)]
+#[expect(
+    clippy::cast_ptr_alignment,
+    reason = "the loads and stores used are those that need no alignment"
+)]
 mod x86 {
     use std::arch::x86_64::{
-        __m256, __m256i, __m512, __m512i, _CMP_GT_OQ, _mm256_blendv_epi8, _mm256_castps_si256, _mm256_cmp_ps,
-        _mm256_fmadd_ps, _mm256_loadu_ps, _mm256_loadu_si256, _mm256_max_ps, _mm256_min_ps, _mm256_set1_epi32,
-        _mm256_set1_ps, _mm256_storeu_ps, _mm256_storeu_si256, _mm512_cmp_ps_mask, _mm512_fmadd_ps, _mm512_loadu_ps,
-        _mm512_loadu_si512, _mm512_mask_mov_epi32, _mm512_max_ps, _mm512_min_ps, _mm512_set1_epi32, _mm512_set1_ps,
+        __m256, __m256i, __m512, __m512i, _CMP_GT_OQ, _mm256_blendv_epi8, _mm256_castps_si256,
+        _mm256_cmp_ps, _mm256_fmadd_ps, _mm256_loadu_ps, _mm256_loadu_si256, _mm256_max_ps,
+        _mm256_min_ps, _mm256_set1_epi32, _mm256_set1_ps, _mm256_storeu_ps, _mm256_storeu_si256,
+        _mm512_cmp_ps_mask, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_loadu_si512,
+        _mm512_mask_mov_epi32, _mm512_max_ps, _mm512_min_ps, _mm512_set1_epi32, _mm512_set1_ps,
         _mm512_storeu_ps, _mm512_storeu_si512,
     };
 
@@ -121,7 +137,13 @@ mod x86 {
         }};
     }
 
-    pub(super) fn nearest_512(_: Avx512, panel: &[f32], centres: &[f32], half: &[f32], out: &mut Nearest) {
+    pub(super) fn nearest_512(
+        _: Avx512,
+        panel: &[f32],
+        centres: &[f32],
+        half: &[f32],
+        out: &mut Nearest,
+    ) {
         #[target_feature(enable = "avx512f")]
         fn compiled(panel: &[f32], centres: &[f32], half: &[f32], out: &mut Nearest) {
             tiles!(half, first, tile_512(first, panel, centres, half, out));
@@ -130,11 +152,21 @@ mod x86 {
         unsafe { compiled(panel, centres, half, out) }
     }
 
-    pub(super) fn nearest_256(_: Avx2, panel: &[f32], centres: &[f32], half: &[f32], out: &mut Nearest) {
+    pub(super) fn nearest_256(
+        _: Avx2,
+        panel: &[f32],
+        centres: &[f32],
+        half: &[f32],
+        out: &mut Nearest,
+    ) {
         #[target_feature(enable = "avx2,fma")]
         fn compiled(panel: &[f32], centres: &[f32], half: &[f32], out: &mut Nearest) {
             for rows in 0..4 {
-                tiles!(half, first, tile_256(first, rows, panel, centres, half, out));
+                tiles!(
+                    half,
+                    first,
+                    tile_256(first, rows, panel, centres, half, out)
+                );
             }
         }
         // SAFETY: the function needs nothing but AVX2 and FMA, which the token proves.
@@ -144,15 +176,22 @@ mod x86 {
     /// Scores `J` centres, from `first` on, against all 64 rows.
     #[inline]
     #[target_feature(enable = "avx512f")]
-    fn tile_512<const J: usize>(first: usize, panel: &[f32], centres: &[f32], half: &[f32], out: &mut Nearest) {
+    fn tile_512<const J: usize>(
+        first: usize,
+        panel: &[f32],
+        centres: &[f32],
+        half: &[f32],
+        out: &mut Nearest,
+    ) {
         let d = panel.len() / PANEL;
         let centres = &centres[first * d..(first + J) * d];
         let half = &half[first..first + J];
         let mut scores: [[__m512; 4]; J] = std::array::from_fn(|t| [_mm512_set1_ps(-half[t]); 4]);
         for p in 0..d {
             // SAFETY: the panel holds d·64 numbers and p < d, so the four loads of 16 end at or before its end.
-            let x: [__m512; 4] =
-                std::array::from_fn(|v| unsafe { _mm512_loadu_ps(panel.as_ptr().add(p * PANEL + 16 * v)) });
+            let x: [__m512; 4] = std::array::from_fn(|v| unsafe {
+                _mm512_loadu_ps(panel.as_ptr().add(p * PANEL + 16 * v))
+            });
             for t in 0..J {
                 // SAFETY: the slice was cut to J·d numbers; t < J and p < d.
                 let c = _mm512_set1_ps(unsafe { *centres.get_unchecked(t * d + p) });
@@ -164,14 +203,21 @@ mod x86 {
         for v in 0..4 {
             // SAFETY: each field of `Nearest` holds 64 numbers of four bytes; 16·v + 16 ≤ 64.
             unsafe {
-                let (best_at, second_at) = (out.best.as_mut_ptr().add(16 * v), out.second.as_mut_ptr().add(16 * v));
+                let (best_at, second_at) = (
+                    out.best.as_mut_ptr().add(16 * v),
+                    out.second.as_mut_ptr().add(16 * v),
+                );
                 let centre_at = out.centre.as_mut_ptr().add(16 * v).cast::<__m512i>();
                 let (mut best, mut second) = (_mm512_loadu_ps(best_at), _mm512_loadu_ps(second_at));
                 let mut centre = _mm512_loadu_si512(centre_at);
                 for t in 0..J {
                     let better = _mm512_cmp_ps_mask::<_CMP_GT_OQ>(scores[t][v], best);
                     second = _mm512_max_ps(second, _mm512_min_ps(best, scores[t][v]));
-                    centre = _mm512_mask_mov_epi32(centre, better, _mm512_set1_epi32((first + t) as i32));
+                    centre = _mm512_mask_mov_epi32(
+                        centre,
+                        better,
+                        _mm512_set1_epi32((first + t) as i32),
+                    );
                     best = _mm512_max_ps(best, scores[t][v]);
                 }
                 _mm512_storeu_ps(best_at, best);
@@ -199,8 +245,9 @@ mod x86 {
         assert!(rows < 4, "a panel has four quarters");
         for p in 0..d {
             // SAFETY: the panel holds d·64 numbers; p < d and rows < 4, so both loads of 8 end at or before its end.
-            let x: [__m256; 2] =
-                std::array::from_fn(|v| unsafe { _mm256_loadu_ps(panel.as_ptr().add(p * PANEL + 16 * rows + 8 * v)) });
+            let x: [__m256; 2] = std::array::from_fn(|v| unsafe {
+                _mm256_loadu_ps(panel.as_ptr().add(p * PANEL + 16 * rows + 8 * v))
+            });
             for t in 0..J {
                 // SAFETY: the slice was cut to J·d numbers; t < J and p < d.
                 let c = _mm256_set1_ps(unsafe { *centres.get_unchecked(t * d + p) });
@@ -213,14 +260,19 @@ mod x86 {
             let lane = 16 * rows + 8 * v;
             // SAFETY: each field of `Nearest` holds 64 numbers of four bytes; lane + 8 ≤ 64.
             unsafe {
-                let (best_at, second_at) = (out.best.as_mut_ptr().add(lane), out.second.as_mut_ptr().add(lane));
+                let (best_at, second_at) = (
+                    out.best.as_mut_ptr().add(lane),
+                    out.second.as_mut_ptr().add(lane),
+                );
                 let centre_at = out.centre.as_mut_ptr().add(lane).cast::<__m256i>();
                 let (mut best, mut second) = (_mm256_loadu_ps(best_at), _mm256_loadu_ps(second_at));
                 let mut centre = _mm256_loadu_si256(centre_at);
                 for t in 0..J {
-                    let better = _mm256_castps_si256(_mm256_cmp_ps::<_CMP_GT_OQ>(scores[t][v], best));
+                    let better =
+                        _mm256_castps_si256(_mm256_cmp_ps::<_CMP_GT_OQ>(scores[t][v], best));
                     second = _mm256_max_ps(second, _mm256_min_ps(best, scores[t][v]));
-                    centre = _mm256_blendv_epi8(centre, _mm256_set1_epi32((first + t) as i32), better);
+                    centre =
+                        _mm256_blendv_epi8(centre, _mm256_set1_epi32((first + t) as i32), better);
                     best = _mm256_max_ps(best, scores[t][v]);
                 }
                 _mm256_storeu_ps(best_at, best);
@@ -242,7 +294,10 @@ mod tests {
             let number = |place: usize| ((place * 37 + case) as f64 * 0.618).sin() as f32 * 3.0;
             let panel: Vec<f32> = (0..d * PANEL).map(number).collect();
             let centres: Vec<f32> = (0..k * d).map(|place| number(7 * place + 5)).collect();
-            let half = centres.chunks_exact(d).map(|c| 0.5 * c.iter().map(|x| x * x).sum::<f32>()).collect();
+            let half = centres
+                .chunks_exact(d)
+                .map(|c| 0.5 * c.iter().map(|x| x * x).sum::<f32>())
+                .collect();
             (panel, centres, half)
         })
     }
@@ -258,11 +313,16 @@ mod tests {
         for case in cases() {
             let (panel, centres, half) = &case;
             let d = panel.len() / PANEL;
-            for (level, lane) in Level::all().into_iter().flat_map(|level| (0..PANEL).map(move |lane| (level, lane))) {
+            for (level, lane) in Level::all()
+                .into_iter()
+                .flat_map(|level| (0..PANEL).map(move |lane| (level, lane)))
+            {
                 let out = found(level, &case);
                 let score = |j: usize| -> f64 {
                     let c = &centres[j * d..][..d];
-                    (0..d).map(|p| f64::from(panel[p * PANEL + lane]) * f64::from(c[p])).sum::<f64>()
+                    (0..d)
+                        .map(|p| f64::from(panel[p * PANEL + lane]) * f64::from(c[p]))
+                        .sum::<f64>()
                         - f64::from(half[j])
                 };
                 let mut scores: Vec<f64> = (0..half.len()).map(score).collect();

@@ -29,13 +29,24 @@ impl Tiles {
         let (k, d) = (half.len(), centres.len() / half.len());
         assert!(d > 0 && centres.len() == k * d, "k centres of one width");
         let tiles = k.div_ceil(TILE);
-        let (mut places, mut halves) = (vec![[0.0; TILE]; tiles * d], vec![[f32::INFINITY; TILE]; tiles]);
+        let (mut places, mut halves) = (
+            vec![[0.0; TILE]; tiles * d],
+            vec![[f32::INFINITY; TILE]; tiles],
+        );
         for (j, (centre, half)) in centres.chunks_exact(d).zip(half).enumerate() {
             let (tile, lane) = (j / TILE, j % TILE);
             halves[tile][lane] = *half;
-            places[tile * d..].iter_mut().zip(centre).for_each(|(place, &c)| place[lane] = c);
+            places[tile * d..]
+                .iter_mut()
+                .zip(centre)
+                .for_each(|(place, &c)| place[lane] = c);
         }
-        Self { d, k, centres: places, half: halves }
+        Self {
+            d,
+            k,
+            centres: places,
+            half: halves,
+        }
     }
 
     /// Whether [`nearest_rows`] takes less time for so many rows of a panel than [`nearest`](crate::nearest()) for all.
@@ -66,7 +77,9 @@ pub fn nearest_rows(table: &[f32], rows: &[u32], tiles: &Tiles, out: &mut Neares
 fn nearest_rows_at(level: Level, table: &[f32], rows: &[u32], tiles: &Tiles, out: &mut Nearest) {
     assert!(rows.len() <= PANEL, "{} rows", rows.len());
     match level {
-        Level::Baseline(_) => reference::<{ cfg!(target_arch = "aarch64") }>(table, rows, tiles, out),
+        Level::Baseline(_) => {
+            reference::<{ cfg!(target_arch = "aarch64") }>(table, rows, tiles, out)
+        }
         #[cfg(target_arch = "x86_64")]
         Level::Avx2(token) => x86::rows_256(token, table, rows, tiles, out),
         #[cfg(target_arch = "x86_64")]
@@ -92,7 +105,11 @@ fn reference<const FUSED: bool>(table: &[f32], rows: &[u32], tiles: &Tiles, out:
             let mut score = -tiles.half[j / TILE][j % TILE];
             for (&x, centres) in row.iter().zip(&tiles.centres[j / TILE * tiles.d..]) {
                 let c = centres[j % TILE];
-                score = if FUSED { x.mul_add(c, score) } else { x * c + score };
+                score = if FUSED {
+                    x.mul_add(c, score)
+                } else {
+                    x * c + score
+                };
             }
             answer.join(score, f32::NEG_INFINITY, j as u32);
         }
@@ -134,13 +151,17 @@ impl Nearest {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[expect(unsafe_code, reason = "vector loads through pointers, hints, and calls on the proof of a token")]
+#[expect(
+    unsafe_code,
+    reason = "vector loads through pointers, hints, and calls on the proof of a token"
+)]
 mod x86 {
     use std::arch::x86_64::{
-        __m256, __m512, _CMP_EQ_OQ, _MM_HINT_T0, _mm_cvtss_f32, _mm_max_ps, _mm_max_ss, _mm_movehdup_ps, _mm_movehl_ps,
-        _mm_prefetch, _mm256_castps256_ps128, _mm256_cmp_ps, _mm256_extractf128_ps, _mm256_fmadd_ps, _mm256_loadu_ps,
-        _mm256_max_ps, _mm256_movemask_ps, _mm256_set1_ps, _mm256_setzero_ps, _mm256_storeu_ps, _mm256_sub_ps,
-        _mm512_cmp_ps_mask, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_mask_mov_ps, _mm512_reduce_max_ps, _mm512_set1_ps,
+        __m256, __m512, _CMP_EQ_OQ, _MM_HINT_T0, _mm_cvtss_f32, _mm_max_ps, _mm_max_ss,
+        _mm_movehdup_ps, _mm_movehl_ps, _mm_prefetch, _mm256_castps256_ps128, _mm256_cmp_ps,
+        _mm256_extractf128_ps, _mm256_fmadd_ps, _mm256_loadu_ps, _mm256_max_ps, _mm256_movemask_ps,
+        _mm256_set1_ps, _mm256_setzero_ps, _mm256_storeu_ps, _mm256_sub_ps, _mm512_cmp_ps_mask,
+        _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_mask_mov_ps, _mm512_reduce_max_ps, _mm512_set1_ps,
         _mm512_setzero_ps, _mm512_sub_ps,
     };
 
@@ -166,11 +187,15 @@ mod x86 {
     macro_rules! groups {
         ($size:literal, $table:ident, $rows:ident, $tiles:ident, $out:ident, $scores:ident, $two_best:ident) => {
             for (group, chosen) in $rows.chunks($size).enumerate() {
-                let rows: [&[f32]; $size] =
-                    std::array::from_fn(|r| &$table[chosen[r.min(chosen.len() - 1)] as usize * $tiles.d..][..$tiles.d]);
+                let rows: [&[f32]; $size] = std::array::from_fn(|r| {
+                    &$table[chosen[r.min(chosen.len() - 1)] as usize * $tiles.d..][..$tiles.d]
+                });
                 let mut answers = [Answer::NONE; $size];
-                for ((centres, half), first) in
-                    $tiles.centres.chunks_exact($tiles.d).zip(&$tiles.half).zip((0..).step_by(TILE))
+                for ((centres, half), first) in $tiles
+                    .centres
+                    .chunks_exact($tiles.d)
+                    .zip(&$tiles.half)
+                    .zip((0..).step_by(TILE))
                 {
                     for (answer, scores) in answers.iter_mut().zip($scores(rows, centres, half)) {
                         let (best, second, lane) = $two_best(scores);
@@ -182,7 +207,13 @@ mod x86 {
         };
     }
 
-    pub(super) fn rows_512(_: Avx512, table: &[f32], rows: &[u32], tiles: &Tiles, out: &mut Nearest) {
+    pub(super) fn rows_512(
+        _: Avx512,
+        table: &[f32],
+        rows: &[u32],
+        tiles: &Tiles,
+        out: &mut Nearest,
+    ) {
         #[target_feature(enable = "avx512f")]
         fn compiled(table: &[f32], rows: &[u32], tiles: &Tiles, out: &mut Nearest) {
             groups!(8, table, rows, tiles, out, scores_512, two_best_512);
@@ -203,8 +234,15 @@ mod x86 {
     /// The scores of a tile of centres for `R` rows.
     #[inline]
     #[target_feature(enable = "avx512f")]
-    fn scores_512<const R: usize>(rows: [&[f32]; R], centres: &[[f32; TILE]], half: &[f32; TILE]) -> [__m512; R] {
-        assert!(rows.iter().all(|row| row.len() == centres.len()), "rows as wide as centres");
+    fn scores_512<const R: usize>(
+        rows: [&[f32]; R],
+        centres: &[[f32; TILE]],
+        half: &[f32; TILE],
+    ) -> [__m512; R] {
+        assert!(
+            rows.iter().all(|row| row.len() == centres.len()),
+            "rows as wide as centres"
+        );
         // SAFETY: a tile's numbers are 16.
         let half = unsafe { _mm512_loadu_ps(half.as_ptr()) };
         let mut scores = [_mm512_sub_ps(_mm512_setzero_ps(), half); R];
@@ -234,10 +272,18 @@ mod x86 {
     /// As [`scores_512`], eight centres in each half.
     #[inline]
     #[target_feature(enable = "avx2,fma")]
-    fn scores_256<const R: usize>(rows: [&[f32]; R], centres: &[[f32; TILE]], half: &[f32; TILE]) -> [[__m256; 2]; R] {
-        assert!(rows.iter().all(|row| row.len() == centres.len()), "rows as wide as centres");
+    fn scores_256<const R: usize>(
+        rows: [&[f32]; R],
+        centres: &[[f32; TILE]],
+        half: &[f32; TILE],
+    ) -> [[__m256; 2]; R] {
+        assert!(
+            rows.iter().all(|row| row.len() == centres.len()),
+            "rows as wide as centres"
+        );
         // SAFETY: a tile's numbers are 16, and 8·h + 8 ≤ 16.
-        let load = |tile: &[f32; TILE], h: usize| unsafe { _mm256_loadu_ps(tile.as_ptr().add(8 * h)) };
+        let load =
+            |tile: &[f32; TILE], h: usize| unsafe { _mm256_loadu_ps(tile.as_ptr().add(8 * h)) };
         let negative = |h| _mm256_sub_ps(_mm256_setzero_ps(), load(half, h));
         let mut scores = [[negative(0), negative(1)]; R];
         for (p, centres) in centres.iter().enumerate() {
@@ -258,7 +304,9 @@ mod x86 {
     #[target_feature(enable = "avx2,fma")]
     fn two_best_256(scores: [__m256; 2]) -> (f32, f32, u32) {
         let best = largest_256(scores);
-        let equal = |h: usize| _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_EQ_OQ>(scores[h], _mm256_set1_ps(best)));
+        let equal = |h: usize| {
+            _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_EQ_OQ>(scores[h], _mm256_set1_ps(best)))
+        };
         let lane = (equal(0) | equal(1) << 8).trailing_zeros();
         let mut others = [0.0; TILE];
         for h in 0..2 {
@@ -275,7 +323,10 @@ mod x86 {
     #[target_feature(enable = "avx2,fma")]
     fn largest_256(scores: [__m256; 2]) -> f32 {
         let eight = _mm256_max_ps(scores[0], scores[1]);
-        let four = _mm_max_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps::<1>(eight));
+        let four = _mm_max_ps(
+            _mm256_castps256_ps128(eight),
+            _mm256_extractf128_ps::<1>(eight),
+        );
         let two = _mm_max_ps(four, _mm_movehl_ps(four, four));
         _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)))
     }
@@ -292,11 +343,22 @@ mod tests {
             let (d, k, n) = (1 + case % 17, 1 + case % 39, 1 + case * 5 % PANEL);
             // Few values, so that scores are equal often.
             let number = |place: usize| ((place * 37 + case) as f32 * 0.618).sin();
-            let value = |place: usize| if case % 2 == 0 { number(place).round() } else { number(place) };
+            let value = |place: usize| {
+                if case % 2 == 0 {
+                    number(place).round()
+                } else {
+                    number(place)
+                }
+            };
             let table: Vec<f32> = (0..2 * PANEL * d).map(value).collect();
-            let rows: Vec<u32> = (0..n).map(|lane| ((lane * 29 + case) % (2 * PANEL)) as u32).collect();
+            let rows: Vec<u32> = (0..n)
+                .map(|lane| ((lane * 29 + case) % (2 * PANEL)) as u32)
+                .collect();
             let centres: Vec<f32> = (0..k * d).map(|place| value(7 * place + 5)).collect();
-            let half: Vec<f32> = centres.chunks_exact(d).map(|c| 0.5 * c.iter().map(|x| x * x).sum::<f32>()).collect();
+            let half: Vec<f32> = centres
+                .chunks_exact(d)
+                .map(|c| 0.5 * c.iter().map(|x| x * x).sum::<f32>())
+                .collect();
             let mut panel = vec![0.0; PANEL * d];
             for (lane, &row) in rows.iter().enumerate() {
                 (0..d).for_each(|p| panel[p * PANEL + lane] = table[row as usize * d + p]);

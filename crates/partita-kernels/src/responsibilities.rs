@@ -43,7 +43,12 @@ impl<T: Copy + Into<f64>> Kernel for Responsibilities<'_, T> {
 }
 
 #[inline(always)]
-fn responsibilities_body<S: Simd, T: Copy + Into<f64>>(simd: S, partners: Partners<'_, T>, q: &[f64], g: &mut [f64]) {
+fn responsibilities_body<S: Simd, T: Copy + Into<f64>>(
+    simd: S,
+    partners: Partners<'_, T>,
+    q: &[f64],
+    g: &mut [f64],
+) {
     let mut weight = [0.0; PIECE];
     g.fill(0.0);
     for start in (0..partners.counts.len()).step_by(PIECE) {
@@ -54,7 +59,12 @@ fn responsibilities_body<S: Simd, T: Copy + Into<f64>>(simd: S, partners: Partne
             let count: f64 = count.into();
             *weight = count / weight.max(f64::MIN_POSITIVE);
         }
-        accumulate(simd, weight, |r| partners.piece(r, start, len), &mut g[..q.len()]);
+        accumulate(
+            simd,
+            weight,
+            |r| partners.piece(r, start, len),
+            &mut g[..q.len()],
+        );
     }
 }
 
@@ -70,7 +80,11 @@ pub fn responsibilities<T: Copy + Into<f64>>(partners: Partners<'_, T>, q: &[f64
 ///
 /// # Panics
 /// If a column is shorter than the counts.
-pub fn log_likelihood<T: Copy + Into<f64>>(partners: Partners<'_, T>, q: &[f64], from: usize) -> f64 {
+pub fn log_likelihood<T: Copy + Into<f64>>(
+    partners: Partners<'_, T>,
+    q: &[f64],
+    from: usize,
+) -> f64 {
     let counts = partners.counts;
     let mut sum = 0.0;
     let mut chances = [0.0; PIECE];
@@ -96,23 +110,48 @@ mod tests {
     #[test]
     fn every_level_gives_the_same_bits_and_the_sums_are_right() {
         for (n, clusters) in [(8, 1), (40, 3), (600, 7)] {
-            let columns: Vec<f64> = (0..n * clusters).map(|i| 1.1 + (i as f64 * 0.7).sin()).collect();
+            let columns: Vec<f64> = (0..n * clusters)
+                .map(|i| 1.1 + (i as f64 * 0.7).sin())
+                .collect();
             let counts: Vec<u8> = (0..n).map(|i| (i % 5) as u8).collect();
             let q: Vec<f64> = (0..clusters).map(|r| 0.1 + r as f64).collect();
-            let partners = Partners { columns: &columns, stride: n, counts: &counts };
+            let partners = Partners {
+                columns: &columns,
+                stride: n,
+                counts: &counts,
+            };
             let sums = |level: Level| {
                 let mut g = vec![0.0; clusters];
-                level.run(Responsibilities { partners, q: &q, g: &mut g });
+                level.run(Responsibilities {
+                    partners,
+                    q: &q,
+                    g: &mut g,
+                });
                 g
             };
             let reference = sums(Level::Baseline(Baseline));
-            assert!(Level::all().into_iter().all(|level| sums(level) == reference));
+            assert!(
+                Level::all()
+                    .into_iter()
+                    .all(|level| sums(level) == reference)
+            );
             for r in 0..clusters {
-                let chance = |z: usize| (0..clusters).map(|s| q[s] * columns[s * n + z]).sum::<f64>();
-                let exact: f64 = (0..n).map(|z| f64::from(counts[z]) * columns[r * n + z] / chance(z)).sum();
+                let chance = |z: usize| {
+                    (0..clusters)
+                        .map(|s| q[s] * columns[s * n + z])
+                        .sum::<f64>()
+                };
+                let exact: f64 = (0..n)
+                    .map(|z| f64::from(counts[z]) * columns[r * n + z] / chance(z))
+                    .sum();
                 assert!((reference[r] - exact).abs() < 1e-12 * exact);
             }
-            let exact = |z: usize| (0..clusters).map(|s| q[s] * columns[s * n + z]).sum::<f64>().ln();
+            let exact = |z: usize| {
+                (0..clusters)
+                    .map(|s| q[s] * columns[s * n + z])
+                    .sum::<f64>()
+                    .ln()
+            };
             let exact: f64 = (8..n).map(|z| f64::from(counts[z]) * exact(z)).sum();
             assert!((log_likelihood(partners, &q, 8) - exact).abs() <= 1e-12 * exact.abs());
         }

@@ -21,7 +21,12 @@ impl Centres {
     /// The centres `at` (k × d), before the first round.
     pub(crate) fn new(rows: &DenseRows, at: &[f64]) -> Self {
         let (single, half) = (vec![0.0; at.len()], vec![0.0; at.len() / rows.d]);
-        let mut centres = Self { tiles: Tiles::new(&single, &half), single, half, drift: Drift::new(rows.cosine) };
+        let mut centres = Self {
+            tiles: Tiles::new(&single, &half),
+            single,
+            half,
+            drift: Drift::new(rows.cosine),
+        };
         centres.follow(rows, at);
         centres
     }

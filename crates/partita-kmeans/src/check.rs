@@ -20,15 +20,22 @@ pub(crate) fn check_table(values: ArrayView2<'_, f64>) -> Result<(), KMeansError
 /// Refuses weights that are not one positive number a row.
 pub(crate) fn check_weights(weights: Option<&[f64]>, rows: usize) -> Result<(), KMeansError> {
     match weights {
-        Some(weights) if weights.len() != rows || weights.iter().any(|w| !(*w > 0.0 && w.is_finite())) => {
+        Some(weights)
+            if weights.len() != rows || weights.iter().any(|w| !(*w > 0.0 && w.is_finite())) =>
+        {
             let found = weights.len();
-            Err(KMeansError::Shape(format!("{found} weights for {rows} rows; there must be one positive number a row")))
+            Err(KMeansError::Shape(format!(
+                "{found} weights for {rows} rows; there must be one positive number a row"
+            )))
         }
         _ => Ok(()),
     }
 }
 
-pub(crate) fn check_centres(centres: ArrayView2<'_, f64>, columns: usize) -> Result<(), KMeansError> {
+pub(crate) fn check_centres(
+    centres: ArrayView2<'_, f64>,
+    columns: usize,
+) -> Result<(), KMeansError> {
     let (k, d) = centres.dim();
     if d != columns || centres.iter().any(|c| !c.is_finite()) {
         return Err(KMeansError::Shape(format!(
@@ -41,7 +48,9 @@ pub(crate) fn check_centres(centres: ArrayView2<'_, f64>, columns: usize) -> Res
 pub(crate) fn check_clusters(clusters: usize, objects: usize) -> Result<(), KMeansError> {
     match clusters {
         0 => Err(KMeansError::NoClusters),
-        _ if clusters > objects.min(MAX_BASE_CLUSTERS) => Err(KMeansError::TooManyClusters { clusters, objects }),
+        _ if clusters > objects.min(MAX_BASE_CLUSTERS) => {
+            Err(KMeansError::TooManyClusters { clusters, objects })
+        }
         _ => Ok(()),
     }
 }

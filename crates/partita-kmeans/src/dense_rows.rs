@@ -34,12 +34,21 @@ impl DenseRows {
     /// The rows of a finite table; with `cosine`, each divided by its length.
     pub fn new(values: ArrayView2<'_, f64>, weights: Option<&[f64]>, cosine: bool) -> Self {
         let (n, d) = values.dim();
-        let largest = values.iter().fold(0.0f64, |largest, x| largest.max(x.abs()));
-        let factor = if largest > 0.0 { 2f64.powi(-(largest.log2().floor() as i32)) } else { 1.0 };
+        let largest = values
+            .iter()
+            .fold(0.0f64, |largest, x| largest.max(x.abs()));
+        let factor = if largest > 0.0 {
+            2f64.powi(-(largest.log2().floor() as i32))
+        } else {
+            1.0
+        };
         let shift: Vec<f64> = if cosine {
             vec![0.0; d]
         } else {
-            values.axis_iter(Axis(1)).map(|column| column.iter().map(|x| x * factor).sum::<f64>() / n as f64).collect()
+            values
+                .axis_iter(Axis(1))
+                .map(|column| column.iter().map(|x| x * factor).sum::<f64>() / n as f64)
+                .collect()
         };
         let mut rows = Self {
             n,
@@ -55,9 +64,17 @@ impl DenseRows {
             cosine,
         };
         for row in values.outer_iter() {
-            let length = if cosine { row.iter().map(|x| (x * factor).powi(2)).sum::<f64>().sqrt() } else { 1.0 };
+            let length = if cosine {
+                row.iter().map(|x| (x * factor).powi(2)).sum::<f64>().sqrt()
+            } else {
+                1.0
+            };
             let scale = if length > 0.0 { factor / length } else { 0.0 };
-            rows.plain.extend(row.iter().zip(&rows.shift).map(|(x, shift)| (x * scale - shift) as f32));
+            rows.plain.extend(
+                row.iter()
+                    .zip(&rows.shift)
+                    .map(|(x, shift)| (x * scale - shift) as f32),
+            );
         }
         rows.pack();
         rows
@@ -84,7 +101,11 @@ impl DenseRows {
     /// Runs that advance together: one where the table stays in the cache anyway, else as many as share each
     /// reading of it without their labels taking more than 256 MB.
     pub fn together(&self) -> usize {
-        if 4 * self.n * self.d <= 1 << 20 { 1 } else { ((256 << 20) / (14 * self.n)).clamp(1, 16) }
+        if 4 * self.n * self.d <= 1 << 20 {
+            1
+        } else {
+            ((256 << 20) / (14 * self.n)).clamp(1, 16)
+        }
     }
 
     /// True where one run alone gives work to many threads.
@@ -94,7 +115,11 @@ impl DenseRows {
 
     /// What is done to all items, in groups that advance together. A large table is cut into chunks for the threads inside
     /// a group; small ones share the groups out.
-    pub fn in_groups<T: Sync, R: Send>(&self, items: &[T], group: impl Fn(&[T]) -> Vec<R> + Sync + Send) -> Vec<R> {
+    pub fn in_groups<T: Sync, R: Send>(
+        &self,
+        items: &[T],
+        group: impl Fn(&[T]) -> Vec<R> + Sync + Send,
+    ) -> Vec<R> {
         let done: Vec<Vec<R>> = if self.large() {
             items.chunks(self.together()).map(group).collect()
         } else {
@@ -106,9 +131,21 @@ impl DenseRows {
     /// Points of the table's units in ours.
     pub fn scaled(&self, points: ArrayView2<'_, f64>) -> Vec<f64> {
         let scaled = points.outer_iter().flat_map(|point| {
-            let length = if self.cosine { point.iter().map(|x| x * x).sum::<f64>().sqrt() } else { 1.0 };
-            let factor = if self.cosine { 1.0 / length.max(f64::MIN_POSITIVE) } else { self.factor };
-            point.iter().zip(&self.shift).map(|(x, shift)| x * factor - shift).collect::<Vec<f64>>()
+            let length = if self.cosine {
+                point.iter().map(|x| x * x).sum::<f64>().sqrt()
+            } else {
+                1.0
+            };
+            let factor = if self.cosine {
+                1.0 / length.max(f64::MIN_POSITIVE)
+            } else {
+                self.factor
+            };
+            point
+                .iter()
+                .zip(&self.shift)
+                .map(|(x, shift)| x * factor - shift)
+                .collect::<Vec<f64>>()
         });
         scaled.collect()
     }
@@ -144,7 +181,11 @@ impl DenseRows {
                 *sum += f64::from(x - c).powi(2);
             }
         }
-        let tail: f64 = tail.iter().zip(&point[head.len()..]).map(|(x, c)| f64::from(x - c).powi(2)).sum();
+        let tail: f64 = tail
+            .iter()
+            .zip(&point[head.len()..])
+            .map(|(x, c)| f64::from(x - c).powi(2))
+            .sum();
         sums.iter().sum::<f64>() + tail
     }
 }
@@ -167,8 +208,15 @@ impl PanelRows for DenseRows {
     fn distances(&self, panel: usize, &centre: &usize) -> [f32; PANEL] {
         let mut out = Nearest::new();
         let square = self.squares[centre];
-        nearest(self.panel(panel), self.row(centre), &[0.5 * square], &mut out);
-        std::array::from_fn(|lane| (self.squares[panel * PANEL + lane] - 2.0 * out.best[lane]).max(0.0))
+        nearest(
+            self.panel(panel),
+            self.row(centre),
+            &[0.5 * square],
+            &mut out,
+        );
+        std::array::from_fn(|lane| {
+            (self.squares[panel * PANEL + lane] - 2.0 * out.best[lane]).max(0.0)
+        })
     }
 }
 

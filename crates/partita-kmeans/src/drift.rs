@@ -22,15 +22,25 @@ pub(crate) struct Drift {
 impl Drift {
     /// Before the first round.
     pub(crate) fn new(cosine: bool) -> Self {
-        Self { total: 0.0, error: 0.0, cosine }
+        Self {
+            total: 0.0,
+            error: 0.0,
+            cosine,
+        }
     }
 
     /// Takes in that the centres (k × d) have moved.
     pub(crate) fn follow(&mut self, rows: &DenseRows, before: &[f32], after: &[f32]) {
-        let length = |point: &mut dyn Iterator<Item = f64>| point.map(|x| x * x).sum::<f64>().sqrt();
+        let length =
+            |point: &mut dyn Iterator<Item = f64>| point.map(|x| x * x).sum::<f64>().sqrt();
         let (mut first, mut second, mut farthest) = (0.0f64, 0.0f64, 0.0f64);
         for (before, after) in before.chunks_exact(rows.d).zip(after.chunks_exact(rows.d)) {
-            let moved = length(&mut before.iter().zip(after).map(|(&b, &a)| f64::from(a) - f64::from(b)));
+            let moved = length(
+                &mut before
+                    .iter()
+                    .zip(after)
+                    .map(|(&b, &a)| f64::from(a) - f64::from(b)),
+            );
             second = second.max(first.min(moved));
             first = first.max(moved);
             farthest = farthest.max(length(&mut after.iter().map(|&x| f64::from(x))));
@@ -44,7 +54,11 @@ impl Drift {
     /// A row's label is sure to be the same as long as this stays below the number that [`Judge`] gave the row.
     pub(crate) fn now(&self) -> f32 {
         // ½(l² − u²) > 2·error wherever l − u > 2·√error.
-        let least = if self.cosine { 2.0 * self.error } else { 2.0 * self.error.sqrt() };
+        let least = if self.cosine {
+            2.0 * self.error
+        } else {
+            2.0 * self.error.sqrt()
+        };
         // The sum is rounded to single precision here and in `Judge`, and rows of length 1 are a little longer.
         (self.total * (1.0 + 4.0 * f64::from(f32::EPSILON)) + least) as f32
     }
@@ -67,10 +81,17 @@ pub(crate) struct Judge<'a> {
 impl Kernel for Judge<'_> {
     type Output = u64;
 
-    #[expect(clippy::inline_always, reason = "it is compiled anew for every instruction set")]
+    #[expect(
+        clippy::inline_always,
+        reason = "it is compiled anew for every instruction set"
+    )]
     #[inline(always)]
     fn run<S: Simd>(self, _: S) -> u64 {
-        let Nearest { best, second, centre } = self.found;
+        let Nearest {
+            best,
+            second,
+            centre,
+        } = self.found;
         let (total, error) = (self.drift.total as f32, 2.0 * self.drift.error as f32);
         for lane in 0..PANEL {
             let lead = if self.drift.cosine {
@@ -97,7 +118,10 @@ pub(crate) struct Sure<'a> {
 impl Kernel for Sure<'_> {
     type Output = u64;
 
-    #[expect(clippy::inline_always, reason = "it is compiled anew for every instruction set")]
+    #[expect(
+        clippy::inline_always,
+        reason = "it is compiled anew for every instruction set"
+    )]
     #[inline(always)]
     fn run<S: Simd>(self, _: S) -> u64 {
         lanes(|lane| self.until[lane] > self.now)
@@ -105,7 +129,10 @@ impl Kernel for Sure<'_> {
 }
 
 /// One bit a lane.
-#[expect(clippy::inline_always, reason = "it is compiled anew for every instruction set")]
+#[expect(
+    clippy::inline_always,
+    reason = "it is compiled anew for every instruction set"
+)]
 #[inline(always)]
 fn lanes(test: impl Fn(usize) -> bool) -> u64 {
     let mut word = 0;

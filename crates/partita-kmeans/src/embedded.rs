@@ -72,10 +72,17 @@ pub fn kmeans(
     let mut centroids = if rows.nrows() <= room {
         best_start(rows, weights, search, seed, monitor)
     } else {
-        let mut chosen = index::sample(&mut seed.child(u64::MAX).rng(), rows.nrows(), room).into_vec();
+        let mut chosen =
+            index::sample(&mut seed.child(u64::MAX).rng(), rows.nrows(), room).into_vec();
         chosen.sort_unstable();
         let of_sample: Vec<f64> = chosen.iter().map(|&i| weights[i]).collect();
-        best_start(rows.select(Axis(0), &chosen).view(), &of_sample, search, seed, monitor)
+        best_start(
+            rows.select(Axis(0), &chosen).view(),
+            &of_sample,
+            search,
+            seed,
+            monitor,
+        )
     };
     lloyd(rows, weights, &mut centroids, search, monitor)
 }
@@ -98,15 +105,25 @@ pub fn best_start(
     monitor: &dyn Monitor,
 ) -> Array2<f64> {
     let run = |restart: u32| {
-        let mut centroids = initial(rows, weights, search.clusters, seed.child(u64::from(restart)));
+        let mut centroids = initial(
+            rows,
+            weights,
+            search.clusters,
+            seed.child(u64::from(restart)),
+        );
         let grouping = lloyd(rows, weights, &mut centroids, search, &Asked(monitor));
         (grouping.trace.last().copied().unwrap_or(0.0), centroids)
     };
     let wanted = |&restart: &u32| restart == 0 || monitor.flow() == Flow::Continue;
-    let mut runs: Vec<(f64, Array2<f64>)> =
-        (0..search.restarts.max(1)).into_par_iter().filter(wanted).map(run).collect();
+    let mut runs: Vec<(f64, Array2<f64>)> = (0..search.restarts.max(1))
+        .into_par_iter()
+        .filter(wanted)
+        .map(run)
+        .collect();
     let losses: Vec<f64> = runs.iter().map(|(loss, _)| *loss).collect();
-    let best = MultiStart::new(Sense::Minimise).best(&losses).expect("at least one restart");
+    let best = MultiStart::new(Sense::Minimise)
+        .best(&losses)
+        .expect("at least one restart");
     runs.swap_remove(best).1
 }
 
@@ -163,9 +180,21 @@ impl Points for Embedded<'_> {
 
 /// Centroids by greedy k-means++; fewer where there are fewer distinct rows.
 fn initial(rows: ArrayView2<'_, f64>, weights: &[f64], clusters: usize, seed: Seed) -> Array2<f64> {
-    let points = Embedded { rows, weights, squares: rows.outer_iter().map(|row| row.dot(&row)).collect() };
+    let points = Embedded {
+        rows,
+        weights,
+        squares: rows.outer_iter().map(|row| row.dot(&row)).collect(),
+    };
     let candidates = 2 + clusters.ilog2() as usize;
-    rows.select(Axis(0), &plus_plus(&mut Field::new(&points), clusters, candidates, &mut seed.rng()))
+    rows.select(
+        Axis(0),
+        &plus_plus(
+            &mut Field::new(&points),
+            clusters,
+            candidates,
+            &mut seed.rng(),
+        ),
+    )
 }
 
 fn distance(a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>) -> f64 {
@@ -210,11 +239,20 @@ fn lloyd(
     }
     // Labels and margins against the same centroids, whatever ended the rounds.
     let margins = finish(rows, weights, squares, centroids, &mut labels);
-    Grouping { labels, margins, trace, stopped }
+    Grouping {
+        labels,
+        margins,
+        trace,
+        stopped,
+    }
 }
 
 /// `|c|² − 2 x·c` for a chunk of rows (lines) and all centroids: squared distances less what the rows share.
-fn scores(rows: ArrayView2<'_, f64>, centroids: &Array2<f64>, lengths: &Array1<f64>) -> Array2<f64> {
+fn scores(
+    rows: ArrayView2<'_, f64>,
+    centroids: &Array2<f64>,
+    lengths: &Array1<f64>,
+) -> Array2<f64> {
     let mut scores = rows.dot(&centroids.t());
     scores.zip_mut_with(lengths, |score, length| *score = length - 2.0 * *score);
     scores
@@ -243,8 +281,13 @@ fn assign(
             farthest: (-1.0, 0),
             changed: false,
         };
-        for (((i, row), scores), label) in range.zip(block.outer_iter()).zip(scores.outer_iter()).zip(labels) {
-            let (best, score) = smallest(scores.as_slice().expect("a product is in standard layout"));
+        for (((i, row), scores), label) in range
+            .zip(block.outer_iter())
+            .zip(scores.outer_iter())
+            .zip(labels)
+        {
+            let (best, score) =
+                smallest(scores.as_slice().expect("a product is in standard layout"));
             let gap = (squares[i] + score).max(0.0);
             part.changed |= *label != best as u32;
             *label = best as u32;
@@ -262,7 +305,10 @@ fn assign(
 
 fn smallest(scores: &[f64]) -> (usize, f64) {
     let first = (0, scores.first().copied().unwrap_or(0.0));
-    scores.iter().enumerate().fold(first, |best, (k, &score)| if score < best.1 { (k, score) } else { best })
+    scores.iter().enumerate().fold(
+        first,
+        |best, (k, &score)| if score < best.1 { (k, score) } else { best },
+    )
 }
 
 /// Centroids as means; the first empty one goes to the row that costs most.
@@ -271,9 +317,14 @@ fn update(rows: ArrayView2<'_, f64>, centroids: &mut Array2<f64>, parts: &[Part]
     let mut mass = vec![0.0; centroids.nrows()];
     for part in parts {
         sums += &part.sums;
-        mass.iter_mut().zip(&part.mass).for_each(|(sum, part)| *sum += part);
+        mass.iter_mut()
+            .zip(&part.mass)
+            .for_each(|(sum, part)| *sum += part);
     }
-    let mut farthest = parts.iter().map(|part| part.farthest).fold((0.0, 0), |a, b| if b.0 > a.0 { b } else { a });
+    let mut farthest = parts
+        .iter()
+        .map(|part| part.farthest)
+        .fold((0.0, 0), |a, b| if b.0 > a.0 { b } else { a });
     for (k, mut centroid) in centroids.outer_iter_mut().enumerate() {
         if mass[k] > 0.0 {
             centroid.assign(&(&sums.row(k) / mass[k]));
@@ -295,7 +346,9 @@ fn finish(
     assign(rows, &squares, weights, centroids, labels);
     let mut margins = squares;
     let mut has_rows = vec![false; centroids.nrows()];
-    labels.iter().for_each(|&label| has_rows[label as usize] = true);
+    labels
+        .iter()
+        .for_each(|&label| has_rows[label as usize] = true);
     let live: Vec<usize> = (0..centroids.nrows()).filter(|&k| has_rows[k]).collect();
     if live.len() < 2 {
         margins.fill(1.0);
@@ -308,12 +361,24 @@ fn finish(
         let margin = |((i, row), scores): ((usize, ArrayView1<'_, f64>), ArrayView1<'_, f64>)| {
             let own = labels[i] as usize;
             let others = live.iter().copied().filter(|&k| k != own);
-            let next = others.reduce(|best, k| if scores[k] < scores[best] { k } else { best }).unwrap_or(own);
+            let next = others
+                .reduce(|best, k| if scores[k] < scores[best] { k } else { best })
+                .unwrap_or(own);
             let next = distance(row, centroids.row(next)).sqrt();
-            if next > 0.0 { (1.0 - distance(row, centroids.row(own)).sqrt() / next).clamp(0.0, 1.0) } else { 0.0 }
+            if next > 0.0 {
+                (1.0 - distance(row, centroids.row(own)).sqrt() / next).clamp(0.0, 1.0)
+            } else {
+                0.0
+            }
         };
-        let found = range.zip(block.outer_iter()).zip(scores.outer_iter()).map(margin);
-        margins.iter_mut().zip(found).for_each(|(place, margin)| *place = margin);
+        let found = range
+            .zip(block.outer_iter())
+            .zip(scores.outer_iter())
+            .map(margin);
+        margins
+            .iter_mut()
+            .zip(found)
+            .for_each(|(place, margin)| *place = margin);
     };
     let ranges: Vec<_> = chunks(rows.nrows(), CHUNK).collect();
     margins.par_chunks_mut(CHUNK).zip(ranges).for_each(write);
@@ -327,13 +392,20 @@ mod tests {
     use partita_core::ndarray::array;
 
     fn search(clusters: usize) -> Search {
-        Search { clusters, restarts: 4, rounds: 50, tolerance: 0.0 }
+        Search {
+            clusters,
+            restarts: 4,
+            rounds: 50,
+            tolerance: 0.0,
+        }
     }
 
     #[test]
     fn groups_that_lie_apart_are_found_and_weights_count_as_copies() {
         let mut rng = Seed::new(3).rng();
-        let rows = Array2::from_shape_fn((90, 2), |(i, d)| f64::from((i % 3 == d) as u8) + rng.random_range(0.0..0.2));
+        let rows = Array2::from_shape_fn((90, 2), |(i, d)| {
+            f64::from((i % 3 == d) as u8) + rng.random_range(0.0..0.2)
+        });
         let one = kmeans(rows.view(), &[1.0; 90], &search(3), Seed::new(1), &Silent);
         assert!((0..90).all(|i| one.labels[i] == one.labels[i % 3]));
         assert!(one.margins.iter().all(|m| (0.5..=1.0).contains(m)));
@@ -342,8 +414,13 @@ mod tests {
         let weights: Vec<f64> = (0..90).map(|i| f64::from(1 + i % 4)).collect();
         let copies: Vec<usize> = (0..90).flat_map(|i| vec![i; 1 + i % 4]).collect();
         let weighted = kmeans(rows.view(), &weights, &search(3), Seed::new(1), &Silent);
-        let copied =
-            kmeans(rows.select(Axis(0), &copies).view(), &vec![1.0; copies.len()], &search(3), Seed::new(2), &Silent);
+        let copied = kmeans(
+            rows.select(Axis(0), &copies).view(),
+            &vec![1.0; copies.len()],
+            &search(3),
+            Seed::new(2),
+            &Silent,
+        );
         assert!((weighted.trace.last().unwrap() - copied.trace.last().unwrap()).abs() < 1e-9);
     }
 
@@ -354,7 +431,16 @@ mod tests {
         assert_eq!(grouping.labels[0], grouping.labels[1]);
         assert_ne!(grouping.labels[0], grouping.labels[2]);
         assert_eq!(grouping.margins, [1.0; 3]);
-        let nothing = kmeans(Array2::zeros((4, 2)).view(), &[1.0; 4], &search(2), Seed::new(1), &Silent);
-        assert_eq!((nothing.labels, nothing.margins), (vec![0; 4], vec![1.0; 4]));
+        let nothing = kmeans(
+            Array2::zeros((4, 2)).view(),
+            &[1.0; 4],
+            &search(2),
+            Seed::new(1),
+            &Silent,
+        );
+        assert_eq!(
+            (nothing.labels, nothing.margins),
+            (vec![0; 4], vec![1.0; 4])
+        );
     }
 }

@@ -26,7 +26,9 @@ pub enum KMeansError {
         value: f64,
     },
     /// No row or no column.
-    #[error("a table of {rows} rows and {columns} columns cannot be clustered; it needs at least 1 row and 1 column")]
+    #[error(
+        "a table of {rows} rows and {columns} columns cannot be clustered; it needs at least 1 row and 1 column"
+    )]
     TooSmall {
         /// Rows of the table.
         rows: usize,

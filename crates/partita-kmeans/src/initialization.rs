@@ -75,7 +75,13 @@ struct PanelField<'a, P> {
 impl<'a, P: PanelRows> PanelField<'a, P> {
     fn new(rows: &'a P, members: &'a Members) -> Self {
         let near = vec![0.0; rows.objects().next_multiple_of(PANEL)];
-        Self { rows, members, near, fresh: true, totals: vec![0.0; rows.objects().div_ceil(CHUNK)] }
+        Self {
+            rows,
+            members,
+            near,
+            fresh: true,
+            totals: vec![0.0; rows.objects().div_ceil(CHUNK)],
+        }
     }
 
     fn weight(&self, row: usize) -> f64 {
@@ -85,7 +91,9 @@ impl<'a, P: PanelRows> PanelField<'a, P> {
     /// A member drawn in proportion to its weight.
     fn draw_any(&self, rng: &mut impl Rng) -> usize {
         if self.rows.weights().is_none() {
-            return self.members.nth(rng.random_range(0..self.members.count() as u64) as usize);
+            return self
+                .members
+                .nth(rng.random_range(0..self.members.count() as u64) as usize);
         }
         let total: f64 = self.members.iter().map(|row| self.weight(row)).sum();
         let mut left = rng.random::<f64>() * total;
@@ -109,17 +117,26 @@ impl<P: PanelRows> DistanceField for PanelField<'_, P> {
     fn add(&mut self, centre: usize) {
         let (rows, members, fresh) = (self.rows, self.members, self.fresh);
         let point = rows.point(centre);
-        self.near.par_chunks_mut(CHUNK).zip(&mut self.totals).enumerate().for_each(|(chunk, (near, total))| {
-            let mut sum = 0.0;
-            for (place, near) in near.chunks_exact_mut(PANEL).enumerate() {
-                let panel = chunk * (CHUNK / PANEL) + place;
-                let distances = &rows.distances(panel, &point);
-                let near: &mut [f32; PANEL] = near.try_into().expect("a panel");
-                dispatch(Nearer { distances, members: members.word(panel), fresh, near: &mut *near });
-                sum += mass(rows, panel, near);
-            }
-            *total = sum;
-        });
+        self.near
+            .par_chunks_mut(CHUNK)
+            .zip(&mut self.totals)
+            .enumerate()
+            .for_each(|(chunk, (near, total))| {
+                let mut sum = 0.0;
+                for (place, near) in near.chunks_exact_mut(PANEL).enumerate() {
+                    let panel = chunk * (CHUNK / PANEL) + place;
+                    let distances = &rows.distances(panel, &point);
+                    let near: &mut [f32; PANEL] = near.try_into().expect("a panel");
+                    dispatch(Nearer {
+                        distances,
+                        members: members.word(panel),
+                        fresh,
+                        near: &mut *near,
+                    });
+                    sum += mass(rows, panel, near);
+                }
+                *total = sum;
+            });
         // Rounding may leave a trace of distance between a row and itself.
         self.near[centre] = 0.0;
         self.fresh = false;
@@ -133,11 +150,19 @@ impl<P: PanelRows> DistanceField for PanelField<'_, P> {
                 panels.fold(0.0, |sum, (place, near)| {
                     let panel = chunk * (CHUNK / PANEL) + place;
                     let mut distances = self.rows.distances(panel, &point);
-                    distances.iter_mut().zip(near).for_each(|(distance, &near)| *distance = distance.min(near));
+                    distances
+                        .iter_mut()
+                        .zip(near)
+                        .for_each(|(distance, &near)| *distance = distance.min(near));
                     sum + mass(self.rows, panel, &distances)
                 })
             };
-            let sums: Vec<f64> = self.near.par_chunks(CHUNK).enumerate().map(chunk_sum).collect();
+            let sums: Vec<f64> = self
+                .near
+                .par_chunks(CHUNK)
+                .enumerate()
+                .map(chunk_sum)
+                .collect();
             sums.iter().sum()
         };
         let mut best = (f64::INFINITY, candidates[0]);
@@ -172,7 +197,9 @@ impl<P: PanelRows> DistanceField for PanelField<'_, P> {
             here
         });
         // Rounding may leave the sum below.
-        passed.or_else(|| here.rev().find(|row| mass(row) > 0.0)).or_else(|| Some(self.draw_any(rng)))
+        passed
+            .or_else(|| here.rev().find(|row| mass(row) > 0.0))
+            .or_else(|| Some(self.draw_any(rng)))
     }
 }
 
@@ -195,10 +222,15 @@ impl Kernel for Nearer<'_> {
         if self.fresh {
             *self.near = *self.distances;
         } else {
-            self.near.iter_mut().zip(self.distances).for_each(|(near, &distance)| *near = distance.min(*near));
+            self.near
+                .iter_mut()
+                .zip(self.distances)
+                .for_each(|(near, &distance)| *near = distance.min(*near));
         }
-        for (near, members) in
-            self.near.chunks_exact_mut(HALF).zip([self.members as u32, (self.members >> HALF) as u32])
+        for (near, members) in self
+            .near
+            .chunks_exact_mut(HALF)
+            .zip([self.members as u32, (self.members >> HALF) as u32])
         {
             for (lane, near) in near.iter_mut().enumerate() {
                 let kept = 0u32.wrapping_sub(members >> lane & 1);
@@ -214,12 +246,17 @@ struct Sum<'a>(&'a [f32]);
 impl Kernel for Sum<'_> {
     type Output = f64;
 
-    #[expect(clippy::inline_always, reason = "it is compiled anew for every instruction set")]
+    #[expect(
+        clippy::inline_always,
+        reason = "it is compiled anew for every instruction set"
+    )]
     #[inline(always)]
     fn run<S: Simd>(self, _: S) -> f64 {
         let mut sums = [0.0f64; 8];
         for near in self.0.chunks_exact(8) {
-            sums.iter_mut().zip(near).for_each(|(sum, &near)| *sum += f64::from(near));
+            sums.iter_mut()
+                .zip(near)
+                .for_each(|(sum, &near)| *sum += f64::from(near));
         }
         sums.iter().sum()
     }
@@ -227,7 +264,13 @@ impl Kernel for Sum<'_> {
 
 /// Weighted sum over a panel.
 fn mass<P: PanelRows>(rows: &P, panel: usize, near: &[f32]) -> f64 {
-    let Some(weights) = rows.weights() else { return dispatch(Sum(near)) };
+    let Some(weights) = rows.weights() else {
+        return dispatch(Sum(near));
+    };
     let weights = &weights[panel * PANEL..rows.objects().min((panel + 1) * PANEL)];
-    weights.iter().zip(near).map(|(weight, &near)| weight * f64::from(near)).sum()
+    weights
+        .iter()
+        .zip(near)
+        .map(|(weight, &near)| weight * f64::from(near))
+        .sum()
 }

@@ -98,7 +98,10 @@ pub fn kmeans_many(
 ) -> Result<Vec<KMeans>, KMeansError> {
     check_table(values)?;
     let rows = DenseRows::new(values, None, settings.distance == Distance::Cosine);
-    let specs = runs.iter().map(|run| spec(run, &rows, values)).collect::<Result<Vec<_>, _>>()?;
+    let specs = runs
+        .iter()
+        .map(|run| spec(run, &rows, values))
+        .collect::<Result<Vec<_>, _>>()?;
     let progress = ProgressCounter::new(monitor, specs.len() as u64);
     let fits = rows.in_groups(&specs, |specs| {
         let mut fits: Vec<Option<Fit>> = specs.iter().map(|_| None).collect();
@@ -116,15 +119,26 @@ pub fn kmeans_many(
     fits.into_iter().zip(&specs).map(found).collect()
 }
 
-fn spec(run: &KMeansRun<'_>, rows: &DenseRows, values: ArrayView2<'_, f64>) -> Result<RunSpec, KMeansError> {
+fn spec(
+    run: &KMeansRun<'_>,
+    rows: &DenseRows,
+    values: ArrayView2<'_, f64>,
+) -> Result<RunSpec, KMeansError> {
     let n = values.nrows();
     check_centres(run.centres, values.ncols())?;
     let members = match run.objects {
         None => Members::all(n),
-        Some(objects) if objects.is_sorted_by(|a, b| a < b) && objects.last().is_none_or(|&last| last < n) => {
+        Some(objects)
+            if objects.is_sorted_by(|a, b| a < b)
+                && objects.last().is_none_or(|&last| last < n) =>
+        {
             Members::among(n, objects.iter().copied())
         }
-        Some(_) => return Err(KMeansError::Shape(format!("the objects of a run must rise and be below {n}"))),
+        Some(_) => {
+            return Err(KMeansError::Shape(format!(
+                "the objects of a run must rise and be below {n}"
+            )));
+        }
     };
     let clusters = run.centres.nrows();
     check_clusters(clusters, members.count())?;
@@ -151,7 +165,13 @@ fn prepare(
     let members = Members::all(objects);
     Ok((
         rows,
-        RunSpec { clusters, initialization: settings.initialization, seed: Seed::default(), members, given: None },
+        RunSpec {
+            clusters,
+            initialization: settings.initialization,
+            seed: Seed::default(),
+            members,
+            given: None,
+        },
     ))
 }
 
@@ -163,8 +183,18 @@ fn run_one(
 ) -> Result<KMeans, KMeansError> {
     let mut fit = None;
     let progress = ProgressCounter::new(monitor, 1);
-    lloyd(rows, std::slice::from_ref(spec), settings, &progress, &mut |_, made| fit = Some(made));
-    Ok(outcome(rows, &spec.members, &fit.ok_or(KMeansError::Interrupted { asked: 1 })?))
+    lloyd(
+        rows,
+        std::slice::from_ref(spec),
+        settings,
+        &progress,
+        &mut |_, made| fit = Some(made),
+    );
+    Ok(outcome(
+        rows,
+        &spec.members,
+        &fit.ok_or(KMeansError::Interrupted { asked: 1 })?,
+    ))
 }
 
 fn outcome(rows: &DenseRows, members: &Members, fit: &Fit) -> KMeans {

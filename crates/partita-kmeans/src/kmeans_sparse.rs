@@ -37,7 +37,13 @@ pub fn kmeans_sparse(
     let members = Members::all(rows.n);
     run(
         &rows,
-        &RunSpec { clusters, initialization: settings.initialization, seed, members, given: None },
+        &RunSpec {
+            clusters,
+            initialization: settings.initialization,
+            seed,
+            members,
+            given: None,
+        },
         settings,
         monitor,
     )
@@ -61,7 +67,13 @@ pub fn kmeans_sparse_from(
     let (members, given) = (Members::all(rows.n), Some(rows.scaled(centres)));
     run(
         &rows,
-        &RunSpec { clusters, initialization: settings.initialization, seed: Seed::default(), members, given },
+        &RunSpec {
+            clusters,
+            initialization: settings.initialization,
+            seed: Seed::default(),
+            members,
+            given,
+        },
         settings,
         monitor,
     )
@@ -74,12 +86,14 @@ fn run(
     monitor: &dyn Monitor,
 ) -> Result<KMeans, KMeansError> {
     let progress = ProgressCounter::new(monitor, 1);
-    let fit = lloyd_sparse(rows, spec, settings, &progress).ok_or(KMeansError::Interrupted { asked: 1 })?;
+    let fit = lloyd_sparse(rows, spec, settings, &progress)
+        .ok_or(KMeansError::Interrupted { asked: 1 })?;
     let factor = if rows.cosine { 1.0 } else { rows.factor };
     let centres = fit.centres.iter().map(|c| c / factor).collect();
     Ok(KMeans {
         labels: fit.labels.iter().map(|&label| u32::from(label)).collect(),
-        centres: Array2::from_shape_vec((fit.clusters, rows.d), centres).expect("one centre of d numbers a cluster"),
+        centres: Array2::from_shape_vec((fit.clusters, rows.d), centres)
+            .expect("one centre of d numbers a cluster"),
         inertia: fit.inertia,
         rounds: fit.rounds,
         stopped: fit.stopped,

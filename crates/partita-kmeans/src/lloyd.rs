@@ -56,8 +56,10 @@ pub fn lloyd(
         }
         runs.push(Run::new(rows, spec));
     }
-    let mut parts: Vec<Vec<Part>> =
-        ranges.iter().map(|range| runs.iter().map(|run| run.part(range.len())).collect()).collect();
+    let mut parts: Vec<Vec<Part>> = ranges
+        .iter()
+        .map(|range| runs.iter().map(|run| run.part(range.len())).collect())
+        .collect();
     while runs.iter().any(Run::active) {
         let ranged = parts.par_iter_mut().zip(&ranges);
         ranged.for_each(|(parts, range)| assign(rows, &runs, range.clone(), parts, progress));
@@ -68,14 +70,23 @@ pub fn lloyd(
             let mut own: Vec<&mut Part> = parts.iter_mut().map(|parts| &mut parts[u]).collect();
             run.advance(rows, &mut own, size, settings);
             if let Phase::Done(stopped) = run.phase {
-                done(u, run.finish(rows, own.into_iter().map(|part| &*part), stopped));
+                done(
+                    u,
+                    run.finish(rows, own.into_iter().map(|part| &*part), stopped),
+                );
             }
         }
     }
 }
 
 /// One pass over the rows of a chunk, for every active run, block by block.
-fn assign(rows: &DenseRows, runs: &[Run<'_>], range: Range<usize>, parts: &mut [Part], progress: &ProgressCounter<'_>) {
+fn assign(
+    rows: &DenseRows,
+    runs: &[Run<'_>],
+    range: Range<usize>,
+    parts: &mut [Part],
+    progress: &ProgressCounter<'_>,
+) {
     let panels = range.start / PANEL..range.end.div_ceil(PANEL);
     let block = (BLOCK_BYTES / (4 * PANEL * rows.d)).clamp(1, 64);
     let mut found = Nearest::new();
@@ -99,11 +110,22 @@ impl<'a> Run<'a> {
     fn new(rows: &DenseRows, spec: &'a RunSpec) -> Self {
         let (k, d) = (spec.clusters, rows.d);
         let centres = spec.given.clone().unwrap_or_else(|| {
-            choose(rows, spec).into_iter().flat_map(|i| rows.row(i).iter().map(|&x| f64::from(x))).collect()
+            choose(rows, spec)
+                .into_iter()
+                .flat_map(|i| rows.row(i).iter().map(|&x| f64::from(x)))
+                .collect()
         });
         let (sums, mass) = (vec![0.0; k * d], vec![0.0; k]);
         let rounded = Centres::new(rows, &centres);
-        Self { spec, centres, rounded, sums, mass, rounds: 0, phase: Phase::Going }
+        Self {
+            spec,
+            centres,
+            rounded,
+            sums,
+            mass,
+            rounds: 0,
+            phase: Phase::Going,
+        }
     }
 
     fn active(&self) -> bool {
@@ -116,7 +138,13 @@ impl<'a> Run<'a> {
     }
 
     /// Ends a round: gathers what the chunks changed and moves the centres.
-    fn advance(&mut self, rows: &DenseRows, parts: &mut [&mut Part], size: usize, settings: &KMeansSettings) {
+    fn advance(
+        &mut self,
+        rows: &DenseRows,
+        parts: &mut [&mut Part],
+        size: usize,
+        settings: &KMeansSettings,
+    ) {
         let changed = self.gather(parts);
         if let Phase::Last(stopped) = self.phase {
             self.phase = Phase::Done(stopped);
@@ -143,8 +171,14 @@ impl<'a> Run<'a> {
     fn gather(&mut self, parts: &mut [&mut Part]) -> usize {
         let mut changed = 0;
         for part in parts.iter_mut().filter(|part| part.changed > 0) {
-            self.sums.iter_mut().zip(&mut part.sums).for_each(|(sum, change)| *sum += std::mem::take(change));
-            self.mass.iter_mut().zip(&mut part.mass).for_each(|(mass, change)| *mass += std::mem::take(change));
+            self.sums
+                .iter_mut()
+                .zip(&mut part.sums)
+                .for_each(|(sum, change)| *sum += std::mem::take(change));
+            self.mass
+                .iter_mut()
+                .zip(&mut part.mass)
+                .for_each(|(mass, change)| *mass += std::mem::take(change));
             changed += std::mem::take(&mut part.changed);
         }
         changed
@@ -152,7 +186,9 @@ impl<'a> Run<'a> {
 
     /// Gives every empty cluster the row that is farthest from its centre.
     fn repair(&mut self, rows: &DenseRows, parts: &mut [&mut Part], size: usize) {
-        let empty: Vec<usize> = (0..self.mass.len()).filter(|&j| self.mass[j] <= 0.0).collect();
+        let empty: Vec<usize> = (0..self.mass.len())
+            .filter(|&j| self.mass[j] <= 0.0)
+            .collect();
         let (d, single) = (rows.d, &self.rounded.single);
         let mut far: Vec<(f64, usize)> = Vec::new();
         for row in self.spec.members.iter() {
@@ -181,9 +217,16 @@ impl<'a> Run<'a> {
     /// Moves each centre to the mean of its rows; gives the sum of the squared moves.
     fn update(&mut self, rows: &DenseRows) -> f64 {
         let mut moved = 0.0;
-        let clusters = self.centres.chunks_exact_mut(rows.d).zip(self.sums.chunks_exact(rows.d));
+        let clusters = self
+            .centres
+            .chunks_exact_mut(rows.d)
+            .zip(self.sums.chunks_exact(rows.d));
         for ((centre, sums), &mass) in clusters.zip(&self.mass) {
-            let length = if rows.cosine { sums.iter().map(|sum| sum * sum).sum::<f64>().sqrt() } else { mass };
+            let length = if rows.cosine {
+                sums.iter().map(|sum| sum * sum).sum::<f64>().sqrt()
+            } else {
+                mass
+            };
             if mass <= 0.0 || length <= 0.0 {
                 continue;
             }
@@ -197,19 +240,39 @@ impl<'a> Run<'a> {
     }
 
     /// Numbers the clusters that have rows and measures the result.
-    fn finish<'p>(&self, rows: &DenseRows, parts: impl Iterator<Item = &'p Part>, stopped: Stopped) -> Fit {
+    fn finish<'p>(
+        &self,
+        rows: &DenseRows,
+        parts: impl Iterator<Item = &'p Part>,
+        stopped: Stopped,
+    ) -> Fit {
         let mut labels = Vec::with_capacity(rows.n.next_multiple_of(PANEL));
         parts.for_each(|part| labels.extend_from_slice(&part.labels));
         labels.truncate(rows.n);
         let inertia = self.inertia(rows, &labels);
         // A place for every label there can be, `UNLABELLED` too: a branch on it would be predicted wrongly half of the time.
         let mut used = vec![false; 1 << 16];
-        labels.iter().for_each(|&label| used[usize::from(label)] = true);
+        labels
+            .iter()
+            .for_each(|&label| used[usize::from(label)] = true);
         used.truncate(self.mass.len());
         let kept = (0..used.len()).filter(|&j| used[j]);
-        let clusters = if used.contains(&false) { compact(&mut labels) } else { used.len() };
-        let centres = kept.flat_map(|j| self.centres[j * rows.d..][..rows.d].iter().copied()).collect();
-        Fit { labels, centres, clusters, inertia, rounds: self.rounds, stopped }
+        let clusters = if used.contains(&false) {
+            compact(&mut labels)
+        } else {
+            used.len()
+        };
+        let centres = kept
+            .flat_map(|j| self.centres[j * rows.d..][..rows.d].iter().copied())
+            .collect();
+        Fit {
+            labels,
+            centres,
+            clusters,
+            inertia,
+            rounds: self.rounds,
+            stopped,
+        }
     }
 
     /// From the sums of the clusters, Σ w‖x‖² − 2 c·Σ w x + ‖c‖² Σ w, where that cancels little: squares are kept in
@@ -217,15 +280,26 @@ impl<'a> Run<'a> {
     fn inertia(&self, rows: &DenseRows, labels: &[u16]) -> f64 {
         let whole = |row: usize| rows.weight(row) * f64::from(rows.squares[row]);
         let total: f64 = self.spec.members.iter().map(whole).sum();
-        let single = self.rounded.single.chunks_exact(rows.d).zip(self.sums.chunks_exact(rows.d)).zip(&self.mass);
+        let single = self
+            .rounded
+            .single
+            .chunks_exact(rows.d)
+            .zip(self.sums.chunks_exact(rows.d))
+            .zip(&self.mass);
         let explained: f64 = single
             .map(|((centre, sums), mass)| {
-                let products =
-                    centre.iter().zip(sums).map(|(&c, sum)| f64::from(c) * (2.0 * sum - mass * f64::from(c)));
+                let products = centre
+                    .iter()
+                    .zip(sums)
+                    .map(|(&c, sum)| f64::from(c) * (2.0 * sum - mass * f64::from(c)));
                 products.sum::<f64>()
             })
             .sum();
-        let unit = if rows.cosine { 0.5 } else { rows.factor.powi(-2) };
+        let unit = if rows.cosine {
+            0.5
+        } else {
+            rows.factor.powi(-2)
+        };
         if total - explained > 0.05 * total {
             (total - explained) * unit
         } else {
@@ -236,13 +310,20 @@ impl<'a> Run<'a> {
     fn exact_inertia(&self, rows: &DenseRows, labels: &[u16]) -> f64 {
         let chunk = |(chunk, labels): (usize, &[u16])| {
             let first = chunk * LEAST_CHUNK;
-            let labelled = labels.iter().enumerate().filter(|(_, label)| **label != UNLABELLED);
+            let labelled = labels
+                .iter()
+                .enumerate()
+                .filter(|(_, label)| **label != UNLABELLED);
             labelled.fold(0.0, |sum, (i, &label)| {
                 let centre = &self.rounded.single[usize::from(label) * rows.d..][..rows.d];
                 sum + rows.weight(first + i) * rows.distance2(first + i, centre)
             })
         };
-        let sums: Vec<f64> = labels.par_chunks(LEAST_CHUNK).enumerate().map(chunk).collect();
+        let sums: Vec<f64> = labels
+            .par_chunks(LEAST_CHUNK)
+            .enumerate()
+            .map(chunk)
+            .collect();
         sums.iter().sum()
     }
 }

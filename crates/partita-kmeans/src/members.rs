@@ -23,7 +23,13 @@ impl Members {
     /// The rows that are marked.
     pub fn those(marks: impl ExactSizeIterator<Item = bool>) -> Self {
         let n = marks.len();
-        Self::among(n, marks.enumerate().filter(|(_, mark)| *mark).map(|(row, _)| row))
+        Self::among(
+            n,
+            marks
+                .enumerate()
+                .filter(|(_, mark)| *mark)
+                .map(|(row, _)| row),
+        )
     }
 
     /// These of n rows.
@@ -57,7 +63,10 @@ impl Members {
             words[row / PANEL] |= bit;
         }
         if few != count {
-            words.iter_mut().zip(&all.words).for_each(|(word, all)| *word = all & !*word);
+            words
+                .iter_mut()
+                .zip(&all.words)
+                .for_each(|(word, all)| *word = all & !*word);
         }
         all.words = words;
         all.count = count;
@@ -107,7 +116,10 @@ impl Members {
         for (panel, &word) in self.words.iter().enumerate() {
             let here = word.count_ones() as usize;
             if before < here {
-                return panel * PANEL + bits(word).nth(before).expect("the word has more bits than that");
+                return panel * PANEL
+                    + bits(word)
+                        .nth(before)
+                        .expect("the word has more bits than that");
             }
             before -= here;
         }
@@ -116,7 +128,10 @@ impl Members {
 
     /// Every member, in order.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        self.words.iter().enumerate().flat_map(|(panel, &word)| bits(word).map(move |bit| panel * PANEL + bit))
+        self.words
+            .iter()
+            .enumerate()
+            .flat_map(|(panel, &word)| bits(word).map(move |bit| panel * PANEL + bit))
     }
 }
 
@@ -149,7 +164,10 @@ mod tests {
             }
         }
         // Each row is expected 80 · (1 + 13 + 65 + 117 + 130) / 130 ≈ 200 times, with deviation near 6.
-        assert!(seen.iter().all(|&times| (165..236).contains(&times)), "{seen:?}");
+        assert!(
+            seen.iter().all(|&times| (165..236).contains(&times)),
+            "{seen:?}"
+        );
     }
 
     #[test]
@@ -157,7 +175,12 @@ mod tests {
         let mut rng = Seed::new(5).rng();
         let members = Members::draw(500, 300, &mut rng);
         let few: Vec<usize> = members.thin(40, &mut rng).iter().collect();
-        assert!(few.len() == 40 && few.iter().all(|&row| members.iter().any(|member| member == row)));
+        assert!(
+            few.len() == 40
+                && few
+                    .iter()
+                    .all(|&row| members.iter().any(|member| member == row))
+        );
         assert_eq!(members.thin(300, &mut rng), members);
     }
 }

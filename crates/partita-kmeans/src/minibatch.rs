@@ -35,14 +35,24 @@ pub fn minibatch(rows: &DenseRows, spec: &RunSpec, progress: &ProgressCounter<'_
         if progress.stopped() {
             return None;
         }
-        let batch: Vec<u32> = (0..size).map(|_| members[rng.random_range(0..members.len() as u64) as usize]).collect();
+        let batch: Vec<u32> = (0..size)
+            .map(|_| members[rng.random_range(0..members.len() as u64) as usize])
+            .collect();
         let inertia = centres.learn(rows, &batch);
         batches += 1;
-        smoothed = if batches == 1 { inertia } else { smoothed + weight * (inertia - smoothed) };
+        smoothed = if batches == 1 {
+            inertia
+        } else {
+            smoothed + weight * (inertia - smoothed)
+        };
         since = if smoothed < best { 0 } else { since + 1 };
         best = best.min(smoothed);
     }
-    let stopped = if since < PATIENCE { Stopped::RoundLimit } else { Stopped::Converged };
+    let stopped = if since < PATIENCE {
+        Stopped::RoundLimit
+    } else {
+        Stopped::Converged
+    };
     centres.assign(rows, spec, batches, stopped, progress)
 }
 
@@ -63,19 +73,36 @@ impl Centres {
         let sample = (3 * BATCH).max(3 * spec.clusters);
         let members = spec.members.thin(sample, &mut spec.seed.child(1).rng());
         let seed: Seed = spec.seed.child(2);
-        let first =
-            RunSpec { clusters: spec.clusters, initialization: Initialization::PlusPlus, seed, members, given: None };
+        let first = RunSpec {
+            clusters: spec.clusters,
+            initialization: Initialization::PlusPlus,
+            seed,
+            members,
+            given: None,
+        };
         let chosen = choose(rows, &first);
-        let at = chosen.into_iter().flat_map(|i| rows.row(i).iter().map(|&x| f64::from(x))).collect();
+        let at = chosen
+            .into_iter()
+            .flat_map(|i| rows.row(i).iter().map(|&x| f64::from(x)))
+            .collect();
         let (k, d) = (spec.clusters, rows.d);
         let (single, half) = (vec![0.0; k * d], vec![0.0; k]);
-        let mut centres = Self { at, seen: vec![0.0; k], single, half, panel: vec![0.0; PANEL * d] };
+        let mut centres = Self {
+            at,
+            seen: vec![0.0; k],
+            single,
+            half,
+            panel: vec![0.0; PANEL * d],
+        };
         centres.round(d);
         centres
     }
 
     fn round(&mut self, d: usize) {
-        self.single.iter_mut().zip(&self.at).for_each(|(single, &c)| *single = c as f32);
+        self.single
+            .iter_mut()
+            .zip(&self.at)
+            .for_each(|(single, &c)| *single = c as f32);
         for (half, centre) in self.half.iter_mut().zip(self.single.chunks_exact(d)) {
             *half = (0.5 * centre.iter().map(|&c| f64::from(c).powi(2)).sum::<f64>()) as f32;
         }
@@ -88,15 +115,22 @@ impl Centres {
         let mut out = Nearest::new();
         for part in batch.chunks_exact(PANEL) {
             for (lane, &row) in part.iter().enumerate() {
-                rows.row(row as usize).iter().enumerate().for_each(|(p, &x)| self.panel[p * PANEL + lane] = x);
+                rows.row(row as usize)
+                    .iter()
+                    .enumerate()
+                    .for_each(|(p, &x)| self.panel[p * PANEL + lane] = x);
             }
             nearest(&self.panel, &self.single, &self.half, &mut out);
             for (lane, &row) in part.iter().enumerate() {
                 let j = out.centre[lane] as usize;
                 counts[j] += 1.0;
-                inertia += (f64::from(rows.squares[row as usize]) - 2.0 * f64::from(out.best[lane])).max(0.0);
+                inertia += (f64::from(rows.squares[row as usize])
+                    - 2.0 * f64::from(out.best[lane]))
+                .max(0.0);
                 let sum = &mut sums[j * d..][..d];
-                sum.iter_mut().zip(rows.row(row as usize)).for_each(|(sum, &x)| *sum += f64::from(x));
+                sum.iter_mut()
+                    .zip(rows.row(row as usize))
+                    .for_each(|(sum, &x)| *sum += f64::from(x));
             }
         }
         for j in (0..k).filter(|&j| counts[j] > 0.0) {
@@ -127,13 +161,24 @@ impl Centres {
             }
             let word = spec.members.word(panel);
             nearest(rows.panel(panel), &self.single, &self.half, &mut out);
-            for (lane, label) in labels.iter_mut().enumerate().filter(|(lane, _)| word >> lane & 1 == 1) {
+            for (lane, label) in labels
+                .iter_mut()
+                .enumerate()
+                .filter(|(lane, _)| word >> lane & 1 == 1)
+            {
                 *label = out.centre[lane] as u16;
                 let centre = &self.single[usize::from(*label) * rows.d..][..rows.d];
                 inertia += rows.distance2(panel * PANEL + lane, centre);
             }
         }
         let clusters = compact(&mut labels);
-        Some(Fit { labels, centres: Vec::new(), clusters, inertia: inertia * rows.factor.powi(-2), rounds, stopped })
+        Some(Fit {
+            labels,
+            centres: Vec::new(),
+            clusters,
+            inertia: inertia * rows.factor.powi(-2),
+            rounds,
+            stopped,
+        })
     }
 }

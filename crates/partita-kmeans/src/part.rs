@@ -54,7 +54,11 @@ impl Part {
     ) {
         let first = panel * PANEL - start;
         let until = panel_of(&mut self.until, first);
-        let unsure = members & !dispatch(Sure { until, now: centres.drift.now() });
+        let unsure = members
+            & !dispatch(Sure {
+                until,
+                now: centres.drift.now(),
+            });
         let count = unsure.count_ones() as usize;
         if centres.tiles.quicker_for(count) {
             prefetch(&self.labels[first..first + PANEL]);
@@ -68,35 +72,71 @@ impl Part {
             return;
         }
         nearest(rows.panel(panel), &centres.single, &centres.half, found);
-        let squares = rows.squares[panel * PANEL..][..PANEL].try_into().expect("a panel");
+        let squares = rows.squares[panel * PANEL..][..PANEL]
+            .try_into()
+            .expect("a panel");
         let labels = panel_of(&mut self.labels, first);
-        let moved = dispatch(Judge { drift: centres.drift, found, squares, labels, until });
-        self.moves.extend(bits(moved & members).map(|lane| ((first + lane) as u32, found.centre[lane] as u16)));
+        let moved = dispatch(Judge {
+            drift: centres.drift,
+            found,
+            squares,
+            labels,
+            until,
+        });
+        self.moves.extend(
+            bits(moved & members).map(|lane| ((first + lane) as u32, found.centre[lane] as u16)),
+        );
     }
 
     /// Compares the rows that wait, and gives the panels compared since the last time their new labels, in the order of the
     /// rows: which of them wait depends on the processor, and sums must not.
-    pub(crate) fn gather(&mut self, rows: &DenseRows, centres: &Centres, start: usize, found: &mut Nearest) {
+    pub(crate) fn gather(
+        &mut self,
+        rows: &DenseRows,
+        centres: &Centres,
+        start: usize,
+        found: &mut Nearest,
+    ) {
         let waiting = std::mem::take(&mut self.waiting);
-        let (mut squares, mut labels, mut until) = ([0.0; PANEL], [UNLABELLED; PANEL], [0.0; PANEL]);
+        let (mut squares, mut labels, mut until) =
+            ([0.0; PANEL], [UNLABELLED; PANEL], [0.0; PANEL]);
         for gathered in waiting.chunks(PANEL) {
             nearest_rows(&rows.plain, gathered, &centres.tiles, found);
             for (lane, &row) in gathered.iter().enumerate() {
-                (squares[lane], labels[lane]) = (rows.squares[row as usize], self.labels[row as usize - start]);
+                (squares[lane], labels[lane]) = (
+                    rows.squares[row as usize],
+                    self.labels[row as usize - start],
+                );
             }
             let (squares, labels) = (&squares, &labels);
-            let moved = dispatch(Judge { drift: centres.drift, found, squares, labels, until: &mut until });
-            gathered.iter().zip(until).for_each(|(&row, until)| self.until[row as usize - start] = until);
+            let moved = dispatch(Judge {
+                drift: centres.drift,
+                found,
+                squares,
+                labels,
+                until: &mut until,
+            });
+            gathered
+                .iter()
+                .zip(until)
+                .for_each(|(&row, until)| self.until[row as usize - start] = until);
             let here = u64::MAX >> (PANEL - gathered.len());
-            self.moves
-                .extend(bits(moved & here).map(|lane| (gathered[lane] - start as u32, found.centre[lane] as u16)));
+            self.moves.extend(
+                bits(moved & here)
+                    .map(|lane| (gathered[lane] - start as u32, found.centre[lane] as u16)),
+            );
         }
         self.waiting = waiting;
         self.waiting.clear();
         let mut moves = std::mem::take(&mut self.moves);
         // Two rising lists, which a stable sort merges.
         moves.sort_by_key(|&(place, _)| place);
-        dispatch(Shift { part: self, rows, start, moves: moves.iter().copied() });
+        dispatch(Shift {
+            part: self,
+            rows,
+            start,
+            moves: moves.iter().copied(),
+        });
         self.moves = moves;
         self.moves.clear();
     }
@@ -104,12 +144,19 @@ impl Part {
     /// Gives one row of the chunk another label, which is not sure.
     pub(crate) fn relabel(&mut self, rows: &DenseRows, start: usize, place: usize, label: u16) {
         self.until[place] = f32::NEG_INFINITY;
-        dispatch(Shift { part: self, rows, start, moves: std::iter::once((place as u32, label)) });
+        dispatch(Shift {
+            part: self,
+            rows,
+            start,
+            moves: std::iter::once((place as u32, label)),
+        });
     }
 }
 
 fn panel_of<T>(all: &mut [T], first: usize) -> &mut [T; PANEL] {
-    (&mut all[first..first + PANEL]).try_into().expect("a panel")
+    (&mut all[first..first + PANEL])
+        .try_into()
+        .expect("a panel")
 }
 
 /// Moves rows of a chunk from one cluster's sums to another's: places in the chunk and new labels.
@@ -123,15 +170,27 @@ struct Shift<'a, I> {
 impl<I: Iterator<Item = (u32, u16)>> Kernel for Shift<'_, I> {
     type Output = ();
 
-    #[expect(clippy::inline_always, reason = "it is compiled anew for every instruction set")]
+    #[expect(
+        clippy::inline_always,
+        reason = "it is compiled anew for every instruction set"
+    )]
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
-        let Part { labels, sums, mass, changed, .. } = self.part;
+        let Part {
+            labels,
+            sums,
+            mass,
+            changed,
+            ..
+        } = self.part;
         let d = self.rows.d;
         for (place, new) in self.moves {
             let place = place as usize;
             let old = std::mem::replace(&mut labels[place], new);
-            let (row, weight) = (self.rows.row(self.start + place), self.rows.weight(self.start + place));
+            let (row, weight) = (
+                self.rows.row(self.start + place),
+                self.rows.weight(self.start + place),
+            );
             *changed += 1;
             for (label, weight) in [(old, -weight), (new, weight)] {
                 if label != UNLABELLED {
@@ -160,7 +219,14 @@ mod tests {
         let mut found = Nearest::new();
         for panel in 0..rows.n.div_ceil(PANEL) {
             let here = (rows.n - panel * PANEL).min(PANEL);
-            part.compare(rows, centres, 0, panel, u64::MAX >> (PANEL - here), &mut found);
+            part.compare(
+                rows,
+                centres,
+                0,
+                panel,
+                u64::MAX >> (PANEL - here),
+                &mut found,
+            );
         }
         part.gather(rows, centres, 0, &mut found);
     }
@@ -178,7 +244,10 @@ mod tests {
             };
             let table = Array2::from_shape_simple_fn((n, d), || number(4.0));
             let rows = DenseRows::new(table.view(), None, case % 2 == 1);
-            let mut at: Vec<f64> = (0..k).flat_map(|j| rows.row(j * n / k).to_vec()).map(f64::from).collect();
+            let mut at: Vec<f64> = (0..k)
+                .flat_map(|j| rows.row(j * n / k).to_vec())
+                .map(f64::from)
+                .collect();
             let mut centres = Centres::new(&rows, &at);
             let mut part = Part::new(n, k * d, k);
             for round in 0..12 {
@@ -187,11 +256,20 @@ mod tests {
                 label(&mut fresh, &rows, &centres);
                 assert_eq!(part.labels, fresh.labels, "case {case}, round {round}");
                 assert!(
-                    part.mass == fresh.mass && part.sums.iter().zip(&fresh.sums).all(|(a, b)| (a - b).abs() < 1e-9)
+                    part.mass == fresh.mass
+                        && part
+                            .sums
+                            .iter()
+                            .zip(&fresh.sums)
+                            .all(|(a, b)| (a - b).abs() < 1e-9)
                 );
-                at.iter_mut().for_each(|c| *c += number(1.0) * 0.25f64.powi(round));
+                at.iter_mut()
+                    .for_each(|c| *c += number(1.0) * 0.25f64.powi(round));
                 centres.follow(&rows, &at);
-                sure += part.until[..n].iter().filter(|&&until| until > centres.drift.now()).count();
+                sure += part.until[..n]
+                    .iter()
+                    .filter(|&&until| until > centres.drift.now())
+                    .count();
                 all += n;
             }
         }

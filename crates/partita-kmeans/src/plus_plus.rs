@@ -26,15 +26,27 @@ pub trait DistanceField {
 
 /// Chooses centres: the first by [`DistanceField::first`], every next one the best of so many `candidates` drawn independently (1 is
 /// k-means++, more is greedy k-means++). The last centre is not added to the field.
-pub fn plus_plus(field: &mut impl DistanceField, clusters: usize, candidates: usize, rng: &mut impl Rng) -> Vec<usize> {
+pub fn plus_plus(
+    field: &mut impl DistanceField,
+    clusters: usize,
+    candidates: usize,
+    rng: &mut impl Rng,
+) -> Vec<usize> {
     let mut chosen: Vec<usize> = Vec::with_capacity(clusters);
     while chosen.len() < clusters {
         let next = match chosen.last() {
             None => field.first(rng),
             Some(&last) => {
                 field.add(last);
-                let drawn: Option<Vec<usize>> = (0..candidates.max(1)).map(|_| field.draw(rng)).collect();
-                drawn.map(|drawn| if drawn.len() == 1 { drawn[0] } else { field.best(&drawn) })
+                let drawn: Option<Vec<usize>> =
+                    (0..candidates.max(1)).map(|_| field.draw(rng)).collect();
+                drawn.map(|drawn| {
+                    if drawn.len() == 1 {
+                        drawn[0]
+                    } else {
+                        field.best(&drawn)
+                    }
+                })
             }
         };
         let Some(next) = next else { break };
@@ -94,9 +106,21 @@ impl<'a, P: Points> Field<'a, P> {
     pub fn new(points: &'a P) -> Self {
         let distance = vec![points.first_distance(); points.count()];
         let nearest = vec![0; points.count()];
-        let mass: Vec<f64> = distance.iter().enumerate().map(|(i, distance)| points.weight(i) * distance).collect();
+        let mass: Vec<f64> = distance
+            .iter()
+            .enumerate()
+            .map(|(i, distance)| points.weight(i) * distance)
+            .collect();
         let total = mass.iter().sum();
-        Self { points, distance, nearest, centres: 0, mass, total, ahead: None }
+        Self {
+            points,
+            distance,
+            nearest,
+            centres: 0,
+            mass,
+            total,
+            ahead: None,
+        }
     }
 
     /// The centre that every point is nearest to, by number in the order in which they were added; ties go to the earlier.
@@ -115,8 +139,14 @@ impl<P: Points> DistanceField for Field<'_, P> {
     }
 
     fn add(&mut self, centre: usize) {
-        let ahead = self.ahead.take().filter(|(candidate, _)| *candidate == centre).map(|(_, distances)| distances);
-        let from = ahead.or_else(|| self.points.distances(&[centre]).pop()).unwrap_or_default();
+        let ahead = self
+            .ahead
+            .take()
+            .filter(|(candidate, _)| *candidate == centre)
+            .map(|(_, distances)| distances);
+        let from = ahead
+            .or_else(|| self.points.distances(&[centre]).pop())
+            .unwrap_or_default();
         let first = self.centres == 0;
         self.total = 0.0;
         for (i, from) in from.into_iter().enumerate() {
@@ -135,10 +165,20 @@ impl<P: Points> DistanceField for Field<'_, P> {
 
     fn best(&mut self, candidates: &[usize]) -> usize {
         let loss = |from: &Vec<f64>| -> f64 {
-            let left = self.distance.iter().zip(from).map(|(distance, from)| from.min(*distance)).enumerate();
-            left.map(|(i, distance)| self.points.weight(i) * distance).sum()
+            let left = self
+                .distance
+                .iter()
+                .zip(from)
+                .map(|(distance, from)| from.min(*distance))
+                .enumerate();
+            left.map(|(i, distance)| self.points.weight(i) * distance)
+                .sum()
         };
-        let tables = self.points.distances(candidates).into_iter().zip(candidates);
+        let tables = self
+            .points
+            .distances(candidates)
+            .into_iter()
+            .zip(candidates);
         let valued = tables.map(|(from, &candidate)| (loss(&from), candidate, from));
         let best = valued.reduce(|best, next| if next.0 < best.0 { next } else { best });
         let (_, candidate, from) = best.expect("there is a candidate");
@@ -181,27 +221,40 @@ mod tests {
         }
 
         fn distances(&self, centres: &[usize]) -> Vec<Vec<f64>> {
-            centres.iter().map(|&c| self.0.iter().map(|x| (x - self.0[c]).powi(2)).collect()).collect()
+            centres
+                .iter()
+                .map(|&c| self.0.iter().map(|x| (x - self.0[c]).powi(2)).collect())
+                .collect()
         }
     }
 
     #[test]
     fn a_mark_picks_its_place() {
         let masses = [0.0, 2.0, 0.0, 1.0, 0.0];
-        assert_eq!([0.0, 1.9, 2.0, 2.9, 3.1].map(|mark| pick(&masses, mark)), [1, 1, 3, 3, 3].map(Some));
+        assert_eq!(
+            [0.0, 1.9, 2.0, 2.9, 3.1].map(|mark| pick(&masses, mark)),
+            [1, 1, 3, 3, 3].map(Some)
+        );
         assert_eq!(pick(&[0.0, 0.0], 0.0), None);
     }
 
     #[test]
     fn centres_are_distinct_and_stop_when_all_points_are_covered() {
-        let points = Line(vec![0.0, 5.0, 5.0, 0.0, 9.0, 100.0], vec![1.0, 1.0, 1.0, 1.0, 1.0, 0.0]);
+        let points = Line(
+            vec![0.0, 5.0, 5.0, 0.0, 9.0, 100.0],
+            vec![1.0, 1.0, 1.0, 1.0, 1.0, 0.0],
+        );
         for seed in 0..50 {
             for candidates in [1, 3] {
                 let mut field = Field::new(&points);
                 let chosen = plus_plus(&mut field, 5, candidates, &mut Seed::new(seed).rng());
                 let mut values: Vec<f64> = chosen.iter().map(|&i| points.0[i]).collect();
                 values.sort_by(f64::total_cmp);
-                assert_eq!(values, [0.0, 5.0, 9.0], "the point of weight 0 is never drawn");
+                assert_eq!(
+                    values,
+                    [0.0, 5.0, 9.0],
+                    "the point of weight 0 is never drawn"
+                );
             }
         }
     }
@@ -209,8 +262,9 @@ mod tests {
     #[test]
     fn draws_are_in_proportion_to_weight_times_distance() {
         let points = Line(vec![0.0, 1.0, 2.0], vec![1e12, 4.0, 3.0]);
-        let far = (0..4000)
-            .filter(|&seed| plus_plus(&mut Field::new(&points), 2, 1, &mut Seed::new(seed).rng()).contains(&2));
+        let far = (0..4000).filter(|&seed| {
+            plus_plus(&mut Field::new(&points), 2, 1, &mut Seed::new(seed).rng()).contains(&2)
+        });
         // The first is drawn at 0, the second at 1 or 2 with 4 · 1 to 3 · 4.
         assert!((far.count() as f64 / 4000.0 - 0.75).abs() < 0.03);
     }

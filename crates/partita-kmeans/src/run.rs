@@ -42,14 +42,24 @@ pub struct Fit {
 
 /// Numbers the clusters that have objects through, in the order of their numbers; gives how many there are.
 pub fn compact(labels: &mut [u16]) -> usize {
-    let most = labels.iter().filter(|&&label| label != UNLABELLED).max().map_or(0, |&label| usize::from(label) + 1);
+    let most = labels
+        .iter()
+        .filter(|&&label| label != UNLABELLED)
+        .max()
+        .map_or(0, |&label| usize::from(label) + 1);
     let mut codes = vec![UNLABELLED; most];
-    labels.iter().filter(|&&label| label != UNLABELLED).for_each(|&label| codes[usize::from(label)] = 0);
+    labels
+        .iter()
+        .filter(|&&label| label != UNLABELLED)
+        .for_each(|&label| codes[usize::from(label)] = 0);
     let mut clusters = 0;
     for code in codes.iter_mut().filter(|code| **code != UNLABELLED) {
         *code = clusters;
         clusters += 1;
     }
-    labels.iter_mut().filter(|label| **label != UNLABELLED).for_each(|label| *label = codes[usize::from(*label)]);
+    labels
+        .iter_mut()
+        .filter(|label| **label != UNLABELLED)
+        .for_each(|label| *label = codes[usize::from(*label)]);
     usize::from(clusters)
 }

@@ -32,11 +32,18 @@ impl Centres {
         let at = spec.given.clone().unwrap_or_else(|| {
             let mut at = vec![0.0; k * d];
             for (centre, row) in at.chunks_exact_mut(d).zip(choose(rows, spec)) {
-                rows.row(row).iter().for_each(|&(column, x)| centre[column as usize] = f64::from(x));
+                rows.row(row)
+                    .iter()
+                    .for_each(|&(column, x)| centre[column as usize] = f64::from(x));
             }
             at
         });
-        let mut centres = Self { d, at, tiles: vec![0.0; k.div_ceil(TILE) * TILE * d], squares: vec![0.0; k] };
+        let mut centres = Self {
+            d,
+            at,
+            tiles: vec![0.0; k.div_ceil(TILE) * TILE * d],
+            squares: vec![0.0; k],
+        };
         centres.round();
         centres
     }
@@ -139,7 +146,11 @@ fn assign(
 ) -> Option<usize> {
     let mut half = vec![f32::INFINITY; centres.squares.len().next_multiple_of(TILE)];
     for (half, square) in half.iter_mut().zip(&centres.squares) {
-        *half = if rows.cosine { 0.0 } else { (0.5 * square) as f32 };
+        *half = if rows.cosine {
+            0.0
+        } else {
+            (0.5 * square) as f32
+        };
     }
     let chunk = |(chunk, labels): (usize, &mut [u16])| {
         if progress.stopped() {
@@ -156,27 +167,43 @@ fn assign(
         }
         Some(changed)
     };
-    let changed: Vec<Option<usize>> = labels.par_chunks_mut(CHUNK).enumerate().map(chunk).collect();
+    let changed: Vec<Option<usize>> = labels
+        .par_chunks_mut(CHUNK)
+        .enumerate()
+        .map(chunk)
+        .collect();
     changed.into_iter().sum()
 }
 
 /// The rows of every cluster, rising.
 fn lists(labels: &[u16], clusters: usize) -> Vec<Vec<u32>> {
     let mut lists = vec![Vec::new(); clusters];
-    let labelled = labels.iter().enumerate().filter(|(_, label)| **label != UNLABELLED);
+    let labelled = labels
+        .iter()
+        .enumerate()
+        .filter(|(_, label)| **label != UNLABELLED);
     labelled.for_each(|(row, &label)| lists[usize::from(label)].push(row as u32));
     lists
 }
 
 /// Gives every empty cluster the row that is farthest from its centre.
 fn repair(rows: &SparseRows, centres: &Centres, lists: &mut [Vec<u32>], labels: &mut [u16]) {
-    let labelled = labels.iter().enumerate().filter(|(_, label)| **label != UNLABELLED);
-    let distance = |(row, &label): (usize, &u16)| (centres.distance2(rows, row, usize::from(label)), row);
+    let labelled = labels
+        .iter()
+        .enumerate()
+        .filter(|(_, label)| **label != UNLABELLED);
+    let distance =
+        |(row, &label): (usize, &u16)| (centres.distance2(rows, row, usize::from(label)), row);
     // Rounding leaves a trace of distance between a row and a centre that is its copy.
-    let apart = |&(distance, row): &(f64, usize)| distance > 1e-12 * rows.squares[row].max(f64::MIN_POSITIVE);
+    let apart = |&(distance, row): &(f64, usize)| {
+        distance > 1e-12 * rows.squares[row].max(f64::MIN_POSITIVE)
+    };
     let mut far: Vec<(f64, usize)> = labelled.map(distance).filter(apart).collect();
     far.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    let mut empty = (0..lists.len()).filter(|&j| lists[j].is_empty()).collect::<Vec<usize>>().into_iter();
+    let mut empty = (0..lists.len())
+        .filter(|&j| lists[j].is_empty())
+        .collect::<Vec<usize>>()
+        .into_iter();
     for (_, row) in far {
         let old = usize::from(labels[row]);
         // A cluster that has only this row keeps it.
@@ -198,9 +225,15 @@ fn update(rows: &SparseRows, centres: &mut Centres, lists: &[Vec<u32>]) -> f64 {
         for &row in list {
             let weight = rows.weight(row as usize);
             mass += weight;
-            rows.row(row as usize).iter().for_each(|&(column, x)| sums[column as usize] += weight * f64::from(x));
+            rows.row(row as usize)
+                .iter()
+                .for_each(|&(column, x)| sums[column as usize] += weight * f64::from(x));
         }
-        let length = if rows.cosine { sums.iter().map(|sum| sum * sum).sum::<f64>().sqrt() } else { mass };
+        let length = if rows.cosine {
+            sums.iter().map(|sum| sum * sum).sum::<f64>().sqrt()
+        } else {
+            mass
+        };
         if length <= 0.0 {
             return 0.0;
         }
@@ -212,28 +245,59 @@ fn update(rows: &SparseRows, centres: &mut Centres, lists: &[Vec<u32>]) -> f64 {
         }
         moved
     };
-    let moved: Vec<f64> = centres.at.par_chunks_exact_mut(d).zip(lists).map(cluster).collect();
+    let moved: Vec<f64> = centres
+        .at
+        .par_chunks_exact_mut(d)
+        .zip(lists)
+        .map(cluster)
+        .collect();
     centres.round();
     moved.iter().sum()
 }
 
 /// Numbers the clusters that have rows and measures the result.
-fn finish(rows: &SparseRows, centres: &Centres, mut labels: Vec<u16>, rounds: usize, stopped: Stopped) -> Fit {
+fn finish(
+    rows: &SparseRows,
+    centres: &Centres,
+    mut labels: Vec<u16>,
+    rounds: usize,
+    stopped: Stopped,
+) -> Fit {
     let chunk = |(chunk, labels): (usize, &[u16])| {
-        let labelled = labels.iter().enumerate().filter(|(_, label)| **label != UNLABELLED);
+        let labelled = labels
+            .iter()
+            .enumerate()
+            .filter(|(_, label)| **label != UNLABELLED);
         labelled.fold(0.0, |sum, (place, &label)| {
             let row = chunk * CHUNK + place;
             sum + rows.weight(row) * centres.distance2(rows, row, usize::from(label))
         })
     };
     let sums: Vec<f64> = labels.par_chunks(CHUNK).enumerate().map(chunk).collect();
-    let inertia = sums.iter().sum::<f64>() * if rows.cosine { 0.5 } else { rows.factor.powi(-2) };
+    let inertia = sums.iter().sum::<f64>()
+        * if rows.cosine {
+            0.5
+        } else {
+            rows.factor.powi(-2)
+        };
     let mut used = vec![false; centres.squares.len()];
-    labels.iter().filter(|&&label| label != UNLABELLED).for_each(|&label| used[usize::from(label)] = true);
+    labels
+        .iter()
+        .filter(|&&label| label != UNLABELLED)
+        .for_each(|&label| used[usize::from(label)] = true);
     let kept = (0..used.len()).filter(|&j| used[j]);
-    let at = kept.flat_map(|j| centres.at[j * centres.d..][..centres.d].iter().copied()).collect();
+    let at = kept
+        .flat_map(|j| centres.at[j * centres.d..][..centres.d].iter().copied())
+        .collect();
     let clusters = compact(&mut labels);
-    Fit { labels, centres: at, clusters, inertia, rounds, stopped }
+    Fit {
+        labels,
+        centres: at,
+        clusters,
+        inertia,
+        rounds,
+        stopped,
+    }
 }
 
 #[cfg(test)]
@@ -260,21 +324,40 @@ mod tests {
             let members = Members::draw(150, 100, &mut rng);
             let spec = || RunSpec {
                 clusters: 5,
-                initialization: [Initialization::PlusPlus, Initialization::Greedy, Initialization::Random]
-                    [unit as usize % 3],
+                initialization: [
+                    Initialization::PlusPlus,
+                    Initialization::Greedy,
+                    Initialization::Random,
+                ][unit as usize % 3],
                 seed: Seed::new(unit),
                 members: members.clone(),
                 given: None,
             };
-            let (settings, progress) = (KMeansSettings::default(), ProgressCounter::new(&Silent, 1));
+            let (settings, progress) =
+                (KMeansSettings::default(), ProgressCounter::new(&Silent, 1));
             let (mut dense, rows) = (None, DenseRows::new(table.view(), None, true));
-            lloyd(&rows, &[spec()], &settings, &progress, &mut |_, fit| dense = Some(fit));
+            lloyd(&rows, &[spec()], &settings, &progress, &mut |_, fit| {
+                dense = Some(fit)
+            });
             let held = CsMat::csr_from_dense(table.view(), 0.0);
             let rows = SparseRows::new(held.view(), None, true).unwrap();
-            let (dense, fit) = (dense.unwrap(), lloyd_sparse(&rows, &spec(), &settings, &progress).unwrap());
-            assert_eq!((&fit.labels, fit.rounds, fit.stopped), (&dense.labels, dense.rounds, dense.stopped), "{unit}");
+            let (dense, fit) = (
+                dense.unwrap(),
+                lloyd_sparse(&rows, &spec(), &settings, &progress).unwrap(),
+            );
+            assert_eq!(
+                (&fit.labels, fit.rounds, fit.stopped),
+                (&dense.labels, dense.rounds, dense.stopped),
+                "{unit}"
+            );
             assert!((fit.inertia / dense.inertia - 1.0).abs() < 1e-6);
-            assert_eq!(fit.labels.iter().filter(|&&label| label == UNLABELLED).count(), 50);
+            assert_eq!(
+                fit.labels
+                    .iter()
+                    .filter(|&&label| label == UNLABELLED)
+                    .count(),
+                50
+            );
         }
     }
 }

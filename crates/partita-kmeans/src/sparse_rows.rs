@@ -30,7 +30,11 @@ impl SparseRows {
     ///
     /// # Errors
     /// [`KMeansError`] for no row or column, a number that is not finite, or weights that are not n positive numbers.
-    pub fn new(values: CsMatView<'_, f64>, weights: Option<&[f64]>, cosine: bool) -> Result<Self, KMeansError> {
+    pub fn new(
+        values: CsMatView<'_, f64>,
+        weights: Option<&[f64]>,
+        cosine: bool,
+    ) -> Result<Self, KMeansError> {
         let (rows, columns) = values.shape();
         if rows == 0 || columns == 0 {
             return Err(KMeansError::TooSmall { rows, columns });
@@ -48,14 +52,32 @@ impl SparseRows {
 
     fn of_rows(values: CsMatView<'_, f64>, weights: Option<&[f64]>, cosine: bool) -> Self {
         let (n, d) = values.shape();
-        let largest = values.data().iter().fold(0.0f64, |largest, x| largest.max(x.abs()));
-        let factor = if largest > 0.0 { 2f64.powi(-(largest.log2().floor() as i32)) } else { 1.0 };
+        let largest = values
+            .data()
+            .iter()
+            .fold(0.0f64, |largest, x| largest.max(x.abs()));
+        let factor = if largest > 0.0 {
+            2f64.powi(-(largest.log2().floor() as i32))
+        } else {
+            1.0
+        };
         let (mut ends, mut entries) = (vec![0], Vec::with_capacity(values.nnz()));
         let (mut squares, mut sums) = (Vec::with_capacity(n), vec![0.0f64; d]);
         for row in values.outer_iterator() {
-            let length = if cosine { row.data().iter().map(|x| (x * factor).powi(2)).sum::<f64>().sqrt() } else { 1.0 };
+            let length = if cosine {
+                row.data()
+                    .iter()
+                    .map(|x| (x * factor).powi(2))
+                    .sum::<f64>()
+                    .sqrt()
+            } else {
+                1.0
+            };
             let scale = if length > 0.0 { factor / length } else { 0.0 };
-            let kept = row.iter().map(|(column, &x)| (column as u32, (x * scale) as f32)).filter(|(_, x)| *x != 0.0);
+            let kept = row
+                .iter()
+                .map(|(column, &x)| (column as u32, (x * scale) as f32))
+                .filter(|(_, x)| *x != 0.0);
             let mut square = 0.0;
             for (column, x) in kept {
                 entries.push((column, x));
@@ -67,7 +89,17 @@ impl SparseRows {
         }
         let means: f64 = sums.iter().map(|sum| (sum / n as f64).powi(2)).sum();
         let variance = ((squares.iter().sum::<f64>() / n as f64 - means) / d as f64).max(0.0);
-        Self { n, d, ends, entries, squares, weights: weights.map(<[f64]>::to_vec), factor, variance, cosine }
+        Self {
+            n,
+            d,
+            ends,
+            entries,
+            squares,
+            weights: weights.map(<[f64]>::to_vec),
+            factor,
+            variance,
+            cosine,
+        }
     }
 
     pub(crate) fn row(&self, i: usize) -> &[(u32, f32)] {
@@ -81,10 +113,26 @@ impl SparseRows {
     /// Points of the table's units in ours.
     pub(crate) fn scaled(&self, points: ArrayView2<'_, f64>) -> Vec<f64> {
         let scaled = points.outer_iter().flat_map(|point| {
-            let largest = point.iter().fold(f64::MIN_POSITIVE, |largest, x| largest.max(x.abs()));
-            let length = || point.iter().map(|x| (x / largest).powi(2)).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
-            let factor = if self.cosine { 1.0 / length() } else { self.factor * largest };
-            point.iter().map(|x| x / largest * factor).collect::<Vec<f64>>()
+            let largest = point
+                .iter()
+                .fold(f64::MIN_POSITIVE, |largest, x| largest.max(x.abs()));
+            let length = || {
+                point
+                    .iter()
+                    .map(|x| (x / largest).powi(2))
+                    .sum::<f64>()
+                    .sqrt()
+                    .max(f64::MIN_POSITIVE)
+            };
+            let factor = if self.cosine {
+                1.0 / length()
+            } else {
+                self.factor * largest
+            };
+            point
+                .iter()
+                .map(|x| x / largest * factor)
+                .collect::<Vec<f64>>()
         });
         scaled.collect()
     }
@@ -104,7 +152,9 @@ impl PanelRows for SparseRows {
 
     fn point(&self, row: usize) -> Self::Point {
         let mut all = vec![0.0; self.d];
-        self.row(row).iter().for_each(|&(column, x)| all[column as usize] = x);
+        self.row(row)
+            .iter()
+            .for_each(|&(column, x)| all[column as usize] = x);
         (all, self.squares[row])
     }
 
@@ -114,7 +164,10 @@ impl PanelRows for SparseRows {
             if row >= self.n {
                 return 0.0;
             }
-            let products = self.row(row).iter().map(|&(column, x)| f64::from(x) * f64::from(point[column as usize]));
+            let products = self
+                .row(row)
+                .iter()
+                .map(|&(column, x)| f64::from(x) * f64::from(point[column as usize]));
             (self.squares[row] + square - 2.0 * products.sum::<f64>()).max(0.0) as f32
         })
     }

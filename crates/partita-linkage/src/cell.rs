@@ -1,5 +1,8 @@
 //! Cells of a matrix of sums, and the least score in a row of them.
-#![expect(clippy::inline_always, reason = "loops are compiled for wide vectors only where they are inlined")]
+#![expect(
+    clippy::inline_always,
+    reason = "loops are compiled for wide vectors only where they are inlined"
+)]
 
 use partita_kernels::{Kernel, Simd, dispatch};
 
@@ -46,7 +49,12 @@ pub(crate) fn least<T: Cell>(
     spread: &[f64],
     score: impl Fn(f64, f64, f64) -> f64 + Copy,
 ) -> (f64, usize) {
-    dispatch(Least { row, sizes, spread, score })
+    dispatch(Least {
+        row,
+        sizes,
+        spread,
+        score,
+    })
 }
 
 /// [`least`], compiled for the vectors of this processor.
@@ -62,22 +70,37 @@ impl<T: Cell, S: Fn(f64, f64, f64) -> f64 + Copy> Kernel for Least<'_, T, S> {
 
     #[inline(always)]
     fn run<V: Simd>(self, _: V) -> (f64, usize) {
-        let Self { row, sizes, spread, score } = self;
+        let Self {
+            row,
+            sizes,
+            spread,
+            score,
+        } = self;
         let (mut best, mut start) = (f64::INFINITY, 0);
-        let blocks = row.chunks(BLOCK).zip(sizes.chunks(BLOCK)).zip(spread.chunks(BLOCK)).enumerate();
+        let blocks = row
+            .chunks(BLOCK)
+            .zip(sizes.chunks(BLOCK))
+            .zip(spread.chunks(BLOCK))
+            .enumerate();
         for (at, ((row, sizes), spread)) in blocks {
             let here = block_least(row, sizes, spread, score);
             if here < best {
                 (best, start) = (here, at * BLOCK);
             }
         }
-        let place = (start..row.len()).find(|&at| score(row[at].value(), sizes[at], spread[at]) == best);
+        let place =
+            (start..row.len()).find(|&at| score(row[at].value(), sizes[at], spread[at]) == best);
         (best, place.expect("a cluster has another besides it"))
     }
 }
 
 #[inline(always)]
-fn block_least<T: Cell>(row: &[T], sizes: &[f64], spread: &[f64], score: impl Fn(f64, f64, f64) -> f64 + Copy) -> f64 {
+fn block_least<T: Cell>(
+    row: &[T],
+    sizes: &[f64],
+    spread: &[f64],
+    score: impl Fn(f64, f64, f64) -> f64 + Copy,
+) -> f64 {
     const LANES: usize = 8;
     let mut best = [f64::INFINITY; LANES];
     let (rows, rest) = row.as_chunks::<LANES>();
@@ -89,6 +112,13 @@ fn block_least<T: Cell>(row: &[T], sizes: &[f64], spread: &[f64], score: impl Fn
             best[lane] = if here < best[lane] { here } else { best[lane] };
         }
     }
-    let rest = rest.iter().zip(size_rest).zip(spread_rest).map(|((cell, &b), &v)| score(cell.value(), b, v));
-    best.into_iter().chain(rest).fold(f64::INFINITY, |least, here| if here < least { here } else { least })
+    let rest = rest
+        .iter()
+        .zip(size_rest)
+        .zip(spread_rest)
+        .map(|((cell, &b), &v)| score(cell.value(), b, v));
+    best.into_iter().chain(rest).fold(
+        f64::INFINITY,
+        |least, here| if here < least { here } else { least },
+    )
 }

@@ -83,7 +83,11 @@ pub enum LinkageError {
 ///
 /// # Cost
 /// O(n²) time (centroid link: O(n² log n) usually), no memory besides the matrix.
-pub fn link(condensed: Vec<f64>, objects: usize, linkage: Linkage) -> Result<Dendrogram, LinkageError> {
+pub fn link(
+    condensed: Vec<f64>,
+    objects: usize,
+    linkage: Linkage,
+) -> Result<Dendrogram, LinkageError> {
     tree(condensed, objects, linkage, |value| value)
 }
 
@@ -91,7 +95,11 @@ pub fn link(condensed: Vec<f64>, objects: usize, linkage: Linkage) -> Result<Den
 ///
 /// # Errors
 /// As [`link`].
-pub fn link_f32(condensed: Vec<f32>, objects: usize, linkage: Linkage) -> Result<Dendrogram, LinkageError> {
+pub fn link_f32(
+    condensed: Vec<f32>,
+    objects: usize,
+    linkage: Linkage,
+) -> Result<Dendrogram, LinkageError> {
     tree(condensed, objects, linkage, f64::from)
 }
 
@@ -116,18 +124,32 @@ fn tree<T: Float>(
         height: widen(step.dissimilarity),
         size: step.size as u32,
     };
-    Ok(Dendrogram::new(objects, steps.steps().iter().map(merge).collect()))
+    Ok(Dendrogram::new(
+        objects,
+        steps.steps().iter().map(merge).collect(),
+    ))
 }
 
 /// Refuses what is no condensed matrix of so many objects.
-pub(crate) fn check<T: Copy>(condensed: &[T], objects: usize, widen: impl Fn(T) -> f64) -> Result<(), LinkageError> {
+pub(crate) fn check<T: Copy>(
+    condensed: &[T],
+    objects: usize,
+    widen: impl Fn(T) -> f64,
+) -> Result<(), LinkageError> {
     if condensed.len() != objects * objects.saturating_sub(1) / 2 {
-        return Err(LinkageError::Length { found: condensed.len(), objects });
+        return Err(LinkageError::Length {
+            found: condensed.len(),
+            objects,
+        });
     }
     let valid = |value: &T| (0.0..f64::INFINITY).contains(&widen(*value));
     if let Some(bad) = condensed.iter().position(|value| !valid(value)) {
         let (left, right) = ends(bad, objects);
-        return Err(LinkageError::Value { left, right, value: widen(condensed[bad]) });
+        return Err(LinkageError::Value {
+            left,
+            right,
+            value: widen(condensed[bad]),
+        });
     }
     Ok(())
 }
@@ -152,14 +174,34 @@ mod tests {
         let tree = link(vec![1.0, 5.0, 7.0, 4.0, 6.0, 2.0], 4, Linkage::Average).unwrap();
         let heights: Vec<f64> = tree.merges().iter().map(|merge| merge.height).collect();
         assert_eq!(heights, [1.0, 2.0, 5.5]);
-        assert_eq!((tree.merges()[2].left, tree.merges()[2].right, tree.merges()[2].size), (4, 5, 4));
+        assert_eq!(
+            (
+                tree.merges()[2].left,
+                tree.merges()[2].right,
+                tree.merges()[2].size
+            ),
+            (4, 5, 4)
+        );
     }
 
     #[test]
     fn what_is_no_matrix_is_refused() {
-        assert_eq!(link(vec![1.0], 3, Linkage::Single), Err(LinkageError::Length { found: 1, objects: 3 }));
+        assert_eq!(
+            link(vec![1.0], 3, Linkage::Single),
+            Err(LinkageError::Length {
+                found: 1,
+                objects: 3
+            })
+        );
         let error = link(vec![1.0, 2.0, f64::NAN], 3, Linkage::Single).unwrap_err();
-        assert!(matches!(error, LinkageError::Value { left: 1, right: 2, .. }));
+        assert!(matches!(
+            error,
+            LinkageError::Value {
+                left: 1,
+                right: 2,
+                ..
+            }
+        ));
         assert_eq!(link(vec![], 1, Linkage::Ward).unwrap().merges(), []);
     }
 }

@@ -32,7 +32,11 @@ pub fn longest_lifetime(tree: &Dendrogram) -> usize {
     let (mut best, mut longest) = (1, 0.0);
     for clusters in 2..=tree.objects() {
         let ends = merges.len() + 1 - clusters;
-        let begins = if ends == 0 { 0.0 } else { merges[ends - 1].height };
+        let begins = if ends == 0 {
+            0.0
+        } else {
+            merges[ends - 1].height
+        };
         if merges[ends].height - begins > longest + same {
             (best, longest) = (clusters, merges[ends].height - begins);
         }
@@ -44,7 +48,11 @@ pub fn longest_lifetime(tree: &Dendrogram) -> usize {
 pub fn leaf_order(tree: &Dendrogram) -> Vec<u32> {
     let n = tree.objects();
     let mut order = Vec::with_capacity(n);
-    let mut open: Vec<u32> = (0..n + tree.merges().len()).next_back().map(|root| root as u32).into_iter().collect();
+    let mut open: Vec<u32> = (0..n + tree.merges().len())
+        .next_back()
+        .map(|root| root as u32)
+        .into_iter()
+        .collect();
     while let Some(node) = open.pop() {
         match (node as usize).checked_sub(n) {
             None => order.push(node),
@@ -114,6 +122,9 @@ mod tests {
     fn what_is_all_the_same_is_one_cluster() {
         let same = link(vec![0.0; 3], 3, Linkage::Single).unwrap();
         assert_eq!(longest_lifetime(&same), 1);
-        assert_eq!(longest_lifetime(&link(vec![], 1, Linkage::Single).unwrap()), 1);
+        assert_eq!(
+            longest_lifetime(&link(vec![], 1, Linkage::Single).unwrap()),
+            1
+        );
     }
 }

@@ -22,9 +22,17 @@ pub(crate) fn generic(
     }
     let mut merged = Vec::with_capacity(n - 1);
     while store.alive() > 1 {
-        let closer =
-            |best: u32, slot: u32| if nearest[slot as usize].0 < nearest[best as usize].0 { slot } else { best };
-        let one = store.living().reduce(closer).expect("two clusters are left");
+        let closer = |best: u32, slot: u32| {
+            if nearest[slot as usize].0 < nearest[best as usize].0 {
+                slot
+            } else {
+                best
+            }
+        };
+        let one = store
+            .living()
+            .reduce(closer)
+            .expect("two clusters are left");
         let other = nearest[one as usize].1;
         let (a, b) = (one.min(other), one.max(other));
         merged.push(Merged::new(a, b, store.merge(a, b)));

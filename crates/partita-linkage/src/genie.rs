@@ -135,9 +135,17 @@ struct OpenEdges {
 impl OpenEdges {
     /// Places are counted from 1; 0 is the head and the end.
     fn new(edges: usize) -> Self {
-        let next = (1..=edges + 1).map(|at| if at > edges { 0 } else { at }).collect();
-        let before = (0..=edges).map(|at| if at == 0 { edges } else { at - 1 }).collect();
-        Self { next, before, sought: (0, 0) }
+        let next = (1..=edges + 1)
+            .map(|at| if at > edges { 0 } else { at })
+            .collect();
+        let before = (0..=edges)
+            .map(|at| if at == 0 { edges } else { at - 1 })
+            .collect();
+        Self {
+            next,
+            before,
+            sought: (0, 0),
+        }
     }
 
     fn head(&self) -> Option<usize> {
@@ -146,7 +154,11 @@ impl OpenEdges {
 
     /// The first that qualifies. Sizes only grow: what did not qualify for a size never will.
     fn first(&mut self, size: u64, mut qualifies: impl FnMut(usize) -> bool) -> Option<usize> {
-        let mut at = if self.sought.0 == size { self.sought.1 } else { self.next[0] };
+        let mut at = if self.sought.0 == size {
+            self.sought.1
+        } else {
+            self.next[0]
+        };
         while at != 0 && !qualifies(at - 1) {
             at = self.next[at];
         }
@@ -188,24 +200,38 @@ mod tests {
         let mut parts: Vec<Vec<usize>> = (0..rows.nrows()).map(|i| vec![i]).collect();
         let between = |a: &[usize], b: &[usize]| {
             let pairs = a.iter().flat_map(|&i| b.iter().map(move |&j| (i, j)));
-            pairs.map(|(i, j)| distance(rows, i, j)).fold(f64::INFINITY, f64::min)
+            pairs
+                .map(|(i, j)| distance(rows, i, j))
+                .fold(f64::INFINITY, f64::min)
         };
         while parts.len() > clusters {
             let (k, n) = (parts.len() as f64, rows.nrows() as f64);
-            let pairs: Vec<(usize, usize)> =
-                (0..parts.len()).flat_map(|a| (a + 1..parts.len()).map(move |b| (a, b))).collect();
-            let sum: f64 = pairs.iter().map(|&(a, b)| (parts[a].len() as f64 - parts[b].len() as f64).abs()).sum();
+            let pairs: Vec<(usize, usize)> = (0..parts.len())
+                .flat_map(|a| (a + 1..parts.len()).map(move |b| (a, b)))
+                .collect();
+            let sum: f64 = pairs
+                .iter()
+                .map(|&(a, b)| (parts[a].len() as f64 - parts[b].len() as f64).abs())
+                .sum();
             let smallest = parts.iter().map(Vec::len).min().unwrap();
             let may = |&&(a, b): &&(usize, usize)| {
                 sum / ((k - 1.0) * n) <= gini || parts[a].len().min(parts[b].len()) == smallest
             };
-            let nearest = pairs.iter().filter(may).map(|&(a, b)| (between(&parts[a], &parts[b]), a, b));
-            let (_, a, b) = nearest.min_by(|one, other| one.0.total_cmp(&other.0)).unwrap();
+            let nearest = pairs
+                .iter()
+                .filter(may)
+                .map(|&(a, b)| (between(&parts[a], &parts[b]), a, b));
+            let (_, a, b) = nearest
+                .min_by(|one, other| one.0.total_cmp(&other.0))
+                .unwrap();
             let more = parts.remove(b);
             parts[a].extend(more);
         }
         let mut labels = vec![0; rows.nrows()];
-        parts.iter().zip(0..).for_each(|(part, label)| part.iter().for_each(|&i| labels[i] = label));
+        parts
+            .iter()
+            .zip(0..)
+            .for_each(|(part, label)| part.iter().for_each(|&i| labels[i] = label));
         Partition::new(labels, clusters).unwrap().by_appearance()
     }
 
@@ -217,7 +243,11 @@ mod tests {
             for gini in [0.0, 0.1, 0.3, 0.5, 0.7, 1.0] {
                 let tree = genie(rows.nrows(), &edges, gini);
                 for clusters in [2, 3, 7] {
-                    assert_eq!(cut(&tree, clusters), naive(&rows, gini, clusters), "{seed} {gini} {clusters}");
+                    assert_eq!(
+                        cut(&tree, clusters),
+                        naive(&rows, gini, clusters),
+                        "{seed} {gini} {clusters}"
+                    );
                 }
             }
         }
@@ -241,8 +271,14 @@ mod tests {
         let edges = spanning_tree(same.view(), &Silent).unwrap();
         assert!(edges.iter().all(|edge| edge.0 == 0.0) && edges.len() == 8);
         assert_eq!(cut(&genie(9, &edges, 0.3), 3).clusters(), 3);
-        assert_eq!(spanning_tree(Array2::zeros((1, 2)).view(), &Silent), Ok(vec![]));
+        assert_eq!(
+            spanning_tree(Array2::zeros((1, 2)).view(), &Silent),
+            Ok(vec![])
+        );
         assert_eq!(cut(&genie(1, &[], 0.3), 1).labels(), [0]);
-        assert_eq!(cut(&genie(4, &[(1.0, 0, 2)], 0.3), 3).labels(), [0, 1, 0, 2]);
+        assert_eq!(
+            cut(&genie(4, &[(1.0, 0, 2)], 0.3), 3).labels(),
+            [0, 1, 0, 2]
+        );
     }
 }

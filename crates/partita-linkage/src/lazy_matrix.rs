@@ -63,7 +63,8 @@ pub(crate) fn chain_limit(objects: usize) -> usize {
 /// Cells that exist at once, at most: when t of n clusters have merged, min(t, n − t) rows of merged clusters of
 /// at most 4/3 (n − t) columns.
 pub(crate) fn cells(objects: usize) -> usize {
-    (objects.saturating_mul(objects) / 3).saturating_add((chain_limit(objects) + 3).saturating_mul(objects))
+    (objects.saturating_mul(objects) / 3)
+        .saturating_add((chain_limit(objects) + 3).saturating_mul(objects))
 }
 
 /// Cells of 32 bits, and later of 64 bits (both, while they are widened), that exist at once, at most.
@@ -72,7 +73,10 @@ pub(crate) fn widths(objects: usize, unit: u64) -> (usize, usize) {
     let product = u64::from(u32::MAX) / unit.max(1);
     let merges = (2 * product.isqrt()).saturating_sub(2).min(objects as u64) as usize;
     let alive = objects - merges;
-    let (square, chain) = (alive.saturating_mul(alive), (chain_limit(objects) + 3).saturating_mul(alive));
+    let (square, chain) = (
+        alive.saturating_mul(alive),
+        (chain_limit(objects) + 3).saturating_mul(alive),
+    );
     let merged = (square.saturating_mul(4) / 3).saturating_add(chain.saturating_mul(4) / 3);
     let wide = cells(objects).min(merged);
     (cells(objects), wide.saturating_add(wide.div_ceil(2)))
@@ -80,9 +84,18 @@ pub(crate) fn widths(objects: usize, unit: u64) -> (usize, usize) {
 
 impl<'a, T: Cell> LazyMatrix<'a, T> {
     /// The matrix before any merge, with at most `limit` bytes of rows. Under centroid link all rows of merged clusters stay.
-    pub(crate) fn new(rows: &'a dyn Rows, weights: &'a [u32], linkage: Linkage, limit: u64) -> Self {
+    pub(crate) fn new(
+        rows: &'a dyn Rows,
+        weights: &'a [u32],
+        linkage: Linkage,
+        limit: u64,
+    ) -> Self {
         let n = rows.objects();
-        let limit = if linkage == Linkage::Centroid { u64::MAX } else { at_least(limit, n) };
+        let limit = if linkage == Linkage::Centroid {
+            u64::MAX
+        } else {
+            at_least(limit, n)
+        };
         Self {
             rows,
             weights,
@@ -116,7 +129,11 @@ impl<'a, T: Cell> LazyMatrix<'a, T> {
 
     /// Living slots in ascending order.
     pub(crate) fn living(&self) -> impl Iterator<Item = u32> + '_ {
-        self.slots.iter().zip(&self.sizes).filter(|(_, size)| !size.is_nan()).map(|(&slot, _)| slot)
+        self.slots
+            .iter()
+            .zip(&self.sizes)
+            .filter(|(_, size)| !size.is_nan())
+            .map(|(&slot, _)| slot)
     }
 
     pub(crate) fn size(&self, slot: u32) -> f64 {
@@ -128,7 +145,10 @@ impl<'a, T: Cell> LazyMatrix<'a, T> {
         if matches!(self.linkage, Linkage::Single | Linkage::Complete) || size_of::<T>() == 8 {
             return true;
         }
-        let largest = self.sizes.iter().fold(size, |most, &size| if size > most { size } else { most });
+        let largest = self
+            .sizes
+            .iter()
+            .fold(size, |most, &size| if size > most { size } else { most });
         largest * size * self.rows.unit() as f64 <= f64::from(u32::MAX)
     }
 
@@ -178,9 +198,13 @@ impl<'a, T: Cell> LazyMatrix<'a, T> {
         let log = &self.log[self.seen[slot as usize] as usize..];
         let row = &mut self.cells[range];
         if self.linkage == Linkage::Complete {
-            log.iter().for_each(|&(into, from)| row[into as usize] = row[into as usize].larger(row[from as usize]));
+            log.iter().for_each(|&(into, from)| {
+                row[into as usize] = row[into as usize].larger(row[from as usize])
+            });
         } else {
-            log.iter().for_each(|&(into, from)| row[into as usize] = row[into as usize].plus(row[from as usize]));
+            log.iter().for_each(|&(into, from)| {
+                row[into as usize] = row[into as usize].plus(row[from as usize])
+            });
         }
         self.seen[slot as usize] = self.log.len() as u32;
     }
@@ -211,11 +235,14 @@ impl<'a, T: Cell> LazyMatrix<'a, T> {
         let row = &mut self.cells[range];
         let given = self.packed.iter().zip(&self.buffer);
         if self.linkage == Linkage::Complete {
-            given.for_each(|(&at, &d)| row[at as usize] = row[at as usize].larger(T::of(u64::from(d))));
+            given.for_each(|(&at, &d)| {
+                row[at as usize] = row[at as usize].larger(T::of(u64::from(d)))
+            });
         } else {
             let weight = u64::from(self.weights[object as usize]);
             for ((&at, &d), &other) in given.zip(self.weights) {
-                row[at as usize] = row[at as usize].plus(T::of(u64::from(d) * weight * u64::from(other)));
+                row[at as usize] =
+                    row[at as usize].plus(T::of(u64::from(d) * weight * u64::from(other)));
             }
         }
     }
@@ -229,8 +256,13 @@ impl<'a, T: Cell> LazyMatrix<'a, T> {
         }
         if self.cells.capacity() < self.cells.len() + columns {
             let len = self.cells.len();
-            let all = if len == 0 { cells(columns).min(columns * columns) } else { len + len / 2 };
-            self.cells.reserve_exact(all.min(most).max(len + columns) - len);
+            let all = if len == 0 {
+                cells(columns).min(columns * columns)
+            } else {
+                len + len / 2
+            };
+            self.cells
+                .reserve_exact(all.min(most).max(len + columns) - len);
         }
         self.cells.resize(self.cells.len() + columns, T::default());
         (self.cells.len() / columns) as u32 - 1
@@ -238,13 +270,18 @@ impl<'a, T: Cell> LazyMatrix<'a, T> {
 
     /// Living slots whose rows exist.
     fn stored(&self) -> impl Iterator<Item = u32> + '_ {
-        self.living().filter(|&slot| self.place[slot as usize] != NONE)
+        self.living()
+            .filter(|&slot| self.place[slot as usize] != NONE)
     }
 
     /// Drops the rows of an eighth of the clusters, the smallest; none (false) where none may go.
     fn drop_rows(&mut self) -> bool {
         let may = |&slot: &u32| slot != self.pinned;
-        let mut rows: Vec<(f64, u32)> = self.stored().filter(may).map(|slot| (self.size(slot), slot)).collect();
+        let mut rows: Vec<(f64, u32)> = self
+            .stored()
+            .filter(may)
+            .map(|slot| (self.size(slot), slot))
+            .collect();
         rows.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         rows.truncate(rows.len().div_ceil(8));
         for &(_, slot) in &rows {
@@ -273,9 +310,15 @@ impl<'a, T: Cell> LazyMatrix<'a, T> {
         let row = &self.cells[self.range(slot)];
         let (score, at) = match self.linkage {
             Linkage::Average => least(row, &self.sizes, &self.spread, |s, b, _| s / b),
-            Linkage::Ward => least(row, &self.sizes, &self.spread, |s, b, v| ward(s, size, b, spread, v)),
-            Linkage::Centroid => least(row, &self.sizes, &self.spread, |s, b, v| centroid(s, size, b, spread, v)),
-            Linkage::Single | Linkage::Complete => least(row, &self.sizes, &self.spread, |s, b, _| s + 0.0 * b),
+            Linkage::Ward => least(row, &self.sizes, &self.spread, |s, b, v| {
+                ward(s, size, b, spread, v)
+            }),
+            Linkage::Centroid => least(row, &self.sizes, &self.spread, |s, b, v| {
+                centroid(s, size, b, spread, v)
+            }),
+            Linkage::Single | Linkage::Complete => {
+                least(row, &self.sizes, &self.spread, |s, b, _| s + 0.0 * b)
+            }
         };
         self.sizes[own] = size;
         (score, self.slots[at])
@@ -283,9 +326,18 @@ impl<'a, T: Cell> LazyMatrix<'a, T> {
 
     /// How near two clusters are under centroid link; the row of the first is up to date.
     pub(crate) fn centroids(&self, a: u32, b: u32) -> f64 {
-        let (i, j) = (self.column[a as usize] as usize, self.column[b as usize] as usize);
+        let (i, j) = (
+            self.column[a as usize] as usize,
+            self.column[b as usize] as usize,
+        );
         let sum = self.cells[self.range(a)][j].value();
-        centroid(sum, self.sizes[i], self.sizes[j], self.spread[i], self.spread[j])
+        centroid(
+            sum,
+            self.sizes[i],
+            self.sizes[j],
+            self.spread[i],
+            self.spread[j],
+        )
     }
 
     /// Merges two clusters, the smaller slot first, and says at which height.
@@ -294,7 +346,10 @@ impl<'a, T: Cell> LazyMatrix<'a, T> {
         self.pinned = a;
         self.touch(b);
         self.pinned = NONE;
-        let (i, j) = (self.column[a as usize] as usize, self.column[b as usize] as usize);
+        let (i, j) = (
+            self.column[a as usize] as usize,
+            self.column[b as usize] as usize,
+        );
         let shared = self.cells[self.range(a)][j];
         let height = self.height(shared.value(), i, j);
         self.add_rows(a, b);
@@ -324,9 +379,13 @@ impl<'a, T: Cell> LazyMatrix<'a, T> {
             (&mut high[..columns], &low[from])
         };
         if self.linkage == Linkage::Complete {
-            row.iter_mut().zip(other).for_each(|(cell, &other)| *cell = cell.larger(other));
+            row.iter_mut()
+                .zip(other)
+                .for_each(|(cell, &other)| *cell = cell.larger(other));
         } else {
-            row.iter_mut().zip(other).for_each(|(cell, &other)| *cell = cell.plus(other));
+            row.iter_mut()
+                .zip(other)
+                .for_each(|(cell, &other)| *cell = cell.plus(other));
         }
     }
 
@@ -343,11 +402,16 @@ impl<'a, T: Cell> LazyMatrix<'a, T> {
 
     /// Brings all rows up to date and drops dead columns.
     fn pack(&mut self) {
-        let mut stored: Vec<(u32, u32)> =
-            self.living().map(|slot| (self.place[slot as usize], slot)).filter(|row| row.0 != NONE).collect();
+        let mut stored: Vec<(u32, u32)> = self
+            .living()
+            .map(|slot| (self.place[slot as usize], slot))
+            .filter(|row| row.0 != NONE)
+            .collect();
         stored.sort_unstable();
         stored.iter().for_each(|&(_, slot)| self.touch(slot));
-        let kept: Vec<u32> = (0..self.slots.len() as u32).filter(|&at| !self.sizes[at as usize].is_nan()).collect();
+        let kept: Vec<u32> = (0..self.slots.len() as u32)
+            .filter(|&at| !self.sizes[at as usize].is_nan())
+            .collect();
         let (old, new) = (self.slots.len(), kept.len());
         for (at, &(place, slot)) in stored.iter().enumerate() {
             let from = place as usize * old;
@@ -363,16 +427,27 @@ impl<'a, T: Cell> LazyMatrix<'a, T> {
 
     fn repack_columns(&mut self, kept: &[u32]) {
         let mut into: Vec<u32> = (0..self.slots.len() as u32).collect();
-        self.log.iter().rev().for_each(|&(to, from)| into[from as usize] = into[to as usize]);
+        self.log
+            .iter()
+            .rev()
+            .for_each(|&(to, from)| into[from as usize] = into[to as usize]);
         let mut renumbered = vec![NONE; self.slots.len()];
-        kept.iter().enumerate().for_each(|(at, &column)| renumbered[column as usize] = at as u32);
+        kept.iter()
+            .enumerate()
+            .for_each(|(at, &column)| renumbered[column as usize] = at as u32);
         for packed in &mut self.packed {
             *packed = renumbered[into[*packed as usize] as usize];
         }
         let pick = |values: &[f64]| kept.iter().map(|&column| values[column as usize]).collect();
         (self.sizes, self.spread) = (pick(&self.sizes), pick(&self.spread));
-        self.slots = kept.iter().map(|&column| self.slots[column as usize]).collect();
-        self.slots.iter().enumerate().for_each(|(at, &slot)| self.column[slot as usize] = at as u32);
+        self.slots = kept
+            .iter()
+            .map(|&column| self.slots[column as usize])
+            .collect();
+        self.slots
+            .iter()
+            .enumerate()
+            .for_each(|(at, &slot)| self.column[slot as usize] = at as u32);
         self.log.clear();
     }
 }

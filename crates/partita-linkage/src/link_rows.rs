@@ -42,21 +42,33 @@ fn link_within(
 ) -> Result<Dendrogram, LinkageError> {
     let objects = rows.objects();
     if weights.len() != objects || weights.contains(&0) {
-        return Err(LinkageError::Weights { found: weights.len(), objects });
+        return Err(LinkageError::Weights {
+            found: weights.len(),
+            objects,
+        });
     }
     if objects < 2 {
         return Ok(Dendrogram::new(objects, Vec::new()));
     }
     let total: f64 = weights.iter().map(|&weight| f64::from(weight)).sum();
     if total * total / 4.0 * rows.unit() as f64 > u64::MAX as f64 {
-        return Err(LinkageError::Unit { unit: rows.unit(), weight: total });
+        return Err(LinkageError::Unit {
+            unit: rows.unit(),
+            weight: total,
+        });
     }
     match linkage {
         Linkage::Single => minimum_spanning_tree(rows, weights, monitor),
-        Linkage::Centroid => generic(LazyMatrix::new(rows, weights, linkage, limit), weights, monitor),
-        Linkage::Complete | Linkage::Average | Linkage::Ward => {
-            nn_chain(LazyMatrix::new(rows, weights, linkage, limit), weights, monitor)
-        }
+        Linkage::Centroid => generic(
+            LazyMatrix::new(rows, weights, linkage, limit),
+            weights,
+            monitor,
+        ),
+        Linkage::Complete | Linkage::Average | Linkage::Ward => nn_chain(
+            LazyMatrix::new(rows, weights, linkage, limit),
+            weights,
+            monitor,
+        ),
     }
 }
 
@@ -71,7 +83,10 @@ pub fn bytes(objects: usize, unit: u64, linkage: Linkage) -> u64 {
         Linkage::Centroid => cells.saturating_mul(8),
         Linkage::Average | Linkage::Ward => {
             let (narrow, wide) = crate::lazy_matrix::widths(objects, unit);
-            (narrow as u64).saturating_mul(4).max((wide as u64).saturating_mul(8)).min(most)
+            (narrow as u64)
+                .saturating_mul(4)
+                .max((wide as u64).saturating_mul(8))
+                .min(most)
         }
     };
     (objects as u64).saturating_mul(72).saturating_add(rows)
@@ -100,7 +115,9 @@ mod tests {
             self.1.fetch_add(1, Ordering::Relaxed);
             let pair = |other: usize| (object.min(other) * self.0 + object.max(other)) as u64;
             let mixed = |other: usize| pair(other).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 44;
-            row.iter_mut().enumerate().for_each(|(other, row)| *row = mixed(other) as u32);
+            row.iter_mut()
+                .enumerate()
+                .for_each(|(other, row)| *row = mixed(other) as u32);
         }
     }
 
@@ -112,12 +129,21 @@ mod tests {
         for linkage in [Linkage::Average, Linkage::Complete, Linkage::Ward] {
             let within = |limit| {
                 rows.1.store(0, Ordering::Relaxed);
-                (link_within(&rows, &weights, linkage, limit, &Silent).unwrap(), rows.1.load(Ordering::Relaxed))
+                (
+                    link_within(&rows, &weights, linkage, limit, &Silent).unwrap(),
+                    rows.1.load(Ordering::Relaxed),
+                )
             };
             let ((few, made), (all, needed)) = (within(0), within(u64::MAX));
             assert_eq!(few, all, "{linkage:?}");
-            assert!(made > needed + 500, "{linkage:?}: {made} rows beside {needed}");
-            assert!(made < 20 * needed, "{linkage:?}: {made} rows beside {needed}");
+            assert!(
+                made > needed + 500,
+                "{linkage:?}: {made} rows beside {needed}"
+            );
+            assert!(
+                made < 20 * needed,
+                "{linkage:?}: {made} rows beside {needed}"
+            );
         }
     }
 }

@@ -17,7 +17,12 @@ pub(crate) struct Merged {
 
 impl Merged {
     pub(crate) fn new(a: u32, b: u32, height: f64) -> Self {
-        Self { left: a.min(b), right: a.max(b), height, stage: 1 }
+        Self {
+            left: a.min(b),
+            right: a.max(b),
+            height,
+            stage: 1,
+        }
     }
 }
 
@@ -31,7 +36,12 @@ pub(crate) fn as_they_come(merged: &[Merged], weights: &[u32]) -> Dendrogram {
         let (a, b) = (node[left], node[right]);
         node[left] = (n + at) as u32;
         sizes[left] += sizes[right];
-        Merge { left: a.min(b), right: a.max(b), height: merged.height, size: sizes[left] }
+        Merge {
+            left: a.min(b),
+            right: a.max(b),
+            height: merged.height,
+            size: sizes[left],
+        }
     };
     Dendrogram::new(n, merged.iter().enumerate().map(merge).collect())
 }
@@ -53,7 +63,10 @@ impl PartialOrd for Ready {
 impl Ord for Ready {
     fn cmp(&self, other: &Self) -> Ordering {
         let rank = |merged: &Merged| (merged.stage, merged.left, merged.right);
-        self.0.height.total_cmp(&other.0.height).then(rank(&self.0).cmp(&rank(&other.0)))
+        self.0
+            .height
+            .total_cmp(&other.0.height)
+            .then(rank(&self.0).cmp(&rank(&other.0)))
     }
 }
 
@@ -65,14 +78,20 @@ pub(crate) fn in_order(mut merged: Vec<Merged>, weights: &[u32]) -> Dendrogram {
     let (mut parent, mut parts) = (vec![none; merged.len()], vec![0u8; merged.len()]);
     for at in 0..merged.len() {
         let (left, right) = (merged[at].left as usize, merged[at].right as usize);
-        for part in [last[left], last[right]].into_iter().filter(|&part| part != none) {
+        for part in [last[left], last[right]]
+            .into_iter()
+            .filter(|&part| part != none)
+        {
             merged[at].height = merged[at].height.max(merged[part].height);
             (parent[part], parts[at]) = (at, parts[at] + 1);
         }
         last[left] = at;
     }
     let ready = |at: usize| Reverse(Ready(merged[at], at));
-    let mut heap: BinaryHeap<_> = (0..merged.len()).filter(|&at| parts[at] == 0).map(ready).collect();
+    let mut heap: BinaryHeap<_> = (0..merged.len())
+        .filter(|&at| parts[at] == 0)
+        .map(ready)
+        .collect();
     let mut sorted = Vec::with_capacity(merged.len());
     while let Some(Reverse(Ready(_, at))) = heap.pop() {
         sorted.push(merged[at]);
@@ -109,10 +128,16 @@ pub fn unfold_at(tree: &Dendrogram, group: &[u32], heights: &[f64]) -> Dendrogra
         if *slot == u32::MAX {
             *slot = object as u32;
         } else {
-            merged.push(Merged { stage: 0, ..Merged::new(*slot, object as u32, heights[group as usize]) });
+            merged.push(Merged {
+                stage: 0,
+                ..Merged::new(*slot, object as u32, heights[group as usize])
+            });
         }
     }
-    assert!(!slots.contains(&u32::MAX), "every leaf stands for an object");
+    assert!(
+        !slots.contains(&u32::MAX),
+        "every leaf stands for an object"
+    );
     for merge in tree.merges() {
         let (a, b) = (slots[merge.left as usize], slots[merge.right as usize]);
         merged.push(Merged::new(a, b, merge.height));

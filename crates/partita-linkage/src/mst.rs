@@ -26,8 +26,14 @@ pub(crate) fn minimum_spanning_tree(
                 (*distance, *from) = (u64::from(here), at as u32);
             }
         }
-        at = (0..n).min_by_key(|&object| distance[object]).expect("there are objects");
-        edges.push((distance[at], from[at].min(at as u32), from[at].max(at as u32)));
+        at = (0..n)
+            .min_by_key(|&object| distance[object])
+            .expect("there are objects");
+        edges.push((
+            distance[at],
+            from[at].min(at as u32),
+            from[at].max(at as u32),
+        ));
         report(monitor, reached, n - 1)?;
     }
     Ok(from_edges(edges, n, rows.unit() as f64, weights))
@@ -52,14 +58,25 @@ fn from_edges(mut edges: Vec<(u64, u32, u32)>, n: usize, unit: f64, weights: &[u
 ///
 /// # Cost
 /// O(m log m) time for m edges, O(n) memory besides them.
-pub fn link_edges(objects: usize, mut edges: Vec<(f64, u32, u32)>, apart: f64) -> Result<Dendrogram, LinkageError> {
+pub fn link_edges(
+    objects: usize,
+    mut edges: Vec<(f64, u32, u32)>,
+    apart: f64,
+) -> Result<Dendrogram, LinkageError> {
     let wrong = |&&(length, i, j): &&(f64, u32, u32)| {
         i == j || i.max(j) as usize >= objects || !(0.0..=apart).contains(&length)
     };
     if let Some(&(length, left, right)) = edges.iter().find(wrong) {
-        return Err(LinkageError::Edge { left, right, length, objects });
+        return Err(LinkageError::Edge {
+            left,
+            right,
+            length,
+            objects,
+        });
     }
-    edges.iter_mut().for_each(|(_, i, j)| (*i, *j) = ((*i).min(*j), (*i).max(*j)));
+    edges
+        .iter_mut()
+        .for_each(|(_, i, j)| (*i, *j) = ((*i).min(*j), (*i).max(*j)));
     // Lengths are not negative, so that their bits are in their order. One number is compared quicker than three.
     let key = |&(length, i, j): &(f64, u32, u32)| {
         u128::from((length + 0.0).to_bits()) << 64 | u128::from(i) << 32 | u128::from(j)
@@ -109,13 +126,20 @@ mod tests {
     fn a_full_graph_gives_the_single_link_tree_and_an_empty_one_stays_apart() {
         let lengths = vec![1.0, 5.0, 7.0, 4.0, 6.0, 2.0];
         let pairs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)];
-        let edges = lengths.iter().zip(pairs).map(|(&length, (i, j))| (length, j, i)).collect();
+        let edges = lengths
+            .iter()
+            .zip(pairs)
+            .map(|(&length, (i, j))| (length, j, i))
+            .collect();
         assert_eq!(link_edges(4, edges, 9.0), link(lengths, 4, Linkage::Single));
 
         let forest = link_edges(4, vec![(0.5, 1, 3)], 1.0).unwrap();
         assert_eq!(cut(&forest, 3).labels(), [0, 1, 2, 1]);
         assert_eq!(forest.merges()[2].height, 1.0);
-        assert!(matches!(link_edges(4, vec![(0.5, 1, 4)], 1.0), Err(LinkageError::Edge { right: 4, .. })));
+        assert!(matches!(
+            link_edges(4, vec![(0.5, 1, 4)], 1.0),
+            Err(LinkageError::Edge { right: 4, .. })
+        ));
         assert!(link_edges(4, vec![(f64::NAN, 1, 2)], 1.0).is_err());
     }
 }

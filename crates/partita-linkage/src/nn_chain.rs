@@ -22,7 +22,11 @@ pub(crate) fn nn_chain(
     monitor: &dyn Monitor,
 ) -> Result<Dendrogram, LinkageError> {
     let n = store.objects();
-    let mut path = Path { slots: Vec::new(), on: vec![false; n], merged: Vec::with_capacity(n - 1) };
+    let mut path = Path {
+        slots: Vec::new(),
+        on: vec![false; n],
+        merged: Vec::with_capacity(n - 1),
+    };
     let heaviest = weights.iter().copied().max().map_or(0.0, f64::from);
     if !store.fits(heaviest) || !path.follow(&mut store, monitor)? {
         path.follow(&mut store.widened(), monitor)?;
@@ -32,7 +36,11 @@ pub(crate) fn nn_chain(
 
 impl Path {
     /// Goes on until one cluster is left (true) or a sum may not fit a cell (false).
-    fn follow<T: Cell>(&mut self, store: &mut LazyMatrix<'_, T>, monitor: &dyn Monitor) -> Result<bool, LinkageError> {
+    fn follow<T: Cell>(
+        &mut self,
+        store: &mut LazyMatrix<'_, T>,
+        monitor: &dyn Monitor,
+    ) -> Result<bool, LinkageError> {
         let limit = chain_limit(store.objects());
         while store.alive() > 1 {
             if self.slots.is_empty() {

@@ -21,10 +21,16 @@ pub type Edge = (f64, u32, u32);
 /// O(n² d) time, n (d + 4) numbers.
 #[doc(alias = "emst")]
 #[doc(alias = "Prim")]
-pub fn spanning_tree(rows: ArrayView2<'_, f64>, monitor: &dyn Monitor) -> Result<Vec<Edge>, LinkageError> {
+pub fn spanning_tree(
+    rows: ArrayView2<'_, f64>,
+    monitor: &dyn Monitor,
+) -> Result<Vec<Edge>, LinkageError> {
     let (n, d) = rows.dim();
     let mut front = Front {
-        columns: rows.axis_iter(Axis(1)).map(|column| column.to_vec()).collect(),
+        columns: rows
+            .axis_iter(Axis(1))
+            .map(|column| column.to_vec())
+            .collect(),
         objects: (0..n as u32).collect(),
         square: vec![f64::INFINITY; n],
         from: vec![0; n],
@@ -34,7 +40,11 @@ pub fn spanning_tree(rows: ArrayView2<'_, f64>, monitor: &dyn Monitor) -> Result
     let (mut place, mut point) = (0, vec![0.0; d]);
     for reached in 1..n {
         let at = front.take(place, &mut point);
-        place = dispatch(Reach { front: &mut front, at, point: &point });
+        place = dispatch(Reach {
+            front: &mut front,
+            at,
+            point: &point,
+        });
         let (from, to) = (front.from[place], front.objects[place]);
         edges.push((front.square[place].sqrt(), from.min(to), from.max(to)));
         report(monitor, reached, n - 1)?;
@@ -76,9 +86,18 @@ impl Kernel for Reach<'_> {
     type Output = usize;
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "it is compiled anew for every instruction set")]
+    #[expect(
+        clippy::inline_always,
+        reason = "it is compiled anew for every instruction set"
+    )]
     fn run<S: Simd>(self, _: S) -> usize {
-        let Front { columns, objects, square, from, scratch } = self.front;
+        let Front {
+            columns,
+            objects,
+            square,
+            from,
+            scratch,
+        } = self.front;
         let n = objects.len();
         let (square, from, scratch) = (&mut square[..n], &mut from[..n], &mut scratch[..n]);
         scratch.fill(0.0);

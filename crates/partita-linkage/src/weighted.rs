@@ -17,10 +17,20 @@ use crate::merges::{Merged, in_order};
 pub fn link_weighted_f32(condensed: Vec<f32>, weights: &[f64]) -> Result<Dendrogram, LinkageError> {
     let objects = weights.len();
     check(&condensed, objects, f64::from)?;
-    if weights.iter().any(|weight| !(*weight > 0.0 && weight.is_finite())) {
-        return Err(LinkageError::Weights { found: weights.len(), objects });
+    if weights
+        .iter()
+        .any(|weight| !(*weight > 0.0 && weight.is_finite()))
+    {
+        return Err(LinkageError::Weights {
+            found: weights.len(),
+            objects,
+        });
     }
-    let mut clusters = Clusters { condensed, sizes: weights.to_vec(), alive: (0..objects).collect() };
+    let mut clusters = Clusters {
+        condensed,
+        sizes: weights.to_vec(),
+        alive: (0..objects).collect(),
+    };
     let (mut chain, mut merged): (Vec<usize>, Vec<Merged>) = (Vec::new(), Vec::new());
     while clusters.alive.len() > 1 {
         let top = *chain.last().unwrap_or(&clusters.alive[0]);
@@ -59,7 +69,13 @@ impl Clusters {
         let first = preferred.unwrap_or_else(|| self.alive[usize::from(self.alive[0] == cluster)]);
         let others = self.alive.iter().copied().filter(|&other| other != cluster);
         others
-            .fold((first, away(first)), |best, other| if away(other) < best.1 { (other, away(other)) } else { best })
+            .fold((first, away(first)), |best, other| {
+                if away(other) < best.1 {
+                    (other, away(other))
+                } else {
+                    best
+                }
+            })
             .0
     }
 
@@ -88,7 +104,9 @@ mod tests {
     /// Dissimilarities of drawn points, in which no two are equal.
     fn drawn(order: &[usize], points: &[f32]) -> Vec<f32> {
         let at = |i: usize| points[order[i]];
-        (0..order.len()).flat_map(|i| (i + 1..order.len()).map(move |j| (at(i) - at(j)).abs())).collect()
+        (0..order.len())
+            .flat_map(|i| (i + 1..order.len()).map(move |j| (at(i) - at(j)).abs()))
+            .collect()
     }
 
     #[test]
@@ -98,7 +116,11 @@ mod tests {
             let objects: usize = rng.random_range(2..30);
             let points: Vec<f32> = (0..objects).map(|_| rng.random_range(0.0..1.0)).collect();
             let times: Vec<usize> = (0..objects).map(|_| rng.random_range(1..4)).collect();
-            let all: Vec<usize> = times.iter().enumerate().flat_map(|(i, &times)| vec![i; times]).collect();
+            let all: Vec<usize> = times
+                .iter()
+                .enumerate()
+                .flat_map(|(i, &times)| vec![i; times])
+                .collect();
             let each: Vec<usize> = (0..objects).collect();
             let weights: Vec<f64> = times.iter().map(|&times| times as f64).collect();
             let tree = link_weighted_f32(drawn(&each, &points), &weights).unwrap();
@@ -109,15 +131,28 @@ mod tests {
                     .map(|i| expected.labels()[all.iter().position(|&object| object == i).unwrap()])
                     .collect();
                 let expected = partita_core::Partition::from_values(&firsts).by_appearance();
-                assert_eq!(cut(&tree, clusters).by_appearance(), expected, "seed {seed}, {clusters} of {objects}");
+                assert_eq!(
+                    cut(&tree, clusters).by_appearance(),
+                    expected,
+                    "seed {seed}, {clusters} of {objects}"
+                );
             }
         }
     }
 
     #[test]
     fn what_makes_no_tree_is_refused() {
-        assert_eq!(link_weighted_f32(vec![1.0], &[1.0; 3]), Err(LinkageError::Length { found: 1, objects: 3 }));
-        assert!(matches!(link_weighted_f32(vec![1.0], &[1.0, 0.0]), Err(LinkageError::Weights { .. })));
+        assert_eq!(
+            link_weighted_f32(vec![1.0], &[1.0; 3]),
+            Err(LinkageError::Length {
+                found: 1,
+                objects: 3
+            })
+        );
+        assert!(matches!(
+            link_weighted_f32(vec![1.0], &[1.0, 0.0]),
+            Err(LinkageError::Weights { .. })
+        ));
         assert_eq!(link_weighted_f32(vec![], &[2.0]).unwrap().merges(), []);
     }
 }

@@ -5,7 +5,13 @@ use partita_core::{Dendrogram, Merge, Partition, Seed, Silent};
 use partita_linkage::{Linkage, Rows, cut, genie, link, link_rows, spanning_tree, unfold};
 use rand::{Rng, RngExt};
 
-const LINKAGES: [Linkage; 5] = [Linkage::Single, Linkage::Average, Linkage::Complete, Linkage::Ward, Linkage::Centroid];
+const LINKAGES: [Linkage; 5] = [
+    Linkage::Single,
+    Linkage::Average,
+    Linkage::Complete,
+    Linkage::Ward,
+    Linkage::Centroid,
+];
 
 /// A symmetric matrix of whole dissimilarities.
 struct Matrix {
@@ -58,8 +64,17 @@ fn naive(matrix: &Matrix, linkage: Linkage) -> Dendrogram {
         let (left, right) = (node.min(clusters[a].0), node.max(clusters[a].0));
         clusters[a].0 = (n + merges.len()) as u32;
         clusters[a].1.extend(members);
-        let height = if matches!(linkage, Linkage::Ward | Linkage::Centroid) { height.max(0.0).sqrt() } else { height };
-        merges.push(Merge { left, right, height, size: clusters[a].1.len() as u32 });
+        let height = if matches!(linkage, Linkage::Ward | Linkage::Centroid) {
+            height.max(0.0).sqrt()
+        } else {
+            height
+        };
+        merges.push(Merge {
+            left,
+            right,
+            height,
+            size: clusters[a].1.len() as u32,
+        });
     }
     Dendrogram::new(n, merges)
 }
@@ -67,9 +82,22 @@ fn naive(matrix: &Matrix, linkage: Linkage) -> Dendrogram {
 fn apart(matrix: &Matrix, linkage: Linkage, a: &[usize], b: &[usize]) -> f64 {
     let unit = matrix.unit as f64;
     let sum = |a: &[usize], b: &[usize]| -> u64 {
-        a.iter().flat_map(|&i| b.iter().map(move |&j| if i == j { 0 } else { u64::from(matrix.cells[i][j]) })).sum()
+        a.iter()
+            .flat_map(|&i| {
+                b.iter().map(move |&j| {
+                    if i == j {
+                        0
+                    } else {
+                        u64::from(matrix.cells[i][j])
+                    }
+                })
+            })
+            .sum()
     };
-    let pairs = || a.iter().flat_map(|&i| b.iter().map(move |&j| matrix.cells[i][j]));
+    let pairs = || {
+        a.iter()
+            .flat_map(|&i| b.iter().map(move |&j| matrix.cells[i][j]))
+    };
     let (x, y) = (a.len() as f64, b.len() as f64);
     let centroid = || {
         let spread = |a: &[usize]| (sum(a, a) / 2) as f64 / (a.len() * a.len()) as f64;
@@ -90,7 +118,10 @@ fn heights(tree: &Dendrogram) -> Vec<f64> {
 }
 
 fn close(a: &Dendrogram, b: &Dendrogram) -> bool {
-    heights(a).iter().zip(heights(b)).all(|(a, b)| (a - b).abs() < 1e-9)
+    heights(a)
+        .iter()
+        .zip(heights(b))
+        .all(|(a, b)| (a - b).abs() < 1e-9)
 }
 
 #[test]
@@ -104,7 +135,10 @@ fn trees_are_those_of_the_naive_reference() {
         for linkage in LINKAGES {
             let tree = link_rows(&matrix, &vec![1; n], linkage, &Silent).unwrap();
             let reference = naive(&matrix, linkage);
-            assert!(close(&tree, &reference), "{linkage:?} {seed}\n{tree:?}\n{reference:?}");
+            assert!(
+                close(&tree, &reference),
+                "{linkage:?} {seed}\n{tree:?}\n{reference:?}"
+            );
             // Single link takes the edges of one spanning tree, so its ties are its own.
             if linkage != Linkage::Single && !rounds(linkage) {
                 assert_eq!(tree, reference, "{linkage:?} {seed}");
@@ -125,18 +159,43 @@ fn weights_are_identical_objects() {
         let groups = rng.random_range(1..12);
         let small = draw(&mut rng, groups, 8);
         let weights: Vec<u32> = (0..groups).map(|_| rng.random_range(1..5)).collect();
-        let group: Vec<u32> = (0..groups as u32).flat_map(|g| vec![g; weights[g as usize] as usize]).collect();
-        let cell = |g: u32, h: u32| if g == h { 0 } else { small.cells[g as usize][h as usize] };
-        let cells = group.iter().map(|&g| group.iter().map(|&h| cell(g, h)).collect()).collect();
+        let group: Vec<u32> = (0..groups as u32)
+            .flat_map(|g| vec![g; weights[g as usize] as usize])
+            .collect();
+        let cell = |g: u32, h: u32| {
+            if g == h {
+                0
+            } else {
+                small.cells[g as usize][h as usize]
+            }
+        };
+        let cells = group
+            .iter()
+            .map(|&g| group.iter().map(|&h| cell(g, h)).collect())
+            .collect();
         let large = Matrix { unit: 8, cells };
-        for linkage in [Linkage::Single, Linkage::Average, Linkage::Complete, Linkage::Ward] {
-            let folded = unfold(&link_rows(&small, &weights, linkage, &Silent).unwrap(), &group);
+        for linkage in [
+            Linkage::Single,
+            Linkage::Average,
+            Linkage::Complete,
+            Linkage::Ward,
+        ] {
+            let folded = unfold(
+                &link_rows(&small, &weights, linkage, &Silent).unwrap(),
+                &group,
+            );
             let full = link_rows(&large, &vec![1; group.len()], linkage, &Silent).unwrap();
             assert!(close(&folded, &full), "{linkage:?} {seed}");
             for clusters in 1..=groups {
                 let same = same_groups(&cut(&folded, clusters), &cut(&full, clusters));
-                let split = heights(&full)[..].iter().filter(|&&height| height == 0.0).count();
-                assert!(same || group.len() - split < clusters, "{linkage:?} {seed} {clusters}");
+                let split = heights(&full)[..]
+                    .iter()
+                    .filter(|&&height| height == 0.0)
+                    .count();
+                assert!(
+                    same || group.len() - split < clusters,
+                    "{linkage:?} {seed} {clusters}"
+                );
             }
         }
     }
@@ -151,16 +210,33 @@ fn a_larger_tree_agrees_with_kodama_and_packs_its_columns() {
     let mut rng = Seed::new(3).rng();
     let n = 600;
     let unit = 1 << 30;
-    let points: Vec<(f64, f64)> = (0..n).map(|_| (rng.random::<f64>() * 0.7, rng.random::<f64>() * 0.7)).collect();
-    let squared = |i: usize, j: usize| (points[i].0 - points[j].0).powi(2) + (points[i].1 - points[j].1).powi(2);
+    let points: Vec<(f64, f64)> = (0..n)
+        .map(|_| (rng.random::<f64>() * 0.7, rng.random::<f64>() * 0.7))
+        .collect();
+    let squared = |i: usize, j: usize| {
+        (points[i].0 - points[j].0).powi(2) + (points[i].1 - points[j].1).powi(2)
+    };
     for linkage in LINKAGES {
         let power = if rounds(linkage) { 1.0 } else { 0.5 };
         let value = |i: usize, j: usize| (squared(i, j).powf(power) * unit as f64) as u32;
-        let matrix = Matrix { unit, cells: (0..n).map(|i| (0..n).map(|j| value(i, j)).collect()).collect() };
+        let matrix = Matrix {
+            unit,
+            cells: (0..n)
+                .map(|i| (0..n).map(|j| value(i, j)).collect())
+                .collect(),
+        };
         let tree = link_rows(&matrix, &vec![1; n], linkage, &Silent).unwrap();
         let pairs = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
-        let other = link(pairs.map(|(i, j)| squared(i, j).sqrt()).collect(), n, linkage).unwrap();
-        let far = heights(&tree).iter().zip(heights(&other)).fold(0.0f64, |far, (a, b)| far.max((a - b).abs()));
+        let other = link(
+            pairs.map(|(i, j)| squared(i, j).sqrt()).collect(),
+            n,
+            linkage,
+        )
+        .unwrap();
+        let far = heights(&tree)
+            .iter()
+            .zip(heights(&other))
+            .fold(0.0f64, |far, (a, b)| far.max((a - b).abs()));
         assert!(far < 1e-4, "{linkage:?} {far}");
         assert!(same_groups(&cut(&tree, 7), &cut(&other, 7)), "{linkage:?}");
     }
@@ -171,8 +247,11 @@ fn a_larger_tree_agrees_with_kodama_and_packs_its_columns() {
 fn genie_agrees_with_genieclust() {
     let text = include_str!("fixtures/genieclust.csv");
     for part in text.split("# ").skip(1) {
-        let lines: Vec<Vec<f64>> =
-            part.lines().skip(1).map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect()).collect();
+        let lines: Vec<Vec<f64>> = part
+            .lines()
+            .skip(1)
+            .map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect())
+            .collect();
         let d = lines[0].len() - 12;
         let rows = Array2::from_shape_fn((lines.len(), d), |(i, j)| lines[i][j]);
         let edges = spanning_tree(rows.view(), &Silent).unwrap();
@@ -181,7 +260,11 @@ fn genie_agrees_with_genieclust() {
             for clusters in [2, 5, 9] {
                 let theirs: Vec<u32> = lines.iter().map(|line| line[column] as u32).collect();
                 let theirs = Partition::from_values(&theirs).by_appearance();
-                assert_eq!(cut(&genie(lines.len(), &edges, gini), clusters), theirs, "gini {gini}, {clusters}");
+                assert_eq!(
+                    cut(&genie(lines.len(), &edges, gini), clusters),
+                    theirs,
+                    "gini {gini}, {clusters}"
+                );
                 column += 1;
             }
         }

@@ -1,8 +1,8 @@
 //! Errors of median partitions.
 
 use partita_core::{
-    BaseWeights, Clusters, ClustersError, Ensemble, FitError, PassError, PassRunner, ProblemSize, Settings,
-    SettingsError, WeightsError,
+    BaseWeights, Clusters, ClustersError, Ensemble, FitError, PassError, PassRunner, ProblemSize,
+    Settings, SettingsError, WeightsError,
 };
 
 /// Ensembles, weights or settings that no median can be found for.
@@ -46,7 +46,11 @@ pub(crate) fn check(
     clusters: usize,
     settings: &impl Settings,
 ) -> Result<(), MedianError> {
-    check_size(&ProblemSize::of(ensemble, Clusters::Exactly(clusters)), weights, settings)?;
+    check_size(
+        &ProblemSize::of(ensemble, Clusters::Exactly(clusters)),
+        weights,
+        settings,
+    )?;
     labelled(ensemble.first_unlabelled().map(|object| object as u64))
 }
 
@@ -58,10 +62,18 @@ pub(crate) fn check_rows(
     settings: &impl Settings,
 ) -> Result<(), MedianError> {
     let (objects, bases) = (rows.source().rows() as usize, rows.source().bases());
-    check_size(&ProblemSize::of_bases(objects, bases, Clusters::Exactly(clusters)), weights, settings)
+    check_size(
+        &ProblemSize::of_bases(objects, bases, Clusters::Exactly(clusters)),
+        weights,
+        settings,
+    )
 }
 
-fn check_size(size: &ProblemSize, weights: Option<&BaseWeights>, settings: &impl Settings) -> Result<(), MedianError> {
+fn check_size(
+    size: &ProblemSize,
+    weights: Option<&BaseWeights>,
+    settings: &impl Settings,
+) -> Result<(), MedianError> {
     settings.validate(size)?;
     ClustersError::check(size.clusters, size.objects)?;
     Ok(WeightsError::check(weights, size.base_clusterings)?)
@@ -69,5 +81,9 @@ fn check_size(size: &ProblemSize, weights: Option<&BaseWeights>, settings: &impl
 
 /// Refuses an object without any label, if there is one.
 pub(crate) fn labelled(first_unlabelled: Option<u64>) -> Result<(), MedianError> {
-    first_unlabelled.map_or(Ok(()), |object| Err(MedianError::Unlabelled { object: object as usize }))
+    first_unlabelled.map_or(Ok(()), |object| {
+        Err(MedianError::Unlabelled {
+            object: object as usize,
+        })
+    })
 }

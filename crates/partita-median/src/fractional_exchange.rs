@@ -37,7 +37,12 @@ pub(crate) trait PartialLoss {
     fn misfits(&self, means: &FractionalMeans, labels: &[u32]) -> Vec<f64>;
 
     /// Rounds of k-means from these labels.
-    fn climb(&self, plan: &FractionalPlan<'_>, labels: Vec<u32>, monitor: &dyn Monitor) -> FractionalFit;
+    fn climb(
+        &self,
+        plan: &FractionalPlan<'_>,
+        labels: Vec<u32>,
+        monitor: &dyn Monitor,
+    ) -> FractionalFit;
 }
 
 /// The run after moves of single rows and random swaps (Fränti 2018): a cluster, in turn the one with fewest rows and one that is drawn,
@@ -49,18 +54,33 @@ pub(crate) fn improved(
     seed: Seed,
     monitor: &dyn Monitor,
 ) -> FractionalFit {
-    let pass = rows.len().saturating_mul(plan.clusters).saturating_mul(rows.base_clusters()).max(1);
+    let pass = rows
+        .len()
+        .saturating_mul(plan.clusters)
+        .saturating_mul(rows.base_clusters())
+        .max(1);
     if plan.clusters < 2 || best.stopped == Stopped::Interrupted {
         return best;
     }
     exchange(loss, rows, &mut best, (TERMS / pass).min(PASSES));
     let trials = (TERMS / pass / SWAP_PASSES).min(SWAPS.saturating_mul(plan.restarts as usize));
-    let (short, mut rng) = (FractionalPlan { rounds: plan.rounds.min(ROUNDS), ..*plan }, seed.rng());
+    let (short, mut rng) = (
+        FractionalPlan {
+            rounds: plan.rounds.min(ROUNDS),
+            ..*plan
+        },
+        seed.rng(),
+    );
     for trial in 0..trials {
         if monitor.flow() == Flow::Stop {
-            return FractionalFit { stopped: Stopped::Interrupted, ..best };
+            return FractionalFit {
+                stopped: Stopped::Interrupted,
+                ..best
+            };
         }
-        let Some(means) = swapped(loss, rows, &best, trial, &mut rng) else { break };
+        let Some(means) = swapped(loss, rows, &best, trial, &mut rng) else {
+            break;
+        };
         let mut fit = loss.climb(&short, loss.chosen(&means, &best.labels), monitor);
         let least = last(&best);
         if fit.stopped == Stopped::Interrupted || last(&fit) > least + NEAR * least.abs() {
@@ -104,14 +124,23 @@ fn swapped(
     let clusters = 0..fit.means.clusters() as u32;
     let drawn = rng.random_range(clusters.clone());
     let fewest = clusters.min_by_key(|&k| fit.means.rows_in(k)).unwrap_or(0);
-    let cluster = if trial.is_multiple_of(2) { fewest } else { drawn };
+    let cluster = if trial.is_multiple_of(2) {
+        fewest
+    } else {
+        drawn
+    };
     let mut means = fit.means.clone();
     means.replace(rows, cluster, row);
     Some(means)
 }
 
 /// Moves single rows while that lowers the loss, in so many passes at most.
-fn exchange(loss: &impl PartialLoss, rows: &FractionalRows<'_>, fit: &mut FractionalFit, passes: usize) {
+fn exchange(
+    loss: &impl PartialLoss,
+    rows: &FractionalRows<'_>,
+    fit: &mut FractionalFit,
+    passes: usize,
+) {
     if passes == 0 {
         return;
     }
@@ -172,22 +201,41 @@ mod tests {
     fn no_single_move_lowers_the_result() {
         for seed in 0..40 {
             let drawn = draw_shares(Seed::new(seed));
-            let named = drawn.tables.iter().enumerate().map(|(u, table)| (u.to_string(), table));
+            let named = drawn
+                .tables
+                .iter()
+                .enumerate()
+                .map(|(u, table)| (u.to_string(), table));
             let ensemble = ensemble_of_shares(named);
-            let weights: Vec<f64> = (0..ensemble.objects()).map(|i| 0.5 + (i % 3) as f64).collect();
+            let weights: Vec<f64> = (0..ensemble.objects())
+                .map(|i| 0.5 + (i % 3) as f64)
+                .collect();
             let weights = ObjectWeights::new(weights).unwrap();
-            let rows = FractionalRows::of(WeightedEnsemble { object_weights: Some(&weights), ..(&ensemble).into() });
-            let base_weights: Vec<f64> = (0..ensemble.bases().len()).map(|u| 1.0 + (u % 2) as f64).collect();
+            let rows = FractionalRows::of(WeightedEnsemble {
+                object_weights: Some(&weights),
+                ..(&ensemble).into()
+            });
+            let base_weights: Vec<f64> = (0..ensemble.bases().len())
+                .map(|u| 1.0 + (u % 2) as f64)
+                .collect();
             for kind in [
                 FractionalKind::Squares,
                 FractionalKind::Utility(Utility::Entropy { smoothing: 1.0 }),
                 FractionalKind::Utility(Utility::Norm(5.0)),
                 FractionalKind::Cut,
             ] {
-                let of = FractionalCriterion::new(&rows, kind, ensemble.offsets(), &base_weights, false);
+                let of =
+                    FractionalCriterion::new(&rows, kind, ensemble.offsets(), &base_weights, false);
                 let (restarts, rounds, tolerance) = (3, 50, 1e-9);
                 let base_weights = &of.counting;
-                let plan = FractionalPlan { clusters: 3, base_weights, likeliest: false, restarts, rounds, tolerance };
+                let plan = FractionalPlan {
+                    clusters: 3,
+                    base_weights,
+                    likeliest: false,
+                    restarts,
+                    rounds,
+                    tolerance,
+                };
                 let fit = of.search(&plan, Seed::new(seed), &Silent);
                 let least = of.loss(&fit.means);
                 assert!((last(&fit) - least).abs() <= 1e-9 * least.max(1.0));
@@ -195,7 +243,10 @@ mod tests {
                     let mut labels = fit.labels.clone();
                     labels[row] = to;
                     let other = of.loss(&FractionalMeans::of(&rows, &labels, 3));
-                    assert!(other >= least - 1e-6, "{kind:?}, seed {seed}: row {row} to {to}");
+                    assert!(
+                        other >= least - 1e-6,
+                        "{kind:?}, seed {seed}: row {row} to {to}"
+                    );
                 }
             }
         }

@@ -36,13 +36,27 @@ pub(crate) fn fractional_kmeans(
     };
     // Once somebody asks to stop, initializations that have not begun are left out, but for the first.
     let wanted = |restart: u32| restart == 0 || monitor.flow() == Flow::Continue;
-    let runs = map_parallel(0..plan.restarts, |restart| wanted(restart).then(|| run(restart)));
+    let runs = map_parallel(0..plan.restarts, |restart| {
+        wanted(restart).then(|| run(restart))
+    });
     let mut runs: Vec<FractionalFit> = runs.into_iter().flatten().collect();
     monitor.tick(total, total);
-    let starts: Vec<f64> = runs.iter().map(|run| run.trace[run.trace.len() - 1]).collect();
+    let starts: Vec<f64> = runs
+        .iter()
+        .map(|run| run.trace[run.trace.len() - 1])
+        .collect();
     let best = MultiStart::new(Sense::Minimise).best(&starts).unwrap_or(0);
-    let best = FractionalFit { starts, ..runs.swap_remove(best) };
-    improved(&Squares { rows, plan }, (rows, plan), best, seed.child(u64::from(plan.restarts)), monitor)
+    let best = FractionalFit {
+        starts,
+        ..runs.swap_remove(best)
+    };
+    improved(
+        &Squares { rows, plan },
+        (rows, plan),
+        best,
+        seed.child(u64::from(plan.restarts)),
+        monitor,
+    )
 }
 
 /// The sum of squares.
@@ -61,7 +75,11 @@ impl PartialLoss for Squares<'_> {
         let of = |(u, c): (usize, usize)| {
             let known = means.known[u * means.clusters() + cluster as usize];
             let sum = means.sums[c * means.clusters() + cluster as usize];
-            if known > 0.0 { -self.plan.base_weights[u] * sum * sum / known } else { 0.0 }
+            if known > 0.0 {
+                -self.plan.base_weights[u] * sum * sum / known
+            } else {
+                0.0
+            }
         };
         self.rows.places().map(of).sum()
     }
@@ -74,7 +92,12 @@ impl PartialLoss for Squares<'_> {
         chosen(self.rows, self.plan, means, labels).1
     }
 
-    fn climb(&self, plan: &FractionalPlan<'_>, labels: Vec<u32>, monitor: &dyn Monitor) -> FractionalFit {
+    fn climb(
+        &self,
+        plan: &FractionalPlan<'_>,
+        labels: Vec<u32>,
+        monitor: &dyn Monitor,
+    ) -> FractionalFit {
         lloyd(self.rows, plan, labels, monitor)
     }
 }
@@ -86,7 +109,10 @@ fn chosen(
     means: &FractionalMeans,
     labels: &[u32],
 ) -> (Vec<u32>, Vec<f64>) {
-    let (table, mut line) = (means.table(rows, plan.base_weights), vec![0.0; plan.clusters]);
+    let (table, mut line) = (
+        means.table(rows, plan.base_weights),
+        vec![0.0; plan.clusters],
+    );
     let mut choose = |(row, &label): (usize, &u32)| {
         table.distances(rows, row, plan.base_weights, &mut line);
         let own = line[label as usize];
@@ -100,17 +126,25 @@ fn chosen(
 }
 
 /// The nearest of K rows drawn by k-means++, for every row.
-pub(crate) fn start(rows: &FractionalRows<'_>, plan: &FractionalPlan<'_>, rng: &mut impl Rng) -> Vec<u32> {
+pub(crate) fn start(
+    rows: &FractionalRows<'_>,
+    plan: &FractionalPlan<'_>,
+    rng: &mut impl Rng,
+) -> Vec<u32> {
     let n = rows.len();
     let (mut nearest, mut distance) = (vec![0u32; n], vec![f64::INFINITY; n]);
     for k in 0..plan.clusters {
         let chance = |i: usize| rows.weight(i) * if k == 0 { 1.0 } else { distance[i] };
         let all: f64 = (0..n).map(chance).sum();
-        let Some(centre) = pick(n, chance, rng.random::<f64>() * all) else { break };
+        let Some(centre) = pick(n, chance, rng.random::<f64>() * all) else {
+            break;
+        };
         let mut alone = vec![0.0; rows.base_clusters()];
-        rows.entries(centre).for_each(|(_, c, share)| alone[c] = share);
+        rows.entries(centre)
+            .for_each(|(_, c, share)| alone[c] = share);
         let mut square = vec![None; rows.bases()];
-        rows.entries(centre).for_each(|(u, _, share)| *square[u].get_or_insert(0.0) += share * share);
+        rows.entries(centre)
+            .for_each(|(u, _, share)| *square[u].get_or_insert(0.0) += share * share);
         for i in 0..n {
             let d = row_distance(rows, i, &alone, &square, plan.base_weights);
             if d < distance[i] {
@@ -133,7 +167,10 @@ fn row_distance(
         .filter(|(u, _, _)| square[*u].is_some())
         .map(|(u, c, share)| base_weights[u] * (share * share - 2.0 * share * centre[c]))
         .sum();
-    let others: f64 = rows.known(row).filter_map(|u| Some(base_weights[u] * square[u]?)).sum();
+    let others: f64 = rows
+        .known(row)
+        .filter_map(|u| Some(base_weights[u] * square[u]?))
+        .sum();
     (own + others).max(0.0)
 }
 
@@ -147,10 +184,16 @@ fn lloyd(
     let mut means = FractionalMeans::of(rows, &labels, plan.clusters);
     loop {
         let (mut next, own) = chosen(rows, plan, &means, &labels);
-        let value: f64 = own.iter().enumerate().map(|(row, own)| rows.weight(row) * own).sum();
+        let value: f64 = own
+            .iter()
+            .enumerate()
+            .map(|(row, own)| rows.weight(row) * own)
+            .sum();
         let before = trace.last().copied();
         let stopped = match before {
-            Some(before) if before - value <= plan.tolerance * value.abs() => Some(Stopped::Converged),
+            Some(before) if before - value <= plan.tolerance * value.abs() => {
+                Some(Stopped::Converged)
+            }
             _ if monitor.flow() == Flow::Stop => Some(Stopped::Interrupted),
             _ => (trace.len() >= plan.rounds as usize).then_some(Stopped::RoundLimit),
         };
@@ -162,17 +205,34 @@ fn lloyd(
         let moved = next != labels;
         if stopped.is_some() || !moved {
             let stopped = stopped.unwrap_or(Stopped::Converged);
-            return FractionalFit { labels, means, trace, starts: Vec::new(), stopped };
+            return FractionalFit {
+                labels,
+                means,
+                trace,
+                starts: Vec::new(),
+                stopped,
+            };
         }
         let candidate = FractionalMeans::of(rows, &next, plan.clusters);
         if plan.likeliest && sum_of_squares(rows, &candidate, &next, plan.base_weights) > value {
-            return FractionalFit { labels, means, trace, starts: Vec::new(), stopped: Stopped::Converged };
+            return FractionalFit {
+                labels,
+                means,
+                trace,
+                starts: Vec::new(),
+                stopped: Stopped::Converged,
+            };
         }
         (labels, means) = (next, candidate);
     }
 }
 
-fn sum_of_squares(rows: &FractionalRows<'_>, means: &FractionalMeans, labels: &[u32], base_weights: &[f64]) -> f64 {
+fn sum_of_squares(
+    rows: &FractionalRows<'_>,
+    means: &FractionalMeans,
+    labels: &[u32],
+    base_weights: &[f64],
+) -> f64 {
     let (table, mut line) = (means.table(rows, base_weights), vec![0.0; means.clusters()]);
     let mut square = |(i, &label): (usize, &u32)| {
         table.distances(rows, i, base_weights, &mut line);
@@ -183,11 +243,22 @@ fn sum_of_squares(rows: &FractionalRows<'_>, means: &FractionalMeans, labels: &[
 
 /// The place of the best value; the place where a row is stays if nothing is better, then the first.
 pub(crate) fn best(line: &[f64], stays: u32, better: impl Fn(f64, f64) -> bool) -> u32 {
-    (0..line.len() as u32).fold(stays, |best, k| if better(line[k as usize], line[best as usize]) { k } else { best })
+    (0..line.len() as u32).fold(stays, |best, k| {
+        if better(line[k as usize], line[best as usize]) {
+            k
+        } else {
+            best
+        }
+    })
 }
 
 /// Empty clusters take the rows that fit worst where they are.
-pub(crate) fn fill_empty(rows: &FractionalRows<'_>, labels: &mut [u32], own: &[f64], clusters: usize) {
+pub(crate) fn fill_empty(
+    rows: &FractionalRows<'_>,
+    labels: &mut [u32],
+    own: &[f64],
+    clusters: usize,
+) {
     let mut sizes = vec![0usize; clusters];
     labels.iter().for_each(|&k| sizes[k as usize] += 1);
     for empty in 0..clusters {
@@ -200,7 +271,9 @@ pub(crate) fn fill_empty(rows: &FractionalRows<'_>, labels: &mut [u32], own: &[f
             Some(worst) if loss(worst) >= loss(i) => Some(worst),
             _ => Some(i),
         });
-        let Some(worst) = worst.filter(|&i| loss(i) > 0.0) else { continue };
+        let Some(worst) = worst.filter(|&i| loss(i) > 0.0) else {
+            continue;
+        };
         sizes[labels[worst] as usize] -= 1;
         labels[worst] = empty as u32;
         sizes[empty] = 1;
@@ -217,7 +290,12 @@ mod tests {
     fn the_sum_of_squares_falls_and_weights_are_copies() {
         let mut builder = EnsembleBuilder::new(7);
         for u in 0..4usize {
-            builder.push(u.to_string(), (0..7).map(|i| Some((i + usize::from(i == u)) / 3))).unwrap();
+            builder
+                .push(
+                    u.to_string(),
+                    (0..7).map(|i| Some((i + usize::from(i == u)) / 3)),
+                )
+                .unwrap();
         }
         let ensemble = builder.finish().unwrap();
         let weights = ObjectWeights::new(vec![2.0, 1.0, 1.0, 1.0, 3.0, 1.0, 1.0]).unwrap();
@@ -234,9 +312,16 @@ mod tests {
             };
             fractional_kmeans(&FractionalRows::of(source), &plan, Seed::new(1), &Silent)
         };
-        let one = fit(WeightedEnsemble { object_weights: Some(&weights), ..(&ensemble).into() });
+        let one = fit(WeightedEnsemble {
+            object_weights: Some(&weights),
+            ..(&ensemble).into()
+        });
         let two = fit((&copied).into());
-        assert!(one.trace.windows(2).all(|pair| pair[1] <= pair[0] + 1e-12), "{:?}", one.trace);
+        assert!(
+            one.trace.windows(2).all(|pair| pair[1] <= pair[0] + 1e-12),
+            "{:?}",
+            one.trace
+        );
         assert!((one.trace.last().unwrap() - two.trace.last().unwrap()).abs() < 1e-9);
     }
 }

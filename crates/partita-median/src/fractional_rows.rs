@@ -36,8 +36,17 @@ impl<'a> FractionalRows<'a> {
             row_of.push(row as u32);
         }
         let bases = ensemble.bases().iter().zip(0u32..);
-        let base_of = bases.flat_map(|(base, u)| std::iter::repeat_n(u, base.clusters())).collect();
-        Self { shares: ensemble.shares(), row_of, first, weights, base_of, bases: ensemble.bases().len() }
+        let base_of = bases
+            .flat_map(|(base, u)| std::iter::repeat_n(u, base.clusters()))
+            .collect();
+        Self {
+            shares: ensemble.shares(),
+            row_of,
+            first,
+            weights,
+            base_of,
+            bases: ensemble.bases().len(),
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -46,7 +55,10 @@ impl<'a> FractionalRows<'a> {
 
     /// For every object what its row has.
     pub(crate) fn expand<T: Copy>(&self, values: &[T]) -> Vec<T> {
-        self.row_of.iter().map(|&row| values[row as usize]).collect()
+        self.row_of
+            .iter()
+            .map(|&row| values[row as usize])
+            .collect()
     }
 
     /// The first object with a row.
@@ -71,7 +83,10 @@ impl<'a> FractionalRows<'a> {
 
     /// Base clustering and place of every base cluster.
     pub(crate) fn places(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
-        self.base_of.iter().enumerate().map(|(c, &u)| (u as usize, c))
+        self.base_of
+            .iter()
+            .enumerate()
+            .map(|(c, &u)| (u as usize, c))
     }
 
     pub(crate) fn weight(&self, row: usize) -> f64 {
@@ -81,21 +96,33 @@ impl<'a> FractionalRows<'a> {
     /// Base clustering, base cluster and share of every entry of a row; those of a base clustering stand together.
     pub(crate) fn entries(&self, row: usize) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
         let (clusters, shares) = self.shares.row(self.first[row] as usize);
-        clusters.iter().zip(shares).map(|(&c, &share)| (self.base_of[c as usize] as usize, c as usize, share))
+        clusters
+            .iter()
+            .zip(shares)
+            .map(|(&c, &share)| (self.base_of[c as usize] as usize, c as usize, share))
     }
 
     /// Base cluster and share of every entry of a row in one base clustering.
-    pub(crate) fn entries_of(&self, row: usize, base: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+    pub(crate) fn entries_of(
+        &self,
+        row: usize,
+        base: usize,
+    ) -> impl Iterator<Item = (usize, f64)> + '_ {
         let (clusters, shares) = self.shares.row(self.first[row] as usize);
-        let before = |base: usize| clusters.partition_point(|&c| (self.base_of[c as usize] as usize) < base);
+        let before =
+            |base: usize| clusters.partition_point(|&c| (self.base_of[c as usize] as usize) < base);
         let own = before(base)..before(base + 1);
-        clusters[own.clone()].iter().zip(&shares[own]).map(|(&c, &share)| (c as usize, share))
+        clusters[own.clone()]
+            .iter()
+            .zip(&shares[own])
+            .map(|(&c, &share)| (c as usize, share))
     }
 
     /// The base clusterings that know a row.
     pub(crate) fn known(&self, row: usize) -> impl Iterator<Item = usize> + '_ {
         let mut last = usize::MAX;
-        self.entries(row).filter_map(move |(u, _, _)| (std::mem::replace(&mut last, u) != u).then_some(u))
+        self.entries(row)
+            .filter_map(move |(u, _, _)| (std::mem::replace(&mut last, u) != u).then_some(u))
     }
 
     /// Σ_i w_i over the rows that each base clustering knows, and Σ_i w_i ‖z_iu‖².
@@ -103,7 +130,8 @@ impl<'a> FractionalRows<'a> {
         let (mut known, mut squares) = (vec![0.0; self.bases], vec![0.0; self.bases]);
         for row in 0..self.len() {
             self.known(row).for_each(|u| known[u] += self.weights[row]);
-            self.entries(row).for_each(|(u, _, share)| squares[u] += self.weights[row] * share * share);
+            self.entries(row)
+                .for_each(|(u, _, share)| squares[u] += self.weights[row] * share * share);
         }
         (known, squares)
     }
@@ -127,16 +155,29 @@ impl FractionalMeans {
     }
 
     pub(crate) fn of(rows: &FractionalRows<'_>, labels: &[u32], clusters: usize) -> Self {
-        let (sums, known) = (vec![0.0; rows.base_clusters() * clusters], vec![0.0; rows.bases * clusters]);
-        let mut means = Self { clusters, sums, known, rows: vec![0; clusters] };
-        labels.iter().enumerate().for_each(|(row, &label)| means.put(rows, row, label));
+        let (sums, known) = (
+            vec![0.0; rows.base_clusters() * clusters],
+            vec![0.0; rows.bases * clusters],
+        );
+        let mut means = Self {
+            clusters,
+            sums,
+            known,
+            rows: vec![0; clusters],
+        };
+        labels
+            .iter()
+            .enumerate()
+            .for_each(|(row, &label)| means.put(rows, row, label));
         means
     }
 
     fn add(&mut self, rows: &FractionalRows<'_>, row: usize, cluster: u32, weight: f64) {
         let (k, clusters) = (cluster as usize, self.clusters);
-        rows.entries(row).for_each(|(_, c, share)| self.sums[c * clusters + k] += weight * share);
-        rows.known(row).for_each(|u| self.known[u * clusters + k] += weight);
+        rows.entries(row)
+            .for_each(|(_, c, share)| self.sums[c * clusters + k] += weight * share);
+        rows.known(row)
+            .for_each(|u| self.known[u * clusters + k] += weight);
     }
 
     /// Puts a row into a cluster.
@@ -154,7 +195,10 @@ impl FractionalMeans {
     /// Takes all rows out of a cluster, for one in their place.
     pub(crate) fn replace(&mut self, rows: &FractionalRows<'_>, cluster: u32, row: usize) {
         for sums in [&mut self.sums, &mut self.known] {
-            sums.iter_mut().skip(cluster as usize).step_by(self.clusters).for_each(|sum| *sum = 0.0);
+            sums.iter_mut()
+                .skip(cluster as usize)
+                .step_by(self.clusters)
+                .for_each(|sum| *sum = 0.0);
         }
         self.rows[cluster as usize] = 0;
         self.put(rows, row, cluster);
@@ -168,14 +212,31 @@ impl FractionalMeans {
     /// The mean share of base cluster `c` of base clustering `u` in cluster `k`.
     pub(crate) fn mean(&self, u: usize, c: usize, k: usize) -> f64 {
         let known = self.known[u * self.clusters + k];
-        if known > 0.0 { self.sums[c * self.clusters + k] / known } else { 0.0 }
+        if known > 0.0 {
+            self.sums[c * self.clusters + k] / known
+        } else {
+            0.0
+        }
     }
 
     /// Σ_u ω_u z_iu·p_ku / Σ_u ω_u over the base clusterings that know a row: the mean share of its own labels in cluster `k`.
-    pub(crate) fn certainty(&self, rows: &FractionalRows<'_>, row: usize, k: usize, base_weights: &[f64]) -> f64 {
-        let own: f64 = rows.entries(row).map(|(u, c, share)| base_weights[u] * share * self.mean(u, c, k)).sum();
+    pub(crate) fn certainty(
+        &self,
+        rows: &FractionalRows<'_>,
+        row: usize,
+        k: usize,
+        base_weights: &[f64],
+    ) -> f64 {
+        let own: f64 = rows
+            .entries(row)
+            .map(|(u, c, share)| base_weights[u] * share * self.mean(u, c, k))
+            .sum();
         let all: f64 = rows.known(row).map(|u| base_weights[u]).sum();
-        if all > 0.0 { (own / all).clamp(0.0, 1.0) } else { 0.0 }
+        if all > 0.0 {
+            (own / all).clamp(0.0, 1.0)
+        } else {
+            0.0
+        }
     }
 
     /// Squared distances of rows to all means, and products with them, in a form for many rows.
@@ -190,7 +251,11 @@ impl FractionalMeans {
                 squares[u * k + cluster] += base_weights[u] * mean * mean;
             }
         }
-        DistanceTable { clusters: k, means, squares }
+        DistanceTable {
+            clusters: k,
+            means,
+            squares,
+        }
     }
 }
 
@@ -208,18 +273,32 @@ impl DistanceTable {
         line.fill(0.0);
         for (_, c, share) in rows.entries(row) {
             let means = &self.means[c * self.clusters..][..self.clusters];
-            line.iter_mut().zip(means).for_each(|(sum, mean)| *sum += share * mean);
+            line.iter_mut()
+                .zip(means)
+                .for_each(|(sum, mean)| *sum += share * mean);
         }
     }
 
     /// Writes Σ_u ω_u ‖z_iu − p_ku‖² of every cluster.
-    pub(crate) fn distances(&self, rows: &FractionalRows<'_>, row: usize, base_weights: &[f64], line: &mut [f64]) {
+    pub(crate) fn distances(
+        &self,
+        rows: &FractionalRows<'_>,
+        row: usize,
+        base_weights: &[f64],
+        line: &mut [f64],
+    ) {
         self.products(rows, row, line);
-        let own: f64 = rows.entries(row).map(|(u, _, share)| base_weights[u] * share * share).sum();
-        line.iter_mut().for_each(|value| *value = own - 2.0 * *value);
+        let own: f64 = rows
+            .entries(row)
+            .map(|(u, _, share)| base_weights[u] * share * share)
+            .sum();
+        line.iter_mut()
+            .for_each(|value| *value = own - 2.0 * *value);
         for u in rows.known(row) {
             let squares = &self.squares[u * self.clusters..][..self.clusters];
-            line.iter_mut().zip(squares).for_each(|(value, square)| *value += square);
+            line.iter_mut()
+                .zip(squares)
+                .for_each(|(value, square)| *value += square);
         }
         line.iter_mut().for_each(|value| *value = value.max(0.0));
     }
@@ -262,7 +341,9 @@ mod tests {
             let drawn = draw(Seed::new(seed), 0.3);
             let rows = FractionalRows::of((&drawn.ensemble).into());
             let mut rng = Seed::new(seed).rng();
-            let labels: Vec<u32> = (0..rows.len()).map(|_| *[0, 1, 2].choose(&mut rng).unwrap()).collect();
+            let labels: Vec<u32> = (0..rows.len())
+                .map(|_| *[0, 1, 2].choose(&mut rng).unwrap())
+                .collect();
             let base_weights: Vec<f64> = (0..rows.bases).map(|u| 1.0 + (u % 3) as f64).collect();
             let means = FractionalMeans::of(&rows, &labels, 3);
             let (table, mut line) = (means.table(&rows, &base_weights), vec![0.0; 3]);
@@ -271,9 +352,12 @@ mod tests {
                 for k in 0..3 {
                     let mut told = 0.0;
                     for (u, base) in drawn.ensemble.bases().iter().enumerate() {
-                        let Some(own) = drawn.ensemble.label(rows.first_object(i), u) else { continue };
+                        let Some(own) = drawn.ensemble.label(rows.first_object(i), u) else {
+                            continue;
+                        };
                         let start = drawn.ensemble.offsets()[u];
-                        let square = |j: usize| (f64::from(j == own) - means.mean(u, start + j, k)).powi(2);
+                        let square =
+                            |j: usize| (f64::from(j == own) - means.mean(u, start + j, k)).powi(2);
                         told += base_weights[u] * (0..base.clusters()).map(square).sum::<f64>();
                     }
                     assert!((told - line[k]).abs() < 1e-9, "{told} {}", line[k]);

@@ -41,16 +41,34 @@ impl<'a> FractionalCriterion<'a> {
     ) -> Self {
         let all = FractionalMeans::of(rows, &vec![0; rows.len()], 1);
         let objects = (0..rows.len()).map(|row| rows.weight(row)).sum();
-        let mut made = Self { rows, kind, counting: base_weights.to_vec(), offsets, all, objects };
+        let mut made = Self {
+            rows,
+            kind,
+            counting: base_weights.to_vec(),
+            offsets,
+            all,
+            objects,
+        };
         if normalised {
-            let own: Vec<f64> = (0..base_weights.len()).map(|u| made.worth(&made.all, u, 0).abs()).collect();
+            let own: Vec<f64> = (0..base_weights.len())
+                .map(|u| made.worth(&made.all, u, 0).abs())
+                .collect();
             // A base clustering of one cluster has no entropy, and tells nothing.
-            made.counting.iter_mut().zip(own).filter(|(_, own)| *own > 1e-12).for_each(|(weight, own)| *weight /= own);
+            made.counting
+                .iter_mut()
+                .zip(own)
+                .filter(|(_, own)| *own > 1e-12)
+                .for_each(|(weight, own)| *weight /= own);
         }
         made
     }
 
-    fn shares<'m>(&self, means: &'m FractionalMeans, u: usize, k: usize) -> impl Iterator<Item = f64> + Clone + 'm {
+    fn shares<'m>(
+        &self,
+        means: &'m FractionalMeans,
+        u: usize,
+        k: usize,
+    ) -> impl Iterator<Item = f64> + Clone + 'm {
         (self.offsets[u]..self.offsets[u + 1]).map(move |c| means.mean(u, c, k))
     }
 
@@ -64,12 +82,18 @@ impl<'a> FractionalCriterion<'a> {
     }
 
     fn most(&self) -> f64 {
-        if let FractionalKind::Utility(utility) = self.kind { utility.most() } else { 1.0 }
+        if let FractionalKind::Utility(utility) = self.kind {
+            utility.most()
+        } else {
+            1.0
+        }
     }
 
     /// What k-means makes small.
     pub(crate) fn loss(&self, means: &FractionalMeans) -> f64 {
-        let all: f64 = (0..means.clusters() as u32).map(|k| self.part(means, k)).sum();
+        let all: f64 = (0..means.clusters() as u32)
+            .map(|k| self.part(means, k))
+            .sum();
         all.max(0.0)
     }
 
@@ -82,14 +106,20 @@ impl<'a> FractionalCriterion<'a> {
             weight * self.all.known[u] / self.objects * (self.most() - self.worth(&self.all, u, 0))
         };
         let reach: f64 = self.counting.iter().enumerate().map(above).sum();
-        losses.iter().map(|loss| reach - loss / self.objects).collect()
+        losses
+            .iter()
+            .map(|loss| reach - loss / self.objects)
+            .collect()
     }
 
     /// Weight of the pairs within a cluster, and of all pairs of its objects with any.
     fn within_and_volume(&self, means: &FractionalMeans, k: usize) -> (f64, f64) {
         let add = |(within, volume): (f64, f64), (u, c): (usize, usize)| {
             let sum = means.sums[c * means.clusters() + k];
-            (within + self.counting[u] * sum * sum, volume + self.counting[u] * sum * self.all.sums[c])
+            (
+                within + self.counting[u] * sum * sum,
+                volume + self.counting[u] * sum * self.all.sums[c],
+            )
         };
         self.rows.places().fold((0.0, 0.0), add)
     }
@@ -104,7 +134,8 @@ impl<'a> FractionalCriterion<'a> {
                 let volume = volume.max(f64::MIN_POSITIVE);
                 for (u, c) in self.rows.places() {
                     let own = self.all.sums[c] * (within / volume / volume);
-                    lines[c * clusters + k] = self.counting[u] * (2.0 * means.sums[c * clusters + k] / volume - own);
+                    lines[c * clusters + k] =
+                        self.counting[u] * (2.0 * means.sums[c * clusters + k] / volume - own);
                 }
             }
             return lines;
@@ -114,7 +145,11 @@ impl<'a> FractionalCriterion<'a> {
             for k in 0..clusters {
                 let known = means.known[u * clusters + k];
                 // A cluster that a base clustering says nothing about is taken to be like all objects.
-                let own: Vec<f64> = if known > 0.0 { self.shares(means, u, k).collect() } else { all.clone() };
+                let own: Vec<f64> = if known > 0.0 {
+                    self.shares(means, u, k).collect()
+                } else {
+                    all.clone()
+                };
                 for (c, gain) in (self.offsets[u]..).zip(self.gains(&own, &all, known, round)) {
                     lines[c * clusters + k] = weight * gain;
                 }
@@ -139,14 +174,23 @@ impl<'a> FractionalCriterion<'a> {
 
     /// Rounds in which the loss may rise, since smoothing goes down.
     fn first_rounds(&self) -> usize {
-        if matches!(self.kind, FractionalKind::Utility(Utility::Entropy { .. })) { 3 } else { 0 }
+        if matches!(self.kind, FractionalKind::Utility(Utility::Entropy { .. })) {
+            3
+        } else {
+            0
+        }
     }
 
     /// k-means from several initializations by k-means++.
     ///
     /// # Cost
     /// O(entries · K) time a round and start, in parallel over starts.
-    pub(crate) fn search(&self, plan: &FractionalPlan<'_>, seed: Seed, monitor: &dyn Monitor) -> FractionalFit {
+    pub(crate) fn search(
+        &self,
+        plan: &FractionalPlan<'_>,
+        seed: Seed,
+        monitor: &dyn Monitor,
+    ) -> FractionalFit {
         let total = u64::from(plan.restarts);
         let run = |restart: u32| {
             let mut rng = seed.child(u64::from(restart)).rng();
@@ -154,13 +198,30 @@ impl<'a> FractionalCriterion<'a> {
         };
         let mut runs = map_parallel(0..plan.restarts, run);
         monitor.tick(total, total);
-        let starts: Vec<f64> = runs.iter().map(|run| run.trace[run.trace.len() - 1]).collect();
+        let starts: Vec<f64> = runs
+            .iter()
+            .map(|run| run.trace[run.trace.len() - 1])
+            .collect();
         let best = MultiStart::new(Sense::Minimise).best(&starts).unwrap_or(0);
-        let best = FractionalFit { starts, ..runs.swap_remove(best) };
-        improved(self, (self.rows, plan), best, seed.child(u64::from(plan.restarts)), monitor)
+        let best = FractionalFit {
+            starts,
+            ..runs.swap_remove(best)
+        };
+        improved(
+            self,
+            (self.rows, plan),
+            best,
+            seed.child(u64::from(plan.restarts)),
+            monitor,
+        )
     }
 
-    fn lloyd(&self, plan: &FractionalPlan<'_>, mut labels: Vec<u32>, monitor: &dyn Monitor) -> FractionalFit {
+    fn lloyd(
+        &self,
+        plan: &FractionalPlan<'_>,
+        mut labels: Vec<u32>,
+        monitor: &dyn Monitor,
+    ) -> FractionalFit {
         let mut means = FractionalMeans::of(self.rows, &labels, plan.clusters);
         let mut trace = vec![self.loss(&means)];
         let stopped = loop {
@@ -189,7 +250,13 @@ impl<'a> FractionalCriterion<'a> {
                 break Stopped::Converged;
             }
         };
-        FractionalFit { labels, means, trace, starts: Vec::new(), stopped }
+        FractionalFit {
+            labels,
+            means,
+            trace,
+            starts: Vec::new(),
+            stopped,
+        }
     }
 
     /// The best cluster of every row.
@@ -199,7 +266,10 @@ impl<'a> FractionalCriterion<'a> {
         let of_row = |(row, &stays): (usize, &u32)| {
             scores.fill(0.0);
             for (_, c, share) in self.rows.entries(row) {
-                scores.iter_mut().zip(&lines[c * clusters..]).for_each(|(score, gain)| *score += share * gain);
+                scores
+                    .iter_mut()
+                    .zip(&lines[c * clusters..])
+                    .for_each(|(score, gain)| *score += share * gain);
             }
             best(&scores, stays, |a, b| a > b)
         };
@@ -216,11 +286,19 @@ impl PartialLoss for FractionalCriterion<'_> {
         let k = cluster as usize;
         if self.kind == FractionalKind::Cut {
             let (within, volume) = self.within_and_volume(means, k);
-            return if volume > 0.0 { 1.0 - within / volume } else { 1.0 };
+            return if volume > 0.0 {
+                1.0 - within / volume
+            } else {
+                1.0
+            };
         }
         let lacking = |(u, weight): (usize, &f64)| {
             let known = means.known[u * means.clusters() + k];
-            if known > 0.0 { weight * known * (self.most() - self.worth(means, u, k)) } else { 0.0 }
+            if known > 0.0 {
+                weight * known * (self.most() - self.worth(means, u, k))
+            } else {
+                0.0
+            }
         };
         self.counting.iter().enumerate().map(lacking).sum()
     }
@@ -231,11 +309,18 @@ impl PartialLoss for FractionalCriterion<'_> {
 
     /// How far the labels of rows are from those of their clusters.
     fn misfits(&self, means: &FractionalMeans, labels: &[u32]) -> Vec<f64> {
-        let misfit = |(row, &k): (usize, &u32)| 1.0 - means.certainty(self.rows, row, k as usize, &self.counting);
+        let misfit = |(row, &k): (usize, &u32)| {
+            1.0 - means.certainty(self.rows, row, k as usize, &self.counting)
+        };
         labels.iter().enumerate().map(misfit).collect()
     }
 
-    fn climb(&self, plan: &FractionalPlan<'_>, labels: Vec<u32>, monitor: &dyn Monitor) -> FractionalFit {
+    fn climb(
+        &self,
+        plan: &FractionalPlan<'_>,
+        labels: Vec<u32>,
+        monitor: &dyn Monitor,
+    ) -> FractionalFit {
         self.lloyd(plan, labels, monitor)
     }
 }

@@ -3,13 +3,13 @@
 use std::num::NonZeroU32;
 
 use partita_core::{
-    BaseClustering, BaseWeights, EnsembleRows, FitError, Label, Method, MethodInfo, Monitor, Objective, Outcome,
-    Partition, PassRunner, Problem, ProblemSize, RowFit, RowProblem, Seed, Sense, SettingChoice, Settings, Silent,
-    WeightedEnsemble,
+    BaseClustering, BaseWeights, EnsembleRows, FitError, Label, Method, MethodInfo, Monitor,
+    Objective, Outcome, Partition, PassRunner, Problem, ProblemSize, RowFit, RowProblem, Seed,
+    Sense, SettingChoice, Settings, Silent, WeightedEnsemble,
 };
 use partita_kmeans::labels::{
-    Assignment, Counts, Plan, RowVisitor, SWAPS, Utility, WeightedLabelRows, base_weights, kmeans, kmeans_over,
-    with_rows,
+    Assignment, Counts, Plan, RowVisitor, SWAPS, Utility, WeightedLabelRows, base_weights, kmeans,
+    kmeans_over, with_rows,
 };
 use serde::{Deserialize, Serialize};
 
@@ -56,7 +56,12 @@ pub struct KccSettings {
 
 impl Default for KccSettings {
     fn default() -> Self {
-        Self { utility: KccUtility::H, p: 5.0, normalised: false, search: LabelMeansSettings::default() }
+        Self {
+            utility: KccUtility::H,
+            p: 5.0,
+            normalised: false,
+            search: LabelMeansSettings::default(),
+        }
     }
 }
 
@@ -103,7 +108,14 @@ pub fn kcc<'a>(
     settings: &KccSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<LabelMeansDiagnostics>, MedianError> {
-    solve(Criterion::Utility(settings), source.into(), clusters, seed, &settings.search, monitor)
+    solve(
+        Criterion::Utility(settings),
+        source.into(),
+        clusters,
+        seed,
+        &settings.search,
+        monitor,
+    )
 }
 
 /// [`kcc`] over label rows that are not held: a pass for every round.
@@ -118,7 +130,15 @@ pub fn kcc_rows(
     settings: &KccSettings,
     monitor: &dyn Monitor,
 ) -> Result<RowFit<LabelMeansDiagnostics>, MedianError> {
-    solve_rows(Criterion::Utility(settings), rows, weights, clusters, seed, &settings.search, monitor)
+    solve_rows(
+        Criterion::Utility(settings),
+        rows,
+        weights,
+        clusters,
+        seed,
+        &settings.search,
+        monitor,
+    )
 }
 
 /// Spectral ensemble clustering: the normalised cut of the co-association, which is k-means on label rows over their degrees.
@@ -150,7 +170,14 @@ pub fn sec<'a>(
     settings: &LabelMeansSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<LabelMeansDiagnostics>, MedianError> {
-    solve(Criterion::Cut, source.into(), clusters, seed, settings, monitor)
+    solve(
+        Criterion::Cut,
+        source.into(),
+        clusters,
+        seed,
+        settings,
+        monitor,
+    )
 }
 
 /// [`sec`] over label rows that are not held: a pass for every round.
@@ -165,7 +192,15 @@ pub fn sec_rows(
     settings: &LabelMeansSettings,
     monitor: &dyn Monitor,
 ) -> Result<RowFit<LabelMeansDiagnostics>, MedianError> {
-    solve_rows(Criterion::Cut, rows, weights, clusters, seed, settings, monitor)
+    solve_rows(
+        Criterion::Cut,
+        rows,
+        weights,
+        clusters,
+        seed,
+        settings,
+        monitor,
+    )
 }
 
 #[derive(Clone, Copy)]
@@ -176,7 +211,9 @@ enum Criterion<'a> {
 
 impl Criterion<'_> {
     fn utility(self) -> Option<Utility> {
-        let Self::Utility(settings) = self else { return None };
+        let Self::Utility(settings) = self else {
+            return None;
+        };
         match settings.utility {
             KccUtility::C => None,
             KccUtility::H => Some(Utility::Entropy { smoothing: 1.0 }),
@@ -186,7 +223,13 @@ impl Criterion<'_> {
     }
 
     fn normalised(self) -> bool {
-        matches!(self, Self::Utility(KccSettings { normalised: true, .. }))
+        matches!(
+            self,
+            Self::Utility(KccSettings {
+                normalised: true,
+                ..
+            })
+        )
     }
 
     /// The same for shares and weighted objects.
@@ -204,7 +247,12 @@ impl Criterion<'_> {
             Self::Cut => ("normalised cut of the co-association", Sense::Minimise),
             Self::Utility(_) => ("utility, summed over base clusterings", Sense::Maximise),
         };
-        Objective { name, sense, value: trace.last().copied().unwrap_or(f64::NAN), trace }
+        Objective {
+            name,
+            sense,
+            value: trace.last().copied().unwrap_or(f64::NAN),
+            trace,
+        }
     }
 }
 
@@ -225,13 +273,29 @@ fn squares(shares: impl Iterator<Item = f64>) -> f64 {
 }
 
 impl<'a> Target<'a> {
-    fn new(criterion: Criterion<'a>, all: Counts, offsets: Vec<usize>, base_weights: Vec<f64>) -> Self {
-        let sizes = (0..offsets[base_weights.len()]).map(|place| all.of(place)[0] as f64).collect();
-        let mut target = Self { criterion, all, offsets, sizes, counting: base_weights };
+    fn new(
+        criterion: Criterion<'a>,
+        all: Counts,
+        offsets: Vec<usize>,
+        base_weights: Vec<f64>,
+    ) -> Self {
+        let sizes = (0..offsets[base_weights.len()])
+            .map(|place| all.of(place)[0] as f64)
+            .collect();
+        let mut target = Self {
+            criterion,
+            all,
+            offsets,
+            sizes,
+            counting: base_weights,
+        };
         if criterion.normalised() {
-            let own: Vec<f64> = (0..target.counting.len()).map(|u| target.own_worth(u).abs()).collect();
+            let own: Vec<f64> = (0..target.counting.len())
+                .map(|u| target.own_worth(u).abs())
+                .collect();
             // A base clustering of one cluster has no entropy, and tells nothing.
-            let scaled = |(weight, own): (&f64, f64)| if own > 1e-12 { weight / own } else { *weight };
+            let scaled =
+                |(weight, own): (&f64, f64)| if own > 1e-12 { weight / own } else { *weight };
             target.counting = target.counting.iter().zip(own).map(scaled).collect();
         }
         target
@@ -251,15 +315,27 @@ impl<'a> Target<'a> {
 
     /// φ(p_u).
     fn own_worth(&self, u: usize) -> f64 {
-        let shares = (self.offsets[u]..self.offsets[u + 1]).map(|place| self.all.share(u, place, 0));
-        self.utility().map_or_else(|| squares(shares.clone()), |utility| utility.worth(shares.clone()))
+        let shares =
+            (self.offsets[u]..self.offsets[u + 1]).map(|place| self.all.share(u, place, 0));
+        self.utility().map_or_else(
+            || squares(shares.clone()),
+            |utility| utility.worth(shares.clone()),
+        )
     }
 
     fn plan(&self, clusters: usize, settings: &LabelMeansSettings) -> Plan<'_> {
         let (assignment, base_weights) = (self.assignment(), self.counting.as_slice());
         let (restarts, rounds, tolerance): (NonZeroU32, NonZeroU32, f64) =
             (settings.restarts, settings.rounds, settings.tolerance);
-        Plan { clusters, base_weights, assignment, restarts, swaps: SWAPS, rounds, tolerance }
+        Plan {
+            clusters,
+            base_weights,
+            assignment,
+            restarts,
+            swaps: SWAPS,
+            rounds,
+            tolerance,
+        }
     }
 
     /// What losses of k-means are in terms of the objective.
@@ -269,8 +345,9 @@ impl<'a> Target<'a> {
         }
         let objects = self.all.objects(0) as f64;
         let most = self.utility().map_or(1.0, Utility::most);
-        let above =
-            |(u, weight): (usize, &f64)| weight * self.all.labelled(u, 0) as f64 / objects * (most - self.own_worth(u));
+        let above = |(u, weight): (usize, &f64)| {
+            weight * self.all.labelled(u, 0) as f64 / objects * (most - self.own_worth(u))
+        };
         let reach: f64 = self.counting.iter().enumerate().map(above).sum();
         losses.iter().map(|loss| reach - loss / objects).collect()
     }
@@ -299,12 +376,23 @@ fn solve(
             &base_weights,
             criterion.normalised(),
         );
-        return Ok(solve_fractional(criterion, &of, &rows, clusters, seed, settings, monitor));
+        return Ok(solve_fractional(
+            criterion, &of, &rows, clusters, seed, settings, monitor,
+        ));
     }
     let source = EnsembleRows::new(ensemble);
     let (all, _) = Counts::together_over(&PassRunner::new(&source, &Silent))?;
     let target = Target::new(criterion, all, ensemble.offsets(), base_weights);
-    Ok(with_rows(ensemble, InMemory { target: &target, clusters, seed, settings, monitor }))
+    Ok(with_rows(
+        ensemble,
+        InMemory {
+            target: &target,
+            clusters,
+            seed,
+            settings,
+            monitor,
+        },
+    ))
 }
 
 /// The search over shares and weighted objects.
@@ -326,13 +414,18 @@ fn solve_fractional(
         tolerance: settings.tolerance,
     };
     let fit = of.search(&plan, seed, monitor);
-    let certainty = |row: usize| fit.means.certainty(rows, row, fit.labels[row] as usize, &of.counting);
+    let certainty = |row: usize| {
+        fit.means
+            .certainty(rows, row, fit.labels[row] as usize, &of.counting)
+    };
     let certainty: Vec<f64> = (0..rows.len()).map(certainty).collect();
     let partition = Partition::new(rows.expand(&fit.labels), clusters).expect("labels are below K");
     let mut outcome = Outcome::hard(partition, rows.expand(&certainty), fit.stopped);
     outcome.rounds = fit.trace.len() as u64;
     outcome.objective = Some(criterion.described(of.objective(&fit.trace)));
-    outcome.with(LabelMeansDiagnostics { objective_by_restart: of.objective(&fit.starts) })
+    outcome.with(LabelMeansDiagnostics {
+        objective_by_restart: of.objective(&fit.starts),
+    })
 }
 
 struct InMemory<'a> {
@@ -348,14 +441,25 @@ impl RowVisitor for InMemory<'_> {
 
     fn run<L: Label>(self, rows: &WeightedLabelRows<'_, L>) -> Self::Out {
         let target = self.target;
-        let fit = kmeans(rows, &target.plan(self.clusters, self.settings), self.seed, self.monitor);
-        let certainty = |at: usize| fit.counts.mean_share(rows.places(at), fit.labels[at], &target.counting);
+        let fit = kmeans(
+            rows,
+            &target.plan(self.clusters, self.settings),
+            self.seed,
+            self.monitor,
+        );
+        let certainty = |at: usize| {
+            fit.counts
+                .mean_share(rows.places(at), fit.labels[at], &target.counting)
+        };
         let certainty: Vec<f64> = (0..rows.len()).map(certainty).collect();
-        let partition = Partition::new(rows.expand(&fit.labels), self.clusters).expect("labels are below K");
+        let partition =
+            Partition::new(rows.expand(&fit.labels), self.clusters).expect("labels are below K");
         let mut outcome = Outcome::hard(partition, rows.expand(&certainty), fit.stopped);
         outcome.rounds = fit.trace.len() as u64;
         outcome.objective = Some(target.described(&fit.trace));
-        outcome.with(LabelMeansDiagnostics { objective_by_restart: target.objective(&fit.starts) })
+        outcome.with(LabelMeansDiagnostics {
+            objective_by_restart: target.objective(&fit.starts),
+        })
     }
 }
 
@@ -372,11 +476,22 @@ fn solve_rows(
     let (all, first_unlabelled) = Counts::together_over(rows)?;
     labelled(first_unlabelled)?;
     let bases = rows.source().bases();
-    let target = Target::new(criterion, all, BaseClustering::offsets(bases), base_weights(bases, weights));
+    let target = Target::new(
+        criterion,
+        all,
+        BaseClustering::offsets(bases),
+        base_weights(bases, weights),
+    );
     let found = kmeans_over(rows, &target.plan(clusters, settings), seed, monitor)?;
-    let details = LabelMeansDiagnostics { objective_by_restart: target.objective(&found.starts) };
+    let details = LabelMeansDiagnostics {
+        objective_by_restart: target.objective(&found.starts),
+    };
     let (rounds, objective) = (found.trace.len() as u64, target.described(&found.trace));
-    let labels = MeanLabels { choice: found.choice, counts: found.counts, base_weights: target.counting };
+    let labels = MeanLabels {
+        choice: found.choice,
+        counts: found.counts,
+        base_weights: target.counting,
+    };
     let mut fit = RowFit::new(clusters, found.stopped, labels, details);
     (fit.rounds, fit.objective) = (rounds, Some(objective));
     Ok(fit)
@@ -433,7 +548,13 @@ impl Method for Kcc {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<LabelMeansDiagnostics>, FitError> {
         let clusters = problem.given_clusters(KCC_INFO.name)?;
-        Ok(kcc(problem.weighted(), clusters, problem.seed, settings, monitor)?)
+        Ok(kcc(
+            problem.weighted(),
+            clusters,
+            problem.seed,
+            settings,
+            monitor,
+        )?)
     }
 
     fn fit_rows(
@@ -443,7 +564,14 @@ impl Method for Kcc {
         monitor: &dyn Monitor,
     ) -> Result<RowFit<LabelMeansDiagnostics>, FitError> {
         let clusters = problem.given_clusters(KCC_INFO.name)?;
-        Ok(kcc_rows(&problem.passes(), problem.weights, clusters, problem.seed, settings, monitor)?)
+        Ok(kcc_rows(
+            &problem.passes(),
+            problem.weights,
+            clusters,
+            problem.seed,
+            settings,
+            monitor,
+        )?)
     }
 
     fn row_bytes(&self, size: &ProblemSize, settings: &KccSettings) -> u64 {
@@ -472,7 +600,13 @@ impl Method for Sec {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<LabelMeansDiagnostics>, FitError> {
         let clusters = problem.given_clusters(SEC_INFO.name)?;
-        Ok(sec(problem.weighted(), clusters, problem.seed, settings, monitor)?)
+        Ok(sec(
+            problem.weighted(),
+            clusters,
+            problem.seed,
+            settings,
+            monitor,
+        )?)
     }
 
     fn fit_rows(
@@ -482,7 +616,14 @@ impl Method for Sec {
         monitor: &dyn Monitor,
     ) -> Result<RowFit<LabelMeansDiagnostics>, FitError> {
         let clusters = problem.given_clusters(SEC_INFO.name)?;
-        Ok(sec_rows(&problem.passes(), problem.weights, clusters, problem.seed, settings, monitor)?)
+        Ok(sec_rows(
+            &problem.passes(),
+            problem.weights,
+            clusters,
+            problem.seed,
+            settings,
+            monitor,
+        )?)
     }
 
     fn row_bytes(&self, size: &ProblemSize, settings: &LabelMeansSettings) -> u64 {

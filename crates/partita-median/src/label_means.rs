@@ -3,13 +3,13 @@
 use std::num::{NonZeroU32, Saturating};
 
 use partita_core::{
-    BaseClustering, BaseWeights, Capabilities, Ensemble, FitError, Label, Method, MethodInfo, Monitor, Objective,
-    Outcome, Partition, PassRunner, Problem, ProblemSize, RowFit, RowProblem, Seed, Settings, SoftBases,
-    WeightedEnsemble, Weights,
+    BaseClustering, BaseWeights, Capabilities, Ensemble, FitError, Label, Method, MethodInfo,
+    Monitor, Objective, Outcome, Partition, PassRunner, Problem, ProblemSize, RowFit, RowProblem,
+    Seed, Settings, SoftBases, WeightedEnsemble, Weights,
 };
 use partita_kmeans::labels::{
-    Assignment, Counts, LabelChoice, Plan, RowVisitor, START_ROWS, SWAPS, WeightedLabelRows, base_weights, bytes_over,
-    kmeans, kmeans_over, with_rows,
+    Assignment, Counts, LabelChoice, Plan, RowVisitor, START_ROWS, SWAPS, WeightedLabelRows,
+    base_weights, bytes_over, kmeans, kmeans_over, with_rows,
 };
 use serde::{Deserialize, Serialize};
 
@@ -50,7 +50,11 @@ pub struct LabelMeansDiagnostics {
 impl Default for LabelMeansSettings {
     fn default() -> Self {
         let count = |number| NonZeroU32::new(number).expect("not zero");
-        Self { restarts: count(10), rounds: count(200), tolerance: 1e-9 }
+        Self {
+            restarts: count(10),
+            rounds: count(200),
+            tolerance: 1e-9,
+        }
     }
 }
 
@@ -87,7 +91,15 @@ pub fn kc(
     settings: &LabelMeansSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<LabelMeansDiagnostics>, MedianError> {
-    solve(Criterion::Kc, ensemble, weights, clusters, seed, settings, monitor)
+    solve(
+        Criterion::Kc,
+        ensemble,
+        weights,
+        clusters,
+        seed,
+        settings,
+        monitor,
+    )
 }
 
 /// The partition that shares the most quadratic mutual information with the base clusterings, which is the one with
@@ -122,7 +134,15 @@ pub fn qmi(
     settings: &LabelMeansSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<LabelMeansDiagnostics>, MedianError> {
-    solve(Criterion::Qmi, ensemble, weights, clusters, seed, settings, monitor)
+    solve(
+        Criterion::Qmi,
+        ensemble,
+        weights,
+        clusters,
+        seed,
+        settings,
+        monitor,
+    )
 }
 
 /// Iterative probabilistic voting: every object goes to the cluster in which its labels are most common.
@@ -158,7 +178,15 @@ pub fn ipvc(
     settings: &LabelMeansSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<LabelMeansDiagnostics>, MedianError> {
-    solve(Criterion::Ipvc, ensemble, weights, clusters, seed, settings, monitor)
+    solve(
+        Criterion::Ipvc,
+        ensemble,
+        weights,
+        clusters,
+        seed,
+        settings,
+        monitor,
+    )
 }
 
 /// [`kc`] over label rows that are not held: a pass for every round. From the same start it takes the same steps to the same bits;
@@ -178,7 +206,16 @@ pub fn kc_rows(
     settings: &LabelMeansSettings,
     monitor: &dyn Monitor,
 ) -> Result<RowFit<LabelMeansDiagnostics>, MedianError> {
-    Ok(solve_rows(Criterion::Kc, rows, weights, clusters, seed, settings, monitor)?.0)
+    Ok(solve_rows(
+        Criterion::Kc,
+        rows,
+        weights,
+        clusters,
+        seed,
+        settings,
+        monitor,
+    )?
+    .0)
 }
 
 /// [`qmi`] over label rows that are not held, as [`kc_rows`].
@@ -193,7 +230,16 @@ pub fn qmi_rows(
     settings: &LabelMeansSettings,
     monitor: &dyn Monitor,
 ) -> Result<RowFit<LabelMeansDiagnostics>, MedianError> {
-    Ok(solve_rows(Criterion::Qmi, rows, weights, clusters, seed, settings, monitor)?.0)
+    Ok(solve_rows(
+        Criterion::Qmi,
+        rows,
+        weights,
+        clusters,
+        seed,
+        settings,
+        monitor,
+    )?
+    .0)
 }
 
 /// [`ipvc`] over label rows that are not held, as [`kc_rows`].
@@ -208,7 +254,16 @@ pub fn ipvc_rows(
     settings: &LabelMeansSettings,
     monitor: &dyn Monitor,
 ) -> Result<RowFit<LabelMeansDiagnostics>, MedianError> {
-    Ok(solve_rows(Criterion::Ipvc, rows, weights, clusters, seed, settings, monitor)?.0)
+    Ok(solve_rows(
+        Criterion::Ipvc,
+        rows,
+        weights,
+        clusters,
+        seed,
+        settings,
+        monitor,
+    )?
+    .0)
 }
 
 fn solve(
@@ -220,7 +275,11 @@ fn solve(
     settings: &LabelMeansSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<LabelMeansDiagnostics>, MedianError> {
-    let source = WeightedEnsemble { ensemble, base_weights: weights, object_weights: None };
+    let source = WeightedEnsemble {
+        ensemble,
+        base_weights: weights,
+        object_weights: None,
+    };
     solve_weighted(criterion, source, clusters, seed, settings, monitor)
 }
 
@@ -235,9 +294,15 @@ pub(crate) fn solve_weighted(
 ) -> Result<Outcome<LabelMeansDiagnostics>, MedianError> {
     let (ensemble, weights) = (source.ensemble, source.base_weights);
     let _span = match criterion {
-        Criterion::Kc => tracing::info_span!("kc", objects = ensemble.objects(), clusters).entered(),
-        Criterion::Qmi => tracing::info_span!("qmi", objects = ensemble.objects(), clusters).entered(),
-        Criterion::Ipvc => tracing::info_span!("ipvc", objects = ensemble.objects(), clusters).entered(),
+        Criterion::Kc => {
+            tracing::info_span!("kc", objects = ensemble.objects(), clusters).entered()
+        }
+        Criterion::Qmi => {
+            tracing::info_span!("qmi", objects = ensemble.objects(), clusters).entered()
+        }
+        Criterion::Ipvc => {
+            tracing::info_span!("ipvc", objects = ensemble.objects(), clusters).entered()
+        }
     };
     check(ensemble, weights, clusters, settings)?;
     let base_weights = base_weights(ensemble.bases(), weights);
@@ -250,18 +315,38 @@ pub(crate) fn solve_weighted(
             rounds: settings.rounds.get(),
             tolerance: settings.tolerance,
         };
-        return Ok(of_fractions(criterion.of_fractions(&rows, &plan, seed, monitor), criterion, clusters));
+        return Ok(of_fractions(
+            criterion.of_fractions(&rows, &plan, seed, monitor),
+            criterion,
+            clusters,
+        ));
     }
-    Ok(with_rows(ensemble, InMemory { criterion, base_weights, clusters, seed, settings, monitor }))
+    Ok(with_rows(
+        ensemble,
+        InMemory {
+            criterion,
+            base_weights,
+            clusters,
+            seed,
+            settings,
+            monitor,
+        },
+    ))
 }
 
 /// The outcome of a search over shares and weighted objects.
-fn of_fractions(found: CriterionFit, criterion: Criterion, clusters: usize) -> Outcome<LabelMeansDiagnostics> {
+fn of_fractions(
+    found: CriterionFit,
+    criterion: Criterion,
+    clusters: usize,
+) -> Outcome<LabelMeansDiagnostics> {
     let partition = Partition::new(found.labels, clusters).expect("labels are below K");
     let mut outcome = Outcome::hard(partition, found.certainty, found.stopped);
     outcome.rounds = found.trace.len() as u64;
     outcome.objective = Some(criterion.objective(found.trace));
-    outcome.with(LabelMeansDiagnostics { objective_by_restart: found.starts })
+    outcome.with(LabelMeansDiagnostics {
+        objective_by_restart: found.starts,
+    })
 }
 
 /// The fit, and how often every label occurs in every cluster.
@@ -278,23 +363,50 @@ pub(crate) fn solve_rows(
     let (all, first_unlabelled) = Counts::together_over(rows)?;
     labelled(first_unlabelled)?;
     let bases = rows.source().bases();
-    let target =
-        Target { criterion, base_weights: base_weights(bases, weights), all, offsets: BaseClustering::offsets(bases) };
+    let target = Target {
+        criterion,
+        base_weights: base_weights(bases, weights),
+        all,
+        offsets: BaseClustering::offsets(bases),
+    };
     let counting = target.distance_weights();
-    let found = kmeans_over(rows, &plan(criterion, &counting, clusters, settings), seed, monitor)?;
+    let found = kmeans_over(
+        rows,
+        &plan(criterion, &counting, clusters, settings),
+        seed,
+        monitor,
+    )?;
     let (choice, counts) = (found.choice.clone(), found.counts.clone());
-    let labels = MeanLabels { choice: found.choice, counts: found.counts, base_weights: counting };
-    let mut fit = RowFit::new(clusters, found.stopped, labels, target.diagnostics(&found.starts));
+    let labels = MeanLabels {
+        choice: found.choice,
+        counts: found.counts,
+        base_weights: counting,
+    };
+    let mut fit = RowFit::new(
+        clusters,
+        found.stopped,
+        labels,
+        target.diagnostics(&found.starts),
+    );
     fit.rounds = found.trace.len() as u64;
     fit.objective = Some(target.described(&found.trace));
     Ok((fit, counts, choice))
 }
 
-fn plan<'a>(criterion: Criterion, counting: &'a [f64], clusters: usize, settings: &LabelMeansSettings) -> Plan<'a> {
+fn plan<'a>(
+    criterion: Criterion,
+    counting: &'a [f64],
+    clusters: usize,
+    settings: &LabelMeansSettings,
+) -> Plan<'a> {
     Plan {
         clusters,
         base_weights: counting,
-        assignment: if criterion == Criterion::Ipvc { Assignment::Likeliest } else { Assignment::Nearest },
+        assignment: if criterion == Criterion::Ipvc {
+            Assignment::Likeliest
+        } else {
+            Assignment::Nearest
+        },
         restarts: settings.restarts,
         swaps: SWAPS,
         rounds: settings.rounds,
@@ -318,14 +430,27 @@ impl RowVisitor for InMemory<'_> {
         let offsets = rows.offsets().to_vec();
         // The sum of squares needs no more than the counts by cluster.
         let alone = self.criterion == Criterion::Kc;
-        let all = if alone { Counts::new(&offsets, 1) } else { Counts::together(rows) };
-        let target = Target { criterion: self.criterion, base_weights: self.base_weights, all, offsets };
+        let all = if alone {
+            Counts::new(&offsets, 1)
+        } else {
+            Counts::together(rows)
+        };
+        let target = Target {
+            criterion: self.criterion,
+            base_weights: self.base_weights,
+            all,
+            offsets,
+        };
         let counting = target.distance_weights();
         let plan = plan(self.criterion, &counting, self.clusters, self.settings);
         let fit = kmeans(rows, &plan, self.seed, self.monitor);
-        let certainty = |at: usize| fit.counts.mean_share(rows.places(at), fit.labels[at], &counting);
+        let certainty = |at: usize| {
+            fit.counts
+                .mean_share(rows.places(at), fit.labels[at], &counting)
+        };
         let certainty: Vec<f64> = (0..rows.len()).map(certainty).collect();
-        let partition = Partition::new(rows.expand(&fit.labels), self.clusters).expect("labels are below K");
+        let partition =
+            Partition::new(rows.expand(&fit.labels), self.clusters).expect("labels are below K");
         let mut outcome = Outcome::hard(partition, rows.expand(&certainty), fit.stopped);
         outcome.rounds = fit.trace.len() as u64;
         outcome.objective = Some(target.described(&fit.trace));
@@ -349,7 +474,8 @@ impl Target {
             return self.base_weights.clone();
         }
         let objects = self.all.objects(0) as f64;
-        let of_base = |(u, weight): (usize, &f64)| weight * objects / self.all.labelled(u, 0) as f64;
+        let of_base =
+            |(u, weight): (usize, &f64)| weight * objects / self.all.labelled(u, 0) as f64;
         self.base_weights.iter().enumerate().map(of_base).collect()
     }
 
@@ -364,7 +490,10 @@ impl Target {
             }
             Criterion::Qmi => {
                 let (alone, objects) = (self.gini(), self.all.objects(0) as f64);
-                squares.iter().map(|value| alone - value / objects).collect()
+                squares
+                    .iter()
+                    .map(|value| alone - value / objects)
+                    .collect()
             }
         }
     }
@@ -372,8 +501,11 @@ impl Target {
     /// Σ_u ω_u (1 − Σ_j P_u(j)²).
     fn gini(&self) -> f64 {
         let spread = |(u, weight): (usize, &f64)| {
-            let share = |place: usize| self.all.of(place)[0] as f64 / self.all.labelled(u, 0) as f64;
-            let own: f64 = (self.offsets[u]..self.offsets[u + 1]).map(|p| share(p) * share(p)).sum();
+            let share =
+                |place: usize| self.all.of(place)[0] as f64 / self.all.labelled(u, 0) as f64;
+            let own: f64 = (self.offsets[u]..self.offsets[u + 1])
+                .map(|p| share(p) * share(p))
+                .sum();
             weight * (1.0 - own)
         };
         self.base_weights.iter().enumerate().map(spread).sum()
@@ -384,7 +516,9 @@ impl Target {
     }
 
     fn diagnostics(&self, starts: &[f64]) -> LabelMeansDiagnostics {
-        LabelMeansDiagnostics { objective_by_restart: self.objective(starts) }
+        LabelMeansDiagnostics {
+            objective_by_restart: self.objective(starts),
+        }
     }
 }
 
@@ -392,12 +526,18 @@ impl Target {
 pub(crate) fn bytes(size: &ProblemSize, restarts: u32) -> u64 {
     let [n, _, side, k] = size.saturating();
     let objectives = Saturating(16 * u64::from(restarts));
-    (n * Saturating(40) + (side + Saturating(1)) * (k + Saturating(4)) * Saturating(24) + objectives).0
+    (n * Saturating(40)
+        + (side + Saturating(1)) * (k + Saturating(4)) * Saturating(24)
+        + objectives)
+        .0
 }
 
 /// Bytes that a search over rows that are not held holds at once, at most.
 pub(crate) fn row_bytes(size: &ProblemSize, restarts: u32) -> u64 {
-    let sample = ProblemSize { objects: size.objects.min(START_ROWS + size.base_clusterings), ..*size };
+    let sample = ProblemSize {
+        objects: size.objects.min(START_ROWS + size.base_clusterings),
+        ..*size
+    };
     bytes_over(size, bytes(&sample, restarts))
 }
 
@@ -409,8 +549,13 @@ pub struct LabelMeans {
 }
 
 /// KC, k-means on labels: [`kc`].
-pub static KC: LabelMeans =
-    LabelMeans { criterion: Criterion::Kc, info: &MethodInfo { capabilities: FRACTIONAL, ..KC_INFO } };
+pub static KC: LabelMeans = LabelMeans {
+    criterion: Criterion::Kc,
+    info: &MethodInfo {
+        capabilities: FRACTIONAL,
+        ..KC_INFO
+    },
+};
 
 /// QMI, the largest category utility: [`qmi`].
 pub static QMI: LabelMeans = LabelMeans {
@@ -456,8 +601,11 @@ pub(crate) const KC_INFO: MethodInfo = MethodInfo {
 };
 
 /// What methods can do besides that take label rows as fractions.
-pub(crate) const FRACTIONAL: Capabilities =
-    Capabilities { soft_bases: SoftBases::Native, object_weights: Weights::Native, ..KC_INFO.capabilities };
+pub(crate) const FRACTIONAL: Capabilities = Capabilities {
+    soft_bases: SoftBases::Native,
+    object_weights: Weights::Native,
+    ..KC_INFO.capabilities
+};
 
 impl Method for LabelMeans {
     type Settings = LabelMeansSettings;
@@ -480,7 +628,14 @@ impl Method for LabelMeans {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<LabelMeansDiagnostics>, FitError> {
         let clusters = problem.given_clusters(self.info.name)?;
-        Ok(solve_weighted(self.criterion, problem.weighted(), clusters, problem.seed, settings, monitor)?)
+        Ok(solve_weighted(
+            self.criterion,
+            problem.weighted(),
+            clusters,
+            problem.seed,
+            settings,
+            monitor,
+        )?)
     }
 
     fn fit_rows(
@@ -491,7 +646,16 @@ impl Method for LabelMeans {
     ) -> Result<RowFit<LabelMeansDiagnostics>, FitError> {
         let clusters = problem.given_clusters(self.info.name)?;
         let rows = problem.passes();
-        Ok(solve_rows(self.criterion, &rows, problem.weights, clusters, problem.seed, settings, monitor)?.0)
+        Ok(solve_rows(
+            self.criterion,
+            &rows,
+            problem.weights,
+            clusters,
+            problem.seed,
+            settings,
+            monitor,
+        )?
+        .0)
     }
 
     fn row_bytes(&self, size: &ProblemSize, settings: &LabelMeansSettings) -> u64 {

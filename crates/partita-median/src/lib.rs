@@ -55,16 +55,20 @@ pub use cumulative::{ACV, CumulativeSettings, RCV, Scheme, URCV, cumulative, cum
 pub use error::MedianError;
 pub use kcc::{KCC, Kcc, KccSettings, KccUtility, SEC, Sec, kcc, kcc_rows, sec, sec_rows};
 pub use label_means::{
-    IPVC, KC, LabelMeansDiagnostics, LabelMeansSettings, QMI, ipvc, ipvc_rows, kc, kc_rows, qmi, qmi_rows,
+    IPVC, KC, LabelMeansDiagnostics, LabelMeansSettings, QMI, ipvc, ipvc_rows, kc, kc_rows, qmi,
+    qmi_rows,
 };
 pub use median::{
-    BaseLoss, InformationLoss, MEDIAN_BINDER, MEDIAN_VI, MedianBinder, MedianBinderSettings, MedianDiagnostics,
-    MedianSearch, MedianVi, MedianViSettings, PairLoss, median_binder, median_binder_rows, median_vi, median_vi_rows,
+    BaseLoss, InformationLoss, MEDIAN_BINDER, MEDIAN_VI, MedianBinder, MedianBinderSettings,
+    MedianDiagnostics, MedianSearch, MedianVi, MedianViSettings, PairLoss, median_binder,
+    median_binder_rows, median_vi, median_vi_rows,
 };
 pub use nmfc::{NMFC, NmfcSettings, nmfc};
 pub use pass_kinds::{LABELLERS, PASSES};
-pub use plurality::{PLURALITY, PluralitySettings, Reference, VoteDiagnostics, plurality, plurality_rows};
+pub use plurality::{
+    PLURALITY, PluralitySettings, Reference, VoteDiagnostics, plurality, plurality_rows,
+};
 pub use soft_mean::{
-    ColumnMatching, ConsensusRows, MatchingOrder, SOFT_MEAN, SoftMean, SoftMeanDiagnostics, SoftMeanSettings,
-    soft_mean, soft_mean_rows,
+    ColumnMatching, ConsensusRows, MatchingOrder, SOFT_MEAN, SoftMean, SoftMeanDiagnostics,
+    SoftMeanSettings, soft_mean, soft_mean_rows,
 };

@@ -23,7 +23,11 @@ impl RowMap for MeanLabels {
         let mut assigned = Assigned::default();
         self.choice.for_each(block, |row, k, _| {
             assigned.labels.push(k);
-            assigned.certainty.push(self.counts.mean_share(self.choice.places(row), k, &self.base_weights));
+            assigned.certainty.push(self.counts.mean_share(
+                self.choice.places(row),
+                k,
+                &self.base_weights,
+            ));
         });
         assigned
     }

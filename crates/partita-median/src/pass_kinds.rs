@@ -9,8 +9,12 @@ use crate::plurality;
 use crate::soft_mean::{Matched, SumBase, SumMeans};
 
 /// The passes of this crate.
-pub const PASSES: &[PassKind] =
-    &[PassKind::of::<MeanVotes>(), PassKind::of::<PairSums>(), PassKind::of::<SumMeans>(), PassKind::of::<SumBase>()];
+pub const PASSES: &[PassKind] = &[
+    PassKind::of::<MeanVotes>(),
+    PassKind::of::<PairSums>(),
+    PassKind::of::<SumMeans>(),
+    PassKind::of::<SumBase>(),
+];
 
 /// What labels rows after a fit of this crate.
 pub const LABELLERS: &[LabellerKind] = &[

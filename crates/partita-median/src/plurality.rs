@@ -5,13 +5,15 @@ use std::num::Saturating;
 use partita_coassoc::Overlap;
 use partita_core::ndarray::{Array2, ArrayView1, Axis};
 use partita_core::{
-    Assigned, BaseClustering, BaseWeights, Capabilities, Ensemble, EnsembleRows, FitError, Label, Method, MethodInfo,
-    Monitor, Outcome, Partition, PassRunner, Problem, ProblemSize, RowBlock, RowFit, RowLabeller, RowMap, RowProblem,
-    Seed, SettingChoice, Settings, Silent, SoftBases, SoftPartition, Stopped, WeightedEnsemble, Weights,
+    Assigned, BaseClustering, BaseWeights, Capabilities, Ensemble, EnsembleRows, FitError, Label,
+    Method, MethodInfo, Monitor, Outcome, Partition, PassRunner, Problem, ProblemSize, RowBlock,
+    RowFit, RowLabeller, RowMap, RowProblem, Seed, SettingChoice, Settings, Silent, SoftBases,
+    SoftPartition, Stopped, WeightedEnsemble, Weights,
 };
 use partita_kmeans::labels::{Counts, LabelChoice, base_weights, places};
 use partita_metrics::{
-    Alignment, BaseTables, Contingency, Surplus, align_by, align_to, align_to_partition, best_reference,
+    Alignment, BaseTables, Contingency, Surplus, align_by, align_to, align_to_partition,
+    best_reference,
 };
 use serde::{Deserialize, Serialize};
 
@@ -79,7 +81,11 @@ pub fn plurality(
     settings: &PluralitySettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<VoteDiagnostics>, MedianError> {
-    let source = WeightedEnsemble { ensemble, base_weights: weights, object_weights: None };
+    let source = WeightedEnsemble {
+        ensemble,
+        base_weights: weights,
+        object_weights: None,
+    };
     plurality_weighted(source, clusters, seed, settings, monitor)
 }
 
@@ -97,12 +103,14 @@ pub(crate) fn plurality_weighted(
     if let Some(rows) = FractionalRows::where_needed(source) {
         return fractional_votes(&rows, source, clusters, seed, settings, monitor);
     }
-    let exact = |u: usize| settings.reference == Reference::Overlap && live(ensemble, u) == clusters;
+    let exact =
+        |u: usize| settings.reference == Reference::Overlap && live(ensemble, u) == clusters;
     let alignment = if let Some(reference) = best_reference(ensemble, weights, exact) {
         align_to(ensemble, reference, Surplus::Nearest).expect("the reference exists")
     } else {
         let partition = centre(ensemble, weights, clusters, seed, monitor)?;
-        align_to_partition(ensemble, &partition, Surplus::Nearest).expect("they label the same objects")
+        align_to_partition(ensemble, &partition, Surplus::Nearest)
+            .expect("they label the same objects")
     };
     let source = EnsembleRows::new(ensemble);
     let rows = PassRunner::new(&source, &Silent);
@@ -123,22 +131,40 @@ fn fractional_votes(
     monitor: &dyn Monitor,
 ) -> Result<Outcome<VoteDiagnostics>, MedianError> {
     let (ensemble, weights) = (source.ensemble, source.base_weights);
-    let (sizes, offsets): (Vec<usize>, _) =
-        (ensemble.bases().iter().map(BaseClustering::clusters).collect(), ensemble.offsets());
+    let (sizes, offsets): (Vec<usize>, _) = (
+        ensemble
+            .bases()
+            .iter()
+            .map(BaseClustering::clusters)
+            .collect(),
+        ensemble.offsets(),
+    );
     let parts = |count: f64| (count * PARTS).round() as u64;
     let overlap = Overlap::of_shares(&ensemble.shares(), offsets.clone(), source.multiplicities());
     let table = |a: usize, b: usize| {
         let counts = overlap.of_bases(a, b);
         Contingency::of_counts(counts.nrows(), counts.ncols(), |i, j| parts(counts[[i, j]]))
     };
-    let exact = |u: usize| settings.reference == Reference::Overlap && live_among(&overlap, u) == clusters;
+    let exact =
+        |u: usize| settings.reference == Reference::Overlap && live_among(&overlap, u) == clusters;
     let tables = BaseTables::new(sizes.clone(), &table);
     let alignment = if let Some(u) = tables.best_reference(weights, exact) {
-        tables.align_to(u, Surplus::Nearest).expect("the reference exists")
+        tables
+            .align_to(u, Surplus::Nearest)
+            .expect("the reference exists")
     } else {
-        let found = solve_weighted(Criterion::Kc, source, clusters, seed, &LabelMeansSettings::default(), monitor)?;
+        let found = solve_weighted(
+            Criterion::Kc,
+            source,
+            clusters,
+            seed,
+            &LabelMeansSettings::default(),
+            monitor,
+        )?;
         let labels = found.partition.labels();
-        let of_rows: Vec<u32> = (0..rows.len()).map(|row| labels[rows.first_object(row)]).collect();
+        let of_rows: Vec<u32> = (0..rows.len())
+            .map(|row| labels[rows.first_object(row)])
+            .collect();
         let sums = FractionalMeans::of(rows, &of_rows, clusters).sums;
         let count = |u: usize, j: usize, k: usize| parts(sums[(offsets[u] + j) * clusters + k]);
         align_by(&sizes, clusters, Surplus::Nearest, |u| {
@@ -146,16 +172,22 @@ fn fractional_votes(
         })
     };
     let base_weights = base_weights(ensemble.bases(), weights);
-    let codes: Vec<u32> = (0..sizes.len()).flat_map(|u| alignment.codes(u).iter().copied()).collect();
+    let codes: Vec<u32> = (0..sizes.len())
+        .flat_map(|u| alignment.codes(u).iter().copied())
+        .collect();
     let mut soft = Array2::<f64>::zeros((rows.len(), clusters));
     for (row, mut votes) in soft.outer_iter_mut().enumerate() {
-        rows.entries(row).for_each(|(u, c, share)| votes[codes[c] as usize] += base_weights[u] * share);
+        rows.entries(row)
+            .for_each(|(u, c, share)| votes[codes[c] as usize] += base_weights[u] * share);
         let sum = votes.sum();
         votes /= sum;
     }
     let soft = soft.select(Axis(0), &rows.row_of_object());
     let soft = SoftPartition::new(soft).expect("shares of votes are on the simplex");
-    let reference = alignment.reference().map_or("kc", |u| ensemble.bases()[u].name()).to_owned();
+    let reference = alignment
+        .reference()
+        .map_or("kc", |u| ensemble.bases()[u].name())
+        .to_owned();
     Ok(Outcome::soft(soft, Stopped::Exact).with(VoteDiagnostics { reference }))
 }
 
@@ -186,7 +218,12 @@ pub fn plurality_rows(
         None => aligned_by_kc(rows, weights, clusters, seed, monitor)?,
     };
     let votes = Votes::new(rows, &alignment, weights, clusters);
-    Ok(RowFit::new(clusters, Stopped::Exact, votes, diagnostics(rows, alignment.reference())))
+    Ok(RowFit::new(
+        clusters,
+        Stopped::Exact,
+        votes,
+        diagnostics(rows, alignment.reference()),
+    ))
 }
 
 /// Codes of the base clustering into K clusters that overlaps most with all; none if there is none.
@@ -204,7 +241,11 @@ fn aligned_by_overlap(
     };
     let tables = BaseTables::new(cluster_counts(rows), &table);
     let reference = tables.best_reference(weights, exact);
-    Ok(reference.map(|u| tables.align_to(u, Surplus::Nearest).expect("the reference exists")))
+    Ok(reference.map(|u| {
+        tables
+            .align_to(u, Surplus::Nearest)
+            .expect("the reference exists")
+    }))
 }
 
 fn aligned_by_kc(
@@ -215,17 +256,32 @@ fn aligned_by_kc(
     monitor: &dyn Monitor,
 ) -> Result<Alignment, MedianError> {
     let (counts, _) = centre_rows(rows, weights, clusters, seed, monitor)?;
-    let (sizes, offsets) = (cluster_counts(rows), BaseClustering::offsets(rows.source().bases()));
-    let table = |u: usize| Contingency::of_counts(sizes[u], clusters, |j, k| counts.of(offsets[u] + j)[k] as u64);
+    let (sizes, offsets) = (
+        cluster_counts(rows),
+        BaseClustering::offsets(rows.source().bases()),
+    );
+    let table = |u: usize| {
+        Contingency::of_counts(sizes[u], clusters, |j, k| {
+            counts.of(offsets[u] + j)[k] as u64
+        })
+    };
     Ok(align_by(&sizes, clusters, Surplus::Nearest, table))
 }
 
 fn cluster_counts(rows: &PassRunner<'_>) -> Vec<usize> {
-    rows.source().bases().iter().map(BaseClustering::clusters).collect()
+    rows.source()
+        .bases()
+        .iter()
+        .map(BaseClustering::clusters)
+        .collect()
 }
 
 pub(crate) fn diagnostics(rows: &PassRunner<'_>, reference: Option<usize>) -> VoteDiagnostics {
-    VoteDiagnostics { reference: reference.map_or("kc", |u| rows.source().bases()[u].name()).to_owned() }
+    VoteDiagnostics {
+        reference: reference
+            .map_or("kc", |u| rows.source().bases()[u].name())
+            .to_owned(),
+    }
 }
 
 /// What a soft [`RowMap`] says of all rows.
@@ -252,7 +308,15 @@ pub(crate) fn centre(
     seed: Seed,
     monitor: &dyn Monitor,
 ) -> Result<Partition, MedianError> {
-    Ok(kc(ensemble, weights, clusters, seed, &LabelMeansSettings::default(), monitor)?.partition)
+    Ok(kc(
+        ensemble,
+        weights,
+        clusters,
+        seed,
+        &LabelMeansSettings::default(),
+        monitor,
+    )?
+    .partition)
 }
 
 /// Counts of labels by cluster of the partition of [`kc_rows`](crate::kc_rows), and which cluster a row is in.
@@ -264,14 +328,26 @@ pub(crate) fn centre_rows(
     monitor: &dyn Monitor,
 ) -> Result<(Counts, LabelChoice), MedianError> {
     let settings = LabelMeansSettings::default();
-    let (_, counts, choice) = solve_rows(Criterion::Kc, rows, weights, clusters, seed, &settings, monitor)?;
+    let (_, counts, choice) = solve_rows(
+        Criterion::Kc,
+        rows,
+        weights,
+        clusters,
+        seed,
+        &settings,
+        monitor,
+    )?;
     Ok((counts, choice))
 }
 
 /// [`live`] from the overlaps.
 pub(crate) fn live_among(overlap: &Overlap, base: usize) -> usize {
     let own = overlap.of_bases(base, base);
-    if own.diag().iter().all(|&size| size > 0.0) { own.nrows() } else { usize::MAX }
+    if own.diag().iter().all(|&size| size > 0.0) {
+        own.nrows()
+    } else {
+        usize::MAX
+    }
 }
 
 /// Clusters of a base clustering that have an object, if its numbers have no gaps; else one more than can be had.
@@ -279,7 +355,11 @@ pub(crate) fn live(ensemble: &Ensemble, base: usize) -> usize {
     let clusters = ensemble.bases()[base].clusters();
     let mut seen = vec![false; clusters];
     ensemble.column(base).flatten().for_each(|j| seen[j] = true);
-    if seen.iter().all(|&seen| seen) { clusters } else { usize::MAX }
+    if seen.iter().all(|&seen| seen) {
+        clusters
+    } else {
+        usize::MAX
+    }
 }
 
 /// Every label votes for the cluster whose code it has.
@@ -293,10 +373,22 @@ pub(crate) struct Votes {
 }
 
 impl Votes {
-    fn new(rows: &PassRunner<'_>, alignment: &Alignment, weights: Option<&BaseWeights>, clusters: usize) -> Self {
+    fn new(
+        rows: &PassRunner<'_>,
+        alignment: &Alignment,
+        weights: Option<&BaseWeights>,
+        clusters: usize,
+    ) -> Self {
         let bases = rows.source().bases();
-        let codes = (0..bases.len()).flat_map(|u| alignment.codes(u).iter().copied()).collect();
-        Self { offsets: BaseClustering::offsets(bases), codes, base_weights: base_weights(bases, weights), clusters }
+        let codes = (0..bases.len())
+            .flat_map(|u| alignment.codes(u).iter().copied())
+            .collect();
+        Self {
+            offsets: BaseClustering::offsets(bases),
+            codes,
+            base_weights: base_weights(bases, weights),
+            clusters,
+        }
     }
 }
 
@@ -323,12 +415,18 @@ impl RowMap for Votes {
 
 /// Bytes of a search for the reference, as kc makes it with its own defaults.
 pub(crate) fn centre_bytes(size: &ProblemSize) -> Saturating<u64> {
-    Saturating(crate::label_means::bytes(size, LabelMeansSettings::default().restarts.get()))
+    Saturating(crate::label_means::bytes(
+        size,
+        LabelMeansSettings::default().restarts.get(),
+    ))
 }
 
 /// [`centre_bytes`] where rows are not held.
 pub(crate) fn centre_row_bytes(size: &ProblemSize) -> Saturating<u64> {
-    Saturating(crate::label_means::row_bytes(size, LabelMeansSettings::default().restarts.get()))
+    Saturating(crate::label_means::row_bytes(
+        size,
+        LabelMeansSettings::default().restarts.get(),
+    ))
 }
 
 /// [`plurality`] as a method.
@@ -380,7 +478,13 @@ impl Method for Plurality {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<VoteDiagnostics>, FitError> {
         let clusters = problem.given_clusters(INFO.name)?;
-        Ok(plurality_weighted(problem.weighted(), clusters, problem.seed, settings, monitor)?)
+        Ok(plurality_weighted(
+            problem.weighted(),
+            clusters,
+            problem.seed,
+            settings,
+            monitor,
+        )?)
     }
 
     fn fit_rows(
@@ -390,7 +494,14 @@ impl Method for Plurality {
         monitor: &dyn Monitor,
     ) -> Result<RowFit<VoteDiagnostics>, FitError> {
         let clusters = problem.given_clusters(INFO.name)?;
-        Ok(plurality_rows(&problem.passes(), problem.weights, clusters, problem.seed, settings, monitor)?)
+        Ok(plurality_rows(
+            &problem.passes(),
+            problem.weights,
+            clusters,
+            problem.seed,
+            settings,
+            monitor,
+        )?)
     }
 
     fn row_bytes(&self, size: &ProblemSize, settings: &PluralitySettings) -> u64 {

@@ -9,6 +9,9 @@ pub(crate) struct RowSums(pub(crate) Vec<f64>);
 
 impl Mergeable for RowSums {
     fn merge(&mut self, other: Self) {
-        self.0.iter_mut().zip(&other.0).for_each(|(sum, x)| *sum += x);
+        self.0
+            .iter_mut()
+            .zip(&other.0)
+            .for_each(|(sum, x)| *sum += x);
     }
 }

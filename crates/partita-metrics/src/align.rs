@@ -56,7 +56,9 @@ impl Alignment {
         ensemble: &'a Ensemble,
         base: usize,
     ) -> impl ExactSizeIterator<Item = Option<u32>> + 'a {
-        ensemble.column(base).map(move |label| label.map(|j| self.codes[base][j]))
+        ensemble
+            .column(base)
+            .map(move |label| label.map(|j| self.codes[base][j]))
     }
 }
 
@@ -88,7 +90,9 @@ type Table<'a> = dyn Fn(usize, usize) -> Result<Contingency, MetricsError> + 'a;
 
 impl std::fmt::Debug for BaseTables<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("BaseTables").field("clusters", &self.clusters).finish_non_exhaustive()
+        f.debug_struct("BaseTables")
+            .field("clusters", &self.clusters)
+            .finish_non_exhaustive()
     }
 }
 
@@ -99,7 +103,11 @@ impl<'a> BaseTables<'a> {
     }
 
     /// [`best_reference`] from these tables.
-    pub fn best_reference(&self, weights: Option<&BaseWeights>, eligible: impl Fn(usize) -> bool) -> Option<usize> {
+    pub fn best_reference(
+        &self,
+        weights: Option<&BaseWeights>,
+        eligible: impl Fn(usize) -> bool,
+    ) -> Option<usize> {
         let bases = self.clusters.len();
         let chosen: Vec<bool> = (0..bases).map(eligible).collect();
         let weight = |u: usize| weights.map_or(1.0, |weights| weights.as_slice()[u]);
@@ -127,8 +135,16 @@ impl<'a> BaseTables<'a> {
     /// [`MetricsError::NoSuchBase`] if there is no such reference.
     pub fn align_to(&self, reference: usize, surplus: Surplus) -> Result<Alignment, MetricsError> {
         let bases = self.clusters.len();
-        let known = *self.clusters.get(reference).ok_or(MetricsError::NoSuchBase { base: reference, bases })?;
-        let mut alignment = align_by(&self.clusters, known, surplus, |base| (self.table)(base, reference));
+        let known = *self
+            .clusters
+            .get(reference)
+            .ok_or(MetricsError::NoSuchBase {
+                base: reference,
+                bases,
+            })?;
+        let mut alignment = align_by(&self.clusters, known, surplus, |base| {
+            (self.table)(base, reference)
+        });
         alignment.codes[reference] = (0..known as u32).collect();
         alignment.reference = Some(reference);
         Ok(alignment)
@@ -140,7 +156,8 @@ impl<'a> BaseTables<'a> {
         let mut agreement = Array2::from_elem((bases, bases), 1.0);
         for a in 0..bases {
             for b in a + 1..bases {
-                let shared = (self.table)(a, b).map_or(f64::NAN, |t| t.nmi(Normalisation::Geometric));
+                let shared =
+                    (self.table)(a, b).map_or(f64::NAN, |t| t.nmi(Normalisation::Geometric));
                 (agreement[[a, b]], agreement[[b, a]]) = (shared, shared);
             }
         }
@@ -153,7 +170,10 @@ impl<'a> BaseTables<'a> {
         let others = self.clusters.len().saturating_sub(1).max(1) as f64;
         let weight = |(own, row): (usize, ArrayView1<'_, f64>)| {
             // Those that share no object agree in nothing.
-            let known = row.iter().enumerate().filter(|(other, shared)| *other != own && !shared.is_nan());
+            let known = row
+                .iter()
+                .enumerate()
+                .filter(|(other, shared)| *other != own && !shared.is_nan());
             (known.map(|(_, shared)| shared).sum::<f64>() / others).max(1e-3)
         };
         BaseWeights::new(agreement.outer_iter().enumerate().map(weight).collect())
@@ -163,7 +183,11 @@ impl<'a> BaseTables<'a> {
 }
 
 fn clusters(ensemble: &Ensemble) -> Vec<usize> {
-    ensemble.bases().iter().map(BaseClustering::clusters).collect()
+    ensemble
+        .bases()
+        .iter()
+        .map(BaseClustering::clusters)
+        .collect()
 }
 
 /// Gives all base clusterings the labels of the one that overlaps most with the others.
@@ -177,7 +201,11 @@ fn clusters(ensemble: &Ensemble) -> Vec<usize> {
 ///
 /// # Cost
 /// O(M² n) time for the tables, and M² matchings.
-pub fn align(ensemble: &Ensemble, weights: Option<&BaseWeights>, surplus: Surplus) -> Result<Alignment, MetricsError> {
+pub fn align(
+    ensemble: &Ensemble,
+    weights: Option<&BaseWeights>,
+    surplus: Surplus,
+) -> Result<Alignment, MetricsError> {
     let reference = best_reference(ensemble, weights, |_| true).unwrap_or(0);
     align_to(ensemble, reference, surplus)
 }
@@ -193,7 +221,10 @@ pub fn best_reference(
     weights: Option<&BaseWeights>,
     eligible: impl Fn(usize) -> bool,
 ) -> Option<usize> {
-    BaseTables::new(clusters(ensemble), &|a, b| Contingency::of_bases(ensemble, a, b)).best_reference(weights, eligible)
+    BaseTables::new(clusters(ensemble), &|a, b| {
+        Contingency::of_bases(ensemble, a, b)
+    })
+    .best_reference(weights, eligible)
 }
 
 /// Gives all base clusterings the labels of base clustering `reference`: each is matched one to one so that the
@@ -220,8 +251,15 @@ pub fn best_reference(
 /// # Ok(())
 /// # }
 /// ```
-pub fn align_to(ensemble: &Ensemble, reference: usize, surplus: Surplus) -> Result<Alignment, MetricsError> {
-    BaseTables::new(clusters(ensemble), &|a, b| Contingency::of_bases(ensemble, a, b)).align_to(reference, surplus)
+pub fn align_to(
+    ensemble: &Ensemble,
+    reference: usize,
+    surplus: Surplus,
+) -> Result<Alignment, MetricsError> {
+    BaseTables::new(clusters(ensemble), &|a, b| {
+        Contingency::of_bases(ensemble, a, b)
+    })
+    .align_to(reference, surplus)
 }
 
 /// Gives all base clusterings the labels of a partition of the same objects, as [`align_to`] does with those of a
@@ -239,7 +277,12 @@ pub fn align_to_partition(
 ) -> Result<Alignment, MetricsError> {
     check_sizes(partition.objects(), ensemble.objects())?;
     let table = |base| Ok(Contingency::with_base(partition, ensemble, base)?.transposed());
-    Ok(align_by(&clusters(ensemble), partition.clusters(), surplus, table))
+    Ok(align_by(
+        &clusters(ensemble),
+        partition.clusters(),
+        surplus,
+        table,
+    ))
 }
 
 /// Gives base clusterings with so many `clusters` the labels of a partition into `known` ones, as [`align_to_partition`] does,
@@ -257,15 +300,28 @@ pub fn align_by(
             Err(_) => code_apart(clusters, known, surplus),
         })
         .collect();
-    let labels = codes.iter().flatten().map(|&label| label as usize + 1).max().unwrap_or(0).max(known);
-    Alignment { reference: None, labels, codes }
+    let labels = codes
+        .iter()
+        .flatten()
+        .map(|&label| label as usize + 1)
+        .max()
+        .unwrap_or(0)
+        .max(known);
+    Alignment {
+        reference: None,
+        labels,
+        codes,
+    }
 }
 
 fn code(table: &Contingency, surplus: Surplus) -> Vec<u32> {
     let (matched, known) = (table.matching(), table.column_sizes().len());
     let nearest = nearest(table);
     let mut taken = vec![false; known];
-    matched.iter().flatten().for_each(|&column| taken[column] = true);
+    matched
+        .iter()
+        .flatten()
+        .for_each(|&column| taken[column] = true);
     // Labels that nobody matched, then those beyond the reference.
     let mut left = (0..known).filter(|&column| !taken[column]).chain(known..);
     let label = |(row, matched): (usize, &Option<usize>)| {
@@ -279,7 +335,13 @@ fn code(table: &Contingency, surplus: Surplus) -> Vec<u32> {
 }
 
 fn code_apart(clusters: usize, known: usize, surplus: Surplus) -> Vec<u32> {
-    let fold = |j: usize| if surplus == Surplus::Nearest && j >= known { 0 } else { j };
+    let fold = |j: usize| {
+        if surplus == Surplus::Nearest && j >= known {
+            0
+        } else {
+            j
+        }
+    };
     (0..clusters).map(|j| fold(j) as u32).collect()
 }
 
@@ -304,20 +366,36 @@ fn nearest(table: &Contingency) -> Vec<usize> {
 ///
 /// # Cost
 /// O(n M) time, O(n M log K J) with weights of objects.
-pub fn anmi<'a>(partition: &Partition, of: impl Into<WeightedEnsemble<'a>>) -> Result<f64, MetricsError> {
+pub fn anmi<'a>(
+    partition: &Partition,
+    of: impl Into<WeightedEnsemble<'a>>,
+) -> Result<f64, MetricsError> {
     let of: WeightedEnsemble<'_> = of.into();
     let bases = of.ensemble.bases().len();
-    let weights = of.shares().map_or_else(|| vec![1.0; bases], <[f64]>::to_vec);
+    let weights = of
+        .shares()
+        .map_or_else(|| vec![1.0; bases], <[f64]>::to_vec);
     check_sizes(weights.len(), bases)?;
     let shared = |base: usize| match of.multiplicities() {
-        None => Ok(Contingency::with_base(partition, of.ensemble, base)?.nmi(Normalisation::Geometric)),
+        None => {
+            Ok(Contingency::with_base(partition, of.ensemble, base)?.nmi(Normalisation::Geometric))
+        }
         Some(objects) => {
             let cells = weighted_cells(partition, of.ensemble, base, objects)?;
-            if cells.is_empty() { Err(MetricsError::Empty) } else { Ok(nmi_of_cells(&cells, Normalisation::Geometric)) }
+            if cells.is_empty() {
+                Err(MetricsError::Empty)
+            } else {
+                Ok(nmi_of_cells(&cells, Normalisation::Geometric))
+            }
         }
     };
-    let counting = weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0);
-    let sum: f64 = counting.map(|(base, weight)| Ok(weight * shared(base)?)).sum::<Result<f64, MetricsError>>()?;
+    let counting = weights
+        .iter()
+        .enumerate()
+        .filter(|(_, weight)| **weight > 0.0);
+    let sum: f64 = counting
+        .map(|(base, weight)| Ok(weight * shared(base)?))
+        .sum::<Result<f64, MetricsError>>()?;
     Ok(sum / weights.iter().sum::<f64>())
 }
 
@@ -327,7 +405,10 @@ pub fn anmi<'a>(partition: &Partition, of: impl Into<WeightedEnsemble<'a>>) -> R
 /// # Cost
 /// O(M² n) time.
 pub fn agreement_weights(ensemble: &Ensemble) -> BaseWeights {
-    BaseTables::new(clusters(ensemble), &|a, b| Contingency::of_bases(ensemble, a, b)).agreement_weights()
+    BaseTables::new(clusters(ensemble), &|a, b| {
+        Contingency::of_bases(ensemble, a, b)
+    })
+    .agreement_weights()
 }
 
 /// The normalised mutual information (geometric) of every pair of base clusterings over the objects that both label, M × M with ones on
@@ -336,5 +417,8 @@ pub fn agreement_weights(ensemble: &Ensemble) -> BaseWeights {
 /// # Cost
 /// O(M² n) time.
 pub fn agreement_matrix(ensemble: &Ensemble) -> Array2<f64> {
-    BaseTables::new(clusters(ensemble), &|a, b| Contingency::of_bases(ensemble, a, b)).agreement_matrix()
+    BaseTables::new(clusters(ensemble), &|a, b| {
+        Contingency::of_bases(ensemble, a, b)
+    })
+    .agreement_matrix()
 }

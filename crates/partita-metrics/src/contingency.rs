@@ -59,14 +59,26 @@ impl Contingency {
     ///
     /// # Errors
     /// As [`Contingency::new`] and [`Contingency::of_bases`].
-    pub fn with_base(partition: &Partition, ensemble: &Ensemble, base: usize) -> Result<Self, MetricsError> {
+    pub fn with_base(
+        partition: &Partition,
+        ensemble: &Ensemble,
+        base: usize,
+    ) -> Result<Self, MetricsError> {
         check_sizes(partition.objects(), ensemble.objects())?;
         let columns = check_base(ensemble, base)?;
         let labels = partition.labels().iter().map(|&label| Some(label as usize));
-        Self::count(both(labels, ensemble.column(base)), partition.clusters(), columns)
+        Self::count(
+            both(labels, ensemble.column(base)),
+            partition.clusters(),
+            columns,
+        )
     }
 
-    fn count(pairs: impl Iterator<Item = (u32, u32)>, rows: usize, columns: usize) -> Result<Self, MetricsError> {
+    fn count(
+        pairs: impl Iterator<Item = (u32, u32)>,
+        rows: usize,
+        columns: usize,
+    ) -> Result<Self, MetricsError> {
         let cells = if rows.saturating_mul(columns) <= DENSE_PLACES {
             count_dense(pairs, rows, columns)
         } else {
@@ -79,20 +91,41 @@ impl Contingency {
     ///
     /// # Errors
     /// [`MetricsError::Empty`] if all are 0.
-    pub fn of_counts(rows: usize, columns: usize, count: impl Fn(usize, usize) -> u64) -> Result<Self, MetricsError> {
+    pub fn of_counts(
+        rows: usize,
+        columns: usize,
+        count: impl Fn(usize, usize) -> u64,
+    ) -> Result<Self, MetricsError> {
         let places = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
-        let cell = |(row, column)| Cell { row: row as u32, column: column as u32, count: count(row, column) };
-        Self::of_cells(places.map(cell).filter(|cell| cell.count > 0).collect(), rows, columns)
+        let cell = |(row, column)| Cell {
+            row: row as u32,
+            column: column as u32,
+            count: count(row, column),
+        };
+        Self::of_cells(
+            places.map(cell).filter(|cell| cell.count > 0).collect(),
+            rows,
+            columns,
+        )
     }
 
     fn of_cells(cells: Vec<Cell>, rows: usize, columns: usize) -> Result<Self, MetricsError> {
-        let mut table = Self { rows: vec![0; rows], columns: vec![0; columns], cells, objects: 0 };
+        let mut table = Self {
+            rows: vec![0; rows],
+            columns: vec![0; columns],
+            cells,
+            objects: 0,
+        };
         for cell in &table.cells {
             table.rows[cell.row as usize] += cell.count;
             table.columns[cell.column as usize] += cell.count;
             table.objects += cell.count;
         }
-        if table.objects == 0 { Err(MetricsError::Empty) } else { Ok(table) }
+        if table.objects == 0 {
+            Err(MetricsError::Empty)
+        } else {
+            Ok(table)
+        }
     }
 
     /// Objects counted, n.
@@ -112,7 +145,9 @@ impl Contingency {
 
     /// Cells that are not zero as `(row, column, objects)`, row by row.
     pub fn cells(&self) -> impl ExactSizeIterator<Item = (usize, usize, u64)> + '_ {
-        self.cells.iter().map(|cell| (cell.row as usize, cell.column as usize, cell.count))
+        self.cells
+            .iter()
+            .map(|cell| (cell.row as usize, cell.column as usize, cell.count))
     }
 
     pub(crate) fn entries(&self) -> &[Cell] {
@@ -122,10 +157,19 @@ impl Contingency {
     /// The table with rows and columns swapped.
     #[must_use]
     pub fn transposed(&self) -> Self {
-        let swap = |cell: &Cell| Cell { row: cell.column, column: cell.row, count: cell.count };
+        let swap = |cell: &Cell| Cell {
+            row: cell.column,
+            column: cell.row,
+            count: cell.count,
+        };
         let mut cells: Vec<Cell> = self.cells.iter().map(swap).collect();
         cells.sort_unstable_by_key(|cell| (cell.row, cell.column));
-        Self { rows: self.columns.clone(), columns: self.rows.clone(), cells, objects: self.objects }
+        Self {
+            rows: self.columns.clone(),
+            columns: self.rows.clone(),
+            cells,
+            objects: self.objects,
+        }
     }
 }
 
@@ -153,13 +197,23 @@ pub(crate) fn weighted_cells(
 }
 
 pub(crate) fn check_sizes(left: usize, right: usize) -> Result<(), MetricsError> {
-    if left == right { Ok(()) } else { Err(MetricsError::Sizes { left, right }) }
+    if left == right {
+        Ok(())
+    } else {
+        Err(MetricsError::Sizes { left, right })
+    }
 }
 
 /// The number of clusters of a base clustering that exists.
 pub(crate) fn check_base(ensemble: &Ensemble, base: usize) -> Result<usize, MetricsError> {
     let bases = ensemble.bases();
-    bases.get(base).map(BaseClustering::clusters).ok_or(MetricsError::NoSuchBase { base, bases: bases.len() })
+    bases
+        .get(base)
+        .map(BaseClustering::clusters)
+        .ok_or(MetricsError::NoSuchBase {
+            base,
+            bases: bases.len(),
+        })
 }
 
 /// The pairs in which neither label is missing.
@@ -173,15 +227,29 @@ fn both(
 fn count_dense(pairs: impl Iterator<Item = (u32, u32)>, rows: usize, columns: usize) -> Vec<Cell> {
     let mut counts = vec![0u64; rows * columns];
     pairs.for_each(|(row, column)| counts[row as usize * columns + column as usize] += 1);
-    let cell =
-        |(place, count): (usize, u64)| Cell { row: (place / columns) as u32, column: (place % columns) as u32, count };
-    counts.into_iter().enumerate().filter(|(_, count)| *count > 0).map(cell).collect()
+    let cell = |(place, count): (usize, u64)| Cell {
+        row: (place / columns) as u32,
+        column: (place % columns) as u32,
+        count,
+    };
+    counts
+        .into_iter()
+        .enumerate()
+        .filter(|(_, count)| *count > 0)
+        .map(cell)
+        .collect()
 }
 
 fn count_sorted(pairs: impl Iterator<Item = (u32, u32)>) -> Vec<Cell> {
-    let mut places: Vec<u64> = pairs.map(|(row, column)| u64::from(row) << 32 | u64::from(column)).collect();
+    let mut places: Vec<u64> = pairs
+        .map(|(row, column)| u64::from(row) << 32 | u64::from(column))
+        .collect();
     places.sort_unstable();
-    let cell = |run: &[u64]| Cell { row: (run[0] >> 32) as u32, column: run[0] as u32, count: run.len() as u64 };
+    let cell = |run: &[u64]| Cell {
+        row: (run[0] >> 32) as u32,
+        column: run[0] as u32,
+        count: run.len() as u64,
+    };
     places.chunk_by(|a, b| a == b).map(cell).collect()
 }
 
@@ -193,7 +261,10 @@ mod tests {
     #[test]
     fn sorting_counts_what_the_array_counts() {
         let pairs: Vec<(u32, u32)> = (0..500u32).map(|i| (i * i % 7, i * 31 % 11)).collect();
-        assert_eq!(count_dense(pairs.iter().copied(), 7, 11), count_sorted(pairs.into_iter()));
+        assert_eq!(
+            count_dense(pairs.iter().copied(), 7, 11),
+            count_sorted(pairs.into_iter())
+        );
     }
 
     #[test]
@@ -209,16 +280,32 @@ mod tests {
     #[test]
     fn missing_labels_drop_out() {
         let mut builder = EnsembleBuilder::new(4);
-        builder.push("a", [Some(0), Some(1), None, Some(1)]).unwrap();
-        builder.push("b", [Some(0), Some(0), Some(1), None]).unwrap();
+        builder
+            .push("a", [Some(0), Some(1), None, Some(1)])
+            .unwrap();
+        builder
+            .push("b", [Some(0), Some(0), Some(1), None])
+            .unwrap();
         builder.push("c", [None, None, None, Some(5)]).unwrap();
         let ensemble = builder.finish().unwrap();
         let table = Contingency::of_bases(&ensemble, 0, 1).unwrap();
         assert_eq!(table.cells().collect::<Vec<_>>(), [(0, 0, 1), (1, 0, 1)]);
-        assert_eq!((table.row_sizes(), table.column_sizes()), (&[1, 1][..], &[2, 0][..]));
-        assert_eq!(table.transposed().cells().collect::<Vec<_>>(), [(0, 0, 1), (0, 1, 1)]);
-        assert_eq!(Contingency::of_bases(&ensemble, 1, 2), Err(MetricsError::Empty));
-        assert_eq!(Contingency::of_bases(&ensemble, 3, 0), Err(MetricsError::NoSuchBase { base: 3, bases: 3 }));
+        assert_eq!(
+            (table.row_sizes(), table.column_sizes()),
+            (&[1, 1][..], &[2, 0][..])
+        );
+        assert_eq!(
+            table.transposed().cells().collect::<Vec<_>>(),
+            [(0, 0, 1), (0, 1, 1)]
+        );
+        assert_eq!(
+            Contingency::of_bases(&ensemble, 1, 2),
+            Err(MetricsError::Empty)
+        );
+        assert_eq!(
+            Contingency::of_bases(&ensemble, 3, 0),
+            Err(MetricsError::NoSuchBase { base: 3, bases: 3 })
+        );
         let short = Partition::new(vec![0], 1).unwrap();
         let sizes = Err(MetricsError::Sizes { left: 1, right: 4 });
         assert_eq!(Contingency::with_base(&short, &ensemble, 0), sizes);

@@ -71,7 +71,11 @@ impl DensityValidity {
     pub fn of(&self, partition: &Partition) -> Result<f64, MetricsError> {
         check_sizes(partition.objects(), self.objects)?;
         let mut members = vec![Vec::new(); partition.clusters()];
-        partition.labels().iter().enumerate().for_each(|(i, &label)| members[label as usize].push(i));
+        partition
+            .labels()
+            .iter()
+            .enumerate()
+            .for_each(|(i, &label)| members[label as usize].push(i));
         members.retain(|members| !members.is_empty());
         if members.len() < 2 {
             return Ok(0.0);
@@ -81,7 +85,11 @@ impl DensityValidity {
             let between = between[partition.labels()[members[0]] as usize];
             let gap = self.widest_gap(members);
             let largest = between.max(gap);
-            if members.len() < 2 || largest <= 0.0 { 0.0 } else { (between - gap) / largest * members.len() as f64 }
+            if members.len() < 2 || largest <= 0.0 {
+                0.0
+            } else {
+                (between - gap) / largest * members.len() as f64
+            }
         };
         Ok(members.iter().map(rated).sum::<f64>() / self.objects as f64)
     }
@@ -95,7 +103,11 @@ impl DensityValidity {
         let labels = partition.labels();
         let mut least = vec![f64::INFINITY; partition.clusters()];
         for (i, &own) in labels.iter().enumerate() {
-            let others = self.row(i).iter().zip(labels).filter(|(_, label)| **label != own);
+            let others = self
+                .row(i)
+                .iter()
+                .zip(labels)
+                .filter(|(_, label)| **label != own);
             let nearest = others.fold(f64::INFINITY, |nearest, (&reach, _)| nearest.min(reach));
             least[own as usize] = least[own as usize].min(nearest);
         }
@@ -106,7 +118,9 @@ impl DensityValidity {
     fn widest_gap(&self, members: &[usize]) -> f64 {
         let mut outside: Vec<(usize, f64)> = members.iter().map(|&i| (i, f64::INFINITY)).collect();
         let mut widest: f64 = 0.0;
-        let Some((mut last, _)) = outside.pop() else { return 0.0 };
+        let Some((mut last, _)) = outside.pop() else {
+            return 0.0;
+        };
         while !outside.is_empty() {
             let row = self.row(last);
             let mut nearest = 0;
@@ -130,7 +144,9 @@ mod tests {
 
     fn validity(table: &Array2<f64>, neighbours: usize, labels: &[u32]) -> f64 {
         let partition = Partition::new(labels.to_vec(), 4).unwrap();
-        DensityValidity::new(table.view(), neighbours).of(&partition).unwrap()
+        DensityValidity::new(table.view(), neighbours)
+            .of(&partition)
+            .unwrap()
     }
 
     #[test]
@@ -142,24 +158,43 @@ mod tests {
         assert!((validity(&line, 2, &[0, 0, 0, 2, 2, 2]) - 0.6875).abs() < 1e-12);
         // Torn apart: gaps 1, 8 and 0, between 1, 1 and 2; one object counts 0.
         let torn = validity(&line, 1, &[0, 0, 1, 1, 1, 3]);
-        assert!((torn - (0.0 * 2.0 + (1.0 - 8.0) / 8.0 * 3.0) / 6.0).abs() < 1e-12, "{torn}");
+        assert!(
+            (torn - (0.0 * 2.0 + (1.0 - 8.0) / 8.0 * 3.0) / 6.0).abs() < 1e-12,
+            "{torn}"
+        );
         assert_eq!(validity(&line, 1, &[1; 6]), 0.0);
-        assert_eq!(validity(&array![[1.0], [1.0], [1.0], [1.0]], 5, &[0, 0, 1, 1]), 0.0, "rows that are all equal");
+        assert_eq!(
+            validity(&array![[1.0], [1.0], [1.0], [1.0]], 5, &[0, 0, 1, 1]),
+            0.0,
+            "rows that are all equal"
+        );
     }
 
     #[test]
     fn rings_are_valid_where_halves_of_them_are_not() {
-        let ring = |radius: f64| (0..40).map(move |i| (radius, f64::from(i) * std::f64::consts::TAU / 40.0));
-        let points: Vec<f64> = ring(1.0).chain(ring(3.0)).flat_map(|(r, a)| [r * a.cos(), r * a.sin()]).collect();
+        let ring = |radius: f64| {
+            (0..40).map(move |i| (radius, f64::from(i) * std::f64::consts::TAU / 40.0))
+        };
+        let points: Vec<f64> = ring(1.0)
+            .chain(ring(3.0))
+            .flat_map(|(r, a)| [r * a.cos(), r * a.sin()])
+            .collect();
         let table = Array2::from_shape_vec((80, 2), points).unwrap();
         let rings: Vec<u32> = (0..80).map(|i| i / 40).collect();
         let halves: Vec<u32> = (0..80).map(|i| i % 40 / 20).collect();
         for neighbours in [1, 2] {
-            let (of_rings, of_halves) = (validity(&table, neighbours, &rings), validity(&table, neighbours, &halves));
+            let (of_rings, of_halves) = (
+                validity(&table, neighbours, &rings),
+                validity(&table, neighbours, &halves),
+            );
             assert!(of_rings > 0.5 && of_halves < 0.0, "{of_rings} {of_halves}");
         }
         let reversed: Vec<u32> = rings.iter().map(|label| 3 - label).collect();
-        assert_eq!(validity(&table, 5, &rings), validity(&table, 5, &reversed), "names of clusters say nothing");
+        assert_eq!(
+            validity(&table, 5, &rings),
+            validity(&table, 5, &reversed),
+            "names of clusters say nothing"
+        );
         assert!(
             (validity(&(&table * 1e6), 5, &rings) - validity(&table, 5, &rings)).abs() < 1e-9,
             "nor does the scale"

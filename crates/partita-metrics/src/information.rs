@@ -38,7 +38,12 @@ impl Contingency {
     pub fn mutual_information(&self) -> f64 {
         let n = self.objects() as f64;
         let term = |(row, column, count): (usize, usize, u64)| {
-            shared_term(count as f64, n, self.row_sizes()[row] as f64, self.column_sizes()[column] as f64)
+            shared_term(
+                count as f64,
+                n,
+                self.row_sizes()[row] as f64,
+                self.column_sizes()[column] as f64,
+            )
         };
         self.cells().map(term).sum::<f64>().max(0.0)
     }
@@ -76,7 +81,8 @@ impl Contingency {
             return 0.0;
         }
         let expected = self.expected_mutual_information();
-        let mean = Normalisation::Arithmetic.mean(entropy(self.row_sizes()), entropy(self.column_sizes()));
+        let mean =
+            Normalisation::Arithmetic.mean(entropy(self.row_sizes()), entropy(self.column_sizes()));
         let (above, range) = (self.mutual_information() - expected, mean - expected);
         // The mean exceeds the expectation unless the clusterings are identical; equality here is rounding.
         if range > 0.0 { above / range } else { 0.0 }
@@ -86,7 +92,11 @@ impl Contingency {
     pub fn vi(&self) -> f64 {
         let n = self.objects() as f64;
         let term = |(row, column, count): (usize, usize, u64)| {
-            let (x, a, b) = (count as f64, self.row_sizes()[row] as f64, self.column_sizes()[column] as f64);
+            let (x, a, b) = (
+                count as f64,
+                self.row_sizes()[row] as f64,
+                self.column_sizes()[column] as f64,
+            );
             x / n * (a.ln() + b.ln() - 2.0 * x.ln())
         };
         self.cells().map(term).sum::<f64>().max(0.0)
@@ -94,7 +104,10 @@ impl Contingency {
 
     /// Mutual information expected of clusterings with these cluster sizes that know nothing of each other.
     fn expected_mutual_information(&self) -> f64 {
-        let (rows, columns) = (multiplicities(self.row_sizes()), multiplicities(self.column_sizes()));
+        let (rows, columns) = (
+            multiplicities(self.row_sizes()),
+            multiplicities(self.column_sizes()),
+        );
         let mut sum = 0.0;
         for &(a, rows) in &rows {
             for &(b, columns) in &columns {
@@ -131,13 +144,25 @@ fn entropy_term(x: f64, n: f64) -> f64 {
 /// Entropy of cluster sizes, nats.
 fn entropy(sizes: &[u64]) -> f64 {
     let n = sizes.iter().sum::<u64>() as f64;
-    sizes.iter().map(|&size| if size > 0 { entropy_term(size as f64, n) } else { 0.0 }).sum()
+    sizes
+        .iter()
+        .map(|&size| {
+            if size > 0 {
+                entropy_term(size as f64, n)
+            } else {
+                0.0
+            }
+        })
+        .sum()
 }
 
 /// [`Contingency::nmi`] of a table of sums of weights, all 0 or above; 1 where no object is counted.
 pub fn nmi_of_counts(counts: ArrayView2<'_, f64>, normalisation: Normalisation) -> f64 {
     let cells = counts.indexed_iter().filter(|(_, weight)| **weight > 0.0);
-    nmi_of_cells(&cells.map(|(place, &weight)| (place, weight)).collect(), normalisation)
+    nmi_of_cells(
+        &cells.map(|(place, &weight)| (place, weight)).collect(),
+        normalisation,
+    )
 }
 
 /// [`Contingency::nmi`] of a table of weights.
@@ -151,12 +176,15 @@ pub(crate) fn nmi_of_cells(cells: &WeightedCells, normalisation: Normalisation) 
         return 1.0;
     }
     let n: f64 = rows.values().sum();
-    let term = |(&(row, column), &x): (&(usize, usize), &f64)| shared_term(x, n, rows[&row], columns[&column]);
+    let term = |(&(row, column), &x): (&(usize, usize), &f64)| {
+        shared_term(x, n, rows[&row], columns[&column])
+    };
     let shared = cells.iter().map(term).sum::<f64>();
     if rows.len() == 1 || columns.len() == 1 || shared <= f64::EPSILON {
         return 0.0;
     }
-    let entropy = |sizes: &BTreeMap<usize, f64>| sizes.values().map(|&size| entropy_term(size, n)).sum();
+    let entropy =
+        |sizes: &BTreeMap<usize, f64>| sizes.values().map(|&size| entropy_term(size, n)).sum();
     (shared / normalisation.mean(entropy(&rows), entropy(&columns))).min(1.0)
 }
 
@@ -164,7 +192,10 @@ pub(crate) fn nmi_of_cells(cells: &WeightedCells, normalisation: Normalisation) 
 fn multiplicities(sizes: &[u64]) -> Vec<(u64, u64)> {
     let mut sorted: Vec<u64> = sizes.iter().copied().filter(|&size| size > 0).collect();
     sorted.sort_unstable();
-    sorted.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u64)).collect()
+    sorted
+        .chunk_by(|a, b| a == b)
+        .map(|run| (run[0], run.len() as u64))
+        .collect()
 }
 
 /// Weights this much smaller than the largest change no bit of the sum.
@@ -178,7 +209,13 @@ fn expected_term(a: u64, b: u64, n: u64) -> f64 {
     let (least, most) = ((a + b).saturating_sub(n), a.min(b));
     let mode = (((a + 1) as u128 * (b + 1) as u128 / (n + 2) as u128) as u64).clamp(least, most);
     let [fa, fb, fn_] = [a, b, n].map(|x| x as f64);
-    let value = |x: f64| if x > 0.0 { x / fn_ * (x * fn_ / (fa * fb)).ln() } else { 0.0 };
+    let value = |x: f64| {
+        if x > 0.0 {
+            x / fn_ * (x * fn_ / (fa * fb)).ln()
+        } else {
+            0.0
+        }
+    };
     let up = |x: f64| (fa - x) * (fb - x) / ((x + 1.0) * (fn_ - fa - fb + x + 1.0));
     let (mut sum, mut mass) = (value(mode as f64), 1.0);
     let mut weight = 1.0;
@@ -213,15 +250,29 @@ mod tests {
 
     #[test]
     fn the_expectation_is_the_sum_over_the_hypergeometric_distribution() {
-        for (a, b, n) in [(1, 1, 5), (3, 4, 5), (5, 5, 5), (2, 3, 50), (40, 30, 100), (500, 300, 1000), (7, 900, 1000)]
-        {
+        for (a, b, n) in [
+            (1, 1, 5),
+            (3, 4, 5),
+            (5, 5, 5),
+            (2, 3, 50),
+            (40, 30, 100),
+            (500, 300, 1000),
+            (7, 900, 1000),
+        ] {
             let chance = Hypergeometric::new(n, a, b).unwrap();
             let term = |x: u64| {
                 let (x, p) = (x as f64, chance.pmf(x));
                 p * x / n as f64 * (x * n as f64 / (a * b) as f64).ln()
             };
-            let slow: f64 = ((a + b).saturating_sub(n).max(1)..=a.min(b)).map(term).sum();
-            assert_relative_eq!(expected_term(a, b, n), slow, max_relative = 1e-9, epsilon = 1e-14);
+            let slow: f64 = ((a + b).saturating_sub(n).max(1)..=a.min(b))
+                .map(term)
+                .sum();
+            assert_relative_eq!(
+                expected_term(a, b, n),
+                slow,
+                max_relative = 1e-9,
+                epsilon = 1e-14
+            );
         }
     }
 
@@ -234,9 +285,17 @@ mod tests {
             let table = Contingency::of_counts(sides.0, sides.1, |i, j| u64::from(counts[[i, j]]));
             let Ok(table) = table else { continue };
             for by in [Normalisation::Max, Normalisation::Geometric] {
-                assert_eq!(nmi_of_counts(counts.mapv(f64::from).view(), by), table.nmi(by), "{counts}");
+                assert_eq!(
+                    nmi_of_counts(counts.mapv(f64::from).view(), by),
+                    table.nmi(by),
+                    "{counts}"
+                );
                 let parts = counts.mapv(|count| f64::from(count) * 0.3);
-                assert_relative_eq!(nmi_of_counts(parts.view(), by), table.nmi(by), epsilon = 1e-12);
+                assert_relative_eq!(
+                    nmi_of_counts(parts.view(), by),
+                    table.nmi(by),
+                    epsilon = 1e-12
+                );
             }
         }
     }

@@ -56,11 +56,12 @@ mod soft;
 mod stability;
 
 pub use align::{
-    Alignment, BaseTables, Surplus, agreement_matrix, agreement_weights, align, align_by, align_to, align_to_partition,
-    anmi, best_reference,
+    Alignment, BaseTables, Surplus, agreement_matrix, agreement_weights, align, align_by, align_to,
+    align_to_partition, anmi, best_reference,
 };
 pub use confidence::{
-    CALIBRATION, ClusterEvidence, calibrated_confidence, confidence, confidence_margins, evidence_shares,
+    CALIBRATION, ClusterEvidence, calibrated_confidence, confidence, confidence_margins,
+    evidence_shares,
 };
 pub use contingency::Contingency;
 pub use density::DensityValidity;

@@ -39,19 +39,25 @@ pub struct Matching {
 /// assert_eq!((matching.columns, matching.total), (vec![Some(0), Some(1), None], 11.0));
 /// ```
 pub fn matching(overlap: ArrayView2<'_, f64>) -> Result<Matching, MetricsError> {
-    if let Some(((row, column), &value)) = overlap.indexed_iter().find(|(_, value)| !value.is_finite()) {
+    if let Some(((row, column), &value)) =
+        overlap.indexed_iter().find(|(_, value)| !value.is_finite())
+    {
         return Err(MetricsError::NotFinite { row, column, value });
     }
     let (rows, columns) = overlap.dim();
     let values: Vec<f64> = overlap.iter().copied().collect();
-    let (left, right) = lsap::solve(rows, columns, &values, true).expect("finite matrices have a matching");
+    let (left, right) =
+        lsap::solve(rows, columns, &values, true).expect("finite matrices have a matching");
     let mut matched = vec![None; rows];
     let mut total = 0.0;
     for (row, column) in left.into_iter().zip(right) {
         matched[row] = Some(column);
         total += overlap[[row, column]];
     }
-    Ok(Matching { columns: matched, total })
+    Ok(Matching {
+        columns: matched,
+        total,
+    })
 }
 
 impl Contingency {
@@ -62,7 +68,12 @@ impl Contingency {
     /// As [`matching`] while the table has at most 2¹⁷ places; beyond, one Dijkstra search a row along the cells
     /// that are not zero, which ends as soon as a free column is nearest.
     pub fn matching(&self) -> Vec<Option<usize>> {
-        if self.row_sizes().len().saturating_mul(self.column_sizes().len()) <= DENSE_PLACES {
+        if self
+            .row_sizes()
+            .len()
+            .saturating_mul(self.column_sizes().len())
+            <= DENSE_PLACES
+        {
             match_dense(self)
         } else {
             Sparse::new(self).solve()
@@ -72,14 +83,19 @@ impl Contingency {
     /// Objects that the optimal matching of clusters puts together.
     pub fn matched_objects(&self) -> u64 {
         let columns = self.matching();
-        self.cells().filter(|&(row, column, _)| columns[row] == Some(column)).map(|(_, _, count)| count).sum()
+        self.cells()
+            .filter(|&(row, column, _)| columns[row] == Some(column))
+            .map(|(_, _, count)| count)
+            .sum()
     }
 }
 
 fn match_dense(table: &Contingency) -> Vec<Option<usize>> {
     let (rows, columns) = (table.row_sizes().len(), table.column_sizes().len());
     let mut values = vec![0.0; rows * columns];
-    table.cells().for_each(|(row, column, count)| values[row * columns + column] = count as f64);
+    table
+        .cells()
+        .for_each(|(row, column, count)| values[row * columns + column] = count as f64);
     let (left, right) = lsap::solve(rows, columns, &values, true).expect("counts are finite");
     let mut matched = vec![None; rows];
     for (row, column) in left.into_iter().zip(right) {
@@ -110,7 +126,9 @@ impl<'a> Sparse<'a> {
         let cells = table.entries();
         Self {
             cells,
-            starts: (0..=rows).map(|row| cells.partition_point(|cell| (cell.row as usize) < row)).collect(),
+            starts: (0..=rows)
+                .map(|row| cells.partition_point(|cell| (cell.row as usize) < row))
+                .collect(),
             row_price: vec![0; rows],
             column_price: vec![0; columns],
             row_of: vec![FREE; columns],
@@ -123,7 +141,10 @@ impl<'a> Sparse<'a> {
 
     fn solve(mut self) -> Vec<Option<usize>> {
         (0..self.column_of.len()).for_each(|row| self.insert(row as u32));
-        self.column_of.iter().map(|&column| (column != FREE).then_some(column as usize)).collect()
+        self.column_of
+            .iter()
+            .map(|&column| (column != FREE).then_some(column as usize))
+            .collect()
     }
 
     /// Finds the cheapest way to give `root` a column and swaps along it.
@@ -138,7 +159,8 @@ impl<'a> Sparse<'a> {
             self.relax(row, reached, &mut heap);
             let next = loop {
                 match heap.pop() {
-                    Some(Reverse((distance, column))) if distance > self.distance[column as usize] => {}
+                    Some(Reverse((distance, column)))
+                        if distance > self.distance[column as usize] => {}
                     next => break next,
                 }
             };
@@ -162,13 +184,16 @@ impl<'a> Sparse<'a> {
             Some(column) => self.swap(column, root),
             None => self.leave(alone.1, root),
         }
-        self.touched.drain(..).for_each(|column| self.distance[column as usize] = i64::MAX);
+        self.touched
+            .drain(..)
+            .for_each(|column| self.distance[column as usize] = i64::MAX);
     }
 
     fn relax(&mut self, row: u32, reached: i64, heap: &mut BinaryHeap<Reverse<(i64, u32)>>) {
         for cell in &self.cells[self.starts[row as usize]..self.starts[row as usize + 1]] {
             let column = cell.column as usize;
-            let reduced = -(cell.count as i64) - self.row_price[row as usize] - self.column_price[column];
+            let reduced =
+                -(cell.count as i64) - self.row_price[row as usize] - self.column_price[column];
             let distance = reached + reduced;
             if distance < self.distance[column] {
                 if self.distance[column] == i64::MAX {
@@ -236,7 +261,11 @@ mod tests {
 
     fn drawn(seed: u64) -> Contingency {
         let mut rng = Seed::new(seed).rng();
-        let (k, l, n) = (rng.random_range(1..=6), rng.random_range(1..=6), rng.random_range(1..40));
+        let (k, l, n) = (
+            rng.random_range(1..=6),
+            rng.random_range(1..=6),
+            rng.random_range(1..40),
+        );
         let mut labels = |clusters: u32| (0..n).map(|_| rng.random_range(0..clusters)).collect();
         let a = Partition::new(labels(k), k as usize).unwrap();
         let b = Partition::new(labels(l), l as usize).unwrap();
@@ -249,7 +278,11 @@ mod tests {
         seen.sort_unstable();
         seen.dedup();
         assert_eq!(seen.len(), matched, "a column is matched once");
-        table.cells().filter(|&(row, column, _)| columns[row] == Some(column)).map(|cell| cell.2).sum()
+        table
+            .cells()
+            .filter(|&(row, column, _)| columns[row] == Some(column))
+            .map(|cell| cell.2)
+            .sum()
     }
 
     #[test]
@@ -258,11 +291,21 @@ mod tests {
             let table = drawn(seed);
             let shape = (table.row_sizes().len(), table.column_sizes().len());
             let mut values = Array2::zeros(shape);
-            table.cells().for_each(|(row, column, count)| values[[row, column]] = count as f64);
+            table
+                .cells()
+                .for_each(|(row, column, count)| values[[row, column]] = count as f64);
             let most = best(&values, 0, &mut vec![false; shape.1]);
             assert_eq!(matching(values.view()).unwrap().total, most, "seed {seed}");
-            assert_eq!(total(&table, &match_dense(&table)) as f64, most, "seed {seed}");
-            assert_eq!(total(&table, &Sparse::new(&table).solve()) as f64, most, "seed {seed}");
+            assert_eq!(
+                total(&table, &match_dense(&table)) as f64,
+                most,
+                "seed {seed}"
+            );
+            assert_eq!(
+                total(&table, &Sparse::new(&table).solve()) as f64,
+                most,
+                "seed {seed}"
+            );
         }
     }
 
@@ -274,14 +317,21 @@ mod tests {
             let a = Partition::new(labels(), 300).unwrap();
             let b = Partition::new(labels(), 300).unwrap();
             let table = Contingency::new(&a, &b).unwrap();
-            assert_eq!(total(&table, &match_dense(&table)), total(&table, &Sparse::new(&table).solve()));
+            assert_eq!(
+                total(&table, &match_dense(&table)),
+                total(&table, &Sparse::new(&table).solve())
+            );
         }
     }
 
     #[test]
     fn what_is_not_finite_is_named_and_nothing_matches_nothing() {
         let bad = partita_core::ndarray::array![[1.0, f64::INFINITY]];
-        let error = MetricsError::NotFinite { row: 0, column: 1, value: f64::INFINITY };
+        let error = MetricsError::NotFinite {
+            row: 0,
+            column: 1,
+            value: f64::INFINITY,
+        };
         assert_eq!(matching(bad.view()), Err(error));
         let none = matching(Array2::zeros((2, 0)).view()).unwrap();
         assert_eq!((none.columns, none.total), (vec![None, None], 0.0));

@@ -37,8 +37,13 @@ impl Contingency {
 
     /// Share of the objects that belong to the largest class of their cluster (rows = found, columns = true).
     pub fn purity(&self) -> f64 {
-        let largest = |run: &[crate::contingency::Cell]| run.iter().map(|cell| cell.count).max().unwrap_or(0);
-        let sum: u64 = self.entries().chunk_by(|a, b| a.row == b.row).map(largest).sum();
+        let largest =
+            |run: &[crate::contingency::Cell]| run.iter().map(|cell| cell.count).max().unwrap_or(0);
+        let sum: u64 = self
+            .entries()
+            .chunk_by(|a, b| a.row == b.row)
+            .map(largest)
+            .sum();
         sum as f64 / self.objects() as f64
     }
 
@@ -49,14 +54,24 @@ impl Contingency {
         let rows: u64 = self.row_sizes().iter().copied().map(pairs).sum();
         let columns: u64 = self.column_sizes().iter().copied().map(pairs).sum();
         let (first, second) = (rows - both, columns - both);
-        PairCounts { both, first, second, neither: pairs(self.objects()) - both - first - second }
+        PairCounts {
+            both,
+            first,
+            second,
+            neither: pairs(self.objects()) - both - first - second,
+        }
     }
 
     /// Rand index adjusted for chance (Hubert and Arabie 1985): 1 = the same clustering, 0 = as expected of
     /// unrelated ones, may be negative. As in scikit-learn, two clusterings that agree on every pair get 1,
     /// also two single clusters or two sets of singletons.
     pub fn ari(&self) -> f64 {
-        let PairCounts { both, first, second, neither } = self.pairs();
+        let PairCounts {
+            both,
+            first,
+            second,
+            neither,
+        } = self.pairs();
         if first == 0 && second == 0 {
             return 1.0;
         }
@@ -70,7 +85,12 @@ impl Contingency {
     /// Geometric mean of pair precision and pair recall (Fowlkes and Mallows 1983). As in scikit-learn, 0 if
     /// no pair is together in both, also when no pair is together in either.
     pub fn fowlkes_mallows(&self) -> f64 {
-        let PairCounts { both, first, second, .. } = self.pairs();
+        let PairCounts {
+            both,
+            first,
+            second,
+            ..
+        } = self.pairs();
         if both == 0 {
             return 0.0;
         }
@@ -80,7 +100,12 @@ impl Contingency {
 
     /// Harmonic mean of pair precision and pair recall. 1 if no pair is together in either clustering.
     pub fn f1_pairwise(&self) -> f64 {
-        let PairCounts { both, first, second, .. } = self.pairs();
+        let PairCounts {
+            both,
+            first,
+            second,
+            ..
+        } = self.pairs();
         if both + first + second == 0 {
             return 1.0;
         }
@@ -107,7 +132,11 @@ impl Contingency {
 
     /// All three readings of F1.
     pub fn f1(&self) -> F1 {
-        F1 { best_class: self.f1_best_class(), best_cluster: self.f1_best_cluster(), pairwise: self.f1_pairwise() }
+        F1 {
+            best_class: self.f1_best_class(),
+            best_cluster: self.f1_best_cluster(),
+            pairwise: self.f1_pairwise(),
+        }
     }
 }
 
@@ -116,8 +145,9 @@ fn best_f1(table: &Contingency) -> f64 {
     for run in table.entries().chunk_by(|a, b| a.row == b.row) {
         let size = table.row_sizes()[run[0].row as usize] as f64;
         precision += run.iter().map(|cell| cell.count).max().unwrap_or(0) as f64 / size;
-        let share =
-            |cell: &crate::contingency::Cell| cell.count as f64 / table.column_sizes()[cell.column as usize] as f64;
+        let share = |cell: &crate::contingency::Cell| {
+            cell.count as f64 / table.column_sizes()[cell.column as usize] as f64
+        };
         recall += run.iter().map(share).fold(0.0, f64::max);
         live += 1.0;
     }

@@ -48,13 +48,22 @@ pub fn relations(soft: &SoftPartition, threshold: f64) -> Result<Relations, Metr
     }
     let soft = without_small(soft, threshold);
     let rows = soft.rows();
-    let sizes: Vec<f64> = rows.columns().into_iter().map(|column| column.sum()).collect();
+    let sizes: Vec<f64> = rows
+        .columns()
+        .into_iter()
+        .map(|column| column.sum())
+        .collect();
     let mut shares = rows.t().dot(&rows);
     for (mut row, &size) in shares.outer_iter_mut().zip(&sizes) {
         row.mapv_inplace(|share| if size > 0.0 { share / size } else { 0.0 });
     }
     let entropies = soft.entropy();
-    Ok(Relations { shares, sizes, entropies, soft })
+    Ok(Relations {
+        shares,
+        sizes,
+        entropies,
+        soft,
+    })
 }
 
 fn without_small(soft: &SoftPartition, threshold: f64) -> SoftPartition {
@@ -81,9 +90,17 @@ fn without_small(soft: &SoftPartition, threshold: f64) -> SoftPartition {
 ///
 /// # Errors
 /// [`MetricsError::Sizes`] if the table has another number of rows.
-pub fn centres(soft: &SoftPartition, table: ArrayView2<'_, f64>) -> Result<Array2<f64>, MetricsError> {
+pub fn centres(
+    soft: &SoftPartition,
+    table: ArrayView2<'_, f64>,
+) -> Result<Array2<f64>, MetricsError> {
     check_sizes(soft.objects(), table.nrows())?;
-    let sizes: Array1<f64> = soft.rows().columns().into_iter().map(|column| column.sum()).collect();
+    let sizes: Array1<f64> = soft
+        .rows()
+        .columns()
+        .into_iter()
+        .map(|column| column.sum())
+        .collect();
     let mut centres = soft.rows().t().dot(&table);
     for (mut centre, size) in centres.outer_iter_mut().zip(sizes) {
         centre.mapv_inplace(|x| if size > 0.0 { x / size } else { f64::NAN });
@@ -98,10 +115,14 @@ mod tests {
 
     #[test]
     fn a_small_cluster_inside_a_large_one() {
-        let soft = SoftPartition::new(array![[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, 0.5, 0.0]]).unwrap();
+        let soft =
+            SoftPartition::new(array![[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, 0.5, 0.0]]).unwrap();
         let found = relations(&soft, 0.0).unwrap();
         assert_eq!(found.sizes, [2.5, 0.5, 0.0]);
-        assert_eq!(found.shares, array![[0.9, 0.1, 0.0], [0.5, 0.5, 0.0], [0.0, 0.0, 0.0]]);
+        assert_eq!(
+            found.shares,
+            array![[0.9, 0.1, 0.0], [0.5, 0.5, 0.0], [0.0, 0.0, 0.0]]
+        );
         assert_eq!(found.entropies, [0.0, 0.0, std::f64::consts::LN_2]);
     }
 
@@ -109,13 +130,18 @@ mod tests {
     fn small_probabilities_are_removed_and_rows_sum_to_one() {
         let soft = SoftPartition::new(array![[0.9, 0.06, 0.04], [0.34, 0.33, 0.33]]).unwrap();
         let found = relations(&soft, 0.05).unwrap();
-        assert!((found.soft.rows()[[0, 0]] - 0.9375).abs() < 1e-15 && found.soft.rows()[[0, 2]] == 0.0);
+        assert!(
+            (found.soft.rows()[[0, 0]] - 0.9375).abs() < 1e-15 && found.soft.rows()[[0, 2]] == 0.0
+        );
         assert_eq!(
             relations(&soft, 0.95).unwrap().soft,
             SoftPartition::new(array![[1., 0., 0.], [1., 0., 0.]]).unwrap()
         );
         for threshold in [-0.1, 1.1, f64::NAN] {
-            assert!(matches!(relations(&soft, threshold), Err(MetricsError::Threshold { .. })));
+            assert!(matches!(
+                relations(&soft, threshold),
+                Err(MetricsError::Threshold { .. })
+            ));
         }
     }
 
@@ -123,7 +149,10 @@ mod tests {
     fn centres_are_weighted_means() {
         let soft = SoftPartition::new(array![[1.0, 0.0], [0.5, 0.5]]).unwrap();
         let table = array![[0.0, 3.0], [3.0, 0.0]];
-        assert_eq!(centres(&soft, table.view()).unwrap(), array![[1.0, 2.0], [3.0, 0.0]]);
+        assert_eq!(
+            centres(&soft, table.view()).unwrap(),
+            array![[1.0, 2.0], [3.0, 0.0]]
+        );
         assert!(centres(&soft, array![[1.0]].view()).is_err());
     }
 }

@@ -43,7 +43,13 @@ pub fn jensen_shannon(a: &SoftPartition, b: &SoftPartition) -> Result<f64, Metri
 
 /// One cluster's share of the divergence of one object, bits.
 fn share(p: f64, q: f64) -> f64 {
-    let half = |x: f64| if x > 0.0 { 0.5 * x * (2.0 * x / (p + q)).log2() } else { 0.0 };
+    let half = |x: f64| {
+        if x > 0.0 {
+            0.5 * x * (2.0 * x / (p + q)).log2()
+        } else {
+            0.0
+        }
+    };
     half(p) + half(q)
 }
 
@@ -74,7 +80,11 @@ mod tests {
 
     #[test]
     fn a_fair_coin_has_perplexity_two() {
-        assert_relative_eq!(perplexity(10.0 * 0.5f64.ln(), 10), 2.0, max_relative = 1e-15);
+        assert_relative_eq!(
+            perplexity(10.0 * 0.5f64.ln(), 10),
+            2.0,
+            max_relative = 1e-15
+        );
         assert!(perplexity(0.0, 0).is_nan());
     }
 }

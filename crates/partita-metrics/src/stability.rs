@@ -17,7 +17,11 @@ impl ConsensusCdf {
     /// The distribution of these values. NaN, as pairs without evidence have, is left out; what lies beyond 0 or
     /// 1 counts as 0 or 1.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Self {
-        let mut cdf = Self { counts: vec![0; BINS + 1], values: 0, sum: 0.0 };
+        let mut cdf = Self {
+            counts: vec![0; BINS + 1],
+            values: 0,
+            sum: 0.0,
+        };
         for value in values.into_iter().filter(|value| !value.is_nan()) {
             let value = value.clamp(0.0, 1.0);
             cdf.counts[bin(value)] += 1;
@@ -30,7 +34,10 @@ impl ConsensusCdf {
     /// The distribution of both sets of values.
     #[must_use]
     pub fn merged(mut self, other: &Self) -> Self {
-        self.counts.iter_mut().zip(&other.counts).for_each(|(a, b)| *a += b);
+        self.counts
+            .iter_mut()
+            .zip(&other.counts)
+            .for_each(|(a, b)| *a += b);
         self.values += other.values;
         self.sum += other.sum;
         self
@@ -46,7 +53,9 @@ impl ConsensusCdf {
         if x < 0.0 {
             return 0.0 / self.values as f64;
         }
-        let below: u64 = self.counts[..=(x.min(1.0) * BINS as f64 + 1e-9) as usize].iter().sum();
+        let below: u64 = self.counts[..=(x.min(1.0) * BINS as f64 + 1e-9) as usize]
+            .iter()
+            .sum();
         below as f64 / self.values as f64
     }
 
@@ -90,7 +99,10 @@ mod tests {
     #[test]
     fn decided_pairs_have_no_ambiguity() {
         let decided = ConsensusCdf::of([0.0, 0.0, 1.0, f64::NAN, 0.05]);
-        assert_eq!((decided.values(), decided.pac(), decided.at(0.5)), (4, 0.0, 0.75));
+        assert_eq!(
+            (decided.values(), decided.pac(), decided.at(0.5)),
+            (4, 0.0, 0.75)
+        );
         let undecided = ConsensusCdf::of([0.5, 0.1, 0.9, 1.0]);
         assert_eq!(undecided.pac(), 0.5);
         assert_eq!(decided.merged(&undecided).pac(), 0.25);
@@ -103,7 +115,11 @@ mod tests {
                 let cdf = ConsensusCdf::of([f64::from(together) / f64::from(total)]);
                 for edge in 0..=10u32 {
                     let expected = together * 10 <= edge * total;
-                    assert_eq!(cdf.at(f64::from(edge) / 10.0) == 1.0, expected, "{together}/{total} {edge}");
+                    assert_eq!(
+                        cdf.at(f64::from(edge) / 10.0) == 1.0,
+                        expected,
+                        "{together}/{total} {edge}"
+                    );
                 }
             }
         }

@@ -16,11 +16,13 @@ use std::{env, io};
 
 use partita_conformance::race::{Contestant, Figures, race, stage};
 use partita_core::{
-    BaseClustering, Ensemble, EnsembleBuilder, GroupRows, PassRunner, RowBlocks, Seed, Silent, SourceError,
+    BaseClustering, Ensemble, EnsembleBuilder, GroupRows, PassRunner, RowBlocks, Seed, Silent,
+    SourceError,
 };
 use partita_files::{LabelGroups, ReadOptions, write_ensemble};
 use partita_mixture::{
-    NbceCvbSettings, NbceGibbsSettings, NbceVbSettings, WeightedRows, nbce_cvb, nbce_draws, nbce_vb, nbce_vb_rows,
+    NbceCvbSettings, NbceGibbsSettings, NbceVbSettings, WeightedRows, nbce_cvb, nbce_draws,
+    nbce_vb, nbce_vb_rows,
 };
 use rand::{Rng, RngExt};
 use statrs::function::gamma::digamma;
@@ -36,7 +38,9 @@ const PART: usize = 500_000;
 const MANY_CLUSTERS: usize = 30;
 
 /// Clusters of the 20 base clusterings of many objects.
-const SIZES: [u32; 20] = [8, 10, 12, 15, 18, 20, 25, 9, 11, 14, 16, 22, 24, 30, 10, 12, 20, 15, 28, 30];
+const SIZES: [u32; 20] = [
+    8, 10, 12, 15, 18, 20, 25, 9, 11, 14, 16, 22, 24, 30, 10, 12, 20, 15, 28, 30,
+];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = env::args().skip(1).collect();
@@ -53,27 +57,53 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn tables() -> Result<(), Box<dyn Error>> {
     let cases = ["Gibbs, 100 sweeps", "VB, 54 rounds", "CVB, 100 rounds"];
-    let both = cases.into_iter().flat_map(|case| [case.to_owned(), format!("naive {case}")]);
-    let contestants: Vec<Contestant> = both.map(|name| Contestant::own(name.clone(), &["case", &name])).collect();
-    show("n = 2310, M = 10, K = 100", &contestants, &race(&contestants, 3)?);
+    let both = cases
+        .into_iter()
+        .flat_map(|case| [case.to_owned(), format!("naive {case}")]);
+    let contestants: Vec<Contestant> = both
+        .map(|name| Contestant::own(name.clone(), &["case", &name]))
+        .collect();
+    show(
+        "n = 2310, M = 10, K = 100",
+        &contestants,
+        &race(&contestants, 3)?,
+    );
     let contestants = [Contestant::own("in memory", &["memory", "1000000"]).on(2)];
-    show("VB, n = 1,000,000, M = 20, K = 30", &contestants, &race(&contestants, 1)?);
+    show(
+        "VB, n = 1,000,000, M = 20, K = 30",
+        &contestants,
+        &race(&contestants, 1)?,
+    );
     parquet(1_000_000)
 }
 
 fn parquet(objects: usize) -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     for part in 0..objects / PART {
-        write_ensemble(&folder.path().join(format!("{part:03}.parquet")), &many(PART, part as u64), None)?;
+        write_ensemble(
+            &folder.path().join(format!("{part:03}.parquet")),
+            &many(PART, part as u64),
+            None,
+        )?;
     }
-    let path = folder.path().to_str().ok_or("the folder of temporary files has no readable name")?;
+    let path = folder
+        .path()
+        .to_str()
+        .ok_or("the folder of temporary files has no readable name")?;
     let contestants = [Contestant::own("from Parquet, 1 GiB", &["stream", path]).on(2)];
-    show(&format!("VB, n = {objects}, M = 20, K = 30"), &contestants, &race(&contestants, 1)?);
+    show(
+        &format!("VB, n = {objects}, M = 20, K = 30"),
+        &contestants,
+        &race(&contestants, 1)?,
+    );
     Ok(())
 }
 
 fn show(title: &str, contestants: &[Contestant], figures: &[Figures]) {
-    println!("\n{title}\n{:28} {:>8} {:>8} {:>9} {:>7} {:>14}", "", "cpu s", "wall s", "peak MiB", "rounds", "bound");
+    println!(
+        "\n{title}\n{:28} {:>8} {:>8} {:>9} {:>7} {:>14}",
+        "", "cpu s", "wall s", "peak MiB", "rounds", "bound"
+    );
     for (contestant, figures) in contestants.iter().zip(figures) {
         let at = |name: &str| figures.get(name).copied().unwrap_or(f64::NAN);
         let peak = at("peak") / f64::from(1 << 20);
@@ -112,14 +142,18 @@ fn many(objects: usize, part: u64) -> Ensemble {
     let groups: Vec<u32> = (0..objects).map(|_| rng.random_range(0..10)).collect();
     for (u, &clusters) in SIZES.iter().enumerate() {
         let mut shape = Seed::new(u64::MAX).child(u as u64).rng();
-        let places: Vec<[u32; 3]> = (0..10).map(|_| [(); 3].map(|()| shape.random_range(0..clusters))).collect();
+        let places: Vec<[u32; 3]> = (0..10)
+            .map(|_| [(); 3].map(|()| shape.random_range(0..clusters)))
+            .collect();
         let label = |&group: &u32| match rng.random_range(0..100) {
             0..5 => None,
             5..30 => Some(rng.random_range(0..clusters)),
             _ => Some(places[group as usize][rng.random_range(0..3)]),
         };
         let labels: Vec<Option<u32>> = groups.iter().map(label).collect();
-        builder.push_clusters(format!("u{u}"), labels, clusters as usize).expect("labels below the clusters");
+        builder
+            .push_clusters(format!("u{u}"), labels, clusters as usize)
+            .expect("labels below the clusters");
     }
     builder.finish().expect("objects and base clusterings")
 }
@@ -128,9 +162,18 @@ fn in_memory(objects: usize) {
     let ensemble = many(objects, 0);
     stage(|| {
         let settings = NbceVbSettings::default();
-        let outcome = nbce_vb(&WeightedRows::of(&ensemble), MANY_CLUSTERS, Seed::new(1), &settings, &Silent)
-            .expect("valid settings");
-        vec![("rounds", outcome.rounds as f64), ("bound", outcome.objective.map_or(f64::NAN, |o| o.value))]
+        let outcome = nbce_vb(
+            &WeightedRows::of(&ensemble),
+            MANY_CLUSTERS,
+            Seed::new(1),
+            &settings,
+            &Silent,
+        )
+        .expect("valid settings");
+        vec![
+            ("rounds", outcome.rounds as f64),
+            ("bound", outcome.objective.map_or(f64::NAN, |o| o.value)),
+        ]
     });
 }
 
@@ -157,18 +200,34 @@ impl RowBlocks for Files {
 }
 
 fn stream(folder: &Path) -> Result<(), Box<dyn Error>> {
-    let paths: io::Result<Vec<PathBuf>> = folder.read_dir()?.map(|entry| Ok(entry?.path())).collect();
+    let paths: io::Result<Vec<PathBuf>> =
+        folder.read_dir()?.map(|entry| Ok(entry?.path())).collect();
     let mut paths = paths?;
     paths.sort();
     stage(|| {
-        let open = |path: &PathBuf| LabelGroups::open(path, &ReadOptions::default()).expect("a file of ours");
-        let files = Files(paths.iter().map(|path| open(path).expect("it is Parquet")).collect());
+        let open = |path: &PathBuf| {
+            LabelGroups::open(path, &ReadOptions::default()).expect("a file of ours")
+        };
+        let files = Files(
+            paths
+                .iter()
+                .map(|path| open(path).expect("it is Parquet"))
+                .collect(),
+        );
         let settings = NbceVbSettings::default();
         let rows = PassRunner::new(&files, &Silent);
-        let found =
-            nbce_vb_rows(&rows, None, MANY_CLUSTERS, Seed::new(1), &settings, &Silent).expect("files can be read");
-        found.label(&rows, &mut |_, _| Ok(())).expect("files can be read");
-        vec![("rounds", found.rounds as f64), ("bound", found.objective.map_or(0.0, |objective| objective.value))]
+        let found = nbce_vb_rows(&rows, None, MANY_CLUSTERS, Seed::new(1), &settings, &Silent)
+            .expect("files can be read");
+        found
+            .label(&rows, &mut |_, _| Ok(()))
+            .expect("files can be read");
+        vec![
+            ("rounds", found.rounds as f64),
+            (
+                "bound",
+                found.objective.map_or(0.0, |objective| objective.value),
+            ),
+        ]
     });
     Ok(())
 }
@@ -182,10 +241,16 @@ fn ensemble() -> Ensemble {
             let wrong = rng.random_bool(0.2);
             let part = rng.random_range(0..(clusters as usize).div_ceil(7)) as u32;
             let right = ((i % 7) as u32 + 7 * part) % clusters;
-            Some(if wrong { rng.random_range(0..clusters) } else { right })
+            Some(if wrong {
+                rng.random_range(0..clusters)
+            } else {
+                right
+            })
         };
         let labels: Vec<Option<u32>> = (0..OBJECTS).map(&mut label).collect();
-        builder.push_clusters(format!("u{u}"), labels, clusters as usize).expect("labels below the clusters");
+        builder
+            .push_clusters(format!("u{u}"), labels, clusters as usize)
+            .expect("labels below the clusters");
     }
     builder.finish().expect("objects and base clusterings")
 }
@@ -196,24 +261,40 @@ fn count(number: u32) -> NonZeroU32 {
 
 fn gibbs(ensemble: &Ensemble) -> f64 {
     let mut settings = NbceGibbsSettings::default();
-    (settings.chains, settings.burn_in, settings.sweeps, settings.keep) = (count(1), 0, count(SWEEPS), count(1));
-    let draws = nbce_draws(ensemble, CLUSTERS, Seed::new(1), &settings, &Silent).expect("valid settings");
+    (
+        settings.chains,
+        settings.burn_in,
+        settings.sweeps,
+        settings.keep,
+    ) = (count(1), 0, count(SWEEPS), count(1));
+    let draws =
+        nbce_draws(ensemble, CLUSTERS, Seed::new(1), &settings, &Silent).expect("valid settings");
     draws.samples.log_joint()[0]
 }
 
 fn vb(rows: &WeightedRows<'_>) -> f64 {
     let mut settings = NbceVbSettings::default();
     (settings.restarts, settings.rounds, settings.tolerance) = (count(1), count(VB_ROUNDS), 0.0);
-    let outcome = nbce_vb(rows, CLUSTERS, Seed::new(1), &settings, &Silent).expect("valid settings");
-    assert_eq!(outcome.rounds, u64::from(VB_ROUNDS), "it stopped early: the figure would flatter");
+    let outcome =
+        nbce_vb(rows, CLUSTERS, Seed::new(1), &settings, &Silent).expect("valid settings");
+    assert_eq!(
+        outcome.rounds,
+        u64::from(VB_ROUNDS),
+        "it stopped early: the figure would flatter"
+    );
     outcome.objective.map_or(0.0, |objective| objective.value)
 }
 
 fn cvb(rows: &WeightedRows<'_>) -> f64 {
     let mut settings = NbceCvbSettings::default();
     (settings.restarts, settings.rounds, settings.tolerance) = (count(1), count(CVB_ROUNDS), 0.0);
-    let outcome = nbce_cvb(rows, CLUSTERS, Seed::new(1), &settings, &Silent).expect("valid settings");
-    assert_eq!(outcome.rounds, u64::from(CVB_ROUNDS), "it stopped early: the figure would flatter");
+    let outcome =
+        nbce_cvb(rows, CLUSTERS, Seed::new(1), &settings, &Silent).expect("valid settings");
+    assert_eq!(
+        outcome.rounds,
+        u64::from(CVB_ROUNDS),
+        "it stopped early: the figure would flatter"
+    );
     outcome.objective.map_or(0.0, |objective| objective.value)
 }
 
@@ -232,18 +313,35 @@ struct Counts {
 impl Naive {
     fn of(ensemble: &Ensemble) -> Self {
         let bases = 0..ensemble.bases().len();
-        let row = |i| bases.clone().map(|u| ensemble.label(i, u).expect("nothing is missing")).collect();
-        let sizes = ensemble.bases().iter().map(partita_core::BaseClustering::clusters).collect();
-        Self { labels: (0..ensemble.objects()).map(row).collect(), sizes }
+        let row = |i| {
+            bases
+                .clone()
+                .map(|u| ensemble.label(i, u).expect("nothing is missing"))
+                .collect()
+        };
+        let sizes = ensemble
+            .bases()
+            .iter()
+            .map(partita_core::BaseClustering::clusters)
+            .collect();
+        Self {
+            labels: (0..ensemble.objects()).map(row).collect(),
+            sizes,
+        }
     }
 
     fn count(&self, soft: &[Vec<f64>]) -> Counts {
         let empty: Vec<Vec<f64>> = self.sizes.iter().map(|&size| vec![0.0; size]).collect();
-        let mut counts = Counts { clusters: vec![0.0; CLUSTERS], labels: vec![empty; CLUSTERS] };
+        let mut counts = Counts {
+            clusters: vec![0.0; CLUSTERS],
+            labels: vec![empty; CLUSTERS],
+        };
         for (row, soft) in self.labels.iter().zip(soft) {
             for (k, p) in soft.iter().enumerate() {
                 counts.clusters[k] += p;
-                row.iter().enumerate().for_each(|(u, &j)| counts.labels[k][u][j] += p);
+                row.iter()
+                    .enumerate()
+                    .for_each(|(u, &j)| counts.labels[k][u][j] += p);
             }
         }
         counts
@@ -262,7 +360,11 @@ impl Naive {
     }
 
     fn start(&self) -> Vec<Vec<f64>> {
-        let one = |i: usize| (0..CLUSTERS).map(|k| f64::from(u8::from(i % CLUSTERS == k))).collect();
+        let one = |i: usize| {
+            (0..CLUSTERS)
+                .map(|k| f64::from(u8::from(i % CLUSTERS == k)))
+                .collect()
+        };
         (0..self.labels.len()).map(one).collect()
     }
 
@@ -273,11 +375,16 @@ impl Naive {
         for _ in 0..sweeps {
             for (row, own) in self.labels.iter().zip(&mut soft) {
                 let p = softmax(&self.conditional(row, own, &counts));
-                let from = own.iter().position(|&p| p == 1.0).expect("every object is somewhere");
+                let from = own
+                    .iter()
+                    .position(|&p| p == 1.0)
+                    .expect("every object is somewhere");
                 let to = draw(&p, &mut rng);
                 for (k, change) in [(from, -1.0), (to, 1.0)] {
                     counts.clusters[k] += change;
-                    row.iter().enumerate().for_each(|(u, &j)| counts.labels[k][u][j] += change);
+                    row.iter()
+                        .enumerate()
+                        .for_each(|(u, &j)| counts.labels[k][u][j] += change);
                     own[k] += change;
                 }
             }
@@ -302,13 +409,27 @@ impl Naive {
             let counts = self.count(&soft);
             let label = |k: usize, u: usize| {
                 let all = digamma(self.sizes[u] as f64 + counts.clusters[k]);
-                counts.labels[k][u].iter().map(|count| digamma(1.0 + count) - all).collect::<Vec<f64>>()
+                counts.labels[k][u]
+                    .iter()
+                    .map(|count| digamma(1.0 + count) - all)
+                    .collect::<Vec<f64>>()
             };
             let cluster = |k| (0..self.sizes.len()).map(|u| label(k, u)).collect();
             let logs: Vec<Vec<Vec<f64>>> = (0..CLUSTERS).map(cluster).collect();
-            let prior: Vec<f64> = counts.clusters.iter().map(|n| digamma(1.0 / CLUSTERS as f64 + n)).collect();
+            let prior: Vec<f64> = counts
+                .clusters
+                .iter()
+                .map(|n| digamma(1.0 / CLUSTERS as f64 + n))
+                .collect();
             for (row, own) in self.labels.iter().zip(&mut soft) {
-                let score = |k: usize| prior[k] + row.iter().enumerate().map(|(u, &j)| logs[k][u][j]).sum::<f64>();
+                let score = |k: usize| {
+                    prior[k]
+                        + row
+                            .iter()
+                            .enumerate()
+                            .map(|(u, &j)| logs[k][u][j])
+                            .sum::<f64>()
+                };
                 *own = softmax(&(0..CLUSTERS).map(score).collect::<Vec<f64>>());
             }
         }

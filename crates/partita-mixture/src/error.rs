@@ -1,6 +1,8 @@
 //! Errors of the mixtures.
 
-use partita_core::{BudgetError, EnsembleError, FitError, PassError, ProblemSize, Settings, SettingsError};
+use partita_core::{
+    BudgetError, EnsembleError, FitError, PassError, ProblemSize, Settings, SettingsError,
+};
 use partita_linkage::LinkageError;
 
 /// Rows or settings that no mixture can be fitted to.

@@ -44,16 +44,26 @@ pub fn held_out(saved: &Value, rows: &Ensemble) -> Result<HeldOut, ModelError> {
             let matched = match_bases(model.bases(), rows)?;
             Ok(measured(model.perplexity(rows)?, &matched, rows, false))
         }
-        Some(other) => {
-            Err(ModelError::Input(format!("a model of the format '{other}' gives label rows no probability")))
-        }
+        Some(other) => Err(ModelError::Input(format!(
+            "a model of the format '{other}' gives label rows no probability"
+        ))),
     }
 }
 
-fn measured(perplexity: f64, matched: &MatchedBases, rows: &Ensemble, upper_bound: bool) -> HeldOut {
+fn measured(
+    perplexity: f64,
+    matched: &MatchedBases,
+    rows: &Ensemble,
+    upper_bound: bool,
+) -> HeldOut {
     let unread = unread(matched, rows);
     let labels = (rows.objects() * rows.bases().len() - rows.missing()) as u64 - unread;
-    HeldOut { perplexity, labels, unread, upper_bound }
+    HeldOut {
+        perplexity,
+        labels,
+        unread,
+        upper_bound,
+    }
 }
 
 #[cfg(test)]
@@ -69,18 +79,43 @@ mod tests {
         let ensemble = fixture::drawn(6);
         let half: Vec<u32> = (0..ensemble.objects() as u32 / 2).collect();
         let bases: Vec<u32> = (0..ensemble.bases().len() as u32).collect();
-        let (seen, rest) = (ensemble.select(&half, &bases), ensemble.select(&[5, 6, 7], &bases));
+        let (seen, rest) = (
+            ensemble.select(&half, &bases),
+            ensemble.select(&[5, 6, 7], &bases),
+        );
         let rows = WeightedRows::of(&seen);
         let fits = [
-            (mm(&rows, 3, Seed::new(1), &MmSettings::default(), &Silent).unwrap().erased(), false),
-            (bce(&rows, 3, Seed::new(1), &BceSettings::default(), &Silent).unwrap().erased(), true),
+            (
+                mm(&rows, 3, Seed::new(1), &MmSettings::default(), &Silent)
+                    .unwrap()
+                    .erased(),
+                false,
+            ),
+            (
+                bce(&rows, 3, Seed::new(1), &BceSettings::default(), &Silent)
+                    .unwrap()
+                    .erased(),
+                true,
+            ),
         ];
         for (outcome, upper_bound) in fits {
             let saved = outcome.model.unwrap().to_json();
             let found = held_out(&saved, &rest).unwrap();
-            assert_eq!(found.labels + found.unread, (rest.objects() * bases.len() - rest.missing()) as u64);
-            assert!(found.upper_bound == upper_bound && found.perplexity > 1.0, "{found:?}");
-            let told = outcome.details[if upper_bound { "perplexity_bound" } else { "perplexity" }].as_f64().unwrap();
+            assert_eq!(
+                found.labels + found.unread,
+                (rest.objects() * bases.len() - rest.missing()) as u64
+            );
+            assert!(
+                found.upper_bound == upper_bound && found.perplexity > 1.0,
+                "{found:?}"
+            );
+            let told = outcome.details[if upper_bound {
+                "perplexity_bound"
+            } else {
+                "perplexity"
+            }]
+            .as_f64()
+            .unwrap();
             let train = held_out(&saved, &seen).unwrap().perplexity;
             assert!((train / told - 1.0).abs() < 0.02, "{train} and {told}");
         }
@@ -90,7 +125,13 @@ mod tests {
     fn models_without_probabilities_are_refused() {
         let ensemble = fixture::drawn(6);
         let error = held_out(&json!({"format": "a regression 1"}), &ensemble).unwrap_err();
-        assert!(matches!(&error, ModelError::Input(reason) if reason.contains("'a regression 1'")), "{error}");
-        assert!(matches!(held_out(&json!({}), &ensemble), Err(ModelError::Damaged(_))));
+        assert!(
+            matches!(&error, ModelError::Input(reason) if reason.contains("'a regression 1'")),
+            "{error}"
+        );
+        assert!(matches!(
+            held_out(&json!({}), &ensemble),
+            Err(ModelError::Damaged(_))
+        ));
     }
 }

@@ -62,8 +62,8 @@ pub use nbce::likelihood::{NbceDiagnostics, RowLikelihood};
 pub use nbce::prior::NbcePrior;
 pub use nbce_cvb::{NBCE_CVB, NbceCvbSettings, nbce_cvb, nbce_cvb_rows};
 pub use nbce_gibbs::{
-    Mode, NBCE_GIBBS, NbceDraws, NbceGibbsDiagnostics, NbceGibbsSettings, PartitionLoss, PartitionSamples, Summary,
-    effective_samples, nbce_draws, nbce_gibbs, r_hat,
+    Mode, NBCE_GIBBS, NbceDraws, NbceGibbsDiagnostics, NbceGibbsSettings, PartitionLoss,
+    PartitionSamples, Summary, effective_samples, nbce_draws, nbce_gibbs, r_hat,
 };
 pub use nbce_vb::{NBCE_VB, NbceVbSettings, nbce_vb, nbce_vb_rows};
 pub use pass_kinds::{LABELLERS, PASSES};

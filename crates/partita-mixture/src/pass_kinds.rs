@@ -8,9 +8,16 @@ use crate::shared::expectation::Expectation;
 use crate::shared::row_passes::{MostProbable, Usage};
 
 /// The passes of this crate.
-pub const PASSES: &[PassKind] =
-    &[PassKind::of::<Expectation>(), PassKind::of::<Usage>(), PassKind::of::<RowInference>(), PassKind::of::<Update>()];
+pub const PASSES: &[PassKind] = &[
+    PassKind::of::<Expectation>(),
+    PassKind::of::<Usage>(),
+    PassKind::of::<RowInference>(),
+    PassKind::of::<Update>(),
+];
 
 /// What labels rows after a fit of this crate.
-pub const LABELLERS: &[LabellerKind] =
-    &[LabellerKind::of::<MostProbable>(), LabellerKind::of::<RowInference>(), LabellerKind::of::<Collapsed>()];
+pub const LABELLERS: &[LabellerKind] = &[
+    LabellerKind::of::<MostProbable>(),
+    LabellerKind::of::<RowInference>(),
+    LabellerKind::of::<Collapsed>(),
+];

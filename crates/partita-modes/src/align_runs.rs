@@ -81,18 +81,34 @@ pub fn align_runs(runs: &[Run], similarity: f64) -> Result<RunAlignment, ModesEr
     let mut aligned: Vec<Option<AlignedRun>> = vec![None; runs.len()];
     for (at, mode) in modes.iter().enumerate() {
         let representative = runs[mode.members[0]].rows();
-        let matched = |&run: &usize| (run, member(runs[run].rows(), representative, at, &colours[at]));
+        let matched = |&run: &usize| {
+            (
+                run,
+                member(runs[run].rows(), representative, at, &colours[at]),
+            )
+        };
         let found: Vec<(usize, AlignedRun)> = mode.members.par_iter().map(matched).collect();
-        found.into_iter().for_each(|(run, found)| aligned[run] = Some(found));
+        found
+            .into_iter()
+            .for_each(|(run, found)| aligned[run] = Some(found));
     }
     let most = runs.iter().map(Run::clusters).max().unwrap_or(0);
-    Ok(RunAlignment { runs: aligned.into_iter().flatten().collect(), modes, colours: most })
+    Ok(RunAlignment {
+        runs: aligned.into_iter().flatten().collect(),
+        modes,
+        colours: most,
+    })
 }
 
 /// The modes of every number of columns, without parents.
 fn modes(runs: &[Run], thin: &[Array2<f64>], similarity: f64) -> Vec<RunMode> {
     let mut by_clusters: BTreeMap<Reverse<usize>, Vec<usize>> = BTreeMap::new();
-    runs.iter().enumerate().for_each(|(at, run)| by_clusters.entry(Reverse(run.clusters())).or_default().push(at));
+    runs.iter().enumerate().for_each(|(at, run)| {
+        by_clusters
+            .entry(Reverse(run.clusters()))
+            .or_default()
+            .push(at)
+    });
     let of_clusters = |(clusters, members): (Reverse<usize>, Vec<usize>)| {
         let tables: Vec<&Array2<f64>> = members.iter().map(|&run| &thin[run]).collect();
         let found = groups(&tables, similarity);
@@ -111,34 +127,61 @@ fn modes(runs: &[Run], thin: &[Array2<f64>], similarity: f64) -> Vec<RunMode> {
 /// The modes with their parents, and the colours of the columns of their representatives.
 fn coloured(mut modes: Vec<RunMode>, thin: &[Array2<f64>]) -> (Vec<RunMode>, Vec<Vec<usize>>) {
     let mut colours: Vec<Vec<usize>> = vec![Vec::new(); modes.len()];
-    let table = |modes: &[RunMode], at: usize| -> Array2<f64> { thin[modes[at].members[0]].clone() };
+    let table =
+        |modes: &[RunMode], at: usize| -> Array2<f64> { thin[modes[at].members[0]].clone() };
     let numbers: Vec<usize> = modes.iter().map(|mode| mode.clusters).collect();
     let mut begin = 0;
     let mut above = 0..0;
     while begin < modes.len() {
-        let level = begin..begin + numbers[begin..].iter().take_while(|&&clusters| clusters == numbers[begin]).count();
+        let level = begin
+            ..begin
+                + numbers[begin..]
+                    .iter()
+                    .take_while(|&&clusters| clusters == numbers[begin])
+                    .count();
         // The two modes of this and the next larger number of columns that are most alike.
-        let pairs: Vec<(usize, usize)> =
-            level.clone().flat_map(|own| above.clone().map(move |parent| (own, parent))).collect();
+        let pairs: Vec<(usize, usize)> = level
+            .clone()
+            .flat_map(|own| above.clone().map(move |parent| (own, parent)))
+            .collect();
         let matched = |&(own, parent): &(usize, usize)| {
-            (own, parent, match_columns(table(&modes, parent).view(), table(&modes, own).view()))
+            (
+                own,
+                parent,
+                match_columns(table(&modes, parent).view(), table(&modes, own).view()),
+            )
         };
         let matched: Vec<_> = pairs.par_iter().map(matched).collect();
-        let anchor = matched.into_iter().reduce(|best, next| if next.2.cost < best.2.cost { next } else { best });
+        let anchor = matched.into_iter().reduce(|best, next| {
+            if next.2.cost < best.2.cost {
+                next
+            } else {
+                best
+            }
+        });
         let reference = match anchor {
             None => {
                 colours[begin] = (0..numbers[begin]).collect();
                 begin
             }
             Some((own, parent, found)) => {
-                colours[own] = merged(table(&modes, parent).view(), &found.columns, &colours[parent], numbers[own]);
+                colours[own] = merged(
+                    table(&modes, parent).view(),
+                    &found.columns,
+                    &colours[parent],
+                    numbers[own],
+                );
                 (modes[own].parent, modes[own].parent_cost) = (Some(parent), found.cost);
                 own
             }
         };
         for own in level.clone().filter(|&own| own != reference) {
             let found = match_columns(table(&modes, own).view(), table(&modes, reference).view());
-            colours[own] = found.columns.iter().map(|&column| colours[reference][column]).collect();
+            colours[own] = found
+                .columns
+                .iter()
+                .map(|&column| colours[reference][column])
+                .collect();
             (modes[own].parent, modes[own].parent_cost) = (Some(reference), found.cost);
         }
         begin = level.end;
@@ -148,7 +191,12 @@ fn coloured(mut modes: Vec<RunMode>, thin: &[Array2<f64>]) -> (Vec<RunMode>, Vec
 }
 
 /// The colour of each column that parts of `table` were added to: that of its largest part.
-fn merged(table: ArrayView2<'_, f64>, columns: &[usize], colours: &[usize], clusters: usize) -> Vec<usize> {
+fn merged(
+    table: ArrayView2<'_, f64>,
+    columns: &[usize],
+    colours: &[usize],
+    clusters: usize,
+) -> Vec<usize> {
     let mut largest: Vec<Option<(f64, usize)>> = vec![None; clusters];
     for (part, &column) in columns.iter().enumerate() {
         let size = table.column(part).sum();
@@ -157,14 +205,32 @@ fn merged(table: ArrayView2<'_, f64>, columns: &[usize], colours: &[usize], clus
         }
     }
     // Every column has a part.
-    largest.into_iter().map(|part| part.map_or(0, |(_, colour)| colour)).collect()
+    largest
+        .into_iter()
+        .map(|part| part.map_or(0, |(_, colour)| colour))
+        .collect()
 }
 
-fn member(run: ArrayView2<'_, f64>, representative: ArrayView2<'_, f64>, mode: usize, colours: &[usize]) -> AlignedRun {
+fn member(
+    run: ArrayView2<'_, f64>,
+    representative: ArrayView2<'_, f64>,
+    mode: usize,
+    colours: &[usize],
+) -> AlignedRun {
     let found = match_columns(run, representative);
-    let colours: Vec<usize> = found.columns.iter().map(|&column| colours[column]).collect();
+    let colours: Vec<usize> = found
+        .columns
+        .iter()
+        .map(|&column| colours[column])
+        .collect();
     let mut order: Vec<usize> = (0..colours.len()).collect();
     order.sort_by_key(|&column| colours[column]);
     debug_assert!((cost(run, representative, &found.columns) - found.cost).abs() < 1e-12);
-    AlignedRun { mode, colours, order, cost: found.cost, similarity: found.similarity }
+    AlignedRun {
+        mode,
+        colours,
+        order,
+        cost: found.cost,
+        similarity: found.similarity,
+    }
 }

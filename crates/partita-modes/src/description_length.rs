@@ -31,7 +31,11 @@ impl LnFactorials {
             return 0.0;
         }
         let mut used = vec![false; width];
-        counts.chunks_exact(width).for_each(|row| row.iter().zip(&mut used).for_each(|(&n, used)| *used |= n > 0));
+        counts.chunks_exact(width).for_each(|row| {
+            row.iter()
+                .zip(&mut used)
+                .for_each(|(&n, used)| *used |= n > 0)
+        });
         let labels = used.iter().filter(|used| **used).count();
         let (mut sum, mut objects) = (0.0, 0.0);
         for (row, weight) in counts.chunks_exact(width).zip(weights) {
@@ -42,14 +46,19 @@ impl LnFactorials {
                 objects += weight;
             }
         }
-        if objects > 0.0 { sum + objects.ln() } else { 0.0 }
+        if objects > 0.0 {
+            sum + objects.ln()
+        } else {
+            0.0
+        }
     }
 
     /// What it takes to say which base clusterings are in which mode, given how many are in each.
     pub(crate) fn division(&self, sizes: &[usize]) -> f64 {
         let bases: usize = sizes.iter().sum();
         let choose = self.0[bases - 1] - self.0[sizes.len() - 1] - self.0[bases - sizes.len()];
-        (bases as f64).ln() + choose + self.0[bases] - sizes.iter().map(|&size| self.0[size]).sum::<f64>()
+        (bases as f64).ln() + choose + self.0[bases]
+            - sizes.iter().map(|&size| self.0[size]).sum::<f64>()
     }
 }
 
@@ -60,18 +69,29 @@ mod tests {
     /// Description length of one mode of three base clusterings of six objects whose labels are aligned as they stand.
     fn as_listed(columns: [[usize; 6]; 3]) -> f64 {
         let mut counts = [0u32; 18];
-        columns.iter().for_each(|column| column.iter().enumerate().for_each(|(i, label)| counts[3 * i + label] += 1));
+        columns.iter().for_each(|column| {
+            column
+                .iter()
+                .enumerate()
+                .for_each(|(i, label)| counts[3 * i + label] += 1)
+        });
         LnFactorials::new(3, 3).mode(&counts, 3, &[1.0; 6])
     }
 
     #[test]
     fn alignments_of_a_tiny_ensemble_to_their_printed_digits() {
         let (a, b) = ([0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]);
-        let lengths =
-            [([0, 0, 0, 1, 2, 2], 18.903_107), ([1, 1, 1, 0, 2, 2], 22.198_944), ([0, 0, 0, 2, 1, 1], 17.804_495)];
+        let lengths = [
+            ([0, 0, 0, 1, 2, 2], 18.903_107),
+            ([1, 1, 1, 0, 2, 2], 22.198_944),
+            ([0, 0, 0, 2, 1, 1], 17.804_495),
+        ];
         for (c, expected) in lengths {
             let found = as_listed([a, b, c]);
-            assert!((found - expected).abs() < 1e-6, "{c:?}: {found} is not {expected}");
+            assert!(
+                (found - expected).abs() < 1e-6,
+                "{c:?}: {found} is not {expected}"
+            );
         }
     }
 }

@@ -11,7 +11,9 @@ pub enum ModesError {
     #[error("there are no runs to align; give at least one")]
     NoRuns,
     /// Runs of different objects.
-    #[error("'{first}' has {objects} objects, '{other}' has {others}; runs are of the same objects in the same order")]
+    #[error(
+        "'{first}' has {objects} objects, '{other}' has {others}; runs are of the same objects in the same order"
+    )]
     Objects {
         /// Name of the first run.
         first: String,

@@ -28,8 +28,15 @@ impl LabelCounts {
         factorials: &LnFactorials,
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Self {
-        let mut mode = Self { width: 0, counts: Vec::new(), members: Vec::new() };
-        members.iter().take_while(|_| !stop()).for_each(|&base| mode.add(data, base));
+        let mut mode = Self {
+            width: 0,
+            counts: Vec::new(),
+            members: Vec::new(),
+        };
+        members
+            .iter()
+            .take_while(|_| !stop())
+            .for_each(|&base| mode.add(data, base));
         let mut length = mode.length(data, factorials);
         for _ in 0..ROUNDS {
             let mut next = mode.clone();
@@ -70,8 +77,13 @@ impl LabelCounts {
         if self.width > 0 {
             // Among labels that share nothing with a cluster, those in use: each further label has its price.
             let used = self.used();
-            gain.rows_mut().into_iter().for_each(|mut row| row.assign(&used));
-            let rows = column.iter().zip(&data.weights).zip(self.counts.chunks_exact(self.width));
+            gain.rows_mut()
+                .into_iter()
+                .for_each(|mut row| row.assign(&used));
+            let rows = column
+                .iter()
+                .zip(&data.weights)
+                .zip(self.counts.chunks_exact(self.width));
             for ((&label, weight), counts) in rows.filter(|((label, _), _)| **label != MISSING) {
                 let target = gain.row_mut(label as usize);
                 let shared = counts.iter().zip(target).filter(|(count, _)| **count > 0);
@@ -79,7 +91,14 @@ impl LabelCounts {
             }
         }
         let codes = new_labels(&gain, self.width);
-        self.widen(data.rows(), codes.iter().map(|&label| label as usize + 1).max().unwrap_or(0));
+        self.widen(
+            data.rows(),
+            codes
+                .iter()
+                .map(|&label| label as usize + 1)
+                .max()
+                .unwrap_or(0),
+        );
         self.change(column, &codes, 1);
         self.members.push((base, codes));
     }
@@ -87,23 +106,49 @@ impl LabelCounts {
     /// Both modes as one, the labels of the other matched to these by what base clusterings gain on average.
     pub(crate) fn merged(&self, other: &Self, data: &LabelMatrix) -> Self {
         let mut gain = Array2::<f64>::zeros((other.width, self.width));
-        let rows = self.counts.chunks_exact(self.width.max(1)).zip(other.counts.chunks_exact(other.width.max(1)));
+        let rows = self
+            .counts
+            .chunks_exact(self.width.max(1))
+            .zip(other.counts.chunks_exact(other.width.max(1)));
         for ((own, others), weight) in rows.zip(&data.weights) {
             for (from, &theirs) in others.iter().enumerate().filter(|(_, theirs)| **theirs > 0) {
-                let shared = own.iter().zip(gain.row_mut(from)).filter(|(own, _)| **own > 0);
-                shared.for_each(|(&own, gain)| *gain += weight * f64::from(theirs) * f64::from(own + 1).ln());
+                let shared = own
+                    .iter()
+                    .zip(gain.row_mut(from))
+                    .filter(|(own, _)| **own > 0);
+                shared.for_each(|(&own, gain)| {
+                    *gain += weight * f64::from(theirs) * f64::from(own + 1).ln()
+                });
             }
         }
         let labels = new_labels(&gain, self.width);
         let mut both = self.clone();
-        both.widen(data.rows(), labels.iter().map(|&label| label as usize + 1).max().unwrap_or(0).max(self.width));
-        for (own, others) in
-            both.counts.chunks_exact_mut(both.width.max(1)).zip(other.counts.chunks_exact(other.width.max(1)))
+        both.widen(
+            data.rows(),
+            labels
+                .iter()
+                .map(|&label| label as usize + 1)
+                .max()
+                .unwrap_or(0)
+                .max(self.width),
+        );
+        for (own, others) in both
+            .counts
+            .chunks_exact_mut(both.width.max(1))
+            .zip(other.counts.chunks_exact(other.width.max(1)))
         {
-            others.iter().zip(&labels).for_each(|(count, &label)| own[label as usize] += count);
+            others
+                .iter()
+                .zip(&labels)
+                .for_each(|(count, &label)| own[label as usize] += count);
         }
         let renamed = |codes: &[u32]| codes.iter().map(|&code| labels[code as usize]).collect();
-        both.members.extend(other.members.iter().map(|(base, codes)| (*base, renamed(codes))));
+        both.members.extend(
+            other
+                .members
+                .iter()
+                .map(|(base, codes)| (*base, renamed(codes))),
+        );
         both
     }
 
@@ -111,21 +156,31 @@ impl LabelCounts {
     fn used(&self) -> Array1<f64> {
         let mut used = Array1::zeros(self.width);
         for counts in self.counts.chunks_exact(self.width) {
-            counts.iter().zip(&mut used).filter(|(count, _)| **count > 0).for_each(|(_, used)| *used = 1e-9);
+            counts
+                .iter()
+                .zip(&mut used)
+                .filter(|(count, _)| **count > 0)
+                .for_each(|(_, used)| *used = 1e-9);
         }
         used
     }
 
     /// Takes a base clustering out again.
     pub(crate) fn remove(&mut self, data: &LabelMatrix, base: usize) {
-        let Some(place) = self.members.iter().position(|(member, _)| *member == base) else { return };
+        let Some(place) = self.members.iter().position(|(member, _)| *member == base) else {
+            return;
+        };
         let (_, codes) = self.members.remove(place);
         self.change(&data.columns[base], &codes, -1);
     }
 
     fn change(&mut self, column: &[u32], codes: &[u32], by: i32) {
         let width = self.width;
-        for (row, &label) in column.iter().enumerate().filter(|(_, label)| **label != MISSING) {
+        for (row, &label) in column
+            .iter()
+            .enumerate()
+            .filter(|(_, label)| **label != MISSING)
+        {
             let count = &mut self.counts[row * width + codes[label as usize] as usize];
             *count = count.wrapping_add_signed(by);
         }
@@ -135,7 +190,9 @@ impl LabelCounts {
         if width > self.width {
             let mut counts = vec![0; rows * width];
             if self.width > 0 {
-                let kept = counts.chunks_exact_mut(width).zip(self.counts.chunks_exact(self.width));
+                let kept = counts
+                    .chunks_exact_mut(width)
+                    .zip(self.counts.chunks_exact(self.width));
                 kept.for_each(|(new, old)| new[..old.len()].copy_from_slice(old));
             }
             (self.counts, self.width) = (counts, width);
@@ -146,9 +203,11 @@ impl LabelCounts {
     pub(crate) fn table(&self, weights: &[f64]) -> Array2<f64> {
         let sum = |label: usize| {
             let rows = self.counts.chunks_exact(self.width.max(1)).zip(weights);
-            rows.map(|(counts, weight)| weight * f64::from(counts[label])).sum::<f64>()
+            rows.map(|(counts, weight)| weight * f64::from(counts[label]))
+                .sum::<f64>()
         };
-        let mut labels: Vec<(usize, f64)> = (0..self.width).map(|label| (label, sum(label))).collect();
+        let mut labels: Vec<(usize, f64)> =
+            (0..self.width).map(|label| (label, sum(label))).collect();
         labels.retain(|&(_, sum)| sum > 0.0);
         labels.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         Array2::from_shape_fn((weights.len(), labels.len()), |(row, place)| {
@@ -161,9 +220,15 @@ impl LabelCounts {
 fn new_labels(gain: &Array2<f64>, width: usize) -> Vec<u32> {
     let matched = match width {
         0 => vec![None; gain.nrows()],
-        _ => matching(gain.view()).expect("logarithms of counts are finite").columns,
+        _ => {
+            matching(gain.view())
+                .expect("logarithms of counts are finite")
+                .columns
+        }
     };
     let mut fresh = width as u32..;
-    let label = |label: Option<usize>| label.map_or_else(|| fresh.next().unwrap_or(u32::MAX), |label| label as u32);
+    let label = |label: Option<usize>| {
+        label.map_or_else(|| fresh.next().unwrap_or(u32::MAX), |label| label as u32)
+    };
     matched.into_iter().map(label).collect()
 }

@@ -20,9 +20,19 @@ impl LabelMatrix {
     /// The labels of an ensemble of distinct rows, which stand for so many objects each.
     pub(crate) fn new(rows: &Ensemble, weights: &[u32]) -> Self {
         let code = |label: Option<usize>| label.map_or(MISSING, |label| label as u32);
-        let columns = (0..rows.bases().len()).map(|base| rows.column(base).map(code).collect()).collect();
-        let clusters = rows.bases().iter().map(partita_core::BaseClustering::clusters).collect();
-        Self { columns, clusters, weights: weights.iter().map(|&weight| f64::from(weight)).collect() }
+        let columns = (0..rows.bases().len())
+            .map(|base| rows.column(base).map(code).collect())
+            .collect();
+        let clusters = rows
+            .bases()
+            .iter()
+            .map(partita_core::BaseClustering::clusters)
+            .collect();
+        Self {
+            columns,
+            clusters,
+            weights: weights.iter().map(|&weight| f64::from(weight)).collect(),
+        }
     }
 
     /// At most so many of the rows, evenly spread, weighted so that they stand for as many objects.
@@ -35,9 +45,16 @@ impl LabelMatrix {
         let all: f64 = self.weights.iter().sum();
         let some: f64 = kept.iter().map(|&row| self.weights[row]).sum();
         Self {
-            columns: self.columns.iter().map(|column| kept.iter().map(|&row| column[row]).collect()).collect(),
+            columns: self
+                .columns
+                .iter()
+                .map(|column| kept.iter().map(|&row| column[row]).collect())
+                .collect(),
             clusters: self.clusters.clone(),
-            weights: kept.iter().map(|&row| self.weights[row] * all / some).collect(),
+            weights: kept
+                .iter()
+                .map(|&row| self.weights[row] * all / some)
+                .collect(),
         }
     }
 
@@ -53,17 +70,29 @@ impl LabelMatrix {
     pub(crate) fn distance(&self, a: usize, b: usize) -> Option<f64> {
         let (rows, columns) = (self.clusters[a], self.clusters[b]);
         let mut table = vec![0.0; rows * columns];
-        for ((&x, &y), weight) in self.columns[a].iter().zip(&self.columns[b]).zip(&self.weights) {
+        for ((&x, &y), weight) in self.columns[a]
+            .iter()
+            .zip(&self.columns[b])
+            .zip(&self.weights)
+        {
             if x != MISSING && y != MISSING {
                 table[x as usize * columns + y as usize] += weight;
             }
         }
-        let entropy =
-            |sums: &mut dyn Iterator<Item = f64>| sums.filter(|&sum| sum > 0.0).map(|sum| sum * sum.ln()).sum::<f64>();
+        let entropy = |sums: &mut dyn Iterator<Item = f64>| {
+            sums.filter(|&sum| sum > 0.0)
+                .map(|sum| sum * sum.ln())
+                .sum::<f64>()
+        };
         let total: f64 = table.iter().sum();
         let joint = entropy(&mut table.iter().copied());
-        let of_rows = entropy(&mut table.chunks_exact(columns.max(1)).map(|row| row.iter().sum()));
-        let of_columns = entropy(&mut (0..columns).map(|j| table.iter().skip(j).step_by(columns).sum()));
+        let of_rows = entropy(
+            &mut table
+                .chunks_exact(columns.max(1))
+                .map(|row| row.iter().sum()),
+        );
+        let of_columns =
+            entropy(&mut (0..columns).map(|j| table.iter().skip(j).step_by(columns).sum()));
         (total > 0.0).then(|| ((of_rows + of_columns - 2.0 * joint) / total).max(0.0))
     }
 }

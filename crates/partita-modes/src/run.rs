@@ -15,7 +15,10 @@ impl Run {
     /// A soft run.
     #[doc(alias = "Q matrix")]
     pub fn soft(name: impl Into<String>, shares: Shares) -> Self {
-        Self { name: name.into(), shares }
+        Self {
+            name: name.into(),
+            shares,
+        }
     }
 
     /// A run of labels below `clusters`; none for objects that it does not know.
@@ -24,7 +27,10 @@ impl Run {
         labels: impl ExactSizeIterator<Item = Option<usize>>,
         clusters: usize,
     ) -> Self {
-        Self { name: name.into(), shares: Shares::of_labels(labels, clusters) }
+        Self {
+            name: name.into(),
+            shares: Shares::of_labels(labels, clusters),
+        }
     }
 
     /// What it is called.

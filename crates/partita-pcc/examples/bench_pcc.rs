@@ -17,8 +17,8 @@ use std::{env, io};
 
 use partita_conformance::race::{Contestant, Figures, cpu_seconds, race, stage};
 use partita_core::{
-    Clusters, Consensus, Ensemble, EnsembleBuilder, MemoryBudget, Problem, Seed, SettingMap, Silent, SoftPartition,
-    consense,
+    Clusters, Consensus, Ensemble, EnsembleBuilder, MemoryBudget, Problem, Seed, SettingMap,
+    Silent, SoftPartition, consense,
 };
 use partita_pcc::{Bregman, Dense, Kl, L2, PCC_KL, PCC_L2, PccSettings, Solver, Start, descend};
 use rand::RngExt;
@@ -35,17 +35,29 @@ fn distance(a: &Point, b: &Point) -> f64 {
 
 /// Twenty rounds of Lloyd from random objects.
 fn k_means(points: &[Point], clusters: usize, rng: &mut impl rand::Rng) -> Vec<usize> {
-    let mut centres: Vec<Point> = (0..clusters).map(|_| points[rng.random_range(0..points.len())]).collect();
+    let mut centres: Vec<Point> = (0..clusters)
+        .map(|_| points[rng.random_range(0..points.len())])
+        .collect();
     let mut labels = vec![0; points.len()];
     for _ in 0..20 {
         let (mut sums, mut sizes) = (vec![[0.0; 5]; clusters], vec![0.0; clusters]);
         for (label, point) in labels.iter_mut().zip(points) {
-            let near = |a: &usize, b: &usize| distance(&centres[*a], point).total_cmp(&distance(&centres[*b], point));
+            let near = |a: &usize, b: &usize| {
+                distance(&centres[*a], point).total_cmp(&distance(&centres[*b], point))
+            };
             *label = (0..clusters).min_by(near).unwrap_or(0);
             sizes[*label] += 1.0;
-            sums[*label].iter_mut().zip(point).for_each(|(sum, x)| *sum += x);
+            sums[*label]
+                .iter_mut()
+                .zip(point)
+                .for_each(|(sum, x)| *sum += x);
         }
-        for ((centre, sum), size) in centres.iter_mut().zip(sums).zip(sizes).filter(|(_, size)| *size > 0.0) {
+        for ((centre, sum), size) in centres
+            .iter_mut()
+            .zip(sums)
+            .zip(sizes)
+            .filter(|(_, size)| *size > 0.0)
+        {
             *centre = sum.map(|sum| sum / size);
         }
     }
@@ -55,9 +67,12 @@ fn k_means(points: &[Point], clusters: usize, rng: &mut impl rand::Rng) -> Vec<u
 fn ensemble(objects: usize, clusters: usize, seed: Seed) -> Ensemble {
     let mut rng = seed.rng();
     let normal = Normal::new(0.0, 2.0).expect("2 is a standard deviation");
-    let centres: Vec<Point> = (0..clusters).map(|_| std::array::from_fn(|_| rng.random_range(-6.0..6.0))).collect();
-    let points: Vec<Point> =
-        (0..objects).map(|i| centres[i % clusters].map(|centre| centre + normal.sample(&mut rng))).collect();
+    let centres: Vec<Point> = (0..clusters)
+        .map(|_| std::array::from_fn(|_| rng.random_range(-6.0..6.0)))
+        .collect();
+    let points: Vec<Point> = (0..objects)
+        .map(|i| centres[i % clusters].map(|centre| centre + normal.sample(&mut rng)))
+        .collect();
     let mut builder = EnsembleBuilder::new(objects);
     for u in 0..100 {
         let seen: Vec<usize> = (0..objects).filter(|_| rng.random_bool(0.9)).collect();
@@ -67,21 +82,29 @@ fn ensemble(objects: usize, clusters: usize, seed: Seed) -> Ensemble {
         for (&i, label) in seen.iter().zip(k_means(&sample, k, &mut rng)) {
             labels[i] = Some(label);
         }
-        builder.push(format!("u{u}"), labels).expect("100 subsamples label all objects");
+        builder
+            .push(format!("u{u}"), labels)
+            .expect("100 subsamples label all objects");
     }
     builder.finish().expect("there are objects")
 }
 
 /// The plain solver: projected exchanges object by object, one pair of clusters at a time, written with no care for
 /// speed. It stops at the same gap.
-fn plain(divergence: &impl Bregman, pairs: &[(f64, f64)], start: &SoftPartition, tolerance: f64) -> (f64, usize) {
+fn plain(
+    divergence: &impl Bregman,
+    pairs: &[(f64, f64)],
+    start: &SoftPartition,
+    tolerance: f64,
+) -> (f64, usize) {
     let (objects, clusters) = (start.objects(), start.clusters());
     let mut y: Vec<Vec<f64>> = start.rows().outer_iter().map(|row| row.to_vec()).collect();
     let scale = pairs.iter().map(|pair| pair.1).sum::<f64>() / objects as f64;
     for round in 1.. {
         let mut worst = 0.0f64;
         for i in 0..objects {
-            let (mut first, mut second) = (vec![0.0; clusters], vec![vec![0.0; clusters]; clusters]);
+            let (mut first, mut second) =
+                (vec![0.0; clusters], vec![vec![0.0; clusters]; clusters]);
             for j in (0..objects).filter(|&j| j != i) {
                 let (c, n) = pairs[i * objects + j];
                 let p: f64 = y[i].iter().zip(&y[j]).map(|(a, b)| a * b).sum();
@@ -95,7 +118,10 @@ fn plain(divergence: &impl Bregman, pairs: &[(f64, f64)], start: &SoftPartition,
             }
             let order = |a: &usize, b: &usize| first[*a].total_cmp(&first[*b]);
             let up = (0..clusters).min_by(order).unwrap_or(0);
-            let down = (0..clusters).filter(|&k| y[i][k] > 1e-12).max_by(order).unwrap_or(0);
+            let down = (0..clusters)
+                .filter(|&k| y[i][k] > 1e-12)
+                .max_by(order)
+                .unwrap_or(0);
             worst = worst.max(first[down] - first[up]);
             let bend = second[up][up] + second[down][down] - 2.0 * second[up][down];
             let step = ((first[down] - first[up]) / bend.max(1e-300)).min(0.9 * y[i][down]);
@@ -116,7 +142,12 @@ fn main() -> Result<(), Box<dyn Error>> {
             case(divergence, solver, n.parse()?, k.parse()?, threads.parse()?)?;
         }
         ["whole", divergence, n] => whole(divergence, n.parse()?),
-        ["large"] => large(&[("l2", "100000"), ("kl", "100000"), ("l2", "1000000"), ("kl", "1000000")])?,
+        ["large"] => large(&[
+            ("l2", "100000"),
+            ("kl", "100000"),
+            ("l2", "1000000"),
+            ("kl", "1000000"),
+        ])?,
         _ => {
             tables()?;
             large(&[("l2", "100000"), ("kl", "100000"), ("l2", "1000000")])?;
@@ -126,12 +157,22 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// One solver from some starts.
-fn case(divergence: &str, solver: &str, n: usize, k: usize, threads: usize) -> Result<(), Box<dyn Error>> {
+fn case(
+    divergence: &str,
+    solver: &str,
+    n: usize,
+    k: usize,
+    threads: usize,
+) -> Result<(), Box<dyn Error>> {
     let ensemble = ensemble(n, k, Seed::new(1));
     let start = |at: u64| Start::random("", n, k, Seed::new(100 + at)).soft;
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()?;
     if solver == "plain" {
-        let pairs: Vec<(f64, f64)> = (0..n * n).map(|at| pair(&ensemble, at / n, at % n)).collect();
+        let pairs: Vec<(f64, f64)> = (0..n * n)
+            .map(|at| pair(&ensemble, at / n, at % n))
+            .collect();
         stage(|| {
             let (gap, rounds) = match divergence {
                 "kl" => plain(&Kl, &pairs, &start(0), 1e-5),
@@ -143,7 +184,11 @@ fn case(divergence: &str, solver: &str, n: usize, k: usize, threads: usize) -> R
     }
     let evidence = Dense::count(&ensemble, MemoryBudget::UNLIMITED, &Silent)?;
     let mut settings = PccSettings::default();
-    settings.solver = if solver == "block" { Solver::Block } else { Solver::Greedy };
+    settings.solver = if solver == "block" {
+        Solver::Block
+    } else {
+        Solver::Greedy
+    };
     let one = |at: u64| {
         let (start, before, clock) = (start(at), cpu_seconds(), Instant::now());
         let end = pool.install(|| match divergence {
@@ -151,7 +196,12 @@ fn case(divergence: &str, solver: &str, n: usize, k: usize, threads: usize) -> R
             _ => descend(&L2, &evidence, &start, &settings, &Silent),
         });
         let end = end.expect("a random start is soft");
-        [cpu_seconds() - before, clock.elapsed().as_secs_f64(), end.rounds as f64, end.kkt_gap]
+        [
+            cpu_seconds() - before,
+            clock.elapsed().as_secs_f64(),
+            end.rounds as f64,
+            end.kkt_gap,
+        ]
     };
     stage(|| {
         let runs: Vec<[f64; 4]> = (0..STARTS).map(one).collect();
@@ -161,7 +211,12 @@ fn case(divergence: &str, solver: &str, n: usize, k: usize, threads: usize) -> R
             values
         };
         let median = |at: usize| sorted(at)[runs.len() / 2];
-        vec![("cpu", median(0)), ("wall", median(1)), ("rounds", median(2)), ("gap", sorted(3)[runs.len() - 1])]
+        vec![
+            ("cpu", median(0)),
+            ("wall", median(1)),
+            ("rounds", median(2)),
+            ("gap", sorted(3)[runs.len() - 1]),
+        ]
     });
     Ok(())
 }
@@ -171,23 +226,35 @@ fn pair(ensemble: &Ensemble, i: usize, j: usize) -> (f64, f64) {
     if i == j {
         return (0.0, 0.0);
     }
-    let both = (0..ensemble.bases().len()).filter_map(|u| Some((ensemble.label(i, u)?, ensemble.label(j, u)?)));
-    both.fold((0.0, 0.0), |(c, n), (a, b)| (c + f64::from(u8::from(a == b)), n + 1.0))
+    let both = (0..ensemble.bases().len())
+        .filter_map(|u| Some((ensemble.label(i, u)?, ensemble.label(j, u)?)));
+    both.fold((0.0, 0.0), |(c, n), (a, b)| {
+        (c + f64::from(u8::from(a == b)), n + 1.0)
+    })
 }
 
 fn tables() -> io::Result<()> {
-    for (n, k, solvers) in [(1000, 10, &["block", "greedy", "plain"][..]), (5000, 4, &["block", "greedy"])] {
-        let cases =
-            ["kl", "l2"].iter().flat_map(|divergence| solvers.iter().map(|solver| (*divergence, *solver, n, k, 1)));
+    for (n, k, solvers) in [
+        (1000, 10, &["block", "greedy", "plain"][..]),
+        (5000, 4, &["block", "greedy"]),
+    ] {
+        let cases = ["kl", "l2"]
+            .iter()
+            .flat_map(|divergence| solvers.iter().map(|solver| (*divergence, *solver, n, k, 1)));
         table(&format!("n = {n}, K = {k}"), &cases.collect::<Vec<_>>())?;
     }
     let divergences = ["kl", "l2"];
-    let sizes = divergences.iter().flat_map(|divergence| [1000, 2000, 4000].map(|n| (*divergence, "block", n, 4, 1)));
+    let sizes = divergences
+        .iter()
+        .flat_map(|divergence| [1000, 2000, 4000].map(|n| (*divergence, "block", n, 4, 1)));
     table("growth with n, K = 4", &sizes.collect::<Vec<_>>())?;
-    let counts = divergences.iter().flat_map(|divergence| [5, 10, 20].map(|k| (*divergence, "block", 2000, k, 1)));
+    let counts = divergences
+        .iter()
+        .flat_map(|divergence| [5, 10, 20].map(|k| (*divergence, "block", 2000, k, 1)));
     table("growth with K, n = 2000", &counts.collect::<Vec<_>>())?;
-    let threads =
-        divergences.iter().flat_map(|divergence| [1, 2].map(|threads| (*divergence, "block", 4000, 10, threads)));
+    let threads = divergences
+        .iter()
+        .flat_map(|divergence| [1, 2].map(|threads| (*divergence, "block", 4000, 10, threads)));
     table("threads, n = 4000, K = 10", &threads.collect::<Vec<_>>())
 }
 
@@ -204,7 +271,10 @@ fn table(title: &str, cases: &[(&str, &str, usize, usize, usize)]) -> io::Result
 }
 
 fn show(title: &str, contestants: &[Contestant], figures: &[Figures]) {
-    println!("\n{title}\n{:44} {:>8} {:>8} {:>9} {:>7} {:>9}", "", "cpu s", "wall s", "peak MiB", "rounds", "gap");
+    println!(
+        "\n{title}\n{:44} {:>8} {:>8} {:>9} {:>7} {:>9}",
+        "", "cpu s", "wall s", "peak MiB", "rounds", "gap"
+    );
     for (contestant, figures) in contestants.iter().zip(figures) {
         let at = |name: &str| figures.get(name).copied().unwrap_or(f64::NAN);
         let peak = at("peak") / f64::from(1 << 20);
@@ -224,19 +294,29 @@ fn whole(divergence: &str, n: usize) {
     let method: &dyn Consensus = if divergence == "kl" { &PCC_KL } else { &PCC_L2 };
     let ensemble = voronoi(n, Seed::new(1));
     let mut problem = Problem::new(&ensemble, Clusters::Exactly(10));
-    problem.settings = SettingMap::parse(&["partners=30", "tolerance=1e-3"]).expect("pairs of name and value");
+    problem.settings =
+        SettingMap::parse(&["partners=30", "tolerance=1e-3"]).expect("pairs of name and value");
     stage(|| {
         let outcome = consense(method, &problem, &Silent).expect("a consensus of complete labels");
-        vec![("gap", outcome.kkt_gap.unwrap_or(f64::NAN)), ("rounds", outcome.rounds as f64)]
+        vec![
+            ("gap", outcome.kkt_gap.unwrap_or(f64::NAN)),
+            ("rounds", outcome.rounds as f64),
+        ]
     });
 }
 
 fn large(cases: &[(&str, &str)]) -> io::Result<()> {
     let contestants: Vec<Contestant> = cases
         .iter()
-        .map(|&(divergence, n)| Contestant::own(format!("pcc-{divergence} n={n}"), &["whole", divergence, n]).on(2))
+        .map(|&(divergence, n)| {
+            Contestant::own(format!("pcc-{divergence} n={n}"), &["whole", divergence, n]).on(2)
+        })
         .collect();
-    show("30 partners an object, M = 20, K = 10", &contestants, &race(&contestants, 1)?);
+    show(
+        "30 partners an object, M = 20, K = 10",
+        &contestants,
+        &race(&contestants, 1)?,
+    );
     Ok(())
 }
 
@@ -244,16 +324,26 @@ fn large(cases: &[(&str, &str)]) -> io::Result<()> {
 fn voronoi(n: usize, seed: Seed) -> Ensemble {
     let mut rng = seed.rng();
     let normal = Normal::new(0.0, 2.0).expect("2 is a standard deviation");
-    let centres: Vec<Point> = (0..10).map(|_| std::array::from_fn(|_| rng.random_range(-6.0..6.0))).collect();
-    let points: Vec<Point> = (0..n).map(|i| centres[i % 10].map(|centre| centre + normal.sample(&mut rng))).collect();
+    let centres: Vec<Point> = (0..10)
+        .map(|_| std::array::from_fn(|_| rng.random_range(-6.0..6.0)))
+        .collect();
+    let points: Vec<Point> = (0..n)
+        .map(|i| centres[i % 10].map(|centre| centre + normal.sample(&mut rng)))
+        .collect();
     let mut builder = EnsembleBuilder::new(n);
     for u in 0..20 {
-        let cells: Vec<Point> = (0..rng.random_range(5..=20)).map(|_| points[rng.random_range(0..n)]).collect();
+        let cells: Vec<Point> = (0..rng.random_range(5..=20))
+            .map(|_| points[rng.random_range(0..n)])
+            .collect();
         let near = |point: &Point| {
-            let order = |a: &usize, b: &usize| distance(&cells[*a], point).total_cmp(&distance(&cells[*b], point));
+            let order = |a: &usize, b: &usize| {
+                distance(&cells[*a], point).total_cmp(&distance(&cells[*b], point))
+            };
             (0..cells.len()).min_by(order).map(|cell| cell as u32)
         };
-        builder.push_clusters(format!("u{u}"), points.iter().map(near), cells.len()).expect("a cell an object");
+        builder
+            .push_clusters(format!("u{u}"), points.iter().map(near), cells.len())
+            .expect("a cell an object");
     }
     builder.finish().expect("there are objects")
 }

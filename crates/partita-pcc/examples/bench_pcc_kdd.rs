@@ -29,37 +29,76 @@ struct Run {
 }
 
 impl Run {
-    fn new(evidence: &Sparse, bases: &Ensemble, divergence: Divergence, settings: &PccSettings) -> Self {
+    fn new(
+        evidence: &Sparse,
+        bases: &Ensemble,
+        divergence: Divergence,
+        settings: &PccSettings,
+    ) -> Self {
         let (cpu, wall) = (cpu_seconds(), Instant::now());
-        let outcome = pcc(evidence, Some(bases.into()), divergence, K, Seed::new(1), settings, &Silent);
+        let outcome = pcc(
+            evidence,
+            Some(bases.into()),
+            divergence,
+            K,
+            Seed::new(1),
+            settings,
+            &Silent,
+        );
         let outcome = outcome.expect("a consensus of the labels");
-        Self { outcome, seconds: [cpu_seconds() - cpu, wall.elapsed().as_secs_f64()] }
+        Self {
+            outcome,
+            seconds: [cpu_seconds() - cpu, wall.elapsed().as_secs_f64()],
+        }
     }
 
     /// The objective at the start and after every round.
     fn trace(&self) -> &[f64] {
-        &self.outcome.objective.as_ref().expect("PCC has an objective").trace
+        &self
+            .outcome
+            .objective
+            .as_ref()
+            .expect("PCC has an objective")
+            .trace
     }
 
     fn row(&self, name: &str) {
         let (rounds, [cpu, wall]) = (self.trace().len() - 1, self.seconds);
-        println!("{name:36} {:>18.6e} {rounds:>7} {cpu:>8.2} {wall:>8.2}", self.trace()[rounds]);
+        println!(
+            "{name:36} {:>18.6e} {rounds:>7} {cpu:>8.2} {wall:>8.2}",
+            self.trace()[rounds]
+        );
     }
 }
 
 /// Labels as `partita generate` writes them: a header, then a row an object; the column `label` is the truth.
 fn read(path: &str) -> Result<Ensemble, Box<dyn Error>> {
     let text = fs::read_to_string(path)?;
-    let mut lines = text.lines().filter(|line| !line.starts_with('#')).map(|line| line.split(',').collect::<Vec<_>>());
+    let mut lines = text
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .map(|line| line.split(',').collect::<Vec<_>>());
     let names = lines.next().ok_or("the file is empty")?;
     let mut columns: Vec<Vec<Option<usize>>> = vec![Vec::new(); names.len()];
     for line in lines {
-        for (at, label) in line.into_iter().enumerate().filter(|(at, _)| names[*at] != "label") {
-            columns[at].push(if label.is_empty() { None } else { Some(label.parse()?) });
+        for (at, label) in line
+            .into_iter()
+            .enumerate()
+            .filter(|(at, _)| names[*at] != "label")
+        {
+            columns[at].push(if label.is_empty() {
+                None
+            } else {
+                Some(label.parse()?)
+            });
         }
     }
     let mut builder = EnsembleBuilder::new(columns[0].len());
-    for (name, column) in names.into_iter().zip(columns).filter(|(name, _)| *name != "label") {
+    for (name, column) in names
+        .into_iter()
+        .zip(columns)
+        .filter(|(name, _)| *name != "label")
+    {
         builder.push(name, column)?;
     }
     Ok(builder.finish()?)
@@ -73,31 +112,55 @@ fn middle(one: impl Fn() -> Run) -> Run {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let path = env::args().nth(1).ok_or("which labels? see the first lines of this program")?;
+    let path = env::args()
+        .nth(1)
+        .ok_or("which labels? see the first lines of this program")?;
     let bases = read(&path)?;
     let n = bases.objects() as f64;
     let pairs = (n * (n - 1.0) / 2.0 * RATE).round() as u64;
-    let sampled = SparseEvidence::sample(&bases, pairs, Seed::new(2), MemoryBudget::UNLIMITED, &Silent)?;
+    let sampled = SparseEvidence::sample(
+        &bases,
+        pairs,
+        Seed::new(2),
+        MemoryBudget::UNLIMITED,
+        &Silent,
+    )?;
     let evidence = Sparse::new(sampled);
-    println!("n = {n}, {pairs} pairs, K = {K}, M = {}, {} threads", bases.bases().len(), rayon::current_num_threads());
+    println!(
+        "n = {n}, {pairs} pairs, K = {K}, M = {}, {} threads",
+        bases.bases().len(),
+        rayon::current_num_threads()
+    );
     for (name, divergence) in [("kl", Divergence::Kl), ("l2", Divergence::L2)] {
-        println!("\n{name:36} {:>18} {:>7} {:>8} {:>8}", "objective", "rounds", "cpu s", "wall s");
+        println!(
+            "\n{name:36} {:>18} {:>7} {:>8} {:>8}",
+            "objective", "rounds", "cpu s", "wall s"
+        );
         let run = |solver: Solver, rounds: Option<usize>| -> Result<Run, Box<dyn Error>> {
             let mut settings = PccSettings::default();
             settings.solver = solver;
             if let Some(rounds) = rounds {
                 settings.rounds = u32::try_from(rounds)?.try_into()?;
             }
-            Ok(middle(|| Run::new(&evidence, &bases, divergence, &settings)))
+            Ok(middle(|| {
+                Run::new(&evidence, &bases, divergence, &settings)
+            }))
         };
-        let (block, papers, thrice) =
-            (run(Solver::Block, None)?, run(Solver::Greedy, Some(K))?, run(Solver::Greedy, Some(3 * K))?);
+        let (block, papers, thrice) = (
+            run(Solver::Block, None)?,
+            run(Solver::Greedy, Some(K))?,
+            run(Solver::Greedy, Some(3 * K))?,
+        );
         papers.row("greedy, nK steps");
         thrice.row("greedy, 3nK steps");
         for (what, greedy) in [("nK", &papers), ("3nK", &thrice)] {
-            let goal = *greedy.trace().last().expect("a trace begins with the start");
+            let goal = *greedy
+                .trace()
+                .last()
+                .expect("a trace begins with the start");
             if let Some(round) = block.trace().iter().position(|value| *value <= goal) {
-                run(Solver::Block, Some(round.max(1)))?.row(&format!("block, to greedy's after {what} steps"));
+                run(Solver::Block, Some(round.max(1)))?
+                    .row(&format!("block, to greedy's after {what} steps"));
             }
         }
         let gap = block.outcome.kkt_gap.unwrap_or(f64::NAN);

@@ -14,7 +14,9 @@ use partita_metrics::jensen_shannon;
 use partita_pcc::{PCC_KL, PCC_L2};
 
 fn main() {
-    println!("means        method  mean J    most J    four live  probability outside the four largest");
+    println!(
+        "means        method  mean J    most J    four live  probability outside the four largest"
+    );
     for range @ (least, most) in [(1.0, 5.0), (0.5, 3.0), (0.0, 2.0)] {
         for (name, method) in [("kl", &PCC_KL as &dyn Consensus), ("l2", &PCC_L2)] {
             let (mut all, mut four, mut outside) = (Vec::new(), 0, 0.0f64);
@@ -23,16 +25,27 @@ fn main() {
                 let ensemble = simulated_data::ensemble(&truth, 1000, seed.child(1));
                 let mut problem = Problem::new(&ensemble, Clusters::Exactly(8));
                 problem.seed = seed.child(2);
-                let outcome = consense(method, &problem, &Silent).expect("a consensus of complete labels");
+                let outcome =
+                    consense(method, &problem, &Silent).expect("a consensus of complete labels");
                 let soft = outcome.soft.expect("PCC is soft");
                 four += usize::from(outcome.partition.live_clusters() == 4);
-                let mut sizes: Vec<f64> = soft.rows().columns().into_iter().map(|column| column.sum()).collect();
+                let mut sizes: Vec<f64> = soft
+                    .rows()
+                    .columns()
+                    .into_iter()
+                    .map(|column| column.sum())
+                    .collect();
                 sizes.sort_by(|a, b| b.total_cmp(a));
                 outside = outside.max(sizes[4..].iter().sum::<f64>() / soft.objects() as f64);
                 all.push(jensen_shannon(&soft, &truth).expect("the same objects"));
             }
-            let (mean, worst) = (all.iter().sum::<f64>() / 10.0, all.iter().copied().fold(0.0, f64::max));
-            println!("U({least}, {most})  {name:6}  {mean:.6}  {worst:.6}  {four:3} of 10  at most {outside:.5}");
+            let (mean, worst) = (
+                all.iter().sum::<f64>() / 10.0,
+                all.iter().copied().fold(0.0, f64::max),
+            );
+            println!(
+                "U({least}, {most})  {name:6}  {mean:.6}  {worst:.6}  {four:3} of 10  at most {outside:.5}"
+            );
         }
     }
 }

@@ -7,7 +7,8 @@
 
 use partita_core::ndarray::Array2;
 use partita_core::{
-    BaseWeights, Clusters, Ensemble, Monitor, Outcome, Problem, ProgressCounter, SoftPartition, Stopped,
+    BaseWeights, Clusters, Ensemble, Monitor, Outcome, Problem, ProgressCounter, SoftPartition,
+    Stopped,
 };
 
 use crate::diagnostics::{HeldOut, LiveAtMost, PccChoice, PccDiagnostics};
@@ -50,8 +51,15 @@ pub(crate) fn auto(
     }
     let (chosen, held_out) = descend(problem, live, divergence, &rough, &progress.part(SEARCH))?;
     let mut outcome = solve(problem, chosen, divergence, settings, &progress.part(RUN))?;
-    let live_at_most = LiveAtMost { clusters: most, live };
-    outcome.details.choice = Some(PccChoice { chosen, live_at_most, held_out });
+    let live_at_most = LiveAtMost {
+        clusters: most,
+        live,
+    };
+    outcome.details.choice = Some(PccChoice {
+        chosen,
+        live_at_most,
+        held_out,
+    });
     Ok(outcome)
 }
 
@@ -68,9 +76,20 @@ fn descend(
     let objects: Vec<u32> = (0..problem.ensemble.objects() as u32).collect();
     let weights = |odd: u32| {
         let given = problem.weights?;
-        BaseWeights::new(parity(odd).iter().map(|&u| given.as_slice()[u as usize]).collect()).ok()
+        BaseWeights::new(
+            parity(odd)
+                .iter()
+                .map(|&u| given.as_slice()[u as usize])
+                .collect(),
+        )
+        .ok()
     };
-    let halves = [0, 1].map(|odd| (problem.ensemble.select(&objects, &parity(odd)), weights(odd)));
+    let halves = [0, 1].map(|odd| {
+        (
+            problem.ensemble.select(&objects, &parity(odd)),
+            weights(odd),
+        )
+    });
     let (mut tried, mut told, mut worse) = (Vec::new(), Vec::new(), 0);
     if bases < 2 {
         return Ok((live, told));
@@ -82,16 +101,32 @@ fn descend(
             held_out_divergence(problem, pair, clusters, divergence, settings, &part)
         });
         let value = one? + two?;
-        told.push(HeldOut { clusters, divergence: value });
+        told.push(HeldOut {
+            clusters,
+            divergence: value,
+        });
         tried.push((clusters, value));
-        let best = tried.iter().map(|&(_, value)| value).fold(f64::INFINITY, f64::min);
-        worse = if value > best * (1.0 + MARGIN) { worse + 1 } else { 0 };
+        let best = tried
+            .iter()
+            .map(|&(_, value)| value)
+            .fold(f64::INFINITY, f64::min);
+        worse = if value > best * (1.0 + MARGIN) {
+            worse + 1
+        } else {
+            0
+        };
         if worse >= PATIENCE || progress.stopped() {
             break;
         }
     }
-    let best = tried.iter().map(|&(_, value)| value).fold(f64::INFINITY, f64::min);
-    let enough = tried.iter().rev().find(|(_, value)| *value <= best * (1.0 + MARGIN));
+    let best = tried
+        .iter()
+        .map(|&(_, value)| value)
+        .fold(f64::INFINITY, f64::min);
+    let enough = tried
+        .iter()
+        .rev()
+        .find(|(_, value)| *value <= best * (1.0 + MARGIN));
     Ok((enough.map_or(live, |&(clusters, _)| clusters), told))
 }
 
@@ -113,19 +148,34 @@ fn held_out_divergence(
         made.object_weights = whole.object_weights;
         made
     }
-    let outcome = solve(&half(fitted, problem, clusters), clusters, divergence, settings, monitor)?;
+    let outcome = solve(
+        &half(fitted, problem, clusters),
+        clusters,
+        divergence,
+        settings,
+        monitor,
+    )?;
     let soft = outcome.soft.expect("PCC is soft");
     let soft = smoothed(&soft, &fitted.0);
-    counted(&half(seen, problem, clusters), settings, false, monitor, |evidence, _| {
-        Ok(held_out(evidence, &soft, divergence))
-    })
+    counted(
+        &half(seen, problem, clusters),
+        settings,
+        false,
+        monitor,
+        |evidence, _| Ok(held_out(evidence, &soft, divergence)),
+    )
 }
 
 /// With one more label for every object, which may be any: what was not seen among a few labels is not impossible.
 fn smoothed(soft: &SoftPartition, ensemble: &Ensemble) -> SoftPartition {
-    let labels = |i: usize| (0..ensemble.bases().len()).filter(|&u| ensemble.label(i, u).is_some()).count() as f64;
+    let labels = |i: usize| {
+        (0..ensemble.bases().len())
+            .filter(|&u| ensemble.label(i, u).is_some())
+            .count() as f64
+    };
     let (rows, clusters) = (soft.rows(), soft.clusters() as f64);
     let seen: Vec<f64> = (0..soft.objects()).map(labels).collect();
     let row = |(i, k): (usize, usize)| (rows[[i, k]] * seen[i] + 1.0 / clusters) / (seen[i] + 1.0);
-    SoftPartition::new(Array2::from_shape_fn(rows.dim(), row)).expect("means of rows on the simplex")
+    SoftPartition::new(Array2::from_shape_fn(rows.dim(), row))
+        .expect("means of rows on the simplex")
 }

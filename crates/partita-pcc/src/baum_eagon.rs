@@ -3,7 +3,8 @@
 use std::num::NonZeroU32;
 
 use partita_core::{
-    Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, ProgressCounter, Settings,
+    Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize,
+    ProgressCounter, Settings,
 };
 use serde::{Deserialize, Serialize};
 
@@ -49,16 +50,40 @@ impl BaumEagonSettings {
     fn common(&self, objects: usize) -> PccSettings {
         let usual = (PAIRS / objects.saturating_pow(2).max(1)).clamp(ROUNDS.0, ROUNDS.1);
         let usual = NonZeroU32::new(usual as u32).expect("1000 at least");
-        let Self { restarts, tolerance, rounds, partners, .. } = *self;
+        let Self {
+            restarts,
+            tolerance,
+            rounds,
+            partners,
+            ..
+        } = *self;
         let rounds = rounds.unwrap_or(usual);
-        PccSettings { solver: Solver::Growth, restarts, tolerance, rounds, partners, ..PccSettings::default() }
+        PccSettings {
+            solver: Solver::Growth,
+            restarts,
+            tolerance,
+            rounds,
+            partners,
+            ..PccSettings::default()
+        }
     }
 }
 
 impl Default for BaumEagonSettings {
     fn default() -> Self {
-        let PccSettings { restarts, tolerance, partners, .. } = PccSettings::default();
-        Self { restarts, tolerance, rounds: None, partners, weighted: false }
+        let PccSettings {
+            restarts,
+            tolerance,
+            partners,
+            ..
+        } = PccSettings::default();
+        Self {
+            restarts,
+            tolerance,
+            rounds: None,
+            partners,
+            weighted: false,
+        }
     }
 }
 
@@ -87,11 +112,17 @@ pub struct BaumEagon;
 
 static INFO: MethodInfo = MethodInfo {
     reference: "Rota Bulò, Lourenço, Fred and Pelillo 2010, S+SSPR",
-    capabilities: Capabilities { auto_clusters: false, ..PCC.capabilities },
+    capabilities: Capabilities {
+        auto_clusters: false,
+        ..PCC.capabilities
+    },
     ..PCC
 };
 
-const PCC: MethodInfo = info("baum-eagon", "the growth transform that pcc-l2 replaces; the papers' baseline, slow");
+const PCC: MethodInfo = info(
+    "baum-eagon",
+    "the growth transform that pcc-l2 replaces; the papers' baseline, slow",
+);
 
 fn solve(
     problem: &Problem<'_>,
@@ -101,9 +132,23 @@ fn solve(
 ) -> Result<Outcome<PccDiagnostics>, PccError> {
     let common = settings.common(problem.ensemble.objects());
     let progress = ProgressCounter::new(monitor, EVIDENCE + RUNS);
-    let outcome = counted(problem, &common, !settings.weighted, &progress.part(EVIDENCE), |evidence, bases| {
-        pcc(evidence, bases, Divergence::L2, clusters, problem.seed, &common, &progress.part(RUNS))
-    })?;
+    let outcome = counted(
+        problem,
+        &common,
+        !settings.weighted,
+        &progress.part(EVIDENCE),
+        |evidence, bases| {
+            pcc(
+                evidence,
+                bases,
+                Divergence::L2,
+                clusters,
+                problem.seed,
+                &common,
+                &progress.part(RUNS),
+            )
+        },
+    )?;
     Ok(named(outcome, problem.ensemble))
 }
 

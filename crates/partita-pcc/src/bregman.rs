@@ -1,6 +1,9 @@
 //! Bregman divergences: cost of a probability where a share was observed, and its derivatives.
 
-#![expect(clippy::inline_always, reason = "loops are compiled into functions with wider vectors only by inlining")]
+#![expect(
+    clippy::inline_always,
+    reason = "loops are compiled into functions with wider vectors only by inlining"
+)]
 
 use crate::divergence::DivergenceError;
 
@@ -8,7 +11,10 @@ use crate::divergence::DivergenceError;
 pub(crate) const EDGE: f64 = 1e-12;
 
 #[inline(always)]
-#[expect(clippy::manual_clamp, reason = "clamp asserts, which keeps loops from becoming vectors")]
+#[expect(
+    clippy::manual_clamp,
+    reason = "clamp asserts, which keeps loops from becoming vectors"
+)]
 fn clip(p: f64) -> f64 {
     p.max(EDGE).min(1.0 - EDGE)
 }
@@ -71,7 +77,10 @@ impl Bregman for Kl {
     #[inline(always)]
     fn value(&self, x: f64, p: f64) -> f64 {
         let p = clip(p);
-        let (here, there) = ((x / p).max(f64::MIN_POSITIVE), ((1.0 - x) / (1.0 - p)).max(f64::MIN_POSITIVE));
+        let (here, there) = (
+            (x / p).max(f64::MIN_POSITIVE),
+            ((1.0 - x) / (1.0 - p)).max(f64::MIN_POSITIVE),
+        );
         x * ln(here) + (1.0 - x) * ln(there)
     }
 
@@ -150,7 +159,11 @@ pub struct Beta(pub(crate) f64);
 /// # Errors
 /// [`DivergenceError::Power`] unless 1 < p < 2; at 2 take [`L2`], which is half of it.
 pub fn beta(power: f64) -> Result<Beta, DivergenceError> {
-    if power > 1.0 && power < 2.0 { Ok(Beta(power)) } else { Err(DivergenceError::Power(power.to_string())) }
+    if power > 1.0 && power < 2.0 {
+        Ok(Beta(power))
+    } else {
+        Err(DivergenceError::Power(power.to_string()))
+    }
 }
 
 impl Beta {
@@ -197,8 +210,12 @@ fn ln(x: f64) -> f64 {
     let s = f / (2.0 + f);
     let z = s * s;
     let w = z * z;
-    let even = w * (3.999_999_999_940_942e-1 + w * (2.222_219_843_214_978_4e-1 + w * 1.531_383_769_920_937_3e-1));
-    let odd = w * (2.857_142_874_366_239e-1 + w * (1.818_357_216_161_805e-1 + w * 1.479_819_860_511_658_6e-1));
+    let even = w
+        * (3.999_999_999_940_942e-1
+            + w * (2.222_219_843_214_978_4e-1 + w * 1.531_383_769_920_937_3e-1));
+    let odd = w
+        * (2.857_142_874_366_239e-1
+            + w * (1.818_357_216_161_805e-1 + w * 1.479_819_860_511_658_6e-1));
     let odd = z * (6.666_666_666_666_735e-1 + odd);
     let half = 0.5 * f * f;
     exponent * LN2_HIGH - ((half - (s * (half + even + odd) + exponent * LN2_LOW)) - f)
@@ -208,12 +225,15 @@ fn ln(x: f64) -> f64 {
 pub(crate) fn concave_at(bregman: &impl Bregman) -> Option<(f64, f64)> {
     let grid = |i: u32| f64::from(i) / 64.0;
     let bad = |x: f64, p: f64| {
-        let [left, here, right] = [p - 1.0 / 256.0, p, p + 1.0 / 256.0].map(|p| bregman.second(x, p));
+        let [left, here, right] =
+            [p - 1.0 / 256.0, p, p + 1.0 / 256.0].map(|p| bregman.second(x, p));
         let slack = 1e-9 * (left.abs() + right.abs());
         let broken = here < 0.0 || left + right < 2.0 * here - slack;
         broken || [left, here, right].iter().any(|value| !value.is_finite())
     };
-    (0..=64).flat_map(|i| (1..64).map(move |j| (grid(i), grid(j)))).find(|&(x, p)| bad(x, p))
+    (0..=64)
+        .flat_map(|i| (1..64).map(move |j| (grid(i), grid(j))))
+        .find(|&(x, p)| bad(x, p))
 }
 
 #[cfg(test)]
@@ -225,7 +245,12 @@ mod tests {
         assert_eq!(ln(1.0), 0.0);
         let mut x = f64::MIN_POSITIVE;
         while x < 1e300 {
-            assert!((ln(x) - x.ln()).abs() <= 5e-16 * x.ln().abs(), "ln {x} = {}, not {}", ln(x), x.ln());
+            assert!(
+                (ln(x) - x.ln()).abs() <= 5e-16 * x.ln().abs(),
+                "ln {x} = {}, not {}",
+                ln(x),
+                x.ln()
+            );
             x *= 1.037;
         }
     }
@@ -238,15 +263,24 @@ mod tests {
                 let (x, h) = (c / n, 1e-5);
                 assert!(bregman.value(x, p) >= -1e-15 && bregman.value(p, p).abs() < 1e-12);
                 let first = (bregman.value(x, p + h) - bregman.value(x, p - h)) / (2.0 * h);
-                assert!((first - bregman.first(x, p)).abs() < 1e-6 * (1.0 + first.abs()), "{x} {p}");
+                assert!(
+                    (first - bregman.first(x, p)).abs() < 1e-6 * (1.0 + first.abs()),
+                    "{x} {p}"
+                );
                 let second = (bregman.first(x, p + h) - bregman.first(x, p - h)) / (2.0 * h);
-                assert!((second - bregman.second(x, p)).abs() < 1e-5 * (1.0 + second.abs()), "{x} {p}");
+                assert!(
+                    (second - bregman.second(x, p)).abs() < 1e-5 * (1.0 + second.abs()),
+                    "{x} {p}"
+                );
                 let (one, two) = bregman.slopes(c, n, p);
                 assert!((one - n * bregman.first(x, p)).abs() < 1e-9 * (1.0 + one.abs()));
                 assert!((two - n * bregman.second(x, p)).abs() < 1e-9 * (1.0 + two.abs()));
             }
         }
-        assert_eq!((bregman.cost(0.0, 0.0, 0.3), bregman.slopes(0.0, 0.0, 0.3)), (0.0, (0.0, 0.0)));
+        assert_eq!(
+            (bregman.cost(0.0, 0.0, 0.3), bregman.slopes(0.0, 0.0, 0.3)),
+            (0.0, (0.0, 0.0))
+        );
     }
 
     #[test]

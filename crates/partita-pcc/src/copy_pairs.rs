@@ -30,7 +30,11 @@ impl CopyLine {
     /// The line from `y` along `d`.
     pub(crate) fn new(y: &[f64], d: &Entries) -> Self {
         let slope = d.iter().map(|&(k, d)| y[k] * d).sum();
-        Self { p: square(y), slope, bend: d.iter().map(|(_, d)| d * d).sum() }
+        Self {
+            p: square(y),
+            slope,
+            bend: d.iter().map(|(_, d)| d * d).sum(),
+        }
     }
 }
 
@@ -46,7 +50,11 @@ impl CopyPairs {
 
     /// What the pairs cost.
     pub(crate) fn cost<D: Bregman>(self, bregman: &D, y: &[f64]) -> f64 {
-        if self.none() { 0.0 } else { 0.5 * bregman.cost(self.c, self.n, square(y)) }
+        if self.none() {
+            0.0
+        } else {
+            0.5 * bregman.cost(self.c, self.n, square(y))
+        }
     }
 
     /// Adds the gradient of that in `y` to `g`.
@@ -59,7 +67,13 @@ impl CopyPairs {
 
     /// Adds the convex part of the second derivatives between the chosen clusters to `h`: `2 n d″ y yᵀ`, and `n d′` on the diagonal where
     /// that is positive.
-    pub(crate) fn add_hessian<D: Bregman>(self, bregman: &D, y: &[f64], chosen: &[usize], h: &mut [f64]) {
+    pub(crate) fn add_hessian<D: Bregman>(
+        self,
+        bregman: &D,
+        y: &[f64],
+        chosen: &[usize],
+        h: &mut [f64],
+    ) {
         let (first, second) = bregman.slopes(self.c, self.n, square(y));
         for (row, &k) in h.chunks_exact_mut(chosen.len()).zip(chosen) {
             for (value, &l) in row.iter_mut().zip(chosen) {
@@ -80,7 +94,13 @@ impl CopyPairs {
         let change = t * (2.0 * line.slope + t * line.bend);
         let (before, second) = bregman.slopes(self.c, self.n, line.p);
         let (after, _) = bregman.slopes(self.c, self.n, line.p + change);
-        let rise = 0.5 * rise(bregman, (before * change, second * change * change), after * change, 1.0);
+        let rise = 0.5
+            * rise(
+                bregman,
+                (before * change, second * change * change),
+                after * change,
+                1.0,
+            );
         (rise, after * (line.slope + t * line.bend))
     }
 
@@ -93,7 +113,11 @@ impl CopyPairs {
 
     /// What EM adds to the constant of an object's responsibilities: `(n − c) / (1 − |y|²)`.
     pub(crate) fn apart(self, y: &[f64], edge: f64) -> f64 {
-        if self.none() { 0.0 } else { (self.n - self.c) / (1.0 - square(y)).max(edge) }
+        if self.none() {
+            0.0
+        } else {
+            (self.n - self.c) / (1.0 - square(y)).max(edge)
+        }
     }
 }
 
@@ -126,7 +150,12 @@ mod tests {
             row.iter().map(|y| y / row.iter().sum::<f64>()).collect()
         };
         let (y, other) = (drawn(), drawn());
-        let d: Vec<(usize, f64)> = other.iter().zip(&y).map(|(to, from)| to - from).enumerate().collect();
+        let d: Vec<(usize, f64)> = other
+            .iter()
+            .zip(&y)
+            .map(|(to, from)| to - from)
+            .enumerate()
+            .collect();
         let at = |t: f64| -> Vec<f64> { y.iter().zip(&d).map(|(y, (_, d))| y + t * d).collect() };
         let (line, cost) = (CopyLine::new(&y, &d), |t: f64| pairs.cost(bregman, &at(t)));
         let mut g = vec![0.0; 4];
@@ -135,16 +164,30 @@ mod tests {
         assert!((slope - (cost(h) - cost(-h)) / (2.0 * h)).abs() < 1e-5 * (1.0 + slope.abs()));
         let t = rng.random_range(0.0..1.0);
         let (rise, first) = pairs.along(bregman, line, t);
-        assert!(rise >= cost(t) - cost(0.0) - 1e-12 * cost(0.0), "seed {seed}: {rise} {}", cost(t) - cost(0.0));
-        assert!((first - (cost(t + h) - cost(t - h)) / (2.0 * h)).abs() < 1e-5 * (1.0 + first.abs()));
-        let second = (pairs.along(bregman, line, t + h).1 - pairs.along(bregman, line, t - h).1) / (2.0 * h);
-        assert!((second - pairs.second_along(bregman, line, t)).abs() < 1e-5 * (1.0 + second.abs()));
+        assert!(
+            rise >= cost(t) - cost(0.0) - 1e-12 * cost(0.0),
+            "seed {seed}: {rise} {}",
+            cost(t) - cost(0.0)
+        );
+        assert!(
+            (first - (cost(t + h) - cost(t - h)) / (2.0 * h)).abs() < 1e-5 * (1.0 + first.abs())
+        );
+        let second =
+            (pairs.along(bregman, line, t + h).1 - pairs.along(bregman, line, t - h).1) / (2.0 * h);
+        assert!(
+            (second - pairs.second_along(bregman, line, t)).abs() < 1e-5 * (1.0 + second.abs())
+        );
         let (chosen, mut hessian) = ([0, 1, 2, 3], vec![0.0; 16]);
         pairs.add_hessian(bregman, &y, &chosen, &mut hessian);
-        let second: f64 = (0..16).map(|at| hessian[at] * d[at / 4].1 * d[at % 4].1).sum();
+        let second: f64 = (0..16)
+            .map(|at| hessian[at] * d[at / 4].1 * d[at % 4].1)
+            .sum();
         assert!((second - pairs.convex_second(bregman, line)).abs() < 1e-9 * (1.0 + second));
         let bent = (cost(1e-3) + cost(-1e-3) - 2.0 * cost(0.0)) / 1e-6;
-        assert!(second >= bent - 1e-3 * (1.0 + bent.abs()), "seed {seed}: {second} {bent}");
+        assert!(
+            second >= bent - 1e-3 * (1.0 + bent.abs()),
+            "seed {seed}: {second} {bent}"
+        );
     }
 
     #[test]

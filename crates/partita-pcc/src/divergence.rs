@@ -53,7 +53,9 @@ impl FromStr for Divergence {
             "kl" => Ok(Self::Kl),
             "l2" => Ok(Self::L2),
             "itakura-saito" | "is" => Err(DivergenceError::Concave("the Itakura–Saito divergence")),
-            "hellinger" => Err(DivergenceError::Concave("the Hellinger-like divergence of −√x")),
+            "hellinger" => Err(DivergenceError::Concave(
+                "the Hellinger-like divergence of −√x",
+            )),
             _ => match text.strip_prefix("beta:").map(|p| (p, p.parse::<f64>())) {
                 Some((_, Ok(power))) if power > 1.0 && power <= 2.0 => Ok(Self::Beta(power)),
                 Some((power, _)) => Err(DivergenceError::Power(power.into())),
@@ -93,7 +95,12 @@ mod tests {
 
     #[test]
     fn names_read_back() {
-        for divergence in [Divergence::Kl, Divergence::L2, Divergence::Beta(1.5), Divergence::Beta(2.0)] {
+        for divergence in [
+            Divergence::Kl,
+            Divergence::L2,
+            Divergence::Beta(1.5),
+            Divergence::Beta(2.0),
+        ] {
             assert_eq!(divergence.to_string().parse(), Ok(divergence));
         }
     }

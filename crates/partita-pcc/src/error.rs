@@ -68,7 +68,9 @@ pub enum PccError {
 impl From<PccError> for FitError {
     fn from(error: PccError) -> Self {
         match error {
-            PccError::Budget(error) | PccError::Evidence(CoassocError::Budget(error)) => error.into(),
+            PccError::Budget(error) | PccError::Evidence(CoassocError::Budget(error)) => {
+                error.into()
+            }
             PccError::Interrupted
             | PccError::Evidence(CoassocError::Interrupted)
             | PccError::Tree(LinkageError::Interrupted) => Self::Interrupted,

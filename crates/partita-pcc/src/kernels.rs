@@ -1,6 +1,9 @@
 //! Kernels over the pairs of one object: gradients, Hessians, costs, sums of columns.
 
-#![expect(clippy::inline_always, reason = "loops are compiled into functions with wider vectors only by inlining")]
+#![expect(
+    clippy::inline_always,
+    reason = "loops are compiled into functions with wider vectors only by inlining"
+)]
 
 use std::ops::Range;
 
@@ -35,19 +38,35 @@ impl<D: Bregman> Kernel for Gradient<'_, D> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        if self.others.stride <= FEW { self.pieces::<S, FEW>(simd) } else { self.pieces::<S, PIECE>(simd) }
+        if self.others.stride <= FEW {
+            self.pieces::<S, FEW>(simd)
+        } else {
+            self.pieces::<S, PIECE>(simd)
+        }
     }
 }
 
 impl<D: Bregman> Gradient<'_, D> {
     #[inline(always)]
     fn pieces<S: Simd, const P: usize>(self, simd: S) {
-        let Self { bregman, others, counts, y, a, w2, g } = self;
+        let Self {
+            bregman,
+            others,
+            counts,
+            y,
+            a,
+            w2,
+            g,
+        } = self;
         let mut w1 = [0.0; P];
         g.fill(0.0);
         for start in (0..others.stride).step_by(P) {
             let end = (start + P).min(others.stride);
-            let (a, w2, w1) = (&mut a[start..end], &mut w2[start..end], &mut w1[..end - start]);
+            let (a, w2, w1) = (
+                &mut a[start..end],
+                &mut w2[start..end],
+                &mut w1[..end - start],
+            );
             let (c, n) = (&counts.c[start..end], &counts.n[start..end]);
             combine_piece(others, start, y, a);
             for j in 0..a.len() {
@@ -62,12 +81,22 @@ impl<D: Bregman> Gradient<'_, D> {
 #[inline(always)]
 fn combine_piece(others: &Memberships, start: usize, y: &Entries, out: &mut [f64]) {
     let len = out.len();
-    combine(y.len(), |at| (y[at].1, &others.column(y[at].0)[start..start + len]), out);
+    combine(
+        y.len(),
+        |at| (y[at].1, &others.column(y[at].0)[start..start + len]),
+        out,
+    );
 }
 
 /// `g_k += w · Y_k` on one piece, all K.
 #[inline(always)]
-fn accumulate_piece<S: Simd>(simd: S, others: &Memberships, start: usize, w: &[f64], g: &mut [f64]) {
+fn accumulate_piece<S: Simd>(
+    simd: S,
+    others: &Memberships,
+    start: usize,
+    w: &[f64],
+    g: &mut [f64],
+) {
     accumulate(simd, w, |k| &others.column(k)[start..start + w.len()], g);
 }
 
@@ -84,14 +113,23 @@ impl Kernel for Hessian<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        if self.others.stride <= FEW { self.pieces::<S, FEW>(simd) } else { self.pieces::<S, PIECE>(simd) }
+        if self.others.stride <= FEW {
+            self.pieces::<S, FEW>(simd)
+        } else {
+            self.pieces::<S, PIECE>(simd)
+        }
     }
 }
 
 impl Hessian<'_> {
     #[inline(always)]
     fn pieces<S: Simd, const P: usize>(self, simd: S) {
-        let Self { others, chosen, w2, h } = self;
+        let Self {
+            others,
+            chosen,
+            w2,
+            h,
+        } = self;
         let size = chosen.len();
         let mut weighted = [0.0; P];
         h.fill(0.0);
@@ -146,20 +184,39 @@ impl<D: Bregman> Kernel for Line<'_, D> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> (f64, f64) {
-        if self.b.len() <= FEW { self.pieces::<S, FEW>(simd) } else { self.pieces::<S, PIECE>(simd) }
+        if self.b.len() <= FEW {
+            self.pieces::<S, FEW>(simd)
+        } else {
+            self.pieces::<S, PIECE>(simd)
+        }
     }
 }
 
 impl<D: Bregman> Line<'_, D> {
     #[inline(always)]
     fn pieces<S: Simd, const P: usize>(self, simd: S) -> (f64, f64) {
-        let Self { bregman, counts, a, b, t } = self;
+        let Self {
+            bregman,
+            counts,
+            a,
+            b,
+            t,
+        } = self;
         let (mut w1, mut w2, mut square) = ([0.0; P], [0.0; P], [0.0; P]);
         let (mut first, mut second) = (0.0, 0.0);
         for start in (0..b.len()).step_by(P) {
             let end = (start + P).min(b.len());
-            let (c, n, a, b) = (&counts.c[start..end], &counts.n[start..end], &a[start..end], &b[start..end]);
-            let (w1, w2, square) = (&mut w1[..b.len()], &mut w2[..b.len()], &mut square[..b.len()]);
+            let (c, n, a, b) = (
+                &counts.c[start..end],
+                &counts.n[start..end],
+                &a[start..end],
+                &b[start..end],
+            );
+            let (w1, w2, square) = (
+                &mut w1[..b.len()],
+                &mut w2[..b.len()],
+                &mut square[..b.len()],
+            );
             for j in 0..b.len() {
                 (w1[j], w2[j]) = bregman.slopes(c[j], n[j], a[j] + t * b[j]);
                 square[j] = b[j] * b[j];
@@ -185,7 +242,11 @@ impl<D: Bregman> Kernel for Cost<'_, D> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> f64 {
-        if self.others.stride - self.from <= FEW { self.pieces::<S, FEW>(simd) } else { self.pieces::<S, PIECE>(simd) }
+        if self.others.stride - self.from <= FEW {
+            self.pieces::<S, FEW>(simd)
+        } else {
+            self.pieces::<S, PIECE>(simd)
+        }
     }
 }
 
@@ -193,13 +254,23 @@ impl<D: Bregman> Cost<'_, D> {
     #[inline(always)]
     fn pieces<S: Simd, const P: usize>(self, simd: S) -> f64 {
         const ONES: [f64; PIECE] = [1.0; PIECE];
-        let Self { bregman, others, counts, y, from } = self;
+        let Self {
+            bregman,
+            others,
+            counts,
+            y,
+            from,
+        } = self;
         debug_assert_eq!(from % LANES, 0);
         let mut work = [0.0; P];
         let mut sum = 0.0;
         for start in (from..others.stride).step_by(P) {
             let end = (start + P).min(others.stride);
-            let (c, n, work) = (&counts.c[start..end], &counts.n[start..end], &mut work[..end - start]);
+            let (c, n, work) = (
+                &counts.c[start..end],
+                &counts.n[start..end],
+                &mut work[..end - start],
+            );
             combine_piece(others, start, y, work);
             for j in 0..work.len() {
                 work[j] = bregman.cost(c[j], n[j], work[j]);
@@ -315,9 +386,23 @@ impl<D: Bregman> Kernel for Shift<'_, D> {
 
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
-        let Self { bregman, counts, a, b, step, change, weight } = self;
+        let Self {
+            bregman,
+            counts,
+            a,
+            b,
+            step,
+            change,
+            weight,
+        } = self;
         let len = change.len();
-        let (c, n, a, b, weight) = (&counts.c[..len], &counts.n[..len], &a[..len], &b[..len], &mut weight[..len]);
+        let (c, n, a, b, weight) = (
+            &counts.c[..len],
+            &counts.n[..len],
+            &a[..len],
+            &b[..len],
+            &mut weight[..len],
+        );
         for j in 0..len {
             let (before, _) = bregman.slopes(c[j], n[j], a[j]);
             let (after, _) = bregman.slopes(c[j], n[j], a[j] + step * b[j]);
@@ -367,10 +452,17 @@ impl Kernel for Extremes<'_> {
             low.fill(f64::INFINITY);
             high.fill(f64::NEG_INFINITY);
             for k in 0..g.clusters {
-                let (g, y) = (&g.column(k)[start..start + len], &table.column(k)[start..start + len]);
+                let (g, y) = (
+                    &g.column(k)[start..start + len],
+                    &table.column(k)[start..start + len],
+                );
                 for j in 0..len {
                     low[j] = if g[j] < low[j] { g[j] } else { low[j] };
-                    high[j] = if y[j] > SNAP && g[j] > high[j] { g[j] } else { high[j] };
+                    high[j] = if y[j] > SNAP && g[j] > high[j] {
+                        g[j]
+                    } else {
+                        high[j]
+                    };
                 }
             }
             let mut lanes = [f64::NEG_INFINITY; LANES];
@@ -403,19 +495,53 @@ mod tests {
 
     /// Derivatives and cost of one object with 70 or 700 others, on one level.
     fn found<D: Bregman>(bregman: &D, objects: usize, level: Level) -> Vec<u64> {
-        let soft = Array2::from_shape_fn((objects, 5), |(i, k)| 0.2 + 0.1 * ((i * 5 + k) as f64).sin());
+        let soft = Array2::from_shape_fn((objects, 5), |(i, k)| {
+            0.2 + 0.1 * ((i * 5 + k) as f64).sin()
+        });
         let others = Memberships::of(soft.view(), Layout::Columns);
         let count = |j: usize| if j < objects { (j % 7) as f64 } else { 0.0 };
         let c: Vec<f64> = (0..others.stride).map(count).collect();
-        let counts = PairCounts { n: c.iter().map(|c| 2.0 * c).collect(), c };
+        let counts = PairCounts {
+            n: c.iter().map(|c| 2.0 * c).collect(),
+            c,
+        };
         let (y, stride) = ([(0, 0.5), (2, 0.25), (4, 0.25)], others.stride);
         let [mut a, mut w2, mut b] = [(); 3].map(|()| vec![0.0; stride]);
         let (mut g, mut h) = (vec![0.0; 5], vec![0.0; 9]);
-        level.run(Gradient { bregman, others: &others, counts: &counts, y: &y, a: &mut a, w2: &mut w2, g: &mut g });
-        level.run(Hessian { others: &others, chosen: &[0, 2, 4], w2: &w2, h: &mut h });
-        level.run(Combine { others: &others, y: &y[1..], out: &mut b });
-        let (first, second) = level.run(Line { bregman, counts: &counts, a: &a, b: &b, t: 0.125 });
-        let cost = level.run(Cost { bregman, others: &others, counts: &counts, y: &y, from: 8 });
+        level.run(Gradient {
+            bregman,
+            others: &others,
+            counts: &counts,
+            y: &y,
+            a: &mut a,
+            w2: &mut w2,
+            g: &mut g,
+        });
+        level.run(Hessian {
+            others: &others,
+            chosen: &[0, 2, 4],
+            w2: &w2,
+            h: &mut h,
+        });
+        level.run(Combine {
+            others: &others,
+            y: &y[1..],
+            out: &mut b,
+        });
+        let (first, second) = level.run(Line {
+            bregman,
+            counts: &counts,
+            a: &a,
+            b: &b,
+            t: 0.125,
+        });
+        let cost = level.run(Cost {
+            bregman,
+            others: &others,
+            counts: &counts,
+            y: &y,
+            from: 8,
+        });
         let (mut change, mut weight) = (vec![0.0; stride], vec![0.0; stride]);
         let (change_out, weight_out) = (&mut change[..], &mut weight[..]);
         level.run(Shift {
@@ -428,8 +554,23 @@ mod tests {
             weight: weight_out,
         });
         let mut sums = vec![0.0; 5];
-        level.run(Weighted { others: &others, w: &weight, g: &mut sums });
-        let all = [a, w2, g, h, b, change, weight, sums, vec![first, second, cost]].concat();
+        level.run(Weighted {
+            others: &others,
+            w: &weight,
+            g: &mut sums,
+        });
+        let all = [
+            a,
+            w2,
+            g,
+            h,
+            b,
+            change,
+            weight,
+            sums,
+            vec![first, second, cost],
+        ]
+        .concat();
         assert!(all.iter().all(|value| value.is_finite()));
         all.into_iter().map(f64::to_bits).collect()
     }
@@ -437,7 +578,11 @@ mod tests {
     fn same<D: Bregman>(bregman: &D) {
         for objects in [70, 700] {
             let reference = found(bregman, objects, Level::Baseline(Baseline));
-            assert!(Level::all().into_iter().all(|level| found(bregman, objects, level) == reference));
+            assert!(
+                Level::all()
+                    .into_iter()
+                    .all(|level| found(bregman, objects, level) == reference)
+            );
         }
     }
 

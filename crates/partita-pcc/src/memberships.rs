@@ -29,10 +29,19 @@ pub struct Memberships {
 impl Memberships {
     pub(crate) fn zeros(objects: usize, clusters: usize, layout: Layout) -> Self {
         let (stride, len) = match layout {
-            Layout::Columns => (objects.next_multiple_of(LANES), objects.next_multiple_of(LANES) * clusters),
+            Layout::Columns => (
+                objects.next_multiple_of(LANES),
+                objects.next_multiple_of(LANES) * clusters,
+            ),
             Layout::Rows => (clusters, objects * clusters),
         };
-        Self { values: vec![0.0; len], objects, clusters, stride, layout }
+        Self {
+            values: vec![0.0; len],
+            objects,
+            clusters,
+            stride,
+            layout,
+        }
     }
 
     pub(crate) fn of(rows: ArrayView2<'_, f64>, layout: Layout) -> Self {
@@ -70,7 +79,9 @@ impl Memberships {
 
     /// Row `i` into `row`, K values.
     pub(crate) fn read(&self, i: usize, row: &mut [f64]) {
-        row.iter_mut().enumerate().for_each(|(k, y)| *y = self.get(i, k));
+        row.iter_mut()
+            .enumerate()
+            .for_each(|(k, y)| *y = self.get(i, k));
     }
 
     /// `row` into row `i`.

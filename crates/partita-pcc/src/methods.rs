@@ -4,8 +4,8 @@ use std::num::Saturating;
 
 use partita_coassoc::SparseEvidence;
 use partita_core::{
-    Capabilities, Clusters, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, Settings, SettingsError,
-    SoftBases, Weights,
+    Capabilities, Clusters, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, Settings,
+    SettingsError, SoftBases, Weights,
 };
 use serde::{Deserialize, Serialize};
 
@@ -68,7 +68,10 @@ pub static PCC_KL: PccOf = PccOf {
 /// Probabilistic consensus under the squared difference. Weights are as in [`PCC_KL`].
 pub static PCC_L2: PccOf = PccOf {
     divergence: Divergence::L2,
-    info: &info("pcc-l2", "as pcc-kl with squared errors: fastest, and less moved by single contradictions"),
+    info: &info(
+        "pcc-l2",
+        "as pcc-kl with squared errors: fastest, and less moved by single contradictions",
+    ),
 };
 
 /// Probabilistic evidence accumulation: maximum likelihood of binomial pair counts, which is PCC under KL.
@@ -80,7 +83,10 @@ pub static PEACE: PccOf = PccOf {
     divergence: Divergence::Kl,
     info: &MethodInfo {
         reference: "Lourenço, Rota Bulò, Rebagliati, Fred, Figueiredo and Pelillo 2013, ICPRAM",
-        ..info("peace", "maximum likelihood of binomial pair counts; the same problem as pcc-kl")
+        ..info(
+            "peace",
+            "maximum likelihood of binomial pair counts; the same problem as pcc-kl",
+        )
     },
 };
 
@@ -91,7 +97,10 @@ pub struct Pcc;
 /// Probabilistic consensus under a divergence of the user's choice. Weights are as in [`PCC_KL`].
 pub static PCC: Pcc = Pcc;
 
-static PCC_INFO: MethodInfo = info("pcc", "probabilistic consensus under the divergence you name, such as beta:1.5");
+static PCC_INFO: MethodInfo = info(
+    "pcc",
+    "probabilistic consensus under the divergence you name, such as beta:1.5",
+);
 
 pub(crate) const fn info(name: &'static str, summary: &'static str) -> MethodInfo {
     MethodInfo {
@@ -131,7 +140,11 @@ fn bytes_with_starts(size: &ProblemSize, settings: &PccSettings, more: u64) -> u
         SparseEvidence::bytes(size.objects, size.base_clusterings, pairs.0, true)
     } else {
         let counts = Dense::bytes(size.objects, size.base_clusterings);
-        let tree = if size.objects <= TREE { n * n * Saturating(2) } else { Saturating(0) };
+        let tree = if size.objects <= TREE {
+            n * n * Saturating(2)
+        } else {
+            Saturating(0)
+        };
         counts.max((Saturating(counts / 3 * 2) + tree).0)
     };
     let starts = Saturating(u64::from(settings.random(size.objects, true)) + 2 + more);
@@ -145,7 +158,13 @@ fn found(
     monitor: &dyn Monitor,
 ) -> Result<Outcome<PccDiagnostics>, PccError> {
     match problem.clusters {
-        Clusters::Exactly(clusters) => solve(problem, clusters, settings.divergence, &settings.common, monitor),
+        Clusters::Exactly(clusters) => solve(
+            problem,
+            clusters,
+            settings.divergence,
+            &settings.common,
+            monitor,
+        ),
         Clusters::Auto => auto(problem, settings.divergence, &settings.common, monitor),
     }
 }
@@ -173,7 +192,14 @@ impl Method for PccOf {
         settings: &PccSettings,
         monitor: &dyn Monitor,
     ) -> Result<Outcome<PccDiagnostics>, PccError> {
-        found(problem, &AnyPccSettings { divergence: self.divergence, common: settings.clone() }, monitor)
+        found(
+            problem,
+            &AnyPccSettings {
+                divergence: self.divergence,
+                common: settings.clone(),
+            },
+            monitor,
+        )
     }
 }
 
@@ -187,7 +213,11 @@ impl Method for Pcc {
     }
 
     fn bytes(&self, size: &ProblemSize, settings: &AnyPccSettings) -> u64 {
-        let more = if matches!(settings.divergence, Divergence::Beta(_)) { RANDOM_FOR_SQUARES + 1 } else { 0 };
+        let more = if matches!(settings.divergence, Divergence::Beta(_)) {
+            RANDOM_FOR_SQUARES + 1
+        } else {
+            0
+        };
         bytes_with_starts(size, &settings.common, more)
     }
 

@@ -27,9 +27,11 @@ pub(crate) fn counted<T>(
     let (source, budget) = (problem.weighted(), problem.budget);
     let objects = source.ensemble.objects();
     if let Some(partners) = settings.sampled(objects) {
-        let sample = || Sparse::sample(source, partners, problem.seed.child(PAIRS), budget, monitor);
+        let sample =
+            || Sparse::sample(source, partners, problem.seed.child(PAIRS), budget, monitor);
         let evidence = info_span!("evidence").in_scope(sample)?;
-        return info_span!("solve").in_scope(|| as_asked(evidence, problem, normalised, |e| found(e, Some(source))));
+        return info_span!("solve")
+            .in_scope(|| as_asked(evidence, problem, normalised, |e| found(e, Some(source))));
     }
     let bases = (objects > TREE).then_some(source);
     let evidence = info_span!("evidence").in_scope(|| Dense::count(source, budget, monitor))?;
@@ -45,13 +47,21 @@ fn as_asked<T>(
 ) -> Result<T, PccError> {
     let source = problem.weighted();
     let Some(weights) = source.multiplicities() else {
-        return if normalised { found(&NormalisedCounts::new(evidence)) } else { found(&evidence) };
+        return if normalised {
+            found(&NormalisedCounts::new(evidence))
+        } else {
+            found(&evidence)
+        };
     };
     let with_copy = with_copy(source)?;
     if normalised {
         let share = |&(c, n): &(f64, f64)| if n > 0.0 { (c / n, 1.0) } else { (0.0, 0.0) };
         let with_copy: Vec<(f64, f64)> = with_copy.iter().map(share).collect();
-        return found(&WeightedPairs::new(NormalisedCounts::new(evidence), weights, &with_copy));
+        return found(&WeightedPairs::new(
+            NormalisedCounts::new(evidence),
+            weights,
+            &with_copy,
+        ));
     }
     found(&WeightedPairs::new(evidence, weights, &with_copy))
 }
@@ -77,15 +87,32 @@ pub(crate) fn solve(
 ) -> Result<Outcome<PccDiagnostics>, PccError> {
     let seed = problem.seed;
     let progress = ProgressCounter::new(monitor, EVIDENCE + RUNS);
-    let outcome = counted(problem, settings, false, &progress.part(EVIDENCE), |evidence, bases| {
-        pcc(evidence, bases, divergence, clusters, seed, settings, &progress.part(RUNS))
-    })?;
+    let outcome = counted(
+        problem,
+        settings,
+        false,
+        &progress.part(EVIDENCE),
+        |evidence, bases| {
+            pcc(
+                evidence,
+                bases,
+                divergence,
+                clusters,
+                seed,
+                settings,
+                &progress.part(RUNS),
+            )
+        },
+    )?;
     Ok(named(outcome, problem.ensemble))
 }
 
 /// Objects without partners by name. Without names only their number is told: places in the canonical order mean
 /// nothing to a user.
-pub(crate) fn named(mut outcome: Outcome<PccDiagnostics>, ensemble: &Ensemble) -> Outcome<PccDiagnostics> {
+pub(crate) fn named(
+    mut outcome: Outcome<PccDiagnostics>,
+    ensemble: &Ensemble,
+) -> Outcome<PccDiagnostics> {
     let places = &outcome.details.isolated;
     if places.is_empty() {
         return outcome;
@@ -95,7 +122,9 @@ pub(crate) fn named(mut outcome: Outcome<PccDiagnostics>, ensemble: &Ensemble) -
         None => Vec::new(),
     };
     outcome.warnings.pop();
-    outcome.warnings.push(isolated(places.len(), names.iter().cloned()));
+    outcome
+        .warnings
+        .push(isolated(places.len(), names.iter().cloned()));
     outcome.details.isolated_names = names;
     outcome
 }

@@ -3,8 +3,8 @@
 use std::num::NonZeroU32;
 
 use partita_core::{
-    ClustersError, Flow, Monitor, MultiStart, Objective, Outcome, ProgressCounter, Seed, Sense, Settings,
-    SoftPartition, Stopped, WeightedEnsemble,
+    ClustersError, Flow, Monitor, MultiStart, Objective, Outcome, ProgressCounter, Seed, Sense,
+    Settings, SoftPartition, Stopped, WeightedEnsemble,
 };
 use rayon::prelude::*;
 
@@ -50,22 +50,48 @@ pub fn pcc(
     let objects = evidence.count();
     ClustersError::check(clusters, objects)?;
     let random = settings.random(objects, bases.is_some());
-    let starts = if random == 0 { Vec::new() } else { starts(evidence, clusters, seed, settings, monitor)? };
+    let starts = if random == 0 {
+        Vec::new()
+    } else {
+        starts(evidence, clusters, seed, settings, monitor)?
+    };
     let bases = (bases, (clusters, seed));
     match divergence {
-        Divergence::Kl => pcc_from(&Kl, evidence, with_best(&Kl, evidence, bases, starts, monitor), settings, monitor),
-        Divergence::L2 => pcc_from(&L2, evidence, with_best(&L2, evidence, bases, starts, monitor), settings, monitor),
+        Divergence::Kl => pcc_from(
+            &Kl,
+            evidence,
+            with_best(&Kl, evidence, bases, starts, monitor),
+            settings,
+            monitor,
+        ),
+        Divergence::L2 => pcc_from(
+            &L2,
+            evidence,
+            with_best(&L2, evidence, bases, starts, monitor),
+            settings,
+            monitor,
+        ),
         Divergence::Beta(power) => {
             let (bregman, progress) = (Beta(power), ProgressCounter::new(monitor, SQUARES + REST));
             let starts = with_best(&bregman, evidence, bases, starts, monitor);
-            let starts = with_squares(evidence, starts, (clusters, seed), settings, &progress.part(SQUARES))?;
+            let starts = with_squares(
+                evidence,
+                starts,
+                (clusters, seed),
+                settings,
+                &progress.part(SQUARES),
+            )?;
             pcc_from(&bregman, evidence, starts, settings, &progress.part(REST))
         }
     }
 }
 
 /// The divergence of counts from what a soft partition says.
-pub(crate) fn held_out(evidence: &dyn Evidence, soft: &SoftPartition, divergence: Divergence) -> f64 {
+pub(crate) fn held_out(
+    evidence: &dyn Evidence,
+    soft: &SoftPartition,
+    divergence: Divergence,
+) -> f64 {
     let table = Memberships::of(soft.rows(), evidence.layout());
     match divergence {
         Divergence::Kl => objective(&Kl, evidence, &table),
@@ -92,10 +118,16 @@ fn with_best<D: Bregman>(
         if sampled {
             return sampled_objective(bregman, evidence, start.together());
         }
-        objective(bregman, evidence, &Memberships::of(start.start().soft.rows(), evidence.layout()))
+        objective(
+            bregman,
+            evidence,
+            &Memberships::of(start.start().soft.rows(), evidence.layout()),
+        )
     };
     let mut kept: Vec<(f64, LabelStart)> = Vec::new();
-    for start in base_labels(source.ensemble, clusters).chain([label_kmeans(source, clusters, seed)]) {
+    for start in
+        base_labels(source.ensemble, clusters).chain([label_kmeans(source, clusters, seed)])
+    {
         if !kept.is_empty() && monitor.flow() == Flow::Stop {
             break;
         }
@@ -104,7 +136,10 @@ fn with_best<D: Bregman>(
         kept.insert(place, (value, start));
         kept.truncate(most);
     }
-    kept.into_iter().map(|(_, labels)| labels.start()).chain(starts).collect()
+    kept.into_iter()
+        .map(|(_, labels)| labels.start())
+        .chain(starts)
+        .collect()
 }
 
 /// With the lowest minimum of squared differences that these starts and a dozen random ones lead to, in front of them. Powers of
@@ -120,14 +155,27 @@ fn with_squares(
     if settings.solver != Solver::Block || settings.random(evidence.count(), true) == 0 {
         return Ok(starts);
     }
-    let random =
-        |at| Start::random(format!("dirichlet {at}"), evidence.count(), clusters, seed.child(FOR_SQUARES).child(at));
-    let all = starts.iter().cloned().chain((1..=RANDOM_FOR_SQUARES).map(random)).collect();
+    let random = |at| {
+        Start::random(
+            format!("dirichlet {at}"),
+            evidence.count(),
+            clusters,
+            seed.child(FOR_SQUARES).child(at),
+        )
+    };
+    let all = starts
+        .iter()
+        .cloned()
+        .chain((1..=RANDOM_FOR_SQUARES).map(random))
+        .collect();
     let mut rough = settings.clone();
     rough.tolerance = rough.tolerance.max(ROUGH);
     let squares = pcc_from(&L2, evidence, all, &rough, monitor)?;
     let soft = squares.soft.expect("PCC is soft");
-    starts.insert(0, Start::new(format!("squares from {}", squares.details.start), soft));
+    starts.insert(
+        0,
+        Start::new(format!("squares from {}", squares.details.start), soft),
+    );
     Ok(starts)
 }
 
@@ -158,35 +206,63 @@ pub fn pcc_from<D: Bregman>(
     check(bregman, settings)?;
     let objects = evidence.count();
     if let Some(start) = starts.iter().find(|start| start.soft.objects() != objects) {
-        return Err(PccError::Start { found: start.soft.objects(), expected: objects });
+        return Err(PccError::Start {
+            found: start.soft.objects(),
+            expected: objects,
+        });
     }
     starts.iter_mut().for_each(|start| level(evidence, start));
     let mut rough = settings.clone();
     let alone = starts.len() == 1 && evidence.layout() == Layout::Rows;
-    rough.tolerance = if alone { settings.tolerance } else { settings.tolerance.max(ROUGH) };
-    let finals = if rough.tolerance > settings.tolerance { FINALISTS as u64 } else { 0 };
+    rough.tolerance = if alone {
+        settings.tolerance
+    } else {
+        settings.tolerance.max(ROUGH)
+    };
+    let finals = if rough.tolerance > settings.tolerance {
+        FINALISTS as u64
+    } else {
+        0
+    };
     let progress = ProgressCounter::new(monitor, (starts.len() as u64 + finals) * RUN + SPLITS);
     // Once somebody asks to stop, starts that have not begun are left out, but for the first.
     let wanted = |(at, _): &(usize, Start)| *at == 0 || progress.flow() == Flow::Continue;
-    let (mut names, mut runs): (Vec<String>, Vec<Descent>) = (starts.into_par_iter().enumerate().filter(wanted))
-        .map(|(_, Start { name, soft })| {
-            let table = Memberships::of(soft.rows(), evidence.layout());
-            drop(soft);
-            (name, run(bregman, evidence, table, &rough, &progress.part(RUN)))
-        })
-        .unzip();
+    let (mut names, mut runs): (Vec<String>, Vec<Descent>) =
+        (starts.into_par_iter().enumerate().filter(wanted))
+            .map(|(_, Start { name, soft })| {
+                let table = Memberships::of(soft.rows(), evidence.layout());
+                drop(soft);
+                (
+                    name,
+                    run(bregman, evidence, table, &rough, &progress.part(RUN)),
+                )
+            })
+            .unzip();
     let mut last = SELECT.finalists(&objectives(&runs), FINALISTS, BEHIND);
     if rough.tolerance > settings.tolerance {
         runs = (runs.into_par_iter().enumerate())
             .map(|(at, run)| match (last.contains(&at), progress.flow()) {
                 (false, _) => run,
-                (true, Flow::Stop) => Descent { stopped: Stopped::Interrupted, ..run },
-                (true, Flow::Continue) => finish(bregman, evidence, run, settings, &progress.part(RUN)),
+                (true, Flow::Stop) => Descent {
+                    stopped: Stopped::Interrupted,
+                    ..run
+                },
+                (true, Flow::Continue) => {
+                    finish(bregman, evidence, run, settings, &progress.part(RUN))
+                }
             })
             .collect();
     }
-    let mut kept = SELECT.best_among(&objectives(&runs), last.iter().copied()).expect("a run goes on");
-    if let Some(fuller) = split_empty_clusters(bregman, evidence, &runs[kept], &rough, &progress.part(SPLITS)) {
+    let mut kept = SELECT
+        .best_among(&objectives(&runs), last.iter().copied())
+        .expect("a run goes on");
+    if let Some(fuller) = split_empty_clusters(
+        bregman,
+        evidence,
+        &runs[kept],
+        &rough,
+        &progress.part(SPLITS),
+    ) {
         names.push(format!("{}, split", names[kept]));
         runs.push(finish(bregman, evidence, fuller, settings, &progress));
         kept = runs.len() - 1;
@@ -225,16 +301,29 @@ fn finish<D: Bregman>(
     monitor: &dyn Monitor,
 ) -> Descent {
     let left = u64::from(settings.rounds.get()).saturating_sub(rough.rounds);
-    let (Some(left), Stopped::Converged) = (NonZeroU32::new(left as u32), rough.stopped) else { return rough };
+    let (Some(left), Stopped::Converged) = (NonZeroU32::new(left as u32), rough.stopped) else {
+        return rough;
+    };
     let mut settings = settings.clone();
     settings.rounds = left;
-    let end = run(bregman, evidence, Memberships::of(rough.soft.rows(), evidence.layout()), &settings, monitor);
+    let end = run(
+        bregman,
+        evidence,
+        Memberships::of(rough.soft.rows(), evidence.layout()),
+        &settings,
+        monitor,
+    );
     let trace = rough.trace.iter().chain(&end.trace[1..]).copied().collect();
-    Descent { trace, rounds: rough.rounds + end.rounds, ..end }
+    Descent {
+        trace,
+        rounds: rough.rounds + end.rounds,
+        ..end
+    }
 }
 
 /// What [`Objective::name`] says.
-const OBJECTIVE: &str = "divergence of the observed shares from the model's, weighted by observations";
+const OBJECTIVE: &str =
+    "divergence of the observed shares from the model's, weighted by observations";
 
 fn outcome(
     evidence: &dyn Evidence,
@@ -254,22 +343,43 @@ fn outcome(
     let restarts: Vec<PccRestart> = names.iter().zip(&runs).enumerate().map(restart).collect();
     let highest = |counts: &dyn Fn(usize) -> bool| {
         let objective = |(at, run): (usize, &Descent)| counts(at).then_some(run.objective);
-        runs.iter().enumerate().filter_map(objective).fold(f64::NEG_INFINITY, f64::max)
+        runs.iter()
+            .enumerate()
+            .filter_map(objective)
+            .fold(f64::NEG_INFINITY, f64::max)
     };
     let (highest, highest_finished) = (highest(&|_| true), highest(&finished));
     let interrupted = runs.iter().any(|run| run.stopped == Stopped::Interrupted);
     let kept = runs.swap_remove(best);
-    let stopped = if interrupted { Stopped::Interrupted } else { kept.stopped };
+    let stopped = if interrupted {
+        Stopped::Interrupted
+    } else {
+        kept.stopped
+    };
     let mut outcome = Outcome::soft(kept.soft, stopped);
     outcome.rounds = kept.rounds;
     outcome.kkt_gap = Some(kept.kkt_gap);
-    let spread = |highest: f64| if kept.objective > 0.0 { highest / kept.objective - 1.0 } else { 0.0 };
+    let spread = |highest: f64| {
+        if kept.objective > 0.0 {
+            highest / kept.objective - 1.0
+        } else {
+            0.0
+        }
+    };
     let (spread, spread_of_finished) = (spread(highest), spread(highest_finished));
-    outcome.objective =
-        Some(Objective { name: OBJECTIVE, sense: Sense::Minimise, value: kept.objective, trace: kept.trace });
-    let alone: Vec<usize> = (0..evidence.count()).filter(|&i| evidence.weight(i) == 0.0).collect();
+    outcome.objective = Some(Objective {
+        name: OBJECTIVE,
+        sense: Sense::Minimise,
+        value: kept.objective,
+        trace: kept.trace,
+    });
+    let alone: Vec<usize> = (0..evidence.count())
+        .filter(|&i| evidence.weight(i) == 0.0)
+        .collect();
     if !alone.is_empty() {
-        outcome.warnings.push(isolated(alone.len(), alone.iter().map(ToString::to_string)));
+        outcome
+            .warnings
+            .push(isolated(alone.len(), alone.iter().map(ToString::to_string)));
     }
     let diagnostics = PccDiagnostics {
         restarts,
@@ -288,8 +398,16 @@ fn outcome(
 pub(crate) fn isolated(count: usize, names: impl Iterator<Item = String>) -> String {
     const SHOWN: usize = 5;
     let shown: Vec<String> = names.take(SHOWN).collect();
-    let more = if count > shown.len() && !shown.is_empty() { ", …" } else { "" };
-    let list = if shown.is_empty() { String::new() } else { format!(" ({}{more})", shown.join(", ")) };
+    let more = if count > shown.len() && !shown.is_empty() {
+        ", …"
+    } else {
+        ""
+    };
+    let list = if shown.is_empty() {
+        String::new()
+    } else {
+        format!(" ({}{more})", shown.join(", "))
+    };
     format!(
         "{count} objects{list} are in no pair of the evidence; nothing is known of their clusters and their \
          probabilities are uniform"

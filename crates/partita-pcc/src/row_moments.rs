@@ -3,7 +3,10 @@
 //! With squared differences the gradient of an object is `2 (G y − r)` and its Hessian `2 G`, where `G = Σ_j n_j Y_j Y_jᵀ` and
 //! `r = Σ_j c_j Y_j`. Sums run over partners in order, number by number: they have the same bits with vectors of any width.
 
-#![expect(clippy::inline_always, reason = "loops are compiled into functions with wider vectors only by inlining")]
+#![expect(
+    clippy::inline_always,
+    reason = "loops are compiled into functions with wider vectors only by inlining"
+)]
 
 use partita_kernels::{Kernel, LANES, Simd, dispatch};
 
@@ -50,10 +53,24 @@ impl NearRows {
     }
 
     /// `r ← Σ_j c_j Y_j` behind the rows `G_k` of the chosen clusters, all of `wide` lanes. O(partners · K · chosen).
-    pub(crate) fn moments(&self, counts: &PairCounts, chosen: &[usize], with_c: bool, out: &mut Vec<[f64; LANES]>) {
+    pub(crate) fn moments(
+        &self,
+        counts: &PairCounts,
+        chosen: &[usize],
+        with_c: bool,
+        out: &mut Vec<[f64; LANES]>,
+    ) {
         let start = out.len();
-        out.resize(start + (chosen.len() + usize::from(with_c)) * self.wide, [0.0; LANES]);
-        dispatch(Moments { rows: self, counts, chosen, out: &mut out[start..] });
+        out.resize(
+            start + (chosen.len() + usize::from(with_c)) * self.wide,
+            [0.0; LANES],
+        );
+        dispatch(Moments {
+            rows: self,
+            counts,
+            chosen,
+            out: &mut out[start..],
+        });
     }
 
     /// Numbers of a row with its padding.
@@ -93,7 +110,11 @@ impl Moments<'_> {
         let wide = self.rows.wide;
         let mut lane = 0;
         while lane < wide {
-            lane += if lane + 2 <= wide { self.block::<B, 2>(first, lane) } else { self.block::<B, 1>(first, lane) };
+            lane += if lane + 2 <= wide {
+                self.block::<B, 2>(first, lane)
+            } else {
+                self.block::<B, 1>(first, lane)
+            };
         }
         B
     }
@@ -101,7 +122,12 @@ impl Moments<'_> {
     /// So many lanes of these rows.
     #[inline(always)]
     fn block<const B: usize, const L: usize>(&mut self, first: usize, lane: usize) -> usize {
-        let Self { rows, counts, chosen, out } = self;
+        let Self {
+            rows,
+            counts,
+            chosen,
+            out,
+        } = self;
         let (wide, objects) = (rows.wide, rows.objects);
         let (c, n) = (&counts.c[..objects], &counts.n[..objects]);
         let place: [Option<usize>; B] = std::array::from_fn(|b| chosen.get(first + b).copied());
@@ -137,13 +163,25 @@ mod tests {
             let partners: Vec<u32> = (0..partners).map(|at| (at * 7) % 50).collect();
             let count = |at: usize| (at % 5) as f64;
             let n = (0..partners.len()).map(|at| count(at) + 0.5).collect();
-            let counts = PairCounts { c: (0..partners.len()).map(count).collect(), n };
+            let counts = PairCounts {
+                c: (0..partners.len()).map(count).collect(),
+                n,
+            };
             let mut rows = NearRows::default();
             rows.copy(&table, clusters, &partners);
-            for chosen in [vec![], vec![clusters - 1], (0..clusters).collect::<Vec<usize>>()] {
+            for chosen in [
+                vec![],
+                vec![clusters - 1],
+                (0..clusters).collect::<Vec<usize>>(),
+            ] {
                 let on = |level: Level| {
                     let mut out = vec![[0.0; LANES]; (chosen.len() + 1) * rows.wide];
-                    level.run(Moments { rows: &rows, counts: &counts, chosen: &chosen, out: &mut out });
+                    level.run(Moments {
+                        rows: &rows,
+                        counts: &counts,
+                        chosen: &chosen,
+                        out: &mut out,
+                    });
                     out
                 };
                 let mut found = Vec::new();
@@ -154,10 +192,20 @@ mod tests {
                 for (s, row) in found.as_flattened().chunks(rows.stride()).enumerate() {
                     for (l, &value) in row.iter().enumerate().take(clusters) {
                         let entry = |j: u32, k: usize| table[j as usize * clusters + k];
-                        let weight =
-                            |at: usize, j: u32| chosen.get(s).map_or(counts.c[at], |&k| counts.n[at] * entry(j, k));
-                        let exact: f64 = partners.iter().enumerate().map(|(at, &j)| weight(at, j) * entry(j, l)).sum();
-                        assert!((value - exact).abs() < 1e-12, "{clusters} {s} {l}: {value} {exact}");
+                        let weight = |at: usize, j: u32| {
+                            chosen
+                                .get(s)
+                                .map_or(counts.c[at], |&k| counts.n[at] * entry(j, k))
+                        };
+                        let exact: f64 = partners
+                            .iter()
+                            .enumerate()
+                            .map(|(at, &j)| weight(at, j) * entry(j, l))
+                            .sum();
+                        assert!(
+                            (value - exact).abs() < 1e-12,
+                            "{clusters} {s} {l}: {value} {exact}"
+                        );
                     }
                 }
             }

@@ -97,12 +97,16 @@ impl PccSettings {
     /// Refuses a solver that cannot work with the divergence.
     pub(crate) fn check_solver(&self, mixture: bool, squared: bool) -> Result<(), SettingsError> {
         match self.solver {
-            Solver::Em if !mixture => {
-                Err(SettingsError::value("solver", "em", "it reads KL as a likelihood; take divergence kl"))
-            }
-            Solver::Growth if !squared => {
-                Err(SettingsError::value("solver", "growth", "it reads squared differences; take divergence l2"))
-            }
+            Solver::Em if !mixture => Err(SettingsError::value(
+                "solver",
+                "em",
+                "it reads KL as a likelihood; take divergence kl",
+            )),
+            Solver::Growth if !squared => Err(SettingsError::value(
+                "solver",
+                "growth",
+                "it reads squared differences; take divergence l2",
+            )),
             _ => Ok(()),
         }
     }
@@ -114,7 +118,9 @@ impl PccSettings {
 
     /// The most clusters that are tried where K is not given.
     pub(crate) fn most_clusters(&self, objects: usize) -> usize {
-        self.most.map_or(objects.isqrt().min(MOST), |most| most.get() as usize).clamp(1, objects)
+        self.most
+            .map_or(objects.isqrt().min(MOST), |most| most.get() as usize)
+            .clamp(1, objects)
     }
 
     /// The size of a problem in which K is at most what is tried.
@@ -124,7 +130,9 @@ impl PccSettings {
 
     /// Partners of each of so many objects, or none for all pairs.
     pub(crate) fn sampled(&self, objects: usize) -> Option<u32> {
-        let chosen = self.partners.unwrap_or(if objects <= ALL_PAIRS { 0 } else { 30 });
+        let chosen = self
+            .partners
+            .unwrap_or(if objects <= ALL_PAIRS { 0 } else { 30 });
         (chosen > 0 && (chosen as usize) < objects.saturating_sub(1)).then_some(chosen)
     }
 }

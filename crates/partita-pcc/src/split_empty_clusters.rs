@@ -37,17 +37,39 @@ pub(crate) fn split_empty_clusters<D: Bregman>(
     let fit = evidence.layout() == Layout::Columns && settings.solver == Solver::Block;
     while fit && trials < TRIALS {
         let now = best.as_ref().unwrap_or(from);
-        let mut masses: Vec<(usize, f64)> =
-            now.soft.rows().columns().into_iter().map(|c| c.sum()).enumerate().collect();
+        let mut masses: Vec<(usize, f64)> = now
+            .soft
+            .rows()
+            .columns()
+            .into_iter()
+            .map(|c| c.sum())
+            .enumerate()
+            .collect();
         masses.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         let live = now.soft.hard();
-        let empty = masses.iter().rev().find(|(k, _)| !live.labels().contains(&(*k as u32)));
-        let full = masses.iter().find(|(k, _)| live.labels().contains(&(*k as u32)) && !tried.contains(k));
-        let (Some(&(empty, _)), Some(&(cluster, _)), Stopped::Converged) = (empty, full, now.stopped) else { break };
+        let empty = masses
+            .iter()
+            .rev()
+            .find(|(k, _)| !live.labels().contains(&(*k as u32)));
+        let full = masses
+            .iter()
+            .find(|(k, _)| live.labels().contains(&(*k as u32)) && !tried.contains(k));
+        let (Some(&(empty, _)), Some(&(cluster, _)), Stopped::Converged) =
+            (empty, full, now.stopped)
+        else {
+            break;
+        };
         (trials, tried) = (trials + 1, [&tried[..], &[cluster]].concat());
-        let Some(start) = split(evidence, &now.soft, cluster, empty) else { continue };
-        let end =
-            run(bregman, evidence, Memberships::of(start.rows(), Layout::Columns), settings, &progress.part(UNITS));
+        let Some(start) = split(evidence, &now.soft, cluster, empty) else {
+            continue;
+        };
+        let end = run(
+            bregman,
+            evidence,
+            Memberships::of(start.rows(), Layout::Columns),
+            settings,
+            &progress.part(UNITS),
+        );
         if end.objective < now.objective * (1.0 - GAIN) {
             (best, tried) = (Some(end), Vec::new());
         }
@@ -57,22 +79,37 @@ pub(crate) fn split_empty_clusters<D: Bregman>(
 
 /// Divides a cluster's probabilities between it and an empty one: in proportion to how often an object is together with
 /// either of two of its objects, one that is together with the others least, and the one least together with that.
-fn split(evidence: &dyn Evidence, soft: &SoftPartition, cluster: usize, empty: usize) -> Option<SoftPartition> {
+fn split(
+    evidence: &dyn Evidence,
+    soft: &SoftPartition,
+    cluster: usize,
+    empty: usize,
+) -> Option<SoftPartition> {
     let rows = soft.rows();
     let table = Memberships::zeros(evidence.count(), 1, Layout::Columns);
     let mut near = LocalPairs::new(1);
     let mut shares = |i: usize| -> Vec<f64> {
         let (_, counts) = evidence.pairs_of(i, &table, &mut near);
-        counts.c.iter().zip(&counts.n).map(|(c, n)| if *n > 0.0 { c / n } else { 0.0 }).collect()
+        counts
+            .c
+            .iter()
+            .zip(&counts.n)
+            .map(|(c, n)| if *n > 0.0 { c / n } else { 0.0 })
+            .collect()
     };
-    let members: Vec<usize> = (0..rows.nrows()).filter(|&i| rows[[i, cluster]] > 0.5).collect();
+    let members: Vec<usize> = (0..rows.nrows())
+        .filter(|&i| rows[[i, cluster]] > 0.5)
+        .collect();
     let first = |a: &(usize, f64), b: &(usize, f64)| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0));
     let times = |i: usize| evidence.multiplicities().map_or(1.0, |times| times[i]);
     let inside = |shares: Vec<f64>| {
         let together = shares.iter().zip(rows.column(cluster)).enumerate();
         together.map(|(i, (share, y))| times(i) * (share * y)).sum()
     };
-    let (one, _) = members.iter().map(|&i| (i, inside(shares(i)))).min_by(first)?;
+    let (one, _) = members
+        .iter()
+        .map(|&i| (i, inside(shares(i))))
+        .min_by(first)?;
     let mut near_one = shares(one);
     near_one[one] = 1.0;
     let (other, _) = members.iter().map(|&i| (i, near_one[i])).min_by(first)?;
@@ -81,7 +118,11 @@ fn split(evidence: &dyn Evidence, soft: &SoftPartition, cluster: usize, empty: u
     let mut halves: Array2<f64> = rows.to_owned();
     for (i, mut row) in halves.outer_iter_mut().enumerate() {
         let both = near_one[i] + near_other[i];
-        let share = if both > 0.0 { (near_one[i] / both).clamp(1.0 - HALF, HALF) } else { 0.5 };
+        let share = if both > 0.0 {
+            (near_one[i] / both).clamp(1.0 - HALF, HALF)
+        } else {
+            0.5
+        };
         let whole = row[cluster] + row[empty];
         (row[cluster], row[empty]) = (share * whole, (1.0 - share) * whole);
     }

@@ -36,7 +36,10 @@ pub struct Start {
 impl Start {
     /// A start with a name of its own.
     pub fn new(name: impl Into<String>, soft: SoftPartition) -> Self {
-        Self { name: name.into(), soft }
+        Self {
+            name: name.into(),
+            soft,
+        }
     }
 
     /// A hard partition made soft: 0.9 on every object's cluster, the rest shared by the others of K. Hard starts are
@@ -47,7 +50,10 @@ impl Start {
         for (mut row, &label) in rows.outer_iter_mut().zip(partition.labels()) {
             row[label as usize % clusters] = if clusters == 1 { 1.0 } else { OWN };
         }
-        Self::new(name, SoftPartition::new(rows).expect("0.9 and the rest make 1"))
+        Self::new(
+            name,
+            SoftPartition::new(rows).expect("0.9 and the rest make 1"),
+        )
     }
 
     /// Probabilities drawn from Dirichlet(1): no object prefers any cluster, on average.
@@ -56,7 +62,12 @@ impl Start {
     }
 
     /// The same, but for each object that is a copy of the one before it: nothing is drawn for it, it has the same probabilities.
-    fn random_but_for_copies(name: impl Into<String>, copies: &[bool], clusters: usize, seed: Seed) -> Self {
+    fn random_but_for_copies(
+        name: impl Into<String>,
+        copies: &[bool],
+        clusters: usize,
+        seed: Seed,
+    ) -> Self {
         let mut rng = seed.rng();
         let mut row = Array1::zeros(clusters);
         let mut rows = Array2::zeros((copies.len(), clusters));
@@ -68,7 +79,10 @@ impl Start {
             }
             to.assign(&row);
         }
-        Self::new(name, SoftPartition::new(rows).expect("rows were divided by their sums"))
+        Self::new(
+            name,
+            SoftPartition::new(rows).expect("rows were divided by their sums"),
+        )
     }
 }
 
@@ -85,7 +99,13 @@ pub fn starts(
     settings: &PccSettings,
     monitor: &dyn Monitor,
 ) -> Result<Vec<Start>, PccError> {
-    let go_on = || if monitor.flow() == Flow::Stop { Err(PccError::Interrupted) } else { Ok(()) };
+    let go_on = || {
+        if monitor.flow() == Flow::Stop {
+            Err(PccError::Interrupted)
+        } else {
+            Ok(())
+        }
+    };
     let objects = evidence.count();
     let mut starts = Vec::new();
     if let Some(condensed) = (objects <= TREE).then(|| evidence.condensed()).flatten() {
@@ -95,14 +115,20 @@ pub fn starts(
             Some(times) => link_weighted_f32(condensed, times)?,
         };
         go_on()?;
-        starts.push(Start::softened("average-link", &cut(&tree, clusters), clusters));
+        starts.push(Start::softened(
+            "average-link",
+            &cut(&tree, clusters),
+            clusters,
+        ));
         let partition = nearest_of_plus_plus(evidence, clusters, seed.child(0), monitor);
         go_on()?;
         starts.push(Start::softened("k-means++ rows", &partition, clusters));
     }
     // The growth transform takes rounds without end to bring copies of an object together: with it they begin together.
     let growth = settings.solver == Solver::Growth;
-    let copies: Vec<bool> = (0..objects).map(|i| growth && evidence.is_copy_of_previous(i)).collect();
+    let copies: Vec<bool> = (0..objects)
+        .map(|i| growth && evidence.is_copy_of_previous(i))
+        .collect();
     for restart in 1..=u64::from(settings.random(objects, false)) {
         go_on()?;
         let (name, seed) = (format!("dirichlet {restart}"), seed.child(restart));
@@ -114,7 +140,9 @@ pub fn starts(
 
 /// Objects without partners learn nothing: they keep the uniform row.
 pub(crate) fn level(evidence: &dyn Evidence, start: &mut Start) {
-    let alone: Vec<usize> = (0..evidence.count()).filter(|&i| evidence.weight(i) == 0.0).collect();
+    let alone: Vec<usize> = (0..evidence.count())
+        .filter(|&i| evidence.weight(i) == 0.0)
+        .collect();
     if !alone.is_empty() {
         let mut rows = start.soft.rows().to_owned();
         let uniform = 1.0 / rows.ncols() as f64;
@@ -141,18 +169,32 @@ impl LabelStart {
     pub(crate) fn start(&self) -> Start {
         let hard: Vec<u32> = self.labels.iter().map(|label| label.unwrap_or(0)).collect();
         let partition = Partition::new(hard, self.clusters).expect("labels are below K");
-        let mut rows = Start::softened("", &partition, self.clusters).soft.rows().to_owned();
-        for (i, _) in self.labels.iter().enumerate().filter(|(_, label)| label.is_none()) {
+        let mut rows = Start::softened("", &partition, self.clusters)
+            .soft
+            .rows()
+            .to_owned();
+        for (i, _) in self
+            .labels
+            .iter()
+            .enumerate()
+            .filter(|(_, label)| label.is_none())
+        {
             rows.row_mut(i).fill(1.0 / self.clusters as f64);
         }
-        Start::new(&self.name, SoftPartition::new(rows).expect("rows are soft or uniform"))
+        Start::new(
+            &self.name,
+            SoftPartition::new(rows).expect("rows are soft or uniform"),
+        )
     }
 
     /// The probability that objects `i` and `j` are together.
     pub(crate) fn together(&self) -> impl Fn(usize, usize) -> f64 + Sync + '_ {
         let others = (self.clusters.max(2) - 1) as f64;
         let rest = (1.0 - OWN) / others;
-        let (one, two) = (OWN * OWN + others * rest * rest, 2.0 * OWN * rest + (others - 1.0) * rest * rest);
+        let (one, two) = (
+            OWN * OWN + others * rest * rest,
+            2.0 * OWN * rest + (others - 1.0) * rest * rest,
+        );
         let uniform = 1.0 / self.clusters as f64;
         move |i, j| match (self.labels[i], self.labels[j]) {
             _ if self.clusters == 1 => 1.0,
@@ -169,7 +211,10 @@ impl LabelStart {
 }
 
 /// The labels of [`base_starts`].
-pub(crate) fn base_labels(ensemble: &Ensemble, clusters: usize) -> impl Iterator<Item = LabelStart> + '_ {
+pub(crate) fn base_labels(
+    ensemble: &Ensemble,
+    clusters: usize,
+) -> impl Iterator<Item = LabelStart> + '_ {
     let mut order: Vec<usize> = (0..ensemble.bases().len()).collect();
     order.sort_by_key(|&u| (ensemble.bases()[u].clusters().abs_diff(clusters), u));
     order.into_iter().take(CANDIDATES).map(move |u| {
@@ -180,16 +225,35 @@ pub(crate) fn base_labels(ensemble: &Ensemble, clusters: usize) -> impl Iterator
         largest.sort_by_key(|&j| (std::cmp::Reverse(sizes[j]), j));
         let mut rank = vec![0; sizes.len()];
         largest.iter().enumerate().for_each(|(at, &j)| rank[j] = at);
-        let label = |j: Option<usize>| j.map(|j| rank[j] as u32).filter(|&k| (k as usize) < clusters);
-        LabelStart { name: format!("base {}", base.name()), labels: ensemble.column(u).map(label).collect(), clusters }
+        let label = |j: Option<usize>| {
+            j.map(|j| rank[j] as u32)
+                .filter(|&k| (k as usize) < clusters)
+        };
+        LabelStart {
+            name: format!("base {}", base.name()),
+            labels: ensemble.column(u).map(label).collect(),
+            clusters,
+        }
     })
 }
 
 /// k-means on label rows: a consensus that is cheap at any size.
-pub(crate) fn label_kmeans(source: WeightedEnsemble<'_>, clusters: usize, seed: Seed) -> LabelStart {
+pub(crate) fn label_kmeans(
+    source: WeightedEnsemble<'_>,
+    clusters: usize,
+    seed: Seed,
+) -> LabelStart {
     let partition = quick_partition(source, clusters, seed.child(LABEL_KMEANS));
-    let labels = partition.labels().iter().map(|&label| Some(label)).collect();
-    LabelStart { name: "k-means on labels".to_owned(), labels, clusters }
+    let labels = partition
+        .labels()
+        .iter()
+        .map(|&label| Some(label))
+        .collect();
+    LabelStart {
+        name: "k-means on labels".to_owned(),
+        labels,
+        clusters,
+    }
 }
 
 /// The child of the seed that starts k-means on labels; random starts have small numbers.
@@ -200,7 +264,10 @@ struct Dot<'a>(&'a [f64], &'a [f64]);
 impl Kernel for Dot<'_> {
     type Output = f64;
 
-    #[expect(clippy::inline_always, reason = "compiled for wider vectors only by inlining")]
+    #[expect(
+        clippy::inline_always,
+        reason = "compiled for wider vectors only by inlining"
+    )]
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> f64 {
         dots(simd, self.0, [self.1])[0]
@@ -231,7 +298,10 @@ impl Points for EvidenceRows<'_> {
     }
 
     fn distances(&self, centres: &[usize]) -> Vec<Vec<f64>> {
-        let (table, mut near) = (Memberships::zeros(self.count(), 1, self.0.layout()), LocalPairs::new(1));
+        let (table, mut near) = (
+            Memberships::zeros(self.count(), 1, self.0.layout()),
+            LocalPairs::new(1),
+        );
         let mut from = |&centre: &usize| {
             let middle = self.shares(centre, &table, &mut near);
             let distance = |i: usize| {
@@ -240,8 +310,13 @@ impl Points for EvidenceRows<'_> {
                 }
                 let row = self.shares(i, &table, &mut near);
                 let away: Vec<f64> = row.iter().zip(&middle).map(|(a, b)| a - b).collect();
-                let Some(times) = self.0.multiplicities() else { return dispatch(Dot(&away, &away)) };
-                let counted = away.iter().enumerate().map(|(j, away)| away * times.get(j).unwrap_or(&1.0));
+                let Some(times) = self.0.multiplicities() else {
+                    return dispatch(Dot(&away, &away));
+                };
+                let counted = away
+                    .iter()
+                    .enumerate()
+                    .map(|(j, away)| away * times.get(j).unwrap_or(&1.0));
                 let counted: Vec<f64> = counted.collect();
                 dispatch(Dot(&away, &counted))
             };
@@ -265,7 +340,12 @@ impl Points for EvidenceRows<'_> {
 }
 
 /// Objects chosen by k-means++ on rows of evidence, and every object with its nearest.
-fn nearest_of_plus_plus(evidence: &dyn Evidence, clusters: usize, seed: Seed, monitor: &dyn Monitor) -> Partition {
+fn nearest_of_plus_plus(
+    evidence: &dyn Evidence,
+    clusters: usize,
+    seed: Seed,
+    monitor: &dyn Monitor,
+) -> Partition {
     let points = EvidenceRows(evidence, monitor);
     let mut field = Field::new(&points);
     let chosen = plus_plus(&mut field, clusters, 1, &mut seed.rng());
@@ -280,12 +360,21 @@ mod tests {
     #[test]
     fn labels_tell_how_probable_it_is_to_be_together() {
         for clusters in 1..5u32 {
-            let labels = (0..9).map(|i| (i % 4 > 0).then_some(i % clusters)).collect();
-            let labels = LabelStart { name: String::new(), labels, clusters: clusters as usize };
+            let labels = (0..9)
+                .map(|i| (i % 4 > 0).then_some(i % clusters))
+                .collect();
+            let labels = LabelStart {
+                name: String::new(),
+                labels,
+                clusters: clusters as usize,
+            };
             let (start, together) = (labels.start(), labels.together());
             let rows = start.soft.rows();
             for (i, j) in (0..9).flat_map(|i| (0..9).map(move |j| (i, j))) {
-                assert!((together(i, j) - rows.row(i).dot(&rows.row(j))).abs() < 1e-12, "{clusters}: {i} {j}");
+                assert!(
+                    (together(i, j) - rows.row(i).dot(&rows.row(j))).abs() < 1e-12,
+                    "{clusters}: {i} {j}"
+                );
             }
         }
     }

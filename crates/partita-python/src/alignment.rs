@@ -45,13 +45,18 @@ pub(crate) fn align_runs(
         match given {
             Given::Labels(ensemble) => runs.extend(runs_of(&ensemble)),
             Given::Shares(name, table) => {
-                let table = table.as_array().mapv(|share| if share.is_nan() { 0.0 } else { share });
-                let shares = Shares::new(table).map_err(|error| input_error(py, &format!("'{name}', {error}")))?;
+                let table = table
+                    .as_array()
+                    .mapv(|share| if share.is_nan() { 0.0 } else { share });
+                let shares = Shares::new(table)
+                    .map_err(|error| input_error(py, &format!("'{name}', {error}")))?;
                 runs.push(ClusteringRun::soft(name, shares));
             }
         }
     }
-    let done = run(py, &how, |observer| AlignedRuns::of(runs, similarity, objects, observer))?;
+    let done = run(py, &how, |observer| {
+        AlignedRuns::of(runs, similarity, objects, observer)
+    })?;
     done.whole().map(NativeAlignment)
 }
 
@@ -69,8 +74,15 @@ pub(crate) fn align_files(
         read.truth = column.into();
         (file, read)
     });
-    let input = AlignInput { files, read: ReadOptions::default(), similarity, populations };
-    run(py, &how, |observer| input.align(observer))?.whole().map(NativeAlignment)
+    let input = AlignInput {
+        files,
+        read: ReadOptions::default(),
+        similarity,
+        populations,
+    };
+    run(py, &how, |observer| input.align(observer))?
+        .whole()
+        .map(NativeAlignment)
 }
 
 /// The base clusterings of an ensemble as runs.
@@ -112,7 +124,8 @@ impl NativeAlignment {
     fn shares<'py>(&self, py: Python<'py>, run: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let (runs, aligned) = (&self.0.runs, &self.0.alignment.runs);
         let found = runs.get(run).zip(aligned.get(run));
-        let (run, aligned) = found.ok_or_else(|| PyIndexError::new_err(format!("run {run} of {}", runs.len())))?;
+        let (run, aligned) =
+            found.ok_or_else(|| PyIndexError::new_err(format!("run {run} of {}", runs.len())))?;
         Ok(run.rows().select(Axis(1), &aligned.order).into_pyarray(py))
     }
 
@@ -123,7 +136,10 @@ impl NativeAlignment {
 
     /// The runs as one ensemble, columns as they were given.
     fn ensemble(&self, py: Python<'_>) -> PyResult<NativeEnsemble> {
-        self.0.ensemble().map(NativeEnsemble::of).map_err(|error| raised(py, &error))
+        self.0
+            .ensemble()
+            .map(NativeEnsemble::of)
+            .map_err(|error| raised(py, &error))
     }
 
     /// Writes what `partita align -o` writes.

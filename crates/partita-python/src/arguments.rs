@@ -22,7 +22,8 @@ pub(crate) struct Run {
 
 impl Run {
     pub(crate) fn budget(&self) -> MemoryBudget {
-        self.max_memory.map_or_else(default_budget, MemoryBudget::new)
+        self.max_memory
+            .map_or_else(default_budget, MemoryBudget::new)
     }
 }
 
@@ -38,5 +39,6 @@ pub(crate) fn object(py: Python<'_>, json: &str) -> PyResult<Map<String, Value>>
 
 /// A number of clusters, a range, `auto` or `method`.
 pub(crate) fn clusters(py: Python<'_>, text: &str) -> PyResult<ClustersAsked> {
-    text.parse().map_err(|error: String| input_error(py, &format!("n_clusters={text}: {error}")))
+    text.parse()
+        .map_err(|error: String| input_error(py, &format!("n_clusters={text}: {error}")))
 }

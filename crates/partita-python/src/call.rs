@@ -43,8 +43,16 @@ pub(crate) fn run<T: Send>(
     run: &Run,
     work: impl FnOnce(&dyn Observer) -> Result<T, AppError> + Send,
 ) -> PyResult<Done<T>> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(run.threads).stack_size(STACK).build();
-    let pool = pool.map_err(|error| input_error(py, &format!("{} threads cannot be started: {error}", run.threads)))?;
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(run.threads)
+        .stack_size(STACK)
+        .build();
+    let pool = pool.map_err(|error| {
+        input_error(
+            py,
+            &format!("{} threads cannot be started: {error}", run.threads),
+        )
+    })?;
     let watch = Watch::default();
     let (ended, stopped_by) = py.detach(|| {
         thread::scope(|scope| {
@@ -73,7 +81,8 @@ pub(crate) fn run<T: Send>(
 /// Does what takes no time worth stopping on a pool of its own threads.
 pub(crate) fn briefly<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     let pool = rayon::ThreadPoolBuilder::new().stack_size(STACK).build();
-    let pool = pool.map_err(|error| input_error(py, &format!("threads cannot be started: {error}")))?;
+    let pool =
+        pool.map_err(|error| input_error(py, &format!("threads cannot be started: {error}")))?;
     let done = py.detach(|| catch_unwind(AssertUnwindSafe(|| pool.install(work))));
     done.map_err(|panic| defect(&*panic))
 }
@@ -112,7 +121,9 @@ impl Watch {
     fn tell(&self, py: Python<'_>, run: &Run) -> PyResult<()> {
         let notes = std::mem::take(&mut *held(&self.notes));
         if let Some(say) = &run.say {
-            notes.into_iter().try_for_each(|note| say.call1(py, note).map(drop))?;
+            notes
+                .into_iter()
+                .try_for_each(|note| say.call1(py, note).map(drop))?;
         }
         let progress = held(&self.progress).take();
         if let (Some(show), Some(progress)) = (&run.progress, progress) {
@@ -124,7 +135,10 @@ impl Watch {
 
 impl Observer for Watch {
     fn begin(&self, what: &str) -> Box<dyn Monitor + '_> {
-        Box::new(Step { what: what.to_owned(), watch: self })
+        Box::new(Step {
+            what: what.to_owned(),
+            watch: self,
+        })
     }
 
     fn note(&self, text: &str) {
@@ -155,6 +169,10 @@ impl Monitor for Step<'_> {
     }
 
     fn flow(&self) -> Flow {
-        if self.watch.stop_asked() { Flow::Stop } else { Flow::Continue }
+        if self.watch.stop_asked() {
+            Flow::Stop
+        } else {
+            Flow::Continue
+        }
     }
 }

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use partita::{Clusters, Problem, Seed};
 use partita_app::{
-    AppError, RunFolder, SavedChoice, Stopwatch, choose_of_ensemble, choose_of_table, curves, figure_files, json_text,
-    methods, seeds, write_text,
+    AppError, RunFolder, SavedChoice, Stopwatch, choose_of_ensemble, choose_of_table, curves,
+    figure_files, json_text, methods, seeds, write_text,
 };
 use partita_report::Rendered;
 use pyo3::prelude::*;
@@ -18,7 +18,10 @@ use crate::tables::{IN_MEMORY, NativeTable};
 
 /// The choice as JSON; settings are a JSON object.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "the keywords of a Python function")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "the keywords of a Python function"
+)]
 pub(crate) fn choose_k(
     py: Python<'_>,
     ensemble: Option<PyRef<'_, NativeEnsemble>>,
@@ -29,9 +32,16 @@ pub(crate) fn choose_k(
     seed: u64,
     how: Run,
 ) -> PyResult<String> {
-    let (settings, range, budget) = (settings(py, settings_json)?, range.0..=range.1, how.budget());
+    let (settings, range, budget) = (
+        settings(py, settings_json)?,
+        range.0..=range.1,
+        how.budget(),
+    );
     let held = table.as_ref().map(|table| table.hold(py)).transpose()?;
-    let file = ensemble.as_ref().map_or_else(|| PathBuf::from(IN_MEMORY), |ensemble| ensemble.source().to_owned());
+    let file = ensemble.as_ref().map_or_else(
+        || PathBuf::from(IN_MEMORY),
+        |ensemble| ensemble.source().to_owned(),
+    );
     let stopwatch = Stopwatch::start();
     let done = match (&ensemble, table.as_ref().zip(held.as_ref())) {
         (Some(ensemble), _) => {
@@ -45,10 +55,26 @@ pub(crate) fn choose_k(
             })
         }
         (None, Some((table, held))) => {
-            let (own, input) = (settings.apply().map_err(|error| of_settings(py, &error))?, table.input(held));
-            run(py, &how, |observer| choose_of_table(&input, range, &own, Seed::new(seed), budget, &file, observer))
+            let (own, input) = (
+                settings.apply().map_err(|error| of_settings(py, &error))?,
+                table.input(held),
+            );
+            run(py, &how, |observer| {
+                choose_of_table(
+                    &input,
+                    range,
+                    &own,
+                    Seed::new(seed),
+                    budget,
+                    &file,
+                    observer,
+                )
+            })
         }
-        (None, None) => Err(raised(py, &AppError::request("there is neither a table nor an ensemble"))),
+        (None, None) => Err(raised(
+            py,
+            &AppError::request("there is neither a table nor an ensemble"),
+        )),
     };
     let choice = SavedChoice::of(done?.whole()?, &file, stopwatch.read().seconds);
     json_text(&choice).map_err(|error| raised(py, &error))
@@ -57,7 +83,9 @@ pub(crate) fn choose_k(
 /// A choice that was saved, as JSON.
 #[pyfunction]
 pub(crate) fn read_choice(py: Python<'_>, path: PathBuf) -> PyResult<String> {
-    SavedChoice::open(&path).and_then(|choice| json_text(&choice)).map_err(|error| raised(py, &error))
+    SavedChoice::open(&path)
+        .and_then(|choice| json_text(&choice))
+        .map_err(|error| raised(py, &error))
 }
 
 /// A choice out of JSON.
@@ -70,7 +98,9 @@ pub(crate) fn choice_of(py: Python<'_>, json: Option<&str>) -> PyResult<Option<S
 pub(crate) fn page_of(rendered: Rendered, figures: Option<&Path>) -> Result<String, AppError> {
     if let Some(folder) = figures {
         std::fs::create_dir_all(folder).map_err(|error| AppError::io(folder, "be made", error))?;
-        figure_files(folder, &rendered).iter().try_for_each(|(path, text)| write_text(path, text))?;
+        figure_files(folder, &rendered)
+            .iter()
+            .try_for_each(|(path, text)| write_text(path, text))?;
     }
     Ok(rendered.html)
 }

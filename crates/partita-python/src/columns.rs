@@ -130,12 +130,18 @@ impl Coder {
         }
         large.sort_unstable();
         large.dedup();
-        let mut labels: Vec<u64> = (0..seen.len()).filter(|&label| seen[label]).map(|label| label as u64).collect();
+        let mut labels: Vec<u64> = (0..seen.len())
+            .filter(|&label| seen[label])
+            .map(|label| label as u64)
+            .collect();
         labels.extend(&large);
         let mut table = Vec::new();
         if large.is_empty() {
             table.resize(seen.len(), 0);
-            labels.iter().enumerate().for_each(|(cluster, &label)| table[label as usize] = cluster as u16);
+            labels
+                .iter()
+                .enumerate()
+                .for_each(|(cluster, &label)| table[label as usize] = cluster as u16);
         }
         Ok(Self { labels, table })
     }
@@ -167,7 +173,11 @@ impl Coder {
 /// Why columns make no ensemble.
 pub(crate) enum Refusal {
     /// A number that is not a label.
-    NotALabel { base: String, row: usize, value: String },
+    NotALabel {
+        base: String,
+        row: usize,
+        value: String,
+    },
     /// Columns that do not fit together.
     Ensemble(EnsembleError),
 }
@@ -180,7 +190,10 @@ pub(crate) struct Columns<'a> {
 
 impl<'a> Columns<'a> {
     pub(crate) fn of(columns: &'a [Column<'_>]) -> Self {
-        Self { views: columns.iter().map(Column::view).collect(), objects: columns.first().map_or(0, Column::len) }
+        Self {
+            views: columns.iter().map(Column::view).collect(),
+            objects: columns.first().map_or(0, Column::len),
+        }
     }
 
     /// The ensemble of columns of one length. `values` are the names of the clusters 0, 1, … of columns of words, which their numbers
@@ -188,15 +201,30 @@ impl<'a> Columns<'a> {
     ///
     /// # Cost
     /// O(n M) time; the label rows, and 64 KiB a column.
-    pub(crate) fn ensemble(&self, names: Vec<String>, values: Vec<Option<Vec<String>>>) -> Result<Ensemble, Refusal> {
+    pub(crate) fn ensemble(
+        &self,
+        names: Vec<String>,
+        values: Vec<Option<Vec<String>>>,
+    ) -> Result<Ensemble, Refusal> {
         let coders = self.views.par_iter().zip(&names).map(|(view, name)| {
-            view.coder().map_err(|(row, value)| Refusal::NotALabel { base: name.clone(), row, value })
+            view.coder().map_err(|(row, value)| Refusal::NotALabel {
+                base: name.clone(),
+                row,
+                value,
+            })
         });
         let coders: Vec<Coder> = coders.collect::<Result<_, _>>()?;
-        let bases: Vec<BaseClustering> =
-            coders.iter().zip(names).zip(values).map(|((coder, name), values)| base(coder, name, values)).collect();
+        let bases: Vec<BaseClustering> = coders
+            .iter()
+            .zip(names)
+            .zip(values)
+            .map(|((coder, name), values)| base(coder, name, values))
+            .collect();
         check(&bases, self.objects)?;
-        let made = if bases.iter().all(|base| base.clusters() <= MOST_BYTE_CLUSTERS) {
+        let made = if bases
+            .iter()
+            .all(|base| base.clusters() <= MOST_BYTE_CLUSTERS)
+        {
             Ensemble::from_bytes(self.rows(&coders), bases)
         } else {
             Ensemble::from_words(self.rows(&coders), bases)
@@ -206,7 +234,10 @@ impl<'a> Columns<'a> {
 
     fn rows<L: Label>(&self, coders: &[Coder]) -> Array2<L> {
         let mut rows = Array2::from_elem((self.objects, self.views.len()), L::MISSING);
-        let blocks: Vec<_> = rows.axis_chunks_iter_mut(Axis(0), ROWS).enumerate().collect();
+        let blocks: Vec<_> = rows
+            .axis_chunks_iter_mut(Axis(0), ROWS)
+            .enumerate()
+            .collect();
         blocks.into_par_iter().for_each(|(block, mut rows)| {
             for (column, (view, coder)) in self.views.iter().zip(coders).enumerate() {
                 view.write(coder, block * ROWS, &mut rows, column);
@@ -219,7 +250,10 @@ impl<'a> Columns<'a> {
 /// What a column is called, and its clusters.
 fn base(coder: &Coder, name: String, values: Option<Vec<String>>) -> BaseClustering {
     let called = |&label: &u64| match &values {
-        Some(values) => values.get(label as usize).cloned().unwrap_or_else(|| label.to_string()),
+        Some(values) => values
+            .get(label as usize)
+            .cloned()
+            .unwrap_or_else(|| label.to_string()),
         None => label.to_string(),
     };
     BaseClustering::new(name, coder.labels.iter().map(called).collect())
@@ -227,17 +261,26 @@ fn base(coder: &Coder, name: String, values: Option<Vec<String>>) -> BaseCluster
 
 /// Refuses what a file of the same columns would be refused for.
 fn check(bases: &[BaseClustering], objects: usize) -> Result<(), Refusal> {
-    let empty = EnsembleError::Empty { objects, bases: bases.len() };
+    let empty = EnsembleError::Empty {
+        objects,
+        bases: bases.len(),
+    };
     if objects == 0 || bases.is_empty() {
         return Err(Refusal::Ensemble(empty));
     }
-    match bases.iter().find(|base| base.clusters() == 0 || base.clusters() > 65_534) {
-        Some(base) if base.clusters() == 0 => {
-            Err(Refusal::Ensemble(EnsembleError::AllMissing { name: base.name().to_owned() }))
-        }
+    match bases
+        .iter()
+        .find(|base| base.clusters() == 0 || base.clusters() > 65_534)
+    {
+        Some(base) if base.clusters() == 0 => Err(Refusal::Ensemble(EnsembleError::AllMissing {
+            name: base.name().to_owned(),
+        })),
         Some(base) => {
             let (name, clusters) = (base.name().to_owned(), base.clusters());
-            Err(Refusal::Ensemble(EnsembleError::TooManyClusters { name, clusters }))
+            Err(Refusal::Ensemble(EnsembleError::TooManyClusters {
+                name,
+                clusters,
+            }))
         }
         None => Ok(()),
     }

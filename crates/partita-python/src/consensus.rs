@@ -9,8 +9,8 @@ use partita::ndarray::Array2;
 use partita::ssce::Predictor;
 use partita::{BaseWeights, ObjectWeights, Outcome, WeightError};
 use partita_app::{
-    ClustersAsked, Data, Experiment, Finished, Input, MethodChoice, RunRecord, TableInput, WeightSource, json_text,
-    linkage,
+    ClustersAsked, Data, Experiment, Finished, Input, MethodChoice, RunRecord, TableInput,
+    WeightSource, json_text, linkage,
 };
 use pyo3::prelude::*;
 
@@ -39,8 +39,12 @@ pub(crate) struct Asked {
 
 impl Asked {
     fn experiment(&self, py: Python<'_>, input: Input, run: &Run) -> PyResult<Experiment> {
-        let choice =
-            |(name, own): &(String, String)| Ok(MethodChoice { name: name.clone(), settings: settings(py, own)? });
+        let choice = |(name, own): &(String, String)| {
+            Ok(MethodChoice {
+                name: name.clone(),
+                settings: settings(py, own)?,
+            })
+        };
         let methods = self.methods.iter().map(choice).collect::<PyResult<_>>()?;
         let clusters: ClustersAsked = clusters(py, &self.clusters)?;
         let mut experiment = Experiment::new(input, clusters, methods, self.seed);
@@ -51,7 +55,10 @@ impl Asked {
 }
 
 /// Weights of base clusterings.
-pub(crate) fn base_weights(py: Python<'_>, weights: Option<Vec<f64>>) -> PyResult<Option<BaseWeights>> {
+pub(crate) fn base_weights(
+    py: Python<'_>,
+    weights: Option<Vec<f64>>,
+) -> PyResult<Option<BaseWeights>> {
     let wrong = |error: WeightError| {
         input_error(
             py,
@@ -63,12 +70,21 @@ pub(crate) fn base_weights(py: Python<'_>, weights: Option<Vec<f64>>) -> PyResul
             },
         )
     };
-    weights.map(|weights| BaseWeights::new(weights).map_err(wrong)).transpose()
+    weights
+        .map(|weights| BaseWeights::new(weights).map_err(wrong))
+        .transpose()
 }
 
 /// Weights of objects.
-pub(crate) fn object_weights(py: Python<'_>, weights: Option<Vec<f64>>) -> PyResult<Option<ObjectWeights>> {
-    weights.map(|weights| ObjectWeights::new(weights).map_err(|error| wrong_object_weights(py, &error))).transpose()
+pub(crate) fn object_weights(
+    py: Python<'_>,
+    weights: Option<Vec<f64>>,
+) -> PyResult<Option<ObjectWeights>> {
+    weights
+        .map(|weights| {
+            ObjectWeights::new(weights).map_err(|error| wrong_object_weights(py, &error))
+        })
+        .transpose()
 }
 
 pub(crate) fn wrong_object_weights(py: Python<'_>, error: &WeightError) -> PyErr {
@@ -91,25 +107,51 @@ pub(crate) fn consensus(
     let of_table = TableInput::new(IN_MEMORY);
     let (input, mut files) = match (&ensemble, recipe) {
         (Some(ensemble), _) => {
-            let read = ensemble.origin.as_ref().map(|(_, read)| read.clone()).unwrap_or_default();
+            let read = ensemble
+                .origin
+                .as_ref()
+                .map(|(_, read)| read.clone())
+                .unwrap_or_default();
             let (files, features) = (ensemble.inputs(), table.as_ref().map(|_| of_table));
             let more = files.iter().skip(1).map(|file| file.path.clone()).collect();
-            (Input::Ensemble { file: ensemble.source().into(), more, read, features }, files)
+            (
+                Input::Ensemble {
+                    file: ensemble.source().into(),
+                    more,
+                    read,
+                    features,
+                },
+                files,
+            )
         }
-        (None, Some(recipe)) => (Input::Table { table: of_table, recipe: read_recipe(py, recipe)? }, Vec::new()),
+        (None, Some(recipe)) => (
+            Input::Table {
+                table: of_table,
+                recipe: read_recipe(py, recipe)?,
+            },
+            Vec::new(),
+        ),
         (None, None) => return Err(input_error(py, "there is neither an ensemble nor a recipe")),
     };
     files.extend(table.as_ref().map(|_| nameless(IN_MEMORY)));
     let experiment = asked.experiment(py, input, &how)?;
     let held = table.as_ref().map(|table| table.hold(py)).transpose()?;
     let data = Data {
-        ensemble: ensemble.as_ref().map(|ensemble| Arc::clone(&ensemble.ensemble)),
-        table: table.as_ref().zip(held.as_ref()).map(|(table, held)| table.input(held)),
+        ensemble: ensemble
+            .as_ref()
+            .map(|ensemble| Arc::clone(&ensemble.ensemble)),
+        table: table
+            .as_ref()
+            .zip(held.as_ref())
+            .map(|(table, held)| table.input(held)),
         weights: base_weights(py, asked.weights)?,
         object_weights: object_weights(py, asked.object_weights)?,
         files,
     };
-    results(py, run(py, &how, |observer| experiment.compute_on(data, observer))?)
+    results(
+        py,
+        run(py, &how, |observer| experiment.compute_on(data, observer))?,
+    )
 }
 
 fn results(py: Python<'_>, done: Done<Finished>) -> PyResult<Results> {
@@ -119,7 +161,15 @@ fn results(py: Python<'_>, done: Done<Finished>) -> PyResult<Results> {
     if let (Some(error), 0) = (&error, count) {
         return Err(PyErr::from_value(error.bind(py).clone()));
     }
-    Ok(((0..count).map(|place| NativeResult { finished: Arc::clone(&finished), place }).collect(), error))
+    Ok((
+        (0..count)
+            .map(|place| NativeResult {
+                finished: Arc::clone(&finished),
+                place,
+            })
+            .collect(),
+        error,
+    ))
 }
 
 /// Computes what the record of a run says once more: from the files that it names, which must be as they were unless they `may_differ`.
@@ -134,17 +184,31 @@ pub(crate) fn repeat(
 ) -> PyResult<Results> {
     let record = RunRecord::open(&record).map_err(|error| raised(py, &error))?;
     let mut experiment = record.experiment_again();
-    let names: Vec<&str> = record.experiment.methods.iter().map(|method| &*method.name).collect();
+    let names: Vec<&str> = record
+        .experiment
+        .methods
+        .iter()
+        .map(|method| &*method.name)
+        .collect();
     let asked = methods.unwrap_or_default();
     if let Some(other) = asked.iter().find(|name| !names.contains(&name.as_str())) {
-        return Err(input_error(py, &format!("method={other} is not in the record, which has {}", names.join(", "))));
+        return Err(input_error(
+            py,
+            &format!(
+                "method={other} is not in the record, which has {}",
+                names.join(", ")
+            ),
+        ));
     }
     match (asked.is_empty(), names.len()) {
-        (false, _) => experiment.methods.retain(|method| asked.contains(&method.name)),
+        (false, _) => experiment
+            .methods
+            .retain(|method| asked.contains(&method.name)),
         (true, 1) => {}
         (true, _) => {
             let names = names.join(", ");
-            let what = format!("name one of the record's methods, or several in a list: method= {names}");
+            let what =
+                format!("name one of the record's methods, or several in a list: method= {names}");
             return Err(input_error(py, &what));
         }
     }
@@ -186,7 +250,13 @@ impl NativeResult {
 impl NativeResult {
     /// Labels, n numbers from 0.
     fn labels<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i32>> {
-        let labels: Vec<i32> = self.outcome().partition.labels().iter().map(|&label| label as i32).collect();
+        let labels: Vec<i32> = self
+            .outcome()
+            .partition
+            .labels()
+            .iter()
+            .map(|&label| label as i32)
+            .collect();
         labels.into_pyarray(py)
     }
 
@@ -195,24 +265,30 @@ impl NativeResult {
     }
 
     fn confidence<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        self.finished.confidences[self.place].clone().into_pyarray(py)
+        self.finished.confidences[self.place]
+            .clone()
+            .into_pyarray(py)
     }
 
     /// Probabilities, n × K, where the method has some.
     fn probabilities<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray2<f64>>> {
-        self.outcome().soft.as_ref().map(|soft| soft.rows().to_owned().into_pyarray(py))
+        self.outcome()
+            .soft
+            .as_ref()
+            .map(|soft| soft.rows().to_owned().into_pyarray(py))
     }
 
     /// Shares of the evidence, n × K: how the base clusterings of every object spread over the clusters.
     fn evidence<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let found = briefly(py, || self.finished.evidence(self.place))?.map_err(|error| raised(py, &error))?;
+        let found = briefly(py, || self.finished.evidence(self.place))?
+            .map_err(|error| raised(py, &error))?;
         Ok(found.into_rows().into_pyarray(py))
     }
 
     /// How the clusters overlap: expected objects, and K × K shares.
     fn relations<'py>(&self, py: Python<'py>, threshold: f64) -> PyResult<Overlaps<'py>> {
-        let found =
-            briefly(py, || self.finished.relations(self.place, threshold))?.map_err(|error| raised(py, &error))?;
+        let found = briefly(py, || self.finished.relations(self.place, threshold))?
+            .map_err(|error| raised(py, &error))?;
         Ok((found.sizes.into_pyarray(py), found.shares.into_pyarray(py)))
     }
 
@@ -249,14 +325,17 @@ impl NativeResult {
         let json = if all {
             self.finished.record.to_json()
         } else {
-            self.finished.record_of(self.place).and_then(|record| record.to_json())
+            self.finished
+                .record_of(self.place)
+                .and_then(|record| record.to_json())
         };
         json.map_err(|error| raised(py, &error))
     }
 
     /// Pairs of objects that draws from the posterior put together, as compressed rows, where the method samples one.
     fn similarity<'py>(&self, py: Python<'py>, least: f64) -> PyResult<Option<Sparse<'py>>> {
-        let found = briefly(py, || self.finished.similarity(self.place, least))?.map_err(|error| raised(py, &error))?;
+        let found = briefly(py, || self.finished.similarity(self.place, least))?
+            .map_err(|error| raised(py, &error))?;
         Ok(found.map(|found| sparse(py, found)))
     }
 
@@ -270,10 +349,18 @@ impl NativeResult {
     ) -> PyResult<String> {
         let choice = choice_of(py, choice)?;
         let held = table.as_ref().map(|table| table.hold(py)).transpose()?;
-        let input = table.as_ref().zip(held.as_ref()).map(|(table, held)| table.input(held));
+        let input = table
+            .as_ref()
+            .zip(held.as_ref())
+            .map(|(table, held)| table.input(held));
         let features = input.as_ref().and_then(partita_app::InputTable::features);
-        let page =
-            briefly(py, || page_of(self.finished.report(self.place, features, choice.as_ref())?, figures.as_deref()))?;
+        let page = briefly(py, || {
+            page_of(
+                self.finished
+                    .report(self.place, features, choice.as_ref())?,
+                figures.as_deref(),
+            )
+        })?;
         page.map_err(|error| raised(py, &error))
     }
 
@@ -287,10 +374,18 @@ impl NativeResult {
         let predictor = predictor.map(str::parse::<Predictor>).transpose();
         let predictor = predictor.map_err(|error| input_error(py, &error.to_string()))?;
         let held = table.as_ref().map(|table| table.hold(py)).transpose()?;
-        let input = table.as_ref().zip(held.as_ref()).map(|(table, held)| table.input(held));
+        let input = table
+            .as_ref()
+            .zip(held.as_ref())
+            .map(|(table, held)| table.input(held));
         let features = input.as_ref().and_then(partita_app::InputTable::features);
-        let model = briefly(py, || self.finished.model(self.place, predictor, features.as_ref()))?;
-        model.and_then(|model| json_text(&model)).map_err(|error| raised(py, &error))
+        let model = briefly(py, || {
+            self.finished
+                .model(self.place, predictor, features.as_ref())
+        })?;
+        model
+            .and_then(|model| json_text(&model))
+            .map_err(|error| raised(py, &error))
     }
 
     /// Writes the folder of a run, of this method or of all of the call, and gives its record.

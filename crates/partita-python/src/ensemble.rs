@@ -35,12 +35,19 @@ impl NativeEnsemble {
     }
 
     pub(crate) fn shared(ensemble: Arc<Ensemble>) -> Self {
-        Self { ensemble, origin: None, truth: None }
+        Self {
+            ensemble,
+            origin: None,
+            truth: None,
+        }
     }
 
     /// With the true classes, where there are some.
     pub(crate) fn with_truth(ensemble: Ensemble, truth: Option<LabelColumn>) -> Self {
-        Self { truth, ..Self::of(ensemble) }
+        Self {
+            truth,
+            ..Self::of(ensemble)
+        }
     }
 
     /// What several files hold together.
@@ -50,7 +57,9 @@ impl NativeEnsemble {
 
     /// The files that it was read from; a name alone where it was made in memory.
     pub(crate) fn inputs(&self) -> Vec<InputFile> {
-        self.origin.as_ref().map_or_else(|| vec![nameless(IN_MEMORY)], |(files, _)| files.clone())
+        self.origin
+            .as_ref()
+            .map_or_else(|| vec![nameless(IN_MEMORY)], |(files, _)| files.clone())
     }
 
     /// The file that it was read from, where that is one; else a name alone.
@@ -78,7 +87,12 @@ fn named(made: Ensemble, objects: Option<Vec<String>>) -> Result<NativeEnsemble,
 
 /// What records say of data that no file holds.
 pub(crate) fn nameless(name: &str) -> InputFile {
-    InputFile { path: name.into(), bytes: None, sha256: None, roles: None }
+    InputFile {
+        path: name.into(),
+        bytes: None,
+        sha256: None,
+        roles: None,
+    }
 }
 
 /// The ensemble of tables of shares; gaps are 0. A text says what does not fit.
@@ -92,10 +106,16 @@ fn soft_ensemble(
     for ((mut table, name), values) in tables.into_iter().zip(names).zip(values) {
         table.mapv_inplace(|share| if share.is_nan() { 0.0 } else { share });
         if values.len() != table.ncols() {
-            return Err(format!("'{name}' has {} clusters, and {} names of clusters", table.ncols(), values.len()));
+            return Err(format!(
+                "'{name}' has {} clusters, and {} names of clusters",
+                table.ncols(),
+                values.len()
+            ));
         }
         let shares = Shares::new(table).map_err(|error| format!("'{name}', {error}"))?;
-        builder.push_soft(name, values, &shares, most).map_err(|error| error.to_string())?;
+        builder
+            .push_soft(name, values, &shares, most)
+            .map_err(|error| error.to_string())?;
     }
     builder.finish().map_err(|error| error.to_string())
 }
@@ -111,9 +131,15 @@ impl NativeEnsemble {
         values: Vec<Option<Vec<String>>>,
         objects: Option<Vec<String>>,
     ) -> PyResult<Self> {
-        if let Some(at) = columns.iter().position(|column| column.len() != columns[0].len()) {
+        if let Some(at) = columns
+            .iter()
+            .position(|column| column.len() != columns[0].len())
+        {
             let (found, expected) = (columns[at].len(), columns[0].len());
-            let what = format!("base clustering '{}' labels {found} objects, '{}' {expected}", names[at], names[0]);
+            let what = format!(
+                "base clustering '{}' labels {found} objects, '{}' {expected}",
+                names[at], names[0]
+            );
             return Err(input_error(py, &what));
         }
         let views = Columns::of(&columns);
@@ -121,7 +147,10 @@ impl NativeEnsemble {
         let made = made.map_err(|refusal| match refusal {
             Refusal::NotALabel { base, row, value } => {
                 let what = "labels are whole numbers from 0, words, or missing (-1, NaN, None)";
-                input_error(py, &format!("base clustering '{base}' has {value} in row {row}; {what}"))
+                input_error(
+                    py,
+                    &format!("base clustering '{base}' has {value} in row {row}; {what}"),
+                )
             }
             Refusal::Ensemble(error) => raised(py, &AppError::from(error)),
         })?;
@@ -138,7 +167,10 @@ impl NativeEnsemble {
         objects: Option<Vec<String>>,
         most: usize,
     ) -> PyResult<Self> {
-        let tables: Vec<Array2<f64>> = tables.iter().map(|table| table.as_array().to_owned()).collect();
+        let tables: Vec<Array2<f64>> = tables
+            .iter()
+            .map(|table| table.as_array().to_owned())
+            .collect();
         let made = briefly(py, || soft_ensemble(tables, names, values, most.max(1)))?;
         let made = made.map_err(|what| input_error(py, &what))?;
         named(made, objects).map_err(|error| raised(py, &AppError::from(error)))
@@ -150,18 +182,31 @@ impl NativeEnsemble {
         let options = read_options(py, options)?;
         let done = run(py, &how, |observer| {
             let of: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
-            let (loaded, roles) = load_ensembles(&of, &options.clone().within(how.budget()), observer)?;
-            let mut files = of.into_iter().map(InputFile::of).collect::<Result<Vec<_>, _>>()?;
-            files.iter_mut().zip(roles).for_each(|(file, roles)| file.roles = Some(roles));
+            let (loaded, roles) =
+                load_ensembles(&of, &options.clone().within(how.budget()), observer)?;
+            let mut files = of
+                .into_iter()
+                .map(InputFile::of)
+                .collect::<Result<Vec<_>, _>>()?;
+            files
+                .iter_mut()
+                .zip(roles)
+                .for_each(|(file, roles)| file.roles = Some(roles));
             Ok((loaded, files))
         })?;
         let (loaded, files) = done.whole()?;
-        Ok(Self { ensemble: Arc::new(loaded.ensemble), origin: Some((files, options)), truth: loaded.truth })
+        Ok(Self {
+            ensemble: Arc::new(loaded.ensemble),
+            origin: Some((files, options)),
+            truth: loaded.truth,
+        })
     }
 
     /// Writes a file, with the true classes where there are some; its ending says which format.
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let written = briefly(py, || files::write_ensemble(&path, &self.ensemble, self.truth.as_ref()))?;
+        let written = briefly(py, || {
+            files::write_ensemble(&path, &self.ensemble, self.truth.as_ref())
+        })?;
         written.map_err(|error| raised(py, &AppError::from(error)))
     }
 
@@ -172,12 +217,20 @@ impl NativeEnsemble {
 
     #[getter]
     fn names(&self) -> Vec<&str> {
-        self.ensemble.bases().iter().map(partita::BaseClustering::name).collect()
+        self.ensemble
+            .bases()
+            .iter()
+            .map(partita::BaseClustering::name)
+            .collect()
     }
 
     #[getter]
     fn clusters(&self) -> Vec<usize> {
-        self.ensemble.bases().iter().map(partita::BaseClustering::clusters).collect()
+        self.ensemble
+            .bases()
+            .iter()
+            .map(partita::BaseClustering::clusters)
+            .collect()
     }
 
     #[getter]
@@ -197,7 +250,10 @@ impl NativeEnsemble {
 
     #[getter]
     fn path(&self) -> Option<&Path> {
-        self.origin.as_ref().and_then(|(files, _)| files.first()).map(|file| &*file.path)
+        self.origin
+            .as_ref()
+            .and_then(|(files, _)| files.first())
+            .map(|file| &*file.path)
     }
 
     #[getter]
@@ -207,7 +263,11 @@ impl NativeEnsemble {
 
     /// Names of the clusters of a base clustering.
     fn values(&self, base: usize) -> Vec<String> {
-        self.ensemble.bases().get(base).map(|base| base.values().to_vec()).unwrap_or_default()
+        self.ensemble
+            .bases()
+            .get(base)
+            .map(|base| base.values().to_vec())
+            .unwrap_or_default()
     }
 
     /// Whether some base clustering is soft.
@@ -218,7 +278,13 @@ impl NativeEnsemble {
 
     /// The shares of the objects in the clusters of a base clustering; none if there is no such base clustering.
     fn shares<'py>(&self, py: Python<'py>, base: usize) -> Option<Bound<'py, PyArray2<f64>>> {
-        (base < self.ensemble.bases().len()).then(|| self.ensemble.base_shares(base).rows().to_owned().into_pyarray(py))
+        (base < self.ensemble.bases().len()).then(|| {
+            self.ensemble
+                .base_shares(base)
+                .rows()
+                .to_owned()
+                .into_pyarray(py)
+        })
     }
 
     /// The same with every object in the cluster of its largest share.
@@ -231,8 +297,14 @@ impl NativeEnsemble {
         let shape = (self.ensemble.objects(), self.ensemble.bases().len());
         let mut matrix = Array2::from_elem(shape, -1);
         for (base, mut column) in matrix.columns_mut().into_iter().enumerate() {
-            let labels = self.ensemble.column(base).map(|label| label.map_or(-1, |label| label as i32));
-            column.iter_mut().zip(labels).for_each(|(cell, label)| *cell = label);
+            let labels = self
+                .ensemble
+                .column(base)
+                .map(|label| label.map_or(-1, |label| label as i32));
+            column
+                .iter_mut()
+                .zip(labels)
+                .for_each(|(cell, label)| *cell = label);
         }
         matrix.into_pyarray(py)
     }

@@ -20,15 +20,25 @@ pub(crate) struct NativeModes(FoundModes);
 
 /// Finds the modes of an ensemble.
 #[pyfunction]
-pub(crate) fn find_modes(py: Python<'_>, ensemble: PyRef<'_, NativeEnsemble>, how: Run) -> PyResult<NativeModes> {
+pub(crate) fn find_modes(
+    py: Python<'_>,
+    ensemble: PyRef<'_, NativeEnsemble>,
+    how: Run,
+) -> PyResult<NativeModes> {
     let (held, input) = (Arc::clone(&ensemble.ensemble), ensemble.input());
-    run(py, &how, |observer| FoundModes::of(held, input, observer))?.whole().map(NativeModes)
+    run(py, &how, |observer| FoundModes::of(held, input, observer))?
+        .whole()
+        .map(NativeModes)
 }
 
 impl NativeModes {
     fn mode(&self, at: usize) -> PyResult<&Mode> {
         let count = self.0.modes.modes.len();
-        self.0.modes.modes.get(at).ok_or_else(|| PyIndexError::new_err(format!("mode {at} of {count}")))
+        self.0
+            .modes
+            .modes
+            .get(at)
+            .ok_or_else(|| PyIndexError::new_err(format!("mode {at} of {count}")))
     }
 }
 
@@ -41,12 +51,22 @@ impl NativeModes {
 
     /// Labels of a mode, n numbers from 0.
     fn labels<'py>(&self, py: Python<'py>, mode: usize) -> PyResult<Bound<'py, PyArray1<i32>>> {
-        let labels: Vec<i32> = self.mode(mode)?.partition.labels().iter().map(|&label| label as i32).collect();
+        let labels: Vec<i32> = self
+            .mode(mode)?
+            .partition
+            .labels()
+            .iter()
+            .map(|&label| label as i32)
+            .collect();
         Ok(labels.into_pyarray(py))
     }
 
     /// The share of a mode's members that give each label, n × K.
-    fn probabilities<'py>(&self, py: Python<'py>, mode: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    fn probabilities<'py>(
+        &self,
+        py: Python<'py>,
+        mode: usize,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         Ok(self.mode(mode)?.soft.rows().to_owned().into_pyarray(py))
     }
 

@@ -20,7 +20,9 @@ pub(crate) fn raised(py: Python<'_>, error: &AppError) -> PyErr {
     let message = error.to_string();
     match cause(error) {
         Cause::Budget(budget) => budget_error(py, &message, budget).unwrap_or_else(|other| other),
-        Cause::Settings(settings) => setting_error(py, &message, settings).unwrap_or_else(|other| other),
+        Cause::Settings(settings) => {
+            setting_error(py, &message, settings).unwrap_or_else(|other| other)
+        }
         Cause::Input => input_error(py, &message),
     }
 }
@@ -28,7 +30,9 @@ pub(crate) fn raised(py: Python<'_>, error: &AppError) -> PyErr {
 /// An input that cannot be used, and the remedy.
 pub(crate) fn input_error(py: Python<'_>, message: &str) -> PyErr {
     // Flags that remedies name are keywords here.
-    let message = message.replace("--common", "common=True").replace("--id", "id=");
+    let message = message
+        .replace("--common", "common=True")
+        .replace("--id", "id=");
     build(py, "InputError", &message, &PyDict::new(py)).unwrap_or_else(|other| other)
 }
 
@@ -39,16 +43,25 @@ pub(crate) fn of_settings(py: Python<'_>, error: &SettingsError) -> PyErr {
 
 /// A panic of ours: a defect, told as such.
 pub(crate) fn defect(panic: &(dyn std::any::Any + Send)) -> PyErr {
-    let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+    let text = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied());
     let text = text.unwrap_or("no message");
-    PyRuntimeError::new_err(format!("this is a defect of partita, please report it: {text}"))
+    PyRuntimeError::new_err(format!(
+        "this is a defect of partita, please report it: {text}"
+    ))
 }
 
 fn cause(error: &AppError) -> Cause<'_> {
     match error {
-        AppError::Budget(budget) | AppError::Generate(GenerateError::Budget(budget)) => Cause::Budget(budget),
+        AppError::Budget(budget) | AppError::Generate(GenerateError::Budget(budget)) => {
+            Cause::Budget(budget)
+        }
         AppError::Settings(settings) => Cause::Settings(settings),
-        AppError::Method(error) | AppError::Consensus { source: error, .. } => cause_of_method(error),
+        AppError::Method(error) | AppError::Consensus { source: error, .. } => {
+            cause_of_method(error)
+        }
         AppError::Select { source, .. } => match source {
             SelectError::Budget(budget) => Cause::Budget(budget),
             SelectError::Settings(settings) => Cause::Settings(settings),
@@ -79,13 +92,19 @@ fn budget_error(py: Python<'_>, message: &str, budget: &BudgetError) -> PyResult
 fn setting_error(py: Python<'_>, message: &str, error: &SettingsError) -> PyResult<PyErr> {
     let values = PyDict::new(py);
     let (name, value) = match error {
-        SettingsError::Unknown { name, called, known } => {
+        SettingsError::Unknown {
+            name,
+            called,
+            known,
+        } => {
             values.set_item("called", *called)?;
             values.set_item("known", known)?;
             (name.as_str(), None)
         }
         SettingsError::Value { name, value, .. } => (name.as_str(), Some(value)),
-        SettingsError::Range { name, value, .. } | SettingsError::Unfit { name, value, .. } => (*name, Some(value)),
+        SettingsError::Range { name, value, .. } | SettingsError::Unfit { name, value, .. } => {
+            (*name, Some(value))
+        }
         _ => ("", None),
     };
     values.set_item("name", name)?;
@@ -93,7 +112,12 @@ fn setting_error(py: Python<'_>, message: &str, error: &SettingsError) -> PyResu
     build(py, "SettingError", message, &values)
 }
 
-fn build(py: Python<'_>, class: &str, message: &str, values: &Bound<'_, PyDict>) -> PyResult<PyErr> {
+fn build(
+    py: Python<'_>,
+    class: &str,
+    message: &str,
+    values: &Bound<'_, PyDict>,
+) -> PyResult<PyErr> {
     let class = py.import("partita._errors")?.getattr(class)?;
     Ok(PyErr::from_value(class.call((message,), Some(values))?))
 }

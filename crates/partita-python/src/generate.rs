@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use partita::generate::{Durable, Recipe};
 use partita::{Clusters, Seed};
 use partita_app::{
-    AppError, InputTable, Observer, json_text, make_ensemble, merge_files, parse_part, preset, recipe_from,
+    AppError, InputTable, Observer, json_text, make_ensemble, merge_files, parse_part, preset,
+    recipe_from,
 };
 use pyo3::prelude::*;
 use serde_json::Value;
@@ -36,7 +37,9 @@ pub(crate) fn recipe(
         value[name] = field;
     }
     let recipe: Recipe = serde_json::from_value(value).map_err(wrong)?;
-    serde_json::to_value(&recipe).map(|value: Value| value.to_string()).map_err(wrong)
+    serde_json::to_value(&recipe)
+        .map(|value: Value| value.to_string())
+        .map_err(wrong)
 }
 
 /// The recipe of a TOML file or of an ensemble as JSON, and the seed that an ensemble was made with.
@@ -67,7 +70,10 @@ pub(crate) fn generate(
 
 /// As `generate`, of a table in a file, which is read by blocks where it would fill half of the memory; `input`, a JSON object, says how.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "those of `generate`, and how the file is read")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "those of `generate`, and how the file is read"
+)]
 pub(crate) fn generate_of_file(
     py: Python<'_>,
     path: PathBuf,
@@ -80,7 +86,9 @@ pub(crate) fn generate_of_file(
 ) -> PyResult<NativeEnsemble> {
     let job = Job::new(py, recipe, seed, part_file, part)?;
     let input = table_input(py, path, input)?;
-    job.make(py, &how, |observer| InputTable::read(&input, how.budget(), job.seed, observer))
+    job.make(py, &how, |observer| {
+        InputTable::read(&input, how.budget(), job.seed, observer)
+    })
 }
 
 /// What is made, and where it is kept while it is.
@@ -92,16 +100,29 @@ struct Job {
 }
 
 impl Job {
-    fn new(py: Python<'_>, recipe: &str, seed: u64, part_file: Option<PathBuf>, part: Option<&str>) -> PyResult<Self> {
+    fn new(
+        py: Python<'_>,
+        recipe: &str,
+        seed: u64,
+        part_file: Option<PathBuf>,
+        part: Option<&str>,
+    ) -> PyResult<Self> {
         let share = part.map(parse_part).transpose();
-        let share = share.map_err(|error| input_error(py, &format!("part={}: {error}", part.unwrap_or_default())))?;
+        let share = share.map_err(|error| {
+            input_error(py, &format!("part={}: {error}", part.unwrap_or_default()))
+        })?;
         let durable = part_file.map(|path| {
             let mut durable = Durable::new(&path);
             durable.resume = path.exists();
             durable.part = share.unwrap_or(durable.part);
             durable
         });
-        Ok(Self { recipe: read_recipe(py, recipe)?, seed: Seed::new(seed), durable, share: share.is_some() })
+        Ok(Self {
+            recipe: read_recipe(py, recipe)?,
+            seed: Seed::new(seed),
+            durable,
+            share: share.is_some(),
+        })
     }
 
     fn make<'a>(
@@ -115,12 +136,20 @@ impl Job {
             if let Some(warning) = table.scale_warning(self.recipe.scale) {
                 observer.warn(&warning);
             }
-            let made = make_ensemble(&table, &self.recipe, self.seed, self.durable.as_ref(), how.budget(), observer)?;
+            let made = make_ensemble(
+                &table,
+                &self.recipe,
+                self.seed,
+                self.durable.as_ref(),
+                how.budget(),
+                observer,
+            )?;
             Ok((made.ensemble, table.label().cloned()))
         })?;
         let (ensemble, truth) = done.whole()?;
         if let (Some(Durable { path, .. }), false) = (&self.durable, self.share) {
-            fs::remove_file(path).map_err(|error| raised(py, &AppError::io(path, "be removed", error)))?;
+            fs::remove_file(path)
+                .map_err(|error| raised(py, &AppError::io(path, "be removed", error)))?;
         }
         Ok(NativeEnsemble::with_truth(ensemble, truth))
     }
@@ -128,10 +157,19 @@ impl Job {
 
 /// One ensemble of part files of one job, or of ensembles, read as `options` say (a JSON object).
 #[pyfunction]
-pub(crate) fn merge(py: Python<'_>, paths: Vec<PathBuf>, options: &str, how: Run) -> PyResult<NativeEnsemble> {
+pub(crate) fn merge(
+    py: Python<'_>,
+    paths: Vec<PathBuf>,
+    options: &str,
+    how: Run,
+) -> PyResult<NativeEnsemble> {
     let options = read_options(py, options)?.within(how.budget());
     let done = run(py, &how, |observer| {
-        merge_files(&paths.iter().map(PathBuf::as_path).collect::<Vec<&Path>>(), &options, observer)
+        merge_files(
+            &paths.iter().map(PathBuf::as_path).collect::<Vec<&Path>>(),
+            &options,
+            observer,
+        )
     });
     done?.whole().map(NativeEnsemble::merged)
 }

@@ -53,7 +53,10 @@ fn _partita(module: &Bound<'_, PyModule>) -> PyResult<()> {
     }
     module.add("__version__", partita_app::VERSION)?;
     module.add("DEFAULT_METHOD", partita_app::methods::DEFAULT)?;
-    module.add("DEFAULT_OF_OWN_CLUSTERS", partita_app::methods::DEFAULT_OF_OWN_CLUSTERS)?;
+    module.add(
+        "DEFAULT_OF_OWN_CLUSTERS",
+        partita_app::methods::DEFAULT_OF_OWN_CLUSTERS,
+    )?;
     module.add_class::<ensemble::NativeEnsemble>()?;
     module.add_class::<tables::NativeTable>()?;
     module.add_class::<consensus::NativeResult>()?;

@@ -14,7 +14,10 @@ pub(crate) fn methods() -> String {
 #[pyfunction]
 pub(crate) fn search_methods(text: &str) -> String {
     let (known, found) = search(text);
-    let known = known.iter().map(|k| json!({ "term": k.term, "methods": k.methods, "note": k.note }));
+    let known = known
+        .iter()
+        .map(|k| json!({ "term": k.term, "methods": k.methods, "note": k.note }));
     let names = found.iter().map(|info| info.name);
-    json!({ "known_as": known.collect::<Vec<_>>(), "methods": names.collect::<Vec<_>>() }).to_string()
+    json!({ "known_as": known.collect::<Vec<_>>(), "methods": names.collect::<Vec<_>>() })
+        .to_string()
 }

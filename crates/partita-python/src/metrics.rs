@@ -36,7 +36,8 @@ pub(crate) fn scores(
 }
 
 fn soft(py: Python<'_>, rows: &PyReadonlyArray2<'_, f64>) -> PyResult<SoftPartition> {
-    SoftPartition::new(rows.as_array().to_owned()).map_err(|error| input_error(py, &error.to_string()))
+    SoftPartition::new(rows.as_array().to_owned())
+        .map_err(|error| input_error(py, &error.to_string()))
 }
 
 /// Jensen–Shannon divergence of two tables of probabilities under the best permutation of clusters.
@@ -64,7 +65,12 @@ pub(crate) fn match_rows<'py>(
 ) -> PyResult<MatchedRows<'py>> {
     let (labels, place, ensemble) = (labels_of(labels), ensemble.source(), &*ensemble.ensemble);
     let done = run(py, &how, |observer| {
-        partita_app::match_rows((place, ensemble), (Path::new("labels"), &labels), common, observer)
+        partita_app::match_rows(
+            (place, ensemble),
+            (Path::new("labels"), &labels),
+            common,
+            observer,
+        )
     });
     let (rows, places) = done?.whole()?;
     let places: Vec<i64> = places.into_iter().map(|place| place as i64).collect();
@@ -99,7 +105,11 @@ impl JudgeAsked<'_> {
 
 /// Mean NMI of labels with the base clusterings.
 #[pyfunction]
-pub(crate) fn anmi(py: Python<'_>, labels: PyReadonlyArray1<'_, i64>, asked: JudgeAsked<'_>) -> PyResult<f64> {
+pub(crate) fn anmi(
+    py: Python<'_>,
+    labels: PyReadonlyArray1<'_, i64>,
+    asked: JudgeAsked<'_>,
+) -> PyResult<f64> {
     let (labels, judge) = (partition(&labels), asked.judge(py)?);
     briefly(py, || judge.anmi(&labels))?.map_err(|error| failed(py, error))
 }
@@ -113,7 +123,9 @@ pub(crate) fn confidence<'py>(
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let (labels, judge) = (partition(&labels), asked.judge(py)?);
     let found = briefly(py, || judge.confidence(&labels))?;
-    found.map(|found| found.into_pyarray(py)).map_err(|error| failed(py, error))
+    found
+        .map(|found| found.into_pyarray(py))
+        .map_err(|error| failed(py, error))
 }
 
 /// The mean NMI of each base clustering with the others, as weights.
@@ -148,9 +160,13 @@ pub(crate) fn co_association<'py>(
 ) -> PyResult<Numbers<'py>> {
     let (ensemble, budget) = (&*ensemble.ensemble, how.budget());
     if let Some(least) = least {
-        let done = run(py, &how, |observer| strong_pairs(ensemble, least, budget, observer))?;
+        let done = run(py, &how, |observer| {
+            strong_pairs(ensemble, least, budget, observer)
+        })?;
         return Ok(Numbers::Sparse(sparse(py, done.whole()?)));
     }
-    let done = run(py, &how, |observer| partita_app::co_association(ensemble, budget, observer))?;
+    let done = run(py, &how, |observer| {
+        partita_app::co_association(ensemble, budget, observer)
+    })?;
     Ok(Numbers::Dense(done.whole()?.into_pyarray(py)))
 }

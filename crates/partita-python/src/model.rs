@@ -22,10 +22,13 @@ pub(crate) struct NativeModel(Arc<dyn Model>);
 #[pyfunction]
 pub(crate) fn read_model(py: Python<'_>, json: &str) -> PyResult<NativeModel> {
     let saved: Result<Value, _> = serde_json::from_str(json);
-    let mut saved = saved.map_err(|error| input_error(py, &format!("this is not JSON: {error}")))?;
+    let mut saved =
+        saved.map_err(|error| input_error(py, &format!("this is not JSON: {error}")))?;
     without_beside(&mut saved);
     let model = partita::load_model(&saved);
-    model.map(NativeModel).map_err(|error| raised(py, &AppError::from(error)))
+    model
+        .map(NativeModel)
+        .map_err(|error| raised(py, &AppError::from(error)))
 }
 
 /// The perplexity of label rows under a saved model, the labels that count, those that are new to the model, and whether it is an upper
@@ -37,17 +40,26 @@ pub(crate) fn perplexity(
     rows: PyRef<'_, NativeEnsemble>,
 ) -> PyResult<(f64, u64, u64, bool)> {
     let saved: Result<Value, _> = serde_json::from_str(json);
-    let mut saved = saved.map_err(|error| input_error(py, &format!("this is not JSON: {error}")))?;
+    let mut saved =
+        saved.map_err(|error| input_error(py, &format!("this is not JSON: {error}")))?;
     without_beside(&mut saved);
     let rows = &*rows.ensemble;
-    let found = briefly(py, || held_out(&saved, rows))?.map_err(|error| raised(py, &AppError::Model(error)))?;
-    Ok((found.perplexity, found.labels, found.unread, found.upper_bound))
+    let found = briefly(py, || held_out(&saved, rows))?
+        .map_err(|error| raised(py, &AppError::Model(error)))?;
+    Ok((
+        found.perplexity,
+        found.labels,
+        found.unread,
+        found.upper_bound,
+    ))
 }
 
 /// Takes out what model files keep beside the model.
 fn without_beside(saved: &mut Value) {
     if let Some(fields) = saved.as_object_mut() {
-        ["reading", "made"].iter().for_each(|beside| drop(fields.remove(*beside)));
+        ["reading", "made"]
+            .iter()
+            .for_each(|beside| drop(fields.remove(*beside)));
     }
 }
 
@@ -69,7 +81,10 @@ impl NativeModel {
         table: Option<PyRef<'_, NativeTable>>,
     ) -> PyResult<Predicted<'py>> {
         let held = table.as_ref().map(|table| table.hold(py)).transpose()?;
-        let input_table = table.as_ref().zip(held.as_ref()).map(|(table, held)| table.input(held));
+        let input_table = table
+            .as_ref()
+            .zip(held.as_ref())
+            .map(|(table, held)| table.input(held));
         let features = input_table.as_ref().and_then(InputTable::features);
         let input = match (&ensemble, features) {
             (Some(ensemble), _) => ModelInput::Labels(&ensemble.ensemble),
@@ -84,6 +99,10 @@ impl NativeModel {
         };
         let found = briefly(py, || Ok((self.0.predict(&input)?, self.0.unread(&input)?)))?;
         let (soft, unread) = found.map_err(|error| raised(py, &AppError::Model(error)))?;
-        Ok((soft.into_rows().into_pyarray(py), unread.values, unread.empty_rows))
+        Ok((
+            soft.into_rows().into_pyarray(py),
+            unread.values,
+            unread.empty_rows,
+        ))
     }
 }

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use partita::files::Manifest;
 use partita_app::{
-    EvaluationInput, Fold, Folded, KeptRows, LabelEnding, NoObserver, PartDone, PartPredictions, PartTask, PlanAsked,
-    PredictionInput, ReadOptions, Stage, UnknownValues, WeightSource, json_text, release_rows,
+    EvaluationInput, Fold, Folded, KeptRows, LabelEnding, NoObserver, PartDone, PartPredictions,
+    PartTask, PlanAsked, PredictionInput, ReadOptions, Stage, UnknownValues, WeightSource,
+    json_text, release_rows,
 };
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -38,11 +39,24 @@ pub(crate) fn write_manifest(
 
 /// What the rows of a fit are asked for: method, settings as JSON, K, seed, source of weights, format of the
 /// files of labels.
-type Asked = (Option<String>, Option<String>, Option<usize>, Option<u64>, Option<String>, String);
+type Asked = (
+    Option<String>,
+    Option<String>,
+    Option<usize>,
+    Option<u64>,
+    Option<String>,
+    String,
+);
 
 /// Folds as far as the sums allow: what comes next, or the record, as JSON.
 #[pyfunction]
-pub(crate) fn fold(py: Python<'_>, manifest: PathBuf, folder: PathBuf, asked: Asked, how: Run) -> PyResult<String> {
+pub(crate) fn fold(
+    py: Python<'_>,
+    manifest: PathBuf,
+    folder: PathBuf,
+    asked: Asked,
+    how: Run,
+) -> PyResult<String> {
     let (method, own, clusters, seed, weights, ending) = asked;
     let settings = own.map(|json| settings(py, &json)).transpose()?;
     let base_weights = weights.map(|source| match source.as_str() {
@@ -50,11 +64,29 @@ pub(crate) fn fold(py: Python<'_>, manifest: PathBuf, folder: PathBuf, asked: As
         _ => WeightSource::File(source.into()),
     });
     let labels = Some(label_ending(&ending));
-    let asked = PlanAsked { method, settings, clusters, seed, base_weights, labels };
-    let fold = Fold { manifest, folder, sums: Vec::new(), asked, report: true, budget: how.budget() };
+    let asked = PlanAsked {
+        method,
+        settings,
+        clusters,
+        seed,
+        base_weights,
+        labels,
+    };
+    let fold = Fold {
+        manifest,
+        folder,
+        sums: Vec::new(),
+        asked,
+        report: true,
+        budget: how.budget(),
+    };
     // A fit that is replayed does not stop halfway.
     let folded = run(py, &how, |_| fold.run(&partita::Silent))?.whole()?;
-    answer(py, folded, |Folded { record, labels }| json!({ "done": true, "labels": labels, "record": record }))
+    answer(
+        py,
+        folded,
+        |Folded { record, labels }| json!({ "done": true, "labels": labels, "record": record }),
+    )
 }
 
 /// The labels of a saved model as far as tasks have made them: what comes next, or what was found, as JSON.
@@ -68,16 +100,31 @@ pub(crate) fn predict_parts(
     how: Run,
 ) -> PyResult<String> {
     let (ending, refuse) = asked;
-    let unknown = if refuse { UnknownValues::Refuse } else { UnknownValues::Missing };
-    let input = PredictionInput { model, input: manifest, read: ReadOptions::default().within(how.budget()), unknown };
-    let predicted =
-        run(py, &how, |observer| input.predict_by_tasks(&folder, label_ending(&ending), observer))?.whole()?;
-    answer(py, predicted, |PartPredictions { found, labels, .. }| {
-        json!({
-            "done": true, "labels": labels, "n": found.rows, "sizes": found.sizes, "mean_certainty": found.mean_certainty,
-            "unknown_values": found.unknown_values, "rows_without_values": found.empty_rows,
-        })
-    })
+    let unknown = if refuse {
+        UnknownValues::Refuse
+    } else {
+        UnknownValues::Missing
+    };
+    let input = PredictionInput {
+        model,
+        input: manifest,
+        read: ReadOptions::default().within(how.budget()),
+        unknown,
+    };
+    let predicted = run(py, &how, |observer| {
+        input.predict_by_tasks(&folder, label_ending(&ending), observer)
+    })?
+    .whole()?;
+    answer(
+        py,
+        predicted,
+        |PartPredictions { found, labels, .. }| {
+            json!({
+                "done": true, "labels": labels, "n": found.rows, "sizes": found.sizes, "mean_certainty": found.mean_certainty,
+                "unknown_values": found.unknown_values, "rows_without_values": found.empty_rows,
+            })
+        },
+    )
 }
 
 /// The scores of labels as far as tasks have counted them: what comes next, or the scores, as JSON.
@@ -89,9 +136,21 @@ pub(crate) fn evaluate_parts(
     folder: PathBuf,
     how: Run,
 ) -> PyResult<String> {
-    let input = EvaluationInput { labels, truth, common: false, read: ReadOptions::default().within(how.budget()) };
-    let scores = run(py, &how, |observer| input.scores_by_tasks(&folder, observer))?.whole()?;
-    answer(py, scores, |scores| json!({ "done": true, "scores": scores }))
+    let input = EvaluationInput {
+        labels,
+        truth,
+        common: false,
+        read: ReadOptions::default().within(how.budget()),
+    };
+    let scores = run(py, &how, |observer| {
+        input.scores_by_tasks(&folder, observer)
+    })?
+    .whole()?;
+    answer(
+        py,
+        scores,
+        |scores| json!({ "done": true, "scores": scores }),
+    )
 }
 
 /// What comes next, or what was found, as JSON.
@@ -116,7 +175,13 @@ fn label_ending(name: &str) -> LabelEnding {
 
 /// Does the task of one part; where its sum is.
 #[pyfunction]
-pub(crate) fn pass_part(py: Python<'_>, manifest: PathBuf, model: PathBuf, part: usize, how: Run) -> PyResult<PathBuf> {
+pub(crate) fn pass_part(
+    py: Python<'_>,
+    manifest: PathBuf,
+    model: PathBuf,
+    part: usize,
+    how: Run,
+) -> PyResult<PathBuf> {
     let task = PartTask {
         manifest,
         model,

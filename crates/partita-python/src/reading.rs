@@ -7,7 +7,10 @@ use partita::Seed;
 use partita::files::sprs::CsMat;
 use partita::files::{LabelColumn, Labels, SparseTable};
 use partita::text::{TextError, TextSettings, tf_idf};
-use partita_app::{AppError, EvaluationInput, InputTable, ReadOptions, TableInput, TakenAs, json_text, score_objects};
+use partita_app::{
+    AppError, EvaluationInput, InputTable, ReadOptions, TableInput, TakenAs, json_text,
+    score_objects,
+};
 use pyo3::prelude::*;
 
 use crate::arguments::{Run, settings};
@@ -16,7 +19,8 @@ use crate::errors::{input_error, of_settings, raised};
 
 /// How files are read: the fields of an experiment's input that are named, as a JSON object.
 pub(crate) fn read_options(py: Python<'_>, json: &str) -> PyResult<ReadOptions> {
-    serde_json::from_str(json).map_err(|error| input_error(py, &format!("how files are read: {error}")))
+    serde_json::from_str(json)
+        .map_err(|error| input_error(py, &format!("how files are read: {error}")))
 }
 
 /// The numbers of a table: n × d, or shape, starts of rows, columns and values of compressed rows.
@@ -26,33 +30,63 @@ pub(crate) enum Numbers<'py> {
     Sparse(Sparse<'py>),
 }
 
-pub(crate) type Sparse<'py> =
-    ((usize, usize), Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
+pub(crate) type Sparse<'py> = (
+    (usize, usize),
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<f64>>,
+);
 
 /// True classes under the name of their column.
 pub(crate) type Classes = (String, Vec<Option<String>>);
 
 /// Numbers, names of the columns, names of the objects and true classes where there are some.
-type Read<'py> = (Numbers<'py>, Vec<String>, Option<Vec<String>>, Option<Classes>);
+type Read<'py> = (
+    Numbers<'py>,
+    Vec<String>,
+    Option<Vec<String>>,
+    Option<Classes>,
+);
 
 /// Compressed rows as NumPy arrays.
 pub(crate) fn sparse(py: Python<'_>, matrix: CsMat<f64>) -> Sparse<'_> {
     let shape = matrix.shape();
     let (starts, columns, values) = matrix.into_raw_storage();
-    let places = |places: Vec<usize>| places.into_iter().map(|at| at as i64).collect::<Vec<i64>>().into_pyarray(py);
-    (shape, places(starts), places(columns), values.into_pyarray(py))
+    let places = |places: Vec<usize>| {
+        places
+            .into_iter()
+            .map(|at| at as i64)
+            .collect::<Vec<i64>>()
+            .into_pyarray(py)
+    };
+    (
+        shape,
+        places(starts),
+        places(columns),
+        values.into_pyarray(py),
+    )
 }
 
 /// A table in a file, and how it is read: a JSON object.
 pub(crate) fn table_input(py: Python<'_>, path: PathBuf, json: &str) -> PyResult<TableInput> {
     let input: Result<TableInput, _> = serde_json::from_str(json);
-    let input = input.map_err(|error| input_error(py, &format!("how the table is read: {error}")))?;
-    Ok(TableInput { file: path, ..input })
+    let input =
+        input.map_err(|error| input_error(py, &format!("how the table is read: {error}")))?;
+    Ok(TableInput {
+        file: path,
+        ..input
+    })
 }
 
 /// Reads a table as the command line does; `input` is a JSON object.
 #[pyfunction]
-pub(crate) fn read_table<'py>(py: Python<'py>, path: PathBuf, input: &str, seed: u64, how: Run) -> PyResult<Read<'py>> {
+pub(crate) fn read_table<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    input: &str,
+    seed: u64,
+    how: Run,
+) -> PyResult<Read<'py>> {
     let input = table_input(py, path, input)?;
     let done = run(py, &how, |observer| {
         // Where a sparse table is read it stays one; one on the disk in groups of rows is read whole.
@@ -65,12 +99,27 @@ pub(crate) fn read_table<'py>(py: Python<'py>, path: PathBuf, input: &str, seed:
     match done.whole()? {
         InputTable::Dense(table) => {
             let values = Numbers::Dense(table.values.into_pyarray(py));
-            Ok((values, table.columns, table.object_names, classes(table.label)))
+            Ok((
+                values,
+                table.columns,
+                table.object_names,
+                classes(table.label),
+            ))
         }
-        InputTable::Sparse(SparseTable { columns, values, object_names, label }) => {
-            Ok((Numbers::Sparse(sparse(py, values)), columns, object_names, classes(label)))
+        InputTable::Sparse(SparseTable {
+            columns,
+            values,
+            object_names,
+            label,
+        }) => Ok((
+            Numbers::Sparse(sparse(py, values)),
+            columns,
+            object_names,
+            classes(label),
+        )),
+        InputTable::Groups(_) | InputTable::View(_) => {
+            Err(input_error(py, "the table is not held in memory"))
         }
-        InputTable::Groups(_) | InputTable::View(_) => Err(input_error(py, "the table is not held in memory")),
     }
 }
 
@@ -85,8 +134,14 @@ pub(crate) fn words_of<'py>(
     settings_json: &str,
     how: Run,
 ) -> PyResult<Words<'py>> {
-    let own: TextSettings = settings(py, settings_json)?.apply().map_err(|error| of_settings(py, &error))?;
-    let texts = || documents.iter().map(|text| text.as_deref().unwrap_or_default());
+    let own: TextSettings = settings(py, settings_json)?
+        .apply()
+        .map_err(|error| of_settings(py, &error))?;
+    let texts = || {
+        documents
+            .iter()
+            .map(|text| text.as_deref().unwrap_or_default())
+    };
     let done = run(py, &how, |observer| {
         tf_idf(texts(), &own, &*observer.begin("documents")).map_err(|error| match error {
             TextError::Stopped { .. } => AppError::nothing_finished(),
@@ -100,10 +155,21 @@ pub(crate) fn words_of<'py>(
 
 /// What a file holds, as JSON: what `partita inspect --json` prints.
 #[pyfunction]
-pub(crate) fn inspect(py: Python<'_>, path: PathBuf, kind: Option<&str>, options: &str, how: Run) -> PyResult<String> {
-    let kind = kind.map(str::parse::<TakenAs>).transpose().map_err(|error| input_error(py, &error))?;
+pub(crate) fn inspect(
+    py: Python<'_>,
+    path: PathBuf,
+    kind: Option<&str>,
+    options: &str,
+    how: Run,
+) -> PyResult<String> {
+    let kind = kind
+        .map(str::parse::<TakenAs>)
+        .transpose()
+        .map_err(|error| input_error(py, &error))?;
     let options = read_options(py, options)?.within(how.budget());
-    let done = run(py, &how, |observer| partita_app::inspect(&path, kind, &options, observer))?;
+    let done = run(py, &how, |observer| {
+        partita_app::inspect(&path, kind, &options, observer)
+    })?;
     json_text(&done.whole()?).map_err(|error| raised(py, &error))
 }
 
@@ -118,7 +184,12 @@ pub(crate) fn evaluate(
     how: Run,
 ) -> PyResult<String> {
     let read = read_options(py, options)?.within(how.budget());
-    let input = EvaluationInput { labels, truth, common, read };
+    let input = EvaluationInput {
+        labels,
+        truth,
+        common,
+        read,
+    };
     let scores = run(py, &how, |observer| input.scores(observer))?.whole()?;
     json_text(&scores).map_err(|error| raised(py, &error))
 }
@@ -127,15 +198,32 @@ pub(crate) fn evaluate(
 pub(crate) type Named = (Option<Vec<String>>, Vec<Option<String>>);
 
 pub(crate) fn labels_of((object_names, values): Named) -> Labels {
-    Labels { object_names, column: LabelColumn { name: "label".into(), values } }
+    Labels {
+        object_names,
+        column: LabelColumn {
+            name: "label".into(),
+            values,
+        },
+    }
 }
 
 /// Every external index of labels in memory as JSON, objects matched by their names where both have some.
 #[pyfunction]
-pub(crate) fn scores_by_name(py: Python<'_>, labels: Named, truth: Named, common: bool, how: Run) -> PyResult<String> {
+pub(crate) fn scores_by_name(
+    py: Python<'_>,
+    labels: Named,
+    truth: Named,
+    common: bool,
+    how: Run,
+) -> PyResult<String> {
     let (found, truth) = (labels_of(labels), labels_of(truth));
     let done = run(py, &how, |observer| {
-        score_objects((Path::new("labels"), found), (Path::new("truth"), truth), common, observer)
+        score_objects(
+            (Path::new("labels"), found),
+            (Path::new("truth"), truth),
+            common,
+            observer,
+        )
     })?;
     json_text(&done.whole()?).map_err(|error| raised(py, &error))
 }

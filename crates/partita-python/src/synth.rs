@@ -17,8 +17,12 @@ pub(crate) fn synth_families() -> String {
 }
 
 /// Points (n × d), the cluster of each (−1 for none), true probabilities of mixtures, names of the columns.
-type Drawn<'py> =
-    (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<i32>>, Option<Bound<'py, PyArray2<f64>>>, Vec<String>);
+type Drawn<'py> = (
+    Bound<'py, PyArray2<f64>>,
+    Bound<'py, PyArray1<i32>>,
+    Option<Bound<'py, PyArray2<f64>>>,
+    Vec<String>,
+);
 
 /// Draws a table; settings are a JSON object.
 #[pyfunction]
@@ -31,10 +35,21 @@ pub(crate) fn synth<'py>(
 ) -> PyResult<Drawn<'py>> {
     let own = settings(py, settings_json)?;
     let own: SynthSettings = own.apply().map_err(|error| of_settings(py, &error))?;
-    let usual = families().find(|known| known.name == family).map_or(1, |known| known.objects);
+    let usual = families()
+        .find(|known| known.name == family)
+        .map_or(1, |known| known.objects);
     let drawn = py.detach(|| synthesise(family, objects.unwrap_or(usual), Seed::new(seed), &own));
     let drawn = drawn.map_err(|error| input_error(py, &error.to_string()))?;
-    let labels: Vec<i32> = drawn.labels.iter().map(|label| label.map_or(-1, |label| label as i32)).collect();
+    let labels: Vec<i32> = drawn
+        .labels
+        .iter()
+        .map(|label| label.map_or(-1, |label| label as i32))
+        .collect();
     let soft = drawn.soft.map(|soft| soft.into_rows().into_pyarray(py));
-    Ok((drawn.values.into_pyarray(py), labels.into_pyarray(py), soft, drawn.columns))
+    Ok((
+        drawn.values.into_pyarray(py),
+        labels.into_pyarray(py),
+        soft,
+        drawn.columns,
+    ))
 }

@@ -23,7 +23,11 @@ pub(crate) struct NativeTable {
 }
 
 /// True classes, one an object.
-fn label_column(py: Python<'_>, truth: Option<Classes>, objects: usize) -> PyResult<Option<LabelColumn>> {
+fn label_column(
+    py: Python<'_>,
+    truth: Option<Classes>,
+    objects: usize,
+) -> PyResult<Option<LabelColumn>> {
     match truth {
         Some((_, values)) if values.len() != objects => {
             let what = format!(
@@ -58,14 +62,24 @@ impl NativeTable {
 
     /// The table as experiments read it.
     pub(crate) fn input<'a>(&self, held: &'a Held<'_>) -> InputTable<'a> {
-        let (columns, object_names, label) = (self.columns.clone(), self.objects.clone(), self.truth.clone());
+        let (columns, object_names, label) = (
+            self.columns.clone(),
+            self.objects.clone(),
+            self.truth.clone(),
+        );
         match held {
-            Held::Dense(array) => {
-                InputTable::View(TableInMemory { columns, values: array.as_array(), object_names, label })
-            }
-            Held::Sparse(values) => {
-                InputTable::Sparse(SparseTable { columns, values: values.clone(), object_names, label })
-            }
+            Held::Dense(array) => InputTable::View(TableInMemory {
+                columns,
+                values: array.as_array(),
+                object_names,
+                label,
+            }),
+            Held::Sparse(values) => InputTable::Sparse(SparseTable {
+                columns,
+                values: values.clone(),
+                object_names,
+                label,
+            }),
         }
     }
 
@@ -87,12 +101,20 @@ impl NativeTable {
     ) -> PyResult<Self> {
         let truth = label_column(py, truth, values.as_array().nrows())?;
         let array: &Bound<'_, numpy::PyArray2<f64>> = &values;
-        Ok(Self { values: Values::Dense(array.clone().into_any().unbind()), columns, objects, truth })
+        Ok(Self {
+            values: Values::Dense(array.clone().into_any().unbind()),
+            columns,
+            objects,
+            truth,
+        })
     }
 
     /// A table of compressed sparse rows.
     #[staticmethod]
-    #[expect(clippy::too_many_arguments, reason = "the parts of a sparse matrix, and names")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the parts of a sparse matrix, and names"
+    )]
     fn sparse(
         py: Python<'_>,
         shape: (usize, usize),
@@ -104,11 +126,20 @@ impl NativeTable {
         truth: Option<Classes>,
     ) -> PyResult<Self> {
         let truth = label_column(py, truth, shape.0)?;
-        let places = |array: &PyReadonlyArray1<'_, i64>| array.as_array().iter().map(|&at| at as usize).collect();
+        let places = |array: &PyReadonlyArray1<'_, i64>| {
+            array.as_array().iter().map(|&at| at as usize).collect()
+        };
         let (starts, columns_of): (Vec<usize>, Vec<usize>) = (places(&indptr), places(&indices));
         let data = data.as_array().to_vec();
         let matrix = CsMat::try_new(shape, starts, columns_of, data);
-        let matrix = matrix.map_err(|(.., error)| input_error(py, &format!("this is not a sparse table: {error}")))?;
-        Ok(Self { values: Values::Sparse(matrix), columns, objects, truth })
+        let matrix = matrix.map_err(|(.., error)| {
+            input_error(py, &format!("this is not a sparse table: {error}"))
+        })?;
+        Ok(Self {
+            values: Values::Sparse(matrix),
+            columns,
+            objects,
+            truth,
+        })
     }
 }

@@ -32,12 +32,30 @@ pub(crate) fn update(
 ) -> PyResult<NativeUpdate> {
     let adding = adding.map(str::parse::<Adding>).transpose();
     let adding = adding.map_err(|error| input_error(py, &format!("adding: {error}")))?;
-    let (old, new) = (ensemble.ensemble.as_ref().clone(), added.ensemble.as_ref().clone());
-    let add = if added.origin.is_some() { added.source().to_owned() } else { "added".into() };
-    let input = UpdateInput { ensemble: ensemble.source().into(), add, adding, overlap, ..UpdateInput::default() };
+    let (old, new) = (
+        ensemble.ensemble.as_ref().clone(),
+        added.ensemble.as_ref().clone(),
+    );
+    let add = if added.origin.is_some() {
+        added.source().to_owned()
+    } else {
+        "added".into()
+    };
+    let input = UpdateInput {
+        ensemble: ensemble.source().into(),
+        add,
+        adding,
+        overlap,
+        ..UpdateInput::default()
+    };
     let before = before.map(|rows| rows.as_array().to_owned());
     let done = run(py, &how, |observer| {
-        let both = UpdatePair { old, old_truth: None, new, new_truth: None };
+        let both = UpdatePair {
+            old,
+            old_truth: None,
+            new,
+            new_truth: None,
+        };
         let updated = input.update_on(&both, before, observer)?;
         if let (Some(path), Some(table)) = (&input.overlap, &updated.overlap) {
             table.write(path).map_err(AppError::from)?;
@@ -67,11 +85,24 @@ impl NativeUpdate {
     /// Labels of all objects, where there was something to go on from.
     fn labels<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<i32>>> {
         let labels = self.updated.consensus.as_ref()?.partition.labels();
-        Some(labels.iter().map(|&label| label as i32).collect::<Vec<i32>>().into_pyarray(py))
+        Some(
+            labels
+                .iter()
+                .map(|&label| label as i32)
+                .collect::<Vec<i32>>()
+                .into_pyarray(py),
+        )
     }
 
     fn certainty<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
-        Some(self.updated.consensus.as_ref()?.certainty.clone().into_pyarray(py))
+        Some(
+            self.updated
+                .consensus
+                .as_ref()?
+                .certainty
+                .clone()
+                .into_pyarray(py),
+        )
     }
 
     fn probabilities<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray2<f64>>> {

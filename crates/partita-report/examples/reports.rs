@@ -11,7 +11,8 @@ use std::time::Instant;
 use partita_coassoc::CoAssociation;
 use partita_core::ndarray::Array2;
 use partita_core::{
-    Clusters, Consensus, Ensemble, EnsembleBuilder, Features, MemoryBudget, Outcome, Partition, Problem, Seed, Silent,
+    Clusters, Consensus, Ensemble, EnsembleBuilder, Features, MemoryBudget, Outcome, Partition,
+    Problem, Seed, Silent,
 };
 use partita_eac::EAC_AVERAGE;
 use partita_files::{ReadOptions, Table, read_table};
@@ -36,14 +37,28 @@ fn main() -> Anything<()> {
         table(folder, &root.join("iris.csv"), "iris", &PCC_KL, 3, 2..=8)?;
     }
     if wanted("digits") {
-        table(folder, &root.join("digits.csv"), "digits", &EAC_AVERAGE, 10, 6..=14)?;
+        table(
+            folder,
+            &root.join("digits.csv"),
+            "digits",
+            &EAC_AVERAGE,
+            10,
+            6..=14,
+        )?;
     }
     for clusters in [26, 60] {
         let name = format!("groups-{clusters}");
         if wanted(&name) {
             let csv = folder.join(format!("{name}.csv"));
             std::fs::write(&csv, groups(clusters))?;
-            table(folder, &csv, &name, &EAC_AVERAGE, clusters, clusters - 3..=clusters + 2)?;
+            table(
+                folder,
+                &csv,
+                &name,
+                &EAC_AVERAGE,
+                clusters,
+                clusters - 3..=clusters + 2,
+            )?;
         }
     }
     if wanted("consensus") {
@@ -73,24 +88,43 @@ fn write(folder: &Path, name: &str, report: &Report<'_>) -> Anything<()> {
         std::fs::write(figures.join(format!("{}.svg", figure.name)), figure.svg)?;
         std::fs::write(figures.join(format!("{}.csv", figure.name)), figure.csv)?;
     }
-    let said = format!("{name}: {:.2} MB, built in {spent:.2} s\n", html.len() as f64 / 1e6);
+    let said = format!(
+        "{name}: {:.2} MB, built in {spent:.2} s\n",
+        html.len() as f64 / 1e6
+    );
     std::io::Write::write_all(&mut std::io::stdout(), said.as_bytes())?;
     Ok(())
 }
 
 fn recipe(clusters: BaseK, runs: usize) -> Recipe {
     let mut recipe = Recipe::default();
-    (recipe.base, recipe.base_k, recipe.subsample) = (vec![BaseSpec::new(BaseKind::KMeans, runs)], clusters, 0.8);
+    (recipe.base, recipe.base_k, recipe.subsample) =
+        (vec![BaseSpec::new(BaseKind::KMeans, runs)], clusters, 0.8);
     recipe
 }
 
 fn made(table: &Table, recipe: &Recipe) -> Anything<Ensemble> {
-    Ok(generate(table.values.view(), recipe, Seed::new(1), MemoryBudget::UNLIMITED, &Silent)?.ensemble)
+    Ok(generate(
+        table.values.view(),
+        recipe,
+        Seed::new(1),
+        MemoryBudget::UNLIMITED,
+        &Silent,
+    )?
+    .ensemble)
 }
 
-fn consensus(method: &dyn Consensus, ensemble: &Ensemble, clusters: usize) -> Anything<(Outcome, Value)> {
+fn consensus(
+    method: &dyn Consensus,
+    ensemble: &Ensemble,
+    clusters: usize,
+) -> Anything<(Outcome, Value)> {
     let begun = Instant::now();
-    let outcome = partita_core::consense(method, &Problem::new(ensemble, Clusters::Exactly(clusters)), &Silent)?;
+    let outcome = partita_core::consense(
+        method,
+        &Problem::new(ensemble, Clusters::Exactly(clusters)),
+        &Silent,
+    )?;
     let record = json!({
         "method": method.info().name, "settings": outcome.settings, "seed": 1, "rounds": outcome.rounds,
         "stopped": outcome.stopped, "seconds": begun.elapsed().as_secs_f64(), "version": env!("CARGO_PKG_VERSION"),
@@ -116,11 +150,22 @@ fn table(
     let truth = table.label.as_ref().map(|label| label.values.clone());
     record["table"] = format!("datasets/{name}.csv").into();
     record["recipe"] = serde_json::to_value(&recipe)?;
-    record["arguments"] =
-        json!(["run", format!("datasets/{name}.csv"), "-k", clusters.to_string(), "-o", "out dir", "--seed", "1"]);
+    record["arguments"] = json!([
+        "run",
+        format!("datasets/{name}.csv"),
+        "-k",
+        clusters.to_string(),
+        "-o",
+        "out dir",
+        "--seed",
+        "1"
+    ]);
     record["experiment"] = json!({ "clusters": clusters });
     if let Some(truth) = &truth {
-        record["scores"] = serde_json::to_value(Scores::of(&outcome.partition, &Partition::from_values(truth))?)?;
+        record["scores"] = serde_json::to_value(Scores::of(
+            &outcome.partition,
+            &Partition::from_values(truth),
+        )?)?;
     }
     let mut report = Report::of(name, record, &outcome, &ensemble);
     report.features = Some(Features::new(&table.columns, table.values.view())?);
@@ -130,7 +175,10 @@ fn table(
     report.methods = vec![(method.info().name.into(), outcome.partition.clone())];
     for other in [&PLURALITY as &dyn Consensus, &EAC_AVERAGE] {
         if other.info().name != method.info().name {
-            report.methods.push((other.info().name.into(), consensus(other, &ensemble, clusters)?.0.partition));
+            report.methods.push((
+                other.info().name.into(),
+                consensus(other, &ensemble, clusters)?.0.partition,
+            ));
         }
     }
     report.labels_file = Some("labels.csv".into());
@@ -142,10 +190,20 @@ fn labels_of_tools(folder: &Path) -> Anything<()> {
     const CELLS: usize = 360;
     let mut rng = Seed::new(5).rng();
     let mut builder = EnsembleBuilder::new(CELLS);
-    for (at, tool) in ["seurat", "scanpy", "sc3", "cidr", "raceid"].into_iter().enumerate() {
+    for (at, tool) in ["seurat", "scanpy", "sc3", "cidr", "raceid"]
+        .into_iter()
+        .enumerate()
+    {
         let wrong = 0.05 + 0.06 * at as f64;
         let label = |cell: usize| {
-            let (known, kind) = (rng.random::<f64>() > 0.04, if rng.random::<f64>() < wrong { cell / 6 } else { cell });
+            let (known, kind) = (
+                rng.random::<f64>() > 0.04,
+                if rng.random::<f64>() < wrong {
+                    cell / 6
+                } else {
+                    cell
+                },
+            );
             known.then(|| format!("{tool} {}", kind % 6))
         };
         builder.push(tool, (0..CELLS).map(label))?;
@@ -153,11 +211,24 @@ fn labels_of_tools(folder: &Path) -> Anything<()> {
     let names = (0..CELLS).map(|cell| format!("AAAC{cell:03}-1")).collect();
     let ensemble = builder.finish()?.with_object_names(names)?;
     let (outcome, mut record) = consensus(&PCC_KL, &ensemble, 6)?;
-    record["arguments"] = json!(["consensus", "cells.csv", "-k", "6", "--truth", "celltype", "-o", "out/"]);
+    record["arguments"] = json!([
+        "consensus",
+        "cells.csv",
+        "-k",
+        "6",
+        "--truth",
+        "celltype",
+        "-o",
+        "out/"
+    ]);
     record["experiment"] = json!({ "clusters": 6 });
-    let truth: Vec<Option<String>> =
-        (0..CELLS).map(|cell| Some(["B", "T", "NK", "DC", "Mono", "pDC"][cell % 6].to_owned())).collect();
-    record["scores"] = serde_json::to_value(Scores::of(&outcome.partition, &Partition::from_values(&truth))?)?;
+    let truth: Vec<Option<String>> = (0..CELLS)
+        .map(|cell| Some(["B", "T", "NK", "DC", "Mono", "pDC"][cell % 6].to_owned()))
+        .collect();
+    record["scores"] = serde_json::to_value(Scores::of(
+        &outcome.partition,
+        &Partition::from_values(&truth),
+    )?)?;
     let mut report = Report::of("cells by pcc-kl", record, &outcome, &ensemble);
     report.truth = Some(&truth);
     report.method = Some(PCC_KL.info());
@@ -173,27 +244,41 @@ fn groups(clusters: usize) -> String {
     for i in 0..12 * clusters {
         let group = i % clusters;
         for centre in centres.row(group) {
-            csv.push_str(&format!("{:.4},", centre + 0.3 * (rng.random::<f64>() + rng.random::<f64>() - 1.0)));
+            csv.push_str(&format!(
+                "{:.4},",
+                centre + 0.3 * (rng.random::<f64>() + rng.random::<f64>() - 1.0)
+            ));
         }
-        csv.push_str(&format!("group {}{}\n", (b'A' + (group % 26) as u8) as char, group / 26));
+        csv.push_str(&format!(
+            "group {}{}\n",
+            (b'A' + (group % 26) as u8) as char,
+            group / 26
+        ));
     }
     csv
 }
 
 /// Consensus clustering in the manner of Monti and others: base clusterings into K clusters for every K tried.
-fn choice(table: &Table, chosen: usize, tried: std::ops::RangeInclusive<usize>) -> Anything<ClusterCurves> {
+fn choice(
+    table: &Table,
+    chosen: usize,
+    tried: std::ops::RangeInclusive<usize>,
+) -> Anything<ClusterCurves> {
     let mut choice = ClusterCurves {
         chosen: Some(chosen),
         objective_name: "mean NMI with the base clusterings".into(),
         ..ClusterCurves::default()
     };
-    choice.reason =
-        format!("{chosen} clusters, as the data were made; the curves show how far the base clusterings agree.");
+    choice.reason = format!(
+        "{chosen} clusters, as the data were made; the curves show how far the base clusterings agree."
+    );
     for clusters in tried {
         let ensemble = made(table, &recipe(clusters.to_string().parse()?, 50))?;
         let counts = CoAssociation::count(&ensemble, MemoryBudget::UNLIMITED, &Silent)?;
         let n = ensemble.objects();
-        let pairs = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).map(|(i, j)| counts.pair(i, j));
+        let pairs = (0..n)
+            .flat_map(|i| (i + 1..n).map(move |j| (i, j)))
+            .map(|(i, j)| counts.pair(i, j));
         let cdf = ConsensusCdf::of(pairs.map(|(c, seen)| f64::from(c) / f64::from(seen)));
         let (outcome, record) = consensus(&EAC_AVERAGE, &ensemble, clusters)?;
         let before = choice.rows.last().and_then(|row: &CurvePoint| row.area);
@@ -230,14 +315,27 @@ fn drawn(folder: &Path, name: &str, n: usize, columns: usize, bases: usize) -> A
     for base in 0..bases {
         let off = centres.mapv(|c| c + rng.random_range(-0.45..0.45));
         let nearest = |row: partita_core::ndarray::ArrayView1<'_, f64>| {
-            let far = |k: usize| row.iter().zip(off.row(k)).map(|(x, c)| (x - c).powi(2)).sum::<f64>();
-            (0..CLUSTERS).min_by(|&a, &b| far(a).total_cmp(&far(b))).map(|k| k as u32)
+            let far = |k: usize| {
+                row.iter()
+                    .zip(off.row(k))
+                    .map(|(x, c)| (x - c).powi(2))
+                    .sum::<f64>()
+            };
+            (0..CLUSTERS)
+                .min_by(|&a, &b| far(a).total_cmp(&far(b)))
+                .map(|k| k as u32)
         };
-        builder.push_clusters(format!("centres-{base}"), values.outer_iter().map(nearest), CLUSTERS)?;
+        builder.push_clusters(
+            format!("centres-{base}"),
+            values.outer_iter().map(nearest),
+            CLUSTERS,
+        )?;
     }
     let ensemble = builder.finish()?;
     let (outcome, record) = consensus(&PLURALITY, &ensemble, CLUSTERS)?;
-    let names: Vec<String> = (0..columns).map(|at| format!("column {at} of a mixture")).collect();
+    let names: Vec<String> = (0..columns)
+        .map(|at| format!("column {at} of a mixture"))
+        .collect();
     let mut report = Report::of(name, record, &outcome, &ensemble);
     report.features = Some(Features::new(&names, values.view())?);
     report.labels_file = Some("labels.csv".into());
@@ -261,11 +359,20 @@ fn hostile(folder: &Path) -> Anything<()> {
     let values = Array2::from_shape_fn((n, 3), |(i, _)| (i % 3) as f64 + 0.4 * rng.random::<f64>());
     let mut builder = EnsembleBuilder::new(n);
     for base in 0..9 {
-        let labels = (0..n)
-            .map(|i| (rng.random::<f64>() > 0.05).then(|| if rng.random::<f64>() < 0.15 { base % 3 } else { i % 3 }));
+        let labels = (0..n).map(|i| {
+            (rng.random::<f64>() > 0.05).then(|| {
+                if rng.random::<f64>() < 0.15 {
+                    base % 3
+                } else {
+                    i % 3
+                }
+            })
+        });
         builder.push(nasty(base), labels)?;
     }
-    let ensemble = builder.finish()?.with_object_names((0..n).map(nasty).collect())?;
+    let ensemble = builder
+        .finish()?
+        .with_object_names((0..n).map(nasty).collect())?;
     let (outcome, mut record) = consensus(&PCC_KL, &ensemble, 3)?;
     record["warnings"] = json!(["<script>fail()</script> is not a name"]);
     record["arguments"] = json!(["run", "it's \"here\" <b>.csv", "-k", "3"]);

@@ -28,11 +28,17 @@ pub(crate) struct Alike {
 
 impl Alike {
     fn of(table: &Contingency) -> Self {
-        Self { nmi: table.nmi(Normalisation::Geometric), ari: table.ari() }
+        Self {
+            nmi: table.nmi(Normalisation::Geometric),
+            ari: table.ari(),
+        }
     }
 
     /// Clusterings that share no object agree on nothing.
-    const NOTHING: Self = Self { nmi: f64::NAN, ari: f64::NAN };
+    const NOTHING: Self = Self {
+        nmi: f64::NAN,
+        ari: f64::NAN,
+    };
 }
 
 /// Agreement of the base clusterings.
@@ -72,27 +78,48 @@ impl Agreement {
         let step = ensemble.objects().div_ceil(limit);
         let some: Vec<u32> = (0..ensemble.objects() as u32).step_by(step).collect();
         let small = ensemble.select(&some, &drawn);
-        let measured = report.counted.as_ref().map_or(ensemble.objects() as u64, Counted::objects);
-        Self { objects: measured, objects_between: some.len(), between: between(&small), with_result, drawn }
+        let measured = report
+            .counted
+            .as_ref()
+            .map_or(ensemble.objects() as u64, Counted::objects);
+        Self {
+            objects: measured,
+            objects_between: some.len(),
+            between: between(&small),
+            with_result,
+            drawn,
+        }
     }
 
     /// Mean NMI of a base clustering drawn with the others drawn.
     pub(crate) fn with_others(&self, at: usize) -> f64 {
         let row = self.between.row(at);
-        let others = row.iter().enumerate().filter(|&(other, alike)| other != at && alike.nmi.is_finite());
-        let (sum, count) = others.fold((0.0, 0.0), |(sum, count), (_, alike)| (sum + alike.nmi, count + 1.0));
+        let others = row
+            .iter()
+            .enumerate()
+            .filter(|&(other, alike)| other != at && alike.nmi.is_finite());
+        let (sum, count) = others.fold((0.0, 0.0), |(sum, count), (_, alike)| {
+            (sum + alike.nmi, count + 1.0)
+        });
         sum / count
     }
 
     /// Diversity: 1 minus the mean NMI of two base clusterings drawn. None for a single one.
     pub(crate) fn diversity(&self) -> Option<f64> {
-        let mean = (0..self.drawn.len()).map(|at| self.with_others(at)).sum::<f64>() / self.drawn.len() as f64;
+        let mean = (0..self.drawn.len())
+            .map(|at| self.with_others(at))
+            .sum::<f64>()
+            / self.drawn.len() as f64;
         mean.is_finite().then_some(1.0 - mean)
     }
 
     /// Mean NMI with the result.
     pub(crate) fn mean(&self) -> f64 {
-        let known = self.with_result.iter().map(|alike| alike.nmi).filter(|nmi| nmi.is_finite());
+        let known = self
+            .with_result
+            .iter()
+            .map(|alike| alike.nmi)
+            .filter(|nmi| nmi.is_finite());
         let (sum, count) = known.fold((0.0, 0.0), |(sum, count), nmi| (sum + nmi, count + 1.0));
         sum / count
     }
@@ -110,7 +137,10 @@ fn thinned(
     }
     let objects = sample(clusters, limit.max(1_000));
     let bases: Vec<u32> = (0..ensemble.bases().len() as u32).collect();
-    let labels = objects.iter().map(|&i| partition.labels()[i as usize]).collect();
+    let labels = objects
+        .iter()
+        .map(|&i| partition.labels()[i as usize])
+        .collect();
     let partition = Partition::new(labels, partition.clusters()).expect("the labels are the same");
     (Some(partition), Some(ensemble.select(&objects, &bases)))
 }
@@ -118,18 +148,31 @@ fn thinned(
 /// The base clusterings to compare with each other: evenly over the range of agreement, as many as time allows.
 fn drawn(with_result: &[Alike], bases: &[BaseClustering]) -> Vec<u32> {
     let mut order: Vec<u32> = (0..bases.len() as u32).collect();
-    let nmi = |u: u32| if with_result[u as usize].nmi.is_finite() { with_result[u as usize].nmi } else { -1.0 };
+    let nmi = |u: u32| {
+        if with_result[u as usize].nmi.is_finite() {
+            with_result[u as usize].nmi
+        } else {
+            -1.0
+        }
+    };
     order.sort_by(|&a, &b| nmi(b).total_cmp(&nmi(a)).then(a.cmp(&b)));
     let clusters = bases.iter().map(BaseClustering::clusters).sum::<usize>() / bases.len();
     let table = clusters * clusters / 4 + 2_000;
-    let most = (4 * VISITS / table).isqrt().clamp(10, DRAWN).min(order.len());
-    (0..most).map(|at| order[at * (order.len() - 1) / (most - 1).max(1)]).collect()
+    let most = (4 * VISITS / table)
+        .isqrt()
+        .clamp(10, DRAWN)
+        .min(order.len());
+    (0..most)
+        .map(|at| order[at * (order.len() - 1) / (most - 1).max(1)])
+        .collect()
 }
 
 fn between(ensemble: &Ensemble) -> Array2<Alike> {
     let bases = ensemble.bases().len();
     let row = |a: usize| -> Vec<Alike> {
-        let pair = |b| Contingency::of_bases(ensemble, a, b).map_or(Alike::NOTHING, |table| Alike::of(&table));
+        let pair = |b| {
+            Contingency::of_bases(ensemble, a, b).map_or(Alike::NOTHING, |table| Alike::of(&table))
+        };
         (0..a).map(pair).collect()
     };
     let rows: Vec<Vec<Alike>> = (0..bases).into_par_iter().map(row).collect();
@@ -148,16 +191,28 @@ mod tests {
     #[test]
     fn the_one_that_disagrees_comes_last() {
         let mut builder = EnsembleBuilder::new(4);
-        builder.push("odd", [Some(0), Some(1), Some(0), Some(1)]).unwrap();
-        builder.push("same", [Some(0), Some(0), Some(1), Some(1)]).unwrap();
-        builder.push("finer", [Some(0), Some(0), Some(1), Some(2)]).unwrap();
+        builder
+            .push("odd", [Some(0), Some(1), Some(0), Some(1)])
+            .unwrap();
+        builder
+            .push("same", [Some(0), Some(0), Some(1), Some(1)])
+            .unwrap();
+        builder
+            .push("finer", [Some(0), Some(0), Some(1), Some(2)])
+            .unwrap();
         let ensemble = builder.finish().unwrap();
         let partition = Partition::new(vec![0, 0, 1, 1], 2).unwrap();
         let report = Report::new("", Value::Null, &partition, &[1.0; 4]);
         let agreement = Agreement::of(&report, &ensemble, &Clusters::of(&report));
         assert_eq!(agreement.drawn, [1, 2, 0]);
-        assert_eq!((agreement.with_result[1].nmi, agreement.with_result[0].nmi), (1.0, 0.0));
-        assert!((agreement.mean() - partita_metrics::anmi(&partition, &ensemble).unwrap()).abs() < 1e-15);
+        assert_eq!(
+            (agreement.with_result[1].nmi, agreement.with_result[0].nmi),
+            (1.0, 0.0)
+        );
+        assert!(
+            (agreement.mean() - partita_metrics::anmi(&partition, &ensemble).unwrap()).abs()
+                < 1e-15
+        );
         assert!(agreement.diversity().unwrap() > 0.4);
         assert_eq!(agreement.between[[0, 1]], agreement.between[[1, 0]]);
     }

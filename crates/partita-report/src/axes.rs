@@ -16,13 +16,20 @@ impl Scale {
     /// A scale over these values with a little margin, or over 0..1 where they have no extent.
     pub(crate) fn over(values: impl Iterator<Item = f64>, from: f64, to: f64, margin: f64) -> Self {
         let finite = values.filter(|x| x.is_finite());
-        let (low, high) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
+        let (low, high) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| {
+            (low.min(x), high.max(x))
+        });
         let (low, high) = match high - low {
             extent if !extent.is_finite() => (0.0, 1.0),
             extent if extent <= 1e-12 * high.abs().max(1e-300) => (low - 0.5, high + 0.5),
             extent => (low - margin * extent, high + margin * extent),
         };
-        Self { low, high, from, to }
+        Self {
+            low,
+            high,
+            from,
+            to,
+        }
     }
 
     /// The pixel of a value.
@@ -34,10 +41,18 @@ impl Scale {
     pub(crate) fn ticks(&self, wanted: usize) -> Vec<f64> {
         let rough = (self.high - self.low) / wanted.max(1) as f64;
         let power = 10f64.powf(rough.log10().floor());
-        let step =
-            [1.0, 2.0, 5.0, 10.0].map(|m| m * power).into_iter().find(|&step| step >= rough * 0.999).unwrap_or(rough);
-        let (first, last) = ((self.low / step - 1e-9).ceil() as i64, (self.high / step + 1e-9).floor() as i64);
-        (first..=last).map(|at| (at as f64 * step * 1e12).round() / 1e12).collect()
+        let step = [1.0, 2.0, 5.0, 10.0]
+            .map(|m| m * power)
+            .into_iter()
+            .find(|&step| step >= rough * 0.999)
+            .unwrap_or(rough);
+        let (first, last) = (
+            (self.low / step - 1e-9).ceil() as i64,
+            (self.high / step + 1e-9).floor() as i64,
+        );
+        (first..=last)
+            .map(|at| (at as f64 * step * 1e12).round() / 1e12)
+            .collect()
     }
 }
 
@@ -52,19 +67,40 @@ pub(crate) struct Frame {
 
 impl Frame {
     pub(crate) fn new(width: f64, height: f64) -> Self {
-        Self { left: 70.0, top: 14.0, right: width - 16.0, bottom: height - 46.0 }
+        Self {
+            left: 70.0,
+            top: 14.0,
+            right: width - 16.0,
+            bottom: height - 46.0,
+        }
     }
 
     pub(crate) fn x(&self, low: f64, high: f64) -> Scale {
-        Scale { low, high, from: self.left, to: self.right }
+        Scale {
+            low,
+            high,
+            from: self.left,
+            to: self.right,
+        }
     }
 
     pub(crate) fn y(&self, low: f64, high: f64) -> Scale {
-        Scale { low, high, from: self.bottom, to: self.top }
+        Scale {
+            low,
+            high,
+            from: self.bottom,
+            to: self.top,
+        }
     }
 
     /// Lines and numbers of the vertical axis, and its name.
-    pub(crate) fn draw_y(&self, svg: &mut Svg, y: &Scale, name: &str, write: impl Fn(f64) -> String) {
+    pub(crate) fn draw_y(
+        &self,
+        svg: &mut Svg,
+        y: &Scale,
+        name: &str,
+        write: impl Fn(f64) -> String,
+    ) {
         for tick in y.ticks(5) {
             let at = y.at(tick);
             svg.line([self.left, at, self.right, at], "g");
@@ -77,10 +113,23 @@ impl Frame {
     pub(crate) fn draw_x(&self, svg: &mut Svg, x: &Scale, name: &str, ticks: &[f64]) {
         svg.line([self.left, self.bottom, self.right, self.bottom], "ax");
         for &tick in ticks {
-            svg.line([x.at(tick), self.bottom, x.at(tick), self.bottom + 4.0], "ax");
-            svg.text([x.at(tick), self.bottom + 18.0], "m", "middle", &short(tick));
+            svg.line(
+                [x.at(tick), self.bottom, x.at(tick), self.bottom + 4.0],
+                "ax",
+            );
+            svg.text(
+                [x.at(tick), self.bottom + 18.0],
+                "m",
+                "middle",
+                &short(tick),
+            );
         }
-        svg.text([0.5 * (self.left + self.right), self.bottom + 38.0], "m", "middle", name);
+        svg.text(
+            [0.5 * (self.left + self.right), self.bottom + 38.0],
+            "m",
+            "middle",
+            name,
+        );
     }
 }
 
@@ -106,16 +155,32 @@ mod tests {
 
     #[test]
     fn ticks_are_round_and_inside() {
-        let scale = Scale { low: 0.0, high: 1.0, from: 0.0, to: 100.0 };
+        let scale = Scale {
+            low: 0.0,
+            high: 1.0,
+            from: 0.0,
+            to: 100.0,
+        };
         assert_eq!(scale.ticks(5), [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]);
         assert_eq!(scale.at(0.25), 25.0);
-        assert_eq!(Scale { low: -3.0, high: 12.0, ..scale }.ticks(4), [0.0, 5.0, 10.0]);
+        assert_eq!(
+            Scale {
+                low: -3.0,
+                high: 12.0,
+                ..scale
+            }
+            .ticks(4),
+            [0.0, 5.0, 10.0]
+        );
         assert_eq!(Scale::over([2.0, 2.0].into_iter(), 0.0, 1.0, 0.1).low, 1.5);
         assert_eq!(Scale::over(std::iter::empty(), 0.0, 1.0, 0.1).high, 1.0);
     }
 
     #[test]
     fn lines_break_where_numbers_are_missing() {
-        assert_eq!(polyline([(0.0, 1.0), (1.0, f64::NAN), (2.0, 3.0), (3.0, 3.5)].into_iter()), "M0 1M2 3L3 3.5");
+        assert_eq!(
+            polyline([(0.0, 1.0), (1.0, f64::NAN), (2.0, 3.0), (3.0, 3.5)].into_iter()),
+            "M0 1M2 3L3 3.5"
+        );
     }
 }

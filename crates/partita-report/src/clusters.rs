@@ -50,26 +50,44 @@ impl Clusters {
         live.sort_unstable();
         let of = |k: usize| Cluster::new(k, std::mem::take(&mut members[k]), report.trust());
         let mut shown: Vec<Cluster> = live.into_iter().map(of).collect();
-        counted.into_iter().for_each(|counted| shown.iter_mut().for_each(|cluster| cluster.recount(counted)));
+        counted.into_iter().for_each(|counted| {
+            shown
+                .iter_mut()
+                .for_each(|cluster| cluster.recount(counted))
+        });
         let evidence = report.ensemble.map(|ensemble| {
             let counts: Vec<Vec<u64>> = match counted {
-                Some(counted) => shown.iter().map(|cluster| counted.in_base_clusters(cluster.label).to_vec()).collect(),
-                None => shown.iter().map(|cluster| in_base_clusters(ensemble, &cluster.members)).collect(),
+                Some(counted) => shown
+                    .iter()
+                    .map(|cluster| counted.in_base_clusters(cluster.label).to_vec())
+                    .collect(),
+                None => shown
+                    .iter()
+                    .map(|cluster| in_base_clusters(ensemble, &cluster.members))
+                    .collect(),
             };
             together(&BaseClustering::offsets(ensemble.bases()), &counts)
         });
-        Self { shown, live: found, evidence }
+        Self {
+            shown,
+            live: found,
+            evidence,
+        }
     }
 
     /// Mean co-association within a cluster shown.
     pub(crate) fn cohesion(&self, at: usize) -> Option<f64> {
-        self.evidence.as_ref().map(|evidence| evidence[[at, at]]).filter(|x| x.is_finite())
+        self.evidence
+            .as_ref()
+            .map(|evidence| evidence[[at, at]])
+            .filter(|x| x.is_finite())
     }
 
     /// The other cluster that shares most with a cluster shown, and its mean co-association with it; none if none does.
     pub(crate) fn nearest(&self, at: usize) -> Option<(usize, f64)> {
         let evidence = self.evidence.as_ref()?;
-        let others = (0..self.shown.len()).filter(|&other| other != at && evidence[[at, other]].is_finite());
+        let others =
+            (0..self.shown.len()).filter(|&other| other != at && evidence[[at, other]].is_finite());
         let nearest = others.fold(None, |best: Option<usize>, other| match best {
             Some(best) if evidence[[at, best]] >= evidence[[at, other]] => Some(best),
             _ => Some(other),
@@ -85,8 +103,18 @@ impl Cluster {
         let mean = members.iter().map(|&object| sure(object)).sum::<f64>() / members.len() as f64;
         let last = members.len().saturating_sub(1);
         // The most certain come first, so the lowest tenth is at the end.
-        let at = |share: f64| members.get((share * last as f64).round() as usize).map_or(f64::NAN, |&i| sure(i));
-        Self { label, size: members.len() as u64, deciles: [0.9, 0.5, 0.1].map(at), members, mean }
+        let at = |share: f64| {
+            members
+                .get((share * last as f64).round() as usize)
+                .map_or(f64::NAN, |&i| sure(i))
+        };
+        Self {
+            label,
+            size: members.len() as u64,
+            deciles: [0.9, 0.5, 0.1].map(at),
+            members,
+            mean,
+        }
     }
 
     /// Takes from counts of all objects what members that are a sample only estimate.
@@ -107,7 +135,8 @@ fn in_base_clusters(ensemble: &Ensemble, group: &[u32]) -> Vec<u64> {
     let (offsets, bases) = (ensemble.offsets(), ensemble.bases().len());
     let mut inside = vec![0; offsets[bases]];
     for &object in group {
-        let labels = (0..bases).filter_map(|u| Some(offsets[u] + ensemble.label(object as usize, u)?));
+        let labels =
+            (0..bases).filter_map(|u| Some(offsets[u] + ensemble.label(object as usize, u)?));
         labels.for_each(|j| inside[j] += 1);
     }
     inside
@@ -119,28 +148,53 @@ fn in_base_clusters(ensemble: &Ensemble, group: &[u32]) -> Vec<u64> {
 /// # Cost
 /// O(G² ΣJ): no pair of objects is looked at.
 fn together(offsets: &[usize], counts: &[Vec<u64>]) -> Array2<f64> {
-    let sums = |inside: &Vec<u64>| offsets.windows(2).map(|u| inside[u[0]..u[1]].iter().sum()).collect();
+    let sums = |inside: &Vec<u64>| {
+        offsets
+            .windows(2)
+            .map(|u| inside[u[0]..u[1]].iter().sum())
+            .collect()
+    };
     let labelled: Vec<Vec<u64>> = counts.iter().map(sums).collect();
     Array2::from_shape_fn((counts.len(), counts.len()), |(a, b)| {
         // Numbers of pairs go beyond 64 bits where there are thousands of millions of objects.
-        let inner = |x: &[u64], y: &[u64]| x.iter().zip(y).map(|(&x, &y)| u128::from(x) * u128::from(y)).sum::<u128>();
-        let (mut c, mut n) = (inner(&counts[a], &counts[b]), inner(&labelled[a], &labelled[b]));
+        let inner = |x: &[u64], y: &[u64]| {
+            x.iter()
+                .zip(y)
+                .map(|(&x, &y)| u128::from(x) * u128::from(y))
+                .sum::<u128>()
+        };
+        let (mut c, mut n) = (
+            inner(&counts[a], &counts[b]),
+            inner(&labelled[a], &labelled[b]),
+        );
         if a == b {
             let themselves: u128 = labelled[a].iter().map(|&objects| u128::from(objects)).sum();
             (c, n) = (c - themselves, n - themselves);
         }
-        if n == 0 { f64::NAN } else { c as f64 / n as f64 }
+        if n == 0 {
+            f64::NAN
+        } else {
+            c as f64 / n as f64
+        }
     })
 }
 
 /// At most `limit` objects of the clusters shown, from every cluster in proportion to its size and at least one, and
 /// over the whole range of its certainty; ascending.
 pub(crate) fn sample(clusters: &Clusters, limit: usize) -> Vec<u32> {
-    let all: usize = clusters.shown.iter().map(|cluster| cluster.members.len()).sum();
+    let all: usize = clusters
+        .shown
+        .iter()
+        .map(|cluster| cluster.members.len())
+        .sum();
     let mut taken: Vec<u32> = Vec::new();
     for cluster in &clusters.shown {
         let size = cluster.members.len();
-        let share = if all <= limit { size } else { (size * limit / all).max(1).min(size) };
+        let share = if all <= limit {
+            size
+        } else {
+            (size * limit / all).max(1).min(size)
+        };
         taken.extend((0..share).map(|at| cluster.members[at * size / share]));
     }
     taken.sort_unstable();
@@ -155,8 +209,12 @@ mod tests {
 
     fn ensemble() -> Ensemble {
         let mut builder = EnsembleBuilder::new(5);
-        builder.push("a", [Some(0), Some(0), Some(1), Some(1), Some(1)]).unwrap();
-        builder.push("b", [Some(0), Some(0), Some(0), Some(1), None]).unwrap();
+        builder
+            .push("a", [Some(0), Some(0), Some(1), Some(1), Some(1)])
+            .unwrap();
+        builder
+            .push("b", [Some(0), Some(0), Some(0), Some(1), None])
+            .unwrap();
         builder.finish().unwrap()
     }
 
@@ -171,7 +229,10 @@ mod tests {
         assert_eq!(clusters.shown[1].members, [3, 4, 2]);
         assert_eq!(clusters.shown[1].deciles, [0.2, 0.4, 0.9]);
         // Within {2, 3, 4}: base a 3 of 3, base b 0 of 1. Across: base a 0 of 6, base b 2 of 4.
-        assert_eq!((clusters.cohesion(0), clusters.cohesion(1)), (Some(1.0), Some(0.75)));
+        assert_eq!(
+            (clusters.cohesion(0), clusters.cohesion(1)),
+            (Some(1.0), Some(0.75))
+        );
         assert_eq!(clusters.nearest(0), Some((1, 0.2)));
     }
 

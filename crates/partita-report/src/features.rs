@@ -56,26 +56,51 @@ pub(crate) struct Markers {
 ///
 /// # Cost
 /// O(d n log n + d K) for n objects looked at.
-pub(crate) fn markers(report: &Report<'_>, table: &Features<'_>, clusters: &Clusters, each: usize) -> Option<Markers> {
+pub(crate) fn markers(
+    report: &Report<'_>,
+    table: &Features<'_>,
+    clusters: &Clusters,
+    each: usize,
+) -> Option<Markers> {
     let columns = table.values().ncols();
     if clusters.shown.len() < 2 || columns == 0 {
         return None;
     }
     let objects = sample(clusters, (VALUES / columns).clamp(OBJECTS.0, OBJECTS.1));
     let mut place = vec![usize::MAX; report.partition.clusters()];
-    clusters.shown.iter().enumerate().for_each(|(at, cluster)| place[cluster.label] = at);
-    let groups: Vec<usize> = objects.iter().map(|&i| place[report.partition.labels()[i as usize] as usize]).collect();
+    clusters
+        .shown
+        .iter()
+        .enumerate()
+        .for_each(|(at, cluster)| place[cluster.label] = at);
+    let groups: Vec<usize> = objects
+        .iter()
+        .map(|&i| place[report.partition.labels()[i as usize] as usize])
+        .collect();
     let of_column = |column: usize| {
         let values = table.values();
-        compared(column, values.column(column), &objects, &groups, clusters.shown.len())
+        compared(
+            column,
+            values.column(column),
+            &objects,
+            &groups,
+            clusters.shown.len(),
+        )
     };
-    let mut found: Vec<Marker> = (0..columns).into_par_iter().flat_map_iter(of_column).collect();
+    let mut found: Vec<Marker> = (0..columns)
+        .into_par_iter()
+        .flat_map_iter(of_column)
+        .collect();
     let tests = found.len();
     corrected(&mut found);
     found.retain(|marker| marker.p < LEVEL);
     let clearest = |a: &Marker, b: &Marker| {
-        let by = a.cluster.cmp(&b.cluster).then(b.strength().total_cmp(&a.strength()));
-        by.then(b.d.abs().total_cmp(&a.d.abs())).then(a.column.cmp(&b.column))
+        let by = a
+            .cluster
+            .cmp(&b.cluster)
+            .then(b.strength().total_cmp(&a.strength()));
+        by.then(b.d.abs().total_cmp(&a.d.abs()))
+            .then(a.column.cmp(&b.column))
     };
     found.sort_unstable_by(clearest);
     let mut taken = vec![0; clusters.shown.len()];
@@ -83,7 +108,11 @@ pub(crate) fn markers(report: &Report<'_>, table: &Features<'_>, clusters: &Clus
         taken[marker.cluster] += 1;
         taken[marker.cluster] <= each
     });
-    Some(Markers { found, objects: objects.len(), tests })
+    Some(Markers {
+        found,
+        objects: objects.len(),
+        tests,
+    })
 }
 
 /// Sums of one group of objects.
@@ -127,7 +156,14 @@ fn compared(
     let marker = |(cluster, of): (usize, &Sums)| {
         against_rest(of, n as f64, squares, ties).map(|found| {
             let [inside, outside, d, auc, p] = found;
-            Marker { cluster, column, means: [inside + mean, outside + mean], d, auc, p }
+            Marker {
+                cluster,
+                column,
+                means: [inside + mean, outside + mean],
+                d,
+                auc,
+                p,
+            }
         })
     };
     sums.iter().enumerate().filter_map(marker).collect()
@@ -145,16 +181,29 @@ fn against_rest(of: &Sums, n: f64, squares: f64, ties: f64) -> Option<[f64; 5]> 
         return None;
     }
     let deviation = (spread.max(0.0) / (n - 2.0)).sqrt();
-    let d = if deviation > 0.0 { (mean - rest) / deviation } else { 0.0 };
+    let d = if deviation > 0.0 {
+        (mean - rest) / deviation
+    } else {
+        0.0
+    };
     let u = of.ranks - 0.5 * inside * (inside + 1.0);
     let z = ((u - 0.5 * inside * outside).abs() - 0.5).max(0.0) / variance.sqrt();
-    Some([mean, rest, d, u / (inside * outside), erfc(z / std::f64::consts::SQRT_2)])
+    Some([
+        mean,
+        rest,
+        d,
+        u / (inside * outside),
+        erfc(z / std::f64::consts::SQRT_2),
+    ])
 }
 
 /// Corrects p-values for their number, by Benjamini and Hochberg.
 fn corrected(found: &mut [Marker]) {
     let tests = found.len() as f64;
-    found.sort_unstable_by(|a, b| a.p.total_cmp(&b.p).then((a.cluster, a.column).cmp(&(b.cluster, b.column))));
+    found.sort_unstable_by(|a, b| {
+        a.p.total_cmp(&b.p)
+            .then((a.cluster, a.column).cmp(&(b.cluster, b.column)))
+    });
     let mut least = 1.0f64;
     for (at, marker) in found.iter_mut().enumerate().rev() {
         least = least.min(marker.p * tests / (at + 1) as f64);
@@ -172,11 +221,14 @@ mod tests {
     #[test]
     fn numbers_are_those_of_scipy() {
         // scipy.stats.mannwhitneyu([1, 2, 4, 7], [3, 5, 6, 8, 9, 4], method="asymptotic"): U = 5.5, p = 0.19945761.
-        let values = Array2::from_shape_vec((10, 1), vec![1., 2., 4., 7., 3., 5., 6., 8., 9., 4.]).unwrap();
+        let values =
+            Array2::from_shape_vec((10, 1), vec![1., 2., 4., 7., 3., 5., 6., 8., 9., 4.]).unwrap();
         let objects: Vec<u32> = (0..10).collect();
         let groups = [0, 0, 0, 0, 1, 1, 1, 1, 1, 1];
         let found = compared(0, values.column(0), &objects, &groups, 2);
-        assert!((found[0].auc - 5.5 / 24.0).abs() < 1e-12 && (found[1].auc - 18.5 / 24.0).abs() < 1e-12);
+        assert!(
+            (found[0].auc - 5.5 / 24.0).abs() < 1e-12 && (found[1].auc - 18.5 / 24.0).abs() < 1e-12
+        );
         assert!((found[0].p - 0.199_457_61).abs() < 1e-8, "{}", found[0].p);
         // (3.5 - 35/6) over the pooled deviation √((21 + 185/6) / 8).
         let d = (3.5 - 35.0 / 6.0) / ((21.0 + 161.0 / 6.0) / 8.0f64).sqrt();
@@ -186,12 +238,28 @@ mod tests {
 
     #[test]
     fn benjamini_and_hochberg_correct_for_the_number_of_tests() {
-        let marker = |column, p| Marker { cluster: 0, column, means: [0.0; 2], d: 0.0, auc: 0.5, p };
-        let mut found: Vec<Marker> =
-            [0.04, 0.01, 0.03, 0.5].into_iter().enumerate().map(|(at, p)| marker(at, p)).collect();
+        let marker = |column, p| Marker {
+            cluster: 0,
+            column,
+            means: [0.0; 2],
+            d: 0.0,
+            auc: 0.5,
+            p,
+        };
+        let mut found: Vec<Marker> = [0.04, 0.01, 0.03, 0.5]
+            .into_iter()
+            .enumerate()
+            .map(|(at, p)| marker(at, p))
+            .collect();
         corrected(&mut found);
         let expected = [0.04, 0.16 / 3.0, 0.16 / 3.0, 0.5];
-        assert!(found.iter().zip(expected).all(|(marker, p)| (marker.p - p).abs() < 1e-12), "{found:?}");
+        assert!(
+            found
+                .iter()
+                .zip(expected)
+                .all(|(marker, p)| (marker.p - p).abs() < 1e-12),
+            "{found:?}"
+        );
     }
 
     #[test]
@@ -207,8 +275,17 @@ mod tests {
         let certainty = vec![1.0; n];
         let report = Report::new("", Value::Null, &partition, &certainty);
         let markers = markers(&report, &table, &Clusters::of(&report), 1).unwrap();
-        let found: Vec<(usize, usize)> = markers.found.iter().map(|marker| (marker.cluster, marker.column)).collect();
+        let found: Vec<(usize, usize)> = markers
+            .found
+            .iter()
+            .map(|marker| (marker.cluster, marker.column))
+            .collect();
         assert_eq!((found, markers.tests), (vec![(0, 0), (1, 1), (2, 2)], 18));
-        assert!(markers.found.iter().all(|marker| marker.auc > 0.99 && marker.d > 3.0 && marker.p < 1e-20));
+        assert!(
+            markers
+                .found
+                .iter()
+                .all(|marker| marker.auc > 0.99 && marker.d > 3.0 && marker.p < 1e-20)
+        );
     }
 }

@@ -33,7 +33,9 @@ pub struct MembershipRow<'a> {
 /// However many rows there are, about 100,000 shares are drawn, so that the picture keeps below some 5 MB: a row of many has fewer bars,
 /// and rows for which there are not even 50 bars are left out. The picture says so.
 pub fn membership_rows(rows: &[MembershipRow<'_>], populations: Option<&[String]>) -> String {
-    let Some(first) = rows.first() else { return String::new() };
+    let Some(first) = rows.first() else {
+        return String::new();
+    };
     let order = order(first, populations);
     let (rows, left_out) = drawn(rows);
     let bars_each = (SHARES / columns(rows).max(1)).clamp(FEWEST_BARS, BARS);
@@ -50,13 +52,20 @@ pub fn membership_rows(rows: &[MembershipRow<'_>], populations: Option<&[String]
     if let Some(populations) = populations {
         boundaries(&mut svg, &order, populations, [left, width, bottom]);
     }
-    let mut every = if each > 1 { format!("Every bar is the mean of {each} objects.") } else { String::new() };
+    let mut every = if each > 1 {
+        format!("Every bar is the mean of {each} objects.")
+    } else {
+        String::new()
+    };
     if left_out > 0 {
         let _ = write!(every, " {left_out} further rows are not drawn.");
     }
     svg.text([left, bottom + 34.0], "m", "start", &every);
-    let alt =
-        format!("Shares of {} objects in the clusters of {} runs, in common colours. {every}", order.len(), rows.len());
+    let alt = format!(
+        "Shares of {} objects in the clusters of {} runs, in common colours. {every}",
+        order.len(),
+        rows.len()
+    );
     svg.alone("memberships", "Memberships of aligned runs", alt.trim())
 }
 
@@ -76,16 +85,45 @@ fn columns(rows: &[MembershipRow<'_>]) -> usize {
 fn order(first: &MembershipRow<'_>, populations: Option<&[String]>) -> Vec<usize> {
     let largest = |object: usize| {
         let row = first.shares.row(object);
-        (0..row.len()).fold(0, |best, column| if row[column] > row[best] { column } else { best })
+        (0..row.len()).fold(0, |best, column| {
+            if row[column] > row[best] {
+                column
+            } else {
+                best
+            }
+        })
     };
     let mut order: Vec<usize> = (0..first.shares.nrows()).collect();
-    let key = |object: usize| (populations.map(|populations| &populations[object]), first.colours.get(largest(object)));
-    let share = |object: usize| first.shares.row(object).get(largest(object)).copied().unwrap_or(0.0);
-    order.sort_by(|&a, &b| key(a).cmp(&key(b)).then(share(b).total_cmp(&share(a))).then(a.cmp(&b)));
+    let key = |object: usize| {
+        (
+            populations.map(|populations| &populations[object]),
+            first.colours.get(largest(object)),
+        )
+    };
+    let share = |object: usize| {
+        first
+            .shares
+            .row(object)
+            .get(largest(object))
+            .copied()
+            .unwrap_or(0.0)
+    };
+    order.sort_by(|&a, &b| {
+        key(a)
+            .cmp(&key(b))
+            .then(share(b).total_cmp(&share(a)))
+            .then(a.cmp(&b))
+    });
     order
 }
 
-fn bars(svg: &mut Svg, row: &MembershipRow<'_>, order: &[usize], each: usize, [left, top, width, height]: [f64; 4]) {
+fn bars(
+    svg: &mut Svg,
+    row: &MembershipRow<'_>,
+    order: &[usize],
+    each: usize,
+    [left, top, width, height]: [f64; 4],
+) {
     let unit = width / order.len().max(1) as f64;
     let means = means(row.shares, order, each);
     let mut floor = vec![0.0; means.nrows()];
@@ -94,11 +132,23 @@ fn bars(svg: &mut Svg, row: &MembershipRow<'_>, order: &[usize], each: usize, [l
     for column in columns {
         let mut d = String::new();
         let mut at = left;
-        for ((group, &share), floor) in order.chunks(each).zip(means.column(column)).zip(&mut floor) {
+        for ((group, &share), floor) in order.chunks(each).zip(means.column(column)).zip(&mut floor)
+        {
             let next = at + group.len() as f64 * unit;
             if share > 1e-3 {
-                let (low, high) = (top + height * (1.0 - *floor), top + height * (1.0 - *floor - share));
-                let _ = write!(d, "M{} {}H{}V{}H{}z", n(at), n(low), n(next), n(high), n(at));
+                let (low, high) = (
+                    top + height * (1.0 - *floor),
+                    top + height * (1.0 - *floor - share),
+                );
+                let _ = write!(
+                    d,
+                    "M{} {}H{}V{}H{}z",
+                    n(at),
+                    n(low),
+                    n(next),
+                    n(high),
+                    n(at)
+                );
             }
             *floor += share;
             at = next;
@@ -115,9 +165,14 @@ fn bars(svg: &mut Svg, row: &MembershipRow<'_>, order: &[usize], each: usize, [l
 fn means(shares: ArrayView2<'_, f64>, order: &[usize], each: usize) -> Array2<f64> {
     let mut means = Array2::zeros((order.len().div_ceil(each), shares.ncols()));
     let mut group = vec![0; order.len()];
-    order.iter().enumerate().for_each(|(place, &object)| group[object] = place / each);
+    order
+        .iter()
+        .enumerate()
+        .for_each(|(place, &object)| group[object] = place / each);
     for (row, &group) in shares.outer_iter().zip(&group) {
-        means.row_mut(group).zip_mut_with(&row, |sum, share| *sum += share);
+        means
+            .row_mut(group)
+            .zip_mut_with(&row, |sum, share| *sum += share);
     }
     for (mut sums, group) in means.outer_iter_mut().zip(order.chunks(each)) {
         sums /= group.len() as f64;
@@ -126,13 +181,25 @@ fn means(shares: ArrayView2<'_, f64>, order: &[usize], each: usize) -> Array2<f6
 }
 
 /// Where populations end, and what they are called.
-fn boundaries(svg: &mut Svg, order: &[usize], populations: &[String], [left, width, bottom]: [f64; 3]) {
+fn boundaries(
+    svg: &mut Svg,
+    order: &[usize],
+    populations: &[String],
+    [left, width, bottom]: [f64; 3],
+) {
     let unit = width / order.len().max(1) as f64;
     let (mut begin, mut free) = (0, f64::NEG_INFINITY);
     while begin < order.len() {
         let name = &populations[order[begin]];
-        let end = begin + order[begin..].iter().take_while(|&&object| populations[object] == *name).count();
-        let (from, middle) = (left + begin as f64 * unit, left + 0.5 * (begin + end) as f64 * unit);
+        let end = begin
+            + order[begin..]
+                .iter()
+                .take_while(|&&object| populations[object] == *name)
+                .count();
+        let (from, middle) = (
+            left + begin as f64 * unit,
+            left + 0.5 * (begin + end) as f64 * unit,
+        );
         svg.line([from, 16.0, from, bottom], "ax");
         if middle - free >= 48.0 {
             svg.text([middle, bottom + 14.0], "m", "middle", &cut(name, 12));
@@ -157,12 +224,30 @@ mod tests {
     #[test]
     fn however_many_rows_the_picture_stays_small_and_says_what_it_leaves_out() {
         let (table, colours) = (shares(6000, 10), (0..10).collect::<Vec<_>>());
-        let row = |at: usize| MembershipRow { title: format!("run {at}"), shares: table.view(), colours: &colours };
-        for (runs, each, left_out) in [(3, 9, None), (200, 120, None), (260, 120, Some("60 further rows"))] {
+        let row = |at: usize| MembershipRow {
+            title: format!("run {at}"),
+            shares: table.view(),
+            colours: &colours,
+        };
+        for (runs, each, left_out) in [
+            (3, 9, None),
+            (200, 120, None),
+            (260, 120, Some("60 further rows")),
+        ] {
             let drawn = membership_rows(&(0..runs).map(row).collect::<Vec<_>>(), None);
-            assert!(drawn.len() < 5_000_000, "{runs} runs: {} bytes", drawn.len());
-            assert!(drawn.contains(&format!("Every bar is the mean of {each} objects.")), "{runs} runs");
-            assert_eq!(drawn.contains("further rows are not drawn"), left_out.is_some());
+            assert!(
+                drawn.len() < 5_000_000,
+                "{runs} runs: {} bytes",
+                drawn.len()
+            );
+            assert!(
+                drawn.contains(&format!("Every bar is the mean of {each} objects.")),
+                "{runs} runs"
+            );
+            assert_eq!(
+                drawn.contains("further rows are not drawn"),
+                left_out.is_some()
+            );
             assert!(left_out.is_none_or(|text| drawn.contains(text)));
             assert_eq!(drawn.matches("run 199").count(), usize::from(runs >= 200));
         }

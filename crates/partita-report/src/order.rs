@@ -28,7 +28,11 @@ impl Order {
             return order;
         }
         let sequence = sequence(clusters);
-        let place = if report.n() <= ALL_PAIRS { by_vat(ensemble) } else { None };
+        let place = if report.n() <= ALL_PAIRS {
+            by_vat(ensemble)
+        } else {
+            None
+        };
         let place = place.unwrap_or_else(|| by_affinity(ensemble, clusters, &sequence));
         let (mut objects, mut runs) = (Vec::with_capacity(report.n()), Vec::new());
         for at in sequence {
@@ -37,37 +41,70 @@ impl Order {
             objects.extend(members);
             runs.push((at, objects.len()));
         }
-        Self { objects, runs, of_tree: false }
+        Self {
+            objects,
+            runs,
+            of_tree: false,
+        }
     }
 }
 
 /// The order of the tree's leaves, where every cluster stands together in it.
 fn of_tree(report: &Report<'_>, clusters: &Clusters) -> Option<Order> {
-    let tree = report.dendrogram.filter(|_| clusters.shown.len() == clusters.live)?;
+    let tree = report
+        .dendrogram
+        .filter(|_| clusters.shown.len() == clusters.live)?;
     let objects = leaf_order(tree);
     let label = |i: u32| report.partition.labels()[i as usize] as usize;
     let mut runs: Vec<(usize, usize)> = Vec::new();
     for run in objects.chunk_by(|&a, &b| label(a) == label(b)) {
-        let at = clusters.shown.iter().position(|cluster| cluster.label == label(run[0]))?;
+        let at = clusters
+            .shown
+            .iter()
+            .position(|cluster| cluster.label == label(run[0]))?;
         runs.push((at, runs.last().map_or(0, |last| last.1) + run.len()));
     }
-    (runs.len() == clusters.live).then_some(Order { objects, runs, of_tree: true })
+    (runs.len() == clusters.live).then_some(Order {
+        objects,
+        runs,
+        of_tree: true,
+    })
 }
 
 /// The clusters shown, those that share much next to each other.
 fn sequence(clusters: &Clusters) -> Vec<usize> {
     let shown = clusters.shown.len();
-    let Some(evidence) = clusters.evidence.as_ref().filter(|_| shown > 2) else { return (0..shown).collect() };
-    let apart = |a: usize, b: usize| if evidence[[a, b]].is_finite() { 1.0 - evidence[[a, b]] } else { 1.0 };
-    let condensed = (0..shown).flat_map(|a| (a + 1..shown).map(move |b| apart(a, b))).collect();
-    link(condensed, shown, Linkage::Average)
-        .map_or_else(|_| (0..shown).collect(), |tree| leaf_order(&tree).into_iter().map(|at| at as usize).collect())
+    let Some(evidence) = clusters.evidence.as_ref().filter(|_| shown > 2) else {
+        return (0..shown).collect();
+    };
+    let apart = |a: usize, b: usize| {
+        if evidence[[a, b]].is_finite() {
+            1.0 - evidence[[a, b]]
+        } else {
+            1.0
+        }
+    };
+    let condensed = (0..shown)
+        .flat_map(|a| (a + 1..shown).map(move |b| apart(a, b)))
+        .collect();
+    link(condensed, shown, Linkage::Average).map_or_else(
+        |_| (0..shown).collect(),
+        |tree| {
+            leaf_order(&tree)
+                .into_iter()
+                .map(|at| at as usize)
+                .collect()
+        },
+    )
 }
 
 fn by_vat(ensemble: &Ensemble) -> Option<Vec<u64>> {
     let order = vat_order(ensemble, &Silent).ok()?;
     let mut place = vec![0; order.len()];
-    order.iter().enumerate().for_each(|(at, &object)| place[object as usize] = at as u64);
+    order
+        .iter()
+        .enumerate()
+        .for_each(|(at, &object)| place[object as usize] = at as u64);
     Some(place)
 }
 
@@ -84,23 +121,34 @@ fn by_affinity(ensemble: &Ensemble, clusters: &Clusters, sequence: &[usize]) -> 
                     .filter_map(|u| Some(offsets[u] + ensemble.label(i as usize, u)?))
                     .for_each(|j| profile[j] += 1.0);
             }
-            profile.iter_mut().for_each(|x| *x /= members.len().max(1) as f32);
+            profile
+                .iter_mut()
+                .for_each(|x| *x /= members.len().max(1) as f32);
             profile
         })
         .collect();
     let neighbours = ensemble.objects().saturating_mul(bases).saturating_mul(3) <= LOOKUPS;
     let mut place = vec![0; ensemble.objects()];
     for (at, &cluster) in sequence.iter().enumerate() {
-        let before = at.checked_sub(1).filter(|_| neighbours).map(|before| &profiles[before]);
+        let before = at
+            .checked_sub(1)
+            .filter(|_| neighbours)
+            .map(|before| &profiles[before]);
         let after = profiles.get(at + 1).filter(|_| neighbours);
         for &i in &clusters.shown[cluster].members {
             let with = |profile: &Vec<f32>| -> f32 {
-                (0..bases).filter_map(|u| Some(profile[offsets[u] + ensemble.label(i as usize, u)?])).sum()
+                (0..bases)
+                    .filter_map(|u| Some(profile[offsets[u] + ensemble.label(i as usize, u)?]))
+                    .sum()
             };
             let own = with(&profiles[at]);
             let (before, after) = (before.map_or(0.0, with), after.map_or(0.0, with));
             // Largest leaning first: from the cluster before to the one after, the core between.
-            let lean = if before > after { own - before } else { 2.0 * bases as f32 - own + after };
+            let lean = if before > after {
+                own - before
+            } else {
+                2.0 * bases as f32 - own + after
+            };
             place[i as usize] = (f64::from(lean.max(0.0)) * 65_536.0) as u64;
         }
     }
@@ -120,19 +168,33 @@ mod tests {
             let mut builder = EnsembleBuilder::new(n);
             for u in 0..4 {
                 builder
-                    .push("u", labels.iter().enumerate().map(|(i, &l)| Some((l + u32::from(i % 7 == u)) % 3)))
+                    .push(
+                        "u",
+                        labels
+                            .iter()
+                            .enumerate()
+                            .map(|(i, &l)| Some((l + u32::from(i % 7 == u)) % 3)),
+                    )
                     .unwrap();
             }
-            let (ensemble, partition) = (builder.finish().unwrap(), Partition::new(labels.clone(), 3).unwrap());
+            let (ensemble, partition) = (
+                builder.finish().unwrap(),
+                Partition::new(labels.clone(), 3).unwrap(),
+            );
             let certainty = vec![1.0; n];
             let report = Report::new("", Value::Null, &partition, &certainty);
-            let report = Report { ensemble: Some(&ensemble), ..report };
+            let report = Report {
+                ensemble: Some(&ensemble),
+                ..report
+            };
             let order = Order::of(&report, &ensemble, &Clusters::of(&report));
             let mut seen = order.objects.clone();
             seen.sort_unstable();
             assert!(seen.iter().copied().eq(0..n as u32));
             assert_eq!(order.runs.last().unwrap().1, n);
-            let runs = order.objects.chunk_by(|&a, &b| labels[a as usize] == labels[b as usize]);
+            let runs = order
+                .objects
+                .chunk_by(|&a, &b| labels[a as usize] == labels[b as usize]);
             assert_eq!(runs.count(), 3, "{n}");
         }
     }

@@ -9,16 +9,18 @@ use std::fmt::Write as _;
 
 /// Colours of clusters on light ground; yellow is darker than published, to be seen on white.
 const LIGHT: [&str; 30] = [
-    "#0072b2", "#e08e00", "#009e73", "#d55e00", "#b8609a", "#3a9bd9", "#b3a100", "#5b6470", "#6e066e", "#653304",
-    "#28309a", "#980b40", "#8faa8e", "#27534d", "#a89abb", "#5d457b", "#878c49", "#546d32", "#4d47b6", "#20b561",
-    "#a26053", "#834791", "#615201", "#812e64", "#4a2e7e", "#49920f", "#771735", "#ac847c", "#6c9a92", "#5f2e54",
+    "#0072b2", "#e08e00", "#009e73", "#d55e00", "#b8609a", "#3a9bd9", "#b3a100", "#5b6470",
+    "#6e066e", "#653304", "#28309a", "#980b40", "#8faa8e", "#27534d", "#a89abb", "#5d457b",
+    "#878c49", "#546d32", "#4d47b6", "#20b561", "#a26053", "#834791", "#615201", "#812e64",
+    "#4a2e7e", "#49920f", "#771735", "#ac847c", "#6c9a92", "#5f2e54",
 ];
 
 /// Colours of clusters on dark ground.
 const DARK: [&str; 30] = [
-    "#4aa8e8", "#f0ad33", "#2fc79b", "#ff8a4c", "#e39cc6", "#8fd0f7", "#ece24f", "#b9c2cc", "#b158b0", "#a97249",
-    "#6076de", "#df617e", "#ceebcd", "#66938c", "#e8dafd", "#9d83be", "#c7cc88", "#92ad70", "#888bfa", "#7df6a3",
-    "#e89f90", "#c686d5", "#a1914e", "#c86ea5", "#886ec4", "#8cd467", "#bf5b71", "#eec4bb", "#abdad3", "#a26b95",
+    "#4aa8e8", "#f0ad33", "#2fc79b", "#ff8a4c", "#e39cc6", "#8fd0f7", "#ece24f", "#b9c2cc",
+    "#b158b0", "#a97249", "#6076de", "#df617e", "#ceebcd", "#66938c", "#e8dafd", "#9d83be",
+    "#c7cc88", "#92ad70", "#888bfa", "#7df6a3", "#e89f90", "#c686d5", "#a1914e", "#c86ea5",
+    "#886ec4", "#8cd467", "#bf5b71", "#eec4bb", "#abdad3", "#a26b95",
 ];
 
 /// Colours of cluster numbers that differ.
@@ -76,9 +78,13 @@ pub(crate) fn hatch(prefix: &str, cluster: usize) -> Option<String> {
 /// Style of a figure's classes in one theme; every rule starts with `under`.
 fn theme(under: &str, dark: bool) -> String {
     let [ink, soft, line, ground, accent, second] = if dark {
-        ["#e8eaed", "#a9b1bb", "#3c434c", "#1b1f24", "#4aa8e8", "#f0ad33"]
+        [
+            "#e8eaed", "#a9b1bb", "#3c434c", "#1b1f24", "#4aa8e8", "#f0ad33",
+        ]
     } else {
-        ["#1d2126", "#5a636e", "#d5dae0", "#ffffff", "#0072b2", "#c26a00"]
+        [
+            "#1d2126", "#5a636e", "#d5dae0", "#ffffff", "#0072b2", "#c26a00",
+        ]
     };
     let mut css = String::new();
     let mut rule = |name: &str, body: &str| {
@@ -100,7 +106,14 @@ fn theme(under: &str, dark: bool) -> String {
     rule("halo", &format!("stroke:{ground}"));
     rule("on", if dark { "fill:#0d1013" } else { "fill:#ffffff" });
     // Shades are one file for both themes: a brighter blue is seen on dark ground.
-    rule("px", if dark { "filter:brightness(1.55)" } else { "filter:none" });
+    rule(
+        "px",
+        if dark {
+            "filter:brightness(1.55)"
+        } else {
+            "filter:none"
+        },
+    );
     rule("ha", &format!("stroke:{ground};fill:{ground}"));
     for (at, colour) in if dark { DARK } else { LIGHT }.iter().enumerate() {
         rule(&format!("k{at}"), &format!("fill:{colour}"));
@@ -126,9 +139,14 @@ pub(crate) fn alone() -> String {
 
 /// Style of the figures of a page, where `data-theme` on the root may say otherwise. Paper is light.
 pub(crate) fn on_page() -> String {
-    let (light, chosen) = (theme(".fig ", false), theme("[data-theme=dark] .fig ", true));
+    let (light, chosen) = (
+        theme(".fig ", false),
+        theme("[data-theme=dark] .fig ", true),
+    );
     let followed = theme(":root:not([data-theme=light]) .fig ", true);
-    format!("{SHARED}{light}@media screen{{{chosen}}}@media screen and (prefers-color-scheme:dark){{{followed}}}")
+    format!(
+        "{SHARED}{light}@media screen{{{chosen}}}@media screen and (prefers-color-scheme:dark){{{followed}}}"
+    )
 }
 
 #[cfg(test)]
@@ -139,7 +157,11 @@ mod tests {
     fn oklab(hex: &str) -> [f64; 3] {
         let channel = |at: usize| {
             let x = f64::from(u8::from_str_radix(&hex[at..at + 2], 16).unwrap()) / 255.0;
-            if x <= 0.040_45 { x / 12.92 } else { ((x + 0.055) / 1.055).powf(2.4) }
+            if x <= 0.040_45 {
+                x / 12.92
+            } else {
+                ((x + 0.055) / 1.055).powf(2.4)
+            }
         };
         let [r, g, b] = [1, 3, 5].map(channel);
         let l = (0.412_221 * r + 0.536_333 * g + 0.051_446 * b).cbrt();
@@ -158,8 +180,16 @@ mod tests {
             let lab = colours.map(oklab);
             for a in 0..COLOURS {
                 for b in 0..a {
-                    let apart = (0..3).map(|i| (lab[a][i] - lab[b][i]).powi(2)).sum::<f64>().sqrt();
-                    assert!(apart > 0.06, "{} and {} are {apart:.3} apart", colours[a], colours[b]);
+                    let apart = (0..3)
+                        .map(|i| (lab[a][i] - lab[b][i]).powi(2))
+                        .sum::<f64>()
+                        .sqrt();
+                    assert!(
+                        apart > 0.06,
+                        "{} and {} are {apart:.3} apart",
+                        colours[a],
+                        colours[b]
+                    );
                 }
             }
         }

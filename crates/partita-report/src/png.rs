@@ -18,15 +18,22 @@ pub(crate) fn shares(width: usize, values: &[f32], colour: [u8; 3]) -> String {
     let mut rows = Vec::with_capacity(values.len() + height);
     for row in values.chunks(width.max(1)) {
         rows.push(0);
-        rows.extend(row.iter().map(|&share| (255.0 * share.clamp(0.0, 1.0)).round() as u8));
+        rows.extend(
+            row.iter()
+                .map(|&share| (255.0 * share.clamp(0.0, 1.0)).round() as u8),
+        );
     }
     let mut packed = ZlibEncoder::new(Vec::new(), Compression::best());
     packed.write_all(&rows).expect("a vector takes all bytes");
     let packed = packed.finish().expect("a vector takes all bytes");
     let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
-    for (name, data) in
-        [(*b"IHDR", &header), (*b"PLTE", &palette), (*b"tRNS", &opacity), (*b"IDAT", &packed), (*b"IEND", &vec![])]
-    {
+    for (name, data) in [
+        (*b"IHDR", &header),
+        (*b"PLTE", &palette),
+        (*b"tRNS", &opacity),
+        (*b"IDAT", &packed),
+        (*b"IEND", &vec![]),
+    ] {
         chunk(&mut file, name, data);
     }
     STANDARD.encode(&file)
@@ -49,6 +56,9 @@ mod tests {
     #[test]
     fn a_picture_is_a_png() {
         let text = shares(2, &[0.0, 1.0, 0.5, 2.0], [0, 114, 178]);
-        assert!(text.starts_with("iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAMAAA"), "{text}");
+        assert!(
+            text.starts_with("iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAMAAA"),
+            "{text}"
+        );
     }
 }

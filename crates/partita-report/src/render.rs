@@ -25,7 +25,10 @@ pub struct Rendered {
 /// O(n M + n log n) time; larger parts are measured on samples, which the page says.
 pub fn render(report: &Report<'_>) -> Result<Rendered, ReportError> {
     let page = page(report)?;
-    Ok(Rendered { html: page.html(), figures: page.drawn.iter().map(Drawn::file).collect() })
+    Ok(Rendered {
+        html: page.html(),
+        figures: page.drawn.iter().map(Drawn::file).collect(),
+    })
 }
 
 /// The page: one HTML file.
@@ -47,7 +50,14 @@ pub fn figures(report: &Report<'_>) -> Result<Vec<Figure>, ReportError> {
 fn page<'p, 'r>(report: &'p Report<'r>) -> Result<Page<'p, 'r>, ReportError> {
     report.check()?;
     let clusters = Clusters::of(report);
-    let agreement = report.ensemble.map(|ensemble| Agreement::of(report, ensemble, &clusters));
+    let agreement = report
+        .ensemble
+        .map(|ensemble| Agreement::of(report, ensemble, &clusters));
     let drawn = crate::figures::all(report, &clusters, agreement.as_ref());
-    Ok(Page { report, clusters, agreement, drawn })
+    Ok(Page {
+        report,
+        clusters,
+        agreement,
+        drawn,
+    })
 }

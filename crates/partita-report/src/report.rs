@@ -58,7 +58,12 @@ pub struct Answers {
 
 impl<'a> Report<'a> {
     /// A report of labels and how sure they are.
-    pub fn new(title: impl Into<String>, record: Value, partition: &'a Partition, certainty: &'a [f64]) -> Self {
+    pub fn new(
+        title: impl Into<String>,
+        record: Value,
+        partition: &'a Partition,
+        certainty: &'a [f64],
+    ) -> Self {
         Self {
             title: title.into(),
             record,
@@ -81,7 +86,12 @@ impl<'a> Report<'a> {
     }
 
     /// A report of what a method gave back, and of the ensemble it was given.
-    pub fn of(title: impl Into<String>, record: Value, outcome: &'a Outcome, ensemble: &'a Ensemble) -> Self {
+    pub fn of(
+        title: impl Into<String>,
+        record: Value,
+        outcome: &'a Outcome,
+        ensemble: &'a Ensemble,
+    ) -> Self {
         Self {
             soft: outcome.soft.as_ref(),
             dendrogram: outcome.dendrogram.as_ref(),
@@ -103,32 +113,65 @@ impl<'a> Report<'a> {
             ("probabilities", self.soft.map(SoftPartition::objects)),
             ("names", self.objects.map(<[String]>::len)),
             ("base clusterings", self.ensemble.map(Ensemble::objects)),
-            ("table rows", self.features.map(|table| table.values().nrows())),
+            (
+                "table rows",
+                self.features.map(|table| table.values().nrows()),
+            ),
             ("known classes", self.truth.map(<[Option<String>]>::len)),
-            ("leaves of the tree", self.dendrogram.map(Dendrogram::objects)),
+            (
+                "leaves of the tree",
+                self.dendrogram.map(Dendrogram::objects),
+            ),
         ];
         if let Some(counted) = &self.counted {
-            counted.check(self.partition.clusters(), self.ensemble.map_or(&[][..], Ensemble::bases))?;
+            counted.check(
+                self.partition.clusters(),
+                self.ensemble.map_or(&[][..], Ensemble::bases),
+            )?;
         }
-        let looked_at = self.choice.as_ref().and_then(|choice| choice.objects.as_ref());
-        if let Some(&beyond) = looked_at.and_then(|some| some.iter().find(|&&object| object as usize >= objects)) {
-            return Err(ReportError::Sizes { objects, part: "objects looked at", found: beyond as usize + 1 });
+        let looked_at = self
+            .choice
+            .as_ref()
+            .and_then(|choice| choice.objects.as_ref());
+        if let Some(&beyond) =
+            looked_at.and_then(|some| some.iter().find(|&&object| object as usize >= objects))
+        {
+            return Err(ReportError::Sizes {
+                objects,
+                part: "objects looked at",
+                found: beyond as usize + 1,
+            });
         }
         let tracks = self.choice.iter().flat_map(|choice| &choice.partitions);
-        let others = self.methods.iter().map(|(_, partition)| ("labels of other methods", Some(partition.objects())));
+        let others = self
+            .methods
+            .iter()
+            .map(|(_, partition)| ("labels of other methods", Some(partition.objects())));
         for partition in tracks {
             let expected = looked_at.map_or(objects, Vec::len);
             if partition.objects() != expected {
                 let part = "labels for other numbers of clusters";
-                return Err(ReportError::Sizes { objects: expected, part, found: partition.objects() });
+                return Err(ReportError::Sizes {
+                    objects: expected,
+                    part,
+                    found: partition.objects(),
+                });
             }
         }
         for (part, found) in parts.into_iter().chain(others) {
             if let Some(found) = found.filter(|&found| found != objects) {
-                return Err(ReportError::Sizes { objects, part, found });
+                return Err(ReportError::Sizes {
+                    objects,
+                    part,
+                    found,
+                });
             }
         }
-        let shares = self.certainty.iter().enumerate().chain(self.confidence.into_iter().flatten().enumerate());
+        let shares = self
+            .certainty
+            .iter()
+            .enumerate()
+            .chain(self.confidence.into_iter().flatten().enumerate());
         match { shares }.find(|(_, value)| !(0.0..=1.0 + 1e-9).contains(*value)) {
             Some((object, &value)) => Err(ReportError::Certainty { object, value }),
             None => Ok(()),
@@ -142,7 +185,11 @@ impl<'a> Report<'a> {
 
     /// What [`trust`](Self::trust) is called.
     pub(crate) fn trust_name(&self) -> &'static str {
-        if self.confidence.is_some() { "confidence" } else { "certainty" }
+        if self.confidence.is_some() {
+            "confidence"
+        } else {
+            "certainty"
+        }
     }
 
     /// Number of objects that are given one by one.
@@ -152,7 +199,9 @@ impl<'a> Report<'a> {
 
     /// Number of all objects, n.
     pub(crate) fn all(&self) -> u64 {
-        self.counted.as_ref().map_or(self.n() as u64, Counted::objects)
+        self.counted
+            .as_ref()
+            .map_or(self.n() as u64, Counted::objects)
     }
 
     /// Mean of [`trust`](Self::trust) over all objects.
@@ -164,13 +213,18 @@ impl<'a> Report<'a> {
     /// The share of all objects whose trust is at least so many thousandths.
     pub(crate) fn share_from(&self, thousandths: usize) -> f64 {
         let from = thousandths as f64 / 1_000.0;
-        let share = || self.trust().iter().filter(|sure| **sure >= from).count() as f64 / self.n() as f64;
-        self.counted.as_ref().map_or_else(share, |counted| counted.share_from(thousandths))
+        let share =
+            || self.trust().iter().filter(|sure| **sure >= from).count() as f64 / self.n() as f64;
+        self.counted
+            .as_ref()
+            .map_or_else(share, |counted| counted.share_from(thousandths))
     }
 
     /// What to call an object.
     pub(crate) fn name(&self, object: usize) -> String {
-        let names = self.objects.or_else(|| self.ensemble.and_then(Ensemble::object_names));
+        let names = self
+            .objects
+            .or_else(|| self.ensemble.and_then(Ensemble::object_names));
         names.map_or_else(|| object.to_string(), |names| names[object].clone())
     }
 }
@@ -184,19 +238,35 @@ mod tests {
         let partition = Partition::new(vec![0, 1, 1], 2).unwrap();
         let fits = Report::new("", Value::Null, &partition, &[1.0, 0.5, 0.25]);
         assert_eq!(fits.check(), Ok(()));
-        let short = Report { certainty: &[1.0], ..fits.clone() };
+        let short = Report {
+            certainty: &[1.0],
+            ..fits.clone()
+        };
         assert_eq!(
             short.check().unwrap_err().to_string(),
             "the labels are those of 3 objects, but certainties are given for 1"
         );
         let names = ["a".to_owned()];
         assert!(matches!(
-            Report { objects: Some(&names), ..fits.clone() }.check(),
+            Report {
+                objects: Some(&names),
+                ..fits.clone()
+            }
+            .check(),
             Err(ReportError::Sizes { found: 1, .. })
         ));
-        let wild = Report { certainty: &[1.0, f64::NAN, 0.0], ..fits };
-        assert!(matches!(wild.check(), Err(ReportError::Certainty { object: 1, .. })));
+        let wild = Report {
+            certainty: &[1.0, f64::NAN, 0.0],
+            ..fits
+        };
+        assert!(matches!(
+            wild.check(),
+            Err(ReportError::Certainty { object: 1, .. })
+        ));
         let none = Partition::new(vec![], 1).unwrap();
-        assert_eq!(Report::new("", Value::Null, &none, &[]).check(), Err(ReportError::Empty));
+        assert_eq!(
+            Report::new("", Value::Null, &none, &[]).check(),
+            Err(ReportError::Empty)
+        );
     }
 }

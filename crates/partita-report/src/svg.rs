@@ -27,7 +27,11 @@ pub(crate) fn n(x: f64) -> String {
 impl Svg {
     /// An empty drawing.
     pub fn new(width: f64, height: f64) -> Self {
-        Self { width, height, body: String::new() }
+        Self {
+            width,
+            height,
+            body: String::new(),
+        }
     }
 
     /// Its width.
@@ -58,13 +62,19 @@ impl Svg {
     /// A rectangle with these attributes.
     pub fn rect_with(&mut self, [x, y, width, height]: [f64; 4], attributes: &str) {
         let [x, y, width, height] = [x, y, width, height].map(n);
-        let _ = write!(self.body, "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" {attributes}/>");
+        let _ = write!(
+            self.body,
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" {attributes}/>"
+        );
     }
 
     /// A line from one point to another.
     pub fn line(&mut self, [x1, y1, x2, y2]: [f64; 4], class: &str) {
         let [x1, y1, x2, y2] = [x1, y1, x2, y2].map(n);
-        let _ = write!(self.body, "<path d=\"M{x1} {y1}L{x2} {y2}\" class=\"{class}\"/>");
+        let _ = write!(
+            self.body,
+            "<path d=\"M{x1} {y1}L{x2} {y2}\" class=\"{class}\"/>"
+        );
     }
 
     /// A path with these attributes.
@@ -98,7 +108,10 @@ impl Svg {
     /// A marker of a cluster at a place, shorter than [`marker`](Self::marker) where there are thousands.
     pub(crate) fn stamp(&mut self, prefix: &str, cluster: usize, [x, y]: [f64; 2], class: &str) {
         let (x, y, shape) = (n(x), n(y), cluster % palette::SHAPES);
-        let _ = write!(self.body, "<use href=\"#{prefix}-m{shape}\" x=\"{x}\" y=\"{y}\" class=\"{class}\"/>");
+        let _ = write!(
+            self.body,
+            "<use href=\"#{prefix}-m{shape}\" x=\"{x}\" y=\"{y}\" class=\"{class}\"/>"
+        );
     }
 
     /// How many texts there are.
@@ -109,7 +122,10 @@ impl Svg {
     /// Text; `anchor` is start, middle or end.
     pub fn text(&mut self, [x, y]: [f64; 2], class: &str, anchor: &str, text: &str) {
         let (x, y, text) = (n(x), n(y), escape(text));
-        let _ = write!(self.body, "<text x=\"{x}\" y=\"{y}\" class=\"{class}\" text-anchor=\"{anchor}\">{text}</text>");
+        let _ = write!(
+            self.body,
+            "<text x=\"{x}\" y=\"{y}\" class=\"{class}\" text-anchor=\"{anchor}\">{text}</text>"
+        );
     }
 
     /// Text that reads upwards.
@@ -146,10 +162,19 @@ impl Svg {
     /// The drawing as a file of its own.
     pub fn alone(&self, name: &str, title: &str, alt: &str) -> String {
         let [width, height] = [self.width, self.height].map(n);
-        let ground =
-            format!("<style>{}</style><rect width=\"{width}\" height=\"{height}\" class=\"bg\"/>", palette::alone());
-        let inline = self.inline(name, title, alt).replacen("<svg ", "<svg xmlns=\"http://www.w3.org/2000/svg\" ", 1);
-        format!("{}\n", inline.replacen("</desc>", &format!("</desc>{ground}"), 1))
+        let ground = format!(
+            "<style>{}</style><rect width=\"{width}\" height=\"{height}\" class=\"bg\"/>",
+            palette::alone()
+        );
+        let inline = self.inline(name, title, alt).replacen(
+            "<svg ",
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" ",
+            1,
+        );
+        format!(
+            "{}\n",
+            inline.replacen("</desc>", &format!("</desc>{ground}"), 1)
+        )
     }
 }
 
@@ -159,7 +184,10 @@ mod tests {
 
     #[test]
     fn numbers_are_short() {
-        assert_eq!([1.0, -0.001, 2.346, 1e6].map(n), ["1", "0", "2.35", "1000000"]);
+        assert_eq!(
+            [1.0, -0.001, 2.346, 1e6].map(n),
+            ["1", "0", "2.35", "1000000"]
+        );
     }
 
     #[test]
@@ -168,6 +196,9 @@ mod tests {
         svg.text([1.0, 2.0], "t", "start", "<&>");
         let text = svg.alone("x", "A \"title\"", "What it shows");
         assert!(text.starts_with("<svg xmlns="), "{text}");
-        assert!(text.contains("<title id=\"x-t\">A &quot;title&quot;</title>") && text.contains("&lt;&amp;&gt;"));
+        assert!(
+            text.contains("<title id=\"x-t\">A &quot;title&quot;</title>")
+                && text.contains("&lt;&amp;&gt;")
+        );
     }
 }

@@ -22,7 +22,9 @@ pub(crate) fn escape(text: &str) -> String {
 /// A word with a capital at its front, as headings have it.
 pub(crate) fn capital(word: &str) -> String {
     let mut letters = word.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(letters).collect()
+    })
 }
 
 /// At most `limit` characters: the rest gives way to an ellipsis. Marks that turn the direction of writing are taken
@@ -46,17 +48,29 @@ pub(crate) fn named(text: &str, limit: usize) -> String {
     if short.chars().count() == text.chars().count() {
         return escape(&short);
     }
-    format!("<span title=\"{}\">{}</span>", escape(&cut(text, WHOLE)), escape(&short))
+    format!(
+        "<span title=\"{}\">{}</span>",
+        escape(&cut(text, WHOLE)),
+        escape(&short)
+    )
 }
 
 /// JSON that may stand inside a `script` element.
 pub(crate) fn script_json(value: &serde_json::Value) -> String {
-    value.to_string().replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
+    value
+        .to_string()
+        .replace('<', "\\u003c")
+        .replace('\u{2028}', "\\u2028")
+        .replace('\u{2029}', "\\u2029")
 }
 
 /// A field of a CSV line, quoted where it must be.
 pub fn field(text: &str) -> String {
-    if text.contains(['"', ',', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+    if text.contains(['"', ',', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
 }
 
 /// A number with as many digits as a reader can use.
@@ -80,13 +94,21 @@ pub(crate) fn number(x: f64) -> String {
 
 /// A round number beside an axis, without zeros that say nothing.
 pub(crate) fn tick(x: f64) -> String {
-    if x.abs() >= 1000.0 || (x != 0.0 && x.abs() < 1e-4) { number(x) } else { format!("{x}").replace('-', "−") }
+    if x.abs() >= 1000.0 || (x != 0.0 && x.abs() < 1e-4) {
+        number(x)
+    } else {
+        format!("{x}").replace('-', "−")
+    }
 }
 
 /// A whole number, in groups of three.
 pub(crate) fn count(x: i64) -> String {
     let digits = x.unsigned_abs().to_string();
-    let mut grouped = if x < 0 { "−".to_owned() } else { String::new() };
+    let mut grouped = if x < 0 {
+        "−".to_owned()
+    } else {
+        String::new()
+    };
     for (at, digit) in digits.chars().enumerate() {
         if at > 0 && (digits.len() - at).is_multiple_of(3) && digits.len() > 4 {
             grouped.push('\u{202f}');
@@ -124,7 +146,11 @@ pub(crate) fn command(program: &str, words: impl Iterator<Item = String>) -> Str
     let plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%".contains(c);
     words.fold(program.to_owned(), |mut line, word| {
         let quoted = !word.is_empty() && word.chars().all(plain);
-        let word = if quoted { word } else { format!("'{}'", word.replace('\'', "'\\''")) };
+        let word = if quoted {
+            word
+        } else {
+            format!("'{}'", word.replace('\'', "'\\''"))
+        };
         let _ = write!(line, " {word}");
         line
     })
@@ -136,9 +162,15 @@ mod tests {
 
     #[test]
     fn markup_becomes_text() {
-        assert_eq!(escape("<b a='1'>&\"\u{0}"), "&lt;b a=&#39;1&#39;&gt;&amp;&quot; ");
+        assert_eq!(
+            escape("<b a='1'>&\"\u{0}"),
+            "&lt;b a=&#39;1&#39;&gt;&amp;&quot; "
+        );
         assert_eq!(named("<script>", 20), "&lt;script&gt;");
-        assert_eq!(script_json(&serde_json::json!("</script>")), "\"\\u003c/script>\"");
+        assert_eq!(
+            script_json(&serde_json::json!("</script>")),
+            "\"\\u003c/script>\""
+        );
     }
 
     #[test]
@@ -147,21 +179,39 @@ mod tests {
         assert_eq!(cut("né😀uf", 4), "né😀…");
         assert_eq!(cut("a\u{202e}b", 4), "ab");
         let long = named(&"x".repeat(10_000), 12);
-        assert!(long.starts_with("<span title=\"xxx") && long.len() < 400, "{long}");
+        assert!(
+            long.starts_with("<span title=\"xxx") && long.len() < 400,
+            "{long}"
+        );
     }
 
     #[test]
     fn numbers_read_well() {
-        assert_eq!((number(3.0), number(0.12345), number(1234.5)), ("3".into(), "0.123".into(), "1234".into()));
-        assert_eq!((number(0.0004), number(-2.5)), ("4.00e-4".into(), "−2.50".into()));
-        assert_eq!((count(1_234_567), count(1234)), ("1\u{202f}234\u{202f}567".into(), "1234".into()));
-        assert_eq!((percent(1.0), percent(0.9999), percent(0.123)).0, "100\u{202f}%");
+        assert_eq!(
+            (number(3.0), number(0.12345), number(1234.5)),
+            ("3".into(), "0.123".into(), "1234".into())
+        );
+        assert_eq!(
+            (number(0.0004), number(-2.5)),
+            ("4.00e-4".into(), "−2.50".into())
+        );
+        assert_eq!(
+            (count(1_234_567), count(1234)),
+            ("1\u{202f}234\u{202f}567".into(), "1234".into())
+        );
+        assert_eq!(
+            (percent(1.0), percent(0.9999), percent(0.123)).0,
+            "100\u{202f}%"
+        );
         assert_eq!(percent(0.99999), "> 99.9\u{202f}%");
     }
 
     #[test]
     fn commands_can_be_pasted() {
         let words = ["run", "my data.csv", "it's", "-k"].map(String::from);
-        assert_eq!(command("partita", words.into_iter()), r"partita run 'my data.csv' 'it'\''s' -k");
+        assert_eq!(
+            command("partita", words.into_iter()),
+            r"partita run 'my data.csv' 'it'\''s' -k"
+        );
     }
 }

@@ -33,25 +33,45 @@ impl<'a> Tracks<'a> {
     /// # Cost
     /// O(n) a partition.
     pub(crate) fn of(choice: &'a ClusterCurves, result: &Partition) -> Option<Self> {
-        let fits = |partition: &&Partition| partition.clusters() <= CLUSTERS && partition.live_clusters() > 0;
-        let partitions: Vec<&Partition> = choice.partitions.iter().filter(fits).take(NUMBERS).collect();
+        let fits = |partition: &&Partition| {
+            partition.clusters() <= CLUSTERS && partition.live_clusters() > 0
+        };
+        let partitions: Vec<&Partition> = choice
+            .partitions
+            .iter()
+            .filter(fits)
+            .take(NUMBERS)
+            .collect();
         if partitions.len() < 2 {
             return None;
         }
         let objects = choice.objects.as_deref();
-        let of_some = |some: &[u32]| some.iter().map(|&object| result.labels()[object as usize]).collect();
+        let of_some = |some: &[u32]| {
+            some.iter()
+                .map(|&object| result.labels()[object as usize])
+                .collect()
+        };
         let result = match objects {
             None => result.clone(),
             Some(some) => Partition::new(of_some(some), result.clusters()).ok()?,
         };
-        let pairs = partitions.windows(2).map(|pair| Contingency::new(pair[0], pair[1]).ok());
+        let pairs = partitions
+            .windows(2)
+            .map(|pair| Contingency::new(pair[0], pair[1]).ok());
         let tables: Vec<Contingency> = pairs.collect::<Option<_>>()?;
         let (mut colours, mut order): (Vec<Vec<usize>>, Vec<Vec<usize>>) = (Vec::new(), Vec::new());
         let mut next = result.clusters();
         for (at, partition) in partitions.iter().enumerate() {
-            let before = at.checked_sub(1).map(|before| (&tables[before], colours[before].as_slice()));
+            let before = at
+                .checked_sub(1)
+                .map(|before| (&tables[before], colours[before].as_slice()));
             let with_result = Contingency::new(partition, &result).ok()?;
-            let coloured = common(&with_result, before, (partition.clusters(), result.clusters()), &mut next);
+            let coloured = common(
+                &with_result,
+                before,
+                (partition.clusters(), result.clusters()),
+                &mut next,
+            );
             let placed = before.map(|(table, _)| (table, order[at - 1].as_slice()));
             order.push(near_origins(partition, placed));
             colours.push(coloured);
@@ -62,12 +82,23 @@ impl<'a> Tracks<'a> {
             (0, Some(some)) => format!("Of {} objects that were looked at.", some.len()),
             (left, _) => format!("{left} numbers of clusters are left out."),
         };
-        Some(Self { partitions, result, objects, tables, colours, order, left_out })
+        Some(Self {
+            partitions,
+            result,
+            objects,
+            tables,
+            colours,
+            order,
+            left_out,
+        })
     }
 
     /// Clusters that have objects, of every partition.
     pub(crate) fn numbers(&self) -> Vec<usize> {
-        self.partitions.iter().map(|partition| partition.live_clusters()).collect()
+        self.partitions
+            .iter()
+            .map(|partition| partition.live_clusters())
+            .collect()
     }
 }
 
@@ -82,7 +113,12 @@ fn common(
     cells.sort_by(|a, b| b.2.cmp(&a.2).then(a.cmp(b)));
     let mut others: Vec<(usize, usize, u64)> = Vec::new();
     if let Some((table, colours)) = before {
-        others.extend(table.cells().map(|(a, b, objects)| (b, colours[a], objects)).filter(|cell| cell.1 >= known));
+        others.extend(
+            table
+                .cells()
+                .map(|(a, b, objects)| (b, colours[a], objects))
+                .filter(|cell| cell.1 >= known),
+        );
         others.sort_by(|a, b| b.2.cmp(&a.2).then(a.cmp(b)));
     }
     let mut found: Vec<Option<usize>> = vec![None; clusters];
@@ -95,7 +131,10 @@ fn common(
         *next += 1;
         *next - 1
     };
-    found.into_iter().map(|colour| colour.unwrap_or_else(&mut new)).collect()
+    found
+        .into_iter()
+        .map(|colour| colour.unwrap_or_else(&mut new))
+        .collect()
 }
 
 /// Live clusters, those first whose objects come from the first clusters of the partition before.
@@ -109,7 +148,9 @@ fn near_origins(partition: &Partition, before: Option<(&Contingency, &[usize])>)
             pull[b] += place * objects as f64 / sizes[b].max(1) as f64;
         }
     }
-    let mut order: Vec<usize> = (0..sizes.len()).filter(|&cluster| sizes[cluster] > 0).collect();
+    let mut order: Vec<usize> = (0..sizes.len())
+        .filter(|&cluster| sizes[cluster] > 0)
+        .collect();
     order.sort_by(|&a, &b| pull[a].total_cmp(&pull[b]).then(a.cmp(&b)));
     order
 }
@@ -127,24 +168,41 @@ mod tests {
         let two = partition(&[0, 0, 0, 0, 1, 1, 1, 1]);
         let result = partition(&[1, 1, 2, 2, 0, 0, 0, 0]);
         let five = partition(&[0, 0, 1, 1, 2, 3, 4, 4]);
-        let choice = ClusterCurves { partitions: vec![two, result.clone(), five], ..ClusterCurves::default() };
+        let choice = ClusterCurves {
+            partitions: vec![two, result.clone(), five],
+            ..ClusterCurves::default()
+        };
         let tracks = Tracks::of(&choice, &result).unwrap();
         assert_eq!(tracks.colours[1], [0, 1, 2], "the result keeps its own");
-        assert_eq!(tracks.colours[0][1], 0, "the half of the result's cluster 0");
+        assert_eq!(
+            tracks.colours[0][1], 0,
+            "the half of the result's cluster 0"
+        );
         let mut last = tracks.colours[2].clone();
         assert_eq!((last[0], last[1], last[4]), (1, 2, 0));
         last.sort_unstable();
         assert_eq!(last, [0, 1, 2, 3, 4]);
-        assert_eq!(tracks.order[1], [1, 2, 0], "near the clusters they come from");
+        assert_eq!(
+            tracks.order[1],
+            [1, 2, 0],
+            "near the clusters they come from"
+        );
     }
 
     #[test]
     fn a_sample_is_compared_with_the_result_on_the_sample() {
         let result = partition(&[0, 0, 1, 1, 1, 1]);
         let some = vec![partition(&[0, 1, 1]), partition(&[0, 1, 2])];
-        let choice = ClusterCurves { partitions: some, objects: Some(vec![1, 2, 5]), ..ClusterCurves::default() };
+        let choice = ClusterCurves {
+            partitions: some,
+            objects: Some(vec![1, 2, 5]),
+            ..ClusterCurves::default()
+        };
         let tracks = Tracks::of(&choice, &result).unwrap();
-        assert_eq!((tracks.colours[0].as_slice(), tracks.result.labels()), (&[0, 1][..], &[0, 1, 1][..]));
+        assert_eq!(
+            (tracks.colours[0].as_slice(), tracks.result.labels()),
+            (&[0, 1][..], &[0, 1, 1][..])
+        );
         assert_eq!(tracks.left_out, "Of 3 objects that were looked at.");
     }
 }

@@ -41,7 +41,11 @@ impl Interrupt {
 
 impl Monitor for Interrupt {
     fn tick(&self, _done: u64, _total: u64) -> Flow {
-        if self.asked() { Flow::Stop } else { Flow::Continue }
+        if self.asked() {
+            Flow::Stop
+        } else {
+            Flow::Continue
+        }
     }
 }
 
@@ -60,7 +64,11 @@ pub struct Report {
 
 /// Where results lie below the root of the project.
 fn folder(root: &Path, scope: Scope) -> PathBuf {
-    if scope.quick { root.join("target/reproduce-quick") } else { root.join("docs/reproduction") }
+    if scope.quick {
+        root.join("target/reproduce-quick")
+    } else {
+        root.join("docs/reproduction")
+    }
 }
 
 /// Measures what is missing of a study, in `threads` threads with a unit each, and writes its page. `say` is told how far it is.
@@ -79,20 +87,43 @@ pub fn run(
     let (raw_folder, lab) = (folder(root, scope).join("raw"), Lab::new(root, interrupt));
     let raw = Raw::read(&raw_folder, study.name())?;
     let units = study.units(scope);
-    let here: BTreeMap<&str, bool> = units.iter().map(|unit| (&*unit.data, lab.has(&unit.data))).collect();
-    let absent: BTreeSet<&str> =
-        here.iter().filter(|(_, here)| !**here).map(|(name, _)| catalogue_name(name)).collect();
+    let here: BTreeMap<&str, bool> = units
+        .iter()
+        .map(|unit| (&*unit.data, lab.has(&unit.data)))
+        .collect();
+    let absent: BTreeSet<&str> = here
+        .iter()
+        .filter(|(_, here)| !**here)
+        .map(|(name, _)| catalogue_name(name))
+        .collect();
     let absent = absent.into_iter().map(ToOwned::to_owned).collect();
     let possible: Vec<&Unit> = units.iter().filter(|unit| here[&*unit.data]).collect();
-    let todo: Vec<Unit> = possible.iter().filter_map(|unit| raw.missing(unit)).collect();
-    let mut report = Report { there: possible.len() - todo.len(), absent, ..Report::default() };
-    let desk = Desk { study, folder: &raw_folder, raw: Mutex::new((raw, Instant::now())), failed: Mutex::default() };
+    let todo: Vec<Unit> = possible
+        .iter()
+        .filter_map(|unit| raw.missing(unit))
+        .collect();
+    let mut report = Report {
+        there: possible.len() - todo.len(),
+        absent,
+        ..Report::default()
+    };
+    let desk = Desk {
+        study,
+        folder: &raw_folder,
+        raw: Mutex::new((raw, Instant::now())),
+        failed: Mutex::default(),
+    };
     let (done, start) = (AtomicUsize::new(0), Instant::now());
     for_each(&todo, threads, interrupt, |unit| {
         desk.measure(unit, &lab, interrupt)?;
         let done = done.fetch_add(1, Ordering::Relaxed) + 1;
         let seconds = start.elapsed().as_secs();
-        say(&format!("{} {done} of {}, {seconds} s: {}", study.name(), todo.len(), unit.name()));
+        say(&format!(
+            "{} {done} of {}, {seconds} s: {}",
+            study.name(),
+            todo.len(),
+            unit.name()
+        ));
         Ok(())
     })?;
     report.measured = done.into_inner() - desk.failed.lock().map_or(0, |failed| failed.len());
@@ -100,7 +131,11 @@ pub fn run(
     let (raw, _) = desk.raw.into_inner().expect("no worker panicked");
     raw.write(&raw_folder, study.name())?;
     write_page(study, raw, scope, &folder(root, scope))?;
-    if interrupt.asked() { Err(ReproduceError::Stopped) } else { Ok(report) }
+    if interrupt.asked() {
+        Err(ReproduceError::Stopped)
+    } else {
+        Ok(report)
+    }
 }
 
 /// Works on units, as many at once as there are threads, until all are done or somebody asks to stop.
@@ -113,11 +148,15 @@ fn for_each(
     let next = AtomicUsize::new(0);
     let worker = || {
         let mut rest = std::iter::from_fn(|| units.get(next.fetch_add(1, Ordering::Relaxed)));
-        rest.by_ref().take_while(|_| !interrupt.asked()).try_for_each(&work)
+        rest.by_ref()
+            .take_while(|_| !interrupt.asked())
+            .try_for_each(&work)
     };
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
-        workers.into_iter().try_for_each(|worker| worker.join().expect("a worker does not panic"))
+        workers
+            .into_iter()
+            .try_for_each(|worker| worker.join().expect("a worker does not panic"))
     })
 }
 
@@ -131,7 +170,12 @@ struct Desk<'a> {
 
 impl Desk<'_> {
     /// Measures a unit and keeps it, unless it was cut short.
-    fn measure(&self, unit: &Unit, lab: &Lab<'_>, interrupt: &Interrupt) -> Result<(), ReproduceError> {
+    fn measure(
+        &self,
+        unit: &Unit,
+        lab: &Lab<'_>,
+        interrupt: &Interrupt,
+    ) -> Result<(), ReproduceError> {
         let rows = measure_alone(self.study, unit, lab)?;
         if interrupt.asked() {
             return Ok(());
@@ -141,15 +185,23 @@ impl Desk<'_> {
                 let mut guard = self.raw.lock().expect("no worker panicked");
                 let (raw, written) = &mut *guard;
                 // A unit that is measured in several goes takes the sum of them.
-                let before = raw.seconds.value(&unit.data, &unit.setting, WHOLE, unit.seed, SECONDS);
-                rows.iter_mut().filter(|row| row.method == WHOLE).for_each(|row| row.value += before.unwrap_or(0.0));
+                let before =
+                    raw.seconds
+                        .value(&unit.data, &unit.setting, WHOLE, unit.seed, SECONDS);
+                rows.iter_mut()
+                    .filter(|row| row.method == WHOLE)
+                    .for_each(|row| row.value += before.unwrap_or(0.0));
                 raw.insert(rows);
                 if written.elapsed() > WRITE_EVERY {
                     raw.write(self.folder, self.study.name())?;
                     *written = Instant::now();
                 }
             }
-            Err(error) => self.failed.lock().expect("no worker panicked").push(format!("{}: {error}", unit.name())),
+            Err(error) => self
+                .failed
+                .lock()
+                .expect("no worker panicked")
+                .push(format!("{}: {error}", unit.name())),
         }
         Ok(())
     }
@@ -161,7 +213,10 @@ fn measure_alone(
     unit: &Unit,
     lab: &Lab<'_>,
 ) -> Result<Result<Vec<Row>, ReproduceError>, ReproduceError> {
-    let pool = ThreadPoolBuilder::new().num_threads(1).build().map_err(ReproduceError::from_source)?;
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build()
+        .map_err(ReproduceError::from_source)?;
     Ok(pool.install(|| {
         let start = thread_seconds();
         let mut rows = study.measure(unit, lab)?;
@@ -172,17 +227,30 @@ fn measure_alone(
 
 fn results(raw: Raw) -> Results {
     let mut results = raw.values;
-    results.cost = raw.seconds.rows().filter(|row| row.method == WHOLE).map(|row| row.value).sum();
+    results.cost = raw
+        .seconds
+        .rows()
+        .filter(|row| row.method == WHOLE)
+        .map(|row| row.value)
+        .sum();
     raw.seconds.rows().for_each(|row| results.insert(row));
     results
 }
 
-fn write_page(study: &dyn Study, raw: Raw, scope: Scope, folder: &Path) -> Result<(), ReproduceError> {
+fn write_page(
+    study: &dyn Study,
+    raw: Raw,
+    scope: Scope,
+    folder: &Path,
+) -> Result<(), ReproduceError> {
     let results = results(raw);
     for (name, svg) in study.pictures(&results) {
         write(&folder.join(name), &svg)?;
     }
-    write(&folder.join(format!("{}.md", study.name())), &page(study, scope, &results))
+    write(
+        &folder.join(format!("{}.md", study.name())),
+        &page(study, scope, &results),
+    )
 }
 
 /// The whole page.
@@ -192,15 +260,26 @@ fn page(study: &dyn Study, scope: Scope, results: &Results) -> String {
         "# {}\n\nWritten by `cargo xtask reproduce {name}` from [raw/{name}.csv.gz](raw/{name}.csv.gz).\n\n",
         study.title()
     );
-    let text = format!("{head}{}{}", unmeasured(study, scope, results), study.page(results));
+    let text = format!(
+        "{head}{}{}",
+        unmeasured(study, scope, results),
+        study.page(results)
+    );
     format!("{}\n", text.trim_end())
 }
 
 /// Says which data sets have no value.
 fn unmeasured(study: &dyn Study, scope: Scope, results: &Results) -> String {
     let [there, ..] = results.names();
-    let names: BTreeSet<String> = study.units(Scope { seeds: 1, ..scope }).into_iter().map(|unit| unit.data).collect();
-    let missing = names.iter().filter(|name| !there.contains(name)).map(|name| catalogue_name(name));
+    let names: BTreeSet<String> = study
+        .units(Scope { seeds: 1, ..scope })
+        .into_iter()
+        .map(|unit| unit.data)
+        .collect();
+    let missing = names
+        .iter()
+        .filter(|name| !there.contains(name))
+        .map(|name| catalogue_name(name));
     let names: Vec<&str> = missing.collect::<BTreeSet<_>>().into_iter().collect();
     if names.is_empty() {
         return String::new();
@@ -212,8 +291,10 @@ fn unmeasured(study: &dyn Study, scope: Scope, results: &Results) -> String {
 }
 
 fn write(path: &Path, text: &str) -> Result<(), ReproduceError> {
-    partita::files::write_whole(path, |file| std::io::Write::write_all(file, text.as_bytes()))
-        .map_err(|error| ReproduceError::file(path, error))
+    partita::files::write_whole(path, |file| {
+        std::io::Write::write_all(file, text.as_bytes())
+    })
+    .map_err(|error| ReproduceError::file(path, error))
 }
 
 /// Everything below `docs/reproduction` that is written from the raw values: pages, pictures and the summary, by name.
@@ -233,7 +314,10 @@ pub fn pages(
         if results.is_empty() {
             continue;
         }
-        files.push((format!("{}.md", study.name()), page(*study, scope, &results)));
+        files.push((
+            format!("{}.md", study.name()),
+            page(*study, scope, &results),
+        ));
         files.extend(study.pictures(&results));
         measured.push((*study, results));
     }
@@ -245,9 +329,15 @@ pub fn pages(
 ///
 /// # Errors
 /// [`ReproduceError::File`].
-pub fn write_pages(studies: &[&'static dyn Study], root: &Path, scope: Scope) -> Result<(), ReproduceError> {
+pub fn write_pages(
+    studies: &[&'static dyn Study],
+    root: &Path,
+    scope: Scope,
+) -> Result<(), ReproduceError> {
     let folder = folder(root, scope);
-    pages(studies, root, scope)?.iter().try_for_each(|(name, text)| write(&folder.join(name), text))
+    pages(studies, root, scope)?
+        .iter()
+        .try_for_each(|(name, text)| write(&folder.join(name), text))
 }
 
 /// Measures a sample of what `docs/reproduction/raw` holds once more: evenly spread units until `seconds` are used up, of
@@ -263,20 +353,37 @@ pub fn check(
     threads: usize,
     interrupt: &Interrupt,
 ) -> Result<(usize, Vec<String>), ReproduceError> {
-    let scope = Scope { seeds: 0, quick: false };
-    let (raw, lab) = (Raw::read(&folder(root, scope).join("raw"), study.name())?, Lab::new(root, interrupt));
-    let units: Vec<Unit> = sample(study, &raw, seconds).into_iter().filter(|unit| lab.has(&unit.data)).collect();
+    let scope = Scope {
+        seeds: 0,
+        quick: false,
+    };
+    let (raw, lab) = (
+        Raw::read(&folder(root, scope).join("raw"), study.name())?,
+        Lab::new(root, interrupt),
+    );
+    let units: Vec<Unit> = sample(study, &raw, seconds)
+        .into_iter()
+        .filter(|unit| lab.has(&unit.data))
+        .collect();
     let found = Mutex::new((0, Vec::new()));
     for_each(&units, threads, interrupt, |unit| {
         let mut fresh = Raw::default();
         fresh.insert(measure_alone(study, unit, &lab)??);
         let mut found = found.lock().expect("no worker panicked");
         for row in fresh.values.rows() {
-            let was = raw.values.value(&row.data, &row.setting, &row.method, row.seed, &row.measure);
+            let was =
+                raw.values
+                    .value(&row.data, &row.setting, &row.method, row.seed, &row.measure);
             found.0 += 1;
             if was != Some(row.value) {
-                let (name, was) = (unit.name(), was.map_or_else(|| "nothing".into(), |was| was.to_string()));
-                found.1.push(format!("{name}, {}, {}: {was} is on record, now {}", row.method, row.measure, row.value));
+                let (name, was) = (
+                    unit.name(),
+                    was.map_or_else(|| "nothing".into(), |was| was.to_string()),
+                );
+                found.1.push(format!(
+                    "{name}, {}, {}: {was} is on record, now {}",
+                    row.method, row.measure, row.value
+                ));
             }
         }
         Ok(())
@@ -295,11 +402,28 @@ fn sample(study: &dyn Study, raw: &Raw, seconds: f64) -> Vec<Unit> {
     let seeds = raw.values.rows().map(|row| row.seed + 1).max().unwrap_or(0);
     let recorded = |unit: Unit| {
         let there = |method: &String| raw.values.has(&unit.data, &unit.setting, method, unit.seed);
-        let methods: Vec<String> = unit.methods.iter().filter(|method| there(method)).cloned().collect();
+        let methods: Vec<String> = unit
+            .methods
+            .iter()
+            .filter(|method| there(method))
+            .cloned()
+            .collect();
         Unit { methods, ..unit }
     };
-    let units: Vec<Unit> = study.units(Scope { seeds, quick: false }).into_iter().map(recorded).collect();
-    let within = |most| units.iter().filter_map(|unit| affordable(unit.clone(), raw, most)).collect::<Vec<_>>();
+    let units: Vec<Unit> = study
+        .units(Scope {
+            seeds,
+            quick: false,
+        })
+        .into_iter()
+        .map(recorded)
+        .collect();
+    let within = |most| {
+        units
+            .iter()
+            .filter_map(|unit| affordable(unit.clone(), raw, most))
+            .collect::<Vec<_>>()
+    };
     let mut cheap = within(seconds / 8.0);
     if cheap.is_empty() {
         cheap = within(f64::INFINITY);
@@ -322,10 +446,17 @@ fn sample(study: &dyn Study, raw: &Raw, seconds: f64) -> Vec<Unit> {
 /// The unit with as many of its methods as took at most `most` seconds together with what all of them share, and what that
 /// was. Methods whose seconds are not on record count as shared.
 fn affordable(mut unit: Unit, raw: &Raw, most: f64) -> Option<(Unit, f64)> {
-    let on_record = |method: &str| raw.seconds.value(&unit.data, &unit.setting, method, unit.seed, SECONDS);
+    let on_record = |method: &str| {
+        raw.seconds
+            .value(&unit.data, &unit.setting, method, unit.seed, SECONDS)
+    };
     let whole = on_record(WHOLE)?;
-    let mut by_cost: Vec<(f64, usize)> =
-        unit.methods.iter().enumerate().map(|(at, method)| (on_record(method).unwrap_or(0.0), at)).collect();
+    let mut by_cost: Vec<(f64, usize)> = unit
+        .methods
+        .iter()
+        .enumerate()
+        .map(|(at, method)| (on_record(method).unwrap_or(0.0), at))
+        .collect();
     by_cost.sort_by(|a, b| a.0.total_cmp(&b.0));
     let shared = (whole - by_cost.iter().map(|(cost, _)| cost).sum::<f64>()).max(0.0);
     let (mut cost, mut kept) = (shared, vec![false; unit.methods.len()]);

@@ -39,6 +39,9 @@ impl ReproduceError {
     }
 
     pub(crate) fn file(path: impl Into<PathBuf>, reason: impl ToString) -> Self {
-        Self::File { path: path.into(), reason: reason.to_string() }
+        Self::File {
+            path: path.into(),
+            reason: reason.to_string(),
+        }
     }
 }

@@ -8,8 +8,8 @@ use partita::generate::{Recipe, Scale, TableView, generate, scale};
 use partita::metrics::Scores;
 use partita::ndarray::{Array2, ArrayView2};
 use partita::{
-    Clusters, Consensus, Ensemble, Features, MemoryBudget, Monitor, Outcome, Partition, Problem, Seed, SettingMap,
-    consense,
+    Clusters, Consensus, Ensemble, Features, MemoryBudget, Monitor, Outcome, Partition, Problem,
+    Seed, SettingMap, consense,
 };
 
 use partita_app::seeds;
@@ -30,7 +30,8 @@ pub struct Data {
 impl Data {
     /// Its rows, as a method reads them.
     pub fn features(&self) -> Features<'_> {
-        Features::new(&self.columns, self.values.view()).expect("a table of files has a name for every column")
+        Features::new(&self.columns, self.values.view())
+            .expect("a table of files has a name for every column")
     }
 
     /// Objects.
@@ -78,7 +79,11 @@ impl<'a> Lab<'a> {
     pub fn path(&self, name: &str) -> Result<PathBuf, ReproduceError> {
         let missing = || ReproduceError::NoData { name: name.into() };
         let set = files::data_set(name).ok_or_else(missing)?;
-        self.folders.iter().map(|folder| folder.join(&set.file)).find(|path| path.is_file()).ok_or_else(missing)
+        self.folders
+            .iter()
+            .map(|folder| folder.join(&set.file))
+            .find(|path| path.is_file())
+            .ok_or_else(missing)
     }
 
     /// Whether a data set is on this machine; names that are not in the catalogue are made, not read.
@@ -93,18 +98,37 @@ impl<'a> Lab<'a> {
     /// # Errors
     /// [`ReproduceError::NoData`] if it is not on this machine; whatever the reader says of a bad file.
     pub fn data(&self, name: &str) -> Result<Data, ReproduceError> {
-        let (name, standardise) = name.strip_suffix("-std").map_or((name, false), |name| (name, true));
-        let (name, first) = name.strip_suffix("-1000").map_or((name, usize::MAX), |name| (name, 1000));
+        let (name, standardise) = name
+            .strip_suffix("-std")
+            .map_or((name, false), |name| (name, true));
+        let (name, first) = name
+            .strip_suffix("-1000")
+            .map_or((name, usize::MAX), |name| (name, 1000));
         let path = self.path(name)?;
         let mut options = ReadOptions::default();
         (options.truth, options.impute) = (Some("label").into(), Some(Impute::Mean));
         let table = files::read_table(&path, &options).map_err(ReproduceError::from_source)?;
-        let Table { columns, values, label, .. } = table;
-        let LabelColumn { values: mut truth, .. } = label.expect("asked for");
+        let Table {
+            columns,
+            values,
+            label,
+            ..
+        } = table;
+        let LabelColumn {
+            values: mut truth, ..
+        } = label.expect("asked for");
         truth.truncate(first);
         let values = values.slice_move(partita::ndarray::s![..first.min(truth.len()), ..]);
-        let values = if standardise { standardised(values.view()) } else { values };
-        Ok(Data { values, columns, truth: Partition::from_values(&truth) })
+        let values = if standardise {
+            standardised(values.view())
+        } else {
+            values
+        };
+        Ok(Data {
+            values,
+            columns,
+            truth: Partition::from_values(&truth),
+        })
     }
 
     /// Base clusterings of a table.
@@ -117,8 +141,15 @@ impl<'a> Lab<'a> {
         recipe: &Recipe,
         seed: u64,
     ) -> Result<Ensemble, ReproduceError> {
-        let made = generate(values.into(), recipe, Seed::new(seed), MemoryBudget::UNLIMITED, self.monitor);
-        made.map(|made| made.ensemble).map_err(ReproduceError::from_source)
+        let made = generate(
+            values.into(),
+            recipe,
+            Seed::new(seed),
+            MemoryBudget::UNLIMITED,
+            self.monitor,
+        );
+        made.map(|made| made.ensemble)
+            .map_err(ReproduceError::from_source)
     }
 
     /// The consensus of a method by its name, with settings as `--set` takes them.
@@ -161,15 +192,19 @@ pub(crate) fn catalogue_name(name: &str) -> &str {
 #[cfg(unix)]
 pub(crate) fn thread_seconds() -> f64 {
     use nix::time::{ClockId, clock_gettime};
-    clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)
-        .map_or(0.0, |time| time.tv_sec() as f64 + time.tv_nsec() as f64 * 1e-9)
+    clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(0.0, |time| {
+        time.tv_sec() as f64 + time.tv_nsec() as f64 * 1e-9
+    })
 }
 
 /// Wall seconds since the first call, where the system does not count those of a thread.
 #[cfg(not(unix))]
 pub(crate) fn thread_seconds() -> f64 {
     static FIRST: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
-    FIRST.get_or_init(std::time::Instant::now).elapsed().as_secs_f64()
+    FIRST
+        .get_or_init(std::time::Instant::now)
+        .elapsed()
+        .as_secs_f64()
 }
 
 /// Columns of mean 0 and standard deviation 1; constant ones become 0.
@@ -179,7 +214,10 @@ pub fn standardised(values: ArrayView2<'_, f64>) -> Array2<f64> {
 
 /// A base clustering; objects without a label are in its first cluster.
 pub(crate) fn base_partition(ensemble: &Ensemble, u: usize) -> Result<Partition, ReproduceError> {
-    let labels = ensemble.column(u).map(|label| label.map_or(0, |j| j as u32)).collect();
+    let labels = ensemble
+        .column(u)
+        .map(|label| label.map_or(0, |j| j as u32))
+        .collect();
     Partition::new(labels, ensemble.bases()[u].clusters()).map_err(ReproduceError::from_source)
 }
 

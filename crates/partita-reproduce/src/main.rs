@@ -1,5 +1,9 @@
 //! What `cargo xtask reproduce` runs.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line talks to whoever called it")]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a command line talks to whoever called it"
+)]
 #![forbid(unsafe_code)]
 
 use std::path::PathBuf;
@@ -7,7 +11,9 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Parser;
-use partita_reproduce::{Interrupt, ReproduceError, STUDIES, Scope, Study, check, run, write_pages};
+use partita_reproduce::{
+    Interrupt, ReproduceError, STUDIES, Scope, Study, check, run, write_pages,
+};
 
 static INTERRUPT: Interrupt = Interrupt::new();
 
@@ -52,14 +58,20 @@ fn main() -> ExitCode {
         Err(error) => {
             eprintln!("error: {error:#}");
             let stopped = matches!(error.downcast_ref(), Some(ReproduceError::Stopped));
-            if stopped { ExitCode::from(130) } else { ExitCode::FAILURE }
+            if stopped {
+                ExitCode::from(130)
+            } else {
+                ExitCode::FAILURE
+            }
         }
     }
 }
 
 fn reproduce(arguments: &Arguments) -> Result<()> {
     if arguments.studies.iter().any(|name| name == "list") {
-        STUDIES.iter().for_each(|study| println!("{:<8} {}", study.name(), study.title()));
+        STUDIES
+            .iter()
+            .for_each(|study| println!("{:<8} {}", study.name(), study.title()));
         return Ok(());
     }
     let studies = chosen(&arguments.studies)?;
@@ -72,8 +84,14 @@ fn reproduce(arguments: &Arguments) -> Result<()> {
     if arguments.check {
         return compare(&studies, arguments);
     }
-    let scope =
-        Scope { seeds: if arguments.quick { arguments.seeds.min(2) } else { arguments.seeds }, quick: arguments.quick };
+    let scope = Scope {
+        seeds: if arguments.quick {
+            arguments.seeds.min(2)
+        } else {
+            arguments.seeds
+        },
+        quick: arguments.quick,
+    };
     let mut failures = 0;
     if !arguments.pages {
         for study in &studies {
@@ -93,9 +111,17 @@ fn chosen(names: &[String]) -> Result<Vec<&'static dyn Study>> {
         return Ok(STUDIES.to_vec());
     }
     let find = |name: &String| {
-        let known = || STUDIES.iter().map(|study| study.name()).collect::<Vec<_>>().join(", ");
+        let known = || {
+            STUDIES
+                .iter()
+                .map(|study| study.name())
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
         let found = STUDIES.iter().copied().find(|study| study.name() == *name);
-        found.ok_or_else(|| anyhow::anyhow!("there is no study '{name}'; there are {} and all", known()))
+        found.ok_or_else(|| {
+            anyhow::anyhow!("there is no study '{name}'; there are {} and all", known())
+        })
     };
     names.iter().map(find).collect()
 }
@@ -106,24 +132,49 @@ fn measure(study: &dyn Study, scope: Scope, arguments: &Arguments) -> Result<usi
     let say = |text: &str| eprintln!("{text}");
     let report = run(study, scope, &arguments.root, threads, &INTERRUPT, &say)?;
     for name in &report.absent {
-        println!("{}: {name} is not here; `cargo xtask datasets fetch {name}` gets it or says how", study.name());
+        println!(
+            "{}: {name} is not here; `cargo xtask datasets fetch {name}` gets it or says how",
+            study.name()
+        );
     }
-    report.failed.iter().for_each(|failure| println!("{}: {failure}", study.name()));
-    println!("{}: {} units measured, {} were on record", study.name(), report.measured, report.there);
+    report
+        .failed
+        .iter()
+        .for_each(|failure| println!("{}: {failure}", study.name()));
+    println!(
+        "{}: {} units measured, {} were on record",
+        study.name(),
+        report.measured,
+        report.there
+    );
     Ok(report.failed.len())
 }
 
 fn threads(arguments: &Arguments) -> usize {
-    arguments.threads.or_else(|| std::thread::available_parallelism().ok()).map_or(1, Into::into)
+    arguments
+        .threads
+        .or_else(|| std::thread::available_parallelism().ok())
+        .map_or(1, Into::into)
 }
 
 fn compare(studies: &[&'static dyn Study], arguments: &Arguments) -> Result<()> {
     let mut different = 0;
     for study in studies {
-        let (compared, differ) =
-            check(*study, &arguments.root, arguments.check_seconds, threads(arguments), &INTERRUPT)?;
-        differ.iter().for_each(|line| println!("{}: {line}", study.name()));
-        println!("{}: {compared} values measured again, {} differ", study.name(), differ.len());
+        let (compared, differ) = check(
+            *study,
+            &arguments.root,
+            arguments.check_seconds,
+            threads(arguments),
+            &INTERRUPT,
+        )?;
+        differ
+            .iter()
+            .for_each(|line| println!("{}: {line}", study.name()));
+        println!(
+            "{}: {compared} values measured again, {} differ",
+            study.name(),
+            differ.len()
+        );
         different += differ.len();
     }
     if different > 0 {

@@ -24,9 +24,15 @@ pub struct Grid {
 impl Grid {
     /// A table with these columns, the first left-aligned.
     pub fn new<S: AsRef<str>>(columns: impl IntoIterator<Item = S>) -> Self {
-        let names: Vec<String> = columns.into_iter().map(|name| name.as_ref().to_owned()).collect();
+        let names: Vec<String> = columns
+            .into_iter()
+            .map(|name| name.as_ref().to_owned())
+            .collect();
         let rule = vec!["---:"; names.len().saturating_sub(1)].join("|");
-        Self { text: format!("| {} |\n|---|{rule}|\n", names.join(" | ")), columns: names.len() }
+        Self {
+            text: format!("| {} |\n|---|{rule}|\n", names.join(" | ")),
+            columns: names.len(),
+        }
     }
 
     /// Adds a row.
@@ -34,16 +40,27 @@ impl Grid {
     /// # Panics
     /// If it has not as many cells as there are columns.
     pub fn row<S: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = S>) {
-        let cells: Vec<String> = cells.into_iter().map(|cell| cell.as_ref().to_owned()).collect();
+        let cells: Vec<String> = cells
+            .into_iter()
+            .map(|cell| cell.as_ref().to_owned())
+            .collect();
         assert_eq!(cells.len(), self.columns, "one cell a column");
         writeln!(self.text, "| {} |", cells.join(" | ")).expect("a text takes all");
     }
 
     /// One row a data set, one column a method: mean ± sd of a measure in one setting.
-    pub fn of_methods(results: &Results, data: &[&str], setting: &str, methods: &[&str], measure: &str) -> Self {
+    pub fn of_methods(
+        results: &Results,
+        data: &[&str],
+        setting: &str,
+        methods: &[&str],
+        measure: &str,
+    ) -> Self {
         let mut grid = Self::new(std::iter::once(&"data").chain(methods));
         for name in data {
-            let cells = methods.iter().map(|method| mean_sd(results.stat(name, setting, method, measure)));
+            let cells = methods
+                .iter()
+                .map(|method| mean_sd(results.stat(name, setting, method, measure)));
             grid.row(std::iter::once((*name).to_owned()).chain(cells));
         }
         grid
@@ -60,8 +77,9 @@ impl Grid {
         let mut grid = Self::new(std::iter::once(&"data").chain(&methods));
         for name in data {
             let cell = |method: &&str| {
-                let found =
-                    all.iter().find(|c| (c.published.data.as_str(), c.published.method.as_str()) == (name, method));
+                let found = all.iter().find(|c| {
+                    (c.published.data.as_str(), c.published.method.as_str()) == (name, method)
+                });
                 found.map_or_else(|| "–".into(), |comparison| comparison_cell(comparison))
             };
             grid.row(std::iter::once(name.to_owned()).chain(methods.iter().map(cell)));
@@ -85,8 +103,17 @@ fn comparison_cell(comparison: &Comparison) -> String {
     let value = format!("{:.3}", comparison.published.value);
     match (comparison.stat, comparison.verdict) {
         (Some(s), verdict) => {
-            let best = if comparison.sense == Sense::More { s.max } else { s.min };
-            format!("{value} → {:.3} ± {:.3} ({best:.3}) {}", s.mean, s.sd, verdict.sign())
+            let best = if comparison.sense == Sense::More {
+                s.max
+            } else {
+                s.min
+            };
+            format!(
+                "{value} → {:.3} ± {:.3} ({best:.3}) {}",
+                s.mean,
+                s.sd,
+                verdict.sign()
+            )
         }
         (None, _) => format!("{value} {}", Verdict::Absent.sign()),
     }

@@ -74,12 +74,22 @@ impl Published {
     /// If it is not such a table: it is part of the source.
     pub fn read(text: &str) -> Self {
         let mut reader = csv::Reader::from_reader(text.as_bytes());
-        let cells = reader.records().map(|record| record.expect("published numbers are a CSV of seven columns"));
+        let cells = reader
+            .records()
+            .map(|record| record.expect("published numbers are a CSV of seven columns"));
         let cell = |record: csv::StringRecord| {
             let [table, data, setting, method, measure, value, note] =
                 std::array::from_fn(|at| record.get(at).expect("seven columns").to_owned());
             let value = value.parse().ok()?;
-            Some(PublishedCell { table, data, setting, method, measure, value, note })
+            Some(PublishedCell {
+                table,
+                data,
+                setting,
+                method,
+                measure,
+                value,
+                note,
+            })
         };
         Self(cells.filter_map(cell).collect())
     }
@@ -90,13 +100,24 @@ impl Published {
     }
 
     /// How ours stand to all of them, `sense` by measure. `ours` are the methods that are the papers' own and ours.
-    pub fn compare(&self, results: &Results, sense: impl Fn(&str) -> Sense, ours: &[&str]) -> Vec<Comparison> {
+    pub fn compare(
+        &self,
+        results: &Results,
+        sense: impl Fn(&str) -> Sense,
+        ours: &[&str],
+    ) -> Vec<Comparison> {
         let compare = |cell: &PublishedCell| {
             let stat = results.stat(&cell.data, &cell.setting, &cell.method, &cell.measure);
             let sense = sense(&cell.measure);
             let verdict = cell.verdict(stat, sense);
             let counts = ours.contains(&cell.method.as_str());
-            Comparison { published: cell.clone(), stat, sense, verdict, counts }
+            Comparison {
+                published: cell.clone(),
+                stat,
+                sense,
+                verdict,
+                counts,
+            }
         };
         self.0.iter().map(compare).collect()
     }
@@ -105,11 +126,17 @@ impl Published {
 impl PublishedCell {
     /// How a value of ours stands to this number.
     pub fn verdict(&self, ours: Option<Stat>, sense: Sense) -> Verdict {
-        let Some(stat) = ours else { return Verdict::Absent };
+        let Some(stat) = ours else {
+            return Verdict::Absent;
+        };
         if self.note.starts_with("impossible") {
             return Verdict::Impossible;
         }
-        let ahead = if sense == Sense::More { stat.mean - self.value } else { self.value - stat.mean };
+        let ahead = if sense == Sense::More {
+            stat.mean - self.value
+        } else {
+            self.value - stat.mean
+        };
         // Papers print three digits, or four of what is near 0.
         let half = if self.value.abs() < 0.01 { 5e-5 } else { 5e-4 };
         match ahead {
@@ -154,11 +181,25 @@ mod tests {
             let mut results = Results::default();
             for (seed, value) in (0..).zip(values) {
                 let [data, setting, method, measure] = ["iris", "a", "mm", "h"].map(String::from);
-                results.insert(Row { data, setting, method, seed, measure, value });
+                results.insert(Row {
+                    data,
+                    setting,
+                    method,
+                    seed,
+                    measure,
+                    value,
+                });
             }
-            assert_eq!(published.compare(&results, |_| Sense::More, &["mm"])[0].verdict, verdict, "{values:?}");
+            assert_eq!(
+                published.compare(&results, |_| Sense::More, &["mm"])[0].verdict,
+                verdict,
+                "{values:?}"
+            );
         }
         let nothing = published.compare(&Results::default(), |_| Sense::More, &[]);
-        assert_eq!((nothing[0].verdict, nothing[0].counts), (Verdict::Absent, false));
+        assert_eq!(
+            (nothing[0].verdict, nothing[0].counts),
+            (Verdict::Absent, false)
+        );
     }
 }

@@ -25,7 +25,10 @@ impl Raw {
     /// What `folder` has of a study; nothing if there is no file yet.
     pub(crate) fn read(folder: &Path, study: &str) -> Result<Self, ReproduceError> {
         let [values, seconds] = files(folder, study).map(|path| read(&path));
-        Ok(Self { values: values?, seconds: seconds? })
+        Ok(Self {
+            values: values?,
+            seconds: seconds?,
+        })
     }
 
     pub(crate) fn write(&self, folder: &Path, study: &str) -> Result<(), ReproduceError> {
@@ -37,16 +40,31 @@ impl Raw {
 
     pub(crate) fn insert(&mut self, rows: impl IntoIterator<Item = Row>) {
         for row in rows {
-            let to = if row.measure == SECONDS { &mut self.seconds } else { &mut self.values };
+            let to = if row.measure == SECONDS {
+                &mut self.seconds
+            } else {
+                &mut self.values
+            };
             to.insert(row);
         }
     }
 
     /// The unit with the methods that were not measured yet; none if all were.
     pub(crate) fn missing(&self, unit: &Unit) -> Option<Unit> {
-        let there = |method: &String| self.values.has(&unit.data, &unit.setting, method, unit.seed);
-        let methods: Vec<String> = unit.methods.iter().filter(|method| !there(method)).cloned().collect();
-        (!methods.is_empty()).then(|| Unit { methods, ..unit.clone() })
+        let there = |method: &String| {
+            self.values
+                .has(&unit.data, &unit.setting, method, unit.seed)
+        };
+        let methods: Vec<String> = unit
+            .methods
+            .iter()
+            .filter(|method| !there(method))
+            .cloned()
+            .collect();
+        (!methods.is_empty()).then(|| Unit {
+            methods,
+            ..unit.clone()
+        })
     }
 }
 
@@ -65,7 +83,13 @@ fn read(path: &Path) -> Result<Results, ReproduceError> {
     for (line, record) in reader.records().enumerate() {
         let record = record.map_err(|error| ReproduceError::file(path, error))?;
         let row = row(&record).ok_or_else(|| {
-            ReproduceError::file(path, format!("line {}: data,setting,method,seed,measure,value expected", line + 2))
+            ReproduceError::file(
+                path,
+                format!(
+                    "line {}: data,setting,method,seed,measure,value expected",
+                    line + 2
+                ),
+            )
         })?;
         results.insert(row);
     }
@@ -76,19 +100,38 @@ fn row(record: &csv::StringRecord) -> Option<Row> {
     let text = |at: usize| record.get(at).map(ToOwned::to_owned);
     let (data, setting, method, measure) = (text(0)?, text(1)?, text(2)?, text(4)?);
     let (seed, value) = (record.get(3)?.parse().ok()?, record.get(5)?.parse().ok()?);
-    Some(Row { data, setting, method, seed, measure, value })
+    Some(Row {
+        data,
+        setting,
+        method,
+        seed,
+        measure,
+        value,
+    })
 }
 
 fn write(path: &Path, results: &Results) -> Result<(), ReproduceError> {
     let failed = |error: &dyn ToString| ReproduceError::file(path, error.to_string());
     let mut writer = csv::Writer::from_writer(GzEncoder::new(Vec::new(), Compression::default()));
-    writer.write_record(HEADER).map_err(|error| failed(&error))?;
+    writer
+        .write_record(HEADER)
+        .map_err(|error| failed(&error))?;
     for row in results.rows() {
         let (seed, value) = (row.seed.to_string(), rounded(row.value).to_string());
-        let record = [&row.data, &row.setting, &row.method, &seed, &row.measure, &value];
-        writer.write_record(record).map_err(|error| failed(&error))?;
+        let record = [
+            &row.data,
+            &row.setting,
+            &row.method,
+            &seed,
+            &row.measure,
+            &value,
+        ];
+        writer
+            .write_record(record)
+            .map_err(|error| failed(&error))?;
     }
     let packed = writer.into_inner().map_err(|error| failed(&error))?;
     let bytes = packed.finish().map_err(|error| failed(&error))?;
-    write_whole(path, |file| std::io::Write::write_all(file, &bytes)).map_err(|error| failed(&error))
+    write_whole(path, |file| std::io::Write::write_all(file, &bytes))
+        .map_err(|error| failed(&error))
 }

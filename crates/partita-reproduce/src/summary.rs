@@ -27,7 +27,11 @@ pub fn summary(studies: &[(&dyn Study, Results)]) -> String {
     let (mut good, mut all) = (0, 0);
     let mut misses = String::new();
     for (study, results) in studies {
-        let comparisons: Vec<Comparison> = study.comparisons(results).into_iter().filter(|c| c.counts).collect();
+        let comparisons: Vec<Comparison> = study
+            .comparisons(results)
+            .into_iter()
+            .filter(|c| c.counts)
+            .collect();
         let count = |verdict| comparisons.iter().filter(|c| c.verdict == verdict).count();
         let reached = count(Verdict::Exceeded) + count(Verdict::Matched);
         good += reached;
@@ -43,7 +47,12 @@ pub fn summary(studies: &[(&dyn Study, Results)]) -> String {
             results.rows().count().to_string(),
             format!("{:.0}", results.cost),
         ]);
-        misses.extend(comparisons.iter().filter(|c| c.verdict == Verdict::NotReached).map(|c| miss(study.name(), c)));
+        misses.extend(
+            comparisons
+                .iter()
+                .filter(|c| c.verdict == Verdict::NotReached)
+                .map(|c| miss(study.name(), c)),
+        );
     }
     text += &grid.finish();
     let share = 100.0 * good as f64 / all.max(1) as f64;
@@ -64,7 +73,11 @@ pub fn summary(studies: &[(&dyn Study, Results)]) -> String {
 fn miss(study: &str, comparison: &Comparison) -> String {
     let cell = &comparison.published;
     let mean = comparison.stat.map_or(f64::NAN, |stat| stat.mean);
-    let why = if cell.note.is_empty() { "not found out" } else { &cell.note };
+    let why = if cell.note.is_empty() {
+        "not found out"
+    } else {
+        &cell.note
+    };
     format!(
         "- {study}, {}: {} by `{}` in {}: {:.3}, ours {mean:.3}: {why}.\n",
         cell.table, cell.data, cell.method, cell.measure, cell.value

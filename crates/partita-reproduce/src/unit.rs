@@ -25,13 +25,25 @@ impl Unit {
         methods: impl IntoIterator<Item = S>,
     ) -> Self {
         let methods = methods.into_iter().map(Into::into).collect();
-        Self { data: data.into(), setting: setting.into(), seed, methods }
+        Self {
+            data: data.into(),
+            setting: setting.into(),
+            seed,
+            methods,
+        }
     }
 
     /// A value of this unit.
     pub fn row(&self, method: &str, measure: &str, value: f64) -> Row {
         let (data, setting) = (self.data.clone(), self.setting.clone());
-        Row { data, setting, method: method.into(), seed: self.seed, measure: measure.into(), value }
+        Row {
+            data,
+            setting,
+            method: method.into(),
+            seed: self.seed,
+            measure: measure.into(),
+            value,
+        }
     }
 
     /// Name of the unit in messages.

@@ -6,7 +6,9 @@ use std::ops::RangeInclusive;
 use partita::graph::{LwgpSettings, lwgp_each};
 use partita_core::ndarray::{Array2, ArrayView2};
 use partita_core::{MemoryBudget, Monitor, Partition, ProgressCounter, Seed};
-use partita_generate::{BaseK, BaseSpec, Recipe, Scale, TableView, generate, scale, scale_by_evidence};
+use partita_generate::{
+    BaseK, BaseSpec, Recipe, Scale, TableView, generate, scale, scale_by_evidence,
+};
 use partita_metrics::DensityValidity;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -174,7 +176,10 @@ pub fn choose_recipe<'a>(
     let n = table.dim().0;
     let given = (range.start() == range.end()).then(|| *range.end());
     let objects: Vec<usize> = if n > OBJECTS {
-        draw(n, OBJECTS, seed.child(0)).into_iter().map(|object| object as usize).collect()
+        draw(n, OBJECTS, seed.child(0))
+            .into_iter()
+            .map(|object| object as usize)
+            .collect()
     } else {
         (0..n).collect()
     };
@@ -187,29 +192,64 @@ pub fn choose_recipe<'a>(
         None => numbers(&range, objects.len(), usual.subsample)?.0,
     };
     let most = clusters.last().copied().unwrap_or(1);
-    let progress = ProgressCounter::new(monitor, if given.is_none() { COMPARED } else { 0 } + 2 * CANDIDATE);
+    let progress = ProgressCounter::new(
+        monitor,
+        if given.is_none() { COMPARED } else { 0 } + 2 * CANDIDATE,
+    );
     let compare = || compared(&scaled, &range, seed, budget, &progress.part(COMPARED));
     let mut choice = given.is_none().then(compare).transpose()?;
     if let Some(choice) = choice.as_mut().filter(|_| objects.len() < n) {
-        let looked_at = choice.objects.take().unwrap_or_else(|| (0..objects.len() as u32).collect());
-        choice.objects = Some(looked_at.into_iter().map(|place| objects[place as usize] as u32).collect());
+        let looked_at = choice
+            .objects
+            .take()
+            .unwrap_or_else(|| (0..objects.len() as u32).collect());
+        choice.objects = Some(
+            looked_at
+                .into_iter()
+                .map(|place| objects[place as usize] as u32)
+                .collect(),
+        );
     }
-    let components = given.is_none().then(|| Scores::of(scaled.view(), VARIANCE)).transpose()?;
+    let components = given
+        .is_none()
+        .then(|| Scores::of(scaled.view(), VARIANCE))
+        .transpose()?;
     // One column, or several that say the same.
-    let line = components.as_ref().is_some_and(|components| components.values.ncols() == 1);
+    let line = components
+        .as_ref()
+        .is_some_and(|components| components.values.ncols() == 1);
     let criteria = Criteria {
         validity: DensityValidity::new(scaled.view(), NEIGHBOURS),
-        neighbours: (given.is_none() && !line).then(|| NearestNeighbours::new(scaled.view(), NEIGHBOURS)),
+        neighbours: (given.is_none() && !line)
+            .then(|| NearestNeighbours::new(scaled.view(), NEIGHBOURS)),
         components,
     };
-    let recipes = |objects: usize| [kmeans(objects, Scale::None), genie(objects, most, Scale::None)];
+    let recipes = |objects: usize| {
+        [
+            kmeans(objects, Scale::None),
+            genie(objects, most, Scale::None),
+        ]
+    };
     let one = |(at, recipe): (usize, &Recipe)| {
         let seed = seed.child(5).child(at as u64);
-        candidate((scaled.view(), &criteria), recipe, &clusters, seed, budget, &progress.part(CANDIDATE))
+        candidate(
+            (scaled.view(), &criteria),
+            recipe,
+            &clusters,
+            seed,
+            budget,
+            &progress.part(CANDIDATE),
+        )
     };
-    let mut candidates =
-        recipes(objects.len()).par_iter().enumerate().map(one).collect::<Result<Vec<_>, SelectError>>()?;
-    for (candidate, recipe) in candidates.iter_mut().zip([kmeans(n, how), genie(n, most, how)]) {
+    let mut candidates = recipes(objects.len())
+        .par_iter()
+        .enumerate()
+        .map(one)
+        .collect::<Result<Vec<_>, SelectError>>()?;
+    for (candidate, recipe) in candidates
+        .iter_mut()
+        .zip([kmeans(n, how), genie(n, most, how)])
+    {
         candidate.recipe = recipe;
     }
     Ok(decided(candidates, choice, line))
@@ -226,7 +266,14 @@ fn compared(
     let mut settings = ChooseSettings::default();
     // Whether, not how many: fewer runs tell.
     (settings.runs, settings.draw_runs) = (RUNS, DRAW_RUNS);
-    choose_clusters(values.view(), range.clone(), seed, &settings, budget, monitor)
+    choose_clusters(
+        values.view(),
+        range.clone(),
+        seed,
+        &settings,
+        budget,
+        monitor,
+    )
 }
 
 /// The usual recipe; fewer clusters and batches where there are many objects.
@@ -235,10 +282,16 @@ fn kmeans(objects: usize, scale: Scale) -> Recipe {
     recipe.scale = scale;
     if objects > MANY_OBJECTS {
         recipe.base = vec![BaseSpec::new(partita_generate::BaseKind::KMeansBatch, 30)];
-        recipe.base_k = BaseK::Range { first: 20, last: 50 };
+        recipe.base_k = BaseK::Range {
+            first: 20,
+            last: 50,
+        };
         recipe.subsample = 1.0;
     } else if objects > 20_000 {
-        recipe.base_k = BaseK::Range { first: 70, last: 140 };
+        recipe.base_k = BaseK::Range {
+            first: 70,
+            last: 140,
+        };
     }
     recipe
 }
@@ -253,7 +306,10 @@ fn genie(objects: usize, clusters: usize, scale: Scale) -> Recipe {
         recipe.subsample = 1.0;
     }
     let last = (clusters + clusters / 2).max(12).min(recipe.rows(objects));
-    recipe.base_k = BaseK::Range { first: 2.min(last), last };
+    recipe.base_k = BaseK::Range {
+        first: 2.min(last),
+        last,
+    };
     recipe
 }
 
@@ -269,10 +325,19 @@ struct Criteria {
 impl Criteria {
     /// By how many nats an object Gaussians explain the table better under each partition than one does.
     fn likelihood(&self, partitions: &[&Partition]) -> Vec<f64> {
-        let Some(components) = &self.components else { return Vec::new() };
-        let of = |partition: &Partition| classification_likelihood(components.values.view(), partition);
-        let one = of(&Partition::from_values(&vec![0_u32; components.values.nrows()]));
-        partitions.iter().map(|partition| of(partition) - one).collect()
+        let Some(components) = &self.components else {
+            return Vec::new();
+        };
+        let of =
+            |partition: &Partition| classification_likelihood(components.values.view(), partition);
+        let one = of(&Partition::from_values(&vec![
+            0_u32;
+            components.values.nrows()
+        ]));
+        partitions
+            .iter()
+            .map(|partition| of(partition) - one)
+            .collect()
     }
 }
 
@@ -289,45 +354,101 @@ fn candidate(
     if made.finished < made.asked {
         return Err(SelectError::Interrupted);
     }
-    let stability = split_half(&made.ensemble, clusters, SPLITS, seed.child(1), &progress.part(PHASE))?;
+    let stability = split_half(
+        &made.ensemble,
+        clusters,
+        SPLITS,
+        seed.child(1),
+        &progress.part(PHASE),
+    )?;
     let mut settings = LwgpSettings::default();
     settings.restarts = 1;
     let given = clusters.len() == 1;
     // One eigenvalue more than clusters tells the last gap.
     let beyond = (!given).then(|| clusters.iter().copied().max().unwrap_or(1) + 1);
     let asked: Vec<usize> = clusters.iter().copied().chain(beyond).collect();
-    let cuts = lwgp_each(&made.ensemble, &asked, seed.child(2), &settings, &progress.part(PHASE))?;
+    let cuts = lwgp_each(
+        &made.ensemble,
+        &asked,
+        seed.child(2),
+        &settings,
+        &progress.part(PHASE),
+    )?;
     let eigenvalues = cuts.last().map_or(&[][..], |cut| &cut.details.eigenvalues);
-    let gaps = if given { Vec::new() } else { clusters.iter().map(|&clusters| gap(eigenvalues, clusters)).collect() };
-    let partitions: Vec<&Partition> = cuts[..clusters.len()].iter().map(|cut| &cut.partition).collect();
-    let validity = partitions.iter().map(|partition| criteria.validity.of(partition)).collect::<Result<_, _>>()?;
+    let gaps = if given {
+        Vec::new()
+    } else {
+        clusters
+            .iter()
+            .map(|&clusters| gap(eigenvalues, clusters))
+            .collect()
+    };
+    let partitions: Vec<&Partition> = cuts[..clusters.len()]
+        .iter()
+        .map(|cut| &cut.partition)
+        .collect();
+    let validity = partitions
+        .iter()
+        .map(|partition| criteria.validity.of(partition))
+        .collect::<Result<_, _>>()?;
     let likelihood = criteria.likelihood(&partitions);
-    let conductance = |graph: &NearestNeighbours| partitions.iter().map(|one| graph.conductance(one)).collect();
-    let conductance = criteria.neighbours.as_ref().map_or_else(Vec::new, conductance);
-    Ok(AutoCandidate { recipe: recipe.clone(), stability, gaps, validity, likelihood, conductance })
+    let conductance = |graph: &NearestNeighbours| {
+        partitions
+            .iter()
+            .map(|one| graph.conductance(one))
+            .collect()
+    };
+    let conductance = criteria
+        .neighbours
+        .as_ref()
+        .map_or_else(Vec::new, conductance);
+    Ok(AutoCandidate {
+        recipe: recipe.clone(),
+        stability,
+        gaps,
+        validity,
+        likelihood,
+        conductance,
+    })
 }
 
 /// Logarithm of the ratio of the next eigenvalue's distance to 1 to that of eigenvalue K; 0 where there is no next.
 fn gap(eigenvalues: &[f64], clusters: usize) -> f64 {
-    let distance = |at: usize| eigenvalues.get(at).map(|value| (1.0 - value).max(0.0) + CUT);
-    distance(clusters).zip(distance(clusters - 1)).map_or(0.0, |(next, last)| (next / last).ln())
+    let distance = |at: usize| {
+        eigenvalues
+            .get(at)
+            .map(|value| (1.0 - value).max(0.0) + CUT)
+    };
+    distance(clusters)
+        .zip(distance(clusters - 1))
+        .map_or(0.0, |(next, last)| (next / last).ln())
 }
 
 impl AutoCandidate {
     /// Stability at a place, nothing where clusters of one object or none were found.
     fn stable(&self, at: usize) -> f64 {
         let found = &self.stability[at];
-        if found.smallest >= 2 { found.ari.max(0.0) } else { 0.0 }
+        if found.smallest >= 2 {
+            found.ari.max(0.0)
+        } else {
+            0.0
+        }
     }
 
     /// The largest of stability times gap.
     fn deepest(&self) -> f64 {
-        self.gaps.iter().enumerate().map(|(at, gap)| self.stable(at) * gap).fold(0.0, f64::max)
+        self.gaps
+            .iter()
+            .enumerate()
+            .map(|(at, gap)| self.stable(at) * gap)
+            .fold(0.0, f64::max)
     }
 
     /// Whether there are clusters that hardly any link to a neighbour leads out of.
     fn closed(&self) -> bool {
-        let closed = |(at, conductance): (usize, &f64)| *conductance <= CLOSED && self.stable(at) >= CLOSED_STABILITY;
+        let closed = |(at, conductance): (usize, &f64)| {
+            *conductance <= CLOSED && self.stable(at) >= CLOSED_STABILITY
+        };
         self.deepest() > CLOSED_DEEP && self.conductance.iter().enumerate().any(closed)
     }
 
@@ -337,34 +458,65 @@ impl AutoCandidate {
     }
 
     fn name(&self) -> String {
-        self.recipe.base.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+        self.recipe
+            .base
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(",")
     }
 }
 
 /// The number with the highest score and the ensemble that is trusted more there; of equals the first.
 fn decided(candidates: Vec<AutoCandidate>, choice: Option<Choice>, line: bool) -> AutoChoice {
-    let (at, none) =
-        choice.as_ref().map_or((0, None), |choice| (best_place(&candidates), no_clusters(&candidates, choice, line)));
+    let (at, none) = choice.as_ref().map_or((0, None), |choice| {
+        (
+            best_place(&candidates),
+            no_clusters(&candidates, choice, line),
+        )
+    });
     let chosen = usize::from(candidates[1].trust(at) > candidates[0].trust(at));
     let (clusters, chosen, reason) = if let Some(reason) = none {
         (1, 0, reason)
     } else {
-        (candidates[0].stability[at].clusters, chosen, reason(&candidates, chosen, at, choice.is_some()))
+        (
+            candidates[0].stability[at].clusters,
+            chosen,
+            reason(&candidates, chosen, at, choice.is_some()),
+        )
     };
     let recipe = candidates[chosen].recipe.clone();
-    let choice = choice.map(|choice| Choice { clusters, reason: reason.clone(), ..choice });
-    AutoChoice { recipe, clusters, reason, candidates, choice }
+    let choice = choice.map(|choice| Choice {
+        clusters,
+        reason: reason.clone(),
+        ..choice
+    });
+    AutoChoice {
+        recipe,
+        clusters,
+        reason,
+        candidates,
+        choice,
+    }
 }
 
 /// The highest value of any candidate at every place.
 fn highest(candidates: &[AutoCandidate], of: impl Fn(&AutoCandidate) -> &[f64]) -> Vec<f64> {
-    let at = |at: usize| candidates.iter().map(|one| of(one)[at]).fold(f64::NEG_INFINITY, f64::max);
+    let at = |at: usize| {
+        candidates
+            .iter()
+            .map(|one| of(one)[at])
+            .fold(f64::NEG_INFINITY, f64::max)
+    };
     (0..candidates[0].stability.len()).map(at).collect()
 }
 
 /// Where the first of the largest values is.
 fn largest(values: &[f64]) -> usize {
-    (0..values.len()).fold(0, |best, at| if values[at] > values[best] { at } else { best })
+    (0..values.len()).fold(
+        0,
+        |best, at| if values[at] > values[best] { at } else { best },
+    )
 }
 
 /// Where the score is highest.
@@ -375,7 +527,11 @@ fn best_place(candidates: &[AutoCandidate]) -> usize {
     let counts = explained + 2 < likelihood.len();
     let score = |at: usize| {
         let cut = candidates[0].stable(at) * candidates[0].gaps[at];
-        let nats = if counts { likelihood[explained] - likelihood[at] } else { 0.0 };
+        let nats = if counts {
+            likelihood[explained] - likelihood[at]
+        } else {
+            0.0
+        };
         let worse = LIKELIHOOD * (nats / WORSE).min(1.0) + (nats - FAR_WORSE).max(0.0);
         cut + VALIDITY * (validity[at] - SEPARATED).max(0.0) - worse
     };
@@ -384,13 +540,21 @@ fn best_place(candidates: &[AutoCandidate]) -> usize {
 
 /// Why there are no clusters, if so; `line` where all objects lie on one.
 fn no_clusters(candidates: &[AutoCandidate], choice: &Choice, line: bool) -> Option<String> {
-    let [validity, nats] = [highest(candidates, |one| &one.validity), highest(candidates, |one| &one.likelihood)];
+    let [validity, nats] = [
+        highest(candidates, |one| &one.validity),
+        highest(candidates, |one| &one.likelihood),
+    ];
     let (valid, explained) = (largest(&validity), largest(&nats));
     let (validity, nats) = (validity[valid], nats[explained]);
     let (cut, explains) = (candidates[0].deepest(), nats > EXPLAINED);
     let deep = cut > DEEP.1 || (explains && cut > DEEP.0);
     let possible = explains && cut >= SHALLOW && chance_of_all(&choice.rows) <= POSSIBLE;
-    if (validity > SEPARATED && !line) || nats > WELL_EXPLAINED || deep || possible || candidates[1].closed() {
+    if (validity > SEPARATED && !line)
+        || nats > WELL_EXPLAINED
+        || deep
+        || possible
+        || candidates[1].closed()
+    {
         return None;
     }
     if choice.clusters == 1 {
@@ -449,23 +613,45 @@ mod tests {
 
     fn chosen(name: &str, range: RangeInclusive<usize>, seed: u64) -> AutoChoice {
         let made = synthesise(name, 240, Seed::new(seed), &SynthSettings::default()).unwrap();
-        choose_recipe(made.values.view(), range, Scale::Auto, Seed::new(seed), MemoryBudget::UNLIMITED, &Silent)
-            .unwrap()
+        choose_recipe(
+            made.values.view(),
+            range,
+            Scale::Auto,
+            Seed::new(seed),
+            MemoryBudget::UNLIMITED,
+            &Silent,
+        )
+        .unwrap()
     }
 
     #[test]
     fn long_shapes_take_trees_and_overlapping_ones_k_means() {
         let kind = |choice: &AutoChoice| choice.recipe.base[0].kind.name();
         let waves = chosen("helices-2", 2..=12, 1);
-        assert_eq!((waves.clusters, kind(&waves)), (2, "genie"), "{}", waves.reason);
+        assert_eq!(
+            (waves.clusters, kind(&waves)),
+            (2, "genie"),
+            "{}",
+            waves.reason
+        );
         let overlap = chosen("overlap-3", 3..=3, 1);
-        assert_eq!((overlap.clusters, kind(&overlap), overlap.choice), (3, "kmeans", None), "{}", overlap.reason);
+        assert_eq!(
+            (overlap.clusters, kind(&overlap), overlap.choice),
+            (3, "kmeans", None),
+            "{}",
+            overlap.reason
+        );
     }
 
     #[test]
     fn columns_on_different_scales_are_scaled_and_noise_has_no_clusters() {
         let unscaled = chosen("unscaled-3", 2..=12, 2);
-        assert_eq!((unscaled.clusters, unscaled.recipe.scale), (3, Scale::ZScore), "{}", unscaled.reason);
+        assert_eq!(
+            (unscaled.clusters, unscaled.recipe.scale),
+            (3, Scale::ZScore),
+            "{}",
+            unscaled.reason
+        );
         let noise = chosen("one-long", 2..=12, 3);
         assert_eq!(noise.clusters, 1, "{}", noise.reason);
         assert!(noise.reason.starts_with("1 cluster: "), "{}", noise.reason);
@@ -478,18 +664,42 @@ mod tests {
             no_clusters(&candidates, noise.choice.as_ref().unwrap(), false).is_none()
         };
         assert!(!overruled(0, 1.4, 0.5) && overruled(0, 1.6, 0.5), "deep");
-        assert!(!overruled(1, 1.6, 0.02) && !overruled(1, 1.1, 0.01) && overruled(1, 1.3, 0.01), "closed");
+        assert!(
+            !overruled(1, 1.6, 0.02) && !overruled(1, 1.1, 0.01) && overruled(1, 1.3, 0.01),
+            "closed"
+        );
     }
 
     #[test]
     fn halves_of_an_ensemble_agree_on_clusters_that_are_there() {
         let made = synthesise("blobs-3", 150, Seed::new(1), &SynthSettings::default()).unwrap();
-        let ensemble =
-            generate(made.values.view(), &Recipe::default(), Seed::new(1), MemoryBudget::UNLIMITED, &Silent).unwrap();
+        let ensemble = generate(
+            made.values.view(),
+            &Recipe::default(),
+            Seed::new(1),
+            MemoryBudget::UNLIMITED,
+            &Silent,
+        )
+        .unwrap();
         let found = split_half(&ensemble.ensemble, &[3, 7], 2, Seed::new(1), &Silent).unwrap();
-        assert!(found[0].ari > 0.99 && found[0].smallest > 40 && found[1].ari < 0.99, "{found:?}");
-        let outcome = lwgp_each(&ensemble.ensemble, &[3], Seed::new(1), &LwgpSettings::default(), &Silent).unwrap();
+        assert!(
+            found[0].ari > 0.99 && found[0].smallest > 40 && found[1].ari < 0.99,
+            "{found:?}"
+        );
+        let outcome = lwgp_each(
+            &ensemble.ensemble,
+            &[3],
+            Seed::new(1),
+            &LwgpSettings::default(),
+            &Silent,
+        )
+        .unwrap();
         let truth = Partition::from_values(&made.labels);
-        assert_eq!(Contingency::new(&outcome[0].partition, &truth).unwrap().ari(), 1.0);
+        assert_eq!(
+            Contingency::new(&outcome[0].partition, &truth)
+                .unwrap()
+                .ari(),
+            1.0
+        );
     }
 }

@@ -1,8 +1,8 @@
 //! The best of several methods: what agrees most with the others, or with the ensemble.
 
 use partita_core::{
-    BaseWeights, Consensus, ConsensusError, Ensemble, LEAF_WEIGHTS, Monitor, Outcome, Partition, Problem,
-    ProgressCounter, SettingChoice, Stopped, consense, whole_multiplicities,
+    BaseWeights, Consensus, ConsensusError, Ensemble, LEAF_WEIGHTS, Monitor, Outcome, Partition,
+    Problem, ProgressCounter, SettingChoice, Stopped, consense, whole_multiplicities,
 };
 use partita_metrics::{Contingency, MetricsError, Normalisation};
 use serde::{Deserialize, Serialize};
@@ -132,18 +132,43 @@ pub fn best(
     for (at, method) in methods.iter().enumerate() {
         let name = method.info().name;
         let (verdict, outcome) = if progress.stopped() {
-            (Verdict::Refused { reason: ConsensusError::Interrupted.to_string() }, None)
+            (
+                Verdict::Refused {
+                    reason: ConsensusError::Interrupted.to_string(),
+                },
+                None,
+            )
         } else {
             info_span!("method", name).in_scope(|| tried(*method, problem, &progress.part(UNITS)))
         };
         outcomes.extend(outcome.map(|outcome| (at, outcome)));
-        table.push(Entry { method: name, verdict });
+        table.push(Entry {
+            method: name,
+            verdict,
+        });
     }
     let mut leader: Option<(usize, [f64; 2])> = None;
-    for (place, others) in with_others(&outcomes, whole_objects(problem).as_deref())?.into_iter().enumerate() {
-        let Verdict::Found { agreement, others: said, .. } = &mut table[outcomes[place].0].verdict else { continue };
+    for (place, others) in with_others(&outcomes, whole_objects(problem).as_deref())?
+        .into_iter()
+        .enumerate()
+    {
+        let Verdict::Found {
+            agreement,
+            others: said,
+            ..
+        } = &mut table[outcomes[place].0].verdict
+        else {
+            continue;
+        };
         *said = others;
-        let score = [if criterion == BestCriterion::Methods { others } else { agreement.anmi }, agreement.anmi];
+        let score = [
+            if criterion == BestCriterion::Methods {
+                others
+            } else {
+                agreement.anmi
+            },
+            agreement.anmi,
+        ];
         if leader.is_none_or(|(_, highest)| score > highest) {
             leader = Some((place, score));
         }
@@ -151,7 +176,11 @@ pub fn best(
     match leader {
         Some((place, _)) => {
             let (winner, outcome) = outcomes.swap_remove(place);
-            Ok(Best { table, winner, outcome })
+            Ok(Best {
+                table,
+                winner,
+                outcome,
+            })
         }
         None if progress.was_stopped() => Err(SelectError::Interrupted),
         None => {
@@ -159,13 +188,18 @@ pub fn best(
                 Verdict::Refused { reason } => (entry.method, reason),
                 Verdict::Found { .. } => (entry.method, String::new()),
             };
-            Err(SelectError::AllRefused { reasons: table.into_iter().map(reason).collect() })
+            Err(SelectError::AllRefused {
+                reasons: table.into_iter().map(reason).collect(),
+            })
         }
     }
 }
 
 /// The mean adjusted Rand index of every consensus with all others, in which objects count as often as `objects` says.
-fn with_others(outcomes: &[(usize, Outcome)], objects: Option<&[u32]>) -> Result<Vec<f64>, MetricsError> {
+fn with_others(
+    outcomes: &[(usize, Outcome)],
+    objects: Option<&[u32]>,
+) -> Result<Vec<f64>, MetricsError> {
     let Some(others) = outcomes.len().checked_sub(1).filter(|&others| others > 0) else {
         return Ok(vec![1.0; outcomes.len()]);
     };
@@ -201,7 +235,10 @@ pub fn agreement(partition: &Partition, ensemble: &Ensemble) -> Result<Agreement
 
 /// Weights of the objects of a problem as whole numbers, where there are some: counts stay exact.
 pub(crate) fn whole_objects(problem: &Problem<'_>) -> Option<Vec<u32>> {
-    problem.weighted().multiplicities().map(|weights| whole_multiplicities(weights, LEAF_WEIGHTS))
+    problem
+        .weighted()
+        .multiplicities()
+        .map(|weights| whole_multiplicities(weights, LEAF_WEIGHTS))
 }
 
 /// The same where base clusterings have weights, of which means are taken, and objects count as often as `objects` says.
@@ -226,7 +263,11 @@ pub(crate) fn agreement_by(
         ari += weight(u) * table.ari();
     }
     let all = (0..bases).map(weight).sum::<f64>();
-    Ok(Agreement { anmi: anmi / all, ari: ari / all, live_clusters: partition.live_clusters() })
+    Ok(Agreement {
+        anmi: anmi / all,
+        ari: ari / all,
+        live_clusters: partition.live_clusters(),
+    })
 }
 
 /// The table of a partition and labels of so many clusters in which objects count as often as `objects` says.
@@ -246,17 +287,34 @@ fn weighted_table(
 }
 
 /// One method's verdict, and its consensus if it found one.
-fn tried(method: &dyn Consensus, problem: &Problem<'_>, monitor: &dyn Monitor) -> (Verdict, Option<Outcome>) {
+fn tried(
+    method: &dyn Consensus,
+    problem: &Problem<'_>,
+    monitor: &dyn Monitor,
+) -> (Verdict, Option<Outcome>) {
     let refused = |reason: String| (Verdict::Refused { reason }, None);
     let outcome = match consense(method, problem, monitor) {
         Ok(outcome) => outcome,
         Err(error) => return refused(error.to_string()),
     };
     let objects = whole_objects(problem);
-    match agreement_by(&outcome.partition, problem.ensemble, problem.weights, objects.as_deref()) {
+    match agreement_by(
+        &outcome.partition,
+        problem.ensemble,
+        problem.weights,
+        objects.as_deref(),
+    ) {
         Ok(agreement) => {
             let certainty = outcome.certainty.iter().sum::<f64>() / outcome.certainty.len() as f64;
-            (Verdict::Found { agreement, others: 1.0, certainty, stopped: outcome.stopped }, Some(outcome))
+            (
+                Verdict::Found {
+                    agreement,
+                    others: 1.0,
+                    certainty,
+                    stopped: outcome.stopped,
+                },
+                Some(outcome),
+            )
         }
         Err(error) => refused(error.to_string()),
     }

@@ -106,7 +106,12 @@ pub struct ChoiceRow {
     /// reference.
     pub p: Option<f64>,
     /// The consensus at K, of the objects looked at.
-    #[serde(rename = "labels", serialize_with = "labels", deserialize_with = "partition", default)]
+    #[serde(
+        rename = "labels",
+        serialize_with = "labels",
+        deserialize_with = "partition",
+        default
+    )]
     pub partition: Option<Partition>,
 }
 
@@ -231,9 +236,16 @@ impl ChoiceRow {
                 (Some(mean), Some(anmi(&partition, ensemble)?))
             }
             Some(objects) => {
-                let sum: f64 = certainty.iter().zip(objects).map(|(c, &count)| c * f64::from(count)).sum();
+                let sum: f64 = certainty
+                    .iter()
+                    .zip(objects)
+                    .map(|(c, &count)| c * f64::from(count))
+                    .sum();
                 let all: f64 = objects.iter().map(|&count| f64::from(count)).sum();
-                (Some(sum / all), Some(agreement_by(&partition, ensemble, None, Some(objects))?.anmi))
+                (
+                    Some(sum / all),
+                    Some(agreement_by(&partition, ensemble, None, Some(objects))?.anmi),
+                )
             }
         };
         (self.within, self.between) = (known(inside.within), known(inside.between));
@@ -252,24 +264,41 @@ impl Choice {
 }
 
 /// A partition as its labels.
-#[expect(clippy::ref_option, reason = "serde hands over a reference to the field")]
+#[expect(
+    clippy::ref_option,
+    reason = "serde hands over a reference to the field"
+)]
 fn labels<S: Serializer>(partition: &Option<Partition>, serializer: S) -> Result<S::Ok, S::Error> {
-    partition.as_ref().map(Partition::labels).serialize(serializer)
+    partition
+        .as_ref()
+        .map(Partition::labels)
+        .serialize(serializer)
 }
 
 fn partition<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Partition>, D::Error> {
-    let Some(labels) = Option::<Vec<u32>>::deserialize(deserializer)? else { return Ok(None) };
+    let Some(labels) = Option::<Vec<u32>>::deserialize(deserializer)? else {
+        return Ok(None);
+    };
     let clusters = labels.iter().max().map_or(0, |&last| last as usize + 1);
     if clusters > labels.len() {
-        return Err(serde::de::Error::custom(format!("label {} of {} objects", clusters - 1, labels.len())));
+        return Err(serde::de::Error::custom(format!(
+            "label {} of {} objects",
+            clusters - 1,
+            labels.len()
+        )));
     }
-    Partition::new(labels, clusters).map(Some).map_err(serde::de::Error::custom)
+    Partition::new(labels, clusters)
+        .map(Some)
+        .map_err(serde::de::Error::custom)
 }
 
 /// Numbers of which JSON wrote those that are not finite as null.
 fn numbers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
     let numbers = Vec::<Option<f64>>::deserialize(deserializer)?;
-    Ok(numbers.into_iter().map(|number| number.unwrap_or(f64::NAN)).collect())
+    Ok(numbers
+        .into_iter()
+        .map(|number| number.unwrap_or(f64::NAN))
+        .collect())
 }
 
 #[cfg(test)]
@@ -280,7 +309,10 @@ mod tests {
     fn a_row_is_read_back_with_its_labels() {
         let mut row = ChoiceRow::empty(2);
         row.partition = Some(Partition::new(vec![0, 1, 1], 2).unwrap());
-        row.objective = Some(ObjectiveValue { name: "log likelihood".into(), value: Some(-3.5) });
+        row.objective = Some(ObjectiveValue {
+            name: "log likelihood".into(),
+            value: Some(-3.5),
+        });
         (row.pac, row.cdf) = (Some(0.25), vec![0.0, 1.0]);
         let text = serde_json::to_string(&row).unwrap();
         assert!(text.contains(r#""labels":[0,1,1]"#), "{text}");

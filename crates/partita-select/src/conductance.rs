@@ -16,17 +16,31 @@ impl NearestNeighbours {
     pub(crate) fn new(table: ArrayView2<'_, f64>, each: usize) -> Self {
         let (objects, each) = (table.nrows(), each.min(table.nrows().saturating_sub(1)));
         let nearest = |i: usize| {
-            let distance =
-                |j: usize| -> f64 { table.row(i).iter().zip(table.row(j)).map(|(a, b)| (a - b) * (a - b)).sum() };
-            let mut others: Vec<(f64, u32)> =
-                (0..objects).filter(|&j| j != i).map(|j| (distance(j), j as u32)).collect();
+            let distance = |j: usize| -> f64 {
+                table
+                    .row(i)
+                    .iter()
+                    .zip(table.row(j))
+                    .map(|(a, b)| (a - b) * (a - b))
+                    .sum()
+            };
+            let mut others: Vec<(f64, u32)> = (0..objects)
+                .filter(|&j| j != i)
+                .map(|j| (distance(j), j as u32))
+                .collect();
             if each < others.len() {
                 others.select_nth_unstable_by(each, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             }
             others.into_iter().take(each).map(|(_, j)| j)
         };
-        let neighbours: Vec<Vec<u32>> = (0..objects).into_par_iter().map(|i| nearest(i).collect()).collect();
-        Self { neighbours: neighbours.concat(), each }
+        let neighbours: Vec<Vec<u32>> = (0..objects)
+            .into_par_iter()
+            .map(|i| nearest(i).collect())
+            .collect();
+        Self {
+            neighbours: neighbours.concat(),
+            each,
+        }
     }
 
     /// The largest conductance of a cluster: the share of the links from its objects to their neighbours that lead out of it. 0 for clusters
@@ -37,9 +51,16 @@ impl NearestNeighbours {
         for (neighbours, &own) in self.neighbours.chunks(self.each.max(1)).zip(labels) {
             let (all, out) = &mut links[own as usize];
             *all += neighbours.len();
-            *out += neighbours.iter().filter(|&&j| labels[j as usize] != own).count();
+            *out += neighbours
+                .iter()
+                .filter(|&&j| labels[j as usize] != own)
+                .count();
         }
-        links.iter().filter(|(all, _)| *all > 0).map(|&(all, out)| out as f64 / all as f64).fold(0.0, f64::max)
+        links
+            .iter()
+            .filter(|(all, _)| *all > 0)
+            .map(|&(all, out)| out as f64 / all as f64)
+            .fold(0.0, f64::max)
     }
 }
 
@@ -64,7 +85,10 @@ mod tests {
     #[test]
     fn few_objects_have_fewer_neighbours() {
         let partition = Partition::from_values(&[0, 1]);
-        assert_eq!(NearestNeighbours::new(array![[0.0], [1.0]].view(), 5).conductance(&partition), 1.0);
+        assert_eq!(
+            NearestNeighbours::new(array![[0.0], [1.0]].view(), 5).conductance(&partition),
+            1.0
+        );
         let one = NearestNeighbours::new(Array2::zeros((1, 1)).view(), 5);
         assert_eq!(one.conductance(&Partition::from_values(&[0])), 0.0);
     }

@@ -4,8 +4,9 @@ use std::ops::RangeInclusive;
 
 use partita_core::ndarray::{Array2, Axis};
 use partita_core::{
-    Clusters, Consensus, Dendrogram, Ensemble, EnsembleBuilder, EnsembleError, Features, Monitor, ObjectWeights,
-    Outcome, Problem, ProgressCounter, Seed, Sense, Settings, Stopped, WeightedEnsemble, consense,
+    Clusters, Consensus, Dendrogram, Ensemble, EnsembleBuilder, EnsembleError, Features, Monitor,
+    ObjectWeights, Outcome, Problem, ProgressCounter, Seed, Sense, Settings, Stopped,
+    WeightedEnsemble, consense,
 };
 use partita_eac::certainty;
 use partita_linkage::{cut, longest_lifetime};
@@ -79,20 +80,32 @@ impl Sample {
     /// So many objects, where there are more.
     fn of(problem: &Problem<'_>, most: usize) -> Option<Self> {
         let ensemble = problem.ensemble;
-        let objects = (ensemble.objects() > most).then(|| draw(ensemble.objects(), most, problem.seed.child(3)))?;
+        let objects = (ensemble.objects() > most)
+            .then(|| draw(ensemble.objects(), most, problem.seed.child(3)))?;
         let bases: Vec<u32> = (0..ensemble.bases().len() as u32).collect();
         let (columns, values) = features_of(problem, &objects);
         let weights = weights_of(problem, &objects);
-        Some(Self { ensemble: ensemble.select(&objects, &bases), objects, columns, values, weights })
+        Some(Self {
+            ensemble: ensemble.select(&objects, &bases),
+            objects,
+            columns,
+            values,
+            weights,
+        })
     }
 
     fn problem<'a>(&'a self, whole: &'a Problem<'_>) -> Result<Problem<'a>, SelectError> {
-        let features = self.values.as_ref().map(|values| Features::new(&self.columns, values.view()));
+        let features = self
+            .values
+            .as_ref()
+            .map(|values| Features::new(&self.columns, values.view()));
         let mut problem = Problem::new(&self.ensemble, whole.clusters);
         (problem.seed, problem.budget, problem.weights) = (whole.seed, whole.budget, whole.weights);
         problem.object_weights = self.weights.as_ref();
-        (problem.settings, problem.features) =
-            (whole.settings.clone(), features.transpose().map_err(SelectError::Table)?);
+        (problem.settings, problem.features) = (
+            whole.settings.clone(),
+            features.transpose().map_err(SelectError::Table)?,
+        );
         Ok(problem)
     }
 }
@@ -100,14 +113,25 @@ impl Sample {
 /// The weights of these objects, where there are some.
 fn weights_of(problem: &Problem<'_>, objects: &[u32]) -> Option<ObjectWeights> {
     let given = problem.object_weights?.as_slice();
-    ObjectWeights::new(objects.iter().map(|&object| given[object as usize]).collect()).ok()
+    ObjectWeights::new(
+        objects
+            .iter()
+            .map(|&object| given[object as usize])
+            .collect(),
+    )
+    .ok()
 }
 
 /// The columns of the table behind an ensemble, and its rows of these objects.
 fn features_of(problem: &Problem<'_>, objects: &[u32]) -> (Vec<String>, Option<Array2<f64>>) {
-    let Some(features) = problem.features else { return (Vec::new(), None) };
+    let Some(features) = problem.features else {
+        return (Vec::new(), None);
+    };
     let rows: Vec<usize> = objects.iter().map(|&object| object as usize).collect();
-    (features.columns().to_vec(), Some(features.values().select(Axis(0), &rows)))
+    (
+        features.columns().to_vec(),
+        Some(features.values().select(Axis(0), &rows)),
+    )
 }
 
 /// Units of progress of a consensus.
@@ -122,12 +146,24 @@ fn choose(
 ) -> Result<Choice, SelectError> {
     let ensemble = problem.ensemble;
     let (numbers, shortened) = numbers(&range, ensemble.objects(), 1.0)?;
-    let progress = ProgressCounter::new(monitor, (numbers.len() * (1 + settings.draws as usize)) as u64 * CONSENSUS);
-    let mut solved = info_span!("ensemble").in_scope(|| solve(method, problem, &numbers, &progress))?;
+    let progress = ProgressCounter::new(
+        monitor,
+        (numbers.len() * (1 + settings.draws as usize)) as u64 * CONSENSUS,
+    );
+    let mut solved =
+        info_span!("ensemble").in_scope(|| solve(method, problem, &numbers, &progress))?;
     let criterion = settings.criterion.unwrap_or_else(|| solved.criterion());
     let choosing = decide(&solved.rows, criterion, method.info().name)?;
-    let asked = if solved.tree.is_some() { numbers } else { vec![choosing.clusters] };
-    let drawn = if progress.stopped() { Vec::new() } else { draws(method, problem, &asked, settings, &progress)? };
+    let asked = if solved.tree.is_some() {
+        numbers
+    } else {
+        vec![choosing.clusters]
+    };
+    let drawn = if progress.stopped() {
+        Vec::new()
+    } else {
+        draws(method, problem, &asked, settings, &progress)?
+    };
     compare(&mut solved.rows, &drawn);
     let decision = choosing.decision(&solved.rows, settings.significance);
     let mut warnings: Vec<String> = shortened.into_iter().chain(decision.warnings).collect();
@@ -177,7 +213,10 @@ fn solve(
     numbers: &[usize],
     progress: &ProgressCounter<'_>,
 ) -> Result<Solved, SelectError> {
-    let mut solved = Solved { rows: Vec::with_capacity(numbers.len()), tree: None };
+    let mut solved = Solved {
+        rows: Vec::with_capacity(numbers.len()),
+        tree: None,
+    };
     let (mut inner, objects) = (problem.clone(), whole_objects(problem));
     for &clusters in numbers {
         if let Some(tree) = &solved.tree {
@@ -210,7 +249,10 @@ fn solve(
 
 /// The ensemble of a problem with the weights of its objects: the certainty of plain evidence.
 fn unweighted_bases<'a>(problem: &Problem<'a>) -> WeightedEnsemble<'a> {
-    WeightedEnsemble { base_weights: None, ..problem.weighted() }
+    WeightedEnsemble {
+        base_weights: None,
+        ..problem.weighted()
+    }
 }
 
 /// The line of an outcome, and its tree if the outcome is nothing but a cut of it: the same labels, and the certainty of
@@ -224,8 +266,15 @@ fn taken(
     let ensemble = problem.ensemble;
     let mut row = ChoiceRow::empty(clusters);
     row.bic = bic(ensemble.objects(), &outcome);
-    row.lifetime = outcome.dendrogram.as_ref().map(|tree| lifetime(tree, clusters));
-    let close = |own: &[f64]| own.iter().zip(&outcome.certainty).all(|(a, b)| (a - b).abs() < 1e-12);
+    row.lifetime = outcome
+        .dendrogram
+        .as_ref()
+        .map(|tree| lifetime(tree, clusters));
+    let close = |own: &[f64]| {
+        own.iter()
+            .zip(&outcome.certainty)
+            .all(|(a, b)| (a - b).abs() < 1e-12)
+    };
     let plain = |tree: &Dendrogram| {
         cut(tree, clusters) == outcome.partition.by_appearance()
             && close(&certainty(unweighted_bases(problem), &outcome.partition))
@@ -243,17 +292,32 @@ fn taken(
 fn lifetime(tree: &Dendrogram, clusters: usize) -> f64 {
     let merges = tree.merges();
     let ends = merges.len() + 1 - clusters;
-    let begins = if ends == 0 { 0.0 } else { merges[ends - 1].height };
+    let begins = if ends == 0 {
+        0.0
+    } else {
+        merges[ends - 1].height
+    };
     merges[ends].height - begins
 }
 
 /// BIC of a method that says it, or says its likelihood, components and pairs as PEnCA does: a component has one
 /// parameter for every object.
 fn bic(objects: usize, outcome: &Outcome) -> Option<f64> {
-    let detail = |name: &str| outcome.details.get(name).and_then(serde_json::Value::as_f64);
-    let objective = outcome.objective.as_ref().filter(|objective| objective.sense == Sense::Maximise);
+    let detail = |name: &str| {
+        outcome
+            .details
+            .get(name)
+            .and_then(serde_json::Value::as_f64)
+    };
+    let objective = outcome
+        .objective
+        .as_ref()
+        .filter(|objective| objective.sense == Sense::Maximise);
     detail("bic").or_else(|| {
-        let (components, pairs) = (detail("live_components")?, detail("pairs_together")?.max(1.0));
+        let (components, pairs) = (
+            detail("live_components")?,
+            detail("pairs_together")?.max(1.0),
+        );
         Some(-2.0 * objective?.value + (components * objects as f64 - 1.0) * pairs.ln())
     })
 }
@@ -267,17 +331,24 @@ fn draws(
     progress: &ProgressCounter<'_>,
 ) -> Result<Vec<Vec<ChoiceRow>>, SelectError> {
     let mut drawn = Vec::with_capacity(settings.draws as usize);
-    let objects = draw(problem.ensemble.objects(), settings.objects, problem.seed.child(1));
+    let objects = draw(
+        problem.ensemble.objects(),
+        settings.objects,
+        problem.seed.child(1),
+    );
     let (columns, values) = features_of(problem, &objects);
     for at in 0..u64::from(settings.draws) {
         let seed = problem.seed.child(2).child(at);
         let ensemble = permuted(problem.ensemble, &objects, seed.child(0))?;
         let mut inner = Problem::new(&ensemble, problem.clusters);
-        (inner.seed, inner.budget, inner.weights) = (seed.child(1), problem.budget, problem.weights);
+        (inner.seed, inner.budget, inner.weights) =
+            (seed.child(1), problem.budget, problem.weights);
         let weights = weights_of(problem, &objects);
         inner.object_weights = weights.as_ref();
         inner.settings = problem.settings.clone();
-        let features = values.as_ref().map(|values| Features::new(&columns, values.view()));
+        let features = values
+            .as_ref()
+            .map(|values| Features::new(&columns, values.view()));
         inner.features = features.transpose().map_err(SelectError::Table)?;
         match info_span!("reference").in_scope(|| solve(method, &inner, numbers, progress)) {
             Ok(solved) if !progress.stopped() => drawn.push(solved.rows),
@@ -292,18 +363,30 @@ fn draws(
 fn permuted(ensemble: &Ensemble, objects: &[u32], seed: Seed) -> Result<Ensemble, SelectError> {
     let mut builder = EnsembleBuilder::new(objects.len());
     for (u, base) in ensemble.bases().iter().enumerate() {
-        let mut labels: Vec<Option<usize>> = objects.iter().map(|&object| ensemble.label(object as usize, u)).collect();
+        let mut labels: Vec<Option<usize>> = objects
+            .iter()
+            .map(|&object| ensemble.label(object as usize, u))
+            .collect();
         let labelled: Vec<usize> = (0..labels.len()).filter(|&i| labels[i].is_some()).collect();
         let mut rng = seed.child(u as u64).rng();
         for at in (1..labelled.len()).rev() {
-            labels.swap(labelled[at], labelled[rng.random_range(0..=at as u64) as usize]);
+            labels.swap(
+                labelled[at],
+                labelled[rng.random_range(0..=at as u64) as usize],
+            );
         }
-        let labels = labels.into_iter().map(|label| label.map(|label| label as u32));
-        builder.push_clusters(base.name(), labels, base.clusters()).map_err(no_draw)?;
+        let labels = labels
+            .into_iter()
+            .map(|label| label.map(|label| label as u32));
+        builder
+            .push_clusters(base.name(), labels, base.clusters())
+            .map_err(no_draw)?;
     }
     builder.finish().map_err(no_draw)
 }
 
 fn no_draw(error: EnsembleError) -> SelectError {
-    SelectError::Table(format!("no ensemble without agreement can be drawn: {error}; look at more objects"))
+    SelectError::Table(format!(
+        "no ensemble without agreement can be drawn: {error}; look at more objects"
+    ))
 }

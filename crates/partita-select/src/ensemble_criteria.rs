@@ -29,27 +29,44 @@ impl Criterion {
 }
 
 /// The row that a criterion likes best; of equals the fewest clusters.
-pub(crate) fn decide(rows: &[ChoiceRow], criterion: Criterion, method: &str) -> Result<Choosing, SelectError> {
-    let scored: Vec<(usize, f64)> =
-        rows.iter().filter_map(|row| Some((row.clusters, criterion.score(row).0?))).collect();
+pub(crate) fn decide(
+    rows: &[ChoiceRow],
+    criterion: Criterion,
+    method: &str,
+) -> Result<Choosing, SelectError> {
+    let scored: Vec<(usize, f64)> = rows
+        .iter()
+        .filter_map(|row| Some((row.clusters, criterion.score(row).0?)))
+        .collect();
     if scored.len() < rows.len() || rows.is_empty() {
         let value = json!(criterion).as_str().unwrap_or_default().to_owned();
         let reason = "the method gives no such number".into();
-        return Err(SettingsError::Unfit { name: "criterion", value, reason }.into());
+        return Err(SettingsError::Unfit {
+            name: "criterion",
+            value,
+            reason,
+        }
+        .into());
     }
-    let best = scored.iter().fold(scored[0], |best, &one| if one.1 > best.1 { one } else { best });
-    let others = scored.iter().filter(|one| one.0 != best.0);
-    let next = others.fold(
-        None,
-        |next: Option<(usize, f64)>, &one| {
-            if next.is_none_or(|next| one.1 > next.1) { Some(one) } else { next }
-        },
+    let best = scored.iter().fold(
+        scored[0],
+        |best, &one| if one.1 > best.1 { one } else { best },
     );
+    let others = scored.iter().filter(|one| one.0 != best.0);
+    let next = others.fold(None, |next: Option<(usize, f64)>, &one| {
+        if next.is_none_or(|next| one.1 > next.1) {
+            Some(one)
+        } else {
+            next
+        }
+    });
     let shown = |score: f64| match criterion {
         Criterion::Bic => format!("{:.0}", -score),
         _ => format!("{:.3}", score.abs()),
     };
-    let next = next.map_or(String::new(), |(clusters, score)| format!(", next {clusters} with {}", shown(score)));
+    let next = next.map_or(String::new(), |(clusters, score)| {
+        format!(", next {clusters} with {}", shown(score))
+    });
     let (first, last) = (scored[0].0, scored[scored.len() - 1].0);
     let said = format!(
         "the {} of {method}, {}, is the best of {first} to {last} clusters{next}",
@@ -58,15 +75,23 @@ pub(crate) fn decide(rows: &[ChoiceRow], criterion: Criterion, method: &str) -> 
     );
     let edge = best.0 == last && scored.len() > 1;
     let warning = edge.then(|| format!("{last} is the largest number looked at; look further"));
-    Ok(Choosing { clusters: best.0, said, warning })
+    Ok(Choosing {
+        clusters: best.0,
+        said,
+        warning,
+    })
 }
 
 /// Puts what ensembles without agreement give beside the rows.
 pub(crate) fn compare(rows: &mut [ChoiceRow], drawn: &[Vec<ChoiceRow>]) {
     for row in rows {
-        let here = drawn.iter().filter_map(|rows| rows.iter().find(|one| one.clusters == row.clusters)?.anmi);
+        let here = drawn
+            .iter()
+            .filter_map(|rows| rows.iter().find(|one| one.clusters == row.clusters)?.anmi);
         let here: Vec<f64> = here.collect();
-        let Some(anmi) = row.anmi.filter(|_| here.len() >= LEAST_DRAWS) else { continue };
+        let Some(anmi) = row.anmi.filter(|_| here.len() >= LEAST_DRAWS) else {
+            continue;
+        };
         let spread = Spread::of(&here);
         let z = standard(anmi - spread.mean, spread.sd);
         row.p = Some(chance(z, here.len()));
@@ -88,21 +113,45 @@ pub(crate) fn compare(rows: &mut [ChoiceRow], drawn: &[Vec<ChoiceRow>]) {
 impl Choosing {
     /// The number chosen, or 1 if base clusterings agree no more than by chance.
     pub(crate) fn decision(self, rows: &[ChoiceRow], significance: f64) -> Decision {
-        let Self { clusters, said, warning } = self;
+        let Self {
+            clusters,
+            said,
+            warning,
+        } = self;
         let row = rows.iter().find(|row| row.clusters == clusters);
-        let reference = row.and_then(|row| Some((row.p?, row.anmi?, row.references.first()?.anmi?.mean)));
+        let reference =
+            row.and_then(|row| Some((row.p?, row.anmi?, row.references.first()?.anmi?.mean)));
         let Some((p, anmi, mean)) = reference else {
-            let reason = format!("{clusters} clusters: {said}; nothing was compared with ensembles without agreement");
-            return Decision { clusters, reason, warnings: warning.into_iter().collect() };
+            let reason = format!(
+                "{clusters} clusters: {said}; nothing was compared with ensembles without agreement"
+            );
+            return Decision {
+                clusters,
+                reason,
+                warnings: warning.into_iter().collect(),
+            };
         };
-        let shown = if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") };
+        let shown = if p < 0.001 {
+            "p < 0.001".to_owned()
+        } else {
+            format!("p = {p:.3}")
+        };
         let against = format!("mean NMI {anmi:.3} against {mean:.3} with permuted labels, {shown}");
         if p > significance {
-            let reason =
-                format!("1 cluster: base clusterings do not agree about {clusters} more than by chance ({against})");
-            return Decision { clusters: 1, reason, warnings: Vec::new() };
+            let reason = format!(
+                "1 cluster: base clusterings do not agree about {clusters} more than by chance ({against})"
+            );
+            return Decision {
+                clusters: 1,
+                reason,
+                warnings: Vec::new(),
+            };
         }
         let reason = format!("{clusters} clusters: {said}; {against}");
-        Decision { clusters, reason, warnings: warning.into_iter().collect() }
+        Decision {
+            clusters,
+            reason,
+            warnings: warning.into_iter().collect(),
+        }
     }
 }

@@ -119,7 +119,11 @@ fn said(reasons: &[(&'static str, String)]) -> String {
         [(_, first), rest @ ..] if rest.iter().all(|(_, reason)| reason == first) => first.clone(),
         _ => {
             let each = |(method, reason): &(&str, String)| {
-                if reason.starts_with(method) { reason.clone() } else { format!("{method}: {reason}") }
+                if reason.starts_with(method) {
+                    reason.clone()
+                } else {
+                    format!("{method}: {reason}")
+                }
             };
             reasons.iter().map(each).collect::<Vec<_>>().join("; ")
         }

@@ -15,7 +15,11 @@ pub(crate) struct Inside {
 }
 
 /// O(n M) time: pairs are counted from the sizes of what consensus and base clusters share. An object counts as often as `objects` says.
-pub(crate) fn inside(ensemble: &Ensemble, partition: &Partition, objects: Option<&[u32]>) -> Inside {
+pub(crate) fn inside(
+    ensemble: &Ensemble,
+    partition: &Partition,
+    objects: Option<&[u32]>,
+) -> Inside {
     let count = |object: usize| objects.map_or(1, |objects| u64::from(objects[object]));
     let clusters = partition.clusters();
     let (mut together, mut seen) = (vec![0u64; clusters], vec![0u64; clusters]);
@@ -35,12 +39,19 @@ pub(crate) fn inside(ensemble: &Ensemble, partition: &Partition, objects: Option
             }
             all_together += pairs(row.iter().sum());
         }
-        labelled.iter().zip(&mut seen).for_each(|(&count, seen)| *seen += pairs(count));
+        labelled
+            .iter()
+            .zip(&mut seen)
+            .for_each(|(&count, seen)| *seen += pairs(count));
         all_seen += pairs(labelled.iter().sum());
     }
     let (c, n): (u64, u64) = (together.iter().sum(), seen.iter().sum());
     Inside {
-        clusters: together.iter().zip(&seen).map(|(&c, &n)| c as f64 / n as f64).collect(),
+        clusters: together
+            .iter()
+            .zip(&seen)
+            .map(|(&c, &n)| c as f64 / n as f64)
+            .collect(),
         within: c as f64 / n as f64,
         between: (all_together - c) as f64 / (all_seen - n) as f64,
         contradicted: ((n - c) + (all_together - c)) as f64 / all_seen as f64,
@@ -59,18 +70,31 @@ mod tests {
     #[test]
     fn evidence_can_be_checked_by_eye() {
         let mut builder = EnsembleBuilder::new(4);
-        builder.push("a", [Some(0), Some(0), Some(1), Some(1)]).unwrap();
-        builder.push("b", [Some(0), Some(0), Some(0), None]).unwrap();
+        builder
+            .push("a", [Some(0), Some(0), Some(1), Some(1)])
+            .unwrap();
+        builder
+            .push("b", [Some(0), Some(0), Some(0), None])
+            .unwrap();
         let ensemble = builder.finish().unwrap();
         let partition = Partition::new(vec![0, 0, 1, 1], 2).unwrap();
         let found = inside(&ensemble, &partition, None);
         // {0, 1}: together twice of two; {2, 3}: once of once. Across: 0-2 and 1-2 in b of 4 in a and 2 in b.
-        assert_eq!((found.clusters, found.within, found.between), (vec![1.0, 1.0], 1.0, 2.0 / 6.0));
+        assert_eq!(
+            (found.clusters, found.within, found.between),
+            (vec![1.0, 1.0], 1.0, 2.0 / 6.0)
+        );
         assert_eq!(found.contradicted, 2.0 / 9.0);
         // Object 2 twice.
-        let (twice, copied) = (ensemble.select(&[0, 1, 2, 2, 3], &[0, 1]), vec![0, 0, 1, 1, 1]);
+        let (twice, copied) = (
+            ensemble.select(&[0, 1, 2, 2, 3], &[0, 1]),
+            vec![0, 0, 1, 1, 1],
+        );
         let copied = inside(&twice, &Partition::new(copied, 2).unwrap(), None);
         let weighted = inside(&ensemble, &partition, Some(&[1, 1, 2, 1]));
-        assert_eq!((copied.clusters, copied.contradicted), (weighted.clusters, weighted.contradicted));
+        assert_eq!(
+            (copied.clusters, copied.contradicted),
+            (weighted.clusters, weighted.contradicted)
+        );
     }
 }

@@ -3,8 +3,8 @@
 use std::num::Saturating;
 
 use partita_core::{
-    Capabilities, Consensus, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, SettingMap,
-    Settings, SettingsError, Weights,
+    Capabilities, Consensus, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize,
+    SettingMap, Settings, SettingsError, Weights,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -25,13 +25,19 @@ pub struct BestSettings {
 
 impl Default for BestSettings {
     fn default() -> Self {
-        Self { among: "eac-average,lwea,pcc-l2,lwgp,hbgf,mcla,mm,qmi".into(), criterion: BestCriterion::default() }
+        Self {
+            among: "eac-average,lwea,pcc-l2,lwgp,hbgf,mcla,mm,qmi".into(),
+            criterion: BestCriterion::default(),
+        }
     }
 }
 
 impl BestSettings {
     fn names(&self) -> impl Iterator<Item = &str> {
-        self.among.split(',').map(str::trim).filter(|name| !name.is_empty())
+        self.among
+            .split(',')
+            .map(str::trim)
+            .filter(|name| !name.is_empty())
     }
 
     /// The methods that are named.
@@ -39,9 +45,13 @@ impl BestSettings {
         let refused = |reason| SettingsError::value("among", &self.among, reason);
         let mut methods: Vec<&'static dyn Consensus> = Vec::new();
         for name in self.names() {
-            let method = partita::method(name).ok_or_else(|| refused(format!("there is no method '{name}'")))?;
+            let method = partita::method(name)
+                .ok_or_else(|| refused(format!("there is no method '{name}'")))?;
             // A method that is there twice would agree with itself.
-            if methods.iter().any(|other| other.info().name == method.info().name) {
+            if methods
+                .iter()
+                .any(|other| other.info().name == method.info().name)
+            {
                 return Err(refused(format!("'{name}' is named twice")));
             }
             methods.push(method);
@@ -108,7 +118,8 @@ impl Method for BestOf {
     /// Each method tried says its own, and one that does not fit is left out.
     fn bytes(&self, size: &ProblemSize, settings: &BestSettings) -> u64 {
         let [n, m, _, k] = size.saturating();
-        let results = Saturating(settings.names().count() as u64) * (k + Saturating(2)) * Saturating(8);
+        let results =
+            Saturating(settings.names().count() as u64) * (k + Saturating(2)) * Saturating(8);
         (n * (m + results)).0
     }
 
@@ -119,10 +130,13 @@ impl Method for BestOf {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<BestDiagnostics>, FitError> {
         let inner = problem.clone().settings(SettingMap::default());
-        let found = best(&settings.methods()?, &inner, settings.criterion, monitor).map_err(|error| match error {
-            SelectError::Interrupted => FitError::Interrupted,
-            other => FitError::other(other),
-        })?;
+        let found =
+            best(&settings.methods()?, &inner, settings.criterion, monitor).map_err(|error| {
+                match error {
+                    SelectError::Interrupted => FitError::Interrupted,
+                    other => FitError::other(other),
+                }
+            })?;
         let (chosen, table, mut outcome) = (found.method(), found.table, found.outcome);
         // Another method may have been chosen with probabilities on one seed and without on the next.
         outcome.soft = None;
@@ -144,21 +158,39 @@ mod tests {
     #[test]
     fn the_one_that_agrees_most_is_chosen_and_all_are_listed() {
         let mut builder = EnsembleBuilder::new(9);
-        builder.push("a", [0, 0, 0, 1, 1, 1, 2, 2, 2].map(Some)).unwrap();
-        builder.push("b", [0, 0, 0, 1, 1, 1, 2, 2, 1].map(Some)).unwrap();
-        builder.push("c", [0, 0, 1, 1, 1, 1, 2, 2, 2].map(Some)).unwrap();
+        builder
+            .push("a", [0, 0, 0, 1, 1, 1, 2, 2, 2].map(Some))
+            .unwrap();
+        builder
+            .push("b", [0, 0, 0, 1, 1, 1, 2, 2, 1].map(Some))
+            .unwrap();
+        builder
+            .push("c", [0, 0, 1, 1, 1, 1, 2, 2, 2].map(Some))
+            .unwrap();
         let ensemble = builder.finish().unwrap();
         let mut problem = Problem::new(&ensemble, Clusters::Exactly(3));
         let outcome = consense(&BEST, &problem, &Silent).unwrap();
-        assert_eq!(outcome.partition.by_appearance().labels(), [0, 0, 0, 1, 1, 1, 2, 2, 2]);
+        assert_eq!(
+            outcome.partition.by_appearance().labels(),
+            [0, 0, 0, 1, 1, 1, 2, 2, 2]
+        );
         assert_eq!(outcome.details["table"].as_array().unwrap().len(), 8);
-        let refusal = |problem: &Problem<'_>| consense(&BEST, problem, &Silent).unwrap_err().to_string();
+        let refusal =
+            |problem: &Problem<'_>| consense(&BEST, problem, &Silent).unwrap_err().to_string();
         problem.settings = SettingMap::parse(&["among=mm,no-such"]).unwrap();
         assert!(refusal(&problem).contains("no-such"));
         problem.settings = SettingMap::parse(&["among=lwgp,lwgp,hbgf"]).unwrap();
-        assert!(refusal(&problem).contains("'lwgp' is named twice"), "{}", refusal(&problem));
+        assert!(
+            refusal(&problem).contains("'lwgp' is named twice"),
+            "{}",
+            refusal(&problem)
+        );
         problem.settings = SettingMap::parse(&["among=,"]).unwrap();
-        assert!(refusal(&problem).contains("no method"), "{}", refusal(&problem));
+        assert!(
+            refusal(&problem).contains("no method"),
+            "{}",
+            refusal(&problem)
+        );
         problem.settings = SettingMap::parse(&["among=ssce"]).unwrap();
         assert!(refusal(&problem).contains("table"), "{}", refusal(&problem));
     }

@@ -46,7 +46,10 @@ impl Scores {
         } else {
             let eigen = symmetric_eigen(centred.dot(&centred.t()).view())?;
             let kept = kept(eigen.values.iter().copied(), share);
-            let lengths = eigen.values.slice(s![..kept]).mapv(|value| value.max(0.0).sqrt());
+            let lengths = eigen
+                .values
+                .slice(s![..kept])
+                .mapv(|value| value.max(0.0).sqrt());
             &eigen.vectors.slice(s![.., ..kept]) * &lengths
         };
         Ok(Self { values })
@@ -56,12 +59,18 @@ impl Scores {
     pub(crate) fn draw(&self, null: Null, seed: Seed) -> Array2<f64> {
         let mut rng = seed.rng();
         let (n, r) = self.values.dim();
-        let deviations = self.values.map_axis(Axis(0), |column| (column.dot(&column) / n as f64).sqrt());
+        let deviations = self
+            .values
+            .map_axis(Axis(0), |column| (column.dot(&column) / n as f64).sqrt());
         match null {
-            Null::Gaussian => Array2::from_shape_fn((n, r), |(_, j)| deviations[j] * normal(&mut rng)),
+            Null::Gaussian => {
+                Array2::from_shape_fn((n, r), |(_, j)| deviations[j] * normal(&mut rng))
+            }
             Null::Box => {
                 let half = 3f64.sqrt();
-                Array2::from_shape_fn((n, r), |(_, j)| deviations[j] * half * rng.random_range(-1.0..1.0))
+                Array2::from_shape_fn((n, r), |(_, j)| {
+                    deviations[j] * half * rng.random_range(-1.0..1.0)
+                })
             }
             Null::Permuted | Null::PermutedLabels => permuted(self.values.view(), seed),
         }

@@ -22,7 +22,12 @@ pub(crate) struct PairHistogram {
 
 impl PairHistogram {
     /// Counts all pairs if there are no more than `most`, else all pairs of some objects drawn evenly.
-    pub(crate) fn of(ensemble: &Ensemble, most: u64, seed: Seed, monitor: &dyn Monitor) -> Result<Self, SelectError> {
+    pub(crate) fn of(
+        ensemble: &Ensemble,
+        most: u64,
+        seed: Seed,
+        monitor: &dyn Monitor,
+    ) -> Result<Self, SelectError> {
         let all = ensemble.bases().len();
         if all > MOST_BASES {
             let objects: Vec<u32> = (0..ensemble.objects() as u32).collect();
@@ -31,7 +36,10 @@ impl PairHistogram {
         }
         let n = ensemble.objects() as u64;
         if n * n.saturating_sub(1) / 2 <= most {
-            Ok(Self { bases: all, counts: pair_histogram(ensemble, monitor)? })
+            Ok(Self {
+                bases: all,
+                counts: pair_histogram(ensemble, monitor)?,
+            })
         } else {
             let rows = (most / (n - 1)).clamp(1, n) as usize;
             Self::part(ensemble, &draw(n as usize, rows, seed), monitor)
@@ -39,7 +47,10 @@ impl PairHistogram {
     }
 
     fn new(bases: usize) -> Self {
-        Self { bases, counts: vec![0; (bases + 1) * (bases + 2) / 2] }
+        Self {
+            bases,
+            counts: vec![0; (bases + 1) * (bases + 2) / 2],
+        }
     }
 
     fn part(ensemble: &Ensemble, rows: &[u32], monitor: &dyn Monitor) -> Result<Self, SelectError> {
@@ -60,7 +71,9 @@ impl PairHistogram {
             });
             Ok(histogram)
         };
-        rows.par_iter().try_fold(new, one).try_reduce(new, |a, b| Ok(a.and(b)))
+        rows.par_iter()
+            .try_fold(new, one)
+            .try_reduce(new, |a, b| Ok(a.and(b)))
     }
 
     fn add(&mut self, c: u32, n: u32) {
@@ -69,14 +82,20 @@ impl PairHistogram {
 
     /// Whole numbers: the order of adding does not matter.
     fn and(mut self, other: Self) -> Self {
-        self.counts.iter_mut().zip(&other.counts).for_each(|(a, b)| *a += b);
+        self.counts
+            .iter_mut()
+            .zip(&other.counts)
+            .for_each(|(a, b)| *a += b);
         self
     }
 
     /// (c, N, pairs) where N is not 0 and there are pairs.
     fn cells(&self) -> impl Iterator<Item = (u32, u32, u64)> + '_ {
-        let of = move |n: u32| (0..=n).map(move |c| (c, n, self.counts[(n * (n + 1) / 2 + c) as usize]));
-        (1..=self.bases as u32).flat_map(of).filter(|cell| cell.2 > 0)
+        let of =
+            move |n: u32| (0..=n).map(move |c| (c, n, self.counts[(n * (n + 1) / 2 + c) as usize]));
+        (1..=self.bases as u32)
+            .flat_map(of)
+            .filter(|cell| cell.2 > 0)
     }
 
     /// Mean of a number over the pairs, each N weighted; NaN where there are none.
@@ -107,7 +126,13 @@ impl PairHistogram {
 
     /// Share of the pairs with c/N in (0.1, 0.9].
     pub(crate) fn pac(&self) -> f64 {
-        self.mean(|c, n| Some(if 10 * c > n && 10 * c <= 9 * n { 1.0 } else { 0.0 }))
+        self.mean(|c, n| {
+            Some(if 10 * c > n && 10 * c <= 9 * n {
+                1.0
+            } else {
+                0.0
+            })
+        })
     }
 
     /// Area under the CDF.
@@ -154,10 +179,16 @@ mod tests {
         builder.push("b", [Some(0), Some(1), None]).unwrap();
         // 0-1: once of two. 0-2 and 1-2: never of one.
         let histogram = histogram(&builder.finish().unwrap(), 100);
-        assert_eq!((histogram.pac(), histogram.disagreement()), (1.0 / 3.0, 1.0));
+        assert_eq!(
+            (histogram.pac(), histogram.disagreement()),
+            (1.0 / 3.0, 1.0)
+        );
         assert!((histogram.area() - (1.0 - 0.5 / 3.0)).abs() < 1e-15);
         let cdf = histogram.cdf();
-        assert_eq!((cdf[0], cdf[49], cdf[50], cdf[100]), (2.0 / 3.0, 2.0 / 3.0, 1.0, 1.0));
+        assert_eq!(
+            (cdf[0], cdf[49], cdf[50], cdf[100]),
+            (2.0 / 3.0, 2.0 / 3.0, 1.0, 1.0)
+        );
     }
 
     #[test]
@@ -167,15 +198,17 @@ mod tests {
             let histogram = histogram(&ensemble, u64::MAX);
             let pairs = CoAssociation::count(&ensemble, MemoryBudget::UNLIMITED, &Silent).unwrap();
             let n = ensemble.objects();
-            let values = (0..n * (n - 1) / 2)
-                .map(|pair| f64::from(pairs.together().at(pair)) / f64::from(pairs.seen().at(pair)));
+            let values = (0..n * (n - 1) / 2).map(|pair| {
+                f64::from(pairs.together().at(pair)) / f64::from(pairs.seen().at(pair))
+            });
             let cdf = ConsensusCdf::of(values);
-            assert!((histogram.pac() - cdf.pac()).abs() < 1e-12 && (histogram.area() - cdf.area()).abs() < 1e-12);
-            histogram
-                .cdf()
-                .iter()
-                .enumerate()
-                .for_each(|(at, &value)| assert!((value - cdf.at(at as f64 / 100.0)).abs() < 1e-12));
+            assert!(
+                (histogram.pac() - cdf.pac()).abs() < 1e-12
+                    && (histogram.area() - cdf.area()).abs() < 1e-12
+            );
+            histogram.cdf().iter().enumerate().for_each(|(at, &value)| {
+                assert!((value - cdf.at(at as f64 / 100.0)).abs() < 1e-12)
+            });
         }
     }
 
@@ -184,16 +217,23 @@ mod tests {
         let mut rng = Seed::new(2).rng();
         let mut builder = EnsembleBuilder::new(600);
         for u in 0..20 {
-            let labels: Vec<Option<u32>> =
-                (0..600u32).map(|i| Some(if rng.random_bool(0.2) { 9 } else { i % 3 })).collect();
+            let labels: Vec<Option<u32>> = (0..600u32)
+                .map(|i| Some(if rng.random_bool(0.2) { 9 } else { i % 3 }))
+                .collect();
             builder.push(u.to_string(), labels).unwrap();
         }
         let ensemble = builder.finish().unwrap();
         let (all, some) = (histogram(&ensemble, u64::MAX), histogram(&ensemble, 30_000));
         let pairs: u64 = some.counts.iter().sum();
         assert!((28_000..=30_000).contains(&pairs), "{pairs}: each once");
-        assert!((all.disagreement() - some.disagreement()).abs() < 0.01, "{all:?} {some:?}");
+        assert!(
+            (all.disagreement() - some.disagreement()).abs() < 0.01,
+            "{all:?} {some:?}"
+        );
         let whole = draw(600, 600, Seed::new(3));
-        assert_eq!(PairHistogram::part(&ensemble, &whole, &Silent).unwrap(), all);
+        assert_eq!(
+            PairHistogram::part(&ensemble, &whole, &Silent).unwrap(),
+            all
+        );
     }
 }

@@ -71,7 +71,8 @@ impl ChooseSettings {
     pub(crate) fn refuse(&self) -> Result<(), SelectError> {
         self.check_ranges()?;
         if self.nulls.contains(&Null::PermutedLabels) {
-            let reason = "it is a kind of ensemble, not of table; choose from gaussian, box and permuted";
+            let reason =
+                "it is a kind of ensemble, not of table; choose from gaussian, box and permuted";
             Err(SettingsError::value("nulls", "permuted-labels", reason))?;
         }
         let base: BaseKind = self.base.parse()?;
@@ -108,6 +109,13 @@ pub struct EnsembleChoiceSettings {
 
 impl Default for EnsembleChoiceSettings {
     fn default() -> Self {
-        Self { criterion: None, draws: 10, significance: 0.05, sample: 5000, objects: 1000, pairs: 2_000_000 }
+        Self {
+            criterion: None,
+            draws: 10,
+            significance: 0.05,
+            sample: 5000,
+            objects: 1000,
+            pairs: 2_000_000,
+        }
     }
 }

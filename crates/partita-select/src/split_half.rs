@@ -57,23 +57,44 @@ pub fn split_half(
     let progress = ProgressCounter::new(monitor, halves.len() as u64 * HALF);
     let one = |mut bases: Vec<u32>| -> Result<Vec<Partition>, SelectError> {
         bases.sort_unstable();
-        partitions(&ensemble.select(&objects, &bases), clusters, seed.child(u64::MAX), &progress.part(HALF))
+        partitions(
+            &ensemble.select(&objects, &bases),
+            clusters,
+            seed.child(u64::MAX),
+            &progress.part(HALF),
+        )
     };
     let found: Vec<Vec<Partition>> = halves.into_par_iter().map(one).collect::<Result<_, _>>()?;
-    clusters.iter().enumerate().map(|(at, &clusters)| stability(&found, at, clusters)).collect()
+    clusters
+        .iter()
+        .enumerate()
+        .map(|(at, &clusters)| stability(&found, at, clusters))
+        .collect()
 }
 
 /// Units of progress of one half.
 const HALF: u64 = 1000;
 
 /// The agreement of each two halves at one place.
-fn stability(found: &[Vec<Partition>], at: usize, clusters: usize) -> Result<Stability, SelectError> {
+fn stability(
+    found: &[Vec<Partition>],
+    at: usize,
+    clusters: usize,
+) -> Result<Stability, SelectError> {
     let mut sum = 0.0;
     for pair in found.chunks_exact(2) {
         sum += Contingency::new(&pair[0][at], &pair[1][at])?.ari();
     }
-    let smallest = found.iter().flat_map(|half| half[at].sizes()).min().unwrap_or(0);
-    Ok(Stability { clusters, ari: sum / (found.len() / 2).max(1) as f64, smallest })
+    let smallest = found
+        .iter()
+        .flat_map(|half| half[at].sizes())
+        .min()
+        .unwrap_or(0);
+    Ok(Stability {
+        clusters,
+        ari: sum / (found.len() / 2).max(1) as f64,
+        smallest,
+    })
 }
 
 /// The consensus at every number of clusters.

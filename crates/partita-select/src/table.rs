@@ -3,7 +3,9 @@
 use std::ops::RangeInclusive;
 
 use partita_core::ndarray::{Array2, ArrayView2};
-use partita_core::{Clusters, Consensus, Ensemble, MemoryBudget, Monitor, Problem, ProgressCounter, Seed, consense};
+use partita_core::{
+    Clusters, Consensus, Ensemble, MemoryBudget, Monitor, Problem, ProgressCounter, Seed, consense,
+};
 use partita_generate::{BaseK, BaseSpec, Recipe, Scale, TableView, generate, scale};
 use rayon::prelude::*;
 use serde_json::json;
@@ -69,7 +71,11 @@ pub fn choose_clusters<'a>(
     let scores = Scores::of(table.view(), settings.variance)?;
     let look = Look::new(&scores, range, seed, settings, budget, monitor)?;
     let mut rows = look.rows()?;
-    let draws = if look.progress.stopped() { Vec::new() } else { look.draws()? };
+    let draws = if look.progress.stopped() {
+        Vec::new()
+    } else {
+        look.draws()?
+    };
     compare(&mut rows, &draws);
     let decision = decide(&rows, settings.significance);
     Ok(Choice {
@@ -93,14 +99,24 @@ fn looked_at(
 ) -> Result<(Array2<f64>, Option<Vec<u32>>), SelectError> {
     let (n, how): (usize, Scale) = (table.dim().0, settings.scale.parse()?);
     let objects = (n > settings.objects).then(|| draw(n, settings.objects, seed));
-    let rows: Vec<usize> = objects
-        .as_ref()
-        .map_or_else(|| (0..n).collect(), |drawn| drawn.iter().map(|&object| object as usize).collect());
+    let rows: Vec<usize> = objects.as_ref().map_or_else(
+        || (0..n).collect(),
+        |drawn| drawn.iter().map(|&object| object as usize).collect(),
+    );
     let values = table.select(&rows)?;
-    if let Some(((row, column), value)) = values.indexed_iter().find(|(_, value)| !value.is_finite()) {
-        return Err(SelectError::Table(format!("object {} has {value} in column {column}", rows[row])));
+    if let Some(((row, column), value)) =
+        values.indexed_iter().find(|(_, value)| !value.is_finite())
+    {
+        return Err(SelectError::Table(format!(
+            "object {} has {value} in column {column}",
+            rows[row]
+        )));
     }
-    let values = if how == Scale::None { values } else { scale(values.view(), how) };
+    let values = if how == Scale::None {
+        values
+    } else {
+        scale(values.view(), how)
+    };
     Ok((values, objects))
 }
 
@@ -114,9 +130,15 @@ pub(crate) fn numbers(
     let (first, last) = (*range.start(), *range.end());
     let numbers: Vec<usize> = (first.max(2)..=last.min(most)).collect();
     if numbers.is_empty() {
-        return Err(SelectError::Range { first, last, objects, most });
+        return Err(SelectError::Range {
+            first,
+            last,
+            objects,
+            most,
+        });
     }
-    let cut = (last > most).then(|| format!("{objects} objects leave room for {most} clusters, not {last}"));
+    let cut = (last > most)
+        .then(|| format!("{objects} objects leave room for {most} clusters, not {last}"));
     Ok((numbers, cut))
 }
 
@@ -147,13 +169,27 @@ impl<'a> Look<'a> {
         monitor: &'a dyn Monitor,
     ) -> Result<Self, SelectError> {
         let kind = settings.base.parse()?;
-        let (runs, draw_runs) = (settings.runs.get() as usize, settings.draw_runs.get() as usize);
+        let (runs, draw_runs) = (
+            settings.runs.get() as usize,
+            settings.draw_runs.get() as usize,
+        );
         let all = runs + settings.nulls.len() * settings.draws as usize * draw_runs;
-        let progress = ProgressCounter::new(monitor, (numbers.len() * (all + CONSENSUS)) as u64 * RUN);
+        let progress =
+            ProgressCounter::new(monitor, (numbers.len() * (all + CONSENSUS)) as u64 * RUN);
         let (base, draw_base) = (BaseSpec::new(kind, runs), BaseSpec::new(kind, draw_runs));
         let missing = || SelectError::Method(settings.consensus.clone());
         let consensus = partita::method(&settings.consensus).ok_or_else(missing)?;
-        Ok(Self { scores, numbers, seed, settings, budget, base, draw_base, consensus, progress })
+        Ok(Self {
+            scores,
+            numbers,
+            seed,
+            settings,
+            budget,
+            base,
+            draw_base,
+            consensus,
+            progress,
+        })
     }
 
     /// A line for every K that is finished.
@@ -164,8 +200,8 @@ impl<'a> Look<'a> {
             Err(SelectError::Interrupted) => Ok(None),
             Err(error) => Err(error),
         };
-        let rows: Vec<Option<ChoiceRow>> =
-            info_span!("table").in_scope(|| self.numbers.par_iter().map(one).collect::<Result<_, _>>())?;
+        let rows: Vec<Option<ChoiceRow>> = info_span!("table")
+            .in_scope(|| self.numbers.par_iter().map(one).collect::<Result<_, _>>())?;
         let mut rows: Vec<ChoiceRow> = rows.into_iter().flatten().collect();
         if rows.is_empty() {
             return Err(SelectError::Interrupted);
@@ -190,7 +226,11 @@ impl<'a> Look<'a> {
         let mut problem = Problem::new(&ensemble, Clusters::Exactly(clusters));
         problem.seed = seed.child(2);
         problem.budget = self.budget;
-        let outcome = consense(self.consensus, &problem, &self.progress.part(CONSENSUS as u64 * RUN))?;
+        let outcome = consense(
+            self.consensus,
+            &problem,
+            &self.progress.part(CONSENSUS as u64 * RUN),
+        )?;
         row.take(&ensemble, outcome.partition, &outcome.certainty, None)?;
         Ok(row)
     }
@@ -213,8 +253,14 @@ impl<'a> Look<'a> {
             return Err(SelectError::Interrupted);
         }
         let squares: f64 = table.iter().map(|x| x * x).sum();
-        let share = |inertia: f64, objects: usize| inertia / squares * table.nrows() as f64 / objects as f64;
-        let shares: Option<Vec<f64>> = made.facts.iter().map(|fact| Some(share(fact.inertia?, fact.objects))).collect();
+        let share = |inertia: f64, objects: usize| {
+            inertia / squares * table.nrows() as f64 / objects as f64
+        };
+        let shares: Option<Vec<f64>> = made
+            .facts
+            .iter()
+            .map(|fact| Some(share(fact.inertia?, fact.objects)))
+            .collect();
         let mean = shares.map(|shares| shares.iter().sum::<f64>() / shares.len() as f64);
         Ok((made.ensemble, mean))
     }
@@ -228,8 +274,14 @@ impl<'a> Look<'a> {
         const PARTS: usize = 5;
         let objects: Vec<u32> = (0..ensemble.objects() as u32).collect();
         let bases: Vec<u32> = (0..ensemble.bases().len() as u32).collect();
-        let parts = bases.chunks(bases.len().div_ceil(PARTS).max(2)).filter(|part| part.len() > 1);
-        let log = |part: &[u32]| Ok(log(self.histogram(&ensemble.select(&objects, part), seed)?.disagreement()));
+        let parts = bases
+            .chunks(bases.len().div_ceil(PARTS).max(2))
+            .filter(|part| part.len() > 1);
+        let log = |part: &[u32]| {
+            Ok(log(self
+                .histogram(&ensemble.select(&objects, part), seed)?
+                .disagreement()))
+        };
         let logs = parts.map(log).collect::<Result<Vec<f64>, SelectError>>()?;
         Ok(Spread::of(&logs).sd / (logs.len() as f64).sqrt())
     }
@@ -237,15 +289,18 @@ impl<'a> Look<'a> {
     /// What tables without clusters give: those that are finished at every K.
     fn draws(&self) -> Result<Vec<Draw>, SelectError> {
         let nulls = self.settings.nulls.iter().enumerate();
-        let units: Vec<(usize, u64)> =
-            nulls.flat_map(|(null, _)| (0..u64::from(self.settings.draws)).map(move |draw| (null, draw))).collect();
-        let one = |&(null, draw): &(usize, u64)| match self.draw(null, self.seed.child(2 + null as u64).child(draw)) {
+        let units: Vec<(usize, u64)> = nulls
+            .flat_map(|(null, _)| (0..u64::from(self.settings.draws)).map(move |draw| (null, draw)))
+            .collect();
+        let one = |&(null, draw): &(usize, u64)| match self
+            .draw(null, self.seed.child(2 + null as u64).child(draw))
+        {
             Ok(draw) => Ok(Some(draw)),
             Err(SelectError::Interrupted) => Ok(None),
             Err(error) => Err(error),
         };
-        let draws: Vec<Option<Draw>> =
-            info_span!("references").in_scope(|| units.par_iter().map(one).collect::<Result<_, _>>())?;
+        let draws: Vec<Option<Draw>> = info_span!("references")
+            .in_scope(|| units.par_iter().map(one).collect::<Result<_, _>>())?;
         Ok(draws.into_iter().flatten().collect())
     }
 
@@ -255,11 +310,21 @@ impl<'a> Look<'a> {
         let seed = seed.child(1);
         let one = |&clusters: &usize| {
             let seed = seed.child(clusters as u64);
-            let (ensemble, dispersion) = self.ensemble(table.view(), &self.draw_base, clusters, seed.child(0))?;
+            let (ensemble, dispersion) =
+                self.ensemble(table.view(), &self.draw_base, clusters, seed.child(0))?;
             let histogram = self.histogram(&ensemble, seed.child(1))?;
-            Ok(Measured { clusters, pac: histogram.pac(), disagreement: histogram.disagreement(), dispersion })
+            Ok(Measured {
+                clusters,
+                pac: histogram.pac(),
+                disagreement: histogram.disagreement(),
+                dispersion,
+            })
         };
-        let measured = self.numbers.iter().map(one).collect::<Result<_, SelectError>>()?;
+        let measured = self
+            .numbers
+            .iter()
+            .map(one)
+            .collect::<Result<_, SelectError>>()?;
         Ok(Draw { null, measured })
     }
 }

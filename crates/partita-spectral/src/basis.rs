@@ -18,7 +18,12 @@ pub(crate) struct Basis {
 
 impl Basis {
     pub(crate) fn new(side: usize, seed: Seed) -> Self {
-        Self { side, vectors: Vec::new(), seed, drawn: 0 }
+        Self {
+            side,
+            vectors: Vec::new(),
+            seed,
+            drawn: 0,
+        }
     }
 
     /// Number of vectors, m.
@@ -34,7 +39,8 @@ impl Basis {
     /// The vectors from `first` on.
     pub(crate) fn columns(&self, first: usize) -> ArrayView2<'_, f64> {
         let shape = (self.side, self.len() - first).f();
-        ArrayView2::from_shape(shape, &self.vectors[first * self.side..]).expect("m vectors of one length")
+        ArrayView2::from_shape(shape, &self.vectors[first * self.side..])
+            .expect("m vectors of one length")
     }
 
     /// Takes the basis' share out of a block (side × b), twice, and returns the coefficients (m × b).
@@ -79,7 +85,10 @@ impl Basis {
 
     /// Puts combinations of the vectors (m × kept, orthonormal columns) in their place.
     pub(crate) fn keep(&mut self, combinations: ArrayView2<'_, f64>) {
-        let kept = self.columns(0).slice(s![.., ..combinations.nrows()]).dot(&combinations);
+        let kept = self
+            .columns(0)
+            .slice(s![.., ..combinations.nrows()])
+            .dot(&combinations);
         self.vectors = kept.t().iter().copied().collect();
     }
 
@@ -115,15 +124,24 @@ impl Basis {
 
 /// Subtracts a linear combination of vectors (side × m, column-major) from another, in blocks of entries that stay in the cache: the bits are
 /// those of `vector - vectors · coefficients`, which would read the matrix row by row.
-fn subtract_combination(vectors: ArrayView2<'_, f64>, coefficients: &Array1<f64>, vector: &mut Array1<f64>) {
+fn subtract_combination(
+    vectors: ArrayView2<'_, f64>,
+    coefficients: &Array1<f64>,
+    vector: &mut Array1<f64>,
+) {
     const ENTRIES: usize = 1024;
     let mut sums = [0.0; ENTRIES];
-    for (first, mut part) in (0..).step_by(ENTRIES).zip(vector.axis_chunks_iter_mut(Axis(0), ENTRIES)) {
+    for (first, mut part) in (0..)
+        .step_by(ENTRIES)
+        .zip(vector.axis_chunks_iter_mut(Axis(0), ENTRIES))
+    {
         let sums = &mut sums[..part.len()];
         sums.fill(0.0);
         for (column, share) in vectors.columns().into_iter().zip(coefficients) {
             let column = column.to_slice().expect("vectors one after the other");
-            sums.iter_mut().zip(&column[first..]).for_each(|(sum, x)| *sum += x * share);
+            sums.iter_mut()
+                .zip(&column[first..])
+                .for_each(|(sum, x)| *sum += x * share);
         }
         part.iter_mut().zip(sums).for_each(|(x, sum)| *x -= *sum);
     }
@@ -137,9 +155,15 @@ mod tests {
     fn a_combination_is_subtracted_to_the_bit() {
         let mut rng = Seed::new(1).rng();
         for (side, count) in [(1, 1), (7, 0), (1024, 3), (2500, 40)] {
-            let mut draw = |shape: (usize, usize)| Array2::from_shape_fn(shape.f(), |_| rng.random_range(-1.0..1.0));
-            let (vectors, coefficients, vector) = (draw((side, count)), draw((count, 1)), draw((side, 1)));
-            let (coefficients, mut vector) = (coefficients.column(0).to_owned(), vector.column(0).to_owned());
+            let mut draw = |shape: (usize, usize)| {
+                Array2::from_shape_fn(shape.f(), |_| rng.random_range(-1.0..1.0))
+            };
+            let (vectors, coefficients, vector) =
+                (draw((side, count)), draw((count, 1)), draw((side, 1)));
+            let (coefficients, mut vector) = (
+                coefficients.column(0).to_owned(),
+                vector.column(0).to_owned(),
+            );
             let plain = &vector - &vectors.dot(&coefficients);
             subtract_combination(vectors.view(), &coefficients, &mut vector);
             assert_eq!(vector, plain);
@@ -161,6 +185,10 @@ mod tests {
         }
         assert_eq!(basis.len(), 7);
         let gram = basis.view().t().dot(&basis.view());
-        assert!((&gram - &Array2::<f64>::eye(7)).iter().all(|x| x.abs() < 1e-14));
+        assert!(
+            (&gram - &Array2::<f64>::eye(7))
+                .iter()
+                .all(|x| x.abs() < 1e-14)
+        );
     }
 }

@@ -36,7 +36,10 @@ pub struct ChebyshevSettings {
 
 impl Default for ChebyshevSettings {
     fn default() -> Self {
-        Self { tolerance: 1e-4, rounds: 40 }
+        Self {
+            tolerance: 1e-4,
+            rounds: 40,
+        }
     }
 }
 
@@ -95,7 +98,11 @@ pub fn chebyshev(
         // No eigenvalue rises above 1. The last term is rounding.
         let rise = (mean - before).min(1.0 - mean);
         if round >= settings.rounds || rise <= settings.tolerance * (1.0 - edge) + 1e-14 {
-            return Ok(pairs(block.slice(s![.., ..count]).to_owned(), &image.dot(&turn), &values));
+            return Ok(pairs(
+                block.slice(s![.., ..count]).to_owned(),
+                &image.dot(&turn),
+                &values,
+            ));
         }
     }
 }
@@ -111,14 +118,26 @@ fn pairs(mut vectors: Array2<f64>, image: &Array2<f64>, all: &Array1<f64>) -> Ei
     let image = image.slice(s![.., ..count]).to_owned();
     let residual = relative_residual(&image, &values, &vectors, largest(all));
     orient(&mut vectors);
-    Eigenpairs { values, vectors, residual, next: all.get(count).copied(), solver: Solver::Chebyshev }
+    Eigenpairs {
+        values,
+        vectors,
+        residual,
+        next: all.get(count).copied(),
+        solver: Solver::Chebyshev,
+    }
 }
 
 /// The block times the polynomial that is at most 1 on [−1, edge].
-fn filtered(apply: &mut Apply<'_>, mut before: Array2<f64>, edge: f64) -> Result<Array2<f64>, SpectralError> {
+fn filtered(
+    apply: &mut Apply<'_>,
+    mut before: Array2<f64>,
+    edge: f64,
+) -> Result<Array2<f64>, SpectralError> {
     let half = 0.5 * (1.0 + edge);
     let middle = half - 1.0;
-    let degree = (GAIN.acosh() / ((1.0 - middle) / half).acosh()).min(DEGREE).ceil() as usize;
+    let degree = (GAIN.acosh() / ((1.0 - middle) / half).acosh())
+        .min(DEGREE)
+        .ceil() as usize;
     let mut block = product(apply, before.view())?;
     block.zip_mut_with(&before, |y, x| *y = (*y - middle * x) / half);
     for _ in 1..degree {
@@ -137,10 +156,20 @@ fn orthonormal(mut block: Array2<f64>, seed: Seed) -> Result<Array2<f64>, Spectr
     let (side, width) = block.dim();
     for pass in 0.. {
         let squares = (&block * &block).sum_axis(Axis(0));
-        block *= &squares.mapv(|square| if square > 0.0 { square.sqrt().recip() } else { 0.0 });
+        block *= &squares.mapv(|square| {
+            if square > 0.0 {
+                square.sqrt().recip()
+            } else {
+                0.0
+            }
+        });
         let (values, vectors) = solve(block.t().dot(&block).view())?;
-        let kept = values.iter().take_while(|&&value| value > NOTHING * values[0]).count();
-        block = block.dot(&(&vectors.slice(s![.., ..kept]) / &values.slice(s![..kept]).mapv(f64::sqrt)));
+        let kept = values
+            .iter()
+            .take_while(|&&value| value > NOTHING * values[0])
+            .count();
+        block = block
+            .dot(&(&vectors.slice(s![.., ..kept]) / &values.slice(s![..kept]).mapv(f64::sqrt)));
         if kept < width {
             block = concatenate![Axis(1), block, random(side, width - kept, seed.child(pass))];
         } else if pass > 0 {
@@ -172,31 +201,57 @@ mod tests {
             }
         }
         let root = graph.sum_axis(Axis(0)).mapv(|degree| degree.sqrt().recip());
-        let normalised = Array2::from_shape_fn((size, size), |(i, j)| graph[[i, j]] * (root[i] * root[j]));
+        let normalised =
+            Array2::from_shape_fn((size, size), |(i, j)| graph[[i, j]] * (root[i] * root[j]));
         Array2::from_shape_fn((count * size, count * size), |(i, j)| {
-            if i / size == j / size { normalised[[i % size, j % size]] } else { 0.0 }
+            if i / size == j / size {
+                normalised[[i % size, j % size]]
+            } else {
+                0.0
+            }
         })
     }
 
-    fn of(matrix: &Array2<f64>, count: usize, seed: u64, settings: &ChebyshevSettings) -> Eigenpairs {
-        let apply = |x: ArrayView2<'_, f64>, mut y: ArrayViewMut2<'_, f64>| y.assign(&matrix.dot(&x));
+    fn of(
+        matrix: &Array2<f64>,
+        count: usize,
+        seed: u64,
+        settings: &ChebyshevSettings,
+    ) -> Eigenpairs {
+        let apply =
+            |x: ArrayView2<'_, f64>, mut y: ArrayViewMut2<'_, f64>| y.assign(&matrix.dot(&x));
         chebyshev(matrix.nrows(), count, apply, Seed::new(seed), settings).unwrap()
     }
 
     #[test]
     fn it_agrees_with_the_dense_solver() {
-        let exact = ChebyshevSettings { tolerance: 0.0, ..ChebyshevSettings::default() };
-        for (seed, (count, size)) in [(1, 170), (1, 200), (2, 90), (3, 60), (6, 30)].into_iter().enumerate() {
+        let exact = ChebyshevSettings {
+            tolerance: 0.0,
+            ..ChebyshevSettings::default()
+        };
+        for (seed, (count, size)) in [(1, 170), (1, 200), (2, 90), (3, 60), (6, 30)]
+            .into_iter()
+            .enumerate()
+        {
             let matrix = parts(count, size, seed as u64);
             let all = symmetric_eigen(matrix.view()).unwrap();
             for wanted in [1, 2, 7, 12] {
                 let top = of(&matrix, wanted, seed as u64, &exact);
                 assert_eq!(top.solver, Solver::Chebyshev);
                 for (found, expected) in top.values.iter().zip(&all.values) {
-                    assert!((found - expected).abs() < 1e-9, "{count} of {size}: {} {}", top.values, all.values);
+                    assert!(
+                        (found - expected).abs() < 1e-9,
+                        "{count} of {size}: {} {}",
+                        top.values,
+                        all.values
+                    );
                 }
                 let gram = top.vectors.t().dot(&top.vectors);
-                assert!((&gram - &Array2::<f64>::eye(wanted)).iter().all(|x| x.abs() < 1e-12));
+                assert!(
+                    (&gram - &Array2::<f64>::eye(wanted))
+                        .iter()
+                        .all(|x| x.abs() < 1e-12)
+                );
                 if all.values[wanted - 1] - all.values[wanted] > 1e-3 {
                     let wanted = all.vectors.slice(s![.., ..wanted]);
                     // Two bases of one space have the same projection onto it.
@@ -206,7 +261,10 @@ mod tests {
                 // The default stops earlier, near by.
                 let usual = of(&matrix, wanted, seed as u64, &ChebyshevSettings::default());
                 let lost = top.values.sum() - usual.values.sum();
-                assert!(lost.abs() < 1e-3 * wanted as f64, "{count} of {size}, {wanted}: {lost}");
+                assert!(
+                    lost.abs() < 1e-3 * wanted as f64,
+                    "{count} of {size}, {wanted}: {lost}"
+                );
             }
         }
     }
@@ -215,7 +273,11 @@ mod tests {
     fn more_parts_than_vectors_are_all_at_1() {
         let matrix = parts(60, 5, 1);
         let top = of(&matrix, 8, 3, &ChebyshevSettings::default());
-        assert!(top.values.iter().all(|value| (value - 1.0).abs() < 1e-9), "{}", top.values);
+        assert!(
+            top.values.iter().all(|value| (value - 1.0).abs() < 1e-9),
+            "{}",
+            top.values
+        );
         assert!(top.residual < 1e-5, "{}", top.residual);
         let image = matrix.dot(&top.vectors);
         assert!((&image - &top.vectors).iter().all(|gap| gap.abs() < 1e-5));
@@ -224,8 +286,17 @@ mod tests {
     #[test]
     fn operators_without_a_spectrum_to_speak_of_are_answered() {
         for value in [0.0, 1.0, -1.0, 0.5] {
-            let top = of(&(Array2::eye(150) * value), 5, 1, &ChebyshevSettings::default());
-            assert!(top.values.iter().all(|found| (found - value).abs() < 1e-12), "{value}: {}", top.values);
+            let top = of(
+                &(Array2::eye(150) * value),
+                5,
+                1,
+                &ChebyshevSettings::default(),
+            );
+            assert!(
+                top.values.iter().all(|found| (found - value).abs() < 1e-12),
+                "{value}: {}",
+                top.values
+            );
         }
         let small = of(&parts(1, 40, 1), 40, 1, &ChebyshevSettings::default());
         assert_eq!((small.values.len(), small.solver), (40, Solver::Dense));
@@ -240,10 +311,31 @@ mod tests {
         let first = of(&matrix, 6, 1, &settings);
         assert!(first.residual > of(&matrix, 6, 1, &ChebyshevSettings::default()).residual);
         let run = |count, number: f64| {
-            chebyshev(200, count, |_, mut y| y.fill(number), Seed::new(1), &ChebyshevSettings::default())
+            chebyshev(
+                200,
+                count,
+                |_, mut y| y.fill(number),
+                Seed::new(1),
+                &ChebyshevSettings::default(),
+            )
         };
-        assert_eq!(run(0, 0.0), Err(SpectralError::Count { count: 0, side: 200 }));
-        assert_eq!(run(201, 0.0), Err(SpectralError::Count { count: 201, side: 200 }));
-        assert!(matches!(run(2, f64::NAN), Err(SpectralError::Operator { .. })));
+        assert_eq!(
+            run(0, 0.0),
+            Err(SpectralError::Count {
+                count: 0,
+                side: 200
+            })
+        );
+        assert_eq!(
+            run(201, 0.0),
+            Err(SpectralError::Count {
+                count: 201,
+                side: 200
+            })
+        );
+        assert!(matches!(
+            run(2, f64::NAN),
+            Err(SpectralError::Operator { .. })
+        ));
     }
 }

@@ -45,7 +45,13 @@ fn all_pairs(matrix: ArrayView2<'_, f64>, backend: Backend) -> Result<Eigenpairs
     check(matrix)?;
     let (values, vectors) = falling(matrix, backend)?;
     let residual = residual(matrix, &values, &vectors);
-    Ok(Eigenpairs { values, vectors, residual, next: None, solver: Solver::Dense })
+    Ok(Eigenpairs {
+        values,
+        vectors,
+        residual,
+        next: None,
+        solver: Solver::Dense,
+    })
 }
 
 /// A square symmetric matrix of finite numbers, or the first reason why not.
@@ -54,26 +60,38 @@ pub(crate) fn check(matrix: ArrayView2<'_, f64>) -> Result<(), SpectralError> {
     if rows != columns {
         return Err(SpectralError::NotSquare { rows, columns });
     }
-    if let Some(((row, column), &value)) = matrix.indexed_iter().find(|(_, value)| !value.is_finite()) {
+    if let Some(((row, column), &value)) =
+        matrix.indexed_iter().find(|(_, value)| !value.is_finite())
+    {
         return Err(SpectralError::NotFinite { row, column, value });
     }
     let allowed = ASYMMETRY * matrix.iter().fold(0.0, |largest, x| x.abs().max(largest));
-    let differs = |&((row, column), value): &((usize, usize), &f64)| (value - matrix[[column, row]]).abs() > allowed;
+    let differs = |&((row, column), value): &((usize, usize), &f64)| {
+        (value - matrix[[column, row]]).abs() > allowed
+    };
     match matrix.indexed_iter().find(differs) {
-        Some(((row, column), &value)) => {
-            Err(SpectralError::NotSymmetric { row, column, value, mirrored: matrix[[column, row]] })
-        }
+        Some(((row, column), &value)) => Err(SpectralError::NotSymmetric {
+            row,
+            column,
+            value,
+            mirrored: matrix[[column, row]],
+        }),
         None => Ok(()),
     }
 }
 
 /// Eigenvalues, falling, and their vectors as columns. The matrix has passed [`check`].
-pub(crate) fn solve(matrix: ArrayView2<'_, f64>) -> Result<(Array1<f64>, Array2<f64>), SpectralError> {
+pub(crate) fn solve(
+    matrix: ArrayView2<'_, f64>,
+) -> Result<(Array1<f64>, Array2<f64>), SpectralError> {
     falling(matrix, faer::rising)
 }
 
 /// What a backend finds, largest first.
-fn falling(matrix: ArrayView2<'_, f64>, backend: Backend) -> Result<(Array1<f64>, Array2<f64>), SpectralError> {
+fn falling(
+    matrix: ArrayView2<'_, f64>,
+    backend: Backend,
+) -> Result<(Array1<f64>, Array2<f64>), SpectralError> {
     let side = matrix.nrows();
     if side == 0 {
         return Ok((Array1::zeros(0), Array2::zeros((0, 0))));
@@ -82,23 +100,41 @@ fn falling(matrix: ArrayView2<'_, f64>, backend: Backend) -> Result<(Array1<f64>
     let mirrored = |j: usize| side - 1 - j;
     let mut columns = Array2::from_shape_fn((side, side), |(i, j)| vectors[[i, mirrored(j)]]);
     orient(&mut columns);
-    Ok((Array1::from_shape_fn(side, |j| values[mirrored(j)]), columns))
+    Ok((
+        Array1::from_shape_fn(side, |j| values[mirrored(j)]),
+        columns,
+    ))
 }
 
 /// Largest `‖A v − λ v‖`, relative to the largest |λ|.
-pub(crate) fn residual(matrix: ArrayView2<'_, f64>, values: &Array1<f64>, vectors: &Array2<f64>) -> f64 {
+pub(crate) fn residual(
+    matrix: ArrayView2<'_, f64>,
+    values: &Array1<f64>,
+    vectors: &Array2<f64>,
+) -> f64 {
     relative_residual(&matrix.dot(vectors), values, vectors, largest(values))
 }
 
 /// As [`residual`] when the product `A v` is at hand.
-pub(crate) fn relative_residual(product: &Array2<f64>, values: &Array1<f64>, vectors: &Array2<f64>, scale: f64) -> f64 {
+pub(crate) fn relative_residual(
+    product: &Array2<f64>,
+    values: &Array1<f64>,
+    vectors: &Array2<f64>,
+    scale: f64,
+) -> f64 {
     let gap = product - &(vectors * values);
-    let worst = gap.columns().into_iter().map(|column| column.dot(&column).sqrt()).fold(0.0, f64::max);
+    let worst = gap
+        .columns()
+        .into_iter()
+        .map(|column| column.dot(&column).sqrt())
+        .fold(0.0, f64::max);
     if scale > 0.0 { worst / scale } else { worst }
 }
 
 pub(crate) fn largest(values: &Array1<f64>) -> f64 {
-    values.iter().fold(0.0, |largest, value| value.abs().max(largest))
+    values
+        .iter()
+        .fold(0.0, |largest, value| value.abs().max(largest))
 }
 
 #[cfg(test)]
@@ -120,27 +156,57 @@ mod tests {
             let rebuilt = (&pairs.vectors * &pairs.values).dot(&pairs.vectors.t());
             assert!((&rebuilt - &matrix).iter().all(|x| x.abs() < 1e-12));
             let gram = pairs.vectors.t().dot(&pairs.vectors);
-            assert!((&gram - &Array2::<f64>::eye(side)).iter().all(|x| x.abs() < 1e-12));
+            assert!(
+                (&gram - &Array2::<f64>::eye(side))
+                    .iter()
+                    .all(|x| x.abs() < 1e-12)
+            );
         }
     }
 
     #[test]
     fn the_side_of_nothing_and_of_one_are_answered() {
-        assert_eq!(symmetric_eigen(Array2::zeros((0, 0)).view()).unwrap().values.len(), 0);
+        assert_eq!(
+            symmetric_eigen(Array2::zeros((0, 0)).view())
+                .unwrap()
+                .values
+                .len(),
+            0
+        );
         let one = symmetric_eigen(array![[-3.0]].view()).unwrap();
         assert_eq!((one.values[0], one.vectors[[0, 0]]), (-3.0, 1.0));
-        assert_eq!(symmetric_eigen(Array2::zeros((3, 3)).view()).unwrap().residual, 0.0);
+        assert_eq!(
+            symmetric_eigen(Array2::zeros((3, 3)).view())
+                .unwrap()
+                .residual,
+            0.0
+        );
     }
 
     #[test]
     fn what_is_no_symmetric_matrix_is_named() {
         let error = |matrix: Array2<f64>| symmetric_eigen(matrix.view()).unwrap_err();
-        assert_eq!(error(Array2::zeros((2, 3))), SpectralError::NotSquare { rows: 2, columns: 3 });
+        assert_eq!(
+            error(Array2::zeros((2, 3))),
+            SpectralError::NotSquare {
+                rows: 2,
+                columns: 3
+            }
+        );
         assert!(matches!(
             error(array![[0.0, f64::NAN], [0.0, 0.0]]),
-            SpectralError::NotFinite { row: 0, column: 1, .. }
+            SpectralError::NotFinite {
+                row: 0,
+                column: 1,
+                ..
+            }
         ));
-        let expected = SpectralError::NotSymmetric { row: 0, column: 1, value: 1.0, mirrored: 2.0 };
+        let expected = SpectralError::NotSymmetric {
+            row: 0,
+            column: 1,
+            value: 1.0,
+            mirrored: 2.0,
+        };
         assert_eq!(error(array![[0.0, 1.0], [2.0, 0.0]]), expected);
     }
 }

@@ -23,7 +23,9 @@ pub enum SpectralError {
         value: f64,
     },
     /// An entry differs from its mirror image.
-    #[error("entry ({row}, {column}) is {value} but its mirror image is {mirrored}; the matrix must be symmetric")]
+    #[error(
+        "entry ({row}, {column}) is {value} but its mirror image is {mirrored}; the matrix must be symmetric"
+    )]
     NotSymmetric {
         /// Row of the entry.
         row: usize,

@@ -29,7 +29,13 @@ pub struct LanczosSettings {
 
 impl Default for LanczosSettings {
     fn default() -> Self {
-        Self { tolerance: 1e-8, blocks: 40, dense_side: 128, fallback_side: 4000, restarts: 50 }
+        Self {
+            tolerance: 1e-8,
+            blocks: 40,
+            dense_side: 128,
+            fallback_side: 4000,
+            restarts: 50,
+        }
     }
 }
 
@@ -72,7 +78,12 @@ pub fn lanczos(
     match pairs {
         Ok(pairs) => Ok(pairs),
         Err(_) if dense_at_last(side, settings) => written_out(side, count, width, &mut apply),
-        Err(residual) => Err(SpectralError::NotConverged { count, vectors, residual, tolerance: settings.tolerance }),
+        Err(residual) => Err(SpectralError::NotConverged {
+            count,
+            vectors,
+            residual,
+            tolerance: settings.tolerance,
+        }),
     }
 }
 
@@ -88,8 +99,9 @@ pub fn top_eigenpairs(
     settings: &LanczosSettings,
 ) -> Result<Eigenpairs, SpectralError> {
     check(matrix)?;
-    let product =
-        |x: ArrayView2<'_, f64>, mut y: ArrayViewMut2<'_, f64>| general_mat_mul(1.0, &matrix, &x, 0.0, &mut y);
+    let product = |x: ArrayView2<'_, f64>, mut y: ArrayViewMut2<'_, f64>| {
+        general_mat_mul(1.0, &matrix, &x, 0.0, &mut y)
+    };
     lanczos(matrix.nrows(), count, product, seed, settings)
 }
 
@@ -100,7 +112,10 @@ fn dense_at_last(side: usize, settings: &LanczosSettings) -> bool {
 pub(crate) type Apply<'a> = dyn FnMut(ArrayView2<'_, f64>, ArrayViewMut2<'_, f64>) + 'a;
 
 /// `A x`, if it is finite.
-pub(crate) fn product(apply: &mut Apply<'_>, x: ArrayView2<'_, f64>) -> Result<Array2<f64>, SpectralError> {
+pub(crate) fn product(
+    apply: &mut Apply<'_>,
+    x: ArrayView2<'_, f64>,
+) -> Result<Array2<f64>, SpectralError> {
     let mut y = Array2::zeros(x.dim());
     apply(x, y.view_mut());
     match y.iter().find(|value| !value.is_finite()) {
@@ -125,16 +140,27 @@ fn krylov(
     let limit = settings.blocks.saturating_mul(width).min(side);
     let mut projected = Array2::<f64>::zeros((0, 0));
     let (mut last, mut next_look, mut scale) = (0, 3 * width, 0.0_f64);
-    let mut restarts = if dense_at_last(side, settings) { 0 } else { settings.restarts };
+    let mut restarts = if dense_at_last(side, settings) {
+        0
+    } else {
+        settings.restarts
+    };
     loop {
         let block = basis.columns(last).as_standard_layout().into_owned();
         let mut rest = product(apply, block.view())?;
-        scale = rest.columns().into_iter().fold(scale, |s, column| column.dot(&column).sqrt().max(s));
+        scale = rest
+            .columns()
+            .into_iter()
+            .fold(scale, |s, column| column.dot(&column).sqrt().max(s));
         let shares = basis.project_out(&mut rest);
         projected = bordered(&projected, &shares);
         let size = basis.len();
         let full = size >= limit;
-        let coupling = if full { rest } else { basis.extend(&rest, scale) };
+        let coupling = if full {
+            rest
+        } else {
+            basis.extend(&rest, scale)
+        };
         if full || size >= next_look {
             let (values, small) = solve(projected.view())?;
             let tail = small.slice(s![last.., ..count]);
@@ -142,9 +168,13 @@ fn krylov(
             let leak = coupling.dot(&tail);
             let residual = longest(&leak) / if scale > 0.0 { scale } else { 1.0 };
             if residual <= settings.tolerance || (full && restarts == 0) {
-                let ritz = (values.slice(s![..count]).to_owned(), small.slice(s![.., ..count]).to_owned());
+                let ritz = (
+                    values.slice(s![..count]).to_owned(),
+                    small.slice(s![.., ..count]).to_owned(),
+                );
                 let krylov = basis.columns(0);
-                let mut pairs = accepted(apply, krylov.slice(s![.., ..size]), ritz, scale, settings)?;
+                let mut pairs =
+                    accepted(apply, krylov.slice(s![.., ..size]), ritz, scale, settings)?;
                 if let Ok(pairs) = &mut pairs {
                     pairs.next = values.get(count).copied();
                 }
@@ -174,9 +204,13 @@ fn bordered(projected: &Array2<f64>, shares: &Array2<f64>) -> Array2<f64> {
     let mut larger = Array2::zeros((new, new));
     larger.slice_mut(s![..old, ..old]).assign(projected);
     larger.slice_mut(s![.., old..]).assign(shares);
-    larger.slice_mut(s![old.., ..old]).assign(&shares.slice(s![..old, ..]).t());
+    larger
+        .slice_mut(s![old.., ..old])
+        .assign(&shares.slice(s![..old, ..]).t());
     let corner = shares.slice(s![old.., ..]);
-    larger.slice_mut(s![old.., old..]).assign(&((&corner + &corner.t()) * 0.5));
+    larger
+        .slice_mut(s![old.., old..])
+        .assign(&((&corner + &corner.t()) * 0.5));
     larger
 }
 
@@ -196,11 +230,21 @@ fn accepted(
     if residual > 2.0 * settings.tolerance {
         return Ok(Err(residual));
     }
-    Ok(Ok(Eigenpairs { values, vectors, residual, next: None, solver: Solver::Lanczos }))
+    Ok(Ok(Eigenpairs {
+        values,
+        vectors,
+        residual,
+        next: None,
+        solver: Solver::Lanczos,
+    }))
 }
 
 fn longest(block: &Array2<f64>) -> f64 {
-    block.columns().into_iter().map(|column| column.dot(&column).sqrt()).fold(0.0, f64::max)
+    block
+        .columns()
+        .into_iter()
+        .map(|column| column.dot(&column).sqrt())
+        .fold(0.0, f64::max)
 }
 
 /// The operator as a matrix, solved dense.
@@ -213,8 +257,12 @@ pub(crate) fn written_out(
     let mut matrix = Array2::zeros((side, side));
     for first in (0..side).step_by(width) {
         let end = (first + width).min(side);
-        let unit = Array2::from_shape_fn((side, end - first), |(i, j)| f64::from(u8::from(i == first + j)));
-        matrix.slice_mut(s![.., first..end]).assign(&product(apply, unit.view())?);
+        let unit = Array2::from_shape_fn((side, end - first), |(i, j)| {
+            f64::from(u8::from(i == first + j))
+        });
+        matrix
+            .slice_mut(s![.., first..end])
+            .assign(&product(apply, unit.view())?);
     }
     let matrix = (&matrix + &matrix.t()) * 0.5;
     let (values, vectors) = solve(matrix.view())?;
@@ -222,7 +270,13 @@ pub(crate) fn written_out(
     let values = values.slice(s![..count]).to_owned();
     let vectors = vectors.slice(s![.., ..count]).to_owned();
     let residual = residual(matrix.view(), &values, &vectors);
-    Ok(Eigenpairs { values, vectors, residual, next, solver: Solver::Dense })
+    Ok(Eigenpairs {
+        values,
+        vectors,
+        residual,
+        next,
+        solver: Solver::Dense,
+    })
 }
 
 #[cfg(test)]
@@ -243,7 +297,10 @@ mod tests {
 
     #[test]
     fn lanczos_agrees_with_the_dense_solver() {
-        let settings = LanczosSettings { dense_side: 0, ..LanczosSettings::default() };
+        let settings = LanczosSettings {
+            dense_side: 0,
+            ..LanczosSettings::default()
+        };
         let mut by_lanczos = 0;
         for seed in 0..30 {
             let mut rng = Seed::new(seed).rng();
@@ -256,7 +313,10 @@ mod tests {
             by_lanczos += usize::from(top.solver == Solver::Lanczos);
             assert!(top.residual < 2e-8, "seed {seed}: {}", top.residual);
             for j in 0..count {
-                assert!((top.values[j] - all.values[j]).abs() < 1e-9 * all.values[0], "seed {seed}");
+                assert!(
+                    (top.values[j] - all.values[j]).abs() < 1e-9 * all.values[0],
+                    "seed {seed}"
+                );
                 let cosine = top.vectors.column(j).dot(&all.vectors.column(j));
                 assert!((cosine - 1.0).abs() < 1e-6, "seed {seed}: {cosine}");
             }
@@ -266,15 +326,28 @@ mod tests {
 
     #[test]
     fn multiple_eigenvalues_are_all_found() {
-        let settings = LanczosSettings { dense_side: 0, ..LanczosSettings::default() };
+        let settings = LanczosSettings {
+            dense_side: 0,
+            ..LanczosSettings::default()
+        };
         for (copies, seed) in (1..=6).flat_map(|copies| (0..4).map(move |seed| (copies, seed))) {
-            let value = |i: usize| if i < copies { 1.0 } else { 0.9 / (1.0 + i as f64) };
+            let value = |i: usize| {
+                if i < copies {
+                    1.0
+                } else {
+                    0.9 / (1.0 + i as f64)
+                }
+            };
             let values: Vec<f64> = (0..150).map(value).collect();
             let matrix = with_values(&values, seed);
             let top = top_eigenpairs(matrix.view(), 6, Seed::new(seed), &settings).unwrap();
             assert_eq!(top.solver, Solver::Lanczos);
             for j in 0..6 {
-                assert!((top.values[j] - value(j)).abs() < 1e-10, "{copies} copies: {}", top.values);
+                assert!(
+                    (top.values[j] - value(j)).abs() < 1e-10,
+                    "{copies} copies: {}",
+                    top.values
+                );
             }
         }
     }
@@ -282,13 +355,27 @@ mod tests {
     #[test]
     fn a_space_that_closes_early_does_not_end_the_search() {
         // Rank 2, rank 0 and the identity: the Krylov space of any start is tiny.
-        let settings = LanczosSettings { dense_side: 0, ..LanczosSettings::default() };
+        let settings = LanczosSettings {
+            dense_side: 0,
+            ..LanczosSettings::default()
+        };
         let mut two = vec![0.0; 120];
         (two[5], two[9]) = (3.0, -4.0);
-        for (values, expected) in [(two, [3.0, 0.0]), (vec![0.0; 120], [0.0, 0.0]), (vec![1.0; 120], [1.0, 1.0])] {
+        for (values, expected) in [
+            (two, [3.0, 0.0]),
+            (vec![0.0; 120], [0.0, 0.0]),
+            (vec![1.0; 120], [1.0, 1.0]),
+        ] {
             let matrix = Array2::from_diag(&Array1::from(values));
             let top = top_eigenpairs(matrix.view(), 2, Seed::new(1), &settings).unwrap();
-            assert!(top.values.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{}", top.values);
+            assert!(
+                top.values
+                    .iter()
+                    .zip(expected)
+                    .all(|(a, b)| (a - b).abs() < 1e-12),
+                "{}",
+                top.values
+            );
             assert!(top.residual < 1e-10);
         }
     }
@@ -297,13 +384,26 @@ mod tests {
     fn without_room_it_falls_back_to_dense_or_says_so() {
         let values: Vec<f64> = (0..200).map(|i| 1.0 - f64::from(i) * 1e-4).collect();
         let matrix = with_values(&values, 5);
-        let mut settings = LanczosSettings { blocks: 3, ..LanczosSettings::default() };
+        let mut settings = LanczosSettings {
+            blocks: 3,
+            ..LanczosSettings::default()
+        };
         let top = top_eigenpairs(matrix.view(), 3, Seed::new(1), &settings).unwrap();
         assert_eq!(top.solver, Solver::Dense);
         assert!((top.values[2] - values[2]).abs() < 1e-12);
         (settings.fallback_side, settings.restarts) = (100, 0);
         let error = top_eigenpairs(matrix.view(), 3, Seed::new(1), &settings).unwrap_err();
-        assert!(matches!(error, SpectralError::NotConverged { count: 3, vectors: 15, .. }), "{error}");
+        assert!(
+            matches!(
+                error,
+                SpectralError::NotConverged {
+                    count: 3,
+                    vectors: 15,
+                    ..
+                }
+            ),
+            "{error}"
+        );
     }
 
     #[test]
@@ -311,14 +411,28 @@ mod tests {
         let values: Vec<f64> = (0..300).map(|i| 1.0 - f64::from(i) * 1e-3).collect();
         for seed in 0..5 {
             let matrix = with_values(&values, seed);
-            let mut settings = LanczosSettings { blocks: 8, fallback_side: 0, ..LanczosSettings::default() };
+            let mut settings = LanczosSettings {
+                blocks: 8,
+                fallback_side: 0,
+                ..LanczosSettings::default()
+            };
             let top = top_eigenpairs(matrix.view(), 3, Seed::new(77), &settings).unwrap();
             assert_eq!(top.solver, Solver::Lanczos);
-            assert!(top.residual < 2e-8 && (top.values[2] - values[2]).abs() < 1e-12, "{}", top.values);
+            assert!(
+                top.residual < 2e-8 && (top.values[2] - values[2]).abs() < 1e-12,
+                "{}",
+                top.values
+            );
             assert!(top.next.is_some_and(|next| next <= values[3] + 1e-12));
             settings.restarts = 0;
             let stopped = top_eigenpairs(matrix.view(), 3, Seed::new(77), &settings);
-            assert!(matches!(stopped, Err(SpectralError::NotConverged { vectors: 40, .. })), "{stopped:?}");
+            assert!(
+                matches!(
+                    stopped,
+                    Err(SpectralError::NotConverged { vectors: 40, .. })
+                ),
+                "{stopped:?}"
+            );
         }
     }
 
@@ -326,11 +440,31 @@ mod tests {
     fn the_same_seed_gives_the_same_bits_and_bad_requests_are_refused() {
         let values: Vec<f64> = (0..200).map(|i| 0.97f64.powi(i)).collect();
         let matrix = with_values(&values, 6);
-        let run = |seed| top_eigenpairs(matrix.view(), 4, Seed::new(seed), &LanczosSettings::default()).unwrap();
+        let run = |seed| {
+            top_eigenpairs(
+                matrix.view(),
+                4,
+                Seed::new(seed),
+                &LanczosSettings::default(),
+            )
+            .unwrap()
+        };
         assert_eq!(run(1), run(1));
-        assert!((&run(1).vectors - &run(2).vectors).iter().all(|x| x.abs() < 1e-5));
+        assert!(
+            (&run(1).vectors - &run(2).vectors)
+                .iter()
+                .all(|x| x.abs() < 1e-5)
+        );
         assert_eq!(run(1).vectors.len_of(Axis(1)), 4);
-        let refused = |count| top_eigenpairs(matrix.view(), count, Seed::new(1), &LanczosSettings::default()).is_err();
+        let refused = |count| {
+            top_eigenpairs(
+                matrix.view(),
+                count,
+                Seed::new(1),
+                &LanczosSettings::default(),
+            )
+            .is_err()
+        };
         assert!(refused(0) && refused(201));
         let nan = |_: ArrayView2<'_, f64>, mut y: ArrayViewMut2<'_, f64>| y.fill(f64::NAN);
         let error = lanczos(500, 2, nan, Seed::new(1), &LanczosSettings::default());

@@ -24,9 +24,13 @@ fn one_thread() {
 }
 
 /// Eigenvalues, rising, and their vectors as columns (`dsyev`). The side is not 0.
-pub(crate) fn rising(matrix: ArrayView2<'_, f64>) -> Result<(Array1<f64>, Array2<f64>), SpectralError> {
+pub(crate) fn rising(
+    matrix: ArrayView2<'_, f64>,
+) -> Result<(Array1<f64>, Array2<f64>), SpectralError> {
     one_thread();
-    matrix.eigh(UPLO::Lower).map_err(|_| SpectralError::Dense { side: matrix.nrows() })
+    matrix.eigh(UPLO::Lower).map_err(|_| SpectralError::Dense {
+        side: matrix.nrows(),
+    })
 }
 
 #[cfg(test)]
@@ -45,15 +49,22 @@ mod tests {
             match case % 4 {
                 0 => &half + &half.t(),
                 1 => {
-                    let (_, frame) = crate::faer::rising((&half + &half.t()).view()).expect("finite numbers");
+                    let (_, frame) =
+                        crate::faer::rising((&half + &half.t()).view()).expect("finite numbers");
                     let values = Array1::from_shape_fn(side, |j| [2.0, 2.0, 2.0, -1.0, 0.5][j % 5]);
                     let matrix = (&frame * &values).dot(&frame.t());
                     (&matrix + &matrix.t()) * 0.5
                 }
-                2 => half.slice(s![.., ..side.min(3)]).dot(&half.slice(s![.., ..side.min(3)]).t()),
+                2 => half
+                    .slice(s![.., ..side.min(3)])
+                    .dot(&half.slice(s![.., ..side.min(3)]).t()),
                 _ => {
                     let graph = (&half + &half.t()).mapv(f64::abs);
-                    let root = graph.rows().into_iter().map(|row| row.sum().sqrt().recip()).collect::<Array1<f64>>();
+                    let root = graph
+                        .rows()
+                        .into_iter()
+                        .map(|row| row.sum().sqrt().recip())
+                        .collect::<Array1<f64>>();
                     let matrix = &graph * &root;
                     let scaled = (&matrix.t() * &root).reversed_axes();
                     (&scaled + &scaled.t()) * 0.5
@@ -64,7 +75,9 @@ mod tests {
 
     /// Where each run of eigenvalues that are equal to the seventh digit ends.
     fn ends(values: &Array1<f64>, scale: f64) -> Vec<usize> {
-        (1..=values.len()).filter(|&j| j == values.len() || values[j] - values[j - 1] > 1e-7 * scale).collect()
+        (1..=values.len())
+            .filter(|&j| j == values.len() || values[j] - values[j - 1] > 1e-7 * scale)
+            .collect()
     }
 
     #[test]
@@ -85,14 +98,29 @@ mod tests {
         for matrix in cases() {
             let (values, vectors) = rising(matrix.view()).expect("finite numbers");
             let (others, frame) = crate::faer::rising(matrix.view()).expect("finite numbers");
-            let scale = others.iter().fold(1e-300f64, |largest, value| largest.max(value.abs()));
-            assert!((&values - &others).iter().all(|gap| gap.abs() <= 1e-8 * scale), "{values} {others}");
+            let scale = others
+                .iter()
+                .fold(1e-300f64, |largest, value| largest.max(value.abs()));
+            assert!(
+                (&values - &others)
+                    .iter()
+                    .all(|gap| gap.abs() <= 1e-8 * scale),
+                "{values} {others}"
+            );
             let mut first = 0;
             for end in ends(&others, scale) {
-                let (a, b) = (vectors.slice(s![.., first..end]), frame.slice(s![.., first..end]));
+                let (a, b) = (
+                    vectors.slice(s![.., first..end]),
+                    frame.slice(s![.., first..end]),
+                );
                 // Two bases of one space have the same projection onto it.
                 let gap = a.dot(&a.t()) - b.dot(&b.t());
-                assert!(gap.iter().all(|gap| gap.abs() < 1e-8), "{} of {}", end - first, values.len());
+                assert!(
+                    gap.iter().all(|gap| gap.abs() < 1e-8),
+                    "{} of {}",
+                    end - first,
+                    values.len()
+                );
                 first = end;
                 compared += 1;
             }

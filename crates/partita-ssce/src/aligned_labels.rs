@@ -36,33 +36,53 @@ impl Targets {
         };
         let (names, reference) = match reference {
             Some(reference) => {
-                let alignment = align_to(ensemble, reference, Surplus::Nearest).expect("the reference exists");
-                let names = (0..ensemble.bases().len()).map(|u| alignment.codes(u).to_vec()).collect();
+                let alignment =
+                    align_to(ensemble, reference, Surplus::Nearest).expect("the reference exists");
+                let names = (0..ensemble.bases().len())
+                    .map(|u| alignment.codes(u).to_vec())
+                    .collect();
                 (names, ensemble.bases()[reference].name().to_owned())
             }
-            None => (groups(ensemble, clusters), "clusters of clusters".to_owned()),
+            None => (
+                groups(ensemble, clusters),
+                "clusters of clusters".to_owned(),
+            ),
         };
-        let code = |(i, u): (usize, usize)| ensemble.label(i, u).map_or(MISSING, |j| names[u][j] as u16);
+        let code =
+            |(i, u): (usize, usize)| ensemble.label(i, u).map_or(MISSING, |j| names[u][j] as u16);
         let codes = Array2::from_shape_fn((ensemble.objects(), ensemble.bases().len()), code);
         Ok(Self {
             codes,
-            soft: ensemble.memberships().map(|shares| renamed(ensemble, shares, &names, clusters)),
+            soft: ensemble
+                .memberships()
+                .map(|shares| renamed(ensemble, shares, &names, clusters)),
             reference,
         })
     }
 }
 
 /// The shares of all objects under the names of their clusters, n × M K.
-fn renamed(ensemble: &Ensemble, shares: &Memberships, names: &[Vec<u32>], clusters: usize) -> Array2<f64> {
+fn renamed(
+    ensemble: &Ensemble,
+    shares: &Memberships,
+    names: &[Vec<u32>],
+    clusters: usize,
+) -> Array2<f64> {
     let (offsets, bases) = (ensemble.offsets(), names.len());
     let place = |u: usize, name: u32| u * clusters + name as usize;
     let places: Vec<usize> = (0..bases)
-        .flat_map(|u| names[u][..offsets[u + 1] - offsets[u]].iter().map(move |&name| place(u, name)))
+        .flat_map(|u| {
+            names[u][..offsets[u + 1] - offsets[u]]
+                .iter()
+                .map(move |&name| place(u, name))
+        })
         .collect();
     let mut table = Array2::zeros((ensemble.objects(), bases * clusters));
     for (object, mut line) in table.outer_iter_mut().enumerate() {
         let (own, values) = shares.row(object);
-        own.iter().zip(values).for_each(|(&c, share)| line[places[c as usize]] += share);
+        own.iter()
+            .zip(values)
+            .for_each(|(&c, share)| line[places[c as usize]] += share);
     }
     table
 }
@@ -75,12 +95,24 @@ fn find(ensemble: &Ensemble, name: &str, clusters: usize) -> Result<usize, Setti
     if let Some(found) = found.filter(|&found| fits(&&bases[found])) {
         return Ok(found);
     }
-    let found = found.map_or_else(|| "there is none".into(), |found| format!("it has {}", bases[found].clusters()));
+    let found = found.map_or_else(
+        || "there is none".into(),
+        |found| format!("it has {}", bases[found].clusters()),
+    );
     let remedy = match bases.iter().find(fits) {
-        Some(base) => format!("name a base clustering of at most {clusters} clusters, such as '{}'", base.name()),
-        None => format!("no base clustering has at most {clusters} clusters: leave the reference out"),
+        Some(base) => format!(
+            "name a base clustering of at most {clusters} clusters, such as '{}'",
+            base.name()
+        ),
+        None => {
+            format!("no base clustering has at most {clusters} clusters: leave the reference out")
+        }
     };
-    Err(SettingsError::Unfit { name: "reference", value: name.to_owned(), reason: format!("{found}; {remedy}") })
+    Err(SettingsError::Unfit {
+        name: "reference",
+        value: name.to_owned(),
+        reason: format!("{found}; {remedy}"),
+    })
 }
 
 /// A group in 0..K for every cluster of every base clustering.
@@ -90,17 +122,24 @@ fn groups(ensemble: &Ensemble, clusters: usize) -> Vec<Vec<u32>> {
     let mut condensed = vec![1.0; side * (side - 1) / 2];
     for a in 0..ensemble.bases().len() {
         for b in a + 1..ensemble.bases().len() {
-            let Ok(table) = Contingency::of_bases(ensemble, a, b) else { continue };
+            let Ok(table) = Contingency::of_bases(ensemble, a, b) else {
+                continue;
+            };
             for (row, column, count) in table.cells() {
                 let union = table.row_sizes()[row] + table.column_sizes()[column] - count;
                 let (i, j) = (offsets[a] + row, offsets[b] + column);
-                condensed[side * i - i * (i + 1) / 2 + j - i - 1] = 1.0 - count as f64 / union as f64;
+                condensed[side * i - i * (i + 1) / 2 + j - i - 1] =
+                    1.0 - count as f64 / union as f64;
             }
         }
     }
-    let tree = link(condensed, side, Linkage::Average).expect("distances are finite and of the right number");
+    let tree = link(condensed, side, Linkage::Average)
+        .expect("distances are finite and of the right number");
     let groups = cut(&tree, clusters);
-    offsets.windows(2).map(|ends| groups.labels()[ends[0]..ends[1]].to_vec()).collect()
+    offsets
+        .windows(2)
+        .map(|ends| groups.labels()[ends[0]..ends[1]].to_vec())
+        .collect()
 }
 
 #[cfg(test)]
@@ -112,13 +151,20 @@ mod tests {
     fn without_a_reference_clusters_are_clustered() {
         let mut builder = EnsembleBuilder::new(8);
         builder.push("halves", (0..8).map(|i| Some(i / 4))).unwrap();
-        builder.push("quarters", (0..8).map(|i| Some(3 - i / 2))).unwrap();
-        builder.push("more", (0..8).map(|i| Some([0, 0, 0, 1, 1, 2, 2, 3][i]))).unwrap();
+        builder
+            .push("quarters", (0..8).map(|i| Some(3 - i / 2)))
+            .unwrap();
+        builder
+            .push("more", (0..8).map(|i| Some([0, 0, 0, 1, 1, 2, 2, 3][i])))
+            .unwrap();
         let ensemble = builder.finish().unwrap();
         let targets = Targets::new(&ensemble, None, 3, None).unwrap();
         assert_eq!(targets.reference, "clusters of clusters");
         assert!(targets.codes.iter().all(|&code| code < 3));
-        assert_eq!(Targets::new(&ensemble, None, 2, None).unwrap().reference, "halves");
+        assert_eq!(
+            Targets::new(&ensemble, None, 2, None).unwrap().reference,
+            "halves"
+        );
     }
 
     #[test]
@@ -130,13 +176,29 @@ mod tests {
         let ensemble = builder.finish().unwrap();
         for (u, name) in ["a", "b"].into_iter().enumerate() {
             let targets = Targets::new(&ensemble, None, 2, Some(name)).unwrap();
-            let own: Vec<u16> = ensemble.column(u).map(|label| label.unwrap() as u16).collect();
-            assert_eq!((targets.codes.column(u).to_vec(), targets.reference.as_str()), (own, name));
+            let own: Vec<u16> = ensemble
+                .column(u)
+                .map(|label| label.unwrap() as u16)
+                .collect();
+            assert_eq!(
+                (targets.codes.column(u).to_vec(), targets.reference.as_str()),
+                (own, name)
+            );
         }
-        let refused = |name| Targets::new(&ensemble, None, 2, Some(name)).unwrap_err().to_string();
-        assert!(refused("d").contains("'d'") && refused("d").contains("none") && refused("d").contains("'a'"));
+        let refused = |name| {
+            Targets::new(&ensemble, None, 2, Some(name))
+                .unwrap_err()
+                .to_string()
+        };
+        assert!(
+            refused("d").contains("'d'")
+                && refused("d").contains("none")
+                && refused("d").contains("'a'")
+        );
         assert!(refused("c").contains("it has 3;"));
-        let none = Targets::new(&ensemble, None, 1, Some("a")).unwrap_err().to_string();
+        let none = Targets::new(&ensemble, None, 1, Some("a"))
+            .unwrap_err()
+            .to_string();
         assert!(none.contains("leave the reference out"), "{none}");
     }
 }

@@ -15,7 +15,12 @@ use crate::{SsceError, SsceSettings};
 const UNITS: u64 = 100;
 
 /// Descent on W for one μ and Ω.
-const DESCENT: Limits = Limits { steps: 5, share: 1e-2, memory: 8, rounding: 0.0 };
+const DESCENT: Limits = Limits {
+    steps: 5,
+    share: 1e-2,
+    memory: 8,
+    rounding: 0.0,
+};
 
 /// A fit of all classifiers.
 pub(crate) struct Fit {
@@ -48,7 +53,9 @@ pub(crate) fn fit_in_turn(
         prior = prior.adapted(&w, &centre, RIDGE, settings.exact)?;
         let tied = prior.evaluate(&w, &centre).0;
         let value = likelihood + tied + settings.shrink * (&centre * &centre).sum();
-        let still = trace.last().is_some_and(|last| last - value <= settings.tolerance * value.abs());
+        let still = trace
+            .last()
+            .is_some_and(|last| last - value <= settings.tolerance * value.abs());
         trace.push(value);
         if still {
             stopped = Stopped::Converged;
@@ -59,7 +66,13 @@ pub(crate) fn fit_in_turn(
             break;
         }
     }
-    Ok(Fit { centre, rounds: trace.len() as u64, trace, stopped, gradient: None })
+    Ok(Fit {
+        centre,
+        rounds: trace.len() as u64,
+        trace,
+        stopped,
+        gradient: None,
+    })
 }
 
 /// Better W for this μ and Ω, with its negative log likelihood. The descent is that of W diag(√ω).
@@ -73,8 +86,12 @@ fn classifiers(
     let evaluations = Cell::new(0);
     let evaluate = |scaled: &Array2<f64>| {
         let w = &prior.unscaled(scaled.clone());
-        let _ = monitor.tick(evaluations.replace(evaluations.get() + 1), DESCENT.steps as u64 + 1);
-        let ((likelihood, mut gradient), (tied, pull)) = (loss.evaluate(w), prior.evaluate(w, centre));
+        let _ = monitor.tick(
+            evaluations.replace(evaluations.get() + 1),
+            DESCENT.steps as u64 + 1,
+        );
+        let ((likelihood, mut gradient), (tied, pull)) =
+            (loss.evaluate(w), prior.evaluate(w, centre));
         gradient += &pull;
         (likelihood + tied, prior.unscaled(gradient))
     };
@@ -82,7 +99,11 @@ fn classifiers(
     let curvature = Curvature::new(loss, centre)?;
     let (value, gradient) = evaluate(&w);
     let (end, _) = descend(
-        Point { at: w, value, gradient },
+        Point {
+            at: w,
+            value,
+            gradient,
+        },
         DESCENT,
         evaluate,
         |g| curvature.solve(g, (&prior.eigen.0, &prior.eigen.1)),

@@ -75,9 +75,14 @@ impl<'a> Task<'a> {
 
     /// Units of progress that choosing is worth, where a round over all objects is worth `round`.
     pub(crate) fn units(&self, settings: &SsceSettings, round: u64) -> u64 {
-        let rounds = GAMMAS.len() * self.held() * settings.alternating_rounds().min(ROUNDS) as usize;
+        let rounds =
+            GAMMAS.len() * self.held() * settings.alternating_rounds().min(ROUNDS) as usize;
         let share = self.design.rows().min(TRIED) as f64 / self.design.rows().max(1) as f64;
-        if settings.gamma.is_some() { 0 } else { (rounds as f64 * share * round as f64).ceil() as u64 }
+        if settings.gamma.is_some() {
+            0
+        } else {
+            (rounds as f64 * share * round as f64).ceil() as u64
+        }
     }
 
     /// Parts that are held out.
@@ -110,8 +115,14 @@ impl<'a> Task<'a> {
                 break;
             }
         }
-        let best = tried.iter().fold(f64::NEG_INFINITY, |best, (_, agreement)| best.max(*agreement));
-        let near = tried.iter().find(|(_, agreement)| *agreement >= best - SLACK);
+        let best = tried
+            .iter()
+            .fold(f64::NEG_INFINITY, |best, (_, agreement)| {
+                best.max(*agreement)
+            });
+        let near = tried
+            .iter()
+            .find(|(_, agreement)| *agreement >= best - SLACK);
         let gamma = near.map_or(1.0, |(gamma, _)| *gamma);
         tried.reverse();
         Ok(Choice { gamma, tried })
@@ -122,10 +133,22 @@ impl<'a> Task<'a> {
         let rows = self.design.rows();
         let mut chosen = index::sample(&mut rng, rows, rows.min(TRIED)).into_vec();
         chosen.sort_unstable();
-        let objects = chosen.into_iter().map(|object| (object, rng.random_range(0..FOLDS))).collect();
-        let mut bases = index::sample(&mut rng, self.base_weights.len(), self.base_weights.len().min(BASES)).into_vec();
+        let objects = chosen
+            .into_iter()
+            .map(|object| (object, rng.random_range(0..FOLDS)))
+            .collect();
+        let mut bases = index::sample(
+            &mut rng,
+            self.base_weights.len(),
+            self.base_weights.len().min(BASES),
+        )
+        .into_vec();
         bases.sort_unstable();
-        Parts { objects, held: self.held(), bases }
+        Parts {
+            objects,
+            held: self.held(),
+            bases,
+        }
     }
 
     /// The mean log probability of held-out labels, in nats. The share of labels predicted rightly would say less:
@@ -143,7 +166,11 @@ impl<'a> Task<'a> {
         let k = self.clusters;
         let base_weights: Vec<f64> = parts.bases.iter().map(|&u| self.base_weights[u]).collect();
         let fewer = self.base_weights.iter().sum::<f64>() / base_weights.iter().sum::<f64>();
-        let columns: Vec<usize> = parts.bases.iter().flat_map(|u| u * k..(u + 1) * k).collect();
+        let columns: Vec<usize> = parts
+            .bases
+            .iter()
+            .flat_map(|u| u * k..(u + 1) * k)
+            .collect();
         let progress = ProgressCounter::new(monitor, parts.held as u64 * UNITS);
         for held in 0..parts.held {
             if progress.flow() == Flow::Stop {
@@ -154,9 +181,14 @@ impl<'a> Task<'a> {
             if seen.is_empty() {
                 continue;
             }
-            let (design, codes) = (self.design.select(&seen), some_of(self.codes, &seen, &parts.bases));
+            let (design, codes) = (
+                self.design.select(&seen),
+                some_of(self.codes, &seen, &parts.bases),
+            );
             let soft = self.soft.map(|soft| some_of(soft, &seen, &columns));
-            let objects: Option<Vec<f64>> = self.objects.map(|objects| seen.iter().map(|&i| objects[i]).collect());
+            let objects: Option<Vec<f64>> = self
+                .objects
+                .map(|objects| seen.iter().map(|&i| objects[i]).collect());
             let some = Task {
                 design: &design,
                 codes: &codes,
@@ -191,7 +223,8 @@ impl<'a> Task<'a> {
             let mut votes = vec![0.0; self.clusters];
             let said = self.said(object);
             let weight: f64 = said.iter().map(|(_, weight)| weight).sum();
-            said.iter().for_each(|&(code, own)| votes[code] += own / weight);
+            said.iter()
+                .for_each(|&(code, own)| votes[code] += own / weight);
             let (own, counted) = self.surprise(object, |code| votes[code].ln());
             sum += own;
             all += counted;
@@ -202,7 +235,9 @@ impl<'a> Task<'a> {
     /// Sums over the labels of an object, by weight: of what `value` says of them, and of 1.
     fn surprise(&self, object: usize, value: impl Fn(usize) -> f64) -> (f64, f64) {
         let (sum, all) = (self.said(object).into_iter())
-            .fold((0.0, 0.0), |(sum, all), (code, weight)| (sum + weight * value(code), all + weight));
+            .fold((0.0, 0.0), |(sum, all), (code, weight)| {
+                (sum + weight * value(code), all + weight)
+            });
         let counts = self.objects.map_or(1.0, |objects| objects[object]);
         (sum * counts, all * counts)
     }
@@ -211,21 +246,45 @@ impl<'a> Task<'a> {
     fn said(&self, object: usize) -> Vec<(usize, f64)> {
         let Some(soft) = self.soft else {
             let labels = self.codes.row(object);
-            let there = labels.iter().zip(self.base_weights).filter(|(code, _)| **code != MISSING);
-            return there.map(|(&code, &weight)| (usize::from(code), weight)).collect();
+            let there = labels
+                .iter()
+                .zip(self.base_weights)
+                .filter(|(code, _)| **code != MISSING);
+            return there
+                .map(|(&code, &weight)| (usize::from(code), weight))
+                .collect();
         };
-        let shares = soft.row(object).into_iter().enumerate().filter(|(_, share)| **share > 0.0);
-        shares.map(|(at, share)| (at % self.clusters, self.base_weights[at / self.clusters] * share)).collect()
+        let shares = soft
+            .row(object)
+            .into_iter()
+            .enumerate()
+            .filter(|(_, share)| **share > 0.0);
+        shares
+            .map(|(at, share)| {
+                (
+                    at % self.clusters,
+                    self.base_weights[at / self.clusters] * share,
+                )
+            })
+            .collect()
     }
 }
 
 impl Parts {
     fn seen(&self, held: usize) -> Vec<usize> {
-        self.objects.iter().filter(|(_, part)| *part != held).map(|(object, _)| *object).collect()
+        self.objects
+            .iter()
+            .filter(|(_, part)| *part != held)
+            .map(|(object, _)| *object)
+            .collect()
     }
 
     fn unseen(&self, held: usize) -> Vec<usize> {
-        self.objects.iter().filter(|(_, part)| *part == held).map(|(object, _)| *object).collect()
+        self.objects
+            .iter()
+            .filter(|(_, part)| *part == held)
+            .map(|(object, _)| *object)
+            .collect()
     }
 }
 

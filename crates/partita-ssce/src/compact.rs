@@ -29,10 +29,16 @@ pub(crate) fn compact(design: &Design, wide: usize) -> Result<Option<Design>, Ss
     let products = design.times(0..n, transposed.view());
     let pairs = symmetric_eigen(((&products + &products.t()) * 0.5).view())?;
     let most = pairs.values.iter().copied().fold(0.0, f64::max);
-    let kept: Vec<usize> = (0..n).filter(|&at| pairs.values[at] > LEAST * most).collect();
+    let kept: Vec<usize> = (0..n)
+        .filter(|&at| pairs.values[at] > LEAST * most)
+        .collect();
     let roots: Vec<f64> = kept.iter().map(|&at| pairs.values[at].sqrt()).collect();
     let columns: Array2<f64> = pairs.vectors.select(Axis(1), &kept);
-    Ok(Some(Design::Dense((columns * ArrayView1::from(&roots)).as_standard_layout().into_owned())))
+    Ok(Some(Design::Dense(
+        (columns * ArrayView1::from(&roots))
+            .as_standard_layout()
+            .into_owned(),
+    )))
 }
 
 #[cfg(test)]
@@ -57,9 +63,18 @@ mod tests {
             let (objects, bases, k) = (14, 6, 3);
             let mut builder = EnsembleBuilder::new(objects);
             for u in 0..bases {
-                let label =
-                    |i: usize| (i != u).then(|| if rng.random_bool(0.3) { rng.random_range(0..5) } else { i % 5 });
-                builder.push(format!("u{u}"), (0..objects).map(label).collect::<Vec<_>>()).unwrap();
+                let label = |i: usize| {
+                    (i != u).then(|| {
+                        if rng.random_bool(0.3) {
+                            rng.random_range(0..5)
+                        } else {
+                            i % 5
+                        }
+                    })
+                };
+                builder
+                    .push(format!("u{u}"), (0..objects).map(label).collect::<Vec<_>>())
+                    .unwrap();
             }
             let ensemble = builder.finish().unwrap();
             let weights: Vec<f64> = (0..bases).map(|u| 1.0 + (u % 2) as f64).collect();
@@ -75,17 +90,33 @@ mod tests {
                 soft: None,
                 objects: None,
             };
-            let settings = SsceSettings { rounds: NonZeroU32::new(3), ..SsceSettings::default() };
+            let settings = SsceSettings {
+                rounds: NonZeroU32::new(3),
+                ..SsceSettings::default()
+            };
             let [one, other] = [&wide, &narrow].map(|design| {
                 let fit = fit_in_turn(&loss(design), (1.0, 1.0), &settings, &Silent).unwrap();
                 (fit.trace, probabilities(design, fit.centre.view()))
             });
             let near = |a: &f64, b: &f64, by: f64| (a - b).abs() <= by * b.abs().max(1e-3);
-            assert!(one.0.iter().zip(&other.0).all(|(a, b)| near(a, b, 1e-6)), "{seed}: {:?} {:?}", one.0, other.0);
-            assert!(one.1.iter().zip(&other.1).all(|(a, b)| near(a, b, 1e-4)), "{seed}");
-            let settings = SsceSettings { shrink: 0.1, ..SsceSettings::default() };
+            assert!(
+                one.0.iter().zip(&other.0).all(|(a, b)| near(a, b, 1e-6)),
+                "{seed}: {:?} {:?}",
+                one.0,
+                other.0
+            );
+            assert!(
+                one.1.iter().zip(&other.1).all(|(a, b)| near(a, b, 1e-4)),
+                "{seed}"
+            );
+            let settings = SsceSettings {
+                shrink: 0.1,
+                ..SsceSettings::default()
+            };
             let least = [&wide, &narrow].map(|design| {
-                let trace = fit_jointly(&loss(design), 1.0, &settings, &Silent).unwrap().trace;
+                let trace = fit_jointly(&loss(design), 1.0, &settings, &Silent)
+                    .unwrap()
+                    .trace;
                 trace[trace.len() - 1]
             });
             assert!(near(&least[0], &least[1], 1e-9), "{seed}: {least:?}");

@@ -21,17 +21,30 @@ impl Curvature {
     pub(crate) fn new(loss: &Loss<'_>, centre: &Array2<f64>) -> Result<Self, SsceError> {
         let weights = loss.curvature(centre);
         if loss.design.width() > EIGEN_WIDTH {
-            return Ok(Self { values: loss.design.squares(&weights), vectors: None });
+            return Ok(Self {
+                values: loss.design.squares(&weights),
+                vectors: None,
+            });
         }
         let gram = loss.design.gram(&weights);
         let pairs = symmetric_eigen(((&gram + &gram.t()) * 0.5).view())?;
         let values = pairs.values.iter().map(|value| value.max(0.0)).collect();
-        Ok(Self { values, vectors: Some(pairs.vectors) })
+        Ok(Self {
+            values,
+            vectors: Some(pairs.vectors),
+        })
     }
 
     /// The inverse applied to a gradient, p × M K, where these are the eigenvalues and eigenvectors of A.
-    pub(crate) fn solve(&self, gradient: &Array2<f64>, (values, vectors): (&[f64], &Array2<f64>)) -> Array2<f64> {
-        let mut turned = self.vectors.as_ref().map_or_else(|| gradient.clone(), |v| v.t().dot(gradient));
+    pub(crate) fn solve(
+        &self,
+        gradient: &Array2<f64>,
+        (values, vectors): (&[f64], &Array2<f64>),
+    ) -> Array2<f64> {
+        let mut turned = self
+            .vectors
+            .as_ref()
+            .map_or_else(|| gradient.clone(), |v| v.t().dot(gradient));
         let (bases, k) = (values.len(), gradient.ncols() / values.len());
         for (mut row, h) in turned.outer_iter_mut().zip(&self.values) {
             let block = row.to_shape((bases, k)).expect("M K numbers").to_owned();
@@ -40,7 +53,12 @@ impl Curvature {
                 line /= h + 2.0 * a;
             }
             let outer = vectors.dot(&inner);
-            row.assign(&ArrayView1::from(outer.as_standard_layout().as_slice().expect("standard layout")));
+            row.assign(&ArrayView1::from(
+                outer
+                    .as_standard_layout()
+                    .as_slice()
+                    .expect("standard layout"),
+            ));
         }
         match &self.vectors {
             Some(v) => v.dot(&turned),

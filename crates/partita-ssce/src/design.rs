@@ -66,32 +66,59 @@ impl Scaling {
     }
 
     /// The same where rows have weights.
-    pub(crate) fn weighted(features: &Features<'_>, weights: Option<&[f64]>) -> Result<Self, SsceError> {
+    pub(crate) fn weighted(
+        features: &Features<'_>,
+        weights: Option<&[f64]>,
+    ) -> Result<Self, SsceError> {
         let values = features.values();
         let n = weights.map_or(values.nrows() as f64, |weights| weights.iter().sum());
         let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
         let mean = |column: ArrayView1<'_, f64>| match weights {
             None => column.sum() / n,
-            Some(weights) => column.iter().zip(weights).map(|(x, weight)| x * weight).sum::<f64>() / n,
+            Some(weights) => {
+                column
+                    .iter()
+                    .zip(weights)
+                    .map(|(x, weight)| x * weight)
+                    .sum::<f64>()
+                    / n
+            }
         };
         let means: Vec<f64> = values.axis_iter(Axis(1)).map(mean).collect();
         let spread = |(column, mean): (ArrayView1<'_, f64>, &f64)| {
             let square = |(i, x): (usize, &f64)| weight(i) * (x - mean).powi(2);
             let variance = column.iter().enumerate().map(square).sum::<f64>() / n;
-            if variance.sqrt() > 1e-12 * mean.abs() { variance.sqrt() } else { 1.0 }
+            if variance.sqrt() > 1e-12 * mean.abs() {
+                variance.sqrt()
+            } else {
+                1.0
+            }
         };
         let spreads: Vec<f64> = values.axis_iter(Axis(1)).zip(&means).map(spread).collect();
         let columns = features.columns().to_vec();
-        match means.iter().zip(&spreads).position(|(mean, spread)| !(mean.is_finite() && spread.is_finite())) {
-            Some(at) => Err(SsceError::Scale { column: columns[at].clone() }),
-            None => Ok(Self { columns, means, spreads }),
+        match means
+            .iter()
+            .zip(&spreads)
+            .position(|(mean, spread)| !(mean.is_finite() && spread.is_finite()))
+        {
+            Some(at) => Err(SsceError::Scale {
+                column: columns[at].clone(),
+            }),
+            None => Ok(Self {
+                columns,
+                means,
+                spreads,
+            }),
         }
     }
 
     /// The table with every column centred and scaled, and a column of one number where asked for.
     pub(crate) fn apply(&self, values: ArrayView2<'_, f64>, intercept: Option<f64>) -> Array2<f64> {
         let (n, d) = values.dim();
-        let mut scaled = Array2::from_elem((n, d + usize::from(intercept.is_some())), intercept.unwrap_or_default());
+        let mut scaled = Array2::from_elem(
+            (n, d + usize::from(intercept.is_some())),
+            intercept.unwrap_or_default(),
+        );
         for (j, column) in values.axis_iter(Axis(1)).enumerate() {
             let standard = column.mapv(|x| (x - self.means[j]) / self.spreads[j]);
             scaled.column_mut(j).assign(&standard);
@@ -105,11 +132,15 @@ impl Design {
     pub(crate) fn hot(ensemble: &Ensemble, copies: Option<&[f64]>, intercept: Option<f64>) -> Self {
         let offsets = ensemble.offsets();
         let bases = ensemble.bases().len();
-        let values: Vec<f64> = (0..bases).map(|u| copies.map_or(1.0, |copies| copies[u].sqrt())).collect();
+        let values: Vec<f64> = (0..bases)
+            .map(|u| copies.map_or(1.0, |copies| copies[u].sqrt()))
+            .collect();
         if let Some(shares) = ensemble.memberships() {
             let rows = (0..ensemble.objects() as u32).collect();
             let ends = offsets.windows(2).zip(&values);
-            let factors: Vec<f64> = ends.flat_map(|(ends, value)| vec![*value; ends[1] - ends[0]]).collect();
+            let factors: Vec<f64> = ends
+                .flat_map(|(ends, value)| vec![*value; ends[1] - ends[0]])
+                .collect();
             return Self::Shares(ShareRows {
                 shares: Arc::new(shares.clone().scaled(&factors)),
                 rows,
@@ -117,9 +148,18 @@ impl Design {
                 intercept,
             });
         }
-        let place = |(i, u): (usize, usize)| ensemble.label(i, u).map_or(NOWHERE, |j| (offsets[u] + j) as u32);
+        let place = |(i, u): (usize, usize)| {
+            ensemble
+                .label(i, u)
+                .map_or(NOWHERE, |j| (offsets[u] + j) as u32)
+        };
         let places = Array2::from_shape_fn((ensemble.objects(), bases), place);
-        Self::Hot { places, values, width: offsets[bases], intercept }
+        Self::Hot {
+            places,
+            values,
+            width: offsets[bases],
+            intercept,
+        }
     }
 
     /// Objects, n.
@@ -135,9 +175,12 @@ impl Design {
     pub(crate) fn width(&self) -> usize {
         match self {
             Self::Dense(x) => x.ncols(),
-            Self::Hot { width, intercept, .. } | Self::Shares(ShareRows { width, intercept, .. }) => {
-                width + usize::from(intercept.is_some())
+            Self::Hot {
+                width, intercept, ..
             }
+            | Self::Shares(ShareRows {
+                width, intercept, ..
+            }) => width + usize::from(intercept.is_some()),
         }
     }
 
@@ -145,7 +188,12 @@ impl Design {
     pub(crate) fn select(&self, objects: &[usize]) -> Self {
         match self {
             Self::Dense(x) => Self::Dense(x.select(Axis(0), objects)),
-            Self::Hot { places, values, width, intercept } => Self::Hot {
+            Self::Hot {
+                places,
+                values,
+                width,
+                intercept,
+            } => Self::Hot {
                 places: places.select(Axis(0), objects),
                 values: values.clone(),
                 width: *width,
@@ -153,7 +201,10 @@ impl Design {
             },
             Self::Shares(shares) => {
                 let rows = objects.iter().map(|&object| shares.rows[object]).collect();
-                Self::Shares(ShareRows { rows, ..shares.clone() })
+                Self::Shares(ShareRows {
+                    rows,
+                    ..shares.clone()
+                })
             }
         }
     }
@@ -162,14 +213,28 @@ impl Design {
     fn append_entries(&self, i: usize, entries: &mut Vec<(usize, f64)>) {
         let last = match self {
             Self::Dense(_) => None,
-            Self::Hot { places, values, width, intercept } => {
-                let known = places.row(i).into_iter().zip(values).filter(|(place, _)| **place != NOWHERE);
+            Self::Hot {
+                places,
+                values,
+                width,
+                intercept,
+            } => {
+                let known = places
+                    .row(i)
+                    .into_iter()
+                    .zip(values)
+                    .filter(|(place, _)| **place != NOWHERE);
                 entries.extend(known.map(|(&place, &value)| (place as usize, value)));
                 intercept.map(|value| (*width, value))
             }
             Self::Shares(shares) => {
                 let (clusters, values) = shares.shares.row(shares.rows[i] as usize);
-                entries.extend(clusters.iter().zip(values).map(|(&c, &share)| (c as usize, share)));
+                entries.extend(
+                    clusters
+                        .iter()
+                        .zip(values)
+                        .map(|(&c, &share)| (c as usize, share)),
+                );
                 shares.intercept.map(|value| (shares.width, value))
             }
         };
@@ -192,9 +257,20 @@ impl Design {
     }
 
     /// Adds Xᵀ R, where R has the rows in `range`.
-    pub(crate) fn add_transposed(&self, range: Range<usize>, r: ArrayView2<'_, f64>, sum: &mut Array2<f64>) {
+    pub(crate) fn add_transposed(
+        &self,
+        range: Range<usize>,
+        r: ArrayView2<'_, f64>,
+        sum: &mut Array2<f64>,
+    ) {
         if let Self::Dense(x) = self {
-            partita_core::ndarray::linalg::general_mat_mul(1.0, &x.slice(s![range, ..]).t(), &r, 1.0, sum);
+            partita_core::ndarray::linalg::general_mat_mul(
+                1.0,
+                &x.slice(s![range, ..]).t(),
+                &r,
+                1.0,
+                sum,
+            );
             return;
         }
         let mut of_place: Vec<Vec<(usize, f64)>> = vec![Vec::new(); self.width()];
@@ -202,9 +278,14 @@ impl Design {
         for (at, i) in range.enumerate() {
             entries.clear();
             self.append_entries(i, &mut entries);
-            entries.iter().for_each(|&(place, value)| of_place[place].push((at, value)));
+            entries
+                .iter()
+                .for_each(|&(place, value)| of_place[place].push((at, value)));
         }
-        of_place.iter().zip(sum.outer_iter_mut()).for_each(|(rows, sum)| add_rows(rows, r, sum));
+        of_place
+            .iter()
+            .zip(sum.outer_iter_mut())
+            .for_each(|(rows, sum)| add_rows(rows, r, sum));
     }
 
     /// Xᵀ diag(d) X, p × p.
@@ -232,22 +313,36 @@ impl Design {
         let mut entries = Vec::new();
         for (i, d) in d.iter().enumerate() {
             if let Self::Dense(x) = self {
-                sum.iter_mut().zip(x.row(i)).for_each(|(sum, x)| *sum += d * x * x);
+                sum.iter_mut()
+                    .zip(x.row(i))
+                    .for_each(|(sum, x)| *sum += d * x * x);
             }
             entries.clear();
             self.append_entries(i, &mut entries);
-            entries.iter().for_each(|&(place, x)| sum[place] += d * x * x);
+            entries
+                .iter()
+                .for_each(|&(place, x)| sum[place] += d * x * x);
         }
         sum
     }
 }
 
 /// Adds rows of a matrix times values to a row. Four are added in one pass, in the order and with the rounding of one after another.
-fn add_rows(entries: &[(usize, f64)], matrix: ArrayView2<'_, f64>, mut sum: ArrayViewMut1<'_, f64>) {
+fn add_rows(
+    entries: &[(usize, f64)],
+    matrix: ArrayView2<'_, f64>,
+    mut sum: ArrayViewMut1<'_, f64>,
+) {
     let (fours, others) = entries.as_chunks();
     for &[(a, x), (b, y), (c, z), (d, t)] in fours {
-        let four = Zip::from(&mut sum).and(matrix.row(a)).and(matrix.row(b)).and(matrix.row(c)).and(matrix.row(d));
+        let four = Zip::from(&mut sum)
+            .and(matrix.row(a))
+            .and(matrix.row(b))
+            .and(matrix.row(c))
+            .and(matrix.row(d));
         four.for_each(|sum, a, b, c, d| *sum = *sum + x * a + y * b + z * c + t * d);
     }
-    others.iter().for_each(|&(place, value)| sum.scaled_add(value, &matrix.row(place)));
+    others
+        .iter()
+        .for_each(|&(place, value)| sum.scaled_add(value, &matrix.row(place)));
 }

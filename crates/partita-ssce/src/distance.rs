@@ -3,7 +3,9 @@
 use std::num::NonZeroU32;
 
 use partita_core::ndarray::{Array2, ArrayView1, Axis};
-use partita_core::{Features, Model, ModelError, ModelInput, ModelReads, Partition, SoftPartition, Unread};
+use partita_core::{
+    Features, Model, ModelError, ModelInput, ModelReads, Partition, SoftPartition, Unread,
+};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -77,10 +79,16 @@ impl CentroidModel {
         let mut apart = 0.0;
         for (i, row) in x.outer_iter().enumerate() {
             target.shares(i, |k, share| {
-                apart += centroids[k].as_ref().map_or(0.0, |centre| share * distance(row, centre));
+                apart += centroids[k]
+                    .as_ref()
+                    .map_or(0.0, |centre| share * distance(row, centre));
             });
         }
-        Ok(Self { variance: (apart / x.len() as f64).max(1e-9), scaling, centroids })
+        Ok(Self {
+            variance: (apart / x.len() as f64).max(1e-9),
+            scaling,
+            centroids,
+        })
     }
 
     /// A saved model.
@@ -90,14 +98,22 @@ impl CentroidModel {
     pub fn from_json(value: &Value) -> Result<Self, ModelError> {
         let saved: SavedCentroids = opened(value)?;
         let scaling = saved.scaling.checked()?;
-        let fits = |centre: &Vec<f64>| centre.len() == scaling.columns.len() && centre.iter().all(|x| x.is_finite());
-        if !saved.centroids.iter().flatten().all(fits) || saved.centroids.iter().flatten().next().is_none() {
+        let fits = |centre: &Vec<f64>| {
+            centre.len() == scaling.columns.len() && centre.iter().all(|x| x.is_finite())
+        };
+        if !saved.centroids.iter().flatten().all(fits)
+            || saved.centroids.iter().flatten().next().is_none()
+        {
             return Err(damaged("its centroids do not fit its columns".into()));
         }
         if !(saved.variance.is_finite() && saved.variance > 0.0) {
             return Err(damaged(format!("its variance is {}", saved.variance)));
         }
-        Ok(Self { scaling, centroids: saved.centroids, variance: saved.variance })
+        Ok(Self {
+            scaling,
+            centroids: saved.centroids,
+            variance: saved.variance,
+        })
     }
 }
 
@@ -120,16 +136,24 @@ impl Model for CentroidModel {
     }
 
     fn predict(&self, input: &ModelInput<'_>) -> Result<SoftPartition, ModelError> {
-        let x = self.scaling.apply(table(&self.scaling, input)?.view(), None);
+        let x = self
+            .scaling
+            .apply(table(&self.scaling, input)?.view(), None);
         let mut rows = Array2::zeros((x.nrows(), self.centroids.len()));
         for (x, mut row) in x.outer_iter().zip(rows.outer_iter_mut()) {
-            let far = |centre: &Option<Vec<f64>>| centre.as_ref().map_or(f64::INFINITY, |centre| distance(x, centre));
+            let far = |centre: &Option<Vec<f64>>| {
+                centre
+                    .as_ref()
+                    .map_or(f64::INFINITY, |centre| distance(x, centre))
+            };
             let distances: Vec<f64> = self.centroids.iter().map(far).collect();
             let nearest = distances.iter().copied().fold(f64::INFINITY, f64::min);
             let weight = |distance: &f64| ((nearest - distance) / (2.0 * self.variance)).exp();
             let weights: Vec<f64> = distances.iter().map(weight).collect();
             let sum: f64 = weights.iter().sum();
-            row.iter_mut().zip(weights).for_each(|(p, weight)| *p = weight / sum);
+            row.iter_mut()
+                .zip(weights)
+                .for_each(|(p, weight)| *p = weight / sum);
         }
         simplex(rows)
     }
@@ -171,11 +195,19 @@ impl NeighbourModel {
     /// # Errors
     /// [`SsceError::Rows`], [`SsceError::NoColumns`], [`SsceError::Scale`], [`SsceError::Clusters`] for more clusters
     /// than objects, and [`SsceError::Neighbours`] for more numbers than are kept.
-    pub fn learn(features: &Features<'_>, partition: &Partition, neighbours: NonZeroU32) -> Result<Self, SsceError> {
+    pub fn learn(
+        features: &Features<'_>,
+        partition: &Partition,
+        neighbours: NonZeroU32,
+    ) -> Result<Self, SsceError> {
         Self::of(features, Target::Hard(partition), neighbours)
     }
 
-    pub(crate) fn of(features: &Features<'_>, target: Target<'_>, neighbours: NonZeroU32) -> Result<Self, SsceError> {
+    pub(crate) fn of(
+        features: &Features<'_>,
+        target: Target<'_>,
+        neighbours: NonZeroU32,
+    ) -> Result<Self, SsceError> {
         let (objects, clusters) = (target.objects(), target.clusters());
         check_table(features, objects)?;
         if clusters == 0 || clusters > objects {
@@ -187,7 +219,13 @@ impl NeighbourModel {
         }
         let scaling = Scaling::of(features)?;
         let rows = scaling.apply(features.values(), None);
-        Ok(Self { scaling, neighbours, clusters, rows, labels: target.labels() })
+        Ok(Self {
+            scaling,
+            neighbours,
+            clusters,
+            rows,
+            labels: target.labels(),
+        })
     }
 
     /// A saved model.
@@ -200,27 +238,54 @@ impl NeighbourModel {
         let (n, d) = (saved.rows.len(), scaling.columns.len());
         let even = n > 0 && saved.labels.len() == n && saved.rows.iter().all(|row| row.len() == d);
         if !even || saved.rows.iter().flatten().any(|x| !x.is_finite()) {
-            return Err(damaged(format!("it needs as many labels as rows, and {d} finite numbers a row")));
+            return Err(damaged(format!(
+                "it needs as many labels as rows, and {d} finite numbers a row"
+            )));
         }
         if saved.clusters > n {
-            return Err(damaged(format!("it has {} clusters of {n} objects", saved.clusters)));
+            return Err(damaged(format!(
+                "it has {} clusters of {n} objects",
+                saved.clusters
+            )));
         }
-        if saved.labels.iter().any(|&label| label as usize >= saved.clusters) {
-            return Err(damaged(format!("it has a label beyond its {} clusters", saved.clusters)));
+        if saved
+            .labels
+            .iter()
+            .any(|&label| label as usize >= saved.clusters)
+        {
+            return Err(damaged(format!(
+                "it has a label beyond its {} clusters",
+                saved.clusters
+            )));
         }
         let rows = Array2::from_shape_fn((n, d), |(i, j)| saved.rows[i][j]);
-        Ok(Self { scaling, neighbours: saved.neighbours, clusters: saved.clusters, rows, labels: saved.labels })
+        Ok(Self {
+            scaling,
+            neighbours: saved.neighbours,
+            clusters: saved.clusters,
+            rows,
+            labels: saved.labels,
+        })
     }
 
     fn shares(&self, x: ArrayView1<'_, f64>, shares: &mut [f64]) {
         let measured = |(i, row): (usize, ArrayView1<'_, f64>)| {
-            (row.iter().zip(x).map(|(a, b)| (a - b) * (a - b)).sum::<f64>(), i)
+            (
+                row.iter()
+                    .zip(x)
+                    .map(|(a, b)| (a - b) * (a - b))
+                    .sum::<f64>(),
+                i,
+            )
         };
-        let mut distances: Vec<(f64, usize)> = self.rows.outer_iter().enumerate().map(measured).collect();
+        let mut distances: Vec<(f64, usize)> =
+            self.rows.outer_iter().enumerate().map(measured).collect();
         let count = (self.neighbours.get() as usize).min(distances.len());
         let order = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
         distances.select_nth_unstable_by(count - 1, order);
-        distances[..count].iter().for_each(|&(_, i)| shares[self.labels[i] as usize] += 1.0);
+        distances[..count]
+            .iter()
+            .for_each(|&(_, i)| shares[self.labels[i] as usize] += 1.0);
         shares.iter_mut().for_each(|share| *share /= count as f64);
     }
 }
@@ -246,10 +311,17 @@ impl Model for NeighbourModel {
     }
 
     fn predict(&self, input: &ModelInput<'_>) -> Result<SoftPartition, ModelError> {
-        let x = self.scaling.apply(table(&self.scaling, input)?.view(), None);
+        let x = self
+            .scaling
+            .apply(table(&self.scaling, input)?.view(), None);
         let mut rows = Array2::zeros((x.nrows(), self.clusters));
-        let pairs = rows.axis_iter_mut(Axis(0)).into_par_iter().zip(x.axis_iter(Axis(0)));
-        pairs.for_each(|(mut row, x)| self.shares(x, row.as_slice_mut().expect("rows are contiguous")));
+        let pairs = rows
+            .axis_iter_mut(Axis(0))
+            .into_par_iter()
+            .zip(x.axis_iter(Axis(0)));
+        pairs.for_each(|(mut row, x)| {
+            self.shares(x, row.as_slice_mut().expect("rows are contiguous"))
+        });
         simplex(rows)
     }
 }
@@ -259,5 +331,6 @@ fn distance(row: ArrayView1<'_, f64>, centre: &[f64]) -> f64 {
 }
 
 fn simplex(rows: Array2<f64>) -> Result<SoftPartition, ModelError> {
-    SoftPartition::new(rows).map_err(|error| ModelError::Input(format!("numbers too large for the model: {error}")))
+    SoftPartition::new(rows)
+        .map_err(|error| ModelError::Input(format!("numbers too large for the model: {error}")))
 }

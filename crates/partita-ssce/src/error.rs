@@ -8,7 +8,9 @@ use partita_spectral::SpectralError;
 #[non_exhaustive]
 pub enum SsceError {
     /// K out of range.
-    #[error("asked for {clusters} clusters of {objects} objects; ask for 1 to {objects}, at most 65,534")]
+    #[error(
+        "asked for {clusters} clusters of {objects} objects; ask for 1 to {objects}, at most 65,534"
+    )]
     Clusters {
         /// Clusters asked for.
         clusters: usize,

@@ -30,14 +30,28 @@ pub(crate) fn fit_jointly(
     monitor: &dyn Monitor,
 ) -> Result<Fit, SsceError> {
     let (shrink, most) = (settings.shrink, settings.joint_steps() as usize);
-    let task = Joint { loss, shrink, prior: RefCell::new(Prior::start((gamma, gamma), loss.base_weights, RIDGE)?) };
+    let task = Joint {
+        loss,
+        shrink,
+        prior: RefCell::new(Prior::start((gamma, gamma), loss.base_weights, RIDGE)?),
+    };
     let at = Array2::zeros((loss.design.width(), (loss.bases() + 1) * loss.classes));
     let (value, gradient) = task.evaluate(&at);
     let all = norm(&gradient);
-    let mut point = Point { at, value, gradient };
+    let mut point = Point {
+        at,
+        value,
+        gradient,
+    };
     let (mut trace, mut stopped) = (vec![value], Stopped::RoundLimit);
     let (mut done, mut look) = (0, FIRST_LOOK);
-    let left = |point: &Point| if all > 0.0 { norm(&point.gradient) / all } else { 0.0 };
+    let left = |point: &Point| {
+        if all > 0.0 {
+            norm(&point.gradient) / all
+        } else {
+            0.0
+        }
+    };
     while done < most {
         if left(&point) <= GOAL {
             break;
@@ -46,12 +60,26 @@ pub(crate) fn fit_jointly(
             stopped = Stopped::Interrupted;
             break;
         }
-        let (before, curvature) = (point.value, Curvature::new(loss, &task.split(&point.at).1.to_owned())?);
+        let (before, curvature) = (
+            point.value,
+            Curvature::new(loss, &task.split(&point.at).1.to_owned())?,
+        );
         let share = left(&point);
-        let limits = Limits { steps: look.min(most - done), share: GOAL / share, memory: MEMORY, rounding: 1e-12 };
+        let limits = Limits {
+            steps: look.min(most - done),
+            share: GOAL / share,
+            memory: MEMORY,
+            rounding: 1e-12,
+        };
         let solve = |gradient: &Array2<f64>| task.solve(&curvature, gradient);
         let steps;
-        (point, steps) = descend(point, limits, |at| task.evaluate(at), solve, || monitor.flow() == Flow::Stop);
+        (point, steps) = descend(
+            point,
+            limits,
+            |at| task.evaluate(at),
+            solve,
+            || monitor.flow() == Flow::Stop,
+        );
         trace.push(point.value);
         done += steps;
         if point.value >= before && left(&point) >= share && monitor.flow() != Flow::Stop {
@@ -64,7 +92,13 @@ pub(crate) fn fit_jointly(
     if left(&point) <= GOAL {
         stopped = Stopped::Converged;
     }
-    Ok(Fit { centre: task.centre(&point.at)?, trace, rounds: done as u64, stopped, gradient: Some(left(&point)) })
+    Ok(Fit {
+        centre: task.centre(&point.at)?,
+        trace,
+        rounds: done as u64,
+        stopped,
+        gradient: Some(left(&point)),
+    })
 }
 
 /// The objective as a function of W diag(√ω) and μ beside each other, p × (M + 1) K.
@@ -77,31 +111,43 @@ struct Joint<'a, 'b> {
 
 impl Joint<'_, '_> {
     fn split<'a>(&self, both: &'a Array2<f64>) -> (ArrayView2<'a, f64>, ArrayView2<'a, f64>) {
-        both.view().split_at(Axis(1), self.loss.bases() * self.loss.classes)
+        both.view()
+            .split_at(Axis(1), self.loss.bases() * self.loss.classes)
     }
 
     /// The best centre for the W and Ω of a point: where ties are so weak that the gradient hardly knows of them, descent leaves it behind.
     fn centre(&self, both: &Array2<f64>) -> Result<Array2<f64>, SsceError> {
         let (scaled, centre) = self.split(both);
         let w = self.prior.borrow().unscaled(scaled.to_owned());
-        let prior = self.prior.borrow().adapted(&w, &centre.to_owned(), RIDGE, true)?;
+        let prior = self
+            .prior
+            .borrow()
+            .adapted(&w, &centre.to_owned(), RIDGE, true)?;
         Ok(prior.centre(&w, self.shrink, true))
     }
 
     /// Value and gradient; infinity where numbers overflow.
     fn evaluate(&self, both: &Array2<f64>) -> (f64, Array2<f64>) {
         let (scaled, centre) = self.split(both);
-        let (w, centre) = (self.prior.borrow().unscaled(scaled.to_owned()), centre.to_owned());
+        let (w, centre) = (
+            self.prior.borrow().unscaled(scaled.to_owned()),
+            centre.to_owned(),
+        );
         let Ok(prior) = self.prior.borrow().adapted(&w, &centre, RIDGE, true) else {
             return (f64::INFINITY, Array2::zeros(both.dim()));
         };
-        let ((likelihood, mut gradient), (tied, pull)) = (self.loss.evaluate(&w), prior.evaluate(&w, &centre));
+        let ((likelihood, mut gradient), (tied, pull)) =
+            (self.loss.evaluate(&w), prior.evaluate(&w, &centre));
         gradient += &pull;
         let mut of_centre = &centre * (2.0 * self.shrink);
-        pull.axis_chunks_iter(Axis(1), self.loss.classes).for_each(|pull| of_centre -= &pull);
+        pull.axis_chunks_iter(Axis(1), self.loss.classes)
+            .for_each(|pull| of_centre -= &pull);
         let gradient = concatenate![Axis(1), prior.unscaled(gradient), of_centre];
         self.prior.replace(prior);
-        (likelihood + tied + self.shrink * (&centre * &centre).sum(), gradient)
+        (
+            likelihood + tied + self.shrink * (&centre * &centre).sum(),
+            gradient,
+        )
     }
 
     /// The inverse of an approximate Hessian applied to a gradient, by elimination of μ: its part is quadratic.
@@ -112,7 +158,8 @@ impl Joint<'_, '_> {
         let (own, of_centre) = self.split(gradient);
         let mut own = own.to_owned();
         for (u, pull) in profile.pulls.iter().enumerate() {
-            own.slice_mut(block(u)).scaled_add(pull / profile.total, &of_centre);
+            own.slice_mut(block(u))
+                .scaled_add(pull / profile.total, &of_centre);
         }
         let solved = curvature.solve(&own, (&profile.values, &profile.vectors));
         let mut centre = &of_centre / (2.0 * profile.total);
@@ -132,7 +179,13 @@ mod tests {
     use rand::RngExt;
 
     /// The objective of W, μ and the best Ω, from the formula: Ω by its eigenvalues.
-    fn objective(loss: &Loss<'_>, gamma: f64, shrink: f64, w: &Array2<f64>, centre: &Array2<f64>) -> f64 {
+    fn objective(
+        loss: &Loss<'_>,
+        gamma: f64,
+        shrink: f64,
+        w: &Array2<f64>,
+        centre: &Array2<f64>,
+    ) -> f64 {
         let prior = Prior::start((gamma, gamma), loss.base_weights, RIDGE).unwrap();
         let prior = prior.adapted(w, centre, RIDGE, true).unwrap();
         loss.evaluate(w).0 + prior.evaluate(w, centre).0 + shrink * (centre * centre).sum()
@@ -143,12 +196,17 @@ mod tests {
         for seed in 0..6 {
             let mut rng = Seed::new(seed).rng();
             let (objects, bases, k) = (24, 4, 2 + seed as usize % 2);
-            let table = Array2::from_shape_fn((objects, 3), |(i, _)| rng.random::<f64>() + (i % k) as f64);
+            let table =
+                Array2::from_shape_fn((objects, 3), |(i, _)| rng.random::<f64>() + (i % k) as f64);
             let design = Design::Dense(table);
             let mut builder = EnsembleBuilder::new(objects);
             for u in 0..bases {
-                let label = |i: usize| (!rng.random_bool(0.1)).then(|| if rng.random_bool(0.2) { 0 } else { i % k });
-                builder.push(format!("u{u}"), (0..objects).map(label).collect::<Vec<_>>()).unwrap();
+                let label = |i: usize| {
+                    (!rng.random_bool(0.1)).then(|| if rng.random_bool(0.2) { 0 } else { i % k })
+                };
+                builder
+                    .push(format!("u{u}"), (0..objects).map(label).collect::<Vec<_>>())
+                    .unwrap();
             }
             let targets = Targets::new(&builder.finish().unwrap(), None, k, None).unwrap();
             let base_weights: Vec<f64> = (0..bases).map(|u| 1.0 + u as f64 % 2.0).collect();
@@ -160,24 +218,35 @@ mod tests {
                 soft: None,
                 objects: None,
             };
-            let settings = SsceSettings { shrink: 0.1, ..SsceSettings::default() };
+            let settings = SsceSettings {
+                shrink: 0.1,
+                ..SsceSettings::default()
+            };
             let gamma = [0.1, 1.0, 30.0][seed as usize % 3];
             let fit = fit_jointly(&loss, gamma, &settings, &Silent).unwrap();
             assert_eq!(fit.stopped, Stopped::Converged);
-            assert!(fit.gradient.is_some_and(|left| left <= GOAL), "{:?}", fit.gradient);
+            assert!(
+                fit.gradient.is_some_and(|left| left <= GOAL),
+                "{:?}",
+                fit.gradient
+            );
             let (found, start) = (fit.trace[fit.trace.len() - 1], fit.trace[0]);
             assert!(found < start);
             for _ in 0..8 {
                 // Steepest descent with halved and doubled steps, by differences.
-                let mut w = Array2::from_shape_simple_fn((3, bases * k), || rng.random::<f64>() * 4.0 - 2.0);
-                let mut centre = Array2::from_shape_simple_fn((3, k), || rng.random::<f64>() * 4.0 - 2.0);
+                let mut w = Array2::from_shape_simple_fn((3, bases * k), || {
+                    rng.random::<f64>() * 4.0 - 2.0
+                });
+                let mut centre =
+                    Array2::from_shape_simple_fn((3, k), || rng.random::<f64>() * 4.0 - 2.0);
                 let (mut value, mut step) = (objective(&loss, gamma, 0.1, &w, &centre), 1e-2);
                 for _ in 0..300 {
                     let prior = Prior::start((gamma, gamma), &base_weights, RIDGE).unwrap();
                     let prior = prior.adapted(&w, &centre, RIDGE, true).unwrap();
                     let pull = prior.evaluate(&w, &centre).1;
                     let mut down = &centre * 0.2;
-                    pull.axis_chunks_iter(Axis(1), k).for_each(|pull| down -= &pull);
+                    pull.axis_chunks_iter(Axis(1), k)
+                        .for_each(|pull| down -= &pull);
                     let gradient = loss.evaluate(&w).1 + pull;
                     let (next, other) = (&w - &(&gradient * step), &centre - &(&down * step));
                     let lower = objective(&loss, gamma, 0.1, &next, &other);
@@ -187,7 +256,10 @@ mod tests {
                         step /= 2.0;
                     }
                 }
-                assert!(value >= found * (1.0 - 1e-9), "{seed}: {value} below {found}");
+                assert!(
+                    value >= found * (1.0 - 1e-9),
+                    "{seed}: {value} below {found}"
+                );
             }
         }
     }
@@ -196,7 +268,12 @@ mod tests {
     fn alternation_goes_to_the_same_minimum() {
         let mut builder = EnsembleBuilder::new(12);
         for u in 0..3 {
-            builder.push(format!("u{u}"), (0..12).map(|i| Some((i + usize::from(i == u)) % 2))).unwrap();
+            builder
+                .push(
+                    format!("u{u}"),
+                    (0..12).map(|i| Some((i + usize::from(i == u)) % 2)),
+                )
+                .unwrap();
         }
         let ensemble = builder.finish().unwrap();
         let design = Design::hot(&ensemble, None, Some(1.0));
@@ -210,10 +287,20 @@ mod tests {
             objects: None,
         };
         let many = std::num::NonZeroU32::new(20_000);
-        let settings = SsceSettings { shrink: 1.0, rounds: many, tolerance: 1e-13, ..SsceSettings::default() };
-        let slow = crate::alternating::fit_in_turn(&loss, (1.0, 1.0), &settings, &Silent).unwrap().trace;
+        let settings = SsceSettings {
+            shrink: 1.0,
+            rounds: many,
+            tolerance: 1e-13,
+            ..SsceSettings::default()
+        };
+        let slow = crate::alternating::fit_in_turn(&loss, (1.0, 1.0), &settings, &Silent)
+            .unwrap()
+            .trace;
         let quick = fit_jointly(&loss, 1.0, &settings, &Silent).unwrap().trace;
         let (slow, quick) = (slow[slow.len() - 1], quick[quick.len() - 1]);
-        assert!(quick <= slow * (1.0 + 1e-9) && slow <= quick * 1.001, "{slow} {quick}");
+        assert!(
+            quick <= slow * (1.0 + 1e-9) && slow <= quick * 1.001,
+            "{slow} {quick}"
+        );
     }
 }

@@ -47,7 +47,13 @@ pub(crate) fn descend(
             direction = -solve(&point.gradient);
             slope = dot(&direction, &point.gradient);
         }
-        let Some(next) = search(&point, &direction, (slope, limits.rounding), &evaluate, &stop) else {
+        let Some(next) = search(
+            &point,
+            &direction,
+            (slope, limits.rounding),
+            &evaluate,
+            &stop,
+        ) else {
             return (point, step);
         };
         let (moved, change) = (&next.at - &point.at, &next.gradient - &point.gradient);
@@ -110,9 +116,15 @@ fn search(
         let at = &point.at + &(direction * length);
         let (value, gradient) = evaluate(&at);
         let falls = value <= point.value + 1e-4 * length * slope && value < point.value;
-        let flat = || value - point.value <= rounding * value.abs() && norm(&gradient) < norm(&point.gradient);
+        let flat = || {
+            value - point.value <= rounding * value.abs() && norm(&gradient) < norm(&point.gradient)
+        };
         if falls || (rounding > 0.0 && flat()) {
-            return Some(Point { at, value, gradient });
+            return Some(Point {
+                at,
+                value,
+                gradient,
+            });
         }
         length *= 0.5;
     }
@@ -130,18 +142,35 @@ mod tests {
         let evaluate = |x: &Array2<f64>| {
             let (a, b) = (x[[0, 0]], x[[0, 1]]);
             let value = (1.0 - a).powi(2) + 100.0 * (b - a * a).powi(2);
-            (value, array![[-2.0 * (1.0 - a) - 400.0 * a * (b - a * a), 200.0 * (b - a * a)]])
+            (
+                value,
+                array![[
+                    -2.0 * (1.0 - a) - 400.0 * a * (b - a * a),
+                    200.0 * (b - a * a)
+                ]],
+            )
         };
         let at = array![[-1.2, 1.0]];
         let (value, gradient) = evaluate(&at);
         let (end, _) = descend(
-            Point { at, value, gradient },
-            Limits { steps: 200, share: 1e-12, memory: 8, rounding: 0.0 },
+            Point {
+                at,
+                value,
+                gradient,
+            },
+            Limits {
+                steps: 200,
+                share: 1e-12,
+                memory: 8,
+                rounding: 0.0,
+            },
             evaluate,
             |g| g * 1e-3,
             || false,
         );
         assert_eq!(end.at.dim(), (1, 2));
-        end.at.iter().for_each(|found| assert_abs_diff_eq!(*found, 1.0, epsilon = 1e-6));
+        end.at
+            .iter()
+            .for_each(|found| assert_abs_diff_eq!(*found, 1.0, epsilon = 1e-6));
     }
 }

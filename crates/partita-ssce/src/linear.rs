@@ -3,7 +3,9 @@
 use std::num::NonZeroU32;
 
 use partita_core::ndarray::Array2;
-use partita_core::{Features, Model, ModelError, ModelInput, ModelReads, Partition, Silent, SoftPartition, Unread};
+use partita_core::{
+    Features, Model, ModelError, ModelInput, ModelReads, Partition, Silent, SoftPartition, Unread,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -40,7 +42,11 @@ struct Saved {
 
 impl LinearModel {
     pub(crate) fn new(scaling: Scaling, intercept: bool, weights: Array2<f64>) -> Self {
-        Self { scaling, intercept, weights }
+        Self {
+            scaling,
+            intercept,
+            weights,
+        }
     }
 
     /// The classifier that learns the labels of a partition from a table.
@@ -65,7 +71,10 @@ impl LinearModel {
         let (objects, classes) = (target.objects(), target.clusters());
         check_table(features, objects)?;
         if classes == 0 || classes > usize::from(MISSING) - 1 {
-            return Err(SsceError::Clusters { clusters: classes, objects });
+            return Err(SsceError::Clusters {
+                clusters: classes,
+                objects,
+            });
         }
         let scaling = Scaling::of(features)?;
         let design = Design::Dense(scaling.apply(features.values(), Some(1.0)));
@@ -75,11 +84,30 @@ impl LinearModel {
             Target::Hard(_) => None,
             Target::Soft(soft) => Some(soft.rows()),
         };
-        let loss = Loss { design: &design, codes: codes.view(), classes, base_weights: &[1.0], soft, objects: None };
+        let loss = Loss {
+            design: &design,
+            codes: codes.view(),
+            classes,
+            base_weights: &[1.0],
+            soft,
+            objects: None,
+        };
         // One classifier has nothing to be tied to: a loose tie lets the centre follow it quickly.
         let rounds = NonZeroU32::new(100);
-        let fit = fit_in_turn(&loss, (0.01, 0.01), &SsceSettings { rounds, ..SsceSettings::default() }, &Silent)?;
-        Ok(Self { scaling, intercept: true, weights: fit.centre })
+        let fit = fit_in_turn(
+            &loss,
+            (0.01, 0.01),
+            &SsceSettings {
+                rounds,
+                ..SsceSettings::default()
+            },
+            &Silent,
+        )?;
+        Ok(Self {
+            scaling,
+            intercept: true,
+            weights: fit.centre,
+        })
     }
 
     /// A saved model.
@@ -89,13 +117,29 @@ impl LinearModel {
     pub fn from_json(value: &Value) -> Result<Self, ModelError> {
         let saved: Saved = opened(value)?;
         let scaling = saved.scaling.checked()?;
-        let (p, k) = (scaling.columns.len() + usize::from(saved.intercept), saved.weights.first().map_or(0, Vec::len));
-        let even = saved.weights.len() == p && k > 0 && saved.weights.iter().all(|line| line.len() == k);
-        if !even || saved.weights.iter().flatten().any(|weight| !weight.is_finite()) {
-            return Err(damaged(format!("it needs {p} lines of equally many finite weights")));
+        let (p, k) = (
+            scaling.columns.len() + usize::from(saved.intercept),
+            saved.weights.first().map_or(0, Vec::len),
+        );
+        let even =
+            saved.weights.len() == p && k > 0 && saved.weights.iter().all(|line| line.len() == k);
+        if !even
+            || saved
+                .weights
+                .iter()
+                .flatten()
+                .any(|weight| !weight.is_finite())
+        {
+            return Err(damaged(format!(
+                "it needs {p} lines of equally many finite weights"
+            )));
         }
         let weights = Array2::from_shape_fn((p, k), |(i, j)| saved.weights[i][j]);
-        Ok(Self { scaling, intercept: saved.intercept, weights })
+        Ok(Self {
+            scaling,
+            intercept: saved.intercept,
+            weights,
+        })
     }
 
     /// The columns that it reads.
@@ -110,7 +154,11 @@ impl Model for LinearModel {
             format: FORMAT.into(),
             scaling: SavedScaling::of(&self.scaling),
             intercept: self.intercept,
-            weights: self.weights.outer_iter().map(|line| line.to_vec()).collect(),
+            weights: self
+                .weights
+                .outer_iter()
+                .map(|line| line.to_vec())
+                .collect(),
         })
     }
 
@@ -124,7 +172,10 @@ impl Model for LinearModel {
 
     fn predict(&self, input: &ModelInput<'_>) -> Result<SoftPartition, ModelError> {
         let values = table(&self.scaling, input)?;
-        let design = Design::Dense(self.scaling.apply(values.view(), self.intercept.then_some(1.0)));
+        let design = Design::Dense(
+            self.scaling
+                .apply(values.view(), self.intercept.then_some(1.0)),
+        );
         SoftPartition::new(probabilities(&design, self.weights.view()))
             .map_err(|error| ModelError::Input(format!("numbers too large for the model: {error}")))
     }

@@ -48,12 +48,15 @@ impl Loss<'_> {
                 let block = start..(start + BLOCK).min(range.end);
                 let mut logits = self.design.times(block.clone(), w.view());
                 value += self.residuals(block.clone(), &mut logits);
-                self.design.add_transposed(block, logits.view(), &mut gradient);
+                self.design
+                    .add_transposed(block, logits.view(), &mut gradient);
             }
             (value, gradient)
         };
         let parts: Vec<(f64, Array2<f64>)> = self.parts().into_par_iter().map(part).collect();
-        let add = |(value, gradient): (f64, Array2<f64>), (v, g): (f64, Array2<f64>)| (value + v, gradient + g);
+        let add = |(value, gradient): (f64, Array2<f64>), (v, g): (f64, Array2<f64>)| {
+            (value + v, gradient + g)
+        };
         parts.into_iter().reduce(add).expect("there are objects")
     }
 
@@ -68,8 +71,10 @@ impl Loss<'_> {
         for (at, (codes, mut line)) in codes.outer_iter().zip(logits.outer_iter_mut()).enumerate() {
             let object = counting.map_or(1.0, |counting| counting[at]);
             let line = line.as_slice_mut().expect("products are contiguous");
-            for ((&code, logits), &base_weight) in
-                codes.iter().zip(line.chunks_exact_mut(self.classes)).zip(self.base_weights)
+            for ((&code, logits), &base_weight) in codes
+                .iter()
+                .zip(line.chunks_exact_mut(self.classes))
+                .zip(self.base_weights)
             {
                 if code == MISSING {
                     logits.fill(0.0);
@@ -93,24 +98,38 @@ impl Loss<'_> {
         };
         let curved = probabilities.outer_iter().map(line);
         match self.objects {
-            Some(objects) => curved.zip(objects).map(|(curvature, object)| curvature * object).collect(),
+            Some(objects) => curved
+                .zip(objects)
+                .map(|(curvature, object)| curvature * object)
+                .collect(),
             None => curved.collect(),
         }
     }
 
     /// Turns logits into probabilities minus those wanted, and returns the cross-entropy.
-    fn soft_residuals(&self, wanted: ArrayView2<'_, f64>, counting: Option<&[f64]>, logits: &mut Array2<f64>) -> f64 {
+    fn soft_residuals(
+        &self,
+        wanted: ArrayView2<'_, f64>,
+        counting: Option<&[f64]>,
+        logits: &mut Array2<f64>,
+    ) -> f64 {
         let mut value = 0.0;
-        for (at, (wanted, mut line)) in wanted.outer_iter().zip(logits.outer_iter_mut()).enumerate() {
+        for (at, (wanted, mut line)) in wanted.outer_iter().zip(logits.outer_iter_mut()).enumerate()
+        {
             let object = counting.map_or(1.0, |counting| counting[at]);
             let line = line.as_slice_mut().expect("products are contiguous");
             for (u, logits) in line.chunks_exact_mut(self.classes).enumerate() {
                 let base_weight = self.base_weights[u] * object;
                 let wanted = wanted.slice(s![u * self.classes..(u + 1) * self.classes]);
                 let all = wanted.sum();
-                let own: f64 = wanted.iter().zip(&*logits).map(|(wanted, logit)| wanted * logit).sum();
+                let own: f64 = wanted
+                    .iter()
+                    .zip(&*logits)
+                    .map(|(wanted, logit)| wanted * logit)
+                    .sum();
                 value += base_weight * (softmax(logits) * all - own);
-                let residual = |(p, wanted): (&mut f64, &f64)| *p = base_weight * (all * *p - wanted);
+                let residual =
+                    |(p, wanted): (&mut f64, &f64)| *p = base_weight * (all * *p - wanted);
                 logits.iter_mut().zip(wanted).for_each(residual);
             }
         }
@@ -126,7 +145,11 @@ fn softmax(logits: &mut [f64]) -> f64 {
         let small = (low - high).exp();
         let log_sum = high + small.ln_1p();
         let (of_low, of_high) = (small / (1.0 + small), 1.0 / (1.0 + small));
-        (*a, *b) = if a < b { (of_low, of_high) } else { (of_high, of_low) };
+        (*a, *b) = if a < b {
+            (of_low, of_high)
+        } else {
+            (of_high, of_low)
+        };
         return log_sum;
     }
     let high = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);

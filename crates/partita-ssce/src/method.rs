@@ -3,8 +3,8 @@
 use std::num::Saturating;
 
 use partita_core::{
-    Capabilities, ConsensusError, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, Reads,
-    SoftBases, Weights,
+    Capabilities, ConsensusError, FitError, Method, MethodInfo, Monitor, Outcome, Problem,
+    ProblemSize, Reads, SoftBases, Weights,
 };
 
 use crate::{Solver, SsceDiagnostics, SsceError, SsceSettings, ssce, ssce_p};
@@ -50,7 +50,11 @@ static SSCE_P_INFO: MethodInfo = MethodInfo {
     time: "rounds · n M² K",
     memory: "10 n M + 64 n K + 320 ΣJ M K + 4 (ΣJ)² bytes",
     remedy: "ask for fewer clusters, or take fewer base clusterings",
-    capabilities: Capabilities { reads: Reads::Labels, predicts: false, ..SSCE_INFO.capabilities },
+    capabilities: Capabilities {
+        reads: Reads::Labels,
+        predicts: false,
+        ..SSCE_INFO.capabilities
+    },
     ..SSCE_INFO
 };
 
@@ -72,7 +76,11 @@ fn label_bytes(size: &ProblemSize) -> Saturating<u64> {
 
 /// Bytes a number of W that the joint solver holds beyond rounds in turn: more steps of descent, and changes of the gradient.
 fn remembered(settings: &SsceSettings) -> Saturating<u64> {
-    Saturating(if settings.solver == Solver::Joint { 256 } else { 0 })
+    Saturating(if settings.solver == Solver::Joint {
+        256
+    } else {
+        0
+    })
 }
 
 impl Method for Ssce {
@@ -98,9 +106,22 @@ impl Method for Ssce {
         let method = SSCE_INFO.name;
         let clusters = problem.given_clusters(method)?;
         let unfit = |reason: String| ConsensusError::Features { method, reason };
-        let features = problem.features.as_ref().ok_or_else(|| unfit("there is none".into()))?;
-        ssce(problem.weighted(), features, clusters, problem.seed, settings, monitor).map_err(|error| match error {
-            SsceError::Rows { .. } | SsceError::NoColumns | SsceError::Scale { .. } => unfit(error.to_string()).into(),
+        let features = problem
+            .features
+            .as_ref()
+            .ok_or_else(|| unfit("there is none".into()))?;
+        ssce(
+            problem.weighted(),
+            features,
+            clusters,
+            problem.seed,
+            settings,
+            monitor,
+        )
+        .map_err(|error| match error {
+            SsceError::Rows { .. } | SsceError::NoColumns | SsceError::Scale { .. } => {
+                unfit(error.to_string()).into()
+            }
             other => other.into(),
         })
     }
@@ -127,6 +148,12 @@ impl Method for SsceP {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<SsceDiagnostics>, FitError> {
         let clusters = problem.given_clusters(SSCE_P_INFO.name)?;
-        Ok(ssce_p(problem.weighted(), clusters, problem.seed, settings, monitor)?)
+        Ok(ssce_p(
+            problem.weighted(),
+            clusters,
+            problem.seed,
+            settings,
+            monitor,
+        )?)
     }
 }

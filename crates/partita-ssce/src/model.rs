@@ -29,7 +29,9 @@ const NEIGHBOURS: NonZeroU32 = NonZeroU32::new(5).expect("not zero");
 
 /// Why a text is no [`Predictor`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is not a way to label new objects; choose from ssce, centroid, knn, knn:9 (any number of neighbours)")]
+#[error(
+    "'{0}' is not a way to label new objects; choose from ssce, centroid, knn, knn:9 (any number of neighbours)"
+)]
 pub struct UnknownPredictor(String);
 
 impl FromStr for Predictor {
@@ -105,7 +107,11 @@ pub fn learn_soft(
     of(predictor, features, Target::Soft(soft))
 }
 
-fn of(predictor: Predictor, features: &Features<'_>, target: Target<'_>) -> Result<Arc<dyn Model>, SsceError> {
+fn of(
+    predictor: Predictor,
+    features: &Features<'_>,
+    target: Target<'_>,
+) -> Result<Arc<dyn Model>, SsceError> {
     Ok(match predictor {
         Predictor::Linear => Arc::new(LinearModel::of(features, target)?),
         Predictor::Centroid => Arc::new(CentroidModel::of(features, target)?),

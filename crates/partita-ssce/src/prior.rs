@@ -42,16 +42,37 @@ impl Prior {
         ridge: f64,
     ) -> Result<Self, SsceError> {
         let pairs = symmetric_eigen(omega.view())?;
-        let values: Vec<f64> =
-            pairs.values.iter().map(|&value| gamma.0 + gamma.1 / (value.max(0.0) + ridge / bases)).collect();
+        let values: Vec<f64> = pairs
+            .values
+            .iter()
+            .map(|&value| gamma.0 + gamma.1 / (value.max(0.0) + ridge / bases))
+            .collect();
         let a = rebuilt(&pairs.vectors, &values);
-        Ok(Self { gamma, a, eigen: (values, pairs.vectors), roots, bases })
+        Ok(Self {
+            gamma,
+            a,
+            eigen: (values, pairs.vectors),
+            roots,
+            bases,
+        })
     }
 
     /// Ω = I/Σω, for base clusterings of weights ω = `base_weights`.
-    pub(crate) fn start(gamma: (f64, f64), base_weights: &[f64], ridge: f64) -> Result<Self, SsceError> {
-        let (roots, bases) = (base_weights.iter().map(|weight| weight.sqrt()).collect(), base_weights.iter().sum());
-        Self::new(gamma, (roots, bases), &(Array2::eye(base_weights.len()) / bases), ridge)
+    pub(crate) fn start(
+        gamma: (f64, f64),
+        base_weights: &[f64],
+        ridge: f64,
+    ) -> Result<Self, SsceError> {
+        let (roots, bases) = (
+            base_weights.iter().map(|weight| weight.sqrt()).collect(),
+            base_weights.iter().sum(),
+        );
+        Self::new(
+            gamma,
+            (roots, bases),
+            &(Array2::eye(base_weights.len()) / bases),
+            ridge,
+        )
     }
 
     /// W diag(√ω), in which copies of a base clustering go down as one does.
@@ -67,7 +88,10 @@ impl Prior {
     fn times(&self, mut w: Array2<f64>, factor: impl Fn(f64) -> f64) -> Array2<f64> {
         let k = w.ncols() / self.roots.len();
         let columns = w.axis_chunks_iter_mut(Axis(1), k.max(1));
-        columns.zip(&self.roots).filter(|(_, root)| **root != 1.0).for_each(|(mut block, root)| block *= factor(*root));
+        columns
+            .zip(&self.roots)
+            .filter(|(_, root)| **root != 1.0)
+            .for_each(|(mut block, root)| block *= factor(*root));
         w
     }
 
@@ -86,7 +110,10 @@ impl Prior {
         let blocks = w.axis_chunks_iter(Axis(1), k.max(1)).zip(&self.roots);
         for (row, (block, root)) in apart.outer_iter_mut().zip(blocks) {
             let row = row.into_shape_with_order((p, k)).expect("p K numbers");
-            Zip::from(row).and(block).and(centre).for_each(|apart, w, centre| *apart = root * (w - centre));
+            Zip::from(row)
+                .and(block)
+                .and(centre)
+                .for_each(|apart, w, centre| *apart = root * (w - centre));
         }
         apart
     }
@@ -95,10 +122,14 @@ impl Prior {
     fn joined(&self, rows: &Array2<f64>, (p, width): (usize, usize)) -> Array2<f64> {
         let k = width / self.roots.len();
         let mut joined = Array2::zeros((p, width));
-        let blocks = joined.axis_chunks_iter_mut(Axis(1), k.max(1)).zip(&self.roots);
+        let blocks = joined
+            .axis_chunks_iter_mut(Axis(1), k.max(1))
+            .zip(&self.roots);
         for (row, (block, root)) in rows.outer_iter().zip(blocks) {
             let row = row.into_shape_with_order((p, k)).expect("p K numbers");
-            Zip::from(block).and(row).for_each(|joined, row| *joined = root * row);
+            Zip::from(block)
+                .and(row)
+                .for_each(|joined, row| *joined = root * row);
         }
         joined
     }
@@ -108,7 +139,11 @@ impl Prior {
     pub(crate) fn centre(&self, w: &Array2<f64>, shrink: f64, exact: bool) -> Array2<f64> {
         let bases = self.a.nrows();
         let roots = ArrayView1::from(&self.roots);
-        let weights = if exact { &self.a.dot(&roots) * &roots } else { &roots * &roots };
+        let weights = if exact {
+            &self.a.dot(&roots) * &roots
+        } else {
+            &roots * &roots
+        };
         let total = weights.sum() + if exact { shrink } else { 0.0 };
         let k = w.ncols() / bases;
         let mut centre = Array2::zeros((w.nrows(), k));
@@ -133,7 +168,12 @@ impl Prior {
         };
         let least = 1e-12 * values.iter().fold(0.0f64, |most, &value| most.max(value));
         let values = values.iter().map(|value| value.max(least)).collect();
-        Profile { values, vectors, pulls: pulls.to_vec(), total }
+        Profile {
+            values,
+            vectors,
+            pulls: pulls.to_vec(),
+            total,
+        }
     }
 
     /// The prior with the Ω of [`Prior::covariance`]; this one where the classifiers do not differ.
@@ -166,8 +206,11 @@ impl Prior {
         let pairs = symmetric_eigen(apart.dot(&apart.t()).view())?;
         // Rounding leaves about 1e-16 of the largest where there is nothing; its root would be 1e-8.
         let least = 1e-13 * pairs.values[0];
-        let sigma: Vec<f64> =
-            pairs.values.iter().map(|&value| if value > least { value.sqrt() } else { 0.0 }).collect();
+        let sigma: Vec<f64> = pairs
+            .values
+            .iter()
+            .map(|&value| if value > least { value.sqrt() } else { 0.0 })
+            .collect();
         let level = if exact { ridge / self.bases } else { 0.0 };
         let some = sigma.iter().any(|&s| s > 0.0);
         Ok(some.then(|| rebuilt(&pairs.vectors, &water_filling(&sigma, level))))
@@ -222,7 +265,12 @@ mod tests {
         let rows: Vec<Vec<i64>> = numbers(value);
         let mut builder = EnsembleBuilder::new(rows[0].len());
         for (u, row) in rows.iter().enumerate() {
-            builder.push(format!("u{u}"), row.iter().map(|&label| (label >= 0).then_some(label))).unwrap();
+            builder
+                .push(
+                    format!("u{u}"),
+                    row.iter().map(|&label| (label >= 0).then_some(label)),
+                )
+                .unwrap();
         }
         builder.finish().unwrap()
     }
@@ -236,7 +284,10 @@ mod tests {
         let targets = Targets::new(&ensemble(&all["labels"]), None, 3, None).unwrap();
         let aligned: Vec<Vec<i64>> = numbers(&expected["aligned"]);
         for ((i, u), &code) in targets.codes.indexed_iter() {
-            assert_eq!(u16::try_from(aligned[u][i]).unwrap_or(crate::aligned_labels::MISSING), code);
+            assert_eq!(
+                u16::try_from(aligned[u][i]).unwrap_or(crate::aligned_labels::MISSING),
+                code
+            );
         }
         let loss = Loss {
             design: &design,
@@ -247,11 +298,15 @@ mod tests {
             objects: None,
         };
         let mu: Vec<Vec<f64>> = numbers(&expected["mu"]);
-        let (w, centre) = (wide(&expected["W"]), Array2::from_shape_fn((2, 3), |(i, k)| mu[i][k]));
+        let (w, centre) = (
+            wide(&expected["W"]),
+            Array2::from_shape_fn((2, 3), |(i, k)| mu[i][k]),
+        );
         let gamma = (numbers(&expected["gamma1"]), numbers(&expected["gamma2"]));
         let prior = Prior::start(gamma, &[1.0; 12], 0.0).unwrap();
 
-        let ((likelihood, gradient), (tied, pull)) = (loss.evaluate(&w), prior.evaluate(&w, &centre));
+        let ((likelihood, gradient), (tied, pull)) =
+            (loss.evaluate(&w), prior.evaluate(&w, &centre));
         let value: f64 = numbers(&expected["objective_Omega_I_over_m"]);
         assert_relative_eq!(likelihood + tied, value, max_relative = 1e-10);
         let (found, slopes) = (gradient + pull, wide(&expected["gradient"]));
@@ -278,7 +333,10 @@ mod tests {
         let all = partita_conformance::fixtures();
         let ensemble = ensemble(&all["labels"]);
         let mut rng = Seed::new(4).rng();
-        for design in [Design::hot(&ensemble, None, Some(3.0)), Design::hot(&ensemble, None, None)] {
+        for design in [
+            Design::hot(&ensemble, None, Some(3.0)),
+            Design::hot(&ensemble, None, None),
+        ] {
             let targets = Targets::new(&ensemble, None, 2, None).unwrap();
             let base_weights: Vec<f64> = (0..12).map(|u| 0.5 + f64::from(u % 3)).collect();
             let loss = Loss {
@@ -289,10 +347,13 @@ mod tests {
                 soft: None,
                 objects: None,
             };
-            let mut draw = |shape| Array2::from_shape_simple_fn(shape, || rng.random::<f64>() - 0.5);
+            let mut draw =
+                |shape| Array2::from_shape_simple_fn(shape, || rng.random::<f64>() - 0.5);
             let (w, centre) = (draw((design.width(), 24)), draw((design.width(), 2)));
-            let prior =
-                Prior::start((0.3, 0.7), &base_weights, RIDGE).unwrap().adapted(&w, &centre, RIDGE, true).unwrap();
+            let prior = Prior::start((0.3, 0.7), &base_weights, RIDGE)
+                .unwrap()
+                .adapted(&w, &centre, RIDGE, true)
+                .unwrap();
             let value = |w: &Array2<f64>| loss.evaluate(w).0 + prior.evaluate(w, &centre).0;
             let gradient = loss.evaluate(&w).1 + prior.evaluate(&w, &centre).1;
             for at in (0..w.len()).step_by(7) {
@@ -319,8 +380,9 @@ mod tests {
             .unwrap()
             .adapted(&w, &draw((4, 3)), RIDGE, true)
             .unwrap();
-        let value =
-            |prior: &Prior, centre: &Array2<f64>| prior.evaluate(&w, centre).0 + shrink * (centre * centre).sum();
+        let value = |prior: &Prior, centre: &Array2<f64>| {
+            prior.evaluate(&w, centre).0 + shrink * (centre * centre).sum()
+        };
         let centre = prior.centre(&w, shrink, true);
         let best = value(&prior, &centre);
         for _ in 0..20 {
@@ -328,16 +390,27 @@ mod tests {
         }
         let adapted = prior.adapted(&w, &centre, RIDGE, true).unwrap();
         let paper = prior.adapted(&w, &centre, RIDGE, false).unwrap();
-        assert!(value(&adapted, &centre) <= value(&paper, &centre) && value(&adapted, &centre) <= best);
+        assert!(
+            value(&adapted, &centre) <= value(&paper, &centre) && value(&adapted, &centre) <= best
+        );
     }
 
     #[test]
     fn filled_values_sum_to_one_and_beat_their_neighbours() {
-        for (sigma, level) in [(vec![3.0, 2.0, 0.5, 0.0], 0.1), (vec![1.0, 1e-6, 0.0], 0.3), (vec![2.0, 1.0], 0.0)] {
+        for (sigma, level) in [
+            (vec![3.0, 2.0, 0.5, 0.0], 0.1),
+            (vec![1.0, 1e-6, 0.0], 0.3),
+            (vec![2.0, 1.0], 0.0),
+        ] {
             let values = water_filling(&sigma, level);
             assert_relative_eq!(values.iter().sum::<f64>(), 1.0, max_relative = 1e-12);
             let cost = |values: &[f64]| -> f64 {
-                sigma.iter().zip(values).filter(|(s, _)| **s > 0.0).map(|(s, v)| s * s / (v + level)).sum()
+                sigma
+                    .iter()
+                    .zip(values)
+                    .filter(|(s, _)| **s > 0.0)
+                    .map(|(s, v)| s * s / (v + level))
+                    .sum()
             };
             let best = cost(&values);
             for (a, b) in [(0, 1), (1, 0), (0, sigma.len() - 1)] {

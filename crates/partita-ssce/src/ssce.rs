@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use partita_core::ndarray::Array2;
 use partita_core::{
-    Clusters, Features, Monitor, Objective, Outcome, ProblemSize, ProgressCounter, Seed, Sense, Settings,
-    SoftPartition, WeightedEnsemble, WeightsError,
+    Clusters, Features, Monitor, Objective, Outcome, ProblemSize, ProgressCounter, Seed, Sense,
+    Settings, SoftPartition, WeightedEnsemble, WeightsError,
 };
 use serde::Serialize;
 
@@ -75,9 +75,15 @@ pub fn ssce<'a>(
     let design = Design::Dense(scaling.apply(features.values(), settings.constant()));
     let (mut outcome, mut centre) = solve(source, &design, clusters, seed, settings, monitor)?;
     if let Some(constant) = settings.constant() {
-        centre.row_mut(features.values().ncols()).mapv_inplace(|weight| weight * constant);
+        centre
+            .row_mut(features.values().ncols())
+            .mapv_inplace(|weight| weight * constant);
     }
-    outcome.model = Some(Arc::new(LinearModel::new(scaling, settings.intercept, centre)));
+    outcome.model = Some(Arc::new(LinearModel::new(
+        scaling,
+        settings.intercept,
+        centre,
+    )));
     Ok(outcome)
 }
 
@@ -130,7 +136,11 @@ pub struct SsceDiagnostics {
     pub gradient: Option<f64>,
 }
 
-fn check(source: WeightedEnsemble<'_>, clusters: usize, settings: &SsceSettings) -> Result<(), SsceError> {
+fn check(
+    source: WeightedEnsemble<'_>,
+    clusters: usize,
+    settings: &SsceSettings,
+) -> Result<(), SsceError> {
     let (ensemble, weights) = (source.ensemble, source.base_weights);
     let objects = ensemble.objects();
     if clusters == 0 || clusters > objects.min(usize::from(MISSING) - 1) {
@@ -153,7 +163,10 @@ fn solve(
 ) -> Result<(Outcome<SsceDiagnostics>, Array2<f64>), SsceError> {
     let (ensemble, weights) = (source.ensemble, source.base_weights);
     let targets = Targets::new(ensemble, weights, clusters, settings.reference.as_deref())?;
-    let base_weights = weights.map_or_else(|| vec![1.0; ensemble.bases().len()], |weights| weights.copies().to_vec());
+    let base_weights = weights.map_or_else(
+        || vec![1.0; ensemble.bases().len()],
+        |weights| weights.copies().to_vec(),
+    );
     let task = Task {
         design,
         codes: &targets.codes,
@@ -162,17 +175,32 @@ fn solve(
         base_weights: &base_weights,
         clusters,
     };
-    let (before, last) = (task.units(settings, UNITS), UNITS * u64::from(settings.alternating_rounds()));
+    let (before, last) = (
+        task.units(settings, UNITS),
+        UNITS * u64::from(settings.alternating_rounds()),
+    );
     let progress = ProgressCounter::new(monitor, before + last);
     let Choice { gamma, tried } = match settings.gamma {
-        Some(gamma) => Choice { gamma, tried: Vec::new() },
+        Some(gamma) => Choice {
+            gamma,
+            tried: Vec::new(),
+        },
         None => task.choose(seed, settings, &progress.part(before))?,
     };
-    let Fit { centre, trace, rounds, stopped, gradient } = match settings.solver {
-        Solver::Alternating => fit_in_turn(&task.loss(), (gamma, gamma), settings, &progress.part(last))?,
+    let Fit {
+        centre,
+        trace,
+        rounds,
+        stopped,
+        gradient,
+    } = match settings.solver {
+        Solver::Alternating => {
+            fit_in_turn(&task.loss(), (gamma, gamma), settings, &progress.part(last))?
+        }
         Solver::Joint => fit_jointly(&task.loss(), gamma, settings, &progress.part(last))?,
     };
-    let soft = SoftPartition::new(probabilities(design, centre.view())).expect("a softmax is on the simplex");
+    let soft = SoftPartition::new(probabilities(design, centre.view()))
+        .expect("a softmax is on the simplex");
     let mut outcome = Outcome::soft(soft, stopped);
     outcome.rounds = rounds;
     let (gammas_tried, held_out_log_probability) = tried.into_iter().unzip();
@@ -183,5 +211,14 @@ fn solve(
         value: trace.last().copied().unwrap_or(f64::NAN),
         trace,
     });
-    Ok((outcome.with(SsceDiagnostics { gamma, gammas_tried, held_out_log_probability, reference, gradient }), centre))
+    Ok((
+        outcome.with(SsceDiagnostics {
+            gamma,
+            gammas_tried,
+            held_out_log_probability,
+            reference,
+            gradient,
+        }),
+        centre,
+    ))
 }

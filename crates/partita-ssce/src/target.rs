@@ -42,7 +42,9 @@ impl Target<'_> {
             Self::Hard(partition) => each(partition.labels()[i] as usize, 1.0),
             Self::Soft(soft) => {
                 let row = soft.rows();
-                (0..soft.clusters()).filter(|&k| row[[i, k]] > 0.0).for_each(|k| each(k, row[[i, k]]));
+                (0..soft.clusters())
+                    .filter(|&k| row[[i, k]] > 0.0)
+                    .for_each(|k| each(k, row[[i, k]]));
             }
         }
     }

@@ -113,7 +113,13 @@ impl Family {
         about: &'static str,
         make: fn(Uniform<'_>) -> Recipe,
     ) -> Self {
-        Self { name, group, about, objects, make: Make::Layout(make) }
+        Self {
+            name,
+            group,
+            about,
+            objects,
+            make: Make::Layout(make),
+        }
     }
 
     pub(crate) const fn of_settings(
@@ -123,7 +129,13 @@ impl Family {
         about: &'static str,
         make: fn(&str, Seed, &SynthSettings) -> Result<Recipe, SynthError>,
     ) -> Self {
-        Self { name, group, about, objects, make: Make::Settings(make) }
+        Self {
+            name,
+            group,
+            about,
+            objects,
+            make: Make::Settings(make),
+        }
     }
 
     /// Its half: the parity of a hash of its name (FNV-1a, its upper bits).
@@ -131,8 +143,14 @@ impl Family {
         let hash = self
             .name
             .bytes()
-            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-        if (hash >> 40).is_multiple_of(2) { Half::Tuned } else { Half::HeldOut }
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+            });
+        if (hash >> 40).is_multiple_of(2) {
+            Half::Tuned
+        } else {
+            Half::HeldOut
+        }
     }
 }
 
@@ -156,7 +174,12 @@ impl Recipe {
     /// Parts with their shares, a cluster each.
     pub(crate) fn of(parts: Vec<(f64, Part)>) -> Self {
         let (shares, parts): (Vec<f64>, Vec<Part>) = parts.into_iter().unzip();
-        Self { shares, draw: Box::new(move |part, u| parts[part](u)), posterior: None, noise: false }
+        Self {
+            shares,
+            draw: Box::new(move |part, u| parts[part](u)),
+            posterior: None,
+            noise: false,
+        }
     }
 
     /// The same with a last part that belongs to no cluster: a share of all objects, even over a box.
@@ -165,7 +188,14 @@ impl Recipe {
         self.shares.push(total * share / (1.0 - share));
         let (draw, low, high) = (self.draw, low.to_vec(), high.to_vec());
         self.draw = Box::new(move |part, u| {
-            if part < last { draw(part, u) } else { low.iter().zip(&high).map(|(l, h)| l + u() * (h - l)).collect() }
+            if part < last {
+                draw(part, u)
+            } else {
+                low.iter()
+                    .zip(&high)
+                    .map(|(l, h)| l + u() * (h - l))
+                    .collect()
+            }
         });
         self.noise = true;
         self
@@ -174,7 +204,13 @@ impl Recipe {
     /// The same with every column multiplied.
     pub(crate) fn scaled(mut self, factors: Vec<f64>) -> Self {
         let draw = self.draw;
-        self.draw = Box::new(move |part, u| draw(part, u).iter().zip(&factors).map(|(x, f)| x * f).collect());
+        self.draw = Box::new(move |part, u| {
+            draw(part, u)
+                .iter()
+                .zip(&factors)
+                .map(|(x, f)| x * f)
+                .collect()
+        });
         self
     }
 }

@@ -8,7 +8,12 @@ use crate::family::{Family, Group, Recipe};
 /// Figures with their sizes in proportion.
 fn picture(shares: &[f64], draw: fn(usize, Uniform<'_>) -> [f64; 2]) -> Recipe {
     let draw = move |figure: usize, u: Uniform<'_>| draw(figure, u).to_vec();
-    Recipe { shares: shares.to_vec(), draw: Box::new(draw), posterior: None, noise: false }
+    Recipe {
+        shares: shares.to_vec(),
+        draw: Box::new(draw),
+        posterior: None,
+        noise: false,
+    }
 }
 
 pub(crate) const PICTURES: &[Family] = &[
@@ -19,12 +24,24 @@ pub(crate) const PICTURES: &[Family] = &[
         "two interlocking half rings, one three times as dense (2 clusters)",
         |_| picture(&[1.0, 3.0], half_rings),
     ),
-    Family::new("rings", Group::Rings, 600, "three rings around one centre, equally dense (3 clusters)", |_| {
-        picture(&[1.0, 2.0, 3.0], |ring, u| arc([0.0; 2], 1.0 + ring as f64, 0.2, [0.0, TAU], u))
-    }),
-    Family::new("spiral", Group::Spirals, 200, "two interlocking spirals (2 clusters)", |_| {
-        picture(&[1.0, 1.0], spiral)
-    }),
+    Family::new(
+        "rings",
+        Group::Rings,
+        600,
+        "three rings around one centre, equally dense (3 clusters)",
+        |_| {
+            picture(&[1.0, 2.0, 3.0], |ring, u| {
+                arc([0.0; 2], 1.0 + ring as f64, 0.2, [0.0, TAU], u)
+            })
+        },
+    ),
+    Family::new(
+        "spiral",
+        Group::Spirals,
+        200,
+        "two interlocking spirals (2 clusters)",
+        |_| picture(&[1.0, 1.0], spiral),
+    ),
     Family::new(
         "cigar",
         Group::Anisotropic,
@@ -32,15 +49,35 @@ pub(crate) const PICTURES: &[Family] = &[
         "two long thin groups beside each other and two small ones below (4 clusters)",
         |_| picture(&[4.0, 4.0, 1.0, 1.0], cigar),
     ),
-    Family::new("bars", Group::Stripes, 400, "two long bars beside each other (2 clusters)", |_| {
-        picture(&[1.0, 1.0], |bar, u| rectangle([1.2 * bar as f64, 0.0], [0.6, 4.0], u))
-    }),
-    Family::new("stars", Group::Pictures, 114, "two five-pointed stars (2 clusters)", |_| {
-        picture(&[1.0, 1.0], |at, u| star([2.6 * at as f64, 0.4 * at as f64], u))
-    }),
-    Family::new("face", Group::Pictures, 500, "a face: outline, two eyes, mouth (4 clusters)", |_| {
-        picture(&[10.0, 1.0, 1.0, 3.0], face)
-    }),
+    Family::new(
+        "bars",
+        Group::Stripes,
+        400,
+        "two long bars beside each other (2 clusters)",
+        |_| {
+            picture(&[1.0, 1.0], |bar, u| {
+                rectangle([1.2 * bar as f64, 0.0], [0.6, 4.0], u)
+            })
+        },
+    ),
+    Family::new(
+        "stars",
+        Group::Pictures,
+        114,
+        "two five-pointed stars (2 clusters)",
+        |_| {
+            picture(&[1.0, 1.0], |at, u| {
+                star([2.6 * at as f64, 0.4 * at as f64], u)
+            })
+        },
+    ),
+    Family::new(
+        "face",
+        Group::Pictures,
+        500,
+        "a face: outline, two eyes, mouth (4 clusters)",
+        |_| picture(&[10.0, 1.0, 1.0, 3.0], face),
+    ),
     Family::new(
         "smiling-face",
         Group::Pictures,
@@ -71,7 +108,10 @@ fn spiral(arm: usize, u: Uniform<'_>) -> [f64; 2] {
     let radius = (1.0 + u() * (end * end - 1.0)).sqrt();
     let angle = radius - 1.0 + PI * arm as f64;
     let across = 0.4 * (u() - 0.5);
-    [(radius + across) * angle.cos(), (radius + across) * angle.sin()]
+    [
+        (radius + across) * angle.cos(),
+        (radius + across) * angle.sin(),
+    ]
 }
 
 /// The means and deviations of the cigar data of Fred and Jain.
@@ -100,7 +140,10 @@ fn smiling_face(part: usize, u: Uniform<'_>) -> [f64; 2] {
         0 => arc([0.0, 0.0], 3.0, 0.4, [0.0, TAU], u),
         1 | 2 => {
             let [a, b] = normals(u);
-            [if part == 1 { -1.1 } else { 1.1 } + 0.14 * a, 1.0 + 0.14 * b]
+            [
+                if part == 1 { -1.1 } else { 1.1 } + 0.14 * a,
+                1.0 + 0.14 * b,
+            ]
         }
         3 => triangle([-0.35, -0.3], [0.35, -0.3], [0.0, 0.5], u),
         _ => arc([0.0, 0.2], 1.7, 0.35, [1.15 * PI, 1.85 * PI], u),
@@ -123,8 +166,14 @@ fn image(figure: usize, u: Uniform<'_>) -> [f64; 2] {
 /// A star of five points: ten triangles around the centre, alternately to a point at 1 and a notch at 0.4.
 fn star(centre: [f64; 2], u: Uniform<'_>) -> [f64; 2] {
     let corner = |at: usize| {
-        let (radius, angle) = (if at.is_multiple_of(2) { 1.0 } else { 0.4 }, PI / 2.0 + PI / 5.0 * at as f64);
-        [centre[0] + radius * angle.cos(), centre[1] + radius * angle.sin()]
+        let (radius, angle) = (
+            if at.is_multiple_of(2) { 1.0 } else { 0.4 },
+            PI / 2.0 + PI / 5.0 * at as f64,
+        );
+        [
+            centre[0] + radius * angle.cos(),
+            centre[1] + radius * angle.sin(),
+        ]
     };
     let slice = (10.0 * u()) as usize;
     triangle(centre, corner(slice), corner(slice + 1), u)

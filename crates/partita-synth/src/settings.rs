@@ -62,11 +62,25 @@ pub(crate) fn refuse(
 ) -> Result<(), SynthError> {
     let values = [
         ("clusters", given.clusters.map(|value| value.to_string())),
-        ("dimensions", given.dimensions.map(|value| value.to_string())),
-        ("separation", given.separation.map(|value| value.to_string())),
+        (
+            "dimensions",
+            given.dimensions.map(|value| value.to_string()),
+        ),
+        (
+            "separation",
+            given.separation.map(|value| value.to_string()),
+        ),
     ];
-    match values.into_iter().find(|(setting, value)| value.is_some() && settings.contains(setting)) {
-        Some((setting, Some(value))) => Err(SynthError::Setting { name: name.into(), setting, value, why }),
+    match values
+        .into_iter()
+        .find(|(setting, value)| value.is_some() && settings.contains(setting))
+    {
+        Some((setting, Some(value))) => Err(SynthError::Setting {
+            name: name.into(),
+            setting,
+            value,
+            why,
+        }),
         _ => Ok(()),
     }
 }

@@ -31,11 +31,20 @@ pub struct Synthetic {
 ///
 /// # Cost
 /// O(n d), for mixtures O(n d K).
-pub fn synthesise(name: &str, objects: usize, seed: Seed, settings: &SynthSettings) -> Result<Synthetic, SynthError> {
+pub fn synthesise(
+    name: &str,
+    objects: usize,
+    seed: Seed,
+    settings: &SynthSettings,
+) -> Result<Synthetic, SynthError> {
     let recipe = recipe(name, seed, settings)?;
     if objects < recipe.shares.len() {
         let clusters = recipe.shares.len();
-        return Err(SynthError::TooFew { name: name.into(), objects, clusters });
+        return Err(SynthError::TooFew {
+            name: name.into(),
+            objects,
+            clusters,
+        });
     }
     let mut labels = labels(&recipe.shares, objects);
     let mut rng = seed.child(1).rng();
@@ -44,34 +53,58 @@ pub fn synthesise(name: &str, objects: usize, seed: Seed, settings: &SynthSettin
     for &cluster in &labels {
         let point = (recipe.draw)(cluster, &mut || rng.random());
         // One allocation for all points: there may be millions of them.
-        points.reserve_exact(if points.is_empty() { objects * point.len() } else { 0 });
+        points.reserve_exact(if points.is_empty() {
+            objects * point.len()
+        } else {
+            0
+        });
         points.extend(point);
     }
     let dimensions = points.len() / objects;
-    let values = Array2::from_shape_vec((objects, dimensions), points).expect("all points have the same dimensions");
+    let values = Array2::from_shape_vec((objects, dimensions), points)
+        .expect("all points have the same dimensions");
     let columns = match dimensions {
         2 => vec!["x".into(), "y".into()],
         _ => (0..dimensions).map(|d| format!("f{d}")).collect(),
     };
     let soft = recipe.posterior.map(|posterior| {
-        let rows: Vec<Vec<f64>> = values.outer_iter().map(|point| posterior(&point.to_vec())).collect();
+        let rows: Vec<Vec<f64>> = values
+            .outer_iter()
+            .map(|point| posterior(&point.to_vec()))
+            .collect();
         let rows = Array2::from_shape_fn((objects, recipe.shares.len()), |(i, k)| rows[i][k]);
         SoftPartition::new(rows).expect("posteriors are on the simplex")
     });
     let none = recipe.shares.len() - 1;
-    let labels = labels.into_iter().map(|label| (!recipe.noise || label < none).then_some(label)).collect();
-    Ok(Synthetic { columns, values, labels, soft })
+    let labels = labels
+        .into_iter()
+        .map(|label| (!recipe.noise || label < none).then_some(label))
+        .collect();
+    Ok(Synthetic {
+        columns,
+        values,
+        labels,
+        soft,
+    })
 }
 
 fn recipe(name: &str, seed: Seed, settings: &SynthSettings) -> Result<Recipe, SynthError> {
     let Some(family) = families().find(|family| family.name == name) else {
         let mut known: Vec<String> = families().map(|family| family.name.to_owned()).collect();
         known.sort_by_cached_key(|known| strsim::damerau_levenshtein(known, name));
-        return Err(SynthError::Unknown { name: name.into(), known });
+        return Err(SynthError::Unknown {
+            name: name.into(),
+            known,
+        });
     };
     match family.make {
         Make::Layout(make) => {
-            refuse(name, settings, &["clusters", "dimensions", "separation"], "the shape is fixed")?;
+            refuse(
+                name,
+                settings,
+                &["clusters", "dimensions", "separation"],
+                "the shape is fixed",
+            )?;
             let mut rng = seed.child(0).rng();
             Ok(make(&mut || rng.random()))
         }
@@ -101,7 +134,11 @@ fn labels(shares: &[f64], objects: usize) -> Vec<usize> {
 ///
 /// # Cost
 /// O(n K M) time.
-pub fn draw_ensemble(soft: &SoftPartition, bases: usize, seed: Seed) -> Result<Ensemble, EnsembleError> {
+pub fn draw_ensemble(
+    soft: &SoftPartition,
+    bases: usize,
+    seed: Seed,
+) -> Result<Ensemble, EnsembleError> {
     let mut builder = EnsembleBuilder::new(soft.objects());
     for base in 0..bases {
         let mut rng = seed.child(base as u64).rng();
@@ -133,39 +170,86 @@ mod tests {
     fn every_family_makes_what_it_says() {
         for family in families() {
             let made = make(family.name, family.objects.min(500));
-            assert!(made.values.iter().all(|value| value.is_finite()), "{}", family.name);
+            assert!(
+                made.values.iter().all(|value| value.is_finite()),
+                "{}",
+                family.name
+            );
             assert_eq!(made, make(family.name, family.objects.min(500)));
-            let other =
-                synthesise(family.name, family.objects.min(500), Seed::new(4), &SynthSettings::default()).unwrap();
+            let other = synthesise(
+                family.name,
+                family.objects.min(500),
+                Seed::new(4),
+                &SynthSettings::default(),
+            )
+            .unwrap();
             assert_ne!(made, other);
             let clusters = |made: &Synthetic| made.labels.iter().flatten().max().copied();
-            assert_eq!(clusters(&made), clusters(&make(family.name, 60)), "{}", family.name);
-            assert_eq!(family.group == Group::One, clusters(&made) == Some(0), "{}", family.name);
+            assert_eq!(
+                clusters(&made),
+                clusters(&make(family.name, 60)),
+                "{}",
+                family.name
+            );
+            assert_eq!(
+                family.group == Group::One,
+                clusters(&made) == Some(0),
+                "{}",
+                family.name
+            );
         }
     }
 
     #[test]
     fn there_are_many_families_with_names_of_their_own_in_two_halves() {
         let mut names: Vec<&str> = families().map(|family| family.name).collect();
-        let tuned = families().filter(|family| family.half() == Half::Tuned).count();
+        let tuned = families()
+            .filter(|family| family.half() == Half::Tuned)
+            .count();
         names.sort_unstable();
         names.dedup();
         assert!(names.len() >= 60 && names.len() == families().count());
-        assert!((names.len() * 2 / 5..=names.len() * 3 / 5).contains(&tuned), "{tuned} of {}", names.len());
+        assert!(
+            (names.len() * 2 / 5..=names.len() * 3 / 5).contains(&tuned),
+            "{tuned} of {}",
+            names.len()
+        );
     }
 
     #[test]
     fn clusters_of_a_shape_do_not_touch() {
-        for name in ["half-rings", "rings", "spiral", "bars", "stars", "face", "image"] {
+        for name in [
+            "half-rings",
+            "rings",
+            "spiral",
+            "bars",
+            "stars",
+            "face",
+            "image",
+        ] {
             let Synthetic { values, labels, .. } = make(name, 2000);
             let label = Partition::from_values(&labels);
-            let points: Vec<_> = values.outer_iter().map(|row| (row[0], row[1])).zip(label.labels()).collect();
+            let points: Vec<_> = values
+                .outer_iter()
+                .map(|row| (row[0], row[1]))
+                .zip(label.labels())
+                .collect();
             let nearest = |(at, label): ((f64, f64), &u32), same: bool| {
-                let others = points.iter().filter(|(there, other)| *there != at && (*other == label) == same);
-                others.map(|((x, y), _)| (x - at.0).hypot(y - at.1)).fold(f64::INFINITY, f64::min)
+                let others = points
+                    .iter()
+                    .filter(|(there, other)| *there != at && (*other == label) == same);
+                others
+                    .map(|((x, y), _)| (x - at.0).hypot(y - at.1))
+                    .fold(f64::INFINITY, f64::min)
             };
-            let within = points.iter().map(|&point| nearest(point, true)).fold(0.0, f64::max);
-            let between = points.iter().map(|&point| nearest(point, false)).fold(f64::INFINITY, f64::min);
+            let within = points
+                .iter()
+                .map(|&point| nearest(point, true))
+                .fold(0.0, f64::max);
+            let between = points
+                .iter()
+                .map(|&point| nearest(point, false))
+                .fold(f64::INFINITY, f64::min);
             assert!(within < between, "{name}: {within} {between}");
         }
     }
@@ -184,33 +268,64 @@ mod tests {
             let soft = made.soft.unwrap();
             let label: Vec<usize> = made.labels.iter().map(|label| label.unwrap()).collect();
             // The mean probability of the component that made a point is that of the most probable one being it.
-            let right = label.iter().enumerate().map(|(i, &k)| soft.rows()[[i, k]]).sum::<f64>() / 2000.0;
+            let right = label
+                .iter()
+                .enumerate()
+                .map(|(i, &k)| soft.rows()[[i, k]])
+                .sum::<f64>()
+                / 2000.0;
             let hard = soft.hard();
-            let hits = hard.labels().iter().zip(&label).filter(|(a, b)| **a as usize == **b).count();
+            let hits = hard
+                .labels()
+                .iter()
+                .zip(&label)
+                .filter(|(a, b)| **a as usize == **b)
+                .count();
             let expected = soft.certainty().iter().sum::<f64>() / 2000.0;
-            assert!((hits as f64 / 2000.0 - expected).abs() < 0.03, "{name}: {hits} {expected}");
+            assert!(
+                (hits as f64 / 2000.0 - expected).abs() < 0.03,
+                "{name}: {hits} {expected}"
+            );
             assert!(right > 0.5, "{name}: {right}");
         }
     }
 
     #[test]
     fn draws_follow_the_probabilities() {
-        let soft = SoftPartition::new(partita_core::ndarray::array![[0.25, 0.75], [1.0, 0.0]]).unwrap();
+        let soft =
+            SoftPartition::new(partita_core::ndarray::array![[0.25, 0.75], [1.0, 0.0]]).unwrap();
         let ensemble = draw_ensemble(&soft, 4000, Seed::new(1)).unwrap();
-        let first = (0..4000).filter(|&u| ensemble.label(0, u) == Some(0)).count();
+        let first = (0..4000)
+            .filter(|&u| ensemble.label(0, u) == Some(0))
+            .count();
         assert!((900..1100).contains(&first), "{first}");
         assert!((0..4000).all(|u| ensemble.label(1, u) == Some(0)));
     }
 
     #[test]
     fn what_can_not_be_made_is_refused() {
-        let fail =
-            |name: &str, objects, settings| synthesise(name, objects, Seed::new(0), &settings).unwrap_err().to_string();
+        let fail = |name: &str, objects, settings| {
+            synthesise(name, objects, Seed::new(0), &settings)
+                .unwrap_err()
+                .to_string()
+        };
         assert!(fail("ring", 9, SynthSettings::default()).contains("'ring'; there are rings, "));
-        assert!(fail("image", 3, SynthSettings::default()).contains("7 clusters; 3 objects are too few"));
-        let five = SynthSettings { clusters: Some(5), ..SynthSettings::default() };
-        assert_eq!(fail("rings", 9, five), "'rings' cannot have clusters = 5: the shape is fixed");
-        let none = SynthSettings { clusters: Some(0), ..SynthSettings::default() };
+        assert!(
+            fail("image", 3, SynthSettings::default())
+                .contains("7 clusters; 3 objects are too few")
+        );
+        let five = SynthSettings {
+            clusters: Some(5),
+            ..SynthSettings::default()
+        };
+        assert_eq!(
+            fail("rings", 9, five),
+            "'rings' cannot have clusters = 5: the shape is fixed"
+        );
+        let none = SynthSettings {
+            clusters: Some(0),
+            ..SynthSettings::default()
+        };
         assert!(fail("blobs", 9, none).contains("clusters = 0"));
     }
 }

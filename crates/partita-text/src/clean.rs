@@ -58,10 +58,14 @@ pub(crate) fn without_markup(text: &str) -> Cow<'_, str> {
 }
 
 fn is_markup(text: &str) -> bool {
-    let mut places = text.match_indices('<').map(|(at, _)| &text.as_bytes()[at + 1..]);
+    let mut places = text
+        .match_indices('<')
+        .map(|(at, _)| &text.as_bytes()[at + 1..]);
     places.any(|after| match after {
         [b'/', letter, ..] => letter.is_ascii_alphabetic(),
-        [b'!', ..] => after.get(1..8).is_some_and(|word| word.eq_ignore_ascii_case(b"doctype")),
+        [b'!', ..] => after
+            .get(1..8)
+            .is_some_and(|word| word.eq_ignore_ascii_case(b"doctype")),
         _ => false,
     })
 }
@@ -77,9 +81,14 @@ fn element(text: &str) -> usize {
         return 1;
     }
     for hidden in ["script", "style"] {
-        let named =
-            text.as_bytes().get(1..=hidden.len()).is_some_and(|tag| tag.eq_ignore_ascii_case(hidden.as_bytes()));
-        let whole = text.as_bytes().get(1 + hidden.len()).is_some_and(|next| !next.is_ascii_alphanumeric());
+        let named = text
+            .as_bytes()
+            .get(1..=hidden.len())
+            .is_some_and(|tag| tag.eq_ignore_ascii_case(hidden.as_bytes()));
+        let whole = text
+            .as_bytes()
+            .get(1 + hidden.len())
+            .is_some_and(|next| !next.is_ascii_alphanumeric());
         if named && whole {
             return end_of(text, hidden).unwrap_or(text.len());
         }
@@ -96,19 +105,35 @@ fn end_of(text: &str, name: &str) -> Option<usize> {
     text.match_indices("</").find_map(|(at, _)| {
         let after = text.as_bytes().get(at + 2..at + 2 + name.len())?;
         let close = || text[at..].find('>').map(|close| at + close + 1);
-        if after.eq_ignore_ascii_case(name.as_bytes()) { close() } else { None }
+        if after.eq_ignore_ascii_case(name.as_bytes()) {
+            close()
+        } else {
+            None
+        }
     })
 }
 
 /// The character that the reference at the beginning of the text stands for, and its bytes. An unknown name is a
 /// blank; an `&` without a name is itself.
 fn reference(text: &str) -> (char, usize) {
-    const NAMES: [(&str, char); 6] =
-        [("amp", '&'), ("lt", '<'), ("gt", '>'), ("quot", '"'), ("apos", '\''), ("rsquo", '’')];
+    const NAMES: [(&str, char); 6] = [
+        ("amp", '&'),
+        ("lt", '<'),
+        ("gt", '>'),
+        ("quot", '"'),
+        ("apos", '\''),
+        ("rsquo", '’'),
+    ];
     // No name is longer, and a reference ends with a semicolon.
-    let end = text.bytes().take(12).position(|b| b == b';').filter(|&end| end > 1);
+    let end = text
+        .bytes()
+        .take(12)
+        .position(|b| b == b';')
+        .filter(|&end| end > 1);
     let name = end.map(|end| &text[1..end]);
-    let Some(name) = name.filter(|name| name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'#')) else {
+    let Some(name) =
+        name.filter(|name| name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'#'))
+    else {
         return ('&', 1);
     };
     let number = match name.strip_prefix('#') {
@@ -118,8 +143,19 @@ fn reference(text: &str) -> (char, usize) {
         },
         None => None,
     };
-    let known = || NAMES.iter().find(|(known, _)| *known == name).map(|&(_, character)| character);
-    (number.and_then(char::from_u32).or_else(known).unwrap_or(' '), name.len() + 2)
+    let known = || {
+        NAMES
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|&(_, character)| character)
+    };
+    (
+        number
+            .and_then(char::from_u32)
+            .or_else(known)
+            .unwrap_or(' '),
+        name.len() + 2,
+    )
 }
 
 #[cfg(test)]
@@ -128,10 +164,20 @@ mod tests {
 
     #[test]
     fn headers_end_at_the_first_empty_line() {
-        let message = "Path: a!b\nSubject: Re: axes\n  and saws\nLines: 3\n\nIn article 7: yes\n\nbye";
+        let message =
+            "Path: a!b\nSubject: Re: axes\n  and saws\nLines: 3\n\nIn article 7: yes\n\nbye";
         assert_eq!(without_headers(message), "In article 7: yes\n\nbye");
-        assert_eq!(without_headers("From joe Mon\r\nTo: a\r\nCc: b\r\n\r\nbody"), "body");
-        for plain in ["", "Note: one line\n\nis no header", "A: b\nplain\n\nrest", "A: b\nC: d", "\nA: b\nC: d\n\nx"] {
+        assert_eq!(
+            without_headers("From joe Mon\r\nTo: a\r\nCc: b\r\n\r\nbody"),
+            "body"
+        );
+        for plain in [
+            "",
+            "Note: one line\n\nis no header",
+            "A: b\nplain\n\nrest",
+            "A: b\nC: d",
+            "\nA: b\nC: d\n\nx",
+        ] {
             assert_eq!(without_headers(plain), plain);
         }
         assert_eq!(without_headers("A: b\nC: d\n\n"), "");
@@ -141,7 +187,10 @@ mod tests {
     fn markup_goes_and_characters_stay() {
         let page = "<!DOCTYPE html><head><STYLE type=x>p { color: red }</Style><title>Caf&#233; &amp; Bar</title></head>\
                     <!-- no\n<b>word</b> --><body bgcolor=\"a\nb\">a < b <I>c</I>&nbsp;d<script>var x = '<b>';</script>";
-        let words: Vec<String> = without_markup(page).split_whitespace().map(str::to_owned).collect();
+        let words: Vec<String> = without_markup(page)
+            .split_whitespace()
+            .map(str::to_owned)
+            .collect();
         assert_eq!(words, ["Café", "&", "Bar", "a", "b", "c", "d"]);
         for plain in ["<joe@x.com> wrote: 1 < 2 & 3 > 2", "a &amp; b", "</3", "<"] {
             assert_eq!(without_markup(plain), plain);
@@ -150,12 +199,32 @@ mod tests {
 
     #[test]
     fn no_text_is_too_odd() {
-        let pieces =
-            ["<", ">", "</b", "<!--", "-->", "&", "#", ";", "é", "script", "</script", " ", "x", "&#x;", "&#1114112;"];
+        let pieces = [
+            "<",
+            ">",
+            "</b",
+            "<!--",
+            "-->",
+            "&",
+            "#",
+            ";",
+            "é",
+            "script",
+            "</script",
+            " ",
+            "x",
+            "&#x;",
+            "&#1114112;",
+        ];
         for i in 0..pieces.len().pow(4) {
-            let odd: String = (0..4).map(|place| pieces[i / pieces.len().pow(place) % pieces.len()]).collect();
+            let odd: String = (0..4)
+                .map(|place| pieces[i / pieces.len().pow(place) % pieces.len()])
+                .collect();
             let text = format!("</p>{odd}end");
-            assert!(without_markup(&text).ends_with("end") || odd.contains('<') || odd.contains('&'), "{text}");
+            assert!(
+                without_markup(&text).ends_with("end") || odd.contains('<') || odd.contains('&'),
+                "{text}"
+            );
         }
     }
 }

@@ -82,6 +82,11 @@ impl TextSettings {
     /// The paper is silent on headers, markup and the formula of tf-idf. Headers and markup go; counts count by their logarithm,
     /// with which its method agrees better with the classes than with the counts.
     pub fn peace() -> Self {
-        Self { least_documents: 40, terms: 500, frequency: Frequency::Log, ..Self::default() }
+        Self {
+            least_documents: 40,
+            terms: 500,
+            frequency: Frequency::Log,
+            ..Self::default()
+        }
     }
 }

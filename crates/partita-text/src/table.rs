@@ -29,7 +29,9 @@ impl Terms {
     /// The documents that hold none of the terms, by number.
     pub fn empty_documents(&self) -> Vec<usize> {
         let rows = self.matrix.outer_iterator().enumerate();
-        rows.filter(|(_, row)| row.nnz() == 0).map(|(document, _)| document).collect()
+        rows.filter(|(_, row)| row.nnz() == 0)
+            .map(|(document, _)| document)
+            .collect()
     }
 }
 
@@ -94,9 +96,14 @@ struct Tally {
 impl Counts {
     fn add(&mut self, reader: &Reader<'_>, document: &str) {
         let text = reader.clean(document);
-        let mut found: Vec<u32> = raw(&text).filter_map(|word| self.number(reader, word)).collect();
+        let mut found: Vec<u32> = raw(&text)
+            .filter_map(|word| self.number(reader, word))
+            .collect();
         found.sort_unstable();
-        let row: Vec<(u32, u32)> = found.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u32)).collect();
+        let row: Vec<(u32, u32)> = found
+            .chunk_by(|a, b| a == b)
+            .map(|same| (same[0], same.len() as u32))
+            .collect();
         for &(number, count) in &row {
             let tally = &mut self.terms[number as usize];
             tally.documents += 1;
@@ -114,7 +121,12 @@ impl Counts {
         let number = reader.term(word).map(|term| {
             let terms = &mut self.terms;
             *self.numbers.entry(term).or_insert_with_key(|term| {
-                terms.push(Tally { term: term.clone(), documents: 0, sum: 0, squares: 0 });
+                terms.push(Tally {
+                    term: term.clone(),
+                    documents: 0,
+                    sum: 0,
+                    squares: 0,
+                });
                 terms.len() as u32 - 1
             })
         });
@@ -136,13 +148,25 @@ impl Counts {
         let frequent = |&number: &u32| tally(number).documents >= settings.least_documents;
         let mut chosen: Vec<u32> = (0..self.terms.len() as u32).filter(frequent).collect();
         if chosen.is_empty() {
-            let most = self.terms.iter().map(|tally| tally.documents).max().unwrap_or(0);
+            let most = self
+                .terms
+                .iter()
+                .map(|tally| tally.documents)
+                .max()
+                .unwrap_or(0);
             let (terms, wanted) = (self.terms.len(), settings.least_documents);
-            return Err(TextError::TooRare { terms, documents, wanted, most });
+            return Err(TextError::TooRare {
+                terms,
+                documents,
+                wanted,
+                most,
+            });
         }
         chosen.sort_by(|&a, &b| {
             let (a, b) = (tally(a), tally(b));
-            b.spread(documents).cmp(&a.spread(documents)).then_with(|| a.term.cmp(&b.term))
+            b.spread(documents)
+                .cmp(&a.spread(documents))
+                .then_with(|| a.term.cmp(&b.term))
         });
         chosen.truncate(settings.terms);
         chosen.sort_by(|&a, &b| tally(a).term.cmp(&tally(b).term));
@@ -151,18 +175,38 @@ impl Counts {
 
     fn weighted(&self, columns: &[u32], settings: &TextSettings) -> Terms {
         let n = self.rows.len();
-        let tallies: Vec<&Tally> = columns.iter().map(|&number| &self.terms[number as usize]).collect();
-        let rarities: Vec<f64> = tallies.iter().map(|tally| settings.idf.of(n, tally.documents)).collect();
+        let tallies: Vec<&Tally> = columns
+            .iter()
+            .map(|&number| &self.terms[number as usize])
+            .collect();
+        let rarities: Vec<f64> = tallies
+            .iter()
+            .map(|tally| settings.idf.of(n, tally.documents))
+            .collect();
         let mut place = vec![usize::MAX; self.terms.len()];
-        columns.iter().enumerate().for_each(|(column, &number)| place[number as usize] = column);
+        columns
+            .iter()
+            .enumerate()
+            .for_each(|(column, &number)| place[number as usize] = column);
         let (mut ends, mut indices, mut data) = (vec![0], Vec::new(), Vec::new());
         for row in &self.rows {
-            let seen = row.iter().map(|&(number, count)| (place[number as usize], count));
-            let weight = |(column, count): (usize, u32)| (column, settings.frequency.of(count) * rarities[column]);
-            let mut kept: Vec<(usize, f64)> = seen.filter(|(column, _)| *column != usize::MAX).map(weight).collect();
+            let seen = row
+                .iter()
+                .map(|&(number, count)| (place[number as usize], count));
+            let weight = |(column, count): (usize, u32)| {
+                (column, settings.frequency.of(count) * rarities[column])
+            };
+            let mut kept: Vec<(usize, f64)> = seen
+                .filter(|(column, _)| *column != usize::MAX)
+                .map(weight)
+                .collect();
             kept.retain(|&(_, weight)| weight != 0.0);
             kept.sort_unstable_by_key(|&(column, _)| column);
-            let length = kept.iter().map(|(_, weight)| weight * weight).sum::<f64>().sqrt();
+            let length = kept
+                .iter()
+                .map(|(_, weight)| weight * weight)
+                .sum::<f64>()
+                .sqrt();
             let scale = if settings.unit_length { length } else { 1.0 };
             indices.extend(kept.iter().map(|&(column, _)| column));
             data.extend(kept.iter().map(|&(_, weight)| weight / scale));
@@ -171,7 +215,12 @@ impl Counts {
         let matrix = CsMat::new((n, columns.len()), ends, indices, data);
         let terms = tallies.iter().map(|tally| tally.term.clone()).collect();
         let documents = tallies.iter().map(|tally| tally.documents).collect();
-        Terms { matrix, terms, documents, found: self.terms.len() }
+        Terms {
+            matrix,
+            terms,
+            documents,
+            found: self.terms.len(),
+        }
     }
 }
 

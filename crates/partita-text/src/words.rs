@@ -36,22 +36,41 @@ pub(crate) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     pub(crate) fn new(settings: &'a TextSettings) -> Self {
-        let listed = lookup("en").filter(|_| settings.stop_words).unwrap_or_default();
-        let stemmer = settings.stemming.then(|| Stemmer::create(Algorithm::English));
-        Self { settings, stemmer, stop_words: listed.iter().copied().collect() }
+        let listed = lookup("en")
+            .filter(|_| settings.stop_words)
+            .unwrap_or_default();
+        let stemmer = settings
+            .stemming
+            .then(|| Stemmer::create(Algorithm::English));
+        Self {
+            settings,
+            stemmer,
+            stop_words: listed.iter().copied().collect(),
+        }
     }
 
     /// The text without what the settings take off.
     pub(crate) fn clean<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let text = if self.settings.headers { without_headers(text) } else { text };
-        if self.settings.markup { without_markup(text) } else { Cow::Borrowed(text) }
+        let text = if self.settings.headers {
+            without_headers(text)
+        } else {
+            text
+        };
+        if self.settings.markup {
+            without_markup(text)
+        } else {
+            Cow::Borrowed(text)
+        }
     }
 
     /// The term that a word counts for; none where it is dropped.
     pub(crate) fn term(&self, word: &str) -> Option<String> {
         let word = word.to_lowercase().replace('’', "'");
         let letters = self.settings.numbers || word.chars().any(char::is_alphabetic);
-        if !letters || word.chars().count() < self.settings.shortest || self.stop_words.contains(word.as_str()) {
+        if !letters
+            || word.chars().count() < self.settings.shortest
+            || self.stop_words.contains(word.as_str())
+        {
             return None;
         }
         match &self.stemmer {
@@ -64,7 +83,9 @@ impl<'a> Reader<'a> {
 /// Words as they stand in a cleaned text.
 pub(crate) fn raw(text: &str) -> impl Iterator<Item = &str> {
     let sign = |c: char| c.is_ascii() && !c.is_ascii_alphanumeric() && c != '\'';
-    text.unicode_words().flat_map(move |word| word.split(sign)).filter(|word| !word.is_empty())
+    text.unicode_words()
+        .flat_map(move |word| word.split(sign))
+        .filter(|word| !word.is_empty())
 }
 
 #[cfg(test)]
@@ -98,11 +119,21 @@ mod tests {
             words(text, &settings).join(" ")
         };
         assert_eq!(read(|_| ()), "dog x86 naïv dog");
-        assert_eq!(read(|s| s.headers = false), "dog x86 naïv dog", "letters alone are too short");
+        assert_eq!(
+            read(|s| s.headers = false),
+            "dog x86 naïv dog",
+            "letters alone are too short"
+        );
         assert_eq!(read(|s| s.stemming = false), "dogs x86 naïve dogs");
-        assert_eq!(read(|s| s.stop_words = false), "the dog x86 naïv dog aren't");
+        assert_eq!(
+            read(|s| s.stop_words = false),
+            "the dog x86 naïv dog aren't"
+        );
         assert_eq!(read(|s| s.numbers = true), "dog 42 x86 naïv dog");
         assert_eq!(read(|s| s.shortest = 1), "dog x86 naïv dog e");
-        assert_eq!(read(|s| (s.markup, s.shortest) = (false, 1)), "b dog b x86 naïv dog e");
+        assert_eq!(
+            read(|s| (s.markup, s.shortest) = (false, 1)),
+            "b dog b x86 naïv dog e"
+        );
     }
 }

@@ -8,7 +8,12 @@ use std::path::Path;
 use partita_core::{Flow, Monitor, Seed, Silent};
 use partita_text::{Frequency, Idf, Terms, TextError, TextSettings, tf_idf, words};
 
-const FRUIT: [&str; 4] = ["apple pear apple plum", "pear fig", "plum plum plum apple fig fig", "quince"];
+const FRUIT: [&str; 4] = [
+    "apple pear apple plum",
+    "pear fig",
+    "plum plum plum apple fig fig",
+    "quince",
+];
 
 fn settings(change: impl FnOnce(&mut TextSettings)) -> TextSettings {
     let mut settings = TextSettings::default();
@@ -23,11 +28,21 @@ fn table(documents: &[&str], settings: &TextSettings) -> Result<Terms, TextError
 
 fn rows(terms: &Terms) -> Vec<Vec<f64>> {
     let (n, d) = terms.matrix.shape();
-    (0..n).map(|i| (0..d).map(|t| terms.matrix.get(i, t).copied().unwrap_or(0.0)).collect()).collect()
+    (0..n)
+        .map(|i| {
+            (0..d)
+                .map(|t| terms.matrix.get(i, t).copied().unwrap_or(0.0))
+                .collect()
+        })
+        .collect()
 }
 
 fn near(a: &[Vec<f64>], b: &[Vec<f64>]) -> bool {
-    a.len() == b.len() && a.iter().flatten().zip(b.iter().flatten()).all(|(a, b)| (a - b).abs() < 1e-14)
+    a.len() == b.len()
+        && a.iter()
+            .flatten()
+            .zip(b.iter().flatten())
+            .all(|(a, b)| (a - b).abs() < 1e-14)
 }
 
 #[test]
@@ -35,16 +50,32 @@ fn worked_by_hand() {
     // Counts: plum (1, 0, 3, 0) has n²·variance 4·10 − 16 = 24, fig (0, 1, 2, 0) and apple (2, 0, 1, 0) 4·5 − 9 = 11,
     // pear (1, 1, 0, 0) 4, quince (0, 0, 0, 1) 3. Each of the first three stands in 2 of 4 documents: ln 2.
     let made = table(&FRUIT, &settings(|s| (s.terms, s.unit_length) = (2, false))).unwrap();
-    assert_eq!((made.terms, made.documents, made.found), (vec!["apple".into(), "plum".into()], vec![2, 2], 5));
+    assert_eq!(
+        (made.terms, made.documents, made.found),
+        (vec!["apple".into(), "plum".into()], vec![2, 2], 5)
+    );
     let two = std::f64::consts::LN_2;
     let made = table(&FRUIT, &settings(|s| (s.terms, s.unit_length) = (2, false))).unwrap();
-    assert!(near(&rows(&made), &[vec![2.0 * two, two], vec![0.0; 2], vec![two, 3.0 * two], vec![0.0; 2]]));
+    assert!(near(
+        &rows(&made),
+        &[
+            vec![2.0 * two, two],
+            vec![0.0; 2],
+            vec![two, 3.0 * two],
+            vec![0.0; 2]
+        ]
+    ));
     assert_eq!(made.empty_documents(), [1, 3]);
     let unit = table(&FRUIT, &settings(|s| s.terms = 2)).unwrap();
     let (five, ten) = (5f64.sqrt(), 10f64.sqrt());
     assert!(near(
         &rows(&unit),
-        &[vec![2.0 / five, 1.0 / five], vec![0.0; 2], vec![1.0 / ten, 3.0 / ten], vec![0.0; 2]]
+        &[
+            vec![2.0 / five, 1.0 / five],
+            vec![0.0; 2],
+            vec![1.0 / ten, 3.0 / ten],
+            vec![0.0; 2]
+        ]
     ));
 }
 
@@ -52,16 +83,38 @@ fn worked_by_hand() {
 fn smooth_weights_are_those_of_scikit_learn() {
     // TfidfVectorizer(analyzer=str.split) of scikit-learn 1.9.1 on the same documents, then with sublinear_tf=True.
     let expected = [
-        vec![0.816496580927726, 0.0, 0.408248290463863, 0.408248290463863, 0.0],
+        vec![
+            0.816496580927726,
+            0.0,
+            0.408248290463863,
+            0.408248290463863,
+            0.0,
+        ],
         vec![0.0, 0.5f64.sqrt(), 0.5f64.sqrt(), 0.0, 0.0],
-        vec![0.267261241912424, 0.534522483824849, 0.0, 0.801783725737273, 0.0],
+        vec![
+            0.267261241912424,
+            0.534522483824849,
+            0.0,
+            0.801783725737273,
+            0.0,
+        ],
         vec![0.0, 0.0, 0.0, 0.0, 1.0],
     ];
     let made = table(&FRUIT, &settings(|s| s.idf = Idf::Smooth)).unwrap();
     assert_eq!(made.terms, ["apple", "fig", "pear", "plum", "quince"]);
     assert!(near(&rows(&made), &expected));
-    let made = table(&FRUIT, &settings(|s| (s.idf, s.frequency) = (Idf::Smooth, Frequency::Log))).unwrap();
-    let third = vec![0.347714711709192, 0.588732183769632, 0.0, 0.729718366943599, 0.0];
+    let made = table(
+        &FRUIT,
+        &settings(|s| (s.idf, s.frequency) = (Idf::Smooth, Frequency::Log)),
+    )
+    .unwrap();
+    let third = vec![
+        0.347714711709192,
+        0.588732183769632,
+        0.0,
+        0.729718366943599,
+        0.0,
+    ];
     assert!(near(&rows(&made)[2..3], &[third]));
 }
 
@@ -71,27 +124,41 @@ fn naive(documents: &[String], settings: &TextSettings) -> (Vec<String>, Vec<Vec
         .iter()
         .map(|text| {
             let mut counts = BTreeMap::new();
-            words(text, settings).into_iter().for_each(|word| *counts.entry(word).or_insert(0.0) += 1.0);
+            words(text, settings)
+                .into_iter()
+                .for_each(|word| *counts.entry(word).or_insert(0.0) += 1.0);
             counts
         })
         .collect();
     let n = documents.len() as f64;
     let all: BTreeSet<&String> = counted.iter().flat_map(BTreeMap::keys).collect();
-    let counts = |term: &str| -> Vec<f64> { counted.iter().map(|c| c.get(term).copied().unwrap_or(0.0)).collect() };
+    let counts = |term: &str| -> Vec<f64> {
+        counted
+            .iter()
+            .map(|c| c.get(term).copied().unwrap_or(0.0))
+            .collect()
+    };
     let holds = |term: &str| counts(term).iter().filter(|&&c| c > 0.0).count();
     let spread = |term: &str| {
         let counts = counts(term);
         n * counts.iter().map(|c| c * c).sum::<f64>() - counts.iter().sum::<f64>().powi(2)
     };
-    let mut terms: Vec<&String> = all.into_iter().filter(|term| holds(term) >= settings.least_documents).collect();
+    let mut terms: Vec<&String> = all
+        .into_iter()
+        .filter(|term| holds(term) >= settings.least_documents)
+        .collect();
     terms.sort_by(|a, b| spread(b).total_cmp(&spread(a)));
     terms.truncate(settings.terms);
     terms.sort();
     let row = |document: &BTreeMap<String, f64>| {
-        let weight = |term: &&String| document.get(*term).copied().unwrap_or(0.0) * (n / holds(term) as f64).ln();
+        let weight = |term: &&String| {
+            document.get(*term).copied().unwrap_or(0.0) * (n / holds(term) as f64).ln()
+        };
         let row: Vec<f64> = terms.iter().map(weight).collect();
         let length = row.iter().map(|w| w * w).sum::<f64>().sqrt();
-        row.into_iter().map(|w| if length > 0.0 { w / length } else { 0.0 }).collect()
+        row.into_iter()
+            .map(|w| if length > 0.0 { w / length } else { 0.0 })
+            .collect()
     };
     let table = counted.iter().map(row).collect();
     (terms.into_iter().cloned().collect(), table)
@@ -100,13 +167,19 @@ fn naive(documents: &[String], settings: &TextSettings) -> (Vec<String>, Vec<Vec
 #[test]
 fn it_agrees_with_its_twin() {
     use rand::RngExt;
-    let vocabulary = ["axes", "axe", "logs", "logging", "the", "Fig", "figs", "7", "don't", "saw", "sawing", "tree"];
+    let vocabulary = [
+        "axes", "axe", "logs", "logging", "the", "Fig", "figs", "7", "don't", "saw", "sawing",
+        "tree",
+    ];
     for unit in 0..60 {
         let mut rng = Seed::new(unit).rng();
         let documents: Vec<String> = (0..2 + unit as usize % 13)
             .map(|_| {
-                let chosen = (0..rng.random_range(0..30)).map(|_| vocabulary[rng.random_range(0..vocabulary.len())]);
-                chosen.collect::<Vec<_>>().join(if unit % 2 == 0 { " " } else { ", " })
+                let chosen = (0..rng.random_range(0..30))
+                    .map(|_| vocabulary[rng.random_range(0..vocabulary.len())]);
+                chosen
+                    .collect::<Vec<_>>()
+                    .join(if unit % 2 == 0 { " " } else { ", " })
             })
             .collect();
         let mut settings = TextSettings::default();
@@ -132,25 +205,48 @@ impl Monitor for No {
 
 #[test]
 fn what_makes_no_table_is_said() {
-    let message = |documents: &[&str], settings: TextSettings| table(documents, &settings).unwrap_err().to_string();
+    let message = |documents: &[&str], settings: TextSettings| {
+        table(documents, &settings).unwrap_err().to_string()
+    };
     assert_eq!(message(&[], settings(|_| ())), "there are no documents");
     let text = message(&["", "the 17 of 42", " ... "], settings(|_| ()));
-    assert!(text.starts_with("none of 3 documents holds a word that is kept; look at the settings headers"), "{text}");
+    assert!(
+        text.starts_with(
+            "none of 3 documents holds a word that is kept; look at the settings headers"
+        ),
+        "{text}"
+    );
     assert_eq!(
         message(&FRUIT, settings(|s| s.least_documents = 40)),
         "of 5 terms none stands in 40 of 4 documents, the most frequent in 2; lower least_documents to 2 or less"
     );
-    assert_eq!(message(&FRUIT, settings(|s| s.terms = 0)), "a table of 0 terms holds nothing; ask for at least 1");
-    assert_eq!(tf_idf(FRUIT, &settings(|_| ()), &No), Err(TextError::Stopped { documents: 0 }));
+    assert_eq!(
+        message(&FRUIT, settings(|s| s.terms = 0)),
+        "a table of 0 terms holds nothing; ask for at least 1"
+    );
+    assert_eq!(
+        tf_idf(FRUIT, &settings(|_| ()), &No),
+        Err(TextError::Stopped { documents: 0 })
+    );
     // A term that stands in every document says nothing and is worth nothing.
     let same = table(&["fig", "fig"], &settings(|_| ())).unwrap();
-    assert_eq!((same.matrix.shape(), same.matrix.nnz(), same.empty_documents()), ((2, 1), 0, vec![0, 1]));
+    assert_eq!(
+        (
+            same.matrix.shape(),
+            same.matrix.nnz(),
+            same.empty_documents()
+        ),
+        ((2, 1), 0, vec![0, 1])
+    );
 }
 
 #[test]
 fn settings_read_back() {
     let text = serde_json::to_string(&TextSettings::peace()).unwrap();
-    assert_eq!(serde_json::from_str::<TextSettings>(&text).unwrap(), TextSettings::peace());
+    assert_eq!(
+        serde_json::from_str::<TextSettings>(&text).unwrap(),
+        TextSettings::peace()
+    );
     let some: TextSettings = serde_json::from_str(r#"{"terms": 7, "idf": "smooth"}"#).unwrap();
     assert_eq!(some, {
         let mut all = TextSettings::default();
@@ -163,29 +259,55 @@ fn settings_read_back() {
 /// The texts and labels of a compressed CSV file.
 fn texts(file: &Path) -> Vec<(String, String)> {
     let mut text = String::new();
-    flate2::read::GzDecoder::new(std::fs::File::open(file).unwrap()).read_to_string(&mut text).unwrap();
+    flate2::read::GzDecoder::new(std::fs::File::open(file).unwrap())
+        .read_to_string(&mut text)
+        .unwrap();
     let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let place = |name: &str, headers: &csv::StringRecord| headers.iter().position(|header| header == name).unwrap();
+    let place = |name: &str, headers: &csv::StringRecord| {
+        headers.iter().position(|header| header == name).unwrap()
+    };
     let headers = reader.headers().unwrap().clone();
     let (text, label) = (place("text", &headers), place("label", &headers));
-    reader.records().map(Result::unwrap).map(|record| (record[text].to_owned(), record[label].to_owned())).collect()
+    reader
+        .records()
+        .map(Result::unwrap)
+        .map(|record| (record[text].to_owned(), record[label].to_owned()))
+        .collect()
 }
 
 #[test]
 fn newsgroups_and_university_pages_become_tables() {
     let Some(folder) = std::env::var_os("PARTITA_DATASETS") else {
-        assert!(std::env::var_os("CI").is_none(), "PARTITA_DATASETS is not set");
+        assert!(
+            std::env::var_os("CI").is_none(),
+            "PARTITA_DATASETS is not set"
+        );
         return;
     };
     let folder = Path::new(&folder);
     let news = texts(&folder.join("mini-newsgroups.csv.gz"));
-    let dropped = ["talk.politics.misc", "talk.religion.misc", "comp.os.ms-windows.misc"];
-    let news: Vec<&str> =
-        news.iter().filter(|(_, label)| !dropped.contains(&label.as_str())).map(|(text, _)| text.as_str()).collect();
+    let dropped = [
+        "talk.politics.misc",
+        "talk.religion.misc",
+        "comp.os.ms-windows.misc",
+    ];
+    let news: Vec<&str> = news
+        .iter()
+        .filter(|(_, label)| !dropped.contains(&label.as_str()))
+        .map(|(text, _)| text.as_str())
+        .collect();
     let made = table(&news, &TextSettings::peace()).unwrap();
-    assert_eq!(made.matrix.shape(), (1700, 500), "as the PEACE paper has it");
+    assert_eq!(
+        made.matrix.shape(),
+        (1700, 500),
+        "as the PEACE paper has it"
+    );
     assert!(made.documents.iter().all(|&documents| documents >= 40));
-    assert!(made.empty_documents().len() < 20, "{:?}", made.empty_documents());
+    assert!(
+        made.empty_documents().len() < 20,
+        "{:?}",
+        made.empty_documents()
+    );
     for term in ["encrypt", "game", "god", "car"] {
         assert!(made.terms.iter().any(|known| known == term), "{term}");
     }
@@ -196,6 +318,9 @@ fn newsgroups_and_university_pages_become_tables() {
     let made = table(&pages, &settings).unwrap();
     assert_eq!(made.matrix.shape(), (1041, 335));
     for markup in ["href", "html", "td", "nbsp"] {
-        assert!(!words(pages[0], &settings).contains(&markup.to_owned()), "{markup}");
+        assert!(
+            !words(pages[0], &settings).contains(&markup.to_owned()),
+            "{markup}"
+        );
     }
 }

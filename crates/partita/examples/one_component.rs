@@ -20,13 +20,28 @@ use partita::{EnsembleBuilder, Partition, Seed, Silent};
 
 /// Species of twelve flowers as three botanists wrote them down; the second had no time for two of them.
 const ANNA: [&str; 12] = ["s", "s", "s", "s", "v", "v", "v", "v", "w", "w", "w", "v"];
-const BORIS: [Option<u8>; 12] =
-    [Some(1), Some(1), Some(1), Some(2), Some(2), Some(2), None, Some(2), Some(3), Some(3), None, Some(3)];
+const BORIS: [Option<u8>; 12] = [
+    Some(1),
+    Some(1),
+    Some(1),
+    Some(2),
+    Some(2),
+    Some(2),
+    None,
+    Some(2),
+    Some(3),
+    Some(3),
+    None,
+    Some(3),
+];
 const CLARA: [char; 12] = ['a', 'a', 'a', 'a', 'b', 'b', 'b', 'c', 'c', 'c', 'c', 'c'];
 
 fn main() -> Result<(), Box<dyn Error>> {
     // How well do two of them agree? Names of clusters do not matter, and need not be of one type.
-    let (anna, clara) = (Partition::from_values(&ANNA), Partition::from_values(&CLARA));
+    let (anna, clara) = (
+        Partition::from_values(&ANNA),
+        Partition::from_values(&CLARA),
+    );
     let scores = Scores::of(&anna, &clara)?;
     println!("agreement of two: adjusted Rand index {:.2}", scores.ari);
     assert!(scores.ari > 0.4 && scores.ari < 1.0);
@@ -43,7 +58,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let outcome = plurality(&ensemble, None, 3, Seed::new(1), &settings, &Silent)?;
     println!("species  {:?}", outcome.partition.by_appearance().labels());
     println!("how sure {:.2?}", outcome.certainty);
-    assert_eq!(outcome.partition.by_appearance().labels(), [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]);
+    assert_eq!(
+        outcome.partition.by_appearance().labels(),
+        [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]
+    );
     Ok(())
 }
 

@@ -15,7 +15,9 @@ use std::path::Path;
 
 use partita::files::{ReadOptions, read_ensemble};
 use partita::metrics::{Contingency, Normalisation};
-use partita::{Clusters, Consensus, Ensemble, METHODS, Partition, Problem, Seed, SettingMap, Silent, consense};
+use partita::{
+    Clusters, Consensus, Ensemble, METHODS, Partition, Problem, Seed, SettingMap, Silent, consense,
+};
 use partita_conformance::race::{cpu_seconds, peak_bytes};
 use rand::seq::SliceRandom;
 
@@ -51,7 +53,13 @@ const TRIED: [(&str, &[&str]); 21] = [
 const NORMALISED: &[&str] = &["entropy=normalised", "theta=0.4", "trust_rounds=0"];
 
 /// What a prototype found with 20 base clusterings: pool, method, settings, NMI, ARI where it was noted.
-type Found = (&'static str, &'static str, &'static [&'static str], f64, Option<f64>);
+type Found = (
+    &'static str,
+    &'static str,
+    &'static [&'static str],
+    f64,
+    Option<f64>,
+);
 /// Draws behind these values, at most.
 const PROTOTYPE_DRAWS: f64 = 6.0;
 const PROTOTYPE: [Found; 35] = [
@@ -107,8 +115,19 @@ fn main() -> Result<(), Box<dyn Error>> {
             let (settings, named): (Vec<String>, Vec<String>) =
                 rest.iter().cloned().partition(|word| word.contains('='));
             let each = named.iter().any(|word| word == "each");
-            let named: Vec<&str> = named.iter().map(String::as_str).filter(|word| *word != "each").collect();
-            pools(name, bases.parse()?, draws.parse()?, &settings, if named.is_empty() { &POOLS } else { &named }, each)
+            let named: Vec<&str> = named
+                .iter()
+                .map(String::as_str)
+                .filter(|word| *word != "each")
+                .collect();
+            pools(
+                name,
+                bases.parse()?,
+                draws.parse()?,
+                &settings,
+                if named.is_empty() { &POOLS } else { &named },
+                each,
+            )
         }
         _ => Err("say METHOD BASES DRAWS [POOL]... [name=value]... [each]".into()),
     }
@@ -123,23 +142,46 @@ fn pools(
     each: bool,
 ) -> Result<(), Box<dyn Error>> {
     let folder = env::var_os("PARTITA_POOLS").ok_or("PARTITA_POOLS names no folder of pools")?;
-    let method = METHODS.iter().find(|method| method.info().name == name).ok_or("there is no such method")?;
-    let (settings, shown) = (SettingMap::parse(words)?, [&[name.to_owned()], words].concat().join(" "));
+    let method = METHODS
+        .iter()
+        .find(|method| method.info().name == name)
+        .ok_or("there is no such method")?;
+    let (settings, shown) = (
+        SettingMap::parse(words)?,
+        [&[name.to_owned()], words].concat().join(" "),
+    );
     let mut out = io::stdout().lock();
     for pool in pools {
-        let loaded = read_ensemble(&Path::new(&folder).join(format!("{pool}.mat")), &ReadOptions::default())?;
+        let loaded = read_ensemble(
+            &Path::new(&folder).join(format!("{pool}.mat")),
+            &ReadOptions::default(),
+        )?;
         let truth = Partition::from_values(&loaded.truth.ok_or("the pool has no classes")?.values);
         let runs: Vec<[f64; 3]> = (0..draws)
-            .map(|draw| score(&loaded.ensemble, &truth, *method, bases, &settings, Seed::new(draw)))
+            .map(|draw| {
+                score(
+                    &loaded.ensemble,
+                    &truth,
+                    *method,
+                    bases,
+                    &settings,
+                    Seed::new(draw),
+                )
+            })
             .collect::<Result<_, _>>()?;
         for (draw, [nmi, ari, _]) in runs.iter().enumerate().filter(|_| each) {
             let (bases, _) = drawn(&loaded.ensemble, bases, Seed::new(draw as u64));
             let bases: Vec<String> = bases.iter().map(ToString::to_string).collect();
-            writeln!(out, "draw {draw} NMI {nmi:.4} ARI {ari:.4} bases {}", bases.join(" "))?;
+            writeln!(
+                out,
+                "draw {draw} NMI {nmi:.4} ARI {ari:.4} bases {}",
+                bases.join(" ")
+            )?;
         }
         let mean = |at: usize| runs.iter().map(|run| run[at]).sum::<f64>() / runs.len() as f64;
         let (nmi, ari) = (mean(0), mean(1));
-        let spread = runs.iter().map(|run| (run[0] - nmi).powi(2)).sum::<f64>() / (runs.len() as f64 - 1.0).max(1.0);
+        let spread = runs.iter().map(|run| (run[0] - nmi).powi(2)).sum::<f64>()
+            / (runs.len() as f64 - 1.0).max(1.0);
         let error = |draws: f64| (spread / draws).sqrt();
         let own = error(runs.len() as f64);
         let of_difference = own.hypot(error(PROTOTYPE_DRAWS));
@@ -150,21 +192,35 @@ fn pools(
             out,
             "{pool:>8} M = {bases} {shown:<20}  NMI {nmi:.4} ± {own:.4}  ARI {ari:.3}  {median:.3} s CPU a draw  peak {:.0} MB{}",
             peak_bytes() / 1e6,
-            beside_prototype(pool, name, words, [nmi, ari], of_difference).filter(|_| bases == 20).unwrap_or_default()
+            beside_prototype(pool, name, words, [nmi, ari], of_difference)
+                .filter(|_| bases == 20)
+                .unwrap_or_default()
         )?;
     }
     Ok(())
 }
 
 /// What the prototype found, how much more this is, and in standard errors of the difference.
-fn beside_prototype(pool: &str, name: &str, words: &[String], [nmi, ari]: [f64; 2], error: f64) -> Option<String> {
+fn beside_prototype(
+    pool: &str,
+    name: &str,
+    words: &[String],
+    [nmi, ari]: [f64; 2],
+    error: f64,
+) -> Option<String> {
     let same = |found: &&Found| found.0 == pool && found.1 == name && found.2 == words;
     let &(_, _, _, its_nmi, its_ari) = PROTOTYPE.iter().find(same)?;
     let (of_ari, more_ari) = its_ari.map_or((String::new(), String::new()), |its_ari| {
-        (format!(" / {its_ari:.3}"), format!(" / {:+.3}", ari - its_ari))
+        (
+            format!(" / {its_ari:.3}"),
+            format!(" / {:+.3}", ari - its_ari),
+        )
     });
     let more = nmi - its_nmi;
-    Some(format!("  prototype {its_nmi:.3}{of_ari}: {more:+.3}{more_ari} ({:+.1} SE)", more / error))
+    Some(format!(
+        "  prototype {its_nmi:.3}{of_ari}: {more:+.3}{more_ari} ({:+.1} SE)",
+        more / error
+    ))
 }
 
 /// The base clusterings of a draw, and the order of the objects.
@@ -194,7 +250,13 @@ fn score(
     let start = cpu_seconds();
     let outcome = consense(method, &problem, &Silent)?;
     let seconds = cpu_seconds() - start;
-    let expected = objects.iter().map(|&i| truth.labels()[i as usize]).collect();
-    let table = Contingency::new(&outcome.partition, &Partition::new(expected, truth.clusters())?)?;
+    let expected = objects
+        .iter()
+        .map(|&i| truth.labels()[i as usize])
+        .collect();
+    let table = Contingency::new(
+        &outcome.partition,
+        &Partition::new(expected, truth.clusters())?,
+    )?;
     Ok([table.nmi(Normalisation::Max), table.ari(), seconds])
 }

@@ -18,8 +18,7 @@ use partita::synth::{SynthSettings, families, synthesise};
 use partita::{Clusters, METHODS, MemoryBudget, Partition, Problem, Seed, Silent, consense};
 use partita_conformance::race::{cpu_seconds, peak_bytes};
 
-const SETS: &str =
-    "pendigits,letter-recognition,optdigits,two-bananas:20000,circles-gaussians:20000,smiling-face:20000";
+const SETS: &str = "pendigits,letter-recognition,optdigits,two-bananas:20000,circles-gaussians:20000,smiling-face:20000";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = env::args().skip(1).collect();
@@ -38,37 +37,68 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn table(set: &str) -> Result<(Array2<f64>, Partition), Box<dyn Error>> {
     let (name, objects) = set.split_once(':').unwrap_or((set, "20000"));
     if families().any(|family| family.name == name) {
-        let made = synthesise(name, objects.parse()?, Seed::new(0), &SynthSettings::default())?;
+        let made = synthesise(
+            name,
+            objects.parse()?,
+            Seed::new(0),
+            &SynthSettings::default(),
+        )?;
         return Ok((made.values, Partition::from_values(&made.labels)));
     }
-    let folder = env::var_os("PARTITA_DATASETS").ok_or("PARTITA_DATASETS names no folder of tables")?;
-    let table = read_table(&Path::new(&folder).join(format!("{name}.csv")), &ReadOptions::default())?;
+    let folder =
+        env::var_os("PARTITA_DATASETS").ok_or("PARTITA_DATASETS names no folder of tables")?;
+    let table = read_table(
+        &Path::new(&folder).join(format!("{name}.csv")),
+        &ReadOptions::default(),
+    )?;
     let classes = Partition::from_values(&table.label.ok_or("the table has no classes")?.values);
     Ok((table.values, classes))
 }
 
-fn compare(set: &str, values: &Array2<f64>, truth: &Partition, base: &str, draws: u64) -> Result<(), Box<dyn Error>> {
+fn compare(
+    set: &str,
+    values: &Array2<f64>,
+    truth: &Partition,
+    base: &str,
+    draws: u64,
+) -> Result<(), Box<dyn Error>> {
     let mut recipe = Recipe::preset("u-senc", truth.clusters())?;
     recipe.base = BaseSpec::list(base)?;
     let (methods, mut making) = (["hbgf", "lwgp"], Vec::new());
     let mut found: Vec<Vec<[f64; 3]>> = vec![Vec::new(); methods.len()];
     for draw in 0..draws {
         let start = cpu_seconds();
-        let made = generate(values.view(), &recipe, Seed::new(draw), MemoryBudget::UNLIMITED, &Silent)?;
+        let made = generate(
+            values.view(),
+            &recipe,
+            Seed::new(draw),
+            MemoryBudget::UNLIMITED,
+            &Silent,
+        )?;
         making.push(cpu_seconds() - start);
         for (name, found) in methods.iter().zip(&mut found) {
-            let method = METHODS.iter().find(|method| method.info().name == *name).ok_or("there is no such method")?;
+            let method = METHODS
+                .iter()
+                .find(|method| method.info().name == *name)
+                .ok_or("there is no such method")?;
             let mut problem = Problem::new(&made.ensemble, Clusters::Exactly(truth.clusters()));
             problem.seed = Seed::new(draw).child(1);
             let start = cpu_seconds();
             let outcome = consense(*method, &problem, &Silent)?;
             let table = Contingency::new(&outcome.partition, truth)?;
-            found.push([table.nmi(Normalisation::Max), table.ari(), cpu_seconds() - start]);
+            found.push([
+                table.nmi(Normalisation::Max),
+                table.ari(),
+                cpu_seconds() - start,
+            ]);
         }
     }
     for (name, found) in methods.iter().zip(&found) {
         let mean = |at: usize| found.iter().map(|run| run[at]).sum::<f64>() / found.len() as f64;
-        let spread = found.iter().map(|run| (run[0] - mean(0)).powi(2)).sum::<f64>();
+        let spread = found
+            .iter()
+            .map(|run| (run[0] - mean(0)).powi(2))
+            .sum::<f64>();
         let error = (spread / (found.len() as f64 - 1.0).max(1.0) / found.len() as f64).sqrt();
         writeln!(
             io::stdout().lock(),

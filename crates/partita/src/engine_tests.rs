@@ -33,7 +33,10 @@ impl RowBlocks for Cut<'_> {
             LabelRows::Bytes(all) => LabelRows::Bytes(all.slice_axis_move(ndarray::Axis(0), slice)),
             LabelRows::Words(all) => LabelRows::Words(all.slice_axis_move(ndarray::Axis(0), slice)),
         };
-        take(GroupRows { labels, weights: None });
+        take(GroupRows {
+            labels,
+            weights: None,
+        });
         Ok(())
     }
 }
@@ -41,10 +44,17 @@ impl RowBlocks for Cut<'_> {
 impl<'a> Cut<'a> {
     fn new(ensemble: &'a Ensemble, groups: usize, seed: u64) -> Self {
         let (mut rng, rows) = (Seed::new(seed).rng(), ensemble.objects() as u64);
-        let mut ends: Vec<u64> = (1..groups).map(|_| rng.random_range(1..=rows)).chain([rows]).collect();
+        let mut ends: Vec<u64> = (1..groups)
+            .map(|_| rng.random_range(1..=rows))
+            .chain([rows])
+            .collect();
         ends.sort_unstable();
         ends.dedup();
-        Self { memory: EnsembleRows::new(ensemble), ends, ensemble }
+        Self {
+            memory: EnsembleRows::new(ensemble),
+            ends,
+            ensemble,
+        }
     }
 }
 
@@ -73,7 +83,13 @@ struct Bytes<'a> {
 
 impl<'a> Bytes<'a> {
     fn new(rows: &'a Cut<'a>, parts: usize, fault: Fault) -> Self {
-        Self { rows, parts, fault, kinds: Mutex::default(), last: Mutex::default() }
+        Self {
+            rows,
+            parts,
+            fault,
+            kinds: Mutex::default(),
+            last: Mutex::default(),
+        }
     }
 }
 
@@ -96,7 +112,9 @@ impl PassEngine for Bytes<'_> {
             Fault::Longer => sums[middle].push(0),
             Fault::Stale => {
                 let last = self.last.lock().expect("one thread");
-                last.get(middle).into_iter().for_each(|stale| sums[middle].clone_from(stale));
+                last.get(middle)
+                    .into_iter()
+                    .for_each(|stale| sums[middle].clone_from(stale));
             }
         }
         *self.last.lock().expect("one thread") = fresh;
@@ -125,10 +143,15 @@ fn fitted(
             assert_eq!(first as usize, all.labels.len());
             all.labels.extend(block.labels);
             all.certainty.extend(block.certainty);
-            block.soft.into_iter().for_each(|soft| all.soft.get_or_insert_default().extend(soft));
+            block
+                .soft
+                .into_iter()
+                .for_each(|soft| all.soft.get_or_insert_default().extend(soft));
             Ok(())
         };
-        labeller.each(&runner, groups, &AsTheyAre, take).map_err(of_pass)?;
+        labeller
+            .each(&runner, groups, &AsTheyAre, take)
+            .map_err(of_pass)?;
     }
     Ok((all, counts))
 }
@@ -147,21 +170,30 @@ fn workers_that_see_bytes_give_every_method_the_bits_of_one_process() {
     let drawn = planted(9000, 6, 3, Seed::new(4));
     let whole = EnsembleRows::new(&drawn.ensemble);
     let mut kinds = std::collections::BTreeSet::new();
-    let streaming = METHODS.iter().filter(|method| method.info().capabilities.streams);
+    let streaming = METHODS
+        .iter()
+        .filter(|method| method.info().capabilities.streams);
     for (at, method) in streaming.enumerate() {
         let name = method.info().name;
-        let expected = fitted(*method, &whole, None).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let expected =
+            fitted(*method, &whole, None).unwrap_or_else(|error| panic!("{name}: {error}"));
         let mut plain = Assigned::default();
-        consense_rows(*method, &RowProblem::new(&whole, Clusters::Exactly(3)).seed(5), &Silent, &mut |_, block| {
-            plain.labels.extend(block.labels);
-            Ok(())
-        })
+        consense_rows(
+            *method,
+            &RowProblem::new(&whole, Clusters::Exactly(3)).seed(5),
+            &Silent,
+            &mut |_, block| {
+                plain.labels.extend(block.labels);
+                Ok(())
+            },
+        )
         .expect("as above");
         assert_eq!(plain.labels, expected.0.labels, "{name}");
         for parts in [1, 2 + at % 6] {
             let rows = Cut::new(&drawn.ensemble, 9, (at * 7 + parts) as u64);
             let engine = Bytes::new(&rows, parts, Fault::None);
-            let found = fitted(*method, &rows, Some(&engine)).unwrap_or_else(|error| panic!("{name}: {error}"));
+            let found = fitted(*method, &rows, Some(&engine))
+                .unwrap_or_else(|error| panic!("{name}: {error}"));
             assert!(found == expected, "{name} of {parts} parts: other bits");
             kinds.extend(engine.kinds.into_inner().expect("one thread"));
         }
@@ -212,7 +244,12 @@ impl PassEngine for Keeping<'_> {
         self.passes.sums(job, take)
     }
     fn recall(&self, _: &str) -> Result<Option<Vec<u8>>, PassError> {
-        Ok(self.kept.lock().expect("one thread").get(self.next.fetch_add(1, Relaxed)).cloned())
+        Ok(self
+            .kept
+            .lock()
+            .expect("one thread")
+            .get(self.next.fetch_add(1, Relaxed))
+            .cloned())
     }
     fn remember(&self, _: &str, made: &[u8]) -> Result<(), PassError> {
         self.kept.lock().expect("one thread").push(made.to_vec());
@@ -226,23 +263,49 @@ fn a_fit_that_is_replayed_does_long_steps_once_and_refuses_those_of_others() {
     let rows = Cut::new(&drawn.ensemble, 9, 1);
     let other = planted(9000, 7, 4, Seed::new(4));
     let others = Cut::new(&other.ensemble, 9, 1);
-    let keeping = |rows| Keeping { passes: Bytes::new(rows, 3, Fault::None), kept: Mutex::default(), next: 0.into() };
-    for method in ["lwgp", "hbgf", "kc", "qmi", "ipvc", "median-vi", "soft-mean", "mm", "bce", "nbce-vb", "nbce-cvb"]
-        .map(method_named)
+    let keeping = |rows| Keeping {
+        passes: Bytes::new(rows, 3, Fault::None),
+        kept: Mutex::default(),
+        next: 0.into(),
+    };
+    for method in [
+        "lwgp",
+        "hbgf",
+        "kc",
+        "qmi",
+        "ipvc",
+        "median-vi",
+        "soft-mean",
+        "mm",
+        "bce",
+        "nbce-vb",
+        "nbce-cvb",
+    ]
+    .map(method_named)
     {
         let name = method.info().name;
         let engine = keeping(&rows);
         let expected = fitted(method, &rows, Some(&engine)).unwrap();
         let steps = engine.next.swap(0, Relaxed);
-        assert!(steps > 0 && engine.kept.lock().unwrap().len() == steps, "{name}");
-        assert!(fitted(method, &rows, Some(&engine)).unwrap() == expected, "{name}");
-        assert!(engine.kept.lock().unwrap().len() == steps, "{name} made a step again");
+        assert!(
+            steps > 0 && engine.kept.lock().unwrap().len() == steps,
+            "{name}"
+        );
+        assert!(
+            fitted(method, &rows, Some(&engine)).unwrap() == expected,
+            "{name}"
+        );
+        assert!(
+            engine.kept.lock().unwrap().len() == steps,
+            "{name} made a step again"
+        );
 
         let refused = |kept: Vec<u8>, what: &str| {
             *engine.kept.lock().unwrap() = vec![kept; steps];
             engine.next.store(0, Relaxed);
             let error = fitted(method, &rows, Some(&engine)).expect_err(name);
-            let text = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
+            let text = std::error::Error::source(&error)
+                .map_or_else(|| error.to_string(), ToString::to_string);
             assert!(text.contains(what), "{name}: {text}");
         };
         refused(vec![255; 40], "these bytes are not of a pass");
@@ -250,7 +313,10 @@ fn a_fit_that_is_replayed_does_long_steps_once_and_refuses_those_of_others() {
         if !["lwgp", "hbgf"].contains(&name) {
             let elsewhere = keeping(&others);
             fitted(method, &others, Some(&elsewhere)).unwrap();
-            refused(elsewhere.kept.into_inner().unwrap().swap_remove(0), "is of other rows");
+            refused(
+                elsewhere.kept.into_inner().unwrap().swap_remove(0),
+                "is of other rows",
+            );
         }
     }
 }
@@ -263,10 +329,18 @@ fn bytes_of_another_kind_are_refused() {
     for kind in PASSES.iter().copied().flatten() {
         for state in [&[][..], &[255; 40], &[7; 3]] {
             let answer = kind.sum(state, &rows, 0..1, &Silent);
-            assert!(!matches!(answer, Err(PassError::Pending)), "{}", kind.name());
+            assert!(
+                !matches!(answer, Err(PassError::Pending)),
+                "{}",
+                kind.name()
+            );
         }
     }
     for kind in LABELLERS.iter().copied().flatten() {
-        assert!(matches!(kind.open(&[255; 40]), Err(PassError::Parts(_))), "{}", kind.name());
+        assert!(
+            matches!(kind.open(&[255; 40]), Err(PassError::Parts(_))),
+            "{}",
+            kind.name()
+        );
     }
 }

@@ -11,8 +11,16 @@ pub struct KnownAs {
     pub note: &'static str,
 }
 
-const fn known(term: &'static str, methods: &'static [&'static str], note: &'static str) -> KnownAs {
-    KnownAs { term, methods, note }
+const fn known(
+    term: &'static str,
+    methods: &'static [&'static str],
+    note: &'static str,
+) -> KnownAs {
+    KnownAs {
+        term,
+        methods,
+        note,
+    }
 }
 
 /// Names from the literature, in the order of the alphabet.
@@ -28,7 +36,11 @@ pub static KNOWN_AS: &[KnownAs] = &[
         &[],
         "clustering aggregation of Gionis and others: not here; median-binder has the same objective and finds lower values",
     ),
-    known("Binder loss", &["median-binder", "nbce-gibbs"], "median of base clusterings; summary of posterior samples"),
+    known(
+        "Binder loss",
+        &["median-binder", "nbce-gibbs"],
+        "median of base clusterings; summary of posterior samples",
+    ),
     known("category utility", &["qmi", "kcc"], "kcc with utility=c"),
     known(
         "CEHM",
@@ -40,24 +52,76 @@ pub static KNOWN_AS: &[KnownAs] = &[
         &["soft-mean", "median-binder", "plurality"],
         "R package: SE and HE are soft-mean with rows=soft and rows=hard, DWH with order=stream; GV1 is not here",
     ),
-    known("CLUMPP", &[], "aligns soft runs, which is no consensus: `partita align`"),
-    known("Cluster ensemble", &["cspa", "mcla", "hgpa"], "Strehl and Ghosh 2002"),
-    known("clustering aggregation", &["median-binder", "eac-average"], "Gionis, Mannila and Tsaparas 2007"),
-    known("COCA", &["kc"], "cluster-of-clusters analysis: k-means on one-hot labels of resampled base clusterings"),
-    known("consensus clustering (Monti)", &["eac-average"], "make base clusterings on subsamples with generate"),
-    known("ConsensusClusterPlus", &["eac-average"], "make base clusterings on subsamples with generate"),
-    known("correlation clustering", &["median-binder"], "with K free, on the co-association"),
-    known("CPM", &[], "consensus by the constant Potts model on a sparse co-association: not here"),
-    known("Dawid-Skene", &["mm"], "labels that name classes: mm with named=true"),
+    known(
+        "CLUMPP",
+        &[],
+        "aligns soft runs, which is no consensus: `partita align`",
+    ),
+    known(
+        "Cluster ensemble",
+        &["cspa", "mcla", "hgpa"],
+        "Strehl and Ghosh 2002",
+    ),
+    known(
+        "clustering aggregation",
+        &["median-binder", "eac-average"],
+        "Gionis, Mannila and Tsaparas 2007",
+    ),
+    known(
+        "COCA",
+        &["kc"],
+        "cluster-of-clusters analysis: k-means on one-hot labels of resampled base clusterings",
+    ),
+    known(
+        "consensus clustering (Monti)",
+        &["eac-average"],
+        "make base clusterings on subsamples with generate",
+    ),
+    known(
+        "ConsensusClusterPlus",
+        &["eac-average"],
+        "make base clusterings on subsamples with generate",
+    ),
+    known(
+        "correlation clustering",
+        &["median-binder"],
+        "with K free, on the co-association",
+    ),
+    known(
+        "CPM",
+        &[],
+        "consensus by the constant Potts model on a sparse co-association: not here",
+    ),
+    known(
+        "Dawid-Skene",
+        &["mm"],
+        "labels that name classes: mm with named=true",
+    ),
     known(
         "diceR",
         &["cts", "lce", "cspa", "kc"],
         "R package; its CTS cuts the list of clusters into equal parts, ours by base clustering",
     ),
-    known("DREC", &[], "not here: a Sylvester equation a round, and a parameter that was tuned on the truth"),
-    known("EAC", &["eac-average", "eac-single"], "evidence accumulation, Fred and Jain 2005"),
-    known("EC-CMS", &["ec-cms"], "also ECCMS: co-association matrix self-enhancement, Jia and others 2023"),
-    known("ECC", &["kcc"], "entropy-based consensus clustering: utility=h"),
+    known(
+        "DREC",
+        &[],
+        "not here: a Sylvester equation a round, and a parameter that was tuned on the truth",
+    ),
+    known(
+        "EAC",
+        &["eac-average", "eac-single"],
+        "evidence accumulation, Fred and Jain 2005",
+    ),
+    known(
+        "EC-CMS",
+        &["ec-cms"],
+        "also ECCMS: co-association matrix self-enhancement, Jia and others 2023",
+    ),
+    known(
+        "ECC",
+        &["kcc"],
+        "entropy-based consensus clustering: utility=h",
+    ),
     known("ECPCS", &["ecpcs-mc", "ecpcs-hc"], "Huang and others 2021"),
     known(
         "FastEnsemble",
@@ -69,47 +133,111 @@ pub static KNOWN_AS: &[KnownAs] = &[
         &[],
         "clustering aggregation of Gionis and others: not here; median-binder has the same objective",
     ),
-    known("GP-MGLA", &["gp-mgla"], "multi-granularity link analysis, Huang, Lai and Wang 2015"),
+    known(
+        "GP-MGLA",
+        &["gp-mgla"],
+        "multi-granularity link analysis, Huang, Lai and Wang 2015",
+    ),
     known("HBGF", &["hbgf"], "Fern and Brodley 2004"),
-    known("ITK", &["kcc"], "information-theoretic k-means of Punera and Ghosh: utility=h, hard labels or shares"),
+    known(
+        "ITK",
+        &["kcc"],
+        "information-theoretic k-means of Punera and Ghosh: utility=h, hard labels or shares",
+    ),
     known("IVC", &["ipvc"], "iterative voting consensus"),
     known("k-HyperEdge Medoids", &[], "see CEHM"),
-    known("KCC", &["kcc", "kc"], "k-means-based consensus clustering, Wu and others 2015"),
+    known(
+        "KCC",
+        &["kcc", "kc"],
+        "k-means-based consensus clustering, Wu and others 2015",
+    ),
     known(
         "Leiden",
         &[],
         "modularity of a network: not here; median-binder and median-vi find K on the base clusterings themselves",
     ),
-    known("LinkCluE", &["cts", "lce"], "Matlab package of Iam-On and others"),
-    known("LOCALSEARCH", &["median-binder"], "clustering aggregation of Gionis and others"),
+    known(
+        "LinkCluE",
+        &["cts", "lce"],
+        "Matlab package of Iam-On and others",
+    ),
+    known(
+        "LOCALSEARCH",
+        &["median-binder"],
+        "clustering aggregation of Gionis and others",
+    ),
     known("LWCA", &["lwea"], "locally weighted co-association"),
-    known("MDEC", &[], "not here: it holds several tables of all pairs"),
+    known(
+        "MDEC",
+        &[],
+        "not here: it holds several tables of all pairs",
+    ),
     known(
         "median partition",
         &["median-vi", "median-binder", "kc", "qmi"],
         "by variation of information, Binder loss, squares, category utility",
     ),
-    known("meta-clustering", &["mcla", "ecpcs-mc"], "balanced by METIS; by normalised cut"),
-    known("NCAI", &[], "a weight of base clusterings, no method: `--base-weights agreement`; gp-mgla has it inside"),
-    known("PTA", &[], "probability trajectories: not here; ecpcs-hc walks among base clusters instead of fragments"),
-    known("PTGP", &[], "probability trajectories: not here; ecpcs-mc walks among base clusters instead of fragments"),
-    known("SAFE", &["best"], "single-cell ensembles by the best of cspa, hgpa and mcla: best takes all methods"),
-    known("SALSO", &["median-vi", "median-binder"], "Dahl, Johnson and Müller 2022"),
-    known("SAME", &["mm"], "mixture of multinomials that takes K by BIC: mm with choose-k"),
+    known(
+        "meta-clustering",
+        &["mcla", "ecpcs-mc"],
+        "balanced by METIS; by normalised cut",
+    ),
+    known(
+        "NCAI",
+        &[],
+        "a weight of base clusterings, no method: `--base-weights agreement`; gp-mgla has it inside",
+    ),
+    known(
+        "PTA",
+        &[],
+        "probability trajectories: not here; ecpcs-hc walks among base clusters instead of fragments",
+    ),
+    known(
+        "PTGP",
+        &[],
+        "probability trajectories: not here; ecpcs-mc walks among base clusters instead of fragments",
+    ),
+    known(
+        "SAFE",
+        &["best"],
+        "single-cell ensembles by the best of cspa, hgpa and mcla: best takes all methods",
+    ),
+    known(
+        "SALSO",
+        &["median-vi", "median-binder"],
+        "Dahl, Johnson and Müller 2022",
+    ),
+    known(
+        "SAME",
+        &["mm"],
+        "mixture of multinomials that takes K by BIC: mm with choose-k",
+    ),
     known(
         "SAMPLING",
         &["lwgp"],
         "clustering aggregation of Gionis and others: a sample, then the rest; methods that read row blocks need none",
     ),
-    known("SC3", &["eac-complete"], "its last step: complete link on the co-association of k-means runs"),
+    known(
+        "SC3",
+        &["eac-complete"],
+        "its last step: complete link on the co-association of k-means runs",
+    ),
     known(
         "SDGCA",
         &[],
         "not here: two dense solves in each of 300 rounds, and three parameters published for each data set; see ec-cms",
     ),
     known("SEC", &["sec"], "spectral ensemble clustering"),
-    known("U-SENC", &["hbgf"], "its consensus step; base clusterings by generate --preset u-senc"),
-    known("U-SPEC", &["hbgf", "lwgp"], "a base clusterer, not a consensus method: generate --base uspec:20"),
+    known(
+        "U-SENC",
+        &["hbgf"],
+        "its consensus step; base clusterings by generate --preset u-senc",
+    ),
+    known(
+        "U-SPEC",
+        &["hbgf", "lwgp"],
+        "a base clusterer, not a consensus method: generate --base uspec:20",
+    ),
     known(
         "variation of information",
         &["median-vi", "nbce-gibbs"],

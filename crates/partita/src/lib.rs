@@ -51,16 +51,19 @@ pub use partita_aspect as aspect;
 #[cfg(feature = "coassoc")]
 pub use partita_coassoc as coassoc;
 pub use partita_core::{
-    Assigned, BaseClustering, BaseWeights, BudgetError, Capabilities, ClusterNames, Clusters, ClustersError, Confusion,
-    Consensus, ConsensusError, Dendrogram, Ensemble, EnsembleBuilder, EnsembleError, EnsembleRows, Features, FitError,
-    Flow, Fragments, GroupRows, LABELS_BY_BLOCKS, Label, LabelCounts, LabelJob, LabelRows, LabelledMap, Labeller,
-    LabellerKind, Memberships, MemoryBudget, Merge, Method, MethodInfo, MissingLabels, Model, ModelError, ModelInput,
-    ModelReads, Monitor, ObjectWeights, Objective, Outcome, Partition, PartitionError, PassEngine, PassError, PassJob,
-    PassKind, PassRunner, Posterior, Problem, ProblemSize, Reads, RowBlock, RowBlocks, RowMap, RowOutcome, RowProblem,
-    Seed, Sense, SettingChoice, SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings,
-    SettingsError, Shares, SharesError, SharesLeftOut, Silent, SoftBases, SoftPartition, SourceError, Stopped,
-    TakePart, Unread, WeightError, WeightedEnsemble, Weights, WeightsError, are_read_by_blocks, consense,
-    consense_rows, consensus_bytes, fit_rows, ndarray, on_one_line, rand, serde_json, sums_under_way,
+    Assigned, BaseClustering, BaseWeights, BudgetError, Capabilities, ClusterNames, Clusters,
+    ClustersError, Confusion, Consensus, ConsensusError, Dendrogram, Ensemble, EnsembleBuilder,
+    EnsembleError, EnsembleRows, Features, FitError, Flow, Fragments, GroupRows, LABELS_BY_BLOCKS,
+    Label, LabelCounts, LabelJob, LabelRows, LabelledMap, Labeller, LabellerKind, Memberships,
+    MemoryBudget, Merge, Method, MethodInfo, MissingLabels, Model, ModelError, ModelInput,
+    ModelReads, Monitor, ObjectWeights, Objective, Outcome, Partition, PartitionError, PassEngine,
+    PassError, PassJob, PassKind, PassRunner, Posterior, Problem, ProblemSize, Reads, RowBlock,
+    RowBlocks, RowMap, RowOutcome, RowProblem, Seed, Sense, SettingChoice, SettingInfo, SettingMap,
+    SettingRange, SettingType, SettingValues, Settings, SettingsError, Shares, SharesError,
+    SharesLeftOut, Silent, SoftBases, SoftPartition, SourceError, Stopped, TakePart, Unread,
+    WeightError, WeightedEnsemble, Weights, WeightsError, are_read_by_blocks, consense,
+    consense_rows, consensus_bytes, fit_rows, ndarray, on_one_line, rand, serde_json,
+    sums_under_way,
 };
 #[cfg(feature = "eac")]
 pub use partita_eac as eac;
@@ -173,17 +176,33 @@ const LABELLERS: &[&[LabellerKind]] = &[
 /// The pass of this name, for a worker who has it as bytes ([`PassJob`]).
 pub fn pass_kind(name: &str) -> Option<PassKind> {
     let passes = PASSES.iter().copied().flatten().copied();
-    passes.chain(LABELLERS.iter().copied().flatten().map(LabellerKind::counts)).find(|kind| kind.name() == name)
+    passes
+        .chain(
+            LABELLERS
+                .iter()
+                .copied()
+                .flatten()
+                .map(LabellerKind::counts),
+        )
+        .find(|kind| kind.name() == name)
 }
 
 /// The labeller of this name, for a worker who has it as bytes ([`LabelJob`]).
 pub fn labeller_kind(name: &str) -> Option<LabellerKind> {
-    LABELLERS.iter().copied().flatten().copied().find(|kind| kind.name() == name)
+    LABELLERS
+        .iter()
+        .copied()
+        .flatten()
+        .copied()
+        .find(|kind| kind.name() == name)
 }
 
 /// The method of this name.
 pub fn method(name: &str) -> Option<&'static dyn Consensus> {
-    METHODS.iter().find(|method| method.info().name == name).copied()
+    METHODS
+        .iter()
+        .find(|method| method.info().name == name)
+        .copied()
 }
 
 /// Reads back a model that [`Model::to_json`] wrote; its field `format` says which kind it is.
@@ -198,7 +217,9 @@ pub fn load_model(saved: &serde_json::Value) -> Result<Arc<dyn Model>, ModelErro
         Some(mixture::BceModel::FORMAT) => Ok(Arc::new(mixture::BceModel::from_json(saved)?)),
         #[cfg(feature = "ssce")]
         Some(format) if ssce::FORMATS.contains(&format) => ssce::read_model(saved),
-        Some(other) => Err(ModelError::Damaged(format!("its format '{other}' is unknown"))),
+        Some(other) => Err(ModelError::Damaged(format!(
+            "its format '{other}' is unknown"
+        ))),
         None => Err(ModelError::Damaged("it has no field 'format'".into())),
     }
 }
@@ -226,15 +247,26 @@ mod tests {
         assert!(method("no such method").is_none());
     }
 
-    #[cfg(all(feature = "metis", feature = "mixture", feature = "median", feature = "eac"))]
+    #[cfg(all(
+        feature = "metis",
+        feature = "mixture",
+        feature = "median",
+        feature = "eac"
+    ))]
     #[test]
     fn names_of_the_literature_lead_to_methods() {
         // `best` is the choice among all methods, a layer above.
         let exists = |name: &&str| *name == "best" || method(name).is_some();
-        assert!(KNOWN_AS.iter().all(|known| known.methods.iter().all(exists) && !known.note.is_empty()));
+        assert!(
+            KNOWN_AS
+                .iter()
+                .all(|known| known.methods.iter().all(exists) && !known.note.is_empty())
+        );
         let of = |term: &str| {
             let named = KNOWN_AS.iter().filter(|known| known.matches(term));
-            named.flat_map(|known| known.methods.iter().copied()).collect::<Vec<&str>>()
+            named
+                .flat_map(|known| known.methods.iter().copied())
+                .collect::<Vec<&str>>()
         };
         let expected = [
             ("agglomerative", "eac-average"),

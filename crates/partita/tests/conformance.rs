@@ -1,5 +1,8 @@
 //! Every method of the list keeps the guarantees in its info, and the memory it says.
-#![expect(unsafe_code, reason = "a global allocator that counts is unsafe by its trait")]
+#![expect(
+    unsafe_code,
+    reason = "a global allocator that counts is unsafe by its trait"
+)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -7,8 +10,8 @@ use std::sync::{Mutex, RwLock};
 use std::thread;
 
 use partita::{
-    Clusters, Consensus, ConsensusError, EnsembleRows, Features, METHODS, Problem, Reads, RowProblem, Seed, SettingMap,
-    Silent, consense, consense_rows,
+    Clusters, Consensus, ConsensusError, EnsembleRows, Features, METHODS, Problem, Reads,
+    RowProblem, Seed, SettingMap, Silent, consense, consense_rows,
 };
 use partita_conformance::{ROUNDING, Twice, check_soft, check_with, planted, twice};
 
@@ -50,7 +53,11 @@ static ALLOCATOR: Counting = Counting;
 /// Methods that are slow at their defaults: settings, and ensembles drawn.
 const QUICK: &[(&str, &[&str], u64)] = &[
     ("bce", &["restarts=2", "rounds=30"], 20),
-    ("nbce-gibbs", &["burn_in=20", "sweeps=30", "keep=10", "chains=2"], 20),
+    (
+        "nbce-gibbs",
+        &["burn_in=20", "sweeps=30", "keep=10", "chains=2"],
+        20,
+    ),
     ("nbce-cvb", &["restarts=2"], 30),
     ("ssce", &["gamma=1"], 20),
     ("ssce-p", &["gamma=1"], 20),
@@ -66,8 +73,22 @@ const QUICK: &[(&str, &[&str], u64)] = &[
 /// Paths that defaults do not take.
 const BESIDES: &[(&str, &[&str], u64)] = &[
     ("nbce-cvb", &["restarts=2", "prior=stick-breaking"], 10),
-    ("nbce-gibbs", &["burn_in=20", "sweeps=30", "keep=10", "chains=2", "summary=average-link"], 3),
-    ("baum-eagon", &["restarts=1", "rounds=200", "weighted=true", "partners=6"], 3),
+    (
+        "nbce-gibbs",
+        &[
+            "burn_in=20",
+            "sweeps=30",
+            "keep=10",
+            "chains=2",
+            "summary=average-link",
+        ],
+        3,
+    ),
+    (
+        "baum-eagon",
+        &["restarts=1", "rounds=200", "weighted=true", "partners=6"],
+        3,
+    ),
     ("pcc-l2", &["partners=6"], 5),
     ("penca", &["partners=8", "restarts=2"], 5),
     ("ssce", &[], 1),
@@ -80,7 +101,10 @@ const BESIDES: &[(&str, &[&str], u64)] = &[
 const LEAST: usize = 100;
 
 fn usual(name: &str) -> (&'static [&'static str], u64) {
-    QUICK.iter().find(|quick| quick.0 == name).map_or((&[], 30), |quick| (quick.1, quick.2))
+    QUICK
+        .iter()
+        .find(|quick| quick.0 == name)
+        .map_or((&[], 30), |quick| (quick.1, quick.2))
 }
 
 /// Held by all tests, and by the one that counts bytes alone: what others hold is counted too.
@@ -93,14 +117,24 @@ fn every_method_keeps_its_guarantees() {
         let (settings, draws) = usual(method.info().name);
         (*method, settings, draws, LEAST)
     });
-    let besides = BESIDES.iter().map(|&(name, settings, draws)| (method(name), settings, draws, 0));
+    let besides = BESIDES
+        .iter()
+        .map(|&(name, settings, draws)| (method(name), settings, draws, 0));
     let jobs: Vec<(&dyn Consensus, &[&str], u64, usize)> = all.chain(besides).collect();
     let counted = by_threads(&jobs, |&(method, settings, draws, least)| {
         let checks = check_with(method, settings, draws);
-        assert!(checks > least, "{}: only {checks} checks", method.info().name);
+        assert!(
+            checks > least,
+            "{}: only {checks} checks",
+            method.info().name
+        );
         checks
     });
-    assert!(METHODS.len() >= 33, "{} methods were held to their info", METHODS.len());
+    assert!(
+        METHODS.len() >= 33,
+        "{} methods were held to their info",
+        METHODS.len()
+    );
     assert_eq!(counted.len(), METHODS.len() + BESIDES.len());
     assert!(counted.iter().sum::<usize>() > 10_000, "{counted:?}");
 }
@@ -130,28 +164,44 @@ fn method(name: &str) -> &'static dyn Consensus {
 fn no_method_holds_more_than_it_says() {
     let _alone = COUNTED.write();
     let mut broken = Vec::new();
-    let drawn = [planted(1400, 20, 8, Seed::new(1)), planted(600, 60, 20, Seed::new(2))];
+    let drawn = [
+        planted(1400, 20, 8, Seed::new(1)),
+        planted(600, 60, 20, Seed::new(2)),
+    ];
     for drawn in &drawn {
-        let own = METHODS.iter().map(|method| (*method, usual(method.info().name).0));
-        let besides = BESIDES.iter().map(|&(name, settings, _)| (method(name), settings));
+        let own = METHODS
+            .iter()
+            .map(|method| (*method, usual(method.info().name).0));
+        let besides = BESIDES
+            .iter()
+            .map(|&(name, settings, _)| (method(name), settings));
         for (method, settings) in own.chain(besides) {
             let columns = ["x".to_owned(), "y".to_owned()];
             let mut problem = Problem::new(&drawn.ensemble, Clusters::Exactly(drawn.clusters));
             // What is held does not grow with rounds; time does.
-            let rounds = method.settings().iter().any(|setting| setting.name == "rounds").then_some("rounds=3");
+            let rounds = method
+                .settings()
+                .iter()
+                .any(|setting| setting.name == "rounds")
+                .then_some("rounds=3");
             let settings: Vec<&str> = settings.iter().copied().chain(rounds).collect();
             problem.settings = SettingMap::parse(&settings).expect("pairs");
             if method.info().capabilities.reads == Reads::LabelsAndFeatures {
                 problem.features = Features::new(&columns, drawn.features.view()).ok();
             }
-            let said = method.bytes(&problem.settings, &problem.size()).expect("settings that fit");
+            let said = method
+                .bytes(&problem.settings, &problem.size())
+                .expect("settings that fit");
             let before = HELD.load(Relaxed);
             PEAK.store(before, Relaxed);
             consense(method, &problem, &Silent).expect("a consensus");
             let mut compare = |said: u64, how: &str| {
                 let peak = PEAK.load(Relaxed).saturating_sub(before) as u64;
                 if peak > said + said / 4 + (4 << 20) {
-                    broken.push(format!("{} {settings:?}{how}: said {said}, held {peak}", method.info().name));
+                    broken.push(format!(
+                        "{} {settings:?}{how}: said {said}, held {peak}",
+                        method.info().name
+                    ));
                 }
             };
             compare(said, "");
@@ -159,7 +209,9 @@ fn no_method_holds_more_than_it_says() {
                 let rows = EnsembleRows::new(&drawn.ensemble);
                 let mut over = RowProblem::new(&rows, problem.clusters);
                 over.settings = problem.settings.clone();
-                let said = method.row_bytes(&over.settings, &over.size()).expect("settings that fit");
+                let said = method
+                    .row_bytes(&over.settings, &over.size())
+                    .expect("settings that fit");
                 PEAK.store(before, Relaxed);
                 match consense_rows(method, &over, &Silent, &mut |_, _| Ok(())) {
                     // Settings of a way that holds all rows are refused.
@@ -178,10 +230,26 @@ fn no_method_holds_more_than_it_says() {
 #[test]
 fn soft_base_clusterings_are_part_of_what_is_optimised_or_refused() {
     let _beside = COUNTED.read();
-    let checked: Vec<(&str, usize)> =
-        METHODS.iter().map(|method| (method.info().name, check_soft(*method, usual(method.info().name).0))).collect();
-    let native: Vec<&str> = checked.iter().filter(|checked| checked.1 > 1).map(|checked| checked.0).collect();
-    assert!(["lwgp", "hbgf", "soft-mean"].iter().all(|name| native.contains(name)), "{native:?}");
+    let checked: Vec<(&str, usize)> = METHODS
+        .iter()
+        .map(|method| {
+            (
+                method.info().name,
+                check_soft(*method, usual(method.info().name).0),
+            )
+        })
+        .collect();
+    let native: Vec<&str> = checked
+        .iter()
+        .filter(|checked| checked.1 > 1)
+        .map(|checked| checked.0)
+        .collect();
+    assert!(
+        ["lwgp", "hbgf", "soft-mean"]
+            .iter()
+            .all(|name| native.contains(name)),
+        "{native:?}"
+    );
 }
 
 /// What brings methods so near to an optimum that rounding is all that objectives differ by, where they stop earlier at their usual
@@ -189,13 +257,33 @@ fn soft_base_clusterings_are_part_of_what_is_optimised_or_refused() {
 const LONGER: &[(&str, &[&str], f64)] = &[
     ("pcc-kl", &["tolerance=1e-14", "rounds=20000"], ROUNDING),
     ("pcc-l2", &["tolerance=1e-14", "rounds=20000"], ROUNDING),
-    ("pcc", &["divergence=beta:1.5", "tolerance=1e-14", "rounds=20000"], ROUNDING),
-    ("peace", &["restarts=1", "tolerance=1e-14", "rounds=20000"], ROUNDING),
+    (
+        "pcc",
+        &["divergence=beta:1.5", "tolerance=1e-14", "rounds=20000"],
+        ROUNDING,
+    ),
+    (
+        "peace",
+        &["restarts=1", "tolerance=1e-14", "rounds=20000"],
+        ROUNDING,
+    ),
     ("penca", &["tolerance=1e-14", "rounds=20000"], ROUNDING),
     ("nmfc", &["tolerance=1e-14", "rounds=20000"], ROUNDING),
-    ("bce", &["restarts=2", "tolerance=1e-14", "rounds=20000"], ROUNDING),
-    ("nbce-cvb", &["restarts=2", "tolerance=1e-14", "rounds=20000"], ROUNDING),
-    ("baum-eagon", &["restarts=1", "tolerance=1e-7", "rounds=10000"], ROUNDING),
+    (
+        "bce",
+        &["restarts=2", "tolerance=1e-14", "rounds=20000"],
+        ROUNDING,
+    ),
+    (
+        "nbce-cvb",
+        &["restarts=2", "tolerance=1e-14", "rounds=20000"],
+        ROUNDING,
+    ),
+    (
+        "baum-eagon",
+        &["restarts=1", "tolerance=1e-7", "rounds=10000"],
+        ROUNDING,
+    ),
 ];
 
 /// Of 16 draws in at least 15, of 6 where each takes long in at least 5: equal sums that are added up in another order may part ties, and
@@ -206,11 +294,15 @@ fn what_has_weight_two_is_there_twice() {
     let found = by_threads(METHODS, |method| {
         let name = method.info().name;
         let longer = LONGER.iter().find(|longer| longer.0 == name);
-        let (settings, near, draws) = longer.map_or((usual(name).0, ROUNDING, 16), |longer| (longer.1, longer.2, 6));
+        let (settings, near, draws) = longer.map_or((usual(name).0, ROUNDING, 16), |longer| {
+            (longer.1, longer.2, 6)
+        });
         (name, twice(*method, settings, near, draws))
     });
     let other = |(_, found): &(&str, Twice)| {
-        [found.bases, found.objects, found.objectives].iter().any(|count| count + 1 < found.draws)
+        [found.bases, found.objects, found.objectives]
+            .iter()
+            .any(|count| count + 1 < found.draws)
     };
     let other: Vec<_> = found.into_iter().filter(other).collect();
     assert!(other.is_empty(), "{other:?}");

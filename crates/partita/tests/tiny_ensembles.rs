@@ -2,15 +2,18 @@
 
 use partita::ndarray::Array2;
 use partita::{
-    Clusters, Consensus, ConsensusError, Ensemble, EnsembleBuilder, Features, METHODS, Problem, Reads, SettingMap,
-    Silent, consense,
+    Clusters, Consensus, ConsensusError, Ensemble, EnsembleBuilder, Features, METHODS, Problem,
+    Reads, SettingMap, Silent, consense,
 };
 
 /// Settings that make slow methods quick.
 const QUICK: &[(&str, &[&str])] = &[
     ("baum-eagon", &["rounds=100"]),
     ("bce", &["restarts=2", "rounds=30"]),
-    ("nbce-gibbs", &["burn_in=5", "sweeps=10", "keep=5", "chains=2"]),
+    (
+        "nbce-gibbs",
+        &["burn_in=5", "sweeps=10", "keep=5", "chains=2"],
+    ),
     ("ssce", &["gamma=1"]),
     ("ssce-p", &["gamma=1"]),
 ];
@@ -19,13 +22,21 @@ const QUICK: &[(&str, &[&str])] = &[
 fn patterns(objects: usize, bases: usize, step: usize) -> impl Iterator<Item = Ensemble> {
     let count = 3usize.pow((objects * bases) as u32);
     (0..count).step_by(step).filter_map(move |pattern| {
-        let label = |base: usize, object: usize| match pattern / 3usize.pow((base * objects + object) as u32) % 3 {
+        let label = |base: usize, object: usize| match pattern
+            / 3usize.pow((base * objects + object) as u32)
+            % 3
+        {
             2 => None,
             label => Some(label),
         };
         let mut builder = EnsembleBuilder::new(objects);
         for base in 0..bases {
-            builder.push(base.to_string(), (0..objects).map(|object| label(base, object))).ok()?;
+            builder
+                .push(
+                    base.to_string(),
+                    (0..objects).map(|object| label(base, object)),
+                )
+                .ok()?;
         }
         builder.finish().ok()
     })
@@ -33,9 +44,15 @@ fn patterns(objects: usize, bases: usize, step: usize) -> impl Iterator<Item = E
 
 /// Whether the method answers: with labels of all objects, or by naming what it cannot take.
 fn answers(method: &dyn Consensus, ensemble: &Ensemble, clusters: Clusters) -> Result<(), String> {
-    let (columns, values) = (["x".to_owned()], Array2::from_shape_fn((ensemble.objects(), 1), |(i, _)| i as f64));
+    let (columns, values) = (
+        ["x".to_owned()],
+        Array2::from_shape_fn((ensemble.objects(), 1), |(i, _)| i as f64),
+    );
     let mut problem = Problem::new(ensemble, clusters);
-    let quick = QUICK.iter().find(|(name, _)| *name == method.info().name).map_or(&[][..], |(_, settings)| settings);
+    let quick = QUICK
+        .iter()
+        .find(|(name, _)| *name == method.info().name)
+        .map_or(&[][..], |(_, settings)| settings);
     problem.settings = SettingMap::parse(quick).expect("pairs");
     if method.info().capabilities.reads == Reads::LabelsAndFeatures {
         problem.features = Features::new(&columns, values.view()).ok();
@@ -50,26 +67,50 @@ fn answers(method: &dyn Consensus, ensemble: &Ensemble, clusters: Clusters) -> R
 
 #[test]
 fn every_method_answers() {
-    let sizes = [(1, 1, 1), (1, 2, 1), (2, 1, 1), (2, 2, 1), (3, 1, 1), (3, 2, 11)];
-    let ensembles: Vec<Ensemble> = sizes.into_iter().flat_map(|(n, m, step)| patterns(n, m, step)).collect();
+    let sizes = [
+        (1, 1, 1),
+        (1, 2, 1),
+        (2, 1, 1),
+        (2, 2, 1),
+        (3, 1, 1),
+        (3, 2, 11),
+    ];
+    let ensembles: Vec<Ensemble> = sizes
+        .into_iter()
+        .flat_map(|(n, m, step)| patterns(n, m, step))
+        .collect();
     assert!(ensembles.len() > 150, "{}", ensembles.len());
     let mut failed = Vec::new();
     for method in METHODS {
         for ensemble in &ensembles {
-            for clusters in (1..=ensemble.objects()).map(Clusters::Exactly).chain([Clusters::Auto]) {
+            for clusters in (1..=ensemble.objects())
+                .map(Clusters::Exactly)
+                .chain([Clusters::Auto])
+            {
                 if let Err(why) = answers(*method, ensemble, clusters) {
                     let rows: Vec<String> = (0..ensemble.objects())
                         .map(|i| {
                             format!(
                                 "{:?}",
-                                (0..ensemble.bases().len()).map(|u| ensemble.label(i, u)).collect::<Vec<_>>()
+                                (0..ensemble.bases().len())
+                                    .map(|u| ensemble.label(i, u))
+                                    .collect::<Vec<_>>()
                             )
                         })
                         .collect();
-                    failed.push(format!("{} into {clusters:?} of {}: {why}", method.info().name, rows.join(" ")));
+                    failed.push(format!(
+                        "{} into {clusters:?} of {}: {why}",
+                        method.info().name,
+                        rows.join(" ")
+                    ));
                 }
             }
         }
     }
-    assert!(failed.is_empty(), "{} of them: {:#?}", failed.len(), &failed[..failed.len().min(10)]);
+    assert!(
+        failed.is_empty(),
+        "{} of them: {:#?}",
+        failed.len(),
+        &failed[..failed.len().min(10)]
+    );
 }

@@ -1,7 +1,10 @@
 //! What methods say: their progress, and warnings about a result that is not to be trusted.
 
 use partita::ndarray::Array2;
-use partita::{Clusters, Consensus, Ensemble, EnsembleBuilder, Features, METHODS, Outcome, Problem, Reads, SettingMap};
+use partita::{
+    Clusters, Consensus, Ensemble, EnsembleBuilder, Features, METHODS, Outcome, Problem, Reads,
+    SettingMap,
+};
 use partita::{ConsensusError, Seed, Silent, Stopped, consense, method};
 use partita_conformance::{planted, progress};
 
@@ -21,10 +24,17 @@ fn ensemble(share: u64) -> Ensemble {
     for base in 0..12 {
         let label = |object: u64| {
             let drawn = hash(object * 1000 + base);
-            if drawn % 100 < share { object % 3 } else { hash(drawn) % 4 }
+            if drawn % 100 < share {
+                object % 3
+            } else {
+                hash(drawn) % 4
+            }
         };
         builder
-            .push(base.to_string(), (0..OBJECTS as u64).map(|object| Some(label(object))))
+            .push(
+                base.to_string(),
+                (0..OBJECTS as u64).map(|object| Some(label(object))),
+            )
             .expect("labels of all objects");
     }
     builder.finish().expect("an ensemble")
@@ -33,13 +43,23 @@ fn ensemble(share: u64) -> Ensemble {
 /// One cluster in every base clustering.
 fn constant() -> Ensemble {
     let mut builder = EnsembleBuilder::new(OBJECTS);
-    (0..5).for_each(|base| builder.push(base.to_string(), vec![Some(0); OBJECTS]).expect("labels of all objects"));
+    (0..5).for_each(|base| {
+        builder
+            .push(base.to_string(), vec![Some(0); OBJECTS])
+            .expect("labels of all objects")
+    });
     builder.finish().expect("an ensemble")
 }
 
-fn solve(method: &dyn Consensus, ensemble: &Ensemble, settings: &[&str]) -> Result<Outcome, ConsensusError> {
+fn solve(
+    method: &dyn Consensus,
+    ensemble: &Ensemble,
+    settings: &[&str],
+) -> Result<Outcome, ConsensusError> {
     let columns = ["x".to_owned(), "y".to_owned()];
-    let values = Array2::from_shape_fn((OBJECTS, 2), |(i, j)| ((i * (7 + 6 * j)) % 31 + 10 * (i % 3)) as f64);
+    let values = Array2::from_shape_fn((OBJECTS, 2), |(i, j)| {
+        ((i * (7 + 6 * j)) % 31 + 10 * (i % 3)) as f64
+    });
     let mut problem = Problem::new(ensemble, Clusters::Exactly(3));
     problem.settings = SettingMap::parse(settings).expect("pairs");
     if method.info().capabilities.reads == Reads::LabelsAndFeatures {
@@ -49,7 +69,10 @@ fn solve(method: &dyn Consensus, ensemble: &Ensemble, settings: &[&str]) -> Resu
 }
 
 fn says(outcome: &Outcome, words: &str) -> bool {
-    outcome.warnings.iter().any(|warning| warning.contains(words))
+    outcome
+        .warnings
+        .iter()
+        .any(|warning| warning.contains(words))
 }
 
 #[test]
@@ -57,14 +80,32 @@ fn a_round_limit_is_said() {
     let ensemble = ensemble(25);
     let mut walked = 0;
     for method in METHODS {
-        if !method.settings().iter().any(|setting| setting.name == "rounds") {
+        if !method
+            .settings()
+            .iter()
+            .any(|setting| setting.name == "rounds")
+        {
             continue;
         }
-        let (name, gamma) = (method.info().name, method.settings().iter().any(|setting| setting.name == "gamma"));
-        let settings: &[&str] = if gamma { &["rounds=1", "gamma=1"] } else { &["rounds=1"] };
+        let (name, gamma) = (
+            method.info().name,
+            method
+                .settings()
+                .iter()
+                .any(|setting| setting.name == "gamma"),
+        );
+        let settings: &[&str] = if gamma {
+            &["rounds=1", "gamma=1"]
+        } else {
+            &["rounds=1"]
+        };
         let outcome = solve(*method, &ensemble, settings).unwrap();
         assert_eq!(outcome.stopped, Stopped::RoundLimit, "{name}");
-        assert!(says(&outcome, "limit of 1 rounds"), "{name}: {:?}", outcome.warnings);
+        assert!(
+            says(&outcome, "limit of 1 rounds"),
+            "{name}: {:?}",
+            outcome.warnings
+        );
         walked += 1;
     }
     assert!(walked >= 17, "{walked} methods have rounds");
@@ -76,16 +117,36 @@ fn an_ensemble_that_says_nothing_is_said() {
     let (mut solved, mut sampled) = (0, 0);
     for method in METHODS {
         let (info, quick): (_, &[&str]) = (method.info(), &[]);
-        let gamma = method.settings().iter().any(|setting| setting.name == "gamma");
+        let gamma = method
+            .settings()
+            .iter()
+            .any(|setting| setting.name == "gamma");
         let quick = if gamma { &["gamma=1"] } else { quick };
         // Some find no pair to look at, and say so as an error.
         if let Ok(outcome) = solve(*method, &nothing, quick) {
-            assert!(says(&outcome, "every base clustering has one cluster"), "{}: {:?}", info.name, outcome.warnings);
-            assert!(outcome.certainty.iter().all(|certainty| *certainty <= 0.334), "{}", info.name);
+            assert!(
+                says(&outcome, "every base clustering has one cluster"),
+                "{}: {:?}",
+                info.name,
+                outcome.warnings
+            );
+            assert!(
+                outcome
+                    .certainty
+                    .iter()
+                    .all(|certainty| *certainty <= 0.334),
+                "{}",
+                info.name
+            );
             solved += 1;
         }
         if let Ok(outcome) = solve(*method, &chance, quick) {
-            assert!(says(&outcome, "no more than by chance"), "{}: {:?}", info.name, outcome.warnings);
+            assert!(
+                says(&outcome, "no more than by chance"),
+                "{}: {:?}",
+                info.name,
+                outcome.warnings
+            );
             sampled += 1;
         }
     }
@@ -107,11 +168,28 @@ fn long_fits_tell_their_progress() {
         ("ssce-p", &[], 400, 20),
     ];
     for (name, settings, objects, least) in cases {
-        let (drawn, settings) = (planted(objects, 12, 6, Seed::new(1)), SettingMap::parse(settings).unwrap());
-        let shares = progress(method(name).unwrap(), &drawn, Clusters::Exactly(6), &settings);
-        let steps = shares.array_windows().filter(|[before, after]| after > before).count();
-        let longest = shares.array_windows().map(|[before, after]| after - before).fold(0.0, f64::max);
-        assert!(shares.is_sorted() && steps >= least, "{name} told {steps} steps: {shares:?}");
+        let (drawn, settings) = (
+            planted(objects, 12, 6, Seed::new(1)),
+            SettingMap::parse(settings).unwrap(),
+        );
+        let shares = progress(
+            method(name).unwrap(),
+            &drawn,
+            Clusters::Exactly(6),
+            &settings,
+        );
+        let steps = shares
+            .array_windows()
+            .filter(|[before, after]| after > before)
+            .count();
+        let longest = shares
+            .array_windows()
+            .map(|[before, after]| after - before)
+            .fold(0.0, f64::max);
+        assert!(
+            shares.is_sorted() && steps >= least,
+            "{name} told {steps} steps: {shares:?}"
+        );
         assert!(longest < 0.4, "{name} leaps by {longest}: {shares:?}");
     }
 }

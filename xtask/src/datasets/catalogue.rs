@@ -40,12 +40,21 @@ impl Set {
 
 /// All sets, in the order of the file.
 pub(super) fn read(path: &Path) -> Result<Vec<Set>> {
-    let mut reader = csv::Reader::from_path(path).with_context(|| format!("cannot read {}", path.display()))?;
-    let sets: Vec<Set> =
-        reader.deserialize().collect::<Result<_, _>>().with_context(|| format!("in {}", path.display()))?;
+    let mut reader =
+        csv::Reader::from_path(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let sets: Vec<Set> = reader
+        .deserialize()
+        .collect::<Result<_, _>>()
+        .with_context(|| format!("in {}", path.display()))?;
     for set in &sets {
-        let plain = !set.file.is_empty() && !set.file.starts_with('.') && !set.file.contains(['/', '\\']);
-        ensure!(plain, "in {}: '{}' is not a plain file name", path.display(), set.file);
+        let plain =
+            !set.file.is_empty() && !set.file.starts_with('.') && !set.file.contains(['/', '\\']);
+        ensure!(
+            plain,
+            "in {}: '{}' is not a plain file name",
+            path.display(),
+            set.file
+        );
     }
     Ok(sets)
 }
@@ -61,8 +70,14 @@ fn is_packed(path: &Path) -> bool {
 
 /// As [`checksum`], for a file whose name does not say whether it is packed.
 pub(super) fn checksum_of(path: &Path, packed: bool) -> Result<String> {
-    let file = BufReader::new(File::open(path).with_context(|| format!("cannot open {}", path.display()))?);
-    let content: Box<dyn Read> = if packed { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) };
+    let file = BufReader::new(
+        File::open(path).with_context(|| format!("cannot open {}", path.display()))?,
+    );
+    let content: Box<dyn Read> = if packed {
+        Box::new(MultiGzDecoder::new(file))
+    } else {
+        Box::new(file)
+    };
     let mut sum = Sum(Sha256::new());
     let bytes = io::copy(&mut content.take(LARGEST + 1), &mut sum);
     let bytes = bytes.with_context(|| format!("cannot read {}", path.display()))?;
@@ -71,7 +86,13 @@ pub(super) fn checksum_of(path: &Path, packed: bool) -> Result<String> {
         "{} holds more than {LARGEST} bytes; it is not a data set of the catalogue",
         path.display()
     );
-    Ok(sum.0.finalize().iter().flat_map(|byte| [byte >> 4, byte & 15]).map(digit).collect())
+    Ok(sum
+        .0
+        .finalize()
+        .iter()
+        .flat_map(|byte| [byte >> 4, byte & 15])
+        .map(digit)
+        .collect())
 }
 
 /// A hexadecimal digit.
@@ -103,7 +124,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (plain, packed) = (folder.path().join("a.csv"), folder.path().join("a.csv.gz"));
         fs::write(&plain, "abc").unwrap();
-        let mut encoder = flate2::write::GzEncoder::new(File::create(&packed).unwrap(), flate2::Compression::fast());
+        let mut encoder = flate2::write::GzEncoder::new(
+            File::create(&packed).unwrap(),
+            flate2::Compression::fast(),
+        );
         encoder.write_all(b"abc").unwrap();
         encoder.finish().unwrap();
         // FIPS 180-2, appendix B.1.
@@ -116,8 +140,16 @@ mod tests {
     fn a_file_name_that_leaves_the_folder_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("catalogue.csv");
-        fs::write(&path, "name,file,rows,features,classes,kind,sha256,shipped\na,../a.csv,1,1,1,numbers,00,no\n")
-            .unwrap();
-        assert!(read(&path).unwrap_err().to_string().ends_with("'../a.csv' is not a plain file name"));
+        fs::write(
+            &path,
+            "name,file,rows,features,classes,kind,sha256,shipped\na,../a.csv,1,1,1,numbers,00,no\n",
+        )
+        .unwrap();
+        assert!(
+            read(&path)
+                .unwrap_err()
+                .to_string()
+                .ends_with("'../a.csv' is not a plain file name")
+        );
     }
 }

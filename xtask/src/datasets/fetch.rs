@@ -41,7 +41,8 @@ pub(super) fn run(workspace: &Workspace, sets: &[Set], arguments: &Arguments) ->
             format!("where to? give --into FOLDER, or set {FOLDER_VARIABLE} to the folder that tests shall read")
         })?,
     };
-    fs::create_dir_all(&into).with_context(|| format!("cannot make the folder {}", into.display()))?;
+    fs::create_dir_all(&into)
+        .with_context(|| format!("cannot make the folder {}", into.display()))?;
     let mut failed = 0;
     for set in chosen(sets, &arguments.names)? {
         match fetch(set, &from, &into) {
@@ -54,7 +55,9 @@ pub(super) fn run(workspace: &Workspace, sets: &[Set], arguments: &Arguments) ->
         }
     }
     if failed > 0 {
-        bail!("{failed} data sets could not be fetched; what arrived is kept, so the same command goes on from here");
+        bail!(
+            "{failed} data sets could not be fetched; what arrived is kept, so the same command goes on from here"
+        );
     }
     verify::run(workspace, sets, &[into])
 }
@@ -92,9 +95,14 @@ impl std::str::FromStr for Source {
             return Ok(Self::Url(format!("{}/", text.trim_end_matches('/'))));
         }
         if let Some((scheme, _)) = text.split_once("://") {
-            bail!("{scheme}:// is not spoken here; use http://, or download into a folder and give that");
+            bail!(
+                "{scheme}:// is not spoken here; use http://, or download into a folder and give that"
+            );
         }
-        ensure!(Path::new(text).is_dir(), "{text} is not a folder; give a folder that exists, or a URL with http://");
+        ensure!(
+            Path::new(text).is_dir(),
+            "{text} is not a folder; give a folder that exists, or a URL with http://"
+        );
         Ok(Self::Folder(text.into()))
     }
 }
@@ -121,12 +129,21 @@ fn fetch(set: &Set, from: &Source, into: &Path) -> Result<Fetched> {
 /// Writes the file to `part` and checks it.
 fn receive(set: &Set, from: &Source, part: &Path) -> Result<()> {
     let (place, content) = open(set, from)?;
-    let mut file = File::create(part).with_context(|| format!("cannot write {}", part.display()))?;
-    let bytes =
-        io::copy(&mut content.take(LARGEST + 1), &mut file).with_context(|| format!("{place} broke off; try again"))?;
-    ensure!(bytes <= LARGEST, "{place} is larger than {LARGEST} bytes; it is not a data set of the catalogue");
-    let sum = checksum_of(part, set.is_packed()).with_context(|| format!("{place} is damaged; try another source"))?;
-    ensure!(sum == set.sha256, "{place} has the checksum {sum}, the catalogue says {}; try another source", set.sha256);
+    let mut file =
+        File::create(part).with_context(|| format!("cannot write {}", part.display()))?;
+    let bytes = io::copy(&mut content.take(LARGEST + 1), &mut file)
+        .with_context(|| format!("{place} broke off; try again"))?;
+    ensure!(
+        bytes <= LARGEST,
+        "{place} is larger than {LARGEST} bytes; it is not a data set of the catalogue"
+    );
+    let sum = checksum_of(part, set.is_packed())
+        .with_context(|| format!("{place} is damaged; try another source"))?;
+    ensure!(
+        sum == set.sha256,
+        "{place} has the checksum {sum}, the catalogue says {}; try another source",
+        set.sha256
+    );
     Ok(())
 }
 
@@ -135,8 +152,8 @@ fn open(set: &Set, from: &Source) -> Result<(String, Box<dyn Read>)> {
     match from {
         Source::Folder(folder) => {
             let path = folder.join(&set.file);
-            let file =
-                File::open(&path).with_context(|| format!("cannot open {}; try another folder", path.display()))?;
+            let file = File::open(&path)
+                .with_context(|| format!("cannot open {}; try another folder", path.display()))?;
             Ok((path.display().to_string(), Box::new(file)))
         }
         Source::Url(base) => {
@@ -147,7 +164,10 @@ fn open(set: &Set, from: &Source) -> Result<(String, Box<dyn Read>)> {
                 .timeout_per_read(Some(PATIENCE))
                 .build()
                 .into();
-            let response = agent.get(&url).call().with_context(|| format!("{url} gives no file; check the address"))?;
+            let response = agent
+                .get(&url)
+                .call()
+                .with_context(|| format!("{url} gives no file; check the address"))?;
             Ok((url, Box::new(response.into_body().into_reader())))
         }
     }

@@ -18,9 +18,10 @@ pub(super) fn run(workspace: &Workspace, sets: &[Set], folders: &[PathBuf]) -> R
             let verdict = match &path {
                 Some(path) => match checksum(path) {
                     Ok(sum) if sum == set.sha256 => None,
-                    Ok(sum) => {
-                        Some(format!("has the checksum {sum}, the catalogue says {}; fetch it again", set.sha256))
-                    }
+                    Ok(sum) => Some(format!(
+                        "has the checksum {sum}, the catalogue says {}; fetch it again",
+                        set.sha256
+                    )),
                     Err(error) => Some(format!("{error:#}; fetch it again")),
                 },
                 None if shipped => Some("is shipped but not here; check it out again".into()),
@@ -37,11 +38,20 @@ pub(super) fn run(workspace: &Workspace, sets: &[Set], folders: &[PathBuf]) -> R
         }
     }
     if bad > 0 {
-        bail!("{bad} of {} data sets are not what the catalogue says", good + bad);
+        bail!(
+            "{bad} of {} data sets are not what the catalogue says",
+            good + bad
+        );
     }
     if good == 0 {
-        let folders: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
-        bail!("no data set of the catalogue lies in {}; `cargo xtask datasets fetch` gets them", folders.join(" or "));
+        let folders: Vec<String> = folders
+            .iter()
+            .map(|folder| folder.display().to_string())
+            .collect();
+        bail!(
+            "no data set of the catalogue lies in {}; `cargo xtask datasets fetch` gets them",
+            folders.join(" or ")
+        );
     }
     println!("{good} data sets are what the catalogue says");
     Ok(())
@@ -57,12 +67,26 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let workspace = Workspace::at(folder.path());
         let sum = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad".to_owned();
-        let sets = [Set { name: "a".into(), file: "a.csv".into(), sha256: sum, ..Set::default() }];
-        let verify = || run(&workspace, &sets, &[folder.path().to_owned()]).map_err(|error| error.to_string());
-        assert!(verify().unwrap_err().starts_with("no data set of the catalogue lies in "));
+        let sets = [Set {
+            name: "a".into(),
+            file: "a.csv".into(),
+            sha256: sum,
+            ..Set::default()
+        }];
+        let verify = || {
+            run(&workspace, &sets, &[folder.path().to_owned()]).map_err(|error| error.to_string())
+        };
+        assert!(
+            verify()
+                .unwrap_err()
+                .starts_with("no data set of the catalogue lies in ")
+        );
         fs::write(folder.path().join("a.csv"), "abc").unwrap();
         assert_eq!(verify(), Ok(()));
         fs::write(folder.path().join("a.csv"), "abd").unwrap();
-        assert_eq!(verify().unwrap_err(), "1 of 1 data sets are not what the catalogue says");
+        assert_eq!(
+            verify().unwrap_err(),
+            "1 of 1 data sets are not what the catalogue says"
+        );
     }
 }

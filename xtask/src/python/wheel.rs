@@ -27,18 +27,42 @@ pub(super) enum Profile {
 
 /// Builds the wheel with the maturin among these programs. It must be one that any Linux of its tag can load: `maturin` refuses a wheel
 /// with libraries of this machine. One that people download has a size that is fit for it.
-pub(super) fn wheel(workspace: &Workspace, programs: &Path, folder: &Path, profile: Profile) -> Result<PathBuf> {
+pub(super) fn wheel(
+    workspace: &Workspace,
+    programs: &Path,
+    folder: &Path,
+    profile: Profile,
+) -> Result<PathBuf> {
     let release = profile == Profile::Release;
     let wheels = emptied(&folder.join(if release { "release" } else { "wheels" }))?;
     let mut maturin = Command::new(programs.join("maturin"));
-    maturin.args(["build", "--quiet", "--auditwheel", "check", "--manifest-path"]);
-    maturin.arg(workspace.path("crates/partita-python/Cargo.toml")).arg("--out").arg(&wheels);
-    maturin.args(if release { ["--release", "--strip"] } else { ["--profile", "dev"] });
+    maturin.args([
+        "build",
+        "--quiet",
+        "--auditwheel",
+        "check",
+        "--manifest-path",
+    ]);
+    maturin
+        .arg(workspace.path("crates/partita-python/Cargo.toml"))
+        .arg("--out")
+        .arg(&wheels);
+    maturin.args(if release {
+        ["--release", "--strip"]
+    } else {
+        ["--profile", "dev"]
+    });
     shell::run(&mut maturin)?;
     let wheel = only_file(&wheels, "whl")?;
-    let (name, bytes) = (wheel.file_name().unwrap_or_default().display(), fs::metadata(&wheel)?.len());
+    let (name, bytes) = (
+        wheel.file_name().unwrap_or_default().display(),
+        fs::metadata(&wheel)?.len(),
+    );
     println!("{name}: {:.1} MB", bytes as f64 / 1e6);
-    ensure!(!release || bytes <= MOST_BYTES, "the wheel has {bytes} bytes, more than {MOST_BYTES}");
+    ensure!(
+        !release || bytes <= MOST_BYTES,
+        "the wheel has {bytes} bytes, more than {MOST_BYTES}"
+    );
     Ok(wheel)
 }
 
@@ -48,14 +72,26 @@ pub(super) fn wheel(workspace: &Workspace, programs: &Path, folder: &Path, profi
 /// Call it after [`wheel`] with [`Profile::Dev`]: both compile into one folder, where cargo knows crates by their place in the workspace
 /// and takes files of a source distribution, which bear a date of long ago, for those that it has compiled. So only what the source
 /// distribution lacks or changes is compiled again.
-pub(super) fn of_source(workspace: &Workspace, environment: &Path, folder: &Path) -> Result<PathBuf> {
-    let (packed, built) = (emptied(&folder.join("source"))?, emptied(&folder.join("of_source"))?);
+pub(super) fn of_source(
+    workspace: &Workspace,
+    environment: &Path,
+    folder: &Path,
+) -> Result<PathBuf> {
+    let (packed, built) = (
+        emptied(&folder.join("source"))?,
+        emptied(&folder.join("of_source"))?,
+    );
     let mut maturin = program(environment, "maturin");
-    maturin.args(["sdist", "--manifest-path"]).arg(workspace.path("crates/partita-python/Cargo.toml"));
+    maturin
+        .args(["sdist", "--manifest-path"])
+        .arg(workspace.path("crates/partita-python/Cargo.toml"));
     shell::run(maturin.arg("--out").arg(&packed))?;
     let mut pip = program(environment, "python");
-    pip.args(["-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir"]).arg(&built).arg(only_file(&packed, "gz")?);
-    pip.env("MATURIN_PEP517_ARGS", "--profile dev").env("CARGO_TARGET_DIR", workspace.metadata()?.target_directory);
+    pip.args(["-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir"])
+        .arg(&built)
+        .arg(only_file(&packed, "gz")?);
+    pip.env("MATURIN_PEP517_ARGS", "--profile dev")
+        .env("CARGO_TARGET_DIR", workspace.metadata()?.target_directory);
     shell::run(&mut pip)?;
     only_file(&built, "whl")
 }
@@ -71,14 +107,32 @@ fn emptied(folder: &Path) -> Result<PathBuf> {
 
 /// The one file of a folder with this ending.
 fn only_file(folder: &Path, ending: &str) -> Result<PathBuf> {
-    let mut found = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
-    found.retain(|path| path.extension().is_some_and(|extension| extension == ending));
-    let [file] = &found[..] else { anyhow::bail!("{} files end in .{ending} in {}", found.len(), folder.display()) };
+    let mut found = fs::read_dir(folder)?
+        .map(|entry| Ok(entry?.path()))
+        .collect::<Result<Vec<_>>>()?;
+    found.retain(|path| {
+        path.extension()
+            .is_some_and(|extension| extension == ending)
+    });
+    let [file] = &found[..] else {
+        anyhow::bail!(
+            "{} files end in .{ending} in {}",
+            found.len(),
+            folder.display()
+        )
+    };
     Ok(file.clone())
 }
 
 pub(super) fn install(environment: &Path, wheel: &Path) -> Result<()> {
-    let pip = ["-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall"];
+    let pip = [
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--force-reinstall",
+    ];
     shell::run(program(environment, "python").args(pip).arg(wheel))
 }
 
@@ -92,7 +146,11 @@ pub(super) fn smoke(folder: &Path, wheel: &Path, version: &str) -> Result<bool> 
     }
     let environment = folder.join(version);
     if !environment.is_dir() {
-        shell::run(Command::new(&interpreter).args(["-m", "venv"]).arg(&environment))?;
+        shell::run(
+            Command::new(&interpreter)
+                .args(["-m", "venv"])
+                .arg(&environment),
+        )?;
     }
     shell::run(program(&environment, "python").args(["-m", "pip", "install", "--quiet", "numpy"]))?;
     install(&environment, wheel)?;
@@ -112,7 +170,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("wheels");
         assert!(
-            only_file(&emptied(&place).unwrap(), "whl").unwrap_err().to_string().starts_with("0 files end in .whl")
+            only_file(&emptied(&place).unwrap(), "whl")
+                .unwrap_err()
+                .to_string()
+                .starts_with("0 files end in .whl")
         );
         fs::write(place.join("a.whl"), "").unwrap();
         fs::write(place.join("a.txt"), "").unwrap();

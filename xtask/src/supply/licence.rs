@@ -6,12 +6,21 @@ use std::collections::BTreeSet;
 ///
 /// # Errors
 /// An expression that is not understood.
-pub(super) fn allowed(text: &str, allow: &[String], used: &mut BTreeSet<String>) -> Result<bool, String> {
+pub(super) fn allowed(
+    text: &str,
+    allow: &[String],
+    used: &mut BTreeSet<String>,
+) -> Result<bool, String> {
     // Older manifests separate alternatives by a slash.
-    let spaced = text.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
+    let spaced = text
+        .replace('/', " OR ")
+        .replace('(', " ( ")
+        .replace(')', " ) ");
     let mut words: Vec<&str> = spaced.split_whitespace().rev().collect();
     let found = either(&mut words, allow, used);
-    found.filter(|_| words.is_empty()).ok_or_else(|| format!("'{text}' is not a licence expression"))
+    found
+        .filter(|_| words.is_empty())
+        .ok_or_else(|| format!("'{text}' is not a licence expression"))
 }
 
 /// `a OR b`.
@@ -34,7 +43,9 @@ fn both(words: &mut Vec<&str>, allow: &[String], used: &mut BTreeSet<String>) ->
 
 /// A licence with its exception, or an expression in parentheses.
 fn one(words: &mut Vec<&str>, allow: &[String], used: &mut BTreeSet<String>) -> Option<bool> {
-    let word = words.pop().filter(|word| !matches!(*word, "OR" | "AND" | "WITH" | ")"))?;
+    let word = words
+        .pop()
+        .filter(|word| !matches!(*word, "OR" | "AND" | "WITH" | ")"))?;
     if word == "(" {
         let found = either(words, allow, used)?;
         return words.pop_if(|word| *word == ")").map(|_| found);
@@ -56,12 +67,22 @@ mod tests {
     fn alternatives_and_conjunctions() {
         let allow = ["MIT", "Zlib", "Apache-2.0 WITH LLVM-exception"].map(String::from);
         let allowed = |text: &str| super::allowed(text, &allow, &mut BTreeSet::new());
-        for text in
-            ["MIT", "MIT OR GPL-3.0", "GPL-3.0/MIT", "(MIT OR X) AND Zlib", "X OR Apache-2.0 WITH LLVM-exception"]
-        {
+        for text in [
+            "MIT",
+            "MIT OR GPL-3.0",
+            "GPL-3.0/MIT",
+            "(MIT OR X) AND Zlib",
+            "X OR Apache-2.0 WITH LLVM-exception",
+        ] {
             assert_eq!(allowed(text), Ok(true), "{text}");
         }
-        for text in ["GPL-3.0", "MIT AND X", "(MIT AND X) OR Y", "Apache-2.0", "Apache-2.0 WITH other"] {
+        for text in [
+            "GPL-3.0",
+            "MIT AND X",
+            "(MIT AND X) OR Y",
+            "Apache-2.0",
+            "Apache-2.0 WITH other",
+        ] {
             assert_eq!(allowed(text), Ok(false), "{text}");
         }
         for text in ["", "MIT OR", "(MIT", "MIT)", "MIT Zlib", "OR", "MIT WITH"] {

@@ -32,6 +32,8 @@ pub(super) struct Sources {
 
 /// Reads the configuration.
 pub(super) fn read(path: &Path) -> Result<Policy> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    toml::from_str(&text).with_context(|| format!("{} is not a configuration of cargo-deny", path.display()))
+    let text =
+        std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    toml::from_str(&text)
+        .with_context(|| format!("{} is not a configuration of cargo-deny", path.display()))
 }

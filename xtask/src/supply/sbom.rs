@@ -27,10 +27,12 @@ struct Locked {
 /// Writes `target/partita.cdx.json`: what the command line is compiled from.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let tree = tree(workspace)?;
-    let lock = fs::read_to_string(workspace.path("Cargo.lock")).context("there is no Cargo.lock")?;
+    let lock =
+        fs::read_to_string(workspace.path("Cargo.lock")).context("there is no Cargo.lock")?;
     let lock: Lock = toml::from_str(&lock).context("Cargo.lock is damaged")?;
     let checksum = |locked: Locked| Some(((locked.name, locked.version), locked.checksum?));
-    let checksums: BTreeMap<(String, String), String> = lock.package.into_iter().filter_map(checksum).collect();
+    let checksums: BTreeMap<(String, String), String> =
+        lock.package.into_iter().filter_map(checksum).collect();
     let mut listed = shell::output(&mut workspace.cargo([
         "tree",
         "--locked",
@@ -46,10 +48,16 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     listed.retain(|character| character != '\r');
     let shipped = |package: &&Crate| {
         let line = format!("{} v{}", package.name, package.version);
-        listed.lines().any(|found| found == line || found.starts_with(&format!("{line} ")))
+        listed
+            .lines()
+            .any(|found| found == line || found.starts_with(&format!("{line} ")))
     };
-    let mut components: Vec<Value> =
-        tree.packages.iter().filter(shipped).map(|package| component(package, &checksums)).collect();
+    let mut components: Vec<Value> = tree
+        .packages
+        .iter()
+        .filter(shipped)
+        .map(|package| component(package, &checksums))
+        .collect();
     components.extend(COMPILED_C.iter().map(|(within, what, licence)| {
         json!({
             "type": "library", "name": what, "licenses": [{ "license": { "id": licence } }],
@@ -63,12 +71,21 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     });
     let path = tree.target_directory.join("partita.cdx.json");
     fs::write(&path, serde_json::to_string_pretty(&bom)? + "\n")?;
-    println!("{}: {} components", workspace.show(&path), bom["components"].as_array().map_or(0, Vec::len));
+    println!(
+        "{}: {} components",
+        workspace.show(&path),
+        bom["components"].as_array().map_or(0, Vec::len)
+    );
     Ok(())
 }
 
 fn component(package: &Crate, checksums: &BTreeMap<(String, String), String>) -> Value {
-    let Crate { name, version, license, .. } = package;
+    let Crate {
+        name,
+        version,
+        license,
+        ..
+    } = package;
     let mut component = json!({
         "type": "library", "name": name, "version": version, "purl": format!("pkg:cargo/{name}@{version}"),
         "licenses": license.iter().map(|text| json!({ "expression": text.replace('/', " OR ") })).collect::<Vec<_>>(),

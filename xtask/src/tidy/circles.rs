@@ -41,22 +41,35 @@ pub(super) fn check(sources: &[Source]) -> Vec<Violation> {
     let mut crates: BTreeMap<&str, Modules> = BTreeMap::new();
     for source in sources {
         if let Some((folder, inside)) = source.file.split_once("/src/") {
-            crates.entry(folder).or_default().files.insert(module(inside), source.file.clone());
+            crates
+                .entry(folder)
+                .or_default()
+                .files
+                .insert(module(inside), source.file.clone());
         }
     }
     let tests: BTreeSet<String> = sources.iter().flat_map(test_files).collect();
-    for source in sources.iter().filter(|source| !tests.contains(&source.file)) {
+    for source in sources
+        .iter()
+        .filter(|source| !tests.contains(&source.file))
+    {
         if let Some((folder, inside)) = source.file.split_once("/src/") {
             let modules = crates.get_mut(folder).expect("it was entered above");
             modules.read(source.tokens.clone(), &module(inside));
         }
     }
     let mut violations: Vec<Violation> = crates.values().flat_map(Modules::circles).collect();
-    for (folder, circle) in OPEN.iter().filter(|(folder, _)| crates.contains_key(folder)) {
+    for (folder, circle) in OPEN
+        .iter()
+        .filter(|(folder, _)| crates.contains_key(folder))
+    {
         let before = violations.len();
-        violations.retain(|found| !(found.file.starts_with(&format!("{folder}/")) && found.what.contains(circle)));
+        violations.retain(|found| {
+            !(found.file.starts_with(&format!("{folder}/")) && found.what.contains(circle))
+        });
         if violations.len() == before {
-            let what = format!("the circle {circle} of {folder} is gone; take it from the list OPEN");
+            let what =
+                format!("the circle {circle} of {folder} is gone; take it from the list OPEN");
             violations.push(Violation::new("xtask/src/tidy/circles.rs", 1, what));
         }
     }
@@ -65,7 +78,11 @@ pub(super) fn check(sources: &[Source]) -> Vec<Violation> {
 
 /// The module that a file under `src/` is.
 fn module(inside: &str) -> Path {
-    let mut path: Path = inside.trim_end_matches(".rs").split('/').map(str::to_owned).collect();
+    let mut path: Path = inside
+        .trim_end_matches(".rs")
+        .split('/')
+        .map(str::to_owned)
+        .collect();
     path.pop_if(|last| ["lib", "main", "mod"].contains(&last.as_str()));
     path
 }
@@ -80,11 +97,23 @@ fn test_files(source: &Source) -> Vec<String> {
     let declared = |at: usize| {
         let (_, length) = attribute(&tokens[at..]).filter(|(inside, _)| is_test(inside))?;
         let rest = &tokens[at + length..];
-        let from = rest.iter().take(3).position(|token| name(token).is_some_and(|name| name == "mod"))?;
-        is(rest.get(from + 2), ';').then(|| name(&rest[from + 1])).flatten()
+        let from = rest
+            .iter()
+            .take(3)
+            .position(|token| name(token).is_some_and(|name| name == "mod"))?;
+        is(rest.get(from + 2), ';')
+            .then(|| name(&rest[from + 1]))
+            .flatten()
     };
     let modules = (0..tokens.len()).filter_map(declared);
-    modules.flat_map(|module| [format!("{folder}/{module}.rs"), format!("{folder}/{module}/mod.rs")]).collect()
+    modules
+        .flat_map(|module| {
+            [
+                format!("{folder}/{module}.rs"),
+                format!("{folder}/{module}/mod.rs"),
+            ]
+        })
+        .collect()
 }
 
 fn is_test(attribute: &TokenStream) -> bool {
@@ -107,8 +136,17 @@ impl Modules {
             }
             match name(&tokens[at]).as_deref() {
                 Some("use") => {
-                    let end = at + tokens[at..].iter().take_while(|token| !is(Some(token), ';')).count();
-                    self.tree(&tokens[at + 1..end], &start(module, &tokens[at + 1..end]), module, true);
+                    let end = at
+                        + tokens[at..]
+                            .iter()
+                            .take_while(|token| !is(Some(token), ';'))
+                            .count();
+                    self.tree(
+                        &tokens[at + 1..end],
+                        &start(module, &tokens[at + 1..end]),
+                        module,
+                        true,
+                    );
                     at = end;
                 }
                 Some("mod") if matches!(tokens.get(at + 2), Some(TokenTree::Group(_))) => {
@@ -118,8 +156,14 @@ impl Modules {
                     }
                     at += 3;
                 }
-                Some("crate" | "super") if !is(at.checked_sub(1).map(|before| &tokens[before]), ':') => {
-                    let end = at + tokens[at..].iter().take_while(|token| is_path(token)).count();
+                Some("crate" | "super")
+                    if !is(at.checked_sub(1).map(|before| &tokens[before]), ':') =>
+                {
+                    let end = at
+                        + tokens[at..]
+                            .iter()
+                            .take_while(|token| is_path(token))
+                            .count();
                     self.tree(&tokens[at..end], &[], module, false);
                     at = end;
                 }
@@ -139,7 +183,9 @@ impl Modules {
         for (at, token) in tokens.iter().enumerate() {
             match (token, name(token).as_deref()) {
                 (_, Some("crate")) => path = Vec::new(),
-                (_, Some("super")) if at == 0 => path = module[..module.len().saturating_sub(1)].to_vec(),
+                (_, Some("super")) if at == 0 => {
+                    path = module[..module.len().saturating_sub(1)].to_vec()
+                }
                 (_, Some("super")) => drop(path.pop()),
                 (_, Some("self")) if at == 0 && from.is_empty() => path = module.to_vec(),
                 (_, Some("self" | "pub" | "r")) => {}
@@ -169,7 +215,11 @@ impl Modules {
                 self.names.insert(name, of.clone());
             }
         }
-        self.imports.push(Import { by: module.to_vec(), of, line });
+        self.imports.push(Import {
+            by: module.to_vec(),
+            of,
+            line,
+        });
     }
 
     /// The module that has the item, re-exports followed.
@@ -194,7 +244,12 @@ impl Modules {
         let mut arrows: BTreeMap<Path, BTreeMap<(String, String), &Import>> = BTreeMap::new();
         for import in &self.imports {
             let home = self.home(&import.of, 8);
-            let common = import.by.iter().zip(&home).take_while(|(a, b)| a == b).count();
+            let common = import
+                .by
+                .iter()
+                .zip(&home)
+                .take_while(|(a, b)| a == b)
+                .count();
             if let (Some(from), Some(to)) = (import.by.get(common), home.get(common)) {
                 let siblings = arrows.entry(home[..common].to_vec()).or_default();
                 siblings.entry((from.clone(), to.clone())).or_insert(import);
@@ -207,12 +262,28 @@ impl Modules {
         let mut violations = Vec::new();
         for (parent, mut arrows) in self.arrows() {
             while let Some(circle) = shortest_circle(arrows.keys()) {
-                let steps: Vec<(String, String)> = circle.windows(2).map(|w| (w[0].clone(), w[1].clone())).collect();
+                let steps: Vec<(String, String)> = circle
+                    .windows(2)
+                    .map(|w| (w[0].clone(), w[1].clone()))
+                    .collect();
                 let import = arrows[&steps[0]];
-                let folder = if parent.is_empty() { String::new() } else { format!(" in {}", parent.join("::")) };
-                let what = format!("modules import in a circle{folder}: {}; move what both need", circle.join(" → "));
-                let file = (0..=import.by.len()).rev().find_map(|length| self.files.get(&import.by[..length]));
-                violations.push(Violation::new(file.map_or("", String::as_str), import.line, what));
+                let folder = if parent.is_empty() {
+                    String::new()
+                } else {
+                    format!(" in {}", parent.join("::"))
+                };
+                let what = format!(
+                    "modules import in a circle{folder}: {}; move what both need",
+                    circle.join(" → ")
+                );
+                let file = (0..=import.by.len())
+                    .rev()
+                    .find_map(|length| self.files.get(&import.by[..length]));
+                violations.push(Violation::new(
+                    file.map_or("", String::as_str),
+                    import.line,
+                    what,
+                ));
                 arrows.retain(|arrow, _| !steps.contains(arrow));
             }
         }
@@ -239,17 +310,31 @@ fn parts(group: &Group) -> Vec<Vec<TokenTree>> {
         return Vec::new();
     }
     let tokens: Vec<TokenTree> = group.stream().into_iter().collect();
-    tokens.split(|token| is(Some(token), ',')).filter(|part| !part.is_empty()).map(<[_]>::to_vec).collect()
+    tokens
+        .split(|token| is(Some(token), ','))
+        .filter(|part| !part.is_empty())
+        .map(<[_]>::to_vec)
+        .collect()
 }
 
 /// Past the item that starts at `at`: its semicolon or its braces.
 fn item_end(tokens: &[TokenTree], at: usize) -> usize {
     let ends = |token: &TokenTree| {
-        is(Some(token), ';') || matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
+        is(Some(token), ';')
+            || matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
     };
     // `use a::{b};` and `#[cfg(test)] b: 1,` end by other signs.
-    let is_use = tokens.get(at).and_then(name).is_some_and(|word| word == "use");
-    let last = tokens[at..].iter().position(|token| if is_use { is(Some(token), ';') } else { ends(token) });
+    let is_use = tokens
+        .get(at)
+        .and_then(name)
+        .is_some_and(|word| word == "use");
+    let last = tokens[at..].iter().position(|token| {
+        if is_use {
+            is(Some(token), ';')
+        } else {
+            ends(token)
+        }
+    });
     last.map_or(tokens.len(), |last| at + last + 1)
 }
 
@@ -269,7 +354,12 @@ fn shortest_circle<'a>(arrows: impl Iterator<Item = &'a (String, String)>) -> Op
                     while way[way.len() - 1] != start {
                         way.push(before[way[way.len() - 1]]);
                     }
-                    return Some(way.iter().rev().map(|&name| name.to_owned()).collect::<Vec<_>>());
+                    return Some(
+                        way.iter()
+                            .rev()
+                            .map(|&name| name.to_owned())
+                            .collect::<Vec<_>>(),
+                    );
                 }
                 if !before.contains_key(to) {
                     before.insert(to, at);
@@ -279,7 +369,9 @@ fn shortest_circle<'a>(arrows: impl Iterator<Item = &'a (String, String)>) -> Op
         }
         None
     };
-    next.keys().filter_map(|start| back(start)).min_by_key(Vec::len)
+    next.keys()
+        .filter_map(|start| back(start))
+        .min_by_key(Vec::len)
 }
 
 #[cfg(test)]
@@ -288,17 +380,28 @@ mod tests {
 
     /// Complaints about a crate of these files under `src/`.
     fn complaints(files: &[(&str, &str)]) -> Vec<String> {
-        let source = |(file, text): &(&str, &str)| Source::new(&format!("crates/x/src/{file}"), text).expect("Rust");
-        check(&files.iter().map(source).collect::<Vec<_>>()).iter().map(ToString::to_string).collect()
+        let source = |(file, text): &(&str, &str)| {
+            Source::new(&format!("crates/x/src/{file}"), text).expect("Rust")
+        };
+        check(&files.iter().map(source).collect::<Vec<_>>())
+            .iter()
+            .map(ToString::to_string)
+            .collect()
     }
 
     #[test]
     fn a_circle_is_named_by_its_way() {
         let said = complaints(&[
-            ("lib.rs", "mod a;\nmod b;\nmod c;\npub use c::{C, inner::D};\n"),
+            (
+                "lib.rs",
+                "mod a;\nmod b;\nmod c;\npub use c::{C, inner::D};\n",
+            ),
             ("a.rs", "use std::fmt;\nuse crate::b::B;\n"),
             ("b/mod.rs", "mod deep;\n"),
-            ("b/deep.rs", "fn x() { crate::D::new(super::super::a::y) }\n"),
+            (
+                "b/deep.rs",
+                "fn x() { crate::D::new(super::super::a::y) }\n",
+            ),
             ("c.rs", "mod inner;\npub use crate::a::C;\n"),
             ("c/inner.rs", "use super::C;\n"),
         ]);
@@ -309,8 +412,14 @@ mod tests {
     #[test]
     fn re_exports_are_followed_and_parents_and_tests_are_not() {
         let said = complaints(&[
-            ("lib.rs", "mod a;\nmod b;\n#[cfg(test)]\nmod t;\npub use {a::A, b::B as Bee};\npub const X: u32 = 1;\n"),
-            ("a.rs", "use crate::{X, A, t::T};\n#[cfg(test)]\nmod tests {\n    use crate::Bee;\n}\n"),
+            (
+                "lib.rs",
+                "mod a;\nmod b;\n#[cfg(test)]\nmod t;\npub use {a::A, b::B as Bee};\npub const X: u32 = 1;\n",
+            ),
+            (
+                "a.rs",
+                "use crate::{X, A, t::T};\n#[cfg(test)]\nmod tests {\n    use crate::Bee;\n}\n",
+            ),
             ("b.rs", "use crate::A;\n#[cfg(test)]\nuse crate::{t::T};\n"),
             ("t.rs", "use crate::{A, Bee};\n"),
         ]);
@@ -327,10 +436,18 @@ mod tests {
     fn siblings_in_a_folder_are_looked_at_too() {
         let said = complaints(&[
             ("lib.rs", "mod a;\n"),
-            ("a/mod.rs", "mod b;\nmod c;\npub use b::B;\npub use self::c::C;\n"),
+            (
+                "a/mod.rs",
+                "mod b;\nmod c;\npub use b::B;\npub use self::c::C;\n",
+            ),
             ("a/b.rs", "use super::C;\n"),
             ("a/c.rs", "use super::{B};\n"),
         ]);
-        assert_eq!(said, ["crates/x/src/a/b.rs:1: modules import in a circle in a: b → c → b; move what both need"]);
+        assert_eq!(
+            said,
+            [
+                "crates/x/src/a/b.rs:1: modules import in a circle in a: b → c → b; move what both need"
+            ]
+        );
     }
 }

@@ -45,7 +45,10 @@ const LAYERS: &[(&str, u8)] = &[
 const CONFORMANCE: &str = "partita-conformance";
 
 fn layer(name: &str) -> Option<u8> {
-    LAYERS.iter().find(|(known, _)| *known == name).map(|(_, layer)| *layer)
+    LAYERS
+        .iter()
+        .find(|(known, _)| *known == name)
+        .map(|(_, layer)| *layer)
 }
 
 /// Complaints about edges that climb or stay level.
@@ -55,11 +58,18 @@ pub(super) fn edges(workspace: &Workspace, packages: &[Package]) -> Result<Vec<V
         let text = fs::read_to_string(&package.manifest_path)?;
         let file = workspace.show(&package.manifest_path).to_string();
         let Some(own) = layer(&package.name) else {
-            let what = format!("{} has no layer; give it one in xtask/src/tidy/layers.rs", package.name);
+            let what = format!(
+                "{} has no layer; give it one in xtask/src/tidy/layers.rs",
+                package.name
+            );
             violations.push(Violation::new(&file, 1, what));
             continue;
         };
-        for dependency in package.dependencies.iter().filter(|d| packages.iter().any(|p| p.name == d.name)) {
+        for dependency in package
+            .dependencies
+            .iter()
+            .filter(|d| packages.iter().any(|p| p.name == d.name))
+        {
             if let Some(what) = complaint(&package.name, own, dependency) {
                 violations.push(Violation::new(&file, line_of(&text, dependency), what));
             }
@@ -69,9 +79,14 @@ pub(super) fn edges(workspace: &Workspace, packages: &[Package]) -> Result<Vec<V
 }
 
 fn complaint(name: &str, own: u8, dependency: &Dependency) -> Option<String> {
-    let (kind, other) = (dependency.kind.as_deref().unwrap_or("normal"), &dependency.name);
+    let (kind, other) = (
+        dependency.kind.as_deref().unwrap_or("normal"),
+        &dependency.name,
+    );
     if name == "xtask" {
-        return Some(format!("xtask builds first and needs no crate of ours; call the binary instead of {other}"));
+        return Some(format!(
+            "xtask builds first and needs no crate of ours; call the binary instead of {other}"
+        ));
     }
     if other == CONFORMANCE {
         let fine = kind == "dev" && own >= 2;
@@ -93,8 +108,15 @@ fn line_of(manifest: &str, dependency: &Dependency) -> usize {
         _ => "[dependencies]",
     };
     let lines = || manifest.lines().enumerate();
-    let start = lines().find(|(_, line)| line.trim().ends_with(table)).map_or(0, |(at, _)| at);
-    let named =
-        |line: &str| line.strip_prefix(&dependency.name).is_some_and(|rest| rest.trim_start().starts_with(['.', '=']));
-    lines().skip(start).find(|(_, line)| named(line)).map_or(1, |(at, _)| at + 1)
+    let start = lines()
+        .find(|(_, line)| line.trim().ends_with(table))
+        .map_or(0, |(at, _)| at);
+    let named = |line: &str| {
+        line.strip_prefix(&dependency.name)
+            .is_some_and(|rest| rest.trim_start().starts_with(['.', '=']))
+    };
+    lines()
+        .skip(start)
+        .find(|(_, line)| named(line))
+        .map_or(1, |(at, _)| at + 1)
 }

@@ -41,12 +41,17 @@ pub(super) fn top_level(files: &[String]) -> Vec<Violation> {
         })
     };
     let what = "does not belong at the top; put it into a crate, docs/ or .gitignore";
-    entries.iter().filter(|name| !known(name)).map(|name| Violation::new(name, 1, what)).collect()
+    entries
+        .iter()
+        .filter(|name| !known(name))
+        .map(|name| Violation::new(name, 1, what))
+        .collect()
 }
 
 /// A complaint about a file that is too long.
 pub(super) fn size(source: &Source) -> Option<Violation> {
     let lines = source.text.lines().count();
-    let what = || format!("{lines} lines, more than {LONG}; two modules? cut it where the words change");
+    let what =
+        || format!("{lines} lines, more than {LONG}; two modules? cut it where the words change");
     (lines > LONG).then(|| Violation::new(&source.file, LONG + 1, what()))
 }

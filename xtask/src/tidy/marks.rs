@@ -24,7 +24,10 @@ pub(super) fn check(source: &Source) -> Vec<Violation> {
     for (at, text) in source.text.lines().enumerate() {
         let comment = text.trim_start().strip_prefix("//").unwrap_or_default();
         if let Some(mark) = COMMENTS.iter().find(|mark| comment.contains(**mark)) {
-            complain(at + 1, &format!("`{mark}` is left; do it, or open an issue and say what holds today"));
+            complain(
+                at + 1,
+                &format!("`{mark}` is left; do it, or open an issue and say what holds today"),
+            );
         }
     }
     let safe = !UNSAFE.iter().any(|place| source.file.starts_with(place));
@@ -51,25 +54,41 @@ pub(super) fn check(source: &Source) -> Vec<Violation> {
 /// Whether `include_str!("…")` starts here in the library's own code, of a path that climbs out of the crate. The page at the
 /// top and those of the guide, whose examples only tests read, may be included.
 fn leaves_the_crate(file: &str, tokens: &[TokenTree]) -> bool {
-    let included = tokens.first().and_then(name).is_some_and(|name| name == "include_str" || name == "include_bytes");
-    let (Some((_, inside)), Some(TokenTree::Group(path))) = (file.split_once("/src/"), tokens.get(2)) else {
+    let included = tokens
+        .first()
+        .and_then(name)
+        .is_some_and(|name| name == "include_str" || name == "include_bytes");
+    let (Some((_, inside)), Some(TokenTree::Group(path))) =
+        (file.split_once("/src/"), tokens.get(2))
+    else {
         return false;
     };
     let climbs = path.stream().to_string().matches("../").count();
-    let shown = ["README.md", "docs/guide/"].iter().any(|page| path.stream().to_string().contains(page));
+    let shown = ["README.md", "docs/guide/"]
+        .iter()
+        .any(|page| path.stream().to_string().contains(page));
     included && climbs > inside.split('/').count() && !shown
 }
 
 /// Whether `pub use …::*;` starts here.
 fn is_public_glob(tokens: &[TokenTree]) -> bool {
     let words = || tokens.iter().map(name);
-    if !words().take(2).eq([Some("pub".to_owned()), Some("use".to_owned())]) {
+    if !words()
+        .take(2)
+        .eq([Some("pub".to_owned()), Some("use".to_owned())])
+    {
         return false;
     }
-    tokens.iter().take_while(|token| !is(Some(token), ';')).any(|token| match token {
-        TokenTree::Group(group) => group.stream().into_iter().any(|token| is(Some(&token), '*')),
-        token => is(Some(token), '*'),
-    })
+    tokens
+        .iter()
+        .take_while(|token| !is(Some(token), ';'))
+        .any(|token| match token {
+            TokenTree::Group(group) => group
+                .stream()
+                .into_iter()
+                .any(|token| is(Some(&token), '*')),
+            token => is(Some(token), '*'),
+        })
 }
 
 #[cfg(test)]
@@ -77,14 +96,23 @@ mod tests {
     use super::*;
 
     fn lines(file: &str, text: &str) -> Vec<usize> {
-        check(&Source::new(file, text).expect("it is Rust")).iter().map(|violation| violation.line).collect()
+        check(&Source::new(file, text).expect("it is Rust"))
+            .iter()
+            .map(|violation| violation.line)
+            .collect()
     }
 
     #[test]
     fn marks_are_found_in_code_and_not_in_texts() {
         let text = "let x = \"#[ignore]\"; // #[ignore]\n#[cfg(test)]\nmod tests {\n    #[ignore = \"slow\"]\n    fn c() {}\n}";
         assert_eq!(lines("crates/x/src/lib.rs", text), [4]);
-        assert_eq!(lines("crates/x/src/lib.rs", "pub use a::{b::*, c};\npub use a::b;\nuse super::*;"), [1]);
+        assert_eq!(
+            lines(
+                "crates/x/src/lib.rs",
+                "pub use a::{b::*, c};\npub use a::b;\nuse super::*;"
+            ),
+            [1]
+        );
     }
 
     #[test]
@@ -104,6 +132,12 @@ mod tests {
 
     #[test]
     fn comments_that_promise_are_found() {
-        assert_eq!(lines("crates/x/src/lib.rs", &format!("fn a() {{}}\n    // {}: later\n", COMMENTS[0])), [2]);
+        assert_eq!(
+            lines(
+                "crates/x/src/lib.rs",
+                &format!("fn a() {{}}\n    // {}: later\n", COMMENTS[0])
+            ),
+            [2]
+        );
     }
 }

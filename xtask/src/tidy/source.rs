@@ -18,9 +18,17 @@ impl Source {
     /// The file at `file` (a path from the root) with this text; a complaint if it is not Rust.
     pub(super) fn new(file: &str, text: &str) -> Result<Self, Violation> {
         let tokens = text.parse().map_err(|error: proc_macro2::LexError| {
-            Violation::new(file, error.span().start().line, format!("this is not Rust: {error}"))
+            Violation::new(
+                file,
+                error.span().start().line,
+                format!("this is not Rust: {error}"),
+            )
         })?;
-        Ok(Self { file: file.into(), text: text.into(), tokens })
+        Ok(Self {
+            file: file.into(),
+            text: text.into(),
+            tokens,
+        })
     }
 
     /// Shows every list of tokens: that of the file, and what stands between each pair of brackets.
@@ -64,7 +72,9 @@ pub(super) fn attribute(tokens: &[TokenTree]) -> Option<(TokenStream, usize)> {
     }
     let at = if is(tokens.get(1), '!') { 2 } else { 1 };
     match tokens.get(at) {
-        Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Bracket => Some((group.stream(), at + 1)),
+        Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Bracket => {
+            Some((group.stream(), at + 1))
+        }
         _ => None,
     }
 }

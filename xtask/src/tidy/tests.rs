@@ -10,8 +10,7 @@ use super::check;
 use crate::shell;
 use crate::workspace::Workspace;
 
-const ROOT: &str =
-    "[workspace]\nresolver = \"3\"\nmembers = [\"crates/*\"]\n\n[workspace.lints.rust]\nmissing_docs = \"deny\"\n";
+const ROOT: &str = "[workspace]\nresolver = \"3\"\nmembers = [\"crates/*\"]\n\n[workspace.lints.rust]\nmissing_docs = \"deny\"\n";
 const LIBRARY: &str = "//! What it is.\n\n/// The answer.\npub fn answer() -> u32 {\n    42\n}\n";
 
 /// A workspace of three crates on layers 1, 2 and 2.
@@ -21,8 +20,14 @@ fn tiny() -> TempDir {
     write(root, "Cargo.toml", ROOT);
     for (name, dependencies) in [
         ("partita-core", ""),
-        ("partita-metrics", "partita-core = { path = \"../partita-core\" }\n"),
-        ("partita-linkage", "partita-core = { path = \"../partita-core\" }\n"),
+        (
+            "partita-metrics",
+            "partita-core = { path = \"../partita-core\" }\n",
+        ),
+        (
+            "partita-linkage",
+            "partita-core = { path = \"../partita-core\" }\n",
+        ),
     ] {
         let manifest = format!(
             "[package]\nname = \"{name}\"\nedition = \"2024\"\n\n[dependencies]\n{dependencies}\n[lints]\nworkspace = true\n"
@@ -30,7 +35,12 @@ fn tiny() -> TempDir {
         write(root, &format!("crates/{name}/Cargo.toml"), &manifest);
         write(root, &format!("crates/{name}/src/lib.rs"), LIBRARY);
     }
-    shell::output(Command::new("git").current_dir(root).args(["init", "--quiet"])).unwrap();
+    shell::output(
+        Command::new("git")
+            .current_dir(root)
+            .args(["init", "--quiet"]),
+    )
+    .unwrap();
     folder
 }
 
@@ -47,7 +57,11 @@ fn replace(root: &Path, file: &str, old: &str, new: &str) {
 }
 
 fn complaints(root: &Path) -> Vec<String> {
-    check(&Workspace::at(root)).unwrap().iter().map(ToString::to_string).collect()
+    check(&Workspace::at(root))
+        .unwrap()
+        .iter()
+        .map(ToString::to_string)
+        .collect()
 }
 
 /// The one complaint after `spoil` has been at the tiny workspace.
@@ -68,8 +82,18 @@ fn a_tidy_workspace_passes() {
 fn an_edge_that_climbs_is_named() {
     let said = spoiled(|root| {
         let edge = "[dependencies]\npartita-metrics = { path = \"../partita-metrics\" }\n";
-        replace(root, "crates/partita-core/Cargo.toml", "[dependencies]\n", edge);
-        replace(root, "crates/partita-metrics/Cargo.toml", "partita-core = { path = \"../partita-core\" }\n", "");
+        replace(
+            root,
+            "crates/partita-core/Cargo.toml",
+            "[dependencies]\n",
+            edge,
+        );
+        replace(
+            root,
+            "crates/partita-metrics/Cargo.toml",
+            "partita-core = { path = \"../partita-core\" }\n",
+            "",
+        );
     });
     assert_eq!(
         said,
@@ -81,11 +105,14 @@ fn an_edge_that_climbs_is_named() {
 #[test]
 fn a_level_edge_is_named_for_tests_too() {
     let said = spoiled(|root| {
-        let edge = "[dev-dependencies]\npartita-linkage = { path = \"../partita-linkage\" }\n\n[lints]";
+        let edge =
+            "[dev-dependencies]\npartita-linkage = { path = \"../partita-linkage\" }\n\n[lints]";
         replace(root, "crates/partita-metrics/Cargo.toml", "[lints]", edge);
     });
     assert!(
-        said.starts_with("crates/partita-metrics/Cargo.toml:9: dev dependency on partita-linkage stays level"),
+        said.starts_with(
+            "crates/partita-metrics/Cargo.toml:9: dev dependency on partita-linkage stays level"
+        ),
         "{said}"
     );
 }
@@ -100,14 +127,27 @@ fn the_helper_of_tests_is_for_tests() {
     let edge = "partita-conformance = { path = \"../partita-conformance\" }\n\n";
     let said = spoiled(|root| {
         helper(root);
-        replace(root, "crates/partita-linkage/Cargo.toml", "[lints]", &format!("{edge}[lints]"));
+        replace(
+            root,
+            "crates/partita-linkage/Cargo.toml",
+            "[lints]",
+            &format!("{edge}[lints]"),
+        );
     });
-    assert!(said.ends_with("partita-conformance is for tests only; make it a dev-dependency"), "{said}");
+    assert!(
+        said.ends_with("partita-conformance is for tests only; make it a dev-dependency"),
+        "{said}"
+    );
 
     let folder = tiny();
     helper(folder.path());
     let edge = format!("[dev-dependencies]\n{edge}[lints]");
-    replace(folder.path(), "crates/partita-linkage/Cargo.toml", "[lints]", &edge);
+    replace(
+        folder.path(),
+        "crates/partita-linkage/Cargo.toml",
+        "[lints]",
+        &edge,
+    );
     assert_eq!(complaints(folder.path()), [""; 0]);
 }
 
@@ -118,84 +158,142 @@ fn a_crate_without_a_floor_is_named() {
         write(root, "crates/partita-attic/Cargo.toml", manifest);
         write(root, "crates/partita-attic/src/lib.rs", LIBRARY);
     });
-    assert!(said.starts_with("crates/partita-attic/Cargo.toml:1: partita-attic has no layer; give it one"), "{said}");
+    assert!(
+        said.starts_with(
+            "crates/partita-attic/Cargo.toml:1: partita-attic has no layer; give it one"
+        ),
+        "{said}"
+    );
 }
 
 #[test]
 fn a_rejected_spelling_is_named() {
     let name = ["max", "iter"].join("_");
     let said = spoiled(|root| {
-        replace(root, "crates/partita-core/src/lib.rs", "42", &format!("{{ let {name} = 42; {name} }}"));
+        replace(
+            root,
+            "crates/partita-core/src/lib.rs",
+            "42",
+            &format!("{{ let {name} = 42; {name} }}"),
+        );
     });
     assert!(
-        said.starts_with(&format!("crates/partita-core/src/lib.rs:5: `{name}` is not our word; say rounds")),
+        said.starts_with(&format!(
+            "crates/partita-core/src/lib.rs:5: `{name}` is not our word; say rounds"
+        )),
         "{said}"
     );
 }
 
 #[test]
 fn lints_that_are_not_inherited_are_named() {
-    let said = spoiled(|root| replace(root, "crates/partita-core/Cargo.toml", "[lints]\nworkspace = true\n", ""));
-    assert!(said.starts_with("crates/partita-core/Cargo.toml:1: partita-core does not inherit the lints"), "{said}");
+    let said = spoiled(|root| {
+        replace(
+            root,
+            "crates/partita-core/Cargo.toml",
+            "[lints]\nworkspace = true\n",
+            "",
+        )
+    });
+    assert!(
+        said.starts_with(
+            "crates/partita-core/Cargo.toml:1: partita-core does not inherit the lints"
+        ),
+        "{said}"
+    );
     let said = spoiled(|root| replace(root, "Cargo.toml", "deny", "warn"));
-    assert!(said.starts_with("Cargo.toml:1: missing documentation is not denied"), "{said}");
+    assert!(
+        said.starts_with("Cargo.toml:1: missing documentation is not denied"),
+        "{said}"
+    );
 }
 
 #[test]
 fn a_circle_of_imports_is_named() {
     let said = spoiled(|root| {
         for (module, other) in [("a", "b"), ("b", "a")] {
-            let text = format!("//! {module}.\n\npub(crate) fn {module}() {{\n    crate::{other}::{other}();\n}}\n");
+            let text = format!(
+                "//! {module}.\n\npub(crate) fn {module}() {{\n    crate::{other}::{other}();\n}}\n"
+            );
             write(root, &format!("crates/partita-core/src/{module}.rs"), &text);
         }
     });
-    assert_eq!(said, "crates/partita-core/src/a.rs:4: modules import in a circle: a → b → a; move what both need");
+    assert_eq!(
+        said,
+        "crates/partita-core/src/a.rs:4: modules import in a circle: a → b → a; move what both need"
+    );
 }
 
 #[test]
 fn what_is_not_rust_is_named() {
     let said = spoiled(|root| replace(root, "crates/partita-core/src/lib.rs", "42", "42)"));
-    assert!(said.starts_with("crates/partita-core/src/lib.rs:5: this is not Rust"), "{said}");
+    assert!(
+        said.starts_with("crates/partita-core/src/lib.rs:5: this is not Rust"),
+        "{said}"
+    );
 }
 
 #[test]
 fn a_long_file_is_named() {
     let long = format!("{LIBRARY}{}", "\n".repeat(500));
     let said = spoiled(|root| write(root, "crates/partita-core/src/lib.rs", &long));
-    assert!(said.starts_with("crates/partita-core/src/lib.rs:501: 506 lines, more than 500"), "{said}");
+    assert!(
+        said.starts_with("crates/partita-core/src/lib.rs:501: 506 lines, more than 500"),
+        "{said}"
+    );
 }
 
 #[test]
 fn what_does_not_belong_at_the_top_is_named() {
     let said = spoiled(|root| write(root, "notes.txt", "remember the milk\n"));
-    assert!(said.starts_with("notes.txt:1: does not belong at the top"), "{said}");
+    assert!(
+        said.starts_with("notes.txt:1: does not belong at the top"),
+        "{said}"
+    );
     let said = spoiled(|root| {
         write(root, ".gitignore", "notes.txt\n");
         write(root, "notes.txt", "remember the milk\n");
         write(root, "scripts/run.sh", "true\n");
     });
-    assert!(said.starts_with("scripts:1: does not belong at the top"), "{said}");
+    assert!(
+        said.starts_with("scripts:1: does not belong at the top"),
+        "{said}"
+    );
 }
 
 #[test]
 fn a_path_of_this_machine_is_named() {
     let said = spoiled(|root| {
         let inside = root.join("data.csv").display().to_string();
-        write(root, "README.md", &format!("Read me.\n\nThe data are in {inside}.\n"));
+        write(
+            root,
+            "README.md",
+            &format!("Read me.\n\nThe data are in {inside}.\n"),
+        );
     });
-    assert!(said.starts_with("README.md:3: a path of one machine ("), "{said}");
+    assert!(
+        said.starts_with("README.md:3: a path of one machine ("),
+        "{said}"
+    );
 }
 
 #[test]
 fn a_dead_link_is_named() {
-    let text = "Read [this](docs/more.md#part), [that](https://example.org/x) and [below](#below).\n";
+    let text =
+        "Read [this](docs/more.md#part), [that](https://example.org/x) and [below](#below).\n";
     let said = spoiled(|root| write(root, "README.md", text));
-    assert_eq!(said, "README.md:1: a link to docs/more.md, which is not there; mend it or take it out");
+    assert_eq!(
+        said,
+        "README.md:1: a link to docs/more.md, which is not there; mend it or take it out"
+    );
 }
 
 #[test]
 fn a_crate_that_is_not_on_the_map_is_named() {
     let map = "| crate | what |\n|---|---|\n| `partita-core` | a |\n| `partita-metrics` | b |\n";
     let said = spoiled(|root| write(root, "docs/architecture.md", map));
-    assert_eq!(said, "docs/architecture.md:1: partita-linkage is not on the map; give it a row");
+    assert_eq!(
+        said,
+        "docs/architecture.md:1: partita-linkage is not on the map; give it a row"
+    );
 }

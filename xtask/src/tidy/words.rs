@@ -73,7 +73,10 @@ fn rejected(name: &str) -> Option<&'static str> {
         Some(start) => name.contains(&format!("_{start}_")),
         None => format!("{name}_").contains(&format!("_{word}_")),
     };
-    REJECTED.iter().find(|(word, _)| hit(word)).map(|(_, ours)| *ours)
+    REJECTED
+        .iter()
+        .find(|(word, _)| hit(word))
+        .map(|(_, ours)| *ours)
 }
 
 /// `MaxIter` and `MAX_ITER` as `max_iter`.
@@ -96,14 +99,30 @@ mod tests {
 
     #[test]
     fn a_rejected_word_is_found_wherever_it_stands_in_a_name() {
-        for name in
-            ["num_clusters", "max_iter", "with_max_iter", "MaxIter", "MAX_ITER", "n_clusters_max", "set_num_x", "tol"]
-        {
+        for name in [
+            "num_clusters",
+            "max_iter",
+            "with_max_iter",
+            "MaxIter",
+            "MAX_ITER",
+            "n_clusters_max",
+            "set_num_x",
+            "tol",
+        ] {
             assert!(rejected(name).is_some(), "{name}");
         }
-        for name in
-            ["clusters", "maximum", "total", "protocol", "num_cpus", "enum_like", "number", "num", "tolerance", "n_ij"]
-        {
+        for name in [
+            "clusters",
+            "maximum",
+            "total",
+            "protocol",
+            "num_cpus",
+            "enum_like",
+            "number",
+            "num",
+            "tolerance",
+            "n_ij",
+        ] {
             assert_eq!(rejected(name), None, "{name}");
         }
     }

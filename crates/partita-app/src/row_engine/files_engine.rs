@@ -76,8 +76,21 @@ struct StepOf {
 }
 
 impl<'a> FilesEngine<'a> {
-    pub(super) fn new(rows: &'a ManifestRows, purpose: Purpose, folder: &'a Path, given: Vec<PathBuf>) -> Self {
-        Self { rows, purpose, folder, state: Mutex::new(State { given, ..State::default() }) }
+    pub(super) fn new(
+        rows: &'a ManifestRows,
+        purpose: Purpose,
+        folder: &'a Path,
+        given: Vec<PathBuf>,
+    ) -> Self {
+        Self {
+            rows,
+            purpose,
+            folder,
+            state: Mutex::new(State {
+                given,
+                ..State::default()
+            }),
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -91,7 +104,10 @@ impl<'a> FilesEngine<'a> {
 
     /// What was found, or why there is nothing yet.
     pub(super) fn answer<T>(self, found: Result<Stage<T>, AppError>) -> Result<Stage<T>, AppError> {
-        let State { waiting, error, .. } = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let State { waiting, error, .. } = self
+            .state
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
         found.or_else(|failed| match (error, waiting) {
             (Some(first), _) => Err(first),
             (None, Some(waiting)) => Ok(Stage::Waiting(waiting)),
@@ -100,8 +116,13 @@ impl<'a> FilesEngine<'a> {
     }
 
     /// Makes the folder for this purpose alone: refuses one whose model of this round is another.
-    pub(super) fn claim(&self, round: Round, is_own: impl Fn(&Task) -> bool) -> Result<(), AppError> {
-        fs::create_dir_all(self.folder).map_err(|error| AppError::io(self.folder, "be made", error))?;
+    pub(super) fn claim(
+        &self,
+        round: Round,
+        is_own: impl Fn(&Task) -> bool,
+    ) -> Result<(), AppError> {
+        fs::create_dir_all(self.folder)
+            .map_err(|error| AppError::io(self.folder, "be made", error))?;
         let path = round.model(self.folder);
         if !path.exists() {
             return Ok(());
@@ -116,14 +137,33 @@ impl<'a> FilesEngine<'a> {
         if found.as_ref().is_some_and(own) {
             return Ok(());
         }
-        Err(AppError::content(&path, "this is a model for something else; take another folder"))
+        Err(AppError::content(
+            &path,
+            "this is a model for something else; take another folder",
+        ))
     }
 
     /// The round of a task, its model written; the model's hash.
     pub(super) fn model(&self, round: Round, task: Task) -> Result<Hash, AppError> {
-        let base_clusters = self.rows.bases().iter().map(|base| base.clusters() as u64).sum();
-        let (manifest, method, clusters) = (self.rows.hash(), self.purpose.method.clone(), self.purpose.clusters);
-        let job = Job { manifest, method, clusters, base_clusters, round, task };
+        let base_clusters = self
+            .rows
+            .bases()
+            .iter()
+            .map(|base| base.clusters() as u64)
+            .sum();
+        let (manifest, method, clusters) = (
+            self.rows.hash(),
+            self.purpose.method.clone(),
+            self.purpose.clusters,
+        );
+        let job = Job {
+            manifest,
+            method,
+            clusters,
+            base_clusters,
+            round,
+            task,
+        };
         let (bytes, hash) = seal(Seal::Model, &job)?;
         let path = round.model(self.folder);
         if fs::read(&path).ok().as_ref() != Some(&bytes) {
@@ -133,18 +173,29 @@ impl<'a> FilesEngine<'a> {
     }
 
     /// The files of all parts of a round, or what it waits for.
-    pub(super) fn part_files(&self, round: Round, job: Hash) -> Result<Result<Vec<PathBuf>, Waiting>, AppError> {
+    pub(super) fn part_files(
+        &self,
+        round: Round,
+        job: Hash,
+    ) -> Result<Result<Vec<PathBuf>, Waiting>, AppError> {
         let (model, parts) = (round.model(self.folder), parts(self.rows));
         let given = std::mem::take(&mut self.state().given);
         let mut files: Vec<Option<PathBuf>> = vec![None; parts];
         for path in &given {
             let part = self.part_of(path, round, job)?;
             if let Some(other) = files[part].replace(path.clone()) {
-                let reason = format!("this is the sum of part {part}, as is {}; name one", other.display());
+                let reason = format!(
+                    "this is the sum of part {part}, as is {}; name one",
+                    other.display()
+                );
                 return Err(AppError::content(path, reason));
             }
         }
-        for (part, file) in files.iter_mut().enumerate().filter(|(_, file)| file.is_none()) {
+        for (part, file) in files
+            .iter_mut()
+            .enumerate()
+            .filter(|(_, file)| file.is_none())
+        {
             let beside = sum_beside(&model, part, parts);
             *file = beside.exists().then_some(beside);
         }
@@ -152,11 +203,20 @@ impl<'a> FilesEngine<'a> {
         if missing.is_empty() {
             return Ok(Ok(files.into_iter().flatten().collect()));
         }
-        let waiting = Waiting { round: round.to_string(), model, parts, missing };
+        let waiting = Waiting {
+            round: round.to_string(),
+            model,
+            parts,
+            missing,
+        };
         if given.is_empty() {
             return Ok(Err(waiting));
         }
-        Err(AppError::request(format!("{} lacks {}", waiting.round, waiting.missing_text())))
+        Err(AppError::request(format!(
+            "{} lacks {}",
+            waiting.round,
+            waiting.missing_text()
+        )))
     }
 
     fn part_of(&self, path: &Path, round: Round, job: Hash) -> Result<usize, AppError> {
@@ -175,7 +235,11 @@ impl<'a> FilesEngine<'a> {
         let (result, _): (PartResult, Hash) = read(Seal::Sum, path)?;
         let part = result.part.unwrap_or(u64::MAX);
         let known = self.rows.manifest().parts.get(part as usize);
-        let own = if part == u64::MAX { "all rows".to_owned() } else { format!("part {part}") };
+        let own = if part == u64::MAX {
+            "all rows".to_owned()
+        } else {
+            format!("part {part}")
+        };
         let told = |what: String| {
             Err(AppError::content(
                 path,
@@ -187,34 +251,61 @@ impl<'a> FilesEngine<'a> {
             return told("of another manifest".into());
         }
         if result.job != job {
-            return told(format!("in {} by another model than {}", result.round, model.display()));
+            return told(format!(
+                "in {} by another model than {}",
+                result.round,
+                model.display()
+            ));
         }
         let (first, rows) = (result.first, result.rows);
         match known {
-            Some(part) if (part.first, part.rows) != (first, rows) => {
-                told(format!("with {rows} rows from {first} on, which are {} from {} on", part.rows, part.first))
-            }
+            Some(part) if (part.first, part.rows) != (first, rows) => told(format!(
+                "with {rows} rows from {first} on, which are {} from {} on",
+                part.rows, part.first
+            )),
             None if part != u64::MAX => told(format!("of {} parts", parts(self.rows))),
-            _ if wanted.is_some_and(|wanted| wanted as u64 != part) => {
-                told(format!("where that of part {} is meant", wanted.unwrap_or_default()))
-            }
+            _ if wanted.is_some_and(|wanted| wanted as u64 != part) => told(format!(
+                "where that of part {} is meant",
+                wanted.unwrap_or_default()
+            )),
             _ => Ok(result),
         }
     }
 
     fn sum_model(&self, round: Round, job: &PassJob<'_>) -> Result<Hash, AppError> {
-        let (kind, state, columns) = (job.kind.to_owned(), job.state.to_vec(), self.purpose.columns.clone());
-        self.model(round, Task::Sum { kind, state, columns })
+        let (kind, state, columns) = (
+            job.kind.to_owned(),
+            job.state.to_vec(),
+            self.purpose.columns.clone(),
+        );
+        self.model(
+            round,
+            Task::Sum {
+                kind,
+                state,
+                columns,
+            },
+        )
     }
 
-    fn try_sums(&self, job: &PassJob<'_>, take: &mut TakePart<'_>) -> Result<Result<(), PassError>, AppError> {
+    fn try_sums(
+        &self,
+        job: &PassJob<'_>,
+        take: &mut TakePart<'_>,
+    ) -> Result<Result<(), PassError>, AppError> {
         let number = self.state().rounds + 1;
         self.state().rounds = number;
-        let (round, hash) = (Round::Sums(number), self.sum_model(Round::Sums(number), job)?);
+        let (round, hash) = (
+            Round::Sums(number),
+            self.sum_model(Round::Sums(number), job)?,
+        );
         let whole = round.whole(self.folder);
         if whole.exists() {
             let result = self.checked(&whole, round, hash, None).map_err(|error| {
-                AppError::content(&whole, format!("{error}; or remove this file to fold {round} again"))
+                AppError::content(
+                    &whole,
+                    format!("{error}; or remove this file to fold {round} again"),
+                )
             })?;
             return Ok(taken(&result.content, take));
         }
@@ -237,8 +328,20 @@ impl<'a> FilesEngine<'a> {
     fn try_keep(&self, job: &PassJob<'_>, whole: &[u8]) -> Result<(), AppError> {
         let round = Round::Sums(self.state().rounds);
         let hash = self.sum_model(round, job)?;
-        let (manifest, rows, content) = (self.rows.hash(), self.rows.rows(), Content::Sum(whole.to_vec()));
-        let result = PartResult { job: hash, manifest, round, part: None, first: 0, rows, content };
+        let (manifest, rows, content) = (
+            self.rows.hash(),
+            self.rows.rows(),
+            Content::Sum(whole.to_vec()),
+        );
+        let result = PartResult {
+            job: hash,
+            manifest,
+            round,
+            part: None,
+            first: 0,
+            rows,
+            content,
+        };
         write(Seal::Sum, &round.whole(self.folder), &result)?;
         // The sums of the parts are in the whole.
         let (model, parts) = (round.model(self.folder), parts(self.rows));
@@ -249,7 +352,12 @@ impl<'a> FilesEngine<'a> {
     /// The step that is done now, and its file.
     fn step(&self, name: &str) -> (StepOf, PathBuf) {
         let (plan, state) = (self.purpose.plan.clone(), self.state());
-        let of = StepOf { plan, weights: state.weights.clone(), round: state.rounds, name: name.to_owned() };
+        let of = StepOf {
+            plan,
+            weights: state.weights.clone(),
+            round: state.rounds,
+            name: name.to_owned(),
+        };
         (of, self.folder.join(format!("step{}.kept", state.steps)))
     }
 
@@ -271,7 +379,15 @@ impl<'a> FilesEngine<'a> {
 
     fn try_remember(&self, name: &str, made: &[u8]) -> Result<(), AppError> {
         let (of, path) = self.step(name);
-        write(Seal::Step, &path, &Step { of, made: made.to_vec() }).map(|_| ())
+        write(
+            Seal::Step,
+            &path,
+            &Step {
+                of,
+                made: made.to_vec(),
+            },
+        )
+        .map(|_| ())
     }
 
     fn keep_error<T>(&self, answer: Result<T, AppError>) -> Result<T, PassError> {
@@ -311,17 +427,39 @@ impl PassEngine for FilesEngine<'_> {
 impl Waiting {
     /// What comes next as a JSON object.
     pub fn to_json(&self) -> serde_json::Value {
-        let Self { round, model, parts, missing } = self;
+        let Self {
+            round,
+            model,
+            parts,
+            missing,
+        } = self;
         json!({ "done": false, "round": round, "model": model, "parts": parts, "missing": missing })
     }
 
     /// The parts that are not there, the first of them by number.
     pub fn missing_text(&self) -> String {
         const SHOWN: usize = 10;
-        let some: Vec<String> = self.missing.iter().take(SHOWN).map(ToString::to_string).collect();
+        let some: Vec<String> = self
+            .missing
+            .iter()
+            .take(SHOWN)
+            .map(ToString::to_string)
+            .collect();
         let more = self.missing.len().saturating_sub(SHOWN);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let parts = if self.missing.len() == 1 { "part" } else { "parts" };
-        format!("{parts} {}{more} of 0 to {}", some.join(", "), self.parts - 1)
+        let more = if more > 0 {
+            format!(" and {more} more")
+        } else {
+            String::new()
+        };
+        let parts = if self.missing.len() == 1 {
+            "part"
+        } else {
+            "parts"
+        };
+        format!(
+            "{parts} {}{more} of 0 to {}",
+            some.join(", "),
+            self.parts - 1
+        )
     }
 }

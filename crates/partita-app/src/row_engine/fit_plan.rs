@@ -63,7 +63,12 @@ impl FitPlan {
     /// What the models of its folder are for.
     pub(super) fn purpose(&self) -> Result<Purpose, AppError> {
         let (method, clusters) = (self.method.clone(), self.clusters as u64);
-        Ok(Purpose { method, clusters, plan: json_text(self)?, columns: None })
+        Ok(Purpose {
+            method,
+            clusters,
+            plan: json_text(self)?,
+            columns: None,
+        })
     }
 
     /// Writes the plan of a new folder.
@@ -85,26 +90,56 @@ impl PlanAsked {
             return self.new_plan(rows);
         }
         let saved = read_json(&path, "take another folder")?;
-        let plan: FitPlan = serde_json::from_value(saved)
-            .map_err(|error| AppError::content(&path, format!("this is not the plan of a fit ({error})")))?;
+        let plan: FitPlan = serde_json::from_value(saved).map_err(|error| {
+            AppError::content(&path, format!("this is not the plan of a fit ({error})"))
+        })?;
         let other = |what: &str| {
-            AppError::content(&path, format!("this folder is of a fit with another {what}; take another folder"))
+            AppError::content(
+                &path,
+                format!("this folder is of a fit with another {what}; take another folder"),
+            )
         };
         let same = [
             ("version of the program", plan.fit_version == FIT_VERSION),
             ("manifest", plan.manifest == hex(&rows.hash())),
-            ("method", self.method.as_ref().is_none_or(|method| *method == plan.method)),
-            ("number of clusters", self.clusters.is_none_or(|clusters| clusters == plan.clusters)),
+            (
+                "method",
+                self.method
+                    .as_ref()
+                    .is_none_or(|method| *method == plan.method),
+            ),
+            (
+                "number of clusters",
+                self.clusters
+                    .is_none_or(|clusters| clusters == plan.clusters),
+            ),
             ("seed", self.seed.is_none_or(|seed| seed == plan.seed)),
-            ("setting", self.settings.as_ref().is_none_or(|settings| *settings == plan.settings)),
-            ("choice of weights", self.base_weights.is_none() || self.base_weights == plan.base_weights),
-            ("format of labels", self.labels.is_none_or(|labels| labels == plan.labels)),
+            (
+                "setting",
+                self.settings
+                    .as_ref()
+                    .is_none_or(|settings| *settings == plan.settings),
+            ),
+            (
+                "choice of weights",
+                self.base_weights.is_none() || self.base_weights == plan.base_weights,
+            ),
+            (
+                "format of labels",
+                self.labels.is_none_or(|labels| labels == plan.labels),
+            ),
         ];
-        same.iter().find(|(_, same)| !same).map_or(Ok(plan), |(what, _)| Err(other(what)))
+        same.iter()
+            .find(|(_, same)| !same)
+            .map_or(Ok(plan), |(what, _)| Err(other(what)))
     }
 
     fn new_plan(&self, rows: &ManifestRows) -> Result<FitPlan, AppError> {
-        let missing = || AppError::request("the first fold of a folder says how many clusters there shall be: give -k");
+        let missing = || {
+            AppError::request(
+                "the first fold of a folder says how many clusters there shall be: give -k",
+            )
+        };
         Ok(FitPlan {
             fit_version: FIT_VERSION,
             manifest: hex(&rows.hash()),

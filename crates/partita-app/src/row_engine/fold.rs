@@ -61,21 +61,31 @@ impl Fold {
     ) -> Result<Stage<Folded>, AppError> {
         let (rows, method) = (engine.rows, methods::find(&plan.method)?);
         let mut problem = RowProblem::new(rows, Clusters::Exactly(plan.clusters));
-        (problem.seed, problem.budget, problem.soft) = (seeds::consensus(Seed::new(plan.seed)), self.budget, false);
+        (problem.seed, problem.budget, problem.soft) =
+            (seeds::consensus(Seed::new(plan.seed)), self.budget, false);
         problem.settings = plan.settings.clone();
         problem.engine = Some(engine);
-        let wrong = |source| AppError::Consensus { input: self.manifest.clone(), source };
+        let wrong = |source| AppError::Consensus {
+            input: self.manifest.clone(),
+            source,
+        };
         problem.check(method).map_err(wrong)?;
         plan.save(&self.folder)?;
         let weights = plan.base_weights.as_ref();
-        let weights = weights.map(|source| base_weights_of_rows(source, &problem.passes(), self.budget)).transpose()?;
+        let weights = weights
+            .map(|source| base_weights_of_rows(source, &problem.passes(), self.budget))
+            .transpose()?;
         problem.weights = weights.as_ref();
         engine.weigh(problem.weights);
         let (fit, settings) = fit_rows(method, &problem, monitor).map_err(wrong)?;
         let of_pass = |error| AppError::of_pass(&self.manifest, &error);
         let counts = fit.count_labels(&problem.passes()).map_err(of_pass)?;
         let (job, sizes) = (fit.label_job().map_err(of_pass)?, counts.sizes.clone());
-        let LabelParts { files, confidence, report } = match label_parts(engine, plan, job, counts, problem.weights)? {
+        let LabelParts {
+            files,
+            confidence,
+            report,
+        } = match label_parts(engine, plan, job, counts, problem.weights)? {
             Ok(parts) => parts,
             Err(waiting) => return Ok(Stage::Waiting(waiting)),
         };
@@ -95,10 +105,22 @@ impl Fold {
         }
         write_json(&self.folder.join(RECORD), &record)?;
         if self.report {
-            let data = self.manifest.file_name().unwrap_or_default().to_string_lossy();
-            let page = report.page(format!("{data} by {}", plan.method), record.clone(), method, rows)?;
+            let data = self
+                .manifest
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy();
+            let page = report.page(
+                format!("{data} by {}", plan.method),
+                record.clone(),
+                method,
+                rows,
+            )?;
             write_text(&self.folder.join(REPORT), &page.html)?;
         }
-        Ok(Stage::Done(Folded { record, labels: files }))
+        Ok(Stage::Done(Folded {
+            record,
+            labels: files,
+        }))
     }
 }

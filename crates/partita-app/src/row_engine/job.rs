@@ -57,7 +57,11 @@ pub(super) enum Round {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Task {
     /// A pass by its kind and state, over all base clusterings or these.
-    Sum { kind: String, state: Vec<u8>, columns: Option<TaskColumns> },
+    Sum {
+        kind: String,
+        state: Vec<u8>,
+        columns: Option<TaskColumns>,
+    },
     /// Labels by a labeller's kind and state, what confidence is counted from, and the seed of the run, by which objects are drawn for the
     /// report.
     Label {
@@ -69,7 +73,11 @@ pub(super) enum Task {
         seed: u64,
     },
     /// Labels by a saved model, its JSON. Values that are unknown to it are refused, or taken as missing.
-    Predict { model: String, refuse: bool, ending: LabelEnding },
+    Predict {
+        model: String,
+        refuse: bool,
+        ending: LabelEnding,
+    },
 }
 
 impl Task {
@@ -127,12 +135,16 @@ impl PartResult {
             return Err(AppError::content(sum, "this is a sum, not labels"));
         };
         let labels = labels_beside(sum, ending);
-        let found = fs::metadata(&labels).map_err(|error| AppError::io(&labels, "be read", error))?.len();
+        let found = fs::metadata(&labels)
+            .map_err(|error| AppError::io(&labels, "be read", error))?
+            .len();
         if found == bytes {
             return Ok(labels);
         }
         let part = self.part.unwrap_or_default();
-        let reason = format!("{found} bytes, where part {part} wrote {bytes}; run `partita pass --force` for it again");
+        let reason = format!(
+            "{found} bytes, where part {part} wrote {bytes}; run `partita pass --force` for it again"
+        );
         Err(AppError::content(&labels, reason))
     }
 }
@@ -142,7 +154,11 @@ pub(super) enum Content {
     /// The sum, as `PassKind::sum` gives it.
     Sum(Vec<u8>),
     /// Labels are in a file of so many bytes beside this one; the sum of their confidences, and what the report shows of them.
-    Labels { bytes: u64, confidence: f64, shown: ShownRows },
+    Labels {
+        bytes: u64,
+        confidence: f64,
+        shown: ShownRows,
+    },
     /// The same for labels of a saved model, with what was counted of them.
     Predicted { bytes: u64, counts: PredictedCounts },
 }

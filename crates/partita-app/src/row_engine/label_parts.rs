@@ -23,7 +23,11 @@ pub(super) struct LabelParts {
 /// The labels that workers wrote by this job as the plan says, or what is waited for.
 pub(super) fn label_parts(
     engine: &FilesEngine<'_>,
-    &FitPlan { labels: ending, seed, .. }: &FitPlan,
+    &FitPlan {
+        labels: ending,
+        seed,
+        ..
+    }: &FitPlan,
     job: LabelJob,
     counts: LabelCounts,
     weights: Option<&BaseWeights>,
@@ -31,7 +35,14 @@ pub(super) fn label_parts(
     let mut report = ReportRows::new(engine.rows, Seed::new(seed));
     report.count(counts.clone());
     let (kind, weights) = (job.kind.to_owned(), weights.cloned());
-    let task = Task::Label { kind, state: job.state, counts, weights, ending, seed };
+    let task = Task::Label {
+        kind,
+        state: job.state,
+        counts,
+        weights,
+        ending,
+        seed,
+    };
     let hash = engine.model(Round::Labels, task)?;
     let sums = match engine.part_files(Round::Labels, hash)? {
         Ok(sums) => sums,
@@ -41,11 +52,23 @@ pub(super) fn label_parts(
     for (part, path) in sums.iter().enumerate() {
         let result = engine.checked(path, Round::Labels, hash, Some(part))?;
         files.push(result.label_file(path, ending)?);
-        let Content::Labels { confidence: own, shown, .. } = result.content else {
-            return Err(AppError::content(path, "these are labels of a saved model, not of a fit"));
+        let Content::Labels {
+            confidence: own,
+            shown,
+            ..
+        } = result.content
+        else {
+            return Err(AppError::content(
+                path,
+                "these are labels of a saved model, not of a fit",
+            ));
         };
         confidence += own;
         report.extend(shown);
     }
-    Ok(Ok(LabelParts { files, confidence, report }))
+    Ok(Ok(LabelParts {
+        files,
+        confidence,
+        report,
+    }))
 }

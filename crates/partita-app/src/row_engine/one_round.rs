@@ -14,7 +14,8 @@ use crate::model::{clusters_of, columns_of, model_json};
 use crate::result_files::write_text;
 use crate::row_predictor::{PredictedCounts, RowPredictor, UnknownValues};
 use crate::{
-    AppError, EvaluationInput, Observer, PredictionInput, RowPrediction, default_budget, file_and_column, json_text,
+    AppError, EvaluationInput, Observer, PredictionInput, RowPrediction, default_budget,
+    file_and_column, json_text,
 };
 
 /// The file of what was counted, in the folder of a prediction.
@@ -37,29 +38,50 @@ impl EvaluationInput {
     /// # Errors
     /// As [`scores`](Self::scores); [`AppError`] for a file that is no manifest, for the folder of something else, and for sums that
     /// are not those of this evaluation, each part once.
-    pub fn scores_by_tasks(&self, folder: &Path, observer: &dyn Observer) -> Result<Stage<Scores>, AppError> {
+    pub fn scores_by_tasks(
+        &self,
+        folder: &Path,
+        observer: &dyn Observer,
+    ) -> Result<Stage<Scores>, AppError> {
         self.check_places()?;
         let budget = self.read.clone().within(default_budget()).budget;
-        let [(labels, column), (truth, class)] = [&self.labels, &self.truth].map(|given| file_and_column(given));
+        let [(labels, column), (truth, class)] =
+            [&self.labels, &self.truth].map(|given| file_and_column(given));
         let rows = manifest_rows(&labels, budget)?;
-        let other = if labels == truth { None } else { Some(manifest_rows(&truth, budget)?) };
+        let other = if labels == truth {
+            None
+        } else {
+            Some(manifest_rows(&truth, budget)?)
+        };
         let beside = match &other {
             None => None,
             Some(rows) => {
-                let path = std::path::absolute(&truth).map_err(|error| AppError::io(&truth, "be found", error))?;
+                let path = std::path::absolute(&truth)
+                    .map_err(|error| AppError::io(&truth, "be found", error))?;
                 Some((path, rows.hash()))
             }
         };
         let there = other.as_ref().unwrap_or(&rows);
-        let (found, known) = (base_of(&labels, &rows, column.as_deref())?, base_of(&truth, there, class.as_deref())?);
+        let (found, known) = (
+            base_of(&labels, &rows, column.as_deref())?,
+            base_of(&truth, there, class.as_deref())?,
+        );
         check_pair((&labels, found), (&truth, known), budget)?;
-        let columns = TaskColumns { labels: found.base, truth: known.base, beside };
+        let columns = TaskColumns {
+            labels: found.base,
+            truth: known.base,
+            beside,
+        };
         let none = || AppError::content(&labels, "it has not the columns that are compared");
         let paired = columns.pair(&rows, other.as_ref()).ok_or_else(none)?;
         let clusters = paired.bases()[0].clusters() as u64;
         let same = |task: &Task| matches!(task, Task::Sum { columns: own, .. } if own.as_ref() == Some(&columns));
-        let purpose =
-            Purpose { method: EVALUATE.into(), clusters, plan: String::new(), columns: Some(columns.clone()) };
+        let purpose = Purpose {
+            method: EVALUATE.into(),
+            clusters,
+            plan: String::new(),
+            columns: Some(columns.clone()),
+        };
         let engine = FilesEngine::new(&rows, purpose, folder, Vec::new());
         engine.claim(Round::Sums(1), same)?;
         let counts = RowCounts::of(&PassRunner::new(&paired, &Silent).by(Some(&engine)));
@@ -84,18 +106,39 @@ impl PredictionInput {
         observer: &dyn Observer,
     ) -> Result<Stage<PartPredictions>, AppError> {
         let (model, saved) = self.row_model()?;
-        let rows = manifest_rows(&self.input, self.read.clone().within(default_budget()).budget)?;
-        self.say_others(RowPredictor::new(&*model, rows.bases(), &columns_of(&saved)).others, observer);
+        let rows = manifest_rows(
+            &self.input,
+            self.read.clone().within(default_budget()).budget,
+        )?;
+        self.say_others(
+            RowPredictor::new(&*model, rows.bases(), &columns_of(&saved)).others,
+            observer,
+        );
         let model = json_text(&model_json(&self.model)?)?;
-        let (clusters, refuse) = (clusters_of(&saved).as_u64().unwrap_or(0), self.unknown == UnknownValues::Refuse);
-        let purpose = Purpose { method: PREDICT.into(), clusters, plan: String::new(), columns: None };
+        let (clusters, refuse) = (
+            clusters_of(&saved).as_u64().unwrap_or(0),
+            self.unknown == UnknownValues::Refuse,
+        );
+        let purpose = Purpose {
+            method: PREDICT.into(),
+            clusters,
+            plan: String::new(),
+            columns: None,
+        };
         let engine = FilesEngine::new(&rows, purpose, folder, Vec::new());
         let same = |task: &Task| {
             matches!(task, Task::Predict { model: own, refuse: strict, ending: format }
                 if (own, *strict, *format) == (&model, refuse, ending))
         };
         engine.claim(Round::Labels, same)?;
-        let hash = engine.model(Round::Labels, Task::Predict { model: model.clone(), refuse, ending })?;
+        let hash = engine.model(
+            Round::Labels,
+            Task::Predict {
+                model: model.clone(),
+                refuse,
+                ending,
+            },
+        )?;
         let parts = match engine.part_files(Round::Labels, hash)? {
             Ok(parts) => parts,
             Err(waiting) => return Ok(Stage::Waiting(waiting)),
@@ -105,12 +148,18 @@ impl PredictionInput {
             let result = engine.checked(path, Round::Labels, hash, Some(part))?;
             labels.push(result.label_file(path, ending)?);
             let Content::Predicted { counts, .. } = result.content else {
-                return Err(AppError::content(path, "these are labels of a fit, not of a saved model"));
+                return Err(AppError::content(
+                    path,
+                    "these are labels of a fit, not of a saved model",
+                ));
             };
             all.append(counts);
         }
         let found = self.told(all)?;
-        found.warnings.iter().for_each(|warning| observer.warn(warning));
+        found
+            .warnings
+            .iter()
+            .for_each(|warning| observer.warn(warning));
         write_text(&folder.join(PREDICTION), &self.rows_to_json(&found)?)?;
         Ok(Stage::Done(PartPredictions { found, labels }))
     }

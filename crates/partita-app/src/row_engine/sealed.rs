@@ -56,7 +56,9 @@ pub(super) fn seal(kind: Seal, value: &impl Serialize) -> Result<(Vec<u8>, Hash)
     let mut bytes = kind.magic().to_vec();
     bytes.push(VERSION.len() as u8);
     bytes.extend(VERSION.as_bytes());
-    let failed = |error: postcard::Error| AppError::request(format!("{} cannot be written: {error}", kind.what()));
+    let failed = |error: postcard::Error| {
+        AppError::request(format!("{} cannot be written: {error}", kind.what()))
+    };
     bytes = postcard::to_extend(value, bytes).map_err(failed)?;
     let hash: Hash = Sha256::digest(&bytes).into();
     bytes.extend(hash);
@@ -77,8 +79,14 @@ pub(super) fn read<T: DeserializeOwned>(kind: Seal, path: &Path) -> Result<(T, H
     if !bytes.starts_with(kind.magic()) {
         return Err(wrong(&format!("this is not {}", kind.what())));
     }
-    let sealed = bytes.split_last_chunk::<32>().filter(|(own, hash)| Sha256::digest(own)[..] == hash[..]);
-    let Some((own, hash)) = sealed else { return Err(wrong("it is cut short or damaged: its checksum does not fit")) };
+    let sealed = bytes
+        .split_last_chunk::<32>()
+        .filter(|(own, hash)| Sha256::digest(own)[..] == hash[..]);
+    let Some((own, hash)) = sealed else {
+        return Err(wrong(
+            "it is cut short or damaged: its checksum does not fit",
+        ));
+    };
     let rest = &own[kind.magic().len()..];
     let length = rest.first().map_or(0, |&length| usize::from(length));
     let (Some(version), Some(value)) = (rest.get(1..=length), rest.get(1 + length..)) else {
@@ -86,9 +94,12 @@ pub(super) fn read<T: DeserializeOwned>(kind: Seal, path: &Path) -> Result<(T, H
     };
     if version != VERSION.as_bytes() {
         let version = String::from_utf8_lossy(version);
-        return Err(wrong(&format!("it is of version {version} and this program of {VERSION}, take one for all")));
+        return Err(wrong(&format!(
+            "it is of version {version} and this program of {VERSION}, take one for all"
+        )));
     }
-    let value = postcard::from_bytes(value).map_err(|_| wrong("another build of this version wrote it"))?;
+    let value =
+        postcard::from_bytes(value).map_err(|_| wrong("another build of this version wrote it"))?;
     Ok((value, *hash))
 }
 

@@ -21,11 +21,19 @@ pub(super) struct TaskColumns {
 
 impl TaskColumns {
     /// The rows of the other manifest.
-    pub(super) fn open_beside(&self, budget: MemoryBudget) -> Result<Option<ManifestRows>, AppError> {
-        let Some((path, hash)) = &self.beside else { return Ok(None) };
+    pub(super) fn open_beside(
+        &self,
+        budget: MemoryBudget,
+    ) -> Result<Option<ManifestRows>, AppError> {
+        let Some((path, hash)) = &self.beside else {
+            return Ok(None);
+        };
         let rows = ManifestRows::open(path, budget)?;
         if rows.hash() != *hash {
-            return Err(AppError::content(path, "this manifest was made anew since; run `partita evaluate` again"));
+            return Err(AppError::content(
+                path,
+                "this manifest was made anew since; run `partita evaluate` again",
+            ));
         }
         rows.hold(most_held(budget));
         Ok(Some(rows))
@@ -38,8 +46,19 @@ impl TaskColumns {
         beside: Option<&'a ManifestRows>,
     ) -> Option<PairedColumns<'a>> {
         let there = beside.unwrap_or(rows);
-        let fits = self.labels < rows.bases().len() && self.truth < there.bases().len() && rows.rows() == there.rows();
-        let columns = (Column { rows, base: self.labels }, Column { rows: there, base: self.truth });
+        let fits = self.labels < rows.bases().len()
+            && self.truth < there.bases().len()
+            && rows.rows() == there.rows();
+        let columns = (
+            Column {
+                rows,
+                base: self.labels,
+            },
+            Column {
+                rows: there,
+                base: self.truth,
+            },
+        );
         fits.then(|| PairedColumns::new(columns.0, columns.1))
     }
 }

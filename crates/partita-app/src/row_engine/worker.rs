@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use partita::files::{LabelBlocks, ManifestRows, write_label_blocks};
 use partita::metrics::ClusterEvidence;
 use partita::{
-    Assigned, BaseWeights, LabelCounts, MemoryBudget, Monitor, PassError, PassRunner, RowBlocks, Seed, labeller_kind,
-    pass_kind,
+    Assigned, BaseWeights, LabelCounts, MemoryBudget, Monitor, PassError, PassRunner, RowBlocks,
+    Seed, labeller_kind, pass_kind,
 };
 
 use super::job::{Content, Job, LabelEnding, PartResult, Task, labels_beside, parts, sum_beside};
@@ -75,13 +75,22 @@ impl PartTask {
         let parts = parts(&rows);
         if job.manifest != rows.hash() {
             let here = self.manifest.display();
-            return Err(AppError::content(&self.model, format!("this model is of another manifest than {here}")));
+            return Err(AppError::content(
+                &self.model,
+                format!("this model is of another manifest than {here}"),
+            ));
         }
         let Some(part) = rows.manifest().parts.get(self.part) else {
             let (here, last) = (self.manifest.display(), parts - 1);
-            return Err(AppError::request(format!("{here} has the parts 0 to {last}; there is no part {}", self.part)));
+            return Err(AppError::request(format!(
+                "{here} has the parts 0 to {last}; there is no part {}",
+                self.part
+            )));
         };
-        let output = self.output.clone().unwrap_or_else(|| sum_beside(&self.model, self.part, parts));
+        let output = self
+            .output
+            .clone()
+            .unwrap_or_else(|| sum_beside(&self.model, self.part, parts));
         if self.is_done(&output, hash, &job.task)? {
             return Ok(PartDone::There(output));
         }
@@ -91,11 +100,21 @@ impl PartTask {
         }
         let monitor = observer.begin(&format!("part {}", self.part));
         let content = self.content(&job.task, &rows, &output, &*monitor);
-        rows.cache_warnings().iter().for_each(|warning| observer.warn(warning));
+        rows.cache_warnings()
+            .iter()
+            .for_each(|warning| observer.warn(warning));
         let content = content?;
         let (manifest, number) = (rows.hash(), Some(self.part as u64));
         let (first, count) = (part.first, part.rows);
-        let result = PartResult { job: hash, manifest, round: job.round, part: number, first, rows: count, content };
+        let result = PartResult {
+            job: hash,
+            manifest,
+            round: job.round,
+            part: number,
+            first,
+            rows: count,
+            content,
+        };
         write(Seal::Sum, &output, &result)?;
         Ok(PartDone::Written(output))
     }
@@ -119,8 +138,11 @@ impl PartTask {
             return Ok(false);
         }
         let found = read::<PartResult>(Seal::Sum, output).ok();
-        let own = found.filter(|(found, _)| found.job == job && found.part == Some(self.part as u64));
-        let bytes = own.as_ref().and_then(|(found, _)| found.content.label_bytes());
+        let own =
+            found.filter(|(found, _)| found.job == job && found.part == Some(self.part as u64));
+        let bytes = own
+            .as_ref()
+            .and_then(|(found, _)| found.content.label_bytes());
         if let (Some(bytes), Some(ending)) = (bytes, task.ending()) {
             let labels = fs::metadata(labels_beside(output, ending)).map(|labels| labels.len());
             return Ok(labels.is_ok_and(|found| found == bytes) && !self.replace);
@@ -129,7 +151,10 @@ impl PartTask {
         if own || self.replace {
             return Ok(own);
         }
-        let reason = format!("exists already and is not the sum of part {}; give --force to replace it", self.part);
+        let reason = format!(
+            "exists already and is not the sum of part {}; give --force to replace it",
+            self.part
+        );
         Err(AppError::content(output, reason))
     }
 
@@ -142,22 +167,51 @@ impl PartTask {
     ) -> Result<Content, AppError> {
         let groups = rows.manifest().parts[self.part].groups.clone();
         let failed = |error| AppError::of_pass(&self.manifest, &error);
-        let unknown = |kind: &str| AppError::content(&self.model, format!("this program knows no pass '{kind}'"));
+        let unknown = |kind: &str| {
+            AppError::content(&self.model, format!("this program knows no pass '{kind}'"))
+        };
         match task {
-            Task::Sum { kind, state, columns: None } => {
+            Task::Sum {
+                kind,
+                state,
+                columns: None,
+            } => {
                 let kind = pass_kind(kind).ok_or_else(|| unknown(kind))?;
-                kind.sum(state, rows, groups, monitor).map(Content::Sum).map_err(failed)
+                kind.sum(state, rows, groups, monitor)
+                    .map(Content::Sum)
+                    .map_err(failed)
             }
-            Task::Sum { kind, state, columns: Some(columns) } => {
+            Task::Sum {
+                kind,
+                state,
+                columns: Some(columns),
+            } => {
                 let kind = pass_kind(kind).ok_or_else(|| unknown(kind))?;
                 let other = columns.open_beside(self.budget)?;
-                let others = || AppError::content(&self.model, "this model is of other base clusterings");
+                let others =
+                    || AppError::content(&self.model, "this model is of other base clusterings");
                 let paired = columns.pair(rows, other.as_ref()).ok_or_else(others)?;
-                kind.sum(state, &paired, groups, monitor).map(Content::Sum).map_err(failed)
+                kind.sum(state, &paired, groups, monitor)
+                    .map(Content::Sum)
+                    .map_err(failed)
             }
-            Task::Predict { model, refuse, ending } => self.predicted((model, *refuse, *ending), rows, output, monitor),
-            Task::Label { kind, state, counts, weights, ending, seed } => {
-                let labeller = labeller_kind(kind).ok_or_else(|| unknown(kind))?.open(state).map_err(failed)?;
+            Task::Predict {
+                model,
+                refuse,
+                ending,
+            } => self.predicted((model, *refuse, *ending), rows, output, monitor),
+            Task::Label {
+                kind,
+                state,
+                counts,
+                weights,
+                ending,
+                seed,
+            } => {
+                let labeller = labeller_kind(kind)
+                    .ok_or_else(|| unknown(kind))?
+                    .open(state)
+                    .map_err(failed)?;
                 let evidence = evidence(rows, counts, weights.as_ref()).map_err(failed)?;
                 let (runner, mut confidence) = (PassRunner::new(rows, monitor), 0.0);
                 let mut report = ReportRows::new(rows, Seed::new(*seed));
@@ -170,9 +224,16 @@ impl PartTask {
                         let written = out.push(first, &some.labels, &[&some.certainty, &own]);
                         written.map_err(|error| error.to_string())
                     };
-                    labeller.without_soft().each(&runner, groups, &map, take).map_err(failed)
+                    labeller
+                        .without_soft()
+                        .each(&runner, groups, &map, take)
+                        .map_err(failed)
                 })?;
-                Ok(Content::Labels { bytes, confidence, shown: report.into_shown() })
+                Ok(Content::Labels {
+                    bytes,
+                    confidence,
+                    shown: report.into_shown(),
+                })
             }
         }
     }
@@ -185,15 +246,24 @@ impl PartTask {
         output: &Path,
         monitor: &dyn Monitor,
     ) -> Result<Content, AppError> {
-        let damaged = |error: &dyn std::fmt::Display| AppError::content(&self.model, error.to_string());
+        let damaged =
+            |error: &dyn std::fmt::Display| AppError::content(&self.model, error.to_string());
         let saved = serde_json::from_str(model).map_err(|error| damaged(&error))?;
         let model = partita::load_model(&saved).map_err(|error| damaged(&error))?;
         let predictor = RowPredictor::new(&*model, rows.bases(), &columns_of(&saved));
-        let (runner, groups) = (PassRunner::new(rows, monitor), rows.manifest().parts[self.part].groups.clone());
-        let unknown = if refuse { UnknownValues::Refuse } else { UnknownValues::Missing };
+        let (runner, groups) = (
+            PassRunner::new(rows, monitor),
+            rows.manifest().parts[self.part].groups.clone(),
+        );
+        let unknown = if refuse {
+            UnknownValues::Refuse
+        } else {
+            UnknownValues::Missing
+        };
         let (bytes, counts) = self.written((rows, output), ending, &LABEL_NUMBERS[..1], |out| {
             let take = &mut |first, labels: &[u32], certainty: &[f64]| {
-                out.push(first, labels, &[certainty]).map_err(|error| error.to_string())
+                out.push(first, labels, &[certainty])
+                    .map_err(|error| error.to_string())
             };
             let counts = predictor.predict(&runner, groups, refuse, take);
             let counts = counts.map_err(|error| AppError::of_pass(&self.manifest, &error))?;
@@ -210,16 +280,24 @@ impl PartTask {
         numbers: &[&str],
         fill: impl FnOnce(&mut LabelBlocks<'_>) -> Result<T, AppError>,
     ) -> Result<(u64, T), AppError> {
-        let (path, count) = (labels_beside(output, ending), rows.manifest().parts[self.part].rows);
+        let (path, count) = (
+            labels_beside(output, ending),
+            rows.manifest().parts[self.part].rows,
+        );
         let mut made = None;
         let written = write_label_blocks(&path, count, numbers, |out| {
             let filled = made.insert(fill(out)).as_ref();
-            filled.map(|_| ()).map_err(|error| io::Error::other(error.to_string()))
+            filled
+                .map(|_| ())
+                .map_err(|error| io::Error::other(error.to_string()))
         });
         let made = made.transpose()?;
         written?;
-        let bytes = fs::metadata(&path).map_err(|error| AppError::io(&path, "be read", error))?.len();
-        made.map(|made| (bytes, made)).ok_or_else(|| AppError::content(&path, "no labels were written"))
+        let bytes = fs::metadata(&path)
+            .map_err(|error| AppError::io(&path, "be read", error))?
+            .len();
+        made.map(|made| (bytes, made))
+            .ok_or_else(|| AppError::content(&path, "no labels were written"))
     }
 }
 
@@ -229,7 +307,10 @@ static OPEN: Mutex<Option<(MemoryBudget, Arc<ManifestRows>)>> = Mutex::new(None)
 /// The rows of a manifest for one task of many that this process does: files stay known, and some rows are held.
 fn shared_rows(manifest: &Path, budget: MemoryBudget) -> Result<Arc<ManifestRows>, AppError> {
     let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, rows)) = open.as_ref().filter(|(own, rows)| *own == budget && rows.is_still(manifest)) {
+    if let Some((_, rows)) = open
+        .as_ref()
+        .filter(|(own, rows)| *own == budget && rows.is_still(manifest))
+    {
         return Ok(Arc::clone(rows));
     }
     let rows = Arc::new(ManifestRows::open(manifest, budget)?);
@@ -249,6 +330,11 @@ fn evidence(
     counts: &LabelCounts,
     weights: Option<&BaseWeights>,
 ) -> Result<ClusterEvidence, PassError> {
-    let evidence = ClusterEvidence::of_counts(rows.bases(), &counts.sizes, &counts.of_base_clusters, weights);
+    let evidence = ClusterEvidence::of_counts(
+        rows.bases(),
+        &counts.sizes,
+        &counts.of_base_clusters,
+        weights,
+    );
     evidence.map_err(|error| PassError::Parts(error.to_string()))
 }

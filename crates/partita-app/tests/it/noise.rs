@@ -33,7 +33,12 @@ fn table(path: &Path, rows: usize, mut row: impl FnMut(usize) -> Vec<f64>) {
             let names: Vec<String> = (0..row.len()).map(|column| format!("x{column}")).collect();
             writeln!(text, "{}", names.join(",")).expect("text");
         }
-        writeln!(text, "{}", row.iter().map(f64::to_string).collect::<Vec<_>>().join(",")).expect("text");
+        writeln!(
+            text,
+            "{}",
+            row.iter().map(f64::to_string).collect::<Vec<_>>().join(",")
+        )
+        .expect("text");
     }
     std::fs::write(path, text).expect("a file");
 }
@@ -43,9 +48,20 @@ fn noise(path: &Path, kind: usize, seed: u64) {
     let mut noise = Noise(seed * 3 + kind as u64);
     let mixing: Vec<f64> = (0..16).map(|_| noise.normal()).collect();
     table(path, 80, |_| {
-        let own: Vec<f64> = (0..4).map(|_| if kind == 1 { noise.even() } else { noise.normal() }).collect();
+        let own: Vec<f64> = (0..4)
+            .map(|_| {
+                if kind == 1 {
+                    noise.even()
+                } else {
+                    noise.normal()
+                }
+            })
+            .collect();
         match kind {
-            2 => mixing.chunks(4).map(|weights| weights.iter().zip(&own).map(|(w, x)| w * x).sum()).collect(),
+            2 => mixing
+                .chunks(4)
+                .map(|weights| weights.iter().zip(&own).map(|(w, x)| w * x).sum())
+                .collect(),
             _ => own,
         }
     });
@@ -55,8 +71,14 @@ fn run(path: &Path, folder: Option<&Path>, clusters: &str) -> RunRecord {
     let mut recipe = Recipe::default();
     (recipe.base[0].runs, recipe.base_k) = (3, "2".parse().expect("a number"));
     let clusters: ClustersAsked = clusters.parse().expect("a number of clusters");
-    let mut experiment = Experiment::of_table(TableInput::new(path), recipe, clusters, MethodChoice::new("kc"));
-    (experiment.outputs.folder, experiment.outputs.report) = (folder.map(Into::into), folder.is_some());
+    let mut experiment = Experiment::of_table(
+        TableInput::new(path),
+        recipe,
+        clusters,
+        MethodChoice::new("kc"),
+    );
+    (experiment.outputs.folder, experiment.outputs.report) =
+        (folder.map(Into::into), folder.is_some());
     experiment.run(&NoObserver).expect("a run")
 }
 
@@ -98,7 +120,10 @@ fn noise_has_no_clusters_whatever_base_clusterings_are_chosen() {
         let record = experiment.run(&NoObserver).expect("a run");
         let auto = record.auto.unwrap();
         match auto.clusters {
-            1 => assert_eq!((record.methods[0].clusters, record.choice.unwrap().clusters), (1, 1)),
+            1 => assert_eq!(
+                (record.methods[0].clusters, record.choice.unwrap().clusters),
+                (1, 1)
+            ),
             _ => wrong.push((seed, auto.reason)),
         }
     }
@@ -110,15 +135,51 @@ fn a_run_keeps_its_choice() {
     let folder = tempfile::tempdir().unwrap();
     let (path, out) = (folder.path().join("t.csv"), folder.path().join("out"));
     let mut noise = Noise(7);
-    table(&path, 90, |at| vec![(at % 3 * 9) as f64 + noise.normal(), noise.normal()]);
+    table(&path, 90, |at| {
+        vec![(at % 3 * 9) as f64 + noise.normal(), noise.normal()]
+    });
     let record = run(&path, Some(&out), "auto");
     let choice = record.choice.as_ref().unwrap();
-    assert_eq!((choice.clusters, choice.rows.len(), record.methods[0].clusters), (3, 11, 3), "{}", choice.reason);
-    assert!(choice.rows.iter().all(|row| row.partition.is_none() && row.cdf.is_empty() && row.rcsi.is_some()));
-    assert!(record.summary().contains("<- chosen"), "{}", record.summary());
+    assert_eq!(
+        (
+            choice.clusters,
+            choice.rows.len(),
+            record.methods[0].clusters
+        ),
+        (3, 11, 3),
+        "{}",
+        choice.reason
+    );
+    assert!(
+        choice
+            .rows
+            .iter()
+            .all(|row| row.partition.is_none() && row.cdf.is_empty() && row.rcsi.is_some())
+    );
+    assert!(
+        record.summary().contains("<- chosen"),
+        "{}",
+        record.summary()
+    );
     let saved = partita_app::SavedChoice::open(&out.join("choice.json")).unwrap();
-    assert!(saved.choice.rows.iter().all(|row| row.partition.is_some() && row.cdf.len() == 101));
-    let opened = RunRecord::open(&out.join("record.json")).unwrap().choice.unwrap();
-    assert_eq!((opened.reason, opened.rows.len()), (choice.reason.clone(), 11));
-    assert!(std::fs::read_to_string(out.join("report.html")).unwrap().contains("times as stable as"));
+    assert!(
+        saved
+            .choice
+            .rows
+            .iter()
+            .all(|row| row.partition.is_some() && row.cdf.len() == 101)
+    );
+    let opened = RunRecord::open(&out.join("record.json"))
+        .unwrap()
+        .choice
+        .unwrap();
+    assert_eq!(
+        (opened.reason, opened.rows.len()),
+        (choice.reason.clone(), 11)
+    );
+    assert!(
+        std::fs::read_to_string(out.join("report.html"))
+            .unwrap()
+            .contains("times as stable as")
+    );
 }

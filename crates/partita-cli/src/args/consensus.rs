@@ -51,7 +51,10 @@ pub(crate) struct ConsensusArgs {
     /// is 2..12; or method, where the method finds its own. Only where labels name classes (--set named=true) it can be left
     /// out: there is a cluster for each name.
     #[arg(short = 'k', long = "clusters", value_name = "K|FROM..TO|auto|method")]
-    #[arg(default_value_if("set", "named=true", "method"), required_unless_present("set"))]
+    #[arg(
+        default_value_if("set", "named=true", "method"),
+        required_unless_present("set")
+    )]
     pub(crate) clusters: Option<ClustersAsked>,
     #[command(flatten)]
     pub(crate) read: EnsembleReadArgs,
@@ -111,7 +114,12 @@ pub(crate) struct ConsensusArgs {
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) similarity: Option<PathBuf>,
     /// Pairs that a smaller share of the draws puts together are left out of --similarity.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.1, requires = "similarity")]
+    #[arg(
+        long,
+        value_name = "SHARE",
+        default_value_t = 0.1,
+        requires = "similarity"
+    )]
     pub(crate) least_similarity: f64,
     /// Where the tree goes, for methods that cut one: a row a merge, as scipy.cluster.hierarchy has them (NPY, CSV, TSV,
     /// NPZ or Parquet; left, right, height, objects).
@@ -139,7 +147,9 @@ impl ConsensusArgs {
     /// Where there is none.
     pub(crate) fn asked_clusters(&self) -> Result<ClustersAsked, AppError> {
         self.clusters.ok_or_else(|| {
-            AppError::request("say how many clusters: -k and a number, a range such as 2..12, auto or method")
+            AppError::request(
+                "say how many clusters: -k and a number, a range such as 2..12, auto or method",
+            )
         })
     }
 

@@ -192,5 +192,7 @@ pub(crate) struct MergeArgs {
 pub(crate) type Part = (u32, u32);
 
 fn parse_base(text: &str) -> Result<BaseList, String> {
-    BaseSpec::list(text).map(BaseList).map_err(|error| error.to_string())
+    BaseSpec::list(text)
+        .map(BaseList)
+        .map_err(|error| error.to_string())
 }

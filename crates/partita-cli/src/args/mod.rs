@@ -20,7 +20,8 @@ use partita::MemoryBudget;
 pub(crate) use consensus::ConsensusArgs;
 pub(crate) use making::{GenerateArgs, MergeArgs, RecipeArgs, TextArgs};
 pub(crate) use parts::{
-    FoldArgs, MachineArgs, ManifestArgs, PartLabels, PartsAsked, PassArgs, object_weight_source, weight_source,
+    FoldArgs, MachineArgs, ManifestArgs, PartLabels, PartsAsked, PassArgs, object_weight_source,
+    weight_source,
 };
 pub(crate) use recipe::recipe;
 pub(crate) use run::RunArgs;
@@ -253,7 +254,12 @@ pub(crate) struct EvaluateArgs {
     pub(crate) soft_truth: Option<PathBuf>,
     /// Instead of labels, judge a model of label rows that `consensus --model` wrote: by its perplexity of rows it has
     /// not seen, exp(−mean ln p of a label), 1 at best.
-    #[arg(long, value_name = "MODEL.json", requires = "held_out", conflicts_with = "labels")]
+    #[arg(
+        long,
+        value_name = "MODEL.json",
+        requires = "held_out",
+        conflicts_with = "labels"
+    )]
     pub(crate) model: Option<PathBuf>,
     /// Label rows of the model's base clusterings, matched by name; missing labels do not count.
     #[arg(long, value_name = "ENSEMBLE", requires = "model")]
@@ -424,7 +430,12 @@ pub(crate) struct InspectArgs {
     #[arg(long, value_name = "FILE", help_heading = "Options of an ensemble")]
     pub(crate) co_association: Option<PathBuf>,
     /// Write only pairs of at least this share: a sparse matrix of SciPy (.npz), or lines first,second,share (.csv).
-    #[arg(long, value_name = "SHARE", requires = "co_association", help_heading = "Options of an ensemble")]
+    #[arg(
+        long,
+        value_name = "SHARE",
+        requires = "co_association",
+        help_heading = "Options of an ensemble"
+    )]
     pub(crate) least_share: Option<f64>,
     /// Where the agreement of all pairs of base clusterings goes, M × M numbers (CSV, TSV, NPY, NPZ or Parquet).
     #[arg(long, value_name = "FILE", help_heading = "Options of an ensemble")]

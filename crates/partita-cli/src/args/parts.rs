@@ -176,14 +176,30 @@ pub(crate) fn object_weight_source(given: Option<&Path>) -> Option<ObjectWeightS
 
 /// A part, parts from a first to a last, or all.
 fn parse_parts(text: &str) -> Result<PartsAsked, String> {
-    let number = |text: &str| text.parse().map_err(|_| "write a number, numbers as 0..9, or all".to_owned());
+    let number = |text: &str| {
+        text.parse()
+            .map_err(|_| "write a number, numbers as 0..9, or all".to_owned())
+    };
     match text.split_once("..") {
-        None if text == "all" => Ok(PartsAsked { first: 0, last: None }),
-        None => number(text).map(|part| PartsAsked { first: part, last: Some(part) }),
+        None if text == "all" => Ok(PartsAsked {
+            first: 0,
+            last: None,
+        }),
+        None => number(text).map(|part| PartsAsked {
+            first: part,
+            last: Some(part),
+        }),
         Some((first, last)) => {
             let (first, last) = (number(first)?, number(last)?);
             let reversed = || format!("{text} is reversed; write the parts as 0..9");
-            if first > last { Err(reversed()) } else { Ok(PartsAsked { first, last: Some(last) }) }
+            if first > last {
+                Err(reversed())
+            } else {
+                Ok(PartsAsked {
+                    first,
+                    last: Some(last),
+                })
+            }
         }
     }
 }

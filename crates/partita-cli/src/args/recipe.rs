@@ -7,7 +7,10 @@ use partita_app::{AppError, preset, recipe_from};
 use super::RecipeArgs;
 
 /// The recipe that the flags describe, and the seed where an ensemble brought one.
-pub(crate) fn recipe(args: &RecipeArgs, clusters: Option<Clusters>) -> Result<(Recipe, Option<Seed>), AppError> {
+pub(crate) fn recipe(
+    args: &RecipeArgs,
+    clusters: Option<Clusters>,
+) -> Result<(Recipe, Option<Seed>), AppError> {
     let (mut recipe, seed) = match (&args.preset, &args.recipe) {
         (Some(name), _) => (preset(name, clusters)?, None),
         (None, Some(path)) => recipe_from(path)?,
@@ -38,11 +41,18 @@ mod tests {
     use crate::args::{Cli, Command};
 
     fn read(flags: &str) -> Result<(Recipe, Option<Seed>), String> {
-        let words = "partita generate t.csv -o e.npz".split(' ').chain(flags.split_whitespace());
-        let Command::Generate(args) = Cli::try_parse_from(words).expect("flags that exist").command else {
+        let words = "partita generate t.csv -o e.npz"
+            .split(' ')
+            .chain(flags.split_whitespace());
+        let Command::Generate(args) = Cli::try_parse_from(words)
+            .expect("flags that exist")
+            .command
+        else {
             unreachable!("generate was asked for")
         };
-        let clusters = args.clusters.map(|clusters| Clusters::Exactly(clusters.get()));
+        let clusters = args
+            .clusters
+            .map(|clusters| Clusters::Exactly(clusters.get()));
         recipe(&args.recipe, clusters).map_err(|error| error.to_string())
     }
 
@@ -51,7 +61,14 @@ mod tests {
         let (plain, seed) = read("--preset nbce -k 4").unwrap();
         assert_eq!((&plain, seed), (&Recipe::preset("nbce", 4).unwrap(), None));
         let (changed, _) = read("--preset nbce -k 4 --base-k 7 --replacement").unwrap();
-        assert_eq!((changed.base_k.to_string(), &changed.base, changed.replacement), ("7".into(), &plain.base, true));
+        assert_eq!(
+            (
+                changed.base_k.to_string(),
+                &changed.base,
+                changed.replacement
+            ),
+            ("7".into(), &plain.base, true)
+        );
         assert!(read("--preset kdd").is_ok() && read("--preset pcc-1").is_ok());
         assert!(read("--preset ssce").unwrap_err().contains("-k"));
     }

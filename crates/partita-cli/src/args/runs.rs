@@ -77,6 +77,9 @@ pub(crate) struct AlignArgs {
 }
 
 fn similarity(text: &str) -> Result<f64, String> {
-    let value = text.parse::<f64>().ok().filter(|value| (0.0..=1.0).contains(value));
+    let value = text
+        .parse::<f64>()
+        .ok()
+        .filter(|value| (0.0..=1.0).contains(value));
     value.ok_or_else(|| "write a number between 0 and 1".into())
 }

@@ -20,8 +20,10 @@ pub(super) fn method_names() -> Suggested {
 /// Names of the settings of all methods.
 pub(super) fn setting_names() -> Suggested {
     Suggested(|| {
-        let mut names: Vec<&str> =
-            methods::all().flat_map(partita::Consensus::settings).map(|setting| setting.name).collect();
+        let mut names: Vec<&str> = methods::all()
+            .flat_map(partita::Consensus::settings)
+            .map(|setting| setting.name)
+            .collect();
         names.sort_unstable();
         names.dedup();
         names
@@ -31,8 +33,16 @@ pub(super) fn setting_names() -> Suggested {
 impl TypedValueParser for Suggested {
     type Value = String;
 
-    fn parse_ref(&self, command: &Command, _: Option<&Arg>, value: &OsStr) -> Result<String, Error> {
-        value.to_str().map(str::to_owned).ok_or_else(|| Error::new(ErrorKind::InvalidUtf8).with_cmd(command))
+    fn parse_ref(
+        &self,
+        command: &Command,
+        _: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<String, Error> {
+        value
+            .to_str()
+            .map(str::to_owned)
+            .ok_or_else(|| Error::new(ErrorKind::InvalidUtf8).with_cmd(command))
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {

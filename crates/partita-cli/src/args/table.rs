@@ -151,7 +151,13 @@ pub(crate) struct TableReadArgs {
     #[arg(long, hide = true, conflicts_with = "impute")]
     pub(crate) fill: bool,
     /// Take only rows with these true labels; columns that are constant in them are left out.
-    #[arg(long, alias = "only", value_name = "LABEL,…", value_delimiter = ',', requires = "truth")]
+    #[arg(
+        long,
+        alias = "only",
+        value_name = "LABEL,…",
+        value_delimiter = ',',
+        requires = "truth"
+    )]
     pub(crate) filter_labels: Vec<String>,
     /// Take at most so many rows of each true label, drawn with the seed.
     #[arg(long, alias = "per-label", value_name = "N", requires = "truth")]
@@ -160,7 +166,13 @@ pub(crate) struct TableReadArgs {
 
 fn encode_parser() -> impl TypedValueParser<Value = Encode> {
     let values = PossibleValuesParser::new(["one-hot", "ordinal"]);
-    values.map(|text| if text == "ordinal" { Encode::Ordinal } else { Encode::OneHot })
+    values.map(|text| {
+        if text == "ordinal" {
+            Encode::Ordinal
+        } else {
+            Encode::OneHot
+        }
+    })
 }
 
 fn impute_parser() -> impl TypedValueParser<Value = Impute> {
@@ -172,7 +184,9 @@ fn parse_delimiter(text: &str) -> Result<char, String> {
         ("tab" | "\\t", _) => Ok('\t'),
         ("space", _) => Ok(' '),
         ("comma", _) => Ok(','),
-        (_, [byte]) if byte.is_ascii() && !matches!(byte, b'"' | b'\n' | b'\r') => Ok(char::from(*byte)),
+        (_, [byte]) if byte.is_ascii() && !matches!(byte, b'"' | b'\n' | b'\r') => {
+            Ok(char::from(*byte))
+        }
         _ => Err("write one character such as ; or |, or tab, space or comma".into()),
     }
 }
@@ -204,7 +218,11 @@ impl ReadArgs {
     /// How the reader is told, within this memory.
     pub(crate) fn options(&self, budget: MemoryBudget) -> ReadOptions {
         let mut options = self.file.options(budget);
-        options.truth = if self.no_truth { Truth::None } else { self.truth.clone().into() };
+        options.truth = if self.no_truth {
+            Truth::None
+        } else {
+            self.truth.clone().into()
+        };
         options
     }
 }
@@ -224,11 +242,19 @@ impl TableReadArgs {
     pub(crate) fn input(&self, file: &Path) -> TableInput {
         let one_hot = self.one_hot.then_some(Encode::OneHot);
         let mut read = self.read.options(MemoryBudget::default());
-        read.encode = self.encode.or(one_hot).or(self.codes.then_some(Encode::Ordinal));
+        read.encode = self
+            .encode
+            .or(one_hot)
+            .or(self.codes.then_some(Encode::Ordinal));
         read.impute = self.impute.or(self.fill.then_some(Impute::Mean));
         read.max_categories = self.max_categories.map(NonZeroUsize::get);
         let (filter_labels, max_per_label) = (self.filter_labels.clone(), self.max_per_label);
-        TableInput { file: file.to_owned(), read, filter_labels, max_per_label }
+        TableInput {
+            file: file.to_owned(),
+            read,
+            filter_labels,
+            max_per_label,
+        }
     }
 }
 
@@ -240,8 +266,13 @@ mod tests {
     use crate::args::{Cli, Command};
 
     fn input(flags: &str) -> TableInput {
-        let words = "partita run t.csv -k 2 -o out".split(' ').chain(flags.split_whitespace());
-        let Command::Run(args) = Cli::try_parse_from(words).expect("flags that exist").command else {
+        let words = "partita run t.csv -k 2 -o out"
+            .split(' ')
+            .chain(flags.split_whitespace());
+        let Command::Run(args) = Cli::try_parse_from(words)
+            .expect("flags that exist")
+            .command
+        else {
             unreachable!("run was asked for")
         };
         args.read.input(Path::new("t.csv"))
@@ -263,6 +294,10 @@ mod tests {
     fn delimiters_have_names() {
         assert_eq!(parse_delimiter("tab"), Ok('\t'));
         assert_eq!(parse_delimiter("|"), Ok('|'));
-        assert!(parse_delimiter("").is_err() && parse_delimiter("ab").is_err() && parse_delimiter("\"").is_err());
+        assert!(
+            parse_delimiter("").is_err()
+                && parse_delimiter("ab").is_err()
+                && parse_delimiter("\"").is_err()
+        );
     }
 }

@@ -8,12 +8,21 @@ use partita::MemoryBudget;
 pub(super) fn parse_range(text: &str) -> Result<RangeInclusive<usize>, String> {
     let form = || "write the numbers of clusters as 2..12".to_owned();
     let (first, last) = text.split_once("..").ok_or_else(form)?;
-    let (first, last) = (first.parse().map_err(|_| form())?, last.parse().map_err(|_| form())?);
-    if first > last { Err(format!("{text} is reversed; {}", form())) } else { Ok(first..=last) }
+    let (first, last) = (
+        first.parse().map_err(|_| form())?,
+        last.parse().map_err(|_| form())?,
+    );
+    if first > last {
+        Err(format!("{text} is reversed; {}", form()))
+    } else {
+        Ok(first..=last)
+    }
 }
 
 pub(super) fn parse_memory(text: &str) -> Result<MemoryBudget, String> {
-    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let split = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
     let power = match unit.trim().to_ascii_lowercase().as_str() {
         "" | "b" => 0,
@@ -23,8 +32,11 @@ pub(super) fn parse_memory(text: &str) -> Result<MemoryBudget, String> {
         "t" | "tb" | "tib" => 40,
         _ => return Err("write bytes with a unit, such as 500MiB or 4GiB".into()),
     };
-    let number = f64::from_str(number).map_err(|_| "write a number with a unit, such as 4GiB".to_owned())?;
-    Ok(MemoryBudget::new((number * f64::from(1u32 << 10).powi(power / 10)) as u64))
+    let number =
+        f64::from_str(number).map_err(|_| "write a number with a unit, such as 4GiB".to_owned())?;
+    Ok(MemoryBudget::new(
+        (number * f64::from(1u32 << 10).powi(power / 10)) as u64,
+    ))
 }
 
 #[cfg(test)]

@@ -14,8 +14,18 @@ use crate::terminal::{Terminal, unless_interrupted};
 
 pub(crate) fn align(args: &AlignArgs) -> Result<(), Failure> {
     may_fill(&args.output, args.force)?;
-    let inputs: Vec<&Path> = args.runs.iter().chain(&args.populations).map(PathBuf::as_path).collect();
-    check_outputs_beside((&args.output, &AlignedRuns::FILES), &args.ensemble, &inputs, args.force)?;
+    let inputs: Vec<&Path> = args
+        .runs
+        .iter()
+        .chain(&args.populations)
+        .map(PathBuf::as_path)
+        .collect();
+    check_outputs_beside(
+        (&args.output, &AlignedRuns::FILES),
+        &args.ensemble,
+        &inputs,
+        args.force,
+    )?;
     start_threads(args.threads)?;
     let read = args.read.options(MemoryBudget::default());
     let of_file = |given: &Path| {
@@ -25,7 +35,12 @@ pub(crate) fn align(args: &AlignArgs) -> Result<(), Failure> {
         (file, options)
     };
     let populations = args.populations.as_deref().map(of_file);
-    let input = AlignInput { files: args.runs.clone(), read: read.clone(), similarity: args.similarity, populations };
+    let input = AlignInput {
+        files: args.runs.clone(),
+        read: read.clone(),
+        similarity: args.similarity,
+        populations,
+    };
     let found = input.align(&Terminal)?;
     found.write(&args.output)?;
     if let Some(file) = &args.ensemble {
@@ -35,7 +50,11 @@ pub(crate) fn align(args: &AlignArgs) -> Result<(), Failure> {
         print_json(&found.to_json())?;
     } else {
         print(&format!("{}\n", found.sentence()))?;
-        say(&format!("{} runs in common columns are in {}", found.runs.len(), args.output.display()));
+        say(&format!(
+            "{} runs in common columns are in {}",
+            found.runs.len(),
+            args.output.display()
+        ));
     }
     unless_interrupted(|| "everything is written".into())
 }

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use partita::files::{LabelFormat, LabelGroups, ManifestRows};
 use partita::{
-    Consensus, MemoryBudget, MethodInfo, PassRunner, RowBlocks, RowOutcome, RowProblem, SettingMap, Silent,
-    are_read_by_blocks,
+    Consensus, MemoryBudget, MethodInfo, PassRunner, RowBlocks, RowOutcome, RowProblem, SettingMap,
+    Silent, are_read_by_blocks,
 };
 use partita_app::{
-    AppError, ClustersAsked, LABEL_NUMBERS, RECORD, REPORT, ReportRows, RowRun, Stopwatch, base_weights_of_rows,
-    consense_rows_with_confidence, say_roles, seeds, with_origin, write_json, write_text,
+    AppError, ClustersAsked, LABEL_NUMBERS, RECORD, REPORT, ReportRows, RowRun, Stopwatch,
+    base_weights_of_rows, consense_rows_with_confidence, say_roles, seeds, with_origin, write_json,
+    write_text,
 };
 use tracing::debug_span;
 
@@ -31,17 +32,28 @@ pub(super) fn rows_of(
     compute: &Compute,
 ) -> Result<Option<RowSource>, Failure> {
     let manifest = ManifestRows::is_manifest(&args.ensemble);
-    let refuse = |why: String| if args.stream || manifest { Err(Failure::input(why)) } else { Ok(None) };
+    let refuse = |why: String| {
+        if args.stream || manifest {
+            Err(Failure::input(why))
+        } else {
+            Ok(None)
+        }
+    };
     let info = method.info();
     if args.object_weights.is_some() {
         return Ok(None);
     }
     if !args.more.is_empty() {
-        return refuse("several files are joined in memory; name one with --stream or a manifest".into());
+        return refuse(
+            "several files are joined in memory; name one with --stream or a manifest".into(),
+        );
     }
     if !info.capabilities.streams {
         let others = partita::METHODS.iter().map(|method| method.info());
-        let others: Vec<&str> = others.filter(|info| info.capabilities.streams).map(|info| info.name).collect();
+        let others: Vec<&str> = others
+            .filter(|info| info.capabilities.streams)
+            .map(|info| info.name)
+            .collect();
         return refuse(format!(
             "{} holds all label rows; --stream and manifests go with {}",
             info.name,
@@ -56,22 +68,35 @@ pub(super) fn rows_of(
     if manifest {
         return rows_of_manifest(args, method, compute).map(Some);
     }
-    let Some(groups) = LabelGroups::open(&args.ensemble, &args.read.options(compute.budget))? else {
+    let Some(groups) = LabelGroups::open(&args.ensemble, &args.read.options(compute.budget))?
+    else {
         let here = args.ensemble.display();
-        return refuse(format!("{here}: only numbers in Parquet, Arrow or NPY are read in groups; leave out --stream"));
+        return refuse(format!(
+            "{here}: only numbers in Parquet, Arrow or NPY are read in groups; leave out --stream"
+        ));
     };
     let named = groups.roles().objects().is_some();
     if let Some(what) = wants_memory(args, info, named) {
-        return refuse(format!("{}: {what}; leave out --stream", args.ensemble.display()));
+        return refuse(format!(
+            "{}: {what}; leave out --stream",
+            args.ensemble.display()
+        ));
     }
     let large = are_read_by_blocks(groups.objects() as u64, groups.bases().len() as u64);
     Ok(large.then_some(RowSource::Groups(groups)))
 }
 
 /// The rows of a manifest, which are read block by block however few they are.
-fn rows_of_manifest(args: &ConsensusArgs, method: &dyn Consensus, compute: &Compute) -> Result<RowSource, Failure> {
+fn rows_of_manifest(
+    args: &ConsensusArgs,
+    method: &dyn Consensus,
+    compute: &Compute,
+) -> Result<RowSource, Failure> {
     if let Some(what) = wants_memory(args, method.info(), false) {
-        return Err(Failure::input(format!("{}: {what}; a manifest is read block by block", args.ensemble.display())));
+        return Err(Failure::input(format!(
+            "{}: {what}; a manifest is read block by block",
+            args.ensemble.display()
+        )));
     }
     let rows = ManifestRows::open(&args.ensemble, compute.budget)?;
     rows.open_files()?;
@@ -111,15 +136,30 @@ impl RowSource {
 fn wants_memory(args: &ConsensusArgs, info: &MethodInfo, named: bool) -> Option<&'static str> {
     let model = args.model.is_some() && !info.capabilities.predicts;
     let wanted = [
-        (!comes_in_blocks(args), "JSON, and what is not text on stdout, are not written block by block"),
-        (args.soft.is_some(), "--soft holds the probabilities of all objects"),
-        (args.relations.is_some(), "--relations holds the probabilities of all objects"),
-        (args.draws.is_some() || args.similarity.is_some(), "--draws and --similarity hold labels of all objects"),
+        (
+            !comes_in_blocks(args),
+            "JSON, and what is not text on stdout, are not written block by block",
+        ),
+        (
+            args.soft.is_some(),
+            "--soft holds the probabilities of all objects",
+        ),
+        (
+            args.relations.is_some(),
+            "--relations holds the probabilities of all objects",
+        ),
+        (
+            args.draws.is_some() || args.similarity.is_some(),
+            "--draws and --similarity hold labels of all objects",
+        ),
         (args.tree.is_some(), "--tree holds all objects"),
         (model, "--model learns from the labels of all objects"),
         (named, "the names of all objects are held"),
     ];
-    wanted.iter().find(|(wanted, _)| *wanted).map(|(_, what)| *what)
+    wanted
+        .iter()
+        .find(|(wanted, _)| *wanted)
+        .map(|(_, what)| *what)
 }
 
 /// Whether labels are written as they come: text anywhere, NPY and Parquet to files.
@@ -144,7 +184,9 @@ pub(super) fn consensus(
         std::fs::create_dir_all(folder).map_err(|error| Failure::io(folder, "be made", error))?;
     }
     let labels = folder.map(|folder| folder.join("labels.csv"));
-    let labels = labels.or_else(|| args.output.clone()).filter(|path| !is_stream(path));
+    let labels = labels
+        .or_else(|| args.output.clone())
+        .filter(|path| !is_stream(path));
     let pages: Vec<PathBuf> = folder
         .filter(|_| !args.no_report)
         .map(|folder| folder.join(REPORT))
@@ -152,26 +194,60 @@ pub(super) fn consensus(
         .chain(args.report.clone())
         .collect();
     let mut shown = (!pages.is_empty()).then(|| ReportRows::new(rows.blocks(), compute.seed));
-    let (found, confidence) =
-        write_blocks((labels.as_deref(), rows.blocks().rows()), &LABEL_NUMBERS, args.json, |push| {
-            run(args, method, rows, compute, shown.as_mut(), push)
-        })?;
+    let (found, confidence) = write_blocks(
+        (labels.as_deref(), rows.blocks().rows()),
+        &LABEL_NUMBERS,
+        args.json,
+        |push| run(args, method, rows, compute, shown.as_mut(), push),
+    )?;
     if let (Some(path), Some(model)) = (&args.model, &found.model) {
-        write_json(path, &with_origin(model.to_json(), &args.method, rows.blocks().rows() as usize))?;
+        write_json(
+            path,
+            &with_origin(model.to_json(), &args.method, rows.blocks().rows() as usize),
+        )?;
     }
-    let (name, seed, spent) = (args.method.as_str(), compute.seed.number(), stopwatch.read());
-    let record = RowRun { method: name, seed, found: &found, confidence, rows: rows.blocks(), spent }.record();
+    let (name, seed, spent) = (
+        args.method.as_str(),
+        compute.seed.number(),
+        stopwatch.read(),
+    );
+    let record = RowRun {
+        method: name,
+        seed,
+        found: &found,
+        confidence,
+        rows: rows.blocks(),
+        spent,
+    }
+    .record();
     if let Some(folder) = folder {
         write_json(&folder.join(RECORD), &record)?;
         say("note: probabilities are for label rows that are held in memory; there is no soft.csv");
     }
     if let Some(shown) = shown {
-        let data = args.ensemble.file_name().unwrap_or_default().to_string_lossy();
-        let page = shown.page(format!("{data} by {name}"), record.clone(), method, rows.blocks())?;
-        pages.iter().try_for_each(|path| write_text(path, &page.html))?;
+        let data = args
+            .ensemble
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy();
+        let page = shown.page(
+            format!("{data} by {name}"),
+            record.clone(),
+            method,
+            rows.blocks(),
+        )?;
+        pages
+            .iter()
+            .try_for_each(|path| write_text(path, &page.html))?;
     }
-    found.warnings.iter().for_each(|warning| warn(&format!("{name}: {warning}")));
-    say(&format!("{name}: {} clusters; {} after {} rounds", record["clusters"], found.stopped, found.rounds));
+    found
+        .warnings
+        .iter()
+        .for_each(|warning| warn(&format!("{name}: {warning}")));
+    say(&format!(
+        "{name}: {} clusters; {} after {} rounds",
+        record["clusters"], found.stopped, found.rounds
+    ));
     if args.json {
         print_json(&record)?;
     }
@@ -188,13 +264,19 @@ fn run(
 ) -> Result<(RowOutcome, f64), Failure> {
     let blocks = rows.blocks();
     let passes = PassRunner::new(blocks, &Silent);
-    let weights =
-        args.weight_source().map(|source| base_weights_of_rows(&source, &passes, compute.budget)).transpose()?;
+    let weights = args
+        .weight_source()
+        .map(|source| base_weights_of_rows(&source, &passes, compute.budget))
+        .transpose()?;
     let mut problem = RowProblem::new(blocks, args.asked_clusters()?.clusters());
-    (problem.seed, problem.budget, problem.soft) = (seeds::consensus(compute.seed), compute.budget, false);
+    (problem.seed, problem.budget, problem.soft) =
+        (seeds::consensus(compute.seed), compute.budget, false);
     problem.weights = weights.as_ref();
     problem.settings = SettingMap::parse(&args.set)?;
-    let wrong = |source| AppError::Consensus { input: args.ensemble.clone(), source };
+    let wrong = |source| AppError::Consensus {
+        input: args.ensemble.clone(),
+        source,
+    };
     problem.check(method).map_err(wrong)?;
     let size = problem.size();
     let of_report = if shown.is_some() {
@@ -202,8 +284,15 @@ fn run(
     } else {
         0
     };
-    let needed = method.row_bytes(&problem.settings, &size).unwrap_or(u64::MAX).saturating_add(of_report);
-    compute.budget.check(&args.method, needed, "raise --max-memory or leave the report out")?;
+    let needed = method
+        .row_bytes(&problem.settings, &size)
+        .unwrap_or(u64::MAX)
+        .saturating_add(of_report);
+    compute.budget.check(
+        &args.method,
+        needed,
+        "raise --max-memory or leave the report out",
+    )?;
     if !args.stream {
         rows.hold(room(needed, compute.budget, rows));
     }
@@ -211,13 +300,24 @@ fn run(
         say_roles(&args.ensemble, groups.roles(), &Terminal);
     }
     let here = args.ensemble.display();
-    say(&format!("{here}: {} label rows are read in {} groups", blocks.rows(), blocks.groups()));
+    say(&format!(
+        "{here}: {} label rows are read in {} groups",
+        blocks.rows(),
+        blocks.groups()
+    ));
     let progress = Progress::new(args.method.clone());
     let mut total = 0.0;
-    let found = consense_rows_with_confidence(method, &problem, &progress, shown, &mut |first, block, confidence| {
-        total += confidence.iter().sum::<f64>();
-        debug_span!("write").in_scope(|| push(first, &block.labels, &[&block.certainty, &confidence]))
-    });
+    let found = consense_rows_with_confidence(
+        method,
+        &problem,
+        &progress,
+        shown,
+        &mut |first, block, confidence| {
+            total += confidence.iter().sum::<f64>();
+            debug_span!("write")
+                .in_scope(|| push(first, &block.labels, &[&block.certainty, &confidence]))
+        },
+    );
     Ok((found.map_err(wrong)?, total / blocks.rows().max(1) as f64))
 }
 
@@ -226,6 +326,9 @@ const MOST_HELD: u64 = 1 << 30;
 
 /// Half of what the budget leaves beside the method and the readers.
 fn room(needed: u64, budget: MemoryBudget, rows: &RowSource) -> u64 {
-    let left = budget.bytes().saturating_sub(needed).saturating_sub(rows.transient());
+    let left = budget
+        .bytes()
+        .saturating_sub(needed)
+        .saturating_sub(rows.transient());
     (left / 2).min(MOST_HELD)
 }

@@ -6,8 +6,8 @@ use partita::{Clusters, Problem, SettingMap};
 use partita_select::{Choice, ChooseSettings, EnsembleChoiceSettings};
 
 use partita_app::{
-    FileKind, InputTable, SavedChoice, Stopwatch, choice_table, choose_of_ensemble, choose_of_table, methods,
-    read_ensemble, seeds, write_json,
+    FileKind, InputTable, SavedChoice, Stopwatch, choice_table, choose_of_ensemble,
+    choose_of_table, methods, read_ensemble, seeds, write_json,
 };
 
 use crate::args::{ChooseArgs, Source};
@@ -33,7 +33,11 @@ pub(crate) fn choose_k(args: &ChooseArgs) -> Result<(), Failure> {
     if args.json {
         print_json(&record)?;
     } else {
-        print(&format!("{}\n{}\n", choice_table(&record.choice).render(), record.choice.reason))?;
+        print(&format!(
+            "{}\n{}\n",
+            choice_table(&record.choice).render(),
+            record.choice.reason
+        ))?;
     }
     unless_interrupted(|| "some numbers of clusters or references are missing".into())
 }
@@ -45,7 +49,9 @@ fn source(args: &ChooseArgs, compute: &Compute) -> Result<Source, Failure> {
     match FileKind::of(file, &read)? {
         FileKind::Ensemble(..) => Ok(Source::Ensemble),
         // A table with gaps would be refused.
-        FileKind::Either(loaded, _) if loaded.ensemble.missing() > 0 && read.impute.is_none() => Ok(Source::Ensemble),
+        FileKind::Either(loaded, _) if loaded.ensemble.missing() > 0 && read.impute.is_none() => {
+            Ok(Source::Ensemble)
+        }
         FileKind::Either(..) => {
             let here = file.display();
             say(&format!(
@@ -61,24 +67,66 @@ fn of_table(args: &ChooseArgs, compute: &Compute) -> Result<Choice, Failure> {
     let settings = table_settings(args)?;
     let (file, range) = (&args.table.table, args.clusters.clone());
     let table = InputTable::read(&args.table.input(), compute.budget, compute.seed, &Terminal)?;
-    let scaled = settings.scale.parse().ok().and_then(|scale| table.scale_warning(scale));
-    scaled.iter().for_each(|warning| warn(&format!("{}: {warning}", file.display())));
-    Ok(choose_of_table(&table, range, &settings, compute.seed, compute.budget, file, &Terminal)?)
+    let scaled = settings
+        .scale
+        .parse()
+        .ok()
+        .and_then(|scale| table.scale_warning(scale));
+    scaled
+        .iter()
+        .for_each(|warning| warn(&format!("{}: {warning}", file.display())));
+    Ok(choose_of_table(
+        &table,
+        range,
+        &settings,
+        compute.seed,
+        compute.budget,
+        file,
+        &Terminal,
+    )?)
 }
 
 /// The settings that --set and the flags of base clusterings name. The choice makes its own base clusterings, with the K
 /// that is looked at, of the principal components.
 fn table_settings(args: &ChooseArgs) -> Result<ChooseSettings, Failure> {
-    let wrong = |error| Failure::input(format!("--set: {error}; this is a table, --kind ensemble has other settings"));
+    let wrong = |error| {
+        Failure::input(format!(
+            "--set: {error}; this is a table, --kind ensemble has other settings"
+        ))
+    };
     let mut settings: ChooseSettings = SettingMap::parse(&args.set)?.apply().map_err(wrong)?;
     let recipe = &args.recipe;
     let refused = [
-        ("--base-k", recipe.base_k.is_some(), "base clusterings have the number of clusters that is looked at, see -k"),
-        ("--features", recipe.features.is_some(), "principal components are clustered, not columns"),
-        ("--projection", recipe.projection.is_some(), "principal components are clustered, not projections"),
-        ("--replacement", recipe.replacement, "objects are drawn without replacement; take --subsample"),
-        ("--preset", recipe.preset.is_some(), "give its --base, --subsample and --scale"),
-        ("--recipe", recipe.recipe.is_some(), "give its --base, --subsample and --scale"),
+        (
+            "--base-k",
+            recipe.base_k.is_some(),
+            "base clusterings have the number of clusters that is looked at, see -k",
+        ),
+        (
+            "--features",
+            recipe.features.is_some(),
+            "principal components are clustered, not columns",
+        ),
+        (
+            "--projection",
+            recipe.projection.is_some(),
+            "principal components are clustered, not projections",
+        ),
+        (
+            "--replacement",
+            recipe.replacement,
+            "objects are drawn without replacement; take --subsample",
+        ),
+        (
+            "--preset",
+            recipe.preset.is_some(),
+            "give its --base, --subsample and --scale",
+        ),
+        (
+            "--recipe",
+            recipe.recipe.is_some(),
+            "give its --base, --subsample and --scale",
+        ),
     ];
     if let Some((flag, _, why)) = refused.iter().find(|(_, given, _)| *given) {
         return Err(Failure::input(format!("{flag} is not for choose-k: {why}")));
@@ -87,15 +135,23 @@ fn table_settings(args: &ChooseArgs) -> Result<ChooseSettings, Failure> {
         None => {}
         Some([base]) => {
             settings.base = base.kind.name().into();
-            settings.runs = u32::try_from(base.runs).ok().and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MAX);
+            settings.runs = u32::try_from(base.runs)
+                .ok()
+                .and_then(NonZeroU32::new)
+                .unwrap_or(NonZeroU32::MAX);
         }
         Some(several) => {
-            let reason = format!("--base names {} kinds; choose-k takes one, such as kmeans:100", several.len());
+            let reason = format!(
+                "--base names {} kinds; choose-k takes one, such as kmeans:100",
+                several.len()
+            );
             return Err(Failure::input(reason));
         }
     }
     settings.subsample = recipe.subsample.unwrap_or(settings.subsample);
-    settings.scale = recipe.scale.map_or(settings.scale, |scale| scale.to_string());
+    settings.scale = recipe
+        .scale
+        .map_or(settings.scale, |scale| scale.to_string());
     Ok(settings)
 }
 
@@ -105,11 +161,26 @@ fn of_ensemble(args: &ChooseArgs, compute: &Compute) -> Result<Choice, Failure> 
         let reason = "is an ensemble, whose base clusterings are made; leave out --base, --scale and the like";
         return Err(Failure::input(format!("{}: {reason}", file.display())));
     }
-    let wrong = |error| Failure::input(format!("--set: {error}; this is an ensemble, --kind table has other settings"));
+    let wrong = |error| {
+        Failure::input(format!(
+            "--set: {error}; this is an ensemble, --kind table has other settings"
+        ))
+    };
     let settings: EnsembleChoiceSettings = SettingMap::parse(&args.set)?.apply().map_err(wrong)?;
     let method = methods::find(&args.method)?;
-    let loaded = read_ensemble(file, &args.table.read.read.options(compute.budget), &Terminal)?;
+    let loaded = read_ensemble(
+        file,
+        &args.table.read.read.options(compute.budget),
+        &Terminal,
+    )?;
     let mut problem = Problem::new(&loaded.ensemble, Clusters::Exactly(*args.clusters.start()));
     (problem.seed, problem.budget) = (seeds::choice(compute.seed), compute.budget);
-    Ok(choose_of_ensemble(method, &problem, args.clusters.clone(), &settings, file, &Terminal)?)
+    Ok(choose_of_ensemble(
+        method,
+        &problem,
+        args.clusters.clone(),
+        &settings,
+        file,
+        &Terminal,
+    )?)
 }

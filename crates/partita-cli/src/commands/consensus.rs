@@ -3,8 +3,9 @@
 use partita::files::LabelFormat;
 use partita::{MemoryBudget, Outcome, SettingMap};
 use partita_app::{
-    AppError, Experiment, Input, MethodChoice, MethodRecord, ModelOutput, ObjectWeightSource, Outputs, ReadOptions,
-    RelationsOutput, RunRecord, SimilarityOutput, TableInput, TextTable, methods,
+    AppError, Experiment, Input, MethodChoice, MethodRecord, ModelOutput, ObjectWeightSource,
+    Outputs, ReadOptions, RelationsOutput, RunRecord, SimilarityOutput, TableInput, TextTable,
+    methods,
 };
 use serde_json::Value;
 
@@ -12,7 +13,9 @@ use super::by_blocks;
 use crate::args::ConsensusArgs;
 use crate::compute::Compute;
 use crate::failure::Failure;
-use crate::output::{check_outputs, check_outputs_beside, is_folder, may_fill, print, print_labels, say};
+use crate::output::{
+    check_outputs, check_outputs_beside, is_folder, may_fill, print, print_labels, say,
+};
 use crate::streams::is_stream;
 use crate::terminal::{Terminal, unless_interrupted};
 
@@ -35,16 +38,27 @@ pub(crate) fn consensus(args: &ConsensusArgs) -> Result<(), Failure> {
     if args.json {
         print(&finished.record.to_json()?)?;
     } else if args.output.as_deref().is_none_or(is_stream) {
-        let numbers = [("certainty", &outcome.certainty[..]), ("confidence", &finished.confidences[0][..])];
+        let numbers = [
+            ("certainty", &outcome.certainty[..]),
+            ("confidence", &finished.confidences[0][..]),
+        ];
         let (names, classes) = (finished.ensemble.object_names(), outcome.object_classes());
-        print_labels(names, (&outcome.partition, classes.as_deref()), &numbers, args.read.read.file.format)?;
+        print_labels(
+            names,
+            (&outcome.partition, classes.as_deref()),
+            &numbers,
+            args.read.read.file.format,
+        )?;
     }
     unless_interrupted(|| "what was written is the best so far".into())
 }
 
 /// The experiment that the flags describe.
 fn experiment(args: &ConsensusArgs) -> Result<Experiment, AppError> {
-    let choice = MethodChoice { name: args.method.clone(), settings: SettingMap::parse(&args.set)? };
+    let choice = MethodChoice {
+        name: args.method.clone(),
+        settings: SettingMap::parse(&args.set)?,
+    };
     let features = args.features.as_ref().map(|file| TableInput {
         file: file.clone(),
         read: features_options(args),
@@ -55,8 +69,18 @@ fn experiment(args: &ConsensusArgs) -> Result<Experiment, AppError> {
     if let Some(ObjectWeightSource::Column(column)) = &object_weights {
         read.skip.push(column.clone());
     }
-    let input = Input::Ensemble { file: args.ensemble.clone(), more: args.more.clone(), read, features };
-    let mut experiment = Experiment::new(input, args.asked_clusters()?, vec![choice], args.compute.seed.unwrap_or(0));
+    let input = Input::Ensemble {
+        file: args.ensemble.clone(),
+        more: args.more.clone(),
+        read,
+        features,
+    };
+    let mut experiment = Experiment::new(
+        input,
+        args.asked_clusters()?,
+        vec![choice],
+        args.compute.seed.unwrap_or(0),
+    );
     experiment.base_weights = args.weight_source();
     experiment.object_weights = object_weights;
     experiment.max_memory = args.compute.max_memory.map(partita::MemoryBudget::bytes);
@@ -76,7 +100,10 @@ fn features_options(args: &ConsensusArgs) -> ReadOptions {
 /// Refuses places that cannot be written to before anything is read.
 fn check_places(args: &ConsensusArgs, experiment: &Experiment) -> Result<(), Failure> {
     let inputs = experiment.input_files();
-    let labels = args.output.as_ref().filter(|path| !is_folder(path) && !is_stream(path));
+    let labels = args
+        .output
+        .as_ref()
+        .filter(|path| !is_folder(path) && !is_stream(path));
     let outputs = [
         labels,
         args.report.as_ref(),
@@ -90,7 +117,12 @@ fn check_places(args: &ConsensusArgs, experiment: &Experiment) -> Result<(), Fai
     let outputs = outputs.into_iter().flatten();
     if let Some(folder) = args.output.as_deref().filter(|path| is_folder(path)) {
         may_fill(folder, args.force)?;
-        return check_outputs_beside((folder, experiment.folder_files()), outputs, &inputs, args.force);
+        return check_outputs_beside(
+            (folder, experiment.folder_files()),
+            outputs,
+            &inputs,
+            args.force,
+        );
     }
     check_outputs(outputs, &inputs, args.force)?;
     labels.map(|path| LabelFormat::of(path)).transpose()?;
@@ -100,21 +132,36 @@ fn check_places(args: &ConsensusArgs, experiment: &Experiment) -> Result<(), Fai
 fn outputs(args: &ConsensusArgs) -> Outputs {
     let threshold = args.threshold;
     let predict_with = args.predict_with.map(|how| how.to_string());
-    let (folder, labels) = args
-        .output
-        .clone()
-        .filter(|path| !is_stream(path))
-        .map_or((None, None), |path| if is_folder(&path) { (Some(path), None) } else { (None, Some(path)) });
+    let (folder, labels) =
+        args.output
+            .clone()
+            .filter(|path| !is_stream(path))
+            .map_or((None, None), |path| {
+                if is_folder(&path) {
+                    (Some(path), None)
+                } else {
+                    (None, Some(path))
+                }
+            });
     Outputs {
         report: folder.is_some() && !args.no_report,
         report_file: args.report.clone(),
         folder,
         labels,
         soft: args.soft.clone(),
-        relations: args.relations.clone().map(|file| RelationsOutput { file, threshold }),
-        model: args.model.clone().map(|file| ModelOutput { file, predict_with }),
+        relations: args
+            .relations
+            .clone()
+            .map(|file| RelationsOutput { file, threshold }),
+        model: args
+            .model
+            .clone()
+            .map(|file| ModelOutput { file, predict_with }),
         draws: args.draws.clone(),
-        similarity: args.similarity.clone().map(|file| SimilarityOutput { file, least: args.least_similarity }),
+        similarity: args.similarity.clone().map(|file| SimilarityOutput {
+            file,
+            least: args.least_similarity,
+        }),
         tree: args.tree.clone(),
         resume: false,
     }
@@ -122,18 +169,40 @@ fn outputs(args: &ConsensusArgs) -> Outputs {
 
 /// What was found: sizes of the clusters, how it ended, how it compares with the truth.
 fn found_in_one_line(record: &RunRecord) -> String {
-    record.methods.first().map_or_else(String::new, MethodRecord::one_line)
+    record
+        .methods
+        .first()
+        .map_or_else(String::new, MethodRecord::one_line)
 }
 
 /// What a choice among methods looked at, for people.
 fn say_table(outcome: &Outcome) {
-    let Some(table) = outcome.details.get("table").and_then(Value::as_array) else { return };
-    let mut shown = TextTable::new(["method", "ari with others", "anmi", "mean ari", "clusters", "refused because"]);
+    let Some(table) = outcome.details.get("table").and_then(Value::as_array) else {
+        return;
+    };
+    let mut shown = TextTable::new([
+        "method",
+        "ari with others",
+        "anmi",
+        "mean ari",
+        "clusters",
+        "refused because",
+    ]);
     for entry in table {
-        let (found, refused) = (&entry["verdict"]["found"], &entry["verdict"]["refused"]["reason"]);
-        let number = |value: &Value| value.as_f64().map_or_else(String::new, |value| format!("{value:.4}"));
-        let [anmi, ari, clusters] = ["anmi", "ari", "live_clusters"].map(|name| &found["agreement"][name]);
-        let clusters = clusters.as_u64().map_or_else(String::new, |clusters| clusters.to_string());
+        let (found, refused) = (
+            &entry["verdict"]["found"],
+            &entry["verdict"]["refused"]["reason"],
+        );
+        let number = |value: &Value| {
+            value
+                .as_f64()
+                .map_or_else(String::new, |value| format!("{value:.4}"))
+        };
+        let [anmi, ari, clusters] =
+            ["anmi", "ari", "live_clusters"].map(|name| &found["agreement"][name]);
+        let clusters = clusters
+            .as_u64()
+            .map_or_else(String::new, |clusters| clusters.to_string());
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         shown.row([
             text(&entry["method"]),
@@ -144,5 +213,9 @@ fn say_table(outcome: &Outcome) {
             text(refused),
         ]);
     }
-    say(&format!("{}chosen: {}", shown.render(), outcome.details["chosen"].as_str().unwrap_or_default()));
+    say(&format!(
+        "{}chosen: {}",
+        shown.render(),
+        outcome.details["chosen"].as_str().unwrap_or_default()
+    ));
 }

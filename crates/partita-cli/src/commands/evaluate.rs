@@ -7,8 +7,8 @@ use partita::metrics::jensen_shannon;
 use serde_json::{Map, Value, json};
 
 use partita_app::{
-    EvaluationInput, Stage, SupportInput, TextTable, default_budget, file_and_column, match_soft, model_json,
-    read_ensemble,
+    EvaluationInput, Stage, SupportInput, TextTable, default_budget, file_and_column, match_soft,
+    model_json, read_ensemble,
 };
 
 use super::parts::next;
@@ -22,22 +22,42 @@ pub(crate) fn evaluate(args: &EvaluateArgs) -> Result<(), Failure> {
         return perplexity(args, model, rows);
     }
     // The flags ask for labels where there is no model.
-    let Some(labels) = &args.labels else { return Ok(()) };
+    let Some(labels) = &args.labels else {
+        return Ok(());
+    };
     let weights = [args.base_weights.as_ref(), args.object_weights.as_ref()];
-    let inputs = [&[Some(labels), args.truth.as_ref(), args.ensemble.as_ref()][..], &weights].concat();
-    let inputs: Vec<PathBuf> = inputs.into_iter().flatten().map(|input| file_and_column(input).0).collect();
-    check_outputs(&args.confidence, &inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>(), args.force)?;
+    let inputs = [
+        &[Some(labels), args.truth.as_ref(), args.ensemble.as_ref()][..],
+        &weights,
+    ]
+    .concat();
+    let inputs: Vec<PathBuf> = inputs
+        .into_iter()
+        .flatten()
+        .map(|input| file_and_column(input).0)
+        .collect();
+    check_outputs(
+        &args.confidence,
+        &inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>(),
+        args.force,
+    )?;
     let mut found = match &args.truth {
         None => Map::new(),
         Some(truth) => match scores(args, labels, truth)? {
             Stage::Done(scores) => scores,
-            Stage::Waiting(waiting) => return next(&waiting, &file_and_column(labels).0, args.json),
+            Stage::Waiting(waiting) => {
+                return next(&waiting, &file_and_column(labels).0, args.json);
+            }
         },
     };
     if let Some(ensemble) = &args.ensemble {
         found.extend(support(args, labels, ensemble)?);
     }
-    if args.json { output::print_json(&found) } else { output::print(&as_text(&found)) }
+    if args.json {
+        output::print_json(&found)
+    } else {
+        output::print(&as_text(&found))
+    }
 }
 
 /// How well a model predicts label rows that it has not seen.
@@ -47,7 +67,11 @@ fn perplexity(args: &EvaluateArgs, model: &Path, rows: &Path) -> Result<(), Fail
     let found = partita::mixture::held_out(&saved, &loaded.ensemble)
         .map_err(|error| Failure::input(format!("{}: {error}", model.display())))?;
     if found.unread > 0 {
-        say(&format!("{}: {} labels are new to the model and do not count", rows.display(), found.unread));
+        say(&format!(
+            "{}: {} labels are new to the model and do not count",
+            rows.display(),
+            found.unread
+        ));
     }
     if args.json {
         return output::print_json(&json!({
@@ -58,13 +82,25 @@ fn perplexity(args: &EvaluateArgs, model: &Path, rows: &Path) -> Result<(), Fail
         }));
     }
     let at_most = if found.upper_bound { "at most " } else { "" };
-    output::print(&format!("perplexity {at_most}{:.4} over {} labels\n", found.perplexity, found.labels))
+    output::print(&format!(
+        "perplexity {at_most}{:.4} over {} labels\n",
+        found.perplexity, found.labels
+    ))
 }
 
 /// The external indices by name.
-fn scores(args: &EvaluateArgs, labels: &Path, truth: &Path) -> Result<Stage<Map<String, Value>>, Failure> {
+fn scores(
+    args: &EvaluateArgs,
+    labels: &Path,
+    truth: &Path,
+) -> Result<Stage<Map<String, Value>>, Failure> {
     let read = args.read.options(default_budget());
-    let input = EvaluationInput { labels: labels.into(), truth: truth.into(), common: args.common, read };
+    let input = EvaluationInput {
+        labels: labels.into(),
+        truth: truth.into(),
+        common: args.common,
+        read,
+    };
     let found = match &args.tasks {
         None => input.scores(&Terminal)?,
         Some(folder) => match input.scores_by_tasks(folder, &Terminal)? {
@@ -81,7 +117,11 @@ fn scores(args: &EvaluateArgs, labels: &Path, truth: &Path) -> Result<Stage<Map<
 }
 
 /// How far an ensemble agrees with the labels, by name; the confidence of each goes to its file.
-fn support(args: &EvaluateArgs, labels: &Path, ensemble: &Path) -> Result<Map<String, Value>, Failure> {
+fn support(
+    args: &EvaluateArgs,
+    labels: &Path,
+    ensemble: &Path,
+) -> Result<Map<String, Value>, Failure> {
     let input = SupportInput {
         labels: labels.to_owned(),
         ensemble: ensemble.to_owned(),
@@ -93,7 +133,11 @@ fn support(args: &EvaluateArgs, labels: &Path, ensemble: &Path) -> Result<Map<St
     let support = input.support(&Terminal)?;
     if let Some(path) = &args.confidence {
         support.write(path)?;
-        say(&format!("{} has the confidence of {} labels", path.display(), support.labels.len()));
+        say(&format!(
+            "{} has the confidence of {} labels",
+            path.display(),
+            support.labels.len()
+        ));
     }
     let facts = [
         ("anmi", json!(support.anmi)),
@@ -101,11 +145,16 @@ fn support(args: &EvaluateArgs, labels: &Path, ensemble: &Path) -> Result<Map<St
         ("objects", json!(support.labels.len())),
         ("base_clusterings", json!(support.base_clusterings)),
     ];
-    Ok(facts.map(|(name, fact)| (name.to_owned(), fact)).into_iter().collect())
+    Ok(facts
+        .map(|(name, fact)| (name.to_owned(), fact))
+        .into_iter()
+        .collect())
 }
 
 fn soft_score(args: &EvaluateArgs) -> Result<Option<f64>, Failure> {
-    let Some((soft, truth)) = args.soft.as_ref().zip(args.soft_truth.as_ref()) else { return Ok(None) };
+    let Some((soft, truth)) = args.soft.as_ref().zip(args.soft_truth.as_ref()) else {
+        return Ok(None);
+    };
     let (found, expected) = (files::read_soft(soft)?, files::read_soft(truth)?);
     let (found, expected) = match_soft((soft, found), (truth, expected), args.common)?;
     Ok(Some(jensen_shannon(&found, &expected)?))
@@ -116,7 +165,9 @@ fn as_text(found: &Map<String, Value>) -> String {
     for (name, score) in found.iter().filter(|(_, score)| !score.is_null()) {
         match score.as_object() {
             None => table.row([name.clone(), rounded(score)]),
-            Some(parts) => parts.iter().for_each(|(part, score)| table.row([format!("{name} {part}"), rounded(score)])),
+            Some(parts) => parts
+                .iter()
+                .for_each(|(part, score)| table.row([format!("{name} {part}"), rounded(score)])),
         }
     }
     table.render()

@@ -7,7 +7,10 @@ use partita::generate::{Durable, Recipe};
 use partita::{Clusters, Seed};
 use serde_json::json;
 
-use partita_app::{InputTable, Observer, ReadOptions, Stopwatch, VERSION, default_budget, make_ensemble, merge_files};
+use partita_app::{
+    InputTable, Observer, ReadOptions, Stopwatch, VERSION, default_budget, make_ensemble,
+    merge_files,
+};
 
 use crate::args::{GenerateArgs, MergeArgs, recipe};
 use crate::compute::Compute;
@@ -16,7 +19,9 @@ use crate::output::{check_outputs, print_json, say};
 use crate::terminal::{Terminal, unless_interrupted};
 
 pub(crate) fn generate(args: &GenerateArgs) -> Result<(), Failure> {
-    let clusters = args.clusters.map(|clusters| Clusters::Exactly(clusters.get()));
+    let clusters = args
+        .clusters
+        .map(|clusters| Clusters::Exactly(clusters.get()));
     let mut compute = Compute::start(&args.compute)?;
     let (recipe, seed) = recipe(&args.recipe, clusters)?;
     if let (None, Some(seed)) = (args.compute.seed, seed) {
@@ -25,14 +30,28 @@ pub(crate) fn generate(args: &GenerateArgs) -> Result<(), Failure> {
     if args.resume && args.part.is_none() && args.output.exists() {
         return nothing_left(args, &recipe, seed);
     }
-    check_outputs([&args.output], &[&args.table.table], args.force || args.resume)?;
+    check_outputs(
+        [&args.output],
+        &[&args.table.table],
+        args.force || args.resume,
+    )?;
     let durable = part_file(args)?;
     let table = InputTable::read(&args.table.input(), compute.budget, compute.seed, &Terminal)?;
-    for warning in [table.label_warning(), table.scale_warning(recipe.scale)].into_iter().flatten() {
+    for warning in [table.label_warning(), table.scale_warning(recipe.scale)]
+        .into_iter()
+        .flatten()
+    {
         Terminal.warn(&format!("{}: {warning}", args.table.table.display()));
     }
     let stopwatch = Stopwatch::start();
-    let made = make_ensemble(&table, &recipe, compute.seed, Some(&durable), compute.budget, &Terminal)?;
+    let made = make_ensemble(
+        &table,
+        &recipe,
+        compute.seed,
+        Some(&durable),
+        compute.budget,
+        &Terminal,
+    )?;
     let (finished, asked, path) = (made.finished, made.asked, args.output.display());
     let part = durable.path.display();
     unless_interrupted(|| {
@@ -42,10 +61,18 @@ pub(crate) fn generate(args: &GenerateArgs) -> Result<(), Failure> {
     })?;
     if args.part.is_none() {
         files::write_ensemble(&args.output, &made.ensemble, table.label())?;
-        std::fs::remove_file(&durable.path).map_err(|error| Failure::io(&durable.path, "be removed", error))?;
+        std::fs::remove_file(&durable.path)
+            .map_err(|error| Failure::io(&durable.path, "be removed", error))?;
     }
-    let resumed = if made.resumed > 0 { format!(", {} of them from before", made.resumed) } else { String::new() };
-    say(&format!("{finished} base clusterings of {} objects are in {path}{resumed}", made.ensemble.objects()));
+    let resumed = if made.resumed > 0 {
+        format!(", {} of them from before", made.resumed)
+    } else {
+        String::new()
+    };
+    say(&format!(
+        "{finished} base clusterings of {} objects are in {path}{resumed}",
+        made.ensemble.objects()
+    ));
     if args.json {
         print_json(&json!({
             "n": made.ensemble.objects(),
@@ -62,13 +89,19 @@ pub(crate) fn generate(args: &GenerateArgs) -> Result<(), Failure> {
 
 /// The file that keeps finished base clusterings, made way for where the flags say so.
 fn part_file(args: &GenerateArgs) -> Result<Durable, Failure> {
-    let path = if args.part.is_some() { args.output.clone() } else { beside(&args.output) };
+    let path = if args.part.is_some() {
+        args.output.clone()
+    } else {
+        beside(&args.output)
+    };
     let here = path.display();
     if path.exists() && args.force {
         std::fs::remove_file(&path).map_err(|error| Failure::io(&path, "be removed", error))?;
     } else if path.exists() && !args.resume {
         let kept = "holds what a run that was cut short has finished";
-        return Err(Failure::input(format!("{here}: {kept}; go on with --resume, or start again with --force")));
+        return Err(Failure::input(format!(
+            "{here}: {kept}; go on with --resume, or start again with --force"
+        )));
     }
     let mut durable = Durable::new(&path);
     // A run that was killed before it made the file starts like any other.
@@ -85,11 +118,21 @@ fn beside(output: &Path) -> PathBuf {
 
 /// `--resume` of a run that was finished: the ensemble must be the one that was asked for.
 fn nothing_left(args: &GenerateArgs, recipe: &Recipe, seed: Option<Seed>) -> Result<(), Failure> {
-    let loaded = files::read_ensemble(&args.output, &ReadOptions::default().within(default_budget()))?;
+    let loaded = files::read_ensemble(
+        &args.output,
+        &ReadOptions::default().within(default_budget()),
+    )?;
     let path = args.output.display();
-    let seed = args.compute.seed.map(Seed::new).or(seed).unwrap_or(Seed::new(0));
+    let seed = args
+        .compute
+        .seed
+        .map(Seed::new)
+        .or(seed)
+        .unwrap_or(Seed::new(0));
     if loaded.ensemble.recipe() != Some(recipe.to_json(seed).as_str()) {
-        return Err(Failure::input(format!("{path}: is an ensemble of another recipe or seed; name another file")));
+        return Err(Failure::input(format!(
+            "{path}: is an ensemble of another recipe or seed; name another file"
+        )));
     }
     // Killed between writing the ensemble and removing the part file.
     let part = beside(&args.output);
@@ -105,10 +148,16 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Failure> {
     check_outputs([&args.output], &inputs, args.force)?;
     let merged = merge_files(&inputs, &args.read.options(default_budget()), &Terminal)?;
     files::write_ensemble(&args.output, &merged.ensemble, merged.truth.as_ref())?;
-    say(&format!("{} are in {}", merged.sentence(), args.output.display()));
+    say(&format!(
+        "{} are in {}",
+        merged.sentence(),
+        args.output.display()
+    ));
     if args.json {
         let (objects, made) = (merged.ensemble.objects(), merged.ensemble.bases().len());
-        print_json(&json!({ "n": objects, "base_clusterings": made, "asked": merged.asked, "version": VERSION }))?;
+        print_json(
+            &json!({ "n": objects, "base_clusterings": made, "asked": merged.asked, "version": VERSION }),
+        )?;
     }
     Ok(())
 }

@@ -23,14 +23,19 @@ pub(crate) fn man(args: &ManArgs) -> Result<(), Failure> {
     }
     let command = match &args.command {
         None => &all,
-        Some(name) => all.find_subcommand(name).ok_or_else(|| unknown(&all, name))?,
+        Some(name) => all
+            .find_subcommand(name)
+            .ok_or_else(|| unknown(&all, name))?,
     };
     output::print(&String::from_utf8_lossy(&page(command)?))
 }
 
 fn unknown(all: &Command, name: &str) -> Failure {
     let known: Vec<&str> = all.get_subcommands().map(Command::get_name).collect();
-    Failure::input(format!("'{name}' is not a command; there are {}", known.join(", ")))
+    Failure::input(format!(
+        "'{name}' is not a command; there are {}",
+        known.join(", ")
+    ))
 }
 
 /// A page for the program and one for every command, called as `man` looks for them.
@@ -38,11 +43,22 @@ fn write_pages(all: &Command, folder: &Path, force: bool) -> Result<(), Failure>
     std::fs::create_dir_all(folder).map_err(|error| Failure::io(folder, "be made", error))?;
     let file = |command: &Command| folder.join(format!("{}.1", command_name(command)));
     let commands: Vec<&Command> = std::iter::once(all).chain(all.get_subcommands()).collect();
-    check_outputs(&commands.iter().map(|command| file(command)).collect::<Vec<_>>(), &[], force)?;
+    check_outputs(
+        &commands
+            .iter()
+            .map(|command| file(command))
+            .collect::<Vec<_>>(),
+        &[],
+        force,
+    )?;
     for command in &commands {
         partita::files::write_whole(&file(command), |out| render(command, out))?;
     }
-    say(&format!("{} pages are in {}", commands.len(), folder.display()));
+    say(&format!(
+        "{} pages are in {}",
+        commands.len(),
+        folder.display()
+    ));
     Ok(())
 }
 
@@ -55,10 +71,15 @@ fn page(command: &Command) -> Result<Vec<u8>, Failure> {
 fn render(command: &Command, out: &mut dyn std::io::Write) -> std::io::Result<()> {
     let title = command_name(command);
     let mut out = out;
-    clap_mangen::Man::new(command.clone()).title(title).render(&mut out)
+    clap_mangen::Man::new(command.clone())
+        .title(title)
+        .render(&mut out)
 }
 
 /// `partita` or `partita-run`.
 fn command_name(command: &Command) -> String {
-    command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned()
+    command
+        .get_display_name()
+        .unwrap_or_else(|| command.get_name())
+        .to_owned()
 }

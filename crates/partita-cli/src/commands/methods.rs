@@ -20,7 +20,9 @@ pub(crate) fn methods(args: &MethodsArgs) -> Result<(), Failure> {
         (Some(method), false) => output::print(&explain(method)),
         (None, true) => {
             let methods: Vec<_> = registry::all().map(describe).collect();
-            output::print_json(&json!({ "methods": methods, "known_as": names_as_json(KNOWN_AS.iter()) }))
+            output::print_json(
+                &json!({ "methods": methods, "known_as": names_as_json(KNOWN_AS.iter()) }),
+            )
         }
         (None, false) => output::print(&list()),
     }
@@ -30,24 +32,36 @@ pub(crate) fn methods(args: &MethodsArgs) -> Result<(), Failure> {
 fn search(text: &str, json: bool) -> Result<(), Failure> {
     let (known, found) = registry::search(text);
     if known.is_empty() && found.is_empty() {
-        let message = format!("no method is known as '{text}', nor speaks of it; `partita methods` lists them all");
+        let message = format!(
+            "no method is known as '{text}', nor speaks of it; `partita methods` lists them all"
+        );
         return Err(AppError::request(message).into());
     }
     if json {
         let known = names_as_json(known.into_iter());
         let names = found.iter().map(|info| info.name);
-        return output::print_json(&json!({ "known_as": known, "methods": names.collect::<Vec<_>>() }));
+        return output::print_json(
+            &json!({ "known_as": known, "methods": names.collect::<Vec<_>>() }),
+        );
     }
     let known = known.iter().map(|known| {
-        let methods = if known.methods.is_empty() { "–".to_owned() } else { known.methods.join(", ") };
+        let methods = if known.methods.is_empty() {
+            "–".to_owned()
+        } else {
+            known.methods.join(", ")
+        };
         format!("{}: {methods} ({})\n", known.term, known.note)
     });
-    let found = found.iter().map(|info| format!("{}: {}\n", info.name, info.summary));
+    let found = found
+        .iter()
+        .map(|info| format!("{}: {}\n", info.name, info.summary));
     output::print(&known.chain(found).collect::<String>())
 }
 
 fn names_as_json<'a>(known: impl Iterator<Item = &'a KnownAs>) -> Vec<serde_json::Value> {
-    known.map(|k| json!({ "term": k.term, "methods": k.methods, "note": k.note })).collect()
+    known
+        .map(|k| json!({ "term": k.term, "methods": k.methods, "note": k.note }))
+        .collect()
 }
 
 fn list() -> String {
@@ -55,21 +69,39 @@ fn list() -> String {
     for info in registry::all().map(Consensus::info) {
         let (yes, can) = (|yes: bool| if yes { "yes" } else { "–" }, info.capabilities);
         let missing = yes(can.missing != MissingLabels::Refused);
-        table.row([info.name, yes(can.soft), yes(can.auto_clusters), missing, info.time]);
+        table.row([
+            info.name,
+            yes(can.soft),
+            yes(can.auto_clusters),
+            missing,
+            info.time,
+        ]);
     }
-    format!("{}\n`partita methods METHOD` explains one and lists its settings.\n", table.render())
+    format!(
+        "{}\n`partita methods METHOD` explains one and lists its settings.\n",
+        table.render()
+    )
 }
 
 fn explain(method: &dyn Consensus) -> String {
     let (info, defaults) = (method.info(), method.default_settings());
     let mut text = format!("{}: {}\n{}\n\n", info.name, info.summary, info.reference);
-    for (what, is) in [("certainty", info.certainty), ("time", info.time), ("memory", info.memory)] {
+    for (what, is) in [
+        ("certainty", info.certainty),
+        ("time", info.time),
+        ("memory", info.memory),
+    ] {
         text += &format!("{what}: {is}\n");
     }
     if info.capabilities.streams {
-        text.push_str("rows in blocks: yes, from files of any size and by many machines (`partita fold`)\n");
+        text.push_str(
+            "rows in blocks: yes, from files of any size and by many machines (`partita fold`)\n",
+        );
     }
-    let weights = [("base clusterings", info.capabilities.base_weights), ("objects", info.capabilities.object_weights)];
+    let weights = [
+        ("base clusterings", info.capabilities.base_weights),
+        ("objects", info.capabilities.object_weights),
+    ];
     for (of, weights) in weights {
         let taken = match weights {
             Weights::Native => "yes".to_owned(),
@@ -83,7 +115,12 @@ fn explain(method: &dyn Consensus) -> String {
     }
     for setting in method.settings() {
         let default = defaults[setting.name].to_string();
-        text += &format!("\n  --set {}={}\n      {}\n", setting.name, default.trim_matches('"'), setting.help);
+        text += &format!(
+            "\n  --set {}={}\n      {}\n",
+            setting.name,
+            default.trim_matches('"'),
+            setting.help
+        );
         text += &format!("      {}\n", setting.values);
     }
     text

@@ -12,10 +12,18 @@ use crate::terminal::{Terminal, unless_interrupted};
 pub(crate) fn modes(args: &ModesArgs) -> Result<(), Failure> {
     if let Some(folder) = &args.output {
         may_fill(folder, args.force)?;
-        check_outputs_beside((folder, &FoundModes::FILES), None, &[&args.ensemble], args.force)?;
+        check_outputs_beside(
+            (folder, &FoundModes::FILES),
+            None,
+            &[&args.ensemble],
+            args.force,
+        )?;
     }
     start_threads(args.threads)?;
-    let input = ModesInput { file: args.ensemble.clone(), read: args.read.options(MemoryBudget::default()) };
+    let input = ModesInput {
+        file: args.ensemble.clone(),
+        read: args.read.options(MemoryBudget::default()),
+    };
     let found = input.find(&Terminal)?;
     if let Some(folder) = &args.output {
         found.write(folder)?;
@@ -25,14 +33,23 @@ pub(crate) fn modes(args: &ModesArgs) -> Result<(), Failure> {
     } else {
         let mut table = TextTable::new(["mode", "share", "clusters", "base clusterings"]);
         for (at, mode) in found.modes.modes.iter().enumerate() {
-            let names: Vec<&str> = mode.members.iter().map(|&base| found.ensemble.bases()[base].name()).collect();
+            let names: Vec<&str> = mode
+                .members
+                .iter()
+                .map(|&base| found.ensemble.bases()[base].name())
+                .collect();
             let shown = if names.len() > 6 {
                 format!("{}, … ({})", names[..5].join(", "), names.len())
             } else {
                 names.join(", ")
             };
             let share = format!("{:.3}", mode.share);
-            table.row([(at + 1).to_string(), share, mode.partition.live_clusters().to_string(), shown]);
+            table.row([
+                (at + 1).to_string(),
+                share,
+                mode.partition.live_clusters().to_string(),
+                shown,
+            ]);
         }
         print(&format!("{}\n{}\n", table.render(), found.sentence()))?;
     }

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use partita::files::{Manifest, ManifestRows};
 use partita::{MemoryBudget, SettingMap, Silent};
-use partita_app::{Fold, Folded, KeptRows, PartDone, PartTask, PlanAsked, Stage, Waiting, default_budget};
+use partita_app::{
+    Fold, Folded, KeptRows, PartDone, PartTask, PlanAsked, Stage, Waiting, default_budget,
+};
 use serde_json::json;
 
 use crate::args::{FoldArgs, MachineArgs, ManifestArgs, PartsAsked, PassArgs, weight_source};
@@ -23,7 +25,9 @@ pub(crate) fn manifest(args: &ManifestArgs) -> Result<(), Failure> {
     check_outputs([&args.output], &inputs, args.force)?;
     let budget = start(&args.machine)?;
     if args.rows_a_part == 0 {
-        return Err(Failure::input("--rows-a-part is 0; a part has at least one row"));
+        return Err(Failure::input(
+            "--rows-a-part is 0; a part has at least one row",
+        ));
     }
     let folder = args.output.parent().unwrap_or(Path::new(""));
     let mut options = args.read.options(budget);
@@ -31,9 +35,19 @@ pub(crate) fn manifest(args: &ManifestArgs) -> Result<(), Failure> {
     let (manifest, notes) = Manifest::of(&args.files, folder, &options, args.rows_a_part)?;
     notes.iter().for_each(|note| say(&format!("note: {note}")));
     manifest.write(&args.output)?;
-    let Manifest { rows, bases, files, parts, .. } = &manifest;
-    let (here, bases, files, parts) = (args.output.display(), bases.len(), files.len(), parts.len());
-    say(&format!("{here}: {rows} objects × {bases} base clusterings in {files} files; parts: 0 to {}", parts - 1));
+    let Manifest {
+        rows,
+        bases,
+        files,
+        parts,
+        ..
+    } = &manifest;
+    let (here, bases, files, parts) =
+        (args.output.display(), bases.len(), files.len(), parts.len());
+    say(&format!(
+        "{here}: {rows} objects × {bases} base clusterings in {files} files; parts: 0 to {}",
+        parts - 1
+    ));
     Ok(())
 }
 
@@ -41,19 +55,43 @@ pub(crate) fn pass(args: &PassArgs) -> Result<(), Failure> {
     let budget = start(&args.machine)?;
     let last = match args.part.last {
         Some(last) => last,
-        None => ManifestRows::open(&args.manifest, budget)?.manifest().parts.len() - 1,
+        None => {
+            ManifestRows::open(&args.manifest, budget)?
+                .manifest()
+                .parts
+                .len()
+                - 1
+        }
     };
     let PartsAsked { first, .. } = args.part;
     if args.output.is_some() && first != last {
         return Err(Failure::input("-o names one file; give it with one part"));
     }
     for part in first..=last {
-        let (manifest, model, output) = (args.manifest.clone(), args.model.clone(), args.output.clone());
-        let kept = args.cache.clone().map_or(KeptRows::Nowhere, KeptRows::InFolder);
-        let task = PartTask { manifest, model, part, output, replace: args.force, budget, kept };
+        let (manifest, model, output) = (
+            args.manifest.clone(),
+            args.model.clone(),
+            args.output.clone(),
+        );
+        let kept = args
+            .cache
+            .clone()
+            .map_or(KeptRows::Nowhere, KeptRows::InFolder);
+        let task = PartTask {
+            manifest,
+            model,
+            part,
+            output,
+            replace: args.force,
+            budget,
+            kept,
+        };
         match task.run(&Terminal)? {
             PartDone::Written(path) => say(&format!("part {part}: {}", path.display())),
-            PartDone::There(path) => say(&format!("note: part {part} was done before: {}", path.display())),
+            PartDone::There(path) => say(&format!(
+                "note: part {part} was done before: {}",
+                path.display()
+            )),
         }
         unless_interrupted(|| "parts that were finished are kept".into())?;
     }
@@ -62,12 +100,35 @@ pub(crate) fn pass(args: &PassArgs) -> Result<(), Failure> {
 
 pub(crate) fn fold(args: &FoldArgs) -> Result<(), Failure> {
     let budget = start(&args.machine)?;
-    let settings = (!args.set.is_empty()).then(|| SettingMap::parse(&args.set)).transpose()?;
-    let (method, base_weights) = (args.method.clone(), weight_source(args.base_weights.as_deref()));
+    let settings = (!args.set.is_empty())
+        .then(|| SettingMap::parse(&args.set))
+        .transpose()?;
+    let (method, base_weights) = (
+        args.method.clone(),
+        weight_source(args.base_weights.as_deref()),
+    );
     let (clusters, seed, labels) = (args.clusters, args.seed, args.labels.map(Into::into));
-    let asked = PlanAsked { method, settings, clusters, seed, base_weights, labels };
-    let (manifest, folder, sums) = (args.manifest.clone(), args.output.clone(), args.sums.clone());
-    let fold = Fold { manifest, folder, sums, asked, report: !args.no_report, budget };
+    let asked = PlanAsked {
+        method,
+        settings,
+        clusters,
+        seed,
+        base_weights,
+        labels,
+    };
+    let (manifest, folder, sums) = (
+        args.manifest.clone(),
+        args.output.clone(),
+        args.sums.clone(),
+    );
+    let fold = Fold {
+        manifest,
+        folder,
+        sums,
+        asked,
+        report: !args.no_report,
+        budget,
+    };
     // A fit that is replayed does not stop halfway: another number of rounds would be another fit.
     let folded = fold.run(&Silent)?;
     unless_interrupted(|| "what was folded is kept".into())?;
@@ -75,20 +136,43 @@ pub(crate) fn fold(args: &FoldArgs) -> Result<(), Failure> {
         Stage::Waiting(waiting) => next(&waiting, &args.manifest, args.json),
         Stage::Done(Folded { record, labels }) => {
             let folder = args.output.display();
-            say(&format!("{folder}: {} clusters; labels in {} files, record.json", record["clusters"], labels.len()));
-            if args.json { print_json(&json!({ "done": true, "labels": labels, "record": record })) } else { Ok(()) }
+            say(&format!(
+                "{folder}: {} clusters; labels in {} files, record.json",
+                record["clusters"],
+                labels.len()
+            ));
+            if args.json {
+                print_json(&json!({ "done": true, "labels": labels, "record": record }))
+            } else {
+                Ok(())
+            }
         }
     }
 }
 
 /// Says what workers have to do with the parts of a manifest.
 pub(crate) fn next(waiting: &Waiting, manifest: &Path, as_json: bool) -> Result<(), Failure> {
-    let Waiting { round, model, parts, missing } = waiting;
+    let Waiting {
+        round,
+        model,
+        parts,
+        missing,
+    } = waiting;
     if missing.len() < *parts {
-        warn(&format!("{round} lacks {}; run `partita pass` for them", waiting.missing_text()));
+        warn(&format!(
+            "{round} lacks {}; run `partita pass` for them",
+            waiting.missing_text()
+        ));
     } else {
         let (manifest, model) = (manifest.display(), model.display());
-        say(&format!("next is {round}: partita pass {manifest} --model {model} for the parts 0 to {}", parts - 1));
+        say(&format!(
+            "next is {round}: partita pass {manifest} --model {model} for the parts 0 to {}",
+            parts - 1
+        ));
     }
-    if as_json { print_json(&waiting.to_json()) } else { print(&format!("{}\n", model.display())) }
+    if as_json {
+        print_json(&waiting.to_json())
+    } else {
+        print(&format!("{}\n", model.display()))
+    }
 }

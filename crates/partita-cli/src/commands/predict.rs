@@ -10,7 +10,9 @@ use serde_json::json;
 use super::parts::next;
 use crate::args::{PredictArgs, StreamFormat};
 use crate::failure::Failure;
-use crate::output::{Targets, check_outputs, print, print_json, print_labels, say, write_blocks, write_result};
+use crate::output::{
+    Targets, check_outputs, print, print_json, print_labels, say, write_blocks, write_result,
+};
 use crate::streams::is_stream;
 use crate::terminal::Terminal;
 
@@ -19,8 +21,17 @@ pub(crate) fn predict(args: &PredictArgs) -> Result<(), Failure> {
     output.map(|path| LabelFormat::of(path)).transpose()?;
     let inputs = [args.model.as_path(), &args.input];
     check_outputs(output.into_iter().chain(&args.soft), &inputs, args.force)?;
-    let (model, input, read) = (args.model.clone(), args.input.clone(), args.read.options(MemoryBudget::default()));
-    let request = PredictionInput { model, input, read, unknown: args.unknown.into() };
+    let (model, input, read) = (
+        args.model.clone(),
+        args.input.clone(),
+        args.read.options(MemoryBudget::default()),
+    );
+    let request = PredictionInput {
+        model,
+        input,
+        read,
+        unknown: args.unknown.into(),
+    };
     if let Some(folder) = &args.tasks {
         return predict_by_tasks(args, folder, &request);
     }
@@ -28,45 +39,79 @@ pub(crate) fn predict(args: &PredictArgs) -> Result<(), Failure> {
         return predict_rows(args, output.map(PathBuf::as_path), &request);
     }
     let found = request.predict(&Terminal)?;
-    let targets = Targets { labels: output.map(PathBuf::as_path), soft: args.soft.as_deref() };
+    let targets = Targets {
+        labels: output.map(PathBuf::as_path),
+        soft: args.soft.as_deref(),
+    };
     let names = found.object_names.as_deref();
     let numbers = [("certainty", &found.certainty[..])];
     write_result(&targets, names, &found.partition, &numbers, &found.soft)?;
     match output {
         _ if args.json => print(&request.to_json(&found)?),
         Some(_) => Ok(()),
-        None => print_labels(names, (&found.partition, None), &numbers, args.read.file.format),
+        None => print_labels(
+            names,
+            (&found.partition, None),
+            &numbers,
+            args.read.file.format,
+        ),
     }
 }
 
 /// Labels rows that stay on the disk.
-fn predict_rows(args: &PredictArgs, output: Option<&Path>, request: &PredictionInput) -> Result<(), Failure> {
+fn predict_rows(
+    args: &PredictArgs,
+    output: Option<&Path>,
+    request: &PredictionInput,
+) -> Result<(), Failure> {
     let here = args.input.display();
     if args.soft.is_some() {
-        let reason =
-            "--soft holds the probabilities of all objects, and a manifest is read block by block; leave it out";
+        let reason = "--soft holds the probabilities of all objects, and a manifest is read block by block; leave it out";
         return Err(Failure::input(format!("{here}: {reason}")));
     }
     if output.is_none() && args.read.file.format.is_some_and(StreamFormat::is_output) {
-        return Err(Failure::input(format!("{here}: labels of a manifest go to stdout as CSV; name a file with -o")));
+        return Err(Failure::input(format!(
+            "{here}: labels of a manifest go to stdout as CSV; name a file with -o"
+        )));
     }
-    let rows = ManifestRows::open(&args.input, MemoryBudget::default())?.manifest().rows;
+    let rows = ManifestRows::open(&args.input, MemoryBudget::default())?
+        .manifest()
+        .rows;
     let found = write_blocks((output, rows), &["certainty"], args.json, |push| {
-        Ok(request.predict_rows(&Terminal, &mut |first, labels, certainty| push(first, labels, &[certainty]))?)
+        Ok(
+            request.predict_rows(&Terminal, &mut |first, labels, certainty| {
+                push(first, labels, &[certainty])
+            })?,
+        )
     })?;
-    if args.json { print(&request.rows_to_json(&found)?) } else { Ok(()) }
+    if args.json {
+        print(&request.rows_to_json(&found)?)
+    } else {
+        Ok(())
+    }
 }
 
 /// Labels rows by tasks: writes what they need, or says what they found.
-fn predict_by_tasks(args: &PredictArgs, folder: &Path, request: &PredictionInput) -> Result<(), Failure> {
+fn predict_by_tasks(
+    args: &PredictArgs,
+    folder: &Path,
+    request: &PredictionInput,
+) -> Result<(), Failure> {
     let ending = args.labels.map(Into::into).unwrap_or_default();
     let done = match request.predict_by_tasks(folder, ending, &Terminal)? {
         Stage::Waiting(waiting) => return next(&waiting, &args.input, args.json),
         Stage::Done(done) => done,
     };
     let (labels, n, here) = (&done.labels, done.found.rows, folder.display());
-    say(&format!("{here}: labels of {n} objects in {} files, prediction.json", labels.len()));
+    say(&format!(
+        "{here}: labels of {n} objects in {} files, prediction.json",
+        labels.len()
+    ));
     let prediction = request.rows_to_json(&done.found)?;
     let prediction: serde_json::Value = serde_json::from_str(&prediction).unwrap_or_default();
-    if args.json { print_json(&json!({ "done": true, "labels": labels, "prediction": prediction })) } else { Ok(()) }
+    if args.json {
+        print_json(&json!({ "done": true, "labels": labels, "prediction": prediction }))
+    } else {
+        Ok(())
+    }
 }

@@ -16,14 +16,20 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
     let beside = run.page_of(method)?;
     let output = args.output.as_ref().unwrap_or(&beside);
     let inputs: Vec<PathBuf> = run.inputs(method)?;
-    let read: Vec<&Path> = inputs.iter().chain(&args.choice).map(PathBuf::as_path).collect();
+    let read: Vec<&Path> = inputs
+        .iter()
+        .chain(&args.choice)
+        .map(PathBuf::as_path)
+        .collect();
     // The page beside the labels is this command's own: drawing it again replaces it.
     check_outputs([output], &read, args.force || args.output.is_none())?;
     let saved = args.choice.as_deref().map(SavedChoice::open).transpose()?;
     let choice = saved.map(|saved| curves(&saved.choice, run.objects()));
     let rendered = run.report(method, choice, &Terminal)?;
     write_text(output, &rendered.html)?;
-    args.figures.as_deref().map_or(Ok(()), |folder| write_figures(folder, &rendered, args.force))?;
+    args.figures.as_deref().map_or(Ok(()), |folder| {
+        write_figures(folder, &rendered, args.force)
+    })?;
     say(&format!("{} has the report", output.display()));
     Ok(())
 }
@@ -31,7 +37,11 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
 fn write_figures(folder: &Path, rendered: &Rendered, force: bool) -> Result<(), Failure> {
     std::fs::create_dir_all(folder).map_err(|error| Failure::io(folder, "be made", error))?;
     let files = figure_files(folder, rendered);
-    files.iter().try_for_each(|(path, _)| may_write(path, force))?;
-    files.iter().try_for_each(|(path, text)| write_text(path, text))?;
+    files
+        .iter()
+        .try_for_each(|(path, _)| may_write(path, force))?;
+    files
+        .iter()
+        .try_for_each(|(path, text)| write_text(path, text))?;
     Ok(())
 }

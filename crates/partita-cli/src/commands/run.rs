@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 
 use partita::SettingMap;
 use partita::generate::Scale;
-use partita_app::{AppError, ClustersAsked, Experiment, Input, MethodChoice, ModelOutput, Outputs, RECORD, RunRecord};
+use partita_app::{
+    AppError, ClustersAsked, Experiment, Input, MethodChoice, ModelOutput, Outputs, RECORD,
+    RunRecord,
+};
 
 use crate::args::{PICK, PICK_OF_AUTO, RunArgs, recipe};
 use crate::compute::start_threads;
@@ -18,15 +21,40 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         Some(record) => recorded(record, args.allow_changed_input)?,
         None => described(args)?,
     };
-    let inputs = [experiment.input_files(), args.recipe.recipe.iter().map(PathBuf::as_path).collect()].concat();
-    check_outputs_beside((&args.output, experiment.folder_files()), &args.model, &inputs, args.force)?;
-    experiment.max_memory = args.compute.max_memory.map(partita::MemoryBudget::bytes).or(experiment.max_memory);
+    let inputs = [
+        experiment.input_files(),
+        args.recipe.recipe.iter().map(PathBuf::as_path).collect(),
+    ]
+    .concat();
+    check_outputs_beside(
+        (&args.output, experiment.folder_files()),
+        &args.model,
+        &inputs,
+        args.force,
+    )?;
+    experiment.max_memory = args
+        .compute
+        .max_memory
+        .map(partita::MemoryBudget::bytes)
+        .or(experiment.max_memory);
     let (folder, report) = (Some(args.output.clone()), !args.no_report);
     let predict_with = Some(args.predict_with.to_string());
-    let model = args.model.clone().map(|file| ModelOutput { file, predict_with });
-    experiment.outputs = Outputs { folder, report, model, resume: args.resume, ..Outputs::default() };
+    let model = args
+        .model
+        .clone()
+        .map(|file| ModelOutput { file, predict_with });
+    experiment.outputs = Outputs {
+        folder,
+        report,
+        model,
+        resume: args.resume,
+        ..Outputs::default()
+    };
     if args.resume && is_finished(&experiment, &args.output)? {
-        say(&format!("{} is finished; there is nothing left to do", args.output.display()));
+        say(&format!(
+            "{} is finished; there is nothing left to do",
+            args.output.display()
+        ));
         return Ok(());
     }
     experiment.arguments = std::env::args().skip(1).collect();
@@ -52,14 +80,19 @@ fn is_finished(experiment: &Experiment, folder: &Path) -> Result<bool, Failure> 
     let record = RunRecord::open(&path)?;
     if !record.experiment.computes_as(experiment) {
         let here = path.display();
-        return Err(Failure::input(format!("{here}: is of another run; give its flags, or --force to replace it")));
+        return Err(Failure::input(format!(
+            "{here}: is of another run; give its flags, or --force to replace it"
+        )));
     }
     Ok(!record.interrupted)
 }
 
 /// What there is after Ctrl-C.
 fn kept(record: &RunRecord, folder: &Path) -> String {
-    let (made, asked) = (record.base_made.unwrap_or(0), record.base_asked.unwrap_or(0));
+    let (made, asked) = (
+        record.base_made.unwrap_or(0),
+        record.base_asked.unwrap_or(0),
+    );
     let (done, folder) = (record.methods.len(), folder.display());
     format!(
         "{made} of {asked} base clusterings and {done} consensus results are in {folder}; the same command with --resume goes on"
@@ -79,29 +112,56 @@ fn recorded(record: &Path, allow_changed_input: bool) -> Result<Experiment, AppE
 fn described(args: &RunArgs) -> Result<Experiment, AppError> {
     // The flags ask for a table where there is no record.
     let table = args.table.clone().unwrap_or_default();
-    let clusters = args.clusters.unwrap_or(ClustersAsked::Chosen { first: 2, last: 12 });
-    let auto = args.method.is_empty() && !args.recipe.more_than_scale() && clusters != ClustersAsked::Method;
+    let clusters = args
+        .clusters
+        .unwrap_or(ClustersAsked::Chosen { first: 2, last: 12 });
+    let auto = args.method.is_empty()
+        && !args.recipe.more_than_scale()
+        && clusters != ClustersAsked::Method;
     let (mut recipe, seed) = recipe(&args.recipe, Some(clusters.clusters()))?;
     if auto && args.recipe.scale.is_none() {
         recipe.scale = Scale::Auto;
     }
-    let methods = if args.method.is_empty() { vec![usual_method(clusters).to_owned()] } else { args.method.clone() };
-    let input = Input::Table { table: args.read.input(&table), recipe };
-    let seed = args.compute.seed.or(seed.map(partita::Seed::number)).unwrap_or(0);
-    let mut experiment = Experiment::new(input, clusters, method_choices(&methods, &args.set)?, seed);
+    let methods = if args.method.is_empty() {
+        vec![usual_method(clusters).to_owned()]
+    } else {
+        args.method.clone()
+    };
+    let input = Input::Table {
+        table: args.read.input(&table),
+        recipe,
+    };
+    let seed = args
+        .compute
+        .seed
+        .or(seed.map(partita::Seed::number))
+        .unwrap_or(0);
+    let mut experiment =
+        Experiment::new(input, clusters, method_choices(&methods, &args.set)?, seed);
     experiment.auto = auto;
     Ok(experiment)
 }
 
 /// The method where none is named.
 fn usual_method(clusters: ClustersAsked) -> &'static str {
-    if clusters == ClustersAsked::Method { PICK_OF_AUTO } else { PICK }
+    if clusters == ClustersAsked::Method {
+        PICK_OF_AUTO
+    } else {
+        PICK
+    }
 }
 
 /// The methods, each with the settings that are for all and those that name it before a dot.
 fn method_choices(methods: &[String], settings: &[String]) -> Result<Vec<MethodChoice>, AppError> {
-    if let Some(of) = settings.iter().filter_map(|text| meant_for(text)).find(|of| !methods.iter().any(|m| m == of)) {
-        let reason = format!("--set is for '{of}', which is not among -m {}", methods.join(","));
+    if let Some(of) = settings
+        .iter()
+        .filter_map(|text| meant_for(text))
+        .find(|of| !methods.iter().any(|m| m == of))
+    {
+        let reason = format!(
+            "--set is for '{of}', which is not among -m {}",
+            methods.join(",")
+        );
         return Err(AppError::request(reason));
     }
     let choice = |name: &String| {
@@ -109,7 +169,10 @@ fn method_choices(methods: &[String], settings: &[String]) -> Result<Vec<MethodC
             Some(of) => (of == name).then(|| &text[of.len() + 1..]),
             None => Some(text.as_str()),
         });
-        Ok(MethodChoice { name: name.clone(), settings: SettingMap::parse(&own.collect::<Vec<_>>())? })
+        Ok(MethodChoice {
+            name: name.clone(),
+            settings: SettingMap::parse(&own.collect::<Vec<_>>())?,
+        })
     };
     methods.iter().map(choice).collect()
 }

@@ -9,29 +9,60 @@ use crate::failure::Failure;
 use crate::output::{check_outputs, print, say};
 
 pub(crate) fn synth(args: &SynthArgs) -> Result<(), Failure> {
-    let (Some(name), Some(output)) = (&args.name, &args.output) else { return print(&list()) };
-    check_outputs([Some(output), args.soft.as_ref()].into_iter().flatten(), &[], args.force)?;
+    let (Some(name), Some(output)) = (&args.name, &args.output) else {
+        return print(&list());
+    };
+    check_outputs(
+        [Some(output), args.soft.as_ref()].into_iter().flatten(),
+        &[],
+        args.force,
+    )?;
     let settings: SynthSettings = SettingMap::parse(&args.set)?.apply()?;
-    let usual = families().find(|family| family.name == name).map_or(1, |family| family.objects);
-    let made = synthesise(name, args.objects.unwrap_or(usual), Seed::new(args.seed), &settings)
-        .map_err(|error| Failure::input(error.to_string()))?;
+    let usual = families()
+        .find(|family| family.name == name)
+        .map_or(1, |family| family.objects);
+    let made = synthesise(
+        name,
+        args.objects.unwrap_or(usual),
+        Seed::new(args.seed),
+        &settings,
+    )
+    .map_err(|error| Failure::input(error.to_string()))?;
     if let Some(path) = &args.soft {
         let soft = made.soft.as_ref().ok_or_else(|| {
-            Failure::input(format!("'{name}' is not a mixture and has no true probabilities; leave --soft out"))
+            Failure::input(format!(
+                "'{name}' is not a mixture and has no true probabilities; leave --soft out"
+            ))
         })?;
         files::write_soft(path, None, soft)?;
     }
     let table = table(made);
     files::write_table(output, &table)?;
-    say(&format!("{} objects are in {}", table.values.nrows(), output.display()));
+    say(&format!(
+        "{} objects are in {}",
+        table.values.nrows(),
+        output.display()
+    ));
     Ok(())
 }
 
 /// The points with their clusters as a column `label`.
 fn table(made: Synthetic) -> Table {
-    let values = made.labels.iter().map(|label| label.map(|label| label.to_string())).collect();
-    let label = Some(LabelColumn { name: "label".into(), values });
-    Table { columns: made.columns, values: made.values, object_names: None, label }
+    let values = made
+        .labels
+        .iter()
+        .map(|label| label.map(|label| label.to_string()))
+        .collect();
+    let label = Some(LabelColumn {
+        name: "label".into(),
+        values,
+    });
+    Table {
+        columns: made.columns,
+        values: made.values,
+        object_names: None,
+        label,
+    }
 }
 
 /// All families, by group.
@@ -39,8 +70,15 @@ fn list() -> String {
     let mut all: Vec<&Family> = families().collect();
     all.sort_by_key(|family| family.group);
     let line = |family: &Family| {
-        format!("{:<20} {:<16} {:>6}  {}\n", family.name, family.group.name(), family.objects, family.about)
+        format!(
+            "{:<20} {:<16} {:>6}  {}\n",
+            family.name,
+            family.group.name(),
+            family.objects,
+            family.about
+        )
     };
     let heading = format!("{:<20} {:<16} {:>6}  {}\n", "family", "group", "n", "what");
-    all.into_iter().fold(heading, |text, family| text + &line(family))
+    all.into_iter()
+        .fold(heading, |text, family| text + &line(family))
 }

@@ -21,20 +21,37 @@ pub(crate) fn text(args: &TextArgs) -> Result<(), Failure> {
         Some(column) => Some(files::read_labels(&args.documents, &options(column))?.column),
         None => None,
     };
-    let texts = documents.column.values.iter().map(|text| text.as_deref().unwrap_or_default());
+    let texts = documents
+        .column
+        .values
+        .iter()
+        .map(|text| text.as_deref().unwrap_or_default());
     let made = tf_idf(texts, &settings, &Progress::new("documents")).map_err(failed)?;
     unless_interrupted(|| "nothing was written".into())?;
     let (n, d) = made.matrix.shape();
     for document in made.empty_documents().into_iter().take(1) {
         let empty = made.empty_documents().len();
-        let first =
-            documents.object_names.as_ref().map_or_else(|| (document + 1).to_string(), |names| names[document].clone());
-        say(&format!("{empty} of {n} documents have none of the kept words; the first is {first}"));
+        let first = documents.object_names.as_ref().map_or_else(
+            || (document + 1).to_string(),
+            |names| names[document].clone(),
+        );
+        say(&format!(
+            "{empty} of {n} documents have none of the kept words; the first is {first}"
+        ));
     }
     let entries = made.matrix.nnz();
-    let table = SparseTable { columns: made.terms, values: made.matrix, object_names: documents.object_names, label };
+    let table = SparseTable {
+        columns: made.terms,
+        values: made.matrix,
+        object_names: documents.object_names,
+        label,
+    };
     files::write_sparse_table(&args.output, &table)?;
-    say(&format!("{n} documents × {d} of {} words are in {}", made.found, args.output.display()));
+    say(&format!(
+        "{n} documents × {d} of {} words are in {}",
+        made.found,
+        args.output.display()
+    ));
     if args.json {
         print_json(&json!({
             "documents": n,

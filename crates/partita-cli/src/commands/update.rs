@@ -36,10 +36,15 @@ pub(crate) fn update(args: &UpdateArgs) -> Result<(), Failure> {
 fn check_places(args: &UpdateArgs) -> Result<&Path, Failure> {
     let here = args.ensemble.display();
     if args.output.is_none() && !args.force {
-        return Err(Failure::input(format!("{here}: would be replaced; name another place with -o, or give --force")));
+        return Err(Failure::input(format!(
+            "{here}: would be replaced; name another place with -o, or give --force"
+        )));
     }
-    let inputs: Vec<&Path> =
-        [&args.ensemble, &args.add].into_iter().chain(&args.warm_start).map(PathBuf::as_path).collect();
+    let inputs: Vec<&Path> = [&args.ensemble, &args.add]
+        .into_iter()
+        .chain(&args.warm_start)
+        .map(PathBuf::as_path)
+        .collect();
     check_outputs(args.output.iter().chain(&args.labels), &inputs, args.force)?;
     args.labels.as_deref().map(LabelFormat::of).transpose()?;
     // The overlap table is an input too, and is replaced.
@@ -54,7 +59,12 @@ fn write(args: &UpdateArgs, target: &Path, updated: &Updated) -> Result<(), Fail
     }
     if let (Some(path), Some(outcome)) = (&args.labels, &updated.consensus) {
         let numbers = [("certainty", &outcome.certainty[..])];
-        files::write_labels(path, updated.ensemble.object_names(), &outcome.partition, &numbers)?;
+        files::write_labels(
+            path,
+            updated.ensemble.object_names(),
+            &outcome.partition,
+            &numbers,
+        )?;
     }
     Ok(())
 }

@@ -12,38 +12,61 @@ fn ends_in(name: &str, ending: &str) -> bool {
 
 /// The files of a cache, without what a kill may leave.
 fn cached(place: &Workplace, folder: &str) -> Vec<String> {
-    place.files().into_iter().filter(|name| name.starts_with(folder) && ends_in(name, "rows")).collect()
+    place
+        .files()
+        .into_iter()
+        .filter(|name| name.starts_with(folder) && ends_in(name, "rows"))
+        .collect()
 }
 
 /// Does all passes of a round; what they said.
 fn pass(place: &Workplace, model: &str, more: &[&str]) -> String {
-    let ended = place.partita(&[&["pass", "m.json", "--model", model, "--part", "all"], more].concat());
-    assert_eq!((ended.code, &*ended.stdout), (Some(0), ""), "{}", ended.stderr);
+    let ended =
+        place.partita(&[&["pass", "m.json", "--model", model, "--part", "all"], more].concat());
+    assert_eq!(
+        (ended.code, &*ended.stdout),
+        (Some(0), ""),
+        "{}",
+        ended.stderr
+    );
     ended.stderr
 }
 
 /// Lets rounds begin anew: no sum of a round is there.
 fn forget_sums(place: &Workplace) {
-    let sums = place.files().into_iter().filter(|name| ends_in(name, "sum"));
+    let sums = place
+        .files()
+        .into_iter()
+        .filter(|name| ends_in(name, "sum"));
     sums.for_each(|name| fs::remove_file(place.path(&name)).expect("a sum"));
 }
 
 /// The sums of the parts of a round.
 fn sums(place: &Workplace, model: &str) -> Vec<Vec<u8>> {
     let stem = model.trim_end_matches("model");
-    (0..3).map(|part| fs::read(place.path(&format!("{stem}{part}.sum"))).expect("a sum")).collect()
+    (0..3)
+        .map(|part| fs::read(place.path(&format!("{stem}{part}.sum"))).expect("a sum"))
+        .collect()
 }
 
 #[test]
 fn rounds_with_a_cache_write_the_bytes_of_one_process() {
     let place = Workplace::new();
     write_files(&place, 7);
-    for (method, ending) in [("lwgp", "csv"), ("mm", "csv"), ("nbce-vb", "npy"), ("kc", "parquet"), ("acv", "csv")] {
+    for (method, ending) in [
+        ("lwgp", "csv"),
+        ("mm", "csv"),
+        ("nbce-vb", "npy"),
+        ("kc", "parquet"),
+        ("acv", "csv"),
+    ] {
         let asked = ["-m", method, "-k", "4", "--labels", ending];
         let fitted = |fit: &str, more: &[&str]| {
             let mut warm = Vec::new();
             loop {
-                let model = place.partita(&[&["fold", "m.json", "-o", fit], &asked[..]].concat()).fine();
+                let model = place
+                    .partita(&[&["fold", "m.json", "-o", fit], &asked[..]].concat())
+                    .fine();
                 if model.is_empty() {
                     break;
                 }
@@ -51,26 +74,41 @@ fn rounds_with_a_cache_write_the_bytes_of_one_process() {
                 assert!(!said.contains("warning: "), "{said}");
                 warm.push(fs::read(place.path(model.trim())).expect("a model"));
             }
-            let own = |name: &String| name.starts_with(&format!("{fit}/labels.")) && name.ends_with(ending);
+            let own = |name: &String| {
+                name.starts_with(&format!("{fit}/labels.")) && name.ends_with(ending)
+            };
             let files = place.files().into_iter().filter(own);
-            (warm, files.map(|name| fs::read(place.path(&name)).expect("labels")).collect::<Vec<_>>())
+            (
+                warm,
+                files
+                    .map(|name| fs::read(place.path(&name)).expect("labels"))
+                    .collect::<Vec<_>>(),
+            )
         };
         let plain = fitted(&format!("{method}/plain"), &[]);
         assert_eq!(plain.1.len(), 3);
         // The first method finds no cache, those after it all of it.
-        assert!(fitted(&format!("{method}/kept"), &["--cache", "here/rows"]) == plain, "{method}");
+        assert!(
+            fitted(&format!("{method}/kept"), &["--cache", "here/rows"]) == plain,
+            "{method}"
+        );
         assert_eq!(cached(&place, "here/rows/").len(), 5);
     }
     let size = |name: &String| fs::metadata(place.path(name)).expect("a file").len();
     let bytes: u64 = cached(&place, "here/rows/").iter().map(size).sum();
-    assert!((9000 * 6 / 2..9000 * 6 / 2 + 5 * 100).contains(&bytes), "{bytes}");
+    assert!(
+        (9000 * 6 / 2..9000 * 6 / 2 + 5 * 100).contains(&bytes),
+        "{bytes}"
+    );
 }
 
 #[test]
 fn files_of_a_cache_that_are_not_these_rows_are_made_again() {
     let place = Workplace::new();
     write_files(&place, 8);
-    let model = place.partita(&["fold", "m.json", "-m", "lwgp", "-k", "4", "-o", "fit"]).fine();
+    let model = place
+        .partita(&["fold", "m.json", "-m", "lwgp", "-k", "4", "-o", "fit"])
+        .fine();
     let model = model.trim();
     pass(&place, model, &[]);
     let expected = sums(&place, model);
@@ -78,11 +116,17 @@ fn files_of_a_cache_that_are_not_these_rows_are_made_again() {
         forget_sums(&place);
         let said = pass(&place, model, &["--cache", "rows", "--threads", "2"]);
         assert!(sums(&place, model) == expected, "{said}");
-        said.lines().filter(|line| line.starts_with("warning: ")).map(str::to_owned).collect::<Vec<_>>()
+        said.lines()
+            .filter(|line| line.starts_with("warning: "))
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
     };
     assert!(again().is_empty() && again().is_empty());
     let files = cached(&place, "rows/");
-    let whole: Vec<Vec<u8>> = files.iter().map(|name| fs::read(place.path(name)).expect("rows")).collect();
+    let whole: Vec<Vec<u8>> = files
+        .iter()
+        .map(|name| fs::read(place.path(name)).expect("rows"))
+        .collect();
     let mut flipped = whole[2].clone();
     flipped[whole[2].len() / 2] ^= 8;
     for (bytes, what) in [
@@ -94,13 +138,38 @@ fn files_of_a_cache_that_are_not_these_rows_are_made_again() {
     ] {
         fs::write(place.path(&files[2]), bytes).expect("room on the disk");
         let warnings = again();
-        assert!(warnings.len() == 1 && warnings[0].contains(&files[2]) && warnings[0].contains(what), "{warnings:?}");
+        assert!(
+            warnings.len() == 1 && warnings[0].contains(&files[2]) && warnings[0].contains(what),
+            "{warnings:?}"
+        );
         assert!(fs::read(place.path(&files[2])).expect("rows") == whole[2] && again().is_empty());
     }
     // Rows of the same name by another manifest are other files.
-    place.partita(&["manifest", "labels", "-o", "n.json", "--rows-a-part", "5000"]).fine();
-    let other = place.partita(&["fold", "n.json", "-o", "other", "-k", "4", "-m", "lwgp"]).fine();
-    place.partita(&["pass", "n.json", "--model", other.trim(), "--part", "all", "--cache", "rows"]).fine();
+    place
+        .partita(&[
+            "manifest",
+            "labels",
+            "-o",
+            "n.json",
+            "--rows-a-part",
+            "5000",
+        ])
+        .fine();
+    let other = place
+        .partita(&["fold", "n.json", "-o", "other", "-k", "4", "-m", "lwgp"])
+        .fine();
+    place
+        .partita(&[
+            "pass",
+            "n.json",
+            "--model",
+            other.trim(),
+            "--part",
+            "all",
+            "--cache",
+            "rows",
+        ])
+        .fine();
     assert_eq!(cached(&place, "rows/").len(), 10);
     assert!(again().is_empty());
 
@@ -108,7 +177,18 @@ fn files_of_a_cache_that_are_not_these_rows_are_made_again() {
     write_files(&place, 9);
     let pass = |part: &str| {
         let output = format!("{part}.new");
-        let words = ["pass", "n.json", "--model", other.trim(), "--part", part, "-o", &output, "--cache", "rows"];
+        let words = [
+            "pass",
+            "n.json",
+            "--model",
+            other.trim(),
+            "--part",
+            part,
+            "-o",
+            &output,
+            "--cache",
+            "rows",
+        ];
         place.partita(&words)
     };
     pass("1").refused(&["it was changed since the manifest was made"]);
@@ -120,7 +200,9 @@ fn files_of_a_cache_that_are_not_these_rows_are_made_again() {
 fn a_cache_that_cannot_be_written_is_a_warning() {
     let place = Workplace::new();
     write_files(&place, 8);
-    let model = place.partita(&["fold", "m.json", "-m", "lwgp", "-k", "4", "-o", "fit"]).fine();
+    let model = place
+        .partita(&["fold", "m.json", "-m", "lwgp", "-k", "4", "-o", "fit"])
+        .fine();
     let model = model.trim();
     pass(&place, model, &[]);
     let expected = sums(&place, model);
@@ -128,8 +210,14 @@ fn a_cache_that_cannot_be_written_is_a_warning() {
     forget_sums(&place);
     let said = pass(&place, model, &["--cache", "text"]);
     assert!(sums(&place, model) == expected);
-    assert!(said.contains("warning: ") && said.contains("text"), "{said}");
-    assert!(said.contains("label rows that are not there yet are decoded in every pass"), "{said}");
+    assert!(
+        said.contains("warning: ") && said.contains("text"),
+        "{said}"
+    );
+    assert!(
+        said.contains("label rows that are not there yet are decoded in every pass"),
+        "{said}"
+    );
     assert_eq!(fs::read(place.path("text")).expect("a file"), b"no folder");
 }
 
@@ -138,7 +226,9 @@ fn a_cache_that_cannot_be_written_is_a_warning() {
 fn processes_share_a_cache() {
     let place = Workplace::new();
     write_files(&place, 8);
-    let model = place.partita(&["fold", "m.json", "-m", "lwgp", "-k", "4", "-o", "fit"]).fine();
+    let model = place
+        .partita(&["fold", "m.json", "-m", "lwgp", "-k", "4", "-o", "fit"])
+        .fine();
     let model = model.trim();
     pass(&place, model, &[]);
     let expected = sums(&place, model);
@@ -146,8 +236,15 @@ fn processes_share_a_cache() {
         let begun: Vec<_> = (0..4)
             .map(|task| {
                 let output = format!("{round}.{task}.sum");
-                let words = ["pass", "m.json", "--model", model, "--part", "1", "-o", &output, "--cache", "rows"];
-                let child = place.command(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+                let words = [
+                    "pass", "m.json", "--model", model, "--part", "1", "-o", &output, "--cache",
+                    "rows",
+                ];
+                let child = place
+                    .command(&words)
+                    .stdout(Stdio::null())
+                    .stderr(Stdio::piped())
+                    .spawn();
                 (child.expect("the binary"), output)
             })
             .collect();
@@ -158,5 +255,12 @@ fn processes_share_a_cache() {
             assert!(fs::read(place.path(&output)).expect("a sum") == expected[1]);
         }
     }
-    assert!(cached(&place, "rows/").len() == place.files().iter().filter(|name| name.starts_with("rows/")).count());
+    assert!(
+        cached(&place, "rows/").len()
+            == place
+                .files()
+                .iter()
+                .filter(|name| name.starts_with("rows/"))
+                .count()
+    );
 }

@@ -11,10 +11,13 @@ fn draw(seed: u64) -> Ensemble {
     let mut builder = EnsembleBuilder::new(n);
     for u in 0..rng.random_range(1..9) {
         let clusters = rng.random_range(1..6);
-        let mut labels: Vec<Option<u32>> =
-            (0..n).map(|_| (!rng.random_bool(0.3)).then(|| rng.random_range(0..clusters))).collect();
+        let mut labels: Vec<Option<u32>> = (0..n)
+            .map(|_| (!rng.random_bool(0.3)).then(|| rng.random_range(0..clusters)))
+            .collect();
         labels[0] = labels[0].or(Some(0));
-        builder.push_clusters(format!("u{u}"), labels, clusters as usize).expect("a base clustering");
+        builder
+            .push_clusters(format!("u{u}"), labels, clusters as usize)
+            .expect("a base clustering");
     }
     builder.finish().expect("an ensemble")
 }
@@ -23,7 +26,10 @@ fn draw(seed: u64) -> Ensemble {
 fn counts(ensemble: &Ensemble, i: usize, j: usize) -> (u32, u32) {
     let labels = |u: usize| ensemble.label(i, u).zip(ensemble.label(j, u));
     let both: Vec<(usize, usize)> = (0..ensemble.bases().len()).filter_map(labels).collect();
-    (both.iter().filter(|(a, b)| a == b).count() as u32, both.len() as u32)
+    (
+        both.iter().filter(|(a, b)| a == b).count() as u32,
+        both.len() as u32,
+    )
 }
 
 /// 1 − c/N as a fraction, so that ties are ties.
@@ -42,7 +48,10 @@ fn the_order_always_goes_on_with_the_nearest() {
         let ensemble = draw(seed);
         let n = ensemble.objects();
         let mut at = (0, (0, 1));
-        for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))).filter(|(i, j)| i != j) {
+        for (i, j) in (0..n)
+            .flat_map(|i| (0..n).map(move |j| (i, j)))
+            .filter(|(i, j)| i != j)
+        {
             if less(at.1, apart(&ensemble, i, j)) {
                 at = (i, apart(&ensemble, i, j));
             }
@@ -51,13 +60,21 @@ fn the_order_always_goes_on_with_the_nearest() {
         while order.len() < n {
             let nearest = |j: usize| {
                 let distances = order.iter().map(|&i| apart(&ensemble, i, j));
-                distances.reduce(|a, b| if less(b, a) { b } else { a }).expect("one is placed")
+                distances
+                    .reduce(|a, b| if less(b, a) { b } else { a })
+                    .expect("one is placed")
             };
             let rest = (0..n).filter(|j| !order.contains(j));
-            let next = rest.reduce(|a, b| if less(nearest(b), nearest(a)) { b } else { a }).expect("one is left");
+            let next = rest
+                .reduce(|a, b| if less(nearest(b), nearest(a)) { b } else { a })
+                .expect("one is left");
             order.push(next);
         }
-        let found: Vec<usize> = vat_order(&ensemble, &Silent).unwrap().iter().map(|&i| i as usize).collect();
+        let found: Vec<usize> = vat_order(&ensemble, &Silent)
+            .unwrap()
+            .iter()
+            .map(|&i| i as usize)
+            .collect();
         assert_eq!(found, order, "seed {seed}");
     }
 }
@@ -75,11 +92,22 @@ fn cells_are_the_mean_evidence_of_their_pairs() {
         assert_eq!(map.dim(), (runs.len(), runs.len()), "seed {seed}");
         assert!(runs.len() <= side);
         for ((a, b), &cell) in map.indexed_iter() {
-            let pairs = runs[a].iter().flat_map(|&i| runs[b].iter().map(move |&j| (i as usize, j as usize)));
-            let counts = pairs.filter(|(i, j)| i != j).map(|(i, j)| counts(&ensemble, i, j));
+            let pairs = runs[a]
+                .iter()
+                .flat_map(|&i| runs[b].iter().map(move |&j| (i as usize, j as usize)));
+            let counts = pairs
+                .filter(|(i, j)| i != j)
+                .map(|(i, j)| counts(&ensemble, i, j));
             let (c, n) = counts.fold((0, 0), |sum, pair| (sum.0 + pair.0, sum.1 + pair.1));
-            let expected = if n == 0 { 0.0 } else { f64::from(c) / f64::from(n) };
-            assert!((f64::from(cell) - expected).abs() < 1e-6, "seed {seed}, cell {a} {b}: {cell}, {expected}");
+            let expected = if n == 0 {
+                0.0
+            } else {
+                f64::from(c) / f64::from(n)
+            };
+            assert!(
+                (f64::from(cell) - expected).abs() < 1e-6,
+                "seed {seed}, cell {a} {b}: {cell}, {expected}"
+            );
         }
     }
 }

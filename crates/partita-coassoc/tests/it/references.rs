@@ -1,9 +1,12 @@
 //! Counts against a twin that is written for clarity, over drawn ensembles with missing labels.
 
 use partita_coassoc::{
-    CoAssociation, CoassocError, Counts, EvidenceRows, Seen, SparseEvidence, StrongestSettings, pair_histogram, recall,
+    CoAssociation, CoassocError, Counts, EvidenceRows, Seen, SparseEvidence, StrongestSettings,
+    pair_histogram, recall,
 };
-use partita_core::{BaseWeights, Ensemble, EnsembleBuilder, MemoryBudget, Seed, Silent, WeightedEnsemble};
+use partita_core::{
+    BaseWeights, Ensemble, EnsembleBuilder, MemoryBudget, Seed, Silent, WeightedEnsemble,
+};
 use rand::RngExt;
 
 /// Of these two thirds, 200, have missing labels.
@@ -13,15 +16,26 @@ const ENSEMBLES: u64 = 300;
 fn draw(seed: u64) -> Ensemble {
     let mut rng = Seed::new(seed).rng();
     let n = rng.random_range(1..if seed.is_multiple_of(5) { 150 } else { 40 });
-    let bases = if seed.is_multiple_of(20) { rng.random_range(240..270) } else { rng.random_range(1..20) };
+    let bases = if seed.is_multiple_of(20) {
+        rng.random_range(240..270)
+    } else {
+        rng.random_range(1..20)
+    };
     let missing = if seed.is_multiple_of(3) { 0.0 } else { 0.3 };
     let mut builder = EnsembleBuilder::new(n);
     for u in 0..bases {
-        let clusters = if seed % 7 == 1 && u == 0 { 300 } else { rng.random_range(1..6) };
-        let mut labels: Vec<Option<u32>> =
-            (0..n).map(|_| (!rng.random_bool(missing)).then(|| rng.random_range(0..clusters))).collect();
+        let clusters = if seed % 7 == 1 && u == 0 {
+            300
+        } else {
+            rng.random_range(1..6)
+        };
+        let mut labels: Vec<Option<u32>> = (0..n)
+            .map(|_| (!rng.random_bool(missing)).then(|| rng.random_range(0..clusters)))
+            .collect();
         labels[0] = labels[0].or(Some(0));
-        builder.push_clusters(format!("u{u}"), labels, clusters as usize).expect("a base clustering");
+        builder
+            .push_clusters(format!("u{u}"), labels, clusters as usize)
+            .expect("a base clustering");
     }
     builder.finish().expect("an ensemble")
 }
@@ -39,7 +53,11 @@ fn naive(ensemble: &Ensemble, i: usize, j: usize) -> (u32, u32) {
 }
 
 fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool").install(work)
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .expect("a pool")
+        .install(work)
 }
 
 #[test]
@@ -50,10 +68,17 @@ fn dense_counts_are_those_of_the_naive_twin() {
         let count = || CoAssociation::count(&ensemble, MemoryBudget::UNLIMITED, &Silent).unwrap();
         let counts = in_pool(1, count);
         assert_eq!(counts, in_pool(2, count), "seed {seed}");
-        assert_eq!(matches!(counts.seen(), Seen::Always(_)), ensemble.missing() == 0);
+        assert_eq!(
+            matches!(counts.seen(), Seen::Always(_)),
+            ensemble.missing() == 0
+        );
         for i in 0..n {
             for j in i + 1..n {
-                assert_eq!(counts.pair(j, i), naive(&ensemble, i, j), "seed {seed}, pair {i} {j}");
+                assert_eq!(
+                    counts.pair(j, i),
+                    naive(&ensemble, i, j),
+                    "seed {seed}, pair {i} {j}"
+                );
             }
         }
     }
@@ -83,19 +108,32 @@ fn rows_are_those_of_the_naive_twin() {
         let object = seed as usize % ensemble.objects();
         let mut next = 0;
         rows.for_each(object, |j, c, n| {
-            assert_eq!((j, (c, n)), (next, naive(&ensemble, object, j)), "seed {seed}");
+            assert_eq!(
+                (j, (c, n)),
+                (next, naive(&ensemble, object, j)),
+                "seed {seed}"
+            );
             next += 1;
         });
         assert_eq!(next, ensemble.objects());
 
-        let weights: Vec<u32> = (0..ensemble.bases().len() as u32).map(|u| u * u + 1).collect();
-        for (j, (s, n)) in weighted_row(&rows, object, &weights).into_iter().enumerate() {
+        let weights: Vec<u32> = (0..ensemble.bases().len() as u32)
+            .map(|u| u * u + 1)
+            .collect();
+        for (j, (s, n)) in weighted_row(&rows, object, &weights)
+            .into_iter()
+            .enumerate()
+        {
             let shared = |u: &usize| {
                 let label = ensemble.label(object, *u);
                 label.is_some() && label == ensemble.label(j, *u)
             };
             let expected: u32 = (0..weights.len()).filter(shared).map(|u| weights[u]).sum();
-            assert_eq!((s, n), (expected, naive(&ensemble, object, j).1), "seed {seed}");
+            assert_eq!(
+                (s, n),
+                (expected, naive(&ensemble, object, j).1),
+                "seed {seed}"
+            );
         }
     }
 }
@@ -103,8 +141,12 @@ fn rows_are_those_of_the_naive_twin() {
 /// What an object shares with every other by weight, and N.
 fn weighted_row(rows: &EvidenceRows, object: usize, weights: &[u32]) -> Vec<(u32, u32)> {
     let (mut sums, mut seen) = (vec![0; rows.objects()], vec![0; rows.objects()]);
-    rows.fill_weighted(object, weights, &mut sums, |s, _, row| row.copy_from_slice(s));
-    rows.fill_weighted(object, weights, &mut seen, |_, n, row| row.copy_from_slice(n));
+    rows.fill_weighted(object, weights, &mut sums, |s, _, row| {
+        row.copy_from_slice(s)
+    });
+    rows.fill_weighted(object, weights, &mut seen, |_, n, row| {
+        row.copy_from_slice(n)
+    });
     sums.into_iter().zip(seen).collect()
 }
 
@@ -115,7 +157,9 @@ fn long_rows_are_filled_in_pieces() {
     let mut builder = EnsembleBuilder::new(objects);
     for u in 0..bases {
         let label = |i: usize| (!(i + u).is_multiple_of(11)).then_some((i * 7 + u * i / 3) % 3);
-        builder.push(format!("u{u}"), (0..objects).map(label).collect::<Vec<_>>()).unwrap();
+        builder
+            .push(format!("u{u}"), (0..objects).map(label).collect::<Vec<_>>())
+            .unwrap();
     }
     let ensemble = builder.finish().unwrap();
     let rows = EvidenceRows::new(&ensemble).unwrap();
@@ -136,8 +180,16 @@ fn sparse_evidence_of_all_pairs_is_dense_and_of_some_a_part_of_it() {
         let all = n * (n - 1) / 2;
         let dense = CoAssociation::count(&ensemble, MemoryBudget::UNLIMITED, &Silent).unwrap();
         for pairs in [all, all / 3] {
-            let sample =
-                || SparseEvidence::sample(&ensemble, pairs, Seed::new(seed), MemoryBudget::UNLIMITED, &Silent).unwrap();
+            let sample = || {
+                SparseEvidence::sample(
+                    &ensemble,
+                    pairs,
+                    Seed::new(seed),
+                    MemoryBudget::UNLIMITED,
+                    &Silent,
+                )
+                .unwrap()
+            };
             let sparse = in_pool(1, sample);
             assert_eq!(sparse, in_pool(2, sample), "seed {seed}");
             assert_eq!(sparse.pairs() as u64, pairs);
@@ -150,8 +202,12 @@ fn sparse_evidence_of_all_pairs_is_dense_and_of_some_a_part_of_it() {
                     assert_eq!(matrix.get(j as usize, i).map(|&c| u32::from(c)), Some(c));
                 }
             }
-            let list: Vec<(u32, u32)> = sparse.each_pair().flat_map(|(i, j, ..)| [(j, i), (i, j)]).collect();
-            let given = SparseEvidence::of_pairs(&ensemble, &list, MemoryBudget::UNLIMITED, &Silent);
+            let list: Vec<(u32, u32)> = sparse
+                .each_pair()
+                .flat_map(|(i, j, ..)| [(j, i), (i, j)])
+                .collect();
+            let given =
+                SparseEvidence::of_pairs(&ensemble, &list, MemoryBudget::UNLIMITED, &Silent);
             assert_eq!(given.unwrap(), sparse);
             assert_eq!(from_its_parts(&sparse), sparse);
         }
@@ -159,22 +215,42 @@ fn sparse_evidence_of_all_pairs_is_dense_and_of_some_a_part_of_it() {
 }
 
 fn from_its_parts(evidence: &SparseEvidence) -> SparseEvidence {
-    let (starts, neighbours) = (evidence.starts().to_vec(), evidence.all_neighbours().to_vec());
+    let (starts, neighbours) = (
+        evidence.starts().to_vec(),
+        evidence.all_neighbours().to_vec(),
+    );
     let words = |counts: Counts<'_>| match counts {
         Counts::Words(counts) => counts.to_vec(),
         _ => unreachable!("no weights"),
     };
-    let (together, seen) = (words(evidence.all_together()), evidence.all_seen().map(words));
-    SparseEvidence::from_parts(evidence.base_clusterings(), starts, neighbours, together, seen).expect("its own parts")
+    let (together, seen) = (
+        words(evidence.all_together()),
+        evidence.all_seen().map(words),
+    );
+    SparseEvidence::from_parts(
+        evidence.base_clusterings(),
+        starts,
+        neighbours,
+        together,
+        seen,
+    )
+    .expect("its own parts")
 }
 
 /// The ensemble in which base clustering u is there `1 + u % 3` times, and weights that say the same.
 fn copied(ensemble: &Ensemble) -> (Ensemble, BaseWeights) {
     let often = |u: u32| 1 + u % 3;
-    let bases: Vec<u32> = (0..ensemble.bases().len() as u32).flat_map(|u| (0..often(u)).map(move |_| u)).collect();
+    let bases: Vec<u32> = (0..ensemble.bases().len() as u32)
+        .flat_map(|u| (0..often(u)).map(move |_| u))
+        .collect();
     let objects: Vec<u32> = (0..ensemble.objects() as u32).collect();
-    let weights = (0..ensemble.bases().len() as u32).map(|u| 0.1 * f64::from(often(u))).collect();
-    (ensemble.select(&objects, &bases), BaseWeights::new(weights).expect("positive weights"))
+    let weights = (0..ensemble.bases().len() as u32)
+        .map(|u| 0.1 * f64::from(often(u)))
+        .collect();
+    (
+        ensemble.select(&objects, &bases),
+        BaseWeights::new(weights).expect("positive weights"),
+    )
 }
 
 /// Whole proportions are exact: a weight of 2 is two copies.
@@ -183,7 +259,10 @@ fn a_weight_is_so_many_copies() {
     for seed in 0..ENSEMBLES / 3 {
         let ensemble = draw(seed);
         let (copies, weights) = copied(&ensemble);
-        let weighted = WeightedEnsemble { base_weights: Some(&weights), ..(&ensemble).into() };
+        let weighted = WeightedEnsemble {
+            base_weights: Some(&weights),
+            ..(&ensemble).into()
+        };
         let unlimited = MemoryBudget::UNLIMITED;
         let (dense, expected) = (
             CoAssociation::count(weighted, unlimited, &Silent).unwrap(),
@@ -193,7 +272,10 @@ fn a_weight_is_so_many_copies() {
         for (i, j) in (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))) {
             assert_eq!(dense.pair(i, j), expected.pair(i, j), "seed {seed}");
         }
-        let (rows, all) = (EvidenceRows::new(weighted).unwrap(), EvidenceRows::new(&copies).unwrap());
+        let (rows, all) = (
+            EvidenceRows::new(weighted).unwrap(),
+            EvidenceRows::new(&copies).unwrap(),
+        );
         let row = |rows: &EvidenceRows| {
             let mut row = Vec::new();
             rows.for_each(n / 2, |j, c, seen| row.push((j, c, seen)));
@@ -202,7 +284,15 @@ fn a_weight_is_so_many_copies() {
         assert_eq!(row(&rows), row(&all), "seed {seed}");
         let near = |source: WeightedEnsemble<'_>| {
             let settings = StrongestSettings::default();
-            let near = SparseEvidence::strongest(source, 3, Seed::new(seed), &settings, unlimited, &Silent).unwrap();
+            let near = SparseEvidence::strongest(
+                source,
+                3,
+                Seed::new(seed),
+                &settings,
+                unlimited,
+                &Silent,
+            )
+            .unwrap();
             near.each_pair().collect::<Vec<_>>()
         };
         assert_eq!(near(weighted), near((&copies).into()), "seed {seed}");
@@ -214,9 +304,14 @@ fn a_weight_is_so_many_copies() {
 fn weights_of_any_proportion_are_summed() {
     for seed in 0..ENSEMBLES / 3 {
         let ensemble = draw(seed);
-        let given: Vec<f64> = (0..ensemble.bases().len()).map(|u| (1.0 + u as f64).sqrt()).collect();
+        let given: Vec<f64> = (0..ensemble.bases().len())
+            .map(|u| (1.0 + u as f64).sqrt())
+            .collect();
         let weights = BaseWeights::new(given).unwrap();
-        let weighted = WeightedEnsemble { base_weights: Some(&weights), ..(&ensemble).into() };
+        let weighted = WeightedEnsemble {
+            base_weights: Some(&weights),
+            ..(&ensemble).into()
+        };
         let dense = CoAssociation::count(weighted, MemoryBudget::UNLIMITED, &Silent).unwrap();
         let weight = |u: usize| weights.as_slice()[u] / ensemble.bases().len() as f64;
         for (i, j) in (0..ensemble.objects()).flat_map(|i| (0..i).map(move |j| (j, i))) {
@@ -229,7 +324,10 @@ fn weights_of_any_proportion_are_summed() {
             }
             let found = dense.pair(i, j);
             let share = |count: u32| f64::from(count) / f64::from(dense.unit());
-            assert!((share(found.0) - c).abs() < 1e-6 && (share(found.1) - n).abs() < 1e-6, "seed {seed}");
+            assert!(
+                (share(found.0) - c).abs() < 1e-6 && (share(found.1) - n).abs() < 1e-6,
+                "seed {seed}"
+            );
         }
     }
 }
@@ -238,16 +336,30 @@ fn weights_of_any_proportion_are_summed() {
 fn what_can_not_be_counted_is_refused() {
     let ensemble = draw(4);
     let n = ensemble.objects() as u32;
-    let of = |pairs: &[(u32, u32)], budget| SparseEvidence::of_pairs(&ensemble, pairs, budget, &Silent);
+    let of =
+        |pairs: &[(u32, u32)], budget| SparseEvidence::of_pairs(&ensemble, pairs, budget, &Silent);
     for (left, right) in [(0, 0), (0, n), (n, 1)] {
         let error = of(&[(0, 1), (left, right)], MemoryBudget::UNLIMITED).unwrap_err();
-        assert_eq!(error, CoassocError::NoPair { left, right, objects: n as usize });
+        assert_eq!(
+            error,
+            CoassocError::NoPair {
+                left,
+                right,
+                objects: n as usize
+            }
+        );
     }
     let error = of(&[(0, 1)], MemoryBudget::new(10)).unwrap_err();
-    assert!(error.to_string().contains("the sparse evidence needs"), "{error}");
+    assert!(
+        error.to_string().contains("the sparse evidence needs"),
+        "{error}"
+    );
     assert!(error.to_string().ends_with("0 pairs would fit"), "{error}");
     let bytes = CoAssociation::bytes(7, ensemble.bases().len(), true);
-    assert!(CoAssociation::bytes(n as usize, ensemble.bases().len(), true) > bytes, "{n} objects");
+    assert!(
+        CoAssociation::bytes(n as usize, ensemble.bases().len(), true) > bytes,
+        "{n} objects"
+    );
     let error = CoAssociation::count(&ensemble, MemoryBudget::new(bytes), &Silent).unwrap_err();
     let remedy = "7 objects would fit; for more, take the sparse evidence of sampled pairs";
     assert!(error.to_string().ends_with(remedy), "{error}");
@@ -262,7 +374,8 @@ fn the_strongest_are_those_of_the_naive_twin() {
         let settings = StrongestSettings::default();
         let found = || {
             let budget = MemoryBudget::UNLIMITED;
-            SparseEvidence::strongest(&ensemble, q, Seed::new(1), &settings, budget, &Silent).unwrap()
+            SparseEvidence::strongest(&ensemble, q, Seed::new(1), &settings, budget, &Silent)
+                .unwrap()
         };
         let strongest = in_pool(1, found);
         assert_eq!(strongest, in_pool(2, found), "seed {seed}");
@@ -271,14 +384,26 @@ fn the_strongest_are_those_of_the_naive_twin() {
             let mut others: Vec<usize> = (0..n).filter(|&j| j != i).collect();
             let strength = |j: usize| {
                 let (c, n) = naive(&ensemble, i, j);
-                if n == 0 { 0.0 } else { f64::from(c) / f64::from(n) }
+                if n == 0 {
+                    0.0
+                } else {
+                    f64::from(c) / f64::from(n)
+                }
             };
             others.sort_by(|&a, &b| strength(b).total_cmp(&strength(a)).then(a.cmp(&b)));
-            expected.extend(others.iter().take(q).map(|&j| (i.min(j) as u32, i.max(j) as u32)));
+            expected.extend(
+                others
+                    .iter()
+                    .take(q)
+                    .map(|&j| (i.min(j) as u32, i.max(j) as u32)),
+            );
         }
         let pairs: Vec<(u32, u32)> = strongest.each_pair().map(|(i, j, ..)| (i, j)).collect();
         assert!(pairs.iter().eq(expected.iter()), "seed {seed}");
-        assert_eq!(recall(&strongest, &ensemble, q, n, Seed::new(2)).unwrap(), 1.0);
+        assert_eq!(
+            recall(&strongest, &ensemble, q, n, Seed::new(2)).unwrap(),
+            1.0
+        );
     }
 }
 
@@ -290,14 +415,26 @@ fn most_of_the_strongest_are_among_the_candidates() {
     let points: Vec<f64> = (0..n).map(|_| rng.random()).collect();
     for u in 0..20 {
         let (cells, shift) = (rng.random_range(5.0..20.0), rng.random::<f64>());
-        let label = |point: &f64| (!rng.random_bool(0.02)).then_some((point * cells + shift) as u32);
-        builder.push(format!("u{u}"), points.iter().map(label)).unwrap();
+        let label =
+            |point: &f64| (!rng.random_bool(0.02)).then_some((point * cells + shift) as u32);
+        builder
+            .push(format!("u{u}"), points.iter().map(label))
+            .unwrap();
     }
     let ensemble = builder.finish().unwrap();
     let mut settings = StrongestSettings::default();
     settings.exact_objects = 0;
-    let found =
-        || SparseEvidence::strongest(&ensemble, 10, Seed::new(1), &settings, MemoryBudget::UNLIMITED, &Silent).unwrap();
+    let found = || {
+        SparseEvidence::strongest(
+            &ensemble,
+            10,
+            Seed::new(1),
+            &settings,
+            MemoryBudget::UNLIMITED,
+            &Silent,
+        )
+        .unwrap()
+    };
     let strongest = in_pool(1, found);
     assert_eq!(strongest, in_pool(2, found));
     let share = recall(&strongest, &ensemble, 10, 500, Seed::new(2)).unwrap();

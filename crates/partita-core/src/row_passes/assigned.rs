@@ -18,10 +18,18 @@ impl Assigned {
     /// Every object in its most probable cluster, with that probability; `soft` holds `clusters` of them an object. Ties go to the
     /// smaller number.
     pub fn of_soft(soft: Vec<f64>, clusters: usize) -> Self {
-        let largest = |row: &[f64]| (0..row.len()).fold(0, |best, k| if row[k] > row[best] { k } else { best });
+        let largest = |row: &[f64]| {
+            (0..row.len()).fold(0, |best, k| if row[k] > row[best] { k } else { best })
+        };
         let best = soft.chunks_exact(clusters).map(|row| (largest(row), row));
-        let (labels, certainty) = best.map(|(k, row)| (k as u32, row[k].clamp(0.0, 1.0))).unzip();
-        Self { labels, certainty, soft: Some(soft) }
+        let (labels, certainty) = best
+            .map(|(k, row)| (k as u32, row[k].clamp(0.0, 1.0)))
+            .unzip();
+        Self {
+            labels,
+            certainty,
+            soft: Some(soft),
+        }
     }
 }
 

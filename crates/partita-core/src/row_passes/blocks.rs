@@ -29,7 +29,9 @@ pub trait RowBlocks: Sync {
 
     /// Number of rows, n.
     fn rows(&self) -> u64 {
-        self.groups().checked_sub(1).map_or(0, |last| self.rows_of(last).end)
+        self.groups()
+            .checked_sub(1)
+            .map_or(0, |last| self.rows_of(last).end)
     }
 }
 
@@ -85,7 +87,10 @@ impl<'a, L: Label> RowBlock<'a, L> {
     /// Every row with its weight.
     pub fn rows(&self) -> impl Iterator<Item = (&'a [L], f64)> {
         let weights = self.weights;
-        self.labels.chunks_exact(self.bases).enumerate().map(move |(i, row)| (row, weights.map_or(1.0, |w| w[i])))
+        self.labels
+            .chunks_exact(self.bases)
+            .enumerate()
+            .map(move |(i, row)| (row, weights.map_or(1.0, |w| w[i])))
     }
 
     /// The rows as an ensemble of these base clusterings, which are those of their source.
@@ -93,16 +98,29 @@ impl<'a, L: Label> RowBlock<'a, L> {
     /// # Panics
     /// If there are not M of them.
     pub fn ensemble(&self, bases: &[BaseClustering]) -> Ensemble {
-        assert_eq!(bases.len(), self.bases, "the base clusterings of the source");
-        let label = |(i, u): (usize, usize)| self.labels[i * self.bases + u].cluster().map_or(u16::MISSING, u16::of);
-        Ensemble::from_known(Array2::from_shape_fn((self.len(), self.bases), label), bases.to_vec())
+        assert_eq!(
+            bases.len(),
+            self.bases,
+            "the base clusterings of the source"
+        );
+        let label = |(i, u): (usize, usize)| {
+            self.labels[i * self.bases + u]
+                .cluster()
+                .map_or(u16::MISSING, u16::of)
+        };
+        Ensemble::from_known(
+            Array2::from_shape_fn((self.len(), self.bases), label),
+            bases.to_vec(),
+        )
     }
 
     /// The same rows, at most [`BLOCK_ROWS`] at a time.
     #[cfg(feature = "methods")]
     pub(super) fn pieces(&self) -> impl Iterator<Item = Self> {
         let (rows, most) = (self.len(), BLOCK_ROWS as usize);
-        (0..rows).step_by(most).map(move |first| self.slice(first..(first + most).min(rows)))
+        (0..rows)
+            .step_by(most)
+            .map(move |first| self.slice(first..(first + most).min(rows)))
     }
 
     /// The rows of a range, counted from the first of these.
@@ -139,7 +157,10 @@ pub struct EnsembleRows<'a> {
 impl<'a> EnsembleRows<'a> {
     /// Every object counts 1.
     pub fn new(ensemble: &'a Ensemble) -> Self {
-        Self { ensemble, weights: None }
+        Self {
+            ensemble,
+            weights: None,
+        }
     }
 
     /// Rows that stand for several objects.
@@ -148,7 +169,10 @@ impl<'a> EnsembleRows<'a> {
     /// If there is not one weight an object.
     pub fn weighted(ensemble: &'a Ensemble, weights: &'a [f64]) -> Self {
         assert_eq!(weights.len(), ensemble.objects(), "one weight an object");
-        Self { ensemble, weights: Some(weights) }
+        Self {
+            ensemble,
+            weights: Some(weights),
+        }
     }
 
     /// Rows of a group: a power of two of whole blocks, so that few sums over several blocks are cut.

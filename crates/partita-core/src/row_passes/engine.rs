@@ -69,7 +69,10 @@ pub(super) fn whole<P: RowPass>(
     rows: &dyn RowBlocks,
 ) -> Result<PartSum<P::Sum>, PassError> {
     let state = encode(pass)?;
-    let job = PassJob { kind: P::KIND, state: &state };
+    let job = PassJob {
+        kind: P::KIND,
+        state: &state,
+    };
     let (mut all, bases) = (PartSum::empty(0), rows.bases().len());
     let (mut parts, mut known) = (0u64, false);
     engine.sums(&job, &mut |bytes| {
@@ -104,7 +107,13 @@ pub(super) fn once<T: Serialize + DeserializeOwned>(
         return Ok(made);
     };
     let made = decode(&bytes, step)?;
-    if fits(&made) { Ok(made) } else { Err(PassError::Parts(format!("what is kept of '{step}' is of other rows"))) }
+    if fits(&made) {
+        Ok(made)
+    } else {
+        Err(PassError::Parts(format!(
+            "what is kept of '{step}' is of other rows"
+        )))
+    }
 }
 
 /// Refuses rows that do not begin where those before end.
@@ -112,7 +121,9 @@ fn follows(before: &Range<u64>, next: &Range<u64>) -> Result<(), PassError> {
     let (end, start) = (before.end, next.start);
     let what = match start.cmp(&end) {
         std::cmp::Ordering::Equal => return Ok(()),
-        std::cmp::Ordering::Greater => format!("rows {end} to {} are in no part of the sum", start - 1),
+        std::cmp::Ordering::Greater => {
+            format!("rows {end} to {} are in no part of the sum", start - 1)
+        }
         std::cmp::Ordering::Less => format!("row {start} is in two parts of the sum"),
     };
     Err(PassError::Parts(what))
@@ -126,7 +137,15 @@ pub(super) fn encode(value: &impl Serialize) -> Result<Vec<u8>, PassError> {
 
 /// What [`encode`] wrote.
 pub(super) fn decode<T: DeserializeOwned>(bytes: &[u8], kind: &str) -> Result<T, PassError> {
-    let wrong = || PassError::Parts(format!("these bytes are not of a pass '{kind}' of this version"));
+    let wrong = || {
+        PassError::Parts(format!(
+            "these bytes are not of a pass '{kind}' of this version"
+        ))
+    };
     let (value, rest) = postcard::take_from_bytes(bytes).map_err(|_| wrong())?;
-    if rest.is_empty() { Ok(value) } else { Err(wrong()) }
+    if rest.is_empty() {
+        Ok(value)
+    } else {
+        Err(wrong())
+    }
 }

@@ -29,8 +29,18 @@ pub struct RowFit<D> {
 impl<D> RowFit<D> {
     /// A fit into so many clusters, in which `assign` labels rows.
     pub fn new(clusters: usize, stopped: Stopped, assign: impl RowLabeller, details: D) -> Self {
-        let (objective, model, warnings, labeller) = (None, None, Vec::new(), Labeller::new(assign));
-        Self { clusters, stopped, rounds: 0, objective, model, warnings, details, labeller }
+        let (objective, model, warnings, labeller) =
+            (None, None, Vec::new(), Labeller::new(assign));
+        Self {
+            clusters,
+            stopped,
+            rounds: 0,
+            objective,
+            model,
+            warnings,
+            details,
+            labeller,
+        }
     }
 
     /// The same with diagnostics made from these.
@@ -50,7 +60,10 @@ impl<D> RowFit<D> {
     /// The same that tells labels and certainty alone: probabilities of many rows are large.
     #[must_use]
     pub fn without_soft(self) -> Self {
-        Self { labeller: self.labeller.without_soft(), ..self }
+        Self {
+            labeller: self.labeller.without_soft(),
+            ..self
+        }
     }
 
     /// Hands the labels of all rows to `take`, block by block in their order, with the number of the first row.
@@ -75,7 +88,8 @@ impl<D> RowFit<D> {
         map: &M,
         take: &mut dyn FnMut(u64, M::Out) -> Result<(), String>,
     ) -> Result<(), PassError> {
-        self.labeller.each(rows, 0..rows.source().groups(), map, take)
+        self.labeller
+            .each(rows, 0..rows.source().groups(), map, take)
     }
 
     /// How often every label of every base clustering occurs in every cluster. A pass over the rows, which an engine may run.

@@ -6,9 +6,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::PassError;
 
 /// What `work` gives; the error that `broken` gives where it panics.
-pub(crate) fn guarded<T, E>(broken: impl FnOnce(PassError) -> E, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+pub(crate) fn guarded<T, E>(
+    broken: impl FnOnce(PassError) -> E,
+    work: impl FnOnce() -> Result<T, E>,
+) -> Result<T, E> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
-        let reason = "what other processes made does not fit these rows or this method; make it again";
+        let reason =
+            "what other processes made does not fit these rows or this method; make it again";
         Err(broken(PassError::Parts(reason.into())))
     })
 }

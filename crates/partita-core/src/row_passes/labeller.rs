@@ -15,7 +15,9 @@ use super::{Mergeable, RowBlock};
 use crate::{BaseClustering, Label};
 
 /// Labels each row by its state and the row alone.
-pub trait RowLabeller: RowMap<Out = Assigned> + Clone + Serialize + DeserializeOwned + Send + 'static {
+pub trait RowLabeller:
+    RowMap<Out = Assigned> + Clone + Serialize + DeserializeOwned + Send + 'static
+{
     /// What it is called where it is a job for somebody else ([`LabellerKind`]): crate and topic.
     const KIND: &'static str;
 }
@@ -48,7 +50,11 @@ pub struct LabellerKind {
 impl LabellerKind {
     /// The kind of a labeller.
     pub const fn of<A: RowLabeller>() -> Self {
-        Self { name: A::KIND, open: open::<A>, counts: PassKind::of::<CountLabels<A>>() }
+        Self {
+            name: A::KIND,
+            open: open::<A>,
+            counts: PassKind::of::<CountLabels<A>>(),
+        }
     }
 
     /// What it is called.
@@ -72,18 +78,28 @@ impl LabellerKind {
 
 fn open<A: RowLabeller>(state: &[u8]) -> Result<Labeller, PassError> {
     let labeller = Labeller::new(decode::<A>(state, A::KIND)?);
-    Ok(Labeller { foreign: true, ..labeller })
+    Ok(Labeller {
+        foreign: true,
+        ..labeller
+    })
 }
 
 impl Labeller {
     pub(super) fn new(rule: impl RowLabeller) -> Self {
-        Self { rule: Box::new(rule), soft: true, foreign: false }
+        Self {
+            rule: Box::new(rule),
+            soft: true,
+            foreign: false,
+        }
     }
 
     /// The same that tells labels and certainty alone.
     #[must_use]
     pub fn without_soft(self) -> Self {
-        Self { soft: false, ..self }
+        Self {
+            soft: false,
+            ..self
+        }
     }
 
     /// Hands what `map` makes of the rows of some groups and their labels to `take`, block by block in their order, with the number
@@ -98,14 +114,25 @@ impl Labeller {
         map: &M,
         take: &mut dyn FnMut(u64, M::Out) -> Result<(), String>,
     ) -> Result<(), PassError> {
-        let told = |assigned: Assigned| Assigned { soft: assigned.soft.filter(|_| self.soft), ..assigned };
+        let told = |assigned: Assigned| Assigned {
+            soft: assigned.soft.filter(|_| self.soft),
+            ..assigned
+        };
         let bytes = |block: &RowBlock<'_, u8>| map.map(block, told(self.rule.bytes(block)));
         let words = |block: &RowBlock<'_, u16>| map.map(block, told(self.rule.words(block)));
         let run = || rows.each_of(groups, &bytes, &words, take);
-        if self.foreign { guarded(|error| error, run) } else { run() }
+        if self.foreign {
+            guarded(|error| error, run)
+        } else {
+            run()
+        }
     }
 
-    pub(super) fn count(&self, rows: &PassRunner<'_>, clusters: usize) -> Result<LabelCounts, PassError> {
+    pub(super) fn count(
+        &self,
+        rows: &PassRunner<'_>,
+        clusters: usize,
+    ) -> Result<LabelCounts, PassError> {
         self.rule.count(rows, clusters)
     }
 
@@ -133,11 +160,18 @@ impl<A: RowLabeller> Rule for A {
 
     fn count(&self, rows: &PassRunner<'_>, clusters: usize) -> Result<LabelCounts, PassError> {
         let offsets = BaseClustering::offsets(rows.source().bases());
-        rows.run(&CountLabels { labeller: self.clone(), clusters, offsets })
+        rows.run(&CountLabels {
+            labeller: self.clone(),
+            clusters,
+            offsets,
+        })
     }
 
     fn job(&self) -> Result<LabelJob, PassError> {
-        Ok(LabelJob { kind: A::KIND, state: encode(self)? })
+        Ok(LabelJob {
+            kind: A::KIND,
+            state: encode(self)?,
+        })
     }
 }
 
@@ -153,8 +187,14 @@ pub struct LabelCounts {
 
 impl Mergeable for LabelCounts {
     fn merge(&mut self, other: Self) {
-        self.sizes.iter_mut().zip(other.sizes).for_each(|(sum, count)| *sum += count);
-        self.of_base_clusters.iter_mut().zip(other.of_base_clusters).for_each(|(sum, count)| *sum += count);
+        self.sizes
+            .iter_mut()
+            .zip(other.sizes)
+            .for_each(|(sum, count)| *sum += count);
+        self.of_base_clusters
+            .iter_mut()
+            .zip(other.of_base_clusters)
+            .for_each(|(sum, count)| *sum += count);
     }
 }
 
@@ -174,7 +214,10 @@ impl<A: RowLabeller> RowPass for CountLabels<A> {
 
     fn zero(&self) -> LabelCounts {
         let width = self.offsets[self.offsets.len() - 1];
-        LabelCounts { sizes: vec![0; self.clusters], of_base_clusters: vec![0; self.clusters * width] }
+        LabelCounts {
+            sizes: vec![0; self.clusters],
+            of_base_clusters: vec![0; self.clusters * width],
+        }
     }
 
     fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut LabelCounts) {
@@ -186,7 +229,10 @@ impl<A: RowLabeller> RowPass for CountLabels<A> {
                 sum.sizes[label as usize] += 1;
                 let of = &mut sum.of_base_clusters[label as usize * width..][..width];
                 for (label, first) in row.iter().zip(&self.offsets) {
-                    label.cluster().into_iter().for_each(|cluster| of[first + cluster] += 1);
+                    label
+                        .cluster()
+                        .into_iter()
+                        .for_each(|cluster| of[first + cluster] += 1);
                 }
             }
         }

@@ -58,7 +58,11 @@ impl<S: Mergeable> MergeTree<S> {
 
     /// Adds the sum of the block that follows those it has.
     pub fn push(&mut self, block: u64, sum: S) {
-        self.grow(Node { level: 0, index: block, sum });
+        self.grow(Node {
+            level: 0,
+            index: block,
+            sum,
+        });
     }
 
     /// Adds the sums of the blocks that follow those it has.
@@ -68,21 +72,30 @@ impl<S: Mergeable> MergeTree<S> {
 
     fn grow(&mut self, mut node: Node<S>) {
         while node.index % 2 == 1
-            && let Some(left) = self.nodes.pop_if(|left| left.level == node.level && left.index == node.index - 1)
+            && let Some(left) = self
+                .nodes
+                .pop_if(|left| left.level == node.level && left.index == node.index - 1)
         {
             let mut sum = left.sum;
             sum.merge(node.sum);
-            node = Node { level: node.level + 1, index: node.index / 2, sum };
+            node = Node {
+                level: node.level + 1,
+                index: node.index / 2,
+                sum,
+            };
         }
         self.nodes.push(node);
     }
 
     /// The sum of all blocks; none if there were none.
     pub fn total(self) -> Option<S> {
-        self.nodes.into_iter().map(|node| node.sum).reduce(|mut all, sum| {
-            all.merge(sum);
-            all
-        })
+        self.nodes
+            .into_iter()
+            .map(|node| node.sum)
+            .reduce(|mut all, sum| {
+                all.merge(sum);
+                all
+            })
     }
 }
 
@@ -101,7 +114,9 @@ mod tests {
     /// Numbers of very different sizes: any other order of additions shows.
     fn numbers(count: u64) -> Vec<f64> {
         let mut rng = Seed::new(count).rng();
-        (0..count).map(|_| rng.random_range(-1.0..1.0) * 10f64.powi(rng.random_range(-12..12))).collect()
+        (0..count)
+            .map(|_| rng.random_range(-1.0..1.0) * 10f64.powi(rng.random_range(-12..12)))
+            .collect()
     }
 
     #[test]

@@ -30,7 +30,11 @@ struct Piece {
 }
 
 /// The rows of each block of a grid of blocks of `size` rows, in order.
-pub(super) fn blocks_of(first: u64, rows: usize, size: u64) -> impl Iterator<Item = (u64, Range<usize>)> {
+pub(super) fn blocks_of(
+    first: u64,
+    rows: usize,
+    size: u64,
+) -> impl Iterator<Item = (u64, Range<usize>)> {
     let (first_block, end) = (first / size, first + rows as u64);
     (first_block..end.div_ceil(size)).map(move |block| {
         let (from, to) = ((block * size).max(first), ((block + 1) * size).min(end));
@@ -52,14 +56,21 @@ fn sum_of<P: RowPass, L: Label>(pass: &P, rows: &RowBlock<'_, L>) -> P::Sum {
 impl<S: Mergeable> PartSum<S> {
     /// The part of no row, before row `first`.
     pub(super) fn empty(first: u64) -> Self {
-        Self { rows: first..first, head: None, tree: MergeTree::new(), tail: None }
+        Self {
+            rows: first..first,
+            head: None,
+            tree: MergeTree::new(),
+            tail: None,
+        }
     }
 
     /// Adds rows that follow.
     pub(super) fn add<P: RowPass<Sum = S>, L: Label>(&mut self, pass: &P, rows: &RowBlock<'_, L>) {
         if P::EXACT {
             // Whole numbers may be added in any order: one sum a part.
-            let mut sum = std::mem::take(&mut self.tree).total().unwrap_or_else(|| pass.zero());
+            let mut sum = std::mem::take(&mut self.tree)
+                .total()
+                .unwrap_or_else(|| pass.zero());
             pass.add(rows, &mut sum);
             self.tree.push(0, sum);
             self.rows.end += rows.len() as u64;
@@ -70,7 +81,10 @@ impl<S: Mergeable> PartSum<S> {
 
     /// The part of some rows, sums of blocks, for [`append`](Self::append).
     fn of<P: RowPass<Sum = S>, L: Label>(pass: &P, rows: &RowBlock<'_, L>) -> Self {
-        let mut part = Self { rows: rows.first..rows.first + rows.len() as u64, ..Self::empty(rows.first) };
+        let mut part = Self {
+            rows: rows.first..rows.first + rows.len() as u64,
+            ..Self::empty(rows.first)
+        };
         let size = rows_a_sum::<P>();
         for (block, range) in blocks_of(rows.first, rows.len(), size) {
             let piece = rows.slice(range);
@@ -97,9 +111,13 @@ impl<S: Mergeable> PartSum<S> {
             all.into_iter().for_each(|all| self.tree.push(0, all));
             return;
         }
-        next.head.into_iter().for_each(|piece| self.extend(piece, pass, bases));
+        next.head
+            .into_iter()
+            .for_each(|piece| self.extend(piece, pass, bases));
         self.tree.append(next.tree);
-        next.tail.into_iter().for_each(|piece| self.extend(piece, pass, bases));
+        next.tail
+            .into_iter()
+            .for_each(|piece| self.extend(piece, pass, bases));
     }
 
     /// More rows of a cut block: summed when it is whole, and kept at the start of the part when its first rows are in an earlier one.
@@ -123,9 +141,19 @@ impl<S: Mergeable> PartSum<S> {
     }
 
     fn close<P: RowPass<Sum = S>>(&mut self, piece: Piece, pass: &P, bases: usize) {
-        let Piece { first, labels, weights } = &piece;
-        let block = RowBlock { first: *first, labels, bases, weights: weights.as_deref() };
-        self.tree.push(first / rows_a_sum::<P>(), sum_of(pass, &block));
+        let Piece {
+            first,
+            labels,
+            weights,
+        } = &piece;
+        let block = RowBlock {
+            first: *first,
+            labels,
+            bases,
+            weights: weights.as_deref(),
+        };
+        self.tree
+            .push(first / rows_a_sum::<P>(), sum_of(pass, &block));
     }
 
     /// The sum of all rows, of which this is the part.
@@ -149,9 +177,13 @@ impl Piece {
 
     fn extend(&mut self, next: Self) {
         self.labels.extend(next.labels);
-        self.weights = self.weights.take().zip(next.weights).map(|(mut own, more)| {
-            own.extend(more);
-            own
-        });
+        self.weights = self
+            .weights
+            .take()
+            .zip(next.weights)
+            .map(|(mut own, more)| {
+                own.extend(more);
+                own
+            });
     }
 }

@@ -22,7 +22,10 @@ type SumPart = fn(&[u8], &PassRunner<'_>, Range<usize>) -> Result<Vec<u8>, PassE
 impl PassKind {
     /// The kind of a pass.
     pub const fn of<P: RowPass>() -> Self {
-        Self { name: P::KIND, sum: sum_part::<P> }
+        Self {
+            name: P::KIND,
+            sum: sum_part::<P>,
+        }
     }
 
     /// What it is called.
@@ -41,14 +44,24 @@ impl PassKind {
         groups: Range<usize>,
         monitor: &dyn Monitor,
     ) -> Result<Vec<u8>, PassError> {
-        guarded(|error| error, || (self.sum)(state, &PassRunner::new(rows, monitor), groups))
+        guarded(
+            |error| error,
+            || (self.sum)(state, &PassRunner::new(rows, monitor), groups),
+        )
     }
 }
 
-fn sum_part<P: RowPass>(state: &[u8], rows: &PassRunner<'_>, groups: Range<usize>) -> Result<Vec<u8>, PassError> {
+fn sum_part<P: RowPass>(
+    state: &[u8],
+    rows: &PassRunner<'_>,
+    groups: Range<usize>,
+) -> Result<Vec<u8>, PassError> {
     let pass: P = decode(state, P::KIND)?;
     if !pass.fits(rows.source().bases()) {
-        return Err(PassError::Parts(format!("the pass '{}' is over other base clusterings", P::KIND)));
+        return Err(PassError::Parts(format!(
+            "the pass '{}' is over other base clusterings",
+            P::KIND
+        )));
     }
     encode(&rows.part(&pass, groups)?)
 }

@@ -34,7 +34,11 @@ pub fn sums_under_way() -> u64 {
 impl<'a> PassRunner<'a> {
     /// Passes over `source`, until the monitor asks to stop.
     pub fn new(source: &'a dyn RowBlocks, monitor: &'a dyn Monitor) -> Self {
-        Self { source, monitor, engine: None }
+        Self {
+            source,
+            monitor,
+            engine: None,
+        }
     }
 
     /// The same where the sums come from an engine, if there is one.
@@ -62,7 +66,10 @@ impl<'a> PassRunner<'a> {
         let Some(engine) = self.engine else {
             return Ok(self.part(pass, 0..self.source.groups())?.total(pass, bases));
         };
-        guarded(|error| error, || Ok(engine::whole(engine, pass, self.source)?.total(pass, bases)))
+        guarded(
+            |error| error,
+            || Ok(engine::whole(engine, pass, self.source)?.total(pass, bases)),
+        )
     }
 
     /// What `make` gives, a step between passes that takes long (memoised): an engine that replays a fit in every round makes it once and
@@ -83,9 +90,17 @@ impl<'a> PassRunner<'a> {
     }
 
     /// The sum over some groups, ready to be joined with those of their neighbours.
-    pub(super) fn part<P: RowPass>(&self, pass: &P, groups: Range<usize>) -> Result<PartSum<P::Sum>, PassError> {
+    pub(super) fn part<P: RowPass>(
+        &self,
+        pass: &P,
+        groups: Range<usize>,
+    ) -> Result<PartSum<P::Sum>, PassError> {
         let bases = self.source.bases().len();
-        let first = if groups.is_empty() { 0 } else { self.source.rows_of(groups.start).start };
+        let first = if groups.is_empty() {
+            0
+        } else {
+            self.source.rows_of(groups.start).start
+        };
         let mut all = PartSum::empty(first);
         self.each_group(groups, &|group| self.group_sum(pass, group), &mut |part| {
             all.append(part, pass, bases);
@@ -116,7 +131,12 @@ impl<'a> PassRunner<'a> {
         map: &M,
         take: &mut dyn FnMut(u64, M::Out) -> Result<(), String>,
     ) -> Result<(), PassError> {
-        self.each_of(groups, &|block| map.map(block), &|block| map.map(block), take)
+        self.each_of(
+            groups,
+            &|block| map.map(block),
+            &|block| map.map(block),
+            take,
+        )
     }
 
     /// [`each`](Self::each) over some groups, by a function for each width of stored labels.
@@ -135,11 +155,29 @@ impl<'a> PassRunner<'a> {
                 match rows.labels {
                     LabelRows::Bytes(labels) => {
                         let labels = row_major(&labels);
-                        map_blocks(bytes, &RowBlock { first, labels: &labels, bases, weights: rows.weights }, &mut out);
+                        map_blocks(
+                            bytes,
+                            &RowBlock {
+                                first,
+                                labels: &labels,
+                                bases,
+                                weights: rows.weights,
+                            },
+                            &mut out,
+                        );
                     }
                     LabelRows::Words(labels) => {
                         let labels = row_major(&labels);
-                        map_blocks(words, &RowBlock { first, labels: &labels, bases, weights: rows.weights }, &mut out);
+                        map_blocks(
+                            words,
+                            &RowBlock {
+                                first,
+                                labels: &labels,
+                                bases,
+                                weights: rows.weights,
+                            },
+                            &mut out,
+                        );
                     }
                 }
                 first += rows.len() as u64;
@@ -147,7 +185,9 @@ impl<'a> PassRunner<'a> {
             Ok(out)
         };
         self.each_group_ahead(groups, &one, &mut |made| {
-            made.into_iter().try_for_each(|(first, out)| take(first, out)).map_err(PassError::Sink)
+            made.into_iter()
+                .try_for_each(|(first, out)| take(first, out))
+                .map_err(PassError::Sink)
         })
     }
 
@@ -170,7 +210,11 @@ impl<'a> PassRunner<'a> {
             let before = std::mem::take(&mut made);
             let taken = beside(
                 || made = map_parallel(window, work),
-                || before.into_iter().try_for_each(|made: Result<T, SourceError>| take(made?)),
+                || {
+                    before
+                        .into_iter()
+                        .try_for_each(|made: Result<T, SourceError>| take(made?))
+                },
             );
             taken?;
         }
@@ -197,18 +241,38 @@ impl<'a> PassRunner<'a> {
     }
 
     /// The sum over one group: whole blocks merged, the rows of cut blocks at its ends as they are.
-    fn group_sum<P: RowPass>(&self, pass: &P, group: usize) -> Result<PartSum<P::Sum>, SourceError> {
+    fn group_sum<P: RowPass>(
+        &self,
+        pass: &P,
+        group: usize,
+    ) -> Result<PartSum<P::Sum>, SourceError> {
         let (mut first, bases) = (self.source.rows_of(group).start, self.source.bases().len());
         let mut sum = PartSum::empty(first);
         self.source.read(group, &mut |rows: GroupRows<'_>| {
             match rows.labels {
                 LabelRows::Bytes(labels) => {
                     let labels = row_major(&labels);
-                    sum.add(pass, &RowBlock { first, labels: &labels, bases, weights: rows.weights });
+                    sum.add(
+                        pass,
+                        &RowBlock {
+                            first,
+                            labels: &labels,
+                            bases,
+                            weights: rows.weights,
+                        },
+                    );
                 }
                 LabelRows::Words(labels) => {
                     let labels = row_major(&labels);
-                    sum.add(pass, &RowBlock { first, labels: &labels, bases, weights: rows.weights });
+                    sum.add(
+                        pass,
+                        &RowBlock {
+                            first,
+                            labels: &labels,
+                            bases,
+                            weights: rows.weights,
+                        },
+                    );
                 }
             }
             first += rows.len() as u64;
@@ -217,7 +281,10 @@ impl<'a> PassRunner<'a> {
             return Ok(sum);
         }
         let first = self.source.rows_of(group).start;
-        Err(SourceError { first, reason: format!("its reader gave {} rows", sum.rows.end - first) })
+        Err(SourceError {
+            first,
+            reason: format!("its reader gave {} rows", sum.rows.end - first),
+        })
     }
 }
 
@@ -284,7 +351,11 @@ mod tests {
         fn rows_of(&self, group: usize) -> Range<u64> {
             group.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[group]
         }
-        fn read(&self, group: usize, take: &mut dyn FnMut(GroupRows<'_>)) -> Result<(), SourceError> {
+        fn read(
+            &self,
+            group: usize,
+            take: &mut dyn FnMut(GroupRows<'_>),
+        ) -> Result<(), SourceError> {
             let all = self.rows_of(group);
             for first in all.clone().step_by(self.piece as usize) {
                 let rows = first as usize..(first + self.piece).min(all.end) as usize;
@@ -350,7 +421,11 @@ mod tests {
             0
         }
         fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut u64) {
-            *sum += block.labels.iter().filter(|label| label.cluster().is_some()).count() as u64;
+            *sum += block
+                .labels
+                .iter()
+                .filter(|label| label.cluster().is_some())
+                .count() as u64;
         }
     }
 
@@ -365,9 +440,20 @@ mod tests {
 
     fn drawn(rows: usize) -> Ensemble {
         let mut rng = Seed::new(rows as u64).rng();
-        let mut cell = || if rng.random_bool(0.1) { u8::MISSING } else { rng.random_range(0..5) };
+        let mut cell = || {
+            if rng.random_bool(0.1) {
+                u8::MISSING
+            } else {
+                rng.random_range(0..5)
+            }
+        };
         let labels = Array2::from_shape_simple_fn((rows, 3), &mut cell);
-        let base = |u| BaseClustering::new(format!("u{u}"), (0..5).map(|j: u32| j.to_string()).collect());
+        let base = |u| {
+            BaseClustering::new(
+                format!("u{u}"),
+                (0..5).map(|j: u32| j.to_string()).collect(),
+            )
+        };
         Ensemble::from_bytes(labels, (0..3).map(base).collect()).unwrap()
     }
 
@@ -382,19 +468,43 @@ mod tests {
                     Some(weights) => EnsembleRows::weighted(&ensemble, weights),
                     None => EnsembleRows::new(&ensemble),
                 };
-                let expected = PassRunner::new(&memory, &Silent).run(&Roots).unwrap().to_bits();
-                let wide = PassRunner::new(&memory, &Silent).run(&WideRoots).unwrap().to_bits();
+                let expected = PassRunner::new(&memory, &Silent)
+                    .run(&Roots)
+                    .unwrap()
+                    .to_bits();
+                let wide = PassRunner::new(&memory, &Silent)
+                    .run(&WideRoots)
+                    .unwrap()
+                    .to_bits();
                 for cuts in [1, 2, 7, 60] {
-                    let mut ends: Vec<u64> = (1..cuts).map(|_| rng.random_range(1..=rows as u64)).collect();
+                    let mut ends: Vec<u64> = (1..cuts)
+                        .map(|_| rng.random_range(1..=rows as u64))
+                        .collect();
                     ends.push(rows as u64);
                     ends.sort_unstable();
                     ends.dedup();
                     let piece = [u64::MAX >> 1, 700, 2048][cuts % 3];
-                    let cut = Cut { ensemble: ensemble.clone(), ends, weights: weights.clone(), piece };
+                    let cut = Cut {
+                        ensemble: ensemble.clone(),
+                        ends,
+                        weights: weights.clone(),
+                        piece,
+                    };
                     let runner = PassRunner::new(&cut, &Silent);
-                    assert_eq!(runner.run(&Roots).unwrap().to_bits(), expected, "{rows} rows, {cuts} cuts");
-                    assert_eq!(runner.run(&WideRoots).unwrap().to_bits(), wide, "{rows} rows, {cuts} cuts");
-                    assert_eq!(runner.run(&Count).unwrap() as usize, rows * 3 - ensemble.missing());
+                    assert_eq!(
+                        runner.run(&Roots).unwrap().to_bits(),
+                        expected,
+                        "{rows} rows, {cuts} cuts"
+                    );
+                    assert_eq!(
+                        runner.run(&WideRoots).unwrap().to_bits(),
+                        wide,
+                        "{rows} rows, {cuts} cuts"
+                    );
+                    assert_eq!(
+                        runner.run(&Count).unwrap() as usize,
+                        rows * 3 - ensemble.missing()
+                    );
                     let mut firsts = Vec::new();
                     runner
                         .each(&Firsts, &mut |first, labels| {
@@ -422,8 +532,12 @@ mod tests {
         }
         let ensemble = drawn(10);
         let rows = EnsembleRows::new(&ensemble);
-        assert_eq!(PassRunner::new(&rows, &Stop).run(&Count), Err(PassError::Interrupted));
-        let full = PassRunner::new(&rows, &Silent).each(&Firsts, &mut |_, _| Err("the disk is full".into()));
+        assert_eq!(
+            PassRunner::new(&rows, &Stop).run(&Count),
+            Err(PassError::Interrupted)
+        );
+        let full = PassRunner::new(&rows, &Silent)
+            .each(&Firsts, &mut |_, _| Err("the disk is full".into()));
         assert_eq!(full, Err(PassError::Sink("the disk is full".into())));
     }
 }

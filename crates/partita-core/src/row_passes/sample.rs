@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
-use super::{Mergeable, PassError, PassKind, PassRunner, RowBlock, RowPass, SourceError, sums_under_way};
+use super::{
+    Mergeable, PassError, PassKind, PassRunner, RowBlock, RowPass, SourceError, sums_under_way,
+};
 use crate::row_hash::RowHash;
 use crate::seed::mix;
 use crate::{Ensemble, EnsembleError, Label, ProblemSize, Seed};
@@ -53,13 +55,21 @@ impl RowSample {
         let bases = rows.source().bases();
         let hash = RowHash(seed.number());
         let cells = rows.run(&CountCells(hash))?;
-        let pass = SmallestRanks { hash, most: most.max(1), cells, limit: no_limit() };
+        let pass = SmallestRanks {
+            hash,
+            most: most.max(1),
+            cells,
+            limit: no_limit(),
+        };
         let ranked = rows.run(&pass)?;
         let (mut drawn, whole) = pass.weighted(ranked);
         let labels = |u: usize| drawn.iter().any(|drawn| drawn.row[u] != u16::MISSING);
         let unseen: Vec<usize> = (0..bases.len()).filter(|&u| !labels(u)).collect();
         if !unseen.is_empty() {
-            let found = rows.run(&SmallestLabelled { hash, bases: unseen })?;
+            let found = rows.run(&SmallestLabelled {
+                hash,
+                bases: unseen,
+            })?;
             drawn.extend(found.0.into_iter().flatten().map(|(_, copies)| copies));
         }
         drawn.sort_by(|a, b| a.row.cmp(&b.row));
@@ -69,24 +79,35 @@ impl RowSample {
         let ensemble = Array2::from_shape_vec((weights.len(), bases.len()), labels)
             .map_err(|error| error.to_string())
             .and_then(|labels| {
-                Ensemble::from_words(labels, bases.to_vec()).map_err(|error: EnsembleError| error.to_string())
+                Ensemble::from_words(labels, bases.to_vec())
+                    .map_err(|error: EnsembleError| error.to_string())
             })
             .map_err(|reason| SourceError { first: 0, reason })?;
-        Ok(Self { ensemble, weights, whole })
+        Ok(Self {
+            ensemble,
+            weights,
+            whole,
+        })
     }
 
     /// Bytes that drawing `most` rows holds at once, at most.
     pub fn bytes(size: &ProblemSize, most: u64) -> u64 {
         let bases = size.base_clusterings as u64;
         let row = bases.saturating_mul(2).saturating_add(120);
-        let table = most.saturating_add(2).min(size.objects as u64 + 1).saturating_mul(row);
+        let table = most
+            .saturating_add(2)
+            .min(size.objects as u64 + 1)
+            .saturating_mul(row);
         (table.saturating_add(8 * CELLS as u64)).saturating_mul(sums_under_way() + 1)
     }
 }
 
 /// The passes of [`RowSample::draw`].
-pub(super) const PASSES: &[PassKind] =
-    &[PassKind::of::<CountCells>(), PassKind::of::<SmallestRanks>(), PassKind::of::<SmallestLabelled>()];
+pub(super) const PASSES: &[PassKind] = &[
+    PassKind::of::<CountCells>(),
+    PassKind::of::<SmallestRanks>(),
+    PassKind::of::<SmallestLabelled>(),
+];
 
 /// The cell of a row with this hash.
 fn cell(hash: u64) -> usize {
@@ -102,7 +123,10 @@ struct Cells(Vec<f64>);
 
 impl Mergeable for Cells {
     fn merge(&mut self, other: Self) {
-        self.0.iter_mut().zip(&other.0).for_each(|(sum, cell)| *sum += cell);
+        self.0
+            .iter_mut()
+            .zip(&other.0)
+            .for_each(|(sum, cell)| *sum += cell);
     }
 }
 
@@ -116,7 +140,9 @@ impl RowPass for CountCells {
     }
 
     fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut Cells) {
-        block.rows().for_each(|(row, weight)| sum.0[cell(self.0.of(row))] += weight);
+        block
+            .rows()
+            .for_each(|(row, weight)| sum.0[cell(self.0.of(row))] += weight);
     }
 }
 
@@ -129,11 +155,20 @@ struct Copies {
 
 impl Copies {
     fn of<L: Label>(row: &[L], count: f64) -> Self {
-        Self { row: row.iter().map(|label| label.cluster().map_or(u16::MISSING, u16::of)).collect(), count }
+        Self {
+            row: row
+                .iter()
+                .map(|label| label.cluster().map_or(u16::MISSING, u16::of))
+                .collect(),
+            count,
+        }
     }
 
     fn is<L: Label>(&self, row: &[L]) -> bool {
-        self.row.iter().zip(row).all(|(a, b)| a.cluster() == b.cluster())
+        self.row
+            .iter()
+            .zip(row)
+            .all(|(a, b)| a.cluster() == b.cluster())
     }
 }
 
@@ -188,7 +223,8 @@ impl Ranked {
 impl Mergeable for Ranked {
     fn merge(&mut self, other: Self) {
         for (rank, rows) in other.rows {
-            rows.into_iter().for_each(|copies| self.add(rank, &copies.row, copies.count));
+            rows.into_iter()
+                .for_each(|copies| self.add(rank, &copies.row, copies.count));
         }
     }
 }
@@ -208,11 +244,16 @@ impl SmallestRanks {
         }
         let left_out = rows.get(self.most).map(|(rank, _)| *rank);
         rows.truncate(self.most);
-        let Some(threshold) = left_out else { return (rows.into_iter().map(|(_, copies)| copies).collect(), true) };
+        let Some(threshold) = left_out else {
+            return (rows.into_iter().map(|(_, copies)| copies).collect(), true);
+        };
         let weighted = rows.into_iter().map(|(_, copies)| {
             let crowd = self.crowd(self.hash.of(&copies.row)) as f64;
             let chance = (threshold.max(1) as f64 * crowd / 2f64.powi(64)).min(1.0);
-            Copies { count: copies.count / chance, ..copies }
+            Copies {
+                count: copies.count / chance,
+                ..copies
+            }
         });
         (weighted.collect(), false)
     }
@@ -224,7 +265,12 @@ impl RowPass for SmallestRanks {
     const EXACT: bool = true;
 
     fn zero(&self) -> Ranked {
-        Ranked { rows: BTreeMap::new(), count: 0, most: self.most, limit: Arc::clone(&self.limit) }
+        Ranked {
+            rows: BTreeMap::new(),
+            count: 0,
+            most: self.most,
+            limit: Arc::clone(&self.limit),
+        }
     }
 
     fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut Ranked) {
@@ -253,7 +299,8 @@ impl Firsts {
         let found = &mut self.0[at];
         match found {
             Some((best, copies)) if *best == hash && copies.is(row) => copies.count += weight,
-            Some((best, copies)) if (*best, &copies.row) <= (hash, &Copies::of(row, weight).row) => {}
+            Some((best, copies))
+                if (*best, &copies.row) <= (hash, &Copies::of(row, weight).row) => {}
             _ => *found = Some((hash, Copies::of(row, weight))),
         }
     }
@@ -262,7 +309,9 @@ impl Firsts {
 impl Mergeable for Firsts {
     fn merge(&mut self, other: Self) {
         for (at, found) in other.0.into_iter().enumerate() {
-            found.into_iter().for_each(|(hash, copies)| self.add(at, hash, &copies.row, copies.count));
+            found
+                .into_iter()
+                .for_each(|(hash, copies)| self.add(at, hash, &copies.row, copies.count));
         }
     }
 }
@@ -278,7 +327,12 @@ impl RowPass for SmallestLabelled {
 
     fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut Firsts) {
         for (row, weight) in block.rows() {
-            for (at, _) in self.bases.iter().enumerate().filter(|(_, u)| row[**u] != L::MISSING) {
+            for (at, _) in self
+                .bases
+                .iter()
+                .enumerate()
+                .filter(|(_, u)| row[**u] != L::MISSING)
+            {
                 sum.add(at, self.hash.of(row), row, weight);
             }
         }
@@ -292,7 +346,14 @@ mod tests {
     use rand::{RngExt, seq::SliceRandom};
 
     fn bases(count: usize) -> Vec<BaseClustering> {
-        (0..count).map(|u| BaseClustering::new(format!("u{u}"), (0..9).map(|j: u32| j.to_string()).collect())).collect()
+        (0..count)
+            .map(|u| {
+                BaseClustering::new(
+                    format!("u{u}"),
+                    (0..9).map(|j: u32| j.to_string()).collect(),
+                )
+            })
+            .collect()
     }
 
     /// Half of the objects have one of four rows, the others any; the last base clustering labels one object.
@@ -300,14 +361,24 @@ mod tests {
         let mut rng = Seed::new(3).rng();
         let mut labels = Array2::from_elem((objects, 6), u8::MISSING);
         for (i, mut row) in labels.outer_iter_mut().enumerate() {
-            (0..5).for_each(|u| row[u] = if i % 2 == 0 { (i / 2 % 4) as u8 } else { rng.random_range(0..9) });
+            (0..5).for_each(|u| {
+                row[u] = if i % 2 == 0 {
+                    (i / 2 % 4) as u8
+                } else {
+                    rng.random_range(0..9)
+                }
+            });
         }
         labels[[objects / 3, 5]] = 0;
         Ensemble::from_bytes(labels, bases(6)).unwrap()
     }
 
     fn rows(ensemble: &Ensemble) -> Vec<Vec<Option<usize>>> {
-        let labels = |i| (0..ensemble.bases().len()).map(|u| ensemble.label(i, u)).collect();
+        let labels = |i| {
+            (0..ensemble.bases().len())
+                .map(|u| ensemble.label(i, u))
+                .collect()
+        };
         (0..ensemble.objects()).map(labels).collect()
     }
 
@@ -318,20 +389,36 @@ mod tests {
         order.shuffle(&mut Seed::new(1).rng());
         let shuffled = ensemble.select(&order, &[0, 1, 2, 3, 4, 5]);
         let draw = |ensemble: &Ensemble, seed| {
-            let sample =
-                RowSample::draw(&PassRunner::new(&EnsembleRows::new(ensemble), &Silent), 500, Seed::new(seed)).unwrap();
+            let sample = RowSample::draw(
+                &PassRunner::new(&EnsembleRows::new(ensemble), &Silent),
+                500,
+                Seed::new(seed),
+            )
+            .unwrap();
             (rows(&sample.ensemble), sample.weights, sample.whole)
         };
         let first = draw(&ensemble, 1);
         assert_eq!(first, draw(&shuffled, 1));
         assert_ne!(first.0, draw(&ensemble, 2).0);
-        assert!(!first.2 && (500..=501).contains(&first.0.len()), "{} rows", first.0.len());
-        assert!(first.0.iter().any(|row| row[5].is_some()), "every base clustering labels some row");
+        assert!(
+            !first.2 && (500..=501).contains(&first.0.len()),
+            "{} rows",
+            first.0.len()
+        );
+        assert!(
+            first.0.iter().any(|row| row[5].is_some()),
+            "every base clustering labels some row"
+        );
 
-        let LabelRows::Bytes(labels) = ensemble.rows() else { panic!("nine clusters fit a byte") };
+        let LabelRows::Bytes(labels) = ensemble.rows() else {
+            panic!("nine clusters fit a byte")
+        };
         let wide = labels.mapv(|label| label.cluster().map_or(u16::MISSING, u16::of));
         let mut many = bases(5);
-        many.push(BaseClustering::new("u5", (0..300).map(|j: u32| j.to_string()).collect()));
+        many.push(BaseClustering::new(
+            "u5",
+            (0..300).map(|j: u32| j.to_string()).collect(),
+        ));
         let wide = Ensemble::from_words(wide, many).unwrap();
         assert!(matches!(wide.rows(), LabelRows::Words(_)));
         assert_eq!(first, draw(&wide, 1));
@@ -344,10 +431,16 @@ mod tests {
         let ensemble = drawn(30_000);
         let draw = || {
             let source = EnsembleRows::new(&ensemble);
-            let sample = RowSample::draw(&PassRunner::new(&source, &Silent), 300, Seed::new(4)).unwrap();
+            let sample =
+                RowSample::draw(&PassRunner::new(&source, &Silent), 300, Seed::new(4)).unwrap();
             (rows(&sample.ensemble), sample.weights, sample.whole)
         };
-        let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let pool = |threads| {
+            rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap()
+        };
         let alone = pool(1).install(draw);
         let many = pool(8);
         (0..40).for_each(|_| assert_eq!(many.install(draw), alone));
@@ -359,19 +452,33 @@ mod tests {
         let source = EnsembleRows::new(&ensemble);
         let (mut all, mut ones) = (0.0, 0.0);
         for seed in 0..20 {
-            let sample = RowSample::draw(&PassRunner::new(&source, &Silent), 500, Seed::new(seed)).unwrap();
+            let sample =
+                RowSample::draw(&PassRunner::new(&source, &Silent), 500, Seed::new(seed)).unwrap();
             let rows = rows(&sample.ensemble);
             for j in 0..4 {
                 let often = [Some(j), Some(j), Some(j), Some(j), Some(j), None];
                 let at = rows.iter().position(|row| *row == often).unwrap();
-                assert!((3700.0..3800.0).contains(&sample.weights[at]), "{}", sample.weights[at]);
+                assert!(
+                    (3700.0..3800.0).contains(&sample.weights[at]),
+                    "{}",
+                    sample.weights[at]
+                );
             }
             all += sample.weights.iter().sum::<f64>();
-            ones += rows.iter().zip(&sample.weights).filter(|(row, _)| row[0] == Some(8)).map(|(_, w)| w).sum::<f64>();
+            ones += rows
+                .iter()
+                .zip(&sample.weights)
+                .filter(|(row, _)| row[0] == Some(8))
+                .map(|(_, w)| w)
+                .sum::<f64>();
         }
         assert!((all / 20.0 / 30_000.0 - 1.0).abs() < 0.02, "{}", all / 20.0);
         let expected = ensemble.column(0).filter(|label| *label == Some(8)).count() as f64;
-        assert!((ones / 20.0 / expected - 1.0).abs() < 0.1, "{} for {expected}", ones / 20.0);
+        assert!(
+            (ones / 20.0 / expected - 1.0).abs() < 0.1,
+            "{} for {expected}",
+            ones / 20.0
+        );
     }
 
     #[test]
@@ -381,11 +488,15 @@ mod tests {
         let weights: Vec<f64> = (0..5000).map(|i| f64::from(1 + i % 2)).collect();
         let source = EnsembleRows::weighted(&ensemble, &weights);
         for most in [5, 6, 1000] {
-            let sample = RowSample::draw(&PassRunner::new(&source, &Silent), most, Seed::new(1)).unwrap();
+            let sample =
+                RowSample::draw(&PassRunner::new(&source, &Silent), most, Seed::new(1)).unwrap();
             assert!(sample.whole);
             let all: Vec<_> = rows(&sample.ensemble);
             for (row, weight) in all.iter().zip(&sample.weights) {
-                let same = rows(&ensemble).into_iter().zip(&weights).filter(|(other, _)| other == row);
+                let same = rows(&ensemble)
+                    .into_iter()
+                    .zip(&weights)
+                    .filter(|(other, _)| other == row);
                 assert_eq!(*weight, same.map(|(_, weight)| weight).sum::<f64>());
             }
             assert_eq!(sample.weights.iter().sum::<f64>(), 7500.0);

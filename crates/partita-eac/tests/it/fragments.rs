@@ -14,14 +14,22 @@ impl Unfolded {
     fn new(ensemble: &Ensemble, power: u32) -> Self {
         let cell = |i: usize, j: usize| {
             let bases = 0..ensemble.bases().len();
-            let both: Vec<(usize, usize)> =
-                bases.filter_map(|u| ensemble.label(i, u).zip(ensemble.label(j, u))).collect();
-            let (apart, all) = (both.iter().filter(|(a, b)| a != b).count() as u64, both.len() as u64);
+            let both: Vec<(usize, usize)> = bases
+                .filter_map(|u| ensemble.label(i, u).zip(ensemble.label(j, u)))
+                .collect();
+            let (apart, all) = (
+                both.iter().filter(|(a, b)| a != b).count() as u64,
+                both.len() as u64,
+            );
             let (apart, all) = (apart.pow(power), all.pow(power));
             (apart * UNIT + all / 2).checked_div(all).unwrap_or(UNIT) as u32
         };
         let n = ensemble.objects();
-        Self((0..n).map(|i| (0..n).map(|j| cell(i, j)).collect()).collect())
+        Self(
+            (0..n)
+                .map(|i| (0..n).map(|j| cell(i, j)).collect())
+                .collect(),
+        )
     }
 }
 
@@ -51,14 +59,40 @@ fn folding_changes_neither_labels_nor_heights() {
     let (mut ensembles, mut cuts) = (0, 0);
     for ensemble in (0..).filter_map(drawn).take(200) {
         ensembles += 1;
-        for linkage in [Linkage::Single, Linkage::Average, Linkage::Complete, Linkage::Ward, Linkage::Centroid] {
-            let outcome = eac(&ensemble, Clusters::Auto, linkage, MemoryBudget::UNLIMITED, &Silent).unwrap();
+        for linkage in [
+            Linkage::Single,
+            Linkage::Average,
+            Linkage::Complete,
+            Linkage::Ward,
+            Linkage::Centroid,
+        ] {
+            let outcome = eac(
+                &ensemble,
+                Clusters::Auto,
+                linkage,
+                MemoryBudget::UNLIMITED,
+                &Silent,
+            )
+            .unwrap();
             let folded = outcome.dendrogram.unwrap();
-            let power = if matches!(linkage, Linkage::Ward | Linkage::Centroid) { 2 } else { 1 };
-            let all =
-                link_rows(&Unfolded::new(&ensemble, power), &vec![1; ensemble.objects()], linkage, &Silent).unwrap();
-            let heights: Vec<(f64, f64)> =
-                folded.merges().iter().zip(all.merges()).map(|(a, b)| (a.height, b.height)).collect();
+            let power = if matches!(linkage, Linkage::Ward | Linkage::Centroid) {
+                2
+            } else {
+                1
+            };
+            let all = link_rows(
+                &Unfolded::new(&ensemble, power),
+                &vec![1; ensemble.objects()],
+                linkage,
+                &Silent,
+            )
+            .unwrap();
+            let heights: Vec<(f64, f64)> = folded
+                .merges()
+                .iter()
+                .zip(all.merges())
+                .map(|(a, b)| (a.height, b.height))
+                .collect();
             let close = heights.iter().all(|(a, b)| (a - b).abs() < 1e-7);
             assert!(close, "{linkage:?} {ensembles}: {heights:?}");
             // Where merges tie at a cut, one or another is undone.
@@ -67,7 +101,11 @@ fn folding_changes_neither_labels_nor_heights() {
                 let tied = at > 0 && at < heights.len() && heights[at].0 - heights[at - 1].0 < 1e-7;
                 if !tied {
                     let groups = |partition: Partition| partition.by_appearance();
-                    assert_eq!(groups(cut(&folded, clusters)), groups(cut(&all, clusters)), "{linkage:?} {ensembles}");
+                    assert_eq!(
+                        groups(cut(&folded, clusters)),
+                        groups(cut(&all, clusters)),
+                        "{linkage:?} {ensembles}"
+                    );
                     cuts += 1;
                 }
             }

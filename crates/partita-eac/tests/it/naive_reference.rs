@@ -1,7 +1,9 @@
 //! Trees over evidence against a naive reference over all objects and all pairs, written for clarity.
 
 use partita_coassoc::trusted_cluster_weights;
-use partita_core::{Clusters, Dendrogram, Ensemble, MemoryBudget, Outcome, Partition, Seed, Silent};
+use partita_core::{
+    Clusters, Dendrogram, Ensemble, MemoryBudget, Outcome, Partition, Seed, Silent,
+};
 use partita_eac::{LweaSettings, eac, lwea};
 use partita_linkage::{Linkage, cut};
 
@@ -20,35 +22,74 @@ fn drawn(seed: u64) -> Ensemble {
     let ensemble = partita_conformance::draw(Seed::new(seed), missing).ensemble;
     let bases: Vec<u32> = (0..(ensemble.bases().len() as u32).min(2 + seed as u32 % 5)).collect();
     let kept = ensemble.select(&(0..ensemble.objects() as u32).collect::<Vec<_>>(), &bases);
-    if kept.first_unlabelled().is_some() { ensemble } else { kept }
+    if kept.first_unlabelled().is_some() {
+        ensemble
+    } else {
+        kept
+    }
 }
 
 /// 1 − c/N by the definition, exact when nothing is missing.
 fn counted(ensemble: &Ensemble) -> (Matrix, u64) {
     let (n, bases) = (ensemble.objects(), ensemble.bases().len());
-    let unit = if ensemble.missing() == 0 { bases as u64 } else { UNIT };
-    let cell = |i: usize, j: usize| {
-        let both: Vec<(usize, usize)> =
-            (0..bases).filter_map(|u| ensemble.label(i, u).zip(ensemble.label(j, u))).collect();
-        let apart = both.iter().filter(|(a, b)| a != b).count() as u64;
-        if both.is_empty() { unit } else { (2 * apart * unit + both.len() as u64) / (2 * both.len() as u64) }
+    let unit = if ensemble.missing() == 0 {
+        bases as u64
+    } else {
+        UNIT
     };
-    ((0..n).map(|i| (0..n).map(|j| cell(i, j)).collect()).collect(), unit)
+    let cell = |i: usize, j: usize| {
+        let both: Vec<(usize, usize)> = (0..bases)
+            .filter_map(|u| ensemble.label(i, u).zip(ensemble.label(j, u)))
+            .collect();
+        let apart = both.iter().filter(|(a, b)| a != b).count() as u64;
+        if both.is_empty() {
+            unit
+        } else {
+            (2 * apart * unit + both.len() as u64) / (2 * both.len() as u64)
+        }
+    };
+    (
+        (0..n)
+            .map(|i| (0..n).map(|j| cell(i, j)).collect())
+            .collect(),
+        unit,
+    )
 }
 
 /// 1 − Σ weight / N by the definition, rounded.
 fn weighted(ensemble: &Ensemble, weights: &[f64]) -> (Matrix, u64) {
-    let (n, bases, offsets) = (ensemble.objects(), ensemble.bases().len(), ensemble.offsets());
+    let (n, bases, offsets) = (
+        ensemble.objects(),
+        ensemble.bases().len(),
+        ensemble.offsets(),
+    );
     let one = u64::from(u32::MAX) / 2 / bases as u64;
-    let weights: Vec<u64> = weights.iter().map(|weight| (weight * one as f64).round() as u64).collect();
+    let weights: Vec<u64> = weights
+        .iter()
+        .map(|weight| (weight * one as f64).round() as u64)
+        .collect();
     let cell = |i: usize, j: usize| {
-        let both: Vec<(usize, usize, usize)> =
-            (0..bases).filter_map(|u| Some((u, ensemble.label(i, u)?, ensemble.label(j, u)?))).collect();
-        let shared: u64 = both.iter().filter(|(_, a, b)| a == b).map(|(u, a, _)| weights[offsets[*u] + a]).sum();
+        let both: Vec<(usize, usize, usize)> = (0..bases)
+            .filter_map(|u| Some((u, ensemble.label(i, u)?, ensemble.label(j, u)?)))
+            .collect();
+        let shared: u64 = both
+            .iter()
+            .filter(|(_, a, b)| a == b)
+            .map(|(u, a, _)| weights[offsets[*u] + a])
+            .sum();
         let all = both.len() as u64 * one;
-        if all == 0 { UNIT } else { UNIT - (2 * shared * UNIT + all) / (2 * all) }
+        if all == 0 {
+            UNIT
+        } else {
+            UNIT - (2 * shared * UNIT + all) / (2 * all)
+        }
     };
-    ((0..n).map(|i| (0..n).map(|j| cell(i, j)).collect()).collect(), UNIT)
+    (
+        (0..n)
+            .map(|i| (0..n).map(|j| cell(i, j)).collect())
+            .collect(),
+        UNIT,
+    )
 }
 
 /// Heights, and the partition into k clusters for every k, of always merging the nearest two; of equals those with
@@ -60,8 +101,16 @@ fn naive(mut matrix: Matrix, unit: u64, linkage: Linkage) -> (Vec<f64>, Vec<Part
     let mut alive: Vec<usize> = (0..n).collect();
     let (mut heights, mut partitions) = (Vec::new(), vec![Partition::from_values(&label)]);
     while alive.len() > 1 {
-        let pairs = alive.iter().flat_map(|&a| alive.iter().filter(move |&&b| a < b).map(move |&b| (a, b)));
-        let over = |(a, b): (usize, usize)| if linkage == Linkage::Average { sizes[a] * sizes[b] } else { 1 };
+        let pairs = alive
+            .iter()
+            .flat_map(|&a| alive.iter().filter(move |&&b| a < b).map(move |&b| (a, b)));
+        let over = |(a, b): (usize, usize)| {
+            if linkage == Linkage::Average {
+                sizes[a] * sizes[b]
+            } else {
+                1
+            }
+        };
         let less = |p: (usize, usize), q: (usize, usize)| {
             let cross = |p: (usize, usize), q| u128::from(matrix[p.0][p.1]) * u128::from(over(q));
             if cross(q, p) < cross(p, q) { q } else { p }
@@ -79,7 +128,10 @@ fn naive(mut matrix: Matrix, unit: u64, linkage: Linkage) -> (Vec<f64>, Vec<Part
         }
         sizes[a] += sizes[b];
         alive.retain(|&c| c != b);
-        label.iter_mut().filter(|label| **label == b as u32).for_each(|label| *label = a as u32);
+        label
+            .iter_mut()
+            .filter(|label| **label == b as u32)
+            .for_each(|label| *label = a as u32);
         partitions.push(Partition::from_values(&label).by_appearance());
     }
     partitions.reverse();
@@ -91,7 +143,12 @@ fn heights(tree: &Dendrogram) -> Vec<f64> {
 }
 
 /// Compares a tree with the reference's, and counts the cuts that were compared.
-fn agree<D>(outcome: &Outcome<D>, reference: &(Vec<f64>, Vec<Partition>), ties: bool, what: &str) -> usize {
+fn agree<D>(
+    outcome: &Outcome<D>,
+    reference: &(Vec<f64>, Vec<Partition>),
+    ties: bool,
+    what: &str,
+) -> usize {
     let tree = outcome.dendrogram.as_ref().expect("a tree");
     let found = heights(tree);
     assert_eq!(found.len(), reference.0.len());
@@ -103,9 +160,14 @@ fn agree<D>(outcome: &Outcome<D>, reference: &(Vec<f64>, Vec<Partition>), ties: 
         let at = tree.objects() - clusters;
         // Objects merge first that are the same, then those that only are always together: the reference knows no
         // difference. And where single link has ties, it may take another spanning tree.
-        let undecided = at > 0 && at < found.len() && found[at] == found[at - 1] && (ties || found[at] == 0.0);
+        let undecided =
+            at > 0 && at < found.len() && found[at] == found[at - 1] && (ties || found[at] == 0.0);
         if !undecided {
-            assert_eq!(cut(tree, clusters).by_appearance(), reference.1[clusters - 1], "{what}, {clusters} clusters");
+            assert_eq!(
+                cut(tree, clusters).by_appearance(),
+                reference.1[clusters - 1],
+                "{what}, {clusters} clusters"
+            );
             compared += 1;
         }
     }
@@ -119,9 +181,21 @@ fn evidence_accumulation_is_the_naive_reference() {
         let ensemble = drawn(seed);
         let (matrix, unit) = counted(&ensemble);
         for linkage in [Linkage::Average, Linkage::Single, Linkage::Complete] {
-            let outcome = eac(&ensemble, Clusters::Auto, linkage, MemoryBudget::UNLIMITED, &Silent).unwrap();
+            let outcome = eac(
+                &ensemble,
+                Clusters::Auto,
+                linkage,
+                MemoryBudget::UNLIMITED,
+                &Silent,
+            )
+            .unwrap();
             let reference = naive(matrix.clone(), unit, linkage);
-            compared += agree(&outcome, &reference, linkage == Linkage::Single, &format!("{linkage:?} of draw {seed}"));
+            compared += agree(
+                &outcome,
+                &reference,
+                linkage == Linkage::Single,
+                &format!("{linkage:?} of draw {seed}"),
+            );
         }
     }
     assert!(compared > 6_000, "{compared}");
@@ -133,8 +207,13 @@ fn evidence(ensemble: &Ensemble, weights: &[f64], partition: &Partition, i: usiz
     let of = |cluster: u32| {
         let (mut together, mut seen) = (0.0, 0.0);
         let company = (0..ensemble.objects()).filter(|&j| j != i && labels[j] == cluster);
-        for (j, u) in company.clone().flat_map(|j| (0..ensemble.bases().len()).map(move |u| (j, u))) {
-            let (Some(a), Some(b)) = (ensemble.label(i, u), ensemble.label(j, u)) else { continue };
+        for (j, u) in company
+            .clone()
+            .flat_map(|j| (0..ensemble.bases().len()).map(move |u| (j, u)))
+        {
+            let (Some(a), Some(b)) = (ensemble.label(i, u), ensemble.label(j, u)) else {
+                continue;
+            };
             seen += 1.0;
             together += if a == b { weights[offsets[u] + a] } else { 0.0 };
         }
@@ -151,25 +230,49 @@ fn evidence(ensemble: &Ensemble, weights: &[f64], partition: &Partition, i: usiz
 fn naive_certainty(ensemble: &Ensemble, weights: &[f64], partition: &Partition, i: usize) -> f64 {
     let evidence = evidence(ensemble, weights, partition, i);
     let own = partition.labels()[i] as usize;
-    let other = (0..evidence.len()).filter(|&k| k != own).map(|k| evidence[k]);
+    let other = (0..evidence.len())
+        .filter(|&k| k != own)
+        .map(|k| evidence[k]);
     let other = other.fold(0.0, f64::max);
-    if evidence[own] + other > 0.0 { evidence[own] / (evidence[own] + other) } else { 0.0 }
+    if evidence[own] + other > 0.0 {
+        evidence[own] / (evidence[own] + other)
+    } else {
+        0.0
+    }
 }
 
 /// Objects go, all at once and so often, to the cluster with most evidence; out of none that would be left empty.
-fn naive_moves(ensemble: &Ensemble, weights: &[f64], partition: &Partition, rounds: u32) -> Partition {
+fn naive_moves(
+    ensemble: &Ensemble,
+    weights: &[f64],
+    partition: &Partition,
+    rounds: u32,
+) -> Partition {
     let mut labels = partition.labels().to_vec();
     for _ in 0..rounds {
         let before = Partition::new(labels.clone(), partition.clusters()).expect("labels");
         for (i, label) in labels.iter_mut().enumerate() {
             let evidence = evidence(ensemble, weights, &before, i);
-            let most = |a: usize, b: usize| if evidence[b] > evidence[a] + 1e-9 { b } else { a };
-            let best = (0..evidence.len()).filter(|&k| k != *label as usize).reduce(most);
-            *label =
-                best.filter(|&k| evidence[k] > evidence[*label as usize] * (1.0 + 1e-9)).map_or(*label, |k| k as u32);
+            let most = |a: usize, b: usize| {
+                if evidence[b] > evidence[a] + 1e-9 {
+                    b
+                } else {
+                    a
+                }
+            };
+            let best = (0..evidence.len())
+                .filter(|&k| k != *label as usize)
+                .reduce(most);
+            *label = best
+                .filter(|&k| evidence[k] > evidence[*label as usize] * (1.0 + 1e-9))
+                .map_or(*label, |k| k as u32);
         }
         while let Some(empty) = (0..partition.clusters() as u32).find(|k| !labels.contains(k)) {
-            let stays = before.labels().iter().zip(&mut labels).filter(|(from, _)| **from == empty);
+            let stays = before
+                .labels()
+                .iter()
+                .zip(&mut labels)
+                .filter(|(from, _)| **from == empty);
             stays.for_each(|(from, to)| *to = *from);
         }
     }
@@ -183,10 +286,22 @@ fn locally_weighted_evidence_is_the_naive_reference() {
         let ensemble = drawn(seed);
         let settings = LweaSettings::default();
         let clusters = Clusters::Exactly(2 + seed as usize % 4);
-        let outcome = lwea(&ensemble, clusters, &settings, MemoryBudget::UNLIMITED, &Silent).unwrap();
+        let outcome = lwea(
+            &ensemble,
+            clusters,
+            &settings,
+            MemoryBudget::UNLIMITED,
+            &Silent,
+        )
+        .unwrap();
         let weights = trusted_cluster_weights(&ensemble, settings.theta, settings.trust_rounds);
         let (matrix, unit) = weighted(&ensemble, &weights);
-        compared += agree(&outcome, &naive(matrix, unit, Linkage::Average), false, &format!("draw {seed}"));
+        compared += agree(
+            &outcome,
+            &naive(matrix, unit, Linkage::Average),
+            false,
+            &format!("draw {seed}"),
+        );
         let tree = outcome.dendrogram.as_ref().expect("a tree");
         let first = cut(tree, 2 + seed as usize % 4);
         let expected = naive_moves(&ensemble, &weights, &first, settings.move_rounds);
@@ -194,7 +309,10 @@ fn locally_weighted_evidence_is_the_naive_reference() {
         moved += outcome.details.moved;
         for (i, found) in outcome.certainty.iter().enumerate() {
             let expected = naive_certainty(&ensemble, &weights, &expected, i);
-            assert!((found - expected).abs() < 1e-12, "certainty of object {i} of draw {seed}: {found}, {expected}");
+            assert!(
+                (found - expected).abs() < 1e-12,
+                "certainty of object {i} of draw {seed}: {found}, {expected}"
+            );
         }
     }
     assert!(compared > 3_000, "{compared}");

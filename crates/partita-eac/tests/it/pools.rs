@@ -24,9 +24,14 @@ fn score(loaded: &LoadedEnsemble, method: &dyn Consensus, bases: usize) -> f64 {
         let ensemble = loaded.ensemble.select(&objects, &chosen[..bases]);
         let problem = Problem::new(&ensemble, Clusters::Exactly(truth.clusters()));
         let outcome = consense(method, &problem, &Silent).expect("a consensus");
-        let expected = objects.iter().map(|&i| truth.labels()[i as usize]).collect();
+        let expected = objects
+            .iter()
+            .map(|&i| truth.labels()[i as usize])
+            .collect();
         let expected = Partition::new(expected, truth.clusters()).expect("the same classes");
-        Contingency::new(&outcome.partition, &expected).expect("the same objects").nmi(Normalisation::Max)
+        Contingency::new(&outcome.partition, &expected)
+            .expect("the same objects")
+            .nmi(Normalisation::Max)
     };
     (0..DRAWS).map(draw).sum::<f64>() / DRAWS as f64
 }

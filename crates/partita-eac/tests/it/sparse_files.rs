@@ -15,7 +15,10 @@ fn words(counts: Counts<'_>) -> &[u16] {
 fn counts(evidence: &SparseEvidence) -> SparseCounts<'_> {
     let bases = vec![evidence.base_clusterings() as u16];
     let mut beside = vec![("base_clusterings".to_owned(), bases.into())];
-    let seen = evidence.all_seen().map(words).filter(|seen| !seen.is_empty());
+    let seen = evidence
+        .all_seen()
+        .map(words)
+        .filter(|seen| !seen.is_empty());
     beside.extend(seen.map(|seen| ("seen".to_owned(), seen.into())));
     SparseCounts {
         shape: (evidence.objects(), evidence.objects()),
@@ -27,11 +30,18 @@ fn counts(evidence: &SparseEvidence) -> SparseCounts<'_> {
 }
 
 fn evidence(counts: SparseCounts<'_>) -> SparseEvidence {
-    let beside = |name: &str| counts.beside.iter().find(|(found, _)| found == name).map(|(_, values)| values.to_vec());
+    let beside = |name: &str| {
+        counts
+            .beside
+            .iter()
+            .find(|(found, _)| found == name)
+            .map(|(_, values)| values.to_vec())
+    };
     let bases = usize::from(beside("base_clusterings").expect("M")[0]);
     let seen = beside("seen");
     let (starts, columns) = (counts.starts.into_owned(), counts.columns.into_owned());
-    SparseEvidence::from_parts(bases, starts, columns, counts.values.into_owned(), seen).expect("evidence")
+    SparseEvidence::from_parts(bases, starts, columns, counts.values.into_owned(), seen)
+        .expect("evidence")
 }
 
 #[test]
@@ -43,8 +53,13 @@ fn evidence_reads_back() {
         let ensemble = partita_conformance::draw(Seed::new(seed), missing).ensemble;
         let pairs = 5 + seed % 50;
         let budget = MemoryBudget::UNLIMITED;
-        let sampled = SparseEvidence::sample(&ensemble, pairs, Seed::new(seed), budget, &Silent).expect("evidence");
+        let sampled = SparseEvidence::sample(&ensemble, pairs, Seed::new(seed), budget, &Silent)
+            .expect("evidence");
         write_sparse_npz(&file, &counts(&sampled)).expect("a file");
-        assert_eq!(evidence(read_sparse_npz(&file, budget).expect("a matrix")), sampled, "seed {seed}");
+        assert_eq!(
+            evidence(read_sparse_npz(&file, budget).expect("a matrix")),
+            sampled,
+            "seed {seed}"
+        );
     }
 }

@@ -99,7 +99,9 @@ pub fn data_set(name: &str) -> Option<&'static DataSet> {
 /// One pass over the file, 64 KiB of memory.
 pub fn verify(set: &DataSet, path: &Path) -> Result<(), FileError> {
     let failed = |source| FileError::io(path, READ, source);
-    let mut bytes = Compression::of(path).unpack(open(path)?.0).map_err(|source| FileError::io(path, READ, source))?;
+    let mut bytes = Compression::of(path)
+        .unpack(open(path)?.0)
+        .map_err(|source| FileError::io(path, READ, source))?;
     let mut hash = Sha256::new();
     let mut buffer = vec![0; 1 << 16];
     loop {
@@ -108,7 +110,12 @@ pub fn verify(set: &DataSet, path: &Path) -> Result<(), FileError> {
             read => hash.update(&buffer[..read]),
         }
     }
-    let found: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat();
+    let found: String = hash
+        .finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect::<Vec<_>>()
+        .concat();
     if found == set.sha256 {
         return Ok(());
     }

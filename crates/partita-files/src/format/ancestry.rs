@@ -16,7 +16,10 @@ use crate::open_file::{Compression, lower_name, open};
 pub(crate) fn fits(path: &Path) -> bool {
     let name = lower_name(path);
     let plain = Compression::plain_name(&name);
-    [".q", ".meanq", ".indivq", "_f"].iter().any(|ending| plain.ends_with(ending)) && !name.starts_with('.')
+    [".q", ".meanq", ".indivq", "_f"]
+        .iter()
+        .any(|ending| plain.ends_with(ending))
+        && !name.starts_with('.')
 }
 
 /// The files of a folder that are called so, in the order of their names.
@@ -33,30 +36,53 @@ pub(crate) fn files(folder: &Path) -> Result<Vec<PathBuf>, FileError> {
         }
     }
     found.sort();
-    if found.is_empty() { Err(FileError::Directory(folder.into())) } else { Ok(found) }
+    if found.is_empty() {
+        Err(FileError::Directory(folder.into()))
+    } else {
+        Ok(found)
+    }
 }
 
 /// The name of a file without the ending.
 pub(crate) fn stem(path: &Path) -> String {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let name = path
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
     let plain = Compression::plain_name(&name).to_owned();
-    plain.rsplit_once('.').map_or(plain.clone(), |(stem, _)| stem.to_owned())
+    plain
+        .rsplit_once('.')
+        .map_or(plain.clone(), |(stem, _)| stem.to_owned())
 }
 
 /// Numbers between blanks, a line an object, and the population of every object where the file says it; where
 /// lines have a colon, only those behind it count and what stands before is
 /// number, name, share of missing data and population.
-pub(crate) fn read(path: &Path, budget: MemoryBudget) -> Result<(Array2<f64>, Option<Vec<String>>), FileError> {
+pub(crate) fn read(
+    path: &Path,
+    budget: MemoryBudget,
+) -> Result<(Array2<f64>, Option<Vec<String>>), FileError> {
     let failed = |source| FileError::io(path, READ, source);
     let (file, length) = open(path)?;
-    let limit = Limit { budget, what: "the run", remedy: "raise the limit", bytes_per_row: 0 };
+    let limit = Limit {
+        budget,
+        what: "the run",
+        remedy: "raise the limit",
+        bytes_per_row: 0,
+    };
     limit.check(path, length.saturating_mul(4))?;
     // What is packed says nothing of what it unpacks to.
     let most = (budget.bytes() / 4).saturating_add(1);
     let mut text = Vec::new();
-    Compression::of(path).unpack(file).map_err(failed)?.take(most).read_to_end(&mut text).map_err(failed)?;
+    Compression::of(path)
+        .unpack(file)
+        .map_err(failed)?
+        .take(most)
+        .read_to_end(&mut text)
+        .map_err(failed)?;
     limit.check(path, (text.len() as u64).saturating_mul(4))?;
-    let text = String::from_utf8(text).map_err(|_| FileError::damaged(path, "it is not text (UTF-8)"))?;
+    let text =
+        String::from_utf8(text).map_err(|_| FileError::damaged(path, "it is not text (UTF-8)"))?;
     let with_colon = text.lines().filter_map(behind_colon).count() > 0;
     let (mut values, mut width, mut populations) = (Vec::new(), 0, Vec::new());
     for (at, line) in text.lines().enumerate() {
@@ -67,9 +93,19 @@ pub(crate) fn read(path: &Path, budget: MemoryBudget) -> Result<(Array2<f64>, Op
         };
         let mut fields = 0;
         // STRUCTURE puts the bounds of an interval behind the shares.
-        for field in shares.split_whitespace().take_while(|field| !field.starts_with('(')) {
+        for field in shares
+            .split_whitespace()
+            .take_while(|field| !field.starts_with('('))
+        {
             let value = field.parse::<f64>().ok().filter(|value| value.is_finite());
-            let cell = || Cell::new(path, Row::Line(at as u64 + 1), &(fields + 1).to_string(), field);
+            let cell = || {
+                Cell::new(
+                    path,
+                    Row::Line(at as u64 + 1),
+                    &(fields + 1).to_string(),
+                    field,
+                )
+            };
             values.push(value.ok_or_else(|| FileError::not_a_number(cell()))?);
             fields += 1;
         }
@@ -77,7 +113,10 @@ pub(crate) fn read(path: &Path, budget: MemoryBudget) -> Result<(Array2<f64>, Op
             continue;
         }
         if width > 0 && fields != width {
-            let reason = format!("line {}: {fields} shares where the first line has {width}", at + 1);
+            let reason = format!(
+                "line {}: {fields} shares where the first line has {width}",
+                at + 1
+            );
             return Err(FileError::damaged(path, reason));
         }
         width = fields;
@@ -89,7 +128,8 @@ pub(crate) fn read(path: &Path, budget: MemoryBudget) -> Result<(Array2<f64>, Op
         return Err(FileError::damaged(path, "it has no line of shares"));
     }
     let known = |label: &String| !label.starts_with('(');
-    let populations = (populations.len() == objects && populations.iter().all(known)).then_some(populations);
+    let populations =
+        (populations.len() == objects && populations.iter().all(known)).then_some(populations);
     Ok((values, populations))
 }
 

@@ -51,14 +51,20 @@ impl Dtype {
             Self::U16 => Values::U16(fill(bytes, count, u16::from_le)?),
             Self::U32 => Values::U32(fill(bytes, count, u32::from_le)?),
             Self::U64 => Values::U64(fill(bytes, count, u64::from_le)?),
-            Self::F32 => Values::F32(fill(bytes, count, |value: f32| f32::from_bits(u32::from_le(value.to_bits())))?),
-            Self::F64 => Values::F64(fill(bytes, count, |value: f64| f64::from_bits(u64::from_le(value.to_bits())))?),
-            Self::Bytes(width) => {
-                Values::Bytes { width, data: fill(bytes, count.saturating_mul(width), |value| value)? }
-            }
-            Self::Chars(width) => {
-                Values::Chars { width, data: fill(bytes, count.saturating_mul(width), u32::from_le)? }
-            }
+            Self::F32 => Values::F32(fill(bytes, count, |value: f32| {
+                f32::from_bits(u32::from_le(value.to_bits()))
+            })?),
+            Self::F64 => Values::F64(fill(bytes, count, |value: f64| {
+                f64::from_bits(u64::from_le(value.to_bits()))
+            })?),
+            Self::Bytes(width) => Values::Bytes {
+                width,
+                data: fill(bytes, count.saturating_mul(width), |value| value)?,
+            },
+            Self::Chars(width) => Values::Chars {
+                width,
+                data: fill(bytes, count.saturating_mul(width), u32::from_le)?,
+            },
         })
     }
 }
@@ -67,7 +73,12 @@ impl Dtype {
 fn fill<T: Pod>(bytes: &mut dyn Read, count: usize, native: impl Fn(T) -> T) -> io::Result<Vec<T>> {
     const STEP: usize = 1 << 16;
     let mut values = Vec::new();
-    let too_many = |_| io::Error::new(io::ErrorKind::OutOfMemory, format!("no memory holds {count} values"));
+    let too_many = |_| {
+        io::Error::new(
+            io::ErrorKind::OutOfMemory,
+            format!("no memory holds {count} values"),
+        )
+    };
     values.try_reserve_exact(count).map_err(too_many)?;
     while values.len() < count {
         let start = values.len();
@@ -98,10 +109,22 @@ impl ArrayClaim {
         let (rows, columns) = match self.shape[..] {
             [rows] => (rows, 1),
             [rows, columns] => (rows, columns),
-            _ => return Err(FileError::kind(path, &self.what, found, "an array of objects × columns")),
+            _ => {
+                return Err(FileError::kind(
+                    path,
+                    &self.what,
+                    found,
+                    "an array of objects × columns",
+                ));
+            }
         };
         if rows == 0 || columns == 0 {
-            return Err(FileError::kind(path, &self.what, found, "at least one row and one column"));
+            return Err(FileError::kind(
+                path,
+                &self.what,
+                found,
+                "at least one row and one column",
+            ));
         }
         Ok((rows, columns))
     }
@@ -110,9 +133,16 @@ impl ArrayClaim {
     pub(crate) fn bytes(&self, path: &Path, available: u64) -> Result<u64, FileError> {
         let (rows, columns) = self.matrix(path)?;
         let size = self.dtype.size() as u64;
-        let claimed = rows.checked_mul(columns).and_then(|cells| cells.checked_mul(size));
+        let claimed = rows
+            .checked_mul(columns)
+            .and_then(|cells| cells.checked_mul(size));
         match claimed {
-            Some(0) => Err(FileError::kind(path, &self.what, "an array of empty texts", "at least one value")),
+            Some(0) => Err(FileError::kind(
+                path,
+                &self.what,
+                "an array of empty texts",
+                "at least one value",
+            )),
             Some(claimed) if claimed <= available => Ok(claimed),
             _ => {
                 let what = &self.what;
@@ -127,14 +157,25 @@ impl ArrayClaim {
     /// The size of the array as one group.
     pub(crate) fn extent(&self, path: &Path) -> Result<Extent, FileError> {
         let (rows, columns) = self.matrix(path)?;
-        Ok(Extent { groups: Some(vec![rows as usize]), columns: columns as usize, width: self.dtype.size() })
+        Ok(Extent {
+            groups: Some(vec![rows as usize]),
+            columns: columns as usize,
+            width: self.dtype.size(),
+        })
     }
 
     /// The array, of which `available` bytes are there.
-    pub(crate) fn read(&self, path: &Path, bytes: &mut dyn Read, available: u64) -> Result<TypedArray, FileError> {
+    pub(crate) fn read(
+        &self,
+        path: &Path,
+        bytes: &mut dyn Read,
+        available: u64,
+    ) -> Result<TypedArray, FileError> {
         let claimed = self.bytes(path, available)?;
         let (rows, columns) = self.matrix(path)?;
-        let values = self.dtype.read(&mut bytes.take(claimed), (rows * columns) as usize);
+        let values = self
+            .dtype
+            .read(&mut bytes.take(claimed), (rows * columns) as usize);
         Ok(TypedArray {
             values: values.map_err(|source| FileError::io(path, READ, source))?,
             rows: rows as usize,

@@ -68,9 +68,15 @@ struct Arrow {
 fn open(path: &Path, _options: &OpenOptions) -> Result<Box<dyn Reader>, FileError> {
     let file = FileCursor::open(path)?;
     let mut start = Vec::new();
-    file.clone().take(8).read_to_end(&mut start).map_err(|source| FileError::io(path, READ, source))?;
+    file.clone()
+        .take(8)
+        .read_to_end(&mut start)
+        .map_err(|source| FileError::io(path, READ, source))?;
     if start.starts_with(b"FEA1") {
-        return Err(FileError::damaged(path, "this is Feather version 1; write it again as version 2"));
+        return Err(FileError::damaged(
+            path,
+            "this is Feather version 1; write it again as version 2",
+        ));
     }
     let mut arrow = Arrow {
         path: path.into(),
@@ -95,7 +101,10 @@ fn open(path: &Path, _options: &OpenOptions) -> Result<Box<dyn Reader>, FileErro
 
 impl Arrow {
     fn damaged(&self, why: &str) -> FileError {
-        FileError::damaged(&self.path, format!("this is not a whole Arrow file ({why}); copy or write it again"))
+        FileError::damaged(
+            &self.path,
+            format!("this is not a whole Arrow file ({why}); copy or write it again"),
+        )
     }
 
     fn failed(&self, source: io::Error) -> FileError {
@@ -108,9 +117,15 @@ impl Arrow {
             return Ok(0);
         }
         let mut start = Vec::new();
-        self.file.from(0).take(PADDING).read_to_end(&mut start).map_err(|source| self.failed(source))?;
+        self.file
+            .from(0)
+            .take(PADDING)
+            .read_to_end(&mut start)
+            .map_err(|source| self.failed(source))?;
         let words = start.chunks(8).skip(1);
-        Ok(8 + 8 * words.take_while(|word| word.iter().all(|&byte| byte == 0)).count() as u64)
+        Ok(8 + 8 * words
+            .take_while(|word| word.iter().all(|&byte| byte == 0))
+            .count() as u64)
     }
 
     /// Finds schema, dictionaries and batches.
@@ -120,12 +135,21 @@ impl Arrow {
             let mut prefix = [0; 8];
             match self.file.from(at).read_exact(&mut prefix) {
                 // A stream may end without saying so, a file may not.
-                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof && at == end && !self.fields.is_empty() => {
-                    return if self.is_stream()? { Ok(()) } else { Err(self.failed(error)) };
+                Err(error)
+                    if error.kind() == io::ErrorKind::UnexpectedEof
+                        && at == end
+                        && !self.fields.is_empty() =>
+                {
+                    return if self.is_stream()? {
+                        Ok(())
+                    } else {
+                        Err(self.failed(error))
+                    };
                 }
                 read => read.map_err(|source| self.failed(source))?,
             }
-            let [mark, length] = [&prefix[..4], &prefix[4..]].map(|four| four.try_into().map_or(0, u32::from_le_bytes));
+            let [mark, length] = [&prefix[..4], &prefix[4..]]
+                .map(|four| four.try_into().map_or(0, u32::from_le_bytes));
             if mark != u32::MAX {
                 return Err(self.damaged("a message does not begin where it should"));
             }
@@ -137,21 +161,30 @@ impl Arrow {
                 return Err(self.damaged("a message is longer than the file"));
             }
             let mut message = vec![0; length as usize];
-            self.file.from(start).read_exact(&mut message).map_err(|source| self.failed(source))?;
+            self.file
+                .from(start)
+                .read_exact(&mut message)
+                .map_err(|source| self.failed(source))?;
             at = self.take(&message, start + length)?;
         }
     }
 
     fn is_stream(&self) -> Result<bool, FileError> {
         let mut start = [0; 6];
-        self.file.from(0).read_exact(&mut start).map_err(|source| self.failed(source))?;
+        self.file
+            .from(0)
+            .read_exact(&mut start)
+            .map_err(|source| self.failed(source))?;
         Ok(start != MAGIC)
     }
 
     /// Takes a message whose body begins at `body`; where the next one begins.
     fn take(&mut self, message: &[u8], body: u64) -> Result<u64, FileError> {
-        let message = arrow_ipc::root_as_message(message).map_err(|_| self.damaged("a message cannot be read"))?;
-        let next = u64::try_from(message.bodyLength()).ok().and_then(|length| body.checked_add(length));
+        let message = arrow_ipc::root_as_message(message)
+            .map_err(|_| self.damaged("a message cannot be read"))?;
+        let next = u64::try_from(message.bodyLength())
+            .ok()
+            .and_then(|length| body.checked_add(length));
         let next = next.filter(|&next| next <= self.file.length());
         let next = next.ok_or_else(|| self.damaged("a batch lies outside of the file"))?;
         let lost = || self.damaged("a message has no content");
@@ -184,13 +217,17 @@ impl Arrow {
 
     fn take_schema(&mut self, schema: arrow_ipc::Schema<'_>) -> Result<(), FileError> {
         if schema.endianness() == Endianness::Big {
-            return Err(FileError::damaged(&self.path, "this is a big-endian Arrow file; write it as little-endian"));
+            return Err(FileError::damaged(
+                &self.path,
+                "this is a big-endian Arrow file; write it as little-endian",
+            ));
         }
         if !self.fields.is_empty() {
             return Err(self.damaged("it has two schemas"));
         }
         for field in schema.fields().into_iter().flatten() {
-            let field = read_field(field, 0).ok_or_else(|| self.damaged("a column cannot be read"))?;
+            let field =
+                read_field(field, 0).ok_or_else(|| self.damaged("a column cannot be read"))?;
             self.names.push(field.name.clone());
             self.fields.push(field);
         }
@@ -201,44 +238,81 @@ impl Arrow {
         Ok(())
     }
 
-    fn batch(&self, batch: arrow_ipc::RecordBatch<'_>, body: u64, length: u64) -> Result<Batch, FileError> {
-        let rows = usize::try_from(batch.length()).map_err(|_| self.damaged("a batch has a negative length"))?;
+    fn batch(
+        &self,
+        batch: arrow_ipc::RecordBatch<'_>,
+        body: u64,
+        length: u64,
+    ) -> Result<Batch, FileError> {
+        let rows = usize::try_from(batch.length())
+            .map_err(|_| self.damaged("a batch has a negative length"))?;
         Ok(Batch {
             body,
             length,
             rows,
             codec: batch.compression().map(|compression| compression.codec()),
-            nodes: batch.nodes().into_iter().flatten().map(|node| (node.length(), node.null_count())).collect(),
-            buffers: batch.buffers().into_iter().flatten().map(|buffer| (buffer.offset(), buffer.length())).collect(),
+            nodes: batch
+                .nodes()
+                .into_iter()
+                .flatten()
+                .map(|node| (node.length(), node.null_count()))
+                .collect(),
+            buffers: batch
+                .buffers()
+                .into_iter()
+                .flatten()
+                .map(|buffer| (buffer.offset(), buffer.length()))
+                .collect(),
             views: batch.variadicBufferCounts().into_iter().flatten().collect(),
         })
     }
 
     /// The bytes of a buffer, unpacked as they are read.
     fn stream(&self, batch: &Batch, buffer: usize) -> Result<Box<dyn Read>, FileError> {
-        let &(offset, length) = batch.buffers.get(buffer).ok_or_else(|| self.damaged("a buffer is missing"))?;
+        let &(offset, length) = batch
+            .buffers
+            .get(buffer)
+            .ok_or_else(|| self.damaged("a buffer is missing"))?;
         let inside = u64::try_from(offset).ok().zip(u64::try_from(length).ok());
-        let inside =
-            inside.filter(|(offset, length)| offset.checked_add(*length).is_some_and(|end| end <= batch.length));
-        let (offset, length) = inside.ok_or_else(|| self.damaged("a buffer lies outside of its batch"))?;
+        let inside = inside.filter(|(offset, length)| {
+            offset
+                .checked_add(*length)
+                .is_some_and(|end| end <= batch.length)
+        });
+        let (offset, length) =
+            inside.ok_or_else(|| self.damaged("a buffer lies outside of its batch"))?;
         let mut bytes = self.file.from(batch.body + offset).take(length);
-        let Some(codec) = batch.codec.filter(|_| length > 0) else { return Ok(Box::new(bytes)) };
+        let Some(codec) = batch.codec.filter(|_| length > 0) else {
+            return Ok(Box::new(bytes));
+        };
         let mut claimed = [0; 8];
-        bytes.read_exact(&mut claimed).map_err(|source| self.failed(source))?;
+        bytes
+            .read_exact(&mut claimed)
+            .map_err(|source| self.failed(source))?;
         Ok(match codec {
             // Packing did not pay.
             _ if i64::from_le_bytes(claimed) == -1 => Box::new(bytes),
-            CompressionType::LZ4_FRAME => Box::new(lz4_flex::frame::FrameDecoder::new(io::BufReader::new(bytes))),
-            CompressionType::ZSTD => {
-                Box::new(zstd::stream::read::Decoder::new(bytes).map_err(|source| self.failed(source))?)
-            }
+            CompressionType::LZ4_FRAME => Box::new(lz4_flex::frame::FrameDecoder::new(
+                io::BufReader::new(bytes),
+            )),
+            CompressionType::ZSTD => Box::new(
+                zstd::stream::read::Decoder::new(bytes).map_err(|source| self.failed(source))?,
+            ),
             _ => return Err(self.damaged("its compression is not known")),
         })
     }
 
     /// The first values of a buffer.
-    fn values(&self, batch: &Batch, buffer: usize, dtype: Dtype, count: usize) -> Result<Values, FileError> {
-        dtype.read(&mut self.stream(batch, buffer)?, count).map_err(|source| self.failed(source))
+    fn values(
+        &self,
+        batch: &Batch,
+        buffer: usize,
+        dtype: Dtype,
+        count: usize,
+    ) -> Result<Values, FileError> {
+        dtype
+            .read(&mut self.stream(batch, buffer)?, count)
+            .map_err(|source| self.failed(source))
     }
 
     fn bits(&self, batch: &Batch, buffer: usize, count: usize) -> Result<Vec<bool>, FileError> {
@@ -246,7 +320,13 @@ impl Arrow {
             Values::U8(bytes) => bytes,
             _ => Vec::new(),
         };
-        Ok((0..count).map(|at| bytes.get(at / 8).is_some_and(|byte| byte >> (at % 8) & 1 == 1)).collect())
+        Ok((0..count)
+            .map(|at| {
+                bytes
+                    .get(at / 8)
+                    .is_some_and(|byte| byte >> (at % 8) & 1 == 1)
+            })
+            .collect())
     }
 
     /// One column of a batch with these fields.
@@ -261,15 +341,28 @@ impl Arrow {
         let field = &fields[item];
         let before = &fields[..item];
         let views: usize = before.iter().map(|field| field.views).sum();
-        let extra = batch.views.iter().take(views).map(|&count| usize::try_from(count).unwrap_or(0));
+        let extra = batch
+            .views
+            .iter()
+            .take(views)
+            .map(|&count| usize::try_from(count).unwrap_or(0));
         let node = before.iter().map(|field| field.nodes).sum::<usize>();
         let buffer = before.iter().map(|field| field.buffers).sum::<usize>() + extra.sum::<usize>();
-        let &(rows, missing) = batch.nodes.get(node).ok_or_else(|| self.damaged("a column is missing"))?;
+        let &(rows, missing) = batch
+            .nodes
+            .get(node)
+            .ok_or_else(|| self.damaged("a column is missing"))?;
         if usize::try_from(rows).ok() != Some(batch.rows) {
             let (name, found, claimed) = (&field.name, rows, batch.rows);
-            return Err(self.damaged(&format!("column '{name}' holds {found} of {claimed} values")));
+            return Err(self.damaged(&format!(
+                "column '{name}' holds {found} of {claimed} values"
+            )));
         }
-        let present = if missing == 0 { None } else { Some(self.bits(batch, buffer, batch.rows)?) };
+        let present = if missing == 0 {
+            None
+        } else {
+            Some(self.bits(batch, buffer, batch.rows)?)
+        };
         if let Some((id, places)) = field.dictionary {
             let places = self.values(batch, buffer + 1, places, batch.rows)?;
             return self.looked_up(id, places, present, form, limit);
@@ -277,18 +370,36 @@ impl Arrow {
         match field.kind {
             Kind::Number(dtype) => {
                 let values = self.values(batch, buffer + 1, dtype, batch.rows)?;
-                Ok(Column::Array(TypedArray::column(values, batch.rows, present)))
+                Ok(Column::Array(TypedArray::column(
+                    values, batch.rows, present,
+                )))
             }
             Kind::Bool => {
-                let values = self.bits(batch, buffer + 1, batch.rows)?.into_iter().map(u8::from).collect();
-                Ok(Column::Array(TypedArray::column(Values::U8(values), batch.rows, present)))
+                let values = self
+                    .bits(batch, buffer + 1, batch.rows)?
+                    .into_iter()
+                    .map(u8::from)
+                    .collect();
+                Ok(Column::Array(TypedArray::column(
+                    Values::U8(values),
+                    batch.rows,
+                    present,
+                )))
             }
             Kind::Text(places) => self.texts(batch, buffer, places, present, form),
             Kind::TextView => {
-                let further = batch.views.get(views).and_then(|&count| usize::try_from(count).ok()).unwrap_or(0);
+                let further = batch
+                    .views
+                    .get(views)
+                    .and_then(|&count| usize::try_from(count).ok())
+                    .unwrap_or(0);
                 self.views(batch, buffer, further, present, form)
             }
-            Kind::Time | Kind::Other => Err(FileError::unusual_type(&self.path, &field.name, field.kind == Kind::Time)),
+            Kind::Time | Kind::Other => Err(FileError::unusual_type(
+                &self.path,
+                &field.name,
+                field.kind == Kind::Time,
+            )),
         }
     }
 
@@ -304,18 +415,31 @@ impl Arrow {
             return Ok(Column::Text(Vec::new()));
         }
         let places: Vec<u64> = match self.values(batch, buffer + 1, places, batch.rows + 1)? {
-            Values::I32(places) => places.into_iter().map(|place| u64::try_from(place).unwrap_or(u64::MAX)).collect(),
-            Values::I64(places) => places.into_iter().map(|place| u64::try_from(place).unwrap_or(u64::MAX)).collect(),
+            Values::I32(places) => places
+                .into_iter()
+                .map(|place| u64::try_from(place).unwrap_or(u64::MAX))
+                .collect(),
+            Values::I64(places) => places
+                .into_iter()
+                .map(|place| u64::try_from(place).unwrap_or(u64::MAX))
+                .collect(),
             _ => Vec::new(),
         };
         let mut bytes = Vec::new();
         let length = places.last().copied().unwrap_or(0);
-        self.stream(batch, buffer + 2)?.take(length).read_to_end(&mut bytes).map_err(|source| self.failed(source))?;
+        self.stream(batch, buffer + 2)?
+            .take(length)
+            .read_to_end(&mut bytes)
+            .map_err(|source| self.failed(source))?;
         let text = |row: usize| {
-            let (start, end) = (usize::try_from(places[row]).ok()?, usize::try_from(places[row + 1]).ok()?);
+            let (start, end) = (
+                usize::try_from(places[row]).ok()?,
+                usize::try_from(places[row + 1]).ok()?,
+            );
             std::str::from_utf8(bytes.get(start..end)?).ok()
         };
-        collect(batch.rows, present.as_deref(), form, text).ok_or_else(|| self.damaged("a text cannot be read"))
+        collect(batch.rows, present.as_deref(), form, text)
+            .ok_or_else(|| self.damaged("a text cannot be read"))
     }
 
     fn views(
@@ -326,25 +450,31 @@ impl Arrow {
         present: Option<Vec<bool>>,
         form: Form,
     ) -> Result<Column, FileError> {
-        let Values::Bytes { data: views, .. } = self.values(batch, buffer + 1, Dtype::Bytes(16), batch.rows)? else {
+        let Values::Bytes { data: views, .. } =
+            self.values(batch, buffer + 1, Dtype::Bytes(16), batch.rows)?
+        else {
             return Err(self.damaged("a text cannot be read"));
         };
         let mut long = Vec::new();
         for further in 0..further.min(batch.buffers.len()) {
             let mut bytes = Vec::new();
-            self.stream(batch, buffer + 2 + further)?.read_to_end(&mut bytes).map_err(|source| self.failed(source))?;
+            self.stream(batch, buffer + 2 + further)?
+                .read_to_end(&mut bytes)
+                .map_err(|source| self.failed(source))?;
             long.push(bytes);
         }
         let text = |row: usize| {
             let view = &views[16 * row..16 * row + 16];
-            let word = |at: usize| view[at..at + 4].try_into().map_or(0, u32::from_le_bytes) as usize;
+            let word =
+                |at: usize| view[at..at + 4].try_into().map_or(0, u32::from_le_bytes) as usize;
             let bytes = match word(0) {
                 length @ 0..=12 => &view[4..4 + length],
                 length => long.get(word(8))?.get(word(12)..)?.get(..length)?,
             };
             std::str::from_utf8(bytes).ok()
         };
-        collect(batch.rows, present.as_deref(), form, text).ok_or_else(|| self.damaged("a text cannot be read"))
+        collect(batch.rows, present.as_deref(), form, text)
+            .ok_or_else(|| self.damaged("a text cannot be read"))
     }
 
     /// The values of a dictionary.
@@ -354,8 +484,14 @@ impl Arrow {
             return Ok(column.clone());
         }
         let lost = || self.damaged("a dictionary is missing");
-        let field = self.fields.iter().find(|field| field.dictionary.is_some_and(|(own, _)| own == id));
-        let values = Field { dictionary: None, ..field.ok_or_else(lost)?.clone() };
+        let field = self
+            .fields
+            .iter()
+            .find(|field| field.dictionary.is_some_and(|(own, _)| own == id));
+        let values = Field {
+            dictionary: None,
+            ..field.ok_or_else(lost)?.clone()
+        };
         let mut whole: Option<Column> = None;
         for batch in self.dictionaries.get(&id).into_iter().flatten() {
             let next = self.column(batch, std::slice::from_ref(&values), 0, Form::Text, limit)?;
@@ -393,19 +529,33 @@ impl Arrow {
         let outside = || self.damaged("a value is not in its dictionary");
         match dictionary {
             Column::Array(values) => {
-                let found = |row| if there(row) { place(row).filter(|&place| place < values.rows) } else { Some(0) };
-                let places: Vec<usize> = (0..rows).map(found).collect::<Option<_>>().ok_or_else(outside)?;
+                let found = |row| {
+                    if there(row) {
+                        place(row).filter(|&place| place < values.rows)
+                    } else {
+                        Some(0)
+                    }
+                };
+                let places: Vec<usize> = (0..rows)
+                    .map(found)
+                    .collect::<Option<_>>()
+                    .ok_or_else(outside)?;
                 let absent = |(row, &place): (usize, &usize)| {
                     there(row) && values.present.as_ref().is_none_or(|present| present[place])
                 };
                 let present = places.iter().enumerate().map(absent).collect();
                 let picked = values.values.pick(&places).ok_or_else(outside)?;
-                Ok(Column::Array(TypedArray::column(picked, rows, Some(present))))
+                Ok(Column::Array(TypedArray::column(
+                    picked,
+                    rows,
+                    Some(present),
+                )))
             }
             other => {
                 let texts = other.into_texts();
                 let text = |row| texts.get(place(row)?).map(String::as_str);
-                collect_repeated(rows, present.as_deref(), form, text, place, texts.len()).ok_or_else(outside)
+                collect_repeated(rows, present.as_deref(), form, text, place, texts.len())
+                    .ok_or_else(outside)
             }
         }
     }
@@ -430,9 +580,18 @@ fn collect_repeated<'a>(
     place: impl Fn(usize) -> Option<usize>,
     count: usize,
 ) -> Option<Column> {
-    let own = |row: usize| if present.is_none_or(|present| present[row]) { text(row) } else { Some("") };
+    let own = |row: usize| {
+        if present.is_none_or(|present| present[row]) {
+            text(row)
+        } else {
+            Some("")
+        }
+    };
     if form != Form::Labels {
-        return (0..rows).map(|row| own(row).map(str::to_owned)).collect::<Option<_>>().map(Column::Text);
+        return (0..rows)
+            .map(|row| own(row).map(str::to_owned))
+            .collect::<Option<_>>()
+            .map(Column::Text);
     }
     let (mut labels, mut codes) = (Dictionary::default(), vec![MISSING; count]);
     for row in 0..rows {
@@ -470,16 +629,39 @@ impl Reader for Arrow {
 
     fn extent(&self, _item: usize) -> Result<Extent, FileError> {
         let groups = self.batches.iter().map(|batch| batch.rows).collect();
-        Ok(Extent { groups: Some(groups), columns: 1, width: 8 })
+        Ok(Extent {
+            groups: Some(groups),
+            columns: 1,
+            width: 8,
+        })
     }
 
-    fn read(&self, group: usize, wanted: &[(usize, Form)], limit: &Limit) -> Result<Vec<Column>, FileError> {
-        let batch = self.batches.get(group).ok_or_else(|| self.damaged("a batch is missing"))?;
-        limit.check_claim(&self.path, batch.rows as u64, wanted.iter().map(|&(_, form)| form))?;
-        wanted.iter().map(|&(item, form)| self.column(batch, &self.fields, item, form, limit)).collect()
+    fn read(
+        &self,
+        group: usize,
+        wanted: &[(usize, Form)],
+        limit: &Limit,
+    ) -> Result<Vec<Column>, FileError> {
+        let batch = self
+            .batches
+            .get(group)
+            .ok_or_else(|| self.damaged("a batch is missing"))?;
+        limit.check_claim(
+            &self.path,
+            batch.rows as u64,
+            wanted.iter().map(|&(_, form)| form),
+        )?;
+        wanted
+            .iter()
+            .map(|&(item, form)| self.column(batch, &self.fields, item, form, limit))
+            .collect()
     }
 
     fn note(&self, name: &str) -> Result<Option<Vec<u8>>, FileError> {
-        Ok(self.notes.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone().into_bytes()))
+        Ok(self
+            .notes
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.clone().into_bytes()))
     }
 }

@@ -35,23 +35,40 @@ pub(crate) struct Field {
 pub(crate) fn read_field(field: arrow_ipc::Field<'_>, depth: usize) -> Option<Field> {
     let name = field.name().unwrap_or_default().to_owned();
     let kind = kind(field);
-    let mut read = Field { name, kind, dictionary: None, nodes: 1, buffers: 2, views: 0 };
+    let mut read = Field {
+        name,
+        kind,
+        dictionary: None,
+        nodes: 1,
+        buffers: 2,
+        views: 0,
+    };
     if let Some(dictionary) = field.dictionary() {
-        let places = dictionary.indexType().map_or(Some(Dtype::I32), |int| integer(int.bitWidth(), int.is_signed()))?;
+        let places = dictionary.indexType().map_or(Some(Dtype::I32), |int| {
+            integer(int.bitWidth(), int.is_signed())
+        })?;
         read.dictionary = Some((dictionary.id(), places));
         return Some(read);
     }
     read.buffers = match field.type_type() {
         Type::Null | Type::RunEndEncoded => 0,
         Type::Struct_ | Type::FixedSizeList => 1,
-        Type::Utf8 | Type::Binary | Type::LargeUtf8 | Type::LargeBinary | Type::ListView | Type::LargeListView => 3,
+        Type::Utf8
+        | Type::Binary
+        | Type::LargeUtf8
+        | Type::LargeBinary
+        | Type::ListView
+        | Type::LargeListView => 3,
         Type::Union => match field.type_as_union()?.mode() {
             arrow_ipc::UnionMode::Dense => 2,
             _ => 1,
         },
         _ => 2,
     };
-    read.views = usize::from(matches!(field.type_type(), Type::Utf8View | Type::BinaryView));
+    read.views = usize::from(matches!(
+        field.type_type(),
+        Type::Utf8View | Type::BinaryView
+    ));
     if depth > 64 {
         return None;
     }
@@ -81,8 +98,15 @@ fn integer(width: i32, signed: bool) -> Option<Dtype> {
 fn kind(field: arrow_ipc::Field<'_>) -> Kind {
     let number = |dtype: Option<Dtype>| dtype.map_or(Kind::Other, Kind::Number);
     match field.type_type() {
-        Type::Int => number(field.type_as_int().and_then(|int| integer(int.bitWidth(), int.is_signed()))),
-        Type::FloatingPoint => match field.type_as_floating_point().map(|float| float.precision()) {
+        Type::Int => number(
+            field
+                .type_as_int()
+                .and_then(|int| integer(int.bitWidth(), int.is_signed())),
+        ),
+        Type::FloatingPoint => match field
+            .type_as_floating_point()
+            .map(|float| float.precision())
+        {
             Some(Precision::SINGLE) => Kind::Number(Dtype::F32),
             Some(Precision::DOUBLE) => Kind::Number(Dtype::F64),
             _ => Kind::Other,

@@ -42,11 +42,25 @@ struct Csv {
 fn open(path: &Path, options: &OpenOptions) -> Result<Box<dyn Reader>, FileError> {
     let reader = TextReader::open(path, options)?;
     let (names, named) = (reader.names(), reader.header().is_some());
-    let missing = |field: &[u8]| std::str::from_utf8(field).is_ok_and(|text| options.missing.contains(text.trim()));
-    let is_word = |field: &[u8]| !field.trim_ascii().is_empty() && number(field).is_none() && !missing(field);
-    let words = reader.first_row().map(|row| row.iter().map(is_word).collect()).unwrap_or_default();
+    let missing = |field: &[u8]| {
+        std::str::from_utf8(field).is_ok_and(|text| options.missing.contains(text.trim()))
+    };
+    let is_word =
+        |field: &[u8]| !field.trim_ascii().is_empty() && number(field).is_none() && !missing(field);
+    let words = reader
+        .first_row()
+        .map(|row| row.iter().map(is_word).collect())
+        .unwrap_or_default();
     let (path, options, remarks) = (path.to_owned(), options.clone(), reader.remarks().to_vec());
-    Ok(Box::new(Csv { path, options, names, named, words, remarks, opened: Mutex::new(Some(reader)) }))
+    Ok(Box::new(Csv {
+        path,
+        options,
+        names,
+        named,
+        words,
+        remarks,
+        opened: Mutex::new(Some(reader)),
+    }))
 }
 
 impl Reader for Csv {
@@ -79,16 +93,26 @@ impl Reader for Csv {
     }
 
     fn extent(&self, _item: usize) -> Result<Extent, FileError> {
-        Ok(Extent { groups: None, columns: 1, width: 8 })
+        Ok(Extent {
+            groups: None,
+            columns: 1,
+            width: 8,
+        })
     }
 
-    fn read(&self, _group: usize, wanted: &[(usize, Form)], limit: &Limit) -> Result<Vec<Column>, FileError> {
+    fn read(
+        &self,
+        _group: usize,
+        wanted: &[(usize, Form)],
+        limit: &Limit,
+    ) -> Result<Vec<Column>, FileError> {
         let opened = self.opened.lock().map_or(None, |mut opened| opened.take());
         let mut reader = match opened {
             Some(reader) => reader,
             None => TextReader::open(&self.path, &self.options)?,
         };
-        let mut columns: Vec<Growing> = wanted.iter().map(|&(_, form)| Growing::new(form)).collect();
+        let mut columns: Vec<Growing> =
+            wanted.iter().map(|&(_, form)| Growing::new(form)).collect();
         // Of several errors in a row, that of the first column is told.
         let mut order: Vec<usize> = (0..wanted.len()).collect();
         order.sort_by_key(|&place| wanted[place].0);
@@ -98,7 +122,11 @@ impl Reader for Csv {
                 let at = wanted[place].0;
                 let field = record.get(at).unwrap_or_default();
                 columns[place].push(
-                    &Place { path: &self.path, row, column: &self.names[at] },
+                    &Place {
+                        path: &self.path,
+                        row,
+                        column: &self.names[at],
+                    },
                     field,
                     &self.options.missing,
                 )?;
@@ -127,7 +155,12 @@ impl Place<'_> {
     }
 
     fn cell(&self, field: &[u8]) -> Cell {
-        Cell::new(self.path, self.row, self.column, String::from_utf8_lossy(field).trim())
+        Cell::new(
+            self.path,
+            self.row,
+            self.column,
+            String::from_utf8_lossy(field).trim(),
+        )
     }
 }
 
@@ -155,11 +188,20 @@ impl Growing {
         match form {
             Form::Text => Self::Text(Vec::new()),
             Form::Labels => Self::Labels(Dictionary::default()),
-            Form::Numbers { gaps, words } => Self::Numbers(Numbers { gaps, words, ..Numbers::default() }),
+            Form::Numbers { gaps, words } => Self::Numbers(Numbers {
+                gaps,
+                words,
+                ..Numbers::default()
+            }),
         }
     }
 
-    fn push(&mut self, place: &Place<'_>, field: &[u8], missing: &MissingWords) -> Result<(), FileError> {
+    fn push(
+        &mut self,
+        place: &Place<'_>,
+        field: &[u8],
+        missing: &MissingWords,
+    ) -> Result<(), FileError> {
         match self {
             Self::Text(texts) => texts.push(place.text(field)?.trim().to_owned()),
             Self::Labels(labels) => labels.push(place.text(field)?, place.row),
@@ -172,15 +214,27 @@ impl Growing {
         match self {
             Self::Text(texts) => Column::Text(texts),
             Self::Labels(labels) => Column::Labels(labels),
-            Self::Numbers(Numbers { values, found_words: words, missing, .. }) => {
-                Column::Parsed { values, words, missing }
-            }
+            Self::Numbers(Numbers {
+                values,
+                found_words: words,
+                missing,
+                ..
+            }) => Column::Parsed {
+                values,
+                words,
+                missing,
+            },
         }
     }
 }
 
 impl Numbers {
-    fn push(&mut self, place: &Place<'_>, field: &[u8], missing: &MissingWords) -> Result<(), FileError> {
+    fn push(
+        &mut self,
+        place: &Place<'_>,
+        field: &[u8],
+        missing: &MissingWords,
+    ) -> Result<(), FileError> {
         let value = match number(field) {
             Some(value) if value.is_finite() => value,
             found => self.odd_value(place, field, found, missing)?,
@@ -222,14 +276,21 @@ impl Numbers {
 /// Refuses the first number that is not finite in a column without words.
 fn check_odd(columns: &[Growing], order: &[usize]) -> Result<(), FileError> {
     let odd = order.iter().filter_map(|&place| match &columns[place] {
-        Growing::Numbers(Numbers { found_words: false, odd: Some(cell), .. }) => Some(cell),
+        Growing::Numbers(Numbers {
+            found_words: false,
+            odd: Some(cell),
+            ..
+        }) => Some(cell),
         _ => None,
     });
-    odd.min_by_key(|cell| cell.row.number()).map_or(Ok(()), |cell| Err(FileError::NotFinite(cell.clone())))
+    odd.min_by_key(|cell| cell.row.number())
+        .map_or(Ok(()), |cell| Err(FileError::NotFinite(cell.clone())))
 }
 
 fn write(path: &Path, contents: Contents<'_>) -> Result<(), FileError> {
-    let Contents::Columns { columns, .. } = contents else { return Err(unfit(path)) };
+    let Contents::Columns { columns, .. } = contents else {
+        return Err(unfit(path));
+    };
     write_text(path, |out| {
         let mut lines = TextLines::new(text_delimiter(path));
         columns.iter().for_each(|(name, _)| lines.text(name));
@@ -251,7 +312,9 @@ fn append_row(lines: &mut TextLines, columns: &mut [Data<'_>]) -> bool {
                 None => lines.text(""),
             }),
             Data::Float(values) => values.next().map(|value| lines.number(value)),
-            Data::Text(values) => values.next().map(|value| lines.text(value.unwrap_or_default())),
+            Data::Text(values) => values
+                .next()
+                .map(|value| lines.text(value.unwrap_or_default())),
         };
         if appended.is_none() {
             return false;

@@ -60,7 +60,11 @@ pub(crate) struct Format {
 
 impl Format {
     pub(crate) fn fits(&self, name: &str) -> bool {
-        let plain = if self.packed { Compression::plain_name(name) } else { name };
+        let plain = if self.packed {
+            Compression::plain_name(name)
+        } else {
+            name
+        };
         self.endings.iter().any(|ending| plain.ends_with(ending))
     }
 
@@ -71,7 +75,10 @@ impl Format {
 
 /// What a writer says to contents that are not for it; the callers look at [`Format::writes`] first.
 pub(crate) fn unfit(path: &Path) -> FileError {
-    FileError::damaged(path, "a file of this format cannot hold this; let the name end in .npz")
+    FileError::damaged(
+        path,
+        "a file of this format cannot hold this; let the name end in .npz",
+    )
 }
 
 /// The writer of a format that is only read.

@@ -22,7 +22,10 @@ struct Folder {
 ///
 /// # Errors
 /// [`FileError::Directory`] if there are none, and [`FileError::Damaged`] for files of two formats.
-pub(super) fn parts(formats: &'static [Format], folder: &Path) -> Result<(&'static Format, Vec<PathBuf>), FileError> {
+pub(super) fn parts(
+    formats: &'static [Format],
+    folder: &Path,
+) -> Result<(&'static Format, Vec<PathBuf>), FileError> {
     let failed = |source| FileError::io(folder, READ, source);
     let mut found: Vec<(PathBuf, &'static Format)> = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
@@ -31,12 +34,22 @@ pub(super) fn parts(formats: &'static [Format], folder: &Path) -> Result<(&'stat
         if name.starts_with(['.', '_']) || path.is_dir() {
             continue;
         }
-        found.extend(formats.iter().find(|format| format.grouped && format.fits(&name)).map(|format| (path, format)));
+        found.extend(
+            formats
+                .iter()
+                .find(|format| format.grouped && format.fits(&name))
+                .map(|format| (path, format)),
+        );
     }
     found.sort_by(|a, b| a.0.cmp(&b.0));
-    let Some(&(_, format)) = found.first() else { return Err(FileError::Directory(folder.into())) };
+    let Some(&(_, format)) = found.first() else {
+        return Err(FileError::Directory(folder.into()));
+    };
     if let Some((path, other)) = found.iter().find(|(_, other)| other.name != format.name) {
-        let reason = format!("it is {} beside files that are {}; keep one kind in a folder", other.name, format.name);
+        let reason = format!(
+            "it is {} beside files that are {}; keep one kind in a folder",
+            other.name, format.name
+        );
         return Err(FileError::damaged(path, reason));
     }
     Ok((format, found.into_iter().map(|(path, _)| path).collect()))
@@ -62,21 +75,39 @@ pub(super) fn open(
         same_columns(&*parts[0], &**part)?;
         groups.extend((0..part.extent(0)?.count()).map(|group| (at, group)));
     }
-    Ok(Box::new(Folder { path: folder.into(), parts, groups }))
+    Ok(Box::new(Folder {
+        path: folder.into(),
+        parts,
+        groups,
+    }))
 }
 
 /// Refuses a file that has other columns than the first.
 fn same_columns(first: &dyn Reader, part: &dyn Reader) -> Result<(), FileError> {
     let (wanted, found) = (first.names(), part.names());
     let differs = (0..wanted.len().max(found.len())).find(|&at| wanted.get(at) != found.get(at));
-    let shown = |names: &[String], at: usize| names.get(at).map_or("not there".into(), |name| format!("'{name}'"));
+    let shown = |names: &[String], at: usize| {
+        names
+            .get(at)
+            .map_or("not there".into(), |name| format!("'{name}'"))
+    };
     let columns = [first.extent(0)?.columns, part.extent(0)?.columns];
     let what = match (differs, columns) {
-        (Some(at), _) => format!("column {} is {}, but {}", at + 1, shown(found, at), shown(wanted, at)),
-        (None, [wanted, found]) if wanted != found => format!("it has {found} columns, but {wanted}"),
+        (Some(at), _) => format!(
+            "column {} is {}, but {}",
+            at + 1,
+            shown(found, at),
+            shown(wanted, at)
+        ),
+        (None, [wanted, found]) if wanted != found => {
+            format!("it has {found} columns, but {wanted}")
+        }
         (None, _) => return Ok(()),
     };
-    let reason = format!("{what} in {}; files of one folder have the same columns", first.path().display());
+    let reason = format!(
+        "{what} in {}; files of one folder have the same columns",
+        first.path().display()
+    );
     Err(FileError::damaged(part.path(), reason))
 }
 
@@ -106,16 +137,26 @@ impl Reader for Folder {
     }
 
     fn extent(&self, item: usize) -> Result<Extent, FileError> {
-        let mut all = Extent { groups: Some(Vec::new()), ..self.parts[0].extent(item)? };
+        let mut all = Extent {
+            groups: Some(Vec::new()),
+            ..self.parts[0].extent(item)?
+        };
         for part in &self.parts {
             let own = part.extent(item)?;
             all.width = all.width.max(own.width);
-            all.groups.get_or_insert_default().extend(own.groups.unwrap_or_default());
+            all.groups
+                .get_or_insert_default()
+                .extend(own.groups.unwrap_or_default());
         }
         Ok(all)
     }
 
-    fn read(&self, group: usize, wanted: &[(usize, Form)], limit: &Limit) -> Result<Vec<Column>, FileError> {
+    fn read(
+        &self,
+        group: usize,
+        wanted: &[(usize, Form)],
+        limit: &Limit,
+    ) -> Result<Vec<Column>, FileError> {
         let (part, group) = self.groups[group];
         self.parts[part].read(group, wanted, limit)
     }

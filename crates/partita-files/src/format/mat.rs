@@ -49,7 +49,10 @@ struct Element {
 fn open(path: &Path, _options: &OpenOptions) -> Result<Box<dyn Reader>, FileError> {
     let file = FileCursor::open(path)?;
     let mut header = Vec::new();
-    file.clone().take(HEADER).read_to_end(&mut header).map_err(|source| FileError::io(path, READ, source))?;
+    file.clone()
+        .take(HEADER)
+        .read_to_end(&mut header)
+        .map_err(|source| FileError::io(path, READ, source))?;
     if header.starts_with(b"MATLAB 7.3") || header.starts_with(b"\x89HDF") {
         let reason = "this is a MATLAB 7.3 (HDF5) file; save it in MATLAB with the option -v7";
         return Err(FileError::damaged(path, reason));
@@ -57,13 +60,22 @@ fn open(path: &Path, _options: &OpenOptions) -> Result<Box<dyn Reader>, FileErro
     let reason = match header.get(126..HEADER as usize) {
         Some(b"IM") => None,
         Some(b"MI") => Some("this is a big-endian MATLAB file; save it on a little-endian machine"),
-        _ => Some("this is not a MATLAB file of version 5 to 7; save it in MATLAB with the option -v7"),
+        _ => Some(
+            "this is not a MATLAB file of version 5 to 7; save it in MATLAB with the option -v7",
+        ),
     };
     if let Some(reason) = reason {
         return Err(FileError::damaged(path, reason));
     }
-    let mut found = Mat { path: path.into(), file, names: Vec::new(), elements: Vec::new() };
-    found.scan().map_err(|source| FileError::io(path, READ, source))?;
+    let mut found = Mat {
+        path: path.into(),
+        file,
+        names: Vec::new(),
+        elements: Vec::new(),
+    };
+    found
+        .scan()
+        .map_err(|source| FileError::io(path, READ, source))?;
     Ok(Box::new(found))
 }
 
@@ -81,7 +93,11 @@ impl Mat {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
             if kind == MATRIX || kind == COMPRESSED {
-                let element = Element { start, length, packed: kind == COMPRESSED };
+                let element = Element {
+                    start,
+                    length,
+                    packed: kind == COMPRESSED,
+                };
                 let (name, _, _) = self.stream(element)?.head()?;
                 self.names.push(name);
                 self.elements.push(element);
@@ -92,15 +108,25 @@ impl Mat {
 
     /// The content of a variable, unpacked as it is read.
     fn stream(&self, element: Element) -> io::Result<Stream<'_>> {
-        let content = BufReader::with_capacity(1 << 16, self.file.from(element.start)).take(element.length);
+        let content =
+            BufReader::with_capacity(1 << 16, self.file.from(element.start)).take(element.length);
         if !element.packed {
-            return Ok(Stream { bytes: Box::new(content), left: element.length });
+            return Ok(Stream {
+                bytes: Box::new(content),
+                left: element.length,
+            });
         }
         let left = element.length.saturating_mul(BEST_RATIO);
-        let mut stream = Stream { bytes: Box::new(ZlibDecoder::new(content)), left };
+        let mut stream = Stream {
+            bytes: Box::new(ZlibDecoder::new(content)),
+            left,
+        };
         match stream.tag()? {
             Tag { kind: MATRIX, .. } => Ok(stream),
-            _ => Err(io::Error::new(io::ErrorKind::InvalidData, "a packed variable is not an array")),
+            _ => Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "a packed variable is not an array",
+            )),
         }
     }
 
@@ -112,14 +138,29 @@ impl Mat {
         let what = self.call(item);
         // 6 to 15 are the classes of full numeric arrays; those before are cells, structures, texts, sparse arrays.
         if !(6..=15).contains(&(class & 0xff)) || class & 0x800 != 0 {
-            return Err(FileError::kind(&self.path, what, "not a full array of real numbers", "an array of numbers"));
+            return Err(FileError::kind(
+                &self.path,
+                what,
+                "not a full array of real numbers",
+                "an array of numbers",
+            ));
         }
         let tag = stream.tag().map_err(failed)?;
         let Some(dtype) = dtype(tag.kind) else {
             let found = format!("of MATLAB type {}", tag.kind);
-            return Err(FileError::kind(&self.path, what, found, "an array of numbers"));
+            return Err(FileError::kind(
+                &self.path,
+                what,
+                found,
+                "an array of numbers",
+            ));
         };
-        let claim = ArrayClaim { what, dtype, shape, by_column: true };
+        let claim = ArrayClaim {
+            what,
+            dtype,
+            shape,
+            by_column: true,
+        };
         claim.bytes(&self.path, u64::from(tag.length).min(stream.left.max(4)))?;
         Ok((claim, tag, stream))
     }
@@ -142,7 +183,12 @@ impl Reader for Mat {
         self.claim(item)?.0.extent(&self.path)
     }
 
-    fn read(&self, _group: usize, wanted: &[(usize, Form)], limit: &Limit) -> Result<Vec<Column>, FileError> {
+    fn read(
+        &self,
+        _group: usize,
+        wanted: &[(usize, Form)],
+        limit: &Limit,
+    ) -> Result<Vec<Column>, FileError> {
         let read = |&(item, _): &(usize, Form)| {
             let (claim, tag, mut stream) = self.claim(item)?;
             let claimed = claim.bytes(&self.path, u64::MAX)?;
@@ -204,20 +250,35 @@ impl Stream<'_> {
         let first = self.four()?;
         let (first, second) = (u32::from_le_bytes(first), self.four()?);
         Ok(match first >> 16 {
-            0 => Tag { kind: first, length: u32::from_le_bytes(second), small: None },
-            length => Tag { kind: first & 0xffff, length, small: Some(second) },
+            0 => Tag {
+                kind: first,
+                length: u32::from_le_bytes(second),
+                small: None,
+            },
+            length => Tag {
+                kind: first & 0xffff,
+                length,
+                small: Some(second),
+            },
         })
     }
 
     /// `claimed` bytes of an element.
     fn data(&mut self, tag: &Tag, claimed: u64) -> io::Result<Vec<u8>> {
         if let Some(small) = tag.small {
-            return small.get(..claimed as usize).map(<[u8]>::to_vec).ok_or_else(|| io::ErrorKind::InvalidData.into());
+            return small
+                .get(..claimed as usize)
+                .map(<[u8]>::to_vec)
+                .ok_or_else(|| io::ErrorKind::InvalidData.into());
         }
         let mut data = Vec::new();
         (&mut self.bytes).take(claimed).read_to_end(&mut data)?;
         self.left = self.left.saturating_sub(data.len() as u64);
-        if data.len() as u64 == claimed { Ok(data) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+        if data.len() as u64 == claimed {
+            Ok(data)
+        } else {
+            Err(io::ErrorKind::UnexpectedEof.into())
+        }
     }
 
     /// A short element and the padding behind it.
@@ -227,7 +288,11 @@ impl Stream<'_> {
         if length > LONGEST {
             return Err(io::ErrorKind::InvalidData.into());
         }
-        let padded = if tag.small.is_some() { length } else { length.next_multiple_of(8) };
+        let padded = if tag.small.is_some() {
+            length
+        } else {
+            length.next_multiple_of(8)
+        };
         let mut data = self.data(&tag, padded as u64)?;
         data.truncate(length);
         Ok(data)
@@ -236,7 +301,10 @@ impl Stream<'_> {
     /// Name, flags and lengths of the array whose content begins here.
     fn head(&mut self) -> io::Result<(String, u32, Vec<u64>)> {
         let flags = self.short()?;
-        let flags = flags.get(..4).and_then(|four| four.try_into().ok()).ok_or(io::ErrorKind::InvalidData)?;
+        let flags = flags
+            .get(..4)
+            .and_then(|four| four.try_into().ok())
+            .ok_or(io::ErrorKind::InvalidData)?;
         let lengths = self.short()?;
         let length = |four: &[u8]| u64::from(word(four));
         let shape = lengths.chunks_exact(4).map(length).collect();

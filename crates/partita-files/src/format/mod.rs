@@ -70,7 +70,11 @@ pub fn input_parts(path: &Path) -> Result<Vec<PathBuf>, FileError> {
 /// The files of ancestry that a path stands for: itself, or those of a folder; none where it is something else.
 pub(crate) fn ancestry_files(path: &Path) -> Option<Vec<PathBuf>> {
     let named = |parts: &Vec<PathBuf>| parts.iter().all(|part| ancestry::fits(part));
-    if path.is_dir() { input_parts(path).ok().filter(named) } else { ancestry::fits(path).then(|| vec![path.into()]) }
+    if path.is_dir() {
+        input_parts(path).ok().filter(named)
+    } else {
+        ancestry::fits(path).then(|| vec![path.into()])
+    }
 }
 
 /// The format of a file, by the ending of its name, or of the files of a folder.
@@ -79,11 +83,17 @@ pub(crate) fn of(formats: &'static [Format], path: &Path) -> Result<&'static For
         return folder::parts(formats, path).map(|(format, _)| format);
     }
     let name = lower_name(path);
-    formats.iter().find(|format| format.fits(&name)).ok_or_else(|| {
-        // A missing file is the better thing to say.
-        let known = endings(formats, |_| true);
-        open(path).err().unwrap_or_else(|| FileError::Extension { path: path.into(), known })
-    })
+    formats
+        .iter()
+        .find(|format| format.fits(&name))
+        .ok_or_else(|| {
+            // A missing file is the better thing to say.
+            let known = endings(formats, |_| true);
+            open(path).err().unwrap_or_else(|| FileError::Extension {
+                path: path.into(),
+                known,
+            })
+        })
 }
 
 /// The ending that the name of a file has whose content begins with these bytes: `.parquet`, `.npy`, … by what the formats
@@ -98,13 +108,19 @@ pub fn ending_of_content(start: &[u8]) -> &'static str {
 }
 
 /// The format of a file that is to be written.
-pub(crate) fn of_target(path: &Path, can: fn(Writes) -> bool) -> Result<&'static Format, FileError> {
+pub(crate) fn of_target(
+    path: &Path,
+    can: fn(Writes) -> bool,
+) -> Result<&'static Format, FileError> {
     let name = lower_name(path);
     let writable = |format: &&Format| format.fits(&name) && can(format.writes);
     FORMATS
         .iter()
         .find(writable)
-        .ok_or_else(|| FileError::Extension { path: path.into(), known: endings(FORMATS, can) })
+        .ok_or_else(|| FileError::Extension {
+            path: path.into(),
+            known: endings(FORMATS, can),
+        })
 }
 
 /// The endings of formats that can be written, or of all, as a list for people.
@@ -134,7 +150,11 @@ pub(crate) fn open_reader(
     let format = of(formats, path)?;
     check_magic(formats, path, format)?;
     let reader = (format.open)(path, options)?;
-    if options.transpose && reader.typed() { transposed::open(reader) } else { Ok(reader) }
+    if options.transpose && reader.typed() {
+        transposed::open(reader)
+    } else {
+        Ok(reader)
+    }
 }
 
 /// Refuses a file that says with its first bytes that it is of another format than its name says.
@@ -143,10 +163,17 @@ fn check_magic(formats: &[Format], path: &Path, format: &Format) -> Result<(), F
         return Ok(());
     }
     let mut start = Vec::new();
-    open(path)?.0.take(16).read_to_end(&mut start).map_err(|source| FileError::io(path, READ, source))?;
+    open(path)?
+        .0
+        .take(16)
+        .read_to_end(&mut start)
+        .map_err(|source| FileError::io(path, READ, source))?;
     match formats.iter().find(|other| other.begins(&start)) {
         Some(other) if other.name != format.name => {
-            let reason = format!("the content is {}; let the name end in {}", other.name, other.endings[0]);
+            let reason = format!(
+                "the content is {}; let the name end in {}",
+                other.name, other.endings[0]
+            );
             Err(FileError::damaged(path, reason))
         }
         _ => Ok(()),

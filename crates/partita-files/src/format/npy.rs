@@ -44,7 +44,15 @@ fn open(path: &Path, _options: &OpenOptions) -> Result<Box<dyn Reader>, FileErro
     claim.bytes(path, file.length().saturating_sub(start))?;
     let (rows, columns) = claim.matrix(path)?;
     let (rows, columns) = (rows as usize, columns as usize);
-    Ok(Box::new(Npy { path: path.into(), file, names: [String::new()], claim, start, rows, columns }))
+    Ok(Box::new(Npy {
+        path: path.into(),
+        file,
+        names: [String::new()],
+        claim,
+        start,
+        rows,
+        columns,
+    }))
 }
 
 impl Npy {
@@ -56,19 +64,29 @@ impl Npy {
     /// The values of so many cells from a cell on.
     fn values(&self, first: usize, count: usize) -> io::Result<Values> {
         let dtype = self.claim.dtype;
-        dtype.read(&mut self.file.from(self.start + (first * dtype.size()) as u64), count)
+        dtype.read(
+            &mut self.file.from(self.start + (first * dtype.size()) as u64),
+            count,
+        )
     }
 
     fn rows_of(&self, group: usize) -> io::Result<TypedArray> {
         let first = group * self.block();
         let rows = self.block().min(self.rows - first);
         let values = if self.claim.by_column && rows < self.rows {
-            let columns = (0..self.columns).map(|column| self.values(column * self.rows + first, rows));
+            let columns =
+                (0..self.columns).map(|column| self.values(column * self.rows + first, rows));
             join(self.claim.dtype, columns)?
         } else {
             self.values(first * self.columns, rows * self.columns)?
         };
-        Ok(TypedArray { values, rows, columns: self.columns, by_column: self.claim.by_column, present: None })
+        Ok(TypedArray {
+            values,
+            rows,
+            columns: self.columns,
+            by_column: self.claim.by_column,
+            present: None,
+        })
     }
 }
 
@@ -96,12 +114,27 @@ impl Reader for Npy {
 
     fn extent(&self, _item: usize) -> Result<Extent, FileError> {
         let block = self.block();
-        let rows = (0..self.rows).step_by(block).map(|first| block.min(self.rows - first));
-        Ok(Extent { groups: Some(rows.collect()), columns: self.columns, width: self.claim.dtype.size() })
+        let rows = (0..self.rows)
+            .step_by(block)
+            .map(|first| block.min(self.rows - first));
+        Ok(Extent {
+            groups: Some(rows.collect()),
+            columns: self.columns,
+            width: self.claim.dtype.size(),
+        })
     }
 
-    fn read(&self, group: usize, wanted: &[(usize, Form)], _limit: &Limit) -> Result<Vec<Column>, FileError> {
-        let read = |_| self.rows_of(group).map(Column::Array).map_err(|source| FileError::io(&self.path, READ, source));
+    fn read(
+        &self,
+        group: usize,
+        wanted: &[(usize, Form)],
+        _limit: &Limit,
+    ) -> Result<Vec<Column>, FileError> {
+        let read = |_| {
+            self.rows_of(group)
+                .map(Column::Array)
+                .map_err(|source| FileError::io(&self.path, READ, source))
+        };
         wanted.iter().map(read).collect()
     }
 }

@@ -13,58 +13,113 @@ pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 const LONGEST_HEADER: usize = 1 << 16;
 
 /// Reads a header. Type and shape of the array, and the bytes that were taken.
-pub(crate) fn read_header(path: &Path, what: &str, bytes: &mut dyn Read) -> Result<(ArrayClaim, u64), FileError> {
+pub(crate) fn read_header(
+    path: &Path,
+    what: &str,
+    bytes: &mut dyn Read,
+) -> Result<(ArrayClaim, u64), FileError> {
     let failed = |source| FileError::io(path, READ, source);
     let mut fixed = [0; 10];
     bytes.read_exact(&mut fixed).map_err(failed)?;
     if !fixed.starts_with(MAGIC) {
-        return Err(FileError::damaged(path, format!("{what} is not a NumPy array (its first bytes are others)")));
+        return Err(FileError::damaged(
+            path,
+            format!("{what} is not a NumPy array (its first bytes are others)"),
+        ));
     }
     let (length, taken) = match fixed[6] {
         1 => (usize::from(u16::from_le_bytes([fixed[8], fixed[9]])), 10),
         2 | 3 => {
             let mut high = [0; 2];
             bytes.read_exact(&mut high).map_err(failed)?;
-            (u32::from_le_bytes([fixed[8], fixed[9], high[0], high[1]]) as usize, 12)
+            (
+                u32::from_le_bytes([fixed[8], fixed[9], high[0], high[1]]) as usize,
+                12,
+            )
         }
         other => {
-            return Err(FileError::damaged(path, format!("{what} is NPY version {other}; versions 1 to 3 are read")));
+            return Err(FileError::damaged(
+                path,
+                format!("{what} is NPY version {other}; versions 1 to 3 are read"),
+            ));
         }
     };
     if length > LONGEST_HEADER {
-        return Err(FileError::damaged(path, format!("{what} claims a header of {length} bytes; the file is damaged")));
+        return Err(FileError::damaged(
+            path,
+            format!("{what} claims a header of {length} bytes; the file is damaged"),
+        ));
     }
     let mut header = vec![0; length];
     bytes.read_exact(&mut header).map_err(failed)?;
-    Ok((parse(path, what, &String::from_utf8_lossy(&header))?, (taken + length) as u64))
+    Ok((
+        parse(path, what, &String::from_utf8_lossy(&header))?,
+        (taken + length) as u64,
+    ))
 }
 
 /// What a header such as `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }` describes.
 fn parse(path: &Path, what: &str, header: &str) -> Result<ArrayClaim, FileError> {
-    let unreadable = || FileError::damaged(path, format!("{what} has an unreadable NPY header; write it again"));
+    let unreadable = || {
+        FileError::damaged(
+            path,
+            format!("{what} has an unreadable NPY header; write it again"),
+        )
+    };
     let after = |key: &str| {
         let key = format!("'{key}'");
         let rest = &header[header.find(&key).ok_or_else(unreadable)? + key.len()..];
-        rest.trim_start().strip_prefix(':').map(str::trim_start).ok_or_else(unreadable)
+        rest.trim_start()
+            .strip_prefix(':')
+            .map(str::trim_start)
+            .ok_or_else(unreadable)
     };
     let descr = after("descr")?;
-    let Some((descr, _)) = descr.strip_prefix('\'').and_then(|rest| rest.split_once('\'')) else {
-        return Err(FileError::kind(path, what, "an array of records", "an array of numbers or texts"));
+    let Some((descr, _)) = descr
+        .strip_prefix('\'')
+        .and_then(|rest| rest.split_once('\''))
+    else {
+        return Err(FileError::kind(
+            path,
+            what,
+            "an array of records",
+            "an array of numbers or texts",
+        ));
     };
     let shown = crate::error::shown(descr);
     if let Some(kind) = shown.strip_prefix('>') {
-        let reason =
-            format!("{what} is big-endian ('{shown}'); save it as little-endian, with array.astype('<{kind}')");
+        let reason = format!(
+            "{what} is big-endian ('{shown}'); save it as little-endian, with array.astype('<{kind}')"
+        );
         return Err(FileError::damaged(path, reason));
     }
     let dtype = dtype(descr).ok_or_else(|| {
-        FileError::kind(path, what, format!("of NumPy type '{shown}'"), "an array of numbers or texts")
+        FileError::kind(
+            path,
+            what,
+            format!("of NumPy type '{shown}'"),
+            "an array of numbers or texts",
+        )
     })?;
     let by_column = after("fortran_order")?.starts_with("True");
-    let shape = after("shape")?.strip_prefix('(').and_then(|rest| rest.split_once(')')).ok_or_else(unreadable)?.0;
-    let lengths = shape.split(',').map(str::trim).filter(|length| !length.is_empty());
-    let shape = lengths.map(|length| length.parse().map_err(|_| unreadable())).collect::<Result<_, _>>()?;
-    Ok(ArrayClaim { what: what.into(), dtype, shape, by_column })
+    let shape = after("shape")?
+        .strip_prefix('(')
+        .and_then(|rest| rest.split_once(')'))
+        .ok_or_else(unreadable)?
+        .0;
+    let lengths = shape
+        .split(',')
+        .map(str::trim)
+        .filter(|length| !length.is_empty());
+    let shape = lengths
+        .map(|length| length.parse().map_err(|_| unreadable()))
+        .collect::<Result<_, _>>()?;
+    Ok(ArrayClaim {
+        what: what.into(),
+        dtype,
+        shape,
+        by_column,
+    })
 }
 
 fn dtype(descr: &str) -> Option<Dtype> {
@@ -110,19 +165,32 @@ pub(crate) fn write(out: &mut dyn Write, array: Array<'_>) -> io::Result<()> {
 
 /// Writes a column of texts, each in as many characters as the longest.
 fn write_texts(out: &mut dyn Write, texts: &[String]) -> io::Result<()> {
-    let longest = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
+    let longest = texts
+        .iter()
+        .map(|text| text.chars().count())
+        .max()
+        .unwrap_or(0)
+        .max(1);
     write_header(out, &format!("<U{longest}"), &[texts.len()])?;
     for text in texts {
         let characters = text.chars().map(u32::from).chain(std::iter::repeat(0));
-        characters.take(longest).try_for_each(|character| out.write_all(&character.to_le_bytes()))?;
+        characters
+            .take(longest)
+            .try_for_each(|character| out.write_all(&character.to_le_bytes()))?;
     }
     Ok(())
 }
 
 /// Writes the header of an array; its values follow, row by row.
 pub(crate) fn write_header(out: &mut dyn Write, descr: &str, shape: &[usize]) -> io::Result<()> {
-    let lengths = shape.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ") + ",";
-    let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({lengths}), }}");
+    let lengths = shape
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(", ")
+        + ",";
+    let mut header =
+        format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({lengths}), }}");
     // Data starts at a multiple of 64 bytes, and the header ends in a line break.
     let padded = (10 + header.len() + 1).next_multiple_of(64) - 10;
     header.extend(std::iter::repeat_n(' ', padded - 1 - header.len()));
@@ -135,9 +203,16 @@ pub(crate) fn write_header(out: &mut dyn Write, descr: &str, shape: &[usize]) ->
 
 /// An NPY file of one text and no dimension.
 pub(crate) fn word(text: &str) -> Vec<u8> {
-    let header = format!("{{'descr': '|S{}', 'fortran_order': False, 'shape': (), }}", text.len());
+    let header = format!(
+        "{{'descr': '|S{}', 'fortran_order': False, 'shape': (), }}",
+        text.len()
+    );
     // Version 1, a header of 118 bytes that ends in a line break, and data from byte 128 on.
-    [b"\x93NUMPY\x01\0\x76\0", format!("{header:<117}\n{text}").as_bytes()].concat()
+    [
+        b"\x93NUMPY\x01\0\x76\0",
+        format!("{header:<117}\n{text}").as_bytes(),
+    ]
+    .concat()
 }
 
 #[cfg(test)]
@@ -153,7 +228,13 @@ mod tests {
     }
 
     fn with_header(header: &str, data: &[u8]) -> Vec<u8> {
-        let mut bytes = [MAGIC, &[1, 0], &(header.len() as u16).to_le_bytes(), header.as_bytes()].concat();
+        let mut bytes = [
+            MAGIC,
+            &[1, 0],
+            &(header.len() as u16).to_le_bytes(),
+            header.as_bytes(),
+        ]
+        .concat();
         bytes.extend_from_slice(data);
         bytes
     }
@@ -172,37 +253,71 @@ mod tests {
     #[test]
     fn either_storage_order_is_read() {
         let data = [1u8, 0, 2, 0, 3, 0, 0, 1];
-        let array = parse(&with_header("{'descr': '<i2', 'fortran_order': True, 'shape': (2, 2), }", &data)).unwrap();
+        let array = parse(&with_header(
+            "{'descr': '<i2', 'fortran_order': True, 'shape': (2, 2), }",
+            &data,
+        ))
+        .unwrap();
         let texts = [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(i, j)| array.text(i, j));
         assert_eq!(texts, ["1", "2", "3", "256"]);
-        let array =
-            parse(&with_header("{'descr':'<U2','fortran_order':False,'shape':(1,),}", b"a\0\0\0\0\0\0\0")).unwrap();
+        let array = parse(&with_header(
+            "{'descr':'<U2','fortran_order':False,'shape':(1,),}",
+            b"a\0\0\0\0\0\0\0",
+        ))
+        .unwrap();
         assert_eq!((array.text(0, 0).as_str(), array.scalar(0, 0)), ("a", None));
     }
 
     #[test]
     fn claims_are_checked_before_memory_is_taken() {
         let huge = "{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000, 1000), }";
-        assert!(parse(&with_header(huge, &[0; 100])).unwrap_err().contains("only 100 bytes follow"));
-        let overflow = "{'descr': '<f8', 'fortran_order': False, 'shape': (9999999999999999999, 99999), }";
+        assert!(
+            parse(&with_header(huge, &[0; 100]))
+                .unwrap_err()
+                .contains("only 100 bytes follow")
+        );
+        let overflow =
+            "{'descr': '<f8', 'fortran_order': False, 'shape': (9999999999999999999, 99999), }";
         assert!(parse(&with_header(overflow, &[0; 100])).is_err());
     }
 
     #[test]
     fn other_types_and_shapes_are_refused_by_name() {
         for (header, word) in [
-            ("{'descr': '|O', 'fortran_order': False, 'shape': (3,), }", "of NumPy type '|O'"),
-            ("{'descr': '<c16', 'fortran_order': False, 'shape': (3,), }", "'<c16'; an array of numbers or texts"),
-            ("{'descr': [('x', '<f8')], 'fortran_order': False, 'shape': (3,), }", "an array of records"),
-            ("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1, 1), }", "of shape (1, 1, 1)"),
-            ("{'descr': '<f8', 'fortran_order': False, 'shape': (0, 2), }", "at least one row"),
-            ("{'descr': '<f8', 'fortran_order': False, 'shape': (), }", "of shape ()"),
+            (
+                "{'descr': '|O', 'fortran_order': False, 'shape': (3,), }",
+                "of NumPy type '|O'",
+            ),
+            (
+                "{'descr': '<c16', 'fortran_order': False, 'shape': (3,), }",
+                "'<c16'; an array of numbers or texts",
+            ),
+            (
+                "{'descr': [('x', '<f8')], 'fortran_order': False, 'shape': (3,), }",
+                "an array of records",
+            ),
+            (
+                "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1, 1), }",
+                "of shape (1, 1, 1)",
+            ),
+            (
+                "{'descr': '<f8', 'fortran_order': False, 'shape': (0, 2), }",
+                "at least one row",
+            ),
+            (
+                "{'descr': '<f8', 'fortran_order': False, 'shape': (), }",
+                "of shape ()",
+            ),
             ("{'descr': '<f8'}", "unreadable NPY header"),
         ] {
             let message = parse(&with_header(header, &[0; 48])).unwrap_err();
             assert!(message.contains(word), "{message}");
         }
-        assert!(parse(b"not an array").unwrap_err().contains("is not a NumPy array"));
+        assert!(
+            parse(b"not an array")
+                .unwrap_err()
+                .contains("is not a NumPy array")
+        );
         assert!(parse(b"\x93NUM").unwrap_err().contains("ends too early"));
     }
 }

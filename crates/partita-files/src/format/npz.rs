@@ -48,10 +48,22 @@ impl Npz {
         let file = FileCursor::open(path)?;
         let length = file.length();
         let archive = ZipArchive::new(file).map_err(|error| damaged(path, &error.into()))?;
-        let members: Vec<String> =
-            archive.file_names_raw().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
-        let names = members.iter().filter_map(|name| name.strip_suffix(".npy")).map(str::to_owned).collect();
-        Ok(Self { path: path.into(), length, archive, members, names })
+        let members: Vec<String> = archive
+            .file_names_raw()
+            .map(|name| String::from_utf8_lossy(name).into_owned())
+            .collect();
+        let names = members
+            .iter()
+            .filter_map(|name| name.strip_suffix(".npy"))
+            .map(str::to_owned)
+            .collect();
+        Ok(Self {
+            path: path.into(),
+            length,
+            archive,
+            members,
+            names,
+        })
     }
 
     /// Hands a member and its unpacked size, which is no more than can be true, to `read`.
@@ -60,12 +72,17 @@ impl Npz {
         name: &str,
         read: impl FnOnce(&mut dyn Read, u64) -> Result<T, FileError>,
     ) -> Result<Option<T>, FileError> {
-        let Some(at) = self.members.iter().position(|found| found == name) else { return Ok(None) };
+        let Some(at) = self.members.iter().position(|found| found == name) else {
+            return Ok(None);
+        };
         let mut archive = self.archive.clone();
-        let member = archive.by_index(at).map_err(|error| damaged(&self.path, &error.into()))?;
+        let member = archive
+            .by_index(at)
+            .map_err(|error| damaged(&self.path, &error.into()))?;
         let (packed, size) = (member.compressed_size(), member.size());
         if packed > self.length || size > packed.saturating_mul(BEST_RATIO) {
-            let reason = format!("'{name}' claims {size} bytes out of {packed}; the file is damaged");
+            let reason =
+                format!("'{name}' claims {size} bytes out of {packed}; the file is damaged");
             return Err(FileError::damaged(&self.path, reason));
         }
         read(&mut BufReader::with_capacity(1 << 16, member), size).map(Some)
@@ -91,10 +108,13 @@ impl Npz {
             let (claim, taken) = read_header(&self.path, &what, bytes)?;
             let array = claim.read(&self.path, bytes, size.saturating_sub(taken))?;
             // The checksum of a member is compared at its end.
-            io::copy(bytes, &mut io::sink()).map_err(|source| FileError::io(&self.path, READ, source))?;
+            io::copy(bytes, &mut io::sink())
+                .map_err(|source| FileError::io(&self.path, READ, source))?;
             Ok(array)
         })?;
-        array.map(Column::Array).ok_or_else(|| FileError::damaged(&self.path, format!("{what} is not there")))
+        array
+            .map(Column::Array)
+            .ok_or_else(|| FileError::damaged(&self.path, format!("{what} is not there")))
     }
 }
 
@@ -115,17 +135,31 @@ impl Reader for Npz {
         self.claim(item)?.0.extent(&self.path)
     }
 
-    fn read(&self, _group: usize, wanted: &[(usize, Form)], limit: &Limit) -> Result<Vec<Column>, FileError> {
-        wanted.iter().map(|&(item, _)| self.array(item, limit)).collect()
+    fn read(
+        &self,
+        _group: usize,
+        wanted: &[(usize, Form)],
+        limit: &Limit,
+    ) -> Result<Vec<Column>, FileError> {
+        wanted
+            .iter()
+            .map(|&(item, _)| self.array(item, limit))
+            .collect()
     }
 
     fn note(&self, name: &str) -> Result<Option<Vec<u8>>, FileError> {
         self.member(name, |bytes, size| {
             if size > LONGEST_NOTE {
-                return Err(FileError::damaged(&self.path, format!("'{name}' claims {size} bytes of text")));
+                return Err(FileError::damaged(
+                    &self.path,
+                    format!("'{name}' claims {size} bytes of text"),
+                ));
             }
             let mut all = Vec::new();
-            bytes.take(size).read_to_end(&mut all).map_err(|source| FileError::io(&self.path, READ, source))?;
+            bytes
+                .take(size)
+                .read_to_end(&mut all)
+                .map_err(|source| FileError::io(&self.path, READ, source))?;
             Ok(all)
         })
     }

@@ -20,9 +20,16 @@ pub(super) fn codes(mut pages: Checked, rows: usize) -> Result<Option<Vec<u8>>, 
     let (mut known, mut code_of) = (0, [u8::MISSING; 256]);
     let (mut codes, mut found) = (Vec::new(), Vec::new());
     while codes.len() <= rows {
-        let Some(page) = pages.get_next_page()? else { break };
-        if let Page::DictionaryPage { buf, num_values, .. } = &page {
-            let Some(labels) = dictionary(pages.physical, buf, *num_values as usize) else { return Ok(None) };
+        let Some(page) = pages.get_next_page()? else {
+            break;
+        };
+        if let Page::DictionaryPage {
+            buf, num_values, ..
+        } = &page
+        {
+            let Some(labels) = dictionary(pages.physical, buf, *num_values as usize) else {
+                return Ok(None);
+            };
             known = labels.len();
             code_of[..known].copy_from_slice(&labels);
             continue;
@@ -34,7 +41,9 @@ pub(super) fn codes(mut pages: Checked, rows: usize) -> Result<Option<Vec<u8>>, 
             Some(_) if wanted == page.num_values() as usize => pages.present,
             Some(levels) => present(levels, wanted).ok_or_else(short)?,
         };
-        let (width, values) = values.split_first().map_or((0, values), |(&width, rest)| (usize::from(width), rest));
+        let (width, values) = values
+            .split_first()
+            .map_or((0, values), |(&width, rest)| (usize::from(width), rest));
         if !is_dictionary(page.encoding()) || width > 8 {
             return Ok(None);
         }
@@ -43,9 +52,13 @@ pub(super) fn codes(mut pages: Checked, rows: usize) -> Result<Option<Vec<u8>>, 
         // Not by `max`, which compares one by one.
         let most = found.iter().fold(0, |most: u8, &place| most.max(place));
         if there > 0 && usize::from(most) >= known {
-            return Err(ParquetError::General("a page has a value that is not in its dictionary".into()));
+            return Err(ParquetError::General(
+                "a page has a value that is not in its dictionary".into(),
+            ));
         }
-        found.iter_mut().for_each(|place| *place = code_of[usize::from(*place)]);
+        found
+            .iter_mut()
+            .for_each(|place| *place = code_of[usize::from(*place)]);
         match levels {
             None => codes.extend_from_slice(&found),
             Some(levels) => spread(levels, wanted, &mut found, &mut codes).ok_or_else(short)?,
@@ -162,17 +175,41 @@ mod tests {
     use crate::format::reader::{Column, Form, Limit};
     use crate::label_encoder::{Codes, encode};
 
-    fn write<T: DataType>(path: &Path, values: &[Option<T::T>], optional: bool, properties: WriterProperties) {
-        let repetition = if optional { Repetition::OPTIONAL } else { Repetition::REQUIRED };
-        let field = Type::primitive_type_builder("a", T::get_physical_type()).with_repetition(repetition).build();
-        let schema = Type::group_type_builder("schema").with_fields(vec![Arc::new(field.unwrap())]).build().unwrap();
-        let mut file =
-            SerializedFileWriter::new(File::create(path).unwrap(), Arc::new(schema), Arc::new(properties)).unwrap();
+    fn write<T: DataType>(
+        path: &Path,
+        values: &[Option<T::T>],
+        optional: bool,
+        properties: WriterProperties,
+    ) {
+        let repetition = if optional {
+            Repetition::OPTIONAL
+        } else {
+            Repetition::REQUIRED
+        };
+        let field = Type::primitive_type_builder("a", T::get_physical_type())
+            .with_repetition(repetition)
+            .build();
+        let schema = Type::group_type_builder("schema")
+            .with_fields(vec![Arc::new(field.unwrap())])
+            .build()
+            .unwrap();
+        let mut file = SerializedFileWriter::new(
+            File::create(path).unwrap(),
+            Arc::new(schema),
+            Arc::new(properties),
+        )
+        .unwrap();
         let mut group = file.next_row_group().unwrap();
         let mut column = group.next_column().unwrap().unwrap();
-        let levels: Vec<i16> = values.iter().map(|value| i16::from(value.is_some())).collect();
+        let levels: Vec<i16> = values
+            .iter()
+            .map(|value| i16::from(value.is_some()))
+            .collect();
         let there: Vec<T::T> = values.iter().flatten().cloned().collect();
-        column.typed::<T>().write_batch(&there, optional.then_some(&levels), None).unwrap();
+        column
+            .typed::<T>()
+            .write_batch(&there, optional.then_some(&levels), None)
+            .unwrap();
         column.close().unwrap();
         group.close().unwrap();
         file.close().unwrap();
@@ -186,7 +223,10 @@ mod tests {
         for draw in 0..300 {
             let rows = [1, 7, 64, 300, 5000][draw % 5] + rng.random_range(0..9);
             let most = [0, 1, 2, 9, 254, 255, 70_000][rng.random_range(0..7)];
-            let (share, length) = ([0.0, 0.05, 0.6, 1.0][rng.random_range(0..4)], [1, 1, 40][rng.random_range(0..3)]);
+            let (share, length) = (
+                [0.0, 0.05, 0.6, 1.0][rng.random_range(0..4)],
+                [1, 1, 40][rng.random_range(0..3)],
+            );
             let optional = share > 0.0 || rng.random();
             let mut values: Vec<Option<i64>> = Vec::new();
             while values.len() < rows {
@@ -194,27 +234,50 @@ mod tests {
                 values.extend(vec![value; rng.random_range(1..=length)]);
             }
             values.truncate(rows);
-            let version = [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0][rng.random_range(0..2)];
+            let version =
+                [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0][rng.random_range(0..2)];
             let page = [1 << 20, 50][rng.random_range(0..2)];
-            let properties =
-                WriterProperties::builder().set_writer_version(version).set_dictionary_enabled(draw % 7 > 0);
-            let properties = properties.set_data_page_row_count_limit(page).set_write_batch_size(16).build();
+            let properties = WriterProperties::builder()
+                .set_writer_version(version)
+                .set_dictionary_enabled(draw % 7 > 0);
+            let properties = properties
+                .set_data_page_row_count_limit(page)
+                .set_write_batch_size(16)
+                .build();
             if rng.random() {
                 write::<Int64Type>(&path, &values, optional, properties);
             } else {
-                let values: Vec<Option<i32>> = values.iter().map(|value| value.map(|value| value as i32)).collect();
+                let values: Vec<Option<i32>> = values
+                    .iter()
+                    .map(|value| value.map(|value| value as i32))
+                    .collect();
                 write::<Int32Type>(&path, &values, optional, properties);
             }
-            let reader = (super::super::parquet::FORMAT.open)(&path, &OpenOptions::default()).unwrap();
-            let limit = Limit { budget: partita_core::MemoryBudget::default(), what: "", remedy: "", bytes_per_row: 0 };
-            let Column::Array(numbers) = reader.read_one(0, 0, Form::Labels, &limit).unwrap() else { panic!() };
+            let reader =
+                (super::super::parquet::FORMAT.open)(&path, &OpenOptions::default()).unwrap();
+            let limit = Limit {
+                budget: partita_core::MemoryBudget::default(),
+                what: "",
+                remedy: "",
+                bytes_per_row: 0,
+            };
+            let Column::Array(numbers) = reader.read_one(0, 0, Form::Labels, &limit).unwrap()
+            else {
+                panic!()
+            };
             let encoded = encode(&numbers).unwrap();
             match reader.codes(0, 0).unwrap() {
                 Some(codes) => {
                     quick += 1;
-                    assert!(encoded.codes == Codes::Bytes(codes), "draw {draw}: {rows} rows, labels to {most}");
+                    assert!(
+                        encoded.codes == Codes::Bytes(codes),
+                        "draw {draw}: {rows} rows, labels to {most}"
+                    );
                 }
-                None => assert!(draw % 7 == 0 || most > 254, "draw {draw}: {rows} rows, labels to {most}"),
+                None => assert!(
+                    draw % 7 == 0 || most > 254,
+                    "draw {draw}: {rows} rows, labels to {most}"
+                ),
             }
         }
         assert!(quick > 100, "{quick} of 300");

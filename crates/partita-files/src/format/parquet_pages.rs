@@ -24,23 +24,48 @@ pub(crate) struct Checked {
 }
 
 impl Checked {
-    pub(crate) fn new(pages: Box<dyn PageReader>, physical: Physical, optional: bool, file: Arc<File>) -> Self {
-        Self { pages, physical, optional, dictionary: false, present: 0, _file: file }
+    pub(crate) fn new(
+        pages: Box<dyn PageReader>,
+        physical: Physical,
+        optional: bool,
+        file: Arc<File>,
+    ) -> Self {
+        Self {
+            pages,
+            physical,
+            optional,
+            dictionary: false,
+            present: 0,
+            _file: file,
+        }
     }
 
     fn check(&mut self, page: &Page) -> Result<()> {
-        if let Page::DictionaryPage { buf, num_values, .. } = page {
+        if let Page::DictionaryPage {
+            buf, num_values, ..
+        } = page
+        {
             self.dictionary = true;
             return self.check_plain(buf, *num_values as usize);
         }
         let (levels, values) = self.parts(page)?;
         let claimed = page.num_values() as usize;
-        let present = levels.map_or(Some(claimed), |levels| present(levels, claimed)).ok_or_else(short)?;
+        let present = levels
+            .map_or(Some(claimed), |levels| present(levels, claimed))
+            .ok_or_else(short)?;
         self.present = present;
         match page.encoding() {
             Encoding::PLAIN => self.check_plain(values, present),
-            other if is_dictionary(other) && self.dictionary && (present == 0 || !values.is_empty()) => Ok(()),
-            other if is_dictionary(other) => Err(ParquetError::General("a dictionary is missing".into())),
+            other
+                if is_dictionary(other)
+                    && self.dictionary
+                    && (present == 0 || !values.is_empty()) =>
+            {
+                Ok(())
+            }
+            other if is_dictionary(other) => {
+                Err(ParquetError::General("a dictionary is missing".into()))
+            }
             Encoding::RLE if self.physical == Physical::BOOLEAN => Ok(()),
             Encoding::DELTA_BINARY_PACKED => check_delta(values, present),
             other => Err(rare(other)),
@@ -52,20 +77,29 @@ impl Checked {
         match page {
             Page::DictionaryPage { buf, .. } => Ok((None, buf)),
             Page::DataPage { buf, .. } if !self.optional => Ok((None, buf)),
-            Page::DataPage { def_level_encoding, .. } if *def_level_encoding != Encoding::RLE => {
-                Err(rare(*def_level_encoding))
-            }
+            Page::DataPage {
+                def_level_encoding, ..
+            } if *def_level_encoding != Encoding::RLE => Err(rare(*def_level_encoding)),
             Page::DataPage { buf, .. } => {
                 let (length, rest) = buf.split_at_checked(4).ok_or_else(short)?;
                 let length = u32::from_le_bytes(length.try_into().expect("split at 4")) as usize;
                 let (levels, values) = rest.split_at_checked(length).ok_or_else(short)?;
                 Ok((Some(levels), values))
             }
-            Page::DataPageV2 { buf, def_levels_byte_len, rep_levels_byte_len, .. } => {
+            Page::DataPageV2 {
+                buf,
+                def_levels_byte_len,
+                rep_levels_byte_len,
+                ..
+            } => {
                 if *rep_levels_byte_len > 0 || (*def_levels_byte_len > 0) != self.optional {
-                    return Err(ParquetError::General("a page has levels that its column has not".into()));
+                    return Err(ParquetError::General(
+                        "a page has levels that its column has not".into(),
+                    ));
                 }
-                let (levels, values) = buf.split_at_checked(*def_levels_byte_len as usize).ok_or_else(short)?;
+                let (levels, values) = buf
+                    .split_at_checked(*def_levels_byte_len as usize)
+                    .ok_or_else(short)?;
                 Ok((self.optional.then_some(levels), values))
             }
         }
@@ -76,30 +110,51 @@ impl Checked {
         let width = match self.physical {
             Physical::INT32 | Physical::FLOAT => 4,
             Physical::INT64 | Physical::DOUBLE => 8,
-            Physical::BOOLEAN => return if values.div_ceil(8) <= bytes.len() { Ok(()) } else { Err(short()) },
+            Physical::BOOLEAN => {
+                return if values.div_ceil(8) <= bytes.len() {
+                    Ok(())
+                } else {
+                    Err(short())
+                };
+            }
             _ => {
                 for _ in 0..values {
                     let (length, rest) = bytes.split_at_checked(4).ok_or_else(short)?;
-                    let length = u32::from_le_bytes(length.try_into().expect("split at 4")) as usize;
+                    let length =
+                        u32::from_le_bytes(length.try_into().expect("split at 4")) as usize;
                     bytes = rest.get(length..).ok_or_else(short)?;
                 }
                 return Ok(());
             }
         };
-        if values.checked_mul(width).is_some_and(|needed| needed <= bytes.len()) { Ok(()) } else { Err(short()) }
+        if values
+            .checked_mul(width)
+            .is_some_and(|needed| needed <= bytes.len())
+        {
+            Ok(())
+        } else {
+            Err(short())
+        }
     }
 }
 
 /// Whether values are places in a dictionary.
 pub(super) fn is_dictionary(encoding: Encoding) -> bool {
-    matches!(encoding, Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY)
+    matches!(
+        encoding,
+        Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY
+    )
 }
 
 /// Checks that a page of differences claims as many values as there are.
 fn check_delta(mut bytes: &[u8], values: usize) -> Result<()> {
     let mut header = || varint(&mut bytes).ok_or_else(short);
     let (_block, _blocks, claimed) = (header()?, header()?, header()?);
-    if claimed == values as u64 { Ok(()) } else { Err(short()) }
+    if claimed == values as u64 {
+        Ok(())
+    } else {
+        Err(short())
+    }
 }
 
 pub(super) fn short() -> ParquetError {
@@ -107,7 +162,9 @@ pub(super) fn short() -> ParquetError {
 }
 
 fn rare(encoding: Encoding) -> ParquetError {
-    ParquetError::NYI(format!("a column is encoded as {encoding}, which is not read; write it plain or by dictionary"))
+    ParquetError::NYI(format!(
+        "a column is encoded as {encoding}, which is not read; write it plain or by dictionary"
+    ))
 }
 
 /// How many of `claimed` one-bit levels are 1; none if levels are missing.
@@ -118,8 +175,16 @@ pub(super) fn present(levels: &[u8], claimed: usize) -> Option<usize> {
             Run::Repeated { value, count } => usize::from(value) * count,
             Run::Packed { bytes, count } => {
                 let (whole, rest) = (count / 8, count % 8);
-                let last = if rest > 0 { bytes[whole] & ((1 << rest) - 1) } else { 0 };
-                bytes[..whole].iter().chain([&last]).map(|byte| byte.count_ones() as usize).sum()
+                let last = if rest > 0 {
+                    bytes[whole] & ((1 << rest) - 1)
+                } else {
+                    0
+                };
+                bytes[..whole]
+                    .iter()
+                    .chain([&last])
+                    .map(|byte| byte.count_ones() as usize)
+                    .sum()
             }
         };
     }
@@ -150,7 +215,11 @@ pub(super) struct Runs<'a> {
 impl<'a> Runs<'a> {
     /// `values` values of `width` bits each, 1 to 8.
     pub(super) fn new(bytes: &'a [u8], width: usize, values: usize) -> Self {
-        Self { bytes, width, left: values }
+        Self {
+            bytes,
+            width,
+            left: values,
+        }
     }
 
     /// The next values, at least one and no more than are left; none where bytes are missing or a value is too large.
@@ -160,13 +229,19 @@ impl<'a> Runs<'a> {
         let run = if header & 1 == 0 {
             let (&value, rest) = self.bytes.split_first()?;
             self.bytes = rest;
-            (usize::from(value) >> self.width == 0).then_some(Run::Repeated { value, count: count.min(self.left) })?
+            (usize::from(value) >> self.width == 0).then_some(Run::Repeated {
+                value,
+                count: count.min(self.left),
+            })?
         } else {
             // Some writers leave out the last bytes of the last group.
             let length = count.saturating_mul(self.width).min(self.bytes.len());
             let (bytes, rest) = self.bytes.split_at(length);
             self.bytes = rest;
-            Run::Packed { bytes, count: (bytes.len() * 8 / self.width).min(self.left) }
+            Run::Packed {
+                bytes,
+                count: (bytes.len() * 8 / self.width).min(self.left),
+            }
         };
         let (Run::Repeated { count, .. } | Run::Packed { count, .. }) = run;
         self.left -= count;
@@ -225,7 +300,15 @@ mod tests {
         assert_eq!(present(&[20, 1, 3, 0b101], 11), Some(11));
         assert_eq!(present(&[20, 0], 10), Some(0));
         assert_eq!(present(&[20, 1, 3, 0xff], 11), Some(11));
-        for short in [&[20][..], &[], &[20, 1], &[0xff, 0xff], &[0, 1], &[20, 2], &[1]] {
+        for short in [
+            &[20][..],
+            &[],
+            &[20, 1],
+            &[0xff, 0xff],
+            &[0, 1],
+            &[20, 2],
+            &[1],
+        ] {
             assert_eq!(present(short, 11), None, "{short:?}");
         }
     }

@@ -22,7 +22,14 @@ pub(crate) const GROUP_ROWS: usize = 1 << 20;
 
 /// Writes columns in groups of rows, and notes beside them.
 pub(crate) fn write_contents(path: &Path, contents: Contents<'_>) -> Result<(), FileError> {
-    let Contents::Columns { rows, columns, notes } = contents else { return Err(unfit(path)) };
+    let Contents::Columns {
+        rows,
+        columns,
+        notes,
+    } = contents
+    else {
+        return Err(unfit(path));
+    };
     write_whole(path, |out| Ok(pack(out, rows, columns, notes)?))
 }
 
@@ -44,14 +51,29 @@ pub(crate) struct GroupWriter<W: Write + Send>(SerializedFileWriter<W>);
 
 impl<W: Write + Send> GroupWriter<W> {
     /// Starts a file with columns of these names and types; their values are not looked at.
-    pub(crate) fn new(out: W, columns: &[(&str, Data<'_>)], notes: Vec<(&str, String)>) -> Result<Self, ParquetError> {
-        let fields: Result<Vec<_>, ParquetError> =
-            columns.iter().map(|(name, column)| Ok(Arc::new(field(name, column)?))).collect();
-        let schema = Type::group_type_builder("schema").with_fields(fields?).build()?;
-        let notes = notes.into_iter().map(|(key, value)| KeyValue::new(key.to_owned(), value)).collect();
+    pub(crate) fn new(
+        out: W,
+        columns: &[(&str, Data<'_>)],
+        notes: Vec<(&str, String)>,
+    ) -> Result<Self, ParquetError> {
+        let fields: Result<Vec<_>, ParquetError> = columns
+            .iter()
+            .map(|(name, column)| Ok(Arc::new(field(name, column)?)))
+            .collect();
+        let schema = Type::group_type_builder("schema")
+            .with_fields(fields?)
+            .build()?;
+        let notes = notes
+            .into_iter()
+            .map(|(key, value)| KeyValue::new(key.to_owned(), value))
+            .collect();
         let properties = WriterProperties::builder().set_compression(Compression::SNAPPY);
         let properties = properties.set_key_value_metadata(Some(notes)).build();
-        Ok(Self(SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties))?))
+        Ok(Self(SerializedFileWriter::new(
+            out,
+            Arc::new(schema),
+            Arc::new(properties),
+        )?))
     }
 
     /// Writes the next values of all columns, at most [`GROUP_ROWS`] of each.
@@ -61,7 +83,9 @@ impl<W: Write + Send> GroupWriter<W> {
             match column {
                 Data::Integer(values) => put::<Int64Type>(&mut group, values)?,
                 Data::Float(values) => put::<DoubleType>(&mut group, values.map(Some))?,
-                Data::Text(values) => put::<ByteArrayType>(&mut group, values.map(|text| text.map(ByteArray::from)))?,
+                Data::Text(values) => {
+                    put::<ByteArrayType>(&mut group, values.map(|text| text.map(ByteArray::from)))?
+                }
             }
         }
         group.close().map(|_| ())
@@ -76,9 +100,16 @@ fn field(name: &str, column: &Data<'_>) -> Result<Type, ParquetError> {
     let (physical, logical, repetition) = match column {
         Data::Integer(_) => (Physical::INT64, None, Repetition::OPTIONAL),
         Data::Float(_) => (Physical::DOUBLE, None, Repetition::REQUIRED),
-        Data::Text(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String), Repetition::OPTIONAL),
+        Data::Text(_) => (
+            Physical::BYTE_ARRAY,
+            Some(LogicalType::String),
+            Repetition::OPTIONAL,
+        ),
     };
-    Type::primitive_type_builder(name, physical).with_logical_type(logical).with_repetition(repetition).build()
+    Type::primitive_type_builder(name, physical)
+        .with_logical_type(logical)
+        .with_repetition(repetition)
+        .build()
 }
 
 /// Writes the next values of a column.
@@ -86,12 +117,16 @@ fn put<T: DataType>(
     group: &mut SerializedRowGroupWriter<'_, impl Write + Send>,
     values: impl Iterator<Item = Option<T::T>>,
 ) -> Result<(), ParquetError> {
-    let mut writer = group.next_column()?.ok_or_else(|| ParquetError::General("a column too many".into()))?;
+    let mut writer = group
+        .next_column()?
+        .ok_or_else(|| ParquetError::General("a column too many".into()))?;
     let (mut present, mut levels) = (Vec::new(), Vec::new());
     for value in values.take(GROUP_ROWS) {
         levels.push(i16::from(value.is_some()));
         present.extend(value);
     }
-    writer.typed::<T>().write_batch(&present, Some(&levels), None)?;
+    writer
+        .typed::<T>()
+        .write_batch(&present, Some(&levels), None)?;
     writer.close()
 }

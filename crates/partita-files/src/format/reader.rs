@@ -37,13 +37,23 @@ impl Extent {
 
     /// Rows of all groups; 0 where they are not known.
     pub(crate) fn rows(&self) -> u64 {
-        self.groups.iter().flatten().fold(0, |all: u64, &rows| all.saturating_add(rows as u64))
+        self.groups
+            .iter()
+            .flatten()
+            .fold(0, |all: u64, &rows| all.saturating_add(rows as u64))
     }
 
     /// Bytes of the largest group in memory.
     pub(crate) fn largest(&self) -> u64 {
-        let largest = self.groups.iter().flatten().max().map_or(0, |&rows| rows as u64);
-        largest.saturating_mul(self.columns as u64).saturating_mul(self.width as u64)
+        let largest = self
+            .groups
+            .iter()
+            .flatten()
+            .max()
+            .map_or(0, |&rows| rows as u64);
+        largest
+            .saturating_mul(self.columns as u64)
+            .saturating_mul(self.width as u64)
     }
 }
 
@@ -83,7 +93,10 @@ impl Limit {
     /// Refuses more than the budget allows.
     pub(crate) fn check(&self, path: &Path, bytes: u64) -> Result<(), FileError> {
         let fits = self.budget.check(self.what, bytes, self.remedy);
-        fits.map_err(|source| FileError::Budget { path: path.into(), source })
+        fits.map_err(|source| FileError::Budget {
+            path: path.into(),
+            source,
+        })
     }
 
     /// Refuses rows that in these forms take more than the budget allows, whatever they hold.
@@ -93,7 +106,10 @@ impl Limit {
         rows: u64,
         forms: impl Iterator<Item = Form>,
     ) -> Result<(), FileError> {
-        self.check(path, rows.saturating_mul(forms.map(Form::least_bytes).sum()))
+        self.check(
+            path,
+            rows.saturating_mul(forms.map(Form::least_bytes).sum()),
+        )
     }
 
     /// Refuses more rows than the budget allows.
@@ -110,7 +126,11 @@ pub(crate) enum Column {
     /// Texts, every distinct one once.
     Labels(Dictionary),
     /// Numbers out of text: NaN for gaps and words; whether there were words other than those for missing values.
-    Parsed { values: Vec<f64>, words: bool, missing: MissingCounts },
+    Parsed {
+        values: Vec<f64>,
+        words: bool,
+        missing: MissingCounts,
+    },
     /// Numbers or texts of a fixed width in the type that the file has, of one or more columns.
     Array(TypedArray),
 }
@@ -129,17 +149,26 @@ impl Column {
     pub(crate) fn into_texts(self) -> Vec<String> {
         match self {
             Self::Text(texts) => texts,
-            Self::Labels(labels) => labels.into_values().into_iter().map(Option::unwrap_or_default).collect(),
-            Self::Parsed { values, .. } => {
-                values.iter().map(|&value| crate::number::Short(value).to_string()).collect()
-            }
+            Self::Labels(labels) => labels
+                .into_values()
+                .into_iter()
+                .map(Option::unwrap_or_default)
+                .collect(),
+            Self::Parsed { values, .. } => values
+                .iter()
+                .map(|&value| crate::number::Short(value).to_string())
+                .collect(),
             Self::Array(array) => array.texts(0),
         }
     }
 
     /// The values of the first column, every distinct one once.
     pub(crate) fn into_dictionary(self) -> Dictionary {
-        if let Self::Labels(labels) = self { labels } else { Dictionary::of_texts(self.into_texts()) }
+        if let Self::Labels(labels) = self {
+            labels
+        } else {
+            Dictionary::of_texts(self.into_texts())
+        }
     }
 
     /// One value as it would be printed.
@@ -151,10 +180,17 @@ impl Column {
     }
 
     /// Adds the rows of the next group, which begins at row `start`.
-    pub(crate) fn append(&mut self, path: &Path, next: Self, start: usize) -> Result<(), FileError> {
+    pub(crate) fn append(
+        &mut self,
+        path: &Path,
+        next: Self,
+        start: usize,
+    ) -> Result<(), FileError> {
         match (self, next) {
             (Self::Text(all), Self::Text(more)) => all.extend(more),
-            (Self::Labels(all), Self::Labels(more)) => all.append(&more, |row| Row::Row((start + row) as u64 + 1)),
+            (Self::Labels(all), Self::Labels(more)) => {
+                all.append(&more, |row| Row::Row((start + row) as u64 + 1))
+            }
             (Self::Array(all), Self::Array(more)) => return all.append(path, more),
             _ => {
                 let reason = "the type of a column changes between groups; write the file again";
@@ -208,7 +244,12 @@ pub(crate) trait Reader: Send + Sync {
     ///
     /// # Errors
     /// [`FileError`] names what is damaged, and for text the line, the column and the value that cannot be taken.
-    fn read(&self, group: usize, wanted: &[(usize, Form)], limit: &Limit) -> Result<Vec<Column>, FileError>;
+    fn read(
+        &self,
+        group: usize,
+        wanted: &[(usize, Form)],
+        limit: &Limit,
+    ) -> Result<Vec<Column>, FileError>;
 
     /// The labels of one item of one group as codes of a byte, where that is quicker than their numbers: labels below 255 as they
     /// are, 255 for −1 and for nothing. None for anything else; [`read`](Self::read) then tells.
@@ -240,9 +281,17 @@ pub(crate) trait Reader: Send + Sync {
     ///
     /// # Errors
     /// As [`read`](Self::read).
-    fn read_one(&self, group: usize, item: usize, form: Form, limit: &Limit) -> Result<Column, FileError> {
+    fn read_one(
+        &self,
+        group: usize,
+        item: usize,
+        form: Form,
+        limit: &Limit,
+    ) -> Result<Column, FileError> {
         let mut found = self.read(group, &[(item, form)], limit)?;
-        found.pop().ok_or_else(|| FileError::damaged(self.path(), format!("{} is not there", self.call(item))))
+        found.pop().ok_or_else(|| {
+            FileError::damaged(self.path(), format!("{} is not there", self.call(item)))
+        })
     }
 
     /// One item of all groups.

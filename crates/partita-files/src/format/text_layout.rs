@@ -22,8 +22,20 @@ pub enum Header {
 }
 
 /// Names that give a first line away as a header even if other columns are called by numbers.
-const SPOKEN: [&str; 12] =
-    ["object", "label", "split", "truth", "class", "id", "name", "cell", "barcode", "sample", "index", "unnamed: 0"];
+const SPOKEN: [&str; 12] = [
+    "object",
+    "label",
+    "split",
+    "truth",
+    "class",
+    "id",
+    "name",
+    "cell",
+    "barcode",
+    "sample",
+    "index",
+    "unnamed: 0",
+];
 
 /// What separates fields, where it is told apart by counting.
 const CANDIDATES: [u8; 4] = [b',', b'\t', b';', b'|'];
@@ -36,8 +48,14 @@ const FEWEST_NUMBERED: usize = 5;
 
 /// The delimiter that a first line `sep=;` names for Excel, and the bytes of this line.
 pub(super) fn named_in_first_line(start: &[u8]) -> Option<(u8, usize)> {
-    let &[delimiter, ref rest @ ..] = start.strip_prefix(b"sep=")? else { return None };
-    let end = if rest.starts_with(b"\r\n") { 2 } else { usize::from(rest.starts_with(b"\n")) };
+    let &[delimiter, ref rest @ ..] = start.strip_prefix(b"sep=")? else {
+        return None;
+    };
+    let end = if rest.starts_with(b"\r\n") {
+        2
+    } else {
+        usize::from(rest.starts_with(b"\n"))
+    };
     (end > 0).then_some((delimiter, 5 + end))
 }
 
@@ -45,7 +63,10 @@ pub(super) fn named_in_first_line(start: &[u8]) -> Option<(u8, usize)> {
 pub(super) fn guess_delimiter(path: &Path, start: &[u8]) -> u8 {
     let name = lower_name(path);
     let preferred = if name.contains(".tsv") { b'\t' } else { b',' };
-    let line = start.split(|&byte| byte == b'\n' || byte == b'\r').find(|line| !line.is_empty()).unwrap_or_default();
+    let line = start
+        .split(|&byte| byte == b'\n' || byte == b'\r')
+        .find(|line| !line.is_empty())
+        .unwrap_or_default();
     let mut most = (preferred, count(line, preferred));
     for candidate in CANDIDATES {
         let found = count(line, candidate);
@@ -53,7 +74,11 @@ pub(super) fn guess_delimiter(path: &Path, start: &[u8]) -> u8 {
             most = (candidate, found);
         }
     }
-    if most.1 == 0 && count(line, b' ') > 0 && name.contains(".txt") { b' ' } else { most.0 }
+    if most.1 == 0 && count(line, b' ') > 0 && name.contains(".txt") {
+        b' '
+    } else {
+        most.0
+    }
 }
 
 /// How often a byte stands outside of quotes.
@@ -70,20 +95,28 @@ fn count(line: &[u8], wanted: u8) -> usize {
 /// Refuses a single column whose lines all hold the same number of something that may separate fields.
 pub(super) fn check_one_column(path: &Path, start: &[u8]) -> Result<(), FileError> {
     const LINES: usize = 50;
-    let whole = start.iter().rposition(|&byte| byte == b'\n').map_or(start, |end| &start[..end]);
+    let whole = start
+        .iter()
+        .rposition(|&byte| byte == b'\n')
+        .map_or(start, |end| &start[..end]);
     let lines: Vec<&[u8]> = whole
         .split(|&byte| byte == b'\n')
         .map(<[u8]>::trim_ascii)
         .filter(|line| !line.is_empty())
         .take(LINES)
         .collect();
-    let (Some(first), true) = (lines.first(), lines.len() > 1) else { return Ok(()) };
+    let (Some(first), true) = (lines.first(), lines.len() > 1) else {
+        return Ok(());
+    };
     let separates = |&byte: &u8| {
         let wanted = count(first, byte);
         wanted > 0 && lines.iter().all(|line| count(line, byte) == wanted)
     };
     match DOUBTFUL.iter().find(|byte| separates(byte)) {
-        Some(&byte) => Err(FileError::OneColumn { path: path.into(), found: char::from(byte) }),
+        Some(&byte) => Err(FileError::OneColumn {
+            path: path.into(),
+            found: char::from(byte),
+        }),
         None => Ok(()),
     }
 }
@@ -97,22 +130,44 @@ pub(super) struct FirstLine {
 
 /// Whether the first line names the columns.
 pub(super) fn first_line(first: &ByteRecord) -> FirstLine {
-    let texts: Vec<String> = first.iter().map(|field| String::from_utf8_lossy(field).trim().to_lowercase()).collect();
+    let texts: Vec<String> = first
+        .iter()
+        .map(|field| String::from_utf8_lossy(field).trim().to_lowercase())
+        .collect();
     let numbers = texts.iter().any(|text| text.parse::<f64>().is_ok());
-    let sure = |is_header| FirstLine { is_header, remark: None };
+    let sure = |is_header| FirstLine {
+        is_header,
+        remark: None,
+    };
     if !numbers || texts.iter().any(|text| SPOKEN.contains(&text.as_str())) {
         return sure(true);
     }
-    let counted = |texts: &[String], from: usize| texts.iter().zip(from..).all(|(text, at)| *text == at.to_string());
+    let counted = |texts: &[String], from: usize| {
+        texts
+            .iter()
+            .zip(from..)
+            .all(|(text, at)| *text == at.to_string())
+    };
     match texts.split_first() {
         // An index without a name, and columns that are called by numbers.
-        Some((empty, rest)) if empty.is_empty() && (counted(rest, 0) || counted(rest, 1)) => sure(true),
+        Some((empty, rest)) if empty.is_empty() && (counted(rest, 0) || counted(rest, 1)) => {
+            sure(true)
+        }
         Some((_, rest)) if !rest.is_empty() && counted(&texts, 0) => {
             let is_header = texts.len() >= FEWEST_NUMBERED;
-            let (what, flag) = if is_header { ("names of columns", "--no-header") } else { ("values", "--header") };
+            let (what, flag) = if is_header {
+                ("names of columns", "--no-header")
+            } else {
+                ("values", "--header")
+            };
             let last = texts.len() - 1;
-            let remark = format!("the first line, 0 to {last}, is taken for {what}; if it is not, give {flag}");
-            FirstLine { is_header, remark: Some(remark) }
+            let remark = format!(
+                "the first line, 0 to {last}, is taken for {what}; if it is not, give {flag}"
+            );
+            FirstLine {
+                is_header,
+                remark: Some(remark),
+            }
         }
         _ => sure(false),
     }
@@ -124,14 +179,27 @@ mod tests {
 
     #[test]
     fn first_lines_of_other_programs() {
-        let is_header = |line: &str| first_line(&ByteRecord::from(line.split(',').collect::<Vec<_>>())).is_header;
-        for header in ["a,b", "0,1,label", ",0,1,2", "cell,0.4,0.8", "0,1,2,3,4", "Unnamed: 0,1"] {
+        let is_header = |line: &str| {
+            first_line(&ByteRecord::from(line.split(',').collect::<Vec<_>>())).is_header
+        };
+        for header in [
+            "a,b",
+            "0,1,label",
+            ",0,1,2",
+            "cell,0.4,0.8",
+            "0,1,2,3,4",
+            "Unnamed: 0,1",
+        ] {
             assert!(is_header(header), "{header}");
         }
         for values in ["1,a", ",1,1", "0,1,2,4,3", "1,2,3,4,5", "0,1,2", "7"] {
             assert!(!is_header(values), "{values}");
         }
-        assert!(first_line(&ByteRecord::from(vec!["0", "1"])).remark.is_some_and(|remark| remark.contains("--header")));
+        assert!(
+            first_line(&ByteRecord::from(vec!["0", "1"]))
+                .remark
+                .is_some_and(|remark| remark.contains("--header"))
+        );
     }
 
     #[test]

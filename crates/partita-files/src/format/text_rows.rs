@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use csv::ByteRecord;
 
 use super::description::OpenOptions;
-use super::text_layout::{FirstLine, Header, check_one_column, first_line, guess_delimiter, named_in_first_line};
+use super::text_layout::{
+    FirstLine, Header, check_one_column, first_line, guess_delimiter, named_in_first_line,
+};
 use crate::error::{FileError, READ, Row};
 use crate::open_file::{Compression, open};
 
@@ -34,16 +36,26 @@ pub(crate) struct TextReader {
 impl TextReader {
     pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<Self, FileError> {
         let (file, _) = open(path)?;
-        let plain = Compression::of(path).unpack(file).map_err(|source| FileError::io(path, READ, source))?;
+        let plain = Compression::of(path)
+            .unpack(file)
+            .map_err(|source| FileError::io(path, READ, source))?;
         let bytes = BufReader::with_capacity(1 << 16, plain);
-        let delimiter = options.delimiter.map(|asked| delimiter(path, asked)).transpose()?;
+        let delimiter = options
+            .delimiter
+            .map(|asked| delimiter(path, asked))
+            .transpose()?;
         if !options.transpose {
             return Self::of_bytes(path, bytes, options.header, delimiter);
         }
         let mut rows = Self::of_bytes(path, bytes, Header::No, delimiter)?;
         let text = io::Cursor::new(rows.transposed()?);
         let bytes: Box<dyn Read + Send> = Box::new(text);
-        Self::of_bytes(path, BufReader::with_capacity(1 << 16, bytes), options.header, Some(b','))
+        Self::of_bytes(
+            path,
+            BufReader::with_capacity(1 << 16, bytes),
+            options.header,
+            Some(b','),
+        )
     }
 
     fn of_bytes(
@@ -70,7 +82,17 @@ impl TextReader {
             .from_reader(Counted { bytes, lines });
         let (ahead, remarks) = (VecDeque::new(), Vec::new());
         let path = path.to_owned();
-        let mut reader = Self { path, rows, delimiter, ahead, header: None, fields: 0, blank: 0, line: 0, remarks };
+        let mut reader = Self {
+            path,
+            rows,
+            delimiter,
+            ahead,
+            header: None,
+            fields: 0,
+            blank: 0,
+            line: 0,
+            remarks,
+        };
         reader.begin(header)?;
         if asked.is_none() && reader.fields == 1 {
             check_one_column(&reader.path, &start)?;
@@ -80,12 +102,17 @@ impl TextReader {
 
     fn begin(&mut self, header: Header) -> Result<(), FileError> {
         let (mut first, mut second) = (ByteRecord::new(), ByteRecord::new());
-        let Some(line) = self.advance(&mut first)? else { return Err(FileError::Empty(self.path.clone())) };
+        let Some(line) = self.advance(&mut first)? else {
+            return Err(FileError::Empty(self.path.clone()));
+        };
         let next = self.advance(&mut second)?;
         self.fields = first.len();
         let found = match header {
             Header::Auto => first_line(&first),
-            asked => FirstLine { is_header: asked == Header::Yes, remark: None },
+            asked => FirstLine {
+                is_header: asked == Header::Yes,
+                remark: None,
+            },
         };
         let one_line = !second.as_slice().contains(&b'\n');
         let one_more = next.is_some() && one_line && second.len() == self.fields + 1;
@@ -97,12 +124,21 @@ impl TextReader {
                 let text = utf8(&self.path, Row::Line(line), &format!("{}", at + 1), field)?;
                 Ok(text.trim().to_owned())
             };
-            let mut names = first.iter().enumerate().map(name).collect::<Result<Vec<_>, FileError>>()?;
+            let mut names = first
+                .iter()
+                .enumerate()
+                .map(name)
+                .collect::<Result<Vec<_>, FileError>>()?;
             if unnamed_rows {
                 names.insert(0, String::new());
             }
             self.blank = usize::from(one_more && ends_empty);
-            self.blank += names.iter().skip(1).rev().take_while(|name| name.is_empty()).count();
+            self.blank += names
+                .iter()
+                .skip(1)
+                .rev()
+                .take_while(|name| name.is_empty())
+                .count();
             names.truncate(self.fields + usize::from(one_more) - self.blank);
             self.fields = names.len();
             self.header = Some(names);
@@ -121,7 +157,11 @@ impl TextReader {
 
     /// Names of the columns: those of the header, or their positions from 1.
     pub(crate) fn names(&self) -> Vec<String> {
-        self.header.clone().unwrap_or_else(|| (1..=self.fields).map(|position| position.to_string()).collect())
+        self.header.clone().unwrap_or_else(|| {
+            (1..=self.fields)
+                .map(|position| position.to_string())
+                .collect()
+        })
     }
 
     /// The first row below the header, where there is one.
@@ -154,18 +194,36 @@ impl TextReader {
             return self.without_blank(record, line).map(Some);
         }
         if record.as_slice().contains(&b'\n') {
-            return Err(FileError::OpenQuote { path: self.path.clone(), line });
+            return Err(FileError::OpenQuote {
+                path: self.path.clone(),
+                line,
+            });
         }
         if expected == 1 {
-            return Err(FileError::Title { path: self.path.clone(), line, found });
+            return Err(FileError::Title {
+                path: self.path.clone(),
+                line,
+                found,
+            });
         }
-        Err(FileError::Ragged { path: self.path.clone(), line, found, expected, delimiter: self.delimiter as char })
+        Err(FileError::Ragged {
+            path: self.path.clone(),
+            line,
+            found,
+            expected,
+            delimiter: self.delimiter as char,
+        })
     }
 
     /// Takes the fields without a name away from the end of a row.
     fn without_blank(&self, record: &mut ByteRecord, line: u64) -> Result<Row, FileError> {
-        if let Some(at) = (self.fields..record.len()).find(|&at| !record[at].trim_ascii().is_empty()) {
-            let reason = format!("line {line}: column {} has a value but no name; name it, or clear it", at + 1);
+        if let Some(at) =
+            (self.fields..record.len()).find(|&at| !record[at].trim_ascii().is_empty())
+        {
+            let reason = format!(
+                "line {line}: column {} has a value but no name; name it, or clear it",
+                at + 1
+            );
             return Err(FileError::damaged(&self.path, reason));
         }
         record.truncate(self.fields);
@@ -175,17 +233,23 @@ impl TextReader {
     /// The line of the next row, or none at the end.
     fn advance(&mut self, record: &mut ByteRecord) -> Result<Option<u64>, FileError> {
         self.rows.get_mut().lines.row_begins();
-        let read = self.rows.read_byte_record(record).map_err(|error| match error.into_kind() {
-            csv::ErrorKind::Io(source) => FileError::io(&self.path, READ, source),
-            other => FileError::damaged(&self.path, format!("{other:?}")),
-        })?;
+        let read = self
+            .rows
+            .read_byte_record(record)
+            .map_err(|error| match error.into_kind() {
+                csv::ErrorKind::Io(source) => FileError::io(&self.path, READ, source),
+                other => FileError::damaged(&self.path, format!("{other:?}")),
+            })?;
         let lines = &mut self.rows.get_mut().lines;
         if read {
             self.line = lines.at(record.position().map_or(0, csv::Position::byte));
             return Ok(Some(self.line));
         }
         if lines.quote_is_open() {
-            return Err(FileError::OpenQuote { path: self.path.clone(), line: self.line });
+            return Err(FileError::OpenQuote {
+                path: self.path.clone(),
+                line: self.line,
+            });
         }
         Ok(None)
     }
@@ -199,17 +263,25 @@ impl TextReader {
         let mut text = csv::Writer::from_writer(Vec::new());
         let failed = |error: csv::Error| FileError::damaged(&self.path, error.to_string());
         for column in 0..self.fields {
-            text.write_record(rows.iter().map(|row| &row[column])).map_err(failed)?;
+            text.write_record(rows.iter().map(|row| &row[column]))
+                .map_err(failed)?;
         }
-        text.into_inner().map_err(|error| FileError::damaged(&self.path, error.to_string()))
+        text.into_inner()
+            .map_err(|error| FileError::damaged(&self.path, error.to_string()))
     }
 }
 
 /// A delimiter that was asked for, as a byte.
 fn delimiter(path: &Path, asked: char) -> Result<u8, FileError> {
-    u8::try_from(asked).ok().filter(u8::is_ascii).ok_or_else(|| {
-        FileError::damaged(path, format!("the delimiter '{asked}' is not an ASCII character; name another"))
-    })
+    u8::try_from(asked)
+        .ok()
+        .filter(u8::is_ascii)
+        .ok_or_else(|| {
+            FileError::damaged(
+                path,
+                format!("the delimiter '{asked}' is not an ASCII character; name another"),
+            )
+        })
 }
 
 /// A reader that counts lines and refuses to feed one endless row.
@@ -241,7 +313,14 @@ struct Lines {
 
 impl Default for Lines {
     fn default() -> Self {
-        Self { breaks: VecDeque::new(), line: 1, read: 0, row_start: 0, after_return: false, odd_quotes: false }
+        Self {
+            breaks: VecDeque::new(),
+            line: 1,
+            read: 0,
+            row_start: 0,
+            after_return: false,
+            odd_quotes: false,
+        }
     }
 }
 
@@ -252,14 +331,20 @@ impl Lines {
 
     fn feed(&mut self, bytes: &[u8]) -> io::Result<()> {
         for (at, _) in bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n') {
-            let after_return = if at == 0 { self.after_return } else { bytes[at - 1] == b'\r' };
+            let after_return = if at == 0 {
+                self.after_return
+            } else {
+                bytes[at - 1] == b'\r'
+            };
             self.breaks.push_back((self.read + at as u64, after_return));
         }
         self.odd_quotes ^= bytes.iter().fold(false, |odd, &byte| odd ^ (byte == b'"'));
         self.after_return = bytes.last() == Some(&b'\r');
         self.read += bytes.len() as u64;
         if self.read - self.row_start > LONGEST_ROW {
-            return Err(io::Error::other("a row is longer than 256 MiB; check the quotes"));
+            return Err(io::Error::other(
+                "a row is longer than 256 MiB; check the quotes",
+            ));
         }
         Ok(())
     }
@@ -295,22 +380,35 @@ fn start(bytes: &mut BufReader<Box<dyn Read + Send>>) -> io::Result<Vec<u8>> {
 fn check_start(path: &Path, start: &[u8]) -> Result<(), FileError> {
     match start {
         [] => Err(FileError::Empty(path.into())),
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Err(FileError::damaged(path, "the text is UTF-16; save it in UTF-8")),
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => {
-            Err(FileError::damaged(path, "the file is packed by Zstandard; let its name end in .zst"))
-        }
-        [0x1f, 0x8b, ..] => Err(FileError::damaged(path, "the file is packed by gzip; let its name end in .gz")),
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Err(FileError::damaged(
+            path,
+            "the text is UTF-16; save it in UTF-8",
+        )),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => Err(FileError::damaged(
+            path,
+            "the file is packed by Zstandard; let its name end in .zst",
+        )),
+        [0x1f, 0x8b, ..] => Err(FileError::damaged(
+            path,
+            "the file is packed by gzip; let its name end in .gz",
+        )),
         _ => Ok(()),
     }
 }
 
 /// The text of a field, or an error that says where it is not a text.
-pub(crate) fn utf8<'a>(path: &Path, row: Row, column: &str, field: &'a [u8]) -> Result<&'a str, FileError> {
+pub(crate) fn utf8<'a>(
+    path: &Path,
+    row: Row,
+    column: &str,
+    field: &'a [u8],
+) -> Result<&'a str, FileError> {
     std::str::from_utf8(field).map_err(|_| {
         let value: Cow<'_, str> = String::from_utf8_lossy(field);
         let value = crate::error::shown(&value);
         let column = crate::error::shown(column);
-        let reason = format!("{row}, column '{column}': '{value}' is not UTF-8; save the file in UTF-8");
+        let reason =
+            format!("{row}, column '{column}': '{value}' is not UTF-8; save the file in UTF-8");
         FileError::damaged(path, reason)
     })
 }
@@ -332,7 +430,12 @@ mod tests {
         let mut record = ByteRecord::new();
         let mut rows = Vec::new();
         while reader.next(&mut record).unwrap().is_some() {
-            rows.push(record.iter().map(|field| String::from_utf8_lossy(field).into_owned()).collect());
+            rows.push(
+                record
+                    .iter()
+                    .map(|field| String::from_utf8_lossy(field).into_owned())
+                    .collect(),
+            );
         }
         (reader.header().map(<[String]>::to_vec), rows)
     }
@@ -348,14 +451,21 @@ mod tests {
             ("a.csv", "\"x\",y\n\"1\",2"),
         ] {
             let header = vec!["x".to_owned(), "y".to_owned()];
-            assert_eq!(rows(name, text), (Some(header), vec![vec!["1".into(), "2".into()]]), "{text:?}");
+            assert_eq!(
+                rows(name, text),
+                (Some(header), vec![vec!["1".into(), "2".into()]]),
+                "{text:?}"
+            );
         }
     }
 
     #[test]
     fn a_number_in_the_first_line_makes_it_no_header() {
         assert_eq!(rows("a.csv", "1,a\n2,b\n").0, None);
-        assert_eq!(rows("a.csv", "0,1,label\n2,3,b\n").0, Some(vec!["0".into(), "1".into(), "label".into()]));
+        assert_eq!(
+            rows("a.csv", "0,1,label\n2,3,b\n").0,
+            Some(vec!["0".into(), "1".into(), "label".into()])
+        );
     }
 
     #[test]
@@ -365,27 +475,46 @@ mod tests {
         let mut record = ByteRecord::new();
         assert_eq!(reader.next(&mut record).unwrap(), Some(Row::Line(2)));
         let message = reader.next(&mut record).unwrap_err().to_string();
-        assert!(message.contains("a.csv, line 5: 1 fields where the first line has 2"), "{message}");
+        assert!(
+            message.contains("a.csv, line 5: 1 fields where the first line has 2"),
+            "{message}"
+        );
     }
 
     #[test]
     fn what_spreadsheets_and_r_write() {
-        let names = |names: &[&str]| Some(names.iter().map(ToString::to_string).collect::<Vec<_>>());
+        let names =
+            |names: &[&str]| Some(names.iter().map(ToString::to_string).collect::<Vec<_>>());
         let (header, found) = rows("a.csv", "sep=;\r\nx;y;;\r\n1;2;;\r\n3;4;;\r\n");
-        assert_eq!((header, found.len(), found[1].clone()), (names(&["x", "y"]), 2, vec!["3".into(), "4".into()]));
+        assert_eq!(
+            (header, found.len(), found[1].clone()),
+            (names(&["x", "y"]), 2, vec!["3".into(), "4".into()])
+        );
         let (header, found) = rows("a.txt", "\"x\" \"y\"\n\"r1\" 1 2\n\"r2\" 3 4\n");
-        assert_eq!((header, found[0].clone()), (names(&["", "x", "y"]), vec!["r1".into(), "1".into(), "2".into()]));
+        assert_eq!(
+            (header, found[0].clone()),
+            (
+                names(&["", "x", "y"]),
+                vec!["r1".into(), "1".into(), "2".into()]
+            )
+        );
         let (_folder, path) = write("a.csv", b"x,y,\n1,2,\n3,4,5\n");
         let mut reader = TextReader::open(&path, &OpenOptions::default()).unwrap();
         let mut record = ByteRecord::new();
         reader.next(&mut record).unwrap();
         let message = reader.next(&mut record).unwrap_err().to_string();
-        assert!(message.contains("line 3: column 3 has a value but no name"), "{message}");
+        assert!(
+            message.contains("line 3: column 3 has a value but no name"),
+            "{message}"
+        );
     }
 
     #[test]
     fn a_quote_that_is_never_closed_is_refused() {
-        for (text, line) in [("x,y\n1,a\n2,\"b\n3,c\n4,d\n", 3), ("x,y\n1,\"b\n3,c\n4\",d\n", 2)] {
+        for (text, line) in [
+            ("x,y\n1,a\n2,\"b\n3,c\n4,d\n", 3),
+            ("x,y\n1,\"b\n3,c\n4\",d\n", 2),
+        ] {
             let (_folder, path) = write("a.csv", text.as_bytes());
             let mut record = ByteRecord::new();
             let read = TextReader::open(&path, &OpenOptions::default()).and_then(|mut reader| {
@@ -393,7 +522,10 @@ mod tests {
                 Ok(())
             });
             let message = read.unwrap_err().to_string();
-            assert!(message.contains(&format!("line {line}: a quote is opened")), "{message}");
+            assert!(
+                message.contains(&format!("line {line}: a quote is opened")),
+                "{message}"
+            );
         }
         let (_, found) = rows("a.csv", "x,y\n1,\"b\nc\"\n5\" pipe,2\n7,8\n");
         assert_eq!(found.len(), 3);
@@ -402,32 +534,62 @@ mod tests {
     #[test]
     fn rows_and_columns_can_change_places() {
         let (_folder, path) = write("a.csv", b"tool,c1,c2,c3\nu,1,2,\nv,a,\"b,c\",d\n");
-        let mut reader = TextReader::open(&path, &OpenOptions { transpose: true, ..OpenOptions::default() }).unwrap();
+        let mut reader = TextReader::open(
+            &path,
+            &OpenOptions {
+                transpose: true,
+                ..OpenOptions::default()
+            },
+        )
+        .unwrap();
         assert_eq!(reader.names(), ["tool", "u", "v"]);
         let mut record = ByteRecord::new();
         let mut found = Vec::new();
         while reader.next(&mut record).unwrap().is_some() {
-            found.push(record.iter().map(|field| String::from_utf8_lossy(field).into_owned()).collect::<Vec<_>>());
+            found.push(
+                record
+                    .iter()
+                    .map(|field| String::from_utf8_lossy(field).into_owned())
+                    .collect::<Vec<_>>(),
+            );
         }
-        assert_eq!(found, [["c1", "1", "a"], ["c2", "2", "b,c"], ["c3", "", "d"]]);
+        assert_eq!(
+            found,
+            [["c1", "1", "a"], ["c2", "2", "b,c"], ["c3", "", "d"]]
+        );
     }
 
     #[test]
     fn lines_are_counted_with_any_line_break() {
-        for text in ["x\n1\n2\n\n3", "x\r\n1\r\n2\r\n\r\n3\r\n", "x\n1\r\n2\r\n\n3\n\n"] {
+        for text in [
+            "x\n1\n2\n\n3",
+            "x\r\n1\r\n2\r\n\r\n3\r\n",
+            "x\n1\r\n2\r\n\n3\n\n",
+        ] {
             let (_folder, path) = write("a.csv", text.as_bytes());
             let mut reader = TextReader::open(&path, &OpenOptions::default()).unwrap();
             let mut record = ByteRecord::new();
             let lines: Vec<_> = std::iter::from_fn(|| reader.next(&mut record).unwrap()).collect();
-            assert_eq!(lines, [Row::Line(2), Row::Line(3), Row::Line(5)], "{text:?}");
+            assert_eq!(
+                lines,
+                [Row::Line(2), Row::Line(3), Row::Line(5)],
+                "{text:?}"
+            );
         }
     }
 
     #[test]
     fn other_encodings_are_refused() {
-        for (bytes, word) in [(&b"\xff\xfex\0"[..], "UTF-16"), (&b"\x1f\x8b\x08"[..], "gzip"), (&b"\n"[..], "empty")] {
+        for (bytes, word) in [
+            (&b"\xff\xfex\0"[..], "UTF-16"),
+            (&b"\x1f\x8b\x08"[..], "gzip"),
+            (&b"\n"[..], "empty"),
+        ] {
             let (_folder, path) = write("a.csv", bytes);
-            let message = TextReader::open(&path, &OpenOptions::default()).err().unwrap().to_string();
+            let message = TextReader::open(&path, &OpenOptions::default())
+                .err()
+                .unwrap()
+                .to_string();
             assert!(message.contains(word), "{message}");
         }
     }

@@ -29,11 +29,23 @@ struct Toy {
 }
 
 fn open(path: &Path, _options: &OpenOptions) -> Result<Box<dyn Reader>, FileError> {
-    let text = std::fs::read_to_string(path).map_err(|error| FileError::io(path, crate::error::READ, error))?;
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| FileError::io(path, crate::error::READ, error))?;
     let mut lines = text.lines();
-    let names = lines.next().unwrap_or_default().split(' ').map(str::to_owned).collect();
-    let columns = lines.map(|line| line.bytes().map(|digit| digit - b'0').collect()).collect();
-    Ok(Box::new(Toy { path: path.into(), names, columns }))
+    let names = lines
+        .next()
+        .unwrap_or_default()
+        .split(' ')
+        .map(str::to_owned)
+        .collect();
+    let columns = lines
+        .map(|line| line.bytes().map(|digit| digit - b'0').collect())
+        .collect();
+    Ok(Box::new(Toy {
+        path: path.into(),
+        names,
+        columns,
+    }))
 }
 
 impl Reader for Toy {
@@ -50,10 +62,19 @@ impl Reader for Toy {
     }
 
     fn extent(&self, item: usize) -> Result<Extent, FileError> {
-        Ok(Extent { groups: Some(vec![self.columns[item].len()]), columns: 1, width: 1 })
+        Ok(Extent {
+            groups: Some(vec![self.columns[item].len()]),
+            columns: 1,
+            width: 1,
+        })
     }
 
-    fn read(&self, _group: usize, wanted: &[(usize, Form)], _limit: &Limit) -> Result<Vec<Column>, FileError> {
+    fn read(
+        &self,
+        _group: usize,
+        wanted: &[(usize, Form)],
+        _limit: &Limit,
+    ) -> Result<Vec<Column>, FileError> {
         let column = |&(item, _): &(usize, Form)| {
             let values = self.columns[item].clone();
             let rows = values.len();
@@ -89,15 +110,24 @@ mod tests {
         assert_eq!((found.ensemble.label(1, 1), same), (Some(1), roles));
 
         let (found, _) = label_file::load(WITH_TOY, &path, &ReadOptions::default()).unwrap();
-        assert_eq!(found.column.values, ["0", "0", "1"].map(|label| Some(label.to_owned())));
+        assert_eq!(
+            found.column.values,
+            ["0", "0", "1"].map(|label| Some(label.to_owned()))
+        );
 
         let other = folder.path().join("a.doc");
         std::fs::write(&other, "x").unwrap();
-        let message = table::load(WITH_TOY, &other, &ReadOptions::default()).unwrap_err().to_string();
+        let message = table::load(WITH_TOY, &other, &ReadOptions::default())
+            .unwrap_err()
+            .to_string();
         assert!(
-            message.ends_with("the name must end in .csv, .tsv, .txt (also with .gz or .zst) or .toy"),
+            message
+                .ends_with("the name must end in .csv, .tsv, .txt (also with .gz or .zst) or .toy"),
             "{message}"
         );
-        assert_eq!(endings(WITH_TOY, |writes| writes != Writes::Nothing), ".csv, .tsv or .txt (also with .gz or .zst)");
+        assert_eq!(
+            endings(WITH_TOY, |writes| writes != Writes::Nothing),
+            ".csv, .tsv or .txt (also with .gz or .zst)"
+        );
     }
 }

@@ -14,12 +14,21 @@ struct Transposed(Box<dyn Reader>);
 /// # Errors
 /// [`FileError::Kind`] for columns of one type each, which cannot be rows.
 pub(super) fn open(reader: Box<dyn Reader>) -> Result<Box<dyn Reader>, FileError> {
-    if reader.layout() == Layout::Columns { Err(refused(reader.path())) } else { Ok(Box::new(Transposed(reader))) }
+    if reader.layout() == Layout::Columns {
+        Err(refused(reader.path()))
+    } else {
+        Ok(Box::new(Transposed(reader)))
+    }
 }
 
 /// What is said to files of typed columns.
 pub(super) fn refused(path: &Path) -> FileError {
-    FileError::kind(path, "what --transpose turns", "a file of typed columns", "text or an array")
+    FileError::kind(
+        path,
+        "what --transpose turns",
+        "a file of typed columns",
+        "text or an array",
+    )
 }
 
 /// Whether an array has rows and columns to be turned.
@@ -45,16 +54,30 @@ impl Reader for Transposed {
         if !turns(&extent) {
             return Ok(extent);
         }
-        Ok(Extent { groups: Some(vec![extent.columns]), columns: extent.rows() as usize, width: extent.width })
+        Ok(Extent {
+            groups: Some(vec![extent.columns]),
+            columns: extent.rows() as usize,
+            width: extent.width,
+        })
     }
 
-    fn read(&self, group: usize, wanted: &[(usize, Form)], limit: &Limit) -> Result<Vec<Column>, FileError> {
+    fn read(
+        &self,
+        group: usize,
+        wanted: &[(usize, Form)],
+        limit: &Limit,
+    ) -> Result<Vec<Column>, FileError> {
         let read = |&(item, form): &(usize, Form)| {
             let extent = self.0.extent(item)?;
             if !turns(&extent) {
                 return self.0.read_one(group, item, form, limit);
             }
-            limit.check(self.path(), extent.rows().saturating_mul((extent.columns * extent.width) as u64))?;
+            limit.check(
+                self.path(),
+                extent
+                    .rows()
+                    .saturating_mul((extent.columns * extent.width) as u64),
+            )?;
             let turned = |array: TypedArray| TypedArray {
                 rows: array.columns,
                 columns: array.rows,

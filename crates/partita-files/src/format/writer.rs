@@ -31,10 +31,16 @@ pub(crate) struct Array<'a> {
 
 impl<'a> Array<'a> {
     pub(crate) fn new(shape: impl Into<Vec<usize>>, elements: Elements<'a>) -> Self {
-        Self { shape: shape.into(), elements }
+        Self {
+            shape: shape.into(),
+            elements,
+        }
     }
 
-    pub(crate) fn floats(shape: impl Into<Vec<usize>>, values: impl IntoIterator<Item = f64, IntoIter: 'a>) -> Self {
+    pub(crate) fn floats(
+        shape: impl Into<Vec<usize>>,
+        values: impl IntoIterator<Item = f64, IntoIter: 'a>,
+    ) -> Self {
         Self::new(shape, Elements::F64(Box::new(values.into_iter())))
     }
 
@@ -51,10 +57,16 @@ impl<'a> Array<'a> {
 pub(crate) enum Contents<'a> {
     /// Columns of equal length by name, and notes by name.
     Columns {
-        #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "text is not cut into groups"))]
+        #[cfg_attr(
+            not(feature = "parquet"),
+            expect(dead_code, reason = "text is not cut into groups")
+        )]
         rows: usize,
         columns: Vec<(&'a str, Data<'a>)>,
-        #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "text has no place for notes"))]
+        #[cfg_attr(
+            not(feature = "parquet"),
+            expect(dead_code, reason = "text has no place for notes")
+        )]
         notes: Vec<(&'a str, String)>,
     },
     /// Arrays by name; [`Elements::Bytes`] by the name of the member.

@@ -43,12 +43,23 @@ impl ClusterTable {
     /// [`FileError::Extension`] for a name that does not end in .npz, [`FileError`] for what the system refuses.
     pub fn write(&self, path: &Path) -> Result<(), FileError> {
         let format = format::of_target(path, |writes| writes == Writes::Arrays)?;
-        let bases = self.bases.iter().map(|base| (base.name().to_owned(), base.values().to_vec())).collect();
-        let meta = Meta { format: FORMAT.into(), objects: self.objects, bases };
+        let bases = self
+            .bases
+            .iter()
+            .map(|base| (base.name().to_owned(), base.values().to_vec()))
+            .collect();
+        let meta = Meta {
+            format: FORMAT.into(),
+            objects: self.objects,
+            bases,
+        };
         let meta = serde_json::to_vec(&meta).expect("texts are JSON");
         let (rows, columns) = self.table.dim();
         let table = Array::floats([rows, columns], self.table.iter().copied());
-        (format.write)(path, Contents::Arrays(vec![(TABLE, table), (META, Array::bytes(meta))]))
+        (format.write)(
+            path,
+            Contents::Arrays(vec![(TABLE, table), (META, Array::bytes(meta))]),
+        )
     }
 
     /// Reads what [`write`](Self::write) wrote.
@@ -56,26 +67,63 @@ impl ClusterTable {
     /// # Errors
     /// [`FileError::Damaged`] for a file that is not such a table.
     pub fn read(path: &Path, options: &ReadOptions) -> Result<Self, FileError> {
-        let unfit = |reason: &str| FileError::damaged(path, format!("{reason}; count the table again"));
+        let unfit =
+            |reason: &str| FileError::damaged(path, format!("{reason}; count the table again"));
         let reader = format::open_reader(FORMATS, path, &options.open_options())?;
-        let meta = reader.note(META)?.ok_or_else(|| unfit("this is not a table of base clusters"))?;
-        let meta: Meta =
-            serde_json::from_slice(&meta).map_err(|error| unfit(&format!("{META} is damaged ({error})")))?;
+        let meta = reader
+            .note(META)?
+            .ok_or_else(|| unfit("this is not a table of base clusters"))?;
+        let meta: Meta = serde_json::from_slice(&meta)
+            .map_err(|error| unfit(&format!("{META} is damaged ({error})")))?;
         if meta.format != FORMAT {
-            return Err(unfit(&format!("the format is '{}', not '{FORMAT}'", meta.format)));
+            return Err(unfit(&format!(
+                "the format is '{}', not '{FORMAT}'",
+                meta.format
+            )));
         }
-        let bases: Vec<_> = meta.bases.into_iter().map(|(name, values)| BaseClustering::new(name, values)).collect();
+        let bases: Vec<_> = meta
+            .bases
+            .into_iter()
+            .map(|(name, values)| BaseClustering::new(name, values))
+            .collect();
         let side: usize = bases.iter().map(BaseClustering::clusters).sum();
         let item = first_of(&*reader, &[TABLE]).ok_or_else(|| unfit("it has no array 'table'"))?;
-        let limit = Limit { budget: options.budget, what: "the table", remedy: "raise the limit", bytes_per_row: 0 };
-        limit.check(path, (side as u64).saturating_mul(side as u64).saturating_mul(16))?;
-        let array = match reader.read_whole(item, Form::Numbers { gaps: false, words: false }, &limit)? {
-            Column::Array(array) if array.rows == side && array.columns == side => array,
-            _ => return Err(unfit("its table has another size than its base clusterings")),
+        let limit = Limit {
+            budget: options.budget,
+            what: "the table",
+            remedy: "raise the limit",
+            bytes_per_row: 0,
         };
-        let number = |at: (usize, usize)| array.scalar(at.0, at.1).map(crate::typed_array::Scalar::float);
+        limit.check(
+            path,
+            (side as u64).saturating_mul(side as u64).saturating_mul(16),
+        )?;
+        let array = match reader.read_whole(
+            item,
+            Form::Numbers {
+                gaps: false,
+                words: false,
+            },
+            &limit,
+        )? {
+            Column::Array(array) if array.rows == side && array.columns == side => array,
+            _ => {
+                return Err(unfit(
+                    "its table has another size than its base clusterings",
+                ));
+            }
+        };
+        let number = |at: (usize, usize)| {
+            array
+                .scalar(at.0, at.1)
+                .map(crate::typed_array::Scalar::float)
+        };
         let table = Array2::from_shape_fn((side, side), |at| number(at).unwrap_or(f64::NAN));
-        Ok(Self { objects: meta.objects, bases, table })
+        Ok(Self {
+            objects: meta.objects,
+            bases,
+            table,
+        })
     }
 
     /// The table for these base clusterings, in their order of clusters; none where they are others.
@@ -89,14 +137,17 @@ impl ClusterTable {
             if own.name() != base.name() || own.clusters() != base.clusters() {
                 return None;
             }
-            let place: std::collections::BTreeMap<&String, usize> = own.values().iter().zip(start..).collect();
+            let place: std::collections::BTreeMap<&String, usize> =
+                own.values().iter().zip(start..).collect();
             for value in base.values() {
                 places.push(*place.get(value)?);
             }
             start += own.clusters();
         }
         let view: ArrayView2<'_, f64> = self.table.view();
-        Some(Array2::from_shape_fn((start, start), |(a, b)| view[[places[a], places[b]]]))
+        Some(Array2::from_shape_fn((start, start), |(a, b)| {
+            view[[places[a], places[b]]]
+        }))
     }
 }
 
@@ -108,16 +159,29 @@ mod tests {
     fn a_table_reads_back_and_follows_the_order_of_values() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("overlap.npz");
-        let base =
-            |name: &str, values: &[&str]| BaseClustering::new(name, values.iter().map(ToString::to_string).collect());
+        let base = |name: &str, values: &[&str]| {
+            BaseClustering::new(name, values.iter().map(ToString::to_string).collect())
+        };
         let table = Array2::from_shape_fn((3, 3), |(a, b)| (a * b) as f64 + 0.5);
-        let written = ClusterTable { objects: 7, bases: vec![base("a", &["y", "x"]), base("b", &["1"])], table };
+        let written = ClusterTable {
+            objects: 7,
+            bases: vec![base("a", &["y", "x"]), base("b", &["1"])],
+            table,
+        };
         written.write(&path).unwrap();
         let read = ClusterTable::read(&path, &ReadOptions::default()).unwrap();
         assert_eq!(read, written);
-        let sorted = read.for_bases(&[base("a", &["x", "y"]), base("b", &["1"])]).unwrap();
-        assert_eq!((sorted[[0, 0]], sorted[[0, 2]], sorted[[1, 1]]), (1.5, 2.5, 0.5));
-        assert!(read.for_bases(&[base("a", &["x", "z"]), base("b", &["1"])]).is_none());
+        let sorted = read
+            .for_bases(&[base("a", &["x", "y"]), base("b", &["1"])])
+            .unwrap();
+        assert_eq!(
+            (sorted[[0, 0]], sorted[[0, 2]], sorted[[1, 1]]),
+            (1.5, 2.5, 0.5)
+        );
+        assert!(
+            read.for_bases(&[base("a", &["x", "z"]), base("b", &["1"])])
+                .is_none()
+        );
         std::fs::write(&path, "no").unwrap();
         assert!(ClusterTable::read(&path, &ReadOptions::default()).is_err());
     }

@@ -60,7 +60,10 @@ pub fn read_ensemble(path: &Path, options: &ReadOptions) -> Result<LoadedEnsembl
 ///
 /// # Errors
 /// As [`read_ensemble`].
-pub fn load_ensemble(path: &Path, options: &ReadOptions) -> Result<(LoadedEnsemble, Roles), FileError> {
+pub fn load_ensemble(
+    path: &Path,
+    options: &ReadOptions,
+) -> Result<(LoadedEnsemble, Roles), FileError> {
     let (mut loaded, roles) = load(FORMATS, path, options)?;
     if options.harden {
         loaded.ensemble = loaded.ensemble.hardened();
@@ -75,11 +78,18 @@ pub(crate) fn load(
 ) -> Result<(LoadedEnsemble, Roles), FileError> {
     if let Some(files) = format::ancestry_files(path) {
         let (ensemble, roles) = soft_columns::of_ancestry(path, &files, options)?;
-        return Ok((LoadedEnsemble { ensemble, truth: None }, roles));
+        return Ok((
+            LoadedEnsemble {
+                ensemble,
+                truth: None,
+            },
+            roles,
+        ));
     }
     let reader = open_reader(formats, path, options)?;
     if let Some(meta) = reader.note(stored_ensemble::META)? {
-        let (ensemble, truth, roles) = stored_ensemble::read(&*reader, &meta, options, &limit(options.budget, 0))?;
+        let (ensemble, truth, roles) =
+            stored_ensemble::read(&*reader, &meta, options, &limit(options.budget, 0))?;
         return Ok((LoadedEnsemble { ensemble, truth }, roles));
     }
     let mut frame = open_frame(reader, options)?;
@@ -97,8 +107,14 @@ pub(crate) fn load(
         }
         Some(soft) => {
             let hard = labels(&mut frame, options)?;
-            let wrong = |source| FileError::Ensemble { path: path.into(), source };
-            LoadedEnsemble { ensemble: hard.ensemble.beside(&soft).map_err(wrong)?, ..hard }
+            let wrong = |source| FileError::Ensemble {
+                path: path.into(),
+                source,
+            };
+            LoadedEnsemble {
+                ensemble: hard.ensemble.beside(&soft).map_err(wrong)?,
+                ..hard
+            }
         }
         None => labels(&mut frame, options)?,
     };
@@ -107,13 +123,20 @@ pub(crate) fn load(
     about_labels(path, &mut frame.roles, ensemble.bases(), options)?;
     about_classes(&mut frame.roles, loaded.truth.as_ref(), options);
     about_truth(&mut frame.roles, options);
-    frame.roles.warnings.extend(ensemble.object_names().into_iter().flat_map(about_names));
+    frame
+        .roles
+        .warnings
+        .extend(ensemble.object_names().into_iter().flat_map(about_names));
     Ok((loaded, frame.roles))
 }
 
 /// The base clusterings in columns of labels.
 fn labels(frame: &mut Frame, options: &ReadOptions) -> Result<LoadedEnsemble, FileError> {
-    if frame.reader.typed() { from_columns(frame, options) } else { from_text(frame, options) }
+    if frame.reader.typed() {
+        from_columns(frame, options)
+    } else {
+        from_text(frame, options)
+    }
 }
 
 pub(crate) fn open_reader(
@@ -125,18 +148,33 @@ pub(crate) fn open_reader(
 }
 
 /// The columns of a file and their roles, of which some are base clusterings.
-pub(crate) fn open_frame(reader: Box<dyn Reader>, options: &ReadOptions) -> Result<Frame, FileError> {
-    let wanted = Wanted { main: &MEMBERS, names: false, truths: &["label", "truth"] };
+pub(crate) fn open_frame(
+    reader: Box<dyn Reader>,
+    options: &ReadOptions,
+) -> Result<Frame, FileError> {
+    let wanted = Wanted {
+        main: &MEMBERS,
+        names: false,
+        truths: &["label", "truth"],
+    };
     let frame = Frame::new(reader, &wanted, options)?;
     if frame.roles.data().is_empty() {
-        return Err(FileError::NoBases { path: frame.path().into(), columns: frame.names.len() });
+        return Err(FileError::NoBases {
+            path: frame.path().into(),
+            columns: frame.names.len(),
+        });
     }
     Ok(frame)
 }
 
 pub(crate) fn limit(budget: MemoryBudget, bytes_per_row: u64) -> Limit {
     let remedy = "raise the limit or read fewer base clusterings";
-    Limit { budget, what: "the ensemble", remedy, bytes_per_row }
+    Limit {
+        budget,
+        what: "the ensemble",
+        remedy,
+        bytes_per_row,
+    }
 }
 
 /// Where the base clusterings of a file lie.
@@ -149,22 +187,50 @@ pub(crate) fn places(frame: &Frame) -> Vec<Place> {
 }
 
 fn from_columns(frame: &mut Frame, options: &ReadOptions) -> Result<LoadedEnsemble, FileError> {
-    let (path, places, limit) = (frame.path().to_owned(), places(frame), limit(options.budget, 0));
+    let (path, places, limit) = (
+        frame.path().to_owned(),
+        places(frame),
+        limit(options.budget, 0),
+    );
     let path = &*path;
-    let cells = frame.rows().unwrap_or(0).saturating_mul(places.len() as u64);
+    let cells = frame
+        .rows()
+        .unwrap_or(0)
+        .saturating_mul(places.len() as u64);
     // One byte a label in columns and one in rows, and what is being decoded.
-    limit.check(path, cells.saturating_mul(2).saturating_add(frame.transient()))?;
+    limit.check(
+        path,
+        cells.saturating_mul(2).saturating_add(frame.transient()),
+    )?;
     let items = label_rows::items(&places);
     let found = label_rows::read_encoded(frame, &items, &limit)?;
     let mut bases = Vec::with_capacity(places.len());
     for (column, place) in frame.roles.data().into_iter().zip(&places) {
-        let at = items.iter().position(|&item| item == place.item).unwrap_or(0);
+        let at = items
+            .iter()
+            .position(|&item| item == place.item)
+            .unwrap_or(0);
         let shown = |row: usize| shown(frame, column, row, &limit);
-        bases.push(label_rows::base(path, &frame.names[column], &found[at], place.inside, &frame.missing, &shown)?);
+        bases.push(label_rows::base(
+            path,
+            &frame.names[column],
+            &found[at],
+            place.inside,
+            &frame.missing,
+            &shown,
+        )?);
     }
-    bases.iter().for_each(|base| add_counts(&mut frame.roles.missing, &base.missing));
-    if bases.iter().any(|base| base.base.clusters() > MOST_BYTE_CLUSTERS) {
-        limit.check(path, cells.saturating_mul(4).saturating_add(frame.transient()))?;
+    bases
+        .iter()
+        .for_each(|base| add_counts(&mut frame.roles.missing, &base.missing));
+    if bases
+        .iter()
+        .any(|base| base.base.clusters() > MOST_BYTE_CLUSTERS)
+    {
+        limit.check(
+            path,
+            cells.saturating_mul(4).saturating_add(frame.transient()),
+        )?;
     }
     let ensemble = assemble(path, bases, &places, &items, &found)?;
     drop(found);
@@ -187,34 +253,68 @@ fn assemble(
     found: &[Vec<label_rows::Encoded>],
 ) -> Result<Ensemble, FileError> {
     match label_rows::ensemble(bases, places, items, found) {
-        Some(ensemble) => ensemble.map_err(|source| FileError::Ensemble { path: path.into(), source }),
-        None => Err(FileError::damaged(path, "its columns differ in length; copy or write the file again")),
+        Some(ensemble) => ensemble.map_err(|source| FileError::Ensemble {
+            path: path.into(),
+            source,
+        }),
+        None => Err(FileError::damaged(
+            path,
+            "its columns differ in length; copy or write the file again",
+        )),
     }
 }
 
 fn from_text(frame: &mut Frame, options: &ReadOptions) -> Result<LoadedEnsemble, FileError> {
-    let (columns, truth, objects) = (frame.roles.data(), frame.roles.truth(), frame.roles.objects());
+    let (columns, truth, objects) = (
+        frame.roles.data(),
+        frame.roles.truth(),
+        frame.roles.objects(),
+    );
     let mut wanted: Vec<(usize, Form)> = columns.iter().map(|&at| (at, Form::Labels)).collect();
     wanted.extend(truth.iter().chain(&objects).map(|&at| (at, Form::Text)));
     let limit = limit(options.budget, frame.names.len() as u64 * 5);
     let mut read = frame.reader.read(0, &wanted, &limit)?;
     let mut object_names = objects.and_then(|_| read.pop()).map(Column::into_texts);
     let truth = truth.and_then(|at| {
-        let values = frame.missing.labels(read.pop()?.into_texts(), &mut frame.roles.missing);
-        Some(LabelColumn { name: frame.names[at].clone(), values })
+        let values = frame
+            .missing
+            .labels(read.pop()?.into_texts(), &mut frame.roles.missing);
+        Some(LabelColumn {
+            name: frame.names[at].clone(),
+            values,
+        })
     });
-    let (columns, read) =
-        without_names(frame, columns.into_iter().zip(read).collect(), &mut object_names, &options.data);
+    let (columns, read) = without_names(
+        frame,
+        columns.into_iter().zip(read).collect(),
+        &mut object_names,
+        &options.data,
+    );
     if options.header == Header::Auto && frame.reader.named() {
         check_header(frame, &columns, &read)?;
     }
-    let found: Vec<Vec<label_rows::Encoded>> =
-        read.into_iter().map(|column| vec![label_rows::encoded(column)]).collect();
+    let found: Vec<Vec<label_rows::Encoded>> = read
+        .into_iter()
+        .map(|column| vec![label_rows::encoded(column)])
+        .collect();
     let base = |(&column, found): (&usize, &Vec<_>)| {
-        label_rows::base(frame.path(), &frame.names[column], found, 0, &frame.missing, &|_| String::new())
+        label_rows::base(
+            frame.path(),
+            &frame.names[column],
+            found,
+            0,
+            &frame.missing,
+            &|_| String::new(),
+        )
     };
-    let bases = columns.iter().zip(&found).map(base).collect::<Result<Vec<_>, _>>()?;
-    bases.iter().for_each(|base| add_counts(&mut frame.roles.missing, &base.missing));
+    let bases = columns
+        .iter()
+        .zip(&found)
+        .map(base)
+        .collect::<Result<Vec<_>, _>>()?;
+    bases
+        .iter()
+        .for_each(|base| add_counts(&mut frame.roles.missing, &base.missing));
     let ensemble = assemble(frame.path(), bases, &places(frame), &columns, &found)?;
     finish(frame, ensemble, object_names, truth)
 }
@@ -226,16 +326,31 @@ fn check_header(frame: &Frame, columns: &[usize], read: &[Column]) -> Result<(),
         _ => Ok(()),
     };
     // One name that is not a label makes the first line a header.
-    let refusals: Option<Vec<FileError>> = columns.iter().zip(read).map(|pair| check(pair).err()).collect();
-    refusals.and_then(|refusals| refusals.into_iter().next()).map_or(Ok(()), Err)
+    let refusals: Option<Vec<FileError>> = columns
+        .iter()
+        .zip(read)
+        .map(|pair| check(pair).err())
+        .collect();
+    refusals
+        .and_then(|refusals| refusals.into_iter().next())
+        .map_or(Ok(()), Err)
 }
 
 /// Refuses the name of a column that is one of its labels too. Numbers in a first line that is taken for a header are names.
-pub(crate) fn check_header_word(path: &Path, at: usize, name: &str, words: &Dictionary) -> Result<(), FileError> {
+pub(crate) fn check_header_word(
+    path: &Path,
+    at: usize,
+    name: &str,
+    words: &Dictionary,
+) -> Result<(), FileError> {
     if name.parse::<f64>().is_ok() || !words.contains(name) {
         return Ok(());
     }
-    Err(FileError::NoHeader { path: path.into(), column: at + 1, value: name.into() })
+    Err(FileError::NoHeader {
+        path: path.into(),
+        column: at + 1,
+        value: name.into(),
+    })
 }
 
 fn finish(
@@ -245,7 +360,10 @@ fn finish(
     truth: Option<LabelColumn>,
 ) -> Result<LoadedEnsemble, FileError> {
     if let Some(names) = object_names {
-        let wrong = |source| FileError::Ensemble { path: frame.path().into(), source };
+        let wrong = |source| FileError::Ensemble {
+            path: frame.path().into(),
+            source,
+        };
         ensemble = ensemble.with_object_names(names).map_err(wrong)?;
     }
     if let Some(recipe) = frame.reader.note(RECIPE)? {
@@ -263,9 +381,18 @@ fn finish(
 ///
 /// # Panics
 /// If the truth does not label every object.
-pub fn write_ensemble(path: &Path, ensemble: &Ensemble, truth: Option<&LabelColumn>) -> Result<(), FileError> {
-    assert!(truth.is_none_or(|truth| truth.values.len() == ensemble.objects()), "one true class an object");
-    let format = format::of_target(path, |writes| matches!(writes, Writes::Columns | Writes::Arrays))?;
+pub fn write_ensemble(
+    path: &Path,
+    ensemble: &Ensemble,
+    truth: Option<&LabelColumn>,
+) -> Result<(), FileError> {
+    assert!(
+        truth.is_none_or(|truth| truth.values.len() == ensemble.objects()),
+        "one true class an object"
+    );
+    let format = format::of_target(path, |writes| {
+        matches!(writes, Writes::Columns | Writes::Arrays)
+    })?;
     if format.writes == Writes::Arrays {
         return (format.write)(path, stored_ensemble::contents(ensemble, truth));
     }
@@ -277,7 +404,16 @@ pub fn write_ensemble(path: &Path, ensemble: &Ensemble, truth: Option<&LabelColu
 
 /// The labels of every base clustering as whole numbers, where all of them are such.
 fn whole_numbers(ensemble: &Ensemble) -> Vec<Option<Vec<i64>>> {
-    ensemble.bases().iter().map(|base| base.values().iter().map(|value| value.parse().ok()).collect()).collect()
+    ensemble
+        .bases()
+        .iter()
+        .map(|base| {
+            base.values()
+                .iter()
+                .map(|value| value.parse().ok())
+                .collect()
+        })
+        .collect()
 }
 
 fn columns<'a>(
@@ -288,52 +424,107 @@ fn columns<'a>(
 ) -> Contents<'a> {
     let mut columns: Vec<(&str, Data<'_>)> = Vec::new();
     if let Some(names) = ensemble.object_names() {
-        columns.push(("object", Data::Text(Box::new(names.iter().map(|name| Some(name.as_str()))))));
+        columns.push((
+            "object",
+            Data::Text(Box::new(names.iter().map(|name| Some(name.as_str())))),
+        ));
     }
     for (names, shares) in soft {
         for (name, column) in names.iter().zip(shares.rows().columns()) {
             columns.push((name, Data::Float(Box::new(column.to_vec().into_iter()))));
         }
     }
-    let hard = ensemble.bases().iter().zip(whole).enumerate().filter(|_| soft.is_empty());
+    let hard = ensemble
+        .bases()
+        .iter()
+        .zip(whole)
+        .enumerate()
+        .filter(|_| soft.is_empty());
     for (u, (base, whole)) in hard {
         let labels = ensemble.column(u);
         let data = match whole {
-            Some(whole) => Data::Integer(Box::new(labels.map(|label| label.map(|cluster| whole[cluster])))),
-            None => Data::Text(Box::new(labels.map(|label| label.map(|cluster| base.values()[cluster].as_str())))),
+            Some(whole) => Data::Integer(Box::new(
+                labels.map(|label| label.map(|cluster| whole[cluster])),
+            )),
+            None => Data::Text(Box::new(
+                labels.map(|label| label.map(|cluster| base.values()[cluster].as_str())),
+            )),
         };
         columns.push((base.name(), data));
     }
     if let Some(truth) = truth {
-        columns.push((truth_name(truth), Data::Text(Box::new(truth.values.iter().map(Option::as_deref)))));
+        columns.push((
+            truth_name(truth),
+            Data::Text(Box::new(truth.values.iter().map(Option::as_deref))),
+        ));
     }
     let recipe = ensemble.recipe().map(|recipe| (RECIPE, recipe.to_owned()));
-    Contents::Columns { rows: ensemble.objects(), columns, notes: recipe.into_iter().collect() }
+    Contents::Columns {
+        rows: ensemble.objects(),
+        columns,
+        notes: recipe.into_iter().collect(),
+    }
 }
 
 /// Names that a column of a text or Parquet file cannot have, because they mean something else.
-const RESERVED: [&str; 8] = ["object", "id", "name", "", "unnamed: 0", "label", "truth", SPLIT];
+const RESERVED: [&str; 8] = [
+    "object",
+    "id",
+    "name",
+    "",
+    "unnamed: 0",
+    "label",
+    "truth",
+    SPLIT,
+];
 
 /// Refuses what would read back as another ensemble from a file with one column a base clustering.
 pub(crate) fn check_readable(path: &Path, ensemble: &Ensemble) -> Result<(), FileError> {
-    let unwritable = |reason: String| Err(FileError::Unwritable { path: path.into(), reason });
-    let names: Vec<String> = ensemble.bases().iter().map(|base| base.name().to_owned()).collect();
+    let unwritable = |reason: String| {
+        Err(FileError::Unwritable {
+            path: path.into(),
+            reason,
+        })
+    };
+    let names: Vec<String> = ensemble
+        .bases()
+        .iter()
+        .map(|base| base.name().to_owned())
+        .collect();
     roles::distinct(path, &names)?;
     for base in ensemble.bases() {
         if RESERVED.contains(&base.name().to_lowercase().as_str()) {
-            return unwritable(format!("a base clustering called '{}' would read back as something else", base.name()));
+            return unwritable(format!(
+                "a base clustering called '{}' would read back as something else",
+                base.name()
+            ));
         }
         let mut column = Dictionary::default();
-        base.values().iter().for_each(|value| column.push(value, Row::Row(0)));
+        base.values()
+            .iter()
+            .for_each(|value| column.push(value, Row::Row(0)));
         let words = column.drop_words(&MissingWords::default());
         let readable = |(same, order): &(BaseClustering, Vec<Option<usize>>)| {
-            let value = |&code: &u32| same.values().get(order.get(code as usize).copied().flatten()?);
-            column.codes().iter().map(value).eq(base.values().iter().map(Some))
+            let value = |&code: &u32| {
+                same.values()
+                    .get(order.get(code as usize).copied().flatten()?)
+            };
+            column
+                .codes()
+                .iter()
+                .map(value)
+                .eq(base.values().iter().map(Some))
         };
         match column.base(path, base.name()) {
             Ok(read) if words.is_empty() && readable(&read) => {}
             Ok(_)
-            | Err(FileError::NotALabel(_) | FileError::Ensemble { source: EnsembleError::AllMissing { .. }, .. }) => {
+            | Err(
+                FileError::NotALabel(_)
+                | FileError::Ensemble {
+                    source: EnsembleError::AllMissing { .. },
+                    ..
+                },
+            ) => {
                 return unwritable(format!(
                     "the labels of base clustering '{}' would read back as others",
                     base.name()
@@ -347,5 +538,9 @@ pub(crate) fn check_readable(path: &Path, ensemble: &Ensemble) -> Result<(), Fil
 
 /// What the truth is called in a file whose columns speak for themselves.
 pub(crate) fn truth_name(truth: &LabelColumn) -> &str {
-    if truth.name == "truth" { "truth" } else { "label" }
+    if truth.name == "truth" {
+        "truth"
+    } else {
+        "label"
+    }
 }

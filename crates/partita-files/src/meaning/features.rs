@@ -25,9 +25,19 @@ pub(crate) fn table(
     let mut read = Array2::zeros((rows, features.len()));
     for (place, (column, mut target)) in columns.into_iter().zip(read.columns_mut()).enumerate() {
         match (&words[place], column) {
-            (Some(words), _) if options.encode == Some(Encode::Ordinal) => number(words, target.iter_mut()),
-            (None, Column::Parsed { values, missing, .. }) => {
-                target.iter_mut().zip(values).for_each(|(to, value)| *to = value);
+            (Some(words), _) if options.encode == Some(Encode::Ordinal) => {
+                number(words, target.iter_mut())
+            }
+            (
+                None,
+                Column::Parsed {
+                    values, missing, ..
+                },
+            ) => {
+                target
+                    .iter_mut()
+                    .zip(values)
+                    .for_each(|(to, value)| *to = value);
                 add_counts(&mut frame.roles.missing, &missing);
             }
             _ => {}
@@ -54,11 +64,19 @@ fn dictionaries(
     limit: &Limit,
 ) -> Result<Vec<Option<Dictionary>>, FileError> {
     let later = |column: &Column| matches!(column, Column::Parsed { words: true, .. });
-    let places: Vec<usize> = (0..features.len()).filter(|&place| later(&columns[place])).collect();
-    let wanted: Vec<(usize, Form)> = places.iter().map(|&place| (features[place], Form::Labels)).collect();
+    let places: Vec<usize> = (0..features.len())
+        .filter(|&place| later(&columns[place]))
+        .collect();
+    let wanted: Vec<(usize, Form)> = places
+        .iter()
+        .map(|&place| (features[place], Form::Labels))
+        .collect();
     if !wanted.is_empty() {
         let read = frame.reader.read(0, &wanted, limit)?;
-        places.iter().zip(read).for_each(|(&place, column)| columns[place] = column);
+        places
+            .iter()
+            .zip(read)
+            .for_each(|(&place, column)| columns[place] = column);
     }
     let mut words = Vec::with_capacity(features.len());
     for (column, &feature) in columns.iter_mut().zip(features) {
@@ -68,7 +86,11 @@ fn dictionaries(
         };
         let mut own = std::mem::take(own);
         let counts = own.drop_words(&frame.missing);
-        *column = Column::Parsed { values: vec![0.0; own.codes().len()], words: true, missing: MissingCounts::new() };
+        *column = Column::Parsed {
+            values: vec![0.0; own.codes().len()],
+            words: true,
+            missing: MissingCounts::new(),
+        };
         add_counts(&mut frame.roles.missing, &counts);
         check_words(frame, feature, &own, options)?;
         words.push(Some(own));
@@ -77,18 +99,33 @@ fn dictionaries(
 }
 
 /// Refuses words that are no categories.
-fn check_words(frame: &Frame, feature: usize, words: &Dictionary, options: &ReadOptions) -> Result<(), FileError> {
+fn check_words(
+    frame: &Frame,
+    feature: usize,
+    words: &Dictionary,
+    options: &ReadOptions,
+) -> Result<(), FileError> {
     let (path, name) = (frame.path(), &frame.names[feature]);
     if let Some(row) = words.first_missing().filter(|_| options.impute.is_none()) {
         return Err(FileError::NoValue(Cell::new(path, row, name, "")));
     }
-    if let (Some(kind), Some((word, row))) = (OddNumber::of_all(words.values().iter()), words.first_word()) {
-        return Err(FileError::OddNumber { cell: Cell::new(path, row, name, word), kind });
+    if let (Some(kind), Some((word, row))) =
+        (OddNumber::of_all(words.values().iter()), words.first_word())
+    {
+        return Err(FileError::OddNumber {
+            cell: Cell::new(path, row, name, word),
+            kind,
+        });
     }
     match options.max_categories {
         Some(most) if options.encode == Some(Encode::OneHot) && words.values().len() > most => {
             let (path, categories) = (path.to_owned(), words.values().len());
-            Err(FileError::TooManyCategories { path, column: name.clone(), categories, most })
+            Err(FileError::TooManyCategories {
+                path,
+                column: name.clone(),
+                categories,
+                most,
+            })
         }
         _ => Ok(()),
     }
@@ -101,7 +138,9 @@ fn number<'a>(words: &Dictionary, column: impl Iterator<Item = &'a mut f64>) {
     let place = |word: &String| sorted.partition_point(|other| *other < word) as f64;
     let places: Vec<f64> = words.values().iter().map(place).collect();
     let number = |&code: &u32| places.get(code as usize).copied().unwrap_or(f64::NAN);
-    column.zip(words.codes()).for_each(|(to, code)| *to = number(code));
+    column
+        .zip(words.codes())
+        .for_each(|(to, code)| *to = number(code));
 }
 
 /// As [`fill`], and counts the gaps.
@@ -113,21 +152,33 @@ pub(crate) fn fill_counted(
 ) -> Result<(), FileError> {
     let gaps = read.iter().filter(|value| value.is_nan()).count() as u64;
     if gaps > 0 {
-        add_counts(&mut frame.roles.missing, &MissingCounts::from([("NaN".to_owned(), gaps)]));
+        add_counts(
+            &mut frame.roles.missing,
+            &MissingCounts::from([("NaN".to_owned(), gaps)]),
+        );
     }
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     fill(frame, &names, options, read)
 }
 
 /// Fills gaps with what is known to be the mean of their column, else with its mean here.
-fn fill(frame: &Frame, names: &[&str], options: &ReadOptions, read: &mut Array2<f64>) -> Result<(), FileError> {
+fn fill(
+    frame: &Frame,
+    names: &[&str],
+    options: &ReadOptions,
+    read: &mut Array2<f64>,
+) -> Result<(), FileError> {
     for (mut column, name) in read.columns_mut().into_iter().zip(names) {
         let there = column.iter().filter(|value| !value.is_nan());
         let (count, sum) = there.fold((0.0, 0.0), |(count, sum), value| (count + 1.0, sum + value));
         let known = options.means.get(*name).copied();
         let Some(mean) = known.or((count > 0.0).then_some(sum / count)) else {
-            let why = format!("column '{name}' has no value at all; leave it out (--skip '{name}')");
-            return Err(FileError::NoFeatures { path: frame.path().into(), why });
+            let why =
+                format!("column '{name}' has no value at all; leave it out (--skip '{name}')");
+            return Err(FileError::NoFeatures {
+                path: frame.path().into(),
+                why,
+            });
         };
         column.mapv_inplace(|value| if value.is_nan() { mean } else { value });
     }
@@ -143,7 +194,10 @@ fn spread(
     limit: &Limit,
 ) -> Result<(Vec<String>, Array2<f64>), FileError> {
     let rows = read.nrows();
-    let width: usize = words.iter().map(|words| words.as_ref().map_or(1, |words| words.values().len())).sum();
+    let width: usize = words
+        .iter()
+        .map(|words| words.as_ref().map_or(1, |words| words.values().len()))
+        .sum();
     limit.check(frame.path(), 8 * rows as u64 * width as u64)?;
     let (mut columns, mut spread) = (Vec::with_capacity(width), Array2::zeros((rows, width)));
     for (place, words) in words.iter().enumerate() {
@@ -153,8 +207,17 @@ fn spread(
             columns.push(names[place].to_owned());
             continue;
         };
-        columns.extend(words.values().iter().map(|word| format!("{}={word}", names[place])));
-        let codes = words.codes().iter().enumerate().filter(|(_, code)| **code != MISSING);
+        columns.extend(
+            words
+                .values()
+                .iter()
+                .map(|word| format!("{}={word}", names[place])),
+        );
+        let codes = words
+            .codes()
+            .iter()
+            .enumerate()
+            .filter(|(_, code)| **code != MISSING);
         codes.for_each(|(row, &code)| spread[[row, first + code as usize]] = 1.0);
     }
     Ok((columns, spread))

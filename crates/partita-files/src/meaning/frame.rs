@@ -33,8 +33,18 @@ pub(crate) struct Wanted<'a> {
 pub(crate) const FEWEST_NAMES: usize = 3;
 
 /// Names of a column that says what the objects are called where all their values differ.
-const NAMES: [&str; 10] =
-    ["object", "id", "name", "cell", "cell_id", "barcode", "sample", "sample_id", "index", "object_id"];
+const NAMES: [&str; 10] = [
+    "object",
+    "id",
+    "name",
+    "cell",
+    "cell_id",
+    "barcode",
+    "sample",
+    "sample_id",
+    "index",
+    "object_id",
+];
 
 /// Whether a column is called as names of objects mostly are.
 pub(crate) fn names_objects(column: &str) -> bool {
@@ -43,7 +53,11 @@ pub(crate) fn names_objects(column: &str) -> bool {
 
 /// The fewest objects whose names can be told from labels in a column of words that is called this.
 pub(crate) fn fewest_names(column: &str) -> usize {
-    if names_objects(column) { 1 } else { FEWEST_NAMES }
+    if names_objects(column) {
+        1
+    } else {
+        FEWEST_NAMES
+    }
 }
 
 /// The index columns that pandas stores begin like this where they have no name.
@@ -67,7 +81,9 @@ pub(crate) struct Frame {
 
 /// The first of the names that a file has.
 pub(crate) fn first_of(reader: &dyn Reader, names: &[&str]) -> Option<usize> {
-    names.iter().find_map(|name| reader.names().iter().position(|found| found == name))
+    names
+        .iter()
+        .find_map(|name| reader.names().iter().position(|found| found == name))
 }
 
 /// The array called by the first of the names that exists, or the only one there is.
@@ -77,14 +93,22 @@ pub(crate) fn main_array(reader: &dyn Reader, names: &[&str]) -> Result<usize, F
         (None, [_]) => Ok(0),
         (None, known) => {
             let array = names.first().copied().unwrap_or_default().to_owned();
-            Err(FileError::NoArray { path: reader.path().into(), array, known: known.to_vec() })
+            Err(FileError::NoArray {
+                path: reader.path().into(),
+                array,
+                known: known.to_vec(),
+            })
         }
     }
 }
 
 impl Frame {
     /// The columns of a file and their roles.
-    pub(crate) fn new(reader: Box<dyn Reader>, wanted: &Wanted<'_>, options: &ReadOptions) -> Result<Self, FileError> {
+    pub(crate) fn new(
+        reader: Box<dyn Reader>,
+        wanted: &Wanted<'_>,
+        options: &ReadOptions,
+    ) -> Result<Self, FileError> {
         let rules = Rules::new(options, wanted.truths);
         let mut frame = match reader.layout() {
             Layout::Columns => Self::of_columns(reader, &rules)?,
@@ -101,20 +125,31 @@ impl Frame {
             frame.take_distinct_columns(&limit)?;
         }
         // Columns of words may turn out to be names when a text is read.
-        frame.leave_out_unknown(&options.data, |reader, column| typed || !reader.is_text(column));
+        frame.leave_out_unknown(&options.data, |reader, column| {
+            typed || !reader.is_text(column)
+        });
         Ok(frame)
     }
 
     /// Of a file of columns, leaves out data that is not among these names, where `which` says so: a model was not learned from it.
-    pub(crate) fn leave_out_unknown(&mut self, known: &[String], which: impl Fn(&dyn Reader, usize) -> bool) {
+    pub(crate) fn leave_out_unknown(
+        &mut self,
+        known: &[String],
+        which: impl Fn(&dyn Reader, usize) -> bool,
+    ) {
         let known: HashSet<&str> = known.iter().map(String::as_str).collect();
-        let is_known =
-            |name: &str| known.contains(name) || roles::share_of(name).is_some_and(|(base, _)| known.contains(base));
+        let is_known = |name: &str| {
+            known.contains(name)
+                || roles::share_of(name).is_some_and(|(base, _)| known.contains(base))
+        };
         let data = self.roles.data();
         if self.main.is_some() || !data.iter().any(|&column| is_known(&self.names[column])) {
             return;
         }
-        for column in data.into_iter().filter(|&column| which(&*self.reader, column)) {
+        for column in data
+            .into_iter()
+            .filter(|&column| which(&*self.reader, column))
+        {
             if !is_known(&self.names[column]) {
                 let role = &mut self.roles.columns[column];
                 (role.role, role.reason) = (Role::Skipped, Reason::Unknown);
@@ -125,14 +160,18 @@ impl Frame {
     /// Of several index columns of words the first whose words all differ names the objects.
     fn take_distinct_index(&mut self, limit: &Limit) -> Result<(), FileError> {
         let columns: Vec<usize> = (0..self.names.len())
-            .filter(|&column| self.roles.columns[column].reason == Reason::Index && self.reader.is_text(column))
+            .filter(|&column| {
+                self.roles.columns[column].reason == Reason::Index && self.reader.is_text(column)
+            })
             .collect();
         if columns.len() < 2 {
             return Ok(());
         }
         for &column in &columns {
             if self.all_differ(column, limit)? {
-                columns.iter().for_each(|&other| self.roles.columns[other].role = Role::Skipped);
+                columns
+                    .iter()
+                    .for_each(|&other| self.roles.columns[other].role = Role::Skipped);
                 self.roles.columns[column].role = Role::Objects;
                 break;
             }
@@ -149,14 +188,27 @@ impl Frame {
                 continue;
             }
             // An index of numbers is mostly that of the rows.
-            let names = reader.is_text(item) && found.iter().all(|column| column.role != Role::Objects);
+            let names =
+                reader.is_text(item) && found.iter().all(|column| column.role != Role::Objects);
             let role = if names { Role::Objects } else { Role::Skipped };
             (found[item].role, found[item].reason) = (role, Reason::Index);
         }
-        let roles = Roles { columns: found, ..Roles::default() };
+        let roles = Roles {
+            columns: found,
+            ..Roles::default()
+        };
         let extent = reader.extent(0)?;
         let missing = MissingWords::default();
-        Ok(Self { reader, names, roles, extent, missing, main: None, truth: None, objects: None })
+        Ok(Self {
+            reader,
+            names,
+            roles,
+            extent,
+            missing,
+            main: None,
+            truth: None,
+            objects: None,
+        })
     }
 
     /// Takes columns of words that all differ for names. Columns of numbers are not looked at, and of others only as much as
@@ -176,7 +228,10 @@ impl Frame {
     fn all_differ(&self, column: usize, limit: &Limit) -> Result<bool, FileError> {
         let mut seen: HashSet<String> = HashSet::new();
         for group in 0..self.extent.count() {
-            let words = self.reader.read_one(group, column, Form::Labels, limit)?.into_dictionary();
+            let words = self
+                .reader
+                .read_one(group, column, Form::Labels, limit)?
+                .into_dictionary();
             if !words.all_words_differ() || words.values().iter().any(|word| seen.contains(word)) {
                 return Ok(false);
             }
@@ -198,16 +253,30 @@ impl Frame {
         // Classes in an array of their own go before a column of the main array.
         let (truth, rules) = match rules.truth {
             Some(asked) => match first_of(&*reader, &[asked]) {
-                Some(array) => (Some(array), &Rules { truth: None, ..*rules }),
+                Some(array) => (
+                    Some(array),
+                    &Rules {
+                        truth: None,
+                        ..*rules
+                    },
+                ),
                 None => (None, rules),
             },
             None if rules.truth_names.is_empty() => (None, rules),
             None => (first_of(&*reader, &TRUTHS), rules),
         };
         let reason = if asked { Reason::Asked } else { Reason::Name };
-        let beside = |name| if wanted.names { first_of(&*reader, &[name]) } else { None };
+        let beside = |name| {
+            if wanted.names {
+                first_of(&*reader, &[name])
+            } else {
+                None
+            }
+        };
         let (columns, mut objects) = (beside(COLUMNS), beside(OBJECTS));
-        let mut names: Vec<String> = (1..=extent.columns).map(|position| position.to_string()).collect();
+        let mut names: Vec<String> = (1..=extent.columns)
+            .map(|position| position.to_string())
+            .collect();
         if let Some(item) = columns {
             let given = reader.read_whole(item, Form::Text, &limit)?;
             if given.rows() == extent.columns {
@@ -230,9 +299,22 @@ impl Frame {
             Some(ColumnRole::new(&reader.names()[item?], role, reason))
         };
         let arrays = used.into_iter().filter_map(array).collect();
-        let roles = Roles { columns: found, arrays, ..Roles::default() };
+        let roles = Roles {
+            columns: found,
+            arrays,
+            ..Roles::default()
+        };
         let missing = MissingWords::default();
-        Ok(Self { reader, names, roles, extent, missing, main: Some(main), truth, objects })
+        Ok(Self {
+            reader,
+            names,
+            roles,
+            extent,
+            missing,
+            main: Some(main),
+            truth,
+            objects,
+        })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -262,7 +344,11 @@ impl Frame {
     /// Names of the objects.
     pub(crate) fn object_names(&self, limit: &Limit) -> Result<Option<Vec<String>>, FileError> {
         match (self.objects, self.roles.objects()) {
-            (Some(item), _) => Ok(Some(self.reader.read_whole(item, Form::Text, limit)?.into_texts())),
+            (Some(item), _) => Ok(Some(
+                self.reader
+                    .read_whole(item, Form::Text, limit)?
+                    .into_texts(),
+            )),
             (None, Some(column)) => self.texts(column, limit).map(Some),
             (None, None) => Ok(None),
         }
@@ -273,12 +359,25 @@ impl Frame {
         let mut counts = MissingCounts::new();
         let found = match (self.truth, self.roles.truth()) {
             (Some(item), _) => {
-                let values = label_array(&*self.reader, item, self.rows(), &self.missing, &mut counts, limit)?;
-                Some(LabelColumn { name: "label".into(), values })
+                let values = label_array(
+                    &*self.reader,
+                    item,
+                    self.rows(),
+                    &self.missing,
+                    &mut counts,
+                    limit,
+                )?;
+                Some(LabelColumn {
+                    name: "label".into(),
+                    values,
+                })
             }
             (None, Some(column)) => {
                 let values = self.missing.labels(self.texts(column, limit)?, &mut counts);
-                Some(LabelColumn { name: self.truth_name(column), values })
+                Some(LabelColumn {
+                    name: self.truth_name(column),
+                    values,
+                })
             }
             (None, None) => None,
         };
@@ -289,13 +388,21 @@ impl Frame {
     /// What a column of classes is called.
     pub(crate) fn truth_name(&self, column: usize) -> String {
         let own = self.reader.named() && self.reader.layout() == Layout::Columns;
-        if own { self.names[column].clone() } else { "label".into() }
+        if own {
+            self.names[column].clone()
+        } else {
+            "label".into()
+        }
     }
 
     /// A column spelt out.
     pub(crate) fn texts(&self, column: usize, limit: &Limit) -> Result<Vec<String>, FileError> {
         let (item, inside) = self.place(column);
-        limit.check_claim(self.reader.path(), self.rows().unwrap_or(0), iter::once(Form::Text))?;
+        limit.check_claim(
+            self.reader.path(),
+            self.rows().unwrap_or(0),
+            iter::once(Form::Text),
+        )?;
         let mut texts = Vec::new();
         for group in 0..self.extent.count() {
             match self.reader.read_one(group, item, Form::Text, limit)? {
@@ -309,7 +416,9 @@ impl Frame {
 
 /// The columns that hold an index: those that pandas' note names, and those without a name of their own.
 fn index_columns(reader: &dyn Reader) -> Result<Vec<usize>, FileError> {
-    let note = reader.note("pandas")?.and_then(|note| serde_json::from_slice::<serde_json::Value>(&note).ok());
+    let note = reader
+        .note("pandas")?
+        .and_then(|note| serde_json::from_slice::<serde_json::Value>(&note).ok());
     let listed: Vec<String> = note
         .and_then(|note| Some(note.get("index_columns")?.as_array()?.clone()))
         .into_iter()
@@ -317,7 +426,9 @@ fn index_columns(reader: &dyn Reader) -> Result<Vec<usize>, FileError> {
         .filter_map(|name| name.as_str().map(str::to_owned))
         .collect();
     let is_index = |name: &String| name.starts_with(INDEX) || listed.contains(name);
-    Ok((0..reader.names().len()).filter(|&item| is_index(&reader.names()[item])).collect())
+    Ok((0..reader.names().len())
+        .filter(|&item| is_index(&reader.names()[item]))
+        .collect())
 }
 
 /// The labels in an array of one row or one column.
@@ -331,23 +442,44 @@ pub(crate) fn label_array(
 ) -> Result<Vec<Option<String>>, FileError> {
     let extent = reader.extent(item)?;
     let (rows, columns) = (extent.rows(), extent.columns as u64);
-    let refuse = |found, expected| Err(FileError::kind(reader.path(), reader.call(item), found, expected));
+    let refuse = |found, expected| {
+        Err(FileError::kind(
+            reader.path(),
+            reader.call(item),
+            found,
+            expected,
+        ))
+    };
     if rows > 1 && columns > 1 {
-        return refuse(format!("an array of {rows} × {columns} values"), "one column of labels");
+        return refuse(
+            format!("an array of {rows} × {columns} values"),
+            "one column of labels",
+        );
     }
     let length = rows.saturating_mul(columns);
     if let Some(objects) = objects.filter(|&objects| objects != length) {
-        return refuse(format!("{length} labels for {objects} objects"), "one label an object");
+        return refuse(
+            format!("{length} labels for {objects} objects"),
+            "one label an object",
+        );
     }
     match reader.read_whole(item, Form::Text, limit)? {
-        Column::Array(array) if array.columns > 1 => {
-            Ok(missing.labels((0..array.columns).map(|column| array.text(0, column)).collect(), counts))
-        }
+        Column::Array(array) if array.columns > 1 => Ok(missing.labels(
+            (0..array.columns)
+                .map(|column| array.text(0, column))
+                .collect(),
+            counts,
+        )),
         other => Ok(missing.labels(other.into_texts(), counts)),
     }
 }
 
 /// The limit for names that stand beside values.
 pub(crate) fn names_limit(budget: MemoryBudget) -> Limit {
-    Limit { budget, what: "the names", remedy: "raise the limit", bytes_per_row: 0 }
+    Limit {
+        budget,
+        what: "the names",
+        remedy: "raise the limit",
+        bytes_per_row: 0,
+    }
 }

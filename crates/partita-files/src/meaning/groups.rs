@@ -49,10 +49,14 @@ pub(super) struct GroupedColumns {
 impl GroupedColumns {
     /// Opens a file; none for a format without groups, for shares instead of labels, and for arrays to be transposed.
     pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Option<Self>, FileError> {
-        if options.transpose || format::ancestry_files(path).is_some() || !format::of(FORMATS, path)?.grouped {
+        if options.transpose
+            || format::ancestry_files(path).is_some()
+            || !format::of(FORMATS, path)?.grouped
+        {
             return Ok(None);
         }
-        let mut frame = ensemble::open_frame(ensemble::open_reader(FORMATS, path, options)?, options)?;
+        let mut frame =
+            ensemble::open_frame(ensemble::open_reader(FORMATS, path, options)?, options)?;
         if !soft_columns::mark(&mut frame, options).is_empty() {
             return Ok(None);
         }
@@ -60,18 +64,28 @@ impl GroupedColumns {
         limit.check(path, frame.transient())?;
         let places = ensemble::places(&frame);
         let items = label_rows::items(&places);
-        Ok(Some(Self { frame, limit, places, items }))
+        Ok(Some(Self {
+            frame,
+            limit,
+            places,
+            items,
+        }))
     }
 
     /// Names of the base clusterings.
     pub(super) fn names(&self) -> impl Iterator<Item = &String> {
-        self.frame.roles.data().into_iter().map(|column| &self.frame.names[column])
+        self.frame
+            .roles
+            .data()
+            .into_iter()
+            .map(|column| &self.frame.names[column])
     }
 
     /// The first column that holds words.
     pub(super) fn words(&self) -> Option<&str> {
         let mut data = self.frame.roles.data().into_iter();
-        data.find(|&column| self.frame.reader.is_text(column)).map(|column| self.frame.names[column].as_str())
+        data.find(|&column| self.frame.reader.is_text(column))
+            .map(|column| self.frame.names[column].as_str())
     }
 
     /// What every column was taken for.
@@ -100,28 +114,50 @@ impl LabelGroups {
     /// # Errors
     /// [`FileError`] as [`read_ensemble`](crate::read_ensemble).
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Option<Self>, FileError> {
-        let Some(columns) = GroupedColumns::open(path, options)? else { return Ok(None) };
+        let Some(columns) = GroupedColumns::open(path, options)? else {
+            return Ok(None);
+        };
         if columns.words().is_some() {
             return Ok(None);
         }
         let labels = columns.distinct()?;
-        columns.names().zip(&labels).try_for_each(|(name, own)| label_rows::check_labels(path, name, own.len()))?;
+        columns
+            .names()
+            .zip(&labels)
+            .try_for_each(|(name, own)| label_rows::check_labels(path, name, own.len()))?;
         let mut groups = Self::of_labels(columns, labels, Arc::default());
-        about_bases(&mut groups.columns.frame.roles, &groups.bases, groups.rows.iter().sum());
+        about_bases(
+            &mut groups.columns.frame.roles,
+            &groups.bases,
+            groups.rows.iter().sum(),
+        );
         Ok(Some(groups))
     }
 
     /// The label rows of columns whose labels are known; `holding` says what may be held.
-    pub(super) fn of_labels(columns: GroupedColumns, labels: Vec<Vec<u64>>, holding: Arc<Holding>) -> Self {
+    pub(super) fn of_labels(
+        columns: GroupedColumns,
+        labels: Vec<Vec<u64>>,
+        holding: Arc<Holding>,
+    ) -> Self {
         let base = |(name, labels): (&String, &Vec<u64>)| {
             BaseClustering::new(name, labels.iter().map(ToString::to_string).collect())
         };
         let bases: Vec<BaseClustering> = columns.names().zip(&labels).map(base).collect();
         let encoded = bases.iter().cloned().zip(labels);
-        let encoded = encoded.map(|(base, labels)| EncodedBase::of_labels(base, labels)).collect();
+        let encoded = encoded
+            .map(|(base, labels)| EncodedBase::of_labels(base, labels))
+            .collect();
         let rows = columns.rows();
         let held = rows.iter().map(|_| OnceLock::new()).collect();
-        Self { columns, bases, encoded, rows, held, holding }
+        Self {
+            columns,
+            bases,
+            encoded,
+            rows,
+            held,
+            holding,
+        }
     }
 
     /// Holds groups in memory once [`RowBlocks::read`] has read them, up to so many bytes: a method that passes over the
@@ -172,14 +208,32 @@ impl LabelGroups {
     }
 
     fn decode<L: Label>(&self, group: usize) -> Result<Array2<L>, FileError> {
-        let read =
-            |&item: &usize| Ok(vec![label_rows::read_one(&self.columns.frame, group, item, &self.columns.limit)?]);
-        let GroupedColumns { frame, places, items, .. } = &self.columns;
+        let read = |&item: &usize| {
+            Ok(vec![label_rows::read_one(
+                &self.columns.frame,
+                group,
+                item,
+                &self.columns.limit,
+            )?])
+        };
+        let GroupedColumns {
+            frame,
+            places,
+            items,
+            ..
+        } = &self.columns;
         let found: Vec<Result<Vec<Encoded>, FileError>> = items.par_iter().map(read).collect();
         let found = found.into_iter().collect::<Result<Vec<_>, _>>()?;
-        let changed = || FileError::damaged(frame.path(), "it was changed while it was read; start again");
-        let rows = label_rows::rows::<L>(&self.encoded, places, items, &found).ok_or_else(changed)?;
-        Array2::from_shape_vec((rows.len() / self.bases.len(), self.bases.len()), rows).map_err(|_| changed())
+        let changed = || {
+            FileError::damaged(
+                frame.path(),
+                "it was changed while it was read; start again",
+            )
+        };
+        let rows =
+            label_rows::rows::<L>(&self.encoded, places, items, &found).ok_or_else(changed)?;
+        Array2::from_shape_vec((rows.len() / self.bases.len(), self.bases.len()), rows)
+            .map_err(|_| changed())
     }
 }
 
@@ -202,11 +256,20 @@ impl RowBlocks for LabelGroups {
             held.read(&self.holding, take);
             return Ok(());
         }
-        let failed = |error: FileError| SourceError { first: self.rows_of(group).start, reason: error.to_string() };
+        let failed = |error: FileError| SourceError {
+            first: self.rows_of(group).start,
+            reason: error.to_string(),
+        };
         let block = self.block(group).map_err(failed)?;
-        take(GroupRows { labels: block.rows(), weights: None });
+        take(GroupRows {
+            labels: block.rows(),
+            weights: None,
+        });
         let packing = Packing::of(&self.bases);
-        if self.holding.has_room(packing.bytes((self.rows[group], self.bases.len())) as u64) {
+        if self
+            .holding
+            .has_room(packing.bytes((self.rows[group], self.bases.len())) as u64)
+        {
             // Another thread may have read it meanwhile: the same rows.
             let _ = self.held[group].set(Held::new(block, packing));
         }
@@ -243,37 +306,66 @@ fn seen(frame: &Frame, item: usize, group: usize, limit: &Limit) -> Result<Seen,
                 ))
             };
             let not_a_label = array.not_a_label.iter().enumerate().map(shown).collect();
-            Ok(Seen { labels: array.labels, not_a_label })
+            Ok(Seen {
+                labels: array.labels,
+                not_a_label,
+            })
         }
         Encoded::Texts(columns) => {
             let first = |column: &crate::dictionary::Dictionary| {
                 let row = column.codes().iter().position(|&code| code == 0)?;
                 Some((row, column.values()[0].clone()))
             };
-            Ok(Seen { labels: vec![Vec::new(); columns.len()], not_a_label: columns.iter().map(first).collect() })
+            Ok(Seen {
+                labels: vec![Vec::new(); columns.len()],
+                not_a_label: columns.iter().map(first).collect(),
+            })
         }
     }
 }
 
 /// The different labels of every base clustering in order.
-fn distinct(frame: &Frame, places: &[Place], items: &[usize], limit: &Limit) -> Result<Vec<Vec<u64>>, FileError> {
+fn distinct(
+    frame: &Frame,
+    places: &[Place],
+    items: &[usize],
+    limit: &Limit,
+) -> Result<Vec<Vec<u64>>, FileError> {
     let (path, groups) = (frame.path(), frame.extent.count());
-    let units: Vec<(usize, usize)> =
-        items.iter().flat_map(|&item| (0..groups).map(move |group| (item, group))).collect();
-    let found: Vec<_> = units.par_iter().map(|&(item, group)| seen(frame, item, group, limit)).collect();
+    let units: Vec<(usize, usize)> = items
+        .iter()
+        .flat_map(|&item| (0..groups).map(move |group| (item, group)))
+        .collect();
+    let found: Vec<_> = units
+        .par_iter()
+        .map(|&(item, group)| seen(frame, item, group, limit))
+        .collect();
     let found: Vec<Seen> = found.into_iter().collect::<Result<_, _>>()?;
     let sizes = frame.extent.groups.clone().unwrap_or_default();
     let mut labels = Vec::with_capacity(places.len());
     for (column, place) in frame.roles.data().into_iter().zip(places) {
-        let at = items.iter().position(|&item| item == place.item).unwrap_or(0);
+        let at = items
+            .iter()
+            .position(|&item| item == place.item)
+            .unwrap_or(0);
         let (own, name) = (&found[at * groups..(at + 1) * groups], &frame.names[column]);
-        let bad =
-            own.iter().enumerate().find_map(|(group, seen)| Some((group, seen.not_a_label[place.inside].as_ref()?)));
+        let bad = own
+            .iter()
+            .enumerate()
+            .find_map(|(group, seen)| Some((group, seen.not_a_label[place.inside].as_ref()?)));
         if let Some((group, (row, text))) = bad {
             let row = sizes[..group].iter().sum::<usize>() + row;
-            return Err(FileError::NotALabel(Cell::new(path, Row::Row(row as u64 + 1), name, text)));
+            return Err(FileError::NotALabel(Cell::new(
+                path,
+                Row::Row(row as u64 + 1),
+                name,
+                text,
+            )));
         }
-        let all = label_rows::sorted(own.iter().flat_map(|seen| seen.labels[place.inside].iter().copied()));
+        let all = label_rows::sorted(
+            own.iter()
+                .flat_map(|seen| seen.labels[place.inside].iter().copied()),
+        );
         labels.push(all);
     }
     Ok(labels)
@@ -308,7 +400,14 @@ impl TableGroups {
         let (features, limit) = (frame.roles.data(), table::limit(options, 0));
         let (object_names, label) = table::words(&mut frame, &limit)?;
         let columns = table::names(&frame, &features);
-        Ok(Some(Self { frame, limit, features, columns, object_names, label }))
+        Ok(Some(Self {
+            frame,
+            limit,
+            features,
+            columns,
+            object_names,
+            label,
+        }))
     }
 
     /// What every column was taken for.
@@ -331,7 +430,8 @@ impl TableGroups {
     /// # Errors
     /// [`FileError`] names the row, the column and the value that is not a finite number.
     pub fn read(&self, group: usize) -> Result<Array2<f64>, FileError> {
-        let numbers = numbers::group_numbers(&self.frame, group, &self.features, false, &self.limit)?;
+        let numbers =
+            numbers::group_numbers(&self.frame, group, &self.features, false, &self.limit)?;
         let shape = (numbers.len() / self.features.len(), self.features.len());
         Ok(Array2::from_shape_vec(shape, numbers).expect("every row has every feature"))
     }

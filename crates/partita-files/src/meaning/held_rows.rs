@@ -50,7 +50,12 @@ pub(super) enum Packing {
 
 impl Packing {
     pub(super) fn of(bases: &[BaseClustering]) -> Self {
-        match bases.iter().map(BaseClustering::clusters).max().unwrap_or(0) {
+        match bases
+            .iter()
+            .map(BaseClustering::clusters)
+            .max()
+            .unwrap_or(0)
+        {
             most if most <= MOST_NIBBLE_CLUSTERS => Self::Nibbles,
             most if most <= MOST_BYTE_CLUSTERS => Self::Bytes,
             _ => Self::Words,
@@ -96,18 +101,33 @@ impl Packing {
         for (out, two) in pairs.by_ref().zip(packed) {
             out.copy_from_slice(&[byte(two & 15), byte(two >> 4)]);
         }
-        pairs.into_remainder().iter_mut().zip(packed.last()).for_each(|(out, one)| *out = byte(one & 15));
+        pairs
+            .into_remainder()
+            .iter_mut()
+            .zip(packed.last())
+            .for_each(|(out, one)| *out = byte(one & 15));
     }
 
     /// Hands out rows × M labels that are not packed.
-    pub(super) fn hand_out(self, shape: (usize, usize), labels: &[u8], take: &mut dyn FnMut(GroupRows<'_>)) {
+    pub(super) fn hand_out(
+        self,
+        shape: (usize, usize),
+        labels: &[u8],
+        take: &mut dyn FnMut(GroupRows<'_>),
+    ) {
         if self == Self::Words {
             let words: Vec<u16> = bytemuck::pod_collect_to_vec(labels);
             if let Ok(labels) = ArrayView2::from_shape(shape, &words) {
-                take(GroupRows { labels: LabelRows::Words(labels), weights: None });
+                take(GroupRows {
+                    labels: LabelRows::Words(labels),
+                    weights: None,
+                });
             }
         } else if let Ok(labels) = ArrayView2::from_shape(shape, labels) {
-            take(GroupRows { labels: LabelRows::Bytes(labels), weights: None });
+            take(GroupRows {
+                labels: LabelRows::Bytes(labels),
+                weights: None,
+            });
         }
     }
 }
@@ -130,7 +150,11 @@ impl Holding {
 
     /// Whether there is room for so many bytes, which are taken then.
     pub(super) fn has_room(&self, bytes: u64) -> bool {
-        self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |room| room.checked_sub(bytes)).is_ok()
+        self.room
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |room| {
+                room.checked_sub(bytes)
+            })
+            .is_ok()
     }
 
     /// Lends a buffer of so many bytes, whatever they are.
@@ -150,15 +174,23 @@ impl Holding {
 /// Label rows that are held: two labels a byte where every base clustering has so few clusters, which halves what is held.
 pub(super) enum Held {
     Whole(LabelBlock),
-    Nibbles { shape: (usize, usize), labels: Vec<u8> },
+    Nibbles {
+        shape: (usize, usize),
+        labels: Vec<u8>,
+    },
 }
 
 impl Held {
     pub(super) fn new(block: LabelBlock, packing: Packing) -> Self {
         match block {
             LabelBlock::Bytes(labels) if packing == Packing::Nibbles => {
-                let packed = packing.pack(labels.as_slice().unwrap_or_default()).into_owned();
-                Self::Nibbles { shape: labels.dim(), labels: packed }
+                let packed = packing
+                    .pack(labels.as_slice().unwrap_or_default())
+                    .into_owned();
+                Self::Nibbles {
+                    shape: labels.dim(),
+                    labels: packed,
+                }
             }
             other => Self::Whole(other),
         }
@@ -167,8 +199,14 @@ impl Held {
     /// Hands out the label rows.
     pub(super) fn read(&self, holding: &Holding, take: &mut dyn FnMut(GroupRows<'_>)) {
         match self {
-            Self::Whole(block) => take(GroupRows { labels: block.rows(), weights: None }),
-            Self::Nibbles { shape, labels: packed } => holding.lend(shape.0 * shape.1, |labels| {
+            Self::Whole(block) => take(GroupRows {
+                labels: block.rows(),
+                weights: None,
+            }),
+            Self::Nibbles {
+                shape,
+                labels: packed,
+            } => holding.lend(shape.0 * shape.1, |labels| {
                 Packing::Nibbles.unpack(packed, labels);
                 Packing::Nibbles.hand_out(*shape, labels, take);
             }),
@@ -185,7 +223,9 @@ mod tests {
         let holding = Holding::default();
         // Each is unpacked into the buffer of the one before.
         for (rows, most) in [(5, 15), (4, 3), (9, 2), (5, 16), (0, 2)] {
-            let base = |most: usize| BaseClustering::new("b", (0..most).map(|label| label.to_string()).collect());
+            let base = |most: usize| {
+                BaseClustering::new("b", (0..most).map(|label| label.to_string()).collect())
+            };
             let (packing, few) = (Packing::of(&[base(2), base(most), base(1)]), most <= 15);
             let label = |(row, base): (usize, usize)| match (row * 3 + base) % 17 {
                 16 => u8::MAX,
@@ -193,10 +233,20 @@ mod tests {
             };
             let labels = Array2::from_shape_fn((rows, 3), label);
             let block = LabelBlock::Bytes(labels.clone());
-            assert_eq!(packing.bytes((rows, 3)), if few { (rows * 3).div_ceil(2) } else { rows * 3 });
+            assert_eq!(
+                packing.bytes((rows, 3)),
+                if few {
+                    (rows * 3).div_ceil(2)
+                } else {
+                    rows * 3
+                }
+            );
             assert_eq!(packing.pack(block.bytes()).len(), packing.bytes((rows, 3)));
             let held = Held::new(block, packing);
-            assert_eq!(matches!(&held, Held::Nibbles { labels, .. } if labels.len() == (rows * 3).div_ceil(2)), few);
+            assert_eq!(
+                matches!(&held, Held::Nibbles { labels, .. } if labels.len() == (rows * 3).div_ceil(2)),
+                few
+            );
             let mut read = 0;
             held.read(&holding, &mut |found| {
                 assert!(matches!(found.labels, LabelRows::Bytes(found) if found == labels));
@@ -212,6 +262,9 @@ mod tests {
         let holding = Holding::default();
         assert!(!holding.has_room(1));
         holding.allow(10);
-        assert_eq!([8, 8, 2].map(|bytes| holding.has_room(bytes)), [true, false, true]);
+        assert_eq!(
+            [8, 8, 2].map(|bytes| holding.has_room(bytes)),
+            [true, false, true]
+        );
     }
 }

@@ -31,9 +31,13 @@ pub fn write_label_blocks(
     fill: impl FnOnce(&mut LabelBlocks<'_>) -> io::Result<()>,
 ) -> Result<(), FileError> {
     match LabelFormat::of(path)? {
-        LabelFormat::Text => {
-            write_text(path, |out| fill(&mut LabelBlocks::delimited(out, text_delimiter(path), numbers)))
-        }
+        LabelFormat::Text => write_text(path, |out| {
+            fill(&mut LabelBlocks::delimited(
+                out,
+                text_delimiter(path),
+                numbers,
+            ))
+        }),
         LabelFormat::Array => write_whole(path, |out| {
             write_header(out, "<i8", &[rows as usize])?;
             fill(&mut LabelBlocks(Kind::Array(out)))
@@ -42,10 +46,15 @@ pub fn write_label_blocks(
         LabelFormat::Columns => write_whole(path, |out| {
             let mut blocks = LabelBlocks(Kind::Columns(Box::new(Groups::new(out, numbers)?)));
             fill(&mut blocks)?;
-            let LabelBlocks(Kind::Columns(groups)) = blocks else { return Ok(()) };
+            let LabelBlocks(Kind::Columns(groups)) = blocks else {
+                return Ok(());
+            };
             groups.finish()
         }),
-        _ => Err(FileError::Extension { path: path.into(), known: ".csv, .tsv, .txt, .npy or .parquet".into() }),
+        _ => Err(FileError::Extension {
+            path: path.into(),
+            known: ".csv, .tsv, .txt, .npy or .parquet".into(),
+        }),
     }
 }
 
@@ -71,7 +80,11 @@ impl<'a> LabelBlocks<'a> {
 
     fn delimited(out: &'a mut dyn Write, delimiter: u8, numbers: &[&str]) -> Self {
         let heading = label_heading(delimiter, numbers.iter().copied());
-        Self(Kind::Text { out, delimiter, heading })
+        Self(Kind::Text {
+            out,
+            delimiter,
+            heading,
+        })
     }
 
     /// Takes the labels and numbers of consecutive objects, of which `first` is the number of the first.
@@ -83,13 +96,19 @@ impl<'a> LabelBlocks<'a> {
     /// If there is not one of all numbers an object.
     pub fn push(&mut self, first: u64, labels: &[u32], numbers: &[&[f64]]) -> io::Result<()> {
         match &mut self.0 {
-            Kind::Text { out, delimiter, heading } => {
+            Kind::Text {
+                out,
+                delimiter,
+                heading,
+            } => {
                 if first == 0 {
                     out.write_all(heading)?;
                 }
                 label_lines(out, *delimiter, first, labels, numbers)
             }
-            Kind::Array(out) => labels.iter().try_for_each(|&label| out.write_all(&i64::from(label).to_le_bytes())),
+            Kind::Array(out) => labels
+                .iter()
+                .try_for_each(|&label| out.write_all(&i64::from(label).to_le_bytes())),
             #[cfg(feature = "parquet")]
             Kind::Columns(groups) => groups.push(first, labels, numbers),
         }
@@ -109,20 +128,39 @@ struct Groups<'a> {
 #[cfg(feature = "parquet")]
 impl<'a> Groups<'a> {
     fn new(out: &'a mut (dyn Write + Send), numbers: &[&str]) -> io::Result<Self> {
-        let none: Vec<LabelNumbers<'_>> = numbers.iter().map(|&name| (name, [].as_slice())).collect();
+        let none: Vec<LabelNumbers<'_>> =
+            numbers.iter().map(|&name| (name, [].as_slice())).collect();
         let file = GroupWriter::new(out, &label_columns(0, &[], &none), Vec::new())?;
-        let numbers = numbers.iter().map(|&name| (name.to_owned(), Vec::new())).collect();
-        Ok(Self { file, written: false, first: 0, labels: Vec::new(), numbers })
+        let numbers = numbers
+            .iter()
+            .map(|&name| (name.to_owned(), Vec::new()))
+            .collect();
+        Ok(Self {
+            file,
+            written: false,
+            first: 0,
+            labels: Vec::new(),
+            numbers,
+        })
     }
 
     fn push(&mut self, first: u64, labels: &[u32], numbers: &[&[f64]]) -> io::Result<()> {
-        assert!(numbers.len() == self.numbers.len(), "one of all numbers an object");
-        assert!(numbers.iter().all(|values| values.len() == labels.len()), "one of all numbers an object");
+        assert!(
+            numbers.len() == self.numbers.len(),
+            "one of all numbers an object"
+        );
+        assert!(
+            numbers.iter().all(|values| values.len() == labels.len()),
+            "one of all numbers an object"
+        );
         if self.labels.is_empty() {
             self.first = first;
         }
         self.labels.extend_from_slice(labels);
-        self.numbers.iter_mut().zip(numbers).for_each(|((_, held), values)| held.extend_from_slice(values));
+        self.numbers
+            .iter_mut()
+            .zip(numbers)
+            .for_each(|((_, held), values)| held.extend_from_slice(values));
         while self.labels.len() >= GROUP_ROWS {
             self.group(GROUP_ROWS)?;
         }
@@ -131,11 +169,20 @@ impl<'a> Groups<'a> {
 
     /// Writes the first rows that are held.
     fn group(&mut self, rows: usize) -> io::Result<()> {
-        let numbers: Vec<LabelNumbers<'_>> =
-            self.numbers.iter().map(|(name, values)| (name.as_str(), &values[..rows])).collect();
-        self.file.group(&mut label_columns(self.first, &self.labels[..rows], &numbers))?;
+        let numbers: Vec<LabelNumbers<'_>> = self
+            .numbers
+            .iter()
+            .map(|(name, values)| (name.as_str(), &values[..rows]))
+            .collect();
+        self.file.group(&mut label_columns(
+            self.first,
+            &self.labels[..rows],
+            &numbers,
+        ))?;
         self.labels.drain(..rows);
-        self.numbers.iter_mut().for_each(|(_, values)| drop(values.drain(..rows)));
+        self.numbers
+            .iter_mut()
+            .for_each(|(_, values)| drop(values.drain(..rows)));
         (self.first, self.written) = (self.first + rows as u64, true);
         Ok(())
     }
@@ -163,21 +210,44 @@ mod tests {
         // Beyond one group of Parquet, in blocks that do not divide it.
         let n = (1 << 20) + 70_001;
         let labels: Vec<u32> = (0..n).map(|i| (i % 7) as u32).collect();
-        let (one, two): (Vec<f64>, Vec<f64>) = (0..n).map(|i| ((i % 5) as f64 / 5.0, (i % 3) as f64 / 3.0)).unzip();
+        let (one, two): (Vec<f64>, Vec<f64>) = (0..n)
+            .map(|i| ((i % 5) as f64 / 5.0, (i % 3) as f64 / 3.0))
+            .unzip();
         let partition = Partition::new(labels.clone(), 7).unwrap();
         for name in ["a.csv", "a.tsv", "a.csv.gz", "a.npy", "a.parquet"] {
-            let (whole, blocks) = (folder.path().join(name), folder.path().join(format!("blocks-{name}")));
-            write_labels(&whole, None, &partition, &[("certainty", &one), ("confidence", &two)]).unwrap();
+            let (whole, blocks) = (
+                folder.path().join(name),
+                folder.path().join(format!("blocks-{name}")),
+            );
+            write_labels(
+                &whole,
+                None,
+                &partition,
+                &[("certainty", &one), ("confidence", &two)],
+            )
+            .unwrap();
             write_label_blocks(&blocks, n as u64, &["certainty", "confidence"], |out| {
                 (0..n).step_by(65_536).try_for_each(|first| {
                     let rows = first..n.min(first + 65_536);
-                    out.push(first as u64, &labels[rows.clone()], &[&one[rows.clone()], &two[rows]])
+                    out.push(
+                        first as u64,
+                        &labels[rows.clone()],
+                        &[&one[rows.clone()], &two[rows]],
+                    )
                 })
             })
             .unwrap();
-            assert!(fs::read(whole).unwrap() == fs::read(blocks).unwrap(), "{name}");
+            assert!(
+                fs::read(whole).unwrap() == fs::read(blocks).unwrap(),
+                "{name}"
+            );
         }
-        let refused = write_label_blocks(&folder.path().join("a.json"), 1, &[], |_| Ok(())).unwrap_err().to_string();
-        assert!(refused.contains("a.json") && refused.contains(".npy or .parquet"), "{refused}");
+        let refused = write_label_blocks(&folder.path().join("a.json"), 1, &[], |_| Ok(()))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            refused.contains("a.json") && refused.contains(".npy or .parquet"),
+            "{refused}"
+        );
     }
 }

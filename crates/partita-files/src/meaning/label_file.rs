@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use super::ensemble::check_header_word;
-use super::frame::{FEWEST_NAMES, TRUTHS, first_of, label_array, main_array, names_limit, names_objects};
+use super::frame::{
+    FEWEST_NAMES, TRUTHS, first_of, label_array, main_array, names_limit, names_objects,
+};
 use super::input_warnings::{about_classes, about_names};
 use super::label_column::{LabelColumn, Labels};
 use super::read_options::ReadOptions;
@@ -49,7 +51,11 @@ pub(crate) fn load(
     options: &ReadOptions,
 ) -> Result<(Labels, Roles), FileError> {
     let reader = format::open_reader(formats, path, &options.open_options())?;
-    let limit = Limit { bytes_per_row: 4, what: "the labels", ..names_limit(options.budget) };
+    let limit = Limit {
+        bytes_per_row: 4,
+        what: "the labels",
+        ..names_limit(options.budget)
+    };
     let (labels, mut roles) = if reader.layout() == Layout::Columns {
         from_columns(&*reader, options, &limit)?
     } else if options.truth.column().is_none()
@@ -57,13 +63,25 @@ pub(crate) fn load(
         && let Some(labels) = stored_ensemble::read_truth(&*reader, &meta, &limit)?
     {
         let arrays = vec![ColumnRole::new("truth", Role::Truth, Reason::Rest)];
-        (labels, Roles { arrays, ..Roles::default() })
+        (
+            labels,
+            Roles {
+                arrays,
+                ..Roles::default()
+            },
+        )
     } else {
         from_arrays(&*reader, options, &limit)?
     };
     roles.objects = labels.column.values.len() as u64;
     about_classes(&mut roles, Some(&labels.column), options);
-    roles.warnings.extend(labels.object_names.as_deref().into_iter().flat_map(about_names));
+    roles.warnings.extend(
+        labels
+            .object_names
+            .as_deref()
+            .into_iter()
+            .flat_map(about_names),
+    );
     Ok((labels, roles))
 }
 
@@ -87,12 +105,22 @@ impl Plan {
             let wanted = labels.is_none() || (names.is_none() && (known || reader.is_text(item)));
             wanted && roles[item].role == Role::Data && !BESIDE.contains(&columns[item].as_str())
         };
-        Self { labels, names, candidates: (0..columns.len()).filter(may).collect() }
+        Self {
+            labels,
+            names,
+            candidates: (0..columns.len()).filter(may).collect(),
+        }
     }
 
     fn wanted(&self) -> Vec<(usize, Form)> {
-        let known = self.labels.iter().chain(&self.names).map(|&item| (item, Form::Text));
-        known.chain(self.candidates.iter().map(|&item| (item, Form::Labels))).collect()
+        let known = self
+            .labels
+            .iter()
+            .chain(&self.names)
+            .map(|&item| (item, Form::Text));
+        known
+            .chain(self.candidates.iter().map(|&item| (item, Form::Labels)))
+            .collect()
     }
 
     /// Of the candidates, those whose values can be names.
@@ -102,22 +130,46 @@ impl Plan {
             let differ = words.codes().len() >= FEWEST_NAMES && (known || words.all_words_differ());
             differ.then_some(*item)
         };
-        self.candidates.iter().zip(read).filter_map(differ).collect()
+        self.candidates
+            .iter()
+            .zip(read)
+            .filter_map(differ)
+            .collect()
     }
 }
 
-fn from_columns(reader: &dyn Reader, options: &ReadOptions, limit: &Limit) -> Result<(Labels, Roles), FileError> {
-    let mut columns = roles::assign(reader.path(), reader.names(), &roles::Rules::new(options, &LABELS))?;
+fn from_columns(
+    reader: &dyn Reader,
+    options: &ReadOptions,
+    limit: &Limit,
+) -> Result<(Labels, Roles), FileError> {
+    let mut columns = roles::assign(
+        reader.path(),
+        reader.names(),
+        &roles::Rules::new(options, &LABELS),
+    )?;
     // A column called label is what files of labels are made of; nobody has to be told.
-    let told = |column: &&mut ColumnRole| column.role == Role::Truth && column.reason == Reason::Name;
-    columns.iter_mut().filter(told).for_each(|column| column.reason = Reason::Rest);
+    let told =
+        |column: &&mut ColumnRole| column.role == Role::Truth && column.reason == Reason::Name;
+    columns
+        .iter_mut()
+        .filter(told)
+        .for_each(|column| column.reason = Reason::Rest);
     let plan = Plan::new(reader, &columns);
     let mut read = read_all(reader, &plan.wanted(), limit)?.into_iter();
-    let mut labels = plan.labels.and_then(|_| read.next()).map(Column::into_texts);
+    let mut labels = plan
+        .labels
+        .and_then(|_| read.next())
+        .map(Column::into_texts);
     let mut names = plan.names.and_then(|_| read.next()).map(Column::into_texts);
     let words: Vec<Dictionary> = read.map(Column::into_dictionary).collect();
     let differing = plan.name_columns(reader, &words);
-    let of = |item: usize| plan.candidates.iter().position(|&candidate| candidate == item).map(|place| &words[place]);
+    let of = |item: usize| {
+        plan.candidates
+            .iter()
+            .position(|&candidate| candidate == item)
+            .map(|place| &words[place])
+    };
     if names.is_none()
         && let Some(&item) = differing.first()
     {
@@ -133,8 +185,15 @@ fn from_columns(reader: &dyn Reader, options: &ReadOptions, limit: &Limit) -> Re
         labels = Some(Column::Labels(words).into_texts());
         (columns[item].role, columns[item].reason) = (Role::Truth, Reason::Rest);
     }
-    columns.iter_mut().filter(|column| column.role == Role::Data).for_each(|column| column.role = Role::Skipped);
-    let mut roles = Roles { columns, warnings: reader.remarks(), ..Roles::default() };
+    columns
+        .iter_mut()
+        .filter(|column| column.role == Role::Data)
+        .for_each(|column| column.role = Role::Skipped);
+    let mut roles = Roles {
+        columns,
+        warnings: reader.remarks(),
+        ..Roles::default()
+    };
     let mut texts = labels.unwrap_or_default();
     if !reader.typed() {
         // Where the file does not tell numbers from texts, this is one.
@@ -143,12 +202,26 @@ fn from_columns(reader: &dyn Reader, options: &ReadOptions, limit: &Limit) -> Re
         texts.iter_mut().filter(nan).for_each(String::clear);
     }
     let values = options.missing_words().labels(texts, &mut roles.missing);
-    let name = roles.truth().filter(|_| reader.named()).map_or("label", |at| &reader.names()[at]).to_owned();
-    Ok((Labels { object_names: names, column: LabelColumn { name, values } }, roles))
+    let name = roles
+        .truth()
+        .filter(|_| reader.named())
+        .map_or("label", |at| &reader.names()[at])
+        .to_owned();
+    Ok((
+        Labels {
+            object_names: names,
+            column: LabelColumn { name, values },
+        },
+        roles,
+    ))
 }
 
 /// Items of all groups.
-fn read_all(reader: &dyn Reader, wanted: &[(usize, Form)], limit: &Limit) -> Result<Vec<Column>, FileError> {
+fn read_all(
+    reader: &dyn Reader,
+    wanted: &[(usize, Form)],
+    limit: &Limit,
+) -> Result<Vec<Column>, FileError> {
     let mut read = reader.read(0, wanted, limit)?;
     for group in 1..reader.extent(0)?.count() {
         for (all, more) in read.iter_mut().zip(reader.read(group, wanted, limit)?) {
@@ -160,18 +233,36 @@ fn read_all(reader: &dyn Reader, wanted: &[(usize, Form)], limit: &Limit) -> Res
 }
 
 /// The only column that can be the labels.
-fn only_one(reader: &dyn Reader, candidates: &[usize], names: &[usize]) -> Result<usize, FileError> {
-    let left: Vec<usize> = candidates.iter().copied().filter(|item| !names.contains(item)).collect();
+fn only_one(
+    reader: &dyn Reader,
+    candidates: &[usize],
+    names: &[usize],
+) -> Result<usize, FileError> {
+    let left: Vec<usize> = candidates
+        .iter()
+        .copied()
+        .filter(|item| !names.contains(item))
+        .collect();
     match (&left[..], candidates) {
         ([one], _) | ([], [one]) => Ok(*one),
         _ => {
-            let columns = left.iter().map(|&item| reader.names()[item].clone()).collect();
-            Err(FileError::Ambiguous { path: reader.path().into(), columns })
+            let columns = left
+                .iter()
+                .map(|&item| reader.names()[item].clone())
+                .collect();
+            Err(FileError::Ambiguous {
+                path: reader.path().into(),
+                columns,
+            })
         }
     }
 }
 
-fn from_arrays(reader: &dyn Reader, options: &ReadOptions, limit: &Limit) -> Result<(Labels, Roles), FileError> {
+fn from_arrays(
+    reader: &dyn Reader,
+    options: &ReadOptions,
+    limit: &Limit,
+) -> Result<(Labels, Roles), FileError> {
     let column = options.truth.column();
     let item = match column {
         Some(asked) => match first_of(reader, &[asked]) {
@@ -183,13 +274,39 @@ fn from_arrays(reader: &dyn Reader, options: &ReadOptions, limit: &Limit) -> Res
             None => main_array(reader, &["labels"])?,
         },
     };
-    let reason = if column.is_some() { Reason::Asked } else { Reason::Name };
+    let reason = if column.is_some() {
+        Reason::Asked
+    } else {
+        Reason::Name
+    };
     let mut roles = Roles::default();
-    let values = label_array(reader, item, None, &options.missing_words(), &mut roles.missing, limit)?;
+    let values = label_array(
+        reader,
+        item,
+        None,
+        &options.missing_words(),
+        &mut roles.missing,
+        limit,
+    )?;
     let name = &reader.names()[item];
-    let reason = if name.is_empty() { Reason::Rest } else { reason };
-    roles.arrays.push(ColumnRole::new(name, Role::Truth, reason));
-    Ok((Labels { object_names: None, column: LabelColumn { name: column.unwrap_or("label").into(), values } }, roles))
+    let reason = if name.is_empty() {
+        Reason::Rest
+    } else {
+        reason
+    };
+    roles
+        .arrays
+        .push(ColumnRole::new(name, Role::Truth, reason));
+    Ok((
+        Labels {
+            object_names: None,
+            column: LabelColumn {
+                name: column.unwrap_or("label").into(),
+                values,
+            },
+        },
+        roles,
+    ))
 }
 
 /// A column of the only array by its position from 1.
@@ -201,7 +318,9 @@ fn from_position(
 ) -> Result<(Labels, Roles), FileError> {
     let item = main_array(reader, &[column])?;
     let extent = reader.extent(item)?;
-    let names: Vec<String> = (1..=extent.columns).map(|position| position.to_string()).collect();
+    let names: Vec<String> = (1..=extent.columns)
+        .map(|position| position.to_string())
+        .collect();
     let at = roles::find(reader.path(), &names, column)?;
     let mut texts = Vec::new();
     for group in 0..extent.count() {
@@ -211,12 +330,28 @@ fn from_position(
         }
     }
     let role = |(place, name): (usize, String)| {
-        let (role, reason) = if place == at { (Role::Truth, Reason::Asked) } else { (Role::Skipped, Reason::Rest) };
+        let (role, reason) = if place == at {
+            (Role::Truth, Reason::Asked)
+        } else {
+            (Role::Skipped, Reason::Rest)
+        };
         ColumnRole::new(name, role, reason)
     };
-    let mut roles = Roles { columns: names.into_iter().enumerate().map(role).collect(), ..Roles::default() };
+    let mut roles = Roles {
+        columns: names.into_iter().enumerate().map(role).collect(),
+        ..Roles::default()
+    };
     let values = options.missing_words().labels(texts, &mut roles.missing);
-    Ok((Labels { object_names: None, column: LabelColumn { name: "label".into(), values } }, roles))
+    Ok((
+        Labels {
+            object_names: None,
+            column: LabelColumn {
+                name: "label".into(),
+                values,
+            },
+        },
+        roles,
+    ))
 }
 
 #[cfg(test)]
@@ -227,33 +362,60 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
         std::fs::write(&path, text).unwrap();
-        let options = ReadOptions { truth: column.into(), ..ReadOptions::default() };
+        let options = ReadOptions {
+            truth: column.into(),
+            ..ReadOptions::default()
+        };
         let place = format!("{}/", folder.path().display());
         load_labels(&path, &options).map_err(|error| error.to_string().replace(&place, ""))
     }
 
     fn told(text: &str, column: Option<&str>) -> (String, String, Option<String>) {
         let (labels, _) = read(text, column).unwrap();
-        let values: Vec<_> = labels.column.values.iter().map(|value| value.clone().unwrap_or("?".into())).collect();
-        (labels.column.name, values.concat(), labels.object_names.map(|names| names.concat()))
+        let values: Vec<_> = labels
+            .column
+            .values
+            .iter()
+            .map(|value| value.clone().unwrap_or("?".into()))
+            .collect();
+        (
+            labels.column.name,
+            values.concat(),
+            labels.object_names.map(|names| names.concat()),
+        )
     }
 
     #[test]
     fn the_column_is_found() {
         let text = "object,label,certainty\nx,1,0.5\ny,,1\n";
-        assert_eq!(told(text, None), ("label".into(), "1?".into(), Some("xy".into())));
+        assert_eq!(
+            told(text, None),
+            ("label".into(), "1?".into(), Some("xy".into()))
+        );
         assert_eq!(told(text, Some("1")), ("object".into(), "xy".into(), None));
-        assert_eq!(told("1\n-1\nNaN\n", None), ("label".into(), "1-1?".into(), None));
-        assert_eq!(told("name,class\na,u\nb,v\n", None), ("class".into(), "uv".into(), Some("ab".into())));
+        assert_eq!(
+            told("1\n-1\nNaN\n", None),
+            ("label".into(), "1-1?".into(), None)
+        );
+        assert_eq!(
+            told("name,class\na,u\nb,v\n", None),
+            ("class".into(), "uv".into(), Some("ab".into()))
+        );
         assert_eq!(told("object,truth,x\na,u,1\nb,v,2\n", None).0, "truth");
     }
 
     #[test]
     fn names_are_found_wherever_they_stand() {
         let text = "type,cell,n\nu,c1,3\nu,c2,4\nv,c3,4\n";
-        assert_eq!(told(text, Some("type")), ("type".into(), "uuv".into(), Some("c1c2c3".into())));
+        assert_eq!(
+            told(text, Some("type")),
+            ("type".into(), "uuv".into(), Some("c1c2c3".into()))
+        );
         let numbers = "type,barcode\nu,10\nu,30\nv,20\n";
-        assert_eq!(told(numbers, None), ("type".into(), "uuv".into(), Some("103020".into())));
+        assert_eq!(
+            told(numbers, None),
+            ("type".into(), "uuv".into(), Some("103020".into()))
+        );
         assert_eq!(
             read(numbers, None).unwrap().1.note().unwrap(),
             "names from 'barcode' (all 3 values differ); truth 'type'"
@@ -265,7 +427,8 @@ mod tests {
     fn several_columns_are_not_guessed_among() {
         let message = read("cell,x,type\nc1,1,u\nc2,2,u\nc3,2,v\n", None).unwrap_err();
         assert!(
-            message.contains("which column holds the labels?") && message.ends_with("it has 'x', 'type'"),
+            message.contains("which column holds the labels?")
+                && message.ends_with("it has 'x', 'type'"),
             "{message}"
         );
         let message = read("u\nv\nu\n", None).unwrap_err();

@@ -39,9 +39,22 @@ impl LabelFormat {
         match format::of_target(path, |writes| writes != Writes::Nothing) {
             Ok(found) if found.packed => Ok(Self::Text),
             Ok(found) if found.writes == Writes::Columns => Ok(Self::Columns),
-            _ if name.rsplit_once('.').is_some_and(|(_, ending)| ending == "npy") => Ok(Self::Array),
-            _ if name.rsplit_once('.').is_some_and(|(_, ending)| ending == "json") => Ok(Self::Json),
-            _ => Err(FileError::Extension { path: path.into(), known: KNOWN.into() }),
+            _ if name
+                .rsplit_once('.')
+                .is_some_and(|(_, ending)| ending == "npy") =>
+            {
+                Ok(Self::Array)
+            }
+            _ if name
+                .rsplit_once('.')
+                .is_some_and(|(_, ending)| ending == "json") =>
+            {
+                Ok(Self::Json)
+            }
+            _ => Err(FileError::Extension {
+                path: path.into(),
+                known: KNOWN.into(),
+            }),
         }
     }
 
@@ -60,7 +73,9 @@ impl LabelFormat {
                 let array = Array::new([partition.objects()], Elements::I64(Box::new(labels)));
                 (format()?.write)(path, Contents::Arrays(vec![("labels", array)]))
             }
-            Self::Text | Self::Columns => (format()?.write)(path, columns(object_names, (partition, classes), numbers)),
+            Self::Text | Self::Columns => {
+                (format()?.write)(path, columns(object_names, (partition, classes), numbers))
+            }
         }
     }
 }
@@ -77,9 +92,19 @@ fn columns<'a>(
         columns[0].1 = Data::Text(Box::new(names.iter().map(|name| Some(name.as_str()))));
     }
     if let Some(classes) = classes {
-        columns.insert(2, (LABEL_NAME, Data::Text(Box::new(classes.iter().map(|name| Some(*name))))));
+        columns.insert(
+            2,
+            (
+                LABEL_NAME,
+                Data::Text(Box::new(classes.iter().map(|name| Some(*name)))),
+            ),
+        );
     }
-    Contents::Columns { rows: partition.objects(), columns, notes: Vec::new() }
+    Contents::Columns {
+        rows: partition.objects(),
+        columns,
+        notes: Vec::new(),
+    }
 }
 
 /// Columns of labels of objects that are called by their numbers from `first`.
@@ -88,10 +113,17 @@ pub(super) fn label_columns<'a>(
     labels: &'a [u32],
     numbers: &[LabelNumbers<'a>],
 ) -> Vec<(&'a str, Data<'a>)> {
-    let objects = Data::Integer(Box::new((0..labels.len()).map(move |object| Some((first + object as u64) as i64))));
+    let objects = Data::Integer(Box::new(
+        (0..labels.len()).map(move |object| Some((first + object as u64) as i64)),
+    ));
     let labels = Data::Integer(Box::new(labels.iter().map(|&label| Some(i64::from(label)))));
-    let numbers = numbers.iter().map(|&(name, values)| (name, Data::Float(Box::new(values.iter().copied()))));
-    [("object", objects), ("label", labels)].into_iter().chain(numbers).collect()
+    let numbers = numbers
+        .iter()
+        .map(|&(name, values)| (name, Data::Float(Box::new(values.iter().copied()))));
+    [("object", objects), ("label", labels)]
+        .into_iter()
+        .chain(numbers)
+        .collect()
 }
 
 fn write_json(
@@ -100,11 +132,20 @@ fn write_json(
     (partition, classes): (&Partition, Option<&[&str]>),
     numbers: &[LabelNumbers<'_>],
 ) -> Result<(), FileError> {
-    let objects =
-        object_names.map_or_else(|| json!((0..partition.objects()).collect::<Vec<_>>()), |names| json!(names));
-    let mut columns = Map::from_iter([("object".to_owned(), objects), ("label".to_owned(), json!(partition.labels()))]);
+    let objects = object_names.map_or_else(
+        || json!((0..partition.objects()).collect::<Vec<_>>()),
+        |names| json!(names),
+    );
+    let mut columns = Map::from_iter([
+        ("object".to_owned(), objects),
+        ("label".to_owned(), json!(partition.labels())),
+    ]);
     columns.extend(classes.map(|classes| (LABEL_NAME.to_owned(), json!(classes))));
-    columns.extend(numbers.iter().map(|&(name, values)| (name.to_owned(), json!(values))));
+    columns.extend(
+        numbers
+            .iter()
+            .map(|&(name, values)| (name.to_owned(), json!(values))),
+    );
     write_whole(path, |out| Ok(serde_json::to_writer(out, &columns)?))
 }
 
@@ -119,9 +160,15 @@ mod tests {
         for name in ["a.csv", "a.tsv.gz", "a", "/dev/stdout", "A.TXT"] {
             assert_eq!(of(name).unwrap(), LabelFormat::Text, "{name}");
         }
-        assert_eq!((of("a.npy").unwrap(), of("a.json").unwrap()), (LabelFormat::Array, LabelFormat::Json));
+        assert_eq!(
+            (of("a.npy").unwrap(), of("a.json").unwrap()),
+            (LabelFormat::Array, LabelFormat::Json)
+        );
         let message = of("a.xlsx").unwrap_err().to_string();
-        assert!(message.contains("a.xlsx") && message.contains(".parquet, .npy or .json"), "{message}");
+        assert!(
+            message.contains("a.xlsx") && message.contains(".parquet, .npy or .json"),
+            "{message}"
+        );
         assert!(of("a.npz").is_err() && of("a.mat").is_err());
     }
 
@@ -130,8 +177,18 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.json");
         let partition = Partition::new(vec![1, 0], 2).unwrap();
-        write_labels(&path, Some(&["x".into(), "y".into()]), &partition, &[("certainty", &[0.5, 1.0])]).unwrap();
-        let read: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
-        assert_eq!(read, json!({ "object": ["x", "y"], "label": [1, 0], "certainty": [0.5, 1.0] }));
+        write_labels(
+            &path,
+            Some(&["x".into(), "y".into()]),
+            &partition,
+            &[("certainty", &[0.5, 1.0])],
+        )
+        .unwrap();
+        let read: serde_json::Value =
+            serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        assert_eq!(
+            read,
+            json!({ "object": ["x", "y"], "label": [1, 0], "certainty": [0.5, 1.0] })
+        );
     }
 }

@@ -52,8 +52,11 @@ pub(crate) fn encoded(column: Column) -> Encoded {
         Column::Parsed { .. } => Encoded::Texts(vec![Dictionary::of_texts(column.into_texts())]),
         Column::Array(array) => encode(&array).map_or_else(
             || {
-                let column =
-                    |column| Dictionary::of_texts((0..array.rows).map(|row| array.text(row, column)).collect());
+                let column = |column| {
+                    Dictionary::of_texts(
+                        (0..array.rows).map(|row| array.text(row, column)).collect(),
+                    )
+                };
                 Encoded::Texts((0..array.columns).map(column).collect())
             },
             Encoded::Numbers,
@@ -62,12 +65,20 @@ pub(crate) fn encoded(column: Column) -> Encoded {
 }
 
 /// One item of a group, encoded.
-pub(crate) fn read_one(frame: &Frame, group: usize, item: usize, limit: &Limit) -> Result<Encoded, FileError> {
+pub(crate) fn read_one(
+    frame: &Frame,
+    group: usize,
+    item: usize,
+    limit: &Limit,
+) -> Result<Encoded, FileError> {
     // The time of a span begins where it is made.
     if let Some(codes) = debug_span!("read").in_scope(|| frame.reader.codes(group, item))? {
-        return Ok(debug_span!("encode").in_scope(|| Encoded::Numbers(EncodedArray::of_bytes(codes))));
+        return Ok(
+            debug_span!("encode").in_scope(|| Encoded::Numbers(EncodedArray::of_bytes(codes)))
+        );
     }
-    let column = debug_span!("read").in_scope(|| frame.reader.read_one(group, item, Form::Labels, limit))?;
+    let column =
+        debug_span!("read").in_scope(|| frame.reader.read_one(group, item, Form::Labels, limit))?;
     Ok(debug_span!("encode").in_scope(|| encoded(column)))
 }
 
@@ -79,16 +90,27 @@ pub(crate) fn items(places: &[Place]) -> Vec<usize> {
 }
 
 /// All groups of all items, encoded in parallel; the first error in the order of items and groups is told.
-pub(crate) fn read_encoded(frame: &Frame, items: &[usize], limit: &Limit) -> Result<Vec<Vec<Encoded>>, FileError> {
+pub(crate) fn read_encoded(
+    frame: &Frame,
+    items: &[usize],
+    limit: &Limit,
+) -> Result<Vec<Vec<Encoded>>, FileError> {
     let groups = frame.extent.count();
-    let units: Vec<(usize, usize)> =
-        items.iter().flat_map(|&item| (0..groups).map(move |group| (item, group))).collect();
+    let units: Vec<(usize, usize)> = items
+        .iter()
+        .flat_map(|&item| (0..groups).map(move |group| (item, group)))
+        .collect();
     let read = |&(item, group): &(usize, usize)| read_one(frame, group, item, limit);
     let mut read: Vec<Result<Encoded, FileError>> = units.par_iter().map(read).collect();
     let mut found: Vec<Vec<Encoded>> = Vec::new();
     for units in read.chunks_mut(groups.max(1)) {
         let gone = || Err(FileError::NoRows(frame.path().into()));
-        found.push(units.iter_mut().map(|unit| std::mem::replace(unit, gone())).collect::<Result<_, _>>()?);
+        found.push(
+            units
+                .iter_mut()
+                .map(|unit| std::mem::replace(unit, gone()))
+                .collect::<Result<_, _>>()?,
+        );
     }
     Ok(found)
 }
@@ -111,7 +133,11 @@ enum Source {
 impl EncodedBase {
     /// A base clustering of numbers whose clusters are these labels in order.
     pub(crate) fn of_labels(base: BaseClustering, labels: Vec<u64>) -> Self {
-        Self { base, missing: MissingCounts::new(), source: Source::Numbers(labels) }
+        Self {
+            base,
+            missing: MissingCounts::new(),
+            source: Source::Numbers(labels),
+        }
     }
 }
 
@@ -145,11 +171,20 @@ fn base_of_numbers(
     for group in groups {
         if let Some(row) = group.not_a_label[inside] {
             let row = before + row;
-            return Err(FileError::NotALabel(Cell::new(path, Row::Row(row as u64 + 1), name, shown(row))));
+            return Err(FileError::NotALabel(Cell::new(
+                path,
+                Row::Row(row as u64 + 1),
+                name,
+                shown(row),
+            )));
         }
         before += group.rows;
     }
-    let labels = sorted(groups.iter().flat_map(|group| group.labels[inside].iter().copied()));
+    let labels = sorted(
+        groups
+            .iter()
+            .flat_map(|group| group.labels[inside].iter().copied()),
+    );
     check_labels(path, name, labels.len())?;
     let base = BaseClustering::new(name, labels.iter().map(ToString::to_string).collect());
     Ok(EncodedBase::of_labels(base, labels))
@@ -161,7 +196,10 @@ pub(crate) fn check_labels(path: &Path, name: &str, clusters: usize) -> Result<(
     if clusters > 0 {
         return Ok(());
     }
-    Err(FileError::Ensemble { path: path.into(), source: EnsembleError::AllMissing { name: name.into() } })
+    Err(FileError::Ensemble {
+        path: path.into(),
+        source: EnsembleError::AllMissing { name: name.into() },
+    })
 }
 
 pub(crate) fn sorted(labels: impl Iterator<Item = u64>) -> Vec<u64> {
@@ -181,7 +219,10 @@ fn base_of_texts(
     let mut whole = Dictionary::default();
     for group in groups {
         let Encoded::Texts(columns) = group else {
-            return Err(FileError::damaged(path, format!("column '{name}' holds texts and numbers; write it again")));
+            return Err(FileError::damaged(
+                path,
+                format!("column '{name}' holds texts and numbers; write it again"),
+            ));
         };
         let before = whole.codes().len();
         if before == 0 {
@@ -193,7 +234,11 @@ fn base_of_texts(
     let missing = whole.drop_words(missing);
     let (base, order) = whole.base(path, name)?;
     check_labels(path, name, order.iter().flatten().count())?;
-    Ok(EncodedBase { base, missing, source: Source::Texts(whole, order) })
+    Ok(EncodedBase {
+        base,
+        missing,
+        source: Source::Texts(whole, order),
+    })
 }
 
 /// Where the codes of one base clustering in one group lie, and the label of every code.
@@ -211,12 +256,25 @@ enum CodeSlice<'a> {
 }
 
 impl<'a, L: Label> CodeColumn<'a, L> {
-    fn new(base: &'a EncodedBase, group: &'a Encoded, inside: usize, before: usize) -> Option<Self> {
+    fn new(
+        base: &'a EncodedBase,
+        group: &'a Encoded,
+        inside: usize,
+        before: usize,
+    ) -> Option<Self> {
         match (&base.source, group) {
             (Source::Texts(whole, order), _) => {
                 let codes = CodeSlice::Places(&whole.codes()[before..]);
-                let labels = order.iter().map(|cluster| cluster.map_or(L::MISSING, L::of)).collect();
-                Some(Self { codes, start: 0, step: 1, labels })
+                let labels = order
+                    .iter()
+                    .map(|cluster| cluster.map_or(L::MISSING, L::of))
+                    .collect();
+                Some(Self {
+                    codes,
+                    start: 0,
+                    step: 1,
+                    labels,
+                })
             }
             (Source::Numbers(known), Encoded::Numbers(array)) => {
                 let own = &array.labels[inside];
@@ -231,8 +289,17 @@ impl<'a, L: Label> CodeColumn<'a, L> {
                     Codes::Words(codes) => CodeSlice::Words(codes),
                     Codes::Places(codes) => CodeSlice::Places(codes),
                 };
-                let (start, step) = if array.by_column { (inside * array.rows, 1) } else { (inside, array.columns) };
-                Some(Self { codes, start, step, labels })
+                let (start, step) = if array.by_column {
+                    (inside * array.rows, 1)
+                } else {
+                    (inside, array.columns)
+                };
+                Some(Self {
+                    codes,
+                    start,
+                    step,
+                    labels,
+                })
             }
             _ => None,
         }
@@ -248,23 +315,30 @@ impl<'a, L: Label> CodeColumn<'a, L> {
                 let codes = codes[from..].iter().step_by(self.step);
                 // Labels of all 256 codes: no code is out of range.
                 if let Ok(labels) = <&[L; 256]>::try_from(&self.labels[..]) {
-                    out.zip(codes).for_each(|(out, &code)| *out = labels[usize::from(code)]);
+                    out.zip(codes)
+                        .for_each(|(out, &code)| *out = labels[usize::from(code)]);
                 }
             }
             CodeSlice::Words(codes) => {
                 let codes = codes[from..].iter().step_by(self.step);
-                out.zip(codes).for_each(|(out, &code)| *out = label(usize::from(code)));
+                out.zip(codes)
+                    .for_each(|(out, &code)| *out = label(usize::from(code)));
             }
             CodeSlice::Places(codes) => {
                 let codes = codes[from..].iter().step_by(self.step);
-                out.zip(codes).for_each(|(out, &code)| *out = label(code as usize));
+                out.zip(codes)
+                    .for_each(|(out, &code)| *out = label(code as usize));
             }
         }
     }
 }
 
 /// The stored label of every code, where labels are their own codes; none for a label that is not known.
-fn by_label<L: Label>(own: &[u64], codes: usize, cluster: impl Fn(&u64) -> Option<L>) -> Option<Vec<L>> {
+fn by_label<L: Label>(
+    own: &[u64],
+    codes: usize,
+    cluster: impl Fn(&u64) -> Option<L>,
+) -> Option<Vec<L>> {
     let mut labels = vec![L::MISSING; codes];
     for label in own {
         labels[*label as usize] = cluster(label)?;
@@ -281,7 +355,12 @@ pub(crate) fn rows<L: Label>(
 ) -> Option<Vec<L>> {
     let groups = found.first().map_or(0, Vec::len);
     let counts: Vec<usize> = (0..groups).map(|group| found[0][group].rows()).collect();
-    let item_of = |place: &Place| items.iter().position(|&item| item == place.item).unwrap_or(0);
+    let item_of = |place: &Place| {
+        items
+            .iter()
+            .position(|&item| item == place.item)
+            .unwrap_or(0)
+    };
     let (mut before, mut columns) = (0, Vec::with_capacity(groups));
     for (group, &count) in counts.iter().enumerate() {
         let mut own = Vec::with_capacity(bases.len());
@@ -301,12 +380,19 @@ pub(crate) fn rows<L: Label>(
     let mut rest = &mut rows[..];
     for (columns, &count) in columns.iter().zip(&counts) {
         let (own, others) = rest.split_at_mut(count * width);
-        tasks.extend(own.chunks_mut(ROWS * width).enumerate().map(|(chunk, rows)| (columns, chunk * ROWS, rows)));
+        tasks.extend(
+            own.chunks_mut(ROWS * width)
+                .enumerate()
+                .map(|(chunk, rows)| (columns, chunk * ROWS, rows)),
+        );
         rest = others;
     }
     tasks.into_par_iter().for_each(|(columns, first, rows)| {
         let _span = debug_span!("encode").entered();
-        columns.iter().enumerate().for_each(|(place, column)| column.put(first, rows, width, place));
+        columns
+            .iter()
+            .enumerate()
+            .for_each(|(place, column)| column.put(first, rows, width, place));
     });
     Some(rows)
 }
@@ -320,7 +406,10 @@ pub(crate) fn ensemble(
 ) -> Option<Result<Ensemble, EnsembleError>> {
     let names = |bases: Vec<EncodedBase>| bases.into_iter().map(|base| base.base).collect();
     let width = bases.len().max(1);
-    if bases.iter().all(|base| base.base.clusters() <= MOST_BYTE_CLUSTERS) {
+    if bases
+        .iter()
+        .all(|base| base.base.clusters() <= MOST_BYTE_CLUSTERS)
+    {
         let rows = rows::<u8>(&bases, places, items, found)?;
         let rows = Array2::from_shape_vec((rows.len() / width, bases.len()), rows).ok()?;
         return Some(Ensemble::from_bytes(rows, names(bases)));

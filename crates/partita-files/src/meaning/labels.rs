@@ -44,9 +44,15 @@ pub fn write_named_labels(
     numbers: &[LabelNumbers<'_>],
 ) -> Result<(), FileError> {
     match LabelFormat::of(path)? {
-        LabelFormat::Text => {
-            write_text(path, |out| lines(out, text_delimiter(path), object_names, (partition, classes), numbers))
-        }
+        LabelFormat::Text => write_text(path, |out| {
+            lines(
+                out,
+                text_delimiter(path),
+                object_names,
+                (partition, classes),
+                numbers,
+            )
+        }),
         _ => LabelFormat::write(path, object_names, (partition, classes), numbers),
     }
 }
@@ -77,7 +83,14 @@ pub(super) fn label_lines(
     numbers: &[&[f64]],
 ) -> io::Result<()> {
     let name = |object: usize, lines: &mut TextLines| lines.integer(first + object as u64);
-    LabelLines { delimiter, labels, classes: None, numbers, name: &name }.write(out)
+    LabelLines {
+        delimiter,
+        labels,
+        classes: None,
+        numbers,
+        name: &name,
+    }
+    .write(out)
 }
 
 fn lines(
@@ -88,22 +101,40 @@ fn lines(
     numbers: &[LabelNumbers<'_>],
 ) -> io::Result<()> {
     let labels = partition.labels();
-    assert!(object_names.is_none_or(|names| names.len() == labels.len()), "one name an object");
+    assert!(
+        object_names.is_none_or(|names| names.len() == labels.len()),
+        "one name an object"
+    );
     let of_classes = classes.map(|_| LABEL_NAME);
-    let columns = of_classes.into_iter().chain(numbers.iter().map(|(name, _)| *name));
+    let columns = of_classes
+        .into_iter()
+        .chain(numbers.iter().map(|(name, _)| *name));
     out.write_all(&label_heading(delimiter, columns))?;
     let numbers: Vec<&[f64]> = numbers.iter().map(|(_, values)| *values).collect();
     let name = |object: usize, lines: &mut TextLines| match object_names {
         Some(names) => lines.text(&names[object]),
         None => lines.integer(object),
     };
-    LabelLines { delimiter, labels, classes, numbers: &numbers, name: &name }.write(out)
+    LabelLines {
+        delimiter,
+        labels,
+        classes,
+        numbers: &numbers,
+        name: &name,
+    }
+    .write(out)
 }
 
 /// The line above labels, with the names of the columns beside them.
-pub(super) fn label_heading<'a>(delimiter: u8, columns: impl IntoIterator<Item = &'a str>) -> Vec<u8> {
+pub(super) fn label_heading<'a>(
+    delimiter: u8,
+    columns: impl IntoIterator<Item = &'a str>,
+) -> Vec<u8> {
     let mut heading = TextLines::new(delimiter);
-    ["object", "label"].into_iter().chain(columns).for_each(|column| heading.text(column));
+    ["object", "label"]
+        .into_iter()
+        .chain(columns)
+        .for_each(|column| heading.text(column));
     heading.end();
     heading.into_bytes()
 }
@@ -122,8 +153,14 @@ impl LabelLines<'_> {
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         const LINES: usize = 1 << 14;
         let n = self.labels.len();
-        assert!(self.classes.is_none_or(|classes| classes.len() == n), "one class an object");
-        assert!(self.numbers.iter().all(|values| values.len() == n), "one of all numbers an object");
+        assert!(
+            self.classes.is_none_or(|classes| classes.len() == n),
+            "one class an object"
+        );
+        assert!(
+            self.numbers.iter().all(|values| values.len() == n),
+            "one of all numbers an object"
+        );
         let blocks: Vec<usize> = (0..n).step_by(LINES).collect();
         for some in blocks.chunks(4 * rayon::current_num_threads()) {
             let text = |&first: &usize| self.text(first..n.min(first + LINES));
@@ -141,7 +178,9 @@ impl LabelLines<'_> {
             if let Some(classes) = self.classes {
                 lines.text(classes[object]);
             }
-            self.numbers.iter().for_each(|values| lines.number(values[object]));
+            self.numbers
+                .iter()
+                .for_each(|values| lines.number(values[object]));
             lines.end();
         }
         lines.into_bytes()
@@ -150,7 +189,10 @@ impl LabelLines<'_> {
 
 /// What to call an object in a file.
 pub(crate) fn namer(names: Option<&[String]>, objects: usize) -> impl Fn(usize) -> String + '_ {
-    assert!(names.is_none_or(|names| names.len() == objects), "one name an object");
+    assert!(
+        names.is_none_or(|names| names.len() == objects),
+        "one name an object"
+    );
     move |object| names.map_or_else(|| object.to_string(), |names| names[object].clone())
 }
 
@@ -173,13 +215,30 @@ mod tests {
             let (_folder, path) = file(name, "");
             let partition = Partition::new(vec![2, 0, 1], 3).unwrap();
             let names = ["a", "b,\"c\"\n", "d"].map(String::from);
-            write_labels(&path, Some(&names), &partition, &[("certainty", &[0.1 + 0.2, 1.0, 1.0 / 3.0])]).unwrap();
+            write_labels(
+                &path,
+                Some(&names),
+                &partition,
+                &[("certainty", &[0.1 + 0.2, 1.0, 1.0 / 3.0])],
+            )
+            .unwrap();
             let labels = read_labels(&path, &ReadOptions::default()).unwrap();
             assert_eq!(labels.object_names.unwrap()[1], names[1].trim());
             let values: Vec<_> = labels.column.values.into_iter().flatten().collect();
             assert_eq!(values, ["2", "0", "1"]);
-            let certainty = read_labels(&path, &ReadOptions::of_column("certainty")).unwrap().column.values;
-            assert_eq!(certainty[0].as_ref().unwrap().parse::<f64>().unwrap().to_bits(), (0.1f64 + 0.2).to_bits());
+            let certainty = read_labels(&path, &ReadOptions::of_column("certainty"))
+                .unwrap()
+                .column
+                .values;
+            assert_eq!(
+                certainty[0]
+                    .as_ref()
+                    .unwrap()
+                    .parse::<f64>()
+                    .unwrap()
+                    .to_bits(),
+                (0.1f64 + 0.2).to_bits()
+            );
         }
     }
 }

@@ -97,7 +97,9 @@ impl Manifest {
             all.extend(input_parts(path)?);
         }
         named_once(&all)?;
-        let Some(last) = all.last() else { return Err(FileError::NoRows(folder.into())) };
+        let Some(last) = all.last() else {
+            return Err(FileError::NoRows(folder.into()));
+        };
         let options = &these_alone(last, options)?;
         let (mut bases, mut notes): (Vec<ManifestBase>, Vec<String>) = (Vec::new(), Vec::new());
         let mut files = Vec::with_capacity(all.len());
@@ -112,32 +114,57 @@ impl Manifest {
             unite(&mut bases, &columns, columns.distinct()?);
             files.push(ManifestFile::of(path, &columns)?);
         }
-        bases.iter().try_for_each(|base| label_rows::check_labels(last, &base.name, base.labels.len()))?;
+        bases
+            .iter()
+            .try_for_each(|base| label_rows::check_labels(last, &base.name, base.labels.len()))?;
         let hashes: Vec<_> = all.par_iter().map(|path| sha256(path)).collect();
         for ((file, hash), path) in files.iter_mut().zip(hashes).zip(&all) {
             (file.sha256, file.path) = (hash?, seen_from(folder, path));
         }
         let (parts, rows) = parts(&files, rows_a_part.max(1));
-        let manifest = Self { manifest_version: MANIFEST_VERSION, rows, bases, read: options.clone(), files, parts };
+        let manifest = Self {
+            manifest_version: MANIFEST_VERSION,
+            rows,
+            bases,
+            read: options.clone(),
+            files,
+            parts,
+        };
         Ok((manifest, notes))
     }
 
     /// What is wrong with a manifest that somebody else wrote or changed.
     pub(super) fn flaw(&self) -> Option<String> {
-        let groups: Vec<u64> = self.files.iter().flat_map(|file| file.groups.iter().copied()).collect();
+        let groups: Vec<u64> = self
+            .files
+            .iter()
+            .flat_map(|file| file.groups.iter().copied())
+            .collect();
         let (mut row, mut group) = (0u64, 0);
         for (at, part) in self.parts.iter().enumerate() {
             let own = groups.get(part.groups.clone()).unwrap_or_default();
-            let rows = own.iter().try_fold(0u64, |sum, rows| sum.checked_add(*rows));
-            if part.first != row || part.groups.start != group || own.is_empty() || rows != Some(part.rows) {
-                return Some(format!("part {at} is not the groups that follow part {}", at.saturating_sub(1)));
+            let rows = own
+                .iter()
+                .try_fold(0u64, |sum, rows| sum.checked_add(*rows));
+            if part.first != row
+                || part.groups.start != group
+                || own.is_empty()
+                || rows != Some(part.rows)
+            {
+                return Some(format!(
+                    "part {at} is not the groups that follow part {}",
+                    at.saturating_sub(1)
+                ));
             }
             (row, group) = (row.saturating_add(part.rows), part.groups.end);
         }
-        let ordered = |base: &ManifestBase| !base.labels.is_empty() && base.labels.is_sorted_by(|a, b| a < b);
+        let ordered =
+            |base: &ManifestBase| !base.labels.is_empty() && base.labels.is_sorted_by(|a, b| a < b);
         match self.bases.iter().find(|base| !ordered(base)) {
             Some(base) => Some(format!("the labels of '{}' are not in order", base.name)),
-            None if group != groups.len() || row != self.rows => Some("its parts are not all of its rows".into()),
+            None if group != groups.len() || row != self.rows => {
+                Some("its parts are not all of its rows".into())
+            }
             None if self.bases.is_empty() || self.rows == 0 => Some("it has no labels".into()),
             None => None,
         }
@@ -149,11 +176,26 @@ fn these_alone(path: &Path, options: &ReadOptions) -> Result<ReadOptions, FileEr
     if options.data.is_empty() {
         return Ok(options.clone());
     }
-    let mut alone = ReadOptions { data: Vec::new(), truth: Truth::None, ..options.clone() };
+    let mut alone = ReadOptions {
+        data: Vec::new(),
+        truth: Truth::None,
+        ..options.clone()
+    };
     let columns = open_columns(path, &alone)?;
-    let names: Vec<String> = columns.roles().columns.iter().map(|column| column.name.clone()).collect();
-    let wanted: Vec<usize> = options.data.iter().map(|name| find(path, &names, name)).collect::<Result<_, _>>()?;
-    let others = (0..names.len()).filter(|column| !wanted.contains(column)).map(|column| names[column].clone());
+    let names: Vec<String> = columns
+        .roles()
+        .columns
+        .iter()
+        .map(|column| column.name.clone())
+        .collect();
+    let wanted: Vec<usize> = options
+        .data
+        .iter()
+        .map(|name| find(path, &names, name))
+        .collect::<Result<_, _>>()?;
+    let others = (0..names.len())
+        .filter(|column| !wanted.contains(column))
+        .map(|column| names[column].clone());
     alone.skip = others.collect();
     Ok(alone)
 }
@@ -161,8 +203,14 @@ fn these_alone(path: &Path, options: &ReadOptions) -> Result<ReadOptions, FileEr
 /// Refuses a file that is there twice: its rows would count double.
 fn named_once(paths: &[PathBuf]) -> Result<(), FileError> {
     let mut seen = HashSet::new();
-    match paths.iter().find(|path| !seen.insert(path.canonicalize().unwrap_or_else(|_| (*path).clone()))) {
-        Some(path) => Err(FileError::damaged(path, "it is named twice; name each file once")),
+    match paths
+        .iter()
+        .find(|path| !seen.insert(path.canonicalize().unwrap_or_else(|_| (*path).clone())))
+    {
+        Some(path) => Err(FileError::damaged(
+            path,
+            "it is named twice; name each file once",
+        )),
         None => Ok(()),
     }
 }
@@ -173,7 +221,12 @@ fn open_columns(path: &Path, options: &ReadOptions) -> Result<GroupedColumns, Fi
     size_and_time(path)?;
     GroupedColumns::open(path, options)?.ok_or_else(|| {
         let expected = "Parquet, Arrow or NPY with hard labels (write it again as one of these)";
-        FileError::kind(path, "the file", "not one whose label rows are read in groups", expected)
+        FileError::kind(
+            path,
+            "the file",
+            "not one whose label rows are read in groups",
+            expected,
+        )
     })
 }
 
@@ -183,7 +236,12 @@ pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<GroupedColumns,
     match columns.words() {
         Some(name) => {
             let expected = "whole numbers (leave it out with --skip, or number the labels)";
-            Err(FileError::kind(path, format!("column '{name}'"), "of words", expected))
+            Err(FileError::kind(
+                path,
+                format!("column '{name}'"),
+                "of words",
+                expected,
+            ))
         }
         None => Ok(columns),
     }
@@ -197,11 +255,15 @@ pub(super) fn same_columns(
     first: &Path,
 ) -> Result<(), FileError> {
     let names: Vec<&String> = found.names().collect();
-    let differs =
-        (0..names.len().max(bases.len())).find(|&at| names.get(at).copied() != bases.get(at).map(|base| &base.name));
+    let differs = (0..names.len().max(bases.len()))
+        .find(|&at| names.get(at).copied() != bases.get(at).map(|base| &base.name));
     let Some(at) = differs else { return Ok(()) };
-    let shown = |name: Option<&String>| name.map_or_else(|| "not there".into(), |name| format!("'{name}'"));
-    let (own, wanted) = (shown(names.get(at).copied()), shown(bases.get(at).map(|base| &base.name)));
+    let shown =
+        |name: Option<&String>| name.map_or_else(|| "not there".into(), |name| format!("'{name}'"));
+    let (own, wanted) = (
+        shown(names.get(at).copied()),
+        shown(bases.get(at).map(|base| &base.name)),
+    );
     let reason = format!(
         "base clustering {} is {own}, but {wanted} in {}; all files of a manifest have the same columns",
         at + 1,
@@ -213,7 +275,10 @@ pub(super) fn same_columns(
 /// What is said of columns that are no base clusterings.
 fn left_out(path: &Path, columns: &GroupedColumns) -> Vec<String> {
     let roles = columns.roles();
-    let others = roles.columns.iter().filter(|column| !matches!(column.role, Role::Data | Role::Skipped));
+    let others = roles
+        .columns
+        .iter()
+        .filter(|column| !matches!(column.role, Role::Data | Role::Skipped));
     let note = |column: &ColumnRole| {
         format!(
             "{}: column '{}' is left out; labels are numbered in the order of the rows",
@@ -226,7 +291,10 @@ fn left_out(path: &Path, columns: &GroupedColumns) -> Vec<String> {
 
 fn unite(bases: &mut Vec<ManifestBase>, columns: &GroupedColumns, labels: Vec<Vec<u64>>) {
     if bases.is_empty() {
-        bases.extend(columns.names().map(|name| ManifestBase { name: name.clone(), labels: Vec::new() }));
+        bases.extend(columns.names().map(|name| ManifestBase {
+            name: name.clone(),
+            labels: Vec::new(),
+        }));
     }
     for (base, more) in bases.iter_mut().zip(labels) {
         base.labels = label_rows::sorted(base.labels.drain(..).chain(more));
@@ -243,7 +311,11 @@ fn parts(files: &[ManifestFile], rows_a_part: u64) -> (Vec<ManifestPart>, u64) {
                 part.rows += rows;
                 part.groups.end = group + 1;
             }
-            _ => parts.push(ManifestPart { first: all, rows, groups: group..group + 1 }),
+            _ => parts.push(ManifestPart {
+                first: all,
+                rows,
+                groups: group..group + 1,
+            }),
         }
         all += rows;
     }
@@ -254,7 +326,13 @@ impl ManifestFile {
     fn of(path: &Path, columns: &GroupedColumns) -> Result<Self, FileError> {
         let (bytes, modified) = size_and_time(path)?;
         let groups = columns.rows().into_iter().map(|rows| rows as u64).collect();
-        Ok(Self { path: path.into(), bytes, modified, sha256: String::new(), groups })
+        Ok(Self {
+            path: path.into(),
+            bytes,
+            modified,
+            sha256: String::new(),
+            groups,
+        })
     }
 
     /// Refuses a file that is not the one of the manifest. Its bytes are looked at only if size or time say that they may differ.
@@ -263,19 +341,32 @@ impl ManifestFile {
         if bytes == self.bytes && (modified == self.modified || sha256(path)? == self.sha256) {
             return Ok(());
         }
-        Err(FileError::damaged(path, "it was changed since the manifest was made; make the manifest again"))
+        Err(FileError::damaged(
+            path,
+            "it was changed since the manifest was made; make the manifest again",
+        ))
     }
 }
 
 fn size_and_time(path: &Path) -> Result<(u64, u64), FileError> {
     let found = std::fs::metadata(path).map_err(|source| FileError::io(path, READ, source))?;
-    let since = found.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    Ok((found.len(), since.map_or(0, |since| since.as_nanos() as u64)))
+    let since = found
+        .modified()
+        .ok()
+        .and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    Ok((
+        found.len(),
+        since.map_or(0, |since| since.as_nanos() as u64),
+    ))
 }
 
 fn sha256(path: &Path) -> Result<String, FileError> {
     let failed = |source| FileError::io(path, READ, source);
-    let (mut file, mut hash, mut buffer) = (File::open(path).map_err(failed)?, Sha256::new(), vec![0; 1 << 18]);
+    let (mut file, mut hash, mut buffer) = (
+        File::open(path).map_err(failed)?,
+        Sha256::new(),
+        vec![0; 1 << 18],
+    );
     loop {
         match file.read(&mut buffer).map_err(failed)? {
             0 => return Ok(hex(&hash.finalize())),
@@ -290,8 +381,14 @@ pub(super) fn hex(bytes: &[u8]) -> String {
 
 /// A path as seen from a folder: relative where both can be found.
 fn seen_from(folder: &Path, path: &Path) -> PathBuf {
-    let here = if folder == Path::new("") { Path::new(".") } else { folder };
-    let (Ok(folder), Ok(file)) = (here.canonicalize(), path.canonicalize()) else { return path.into() };
+    let here = if folder == Path::new("") {
+        Path::new(".")
+    } else {
+        folder
+    };
+    let (Ok(folder), Ok(file)) = (here.canonicalize(), path.canonicalize()) else {
+        return path.into();
+    };
     let (from, to): (Vec<Component<'_>>, Vec<Component<'_>>) =
         (folder.components().collect(), file.components().collect());
     let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();

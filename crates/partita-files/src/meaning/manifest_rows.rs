@@ -50,9 +50,14 @@ impl Manifest {
 impl ManifestRows {
     /// Whether a file is a manifest, by its name and its first bytes.
     pub fn is_manifest(path: &Path) -> bool {
-        let named = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
+        let named = path
+            .extension()
+            .is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
         let mut start = Vec::new();
-        let mut read = || open_file::open(path).is_ok_and(|(file, _)| file.take(200).read_to_end(&mut start).is_ok());
+        let mut read = || {
+            open_file::open(path)
+                .is_ok_and(|(file, _)| file.take(200).read_to_end(&mut start).is_ok())
+        };
         named && read() && String::from_utf8_lossy(&start).contains("\"manifest_version\"")
     }
 
@@ -62,17 +67,30 @@ impl ManifestRows {
     /// [`FileError`] for what is not a manifest of this version.
     pub fn open(path: &Path, budget: MemoryBudget) -> Result<Self, FileError> {
         let text = fs::read(path).map_err(|source| FileError::io(path, READ, source))?;
-        let wrong =
-            |reason: String| FileError::damaged(path, format!("{reason}; make it again with `partita manifest`"));
-        let manifest: Manifest =
-            serde_json::from_slice(&text).map_err(|error| wrong(format!("this is not a manifest ({error})")))?;
+        let wrong = |reason: String| {
+            FileError::damaged(
+                path,
+                format!("{reason}; make it again with `partita manifest`"),
+            )
+        };
+        let manifest: Manifest = serde_json::from_slice(&text)
+            .map_err(|error| wrong(format!("this is not a manifest ({error})")))?;
         if manifest.manifest_version != MANIFEST_VERSION {
             let found = manifest.manifest_version;
-            return Err(wrong(format!("this manifest is of version {found}, this program reads {MANIFEST_VERSION}")));
+            return Err(wrong(format!(
+                "this manifest is of version {found}, this program reads {MANIFEST_VERSION}"
+            )));
         }
-        manifest.flaw().map_or(Ok(()), |flaw| Err(wrong(format!("this manifest is damaged: {flaw}"))))?;
+        manifest.flaw().map_or(Ok(()), |flaw| {
+            Err(wrong(format!("this manifest is damaged: {flaw}")))
+        })?;
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
-        Ok(Self::of(manifest, Sha256::digest(&text).into(), folder, budget))
+        Ok(Self::of(
+            manifest,
+            Sha256::digest(&text).into(),
+            folder,
+            budget,
+        ))
     }
 
     fn of(manifest: Manifest, hash: [u8; 32], folder: PathBuf, budget: MemoryBudget) -> Self {
@@ -84,9 +102,23 @@ impl ManifestRows {
             }
         }
         let values = |labels: &[u64]| labels.iter().map(ToString::to_string).collect();
-        let bases = manifest.bases.iter().map(|base| BaseClustering::new(&base.name, values(&base.labels))).collect();
+        let bases = manifest
+            .bases
+            .iter()
+            .map(|base| BaseClustering::new(&base.name, values(&base.labels)))
+            .collect();
         let files = manifest.files.iter().map(|_| OnceLock::new()).collect();
-        Self { manifest, hash, folder, bases, groups, files, budget, holding: Arc::default(), cache: None }
+        Self {
+            manifest,
+            hash,
+            folder,
+            bases,
+            groups,
+            files,
+            budget,
+            holding: Arc::default(),
+            cache: None,
+        }
     }
 
     /// What the manifest says.
@@ -115,12 +147,21 @@ impl ManifestRows {
     /// What there is to say of the folder of [`keep_in`](Self::keep_in) since this was asked before: files in it that were not believed, and
     /// why nothing is written to it.
     pub fn cache_warnings(&self) -> Vec<String> {
-        self.cache.as_ref().map_or(Vec::new(), RowCache::take_warnings)
+        self.cache
+            .as_ref()
+            .map_or(Vec::new(), RowCache::take_warnings)
     }
 
     /// Bytes that readers hold at once for what they are decoding, about.
     pub fn transient(&self) -> u64 {
-        let largest = self.manifest.files.iter().flat_map(|file| &file.groups).max().copied().unwrap_or(0);
+        let largest = self
+            .manifest
+            .files
+            .iter()
+            .flat_map(|file| &file.groups)
+            .max()
+            .copied()
+            .unwrap_or(0);
         largest.saturating_mul(8 * self.bases.len() as u64)
     }
 
@@ -148,7 +189,9 @@ impl ManifestRows {
     /// # Errors
     /// [`FileError`] for a file that is not as the manifest says.
     pub fn open_files(&self) -> Result<(), FileError> {
-        (0..self.files.len()).into_par_iter().try_for_each(|at| self.file(at).map(|_| ()))
+        (0..self.files.len())
+            .into_par_iter()
+            .try_for_each(|at| self.file(at).map(|_| ()))
     }
 
     /// The rows of a file, which is opened and checked once.
@@ -165,15 +208,34 @@ impl ManifestRows {
         file.check(&path)?;
         let options = self.manifest.read.clone().within(self.budget);
         let columns = open(&path, &options)?;
-        same_columns(&path, &columns, &self.manifest.bases, Path::new("the manifest"))?;
-        if !columns.rows().iter().map(|&rows| rows as u64).eq(file.groups.iter().copied()) {
+        same_columns(
+            &path,
+            &columns,
+            &self.manifest.bases,
+            Path::new("the manifest"),
+        )?;
+        if !columns
+            .rows()
+            .iter()
+            .map(|&rows| rows as u64)
+            .eq(file.groups.iter().copied())
+        {
             return Err(FileError::damaged(
                 &path,
                 "its groups of rows are not those of the manifest; make the manifest again",
             ));
         }
-        let labels = self.manifest.bases.iter().map(|base| base.labels.clone()).collect();
-        Ok(LabelGroups::of_labels(columns, labels, Arc::clone(&self.holding)))
+        let labels = self
+            .manifest
+            .bases
+            .iter()
+            .map(|base| base.labels.clone())
+            .collect();
+        Ok(LabelGroups::of_labels(
+            columns,
+            labels,
+            Arc::clone(&self.holding),
+        ))
     }
 }
 
@@ -193,12 +255,21 @@ impl RowBlocks for ManifestRows {
 
     fn read(&self, group: usize, take: &mut dyn FnMut(GroupRows<'_>)) -> Result<(), SourceError> {
         let (file, inside, first) = self.groups[group];
-        let failed = |error: FileError| SourceError { first, reason: error.to_string() };
+        let failed = |error: FileError| SourceError {
+            first,
+            reason: error.to_string(),
+        };
         let file = self.file(file).map_err(failed)?;
         let Some(cache) = &self.cache else {
-            return file.read(inside, take).map_err(|error| SourceError { first, ..error });
+            return file
+                .read(inside, take)
+                .map_err(|error| SourceError { first, ..error });
         };
-        cache.read(group, &self.rows_of(group), &self.holding, take, || file.block(inside)).map_err(failed)
+        cache
+            .read(group, &self.rows_of(group), &self.holding, take, || {
+                file.block(inside)
+            })
+            .map_err(failed)
     }
 }
 

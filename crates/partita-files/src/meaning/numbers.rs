@@ -10,14 +10,28 @@ use crate::number::Short;
 use crate::typed_array::{Number, Scalar, TypedArray, each_number};
 
 /// The features of a file that knows its rows; NaN for gaps, where there may be some.
-pub(crate) fn numbers(frame: &Frame, features: &[usize], gaps: bool, limit: &Limit) -> Result<Array2<f64>, FileError> {
-    let cells = frame.rows().unwrap_or(0).saturating_mul(features.len() as u64);
-    limit.check(frame.path(), cells.saturating_mul(8).saturating_add(frame.transient()))?;
+pub(crate) fn numbers(
+    frame: &Frame,
+    features: &[usize],
+    gaps: bool,
+    limit: &Limit,
+) -> Result<Array2<f64>, FileError> {
+    let cells = frame
+        .rows()
+        .unwrap_or(0)
+        .saturating_mul(features.len() as u64);
+    limit.check(
+        frame.path(),
+        cells.saturating_mul(8).saturating_add(frame.transient()),
+    )?;
     let groups: Vec<usize> = (0..frame.extent.count()).collect();
     let mut values: Vec<f64> = Vec::new();
     // A few groups at a time: what is read is then a fact instead of a claim before memory is taken for the next.
     for some in groups.chunks(2 * rayon::current_num_threads()) {
-        let read: Vec<_> = some.par_iter().map(|&group| group_numbers(frame, group, features, gaps, limit)).collect();
+        let read: Vec<_> = some
+            .par_iter()
+            .map(|&group| group_numbers(frame, group, features, gaps, limit))
+            .collect();
         for block in read {
             let block = block?;
             if values.is_empty() && groups.len() == some.len() && some.len() == 1 {
@@ -26,7 +40,10 @@ pub(crate) fn numbers(frame: &Frame, features: &[usize], gaps: bool, limit: &Lim
             }
             let left = (cells as usize).saturating_sub(values.len());
             if left > values.capacity() - values.len() && values.try_reserve_exact(left).is_err() {
-                return Err(FileError::damaged(frame.path(), "it claims more values than memory can hold"));
+                return Err(FileError::damaged(
+                    frame.path(),
+                    "it claims more values than memory can hold",
+                ));
             }
             values.extend(block);
         }
@@ -43,8 +60,18 @@ pub(crate) fn group_numbers(
     gaps: bool,
     limit: &Limit,
 ) -> Result<Vec<f64>, FileError> {
-    let before = frame.extent.groups.iter().flatten().take(group).map(|&rows| rows as u64).sum();
-    let form = Form::Numbers { gaps: false, words: false };
+    let before = frame
+        .extent
+        .groups
+        .iter()
+        .flatten()
+        .take(group)
+        .map(|&rows| rows as u64)
+        .sum();
+    let form = Form::Numbers {
+        gaps: false,
+        words: false,
+    };
     let mut values: Vec<f64> = Vec::new();
     let mut held: Option<(usize, Column)> = None;
     let mut first_bad: Option<(usize, usize)> = None;
@@ -59,9 +86,15 @@ pub(crate) fn group_numbers(
         let bad = match column {
             Column::Array(array) if !array.is_text() => {
                 let first = put(array, inside, &mut values, features.len(), place);
-                let wrong = || (0..array.rows).find(|&row| array.scalar(row, inside).is_some_and(is_infinite));
+                let wrong = || {
+                    (0..array.rows).find(|&row| array.scalar(row, inside).is_some_and(is_infinite))
+                };
                 if gaps && first.is_some() {
-                    let column = values.iter_mut().skip(place).step_by(features.len()).enumerate();
+                    let column = values
+                        .iter_mut()
+                        .skip(place)
+                        .step_by(features.len())
+                        .enumerate();
                     let missing = column.filter(|(row, _)| array.scalar(*row, inside).is_none());
                     missing.for_each(|(_, value)| *value = f64::NAN);
                     wrong()
@@ -71,24 +104,42 @@ pub(crate) fn group_numbers(
             }
             Column::Array(_) => {
                 let found = "an array of texts";
-                return Err(FileError::kind(frame.path(), frame.call(feature), found, "an array of numbers"));
+                return Err(FileError::kind(
+                    frame.path(),
+                    frame.call(feature),
+                    found,
+                    "an array of numbers",
+                ));
             }
             Column::Parsed { values: parsed, .. } => {
-                parsed.iter().enumerate().for_each(|(row, &value)| values[row * features.len() + place] = value);
-                parsed.iter().position(|value| if gaps { value.is_infinite() } else { !value.is_finite() })
+                parsed
+                    .iter()
+                    .enumerate()
+                    .for_each(|(row, &value)| values[row * features.len() + place] = value);
+                parsed.iter().position(|value| {
+                    if gaps {
+                        value.is_infinite()
+                    } else {
+                        !value.is_finite()
+                    }
+                })
             }
             Column::Text(_) | Column::Labels(_) => Some(0),
         };
         if let Some(row) = bad.filter(|&row| first_bad.is_none_or(|(first, _)| row < first)) {
             first_bad = Some((row, place));
             // Columns of their own are told in their order, those of an array in the order of the rows.
-            if rows == 0 || frame.place(features[0]).0 != frame.place(features[features.len() - 1]).0 {
+            if rows == 0
+                || frame.place(features[0]).0 != frame.place(features[features.len() - 1]).0
+            {
                 return Err(not_finite(frame, column, feature, row, before));
             }
         }
     }
     match (first_bad, held) {
-        (Some((row, place)), Some((_, column))) => Err(not_finite(frame, &column, features[place], row, before)),
+        (Some((row, place)), Some((_, column))) => {
+            Err(not_finite(frame, &column, features[place], row, before))
+        }
         _ => Ok(values),
     }
 }
@@ -98,7 +149,13 @@ fn is_infinite(number: Scalar) -> bool {
 }
 
 /// Puts a column of an array into a place of every row; the first row whose value is missing or not finite.
-fn put(array: &TypedArray, column: usize, values: &mut [f64], width: usize, place: usize) -> Option<usize> {
+fn put(
+    array: &TypedArray,
+    column: usize,
+    values: &mut [f64],
+    width: usize,
+    place: usize,
+) -> Option<usize> {
     let (start, step) = array.stride(column);
     let rows = values.chunks_exact_mut(width).map(|row| &mut row[place]);
     let mut finite = true;
@@ -112,12 +169,29 @@ fn put(array: &TypedArray, column: usize, values: &mut [f64], width: usize, plac
     if finite && array.present.is_none() {
         return None;
     }
-    (0..array.rows).find(|&row| array.scalar(row, column).is_none_or(|number| !number.float().is_finite()))
+    (0..array.rows).find(|&row| {
+        array
+            .scalar(row, column)
+            .is_none_or(|number| !number.float().is_finite())
+    })
 }
 
 /// Why a value is not a feature.
-fn not_finite(frame: &Frame, column: &Column, feature: usize, row: usize, before: u64) -> FileError {
-    let cell = |value: String| Cell::new(frame.path(), Row::Row(before + row as u64 + 1), &frame.names[feature], value);
+fn not_finite(
+    frame: &Frame,
+    column: &Column,
+    feature: usize,
+    row: usize,
+    before: u64,
+) -> FileError {
+    let cell = |value: String| {
+        Cell::new(
+            frame.path(),
+            Row::Row(before + row as u64 + 1),
+            &frame.names[feature],
+            value,
+        )
+    };
     match column {
         Column::Array(array) => match array.scalar(row, frame.place(feature).1) {
             Some(number) => FileError::NotFinite(cell(Short(number.float()).to_string())),

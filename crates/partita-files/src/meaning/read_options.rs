@@ -28,7 +28,11 @@ pub enum Truth {
 impl Truth {
     /// The column that was asked for.
     pub fn column(&self) -> Option<&str> {
-        if let Self::Column(column) = self { Some(column) } else { None }
+        if let Self::Column(column) = self {
+            Some(column)
+        } else {
+            None
+        }
     }
 }
 
@@ -60,7 +64,9 @@ impl<'de> Deserialize<'de> for Truth {
             None => Ok(Self::ByName),
             Some(Written::Column(column)) => Ok(Self::Column(column)),
             Some(Written::Whether(false)) => Ok(Self::None),
-            Some(Written::Whether(true)) => Err(de::Error::custom("the truth is null, the name of a column, or false")),
+            Some(Written::Whether(true)) => Err(de::Error::custom(
+                "the truth is null, the name of a column, or false",
+            )),
         }
     }
 }
@@ -161,7 +167,10 @@ fn most_shares() -> usize {
     MOST_SHARES
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands over a reference"
+)]
 fn is_most_shares(shares: &usize) -> bool {
     *shares == MOST_SHARES
 }
@@ -193,7 +202,10 @@ impl Default for ReadOptions {
 impl ReadOptions {
     /// The defaults, with the true classes or the labels in this column, by name or by position from 1.
     pub fn of_column(column: impl Into<String>) -> Self {
-        Self { truth: Truth::Column(column.into()), ..Self::default() }
+        Self {
+            truth: Truth::Column(column.into()),
+            ..Self::default()
+        }
     }
 
     /// The same within this memory.
@@ -226,14 +238,23 @@ mod tests {
     #[test]
     fn options_survive_json_and_old_names_are_read() {
         let mut options = ReadOptions::of_column("kind");
-        (options.missing, options.delimiter, options.max_categories) = (Some(vec!["x".into()]), Some('|'), None);
+        (options.missing, options.delimiter, options.max_categories) =
+            (Some(vec!["x".into()]), Some('|'), None);
         for truth in [Truth::Column("kind".into()), Truth::None, Truth::ByName] {
             options.truth = truth;
             let text = serde_json::to_string(&options).unwrap();
-            assert_eq!(serde_json::from_str::<ReadOptions>(&text).unwrap(), options, "{text}");
+            assert_eq!(
+                serde_json::from_str::<ReadOptions>(&text).unwrap(),
+                options,
+                "{text}"
+            );
         }
-        let old: ReadOptions = serde_json::from_str(r#"{"label": "y", "encode": "one-hot"}"#).unwrap();
-        assert_eq!((old.truth.column(), old.encode, old.max_categories), (Some("y"), Some(Encode::OneHot), None));
+        let old: ReadOptions =
+            serde_json::from_str(r#"{"label": "y", "encode": "one-hot"}"#).unwrap();
+        assert_eq!(
+            (old.truth.column(), old.encode, old.max_categories),
+            (Some("y"), Some(Encode::OneHot), None)
+        );
         assert!(serde_json::from_str::<ReadOptions>(r#"{"truth": true}"#).is_err());
     }
 }

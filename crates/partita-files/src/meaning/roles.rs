@@ -68,7 +68,11 @@ pub struct ColumnRole {
 
 impl ColumnRole {
     pub(crate) fn new(name: impl Into<String>, role: Role, reason: Reason) -> Self {
-        Self { name: name.into(), role, reason }
+        Self {
+            name: name.into(),
+            role,
+            reason,
+        }
     }
 }
 
@@ -95,14 +99,21 @@ pub struct Roles {
     pub warnings: Vec<String>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands over a reference"
+)]
 fn none(number: &u64) -> bool {
     *number == 0
 }
 
 impl Roles {
     fn of(&self, role: Role) -> impl Iterator<Item = usize> + '_ {
-        self.columns.iter().enumerate().filter(move |(_, own)| own.role == role).map(|(at, _)| at)
+        self.columns
+            .iter()
+            .enumerate()
+            .filter(move |(_, own)| own.role == role)
+            .map(|(at, _)| at)
     }
 
     /// Positions of the features or base clusterings, from 0.
@@ -129,7 +140,9 @@ impl Roles {
     #[must_use]
     pub fn brief(&self) -> Self {
         let mut brief = self.clone();
-        brief.columns.retain(|column| !matches!(column.role, Role::Data | Role::Share));
+        brief
+            .columns
+            .retain(|column| !matches!(column.role, Role::Data | Role::Share));
         brief
     }
 
@@ -141,7 +154,8 @@ impl Roles {
             Role::Objects => column.name != "object" || column.reason != Reason::Name,
             Role::Truth | Role::Skipped | Role::Share => true,
         };
-        let by_itself = |column: &ColumnRole| !matches!(column.reason, Reason::Asked | Reason::Rest);
+        let by_itself =
+            |column: &ColumnRole| !matches!(column.reason, Reason::Asked | Reason::Rest);
         let columns = self.columns.iter().chain(&self.arrays);
         let any = columns.filter(said).any(by_itself) || !self.missing.is_empty();
         any.then(|| self.to_string())
@@ -151,13 +165,20 @@ impl Roles {
     /// already. The last column that is left is data whatever it holds.
     pub(crate) fn take_distinct(&mut self, column: usize) {
         if self.of(Role::Data).count() > 1 {
-            let role = if self.has_names() { Role::Skipped } else { Role::Objects };
+            let role = if self.has_names() {
+                Role::Skipped
+            } else {
+                Role::Objects
+            };
             (self.columns[column].role, self.columns[column].reason) = (role, Reason::Distinct);
         }
     }
 
     fn has_names(&self) -> bool {
-        self.columns.iter().chain(&self.arrays).any(|column| column.role == Role::Objects)
+        self.columns
+            .iter()
+            .chain(&self.arrays)
+            .any(|column| column.role == Role::Objects)
     }
 }
 
@@ -165,12 +186,25 @@ impl fmt::Display for Roles {
     /// Such as `names from 'barcode' (all 3,000 values differ); truth 'label' (by its name); 754 missing values (NA)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = Vec::new();
-        for (role, word) in [(Role::Objects, "names from"), (Role::Truth, "truth"), (Role::Skipped, "left out")] {
-            let unread = |column: &ColumnRole| column.role == Role::Skipped && column.reason == Reason::Rest;
-            let named = self.columns.iter().chain(&self.arrays).filter(|column| column.role == role && !unread(column));
+        for (role, word) in [
+            (Role::Objects, "names from"),
+            (Role::Truth, "truth"),
+            (Role::Skipped, "left out"),
+        ] {
+            let unread =
+                |column: &ColumnRole| column.role == Role::Skipped && column.reason == Reason::Rest;
+            let named = self
+                .columns
+                .iter()
+                .chain(&self.arrays)
+                .filter(|column| column.role == role && !unread(column));
             let names: Vec<String> = named.map(|column| self.shown(column)).collect();
             if let Some((first, others)) = names.split_at_checked(MOST_SHOWN) {
-                let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
+                let more = if others.is_empty() {
+                    String::new()
+                } else {
+                    format!(" and {} more", others.len())
+                };
                 parts.push(format!("{word} {}{more}", first.join(", ")));
             } else if !names.is_empty() {
                 parts.push(format!("{word} {}", names.join(", ")));
@@ -183,11 +217,18 @@ impl fmt::Display for Roles {
             let all: u64 = self.missing.values().sum();
             let words: Vec<&str> = self.missing.keys().map(String::as_str).collect();
             let values = if all == 1 { "value" } else { "values" };
-            parts.push(format!("{} missing {values} ({})", grouped(all), words.join(", ")));
+            parts.push(format!(
+                "{} missing {values} ({})",
+                grouped(all),
+                words.join(", ")
+            ));
         }
         if parts.is_empty() {
             let count = self.of(Role::Data).count();
-            parts.push(format!("{count} data column{}", if count == 1 { "" } else { "s" }));
+            parts.push(format!(
+                "{count} data column{}",
+                if count == 1 { "" } else { "s" }
+            ));
         }
         f.write_str(&parts.join("; "))
     }
@@ -196,7 +237,8 @@ impl fmt::Display for Roles {
 /// The base clustering and the cluster that a column of shares is called after: `name.p0`, `name.p1`, …
 pub(crate) fn share_of(column: &str) -> Option<(&str, &str)> {
     let (name, share) = column.rsplit_once(".p")?;
-    (!name.is_empty() && !share.is_empty() && share.bytes().all(|byte| byte.is_ascii_digit())).then_some((name, share))
+    (!name.is_empty() && !share.is_empty() && share.bytes().all(|byte| byte.is_ascii_digit()))
+        .then_some((name, share))
 }
 
 /// The most columns of one kind that a line names.
@@ -206,21 +248,35 @@ impl Roles {
     /// Such as `soft base clusterings 'a' (3 shares), 'b' (4 shares)`.
     fn soft_bases(&self) -> String {
         let mut named: Vec<(&str, usize)> = Vec::new();
-        for column in self.columns.iter().filter(|column| column.role == Role::Share) {
+        for column in self
+            .columns
+            .iter()
+            .filter(|column| column.role == Role::Share)
+        {
             let name = share_of(&column.name).map_or(column.name.as_str(), |(name, _)| name);
             match named.iter_mut().find(|(known, _)| *known == name) {
                 Some((_, shares)) => *shares += 1,
                 None => named.push((name, 1)),
             }
         }
-        let shown: Vec<String> =
-            named.iter().take(MOST_SHOWN).map(|(name, shares)| format!("'{name}' ({shares} shares)")).collect();
+        let shown: Vec<String> = named
+            .iter()
+            .take(MOST_SHOWN)
+            .map(|(name, shares)| format!("'{name}' ({shares} shares)"))
+            .collect();
         let more = named.len().saturating_sub(MOST_SHOWN);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let more = if more > 0 {
+            format!(" and {more} more")
+        } else {
+            String::new()
+        };
         let rescaled = match self.rescaled {
             0 => String::new(),
             rows => {
-                format!("; {} rows of shares that did not quite sum to 1 were divided by their sums", grouped(rows))
+                format!(
+                    "; {} rows of shares that did not quite sum to 1 were divided by their sums",
+                    grouped(rows)
+                )
             }
         };
         format!("soft base clusterings {}{more}{rescaled}", shown.join(", "))
@@ -234,7 +290,9 @@ impl Roles {
             Reason::Name if *role == Role::Truth && self.arrays.contains(column) => {
                 "by its name; --no-truth leaves it out".to_owned()
             }
-            Reason::Name if *role == Role::Truth => "by its name; --no-truth makes it data".to_owned(),
+            Reason::Name if *role == Role::Truth => {
+                "by its name; --no-truth makes it data".to_owned()
+            }
             Reason::Name => "by its name".to_owned(),
             Reason::Distinct if self.objects == 1 => "by its name".to_owned(),
             Reason::Distinct => format!("all {} values differ", grouped(self.objects)),
@@ -274,19 +332,45 @@ pub(crate) struct Rules<'a> {
 
 impl<'a> Rules<'a> {
     pub(crate) fn new(options: &'a ReadOptions, truth_names: &'a [&'a str]) -> Self {
-        let truth_names = if options.truth == Truth::None { &[] } else { truth_names };
-        Self { truth: options.truth.column(), truth_names, id: options.id.as_deref(), skip: &options.skip }
+        let truth_names = if options.truth == Truth::None {
+            &[]
+        } else {
+            truth_names
+        };
+        Self {
+            truth: options.truth.column(),
+            truth_names,
+            id: options.id.as_deref(),
+            skip: &options.skip,
+        }
     }
 }
 
 /// What every column is used for, and why.
-pub(crate) fn assign(path: &Path, names: &[String], rules: &Rules<'_>) -> Result<Vec<ColumnRole>, FileError> {
-    let mut roles: Vec<ColumnRole> = names.iter().map(|name| ColumnRole::new(name, Role::Data, Reason::Rest)).collect();
+pub(crate) fn assign(
+    path: &Path,
+    names: &[String],
+    rules: &Rules<'_>,
+) -> Result<Vec<ColumnRole>, FileError> {
+    let mut roles: Vec<ColumnRole> = names
+        .iter()
+        .map(|name| ColumnRole::new(name, Role::Data, Reason::Rest))
+        .collect();
     let mut put = |at: usize, role, reason| (roles[at].role, roles[at].reason) = (role, reason);
-    (0..names.len()).filter(|&at| names[at] == SPLIT).for_each(|at| put(at, Role::Skipped, Reason::Name));
+    (0..names.len())
+        .filter(|&at| names[at] == SPLIT)
+        .for_each(|at| put(at, Role::Skipped, Reason::Name));
     if names_objects(names) {
         // Where other names are asked for, these are still names.
-        put(0, if rules.id.is_some() { Role::Skipped } else { Role::Objects }, Reason::Name);
+        put(
+            0,
+            if rules.id.is_some() {
+                Role::Skipped
+            } else {
+                Role::Objects
+            },
+            Reason::Name,
+        );
     }
     for skip in rules.skip {
         put(find(path, names, skip)?, Role::Skipped, Reason::Asked);
@@ -296,7 +380,9 @@ pub(crate) fn assign(path: &Path, names: &[String], rules: &Rules<'_>) -> Result
     }
     if let Some(truth) = rules.truth {
         put(find(path, names, truth)?, Role::Truth, Reason::Asked);
-    } else if let Some(at) = names.iter().position(|name| rules.truth_names.contains(&name.as_str()))
+    } else if let Some(at) = names
+        .iter()
+        .position(|name| rules.truth_names.contains(&name.as_str()))
         && roles[at].reason != Reason::Asked
     {
         (roles[at].role, roles[at].reason) = (Role::Truth, Reason::Name);
@@ -316,9 +402,11 @@ pub(crate) fn find(path: &Path, columns: &[String], wanted: &str) -> Result<usiz
     }
     match wanted.parse::<usize>() {
         Ok(position) if (1..=columns.len()).contains(&position) => Ok(position - 1),
-        _ => {
-            Err(FileError::NoColumn { path: path.into(), column: wanted.into(), known: nearest_first(columns, wanted) })
-        }
+        _ => Err(FileError::NoColumn {
+            path: path.into(),
+            column: wanted.into(),
+            known: nearest_first(columns, wanted),
+        }),
     }
 }
 
@@ -334,7 +422,10 @@ fn nearest_first(columns: &[String], wanted: &str) -> Vec<String> {
 pub(crate) fn distinct(path: &Path, columns: &[String]) -> Result<(), FileError> {
     let mut order: Vec<usize> = (0..columns.len()).collect();
     order.sort_by_key(|&at| &columns[at]);
-    match order.windows(2).find(|pair| columns[pair[0]] == columns[pair[1]]) {
+    match order
+        .windows(2)
+        .find(|pair| columns[pair[0]] == columns[pair[1]])
+    {
         None => Ok(()),
         Some(pair) => Err(FileError::TwoColumns {
             path: path.into(),
@@ -353,35 +444,78 @@ mod tests {
     fn a_name_goes_before_a_position() {
         let columns = ["2".to_owned(), "x".into(), "lable".into()];
         let at = |wanted| find(Path::new("a.csv"), &columns, wanted);
-        assert_eq!((at("2").unwrap(), at("3").unwrap(), at("x").unwrap()), (0, 2, 1));
+        assert_eq!(
+            (at("2").unwrap(), at("3").unwrap(), at("x").unwrap()),
+            (0, 2, 1)
+        );
         let message = at("label").unwrap_err().to_string();
-        assert_eq!(message, "a.csv has no column 'label'; it has 'lable', '2', 'x'");
+        assert_eq!(
+            message,
+            "a.csv has no column 'label'; it has 'lable', '2', 'x'"
+        );
         assert!(at("4").is_err() && at("0").is_err());
     }
 
     fn roles(names: &[&str], rules: &Rules<'_>) -> Roles {
         let names: Vec<String> = names.iter().map(ToString::to_string).collect();
-        Roles { columns: assign(Path::new("a.csv"), &names, rules).unwrap(), objects: 1234, ..Roles::default() }
+        Roles {
+            columns: assign(Path::new("a.csv"), &names, rules).unwrap(),
+            objects: 1234,
+            ..Roles::default()
+        }
     }
 
     #[test]
     fn roles_go_by_name_and_by_what_was_asked_for() {
         let names = ["ID", "x", "label", "split", "truth", "y"];
-        let by_name = roles(&names, &Rules { truth_names: &["label", "truth"], ..Rules::default() });
-        assert_eq!((by_name.objects(), by_name.truth(), by_name.data()), (Some(0), Some(2), vec![1, 4, 5]));
+        let by_name = roles(
+            &names,
+            &Rules {
+                truth_names: &["label", "truth"],
+                ..Rules::default()
+            },
+        );
+        assert_eq!(
+            (by_name.objects(), by_name.truth(), by_name.data()),
+            (Some(0), Some(2), vec![1, 4, 5])
+        );
         let line = "names from 'ID' (by its name); truth 'label' (by its name; --no-truth makes it data); left out 'split' \
                     (by its name)";
         assert_eq!(by_name.note().unwrap(), line);
         let skip = ["label".to_owned(), "ID".into()];
-        let rules = Rules { truth: Some("6"), truth_names: &["label"], skip: &skip, id: None };
+        let rules = Rules {
+            truth: Some("6"),
+            truth_names: &["label"],
+            skip: &skip,
+            id: None,
+        };
         let asked = roles(&names, &rules);
-        assert_eq!((asked.objects(), asked.truth(), asked.data()), (None, Some(5), vec![1, 4]));
-        let asked = roles(&names, &Rules { id: Some("y"), truth: Some("x"), ..rules });
-        assert_eq!((asked.objects(), asked.truth(), asked.data()), (Some(5), Some(1), vec![4]));
+        assert_eq!(
+            (asked.objects(), asked.truth(), asked.data()),
+            (None, Some(5), vec![1, 4])
+        );
+        let asked = roles(
+            &names,
+            &Rules {
+                id: Some("y"),
+                truth: Some("x"),
+                ..rules
+            },
+        );
+        assert_eq!(
+            (asked.objects(), asked.truth(), asked.data()),
+            (Some(5), Some(1), vec![4])
+        );
         let no_truth = roles(&names, &Rules::default());
-        assert_eq!((no_truth.truth(), no_truth.data()), (None, vec![1, 2, 4, 5]));
+        assert_eq!(
+            (no_truth.truth(), no_truth.data()),
+            (None, vec![1, 2, 4, 5])
+        );
         let alone = roles(&["label"], &Rules::default());
-        assert_eq!((alone.data(), alone.note(), alone.to_string()), (vec![0], None, "1 data column".into()));
+        assert_eq!(
+            (alone.data(), alone.note(), alone.to_string()),
+            (vec![0], None, "1 data column".into())
+        );
     }
 
     #[test]
@@ -399,7 +533,12 @@ mod tests {
     #[test]
     fn columns_of_one_name_are_refused() {
         let columns = ["x", "y", "x"].map(String::from);
-        let message = distinct(Path::new("a.csv"), &columns).unwrap_err().to_string();
-        assert_eq!(message, "a.csv: columns 1 and 3 are both called 'x'; rename one");
+        let message = distinct(Path::new("a.csv"), &columns)
+            .unwrap_err()
+            .to_string();
+        assert_eq!(
+            message,
+            "a.csv: columns 1 and 3 are both called 'x'; rename one"
+        );
     }
 }

@@ -50,7 +50,14 @@ impl RowCache {
     pub(super) fn new(folder: &Path, manifest: [u8; 32], bases: &[BaseClustering]) -> Self {
         let (folder, packing) = (folder.to_path_buf(), Packing::of(bases));
         let clusters = bases.iter().map(|base| base.clusters() as u16).collect();
-        Self { folder, manifest, packing, clusters, full: AtomicBool::new(false), warnings: Mutex::default() }
+        Self {
+            folder,
+            manifest,
+            packing,
+            clusters,
+            full: AtomicBool::new(false),
+            warnings: Mutex::default(),
+        }
     }
 
     /// Hands out the M labels of each of these rows, a group, from the folder, or from `decode`, after which they are in the folder.
@@ -65,7 +72,9 @@ impl RowCache {
         take: &mut dyn FnMut(GroupRows<'_>),
         decode: impl FnOnce() -> Result<LabelBlock, FileError>,
     ) -> Result<(), FileError> {
-        let path = self.folder.join(format!("{}.{group}.rows", hex(&self.manifest[..8])));
+        let path = self
+            .folder
+            .join(format!("{}.{group}.rows", hex(&self.manifest[..8])));
         let header = self.header(group, rows);
         let mut done = 0;
         match self.load(&path, &header, rows, holding, &mut |rows| {
@@ -74,7 +83,10 @@ impl RowCache {
         }) {
             Ok(true) => return Ok(()),
             Ok(false) => {}
-            Err(error) => self.warn(format!("{}: {error}; these rows are decoded again", path.display())),
+            Err(error) => self.warn(format!(
+                "{}: {error}; these rows are decoded again",
+                path.display()
+            )),
         }
         let block = decode()?;
         let rest = Slice::from(done..);
@@ -82,7 +94,10 @@ impl RowCache {
             LabelRows::Bytes(labels) => LabelRows::Bytes(labels.slice_axis_move(Axis(0), rest)),
             LabelRows::Words(labels) => LabelRows::Words(labels.slice_axis_move(Axis(0), rest)),
         };
-        take(GroupRows { labels, weights: None });
+        take(GroupRows {
+            labels,
+            weights: None,
+        });
         if !self.full.load(Ordering::Relaxed) {
             self.keep(&path, &header, rows, &block);
         }
@@ -93,9 +108,14 @@ impl RowCache {
         let mut header = MAGIC.to_vec();
         header.extend_from_slice(env!("CARGO_PKG_VERSION").as_bytes());
         header.extend_from_slice(&self.manifest);
-        [group as u64, rows.start, rows.end, self.clusters.len() as u64]
-            .iter()
-            .for_each(|number| header.extend(number.to_ne_bytes()));
+        [
+            group as u64,
+            rows.start,
+            rows.end,
+            self.clusters.len() as u64,
+        ]
+        .iter()
+        .for_each(|number| header.extend(number.to_ne_bytes()));
         header
     }
 
@@ -109,15 +129,23 @@ impl RowCache {
         take: &mut dyn FnMut(GroupRows<'_>),
     ) -> io::Result<bool> {
         // What cannot be opened is made again, and writing it says why it cannot be.
-        let Ok(mut file) = File::open(path) else { return Ok(false) };
+        let Ok(mut file) = File::open(path) else {
+            return Ok(false);
+        };
         let (bases, mut own) = (self.clusters.len(), vec![0; header.len()]);
-        let length: usize = pieces(rows).map(|rows| self.packing.bytes((rows, bases)) + size_of::<u32>()).sum();
+        let length: usize = pieces(rows)
+            .map(|rows| self.packing.bytes((rows, bases)) + size_of::<u32>())
+            .sum();
         if file.metadata()?.len() != (header.len() + length) as u64 {
-            return Err(io::Error::other("it is cut short, or holds other label rows"));
+            return Err(io::Error::other(
+                "it is cut short, or holds other label rows",
+            ));
         }
         file.read_exact(&mut own)?;
         if own != header {
-            return Err(io::Error::other("it holds other label rows, or another version of this program wrote it"));
+            return Err(io::Error::other(
+                "it holds other label rows, or another version of this program wrote it",
+            ));
         }
         let (limits, mut packed) = (self.clusters.repeat(ROWS_COMPARED), Vec::new());
         for (piece, rows) in pieces(rows).enumerate() {
@@ -131,14 +159,18 @@ impl RowCache {
             holding.lend(rows * bases * self.packing.width(), |labels| {
                 self.packing.unpack(packed, labels);
                 let known = match self.packing {
-                    Packing::Words => all_known(&bytemuck::pod_collect_to_vec::<u8, u16>(labels), &limits),
+                    Packing::Words => {
+                        all_known(&bytemuck::pod_collect_to_vec::<u8, u16>(labels), &limits)
+                    }
                     _ => all_known(labels, &limits),
                 };
                 if known {
                     self.packing.hand_out((rows, bases), labels, take);
                     return Ok(());
                 }
-                Err(io::Error::other("it holds labels that no base clustering has"))
+                Err(io::Error::other(
+                    "it holds labels that no base clustering has",
+                ))
             })?;
         }
         Ok(true)
@@ -146,14 +178,18 @@ impl RowCache {
 
     /// Writes a file, whole or not at all.
     fn keep(&self, path: &Path, header: &[u8], rows: &Range<u64>, block: &LabelBlock) {
-        let made = fs::create_dir_all(&self.folder).map_err(|source| FileError::io(&self.folder, WRITE, source));
+        let made = fs::create_dir_all(&self.folder)
+            .map_err(|source| FileError::io(&self.folder, WRITE, source));
         let written = made.and_then(|()| {
             write_unflushed(path, |out| {
                 out.write_all(header)?;
                 let (mut rest, width) = (block.bytes(), self.clusters.len() * self.packing.width());
                 for (piece, rows) in pieces(rows).enumerate() {
-                    let lie_otherwise = || io::Error::other("rows that do not lie one after the other");
-                    let (labels, after) = rest.split_at_checked(rows * width).ok_or_else(lie_otherwise)?;
+                    let lie_otherwise =
+                        || io::Error::other("rows that do not lie one after the other");
+                    let (labels, after) = rest
+                        .split_at_checked(rows * width)
+                        .ok_or_else(lie_otherwise)?;
                     let packed = self.packing.pack(labels);
                     out.write_all(&packed)?;
                     out.write_all(&checksum(piece, &packed))?;
@@ -164,12 +200,17 @@ impl RowCache {
         });
         let Err(error) = written else { return };
         if !self.full.swap(true, Ordering::Relaxed) {
-            self.warn(format!("{error}; label rows that are not there yet are decoded in every pass"));
+            self.warn(format!(
+                "{error}; label rows that are not there yet are decoded in every pass"
+            ));
         }
     }
 
     fn warn(&self, text: String) {
-        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+        self.warnings
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(text);
     }
 
     /// What there is to say since this was asked before.
@@ -180,9 +221,12 @@ impl RowCache {
 
 /// Whether the labels of whole rows are clusters of their base clusterings, or missing. `limits` are numbers of clusters, for some rows.
 fn all_known<L: Label>(labels: &[L], limits: &[u16]) -> bool {
-    let strange =
-        |(label, &limit): (&L, &u16)| u8::from(label.index() >= usize::from(limit)) & u8::from(*label != L::MISSING);
-    labels.chunks(limits.len().max(1)).all(|labels| labels.iter().zip(limits).map(strange).fold(0, |a, b| a | b) == 0)
+    let strange = |(label, &limit): (&L, &u16)| {
+        u8::from(label.index() >= usize::from(limit)) & u8::from(*label != L::MISSING)
+    };
+    labels
+        .chunks(limits.len().max(1))
+        .all(|labels| labels.iter().zip(limits).map(strange).fold(0, |a, b| a | b) == 0)
 }
 
 /// The numbers of rows of the pieces of some rows.
@@ -220,11 +264,17 @@ mod tests {
             place => (place * 7919 % [2, clusters, 1][base]) as u16,
         };
         let words = Array2::from_shape_fn((5, 3), label);
-        if clusters > 255 { LabelBlock::Words(words) } else { LabelBlock::Bytes(words.mapv(|label| label as u8)) }
+        if clusters > 255 {
+            LabelBlock::Words(words)
+        } else {
+            LabelBlock::Bytes(words.mapv(|label| label as u8))
+        }
     }
 
     fn cache(folder: &Path, manifest: u8, clusters: usize) -> RowCache {
-        let base = |most: usize| BaseClustering::new("b", (0..most).map(|label| label.to_string()).collect());
+        let base = |most: usize| {
+            BaseClustering::new("b", (0..most).map(|label| label.to_string()).collect())
+        };
         RowCache::new(folder, [manifest; 32], &[base(2), base(clusters), base(1)])
     }
 
@@ -240,8 +290,14 @@ mod tests {
             decoded = true;
             Ok(block(group, clusters))
         };
-        cache.read(group, &ROWS, &holding, &mut take, decode).unwrap();
-        let found = if words.is_empty() { LabelBlock::Bytes(bytes) } else { LabelBlock::Words(words) };
+        cache
+            .read(group, &ROWS, &holding, &mut take, decode)
+            .unwrap();
+        let found = if words.is_empty() {
+            LabelBlock::Bytes(bytes)
+        } else {
+            LabelBlock::Words(words)
+        };
         (found, decoded)
     }
 
@@ -253,13 +309,20 @@ mod tests {
                 // Another process has another cache.
                 let cache = cache(&folder.path().join("made/here"), 1, clusters);
                 for group in 0..2 {
-                    assert_eq!(read(&cache, group, clusters), (block(group, clusters), decoded), "{clusters}");
+                    assert_eq!(
+                        read(&cache, group, clusters),
+                        (block(group, clusters), decoded),
+                        "{clusters}"
+                    );
                 }
                 assert_eq!(cache.take_warnings(), [""; 0]);
             }
             let file = folder.path().join("made/here/0101010101010101.1.rows");
             let header = cache(folder.path(), 1, clusters).header(1, &ROWS);
-            assert_eq!(fs::metadata(file).unwrap().len() as usize, header.len() + bytes + 8);
+            assert_eq!(
+                fs::metadata(file).unwrap().len() as usize,
+                header.len() + bytes + 8
+            );
         }
     }
 
@@ -267,24 +330,45 @@ mod tests {
     fn files_that_are_not_these_rows_are_made_again() {
         let folder = tempfile::tempdir().unwrap();
         let (own, other) = (cache(folder.path(), 1, 15), cache(folder.path(), 2, 15));
-        let path = |manifest: u8, group: usize| folder.path().join(format!("{}.{group}.rows", hex(&[manifest; 8])));
+        let path = |manifest: u8, group: usize| {
+            folder
+                .path()
+                .join(format!("{}.{group}.rows", hex(&[manifest; 8])))
+        };
         read(&own, 0, 15);
         read(&own, 1, 15);
         read(&other, 0, 15);
-        let [whole, second, foreign] = [path(1, 0), path(1, 1), path(2, 0)].map(|path| fs::read(path).unwrap());
+        let [whole, second, foreign] =
+            [path(1, 0), path(1, 1), path(2, 0)].map(|path| fs::read(path).unwrap());
         let flipped = |at: usize| {
             let mut bytes = whole.clone();
             bytes[at] ^= 1;
             bytes
         };
-        let short = [0, 1, 40, whole.len() - 5, whole.len() - 1].map(|length| whole[..length].to_vec());
-        let more = [flipped(0), flipped(10), flipped(whole.len() - 6), flipped(whole.len() - 1)];
-        for bytes in short.into_iter().chain(more).chain([second, foreign, vec![0; whole.len()]]) {
+        let short =
+            [0, 1, 40, whole.len() - 5, whole.len() - 1].map(|length| whole[..length].to_vec());
+        let more = [
+            flipped(0),
+            flipped(10),
+            flipped(whole.len() - 6),
+            flipped(whole.len() - 1),
+        ];
+        for bytes in short
+            .into_iter()
+            .chain(more)
+            .chain([second, foreign, vec![0; whole.len()]])
+        {
             fs::write(path(1, 0), &bytes).unwrap();
             assert_eq!(read(&own, 0, 15), (block(0, 15), true));
             let warnings = own.take_warnings();
-            assert!(warnings.len() == 1 && warnings[0].contains(".0.rows: it "), "{warnings:?}");
-            assert!(warnings[0].ends_with("; these rows are decoded again"), "{warnings:?}");
+            assert!(
+                warnings.len() == 1 && warnings[0].contains(".0.rows: it "),
+                "{warnings:?}"
+            );
+            assert!(
+                warnings[0].ends_with("; these rows are decoded again"),
+                "{warnings:?}"
+            );
             assert!(fs::read(path(1, 0)).unwrap() == whole);
             assert_eq!(read(&own, 0, 15), (block(0, 15), false));
         }
@@ -307,7 +391,10 @@ mod tests {
             fs::write(&path, &bytes).unwrap();
             assert_eq!(read(&own, 0, clusters), (block(0, clusters), true));
             let warnings = own.take_warnings();
-            assert!(warnings.len() == 1 && warnings[0].contains("no base clustering has"), "{warnings:?}");
+            assert!(
+                warnings.len() == 1 && warnings[0].contains("no base clustering has"),
+                "{warnings:?}"
+            );
         }
     }
 
@@ -321,6 +408,9 @@ mod tests {
             assert_eq!(read(&cache, group, 15), (block(group, 15), true));
         }
         let warnings = cache.take_warnings();
-        assert!(warnings.len() == 1 && warnings[0].contains("cannot write"), "{warnings:?}");
+        assert!(
+            warnings.len() == 1 && warnings[0].contains("cannot write"),
+            "{warnings:?}"
+        );
     }
 }

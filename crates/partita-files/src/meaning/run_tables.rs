@@ -58,15 +58,32 @@ pub fn read_runs(path: &Path, options: &ReadOptions) -> Result<RunTables, FileEr
     if ancestry::fits(path) {
         let name = ancestry::stem(path);
         let (values, populations) = ancestry::read(path, options.budget)?;
-        let runs = vec![RunTable { memberships: RunMemberships::Soft(shares(path, &name, &[], values)?), name }];
-        return Ok(RunTables { runs, object_names: None, populations });
+        let runs = vec![RunTable {
+            memberships: RunMemberships::Soft(shares(path, &name, &[], values)?),
+            name,
+        }];
+        return Ok(RunTables {
+            runs,
+            object_names: None,
+            populations,
+        });
     }
-    let loose = ReadOptions { clusterable: false, ..options.clone() };
+    let loose = ReadOptions {
+        clusterable: false,
+        ..options.clone()
+    };
     if let Ok(table) = read_table(path, &loose) {
-        let shares = table.values.iter().all(|share| (0.0..=1.0 + ROUNDED_SHARES).contains(share));
+        let shares = table
+            .values
+            .iter()
+            .all(|share| (0.0..=1.0 + ROUNDED_SHARES).contains(share));
         if shares && table.values.iter().any(|share| share.fract() != 0.0) {
             let runs = soft_runs(path, &table.columns, &table.values)?;
-            return Ok(RunTables { runs, object_names: table.object_names, populations: None });
+            return Ok(RunTables {
+                runs,
+                object_names: table.object_names,
+                populations: None,
+            });
         }
     }
     let (loaded, _) = load_ensemble(path, options)?;
@@ -74,23 +91,55 @@ pub fn read_runs(path: &Path, options: &ReadOptions) -> Result<RunTables, FileEr
         let clustering = &loaded.ensemble.bases()[base];
         let memberships = match loaded.ensemble.memberships() {
             Some(_) => RunMemberships::Soft(loaded.ensemble.base_shares(base)),
-            None => RunMemberships::Hard(loaded.ensemble.column(base).collect(), clustering.clusters()),
+            None => RunMemberships::Hard(
+                loaded.ensemble.column(base).collect(),
+                clustering.clusters(),
+            ),
         };
-        RunTable { name: clustering.name().to_owned(), memberships }
+        RunTable {
+            name: clustering.name().to_owned(),
+            memberships,
+        }
     };
-    let runs = (0..loaded.ensemble.bases().len()).into_par_iter().map(run).collect();
-    Ok(RunTables { runs, object_names: loaded.ensemble.object_names().map(<[String]>::to_vec), populations: None })
+    let runs = (0..loaded.ensemble.bases().len())
+        .into_par_iter()
+        .map(run)
+        .collect();
+    Ok(RunTables {
+        runs,
+        object_names: loaded.ensemble.object_names().map(<[String]>::to_vec),
+        populations: None,
+    })
 }
 
 /// The runs whose columns are called `name.p0`, `name.p1`, …; the columns of others are one run.
-fn soft_runs(path: &Path, columns: &[String], values: &Array2<f64>) -> Result<Vec<RunTable>, FileError> {
+fn soft_runs(
+    path: &Path,
+    columns: &[String],
+    values: &Array2<f64>,
+) -> Result<Vec<RunTable>, FileError> {
     let all: Vec<usize> = (0..columns.len()).collect();
     let run = |group: SoftGroup| {
-        let names: Vec<&str> = group.columns.iter().map(|&at| columns[at].as_str()).collect();
-        let shares = shares(path, &group.name, &names, values.select(Axis(1), &group.columns))?;
-        Ok(RunTable { name: group.name, memberships: RunMemberships::Soft(shares) })
+        let names: Vec<&str> = group
+            .columns
+            .iter()
+            .map(|&at| columns[at].as_str())
+            .collect();
+        let shares = shares(
+            path,
+            &group.name,
+            &names,
+            values.select(Axis(1), &group.columns),
+        )?;
+        Ok(RunTable {
+            name: group.name,
+            memberships: RunMemberships::Soft(shares),
+        })
     };
-    groups(columns, &all, Some(&ancestry::stem(path))).into_iter().map(run).collect()
+    groups(columns, &all, Some(&ancestry::stem(path)))
+        .into_iter()
+        .map(run)
+        .collect()
 }
 
 #[cfg(test)]
@@ -109,27 +158,62 @@ mod tests {
     fn files_of_ancestry() {
         let found = read("run.3.Q", "0.5 0.25 0.25\n1e-5 0.99999 0\n\n").unwrap();
         assert_eq!(found.runs[0].name, "run.3");
-        let RunMemberships::Soft(shares) = &found.runs[0].memberships else { unreachable!() };
-        assert_eq!(shares.rows(), array![[0.5, 0.25, 0.25], [1e-5, 0.99999, 0.0]]);
+        let RunMemberships::Soft(shares) = &found.runs[0].memberships else {
+            unreachable!()
+        };
+        assert_eq!(
+            shares.rows(),
+            array![[0.5, 0.25, 0.25], [1e-5, 0.99999, 0.0]]
+        );
         let text = "Inferred clusters\nK: 2\n\n  1  NA1  (0)  7 :  0.2 0.8\n  2  NA2  (4)  9 :  0.9 0.1 (0.8,1.0)\n";
         let found = read("out_K2_f", text).unwrap();
         assert_eq!(found.populations.unwrap(), ["7", "9"]);
-        let RunMemberships::Soft(shares) = &found.runs[0].memberships else { unreachable!() };
+        let RunMemberships::Soft(shares) = &found.runs[0].memberships else {
+            unreachable!()
+        };
         assert_eq!(shares.rows(), array![[0.2, 0.8], [0.9, 0.1]]);
-        assert!(read("a.Q", "0.5 0.5\n0.5\n").unwrap_err().contains("line 2: 1 shares where the first line has 2"));
-        assert!(read("a.Q", "0.5 x\n").unwrap_err().contains("'x' is not a number"));
-        assert!(read("a.meanQ", "\n").unwrap_err().contains("no line of shares"));
+        assert!(
+            read("a.Q", "0.5 0.5\n0.5\n")
+                .unwrap_err()
+                .contains("line 2: 1 shares where the first line has 2")
+        );
+        assert!(
+            read("a.Q", "0.5 x\n")
+                .unwrap_err()
+                .contains("'x' is not a number")
+        );
+        assert!(
+            read("a.meanQ", "\n")
+                .unwrap_err()
+                .contains("no line of shares")
+        );
     }
 
     #[test]
     fn tables_of_shares_and_of_labels() {
-        let found = read("t.csv", "object,a.p0,a.p1,b.p0,b.p1,b.p2\nx,0.5,0.5,1,0,0\ny,0.1,0.9,0,0.5,0.5\n").unwrap();
+        let found = read(
+            "t.csv",
+            "object,a.p0,a.p1,b.p0,b.p1,b.p2\nx,0.5,0.5,1,0,0\ny,0.1,0.9,0,0.5,0.5\n",
+        )
+        .unwrap();
         let names: Vec<&str> = found.runs.iter().map(|run| run.name.as_str()).collect();
-        assert_eq!((names, found.object_names.unwrap()), (vec!["a", "b"], vec!["x".to_owned(), "y".to_owned()]));
-        assert_eq!(read("soft.csv", "p0,p1\n0.5,0.5\n0.1,0.9\n").unwrap().runs[0].name, "soft");
+        assert_eq!(
+            (names, found.object_names.unwrap()),
+            (vec!["a", "b"], vec!["x".to_owned(), "y".to_owned()])
+        );
+        assert_eq!(
+            read("soft.csv", "p0,p1\n0.5,0.5\n0.1,0.9\n").unwrap().runs[0].name,
+            "soft"
+        );
         let found = read("l.csv", "a,b\n1,x\n1,y\n2,\n").unwrap();
-        assert_eq!(found.runs[1].memberships, RunMemberships::Hard(vec![Some(0), Some(1), None], 2));
+        assert_eq!(
+            found.runs[1].memberships,
+            RunMemberships::Hard(vec![Some(0), Some(1), None], 2)
+        );
         let message = read("t.csv", "p0,p1\n0.5,0.5\n0.5,0.9\n").unwrap_err();
-        assert!(message.contains("row 2: the shares of 't' sum to 1.4000, not to 1"), "{message}");
+        assert!(
+            message.contains("row 2: the shares of 't' sum to 1.4000, not to 1"),
+            "{message}"
+        );
     }
 }

@@ -19,7 +19,11 @@ use crate::text_lines::TextLines;
 ///
 /// # Panics
 /// If there is not one name an object.
-pub fn write_soft(path: &Path, object_names: Option<&[String]>, soft: &SoftPartition) -> Result<(), FileError> {
+pub fn write_soft(
+    path: &Path,
+    object_names: Option<&[String]>,
+    soft: &SoftPartition,
+) -> Result<(), FileError> {
     let name = namer(object_names, soft.objects());
     write_text(path, |out| {
         let mut lines = TextLines::new(text_delimiter(path));
@@ -42,11 +46,20 @@ pub fn write_soft(path: &Path, object_names: Option<&[String]>, soft: &SoftParti
 /// # Errors
 /// [`FileError`]; [`FileError::Soft`] for the first row that is not on the simplex.
 pub fn read_soft(path: &Path) -> Result<(Option<Vec<String>>, SoftPartition), FileError> {
-    let table = read_table(path, &ReadOptions { clusterable: false, ..ReadOptions::default() })?;
+    let table = read_table(
+        path,
+        &ReadOptions {
+            clusterable: false,
+            ..ReadOptions::default()
+        },
+    )?;
     let soft = SoftPartition::new(table.values).map_err(|error| match error {
-        PartitionError::OffSimplex { row, smallest, sum } => {
-            FileError::Soft { path: path.into(), row: row + 1, sum, smallest }
-        }
+        PartitionError::OffSimplex { row, smallest, sum } => FileError::Soft {
+            path: path.into(),
+            row: row + 1,
+            sum,
+            smallest,
+        },
         other => FileError::damaged(path, other.to_string()),
     })?;
     Ok((table.object_names, soft))
@@ -62,7 +75,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for name in ["a.csv", "a.csv.gz"] {
             let path = folder.path().join(name);
-            let soft = SoftPartition::new(array![[0.25, 0.75], [1.0 / 3.0, 2.0 / 3.0], [0.0, 1.0]]).unwrap();
+            let soft = SoftPartition::new(array![[0.25, 0.75], [1.0 / 3.0, 2.0 / 3.0], [0.0, 1.0]])
+                .unwrap();
             write_soft(&path, None, &soft).unwrap();
             let (names, again) = read_soft(&path).unwrap();
             assert_eq!(again, soft);
@@ -76,6 +90,9 @@ mod tests {
         let path = folder.path().join("a.csv");
         std::fs::write(&path, "object,p0,p1\na,0.5,0.5\nb,0.5,0.6\n").unwrap();
         let message = read_soft(&path).unwrap_err().to_string();
-        assert!(message.contains("a.csv, row 2: ") && message.ends_with("probabilities that sum to 1"), "{message}");
+        assert!(
+            message.contains("a.csv, row 2: ") && message.ends_with("probabilities that sum to 1"),
+            "{message}"
+        );
     }
 }

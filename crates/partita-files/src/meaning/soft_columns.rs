@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use partita_core::ndarray::{Array2, Axis};
-use partita_core::{BaseClustering, Ensemble, EnsembleBuilder, ROUNDED_SHARES, Shares, SharesError};
+use partita_core::{
+    BaseClustering, Ensemble, EnsembleBuilder, ROUNDED_SHARES, Shares, SharesError,
+};
 
 use super::frame::Frame;
 use super::numbers::numbers;
@@ -37,7 +39,11 @@ pub(crate) fn groups(names: &[String], columns: &[usize], rest: Option<&str>) ->
                 group.columns.push(at);
                 group.values.push(value.to_owned());
             }
-            None => groups.push(SoftGroup { name: name.into(), columns: vec![at], values: vec![value.into()] }),
+            None => groups.push(SoftGroup {
+                name: name.into(),
+                columns: vec![at],
+                values: vec![value.into()],
+            }),
         }
     }
     if rest.is_none() {
@@ -48,9 +54,22 @@ pub(crate) fn groups(names: &[String], columns: &[usize], rest: Option<&str>) ->
 
 /// Marks the columns of shares, by their names or because somebody says so.
 pub(crate) fn mark(frame: &mut Frame, options: &ReadOptions) -> Vec<SoftGroup> {
-    let stem = frame.path().file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let found = groups(&frame.names, &frame.roles.data(), options.soft_bases.then_some(&*stem));
-    let reason = if options.soft_bases { Reason::Asked } else { Reason::Name };
+    let stem = frame
+        .path()
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    let found = groups(
+        &frame.names,
+        &frame.roles.data(),
+        options.soft_bases.then_some(&*stem),
+    );
+    let reason = if options.soft_bases {
+        Reason::Asked
+    } else {
+        Reason::Name
+    };
     for &at in found.iter().flat_map(|group| &group.columns) {
         (frame.roles.columns[at].role, frame.roles.columns[at].reason) = (Role::Share, reason);
     }
@@ -77,7 +96,10 @@ pub(crate) fn ensemble(
     let columns = frame.roles.shares();
     let (values, missing) = match values(frame, &columns, limit) {
         Ok(read) => read,
-        Err(error) if options.soft_bases || matches!(error, FileError::Budget { .. } | FileError::Io { .. }) => {
+        Err(error)
+            if options.soft_bases
+                || matches!(error, FileError::Budget { .. } | FileError::Io { .. }) =>
+        {
             return Err(error);
         }
         Err(_) => {
@@ -86,9 +108,16 @@ pub(crate) fn ensemble(
         }
     };
     let place = |group: &SoftGroup| -> Vec<usize> {
-        group.columns.iter().filter_map(|column| columns.binary_search(column).ok()).collect()
+        group
+            .columns
+            .iter()
+            .filter_map(|column| columns.binary_search(column).ok())
+            .collect()
     };
-    let tables: Vec<Array2<f64>> = groups.iter().map(|group| values.select(Axis(1), &place(group))).collect();
+    let tables: Vec<Array2<f64>> = groups
+        .iter()
+        .map(|group| values.select(Axis(1), &place(group)))
+        .collect();
     if !options.soft_bases && !tables.iter().all(are_shares) {
         unmark(frame);
         return Ok(None);
@@ -97,11 +126,25 @@ pub(crate) fn ensemble(
     let mut builder = EnsembleBuilder::new(values.nrows());
     let path = frame.path().to_owned();
     for (group, table) in groups.iter().zip(tables) {
-        let names: Vec<&str> = group.columns.iter().map(|&at| frame.names[at].as_str()).collect();
+        let names: Vec<&str> = group
+            .columns
+            .iter()
+            .map(|&at| frame.names[at].as_str())
+            .collect();
         let shares = shares(&path, &group.name, &names, table)?;
-        push(&mut builder, &path, group, &shares, options, &mut frame.roles)?;
+        push(
+            &mut builder,
+            &path,
+            group,
+            &shares,
+            options,
+            &mut frame.roles,
+        )?;
     }
-    builder.finish().map(Some).map_err(|source| FileError::Ensemble { path, source })
+    builder
+        .finish()
+        .map(Some)
+        .map_err(|source| FileError::Ensemble { path, source })
 }
 
 /// The ensemble of runs that lie in a file each.
@@ -119,16 +162,29 @@ pub(crate) fn of_ancestry(
         let (values, _) = ancestry::read(file, options.budget)?;
         let columns: Vec<String> = (0..values.ncols()).map(|at| at.to_string()).collect();
         let shares = shares(file, &name, &[], values)?;
-        let named = columns.iter().map(|at| ColumnRole::new(format!("{name}.p{at}"), Role::Share, Reason::Name));
+        let named = columns
+            .iter()
+            .map(|at| ColumnRole::new(format!("{name}.p{at}"), Role::Share, Reason::Name));
         roles.columns.extend(named);
         roles.objects = shares.rows().nrows() as u64;
-        let group = SoftGroup { name, columns: Vec::new(), values: columns };
+        let group = SoftGroup {
+            name,
+            columns: Vec::new(),
+            values: columns,
+        };
         let builder = builder.get_or_insert_with(|| EnsembleBuilder::new(shares.rows().nrows()));
         push(builder, file, &group, &shares, options, &mut roles)?;
     }
     let builder = builder.ok_or_else(|| FileError::Directory(path.into()))?;
-    let ensemble = builder.finish().map_err(|source| FileError::Ensemble { path: path.into(), source })?;
-    let names: Vec<String> = ensemble.bases().iter().map(|base| base.name().to_owned()).collect();
+    let ensemble = builder.finish().map_err(|source| FileError::Ensemble {
+        path: path.into(),
+        source,
+    })?;
+    let names: Vec<String> = ensemble
+        .bases()
+        .iter()
+        .map(|base| base.name().to_owned())
+        .collect();
     roles::distinct(path, &names)?;
     Ok((ensemble, roles))
 }
@@ -146,8 +202,13 @@ pub(crate) fn push(
     roles: &mut Roles,
 ) -> Result<(), FileError> {
     let SoftGroup { name, values, .. } = group;
-    let wrong = |source| FileError::Ensemble { path: path.into(), source };
-    let left = builder.push_soft(name, values.clone(), shares, options.most_shares.max(1)).map_err(wrong)?;
+    let wrong = |source| FileError::Ensemble {
+        path: path.into(),
+        source,
+    };
+    let left = builder
+        .push_soft(name, values.clone(), shares, options.most_shares.max(1))
+        .map_err(wrong)?;
     roles.rescaled += shares.rescaled() as u64;
     if left.objects > 0 {
         roles.warnings.push(format!(
@@ -168,7 +229,9 @@ pub(crate) fn named_columns(ensemble: &Ensemble) -> Vec<(Vec<String>, Shares)> {
         return Vec::new();
     }
     let named = |(u, base): (usize, &BaseClustering)| {
-        let names = (0..base.clusters()).map(|j| format!("{}.p{j}", base.name())).collect();
+        let names = (0..base.clusters())
+            .map(|j| format!("{}.p{j}", base.name()))
+            .collect();
         (names, ensemble.base_shares(u))
     };
     ensemble.bases().iter().enumerate().map(named).collect()
@@ -177,9 +240,16 @@ pub(crate) fn named_columns(ensemble: &Ensemble) -> Vec<(Vec<String>, Shares)> {
 /// Whether these numbers are shares: none is outside 0 and 1, and some is between them, or all rows sum to 1.
 fn are_shares(table: &Array2<f64>) -> bool {
     let known = || table.iter().filter(|share| !share.is_nan());
-    let sums = || table.rows().into_iter().filter(|row| row.iter().any(|share| !share.is_nan())).map(sum);
+    let sums = || {
+        table
+            .rows()
+            .into_iter()
+            .filter(|row| row.iter().any(|share| !share.is_nan()))
+            .map(sum)
+    };
     known().all(|share| (0.0..=1.0 + ROUNDED_SHARES).contains(share))
-        && (known().any(|share| share.fract() != 0.0) || sums().all(|sum| (sum - 1.0).abs() <= ROUNDED_SHARES))
+        && (known().any(|share| share.fract() != 0.0)
+            || sums().all(|sum| (sum - 1.0).abs() <= ROUNDED_SHARES))
 }
 
 fn sum(row: partita_core::ndarray::ArrayView1<'_, f64>) -> f64 {
@@ -190,38 +260,72 @@ fn sum(row: partita_core::ndarray::ArrayView1<'_, f64>) -> f64 {
 ///
 /// # Errors
 /// [`FileError::NotAShare`] names the row, the column and the value.
-pub(crate) fn shares(path: &Path, name: &str, columns: &[&str], mut table: Array2<f64>) -> Result<Shares, FileError> {
+pub(crate) fn shares(
+    path: &Path,
+    name: &str,
+    columns: &[&str],
+    mut table: Array2<f64>,
+) -> Result<Shares, FileError> {
     table.mapv_inplace(|share| if share.is_nan() { 0.0 } else { share });
     Shares::new(table).map_err(|source| match source {
         SharesError::Share { row, column, value } => {
-            let column = columns.get(column).map_or_else(|| (column + 1).to_string(), |&column| column.to_owned());
+            let column = columns
+                .get(column)
+                .map_or_else(|| (column + 1).to_string(), |&column| column.to_owned());
             let cell = Cell::new(path, Row::Row(row as u64 + 1), &column, value.to_string());
             FileError::NotAShare(cell)
         }
         SharesError::Sum { row, sum } => {
             let remedy = "divide rows by their sums, or give labels";
-            let reason = format!("row {}: the shares of '{name}' sum to {sum:.4}, not to 1; {remedy}", row + 1);
+            let reason = format!(
+                "row {}: the shares of '{name}' sum to {sum:.4}, not to 1; {remedy}",
+                row + 1
+            );
             FileError::damaged(path, reason)
         }
     })
 }
 
 /// The numbers in these columns, NaN for gaps, and the words that are gaps.
-fn values(frame: &Frame, columns: &[usize], limit: &Limit) -> Result<(Array2<f64>, MissingCounts), FileError> {
+fn values(
+    frame: &Frame,
+    columns: &[usize],
+    limit: &Limit,
+) -> Result<(Array2<f64>, MissingCounts), FileError> {
     let mut words = MissingCounts::new();
     if frame.reader.typed() {
         return Ok((numbers(frame, columns, true, limit)?, words));
     }
-    let wanted: Vec<(usize, Form)> =
-        columns.iter().map(|&at| (at, Form::Numbers { gaps: true, words: false })).collect();
-    let limit = Limit { bytes_per_row: 16 * columns.len() as u64, ..*limit };
+    let wanted: Vec<(usize, Form)> = columns
+        .iter()
+        .map(|&at| {
+            (
+                at,
+                Form::Numbers {
+                    gaps: true,
+                    words: false,
+                },
+            )
+        })
+        .collect();
+    let limit = Limit {
+        bytes_per_row: 16 * columns.len() as u64,
+        ..*limit
+    };
     let read = frame.reader.read(0, &wanted, &limit)?;
     let rows = read.first().map_or(0, Column::rows);
     let mut table = Array2::from_elem((rows, columns.len()), f64::NAN);
     for (at, column) in read.into_iter().enumerate() {
-        if let Column::Parsed { values, missing, .. } = column {
+        if let Column::Parsed {
+            values, missing, ..
+        } = column
+        {
             add_counts(&mut words, &missing);
-            table.column_mut(at).iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
+            table
+                .column_mut(at)
+                .iter_mut()
+                .zip(values)
+                .for_each(|(slot, value)| *slot = value);
         }
     }
     Ok((table, words))

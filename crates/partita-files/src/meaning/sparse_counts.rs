@@ -44,17 +44,30 @@ const OURS: [&str; 5] = [FORMAT, "shape", "indptr", "indices", "data"];
 /// # Cost
 /// O(stored values) time, no memory.
 pub fn write_sparse_npz(path: &Path, matrix: &SparseCounts<'_>) -> Result<(), FileError> {
-    let SparseCounts { shape, starts, columns, values, beside } = matrix;
+    let SparseCounts {
+        shape,
+        starts,
+        columns,
+        values,
+        beside,
+    } = matrix;
     write_whole(path, |out| {
         let mut arrays = place_arrays(*shape, starts, columns.len(), columns.iter().copied());
         arrays.push(("data", counts(values)));
-        arrays.extend(beside.iter().map(|(name, values)| (name.as_str(), counts(values))));
+        arrays.extend(
+            beside
+                .iter()
+                .map(|(name, values)| (name.as_str(), counts(values))),
+        );
         write_arrays(out, arrays)
     })
 }
 
 fn counts(values: &[u16]) -> Array<'_> {
-    Array::new([values.len()], Elements::U16(Box::new(values.iter().copied())))
+    Array::new(
+        [values.len()],
+        Elements::U16(Box::new(values.iter().copied())),
+    )
 }
 
 /// Everything of a matrix in compressed rows but its values.
@@ -68,14 +81,23 @@ pub(crate) fn place_arrays<'a>(
     // SciPy wants both in the same type, and takes the shorter one where it can.
     let (indptr, indices) = if stored.max(shape.0).max(shape.1) > i32::MAX as usize {
         let starts = starts.iter().map(|&start| start as i64);
-        (Elements::I64(Box::new(starts)), Elements::I64(Box::new(columns.map(i64::from))))
+        (
+            Elements::I64(Box::new(starts)),
+            Elements::I64(Box::new(columns.map(i64::from))),
+        )
     } else {
         let starts = starts.iter().map(|&start| start as i32);
-        (Elements::I32(Box::new(starts)), Elements::I32(Box::new(columns.map(|column| column as i32))))
+        (
+            Elements::I32(Box::new(starts)),
+            Elements::I32(Box::new(columns.map(|column| column as i32))),
+        )
     };
     vec![
         (FORMAT_MEMBER, Array::bytes(word("csr"))),
-        ("shape", Array::new([2], Elements::I64(Box::new(sides.into_iter())))),
+        (
+            "shape",
+            Array::new([2], Elements::I64(Box::new(sides.into_iter()))),
+        ),
         ("indptr", Array::new([starts.len()], indptr)),
         ("indices", Array::new([stored], indices)),
     ]
@@ -89,7 +111,10 @@ pub(crate) fn place_arrays<'a>(
 ///
 /// # Cost
 /// O(stored values) time; the file's arrays one after the other, unpacked, and the matrix.
-pub fn read_sparse_npz(path: &Path, budget: MemoryBudget) -> Result<SparseCounts<'static>, FileError> {
+pub fn read_sparse_npz(
+    path: &Path,
+    budget: MemoryBudget,
+) -> Result<SparseCounts<'static>, FileError> {
     let archive = Npz::open(path)?;
     let places = read_places(&archive, budget)?;
     let limit = limit(budget);
@@ -99,12 +124,27 @@ pub fn read_sparse_npz(path: &Path, budget: MemoryBudget) -> Result<SparseCounts
     };
     places.check(path, values.len())?;
     let beside = beside(&archive, &limit)?;
-    let Places { shape, starts, columns } = places;
-    Ok(SparseCounts { shape, starts: starts.into(), columns: columns.into(), values: values.into(), beside })
+    let Places {
+        shape,
+        starts,
+        columns,
+    } = places;
+    Ok(SparseCounts {
+        shape,
+        starts: starts.into(),
+        columns: columns.into(),
+        values: values.into(),
+        beside,
+    })
 }
 
 pub(crate) fn limit(budget: MemoryBudget) -> Limit {
-    Limit { budget, what: "the sparse matrix", remedy: "raise the limit or store fewer values", bytes_per_row: 0 }
+    Limit {
+        budget,
+        what: "the sparse matrix",
+        remedy: "raise the limit or store fewer values",
+        bytes_per_row: 0,
+    }
 }
 
 /// Everything of a matrix in compressed rows but its values.
@@ -119,12 +159,22 @@ pub(crate) fn read_places(archive: &Npz, budget: MemoryBudget) -> Result<Places,
     check_format(archive)?;
     let shape = numbers::<u64>(archive, "shape", &needed(archive, "shape", &limit)?)?;
     let &[rows, columns] = &shape[..] else {
-        return Err(FileError::damaged(path, format!("'shape' has {} numbers; a matrix has two", shape.len())));
+        return Err(FileError::damaged(
+            path,
+            format!("'shape' has {} numbers; a matrix has two", shape.len()),
+        ));
     };
     let starts: Vec<usize> = numbers(archive, "indptr", &needed(archive, "indptr", &limit)?)?;
     let stored = starts.last().copied().unwrap_or(0);
-    limit.check(path, (8 * starts.len() as u64).saturating_add((stored as u64).saturating_mul(14)))?;
-    let mut places = Places { shape: (rows as usize, columns as usize), starts, columns: Vec::new() };
+    limit.check(
+        path,
+        (8 * starts.len() as u64).saturating_add((stored as u64).saturating_mul(14)),
+    )?;
+    let mut places = Places {
+        shape: (rows as usize, columns as usize),
+        starts,
+        columns: Vec::new(),
+    };
     if let Some(indices) = places.array(archive, "indices", &limit)? {
         places.columns = numbers(archive, "indices", &indices)?;
     }
@@ -133,7 +183,12 @@ pub(crate) fn read_places(archive: &Npz, budget: MemoryBudget) -> Result<Places,
 
 impl Places {
     /// An array of one element a stored value; none where nothing is stored, which no other reader of arrays takes.
-    pub(crate) fn array(&self, archive: &Npz, name: &str, limit: &Limit) -> Result<Option<TypedArray>, FileError> {
+    pub(crate) fn array(
+        &self,
+        archive: &Npz,
+        name: &str,
+        limit: &Limit,
+    ) -> Result<Option<TypedArray>, FileError> {
         let found = needed(archive, name, limit);
         if self.starts.last().is_none_or(|&stored| stored == 0)
             && found.is_err()
@@ -146,19 +201,32 @@ impl Places {
 
     /// Refuses arrays that do not fit together.
     pub(crate) fn check(&self, path: &Path, values: usize) -> Result<(), FileError> {
-        let Self { shape, starts, columns } = self;
+        let Self {
+            shape,
+            starts,
+            columns,
+        } = self;
         let stored = starts.last().copied().unwrap_or(0);
-        let starts_fit = starts.len().checked_sub(1) == Some(shape.0) && starts[0] == 0 && starts.is_sorted();
+        let starts_fit =
+            starts.len().checked_sub(1) == Some(shape.0) && starts[0] == 0 && starts.is_sorted();
         if !starts_fit || columns.len() != stored || values != stored {
-            return Err(FileError::damaged(path, "its arrays do not fit together; write it again with save_npz"));
+            return Err(FileError::damaged(
+                path,
+                "its arrays do not fit together; write it again with save_npz",
+            ));
         }
         if u32::try_from(shape.1).is_err() {
-            let message =
-                format!("it claims {} columns, more than are read (2³² − 1); write it again with save_npz", shape.1);
+            let message = format!(
+                "it claims {} columns, more than are read (2³² − 1); write it again with save_npz",
+                shape.1
+            );
             return Err(FileError::damaged(path, message));
         }
         match columns.iter().find(|&&column| column as usize >= shape.1) {
-            Some(column) => Err(FileError::damaged(path, format!("a value stands in column {column} of {}", shape.1))),
+            Some(column) => Err(FileError::damaged(
+                path,
+                format!("a value stands in column {column} of {}", shape.1),
+            )),
             None => Ok(()),
         }
     }
@@ -167,22 +235,37 @@ impl Places {
 /// Refuses what is not in compressed rows.
 fn check_format(archive: &Npz) -> Result<(), FileError> {
     let (path, known) = (archive.path(), archive.names().to_vec());
-    let missing = || FileError::NoArray { path: path.into(), array: FORMAT.into(), known };
+    let missing = || FileError::NoArray {
+        path: path.into(),
+        array: FORMAT.into(),
+        known,
+    };
     let bytes = archive.note(FORMAT_MEMBER)?.ok_or_else(missing)?;
     // One word of bytes or of characters of four bytes, after a header that ends in a line break.
-    let text = bytes.iter().rposition(|&byte| byte == b'\n').map_or(&bytes[..], |end| &bytes[end + 1..]);
+    let text = bytes
+        .iter()
+        .rposition(|&byte| byte == b'\n')
+        .map_or(&bytes[..], |end| &bytes[end + 1..]);
     let format: Vec<u8> = text.iter().copied().filter(|&byte| byte != 0).collect();
     if format == b"csr" {
         return Ok(());
     }
     let found = format!("in the layout '{}'", String::from_utf8_lossy(&format));
-    Err(FileError::kind(path, "the sparse matrix", found, "compressed rows (matrix.tocsr())"))
+    Err(FileError::kind(
+        path,
+        "the sparse matrix",
+        found,
+        "compressed rows (matrix.tocsr())",
+    ))
 }
 
 /// An array that has to be there.
 fn needed(archive: &Npz, name: &str, limit: &Limit) -> Result<TypedArray, FileError> {
-    let missing =
-        || FileError::NoArray { path: archive.path().into(), array: name.into(), known: archive.names().to_vec() };
+    let missing = || FileError::NoArray {
+        path: archive.path().into(),
+        array: name.into(),
+        known: archive.names().to_vec(),
+    };
     let item = first_of(archive, &[name]).ok_or_else(missing)?;
     match archive.read_whole(item, Form::Text, limit)? {
         Column::Array(array) => Ok(array),
@@ -194,7 +277,10 @@ fn needed(archive: &Npz, name: &str, limit: &Limit) -> Result<TypedArray, FileEr
 type Named<'a> = (String, Cow<'a, [u16]>);
 
 fn beside(archive: &Npz, limit: &Limit) -> Result<Vec<Named<'static>>, FileError> {
-    let others = archive.names().iter().filter(|name| !OURS.contains(&name.as_str()));
+    let others = archive
+        .names()
+        .iter()
+        .filter(|name| !OURS.contains(&name.as_str()));
     let read = |name: &String| {
         let values: Vec<u16> = numbers(archive, name, &needed(archive, name, limit)?)?;
         Ok((name.clone(), values.into()))
@@ -203,16 +289,25 @@ fn beside(archive: &Npz, limit: &Limit) -> Result<Vec<Named<'static>>, FileError
 }
 
 /// A column of whole numbers that fit the type.
-fn numbers<T: TryFrom<u64>>(archive: &Npz, name: &str, array: &TypedArray) -> Result<Vec<T>, FileError> {
+fn numbers<T: TryFrom<u64>>(
+    archive: &Npz,
+    name: &str,
+    array: &TypedArray,
+) -> Result<Vec<T>, FileError> {
     // Whole numbers up to 2^53 are exact.
     let number = |row: usize| {
         let value = array.scalar(row, 0).map(Scalar::float);
         let whole = value.filter(|&value| (0.0..9e15).contains(&value) && value.fract() == 0.0);
-        whole.and_then(|value| T::try_from(value as u64).ok()).ok_or_else(|| {
-            let text = array.text(row, 0);
-            let reason = format!("value {} of array '{name}' is {text}; counts are whole numbers to 65535", row + 1);
-            FileError::damaged(archive.path(), reason)
-        })
+        whole
+            .and_then(|value| T::try_from(value as u64).ok())
+            .ok_or_else(|| {
+                let text = array.text(row, 0);
+                let reason = format!(
+                    "value {} of array '{name}' is {text}; counts are whole numbers to 65535",
+                    row + 1
+                );
+                FileError::damaged(archive.path(), reason)
+            })
     };
     (0..array.rows).map(number).collect()
 }
@@ -222,7 +317,9 @@ mod tests {
     use super::*;
 
     fn data(name: &str) -> std::path::PathBuf {
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
+        Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/data")
+            .join(name)
     }
 
     fn small() -> SparseCounts<'static> {
@@ -239,28 +336,63 @@ mod tests {
     fn matrices_read_back_and_repeat_byte_by_byte() {
         let folder = tempfile::tempdir().unwrap();
         let files = ["a.npz", "b.npz"].map(|name| folder.path().join(name));
-        files.iter().for_each(|file| write_sparse_npz(file, &small()).unwrap());
-        assert_eq!(read_sparse_npz(&files[0], MemoryBudget::UNLIMITED).unwrap(), small());
-        assert_eq!(std::fs::read(&files[0]).unwrap(), std::fs::read(&files[1]).unwrap());
+        files
+            .iter()
+            .for_each(|file| write_sparse_npz(file, &small()).unwrap());
+        assert_eq!(
+            read_sparse_npz(&files[0], MemoryBudget::UNLIMITED).unwrap(),
+            small()
+        );
+        assert_eq!(
+            std::fs::read(&files[0]).unwrap(),
+            std::fs::read(&files[1]).unwrap()
+        );
         let starts = vec![0; 4].into();
-        let empty = SparseCounts { starts, columns: Cow::default(), values: Cow::default(), beside: vec![], ..small() };
+        let empty = SparseCounts {
+            starts,
+            columns: Cow::default(),
+            values: Cow::default(),
+            beside: vec![],
+            ..small()
+        };
         write_sparse_npz(&files[0], &empty).unwrap();
-        assert_eq!(read_sparse_npz(&files[0], MemoryBudget::UNLIMITED).unwrap(), empty);
+        assert_eq!(
+            read_sparse_npz(&files[0], MemoryBudget::UNLIMITED).unwrap(),
+            empty
+        );
     }
 
     /// `data/make.py` has the commands.
     #[test]
     fn matrices_of_scipy_are_read() {
         let matrix = read_sparse_npz(&data("sparse.npz"), MemoryBudget::UNLIMITED).unwrap();
-        assert_eq!(matrix, SparseCounts { beside: Vec::new(), ..small() });
-        let refusal = |name: &str| read_sparse_npz(&data(name), MemoryBudget::UNLIMITED).unwrap_err().to_string();
-        assert!(refusal("sparse-columns.npz").contains("'csc'; compressed rows"), "{}", refusal("sparse-columns.npz"));
+        assert_eq!(
+            matrix,
+            SparseCounts {
+                beside: Vec::new(),
+                ..small()
+            }
+        );
+        let refusal = |name: &str| {
+            read_sparse_npz(&data(name), MemoryBudget::UNLIMITED)
+                .unwrap_err()
+                .to_string()
+        };
+        assert!(
+            refusal("sparse-columns.npz").contains("'csc'; compressed rows"),
+            "{}",
+            refusal("sparse-columns.npz")
+        );
         assert!(
             refusal("sparse-halves.npz").contains("value 1 of array 'data' is 0.5"),
             "{}",
             refusal("sparse-halves.npz")
         );
-        assert!(refusal("plain.npz").contains("has no array 'format'"), "{}", refusal("plain.npz"));
+        assert!(
+            refusal("plain.npz").contains("has no array 'format'"),
+            "{}",
+            refusal("plain.npz")
+        );
     }
 
     #[test]
@@ -269,22 +401,51 @@ mod tests {
         let file = folder.path().join("a.npz");
         let refusal = |matrix: SparseCounts<'_>, budget: u64| {
             write_sparse_npz(&file, &matrix).unwrap();
-            read_sparse_npz(&file, MemoryBudget::new(budget)).unwrap_err().to_string()
+            read_sparse_npz(&file, MemoryBudget::new(budget))
+                .unwrap_err()
+                .to_string()
         };
-        let with = |starts: &[usize]| SparseCounts { starts: starts.to_vec().into(), ..small() };
-        for starts in [&[0, 2, 1, 3][..], &[1, 2, 2, 3], &[0, 2, 3], &[0, 2, 2, 4], &[0, 0, 0, 0]] {
-            assert!(refusal(with(starts), u64::MAX).contains("do not fit together"), "{starts:?}");
+        let with = |starts: &[usize]| SparseCounts {
+            starts: starts.to_vec().into(),
+            ..small()
+        };
+        for starts in [
+            &[0, 2, 1, 3][..],
+            &[1, 2, 2, 3],
+            &[0, 2, 3],
+            &[0, 2, 2, 4],
+            &[0, 0, 0, 0],
+        ] {
+            assert!(
+                refusal(with(starts), u64::MAX).contains("do not fit together"),
+                "{starts:?}"
+            );
         }
-        assert!(refusal(SparseCounts { shape: (3, 3), ..small() }, u64::MAX).contains("column 3 of 3"));
+        assert!(
+            refusal(
+                SparseCounts {
+                    shape: (3, 3),
+                    ..small()
+                },
+                u64::MAX
+            )
+            .contains("column 3 of 3")
+        );
         assert!(refusal(small(), 10).contains("memory budget is 10 bytes; raise the limit"));
     }
 
     #[test]
     fn no_bytes_make_the_reader_panic() {
         let folder = tempfile::tempdir().unwrap();
-        let (file, whole) = (folder.path().join("a.npz"), std::fs::read(data("sparse.npz")).unwrap());
+        let (file, whole) = (
+            folder.path().join("a.npz"),
+            std::fs::read(data("sparse.npz")).unwrap(),
+        );
         for at in (0..whole.len()).step_by(5) {
-            for bytes in [whole[..at].to_vec(), [&whole[..at], &[whole[at] ^ 0x41], &whole[at + 1..]].concat()] {
+            for bytes in [
+                whole[..at].to_vec(),
+                [&whole[..at], &[whole[at] ^ 0x41], &whole[at + 1..]].concat(),
+            ] {
                 std::fs::write(&file, bytes).unwrap();
                 if let Err(error) = read_sparse_npz(&file, MemoryBudget::UNLIMITED) {
                     assert!(!error.to_string().contains('\n'), "{error}");

@@ -35,10 +35,20 @@ pub struct SparseTable {
 impl SparseTable {
     /// Which arrays hold the names of the objects and the classes.
     pub fn roles(&self) -> Roles {
-        let truth = self.label.as_ref().map(|label| ColumnRole::new(label.name.as_str(), Role::Truth, Reason::Name));
-        let names = self.object_names.as_ref().map(|_| ColumnRole::new("object", Role::Objects, Reason::Name));
+        let truth = self
+            .label
+            .as_ref()
+            .map(|label| ColumnRole::new(label.name.as_str(), Role::Truth, Reason::Name));
+        let names = self
+            .object_names
+            .as_ref()
+            .map(|_| ColumnRole::new("object", Role::Objects, Reason::Name));
         let arrays = names.into_iter().chain(truth).collect();
-        Roles { arrays, objects: self.values.rows() as u64, ..Roles::default() }
+        Roles {
+            arrays,
+            objects: self.values.rows() as u64,
+            ..Roles::default()
+        }
     }
 }
 
@@ -60,17 +70,35 @@ const NAME_BYTES: u64 = 48;
 /// # Panics
 /// If names, numbers and labels differ in length.
 pub fn write_sparse_table(path: &Path, table: &SparseTable) -> Result<(), FileError> {
-    let SparseTable { columns, values, object_names, label } = table;
+    let SparseTable {
+        columns,
+        values,
+        object_names,
+        label,
+    } = table;
     let (n, d) = values.shape();
     assert_eq!(columns.len(), d, "one name a column");
-    assert!(object_names.as_ref().is_none_or(|names| names.len() == n), "one name an object");
-    assert!(label.as_ref().is_none_or(|label| label.values.len() == n), "one label an object");
+    assert!(
+        object_names.as_ref().is_none_or(|names| names.len() == n),
+        "one name an object"
+    );
+    assert!(
+        label.as_ref().is_none_or(|label| label.values.len() == n),
+        "one label an object"
+    );
     let format = format::of_target(path, |writes| writes == Writes::Arrays)?;
     let starts = values.proper_indptr();
     let places = values.indices().iter().map(|&column| column as u32);
     let mut arrays = place_arrays((n, d), &starts, values.nnz(), places);
-    arrays.push(("data", Array::floats([values.nnz()], values.data().iter().copied())));
-    arrays.extend(name_arrays(columns, object_names.as_deref(), label.as_ref()));
+    arrays.push((
+        "data",
+        Array::floats([values.nnz()], values.data().iter().copied()),
+    ));
+    arrays.extend(name_arrays(
+        columns,
+        object_names.as_deref(),
+        label.as_ref(),
+    ));
     (format.write)(path, Contents::Arrays(arrays))
 }
 
@@ -91,11 +119,20 @@ pub fn read_sparse_table(path: &Path, budget: MemoryBudget) -> Result<SparseTabl
     let (n, d) = places.shape;
     // A name a column, which the file need not have any bytes for.
     limit.check(path, (d as u64).saturating_mul(NAME_BYTES))?;
-    let indices = places.columns.into_iter().map(|column| column as usize).collect();
-    let values = CsMat::new_from_unsorted((n, d), places.starts, indices, data)
-        .map_err(|(_, _, _, error)| FileError::damaged(path, format!("{error}; write it again with save_npz")))?;
+    let indices = places
+        .columns
+        .into_iter()
+        .map(|column| column as usize)
+        .collect();
+    let values = CsMat::new_from_unsorted((n, d), places.starts, indices, data).map_err(
+        |(_, _, _, error)| {
+            FileError::damaged(path, format!("{error}; write it again with save_npz"))
+        },
+    )?;
     let texts = |name| match first_of(&archive, &[name]) {
-        Some(item) => Ok(Some(archive.read_whole(item, Form::Text, &limit)?.into_texts())),
+        Some(item) => Ok(Some(
+            archive.read_whole(item, Form::Text, &limit)?.into_texts(),
+        )),
         None => Ok(None),
     };
     let columns = texts(COLUMNS)?.filter(|names| names.len() == d);
@@ -104,22 +141,47 @@ pub fn read_sparse_table(path: &Path, budget: MemoryBudget) -> Result<SparseTabl
     let label = match first_of(&archive, &TRUTHS) {
         Some(item) => {
             let (missing, mut counts) = (MissingWords::default(), MissingCounts::new());
-            let values = label_array(&archive, item, Some(n as u64), &missing, &mut counts, &limit)?;
-            Some(LabelColumn { name: "label".into(), values })
+            let values = label_array(
+                &archive,
+                item,
+                Some(n as u64),
+                &missing,
+                &mut counts,
+                &limit,
+            )?;
+            Some(LabelColumn {
+                name: "label".into(),
+                values,
+            })
         }
         None => None,
     };
-    Ok(SparseTable { columns, values, object_names, label })
+    Ok(SparseTable {
+        columns,
+        values,
+        object_names,
+        label,
+    })
 }
 
 /// The values of an array of numbers, all finite.
 fn finite(path: &Path, array: &TypedArray) -> Result<Vec<f64>, FileError> {
     if array.is_text() {
-        return Err(FileError::kind(path, "array 'data'", "an array of texts", "an array of numbers"));
+        return Err(FileError::kind(
+            path,
+            "array 'data'",
+            "an array of texts",
+            "an array of numbers",
+        ));
     }
     let value = |row: usize| match array.scalar(row, 0).map(Scalar::float) {
         Some(value) if value.is_finite() => Ok(value),
-        _ => Err(FileError::NotFinite(Cell::new(path, Row::Row(row as u64 + 1), "data", array.text(row, 0)))),
+        _ => Err(FileError::NotFinite(Cell::new(
+            path,
+            Row::Row(row as u64 + 1),
+            "data",
+            array.text(row, 0),
+        ))),
     };
     (0..array.rows).map(value).collect()
 }
@@ -131,7 +193,12 @@ mod tests {
     fn table() -> SparseTable {
         SparseTable {
             columns: ["cat", "döner", "a, b"].map(str::to_owned).to_vec(),
-            values: CsMat::new((4, 3), vec![0, 2, 2, 3, 4], vec![0, 2, 1, 0], vec![0.5, -1e-300, 3.0, 7.25]),
+            values: CsMat::new(
+                (4, 3),
+                vec![0, 2, 2, 3, 4],
+                vec![0, 2, 1, 0],
+                vec![0.5, -1e-300, 3.0, 7.25],
+            ),
             object_names: Some(["a", "b", "c", "d"].map(str::to_owned).to_vec()),
             label: Some(LabelColumn {
                 name: "label".into(),
@@ -146,8 +213,13 @@ mod tests {
         let file = folder.path().join("t.npz");
         write_sparse_table(&file, &table()).unwrap();
         assert!(is_sparse_table(&file));
-        assert_eq!(read_sparse_table(&file, MemoryBudget::UNLIMITED).unwrap(), table());
-        let wrong = write_sparse_table(&folder.path().join("t.csv"), &table()).unwrap_err().to_string();
+        assert_eq!(
+            read_sparse_table(&file, MemoryBudget::UNLIMITED).unwrap(),
+            table()
+        );
+        let wrong = write_sparse_table(&folder.path().join("t.csv"), &table())
+            .unwrap_err()
+            .to_string();
         assert!(wrong.contains(".npz"), "{wrong}");
     }
 
@@ -155,13 +227,26 @@ mod tests {
     fn columns_that_are_only_claimed_are_refused_before_they_are_named() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("t.npz");
-        for (columns, fits) in [(1 << 10, true), (1 << 30, false), (1 << 50, false), (usize::MAX, false)] {
+        for (columns, fits) in [
+            (1 << 10, true),
+            (1 << 30, false),
+            (1 << 50, false),
+            (usize::MAX, false),
+        ] {
             let shape = (4, columns);
-            let values = CsMat::new(shape, vec![0, 2, 2, 3, 4], vec![0, 2, 1, 0], vec![0.5, 1.0, 3.0, 7.25]);
+            let values = CsMat::new(
+                shape,
+                vec![0, 2, 2, 3, 4],
+                vec![0, 2, 1, 0],
+                vec![0.5, 1.0, 3.0, 7.25],
+            );
             let places = values.indices().iter().map(|&column| column as u32);
             let starts = values.proper_indptr();
             let mut arrays = place_arrays(shape, &starts, values.nnz(), places);
-            arrays.push(("data", Array::floats([values.nnz()], values.data().iter().copied())));
+            arrays.push((
+                "data",
+                Array::floats([values.nnz()], values.data().iter().copied()),
+            ));
             let format = format::of_target(&file, |writes| writes == Writes::Arrays).unwrap();
             (format.write)(&file, Contents::Arrays(arrays)).unwrap();
             match read_sparse_table(&file, MemoryBudget::new(1 << 30)) {
@@ -177,15 +262,29 @@ mod tests {
     #[test]
     fn what_arrays_were_taken_for_is_said_as_of_columns() {
         let note = table().roles().note().unwrap();
-        assert_eq!(note, "names from 'object' (by its name); truth 'label' (by its name; --no-truth leaves it out)");
-        assert_eq!(SparseTable { label: None, ..table() }.roles().note(), None);
+        assert_eq!(
+            note,
+            "names from 'object' (by its name); truth 'label' (by its name; --no-truth leaves it out)"
+        );
+        assert_eq!(
+            SparseTable {
+                label: None,
+                ..table()
+            }
+            .roles()
+            .note(),
+            None
+        );
     }
 
     #[test]
     fn matrices_of_scipy_are_tables() {
         let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
         let table = read_sparse_table(&data.join("sparse.npz"), MemoryBudget::UNLIMITED).unwrap();
-        assert_eq!((table.values.shape(), table.columns.len(), table.label), ((3, 4), 4, None));
+        assert_eq!(
+            (table.values.shape(), table.columns.len(), table.label),
+            ((3, 4), 4, None)
+        );
         assert_eq!(table.values.get(0, 3), Some(&65_535.0));
         assert!(!is_sparse_table(&data.join("plain.npz")));
     }

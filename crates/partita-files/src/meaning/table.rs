@@ -69,11 +69,19 @@ pub(crate) fn load(
         let features = frame.roles.data();
         let (object_names, label) = words(&mut frame, &limit)?;
         let gaps = options.impute.is_some();
-        let (mut values, columns) = (numbers(&frame, &features, gaps, &limit)?, names(&frame, &features));
+        let (mut values, columns) = (
+            numbers(&frame, &features, gaps, &limit)?,
+            names(&frame, &features),
+        );
         if gaps {
             features::fill_counted(&mut frame, &columns, options, &mut values)?;
         }
-        Table { columns, values, object_names, label }
+        Table {
+            columns,
+            values,
+            object_names,
+            label,
+        }
     } else {
         from_text(&mut frame, options)?
     };
@@ -81,7 +89,13 @@ pub(crate) fn load(
         check_clusterable(path, &table)?;
     }
     frame.roles.objects = table.values.nrows() as u64;
-    frame.roles.warnings.extend(table.object_names.as_deref().into_iter().flat_map(about_names));
+    frame.roles.warnings.extend(
+        table
+            .object_names
+            .as_deref()
+            .into_iter()
+            .flat_map(about_names),
+    );
     if options.clusterable {
         about_classes(&mut frame.roles, table.label.as_ref(), options);
         about_truth(&mut frame.roles, options);
@@ -91,20 +105,42 @@ pub(crate) fn load(
 }
 
 /// The columns of a file and their roles, of which some are features.
-pub(crate) fn open(formats: &'static [Format], path: &Path, options: &ReadOptions) -> Result<Frame, FileError> {
+pub(crate) fn open(
+    formats: &'static [Format],
+    path: &Path,
+    options: &ReadOptions,
+) -> Result<Frame, FileError> {
     let reader = format::open_reader(formats, path, &options.open_options())?;
-    let frame = Frame::new(reader, &Wanted { main: &FEATURES, names: true, truths: &["label"] }, options)?;
+    let frame = Frame::new(
+        reader,
+        &Wanted {
+            main: &FEATURES,
+            names: true,
+            truths: &["label"],
+        },
+        options,
+    )?;
     if frame.roles.data().is_empty() {
         let columns = frame.names.len();
-        let why = format!("of its {columns} columns none is left beside names, labels and what is left out");
-        return Err(FileError::NoFeatures { path: path.into(), why });
+        let why = format!(
+            "of its {columns} columns none is left beside names, labels and what is left out"
+        );
+        return Err(FileError::NoFeatures {
+            path: path.into(),
+            why,
+        });
     }
     Ok(frame)
 }
 
 pub(crate) fn limit(options: &ReadOptions, bytes_per_row: u64) -> Limit {
     let remedy = "raise the limit or read fewer rows or columns";
-    Limit { budget: options.budget, what: "the table", remedy, bytes_per_row }
+    Limit {
+        budget: options.budget,
+        what: "the table",
+        remedy,
+        bytes_per_row,
+    }
 }
 
 pub(crate) fn names(frame: &Frame, features: &[usize]) -> Vec<String> {
@@ -112,16 +148,32 @@ pub(crate) fn names(frame: &Frame, features: &[usize]) -> Vec<String> {
 }
 
 /// Names of the objects, and their classes.
-pub(crate) fn words(frame: &mut Frame, limit: &Limit) -> Result<(Option<Vec<String>>, Option<LabelColumn>), FileError> {
+pub(crate) fn words(
+    frame: &mut Frame,
+    limit: &Limit,
+) -> Result<(Option<Vec<String>>, Option<LabelColumn>), FileError> {
     let label = frame.truth(limit)?;
     Ok((frame.object_names(limit)?, label))
 }
 
 /// A table of text, whose rows are known when all are read.
 fn from_text(frame: &mut Frame, options: &ReadOptions) -> Result<Table, FileError> {
-    let (features, truth, objects) = (frame.roles.data(), frame.roles.truth(), frame.roles.objects());
-    let form = Form::Numbers { gaps: options.impute.is_some(), words: options.encode.is_some() };
-    let form = |at: usize| if frame.reader.is_text(at) { Form::Labels } else { form };
+    let (features, truth, objects) = (
+        frame.roles.data(),
+        frame.roles.truth(),
+        frame.roles.objects(),
+    );
+    let form = Form::Numbers {
+        gaps: options.impute.is_some(),
+        words: options.encode.is_some(),
+    };
+    let form = |at: usize| {
+        if frame.reader.is_text(at) {
+            Form::Labels
+        } else {
+            form
+        }
+    };
     let mut wanted: Vec<(usize, Form)> = features.iter().map(|&at| (at, form(at))).collect();
     wanted.extend(truth.iter().chain(&objects).map(|&at| (at, Form::Text)));
     let limit = limit(options, 8 * features.len() as u64);
@@ -130,15 +182,27 @@ fn from_text(frame: &mut Frame, options: &ReadOptions) -> Result<Table, FileErro
     let label = truth.and_then(|at| Some((at, read.pop()?.into_texts())));
     let label = label.map(|(at, texts)| {
         let values = frame.missing.labels(texts, &mut frame.roles.missing);
-        LabelColumn { name: frame.truth_name(at), values }
+        LabelColumn {
+            name: frame.truth_name(at),
+            values,
+        }
     });
-    let (features, read) =
-        without_names(frame, features.into_iter().zip(read).collect(), &mut object_names, &options.data);
+    let (features, read) = without_names(
+        frame,
+        features.into_iter().zip(read).collect(),
+        &mut object_names,
+        &options.data,
+    );
     if options.encode.is_none() {
         refuse_words(frame, &features, &read)?;
     }
     let (columns, values) = features::table(frame, &features, read, options, &limit)?;
-    Ok(Table { columns, values, object_names, label })
+    Ok(Table {
+        columns,
+        values,
+        object_names,
+        label,
+    })
 }
 
 /// The columns without those of words that all differ, of which the first becomes the names where there are none.
@@ -149,12 +213,18 @@ pub(crate) fn without_names(
     data: &[String],
 ) -> (Vec<usize>, Vec<Column>) {
     for (at, column) in &columns {
-        let Column::Labels(words) = column else { continue };
+        let Column::Labels(words) = column else {
+            continue;
+        };
         if data.contains(&frame.roles.columns[*at].name) {
             continue;
         }
-        let odd = OddNumber::of_all(words.values().iter()).is_some() || OddNumber::all_have_unit(words.values().iter());
-        if words.codes().len() >= fewest_names(&frame.names[*at]) && words.all_words_differ() && !odd {
+        let odd = OddNumber::of_all(words.values().iter()).is_some()
+            || OddNumber::all_have_unit(words.values().iter());
+        if words.codes().len() >= fewest_names(&frame.names[*at])
+            && words.all_words_differ()
+            && !odd
+        {
             frame.roles.take_distinct(*at);
             if frame.roles.columns[*at].role == Role::Objects {
                 *object_names = Some(words.values().to_vec());
@@ -163,17 +233,26 @@ pub(crate) fn without_names(
     }
     frame.leave_out_unknown(data, |_, _| true);
     let data = frame.roles.data();
-    columns.into_iter().filter(|(at, _)| data.binary_search(at).is_ok()).unzip()
+    columns
+        .into_iter()
+        .filter(|(at, _)| data.binary_search(at).is_ok())
+        .unzip()
 }
 
 /// Refuses words where numbers are meant.
 fn refuse_words(frame: &Frame, features: &[usize], columns: &[Column]) -> Result<(), FileError> {
     let word = |(column, &at): (&Column, &usize)| {
-        let Column::Labels(words) = column else { return None };
+        let Column::Labels(words) = column else {
+            return None;
+        };
         let (word, row) = words.first_word()?;
         Some(Cell::new(frame.path(), row, &frame.names[at], word))
     };
-    let first = columns.iter().zip(features).filter_map(word).min_by_key(|cell| cell.row.number());
+    let first = columns
+        .iter()
+        .zip(features)
+        .filter_map(word)
+        .min_by_key(|cell| cell.row.number());
     first.map_or(Ok(()), |cell| Err(FileError::not_a_number(cell)))
 }
 
@@ -184,7 +263,12 @@ fn check_clusterable(path: &Path, table: &Table) -> Result<(), FileError> {
     let first = table.values.row(0);
     if table.values.outer_iter().all(|row| row == first) {
         let (rows, column, value) = (table.values.nrows(), table.columns[0].clone(), first[0]);
-        return Err(FileError::Constant { path: path.into(), rows, column, value });
+        return Err(FileError::Constant {
+            path: path.into(),
+            rows,
+            column,
+            value,
+        });
     }
     Ok(())
 }
@@ -200,32 +284,69 @@ fn check_clusterable(path: &Path, table: &Table) -> Result<(), FileError> {
 /// If names, numbers and labels differ in length.
 pub fn write_table(path: &Path, table: &Table) -> Result<(), FileError> {
     let objects = table.values.nrows();
-    assert_eq!(table.columns.len(), table.values.ncols(), "one name a column");
-    assert!(table.object_names.as_ref().is_none_or(|names| names.len() == objects), "one name an object");
-    assert!(table.label.as_ref().is_none_or(|label| label.values.len() == objects), "one label an object");
+    assert_eq!(
+        table.columns.len(),
+        table.values.ncols(),
+        "one name a column"
+    );
+    assert!(
+        table
+            .object_names
+            .as_ref()
+            .is_none_or(|names| names.len() == objects),
+        "one name an object"
+    );
+    assert!(
+        table
+            .label
+            .as_ref()
+            .is_none_or(|label| label.values.len() == objects),
+        "one label an object"
+    );
     let format = format::of_target(path, |writes| writes != Writes::Nothing)?;
-    let contents = if format.writes == Writes::Columns { columns(table) } else { arrays(table) };
+    let contents = if format.writes == Writes::Columns {
+        columns(table)
+    } else {
+        arrays(table)
+    };
     (format.write)(path, contents)
 }
 
 fn columns(table: &Table) -> Contents<'_> {
     let mut columns: Vec<(&str, Data<'_>)> = Vec::new();
     if let Some(names) = &table.object_names {
-        columns.push(("object", Data::Text(Box::new(names.iter().map(|name| Some(name.as_str()))))));
+        columns.push((
+            "object",
+            Data::Text(Box::new(names.iter().map(|name| Some(name.as_str())))),
+        ));
     }
     for (name, values) in table.columns.iter().zip(table.values.columns()) {
         columns.push((name, Data::Float(Box::new(values.into_iter().copied()))));
     }
     if let Some(label) = &table.label {
-        columns.push(("label", Data::Text(Box::new(label.values.iter().map(Option::as_deref)))));
+        columns.push((
+            "label",
+            Data::Text(Box::new(label.values.iter().map(Option::as_deref))),
+        ));
     }
-    Contents::Columns { rows: table.values.nrows(), columns, notes: Vec::new() }
+    Contents::Columns {
+        rows: table.values.nrows(),
+        columns,
+        notes: Vec::new(),
+    }
 }
 
 fn arrays(table: &Table) -> Contents<'_> {
     let shape = [table.values.nrows(), table.values.ncols()];
-    let mut arrays = vec![(FEATURES[0], Array::floats(shape, table.values.iter().copied()))];
-    arrays.extend(name_arrays(&table.columns, table.object_names.as_deref(), table.label.as_ref()));
+    let mut arrays = vec![(
+        FEATURES[0],
+        Array::floats(shape, table.values.iter().copied()),
+    )];
+    arrays.extend(name_arrays(
+        &table.columns,
+        table.object_names.as_deref(),
+        table.label.as_ref(),
+    ));
     Contents::Arrays(arrays)
 }
 
@@ -238,7 +359,11 @@ pub(crate) fn name_arrays<'a>(
     let mut arrays = vec![(COLUMNS, Array::texts(columns))];
     arrays.extend(object_names.map(|names| (OBJECTS, Array::texts(names))));
     if let Some(label) = label {
-        let values: Vec<String> = label.values.iter().map(|value| value.clone().unwrap_or_default()).collect();
+        let values: Vec<String> = label
+            .values
+            .iter()
+            .map(|value| value.clone().unwrap_or_default())
+            .collect();
         arrays.push((TRUTHS[0], Array::texts(values)));
     }
     arrays
@@ -270,30 +395,72 @@ mod tests {
         assert_eq!(table.columns, ["x", "y"]);
         assert_eq!(table.values, array![[1.0, 2.5], [-300.0, 0.5]]);
         assert_eq!(table.object_names, Some(vec!["a, b".into(), "c".into()]));
-        assert_eq!(table.label, Some(LabelColumn { name: "label".into(), values: vec![Some("u".into()), None] }));
+        assert_eq!(
+            table.label,
+            Some(LabelColumn {
+                name: "label".into(),
+                values: vec![Some("u".into()), None]
+            })
+        );
 
         let table = read("1,u,2\n3,v,4\n", &labelled("2")).unwrap();
-        assert_eq!((table.values, table.columns), (array![[1.0, 2.0], [3.0, 4.0]], vec!["1".into(), "3".into()]));
+        assert_eq!(
+            (table.values, table.columns),
+            (array![[1.0, 2.0], [3.0, 4.0]], vec!["1".into(), "3".into()])
+        );
         assert_eq!(table.label.unwrap().name, "label");
 
-        let options = ReadOptions { skip: vec!["word".into()], ..ReadOptions::default() };
-        assert_eq!(read("x,word\n1,a\n2,b\n", &options).unwrap().values, array![[1.0], [2.0]]);
+        let options = ReadOptions {
+            skip: vec!["word".into()],
+            ..ReadOptions::default()
+        };
+        assert_eq!(
+            read("x,word\n1,a\n2,b\n", &options).unwrap().values,
+            array![[1.0], [2.0]]
+        );
     }
 
     #[test]
     fn what_is_no_table_is_named_with_a_remedy() {
         for (text, expected) in [
-            ("x,y\n1,2\n3,b\n", "a.csv, line 3, column 'y': 'b' is not a number; correct it"),
-            ("x,y\n1,2\n3,\n", "a.csv, line 3, column 'y': '' is missing; fill it in"),
-            ("x,y\n1,2\nNaN,4\n", "a.csv, line 3, column 'x': 'NaN' is missing; fill it in"),
-            ("x,y\n1,-inf\n3,4\n", "a.csv, line 2, column 'y': '-inf' is not finite"),
-            ("x,y\n1,2\n3\n", "a.csv, line 3: 1 fields where the first line has 2; check delimiter and quotes"),
+            (
+                "x,y\n1,2\n3,b\n",
+                "a.csv, line 3, column 'y': 'b' is not a number; correct it",
+            ),
+            (
+                "x,y\n1,2\n3,\n",
+                "a.csv, line 3, column 'y': '' is missing; fill it in",
+            ),
+            (
+                "x,y\n1,2\nNaN,4\n",
+                "a.csv, line 3, column 'x': 'NaN' is missing; fill it in",
+            ),
+            (
+                "x,y\n1,-inf\n3,4\n",
+                "a.csv, line 2, column 'y': '-inf' is not finite",
+            ),
+            (
+                "x,y\n1,2\n3\n",
+                "a.csv, line 3: 1 fields where the first line has 2; check delimiter and quotes",
+            ),
             ("x,y\n", "a.csv has a header line but no rows below it"),
             ("", "a.csv is empty"),
-            ("x,y\n1,2\n", "a.csv has one row; clustering needs at least two objects"),
-            ("x,y\n1,2\n1,2\n", "a.csv: every feature is constant over all 2 rows (column 'x' is always 1)"),
-            ("label\nu\nv\n", "a.csv has no feature: of its 1 columns none is left"),
-            ("x,x\n1,2\n3,4\n", "a.csv: columns 1 and 2 are both called 'x'; rename one"),
+            (
+                "x,y\n1,2\n",
+                "a.csv has one row; clustering needs at least two objects",
+            ),
+            (
+                "x,y\n1,2\n1,2\n",
+                "a.csv: every feature is constant over all 2 rows (column 'x' is always 1)",
+            ),
+            (
+                "label\nu\nv\n",
+                "a.csv has no feature: of its 1 columns none is left",
+            ),
+            (
+                "x,x\n1,2\n3,4\n",
+                "a.csv: columns 1 and 2 are both called 'x'; rename one",
+            ),
         ] {
             let message = read(text, &ReadOptions::default()).unwrap_err();
             assert!(message.starts_with(expected), "{message}");
@@ -304,38 +471,79 @@ mod tests {
 
     #[test]
     fn what_can_not_be_clustered_can_still_be_read() {
-        let options = ReadOptions { clusterable: false, ..ReadOptions::default() };
-        assert_eq!(read("x,y\n1,2\n", &options).unwrap().values, array![[1.0, 2.0]]);
+        let options = ReadOptions {
+            clusterable: false,
+            ..ReadOptions::default()
+        };
+        assert_eq!(
+            read("x,y\n1,2\n", &options).unwrap().values,
+            array![[1.0, 2.0]]
+        );
     }
 
     #[test]
     fn words_become_columns_and_gaps_are_filled() {
         let text = "x,kind,y,label\n1,tcp,2,u\n,udp,4,u\n3,,6,v\n5,tcp,8,v\n";
-        let options =
-            ReadOptions { encode: Some(Encode::OneHot), impute: Some(Impute::Mean), ..ReadOptions::default() };
+        let options = ReadOptions {
+            encode: Some(Encode::OneHot),
+            impute: Some(Impute::Mean),
+            ..ReadOptions::default()
+        };
         let table = read(text, &options).unwrap();
         assert_eq!(table.columns, ["x", "kind=tcp", "kind=udp", "y"]);
-        let expected = array![[1., 1., 0., 2.], [3., 0., 1., 4.], [3., 0., 0., 6.], [5., 1., 0., 8.]];
+        let expected = array![
+            [1., 1., 0., 2.],
+            [3., 0., 1., 4.],
+            [3., 0., 0., 6.],
+            [5., 1., 0., 8.]
+        ];
         assert_eq!(table.values, expected);
         assert_eq!(table.label.unwrap().values.len(), 4);
 
         let coded = read(
             text,
-            &ReadOptions { encode: Some(Encode::Ordinal), impute: Some(Impute::Mean), ..ReadOptions::default() },
+            &ReadOptions {
+                encode: Some(Encode::Ordinal),
+                impute: Some(Impute::Mean),
+                ..ReadOptions::default()
+            },
         )
         .unwrap();
         assert_eq!(coded.columns, ["x", "kind", "y"]);
-        assert_eq!(coded.values.column(1), array![0., 1., 1. / 3., 0.], "tcp, udp, their mean, tcp");
+        assert_eq!(
+            coded.values.column(1),
+            array![0., 1., 1. / 3., 0.],
+            "tcp, udp, their mean, tcp"
+        );
 
         let with = |one_hot: bool, fill: bool| {
             let encode = one_hot.then_some(Encode::OneHot);
             let impute = fill.then_some(Impute::Mean);
-            read(text, &ReadOptions { encode, impute, ..ReadOptions::default() }).unwrap_err()
+            read(
+                text,
+                &ReadOptions {
+                    encode,
+                    impute,
+                    ..ReadOptions::default()
+                },
+            )
+            .unwrap_err()
         };
-        assert!(with(true, false).contains("line 3, column 'x': '' is missing"), "{}", with(true, false));
-        assert!(with(false, true).contains("line 2, column 'kind': 'tcp' is not a number"), "{}", with(false, true));
+        assert!(
+            with(true, false).contains("line 3, column 'x': '' is missing"),
+            "{}",
+            with(true, false)
+        );
+        assert!(
+            with(false, true).contains("line 2, column 'kind': 'tcp' is not a number"),
+            "{}",
+            with(false, true)
+        );
         let empty = read("x,y\n1,\n2,NaN\n", &options).unwrap_err();
-        assert!(empty.contains("column 'y'") && empty.contains("no value"), "{empty}");
+        assert!(
+            empty.contains("column 'y'") && empty.contains("no value"),
+            "{empty}"
+        );
         let infinite = read("x\n1\ninf\n", &options).unwrap_err();
         assert!(infinite.contains("'inf' is not finite"), "{infinite}");
     }
@@ -343,47 +551,81 @@ mod tests {
     #[test]
     fn words_that_are_not_categories() {
         let with = |text: &str, encode, most| {
-            let options = ReadOptions { encode, max_categories: most, ..ReadOptions::default() };
+            let options = ReadOptions {
+                encode,
+                max_categories: most,
+                ..ReadOptions::default()
+            };
             read(text, &options).map_err(|error| error.replace("a.csv, ", ""))
         };
         let one_hot = Some(Encode::OneHot);
         let days = "x,day\n1,2024-01-01\n2,2024-01-02\n3,2024-01-03\n";
         for encode in [None, one_hot, Some(Encode::Ordinal)] {
             let message = with(days, encode, None).unwrap_err();
-            assert!(message.contains("column 'day': '2024-01-01' is a date or a time") && message.contains("--skip"));
+            assert!(
+                message.contains("column 'day': '2024-01-01' is a date or a time")
+                    && message.contains("--skip")
+            );
         }
         let percent = with("x,share\n1,5%\n2,6%\n3,7%\n", None, None).unwrap_err();
         assert!(percent.contains("'5%' is a percentage"), "{percent}");
         let comma = with("x;y\n1,5;2\n1,5;3\n", None, None).unwrap_err();
-        assert!(comma.contains("'1,5' is a number with a decimal comma"), "{comma}");
+        assert!(
+            comma.contains("'1,5' is a number with a decimal comma"),
+            "{comma}"
+        );
         let kinds = "x,kind\n1,a\n2,b\n3,c\n4,a\n";
         assert_eq!(with(kinds, one_hot, Some(3)).unwrap().columns.len(), 4);
         let message = with(kinds, one_hot, Some(2)).unwrap_err();
-        assert!(message.contains("column 'kind' has 3 different values, more than --max-categories 2"), "{message}");
+        assert!(
+            message.contains("column 'kind' has 3 different values, more than --max-categories 2"),
+            "{message}"
+        );
     }
 
     #[test]
     fn words_that_all_differ_are_names_wherever_they_stand() {
         let text = "x,cell,y\n1,AAC,NA\n2,AAG,5\n4,AAT,7\n";
-        let options = ReadOptions { impute: Some(Impute::Mean), ..ReadOptions::default() };
+        let options = ReadOptions {
+            impute: Some(Impute::Mean),
+            ..ReadOptions::default()
+        };
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
         std::fs::write(&path, text).unwrap();
         let (table, roles) = load_table(&path, &options).unwrap();
-        assert_eq!((table.columns, table.values.column(1).to_vec()), (vec!["x".into(), "y".into()], vec![6., 5., 7.]));
+        assert_eq!(
+            (table.columns, table.values.column(1).to_vec()),
+            (vec!["x".into(), "y".into()], vec![6., 5., 7.])
+        );
         assert_eq!(table.object_names.unwrap(), ["AAC", "AAG", "AAT"]);
-        assert_eq!(roles.to_string(), "names from 'cell' (all 3 values differ); 1 missing value (NA)");
+        assert_eq!(
+            roles.to_string(),
+            "names from 'cell' (all 3 values differ); 1 missing value (NA)"
+        );
         let message = read(text, &ReadOptions::default()).unwrap_err();
         assert!(
-            message.contains("line 2, column 'y': 'NA' is missing") && message.contains("--impute mean"),
+            message.contains("line 2, column 'y': 'NA' is missing")
+                && message.contains("--impute mean"),
             "{message}"
         );
-        assert!(read("x,w\n1,a\n2,b\n", &ReadOptions::default()).unwrap_err().contains("'a' is not a number"));
+        assert!(
+            read("x,w\n1,a\n2,b\n", &ReadOptions::default())
+                .unwrap_err()
+                .contains("'a' is not a number")
+        );
     }
 
     #[test]
     fn the_budget_is_kept() {
-        let options = ReadOptions { budget: MemoryBudget::new(16), ..ReadOptions::default() };
-        assert!(read("x,y\n1,2\n3,4\n", &options).unwrap_err().contains("the table needs 32 bytes"));
+        let options = ReadOptions {
+            budget: MemoryBudget::new(16),
+            ..ReadOptions::default()
+        };
+        assert!(
+            read("x,y\n1,2\n3,4\n", &options)
+                .unwrap_err()
+                .contains("the table needs 32 bytes")
+        );
     }
 }

@@ -9,48 +9,96 @@ use std::sync::Arc;
 
 use arrow_array::types::{Int8Type, Int32Type};
 use arrow_array::{
-    ArrayRef, BooleanArray, DictionaryArray, Float32Array, Float64Array, Int8Array, Int64Array, LargeStringArray,
-    ListArray, RecordBatch, StringArray, StringViewArray, UInt64Array,
+    ArrayRef, BooleanArray, DictionaryArray, Float32Array, Float64Array, Int8Array, Int64Array,
+    LargeStringArray, ListArray, RecordBatch, StringArray, StringViewArray, UInt64Array,
 };
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use partita_core::ndarray::array;
 use partita_core::{MemoryBudget, Seed};
-use partita_files::{LabelBlock, LabelGroups, ReadOptions, TableGroups, read_ensemble, read_labels, read_table};
+use partita_files::{
+    LabelBlock, LabelGroups, ReadOptions, TableGroups, read_ensemble, read_labels, read_table,
+};
 use rand::RngExt;
 
 const CSV: &str = "object,small,kinds,many,float,large,view,truth\n\
     a,2,y,18446744073709551615,0,ä€,short,1\nb,,x,3,NaN,,a text of 20 letters,0\nc,0,,3,300,z,,\nd,-1,y,0,-1,ä€,s,1\n";
 
 fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
-    RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, column)| (name, column, true))).unwrap()
+    RecordBatch::try_from_iter_with_nullable(
+        columns
+            .into_iter()
+            .map(|(name, column)| (name, column, true)),
+    )
+    .unwrap()
 }
 
 /// The rows of [`CSV`].
 fn ensemble() -> RecordBatch {
-    let kinds: DictionaryArray<Int8Type> = [Some("y"), Some("x"), None, Some("y")].into_iter().collect();
+    let kinds: DictionaryArray<Int8Type> = [Some("y"), Some("x"), None, Some("y")]
+        .into_iter()
+        .collect();
     batch(vec![
-        ("object", Arc::new(StringArray::from(vec!["a", "b", "c", "d"]))),
-        ("small", Arc::new(Int8Array::from(vec![Some(2), None, Some(0), Some(-1)]))),
+        (
+            "object",
+            Arc::new(StringArray::from(vec!["a", "b", "c", "d"])),
+        ),
+        (
+            "small",
+            Arc::new(Int8Array::from(vec![Some(2), None, Some(0), Some(-1)])),
+        ),
         ("kinds", Arc::new(kinds)),
         ("many", Arc::new(UInt64Array::from(vec![u64::MAX, 3, 3, 0]))),
-        ("float", Arc::new(Float64Array::from(vec![0.0, f64::NAN, 300.0, -1.0]))),
-        ("large", Arc::new(LargeStringArray::from(vec![Some("ä€"), None, Some("z"), Some("ä€")]))),
-        ("view", Arc::new(StringViewArray::from(vec![Some("short"), Some("a text of 20 letters"), None, Some("s")]))),
-        ("truth", Arc::new(BooleanArray::from(vec![Some(true), Some(false), None, Some(true)]))),
+        (
+            "float",
+            Arc::new(Float64Array::from(vec![0.0, f64::NAN, 300.0, -1.0])),
+        ),
+        (
+            "large",
+            Arc::new(LargeStringArray::from(vec![
+                Some("ä€"),
+                None,
+                Some("z"),
+                Some("ä€"),
+            ])),
+        ),
+        (
+            "view",
+            Arc::new(StringViewArray::from(vec![
+                Some("short"),
+                Some("a text of 20 letters"),
+                None,
+                Some("s"),
+            ])),
+        ),
+        (
+            "truth",
+            Arc::new(BooleanArray::from(vec![
+                Some(true),
+                Some(false),
+                None,
+                Some(true),
+            ])),
+        ),
     ])
 }
 
 fn write(path: &Path, batches: &[RecordBatch], compression: Option<CompressionType>, stream: bool) {
-    let options = IpcWriteOptions::default().try_with_compression(compression).unwrap();
+    let options = IpcWriteOptions::default()
+        .try_with_compression(compression)
+        .unwrap();
     let (file, schema) = (File::create(path).unwrap(), batches[0].schema());
     if stream {
         let mut writer = StreamWriter::try_new_with_options(file, &schema, options).unwrap();
-        batches.iter().for_each(|batch| writer.write(batch).unwrap());
+        batches
+            .iter()
+            .for_each(|batch| writer.write(batch).unwrap());
         writer.finish().unwrap();
     } else {
         let mut writer = FileWriter::try_new_with_options(file, &schema, options).unwrap();
-        batches.iter().for_each(|batch| writer.write(batch).unwrap());
+        batches
+            .iter()
+            .for_each(|batch| writer.write(batch).unwrap());
         writer.finish().unwrap();
     }
 }
@@ -62,7 +110,11 @@ fn layouts(folder: &Path, batches: &[RecordBatch]) -> Vec<std::path::PathBuf> {
         ("lz4.feather", Some(CompressionType::LZ4_FRAME), false),
         ("zstd.ipc", Some(CompressionType::ZSTD), false),
         ("stream.arrow", None, true),
-        ("packed-stream.arrow", Some(CompressionType::LZ4_FRAME), true),
+        (
+            "packed-stream.arrow",
+            Some(CompressionType::LZ4_FRAME),
+            true,
+        ),
     ];
     let paths = layouts.map(|(name, compression, stream)| {
         let path = folder.join(name);
@@ -78,15 +130,29 @@ fn texts_that_unpack_beyond_the_budget_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let rows = 400_000;
     let texts: ArrayRef = Arc::new(StringArray::from(vec![""; rows]));
-    let numbers: ArrayRef = Arc::new(Float64Array::from_iter_values((0..rows).map(|row| row as f64)));
+    let numbers: ArrayRef = Arc::new(Float64Array::from_iter_values(
+        (0..rows).map(|row| row as f64),
+    ));
     let options = || ReadOptions::default().within(MemoryBudget::new(1 << 20));
-    for path in layouts(folder.path(), &[batch(vec![("id", texts.clone()), ("x", numbers)])]) {
+    for path in layouts(
+        folder.path(),
+        &[batch(vec![("id", texts.clone()), ("x", numbers)])],
+    ) {
         let message = read_table(&path, &options()).unwrap_err().to_string();
-        assert!(message.contains("needs") && message.contains("the memory budget is 1.0 MiB"), "{message}");
+        assert!(
+            message.contains("needs") && message.contains("the memory budget is 1.0 MiB"),
+            "{message}"
+        );
     }
-    for path in layouts(folder.path(), &[batch(vec![("a", texts.clone()), ("b", texts)])]) {
+    for path in layouts(
+        folder.path(),
+        &[batch(vec![("a", texts.clone()), ("b", texts)])],
+    ) {
         let message = read_ensemble(&path, &options()).unwrap_err().to_string();
-        assert!(message.contains("needs") && message.contains("the memory budget is 1.0 MiB"), "{message}");
+        assert!(
+            message.contains("needs") && message.contains("the memory budget is 1.0 MiB"),
+            "{message}"
+        );
     }
 }
 
@@ -99,10 +165,20 @@ fn batches_are_the_ensemble_that_text_is() {
     assert_eq!(expected.ensemble.bases().len(), 6);
     let whole = ensemble();
     for path in layouts(folder.path(), &[whole.slice(0, 3), whole.slice(3, 1)]) {
-        assert_eq!(read_ensemble(&path, &ReadOptions::default()).unwrap(), expected, "{}", path.display());
+        assert_eq!(
+            read_ensemble(&path, &ReadOptions::default()).unwrap(),
+            expected,
+            "{}",
+            path.display()
+        );
         for column in ["kinds", "view", "small"] {
             let labels = read_labels(&path, &ReadOptions::of_column(column)).unwrap();
-            assert_eq!(labels, read_labels(&csv, &ReadOptions::of_column(column)).unwrap(), "{}", path.display());
+            assert_eq!(
+                labels,
+                read_labels(&csv, &ReadOptions::of_column(column)).unwrap(),
+                "{}",
+                path.display()
+            );
         }
     }
 }
@@ -118,11 +194,19 @@ fn batches_are_a_table() {
     ]);
     for path in layouts(folder.path(), &[whole.slice(0, 1), whole.slice(1, 2)]) {
         let table = read_table(&path, &ReadOptions::default()).unwrap();
-        assert_eq!(table.values, array![[0.5, 1.0], [1.5, (1u64 << 40) as f64], [-2.0, 3.0]]);
+        assert_eq!(
+            table.values,
+            array![[0.5, 1.0], [1.5, (1u64 << 40) as f64], [-2.0, 3.0]]
+        );
         assert_eq!(table.label.unwrap().values.concat_texts(), "uvu");
-        let groups = TableGroups::open(&path, &ReadOptions::default()).unwrap().unwrap();
+        let groups = TableGroups::open(&path, &ReadOptions::default())
+            .unwrap()
+            .unwrap();
         assert_eq!((groups.groups(), groups.dim()), (2, (3, 2)));
-        assert_eq!(groups.read(1).unwrap(), table.values.slice(partita_core::ndarray::s![1.., ..]));
+        assert_eq!(
+            groups.read(1).unwrap(),
+            table.values.slice(partita_core::ndarray::s![1.., ..])
+        );
     }
 }
 
@@ -140,17 +224,35 @@ impl ConcatTexts for Vec<Option<String>> {
 #[test]
 fn batches_are_groups_of_label_rows() {
     let folder = tempfile::tempdir().unwrap();
-    let column = |factor: i64| Arc::new((0..50).map(|i| i * factor % 300 - 1).collect::<Int64Array>()) as ArrayRef;
+    let column = |factor: i64| {
+        Arc::new(
+            (0..50)
+                .map(|i| i * factor % 300 - 1)
+                .collect::<Int64Array>(),
+        ) as ArrayRef
+    };
     let whole = batch(vec![("a", column(1)), ("b", column(31))]);
     for path in layouts(folder.path(), &[whole.slice(0, 20), whole.slice(20, 30)]) {
-        let expected = read_ensemble(&path, &ReadOptions::default()).unwrap().ensemble;
-        let groups = LabelGroups::open(&path, &ReadOptions::default()).unwrap().unwrap();
-        assert_eq!((groups.groups(), groups.objects(), groups.bases()), (2, 50, expected.bases()));
+        let expected = read_ensemble(&path, &ReadOptions::default())
+            .unwrap()
+            .ensemble;
+        let groups = LabelGroups::open(&path, &ReadOptions::default())
+            .unwrap()
+            .unwrap();
+        assert_eq!(
+            (groups.groups(), groups.objects(), groups.bases()),
+            (2, 50, expected.bases())
+        );
         assert_eq!(groups.roles().to_string(), "2 data columns");
         for (group, first) in [(0, 0), (1, 20)] {
-            let LabelBlock::Bytes(rows) = groups.block(group).unwrap() else { panic!("few clusters take a byte") };
+            let LabelBlock::Bytes(rows) = groups.block(group).unwrap() else {
+                panic!("few clusters take a byte")
+            };
             for ((i, u), &label) in rows.indexed_iter() {
-                assert_eq!((label < u8::MAX).then_some(usize::from(label)), expected.label(first + i, u));
+                assert_eq!(
+                    (label < u8::MAX).then_some(usize::from(label)),
+                    expected.label(first + i, u)
+                );
             }
         }
     }
@@ -173,13 +275,21 @@ fn what_cannot_be_used_is_named() {
         read_table(&path, &options).unwrap_err().to_string()
     };
     assert!(
-        refusal(&[]).contains("column 'lists' holds values of a nested or unusual type; leave it out"),
+        refusal(&[])
+            .contains("column 'lists' holds values of a nested or unusual type; leave it out"),
         "{}",
         refusal(&[])
     );
-    assert!(refusal(&["lists"]).contains("row 2, column 'x': '' is missing"), "{}", refusal(&["lists"]));
+    assert!(
+        refusal(&["lists"]).contains("row 2, column 'x': '' is missing"),
+        "{}",
+        refusal(&["lists"])
+    );
     let words = refusal(&["lists", "x"]);
-    assert!(words.contains("row 1, column 'words': 'one' is not a number"), "{words}");
+    assert!(
+        words.contains("row 1, column 'words': 'one' is not a number"),
+        "{words}"
+    );
     fs::write(&path, b"FEA1 and so on").unwrap();
     assert!(refusal(&[]).contains("Feather version 1"));
 }
@@ -195,7 +305,12 @@ fn damaged_files_are_answered_or_refused() {
             let mut damaged = bytes.clone();
             for _ in 0..=round % 3 {
                 let at = rng.random_range(0..damaged.len());
-                damaged[at] = [damaged[at] ^ (1 << rng.random_range(0..8)), 0xff, 0, rng.random()][round % 4];
+                damaged[at] = [
+                    damaged[at] ^ (1 << rng.random_range(0..8)),
+                    0xff,
+                    0,
+                    rng.random(),
+                ][round % 4];
             }
             if round % 5 == 0 {
                 damaged.truncate(rng.random_range(1..damaged.len()));
@@ -209,7 +324,10 @@ fn damaged_files_are_answered_or_refused() {
             ];
             for error in errors.into_iter().flatten() {
                 let message = error.to_string();
-                assert!(!message.contains('\n') && message.len() < 600, "{message:?}");
+                assert!(
+                    !message.contains('\n') && message.len() < 600,
+                    "{message:?}"
+                );
             }
         }
     }

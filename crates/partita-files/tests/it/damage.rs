@@ -8,18 +8,22 @@ use std::path::{Path, PathBuf};
 
 use partita_core::{MemoryBudget, Seed};
 use partita_files::{
-    FileError, LabelBlock, LabelGroups, ReadOptions, load_labels, read_ensemble, read_labels, read_runs, read_soft,
-    read_table, write_ensemble, write_table,
+    FileError, LabelBlock, LabelGroups, ReadOptions, load_labels, read_ensemble, read_labels,
+    read_runs, read_soft, read_table, write_ensemble, write_table,
 };
 use rand::RngExt;
 
 fn data(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/data")
+        .join(name)
 }
 
 /// Label rows, group by group.
 fn read_groups(path: &Path) -> Result<(), FileError> {
-    let Some(groups) = LabelGroups::open(path, &ReadOptions::default())? else { return Ok(()) };
+    let Some(groups) = LabelGroups::open(path, &ReadOptions::default())? else {
+        return Ok(());
+    };
     for group in 0..groups.groups() {
         let dim = match groups.block(group)? {
             LabelBlock::Bytes(rows) => rows.dim(),
@@ -42,7 +46,10 @@ fn read_all(path: &Path) {
     ];
     for error in errors.into_iter().flatten() {
         let message = error.to_string();
-        assert!(!message.contains('\n') && message.len() < 600, "{message:?}");
+        assert!(
+            !message.contains('\n') && message.len() < 600,
+            "{message:?}"
+        );
     }
 }
 
@@ -73,13 +80,20 @@ fn damage(name: &str, bytes: &[u8], flips: usize) {
 
 #[test]
 fn damaged_files_are_answered_or_refused() {
-    let mut names: Vec<_> = fs::read_dir(data("")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut names: Vec<_> = fs::read_dir(data(""))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     names.retain(|path| path.extension().is_some_and(|ending| ending != "py"));
     names.sort();
     assert!(names.len() >= 19);
     for path in names {
         let name = path.file_name().unwrap().to_str().unwrap();
-        damage(name, &fs::read(&path).unwrap(), if name.ends_with(".parquet") { 160 } else { 48 });
+        damage(
+            name,
+            &fs::read(&path).unwrap(),
+            if name.ends_with(".parquet") { 160 } else { 48 },
+        );
     }
 }
 
@@ -103,24 +117,45 @@ fn claims_beyond_the_file_are_refused() {
     let message = |name: &str, bytes: &[u8]| {
         let path = folder.path().join(name);
         fs::write(&path, bytes).unwrap();
-        read_ensemble(&path, &ReadOptions::default()).unwrap_err().to_string()
+        read_ensemble(&path, &ReadOptions::default())
+            .unwrap_err()
+            .to_string()
     };
     // A terabyte of doubles in a kilobyte, three times.
     let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000, 137), }";
-    let mut npy = [b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..], header.as_bytes()].concat();
+    let mut npy = [
+        b"\x93NUMPY\x01\x00",
+        &(header.len() as u16).to_le_bytes()[..],
+        header.as_bytes(),
+    ]
+    .concat();
     npy.resize(1000, 0);
-    assert!(message("a.npy", &npy).contains("claims 1000000000 × 137 values of 8 bytes but only 920 bytes follow"));
+    assert!(
+        message("a.npy", &npy)
+            .contains("claims 1000000000 × 137 values of 8 bytes but only 920 bytes follow")
+    );
 
     // A MATLAB matrix of doubles, 1048576 × 32768 by its header, with two of them.
     let words = [14u32, 72, 6, 8, 6, 0, 5, 8, 1 << 20, 1 << 15, 1, 7];
     let words = words.map(u32::to_le_bytes).concat();
     let title = format!("{:<124}", "MATLAB 5.0 MAT-file");
     let doubles = [9u32, 16, 0, 0, 0, 0].map(u32::to_le_bytes).concat();
-    let mat = [title.as_bytes(), b"\x00\x01IM", &words, b"members\0", &doubles].concat();
+    let mat = [
+        title.as_bytes(),
+        b"\x00\x01IM",
+        &words,
+        b"members\0",
+        &doubles,
+    ]
+    .concat();
     assert!(message("a.mat", &mat).contains("claims 1048576 × 32768 values of 8 bytes but only"));
 
     let parquet = fs::read(data("gap.parquet")).unwrap();
-    let footer = u32::from_le_bytes(parquet[parquet.len() - 8..parquet.len() - 4].try_into().unwrap());
+    let footer = u32::from_le_bytes(
+        parquet[parquet.len() - 8..parquet.len() - 4]
+            .try_into()
+            .unwrap(),
+    );
     let mut long = parquet.clone();
     let end = long.len();
     long[end - 8..end - 4].copy_from_slice(&(footer + 1_000_000).to_le_bytes());
@@ -133,8 +168,13 @@ fn words_of_a_file_do_not_break_the_line_of_an_error() {
     for descr in [">f\n8", "<f\r\n8"] {
         let path = folder.path().join("a.npy");
         let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': (3, 2), }}");
-        let npy =
-            [b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..], header.as_bytes(), &[0; 48]].concat();
+        let npy = [
+            b"\x93NUMPY\x01\x00",
+            &(header.len() as u16).to_le_bytes()[..],
+            header.as_bytes(),
+            &[0; 48],
+        ]
+        .concat();
         fs::write(&path, npy).unwrap();
         read_all(&path);
     }
@@ -148,9 +188,18 @@ fn packed_files_of_ancestry_are_unpacked_within_the_budget() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.2.Q.gz");
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-    (0..400).for_each(|_| packed.write_all("0.5 0.5\n".repeat(1000).as_bytes()).unwrap());
+    (0..400).for_each(|_| {
+        packed
+            .write_all("0.5 0.5\n".repeat(1000).as_bytes())
+            .unwrap()
+    });
     fs::write(&path, packed.finish().unwrap()).unwrap();
-    let within = |bytes| read_runs(&path, &ReadOptions::default().within(MemoryBudget::new(bytes)));
+    let within = |bytes| {
+        read_runs(
+            &path,
+            &ReadOptions::default().within(MemoryBudget::new(bytes)),
+        )
+    };
     assert!(within(64 << 20).is_ok());
     let message = within(1 << 20).unwrap_err().to_string();
     assert!(message.contains("memory budget is 1.0 MiB"), "{message}");
@@ -160,7 +209,10 @@ fn packed_files_of_ancestry_are_unpacked_within_the_budget() {
 #[cfg(target_os = "linux")]
 fn peak() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .unwrap();
     line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
 }
 
@@ -173,10 +225,21 @@ fn what_unpacks_beyond_the_budget_is_refused_before_it_is_unpacked() {
     let (rows, columns) = (10_000_000usize, 40);
     {
         let mut archive = zip::ZipWriter::new(fs::File::create(&path).unwrap());
-        archive.start_file("labels.npy", zip::write::SimpleFileOptions::default()).unwrap();
-        let header = format!("{{'descr': '|i1', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
+        archive
+            .start_file("labels.npy", zip::write::SimpleFileOptions::default())
+            .unwrap();
+        let header =
+            format!("{{'descr': '|i1', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
         let header = format!("{header:<117}\n");
-        archive.write_all(&[b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..]].concat()).unwrap();
+        archive
+            .write_all(
+                &[
+                    b"\x93NUMPY\x01\x00",
+                    &(header.len() as u16).to_le_bytes()[..],
+                ]
+                .concat(),
+            )
+            .unwrap();
         archive.write_all(header.as_bytes()).unwrap();
         let zeros = vec![0; 1 << 20];
         let mut left = rows * columns;
@@ -191,14 +254,25 @@ fn what_unpacks_beyond_the_budget_is_refused_before_it_is_unpacked() {
     let mut options = ReadOptions::default();
     options.budget = budget;
     let message = read_ensemble(&path, &options).unwrap_err().to_string();
-    assert!(message.contains("the ensemble needs 1.1 GiB but the memory budget is 100.0 MiB"), "{message}");
+    assert!(
+        message.contains("the ensemble needs 1.1 GiB but the memory budget is 100.0 MiB"),
+        "{message}"
+    );
     let mut options = ReadOptions::default();
     options.budget = budget;
     options.truth = Some("1").into();
     let message = read_table(&path, &options).unwrap_err().to_string();
-    assert!(message.contains("the table needs") && message.contains("budget is 100.0 MiB"), "{message}");
-    let message = load_labels(&path, &ReadOptions::default().within(budget)).unwrap_err().to_string();
-    assert!(message.contains("one column of labels is needed"), "{message}");
+    assert!(
+        message.contains("the table needs") && message.contains("budget is 100.0 MiB"),
+        "{message}"
+    );
+    let message = load_labels(&path, &ReadOptions::default().within(budget))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        message.contains("one column of labels is needed"),
+        "{message}"
+    );
     assert!(peak() - before < 32 << 20, "{} bytes more", peak() - before);
 }
 
@@ -209,15 +283,25 @@ fn files_of_another_kind_are_named_as_such() {
         ("a.npy", "is not a NumPy array"),
         ("a.npz", "not a whole NPZ archive"),
         ("a.parquet", "not a whole Parquet file"),
-        ("a.mat", "not a MATLAB file of version 5 to 7; save it in MATLAB with the option -v7"),
+        (
+            "a.mat",
+            "not a MATLAB file of version 5 to 7; save it in MATLAB with the option -v7",
+        ),
         ("a.csv.gz", "the file is damaged"),
     ] {
         let path = folder.path().join(name);
         fs::write(&path, "x,y\n1,2\n".repeat(40)).unwrap();
-        let message = read_table(&path, &ReadOptions::default()).unwrap_err().to_string();
+        let message = read_table(&path, &ReadOptions::default())
+            .unwrap_err()
+            .to_string();
         assert!(message.contains(word), "{message}");
     }
     let path = folder.path().join("b.mat");
     fs::write(&path, b"MATLAB 7.3 MAT-file, Platform: GLNXA64").unwrap();
-    assert!(read_table(&path, &ReadOptions::default()).unwrap_err().to_string().contains("HDF5"));
+    assert!(
+        read_table(&path, &ReadOptions::default())
+            .unwrap_err()
+            .to_string()
+            .contains("HDF5")
+    );
 }

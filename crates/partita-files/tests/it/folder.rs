@@ -7,7 +7,8 @@ use std::path::Path;
 
 use partita_core::{BaseClustering, Ensemble, EnsembleBuilder, GroupRows, Label, RowBlocks};
 use partita_files::{
-    FileError, LabelGroups, ReadOptions, Table, input_parts, read_ensemble, read_table, write_ensemble, write_table,
+    FileError, LabelGroups, ReadOptions, Table, input_parts, read_ensemble, read_table,
+    write_ensemble, write_table,
 };
 
 /// The ensemble of these objects; every part lacks some clusters of the whole.
@@ -15,7 +16,9 @@ fn ensemble(objects: std::ops::Range<u32>) -> Ensemble {
     let mut builder = EnsembleBuilder::new(objects.len());
     for u in 0..4u32 {
         let label = |i: u32| (i % 11 != u).then(|| (i / 7 + u) % 13);
-        builder.push(format!("u{u}"), objects.clone().map(label)).unwrap();
+        builder
+            .push(format!("u{u}"), objects.clone().map(label))
+            .unwrap();
     }
     builder.finish().unwrap()
 }
@@ -24,7 +27,12 @@ fn write_parts(folder: &Path, parts: u32) {
     fs::create_dir(folder).unwrap();
     for part in 0..parts {
         let name = format!("part-{part:05}.parquet");
-        write_ensemble(&folder.join(name), &ensemble(part * 50..(part + 1) * 50), None).unwrap();
+        write_ensemble(
+            &folder.join(name),
+            &ensemble(part * 50..(part + 1) * 50),
+            None,
+        )
+        .unwrap();
     }
     fs::write(folder.join("_SUCCESS"), "").unwrap();
 }
@@ -49,11 +57,17 @@ fn rows(groups: &LabelGroups) -> Vec<Option<usize>> {
 #[test]
 fn twenty_files_are_one_ensemble() {
     let place = tempfile::tempdir().unwrap();
-    let (one, twenty) = (place.path().join("one.parquet"), place.path().join("twenty"));
+    let (one, twenty) = (
+        place.path().join("one.parquet"),
+        place.path().join("twenty"),
+    );
     write_ensemble(&one, &ensemble(0..1000), None).unwrap();
     write_parts(&twenty, 20);
     let options = ReadOptions::default();
-    assert_eq!(read_ensemble(&twenty, &options).unwrap(), read_ensemble(&one, &options).unwrap());
+    assert_eq!(
+        read_ensemble(&twenty, &options).unwrap(),
+        read_ensemble(&one, &options).unwrap()
+    );
     assert_eq!(input_parts(&twenty).unwrap().len(), 20);
 
     let open = |path: &Path| LabelGroups::open(path, &options).unwrap().unwrap();
@@ -74,7 +88,9 @@ fn twenty_files_are_one_ensemble() {
 fn a_table_may_lie_in_a_folder() {
     let place = tempfile::tempdir().unwrap();
     let table = |from: u32| Table {
-        values: partita_core::ndarray::Array2::from_shape_fn((3, 2), |(i, j)| f64::from(from) + (3 * i + j) as f64),
+        values: partita_core::ndarray::Array2::from_shape_fn((3, 2), |(i, j)| {
+            f64::from(from) + (3 * i + j) as f64
+        }),
         columns: vec!["x".into(), "y".into()],
         object_names: None,
         label: None,
@@ -83,7 +99,10 @@ fn a_table_may_lie_in_a_folder() {
         write_table(&place.path().join(part), &table(from)).unwrap();
     }
     let read = read_table(place.path(), &ReadOptions::default()).unwrap();
-    assert_eq!(read.values.column(0).to_vec(), [0., 3., 6., 100., 103., 106.]);
+    assert_eq!(
+        read.values.column(0).to_vec(),
+        [0., 3., 6., 100., 103., 106.]
+    );
 }
 
 #[test]
@@ -106,7 +125,10 @@ fn files_that_do_not_fit_together_are_named() {
     let place = tempfile::tempdir().unwrap();
     let folder = place.path();
     let refused = || read_ensemble(folder, &ReadOptions::default()).unwrap_err();
-    assert!(matches!(refused(), FileError::Directory(_)), "an empty folder");
+    assert!(
+        matches!(refused(), FileError::Directory(_)),
+        "an empty folder"
+    );
     write_ensemble(&folder.join("a.parquet"), &ensemble(0..10), None).unwrap();
     let mut other = EnsembleBuilder::new(10);
     for name in ["u0", "u1", "v", "u3"] {
@@ -114,9 +136,15 @@ fn files_that_do_not_fit_together_are_named() {
     }
     write_ensemble(&folder.join("b.parquet"), &other.finish().unwrap(), None).unwrap();
     let message = refused().to_string();
-    assert!(message.contains("b.parquet") && message.contains("column 3 is 'v', but 'u2' in"), "{message}");
+    assert!(
+        message.contains("b.parquet") && message.contains("column 3 is 'v', but 'u2' in"),
+        "{message}"
+    );
     fs::remove_file(folder.join("b.parquet")).unwrap();
     fs::write(folder.join("c.npy"), "no array").unwrap();
     let message = refused().to_string();
-    assert!(message.contains("c.npy") && message.contains("keep one kind in a folder"), "{message}");
+    assert!(
+        message.contains("c.npy") && message.contains("keep one kind in a folder"),
+        "{message}"
+    );
 }

@@ -18,7 +18,11 @@ pub(super) struct Graph(Vec<Vec<(u32, f64)>>);
 
 impl Graph {
     /// Keeps the pairs in which either is among the `keep` nearest of the other.
-    pub(super) fn new(rows: &Array2<f64>, keep: usize, progress: &ProgressCounter<'_>) -> Option<Self> {
+    pub(super) fn new(
+        rows: &Array2<f64>,
+        keep: usize,
+        progress: &ProgressCounter<'_>,
+    ) -> Option<Self> {
         let near = nearest_others(rows, keep, progress)?;
         let mut lines: Vec<Vec<(u32, f64)>> = vec![Vec::new(); near.len()];
         for (i, Near { others, scale }) in near.iter().enumerate() {
@@ -33,14 +37,20 @@ impl Graph {
                 }
             }
         }
-        lines.iter_mut().for_each(|line| line.sort_unstable_by_key(|&(j, _)| j));
+        lines
+            .iter_mut()
+            .for_each(|line| line.sort_unstable_by_key(|&(j, _)| j));
         Some(Self(lines).normalised())
     }
 
     fn normalised(mut self) -> Self {
         let root = |line: &Vec<(u32, f64)>| {
             let degree: f64 = line.iter().map(|&(_, a)| a).sum();
-            if degree > 0.0 { degree.sqrt().recip() } else { 0.0 }
+            if degree > 0.0 {
+                degree.sqrt().recip()
+            } else {
+                0.0
+            }
         };
         let roots: Vec<f64> = self.0.iter().map(root).collect();
         for (line, i) in self.0.iter_mut().zip(0..) {
@@ -67,8 +77,17 @@ impl Graph {
         let width = x.ncols();
         let x = x.to_slice().expect("rows one after the other");
         let y = y.as_slice_mut().expect("rows one after the other");
-        let chunks = y.par_chunks_mut(CHUNK * width).zip(self.0.par_chunks(CHUNK));
-        chunks.for_each(|(to, lines)| dispatch(Product { lines, x, width, to }));
+        let chunks = y
+            .par_chunks_mut(CHUNK * width)
+            .zip(self.0.par_chunks(CHUNK));
+        chunks.for_each(|(to, lines)| {
+            dispatch(Product {
+                lines,
+                x,
+                width,
+                to,
+            })
+        });
     }
 }
 
@@ -83,7 +102,10 @@ struct Product<'a> {
 impl Kernel for Product<'_> {
     type Output = ();
 
-    #[expect(clippy::inline_always, reason = "it is compiled anew for every instruction set")]
+    #[expect(
+        clippy::inline_always,
+        reason = "it is compiled anew for every instruction set"
+    )]
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
         for (line, to) in self.lines.iter().zip(self.to.chunks_exact_mut(self.width)) {
@@ -92,8 +114,9 @@ impl Kernel for Product<'_> {
                 let mut sums = [0.0; COLUMNS];
                 if to.len() == COLUMNS {
                     for &(j, a) in line {
-                        let x: &[f64; COLUMNS] =
-                            self.x[j as usize * self.width + first..].first_chunk().expect("a row of x");
+                        let x: &[f64; COLUMNS] = self.x[j as usize * self.width + first..]
+                            .first_chunk()
+                            .expect("a row of x");
                         (0..COLUMNS).for_each(|l| sums[l] += a * x[l]);
                     }
                 } else {
@@ -140,10 +163,19 @@ mod tests {
             }
             let all = symmetric_eigen(dense.view()).unwrap();
             let settings = ChebyshevSettings::default();
-            let top = chebyshev(160, 2, |x, y| graph.multiply(x, y), Seed::new(1), &settings).unwrap();
+            let top =
+                chebyshev(160, 2, |x, y| graph.multiply(x, y), Seed::new(1), &settings).unwrap();
             assert_eq!(top.solver, Solver::Chebyshev);
-            assert!((top.values[0] - 1.0).abs() < 1e-10, "the largest eigenvalue of a normalised graph is 1");
-            assert!((top.values[1] - all.values[1]).abs() < 1e-6, "{} {}", top.values, all.values);
+            assert!(
+                (top.values[0] - 1.0).abs() < 1e-10,
+                "the largest eigenvalue of a normalised graph is 1"
+            );
+            assert!(
+                (top.values[1] - all.values[1]).abs() < 1e-6,
+                "{} {}",
+                top.values,
+                all.values
+            );
             if keep == 12 {
                 // Nothing joins the rings: the rows of one have one direction in the plane of the two vectors.
                 let turn = |i: usize| top.vectors[[i, 1]] / top.vectors[[i, 0]];

@@ -57,27 +57,47 @@ pub(crate) fn bytes(kind: BaseKind, rows: usize, columns: usize, clusters: usize
     }
     let keep = (NEIGHBOURS.min(rows)) as u64;
     // Rows in panels and lists of neighbours, every pair in two lines, six blocks of vectors; k-means in what was freed.
-    n.saturating_mul(8 * d + 16 * 5 * keep).saturating_add(n.saturating_mul(6 * 8 * (k + k / 4 + 16)))
+    n.saturating_mul(8 * d + 16 * 5 * keep)
+        .saturating_add(n.saturating_mul(6 * 8 * (k + k / 4 + 16)))
 }
 
 /// The base clusterings of plans that see the same rows.
-pub(crate) fn spectral(plans: &[Plan], context: &RunContext<'_>) -> Result<Vec<Option<BaseRun>>, GenerateError> {
+pub(crate) fn spectral(
+    plans: &[Plan],
+    context: &RunContext<'_>,
+) -> Result<Vec<Option<BaseRun>>, GenerateError> {
     let (members, rows) = context.sight.rows(&plans[0]);
     let most = plans.iter().map(|plan| plan.k).max().unwrap_or(1);
     let all_pairs = keeps_all_pairs(plans[0].kind, rows.nrows()).unwrap_or(true);
-    let Some(axes) = embedding(&rows, all_pairs, most, plans[0].sample.child(3), context.progress)? else {
+    let Some(axes) = embedding(
+        &rows,
+        all_pairs,
+        most,
+        plans[0].sample.child(3),
+        context.progress,
+    )?
+    else {
         return Ok(plans.iter().map(|_| None).collect());
     };
     let found = |plan: &Plan| {
         let (labels, stopped) = cluster(&axes, plan, context.progress)?;
-        let found = BaseRun::of_members(context.sight.values.nrows(), &members, labels.into_iter(), stopped);
+        let found = BaseRun::of_members(
+            context.sight.values.nrows(),
+            &members,
+            labels.into_iter(),
+            stopped,
+        );
         Some(context.kept(plan, found))
     };
     Ok(plans.iter().map(found).collect())
 }
 
 /// The best of several k-means runs on the first k axes, rows brought to length 1.
-fn cluster(axes: &Array2<f64>, plan: &Plan, progress: &ProgressCounter<'_>) -> Option<(Vec<u16>, Stopped)> {
+fn cluster(
+    axes: &Array2<f64>,
+    plan: &Plan,
+    progress: &ProgressCounter<'_>,
+) -> Option<(Vec<u16>, Stopped)> {
     let mut points = axes.slice(s![.., ..plan.k]).to_owned();
     for mut point in points.axis_iter_mut(Axis(0)) {
         let length = point.dot(&point).sqrt();
@@ -85,16 +105,37 @@ fn cluster(axes: &Array2<f64>, plan: &Plan, progress: &ProgressCounter<'_>) -> O
             point /= length;
         }
     }
-    let (rows, members) = (DenseRows::new(points.view(), None, false), Members::all(points.nrows()));
+    let (rows, members) = (
+        DenseRows::new(points.view(), None, false),
+        Members::all(points.nrows()),
+    );
     let job = |restart: u64| {
         let (seed, members) = (plan.seed.child(restart), members.clone());
-        RunSpec { clusters: plan.k, initialization: Initialization::Greedy, seed, members, given: None }
+        RunSpec {
+            clusters: plan.k,
+            initialization: Initialization::Greedy,
+            seed,
+            members,
+            given: None,
+        }
     };
     let jobs: Vec<RunSpec> = (0..RESTARTS).map(job).collect();
     let mut fits: Vec<Option<Fit>> = jobs.iter().map(|_| None).collect();
-    lloyd(&rows, &jobs, &KMeansSettings::default(), progress, &mut |restart, fit| fits[restart] = Some(fit));
+    lloyd(
+        &rows,
+        &jobs,
+        &KMeansSettings::default(),
+        progress,
+        &mut |restart, fit| fits[restart] = Some(fit),
+    );
     let fits: Vec<Fit> = fits.into_iter().collect::<Option<_>>()?;
-    let best = fits.into_iter().reduce(|best, fit| if fit.inertia < best.inertia { fit } else { best })?;
+    let best = fits.into_iter().reduce(|best, fit| {
+        if fit.inertia < best.inertia {
+            fit
+        } else {
+            best
+        }
+    })?;
     Some((best.labels, best.stopped))
 }
 
@@ -107,12 +148,29 @@ fn embedding(
     progress: &ProgressCounter<'_>,
 ) -> Result<Option<Array2<f64>>, GenerateError> {
     let n = rows.nrows();
-    let keep = if all_pairs { n - 1 } else { NEIGHBOURS.min(n - 1) };
-    let Some(graph) = Graph::new(rows, keep, progress) else { return Ok(None) };
-    let pairs = if all_pairs {
-        top_eigenpairs(graph.dense().view(), count, seed, &LanczosSettings::default())?
+    let keep = if all_pairs {
+        n - 1
     } else {
-        chebyshev(n, count, |x, y| graph.multiply(x, y), seed, &ChebyshevSettings::default())?
+        NEIGHBOURS.min(n - 1)
+    };
+    let Some(graph) = Graph::new(rows, keep, progress) else {
+        return Ok(None);
+    };
+    let pairs = if all_pairs {
+        top_eigenpairs(
+            graph.dense().view(),
+            count,
+            seed,
+            &LanczosSettings::default(),
+        )?
+    } else {
+        chebyshev(
+            n,
+            count,
+            |x, y| graph.multiply(x, y),
+            seed,
+            &ChebyshevSettings::default(),
+        )?
     };
     Ok(Some(pairs.vectors))
 }

@@ -22,7 +22,9 @@ pub(super) struct Near {
 impl Near {
     /// Whether a row is among the nearest.
     pub(super) fn keeps(&self, row: u32) -> bool {
-        self.others.binary_search_by_key(&row, |&(_, other)| other).is_ok()
+        self.others
+            .binary_search_by_key(&row, |&(_, other)| other)
+            .is_ok()
     }
 }
 
@@ -30,20 +32,35 @@ impl Near {
 ///
 /// # Cost
 /// O(n²·d) time; 8·n·d bytes, 16·n a thread and 16·keep·n.
-pub(super) fn nearest_others(rows: &Array2<f64>, keep: usize, progress: &ProgressCounter<'_>) -> Option<Vec<Near>> {
+pub(super) fn nearest_others(
+    rows: &Array2<f64>,
+    keep: usize,
+    progress: &ProgressCounter<'_>,
+) -> Option<Vec<Near>> {
     let (n, d) = rows.dim();
     let mut panels = vec![0.0; n.div_ceil(PANEL) * PANEL * d];
     for ((i, p), &x) in rows.indexed_iter() {
         panels[i / PANEL * PANEL * d + p * PANEL + i % PANEL] = x;
     }
     let one = |squares: &mut Vec<f64>, i: usize| {
-        let stop = if i.is_multiple_of(64) { progress.stopped() } else { progress.was_stopped() };
+        let stop = if i.is_multiple_of(64) {
+            progress.stopped()
+        } else {
+            progress.was_stopped()
+        };
         if stop {
-            return Near { others: Vec::new(), scale: 1.0 };
+            return Near {
+                others: Vec::new(),
+                scale: 1.0,
+            };
         }
         squares.resize(n.next_multiple_of(PANEL), 0.0);
         let row = rows.row(i).to_vec();
-        dispatch(SquaredDistances { panels: &panels, row: &row, squares });
+        dispatch(SquaredDistances {
+            panels: &panels,
+            row: &row,
+            squares,
+        });
         nearest(&squares[..n], i, keep)
     };
     let near = (0..n).into_par_iter().map_init(Vec::new, one).collect();
@@ -55,17 +72,32 @@ fn nearest(squares: &[f64], i: usize, keep: usize) -> Near {
     let places = keep.max(SCALE_NEIGHBOUR);
     // Of the smallest distances of so many panels each is one of another row, so the largest of them bounds what is near. Copies do not count,
     // so that as many others lie within the bound.
-    let mut least: Vec<f64> = squares.chunks(2 * PANEL).map(|panel| dispatch(Least(panel))).collect();
-    let bound =
-        if places < least.len() { *least.select_nth_unstable_by(places - 1, f64::total_cmp).1 } else { f64::INFINITY };
-    let near = squares.iter().zip(0..).filter(|&(&square, j)| square <= bound && j as usize != i);
+    let mut least: Vec<f64> = squares
+        .chunks(2 * PANEL)
+        .map(|panel| dispatch(Least(panel)))
+        .collect();
+    let bound = if places < least.len() {
+        *least.select_nth_unstable_by(places - 1, f64::total_cmp).1
+    } else {
+        f64::INFINITY
+    };
+    let near = squares
+        .iter()
+        .zip(0..)
+        .filter(|&(&square, j)| square <= bound && j as usize != i);
     let mut near: Vec<(f64, u32)> = near.map(|(&square, j)| (square, j)).collect();
     near.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let apart = &near[near.partition_point(|&(square, _)| square <= 0.0)..];
-    let scale = apart.get(SCALE_NEIGHBOUR - 1).or(apart.last()).map_or(1.0, |&(square, _)| square.sqrt());
+    let scale = apart
+        .get(SCALE_NEIGHBOUR - 1)
+        .or(apart.last())
+        .map_or(1.0, |&(square, _)| square.sqrt());
     near.truncate(keep);
     near.sort_unstable_by_key(|&(_, j)| j);
-    Near { others: near, scale }
+    Near {
+        others: near,
+        scale,
+    }
 }
 
 /// Squared distances of the rows of all panels from one row, to the bits of [`distance2`](crate::tree::distance2).
@@ -78,18 +110,27 @@ struct SquaredDistances<'a> {
 impl Kernel for SquaredDistances<'_> {
     type Output = ();
 
-    #[expect(clippy::inline_always, reason = "it is compiled anew for every instruction set")]
+    #[expect(
+        clippy::inline_always,
+        reason = "it is compiled anew for every instruction set"
+    )]
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
         let d = self.row.len();
         let head = d & !7;
-        for (panel, squares) in self.panels.chunks_exact(PANEL * d).zip(self.squares.chunks_exact_mut(PANEL)) {
+        for (panel, squares) in self
+            .panels
+            .chunks_exact(PANEL * d)
+            .zip(self.squares.chunks_exact_mut(PANEL))
+        {
             let mut total = [0.0; PANEL];
             let mut strand = |first: usize, end: usize, step: usize| {
                 let (mut sum, mut p) = ([0.0; PANEL], first);
                 while p < end {
                     let x = self.row[p];
-                    let column: &[f64; PANEL] = panel[p * PANEL..].first_chunk().expect("a column of a panel");
+                    let column: &[f64; PANEL] = panel[p * PANEL..]
+                        .first_chunk()
+                        .expect("a column of a panel");
                     (0..PANEL).for_each(|l| sum[l] += (x - column[l]) * (x - column[l]));
                     p += step;
                 }
@@ -108,7 +149,10 @@ struct Least<'a>(&'a [f64]);
 impl Kernel for Least<'_> {
     type Output = f64;
 
-    #[expect(clippy::inline_always, reason = "it is compiled anew for every instruction set")]
+    #[expect(
+        clippy::inline_always,
+        reason = "it is compiled anew for every instruction set"
+    )]
     #[inline(always)]
     fn run<S: Simd>(self, _: S) -> f64 {
         let mut least = [f64::INFINITY; 8];
@@ -135,10 +179,19 @@ mod tests {
     /// The definition.
     fn naive(rows: &Array2<f64>, i: usize, keep: usize) -> Near {
         let others = (0..rows.nrows()).filter(|&j| j != i);
-        let mut all: Vec<(f64, u32)> = others.map(|j| (distance2(rows.row(i), rows.row(j)), j as u32)).collect();
+        let mut all: Vec<(f64, u32)> = others
+            .map(|j| (distance2(rows.row(i), rows.row(j)), j as u32))
+            .collect();
         all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let apart: Vec<f64> = all.iter().map(|&(square, _)| square).filter(|&square| square > 0.0).collect();
-        let scale = apart.get(6).or(apart.last()).map_or(1.0, |square| square.sqrt());
+        let apart: Vec<f64> = all
+            .iter()
+            .map(|&(square, _)| square)
+            .filter(|&square| square > 0.0)
+            .collect();
+        let scale = apart
+            .get(6)
+            .or(apart.last())
+            .map_or(1.0, |square| square.sqrt());
         all.truncate(keep);
         all.sort_by_key(|&(_, j)| j);
         Near { others: all, scale }
@@ -148,10 +201,18 @@ mod tests {
     fn the_nearest_are_found_to_the_bit() {
         let mut rng = Seed::new(1).rng();
         // Few values give many equal distances and copies; the first tables have fewer rows than are kept.
-        for (n, d, values) in
-            [(1, 2, 9), (5, 3, 2), (40, 1, 4), (700, 11, 3), (2300, 2, 12), (2300, 19, 1000), (2300, 1, 2)]
-        {
-            let rows = Array2::from_shape_simple_fn((n, d), || f64::from(rng.random_range(0..values)) / 7.0);
+        for (n, d, values) in [
+            (1, 2, 9),
+            (5, 3, 2),
+            (40, 1, 4),
+            (700, 11, 3),
+            (2300, 2, 12),
+            (2300, 19, 1000),
+            (2300, 1, 2),
+        ] {
+            let rows = Array2::from_shape_simple_fn((n, d), || {
+                f64::from(rng.random_range(0..values)) / 7.0
+            });
             for keep in [30.min(n - 1), n - 1] {
                 let found = nearest_others(&rows, keep, &ProgressCounter::new(&Silent, 1)).unwrap();
                 for i in (0..n).step_by(1 + n / 40) {

@@ -91,7 +91,8 @@ pub(crate) fn uspec(
         }
         let mut runs = begin(table, recipe, plans)?;
         table.each_group(|first, rows| {
-            runs.iter_mut().for_each(|run| run.join(first, rows, progress));
+            runs.iter_mut()
+                .for_each(|run| run.join(first, rows, progress));
             Ok(())
         })?;
         let made: Result<Vec<_>, GenerateError> = runs
@@ -112,18 +113,31 @@ pub(crate) fn uspec(
 }
 
 /// Finds the representatives of every run.
-fn begin<'a>(table: &TableView<'_>, recipe: &Recipe, plans: &[&'a Plan]) -> Result<Vec<Run<'a>>, GenerateError> {
+fn begin<'a>(
+    table: &TableView<'_>,
+    recipe: &Recipe,
+    plans: &[&'a Plan],
+) -> Result<Vec<Run<'a>>, GenerateError> {
     let n = table.dim().0;
     let members: Vec<Members> = plans.iter().map(|plan| drawn(recipe, n, plan).0).collect();
     let sample = |(plan, members): (&&Plan, &Members)| {
-        members.thin(ROWS_EACH * representatives_of(members), &mut plan.seed.child(0).rng())
+        members.thin(
+            ROWS_EACH * representatives_of(members),
+            &mut plan.seed.child(0).rng(),
+        )
     };
     let samples: Vec<Members> = plans.iter().zip(&members).map(sample).collect();
     let samples = table.gather(&samples)?;
     let together: Vec<_> = plans.iter().copied().zip(members).zip(samples).collect();
     let run = |((plan, members), sample): ((&'a Plan, Members), _)| {
-        let representatives = Representatives::of_sample(&sample, representatives_of(&members), plan.seed.child(1))?;
-        Ok(Run { plan, members, representatives, joined: vec![Joined::NONE; n] })
+        let representatives =
+            Representatives::of_sample(&sample, representatives_of(&members), plan.seed.child(1))?;
+        Ok(Run {
+            plan,
+            members,
+            representatives,
+            joined: vec![Joined::NONE; n],
+        })
     };
     together.into_par_iter().map(run).collect()
 }
@@ -137,20 +151,24 @@ impl Run<'_> {
     fn join(&mut self, first: usize, rows: ArrayView2<'_, f64>, progress: &ProgressCounter<'_>) {
         let (members, representatives) = (&self.members, &self.representatives);
         let joined = &mut self.joined[first..first + rows.nrows()];
-        joined.par_chunks_mut(BLOCK).zip(rows.axis_chunks_iter(Axis(0), BLOCK)).enumerate().for_each(
-            |(block, (joined, rows))| {
+        joined
+            .par_chunks_mut(BLOCK)
+            .zip(rows.axis_chunks_iter(Axis(0), BLOCK))
+            .enumerate()
+            .for_each(|(block, (joined, rows))| {
                 if progress.stopped() {
                     return;
                 }
                 let mut single = vec![0.0; rows.ncols()];
-                for ((i, row), joined) in (first + block * BLOCK..).zip(rows.outer_iter()).zip(joined) {
+                for ((i, row), joined) in
+                    (first + block * BLOCK..).zip(rows.outer_iter()).zip(joined)
+                {
                     if members.contains(i) {
                         representatives.write(row, &mut single);
                         *joined = representatives.nearest(&single);
                     }
                 }
-            },
-        );
+            });
     }
 
     /// Cuts the graph of the joined rows.
@@ -167,7 +185,13 @@ impl Run<'_> {
         let labels = grouped(&self.joined, &self.members, &axes, k, seed, progress);
         Ok(labels.map(|mut labels| {
             let clusters = compact(&mut labels);
-            BaseRun { labels, clusters, inertia: None, rounds: ROUNDS, stopped: Stopped::RoundLimit }
+            BaseRun {
+                labels,
+                clusters,
+                inertia: None,
+                rounds: ROUNDS,
+                stopped: Stopped::RoundLimit,
+            }
         }))
     }
 }

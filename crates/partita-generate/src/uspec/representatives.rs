@@ -29,7 +29,10 @@ pub(crate) struct Joined {
 
 impl Joined {
     /// Joined to nothing.
-    pub(crate) const NONE: Self = Self { to: [0; NEAREST], by: [f32::INFINITY; NEAREST] };
+    pub(crate) const NONE: Self = Self {
+        to: [0; NEAREST],
+        by: [f32::INFINITY; NEAREST],
+    };
 
     fn insert(&mut self, distance: f32, representative: u16) {
         let mut place = NEAREST - 1;
@@ -63,7 +66,11 @@ impl Representatives {
     ///
     /// # Cost
     /// O(rows·p·d) time a round and O(p²·d).
-    pub(crate) fn of_sample(sample: &Array2<f64>, count: usize, seed: Seed) -> Result<Self, GenerateError> {
+    pub(crate) fn of_sample(
+        sample: &Array2<f64>,
+        count: usize,
+        seed: Seed,
+    ) -> Result<Self, GenerateError> {
         let found = clusters(sample, count, ROUNDS, seed.child(0))?;
         let p = found.centres.nrows();
         let groups = clusters(&found.centres, p.isqrt(), GROUP_ROUNDS, seed.child(1))?;
@@ -72,9 +79,18 @@ impl Representatives {
         let starts = (0..=groups.centres.nrows() as u32)
             .map(|group| order.partition_point(|&point| groups.labels[point] < group))
             .collect();
-        let largest = sample.iter().fold(0.0f64, |largest, x| largest.max(x.abs()));
-        let factor = if largest > 0.0 { 2f64.powi(-(largest.log2().floor() as i32)) } else { 1.0 };
-        let shift = sample.columns().into_iter().map(|column| column.iter().map(|x| x * factor).sum::<f64>());
+        let largest = sample
+            .iter()
+            .fold(0.0f64, |largest, x| largest.max(x.abs()));
+        let factor = if largest > 0.0 {
+            2f64.powi(-(largest.log2().floor() as i32))
+        } else {
+            1.0
+        };
+        let shift = sample
+            .columns()
+            .into_iter()
+            .map(|column| column.iter().map(|x| x * factor).sum::<f64>());
         let shift = shift.map(|sum| sum / sample.nrows() as f64).collect();
         let mut made = Self {
             shift,
@@ -111,7 +127,8 @@ impl Representatives {
         let first = members.start + closest(row, &self.points[members.start * d..members.end * d]);
         let mut joined = Joined::NONE;
         for &candidate in &self.candidates[first * self.width..][..self.width] {
-            let distance = distance2(row, &self.points[usize::from(candidate) * d..][..d]).min(f32::MAX);
+            let distance =
+                distance2(row, &self.points[usize::from(candidate) * d..][..d]).min(f32::MAX);
             if distance < joined.by[NEAREST - 1] {
                 joined.insert(distance, candidate);
             }
@@ -121,7 +138,10 @@ impl Representatives {
 
     fn single(&self, points: &Array2<f64>) -> Vec<f32> {
         let mut single = vec![0.0; points.len()];
-        for (row, to) in points.outer_iter().zip(single.chunks_exact_mut(self.shift.len())) {
+        for (row, to) in points
+            .outer_iter()
+            .zip(single.chunks_exact_mut(self.shift.len()))
+        {
             self.write(row, to);
         }
         single
@@ -132,8 +152,15 @@ impl Representatives {
         let d = self.shift.len();
         let own = &self.points[point * d..][..d];
         let distance = |(at, other): (usize, &[f32])| (distance2(own, other), at as u16);
-        let mut all: Vec<(f32, u16)> = self.points.chunks_exact(d).enumerate().map(distance).collect();
-        all.select_nth_unstable_by(self.width - 1, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let mut all: Vec<(f32, u16)> = self
+            .points
+            .chunks_exact(d)
+            .enumerate()
+            .map(distance)
+            .collect();
+        all.select_nth_unstable_by(self.width - 1, |a, b| {
+            a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
+        });
         let mut near: Vec<u16> = all[..self.width].iter().map(|&(_, at)| at).collect();
         near.sort_unstable();
         near
@@ -141,7 +168,12 @@ impl Representatives {
 }
 
 /// k-means from rows drawn evenly; clusters that lose their rows are left out.
-fn clusters(rows: &Array2<f64>, count: usize, rounds: u32, seed: Seed) -> Result<KMeans, GenerateError> {
+fn clusters(
+    rows: &Array2<f64>,
+    count: usize,
+    rounds: u32,
+    seed: Seed,
+) -> Result<KMeans, GenerateError> {
     let mut settings = KMeansSettings::default();
     settings.initialization = Initialization::Random;
     settings.rounds = NonZeroU32::new(rounds).unwrap_or(settings.rounds);
@@ -196,7 +228,9 @@ mod tests {
     /// Shares of rows whose nearest representatives are all found.
     fn found_exactly(n: usize, d: usize, count: usize) -> f64 {
         let mut rng = Seed::new(n as u64).rng();
-        let table = Array2::from_shape_fn((n, d), |(i, p)| ((i * p) % 7) as f64 + 2.0 * rng.random::<f64>());
+        let table = Array2::from_shape_fn((n, d), |(i, p)| {
+            ((i * p) % 7) as f64 + 2.0 * rng.random::<f64>()
+        });
         let found = Representatives::of_sample(&table, count, Seed::new(1)).unwrap();
         assert!(found.len() <= count);
         let mut single = vec![0.0; d];
@@ -228,6 +262,8 @@ mod tests {
         let mut single = vec![0.0; 2];
         found.write(table.row(1), &mut single);
         let joined = found.nearest(&single);
-        assert!(joined.by[0] < 1e-10 && joined.by[1] < f32::INFINITY && joined.by[3] == f32::INFINITY);
+        assert!(
+            joined.by[0] < 1e-10 && joined.by[1] < f32::INFINITY && joined.by[3] == f32::INFINITY
+        );
     }
 }

@@ -42,7 +42,10 @@ pub(crate) fn grouped(
         let parts = joined.par_chunks(chunk).zip(labels.par_chunks_mut(chunk));
         let sums: Vec<Sums> = parts
             .map(|(joined, labels)| {
-                let mut sums = Sums { at: vec![0.0; at.len()], rows: vec![0; clusters] };
+                let mut sums = Sums {
+                    at: vec![0.0; at.len()],
+                    rows: vec![0; clusters],
+                };
                 if !progress.stopped() {
                     centres.assign(joined, axes, labels, (round < ROUNDS).then_some(&mut sums));
                 }
@@ -58,16 +61,35 @@ pub(crate) fn grouped(
 }
 
 /// Starting centres, clusters × axes; fewer where fewer of the rows that are looked at differ.
-fn start(joined: &[Joined], members: &Members, axes: &Axes, clusters: usize, seed: Seed) -> Vec<f32> {
+fn start(
+    joined: &[Joined],
+    members: &Members,
+    axes: &Axes,
+    clusters: usize,
+    seed: Seed,
+) -> Vec<f32> {
     let sample = members.thin(SAMPLE_PER_CLUSTER * clusters, &mut seed.child(0).rng());
     let mut rows = Array2::zeros((sample.count(), axes.count));
     let mut single = vec![0.0; axes.count];
     for (row, mut to) in sample.iter().zip(rows.outer_iter_mut()) {
         axes.embed(&joined[row], &mut single);
-        to.iter_mut().zip(&single).for_each(|(to, &x)| *to = f64::from(x));
+        to.iter_mut()
+            .zip(&single)
+            .for_each(|(to, &x)| *to = f64::from(x));
     }
-    let search = Search { clusters, restarts: 1, rounds: 1, tolerance: 0.0 };
-    let centres = best_start(rows.view(), &vec![1.0; sample.count()], &search, seed.child(1), &Silent);
+    let search = Search {
+        clusters,
+        restarts: 1,
+        rounds: 1,
+        tolerance: 0.0,
+    };
+    let centres = best_start(
+        rows.view(),
+        &vec![1.0; sample.count()],
+        &search,
+        seed.child(1),
+        &Silent,
+    );
     centres.iter().map(|&x| x as f32).collect()
 }
 
@@ -85,7 +107,10 @@ fn move_centres(at: &mut [f32], width: usize, parts: &[Sums]) {
             continue;
         }
         for (axis, c) in centre.iter_mut().enumerate() {
-            let sum: f64 = parts.iter().map(|part| part.at[cluster * width + axis]).sum();
+            let sum: f64 = parts
+                .iter()
+                .map(|part| part.at[cluster * width + axis])
+                .sum();
             *c = (sum / rows as f64) as f32;
         }
     }
@@ -100,12 +125,24 @@ struct Centres<'a> {
 
 impl<'a> Centres<'a> {
     fn new(at: &'a [f32], width: usize) -> Self {
-        let half = |centre: &[f32]| (0.5 * centre.iter().map(|&c| f64::from(c).powi(2)).sum::<f64>()) as f32;
-        Self { at, half: at.chunks_exact(width).map(half).collect(), width }
+        let half = |centre: &[f32]| {
+            (0.5 * centre.iter().map(|&c| f64::from(c).powi(2)).sum::<f64>()) as f32
+        };
+        Self {
+            at,
+            half: at.chunks_exact(width).map(half).collect(),
+            width,
+        }
     }
 
     /// The nearest centre of every row of a chunk, panel by panel, and what it adds to its cluster.
-    fn assign(&self, joined: &[Joined], axes: &Axes, labels: &mut [u16], mut sums: Option<&mut Sums>) {
+    fn assign(
+        &self,
+        joined: &[Joined],
+        axes: &Axes,
+        labels: &mut [u16],
+        mut sums: Option<&mut Sums>,
+    ) {
         let width = self.width;
         let (mut rows, mut panel) = (vec![0.0f32; PANEL * width], vec![0.0f32; PANEL * width]);
         let mut out = Nearest::new();
@@ -113,16 +150,24 @@ impl<'a> Centres<'a> {
             let mut seen = [false; PANEL];
             for ((lane, row), to) in joined.iter().enumerate().zip(rows.chunks_exact_mut(width)) {
                 seen[lane] = axes.embed(row, to);
-                to.iter().enumerate().for_each(|(axis, &x)| panel[axis * PANEL + lane] = x);
+                to.iter()
+                    .enumerate()
+                    .for_each(|(axis, &x)| panel[axis * PANEL + lane] = x);
             }
             nearest(&panel, self.at, &self.half, &mut out);
-            for (lane, label) in labels.iter_mut().enumerate().filter(|(lane, _)| seen[*lane]) {
+            for (lane, label) in labels
+                .iter_mut()
+                .enumerate()
+                .filter(|(lane, _)| seen[*lane])
+            {
                 *label = out.centre[lane] as u16;
                 if let Some(sums) = &mut sums {
                     let cluster = usize::from(*label);
                     sums.rows[cluster] += 1;
                     let to = &mut sums.at[cluster * width..][..width];
-                    to.iter_mut().zip(&rows[lane * width..][..width]).for_each(|(sum, &x)| *sum += f64::from(x));
+                    to.iter_mut()
+                        .zip(&rows[lane * width..][..width])
+                        .for_each(|(sum, &x)| *sum += f64::from(x));
                 }
             }
         }

@@ -24,15 +24,26 @@ pub(crate) fn chunk_rows(rows: usize, most: usize) -> usize {
 /// epsilon where a row is joined at all.
 pub(crate) fn affinities(joined: &mut [Joined], progress: &ProgressCounter<'_>) {
     let sum = |part: &[Joined]| {
-        let near = part.iter().flat_map(|row| row.by).filter(|distance| distance.is_finite());
-        near.fold((0.0, 0u64), |(sum, count), square| (sum + f64::from(square).sqrt(), count + 1))
+        let near = part
+            .iter()
+            .flat_map(|row| row.by)
+            .filter(|distance| distance.is_finite());
+        near.fold((0.0, 0u64), |(sum, count), square| {
+            (sum + f64::from(square).sqrt(), count + 1)
+        })
     };
     let chunk = chunk_rows(joined.len(), MOST_CHUNKS);
     let parts: Vec<(f64, u64)> = joined.par_chunks(chunk).map(sum).collect();
-    let (sum, count) = parts.iter().fold((0.0, 0), |all, part| (all.0 + part.0, all.1 + part.1));
+    let (sum, count) = parts
+        .iter()
+        .fold((0.0, 0), |all, part| (all.0 + part.0, all.1 + part.1));
     let sigma = sum / count.max(1) as f64;
     // Rows that all lie on their representatives are joined to them alike.
-    let scale = if sigma > 0.0 { -0.5 / (sigma * sigma) } else { 0.0 };
+    let scale = if sigma > 0.0 {
+        -0.5 / (sigma * sigma)
+    } else {
+        0.0
+    };
     joined.par_chunks_mut(chunk).for_each(|part| {
         if progress.stopped() {
             return;
@@ -48,7 +59,11 @@ pub(crate) fn affinities(joined: &mut [Joined], progress: &ProgressCounter<'_>) 
 ///
 /// # Cost
 /// O(rows·q²) time, at most [`GRAPHS`] matrices.
-pub(crate) fn small_graph(joined: &[Joined], side: usize, progress: &ProgressCounter<'_>) -> Array2<f64> {
+pub(crate) fn small_graph(
+    joined: &[Joined],
+    side: usize,
+    progress: &ProgressCounter<'_>,
+) -> Array2<f64> {
     let sum = |part: &[Joined]| {
         let mut graph = vec![0.0f64; side * side];
         if progress.stopped() {
@@ -62,13 +77,19 @@ pub(crate) fn small_graph(joined: &[Joined], side: usize, progress: &ProgressCou
         }
         graph
     };
-    let parts: Vec<Vec<f64>> = joined.par_chunks(chunk_rows(joined.len(), GRAPHS)).map(sum).collect();
+    let parts: Vec<Vec<f64>> = joined
+        .par_chunks(chunk_rows(joined.len(), GRAPHS))
+        .map(sum)
+        .collect();
     let total = parts.into_iter().reduce(|mut total, part| {
-        total.iter_mut().zip(part).for_each(|(total, part)| *total += part);
+        total
+            .iter_mut()
+            .zip(part)
+            .for_each(|(total, part)| *total += part);
         total
     });
-    let upper =
-        Array2::from_shape_vec((side, side), total.unwrap_or_default()).expect("a chunk at least, of that side");
+    let upper = Array2::from_shape_vec((side, side), total.unwrap_or_default())
+        .expect("a chunk at least, of that side");
     Array2::from_shape_fn((side, side), |(r, s)| upper[[r.min(s), r.max(s)]])
 }
 
@@ -110,7 +131,9 @@ impl Axes {
         let mut map = vec![0.0; degrees.len() * count];
         for (vector, &r) in pairs.vectors.outer_iter().zip(&live) {
             let line = &mut map[r * count..][..count];
-            line.iter_mut().zip(vector).for_each(|(to, x)| *to = (x * root(r)) as f32);
+            line.iter_mut()
+                .zip(vector)
+                .for_each(|(to, x)| *to = (x * root(r)) as f32);
         }
         Ok(Self { count, map })
     }
@@ -160,7 +183,10 @@ mod tests {
     fn dense(joined: &[Joined], side: usize) -> Array2<f64> {
         let mut b = Array2::zeros((joined.len(), side));
         for (i, row) in joined.iter().enumerate() {
-            row.to.iter().zip(row.by).for_each(|(&r, by)| b[[i, usize::from(r)]] += f64::from(by));
+            row.to
+                .iter()
+                .zip(row.by)
+                .for_each(|(&r, by)| b[[i, usize::from(r)]] += f64::from(by));
         }
         b
     }
@@ -171,18 +197,31 @@ mod tests {
         for seed in 0..100 {
             let side = 2 + seed as usize % 12;
             let mut joined = drawn(80, side, seed);
-            let distances: Vec<f64> =
-                joined.iter().flat_map(|row| row.by).filter(|d| d.is_finite()).map(|d| f64::from(d).sqrt()).collect();
+            let distances: Vec<f64> = joined
+                .iter()
+                .flat_map(|row| row.by)
+                .filter(|d| d.is_finite())
+                .map(|d| f64::from(d).sqrt())
+                .collect();
             let sigma = distances.iter().sum::<f64>() / distances.len() as f64;
             let first = f64::from(joined[1].by[0]);
             affinities(&mut joined, &progress);
-            assert!((f64::from(joined[1].by[0]) - (-first / (2.0 * sigma * sigma)).exp()).abs() < 1e-6);
+            assert!(
+                (f64::from(joined[1].by[0]) - (-first / (2.0 * sigma * sigma)).exp()).abs() < 1e-6
+            );
             let b = dense(&joined, side);
             let inverse = |sum: f64| if sum > 0.0 { 1.0 / sum } else { 0.0 };
-            let weighted = Array2::from_shape_fn(b.dim(), |(i, r)| b[[i, r]] * inverse(b.row(i).sum()));
+            let weighted =
+                Array2::from_shape_fn(b.dim(), |(i, r)| b[[i, r]] * inverse(b.row(i).sum()));
             let expected = b.t().dot(&weighted);
             let graph = small_graph(&joined, side, &progress);
-            assert!(graph.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-10), "seed {seed}");
+            assert!(
+                graph
+                    .iter()
+                    .zip(&expected)
+                    .all(|(a, b)| (a - b).abs() < 1e-10),
+                "seed {seed}"
+            );
         }
     }
 
@@ -195,16 +234,24 @@ mod tests {
             affinities(&mut joined, &progress);
             let axes = Axes::of(&small_graph(&joined, 9, &progress), 3).unwrap();
             let b = dense(&joined, 9);
-            let column = |c: usize| Array2::from_shape_fn((9, 1), |(r, _)| f64::from(axes.map[r * axes.count + c]));
-            let to_rows = Array2::from_shape_fn(b.dim(), |(i, r)| b[[i, r]] / b.row(i).sum().max(1e-300));
+            let column = |c: usize| {
+                Array2::from_shape_fn((9, 1), |(r, _)| f64::from(axes.map[r * axes.count + c]))
+            };
+            let to_rows =
+                Array2::from_shape_fn(b.dim(), |(i, r)| b[[i, r]] / b.row(i).sum().max(1e-300));
             let to_representatives =
                 Array2::from_shape_fn((9, 120), |(r, i)| b[[i, r]] / b.column(r).sum().max(1e-300));
             for c in 0..axes.count {
                 let start = column(c);
                 let back = to_representatives.dot(&to_rows.dot(&start));
-                let value =
-                    back.iter().zip(&start).map(|(a, b)| a * b).sum::<f64>() / start.iter().map(|x| x * x).sum::<f64>();
-                assert!(back.iter().zip(&start).all(|(a, b)| (a - value * b).abs() < 1e-5), "seed {seed}");
+                let value = back.iter().zip(&start).map(|(a, b)| a * b).sum::<f64>()
+                    / start.iter().map(|x| x * x).sum::<f64>();
+                assert!(
+                    back.iter()
+                        .zip(&start)
+                        .all(|(a, b)| (a - value * b).abs() < 1e-5),
+                    "seed {seed}"
+                );
             }
         }
     }

@@ -5,12 +5,16 @@ use std::path::PathBuf;
 
 use partita_core::ndarray::Array2;
 use partita_core::{MemoryBudget, Seed, Silent};
-use partita_generate::{BaseSpec, Durable, GenerateError, Generated, Recipe, generate, generate_durable, merge_parts};
+use partita_generate::{
+    BaseSpec, Durable, GenerateError, Generated, Recipe, generate, generate_durable, merge_parts,
+};
 use rand::RngExt;
 
 fn table() -> Array2<f64> {
     let mut rng = Seed::new(1).rng();
-    Array2::from_shape_fn((120, 3), |(i, _)| (i % 4) as f64 * 2.0 + rng.random::<f64>())
+    Array2::from_shape_fn((120, 3), |(i, _)| {
+        (i % 4) as f64 * 2.0 + rng.random::<f64>()
+    })
 }
 
 fn recipe() -> Recipe {
@@ -21,7 +25,14 @@ fn recipe() -> Recipe {
 }
 
 fn run(table: &Array2<f64>, durable: &Durable) -> Result<Generated, GenerateError> {
-    generate_durable(table.view(), &recipe(), Seed::new(5), durable, MemoryBudget::UNLIMITED, &Silent)
+    generate_durable(
+        table.view(),
+        &recipe(),
+        Seed::new(5),
+        durable,
+        MemoryBudget::UNLIMITED,
+        &Silent,
+    )
 }
 
 fn folder(name: &str) -> (tempfile::TempDir, PathBuf) {
@@ -33,19 +44,41 @@ fn folder(name: &str) -> (tempfile::TempDir, PathBuf) {
 #[test]
 fn a_file_cut_anywhere_is_completed_to_the_same_ensemble() {
     let (table, (_folder, path)) = (table(), folder("a.part"));
-    let plain = generate(table.view(), &recipe(), Seed::new(5), MemoryBudget::UNLIMITED, &Silent).unwrap();
+    let plain = generate(
+        table.view(),
+        &recipe(),
+        Seed::new(5),
+        MemoryBudget::UNLIMITED,
+        &Silent,
+    )
+    .unwrap();
     let whole = run(&table, &Durable::new(&path)).unwrap();
-    assert_eq!((&whole.ensemble, &whole.facts), (&plain.ensemble, &plain.facts));
+    assert_eq!(
+        (&whole.ensemble, &whole.facts),
+        (&plain.ensemble, &plain.facts)
+    );
     let bytes = std::fs::read(&path).unwrap();
     let record = 4 + 21 + 120 + 8;
     let header = bytes.len() - 13 * record;
     let mut resumed = Durable::new(&path);
     resumed.resume = true;
-    for cut in (0..=bytes.len()).step_by(37).chain([header - 1, header, header + record, bytes.len()]) {
+    for cut in
+        (0..=bytes.len())
+            .step_by(37)
+            .chain([header - 1, header, header + record, bytes.len()])
+    {
         std::fs::write(&path, &bytes[..cut]).unwrap();
         let again = run(&table, &resumed).unwrap();
-        assert_eq!((&again.ensemble, &again.facts), (&plain.ensemble, &plain.facts), "cut at {cut}");
-        assert_eq!(again.resumed, cut.saturating_sub(header) / record, "nothing is made again");
+        assert_eq!(
+            (&again.ensemble, &again.facts),
+            (&plain.ensemble, &plain.facts),
+            "cut at {cut}"
+        );
+        assert_eq!(
+            again.resumed,
+            cut.saturating_sub(header) / record,
+            "nothing is made again"
+        );
         assert_eq!(std::fs::read(&path).unwrap().len(), bytes.len());
     }
 }
@@ -54,7 +87,9 @@ fn a_file_cut_anywhere_is_completed_to_the_same_ensemble() {
 fn parts_join_to_the_whole() {
     let (table, (folder, path)) = (table(), folder("whole.part"));
     let whole = run(&table, &Durable::new(&path)).unwrap();
-    let parts: Vec<PathBuf> = (0..4).map(|i| folder.path().join(format!("{i}.part"))).collect();
+    let parts: Vec<PathBuf> = (0..4)
+        .map(|i| folder.path().join(format!("{i}.part")))
+        .collect();
     for (i, part) in parts.iter().enumerate() {
         let mut durable = Durable::new(part);
         durable.part = (i as u32, 4);
@@ -63,9 +98,15 @@ fn parts_join_to_the_whole() {
     }
     let (merged, note) = merge_parts(&parts).unwrap();
     assert_eq!(note, "");
-    assert_eq!((&merged.ensemble, &merged.facts), (&whole.ensemble, &whole.facts));
+    assert_eq!(
+        (&merged.ensemble, &merged.facts),
+        (&whole.ensemble, &whole.facts)
+    );
     assert_eq!(merge_parts(&parts[..2]).unwrap().0.finished, 7);
-    assert_eq!(merge_parts::<PathBuf>(&[]), Err(GenerateError::NothingFinished { asked: 0 }));
+    assert_eq!(
+        merge_parts::<PathBuf>(&[]),
+        Err(GenerateError::NothingFinished { asked: 0 })
+    );
 }
 
 #[test]
@@ -73,18 +114,33 @@ fn what_can_not_be_continued_is_refused() {
     let (table, (_folder, path)) = (table(), folder("b.part"));
     let (fresh, mut resumed) = (Durable::new(&path), Durable::new(&path));
     resumed.resume = true;
-    assert!(matches!(run(&table, &resumed), Err(GenerateError::PartFile { .. })), "there is no file yet");
+    assert!(
+        matches!(run(&table, &resumed), Err(GenerateError::PartFile { .. })),
+        "there is no file yet"
+    );
     run(&table, &fresh).unwrap();
-    assert!(matches!(run(&table, &fresh), Err(GenerateError::PartFile { .. })), "it exists");
+    assert!(
+        matches!(run(&table, &fresh), Err(GenerateError::PartFile { .. })),
+        "it exists"
+    );
 
     let mut other = table.clone();
     other[[7, 1]] += 1e-9;
-    assert!(matches!(run(&other, &resumed), Err(GenerateError::OtherWork { .. })));
+    assert!(matches!(
+        run(&other, &resumed),
+        Err(GenerateError::OtherWork { .. })
+    ));
     let mut part = resumed.clone();
     part.part = (1, 2);
-    assert!(matches!(run(&table, &part), Err(GenerateError::OtherWork { .. })));
+    assert!(matches!(
+        run(&table, &part),
+        Err(GenerateError::OtherWork { .. })
+    ));
     part.part = (2, 2);
-    assert_eq!(run(&table, &part), Err(GenerateError::Part { index: 2, of: 2 }));
+    assert_eq!(
+        run(&table, &part),
+        Err(GenerateError::Part { index: 2, of: 2 })
+    );
 
     let bytes = std::fs::read(&path).unwrap();
     for place in (bytes.len() - 13 * 153..bytes.len()).step_by(11) {
@@ -92,7 +148,10 @@ fn what_can_not_be_continued_is_refused() {
         altered[place] ^= 1;
         std::fs::write(&path, altered).unwrap();
         let refused = run(&table, &resumed);
-        assert!(matches!(refused, Err(GenerateError::Damaged { .. })), "byte {place}: {refused:?}");
+        assert!(
+            matches!(refused, Err(GenerateError::Damaged { .. })),
+            "byte {place}: {refused:?}"
+        );
     }
     std::fs::write(&path, "hello").unwrap();
     let message = run(&table, &resumed).unwrap_err().to_string();

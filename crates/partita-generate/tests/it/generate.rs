@@ -26,11 +26,21 @@ fn every_kind() -> String {
 }
 
 fn make(table: &Array2<f64>, recipe: &Recipe) -> Result<Generated, GenerateError> {
-    generate(table.view(), recipe, Seed::new(7), MemoryBudget::UNLIMITED, &Silent)
+    generate(
+        table.view(),
+        recipe,
+        Seed::new(7),
+        MemoryBudget::UNLIMITED,
+        &Silent,
+    )
 }
 
 fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .unwrap()
+        .install(work)
 }
 
 #[test]
@@ -38,13 +48,30 @@ fn the_recipe_is_followed() {
     let table = table(200, 3, 1);
     let recipe = recipe("kmeans:3,kmeans-random:2", "4,6", 0.9);
     let made = make(&table, &recipe).unwrap();
-    let names: Vec<&str> = made.ensemble.bases().iter().map(partita_core::BaseClustering::name).collect();
-    assert_eq!(names, ["kmeans-0 k=4", "kmeans-1 k=6", "kmeans-2 k=4", "kmeans-random-3 k=4", "kmeans-random-4 k=6"]);
+    let names: Vec<&str> = made
+        .ensemble
+        .bases()
+        .iter()
+        .map(partita_core::BaseClustering::name)
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "kmeans-0 k=4",
+            "kmeans-1 k=6",
+            "kmeans-2 k=4",
+            "kmeans-random-3 k=4",
+            "kmeans-random-4 k=6"
+        ]
+    );
     assert_eq!((made.finished, made.asked), (5, 5));
     for (u, facts) in made.facts.iter().enumerate() {
         assert_eq!((facts.run, facts.objects), (u, 180));
         assert_eq!(made.ensemble.column(u).flatten().count(), 180);
-        assert_eq!((facts.clusters, made.ensemble.bases()[u].clusters()), (facts.k, facts.k));
+        assert_eq!(
+            (facts.clusters, made.ensemble.bases()[u].clusters()),
+            (facts.k, facts.k)
+        );
         assert!(facts.inertia.unwrap() > 0.0 && facts.rounds > 0);
     }
     let read = Recipe::from_json(made.ensemble.recipe().unwrap()).unwrap();
@@ -54,7 +81,11 @@ fn the_recipe_is_followed() {
 #[test]
 fn the_same_bits_for_any_number_of_threads() {
     let kmeans = "kmeans:4,kmeans-greedy:2,kmeans-random:3,kmeans-cosine:3";
-    for (n, d, base) in [(300, 4, every_kind().as_str()), (5000, 3, kmeans), (40_000, 2, kmeans)] {
+    for (n, d, base) in [
+        (300, 4, every_kind().as_str()),
+        (5000, 3, kmeans),
+        (40_000, 2, kmeans),
+    ] {
         let table = table(n, d, 3);
         let recipe = recipe(base, "2..9", 0.8);
         let one = with_threads(1, || make(&table, &recipe)).unwrap();
@@ -71,13 +102,29 @@ fn uspec_gives_the_same_bits_for_any_number_of_threads_and_from_groups() {
     let recipe = recipe("uspec:2", "4..9", 0.95);
     let one = with_threads(1, || make(&table, &recipe)).unwrap();
     for threads in [2, 8] {
-        assert_eq!(one, with_threads(threads, || make(&table, &recipe)).unwrap(), "{threads} threads");
+        assert_eq!(
+            one,
+            with_threads(threads, || make(&table, &recipe)).unwrap(),
+            "{threads} threads"
+        );
     }
-    assert!(one.facts.iter().all(|facts| facts.objects == 133_000 && facts.clusters == facts.k));
-    let few = table.slice(partita_core::ndarray::s![..5000, ..]).to_owned();
+    assert!(
+        one.facts
+            .iter()
+            .all(|facts| facts.objects == 133_000 && facts.clusters == facts.k)
+    );
+    let few = table
+        .slice(partita_core::ndarray::s![..5000, ..])
+        .to_owned();
     let whole = make(&few, &recipe).unwrap();
     let groups = Sevens(few);
-    let groups = generate(TableView::Groups(&groups), &recipe, Seed::new(7), MemoryBudget::UNLIMITED, &Silent);
+    let groups = generate(
+        TableView::Groups(&groups),
+        &recipe,
+        Seed::new(7),
+        MemoryBudget::UNLIMITED,
+        &Silent,
+    );
     assert_eq!(groups.unwrap(), whole);
 }
 
@@ -93,7 +140,10 @@ fn uspec_sees_shapes_that_kmeans_does_not() {
         let mut ring = [None; 12];
         for i in 0..4000 {
             let label = made.ensemble.label(i, u).unwrap();
-            assert!(*ring[label].get_or_insert(i % 2) == i % 2, "base clustering {u}: a cluster of both rings");
+            assert!(
+                *ring[label].get_or_insert(i % 2) == i % 2,
+                "base clustering {u}: a cluster of both rings"
+            );
         }
     }
 }
@@ -106,7 +156,11 @@ fn columns_may_be_drawn_or_projected() {
         (recipe.features, recipe.projection) = (features, projection);
         let one = with_threads(1, || make(&table, &recipe)).unwrap();
         assert_eq!(one, with_threads(2, || make(&table, &recipe)).unwrap());
-        assert!(one.facts.iter().all(|facts| facts.objects == 120 && facts.clusters == facts.k));
+        assert!(
+            one.facts
+                .iter()
+                .all(|facts| facts.objects == 120 && facts.clusters == facts.k)
+        );
         let read = Recipe::from_json(one.ensemble.recipe().unwrap()).unwrap();
         assert_eq!(read, (recipe, Seed::new(7)));
     }
@@ -152,19 +206,37 @@ fn spectral_and_batches_find_what_they_should() {
         radius * if p == 0 { angle.cos() } else { angle.sin() }
     });
     let made = make(&rings, &recipe("spectral:4", "2,3", 0.9)).unwrap();
-    let found: Vec<(usize, usize)> =
-        made.ensemble.column(0).enumerate().filter_map(|(i, l)| Some((i % 2, l?))).collect();
+    let found: Vec<(usize, usize)> = made
+        .ensemble
+        .column(0)
+        .enumerate()
+        .filter_map(|(i, l)| Some((i % 2, l?)))
+        .collect();
     let first = found[0].1;
-    assert!(found.iter().all(|&(ring, label)| (ring == found[0].0) == (label == first)));
+    assert!(
+        found
+            .iter()
+            .all(|&(ring, label)| (ring == found[0].0) == (label == first))
+    );
     assert_eq!(made.ensemble.bases()[1].clusters(), 3);
 
     let mut rng = Seed::new(4).rng();
-    let blobs = Array2::from_shape_fn((3000, 3), |(i, p)| ((i % 4) * 20 * (p + 1)) as f64 + rng.random::<f64>());
+    let blobs = Array2::from_shape_fn((3000, 3), |(i, p)| {
+        ((i % 4) * 20 * (p + 1)) as f64 + rng.random::<f64>()
+    });
     let made = make(&blobs, &recipe("kmeans-batch:5,kmeans-greedy:5", "4", 0.5)).unwrap();
     let best = |range: std::ops::Range<usize>| {
-        made.facts[range].iter().map(|facts| facts.inertia.unwrap()).fold(f64::INFINITY, f64::min)
+        made.facts[range]
+            .iter()
+            .map(|facts| facts.inertia.unwrap())
+            .fold(f64::INFINITY, f64::min)
     };
-    assert!(best(0..5) < 1.1 * best(5..10), "{} {}", best(0..5), best(5..10));
+    assert!(
+        best(0..5) < 1.1 * best(5..10),
+        "{} {}",
+        best(0..5),
+        best(5..10)
+    );
 }
 
 #[test]
@@ -173,8 +245,12 @@ fn spectral_agrees_with_an_independent_tool() {
     // scikit-learn 1.9.1's KMeans(k, n_init=50), renumbered by first object. Its SpectralClustering leaves the rows as
     // long as they are and differs in objects 1 and 19 at k = 3.
     let expected = [
-        [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 0, 2, 1, 2, 2],
-        [0, 1, 0, 0, 0, 0, 0, 0, 2, 2, 1, 1, 2, 2, 2, 2, 1, 3, 3, 1, 3, 1, 3, 3],
+        [
+            0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 0, 2, 1, 2, 2,
+        ],
+        [
+            0, 1, 0, 0, 0, 0, 0, 0, 2, 2, 1, 1, 2, 2, 2, 2, 1, 3, 3, 1, 3, 1, 3, 3,
+        ],
     ];
     let fixtures = partita_conformance::fixtures();
     let x: Vec<Vec<f64>> = serde_json::from_value(fixtures["X"].clone()).unwrap();
@@ -188,7 +264,10 @@ fn spectral_agrees_with_an_independent_tool() {
                 order.push(*label);
             }
         });
-        let renumbered: Vec<usize> = found.iter().map(|l| order.iter().position(|o| o == l).unwrap()).collect();
+        let renumbered: Vec<usize> = found
+            .iter()
+            .map(|l| order.iter().position(|o| o == l).unwrap())
+            .collect();
         assert_eq!(renumbered, expected);
     }
 }
@@ -200,8 +279,13 @@ fn a_base_clustering_does_not_depend_on_the_others() {
     let few = make(&table, &recipe("kmeans:4", "2..9", 0.7)).unwrap();
     assert_eq!(many.facts[..4], few.facts[..]);
     assert!((0..4).all(|u| many.ensemble.column(u).eq(few.ensemble.column(u))));
-    let other =
-        generate(table.view(), &recipe("kmeans:4", "2..9", 0.7), Seed::new(8), MemoryBudget::UNLIMITED, &Silent);
+    let other = generate(
+        table.view(),
+        &recipe("kmeans:4", "2..9", 0.7),
+        Seed::new(8),
+        MemoryBudget::UNLIMITED,
+        &Silent,
+    );
     assert_ne!(other.unwrap().facts, few.facts);
 }
 
@@ -210,7 +294,11 @@ impl Monitor for After {
     fn tick(&self, done: u64, total: u64) -> Flow {
         assert!(done <= total);
         self.0.fetch_max(done, Ordering::Relaxed);
-        if done >= self.1 { Flow::Stop } else { Flow::Continue }
+        if done >= self.1 {
+            Flow::Stop
+        } else {
+            Flow::Continue
+        }
     }
 }
 
@@ -220,15 +308,32 @@ fn what_is_finished_at_a_stop_is_kept() {
         let table = table(n, 3, 4);
         let recipe = recipe("kmeans:20", "2..9", 0.9);
         let monitor = After(AtomicU64::new(0), 5);
-        let made = generate(table.view(), &recipe, Seed::new(7), MemoryBudget::UNLIMITED, &monitor).unwrap();
-        assert!(made.finished >= 5 && made.finished < 20 && made.asked == 20, "{} finished", made.finished);
+        let made = generate(
+            table.view(),
+            &recipe,
+            Seed::new(7),
+            MemoryBudget::UNLIMITED,
+            &monitor,
+        )
+        .unwrap();
+        assert!(
+            made.finished >= 5 && made.finished < 20 && made.asked == 20,
+            "{} finished",
+            made.finished
+        );
         assert_eq!(made.ensemble.bases().len(), made.finished);
         let whole = make(&table, &recipe).unwrap();
         for (u, facts) in made.facts.iter().enumerate() {
             assert_eq!(facts, &whole.facts[facts.run]);
             assert!(made.ensemble.column(u).eq(whole.ensemble.column(facts.run)));
         }
-        let none = generate(table.view(), &recipe, Seed::new(7), MemoryBudget::UNLIMITED, &After(AtomicU64::new(0), 0));
+        let none = generate(
+            table.view(),
+            &recipe,
+            Seed::new(7),
+            MemoryBudget::UNLIMITED,
+            &After(AtomicU64::new(0), 0),
+        );
         assert_eq!(none, Err(GenerateError::NothingFinished { asked: 20 }));
     }
 }
@@ -242,17 +347,35 @@ fn bad_input_is_refused() {
         error(&array![[1.0, f64::INFINITY], [2.0, 3.0]], &base),
         GenerateError::NotFinite { column: 1, .. }
     ));
-    assert_eq!(error(&array![[1.0, 2.0]], &base), GenerateError::TooSmall { rows: 1, columns: 2 });
-    assert_eq!(error(&Array2::from_elem((9, 2), 4.0), &base), GenerateError::Constant { rows: 9 });
+    assert_eq!(
+        error(&array![[1.0, 2.0]], &base),
+        GenerateError::TooSmall {
+            rows: 1,
+            columns: 2
+        }
+    );
+    assert_eq!(
+        error(&Array2::from_elem((9, 2), 4.0), &base),
+        GenerateError::Constant { rows: 9 }
+    );
     assert!(matches!(
         error(&good, &recipe("kmeans:3", "2..21", 1.0)),
-        GenerateError::TooManyClusters { clusters: 21, objects: 20 }
+        GenerateError::TooManyClusters {
+            clusters: 21,
+            objects: 20
+        }
     ));
     assert!(matches!(
         error(&good, &recipe("kmeans:3", "11", 0.5)),
         GenerateError::TooManyForSubsample { rows: 10, .. }
     ));
-    let tight = generate(good.view(), &base, Seed::new(1), MemoryBudget::new(100), &Silent);
+    let tight = generate(
+        good.view(),
+        &base,
+        Seed::new(1),
+        MemoryBudget::new(100),
+        &Silent,
+    );
     assert!(matches!(tight, Err(GenerateError::Budget(_))));
 }
 
@@ -260,14 +383,22 @@ fn bad_input_is_refused() {
 fn awkward_tables_have_an_answer() {
     let duplicates = Array2::from_shape_fn((30, 2), |(i, _)| (i % 3) as f64);
     let one_feature = Array2::from_shape_fn((30, 1), |(i, _)| (i as f64).sqrt());
-    let constant_feature = Array2::from_shape_fn((30, 2), |(i, p)| if p == 0 { 4.0 } else { (i * i % 31) as f64 });
+    let constant_feature =
+        Array2::from_shape_fn(
+            (30, 2),
+            |(i, p)| if p == 0 { 4.0 } else { (i * i % 31) as f64 },
+        );
     for table in [&duplicates, &one_feature, &constant_feature] {
         for scale in [Scale::None, Scale::ZScore, Scale::MinMax] {
             let mut recipe = recipe(&every_kind(), "2..6", 0.8);
             recipe.scale = scale;
             let made = make(table, &recipe).unwrap();
             assert_eq!(made.finished, made.asked);
-            assert!(made.facts.iter().all(|facts| facts.clusters <= facts.k && facts.objects == 24));
+            assert!(
+                made.facts
+                    .iter()
+                    .all(|facts| facts.clusters <= facts.k && facts.objects == 24)
+            );
         }
     }
 }
@@ -294,27 +425,54 @@ impl partita_generate::RowGroups for Sevens {
 fn a_table_in_groups_gives_the_clusters_of_the_table() {
     use partita_generate::TableView;
     let mut rng = Seed::new(8).rng();
-    let table = Array2::from_shape_fn((400, 3), |(i, p)| if p == i % 3 { 20.0 } else { 0.0 } + rng.random::<f64>());
+    let table = Array2::from_shape_fn(
+        (400, 3),
+        |(i, p)| if p == i % 3 { 20.0 } else { 0.0 } + rng.random::<f64>(),
+    );
     let mut recipe = Recipe::default();
-    recipe.base = BaseSpec::list("kmeans:4,kmeans-greedy:2,kmeans-cosine:2,kmeans-batch:2").unwrap();
+    recipe.base =
+        BaseSpec::list("kmeans:4,kmeans-greedy:2,kmeans-cosine:2,kmeans-batch:2").unwrap();
     recipe.base_k = "3".parse().unwrap();
     recipe.subsample = 0.5;
-    let whole = generate(table.view(), &recipe, Seed::new(1), MemoryBudget::UNLIMITED, &Silent).unwrap().ensemble;
+    let whole = generate(
+        table.view(),
+        &recipe,
+        Seed::new(1),
+        MemoryBudget::UNLIMITED,
+        &Silent,
+    )
+    .unwrap()
+    .ensemble;
     let table = Sevens(table);
     let made = |budget: u64, recipe: &Recipe| {
-        generate(TableView::Groups(&table), recipe, Seed::new(1), MemoryBudget::new(budget), &Silent)
+        generate(
+            TableView::Groups(&table),
+            recipe,
+            Seed::new(1),
+            MemoryBudget::new(budget),
+            &Silent,
+        )
     };
     // Little memory: one share a pass.
     for budget in [u64::MAX, 60_000] {
         let groups = made(budget, &recipe).unwrap().ensemble;
         for u in 0..10 {
-            let pairs: std::collections::BTreeSet<_> = whole.column(u).zip(groups.column(u)).collect();
+            let pairs: std::collections::BTreeSet<_> =
+                whole.column(u).zip(groups.column(u)).collect();
             assert_eq!(
-                pairs.iter().filter(|pair| pair.0.is_some() && pair.1.is_some()).count(),
+                pairs
+                    .iter()
+                    .filter(|pair| pair.0.is_some() && pair.1.is_some())
+                    .count(),
                 3,
                 "base clustering {u}"
             );
-            assert!(pairs.iter().all(|pair| pair.0.is_some() == pair.1.is_some()), "the same objects are seen");
+            assert!(
+                pairs
+                    .iter()
+                    .all(|pair| pair.0.is_some() == pair.1.is_some()),
+                "the same objects are seen"
+            );
         }
     }
     let refused = |change: &dyn Fn(&mut Recipe)| {
@@ -322,7 +480,10 @@ fn a_table_in_groups_gives_the_clusters_of_the_table() {
         change(&mut recipe);
         made(u64::MAX, &recipe).unwrap_err().to_string()
     };
-    assert!(refused(&|recipe| recipe.base = BaseSpec::list("ward:2").unwrap()).contains("ward needs all of it"));
+    assert!(
+        refused(&|recipe| recipe.base = BaseSpec::list("ward:2").unwrap())
+            .contains("ward needs all of it")
+    );
     assert!(refused(&|recipe| recipe.features = 0.7).contains("this recipe needs all of it"));
 }
 
@@ -360,7 +521,10 @@ fn spectral_takes_all_pairs_of_few_rows_and_neighbours_of_many() {
     assert_eq!(labels(2001, "spectral"), labels(2001, "spectral-knn"));
     let cost = |kind: &str, n: usize| {
         let values = Array2::zeros((n, 4));
-        partita_generate::bytes(&recipe(&format!("{kind}:1"), "5", 1.0), &values.view().into())
+        partita_generate::bytes(
+            &recipe(&format!("{kind}:1"), "5", 1.0),
+            &values.view().into(),
+        )
     };
     assert_eq!(cost("spectral", 2000), cost("spectral-dense", 2000));
     assert_eq!(cost("spectral", 2001), cost("spectral-knn", 2001));
@@ -370,7 +534,10 @@ fn spectral_takes_all_pairs_of_few_rows_and_neighbours_of_many() {
 #[test]
 fn neighbour_graphs_give_the_same_bits_with_any_number_of_threads() {
     let table = table(900, 5, 6);
-    let made =
-        |threads: usize| with_threads(threads, || make(&table, &recipe("spectral-knn:3", "4..12", 0.8)).unwrap());
+    let made = |threads: usize| {
+        with_threads(threads, || {
+            make(&table, &recipe("spectral-knn:3", "4..12", 0.8)).unwrap()
+        })
+    };
     assert_eq!(made(1), made(3));
 }

@@ -16,25 +16,50 @@ fn recipe(kind: BaseKind, base_k: &str, subsample: f64) -> Recipe {
 }
 
 fn make(table: &Array2<f64>, recipe: &Recipe) -> Result<Generated, GenerateError> {
-    generate(table.view(), recipe, Seed::new(3), MemoryBudget::UNLIMITED, &Silent)
+    generate(
+        table.view(),
+        recipe,
+        Seed::new(3),
+        MemoryBudget::UNLIMITED,
+        &Silent,
+    )
 }
 
 /// A table of groups that no base clusterer finds odd.
 fn plain(n: usize, d: usize) -> Array2<f64> {
     let mut rng = Seed::new(11).rng();
-    Array2::from_shape_fn((n, d), |(i, p)| 1.0 + (i * (p + 1) % 4) as f64 * 3.0 + rng.random::<f64>())
+    Array2::from_shape_fn((n, d), |(i, p)| {
+        1.0 + (i * (p + 1) % 4) as f64 * 3.0 + rng.random::<f64>()
+    })
 }
 
 /// Holds a finished ensemble to what all promise: so many labels, no label beyond the clusters, no empty cluster, no
 /// more clusters than asked for.
 fn whole(made: &Generated, rows: usize, what: &str) {
-    assert_eq!((made.finished, made.asked, made.facts.len()), (4, 4, 4), "{what}");
+    assert_eq!(
+        (made.finished, made.asked, made.facts.len()),
+        (4, 4, 4),
+        "{what}"
+    );
     for (u, facts) in made.facts.iter().enumerate() {
         let mut sizes = vec![0; facts.clusters];
-        made.ensemble.column(u).flatten().for_each(|label| sizes[label] += 1);
-        assert_eq!((facts.objects, sizes.iter().sum::<usize>()), (rows, rows), "{what}");
-        assert!(facts.clusters >= 1 && facts.clusters <= facts.k && !sizes.contains(&0), "{what}: {sizes:?}");
-        assert!(facts.inertia.is_none_or(|inertia| inertia >= 0.0), "{what}: {facts:?}");
+        made.ensemble
+            .column(u)
+            .flatten()
+            .for_each(|label| sizes[label] += 1);
+        assert_eq!(
+            (facts.objects, sizes.iter().sum::<usize>()),
+            (rows, rows),
+            "{what}"
+        );
+        assert!(
+            facts.clusters >= 1 && facts.clusters <= facts.k && !sizes.contains(&0),
+            "{what}: {sizes:?}"
+        );
+        assert!(
+            facts.inertia.is_none_or(|inertia| inertia >= 0.0),
+            "{what}: {facts:?}"
+        );
     }
 }
 
@@ -42,7 +67,8 @@ fn whole(made: &Generated, rows: usize, what: &str) {
 fn copies_stay_together(table: &Array2<f64>, made: &Generated, u: usize) -> bool {
     let labels: Vec<Option<usize>> = made.ensemble.column(u).collect();
     let apart = |i: usize, j: usize| table.row(i) == table.row(j) && labels[i] != labels[j];
-    (0..labels.len()).all(|i| (0..i).all(|j| labels[i].is_none() || labels[j].is_none() || !apart(i, j)))
+    (0..labels.len())
+        .all(|i| (0..i).all(|j| labels[i].is_none() || labels[j].is_none() || !apart(i, j)))
 }
 
 #[test]
@@ -50,7 +76,12 @@ fn more_clusters_than_rows_are_refused() {
     let table = plain(20, 3);
     for kind in BaseKind::ALL {
         let refused = make(&table, &recipe(kind, "3,11", 0.5));
-        let expected = GenerateError::TooManyForSubsample { clusters: 11, rows: 10, share: 0.5, objects: 20 };
+        let expected = GenerateError::TooManyForSubsample {
+            clusters: 11,
+            rows: 10,
+            share: 0.5,
+            objects: 20,
+        };
         assert_eq!(refused, Err(expected.clone()), "{kind}");
         assert_eq!(
             expected.to_string(),
@@ -58,10 +89,25 @@ fn more_clusters_than_rows_are_refused() {
              (--base-k) or raise the share"
         );
         let refused = make(&table, &recipe(kind, "2..21", 1.0));
-        assert_eq!(refused, Err(GenerateError::TooManyClusters { clusters: 21, objects: 20 }), "{kind}");
+        assert_eq!(
+            refused,
+            Err(GenerateError::TooManyClusters {
+                clusters: 21,
+                objects: 20
+            }),
+            "{kind}"
+        );
         // As many clusters as rows is the last that can be followed.
-        whole(&make(&table, &recipe(kind, "10", 0.5)).expect("10 clusters of 10 rows"), 10, kind.name());
-        whole(&make(&table, &recipe(kind, "1", 0.05)).expect("1 cluster of 1 row"), 1, kind.name());
+        whole(
+            &make(&table, &recipe(kind, "10", 0.5)).expect("10 clusters of 10 rows"),
+            10,
+            kind.name(),
+        );
+        whole(
+            &make(&table, &recipe(kind, "1", 0.05)).expect("1 cluster of 1 row"),
+            1,
+            kind.name(),
+        );
     }
 }
 
@@ -71,20 +117,34 @@ fn a_constant_column_does_no_harm() {
     for constant in [0.0, -7.5] {
         let column = Array2::from_elem((40, 1), constant);
         let table = concatenate(Axis(1), &[varied.view(), column.view()]).expect("40 rows each");
-        for (kind, scale) in BaseKind::ALL.into_iter().flat_map(|kind| SCALES.map(|scale| (kind, scale))) {
+        for (kind, scale) in BaseKind::ALL
+            .into_iter()
+            .flat_map(|kind| SCALES.map(|scale| (kind, scale)))
+        {
             let mut recipe = recipe(kind, "2..6", 0.8);
             recipe.scale = scale;
-            whole(&make(&table, &recipe).expect("one column varies"), 32, &format!("{kind}, {scale}"));
+            whole(
+                &make(&table, &recipe).expect("one column varies"),
+                32,
+                &format!("{kind}, {scale}"),
+            );
             // A draw of columns may hold the constant one alone.
             recipe.features = 0.3;
-            whole(&make(&table, &recipe).expect("one column varies"), 32, &format!("{kind}, {scale}, one column"));
+            whole(
+                &make(&table, &recipe).expect("one column varies"),
+                32,
+                &format!("{kind}, {scale}, one column"),
+            );
         }
     }
 }
 
 #[test]
 fn rows_that_are_all_equal_are_refused() {
-    for (kind, value) in BaseKind::ALL.into_iter().flat_map(|kind| [0.0, 4.0, -1e300].map(|value| (kind, value))) {
+    for (kind, value) in BaseKind::ALL
+        .into_iter()
+        .flat_map(|kind| [0.0, 4.0, -1e300].map(|value| (kind, value)))
+    {
         let refused = make(&Array2::from_elem((9, 2), value), &recipe(kind, "2", 1.0));
         assert_eq!(refused, Err(GenerateError::Constant { rows: 9 }), "{kind}");
     }
@@ -94,14 +154,22 @@ fn rows_that_are_all_equal_are_refused() {
 fn copies_of_few_rows_stay_together() {
     let few = plain(5, 3);
     let table = few.select(Axis(0), &(0..40).map(|i| i % 5).collect::<Vec<_>>());
-    for (kind, scale) in BaseKind::ALL.into_iter().flat_map(|kind| SCALES.map(|scale| (kind, scale))) {
+    for (kind, scale) in BaseKind::ALL
+        .into_iter()
+        .flat_map(|kind| SCALES.map(|scale| (kind, scale)))
+    {
         for (base_k, subsample) in [("2..5", 1.0), ("3", 0.6), ("12", 0.9)] {
             let what = format!("{kind}, {scale}, k = {base_k}");
             let mut recipe = recipe(kind, base_k, subsample);
             recipe.scale = scale;
             let made = make(&table, &recipe).expect("5 distinct rows");
             whole(&made, (40.0 * subsample) as usize, &what);
-            for (u, facts) in made.facts.iter().enumerate().filter(|(_, facts)| facts.k <= 5) {
+            for (u, facts) in made
+                .facts
+                .iter()
+                .enumerate()
+                .filter(|(_, facts)| facts.k <= 5)
+            {
                 assert!(copies_stay_together(&table, &made, u), "{what}: {facts:?}");
             }
         }
@@ -119,7 +187,10 @@ fn a_subsample_of_equal_rows_is_one_cluster_or_cut_as_asked() {
             let made = make(&table, &recipe).expect("two distinct rows");
             assert_eq!(made.finished, 4, "{kind}");
             for facts in &made.facts {
-                assert!((1..=3).contains(&facts.clusters) && (1..=8).contains(&facts.objects), "{kind}: {facts:?}");
+                assert!(
+                    (1..=3).contains(&facts.clusters) && (1..=8).contains(&facts.objects),
+                    "{kind}: {facts:?}"
+                );
             }
         }
     }
@@ -128,23 +199,41 @@ fn a_subsample_of_equal_rows_is_one_cluster_or_cut_as_asked() {
 #[test]
 fn one_column_is_enough() {
     let table = plain(50, 1);
-    for (kind, scale) in BaseKind::ALL.into_iter().flat_map(|kind| SCALES.map(|scale| (kind, scale))) {
+    for (kind, scale) in BaseKind::ALL
+        .into_iter()
+        .flat_map(|kind| SCALES.map(|scale| (kind, scale)))
+    {
         let mut recipe = recipe(kind, "2,4,7", 0.9);
         recipe.scale = scale;
-        whole(&make(&table, &recipe).expect("one column"), 45, &format!("{kind}, {scale}"));
+        whole(
+            &make(&table, &recipe).expect("one column"),
+            45,
+            &format!("{kind}, {scale}"),
+        );
         (recipe.features, recipe.projection) = (0.1, Some(3));
-        whole(&make(&table, &recipe).expect("one column"), 45, &format!("{kind}, {scale}, projected"));
+        whole(
+            &make(&table, &recipe).expect("one column"),
+            45,
+            &format!("{kind}, {scale}, projected"),
+        );
     }
 }
 
 #[test]
 fn numbers_that_are_not_finite_are_refused_by_place() {
     for kind in BaseKind::ALL {
-        for (value, shown) in [(f64::NAN, "NaN"), (f64::INFINITY, "inf"), (f64::NEG_INFINITY, "-inf")] {
+        for (value, shown) in [
+            (f64::NAN, "NaN"),
+            (f64::INFINITY, "inf"),
+            (f64::NEG_INFINITY, "-inf"),
+        ] {
             let mut table = plain(20, 3);
             table[[7, 2]] = value;
-            let message = make(&table, &recipe(kind, "2", 0.9)).expect_err("not a finite number").to_string();
-            let expected = format!("row 7 has {shown} in column 2; every feature must be a finite number");
+            let message = make(&table, &recipe(kind, "2", 0.9))
+                .expect_err("not a finite number")
+                .to_string();
+            let expected =
+                format!("row 7 has {shown} in column 2; every feature must be a finite number");
             assert_eq!(message, expected, "{kind}");
         }
     }
@@ -157,7 +246,8 @@ fn units_do_not_matter() {
         let recipe = recipe(kind, "2,4", 0.9);
         let made = make(&table, &recipe).expect("a plain table");
         for power in [-400, -60, 60, 400] {
-            let other = make(&(&table * 2f64.powi(power)), &recipe).expect("the same in other units");
+            let other =
+                make(&(&table * 2f64.powi(power)), &recipe).expect("the same in other units");
             let same = (0..4).all(|u| made.ensemble.column(u).eq(other.ensemble.column(u)));
             assert!(same, "{kind}, 2^{power}");
         }
@@ -166,16 +256,27 @@ fn units_do_not_matter() {
 
 #[test]
 fn numbers_too_large_to_square_have_an_answer() {
-    for (kind, factor) in BaseKind::ALL.into_iter().flat_map(|kind| [1e-300, 1e-160, 1e160, 1e300].map(|f| (kind, f))) {
+    for (kind, factor) in BaseKind::ALL
+        .into_iter()
+        .flat_map(|kind| [1e-300, 1e-160, 1e160, 1e300].map(|f| (kind, f)))
+    {
         let table = plain(30, 3) * factor;
         match make(&table, &recipe(kind, "2,4", 0.9)) {
             Ok(made) => whole(&made, 27, &format!("{kind} × {factor:e}")),
-            Err(error) => assert_eq!(error.to_string(), "the dissimilarity of objects 0 and 1 is inf", "{kind}"),
+            Err(error) => assert_eq!(
+                error.to_string(),
+                "the dissimilarity of objects 0 and 1 is inf",
+                "{kind}"
+            ),
         }
         for scale in [Scale::ZScore, Scale::MinMax] {
             let mut recipe = recipe(kind, "2,4", 0.9);
             recipe.scale = scale;
-            whole(&make(&table, &recipe).expect("scaled columns"), 27, &format!("{kind} × {factor:e}, {scale}"));
+            whole(
+                &make(&table, &recipe).expect("scaled columns"),
+                27,
+                &format!("{kind} × {factor:e}, {scale}"),
+            );
         }
     }
 }

@@ -17,7 +17,11 @@ fn texts(n: usize, d: usize, groups: usize, seed: u64) -> Array2<f64> {
         }
         for _ in 0..=d.div_ceil(10) {
             let p = rng.random_range(0..d);
-            let p = if rng.random::<f64>() < 0.7 { p / groups * groups + i % groups } else { p };
+            let p = if rng.random::<f64>() < 0.7 {
+                p / groups * groups + i % groups
+            } else {
+                p
+            };
             table[[i, p.min(d - 1)]] += 10.0 * rng.random::<f64>();
         }
     }
@@ -31,19 +35,28 @@ fn sparse(table: &Array2<f64>) -> CsMat<f64> {
 #[test]
 fn ensembles_are_those_of_the_dense_table() {
     let table = texts(300, 60, 4, 5);
-    let table = table.select(Axis(0), &(0..300).filter(|i| table.row(*i).sum() > 0.0).collect::<Vec<_>>());
+    let table = table.select(
+        Axis(0),
+        &(0..300)
+            .filter(|i| table.row(*i).sum() > 0.0)
+            .collect::<Vec<_>>(),
+    );
     let mut recipe = Recipe::default();
     recipe.base = BaseSpec::list("kmeans-cosine:8,ward:2,splits:2").expect("base clusterers");
     recipe.base_k = "3..6".parse().expect("a range");
     let unlimited = MemoryBudget::UNLIMITED;
-    let dense = generate(table.view(), &recipe, Seed::new(3), unlimited, &Silent).expect("an ensemble");
+    let dense =
+        generate(table.view(), &recipe, Seed::new(3), unlimited, &Silent).expect("an ensemble");
     let entries = sparse(&table);
-    let made = generate(entries.view(), &recipe, Seed::new(3), unlimited, &Silent).expect("an ensemble");
+    let made =
+        generate(entries.view(), &recipe, Seed::new(3), unlimited, &Silent).expect("an ensemble");
     assert_eq!(made.ensemble, dense.ensemble);
     // Scaling fills the table; it is made dense and nothing else changes.
     recipe.scale = "zscore".parse().expect("a scale");
-    let dense = generate(table.view(), &recipe, Seed::new(3), unlimited, &Silent).expect("an ensemble");
-    let made = generate(entries.view(), &recipe, Seed::new(3), unlimited, &Silent).expect("an ensemble");
+    let dense =
+        generate(table.view(), &recipe, Seed::new(3), unlimited, &Silent).expect("an ensemble");
+    let made =
+        generate(entries.view(), &recipe, Seed::new(3), unlimited, &Silent).expect("an ensemble");
     assert_eq!(made.ensemble, dense.ensemble);
     let empty = CsMat::<f64>::zero((5, 3));
     assert_eq!(

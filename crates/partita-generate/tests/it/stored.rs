@@ -66,14 +66,25 @@ fn generated(table: &Array2<f64>, kind: &str, k: usize, seed: u64) -> String {
     let mut recipe = Recipe::default();
     recipe.base = BaseSpec::list(&format!("{kind}:1")).unwrap();
     (recipe.base_k, recipe.subsample) = (k.to_string().parse().unwrap(), 1.0);
-    let made = generate(table.view(), &recipe, Seed::new(seed), MemoryBudget::UNLIMITED, &Silent).unwrap();
+    let made = generate(
+        table.view(),
+        &recipe,
+        Seed::new(seed),
+        MemoryBudget::UNLIMITED,
+        &Silent,
+    )
+    .unwrap();
     renumbered(made.ensemble.column(0).map(Option::unwrap))
 }
 
 fn tree(table: &Array2<f64>, linkage: Linkage) -> Dendrogram {
     let n = table.nrows();
-    let distance = |i: usize, j: usize| (&table.row(i) - &table.row(j)).mapv(|x| x * x).sum().sqrt();
-    let condensed = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).map(|(i, j)| distance(i, j)).collect();
+    let distance =
+        |i: usize, j: usize| (&table.row(i) - &table.row(j)).mapv(|x| x * x).sum().sqrt();
+    let condensed = (0..n)
+        .flat_map(|i| (i + 1..n).map(move |j| (i, j)))
+        .map(|(i, j)| distance(i, j))
+        .collect();
     link(condensed, n, linkage).unwrap()
 }
 
@@ -92,15 +103,28 @@ fn trees_are_those_of_scipy() {
         for (name, linkage) in linkages {
             let (expected, tree) = (&case.links[name], tree(&table, linkage));
             assert_eq!(tree.merges().len(), expected.heights.len());
-            for (merge, (height, size)) in tree.merges().iter().zip(expected.heights.iter().zip(&expected.sizes)) {
+            for (merge, (height, size)) in tree
+                .merges()
+                .iter()
+                .zip(expected.heights.iter().zip(&expected.sizes))
+            {
                 let near = (merge.height - height).abs() < 1e-10 * height.max(1.0);
-                assert!(near && merge.size == *size, "{}, {name}: {merge:?}, {height} of {size}", case.name);
+                assert!(
+                    near && merge.size == *size,
+                    "{}, {name}: {merge:?}, {height} of {size}",
+                    case.name
+                );
                 compared += 1;
             }
             for (&k, labels) in &expected.cuts {
                 let ours = renumbered(cut(&tree, k).labels().iter().map(|&label| label as usize));
                 assert_eq!(&ours, labels, "{}, {name}, k = {k}", case.name);
-                assert_eq!(&generated(&table, name, k, 1), labels, "generated: {}, {name}, k = {k}", case.name);
+                assert_eq!(
+                    &generated(&table, name, k, 1),
+                    labels,
+                    "generated: {}, {name}, k = {k}",
+                    case.name
+                );
             }
         }
     }

@@ -43,14 +43,23 @@ impl Evidence {
         let labels = Labels::new(fragments.ensemble(), source, theta);
         let f = fragments.weights().len();
         let plain = labels.matrix(|_| 1.0, monitor)?;
-        let certain = |i: usize, j: usize| i != j && plain[[i, j]] > 0.0 && plain[[i, j]] >= alpha - 1e-6;
+        let certain =
+            |i: usize, j: usize| i != j && plain[[i, j]] > 0.0 && plain[[i, j]] >= alpha - 1e-6;
         let component = components(f, certain);
         let mut order: Vec<usize> = (0..f).collect();
         order.sort_by_key(|&i| component[i]);
         let count = component.iter().max().map_or(0, |last| last + 1);
         let start = |part: usize| order.partition_point(|&i| component[i] < part);
-        let components = (0..count).map(|part| start(part)..start(part + 1)).collect();
-        let kept = |(i, j): (usize, usize)| if certain(order[i], order[j]) { plain[[order[i], order[j]]] } else { 0.0 };
+        let components = (0..count)
+            .map(|part| start(part)..start(part + 1))
+            .collect();
+        let kept = |(i, j): (usize, usize)| {
+            if certain(order[i], order[j]) {
+                plain[[order[i], order[j]]]
+            } else {
+                0.0
+            }
+        };
         let certain = Array2::from_shape_fn((f, f), kept);
         drop(plain);
         let weighted = labels.matrix(|c| labels.worth[c], monitor)?;
@@ -61,7 +70,13 @@ impl Evidence {
         };
         let weighted = Array2::from_shape_fn((f, f + 1), signed);
         let masses = fragments.masses(source.multiplicities());
-        Ok(Self { masses: order.iter().map(|&i| masses[i]).collect(), order, components, certain, weighted })
+        Ok(Self {
+            masses: order.iter().map(|&i| masses[i]).collect(),
+            order,
+            components,
+            certain,
+            weighted,
+        })
     }
 }
 
@@ -81,14 +96,31 @@ const NONE: u32 = u32::MAX;
 impl Labels {
     fn new(ensemble: &Ensemble, source: WeightedEnsemble<'_>, theta: f64) -> Self {
         let (offsets, bases) = (ensemble.offsets(), ensemble.bases().len());
-        let place = |i: usize, u: usize| ensemble.label(i, u).map_or(NONE, |label| (offsets[u] + label) as u32);
-        let clusters = (0..ensemble.objects()).flat_map(|i| (0..bases).map(move |u| place(i, u))).collect();
-        let weights = source.shares().map_or_else(|| vec![1.0; bases], <[f64]>::to_vec);
-        Self { bases, clusters, weights, worth: cluster_weights(source, theta) }
+        let place = |i: usize, u: usize| {
+            ensemble
+                .label(i, u)
+                .map_or(NONE, |label| (offsets[u] + label) as u32)
+        };
+        let clusters = (0..ensemble.objects())
+            .flat_map(|i| (0..bases).map(move |u| place(i, u)))
+            .collect();
+        let weights = source
+            .shares()
+            .map_or_else(|| vec![1.0; bases], <[f64]>::to_vec);
+        Self {
+            bases,
+            clusters,
+            weights,
+            worth: cluster_weights(source, theta),
+        }
     }
 
     /// The mean of what shared base clusters count, over the base clusterings that label both rows.
-    fn matrix(&self, worth: impl Fn(usize) -> f64 + Sync, monitor: &dyn Monitor) -> Result<Array2<f64>, GraphError> {
+    fn matrix(
+        &self,
+        worth: impl Fn(usize) -> f64 + Sync,
+        monitor: &dyn Monitor,
+    ) -> Result<Array2<f64>, GraphError> {
         let n = self.clusters.len() / self.bases.max(1);
         let mut matrix = Array2::zeros((n, n));
         let rows = matrix.axis_iter_mut(Axis(0)).into_par_iter().enumerate();
@@ -102,7 +134,11 @@ impl Labels {
                 for ((&a, &b), weight) in own.iter().zip(other).zip(&self.weights) {
                     if a != NONE && b != NONE {
                         seen += weight;
-                        together += if a == b { weight * worth(a as usize) } else { 0.0 };
+                        together += if a == b {
+                            weight * worth(a as usize)
+                        } else {
+                            0.0
+                        };
                     }
                 }
                 *to = if seen > 0.0 { together / seen } else { 0.0 };

@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use partita_core::ndarray::Array2;
 use partita_core::{
-    Capabilities, Clusters, FitError, Flow, Method, MethodInfo, Monitor, Outcome, Partition, Problem, ProblemSize,
-    Settings, SoftBases, WeightedEnsemble, Weights,
+    Capabilities, Clusters, FitError, Flow, Method, MethodInfo, Monitor, Outcome, Partition,
+    Problem, ProblemSize, Settings, SoftBases, WeightedEnsemble, Weights,
 };
 use partita_linkage::{Linkage, LinkageError, Rows, cut, link_rows, unfold};
 use serde::{Deserialize, Serialize};
@@ -48,7 +48,13 @@ pub struct EcCmsSettings {
 
 impl Default for EcCmsSettings {
     fn default() -> Self {
-        Self { alpha: 0.8, lambda: 0.4, theta: 0.4, rounds: 100, tolerance: 1e-2 }
+        Self {
+            alpha: 0.8,
+            lambda: 0.4,
+            theta: 0.4,
+            rounds: 100,
+            tolerance: 1e-2,
+        }
     }
 }
 
@@ -110,30 +116,60 @@ pub fn ec_cms<'a>(
     check(ensemble, clusters)?;
     let objects = ensemble.objects();
     if objects > EC_CMS_OBJECTS {
-        return Err(GraphError::Objects { objects, most: EC_CMS_OBJECTS, remedy: "take lwea" });
+        return Err(GraphError::Objects {
+            objects,
+            most: EC_CMS_OBJECTS,
+            remedy: "take lwea",
+        });
     }
     if monitor.tick(0, u64::from(settings.rounds)) == Flow::Stop {
         return Err(GraphError::Interrupted);
     }
     let fragments = ensemble.fragments();
     let evidence = Evidence::new(source, &fragments, settings.theta, settings.alpha, monitor)?;
-    let found = propagate(&evidence, settings.lambda, settings.rounds, settings.tolerance, monitor)?;
-    let members = |range: &Range<usize>| range.clone().map(|at| fragments.weights()[evidence.order[at]] as usize).sum();
+    let found = propagate(
+        &evidence,
+        settings.lambda,
+        settings.rounds,
+        settings.tolerance,
+        monitor,
+    )?;
+    let members = |range: &Range<usize>| {
+        range
+            .clone()
+            .map(|at| fragments.weights()[evidence.order[at]] as usize)
+            .sum()
+    };
     let diagnostics = EcCmsDiagnostics {
         components: evidence.components.len(),
         largest_component: evidence.components.iter().map(members).max().unwrap_or(0),
         last_change: found.change,
     };
     let mut place = vec![0; evidence.order.len()];
-    evidence.order.iter().enumerate().for_each(|(at, &row)| place[row] = at);
+    evidence
+        .order
+        .iter()
+        .enumerate()
+        .for_each(|(at, &row)| place[row] = at);
     drop(evidence);
     let leaves = fragments.leaf_weights(source.multiplicities());
-    let objects = Objects { fragments: &fragments, leaves: &leaves, multiplicities: &source.each_multiplicity() };
-    let similarities = Similarities { matrix: &found.matrix, place, unit: objects.unit().min(UNIT) };
-    let tree = link_rows(&similarities, &leaves, Linkage::Average, monitor).map_err(|error| match error {
-        LinkageError::Interrupted => GraphError::Interrupted,
-        other => GraphError::Linkage(other),
-    })?;
+    let objects = Objects {
+        fragments: &fragments,
+        leaves: &leaves,
+        multiplicities: &source.each_multiplicity(),
+    };
+    let similarities = Similarities {
+        matrix: &found.matrix,
+        place,
+        unit: objects.unit().min(UNIT),
+    };
+    let tree =
+        link_rows(&similarities, &leaves, Linkage::Average, monitor).map_err(
+            |error| match error {
+                LinkageError::Interrupted => GraphError::Interrupted,
+                other => GraphError::Linkage(other),
+            },
+        )?;
     let tree = unfold(&tree, fragments.of_object());
     let partition = cut(&tree, clusters);
     let certainty = similarities.certainty(&partition, objects);
@@ -157,15 +193,26 @@ struct Similarities<'a> {
 impl Similarities<'_> {
     /// The similarity of two objects that have these rows.
     fn of(&self, i: usize, j: usize) -> f64 {
-        self.matrix[[self.place[i], if i == j { self.place.len() } else { self.place[j] }]]
+        self.matrix[[
+            self.place[i],
+            if i == j {
+                self.place.len()
+            } else {
+                self.place[j]
+            },
+        ]]
     }
 
     /// For every object the mean similarity to its own cluster, itself left out, over the sum of that and the best other's.
     fn certainty(&self, partition: &Partition, objects: Objects<'_>) -> Vec<f64> {
         // Objects with the same row may be in different clusters where there are more clusters than rows.
         let mut masses: BTreeMap<(u32, u32), f64> = BTreeMap::new();
-        for ((&row, &k), weight) in
-            objects.fragments.of_object().iter().zip(partition.labels()).zip(objects.multiplicities)
+        for ((&row, &k), weight) in objects
+            .fragments
+            .of_object()
+            .iter()
+            .zip(partition.labels())
+            .zip(objects.multiplicities)
         {
             *masses.entry((row, k)).or_default() += weight;
         }
@@ -180,7 +227,10 @@ impl Similarities<'_> {
             let mut seen = sizes.clone();
             seen[own] -= itself;
             let unit = self.unit as f64;
-            alike.iter_mut().chain(&mut seen).for_each(|sum| *sum *= unit);
+            alike
+                .iter_mut()
+                .chain(&mut seen)
+                .for_each(|sum| *sum *= unit);
             surety(&mut alike, &mut seen, own, 0.0, sizes[own] <= itself)
         })
     }
@@ -197,7 +247,9 @@ impl Rows for Similarities<'_> {
 
     fn fill(&self, object: usize, row: &mut [u32]) {
         let unit = self.unit as f64;
-        row.iter_mut().enumerate().for_each(|(other, to)| *to = ((1.0 - self.of(object, other)) * unit).round() as u32);
+        row.iter_mut()
+            .enumerate()
+            .for_each(|(other, to)| *to = ((1.0 - self.of(object, other)) * unit).round() as u32);
     }
 }
 
@@ -220,7 +272,9 @@ static INFO: MethodInfo = MethodInfo {
         tree: true,
         cuts_tree: true,
         seeded: false,
-        soft_bases: SoftBases::Refused("which pairs are certain is said by labels; lwea takes shares"),
+        soft_bases: SoftBases::Refused(
+            "which pairs are certain is said by labels; lwea takes shares",
+        ),
         object_weights: Weights::Native,
         ..GRAPH.capabilities
     },
@@ -240,7 +294,9 @@ impl Method for EcCms {
         let [n, m, side, k] = size.saturating();
         let pairs = n * n * std::num::Saturating(120);
         (pairs
-            + n * (m * std::num::Saturating(8) + k * std::num::Saturating(8) + std::num::Saturating(256))
+            + n * (m * std::num::Saturating(8)
+                + k * std::num::Saturating(8)
+                + std::num::Saturating(256))
             + side * side * std::num::Saturating(16)
             + std::num::Saturating(1 << 16))
         .0
@@ -289,7 +345,10 @@ mod tests {
     fn naive(certain: &Array2<f64>, a: &Array2<f64>, lambda: f64, rounds: u32) -> Array2<f64> {
         let n = a.nrows();
         let degree = |i: usize| certain.row(i).sum();
-        let phi = Array2::from_shape_fn((n, n), |(i, j)| if i == j { degree(i) } else { 0.0 } - certain[[i, j]]);
+        let phi = Array2::from_shape_fn(
+            (n, n),
+            |(i, j)| if i == j { degree(i) } else { 0.0 } - certain[[i, j]],
+        );
         let t = inverse(&(phi * 2.0 + Array2::<f64>::eye(n) * 2.0));
         let zeros = Array2::<f64>::zeros((n, n));
         let (mut e, mut f, mut y1, mut y2) = (zeros.clone(), zeros.clone(), a.clone(), zeros);
@@ -311,32 +370,68 @@ mod tests {
         for seed in 0..100 {
             let drawn = draw(Seed::new(seed), if seed % 2 == 0 { 0.0 } else { 0.3 }).ensemble;
             let bases: Vec<u32> = (0..drawn.bases().len() as u32).collect();
-            let ensemble = drawn.select(&(0..drawn.objects().min(40) as u32).collect::<Vec<_>>(), &bases);
-            let (n, alpha, lambda) =
-                (ensemble.objects(), [0.5, 0.8, 1.0][seed as usize % 3], [0.01, 0.4, 20.0][seed as usize / 3 % 3]);
-            let weights = ObjectWeights::new((0..n).map(|i| [1.0, 1.0, 2.0, 3.0][(i + seed as usize) % 4]).collect());
-            let source = WeightedEnsemble { object_weights: Some(&weights.unwrap()), ..(&ensemble).into() };
-            let evidence = Evidence::new(source, &ensemble.fragments(), 0.4, alpha, &Silent).unwrap();
+            let ensemble = drawn.select(
+                &(0..drawn.objects().min(40) as u32).collect::<Vec<_>>(),
+                &bases,
+            );
+            let (n, alpha, lambda) = (
+                ensemble.objects(),
+                [0.5, 0.8, 1.0][seed as usize % 3],
+                [0.01, 0.4, 20.0][seed as usize / 3 % 3],
+            );
+            let weights = ObjectWeights::new(
+                (0..n)
+                    .map(|i| [1.0, 1.0, 2.0, 3.0][(i + seed as usize) % 4])
+                    .collect(),
+            );
+            let source = WeightedEnsemble {
+                object_weights: Some(&weights.unwrap()),
+                ..(&ensemble).into()
+            };
+            let evidence =
+                Evidence::new(source, &ensemble.fragments(), 0.4, alpha, &Silent).unwrap();
             let found = propagate(&evidence, lambda, 15, 0.0, &Silent).unwrap();
-            let place: Vec<usize> =
-                evidence.masses.iter().enumerate().flat_map(|(p, mass)| vec![p; *mass as usize]).collect();
+            let place: Vec<usize> = evidence
+                .masses
+                .iter()
+                .enumerate()
+                .flat_map(|(p, mass)| vec![p; *mass as usize])
+                .collect();
             let all = place.len();
-            let column =
-                |i: usize, j: usize| if i != j && place[i] == place[j] { evidence.order.len() } else { place[j] };
-            let a = Array2::from_shape_fn((all, all), |(i, j)| evidence.weighted[[place[i], column(i, j)]].abs());
+            let column = |i: usize, j: usize| {
+                if i != j && place[i] == place[j] {
+                    evidence.order.len()
+                } else {
+                    place[j]
+                }
+            };
+            let a = Array2::from_shape_fn((all, all), |(i, j)| {
+                evidence.weighted[[place[i], column(i, j)]].abs()
+            });
             let certain = |(i, j): (usize, usize)| match (i == j, place[i] == place[j]) {
                 (true, _) => 0.0,
                 (_, true) => 1.0,
                 _ => evidence.certain[[place[i], place[j]]],
             };
             let expected = naive(&Array2::from_shape_fn((all, all), certain), &a, lambda, 15);
-            let gap = |((i, j), x): ((usize, usize), &f64)| (x - found.matrix[[place[i], column(i, j)]]).abs();
+            let gap = |((i, j), x): ((usize, usize), &f64)| {
+                (x - found.matrix[[place[i], column(i, j)]]).abs()
+            };
             let gap = expected.indexed_iter().map(gap).fold(0.0, f64::max);
             assert!(gap < 1e-10, "seed {seed}: {gap}");
             let f = evidence.order.len();
-            assert!(evidence.components.iter().map(ExactSizeIterator::len).sum::<usize>() == f);
+            assert!(
+                evidence
+                    .components
+                    .iter()
+                    .map(ExactSizeIterator::len)
+                    .sum::<usize>()
+                    == f
+            );
             let apart = |range: &Range<usize>| {
-                (0..f).filter(|i| !range.contains(i)).all(|i| range.clone().all(|j| evidence.certain[[i, j]] == 0.0))
+                (0..f)
+                    .filter(|i| !range.contains(i))
+                    .all(|i| range.clone().all(|j| evidence.certain[[i, j]] == 0.0))
             };
             assert!(evidence.components.iter().all(apart), "seed {seed}");
         }
@@ -346,17 +441,29 @@ mod tests {
     #[test]
     fn evidence_is_that_of_pairs_of_objects() {
         let mut builder = EnsembleBuilder::new(4);
-        builder.push("a", [Some(0), Some(0), Some(1), Some(0)]).unwrap();
-        builder.push("b", [Some(0), Some(1), Some(1), Some(0)]).unwrap();
+        builder
+            .push("a", [Some(0), Some(0), Some(1), Some(0)])
+            .unwrap();
+        builder
+            .push("b", [Some(0), Some(1), Some(1), Some(0)])
+            .unwrap();
         let ensemble = builder.finish().unwrap();
-        let evidence = Evidence::new((&ensemble).into(), &ensemble.fragments(), 1e9, 0.5, &Silent).unwrap();
+        let evidence =
+            Evidence::new((&ensemble).into(), &ensemble.fragments(), 1e9, 0.5, &Silent).unwrap();
         let place = |object: usize| {
-            evidence.order.iter().position(|&row| row == ensemble.fragments().of_object()[object] as usize).unwrap()
+            evidence
+                .order
+                .iter()
+                .position(|&row| row == ensemble.fragments().of_object()[object] as usize)
+                .unwrap()
         };
         assert_eq!(evidence.masses[place(0)], 2.0);
         let weighted = |i: usize, j: usize| evidence.weighted[[place(i), j]];
         assert!((weighted(0, 3) + 1.0).abs() < 1e-6 && weighted(0, place(0)) == 1.0);
-        assert!((weighted(0, place(1)) + 0.5).abs() < 1e-6 && (weighted(1, place(2)) + 0.5).abs() < 1e-6);
+        assert!(
+            (weighted(0, place(1)) + 0.5).abs() < 1e-6
+                && (weighted(1, place(2)) + 0.5).abs() < 1e-6
+        );
         assert_eq!(weighted(0, place(2)), 0.0);
     }
 
@@ -365,21 +472,47 @@ mod tests {
         let mut rng = Seed::new(4).rng();
         let mut builder = EnsembleBuilder::new(90);
         for u in 0..10 {
-            let label = |i: usize| Some(if rng.random_bool(0.15) { rng.random_range(0..3) } else { (i % 3) as u32 });
-            builder.push(format!("u{u}"), (0..90).map(label).collect::<Vec<_>>()).unwrap();
+            let label = |i: usize| {
+                Some(if rng.random_bool(0.15) {
+                    rng.random_range(0..3)
+                } else {
+                    (i % 3) as u32
+                })
+            };
+            builder
+                .push(format!("u{u}"), (0..90).map(label).collect::<Vec<_>>())
+                .unwrap();
         }
         let ensemble = builder.finish().unwrap();
         let found = ec_cms(&ensemble, 3, &EcCmsSettings::default(), &Silent).unwrap();
         assert!((0..90).all(|i| found.partition.labels()[i] == found.partition.labels()[i % 3]));
-        assert!(found.certainty.iter().all(|c| (0.5..=1.0).contains(c)) && found.details.components > 1);
+        assert!(
+            found.certainty.iter().all(|c| (0.5..=1.0).contains(c)) && found.details.components > 1
+        );
         assert_eq!(found.dendrogram.unwrap().objects(), 90);
     }
 
     #[test]
     fn too_many_objects_are_refused_with_what_to_take() {
         let mut builder = EnsembleBuilder::new(EC_CMS_OBJECTS + 1);
-        builder.push("a", (0..=EC_CMS_OBJECTS).map(|i| Some((i % 2) as u32)).collect::<Vec<_>>()).unwrap();
-        let error = ec_cms(&builder.finish().unwrap(), 2, &EcCmsSettings::default(), &Silent).unwrap_err();
-        assert!(error.to_string().contains("20001 objects") && error.to_string().contains("lwea"), "{error}");
+        builder
+            .push(
+                "a",
+                (0..=EC_CMS_OBJECTS)
+                    .map(|i| Some((i % 2) as u32))
+                    .collect::<Vec<_>>(),
+            )
+            .unwrap();
+        let error = ec_cms(
+            &builder.finish().unwrap(),
+            2,
+            &EcCmsSettings::default(),
+            &Silent,
+        )
+        .unwrap_err();
+        assert!(
+            error.to_string().contains("20001 objects") && error.to_string().contains("lwea"),
+            "{error}"
+        );
     }
 }

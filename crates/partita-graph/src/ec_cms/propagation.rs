@@ -87,8 +87,17 @@ pub(super) fn propagate(
         change = state.round(&evidence.components, &inverse, monitor)?;
         round += 1;
     }
-    let stopped = if change < tolerance { Stopped::Converged } else { Stopped::RoundLimit };
-    Ok(Propagated { matrix: state.f, rounds: round, stopped, change })
+    let stopped = if change < tolerance {
+        Stopped::Converged
+    } else {
+        Stopped::RoundLimit
+    };
+    Ok(Propagated {
+        matrix: state.f,
+        rounds: round,
+        stopped,
+        change,
+    })
 }
 
 /// T.
@@ -102,15 +111,27 @@ struct Inverse {
 fn inverses(evidence: &Evidence, monitor: &dyn Monitor) -> Result<Inverse, GraphError> {
     let masses = &evidence.masses;
     let others = evidence.certain.dot(&ArrayView1::from(masses));
-    let of_differences =
-        others.iter().zip(masses).map(|(others, mass)| 1.0 / (2.0 * others + 2.0 * mass + 2.0)).collect();
+    let of_differences = others
+        .iter()
+        .zip(masses)
+        .map(|(others, mass)| 1.0 / (2.0 * others + 2.0 * mass + 2.0))
+        .collect();
     // D − 2 H diag(w) is similar to a symmetric matrix.
     let inverse = |component: &Range<usize>| {
         go_on(monitor)?;
         let all = Slice::from(component.clone());
-        let roots: Vec<f64> = masses[component.clone()].iter().map(|mass| mass.sqrt()).collect();
-        let mut matrix = evidence.certain.slice_axis(Axis(0), all).slice_axis(Axis(1), all).to_owned();
-        matrix.indexed_iter_mut().for_each(|((i, j), h)| *h *= -2.0 * roots[i] * roots[j]);
+        let roots: Vec<f64> = masses[component.clone()]
+            .iter()
+            .map(|mass| mass.sqrt())
+            .collect();
+        let mut matrix = evidence
+            .certain
+            .slice_axis(Axis(0), all)
+            .slice_axis(Axis(1), all)
+            .to_owned();
+        matrix
+            .indexed_iter_mut()
+            .for_each(|((i, j), h)| *h *= -2.0 * roots[i] * roots[j]);
         matrix
             .diag_mut()
             .iter_mut()
@@ -119,17 +140,30 @@ fn inverses(evidence: &Evidence, monitor: &dyn Monitor) -> Result<Inverse, Graph
         let pairs = symmetric_eigen(matrix.view())?;
         let scaled = &pairs.vectors / &pairs.values;
         let mut inverse = scaled.dot(&pairs.vectors.t());
-        inverse.indexed_iter_mut().for_each(|((i, j), t)| *t *= roots[j] / roots[i]);
+        inverse
+            .indexed_iter_mut()
+            .for_each(|((i, j), t)| *t *= roots[j] / roots[i]);
         Ok(inverse)
     };
-    let of_means: Result<_, GraphError> =
-        evidence.components.iter().filter(|component| component.len() > 1).map(inverse).collect();
-    Ok(Inverse { of_means: of_means?, of_differences })
+    let of_means: Result<_, GraphError> = evidence
+        .components
+        .iter()
+        .filter(|component| component.len() > 1)
+        .map(inverse)
+        .collect();
+    Ok(Inverse {
+        of_means: of_means?,
+        of_differences,
+    })
 }
 
 /// An error if the monitor asks to stop.
 fn go_on(monitor: &dyn Monitor) -> Result<(), GraphError> {
-    if monitor.flow() == Flow::Stop { Err(GraphError::Interrupted) } else { Ok(()) }
+    if monitor.flow() == Flow::Stop {
+        Err(GraphError::Interrupted)
+    } else {
+        Ok(())
+    }
 }
 
 impl State<'_> {
@@ -148,18 +182,26 @@ impl State<'_> {
         go_on(monitor)?;
         let [f, second] = self.project();
         self.fresh = false;
-        Ok([c, e, first, f, second].into_iter().map(Norms::share).fold(0.0, f64::max))
+        Ok([c, e, first, f, second]
+            .into_iter()
+            .map(Norms::share)
+            .fold(0.0, f64::max))
     }
 
     /// work ← A − E + Y₁ + F − Y₂.
     fn right_side(&mut self) {
-        let (a, f, y1, y2, lambda, fresh) = (self.a, &self.f, &self.y1, &self.y2, self.lambda, self.fresh);
-        self.work.axis_iter_mut(Axis(0)).into_par_iter().enumerate().for_each(|(i, mut row)| {
-            for (j, to) in row.iter_mut().enumerate() {
-                let e = error(a[[i, j]], y1[[i, j]], lambda, fresh);
-                *to = a[[i, j]].abs() - e + y1[[i, j]] + f[[i, j]] - y2[[i, j]];
-            }
-        });
+        let (a, f, y1, y2, lambda, fresh) =
+            (self.a, &self.f, &self.y1, &self.y2, self.lambda, self.fresh);
+        self.work
+            .axis_iter_mut(Axis(0))
+            .into_par_iter()
+            .enumerate()
+            .for_each(|(i, mut row)| {
+                for (j, to) in row.iter_mut().enumerate() {
+                    let e = error(a[[i, j]], y1[[i, j]], lambda, fresh);
+                    *to = a[[i, j]].abs() - e + y1[[i, j]] + f[[i, j]] - y2[[i, j]];
+                }
+            });
     }
 
     /// C ← T work.
@@ -172,16 +214,25 @@ impl State<'_> {
         let last = self.masses.len();
         let mut differences = inverse.of_differences.clone();
         for (i, difference) in differences.iter_mut().enumerate() {
-            let (own, two, others) = (self.work[[i, i]], self.work[[i, last]], copies(self.masses[i]));
+            let (own, two, others) = (
+                self.work[[i, i]],
+                self.work[[i, last]],
+                copies(self.masses[i]),
+            );
             *difference *= own - two;
             self.work[[i, i]] = (own + others * two) / (1.0 + others);
         }
         // What is changed twice is compared when it is done.
-        let before: Vec<[f64; 2]> = (0..last).map(|i| [self.c[[i, i]], self.c[[i, last]]]).collect();
+        let before: Vec<[f64; 2]> = (0..last)
+            .map(|i| [self.c[[i, i]], self.c[[i, last]]])
+            .collect();
         let mut norms = self.multiply_means(components, &inverse.of_means, monitor)?;
         for (i, (difference, before)) in differences.into_iter().zip(before).enumerate() {
             let (mean, others) = (self.c[[i, i]], copies(self.masses[i]));
-            let now = [mean + others / (1.0 + others) * difference, mean - difference / (1.0 + others)];
+            let now = [
+                mean + others / (1.0 + others) * difference,
+                mean - difference / (1.0 + others),
+            ];
             for ((at, now), before) in [i, last].into_iter().zip(now).zip(before) {
                 self.c[[i, at]] = now;
                 norms = norms.with(times(self.masses, i, at), now - before, now);
@@ -203,12 +254,20 @@ impl State<'_> {
             let rows = Slice::from(component.clone());
             let right = self.work.slice_axis(Axis(0), rows);
             let mut block = self.c.slice_axis_mut(Axis(0), rows);
-            let inverse = if component.len() > 1 { inverses.next() } else { None };
+            let inverse = if component.len() > 1 {
+                inverses.next()
+            } else {
+                None
+            };
             let parts: Result<Vec<Norms>, GraphError> = block
                 .slice_axis_mut(Axis(1), means)
                 .axis_chunks_iter_mut(Axis(1), COLUMNS)
                 .into_par_iter()
-                .zip(right.slice_axis(Axis(1), means).axis_chunks_iter(Axis(1), COLUMNS))
+                .zip(
+                    right
+                        .slice_axis(Axis(1), means)
+                        .axis_chunks_iter(Axis(1), COLUMNS),
+                )
                 .enumerate()
                 .map(|(chunk, (mut c, right))| {
                     go_on(monitor)?;
@@ -241,7 +300,11 @@ impl State<'_> {
                 let before = error(a[[i, j]], *y1, lambda, fresh);
                 let gap = a[[i, j]].abs() - c[[i, j]];
                 let sum = gap + *y1;
-                let e = if certain(a[[i, j]]) { 0.0 } else { sum / (lambda + 1.0) };
+                let e = if certain(a[[i, j]]) {
+                    0.0
+                } else {
+                    sum / (lambda + 1.0)
+                };
                 *y1 = sum - e;
                 let times = times(masses, i, j);
                 changes = changes.with(times, e - before, e);
@@ -249,7 +312,13 @@ impl State<'_> {
             }
             [changes, residuals]
         };
-        let rows: Vec<[Norms; 2]> = self.y1.axis_iter_mut(Axis(0)).into_par_iter().enumerate().map(row).collect();
+        let rows: Vec<[Norms; 2]> = self
+            .y1
+            .axis_iter_mut(Axis(0))
+            .into_par_iter()
+            .enumerate()
+            .map(row)
+            .collect();
         both(rows)
     }
 
@@ -258,20 +327,30 @@ impl State<'_> {
         self.work.assign(&self.c);
         self.work += &self.y2;
         let (c, work, masses) = (&self.c, &self.work, self.masses);
-        let lines = self.f.axis_iter_mut(Axis(0)).into_par_iter().zip(self.y2.axis_iter_mut(Axis(0))).enumerate();
-        let row = |(i, (mut f, mut y2)): (usize, (ArrayViewMut1<'_, f64>, ArrayViewMut1<'_, f64>))| {
-            let (mut changes, mut residuals) = (Norms::default(), Norms::default());
-            for (j, (f, y2)) in f.iter_mut().zip(y2.iter_mut()).enumerate() {
-                let mirrored = if j < masses.len() { work[[j, i]] } else { work[[i, j]] };
-                let new = (0.5 * (work[[i, j]] + mirrored)).clamp(0.0, 1.0);
-                *y2 += c[[i, j]] - new;
-                let times = times(masses, i, j);
-                changes = changes.with(times, new - *f, new);
-                residuals = residuals.with(times, c[[i, j]] - new, *y2);
-                *f = new;
-            }
-            [changes, residuals]
-        };
+        let lines = self
+            .f
+            .axis_iter_mut(Axis(0))
+            .into_par_iter()
+            .zip(self.y2.axis_iter_mut(Axis(0)))
+            .enumerate();
+        let row =
+            |(i, (mut f, mut y2)): (usize, (ArrayViewMut1<'_, f64>, ArrayViewMut1<'_, f64>))| {
+                let (mut changes, mut residuals) = (Norms::default(), Norms::default());
+                for (j, (f, y2)) in f.iter_mut().zip(y2.iter_mut()).enumerate() {
+                    let mirrored = if j < masses.len() {
+                        work[[j, i]]
+                    } else {
+                        work[[i, j]]
+                    };
+                    let new = (0.5 * (work[[i, j]] + mirrored)).clamp(0.0, 1.0);
+                    *y2 += c[[i, j]] - new;
+                    let times = times(masses, i, j);
+                    changes = changes.with(times, new - *f, new);
+                    residuals = residuals.with(times, c[[i, j]] - new, *y2);
+                    *f = new;
+                }
+                [changes, residuals]
+            };
         both(lines.map(row).collect())
     }
 }
@@ -283,7 +362,11 @@ fn copies(mass: f64) -> f64 {
 
 /// How many pairs of objects a number stands for.
 fn times(masses: &[f64], i: usize, j: usize) -> f64 {
-    if i == j { masses[i] } else { masses[i] * masses.get(j).copied().unwrap_or_else(|| copies(masses[i])) }
+    if i == j {
+        masses[i]
+    } else {
+        masses[i] * masses.get(j).copied().unwrap_or_else(|| copies(masses[i]))
+    }
 }
 
 /// Whether a pair is held: it has evidence of at least α.
@@ -293,7 +376,11 @@ fn certain(a: f64) -> bool {
 
 /// E by its multiplier.
 fn error(a: f64, y1: f64, lambda: f64, fresh: bool) -> f64 {
-    if fresh || certain(a) { 0.0 } else { y1 / lambda }
+    if fresh || certain(a) {
+        0.0
+    } else {
+        y1 / lambda
+    }
 }
 
 /// Squared norms of a change and of what it is compared with.
@@ -305,19 +392,30 @@ struct Norms {
 
 impl Norms {
     fn with(self, times: f64, change: f64, whole: f64) -> Self {
-        self.and(Self { change: times * change.powi(2), whole: times * whole.powi(2) })
+        self.and(Self {
+            change: times * change.powi(2),
+            whole: times * whole.powi(2),
+        })
     }
 
     fn and(self, other: Self) -> Self {
-        Self { change: self.change + other.change, whole: self.whole + other.whole }
+        Self {
+            change: self.change + other.change,
+            whole: self.whole + other.whole,
+        }
     }
 
     fn share(self) -> f64 {
-        if self.change > 0.0 { (self.change / self.whole).sqrt() } else { 0.0 }
+        if self.change > 0.0 {
+            (self.change / self.whole).sqrt()
+        } else {
+            0.0
+        }
     }
 }
 
 /// Sums over rows, in their order.
 fn both(rows: Vec<[Norms; 2]>) -> [Norms; 2] {
-    rows.into_iter().fold([Norms::default(); 2], |[a, b], [c, d]| [a.and(c), b.and(d)])
+    rows.into_iter()
+        .fold([Norms::default(); 2], |[a, b], [c, d]| [a.and(c), b.and(d)])
 }

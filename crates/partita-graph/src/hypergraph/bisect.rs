@@ -20,13 +20,22 @@ const PATIENCE: usize = 350;
 
 /// Cuts a hypergraph into two sides within the bounds, as far as the weights of its vertices allow, with little net
 /// weight cut. Returns whether each vertex is on the second side; nothing if somebody wants to stop.
-pub(crate) fn bisect(graph: &Hypergraph, bounds: &Bounds, seed: Seed, stop: Stop<'_>) -> Option<Vec<bool>> {
+pub(crate) fn bisect(
+    graph: &Hypergraph,
+    bounds: &Bounds,
+    seed: Seed,
+    stop: Stop<'_>,
+) -> Option<Vec<bool>> {
     let target = COARSEST.max(4 * (bounds.least[0] + bounds.least[1]));
     let levels = coarsen(graph, None, target, &mut seed.rng(), stop);
     let coarsest = levels.last().map_or(graph, |level| &level.graph);
     let mut side = attempts(coarsest, bounds, seed, stop)?;
     for (at, level) in levels.iter().enumerate().rev() {
-        let fine = if at == 0 { graph } else { &levels[at - 1].graph };
+        let fine = if at == 0 {
+            graph
+        } else {
+            &levels[at - 1].graph
+        };
         side = level.group.iter().map(|&g| side[g as usize]).collect();
         let mut state = Bisection::new(fine, side);
         state.refine(bounds, PASSES, PATIENCE.max(fine.len() / 50), stop);
@@ -48,9 +57,13 @@ fn attempts(graph: &Hypergraph, bounds: &Bounds, seed: Seed, stop: Stop<'_>) -> 
         state.refine(bounds, PASSES, PATIENCE, stop);
         (state.cost(bounds), state.into_sides())
     };
-    let better =
-        |best: ((i64, i64), Vec<bool>), next: ((i64, i64), Vec<bool>)| if next.0 < best.0 { next } else { best };
-    let best = (0..ATTEMPTS).take_while(|_| !stop()).map(attempt).reduce(better);
+    let better = |best: ((i64, i64), Vec<bool>), next: ((i64, i64), Vec<bool>)| {
+        if next.0 < best.0 { next } else { best }
+    };
+    let best = (0..ATTEMPTS)
+        .take_while(|_| !stop())
+        .map(attempt)
+        .reduce(better);
     best.map(|(_, side)| side)
 }
 
@@ -64,7 +77,9 @@ fn share(graph: &Hypergraph, bounds: &Bounds) -> f64 {
 fn scattered(graph: &Hypergraph, bounds: &Bounds, seed: Seed) -> Vec<bool> {
     let mut rng = seed.rng();
     let first = share(graph, bounds) / graph.total().max(1) as f64;
-    (0..graph.len()).map(|_| !rng.random_bool(first.clamp(0.0, 1.0))).collect()
+    (0..graph.len())
+        .map(|_| !rng.random_bool(first.clamp(0.0, 1.0)))
+        .collect()
 }
 
 /// The first side grown from a random vertex: always the vertex that shares most with it, nets weighed by the share of
@@ -104,24 +119,39 @@ fn grown_by_nets(graph: &Hypergraph, bounds: &Bounds, seed: Seed) -> Vec<bool> {
     if graph.nets() == 0 {
         return side;
     }
-    let of = |net: usize| graph.pins(net).iter().map(|&v| graph.weights()[v as usize]).sum::<i64>();
+    let of = |net: usize| {
+        graph
+            .pins(net)
+            .iter()
+            .map(|&v| graph.weights()[v as usize])
+            .sum::<i64>()
+    };
     let mut lacks: Vec<i64> = (0..graph.nets()).map(of).collect();
     let mut open = vec![true; graph.nets()];
     let mut weight = 0;
     let mut next = Some(seed.rng().random_range(0..graph.nets()));
     while let Some(net) = next {
         open[net] = false;
-        let pins = if weight + lacks[net] <= target { graph.pins(net) } else { &[] };
+        let pins = if weight + lacks[net] <= target {
+            graph.pins(net)
+        } else {
+            &[]
+        };
         for &v in pins {
             if std::mem::replace(&mut side[v as usize], false) {
                 let own = graph.weights()[v as usize];
                 weight += own;
-                graph.nets_of(v as usize).iter().for_each(|&other| lacks[other as usize] -= own);
+                graph
+                    .nets_of(v as usize)
+                    .iter()
+                    .for_each(|&other| lacks[other as usize] -= own);
             }
         }
         let price = |net: usize| lacks[net] as f64 / graph.net_weight(net) as f64;
         let better = |best: usize, net: usize| if price(net) < price(best) { net } else { best };
-        next = (0..graph.nets()).filter(|&net| open[net] && weight + lacks[net] <= target).reduce(better);
+        next = (0..graph.nets())
+            .filter(|&net| open[net] && weight + lacks[net] <= target)
+            .reduce(better);
     }
     side
 }
@@ -145,7 +175,10 @@ mod tests {
         pins.extend([0, n - 1]);
         starts.push(pins.len());
         let graph = Hypergraph::new(vec![1; n as usize], vec![1; starts.len() - 1], starts, pins);
-        let bounds = Bounds { most: [510; 2], least: [1; 2] };
+        let bounds = Bounds {
+            most: [510; 2],
+            least: [1; 2],
+        };
         let side = bisect(&graph, &bounds, Seed::new(1), &|| false).unwrap();
         assert_eq!(Bisection::new(&graph, side.clone()).cost(&bounds), (0, 1));
         assert_eq!(Some(side), bisect(&graph, &bounds, Seed::new(1), &|| false));

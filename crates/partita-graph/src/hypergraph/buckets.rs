@@ -114,7 +114,9 @@ mod tests {
     fn the_best_comes_first_and_the_last_of_equals() {
         for range in [5, 5_000_000] {
             let mut buckets = Buckets::new(4, range);
-            [(0, -range), (1, 0), (2, range), (3, 0)].into_iter().for_each(|(v, gain)| buckets.insert(v, gain));
+            [(0, -range), (1, 0), (2, range), (3, 0)]
+                .into_iter()
+                .for_each(|(v, gain)| buckets.insert(v, gain));
             assert_eq!(buckets.best(|_| true), Some(2));
             assert_eq!(buckets.best(|v| v < 2), Some(1));
             buckets.remove(2);

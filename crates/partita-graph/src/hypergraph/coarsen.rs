@@ -52,10 +52,16 @@ pub(crate) fn coarsen(
         let coarse = fine.contracted(&group, groups);
         if let Some(parts) = &mut parts {
             let mut of_group = vec![0; groups];
-            group.iter().zip(parts.iter()).for_each(|(&g, &part)| of_group[g as usize] = part);
+            group
+                .iter()
+                .zip(parts.iter())
+                .for_each(|(&g, &part)| of_group[g as usize] = part);
             *parts = of_group;
         }
-        levels.push(Level { graph: coarse, group });
+        levels.push(Level {
+            graph: coarse,
+            group,
+        });
     }
 }
 
@@ -92,9 +98,20 @@ fn join(
             let together = weights[g as usize] + weights[v] <= heaviest;
             together && parts.is_none_or(|parts| parts[g as usize] == parts[v])
         };
-        let score = |&g: &u32| (shared.with[g as usize] / weights[g as usize].max(1) as f64, Reverse(g));
+        let score = |&g: &u32| {
+            (
+                shared.with[g as usize] / weights[g as usize].max(1) as f64,
+                Reverse(g),
+            )
+        };
         let better = |best: (f64, Reverse<u32>), next| if next > best { next } else { best };
-        let best = shared.groups().iter().filter(|&&g| g as usize != v).filter(fits).map(score).reduce(better);
+        let best = shared
+            .groups()
+            .iter()
+            .filter(|&&g| g as usize != v)
+            .filter(fits)
+            .map(score)
+            .reduce(better);
         shared.clear();
         if let Some((_, Reverse(g))) = best {
             head[v] = g;
@@ -118,26 +135,50 @@ struct Shared {
 
 impl Shared {
     fn new(vertices: usize) -> Self {
-        Self { with: vec![0.0; vertices], groups: vec![0; vertices + 1], count: 0, windows: Vec::new() }
+        Self {
+            with: vec![0.0; vertices],
+            groups: vec![0; vertices + 1],
+            count: 0,
+            windows: Vec::new(),
+        }
     }
 
     /// Adds up what a vertex shares with the groups of its nets' pins. `places` are those of the vertex among the pins of its nets.
-    fn add_up(&mut self, graph: &Hypergraph, v: usize, places: &[u32], window: usize, head: &[u32]) {
+    fn add_up(
+        &mut self,
+        graph: &Hypergraph,
+        v: usize,
+        places: &[u32],
+        window: usize,
+        head: &[u32],
+    ) {
         self.windows.clear();
         let mut touched = 0;
         for (&net, &place) in graph.nets_of(v).iter().zip(places) {
             let pins = graph.pins(net as usize);
             let weight = graph.net_weight(net as usize) as f64 / (pins.len() - 1) as f64;
-            let start = (place as usize).saturating_sub(window / 2).min(pins.len().saturating_sub(window));
+            let start = (place as usize)
+                .saturating_sub(window / 2)
+                .min(pins.len().saturating_sub(window));
             let end = pins.len().min(start + window);
             self.windows.push((weight, start, end));
             // All windows are fetched from memory at once, not one after the other.
-            touched ^= pins[start..end].iter().step_by(16).fold(pins[end - 1], |all, &w| all ^ w);
+            touched ^= pins[start..end]
+                .iter()
+                .step_by(16)
+                .fold(pins[end - 1], |all, &w| all ^ w);
         }
         std::hint::black_box(touched);
         for (&net, &(weight, start, end)) in graph.nets_of(v).iter().zip(&self.windows) {
             let pins = &graph.pins(net as usize)[start..end];
-            self.count = add(pins, weight, head, &mut self.with, &mut self.groups, self.count);
+            self.count = add(
+                pins,
+                weight,
+                head,
+                &mut self.with,
+                &mut self.groups,
+                self.count,
+            );
         }
     }
 
@@ -146,14 +187,23 @@ impl Shared {
     }
 
     fn clear(&mut self) {
-        self.groups[..self.count].iter().for_each(|&g| self.with[g as usize] = 0.0);
+        self.groups[..self.count]
+            .iter()
+            .for_each(|&g| self.with[g as usize] = 0.0);
         self.count = 0;
     }
 }
 
 /// Adds a weight to the group of every pin; puts groups that had nothing behind the `count` first and returns how many there are.
 #[inline(never)]
-fn add(pins: &[u32], weight: f64, head: &[u32], with: &mut [f64], groups: &mut [u32], mut count: usize) -> usize {
+fn add(
+    pins: &[u32],
+    weight: f64,
+    head: &[u32],
+    with: &mut [f64],
+    groups: &mut [u32],
+    mut count: usize,
+) -> usize {
     for &w in pins {
         let g = head[w as usize];
         let with = &mut with[g as usize];
@@ -191,8 +241,15 @@ mod tests {
         let heavy = (0..count).flat_map(|i| [2 * i, 2 * i + 1]);
         let light = (0..count).flat_map(|i| [2 * i + 1, (2 * i + 2) % (2 * count)]);
         let pins: Vec<u32> = heavy.chain(light).collect();
-        let weights = (0..2 * count).map(|i| if i < count { 50 } else { 1 }).collect();
-        Hypergraph::new(vec![1; 2 * count as usize], weights, (0..=2 * count as usize).map(|i| 2 * i).collect(), pins)
+        let weights = (0..2 * count)
+            .map(|i| if i < count { 50 } else { 1 })
+            .collect();
+        Hypergraph::new(
+            vec![1; 2 * count as usize],
+            weights,
+            (0..=2 * count as usize).map(|i| 2 * i).collect(),
+            pins,
+        )
     }
 
     #[test]
@@ -200,7 +257,9 @@ mod tests {
         let graph = pairs(32);
         let levels = coarsen(&graph, None, 8, &mut Seed::new(1).rng(), &|| false);
         let first = &levels[0];
-        let together = (0..32).filter(|&i| first.group[2 * i] == first.group[2 * i + 1]).count();
+        let together = (0..32)
+            .filter(|&i| first.group[2 * i] == first.group[2 * i + 1])
+            .count();
         assert!(together >= 26, "{together}");
         assert!(levels.iter().all(|level| level.graph.total() == 64));
         assert!(levels.last().unwrap().graph.len() <= 16);

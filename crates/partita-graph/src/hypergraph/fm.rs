@@ -76,9 +76,19 @@ impl Pass {
 
     /// Puts the vertices whose gain has changed into their buckets, in the order of the first net that decides gains and has
     /// them: buckets hand out last what came first.
-    fn update(&mut self, graph: &Hypergraph, side: &[bool], buckets: &mut [Buckets; 2], order: &mut Vec<(u32, u32)>) {
-        let first =
-            |v: u32| graph.nets_of(v as usize).iter().find(|&&net| self.nets[net as usize].critical_at == self.moves);
+    fn update(
+        &mut self,
+        graph: &Hypergraph,
+        side: &[bool],
+        buckets: &mut [Buckets; 2],
+        order: &mut Vec<(u32, u32)>,
+    ) {
+        let first = |v: u32| {
+            graph
+                .nets_of(v as usize)
+                .iter()
+                .find(|&&net| self.nets[net as usize].critical_at == self.moves)
+        };
         for v in self.changed.drain(..) {
             if !buckets[usize::from(side[v as usize])].holds(v, self.gains[v as usize]) {
                 order.push((first(v).copied().unwrap_or(u32::MAX), v));
@@ -106,8 +116,20 @@ impl<'a> Bisection<'a> {
             }
         }
         let is_cut = |(_, net): &(usize, &Net)| net.counts[0] > 0 && net.counts[1] > 0;
-        let cut = nets.iter().enumerate().filter(is_cut).map(|(net, _)| graph.net_weight(net)).sum();
-        Self { graph, side, nets, weights, vertices, cut }
+        let cut = nets
+            .iter()
+            .enumerate()
+            .filter(is_cut)
+            .map(|(net, _)| graph.net_weight(net))
+            .sum();
+        Self {
+            graph,
+            side,
+            nets,
+            weights,
+            vertices,
+            cut,
+        }
     }
 
     /// The side of every vertex.
@@ -117,8 +139,12 @@ impl<'a> Bisection<'a> {
 
     /// How far the cut is from good: weight and vertices out of bounds first, then the weight of the nets cut.
     pub(crate) fn cost(&self, bounds: &Bounds) -> (i64, i64) {
-        let over: i64 = (0..2).map(|s| (self.weights[s] - bounds.most[s]).max(0)).sum();
-        let under: usize = (0..2).map(|s| bounds.least[s].saturating_sub(self.vertices[s])).sum();
+        let over: i64 = (0..2)
+            .map(|s| (self.weights[s] - bounds.most[s]).max(0))
+            .sum();
+        let under: usize = (0..2)
+            .map(|s| bounds.least[s].saturating_sub(self.vertices[s]))
+            .sum();
         (over + under as i64, self.cut)
     }
 
@@ -155,7 +181,8 @@ impl<'a> Bisection<'a> {
             held.pins[from] ^= v as u32;
             held.pins[to] ^= v as u32;
             let weight = self.graph.net_weight(net as usize);
-            self.cut += i64::from(before.counts[to] == 0) * weight - i64::from(before.counts[from] == 1) * weight;
+            self.cut += i64::from(before.counts[to] == 0) * weight
+                - i64::from(before.counts[from] == 1) * weight;
             if let Some(pass) = &mut pass {
                 self.gains_of_net(pass, net as usize, before, from);
             }
@@ -181,7 +208,10 @@ impl<'a> Bisection<'a> {
         // The net comes into the cut or leaves it: all would have brought it there, or brought it back.
         if joined == 0 || left == 1 {
             let by = weight * (i64::from(joined == 0) - i64::from(left == 1));
-            self.graph.pins(net).iter().for_each(|&w| pass.change(w, by));
+            self.graph
+                .pins(net)
+                .iter()
+                .for_each(|&w| pass.change(w, by));
         }
         // Who is alone now would take it out, who was alone no longer does.
         if left == 2 {
@@ -195,8 +225,20 @@ impl<'a> Bisection<'a> {
     /// Passes of Fiduccia and Mattheyses until one gains nothing: vertices move one by one, best gain first, each once
     /// a pass, losses included; the pass is taken back to its best moment. A pass ends `patience` moves after that, or when
     /// somebody wants to stop.
-    pub(crate) fn refine(&mut self, bounds: &Bounds, passes: usize, patience: usize, stop: Stop<'_>) {
-        let gain_of = |v: usize| self.graph.nets_of(v).iter().map(|&net| self.graph.net_weight(net as usize)).sum();
+    pub(crate) fn refine(
+        &mut self,
+        bounds: &Bounds,
+        passes: usize,
+        patience: usize,
+        stop: Stop<'_>,
+    ) {
+        let gain_of = |v: usize| {
+            self.graph
+                .nets_of(v)
+                .iter()
+                .map(|&net| self.graph.net_weight(net as usize))
+                .sum()
+        };
         let range: i64 = (0..self.graph.len()).map(gain_of).max().unwrap_or(0);
         for _ in 0..passes {
             if stop() || !self.pass(bounds, range, patience, stop) {
@@ -221,7 +263,10 @@ impl<'a> Bisection<'a> {
             let cost = self.cost(bounds);
             if cost < best {
                 (best, kept) = (cost, moved.len());
-            } else if moved.len() - kept > patience || (best.0 == 0 && pass.stays >= best.1) || stop() {
+            } else if moved.len() - kept > patience
+                || (best.0 == 0 && pass.stays >= best.1)
+                || stop()
+            {
                 // The second: what stays cut alone is no better.
                 break;
             }
@@ -234,12 +279,19 @@ impl<'a> Bisection<'a> {
 
     /// The vertex to move next: the best of either side that leaves the bounds no worse.
     fn choose(&self, bounds: &Bounds, buckets: &mut [Buckets; 2], gains: &[i64]) -> Option<u32> {
-        let over = [self.weights[0] > bounds.most[0], self.weights[1] > bounds.most[1]];
-        let lacks = [self.vertices[0] < bounds.least[0], self.vertices[1] < bounds.least[1]];
+        let over = [
+            self.weights[0] > bounds.most[0],
+            self.weights[1] > bounds.most[1],
+        ];
+        let lacks = [
+            self.vertices[0] < bounds.least[0],
+            self.vertices[1] < bounds.least[1],
+        ];
         let mut best_of = |from: usize| {
             let to = 1 - from;
             // Out of bounds, only moves that mend it.
-            if self.vertices[from] <= bounds.least[from] || over[to] || (lacks[from] && !lacks[to]) {
+            if self.vertices[from] <= bounds.least[from] || over[to] || (lacks[from] && !lacks[to])
+            {
                 return None;
             }
             let room = bounds.most[to] - self.weights[to];
@@ -255,7 +307,11 @@ impl<'a> Bisection<'a> {
                 let (of_a, of_b) = (gains[a as usize], gains[b as usize]);
                 // Of equal gains, from the side that is fuller for its size.
                 let fuller = self.weights[0] * bounds.most[1] >= self.weights[1] * bounds.most[0];
-                Some(if of_a > of_b || (of_a == of_b && fuller) { a } else { b })
+                Some(if of_a > of_b || (of_a == of_b && fuller) {
+                    a
+                } else {
+                    b
+                })
             }
             (a, b) => a.or(b),
         }
@@ -272,14 +328,21 @@ mod tests {
         let mut rng = Seed::new(seed).rng();
         let (mut starts, mut pins, mut nets) = (vec![0], Vec::new(), Vec::new());
         for _ in 0..30 {
-            let mut net: Vec<u32> = (0..rng.random_range(2..6)).map(|_| rng.random_range(0..20)).collect();
+            let mut net: Vec<u32> = (0..rng.random_range(2..6))
+                .map(|_| rng.random_range(0..20))
+                .collect();
             net.sort_unstable();
             net.dedup();
             pins.extend(net);
             starts.push(pins.len());
             nets.push(rng.random_range(1..4));
         }
-        Hypergraph::new((0..20).map(|_| rng.random_range(1..4)).collect(), nets, starts, pins)
+        Hypergraph::new(
+            (0..20).map(|_| rng.random_range(1..4)).collect(),
+            nets,
+            starts,
+            pins,
+        )
     }
 
     #[test]
@@ -287,12 +350,18 @@ mod tests {
         for seed in 0..50 {
             let graph = drawn(seed);
             let mut state = Bisection::new(&graph, (0..20).map(|v| v % 2 == 0).collect());
-            let bounds = Bounds { most: [graph.total() * 3 / 5; 2], least: [1; 2] };
+            let bounds = Bounds {
+                most: [graph.total() * 3 / 5; 2],
+                least: [1; 2],
+            };
             let before = state.cost(&bounds);
             state.refine(&bounds, 10, 100, &|| false);
             assert!(state.cost(&bounds) <= before);
             let again = Bisection::new(&graph, state.side.clone());
-            assert_eq!((again.cut, again.weights, &again.nets), (state.cut, state.weights, &state.nets));
+            assert_eq!(
+                (again.cut, again.weights, &again.nets),
+                (state.cut, state.weights, &state.nets)
+            );
         }
     }
 
@@ -309,10 +378,18 @@ mod tests {
                     assert_eq!(pass.gains[w], state.gain(w), "{seed}: {w} after {v}");
                 }
                 let stays = |net: &usize| {
-                    let to = |side| graph.pins(*net).iter().any(|&w| w as usize <= v && state.side[w as usize] == side);
+                    let to = |side| {
+                        graph
+                            .pins(*net)
+                            .iter()
+                            .any(|&w| w as usize <= v && state.side[w as usize] == side)
+                    };
                     to(false) && to(true)
                 };
-                let weight: i64 = (0..graph.nets()).filter(stays).map(|net| graph.net_weight(net)).sum();
+                let weight: i64 = (0..graph.nets())
+                    .filter(stays)
+                    .map(|net| graph.net_weight(net))
+                    .sum();
                 assert_eq!(pass.stays, weight, "{seed}: after {v}");
             }
         }
@@ -322,7 +399,10 @@ mod tests {
     fn a_side_that_is_too_heavy_or_empty_is_mended() {
         for seed in 0..20 {
             let graph = drawn(seed);
-            let bounds = Bounds { most: [graph.total() * 11 / 20; 2], least: [3; 2] };
+            let bounds = Bounds {
+                most: [graph.total() * 11 / 20; 2],
+                least: [3; 2],
+            };
             let mut state = Bisection::new(&graph, vec![false; 20]);
             state.refine(&bounds, 10, 100, &|| false);
             assert_eq!(state.cost(&bounds).0, 0);

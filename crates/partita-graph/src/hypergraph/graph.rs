@@ -14,7 +14,12 @@ pub(crate) struct Hypergraph {
 impl Hypergraph {
     /// A hypergraph of weighted vertices and of nets given one after the other: their weights, where the pins of each
     /// start (one number more than nets), and the pins, each a vertex that occurs once in its net.
-    pub(crate) fn new(vertices: Vec<i64>, nets: Vec<i64>, pin_starts: Vec<usize>, mut pins: Vec<u32>) -> Self {
+    pub(crate) fn new(
+        vertices: Vec<i64>,
+        nets: Vec<i64>,
+        pin_starts: Vec<usize>,
+        mut pins: Vec<u32>,
+    ) -> Self {
         for ends in pin_starts.windows(2) {
             pins[ends[0]..ends[1]].sort_unstable();
         }
@@ -29,7 +34,14 @@ impl Hypergraph {
                 free[v as usize] += 1;
             }
         }
-        Self { vertices, nets, pin_starts, pins, net_starts, nets_of }
+        Self {
+            vertices,
+            nets,
+            pin_starts,
+            pins,
+            net_starts,
+            nets_of,
+        }
     }
 
     /// Number of vertices.
@@ -95,7 +107,10 @@ impl Hypergraph {
     /// the same are one of their weight together.
     pub(crate) fn contracted(&self, group: &[u32], groups: usize) -> Self {
         let mut vertices = vec![0; groups];
-        self.vertices.iter().zip(group).for_each(|(weight, &g)| vertices[g as usize] += weight);
+        self.vertices
+            .iter()
+            .zip(group)
+            .for_each(|(weight, &g)| vertices[g as usize] += weight);
         let mut seen = vec![u32::MAX; groups];
         let (mut starts, mut pins, mut weights) = (vec![0], Vec::new(), Vec::new());
         for net in 0..self.nets() {
@@ -122,14 +137,26 @@ impl Hypergraph {
     /// The part of the hypergraph inside some vertices: nets keep their pins there, at the weight that `weight` gives
     /// them, and are left out below two pins or where it gives none. Returns with it the net of this hypergraph that
     /// each net was.
-    pub(crate) fn inside(&self, kept: &[u32], weight: impl Fn(usize) -> Option<i64>) -> (Self, Vec<u32>) {
+    pub(crate) fn inside(
+        &self,
+        kept: &[u32],
+        weight: impl Fn(usize) -> Option<i64>,
+    ) -> (Self, Vec<u32>) {
         let mut place = vec![u32::MAX; self.len()];
-        kept.iter().enumerate().for_each(|(at, &v)| place[v as usize] = at as u32);
-        let (mut starts, mut pins, mut weights, mut origin) = (vec![0], Vec::new(), Vec::new(), Vec::new());
+        kept.iter()
+            .enumerate()
+            .for_each(|(at, &v)| place[v as usize] = at as u32);
+        let (mut starts, mut pins, mut weights, mut origin) =
+            (vec![0], Vec::new(), Vec::new(), Vec::new());
         for net in 0..self.nets() {
             let Some(weight) = weight(net) else { continue };
             let start = pins.len();
-            pins.extend(self.pins(net).iter().map(|&v| place[v as usize]).filter(|&at| at != u32::MAX));
+            pins.extend(
+                self.pins(net)
+                    .iter()
+                    .map(|&v| place[v as usize])
+                    .filter(|&at| at != u32::MAX),
+            );
             if pins.len() - start < 2 {
                 pins.truncate(start);
                 continue;
@@ -147,16 +174,25 @@ impl Hypergraph {
 fn merged(weights: &[i64], starts: &[usize], pins: &[u32]) -> (Vec<i64>, Vec<usize>, Vec<u32>) {
     let of = |net: u32| &pins[starts[net as usize]..starts[net as usize + 1]];
     let hash = |pins: &[u32]| {
-        let step = |hash: u64, &v: &u32| (hash ^ u64::from(v)).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
+        let step = |hash: u64, &v: &u32| {
+            (hash ^ u64::from(v))
+                .wrapping_mul(0x9E37_79B9_7F4A_7C15)
+                .rotate_left(29)
+        };
         pins.iter().fold(pins.len() as u64, step)
     };
-    let mut order: Vec<(u64, u32)> = (0..weights.len() as u32).map(|net| (hash(of(net)), net)).collect();
+    let mut order: Vec<(u64, u32)> = (0..weights.len() as u32)
+        .map(|net| (hash(of(net)), net))
+        .collect();
     order.sort_unstable();
     let mut sums = vec![0; weights.len()];
     for run in order.chunk_by(|a, b| a.0 == b.0) {
         let mut different: Vec<u32> = Vec::new();
         for &(_, net) in run {
-            let same = different.iter().copied().find(|&other| of(other) == of(net));
+            let same = different
+                .iter()
+                .copied()
+                .find(|&other| of(other) == of(net));
             let head = same.unwrap_or_else(|| {
                 different.push(net);
                 net
@@ -178,14 +214,25 @@ mod tests {
     use super::*;
 
     fn small() -> Hypergraph {
-        Hypergraph::new(vec![1, 2, 3, 4, 5], vec![1, 10, 100], vec![0, 3, 5, 8], vec![2, 0, 1, 3, 4, 4, 3, 0])
+        Hypergraph::new(
+            vec![1, 2, 3, 4, 5],
+            vec![1, 10, 100],
+            vec![0, 3, 5, 8],
+            vec![2, 0, 1, 3, 4, 4, 3, 0],
+        )
     }
 
     #[test]
     fn pins_and_nets_are_each_others_transpose() {
         let graph = small();
-        assert_eq!((graph.pins(0), graph.pins(2)), (&[0, 1, 2][..], &[0, 3, 4][..]));
-        assert_eq!((graph.nets_of(0), graph.nets_of(3)), (&[0, 2][..], &[1, 2][..]));
+        assert_eq!(
+            (graph.pins(0), graph.pins(2)),
+            (&[0, 1, 2][..], &[0, 3, 4][..])
+        );
+        assert_eq!(
+            (graph.nets_of(0), graph.nets_of(3)),
+            (&[0, 2][..], &[1, 2][..])
+        );
         assert_eq!((graph.total(), graph.heaviest()), (15, 5));
         let (places, starts) = graph.places();
         for v in 0..5 {
@@ -200,7 +247,10 @@ mod tests {
         // Groups {0, 3}, {1, 2}, {4}: nets become {0,1}, {0,2}, {0,2}.
         let coarse = small().contracted(&[0, 1, 1, 0, 2], 3);
         assert_eq!(coarse.weights(), [5, 5, 5]);
-        assert_eq!((coarse.nets(), coarse.pins(0), coarse.pins(1)), (2, &[0, 1][..], &[0, 2][..]));
+        assert_eq!(
+            (coarse.nets(), coarse.pins(0), coarse.pins(1)),
+            (2, &[0, 1][..], &[0, 2][..])
+        );
         assert_eq!((coarse.net_weight(0), coarse.net_weight(1)), (1, 110));
         assert_eq!(small().contracted(&[0; 5], 1).nets(), 0);
     }
@@ -208,7 +258,10 @@ mod tests {
     #[test]
     fn the_inside_of_some_vertices_keeps_nets_of_two_pins() {
         let (inner, origin) = small().inside(&[0, 2, 4], |net| (net != 2).then_some(7));
-        assert_eq!((inner.weights(), inner.nets(), inner.net_weight(0)), (&[1, 3, 5][..], 1, 7));
+        assert_eq!(
+            (inner.weights(), inner.nets(), inner.net_weight(0)),
+            (&[1, 3, 5][..], 1, 7)
+        );
         assert_eq!((inner.pins(0), origin), (&[0, 1][..], vec![0]));
     }
 }

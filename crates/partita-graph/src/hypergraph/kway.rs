@@ -66,12 +66,34 @@ impl<'a> Parts<'a> {
         for (v, &label) in labels.iter().enumerate() {
             weights[label as usize] += graph.weights()[v];
             vertices[label as usize] += 1;
-            graph.nets_of(v).iter().for_each(|&net| pins[net as usize * count + label as usize].add(v as u32));
+            graph
+                .nets_of(v)
+                .iter()
+                .for_each(|&net| pins[net as usize * count + label as usize].add(v as u32));
         }
-        let spread = |net: usize| pins[net * count..][..count].iter().filter(|held| held.count > 0).count();
-        let value = (0..graph.nets()).map(|net| objective.of_net(graph.net_weight(net), spread(net))).sum();
+        let spread = |net: usize| {
+            pins[net * count..][..count]
+                .iter()
+                .filter(|held| held.count > 0)
+                .count()
+        };
+        let value = (0..graph.nets())
+            .map(|net| objective.of_net(graph.net_weight(net), spread(net)))
+            .sum();
         let (leave, join) = (vec![0; graph.len()], vec![0; graph.len() * count]);
-        let mut parts = Self { graph, labels, count, pins, weights, vertices, leave, join, objective, most, value };
+        let mut parts = Self {
+            graph,
+            labels,
+            count,
+            pins,
+            weights,
+            vertices,
+            leave,
+            join,
+            objective,
+            most,
+            value,
+        };
         (0..graph.len()).for_each(|v| parts.count_gains(v));
         parts
     }
@@ -83,7 +105,13 @@ impl<'a> Parts<'a> {
 
     /// Weight above bounds first, then the objective.
     pub(crate) fn cost(&self) -> (i64, i64) {
-        (self.weights.iter().map(|weight| (weight - self.most).max(0)).sum(), self.value)
+        (
+            self.weights
+                .iter()
+                .map(|weight| (weight - self.most).max(0))
+                .sum(),
+            self.value,
+        )
     }
 
     /// Counts the gains of a vertex anew.
@@ -98,7 +126,8 @@ impl<'a> Parts<'a> {
             let size = self.graph.pins(net as usize).len() as u32;
             let held = &self.pins[net as usize * self.count..][..self.count];
             let alone = held[from].count == 1;
-            leave += i64::from(alone) * further * weight - i64::from(held[from].count == size) * in_cut * weight;
+            leave += i64::from(alone) * further * weight
+                - i64::from(held[from].count == size) * in_cut * weight;
             for (gain, there) in join.iter_mut().zip(held) {
                 *gain -= i64::from(there.count == 0) * further * weight;
                 *gain += i64::from(alone && there.count + 1 == size) * in_cut * weight;
@@ -155,12 +184,18 @@ impl<'a> Parts<'a> {
             let size = graph.pins(net as usize).len() as u32;
             let held = &mut self.pins[net as usize * self.count..][..self.count];
             let before = (held[from].count, held[to]);
-            let outside = if before.0 + 1 == size { Some(outsider(held, from)) } else { None };
+            let outside = if before.0 + 1 == size {
+                Some(outsider(held, from))
+            } else {
+                None
+            };
             held[from].remove(v as u32);
             held[to].add(v as u32);
             let after = (held[from], held[to].count);
-            self.value += i64::from(before.0 == size) * in_cut * weight - i64::from(after.1 == size) * in_cut * weight;
-            self.value += i64::from(after.1 == 1) * further * weight - i64::from(before.0 == 1) * further * weight;
+            self.value += i64::from(before.0 == size) * in_cut * weight
+                - i64::from(after.1 == size) * in_cut * weight;
+            self.value += i64::from(after.1 == 1) * further * weight
+                - i64::from(before.0 == 1) * further * weight;
             if after.0.count <= 1 || after.1 <= 2 {
                 critical.push(net);
             }
@@ -184,20 +219,28 @@ impl<'a> Parts<'a> {
 
     /// Gains of all vertices of a net, where a move took its last pin out of a part or brought the first into one, or where
     /// all pins were in one part or are now.
-    fn state_of_all(&mut self, net: usize, (before, from): (u32, usize), (after, to): (u32, usize)) {
+    fn state_of_all(
+        &mut self,
+        net: usize,
+        (before, from): (u32, usize),
+        (after, to): (u32, usize),
+    ) {
         let (in_cut, further) = self.objective.prices();
         let weight = self.graph.net_weight(net);
         let pins = self.graph.pins(net);
         let size = pins.len() as u32;
         let together = in_cut * weight * (i64::from(before == size) - i64::from(after == size));
         if together != 0 {
-            pins.iter().for_each(|&u| self.leave[u as usize] += together);
+            pins.iter()
+                .for_each(|&u| self.leave[u as usize] += together);
         }
         if further != 0 && before == 1 {
-            pins.iter().for_each(|&u| self.join[u as usize * self.count + from] -= further * weight);
+            pins.iter()
+                .for_each(|&u| self.join[u as usize * self.count + from] -= further * weight);
         }
         if further != 0 && after == 1 {
-            pins.iter().for_each(|&u| self.join[u as usize * self.count + to] += further * weight);
+            pins.iter()
+                .for_each(|&u| self.join[u as usize * self.count + to] += further * weight);
         }
     }
 
@@ -233,7 +276,9 @@ impl<'a> Parts<'a> {
                 break;
             }
             // What the queue holds may be out of date: look again, and queue again what has become worse.
-            let Some(now) = self.best_move(v) else { continue };
+            let Some(now) = self.best_move(v) else {
+                continue;
+            };
             if now.0 < gain {
                 queue.push(v, now.0);
                 continue;
@@ -253,13 +298,21 @@ impl<'a> Parts<'a> {
             self.shift(v as usize, from, &mut critical);
             critical.clear();
         }
-        moved.into_iter().for_each(|(v, _)| self.count_gains(v as usize));
+        moved
+            .into_iter()
+            .for_each(|(v, _)| self.count_gains(v as usize));
         best < start
     }
 
     /// Queues the vertices of those nets that are small, each once, with the gains that they have after the move of this
     /// number.
-    fn look_again(&self, critical: &mut Vec<u32>, number: u32, looked: &mut [u32], queue: &mut Queue) {
+    fn look_again(
+        &self,
+        critical: &mut Vec<u32>,
+        number: u32,
+        looked: &mut [u32],
+        queue: &mut Queue,
+    ) {
         let mut left = looked.len() - number as usize;
         for net in critical.drain(..) {
             let pins = self.graph.pins(net as usize);
@@ -281,7 +334,10 @@ impl<'a> Parts<'a> {
 
 /// The only pin of a net that is not in this part, where there is one.
 fn outsider(held: &[Held], part: usize) -> u32 {
-    held.iter().enumerate().filter(|(at, _)| *at != part).fold(0, |vertices, (_, held)| vertices ^ held.vertices)
+    held.iter()
+        .enumerate()
+        .filter(|(at, _)| *at != part)
+        .fold(0, |vertices, (_, held)| vertices ^ held.vertices)
 }
 
 /// Stands for the number of a move at which a vertex was looked at, and is above all.
@@ -300,8 +356,13 @@ impl Queue {
 
     /// The vertices that have a move.
     fn new(vertices: usize, best_move: impl Fn(usize) -> Option<(i64, u32)>) -> Self {
-        let last: Vec<i64> = (0..vertices).map(|v| best_move(v).map_or(Self::NONE, |(gain, _)| gain)).collect();
-        let there = last.iter().enumerate().filter(|(_, gain)| **gain != Self::NONE);
+        let last: Vec<i64> = (0..vertices)
+            .map(|v| best_move(v).map_or(Self::NONE, |(gain, _)| gain))
+            .collect();
+        let there = last
+            .iter()
+            .enumerate()
+            .filter(|(_, gain)| **gain != Self::NONE);
         let heap = there.map(|(v, &gain)| (gain, Reverse(v as u32))).collect();
         Self { heap, last }
     }
@@ -333,19 +394,28 @@ mod tests {
         let mut rng = Seed::new(seed).rng();
         let (mut starts, mut pins, mut nets) = (vec![0], Vec::new(), Vec::new());
         for _ in 0..60 {
-            let mut net: Vec<u32> = (0..rng.random_range(2..7)).map(|_| rng.random_range(0..40)).collect();
+            let mut net: Vec<u32> = (0..rng.random_range(2..7))
+                .map(|_| rng.random_range(0..40))
+                .collect();
             net.sort_unstable();
             net.dedup();
             pins.extend(net);
             starts.push(pins.len());
             nets.push(rng.random_range(1..4));
         }
-        Hypergraph::new((0..40).map(|_| rng.random_range(1..4)).collect(), nets, starts, pins)
+        Hypergraph::new(
+            (0..40).map(|_| rng.random_range(1..4)).collect(),
+            nets,
+            starts,
+            pins,
+        )
     }
 
     #[test]
     fn value_weights_and_gains_are_those_of_a_fresh_count() {
-        for (seed, objective) in (0..40).flat_map(|seed| [(seed, NetObjective::Cut), (seed, NetObjective::Soed)]) {
+        for (seed, objective) in
+            (0..40).flat_map(|seed| [(seed, NetObjective::Cut), (seed, NetObjective::Soed)])
+        {
             let graph = drawn(seed);
             let labels: Vec<u32> = (0..40).map(|v| v % 4).collect();
             let mut state = Parts::new(&graph, labels, 4, objective, graph.total() * 3 / 10);
@@ -357,13 +427,20 @@ mod tests {
                     state.count_gains(v);
                 }
                 let anew = Parts::new(&graph, state.labels.clone(), 4, objective, state.most);
-                assert_eq!((&anew.leave, &anew.join), (&state.leave, &state.join), "{seed}: after {v}");
+                assert_eq!(
+                    (&anew.leave, &anew.join),
+                    (&state.leave, &state.join),
+                    "{seed}: after {v}"
+                );
             }
             let before = state.cost();
             state.refine(10, 100, &|| false);
             assert!(state.cost() <= before);
             let again = Parts::new(&graph, state.labels.clone(), 4, objective, state.most);
-            assert_eq!((again.value, again.weights, again.pins), (state.value, state.weights, state.pins));
+            assert_eq!(
+                (again.value, again.weights, again.pins),
+                (state.value, state.weights, state.pins)
+            );
             assert_eq!((again.leave, again.join), (state.leave, state.join));
         }
     }

@@ -43,7 +43,11 @@ impl NetObjective {
     /// Cost of a net of this weight that touches so many parts.
     fn of_net(self, weight: i64, touched: usize) -> i64 {
         let (in_cut, further) = self.prices();
-        if touched > 1 { weight * (in_cut + further * (touched as i64 - 1)) } else { 0 }
+        if touched > 1 {
+            weight * (in_cut + further * (touched as i64 - 1))
+        } else {
+            0
+        }
     }
 }
 
@@ -85,13 +89,24 @@ pub(crate) fn partition(
     let labels = recursive(graph, parts, most, objective, seed.child(0), stop)?;
     let mut state = Parts::new(graph, labels, parts, objective, most);
     let settled = state.refine(PASSES, PATIENCE.max(graph.len() / 50), stop);
-    let mut best = Found { cost: state.cost(), labels: state.into_labels() };
+    let mut best = Found {
+        cost: state.cost(),
+        labels: state.into_labels(),
+    };
     if settled && graph.len() <= COARSEST * parts {
         // Nothing to coarsen: a cycle would be one more pass, which gains nothing.
         return Some(best);
     }
     for cycle in 1..=CYCLES {
-        let Some(next) = v_cycle(graph, &best.labels, (parts, objective, most), seed.child(cycle), stop) else { break };
+        let Some(next) = v_cycle(
+            graph,
+            &best.labels,
+            (parts, objective, most),
+            seed.child(cycle),
+            stop,
+        ) else {
+            break;
+        };
         let better = next.cost < best.cost;
         if better {
             best = next;
@@ -114,7 +129,11 @@ fn v_cycle(
     let mut labels = labels.to_vec();
     for level in &levels {
         let mut coarse = vec![0; level.graph.len()];
-        level.group.iter().zip(&labels).for_each(|(&g, &label)| coarse[g as usize] = label);
+        level
+            .group
+            .iter()
+            .zip(&labels)
+            .for_each(|(&g, &label)| coarse[g as usize] = label);
         labels = coarse;
     }
     let mut cost = (0, 0);
@@ -123,9 +142,17 @@ fn v_cycle(
             return None;
         }
         if at < levels.len() {
-            labels = levels[at].group.iter().map(|&g| labels[g as usize]).collect();
+            labels = levels[at]
+                .group
+                .iter()
+                .map(|&g| labels[g as usize])
+                .collect();
         }
-        let fine = if at == 0 { graph } else { &levels[at - 1].graph };
+        let fine = if at == 0 {
+            graph
+        } else {
+            &levels[at - 1].graph
+        };
         let mut state = Parts::new(fine, labels, parts, objective, most);
         state.refine(PASSES, PATIENCE.max(fine.len() / 50), stop);
         cost = state.cost();
@@ -142,8 +169,15 @@ mod tests {
 
     /// The hypergraph of these nets, all weights 1.
     fn hypergraph(vertices: usize, nets: &[Vec<u32>]) -> Hypergraph {
-        let starts = (0..=nets.len()).map(|net| nets[..net].iter().map(Vec::len).sum()).collect();
-        Hypergraph::new(vec![1; vertices], vec![1; nets.len()], starts, nets.concat())
+        let starts = (0..=nets.len())
+            .map(|net| nets[..net].iter().map(Vec::len).sum())
+            .collect();
+        Hypergraph::new(
+            vec![1; vertices],
+            vec![1; nets.len()],
+            starts,
+            nets.concat(),
+        )
     }
 
     fn cost(nets: &[Vec<u32>], labels: &[u32], objective: NetObjective) -> i64 {
@@ -161,16 +195,25 @@ mod tests {
         let deal = |code: u32| -> Vec<u32> { (0..9).map(|v| code / 3u32.pow(v) % 3).collect() };
         let size = |labels: &Vec<u32>, k| labels.iter().filter(|&&label| label == k).count();
         let even = |labels: &Vec<u32>| (0..3).all(|k| (1..=4).contains(&size(labels, k)));
-        (0..3u32.pow(9)).map(deal).filter(even).map(|labels| cost(nets, &labels, objective)).min().unwrap()
+        (0..3u32.pow(9))
+            .map(deal)
+            .filter(even)
+            .map(|labels| cost(nets, &labels, objective))
+            .min()
+            .unwrap()
     }
 
     #[test]
     fn small_hypergraphs_are_cut_at_the_optimum() {
         let mut missed = 0;
-        for (seed, objective) in (0..30).flat_map(|seed| [(seed, NetObjective::Cut), (seed, NetObjective::Soed)]) {
+        for (seed, objective) in
+            (0..30).flat_map(|seed| [(seed, NetObjective::Cut), (seed, NetObjective::Soed)])
+        {
             let mut rng = Seed::new(seed).rng();
             let mut net = |_| {
-                let mut net: Vec<u32> = (0..rng.random_range(2..5)).map(|_| rng.random_range(0..9)).collect();
+                let mut net: Vec<u32> = (0..rng.random_range(2..5))
+                    .map(|_| rng.random_range(0..9))
+                    .collect();
                 net.sort_unstable();
                 net.dedup();
                 net
@@ -178,7 +221,15 @@ mod tests {
             let nets: Vec<Vec<u32>> = (0..14).map(&mut net).filter(|net| net.len() > 1).collect();
             let of = |restart| {
                 let graph = hypergraph(9, &nets);
-                let found = partition(&graph, 3, 0.34, objective, Seed::new(seed).child(restart), &|| false).unwrap();
+                let found = partition(
+                    &graph,
+                    3,
+                    0.34,
+                    objective,
+                    Seed::new(seed).child(restart),
+                    &|| false,
+                )
+                .unwrap();
                 assert_eq!(found.cost, (0, cost(&nets, &found.labels, objective)));
                 found.cost.1
             };
@@ -195,7 +246,10 @@ mod tests {
         let nets: Vec<Vec<u32>> = (0..400)
             .map(|net| {
                 let block = net % 4 * 100;
-                let mut net: Vec<u32> = (0..6).map(|_| block + rng.random_range(0..130)).map(|v| v % 400).collect();
+                let mut net: Vec<u32> = (0..6)
+                    .map(|_| block + rng.random_range(0..130))
+                    .map(|v| v % 400)
+                    .collect();
                 net.sort_unstable();
                 net.dedup();
                 net
@@ -223,25 +277,45 @@ mod tests {
         }
         // After the answer there is next to nothing left to do.
         run(all / 2);
-        assert!(looks.get() <= all / 2 + 40, "{} of {all}", looks.get() - all / 2);
+        assert!(
+            looks.get() <= all / 2 + 40,
+            "{} of {all}",
+            looks.get() - all / 2
+        );
     }
 
     // The better of two, twice, against the mean of ten runs. An ensemble's nets are large: its row is the harder one.
     #[test]
     fn cuts_are_near_those_of_mt_kahypar() {
-        let all: Value = serde_json::from_str(include_str!("../../tests/fixtures/partitions.json")).unwrap();
+        let all: Value =
+            serde_json::from_str(include_str!("../../tests/fixtures/partitions.json")).unwrap();
         for stored in all["hypergraphs"].as_array().unwrap() {
             let nets: Vec<Vec<u32>> = serde_json::from_value(stored["nets"].clone()).unwrap();
             let graph = hypergraph(stored["vertices"].as_u64().unwrap() as usize, &nets);
             for (name, found) in stored["found"].as_object().unwrap() {
                 let (objective, parts) = name.split_once(' ').unwrap();
-                let objective = if objective == "cut" { NetObjective::Cut } else { NetObjective::Soed };
+                let objective = if objective == "cut" {
+                    NetObjective::Cut
+                } else {
+                    NetObjective::Soed
+                };
                 let parts = parts.parse().unwrap();
-                let of = |seed| partition(&graph, parts, 0.05, objective, Seed::new(seed), &|| false).unwrap().cost;
+                let of = |seed| {
+                    partition(&graph, parts, 0.05, objective, Seed::new(seed), &|| false)
+                        .unwrap()
+                        .cost
+                };
                 let best = [of(0).min(of(1)), of(2).min(of(3))];
                 assert!(best.iter().all(|cost| cost.0 == 0), "a part is too heavy");
-                let (ours, theirs) = ((best[0].1 + best[1].1) as f64 / 2.0, found[1].as_f64().unwrap());
-                assert!(ours <= 1.05 * theirs, "{} {name}: {ours} against {theirs}", stored["name"]);
+                let (ours, theirs) = (
+                    (best[0].1 + best[1].1) as f64 / 2.0,
+                    found[1].as_f64().unwrap(),
+                );
+                assert!(
+                    ours <= 1.05 * theirs,
+                    "{} {name}: {ours} against {theirs}",
+                    stored["name"]
+                );
             }
         }
     }

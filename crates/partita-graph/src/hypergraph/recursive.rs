@@ -31,13 +31,25 @@ pub(crate) fn recursive(
 ) -> Option<Vec<u32>> {
     let mut labels = vec![0; graph.len()];
     let all: Vec<u32> = (0..graph.len() as u32).collect();
-    let first = if objective == NetObjective::Soed { 2 } else { 1 };
+    let first = if objective == NetObjective::Soed {
+        2
+    } else {
+        1
+    };
     let (whole, origin) = graph.inside(&all, |net| Some(first * graph.net_weight(net)));
     let nets = origin.into_iter().map(|net| (net, false)).collect();
-    let mut work = vec![Piece { vertices: all, graph: whole, nets, parts: 0..parts }];
+    let mut work = vec![Piece {
+        vertices: all,
+        graph: whole,
+        nets,
+        parts: 0..parts,
+    }];
     while let Some(piece) = work.pop() {
         if piece.parts.len() <= 1 {
-            piece.vertices.iter().for_each(|&v| labels[v as usize] = piece.parts.start as u32);
+            piece
+                .vertices
+                .iter()
+                .for_each(|&v| labels[v as usize] = piece.parts.start as u32);
             continue;
         }
         let middle = piece.parts.start + piece.parts.len() / 2;
@@ -58,14 +70,19 @@ fn bounds(piece: &Piece, most: i64, parts: [usize; 2]) -> Bounds {
     let total = piece.graph.total() as f64;
     let all = piece.parts.len() as f64;
     let cuts = f64::from(piece.parts.len().next_power_of_two().ilog2()).max(1.0);
-    let slack = (most as f64 * all / total.max(1.0)).max(1.0).powf(1.0 / cuts);
+    let slack = (most as f64 * all / total.max(1.0))
+        .max(1.0)
+        .powf(1.0 / cuts);
     let of = |parts: usize| {
         let share = (total * parts as f64 / all).ceil() as i64;
         let stretched = (total * parts as f64 / all * slack) as i64;
         // One part can be no heavier than `most`; several never need more than all of theirs.
         stretched.min(most.saturating_mul(parts as i64)).max(share)
     };
-    Bounds { most: parts.map(of), least: parts }
+    Bounds {
+        most: parts.map(of),
+        least: parts,
+    }
 }
 
 /// Moves vertices, last first, until either side has as many as it has parts.
@@ -74,7 +91,11 @@ fn enough(side: &mut [bool], least: [usize; 2]) {
         let wanted = s == 1;
         let found = side.iter().filter(|&&side| side == wanted).count();
         let short = needed.saturating_sub(found);
-        side.iter_mut().rev().filter(|side| **side != wanted).take(short).for_each(|side| *side = wanted);
+        side.iter_mut()
+            .rev()
+            .filter(|side| **side != wanted)
+            .take(short)
+            .for_each(|side| *side = wanted);
     }
 }
 
@@ -87,17 +108,35 @@ fn inner(
     parts: std::ops::Range<usize>,
     objective: NetObjective,
 ) -> Piece {
-    let kept: Vec<u32> = (0..piece.graph.len() as u32).filter(|&v| side[v as usize] == wanted).collect();
+    let kept: Vec<u32> = (0..piece.graph.len() as u32)
+        .filter(|&v| side[v as usize] == wanted)
+        .collect();
     let is_cut: Vec<bool> = (0..piece.graph.nets())
-        .map(|net| piece.graph.pins(net).iter().any(|&v| side[v as usize] != side[piece.graph.pins(net)[0] as usize]))
+        .map(|net| {
+            piece
+                .graph
+                .pins(net)
+                .iter()
+                .any(|&v| side[v as usize] != side[piece.graph.pins(net)[0] as usize])
+        })
         .collect();
     let once_cut = |net: usize| piece.nets[net].1 || is_cut[net];
-    let (inner, origin) = piece.graph.inside(&kept, |net| match (objective, once_cut(net)) {
-        (_, false) => Some(piece.graph.net_weight(net)),
-        (NetObjective::Cut, true) => None,
-        (NetObjective::Soed, true) => Some(graph.net_weight(piece.nets[net].0 as usize)),
-    });
-    let nets = origin.into_iter().map(|net| (piece.nets[net as usize].0, once_cut(net as usize))).collect();
+    let (inner, origin) = piece
+        .graph
+        .inside(&kept, |net| match (objective, once_cut(net)) {
+            (_, false) => Some(piece.graph.net_weight(net)),
+            (NetObjective::Cut, true) => None,
+            (NetObjective::Soed, true) => Some(graph.net_weight(piece.nets[net].0 as usize)),
+        });
+    let nets = origin
+        .into_iter()
+        .map(|net| (piece.nets[net as usize].0, once_cut(net as usize)))
+        .collect();
     let vertices = kept.iter().map(|&v| piece.vertices[v as usize]).collect();
-    Piece { vertices, graph: inner, nets, parts }
+    Piece {
+        vertices,
+        graph: inner,
+        nets,
+        parts,
+    }
 }

@@ -12,19 +12,26 @@ use rand::seq::{SliceRandom, index};
 /// Where the pools are; none where nobody said and nobody insists.
 fn pools() -> Option<PathBuf> {
     let folder = env::var_os("PARTITA_POOLS").map(PathBuf::from);
-    assert!(folder.is_some() || env::var_os("CI").is_none(), "PARTITA_POOLS says where the pools are");
+    assert!(
+        folder.is_some() || env::var_os("CI").is_none(),
+        "PARTITA_POOLS says where the pools are"
+    );
     folder
 }
 
 /// The pool and the true classes, rows shuffled: the files are sorted by class.
 fn shuffled(folder: &std::path::Path, name: &str) -> (Ensemble, Partition) {
-    let loaded = read_ensemble(&folder.join(format!("{name}.mat")), &ReadOptions::default()).expect("a pool");
+    let loaded = read_ensemble(&folder.join(format!("{name}.mat")), &ReadOptions::default())
+        .expect("a pool");
     let truth = Partition::from_values(&loaded.truth.expect("a pool has the true classes").values);
     let mut order: Vec<u32> = (0..truth.objects() as u32).collect();
     order.shuffle(&mut Seed::new(5).rng());
     let bases: Vec<u32> = (0..loaded.ensemble.bases().len() as u32).collect();
     let labels = order.iter().map(|&i| truth.labels()[i as usize]).collect();
-    (loaded.ensemble.select(&order, &bases), Partition::new(labels, truth.clusters()).expect("the same labels"))
+    (
+        loaded.ensemble.select(&order, &bases),
+        Partition::new(labels, truth.clusters()).expect("the same labels"),
+    )
 }
 
 /// Mean NMI (divided by the larger entropy) over 20 draws of `bases` base clusterings.
@@ -38,7 +45,9 @@ fn mean(method: &dyn Consensus, (pool, truth): &(Ensemble, Partition), bases: us
         let mut problem = Problem::new(&ensemble, Clusters::Exactly(truth.live_clusters()));
         problem.seed = seed.child(1);
         let outcome = consense(method, &problem, &Silent).expect("a consensus");
-        Contingency::new(&outcome.partition, truth).expect("partitions of the same objects").nmi(Normalisation::Max)
+        Contingency::new(&outcome.partition, truth)
+            .expect("partitions of the same objects")
+            .nmi(Normalisation::Max)
     };
     (0..20).map(score).sum::<f64>() / 20.0
 }
@@ -57,7 +66,15 @@ fn lwgp_and_hbgf_reach_the_published_means() {
     for (name, lwgp, hbgf) in rows {
         let pool = shuffled(&folder, name);
         let found = (mean(&LWGP, &pool, 20), mean(&HBGF, &pool, 10));
-        assert!(found.0 >= lwgp - 0.005, "{name}: LWGP {:.3}, published {lwgp}", found.0);
-        assert!(found.1 >= hbgf - 0.01, "{name}: HBGF {:.3}, published {hbgf}", found.1);
+        assert!(
+            found.0 >= lwgp - 0.005,
+            "{name}: LWGP {:.3}, published {lwgp}",
+            found.0
+        );
+        assert!(
+            found.1 >= hbgf - 0.01,
+            "{name}: HBGF {:.3}, published {hbgf}",
+            found.1
+        );
     }
 }

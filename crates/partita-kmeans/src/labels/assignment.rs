@@ -37,13 +37,23 @@ impl Utility {
             Self::Entropy { smoothing } => {
                 let smoothed = |(share, all): (&f64, &f64)| {
                     // A label that nobody has is looked at by nobody.
-                    (share * size + smoothing * all).max(f64::MIN_POSITIVE).ln() - (size + smoothing).ln()
+                    (share * size + smoothing * all).max(f64::MIN_POSITIVE).ln()
+                        - (size + smoothing).ln()
                 };
                 shares.iter().zip(all).map(smoothed).collect()
             }
             Self::Norm(p) => {
                 let norm = norm(shares.iter().copied(), p);
-                shares.iter().map(|share| if norm > 0.0 { (share / norm).powf(p - 1.0) } else { 0.0 }).collect()
+                shares
+                    .iter()
+                    .map(|share| {
+                        if norm > 0.0 {
+                            (share / norm).powf(p - 1.0)
+                        } else {
+                            0.0
+                        }
+                    })
+                    .collect()
             }
         }
     }
@@ -51,7 +61,10 @@ impl Utility {
     /// The worth of a distribution.
     pub fn worth(self, shares: impl Iterator<Item = f64> + Clone) -> f64 {
         match self {
-            Self::Entropy { .. } => shares.filter(|share| *share > 0.0).map(|share| share * share.ln()).sum(),
+            Self::Entropy { .. } => shares
+                .filter(|share| *share > 0.0)
+                .map(|share| share * share.ln())
+                .sum(),
             Self::Norm(p) => norm(shares, p),
         }
     }
@@ -67,13 +80,24 @@ impl Utility {
 
 fn norm(shares: impl Iterator<Item = f64> + Clone, p: f64) -> f64 {
     let most = shares.clone().fold(0.0, f64::max);
-    if most > 0.0 { most * shares.map(|share| (share / most).powf(p)).sum::<f64>().powf(1.0 / p) } else { 0.0 }
+    if most > 0.0 {
+        most * shares
+            .map(|share| (share / most).powf(p))
+            .sum::<f64>()
+            .powf(1.0 / p)
+    } else {
+        0.0
+    }
 }
 
 impl Assignment<'_> {
     /// Rounds before the loss must fall: while smoothing goes down it may rise.
     pub(super) fn first_rounds(self) -> u64 {
-        if matches!(self, Self::Utility(Utility::Entropy { .. })) { 3 } else { 0 }
+        if matches!(self, Self::Utility(Utility::Entropy { .. })) {
+            3
+        } else {
+            0
+        }
     }
 
     /// The assignment of a round, counted from 0: smoothing falls to a tenth, then to next to nothing.
@@ -98,16 +122,32 @@ impl Assignment<'_> {
             Self::Utility(utility) => {
                 let lacking = |(u, weight): (usize, &f64)| {
                     let of_cluster = |k: usize| {
-                        let shares = (offsets[u]..offsets[u + 1]).map(|place| counts.share(u, place, k));
+                        let shares =
+                            (offsets[u]..offsets[u + 1]).map(|place| counts.share(u, place, k));
                         counts.labelled(u, k) as f64 * (utility.most() - utility.worth(shares))
                     };
-                    weight * (0..counts.clusters()).filter(|&k| counts.labelled(u, k) > 0).map(of_cluster).sum::<f64>()
+                    weight
+                        * (0..counts.clusters())
+                            .filter(|&k| counts.labelled(u, k) > 0)
+                            .map(of_cluster)
+                            .sum::<f64>()
                 };
-                base_weights.iter().enumerate().map(lacking).sum::<f64>().max(0.0)
+                base_weights
+                    .iter()
+                    .enumerate()
+                    .map(lacking)
+                    .sum::<f64>()
+                    .max(0.0)
             }
             Self::NormalisedCut(sizes) => {
                 let (within, volume) = within_and_volume(offsets, counts, base_weights, sizes);
-                let outside = |(within, volume): (&f64, &f64)| if *volume > 0.0 { 1.0 - within / volume } else { 1.0 };
+                let outside = |(within, volume): (&f64, &f64)| {
+                    if *volume > 0.0 {
+                        1.0 - within / volume
+                    } else {
+                        1.0
+                    }
+                };
                 within.iter().zip(&volume).map(outside).sum()
             }
         }

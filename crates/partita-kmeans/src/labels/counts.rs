@@ -33,7 +33,8 @@ impl Counts {
 
     /// Whether there are as many numbers as these base clusterings and so many clusters have.
     pub(super) fn are_of(&self, offsets: &[usize], clusters: usize) -> bool {
-        let lines = |numbers: &[i64], lines: usize| lines.checked_mul(clusters) == Some(numbers.len());
+        let lines =
+            |numbers: &[i64], lines: usize| lines.checked_mul(clusters) == Some(numbers.len());
         let (bases, base_clusters) = (offsets.len() - 1, offsets[offsets.len() - 1]);
         let tables = lines(&self.labels, base_clusters) && lines(&self.sizes, bases);
         self.clusters == clusters && tables && lines(&self.objects, 1)
@@ -70,7 +71,11 @@ impl Counts {
     pub(super) fn clear(&mut self, cluster: u32) {
         let k = cluster as usize;
         for counts in [&mut self.labels, &mut self.sizes, &mut self.objects] {
-            counts.iter_mut().skip(k).step_by(self.clusters).for_each(|count| *count = 0);
+            counts
+                .iter_mut()
+                .skip(k)
+                .step_by(self.clusters)
+                .for_each(|count| *count = 0);
         }
     }
 
@@ -79,17 +84,31 @@ impl Counts {
     pub fn joined(&self, becomes: &[u32], clusters: usize) -> Self {
         let add = |from: &[i64]| {
             let mut to = vec![0; from.len() / self.clusters * clusters];
-            for (to, from) in to.chunks_exact_mut(clusters).zip(from.chunks_exact(self.clusters)) {
-                becomes.iter().zip(from).for_each(|(&k, count)| to[k as usize] += count);
+            for (to, from) in to
+                .chunks_exact_mut(clusters)
+                .zip(from.chunks_exact(self.clusters))
+            {
+                becomes
+                    .iter()
+                    .zip(from)
+                    .for_each(|(&k, count)| to[k as usize] += count);
             }
             to
         };
-        Self { clusters, labels: add(&self.labels), sizes: add(&self.sizes), objects: add(&self.objects) }
+        Self {
+            clusters,
+            labels: add(&self.labels),
+            sizes: add(&self.sizes),
+            objects: add(&self.objects),
+        }
     }
 
     /// The first cluster without an object.
     pub fn first_empty(&self) -> Option<u32> {
-        self.objects.iter().position(|&count| count == 0).map(|k| k as u32)
+        self.objects
+            .iter()
+            .position(|&count| count == 0)
+            .map(|k| k as u32)
     }
 
     /// Objects in a cluster.
@@ -115,16 +134,32 @@ impl Counts {
     /// Share of label `place` of base clustering `u` among the labels of cluster `k`; 0 where it has none.
     pub fn share(&self, u: usize, place: usize, k: usize) -> f64 {
         let size = self.sizes[u * self.clusters + k];
-        if size == 0 { 0.0 } else { self.labels[place * self.clusters + k] as f64 / size as f64 }
+        if size == 0 {
+            0.0
+        } else {
+            self.labels[place * self.clusters + k] as f64 / size as f64
+        }
     }
 
     /// How far an object with these labels is from the labels of cluster `k`: Σ_u weight_u (1 − share of its label).
-    pub fn misfit(&self, labels: impl Iterator<Item = (usize, usize)>, k: u32, base_weights: &[f64]) -> f64 {
-        labels.map(|(u, place)| base_weights[u] * (1.0 - self.share(u, place, k as usize))).sum()
+    pub fn misfit(
+        &self,
+        labels: impl Iterator<Item = (usize, usize)>,
+        k: u32,
+        base_weights: &[f64],
+    ) -> f64 {
+        labels
+            .map(|(u, place)| base_weights[u] * (1.0 - self.share(u, place, k as usize)))
+            .sum()
     }
 
     /// Mean share of its labels, by weight of the base clusterings, that an object has in cluster `k`.
-    pub fn mean_share(&self, labels: impl Iterator<Item = (usize, usize)>, k: u32, base_weights: &[f64]) -> f64 {
+    pub fn mean_share(
+        &self,
+        labels: impl Iterator<Item = (usize, usize)>,
+        k: u32,
+        base_weights: &[f64],
+    ) -> f64 {
         let (mut sum, mut all) = (0.0, 0.0);
         for (u, place) in labels {
             sum += base_weights[u] * self.share(u, place, k as usize);
@@ -138,10 +173,15 @@ impl Counts {
         let mut sum = 0.0;
         for (u, weight) in base_weights.iter().enumerate() {
             let mut inside = 0.0;
-            for (k, &size) in self.sizes[u * self.clusters..(u + 1) * self.clusters].iter().enumerate() {
+            for (k, &size) in self.sizes[u * self.clusters..(u + 1) * self.clusters]
+                .iter()
+                .enumerate()
+            {
                 if size > 0 {
                     let count = |place: usize| self.labels[place * self.clusters + k] as f64;
-                    let own: f64 = (offsets[u]..offsets[u + 1]).map(|place| count(place) * count(place)).sum();
+                    let own: f64 = (offsets[u]..offsets[u + 1])
+                        .map(|place| count(place) * count(place))
+                        .sum();
                     inside += size as f64 - own / size as f64;
                 }
             }
@@ -153,7 +193,11 @@ impl Counts {
 
 impl Mergeable for Counts {
     fn merge(&mut self, other: Self) {
-        let add = |sums: &mut [i64], more: &[i64]| sums.iter_mut().zip(more).for_each(|(sum, count)| *sum += count);
+        let add = |sums: &mut [i64], more: &[i64]| {
+            sums.iter_mut()
+                .zip(more)
+                .for_each(|(sum, count)| *sum += count)
+        };
         add(&mut self.labels, &other.labels);
         add(&mut self.sizes, &other.sizes);
         add(&mut self.objects, &other.objects);
@@ -189,7 +233,10 @@ impl RowPass for Together {
     }
 
     fn zero(&self) -> TogetherSum {
-        TogetherSum { counts: Counts::new(&self.offsets, 1), first_unlabelled: None }
+        TogetherSum {
+            counts: Counts::new(&self.offsets, 1),
+            first_unlabelled: None,
+        }
     }
 
     fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut TogetherSum) {

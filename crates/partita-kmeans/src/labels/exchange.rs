@@ -36,7 +36,13 @@ pub(super) trait Exchange {
     /// The cluster into which a row moves from its `own` (the cluster, and the row's weight), with the largest gain; none if no move
     /// lowers the loss.
     /// `gains` are K numbers to work with.
-    fn best_move(&self, counts: &Counts, labels: &[(usize, usize)], own: (u32, f64), gains: &mut [f64]) -> Option<u32>;
+    fn best_move(
+        &self,
+        counts: &Counts,
+        labels: &[(usize, usize)],
+        own: (u32, f64),
+        gains: &mut [f64],
+    ) -> Option<u32>;
 
     /// What a row that is about to move from one cluster to another does to them.
     fn moved(&mut self, counts: &Counts, labels: &[(usize, usize)], ends: (u32, u32), weight: f64);
@@ -60,7 +66,12 @@ pub(super) struct Worths<'a> {
 
 impl<'a> Worths<'a> {
     /// Those of a utility, or the sum of squares.
-    pub(super) fn of(counts: &Counts, offsets: &[usize], base_weights: &'a [f64], utility: Option<Utility>) -> Self {
+    pub(super) fn of(
+        counts: &Counts,
+        offsets: &[usize],
+        base_weights: &'a [f64],
+        utility: Option<Utility>,
+    ) -> Self {
         let worth = match utility {
             None => Worth::Squares,
             Some(Utility::Entropy { .. }) => Worth::Entropy,
@@ -70,17 +81,34 @@ impl<'a> Worths<'a> {
         let mut sums = vec![0.0; base_weights.len() * clusters];
         for (ends, sums) in offsets.windows(2).zip(sums.chunks_exact_mut(clusters)) {
             for place in ends[0]..ends[1] {
-                sums.iter_mut().zip(counts.of(place)).for_each(|(sum, &count)| *sum += worth.term(count as f64));
+                sums.iter_mut()
+                    .zip(counts.of(place))
+                    .for_each(|(sum, &count)| *sum += worth.term(count as f64));
             }
         }
         let objects = (0..clusters as u32).map(|k| counts.objects(k)).sum::<i64>();
-        let tabulated = if matches!(worth, Worth::Squares | Worth::Norm(2.0)) { 0 } else { objects.min(TABULATED) };
-        let terms = (0..tabulated).map(|count| worth.term(count as f64)).collect();
-        Self { worth, terms, sums, clusters, base_weights }
+        let tabulated = if matches!(worth, Worth::Squares | Worth::Norm(2.0)) {
+            0
+        } else {
+            objects.min(TABULATED)
+        };
+        let terms = (0..tabulated)
+            .map(|count| worth.term(count as f64))
+            .collect();
+        Self {
+            worth,
+            terms,
+            sums,
+            clusters,
+            base_weights,
+        }
     }
 
     fn term(&self, count: f64) -> f64 {
-        self.terms.get(count as usize).copied().unwrap_or_else(|| self.worth.term(count))
+        self.terms
+            .get(count as usize)
+            .copied()
+            .unwrap_or_else(|| self.worth.term(count))
     }
 
     /// The worth by the sum of the terms; that of no objects is 0.
@@ -124,17 +152,32 @@ impl<'a> Worths<'a> {
 }
 
 impl Exchange for Worths<'_> {
-    fn best_move(&self, counts: &Counts, labels: &[(usize, usize)], own: (u32, f64), gains: &mut [f64]) -> Option<u32> {
+    fn best_move(
+        &self,
+        counts: &Counts,
+        labels: &[(usize, usize)],
+        own: (u32, f64),
+        gains: &mut [f64],
+    ) -> Option<u32> {
         // The usual worth has a loop of its own, without a table or a branch in it.
         if matches!(self.worth, Worth::Squares) {
             let worth = |sum: f64, objects: f64| if objects < 0.5 { 0.0 } else { sum / objects };
             return self.best_by(counts, labels, own, gains, |count| count * count, worth);
         }
-        let (term, worth) = (|count| self.term(count), |sum, objects| self.worth(sum, objects));
+        let (term, worth) = (
+            |count| self.term(count),
+            |sum, objects| self.worth(sum, objects),
+        );
         self.best_by(counts, labels, own, gains, term, worth)
     }
 
-    fn moved(&mut self, counts: &Counts, labels: &[(usize, usize)], (from, to): (u32, u32), weight: f64) {
+    fn moved(
+        &mut self,
+        counts: &Counts,
+        labels: &[(usize, usize)],
+        (from, to): (u32, u32),
+        weight: f64,
+    ) {
         for &(u, place) in labels {
             for (k, change) in [(from as usize, -weight), (to as usize, weight)] {
                 let count = counts.of(place)[k] as f64;
@@ -155,20 +198,40 @@ pub(super) struct Cuts<'a> {
 }
 
 impl<'a> Cuts<'a> {
-    pub(super) fn of(counts: &Counts, offsets: &[usize], base_weights: &'a [f64], sizes: &'a [f64]) -> Self {
+    pub(super) fn of(
+        counts: &Counts,
+        offsets: &[usize],
+        base_weights: &'a [f64],
+        sizes: &'a [f64],
+    ) -> Self {
         let (within, volume) = within_and_volume(offsets, counts, base_weights, sizes);
-        Self { within, volume, sizes, base_weights }
+        Self {
+            within,
+            volume,
+            sizes,
+            base_weights,
+        }
     }
 
     /// By how much a row changes the weight of pairs within a cluster that it joins, or leaves where its weight is negative.
-    fn more_within(&self, counts: &Counts, labels: &[(usize, usize)], k: usize, weight: f64) -> f64 {
-        let of =
-            |&(u, place): &(usize, usize)| self.base_weights[u] * weight * (2.0 * counts.of(place)[k] as f64 + weight);
+    fn more_within(
+        &self,
+        counts: &Counts,
+        labels: &[(usize, usize)],
+        k: usize,
+        weight: f64,
+    ) -> f64 {
+        let of = |&(u, place): &(usize, usize)| {
+            self.base_weights[u] * weight * (2.0 * counts.of(place)[k] as f64 + weight)
+        };
         labels.iter().map(of).sum()
     }
 
     fn degree(&self, labels: &[(usize, usize)]) -> f64 {
-        labels.iter().map(|&(u, place)| self.base_weights[u] * self.sizes[place]).sum()
+        labels
+            .iter()
+            .map(|&(u, place)| self.base_weights[u] * self.sizes[place])
+            .sum()
     }
 }
 
@@ -181,7 +244,13 @@ impl Exchange for Cuts<'_> {
         gains: &mut [f64],
     ) -> Option<u32> {
         let degree = self.degree(labels);
-        let share = |within: f64, volume: f64| if volume > GAIN * degree { within / volume } else { 0.0 };
+        let share = |within: f64, volume: f64| {
+            if volume > GAIN * degree {
+                within / volume
+            } else {
+                0.0
+            }
+        };
         for (k, gain) in gains.iter_mut().enumerate() {
             let change = if k == own as usize { -weight } else { weight };
             let (within, volume) = (self.within[k], self.volume[k]);
@@ -193,7 +262,13 @@ impl Exchange for Cuts<'_> {
         (!alone).then(|| largest(gains, own, GAIN)).flatten()
     }
 
-    fn moved(&mut self, counts: &Counts, labels: &[(usize, usize)], (from, to): (u32, u32), weight: f64) {
+    fn moved(
+        &mut self,
+        counts: &Counts,
+        labels: &[(usize, usize)],
+        (from, to): (u32, u32),
+        weight: f64,
+    ) {
         let degree = self.degree(labels);
         for (k, change) in [(from as usize, -weight), (to as usize, weight)] {
             self.within[k] += self.more_within(counts, labels, k, change);
@@ -219,17 +294,34 @@ mod tests {
             let (objects, clusters) = (rng.random_range(6..40), rng.random_range(2..6));
             let mut builder = EnsembleBuilder::new(objects);
             for u in 0..4 {
-                let mut label =
-                    || if rng.random_bool(0.2 * f64::from(u)) { None } else { Some(rng.random_range(0..4)) };
-                builder.push(u.to_string(), (0..objects).map(|_| label()).collect::<Vec<Option<u32>>>()).unwrap();
+                let mut label = || {
+                    if rng.random_bool(0.2 * f64::from(u)) {
+                        None
+                    } else {
+                        Some(rng.random_range(0..4))
+                    }
+                };
+                builder
+                    .push(
+                        u.to_string(),
+                        (0..objects).map(|_| label()).collect::<Vec<Option<u32>>>(),
+                    )
+                    .unwrap();
             }
             let ensemble = builder.finish().unwrap();
-            let LabelRows::Bytes(cells) = ensemble.rows() else { panic!("four clusters fit a byte") };
+            let LabelRows::Bytes(cells) = ensemble.rows() else {
+                panic!("four clusters fit a byte")
+            };
             let cells = cells.as_standard_layout();
             let rows = WeightedLabelRows::new(&ensemble, cells.as_slice().unwrap());
             let all = Counts::together(&rows);
-            let sizes: Vec<f64> = (0..rows.offsets()[4]).map(|place| all.of(place)[0] as f64).collect();
-            let (count, base_weights) = (|number| NonZeroU32::new(number).unwrap(), &[1.0, 0.5, 2.0, 1.0]);
+            let sizes: Vec<f64> = (0..rows.offsets()[4])
+                .map(|place| all.of(place)[0] as f64)
+                .collect();
+            let (count, base_weights) = (
+                |number| NonZeroU32::new(number).unwrap(),
+                &[1.0, 0.5, 2.0, 1.0],
+            );
             for assignment in [
                 Assignment::Nearest,
                 Assignment::Utility(Utility::Entropy { smoothing: 1.0 }),
@@ -250,11 +342,17 @@ mod tests {
                 let loss = |counts: &Counts| assignment.loss(counts, rows.offsets(), base_weights);
                 let least = loss(&fit.counts);
                 assert!((fit.trace.last().unwrap() - least).abs() <= 1e-9 * least.max(1.0));
-                for (at, to) in (0..rows.len()).flat_map(|at| (0..clusters as u32).map(move |to| (at, to))) {
-                    let (mut counts, weight): (Counts, i64) = (fit.counts.clone(), rows.weight(at).into());
+                for (at, to) in
+                    (0..rows.len()).flat_map(|at| (0..clusters as u32).map(move |to| (at, to)))
+                {
+                    let (mut counts, weight): (Counts, i64) =
+                        (fit.counts.clone(), rows.weight(at).into());
                     counts.add(rows.places(at), fit.labels[at], -weight);
                     counts.add(rows.places(at), to, weight);
-                    assert!(loss(&counts) >= least - 1e-6, "{assignment:?}, seed {seed}: row {at} to {to}");
+                    assert!(
+                        loss(&counts) >= least - 1e-6,
+                        "{assignment:?}, seed {seed}: row {at} to {to}"
+                    );
                 }
             }
         }

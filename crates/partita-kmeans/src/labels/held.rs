@@ -41,7 +41,13 @@ pub(super) fn climbed<L: Label>(
     let mut held = HeldRows::new(rows, on, plan, counts);
     let Ok((trace, stopped)) = climb(&mut held, plan, progress);
     let (labels, counts) = held.into_parts();
-    Fit { labels, counts, trace, stopped, starts: Vec::new() }
+    Fit {
+        labels,
+        counts,
+        trace,
+        stopped,
+        starts: Vec::new(),
+    }
 }
 
 /// Some of the rows of an ensemble in clusters.
@@ -81,16 +87,36 @@ impl<L: Label> Rounds for HeldRows<'_, L> {
             self.plan.assignment.in_round(self.round),
         );
         self.round += 1;
-        let Lead { scores: previous, drift, limits } = &mut self.lead;
-        *drift += previous.as_ref().map_or(0.0, |previous| scores.drift(previous));
+        let Lead {
+            scores: previous,
+            drift,
+            limits,
+        } = &mut self.lead;
+        *drift += previous
+            .as_ref()
+            .map_or(0.0, |previous| scores.drift(previous));
         let (mut next, drift, rows) = (self.labels.clone(), *drift, self.rows);
-        let pieces = next.par_chunks_mut(PIECE).zip(limits.par_chunks_mut(PIECE)).zip(self.on.par_chunks(PIECE));
+        let pieces = next
+            .par_chunks_mut(PIECE)
+            .zip(limits.par_chunks_mut(PIECE))
+            .zip(self.on.par_chunks(PIECE));
         pieces.for_each(|((best, limits), on)| {
-            let due = on.iter().zip(best).zip(limits).filter(|(_, limit)| drift >= **limit);
-            scores.choose(due.map(|((&at, best), limit)| (rows.row(at as usize), best, limit)), drift);
+            let due = on
+                .iter()
+                .zip(best)
+                .zip(limits)
+                .filter(|(_, limit)| drift >= **limit);
+            scores.choose(
+                due.map(|((&at, best), limit)| (rows.row(at as usize), best, limit)),
+                drift,
+            );
         });
         self.lead.scores = Some(scores);
-        let changes = next.iter().zip(&self.labels).enumerate().filter(|(_, (next, old))| next != old);
+        let changes = next
+            .iter()
+            .zip(&self.labels)
+            .enumerate()
+            .filter(|(_, (next, old))| next != old);
         self.moved = changes.map(|(at, (_, &old))| (at as u32, old)).collect();
         if first {
             self.counts = Counts::new(self.rows.offsets(), self.plan.clusters);
@@ -109,15 +135,34 @@ impl<L: Label> Rounds for HeldRows<'_, L> {
     }
 
     fn value(&self) -> f64 {
-        self.plan.assignment.loss(&self.counts, self.rows.offsets(), self.plan.base_weights)
+        self.plan
+            .assignment
+            .loss(&self.counts, self.rows.offsets(), self.plan.base_weights)
     }
 }
 
 impl<'a, L: Label> HeldRows<'a, L> {
     /// Rows that choose by these counts first.
-    pub(super) fn new(rows: &'a WeightedLabelRows<'a, L>, on: &'a [u32], plan: &'a Plan<'a>, counts: Counts) -> Self {
-        let lead = Lead { limits: vec![f64::NEG_INFINITY; on.len()], ..Lead::default() };
-        Self { rows, on, plan, labels: vec![u32::MAX; on.len()], counts, round: 0, lead, moved: Vec::new() }
+    pub(super) fn new(
+        rows: &'a WeightedLabelRows<'a, L>,
+        on: &'a [u32],
+        plan: &'a Plan<'a>,
+        counts: Counts,
+    ) -> Self {
+        let lead = Lead {
+            limits: vec![f64::NEG_INFINITY; on.len()],
+            ..Lead::default()
+        };
+        Self {
+            rows,
+            on,
+            plan,
+            labels: vec![u32::MAX; on.len()],
+            counts,
+            round: 0,
+            lead,
+            moved: Vec::new(),
+        }
     }
 
     /// Rows in these clusters, with the counts of them.
@@ -128,7 +173,10 @@ impl<'a, L: Label> HeldRows<'a, L> {
         labels: Vec<u32>,
         counts: Counts,
     ) -> Self {
-        Self { labels, ..Self::new(rows, on, plan, counts) }
+        Self {
+            labels,
+            ..Self::new(rows, on, plan, counts)
+        }
     }
 
     /// The cluster of every row, and the counts.
@@ -141,15 +189,18 @@ impl<'a, L: Label> HeldRows<'a, L> {
     pub(super) fn exchange(&mut self, passes: u32) -> bool {
         let (plan, offsets) = (self.plan, self.rows.offsets());
         match plan.assignment {
-            Assignment::NormalisedCut(sizes) => {
-                self.exchange_by(Cuts::of(&self.counts, offsets, plan.base_weights, sizes), passes)
-            }
-            Assignment::Utility(utility) => {
-                self.exchange_by(Worths::of(&self.counts, offsets, plan.base_weights, Some(utility)), passes)
-            }
-            Assignment::Nearest | Assignment::Likeliest => {
-                self.exchange_by(Worths::of(&self.counts, offsets, plan.base_weights, None), passes)
-            }
+            Assignment::NormalisedCut(sizes) => self.exchange_by(
+                Cuts::of(&self.counts, offsets, plan.base_weights, sizes),
+                passes,
+            ),
+            Assignment::Utility(utility) => self.exchange_by(
+                Worths::of(&self.counts, offsets, plan.base_weights, Some(utility)),
+                passes,
+            ),
+            Assignment::Nearest | Assignment::Likeliest => self.exchange_by(
+                Worths::of(&self.counts, offsets, plan.base_weights, None),
+                passes,
+            ),
         }
     }
 
@@ -161,7 +212,10 @@ impl<'a, L: Label> HeldRows<'a, L> {
                 let (row, own) = (self.on[at] as usize, self.labels[at]);
                 let labels: Vec<(usize, usize)> = self.rows.places(row).collect();
                 let weight = f64::from(self.rows.weight(row));
-                let Some(to) = worths.best_move(&self.counts, &labels, (own, weight), &mut gains) else { continue };
+                let Some(to) = worths.best_move(&self.counts, &labels, (own, weight), &mut gains)
+                else {
+                    continue;
+                };
                 worths.moved(&self.counts, &labels, (own, to), weight);
                 self.put(at as u32, own, to);
                 moved = true;
@@ -191,10 +245,21 @@ impl<'a, L: Label> HeldRows<'a, L> {
             let misfit = |at: usize| {
                 let (row, k) = (self.on[at] as usize, self.labels[at]);
                 let alone = self.counts.objects(k) == i64::from(self.rows.weight(row));
-                if alone { 0.0 } else { self.counts.misfit(self.rows.places(row), k, self.plan.base_weights) }
+                if alone {
+                    0.0
+                } else {
+                    self.counts
+                        .misfit(self.rows.places(row), k, self.plan.base_weights)
+                }
             };
             let misfits: Vec<f64> = (0..self.on.len()).into_par_iter().map(misfit).collect();
-            let worst = (0..misfits.len()).fold(0, |worst, at| if misfits[at] > misfits[worst] { at } else { worst });
+            let worst = (0..misfits.len()).fold(0, |worst, at| {
+                if misfits[at] > misfits[worst] {
+                    at
+                } else {
+                    worst
+                }
+            });
             if misfits[worst] <= 0.0 {
                 break;
             }

@@ -24,13 +24,27 @@ const START_TOLERANCE: f64 = 1e-4;
 ///
 /// # Cost
 /// O(rows · M · K) a round, in parallel over rows; rows that cannot have changed their choice are left out.
-pub fn kmeans<L: Label>(rows: &WeightedLabelRows<'_, L>, plan: &Plan<'_>, seed: Seed, monitor: &dyn Monitor) -> Fit {
+pub fn kmeans<L: Label>(
+    rows: &WeightedLabelRows<'_, L>,
+    plan: &Plan<'_>,
+    seed: Seed,
+    monitor: &dyn Monitor,
+) -> Fit {
     let all: Vec<u32> = (0..rows.len() as u32).collect();
-    let Some(some) = sample(rows.len(), seed) else { return best_start(rows, &all, plan, false, seed, monitor) };
+    let Some(some) = sample(rows.len(), seed) else {
+        return best_start(rows, &all, plan, false, seed, monitor);
+    };
     let Fit { counts, starts, .. } = best_start(rows, &some, plan, true, seed, monitor);
     let total = plan.all_rounds(true);
-    let progress = Progress { monitor, done: total - u64::from(plan.rounds.get()), total };
-    Fit { starts, ..climbed(rows, &all, plan, counts, progress) }
+    let progress = Progress {
+        monitor,
+        done: total - u64::from(plan.rounds.get()),
+        total,
+    };
+    Fit {
+        starts,
+        ..climbed(rows, &all, plan, counts, progress)
+    }
 }
 
 /// The best of runs from several initializations, on some of the rows; they are short where the best will `go_on` with more. The best
@@ -44,14 +58,28 @@ pub(super) fn best_start<L: Label>(
     monitor: &dyn Monitor,
 ) -> Fit {
     let rounds = u64::from(plan.rounds.get());
-    let tolerance = if go_on { plan.tolerance.max(START_TOLERANCE) } else { plan.tolerance };
+    let tolerance = if go_on {
+        plan.tolerance.max(START_TOLERANCE)
+    } else {
+        plan.tolerance
+    };
     let short = Plan { tolerance, ..*plan };
-    let mut best = Improved { rows, on, plan: &short, most: 0, fits: Vec::new() };
+    let mut best = Improved {
+        rows,
+        on,
+        plan: &short,
+        most: 0,
+        fits: Vec::new(),
+    };
     best.most = (SCORES / PASSES / best.scores()).clamp(1, plan.restarts.get() as usize);
     let mut starts: Vec<f64> = Vec::new();
     for restart in 0..plan.restarts.get() {
         let first = initial(rows, on, plan, restart, seed.child(1 + u64::from(restart)));
-        let progress = Progress { monitor, done: u64::from(restart) * rounds, total: plan.all_rounds(go_on) };
+        let progress = Progress {
+            monitor,
+            done: u64::from(restart) * rounds,
+            total: plan.all_rounds(go_on),
+        };
         let fit = climbed(rows, on, &short, first, progress);
         starts.push(fit.trace.last().copied().unwrap_or(f64::INFINITY));
         let stop = fit.stopped == Stopped::Interrupted;
@@ -60,9 +88,23 @@ pub(super) fn best_start<L: Label>(
             break;
         }
     }
-    let swaps = Swaps { rows, on, plan: &short, trials: best.trials(), passes: PASSES as u32 };
-    let last = Still { monitor, done: starts.len() as u64 * rounds, total: plan.all_rounds(go_on) };
-    swaps.improve(best.into_best(starts), seed.child(1 + u64::from(plan.restarts.get())), &last)
+    let swaps = Swaps {
+        rows,
+        on,
+        plan: &short,
+        trials: best.trials(),
+        passes: PASSES as u32,
+    };
+    let last = Still {
+        monitor,
+        done: starts.len() as u64 * rounds,
+        total: plan.all_rounds(go_on),
+    };
+    swaps.improve(
+        best.into_best(starts),
+        seed.child(1 + u64::from(plan.restarts.get())),
+        &last,
+    )
 }
 
 /// Tells whether to go on, at progress that stands still.
@@ -105,7 +147,9 @@ impl<L: Label> Improved<'_, L> {
 
     fn add(&mut self, restart: usize, fit: Fit) {
         let value = Self::value(&fit);
-        let place = self.fits.partition_point(|(_, better)| Self::value(better) <= value);
+        let place = self
+            .fits
+            .partition_point(|(_, better)| Self::value(better) <= value);
         if place == 0 || Self::value(&self.fits[place - 1].1) < value {
             self.fits.insert(place, (restart, fit));
             self.fits.truncate(self.most);
@@ -114,7 +158,11 @@ impl<L: Label> Improved<'_, L> {
 
     /// Scores that one pass over the rows looks at.
     fn scores(&self) -> usize {
-        self.on.len().saturating_mul(self.rows.bases()).saturating_mul(self.plan.clusters).max(1)
+        self.on
+            .len()
+            .saturating_mul(self.rows.bases())
+            .saturating_mul(self.plan.clusters)
+            .max(1)
     }
 
     /// Random swaps that are tried: fewer on many rows, none where they may be a sample.
@@ -132,12 +180,29 @@ impl<L: Label> Improved<'_, L> {
         let fits: Vec<(usize, Fit)> = std::mem::take(&mut self.fits);
         let improved = |(restart, fit): (usize, Fit)| {
             let interrupted = fit.stopped == Stopped::Interrupted || passes == 0;
-            (restart, if interrupted { fit } else { self.improve(fit, passes) })
+            (
+                restart,
+                if interrupted {
+                    fit
+                } else {
+                    self.improve(fit, passes)
+                },
+            )
         };
         let fits: Vec<(usize, Fit)> = fits.into_par_iter().map(improved).collect();
-        fits.iter().for_each(|(restart, fit)| starts[*restart] = Self::value(fit));
-        let better = |a: (usize, Fit), b: (usize, Fit)| if Self::value(&b.1) < Self::value(&a.1) { b } else { a };
-        let (_, best) = fits.into_iter().reduce(better).expect("there is at least one start");
+        fits.iter()
+            .for_each(|(restart, fit)| starts[*restart] = Self::value(fit));
+        let better = |a: (usize, Fit), b: (usize, Fit)| {
+            if Self::value(&b.1) < Self::value(&a.1) {
+                b
+            } else {
+                a
+            }
+        };
+        let (_, best) = fits
+            .into_iter()
+            .reduce(better)
+            .expect("there is at least one start");
         Fit { starts, ..best }
     }
 
@@ -148,15 +213,22 @@ impl<L: Label> Improved<'_, L> {
             trace.push(held.value());
         }
         let (labels, counts) = held.into_parts();
-        Fit { labels, counts, trace, ..fit }
+        Fit {
+            labels,
+            counts,
+            trace,
+            ..fit
+        }
     }
 }
 
 /// Rows to try starts on, where there are too many.
 fn sample(rows: usize, seed: Seed) -> Option<Vec<u32>> {
     (rows > START_ROWS).then(|| {
-        let mut drawn: Vec<u32> =
-            index::sample(&mut seed.child(0).rng(), rows, START_ROWS).into_iter().map(|i| i as u32).collect();
+        let mut drawn: Vec<u32> = index::sample(&mut seed.child(0).rng(), rows, START_ROWS)
+            .into_iter()
+            .map(|i| i as u32)
+            .collect();
         drawn.sort_unstable();
         drawn
     })
@@ -190,12 +262,34 @@ impl<L: Label> Points for Sampled<'_, L> {
 
 /// Counts of K rows chosen by greedy k-means++, and every other time by plain k-means++, which varies more. Fewer where there are fewer
 /// different rows.
-fn initial<L: Label>(rows: &WeightedLabelRows<'_, L>, on: &[u32], plan: &Plan<'_>, restart: u32, seed: Seed) -> Counts {
-    let points = Sampled { rows, on, base_weights: plan.base_weights };
+fn initial<L: Label>(
+    rows: &WeightedLabelRows<'_, L>,
+    on: &[u32],
+    plan: &Plan<'_>,
+    restart: u32,
+    seed: Seed,
+) -> Counts {
+    let points = Sampled {
+        rows,
+        on,
+        base_weights: plan.base_weights,
+    };
     let mut counts = Counts::new(rows.offsets(), plan.clusters);
-    let candidates = if restart.is_multiple_of(2) { 2 + plan.clusters.ilog2() as usize } else { 1 };
-    let chosen = plus_plus(&mut Field::new(&points), plan.clusters, candidates, &mut seed.rng());
-    chosen.iter().zip(0..).for_each(|(&centre, k)| counts.add(rows.places(on[centre] as usize), k, 1));
+    let candidates = if restart.is_multiple_of(2) {
+        2 + plan.clusters.ilog2() as usize
+    } else {
+        1
+    };
+    let chosen = plus_plus(
+        &mut Field::new(&points),
+        plan.clusters,
+        candidates,
+        &mut seed.rng(),
+    );
+    chosen
+        .iter()
+        .zip(0..)
+        .for_each(|(&centre, k)| counts.add(rows.places(on[centre] as usize), k, 1));
     counts
 }
 

@@ -19,4 +19,6 @@ pub use lloyd::{START_ROWS, kmeans};
 pub use passes::{LabelChoice, PASSES, RowsFit, bytes_over, kmeans_over};
 pub use quick::quick_partition;
 pub use rounds::{Plan, SWAPS};
-pub use rows::{RowVisitor, WeightedLabelRows, base_weights, places, with_rows, with_weighted_rows};
+pub use rows::{
+    RowVisitor, WeightedLabelRows, base_weights, places, with_rows, with_weighted_rows,
+};

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 use std::num::Saturating;
 
 use partita_core::{
-    BaseClustering, Label, Mergeable, Monitor, PassError, PassKind, PassRunner, ProblemSize, RowBlock, RowPass,
-    RowSample, Seed, Stopped, sums_under_way,
+    BaseClustering, Label, Mergeable, Monitor, PassError, PassKind, PassRunner, ProblemSize,
+    RowBlock, RowPass, RowSample, Seed, Stopped, sums_under_way,
 };
 use serde::{Deserialize, Serialize};
 
@@ -19,8 +19,11 @@ use super::scores::Scores;
 const ROWS: usize = 2048;
 
 /// The passes of this crate.
-pub const PASSES: &[PassKind] =
-    &[PassKind::of::<Together>(), PassKind::of::<CountChosen>(), PassKind::of::<WorstFit>()];
+pub const PASSES: &[PassKind] = &[
+    PassKind::of::<Together>(),
+    PassKind::of::<CountChosen>(),
+    PassKind::of::<WorstFit>(),
+];
 
 /// The result of [`kmeans_over`]: everything but the labels, which follow from a row.
 #[derive(Debug)]
@@ -57,15 +60,42 @@ pub fn kmeans_over(
     let (start, starts) = rows.once(
         "kmeans/starts",
         |(start, _): &(Counts, Vec<f64>)| start.are_of(&offsets, plan.clusters),
-        || with_weighted_rows(&sample.ensemble, &sample.weights, Starts { plan, seed, monitor }),
+        || {
+            with_weighted_rows(
+                &sample.ensemble,
+                &sample.weights,
+                Starts {
+                    plan,
+                    seed,
+                    monitor,
+                },
+            )
+        },
     )?;
     drop(sample);
     let total = plan.all_rounds(true);
-    let progress = Progress { monitor, done: total - u64::from(plan.rounds.get()), total };
+    let progress = Progress {
+        monitor,
+        done: total - u64::from(plan.rounds.get()),
+        total,
+    };
     let choice = LabelChoice::by(&start, &offsets, plan, 0);
-    let mut passes = Passes { rows, plan, choice, counts: start, round: 0, before: None };
+    let mut passes = Passes {
+        rows,
+        plan,
+        choice,
+        counts: start,
+        round: 0,
+        before: None,
+    };
     let (trace, stopped) = climb(&mut passes, plan, progress)?;
-    Ok(RowsFit { choice: passes.choice, counts: passes.counts, trace, stopped, starts })
+    Ok(RowsFit {
+        choice: passes.choice,
+        counts: passes.counts,
+        trace,
+        stopped,
+        starts,
+    })
 }
 
 /// Bytes that [`kmeans_over`] holds at once, at most, when `start` bytes are held for initializations on 10,000 rows.
@@ -104,7 +134,10 @@ pub struct LabelChoice {
 impl LabelChoice {
     fn by(counts: &Counts, offsets: &[usize], plan: &Plan<'_>, round: u64) -> Self {
         let assignment = plan.assignment.in_round(round);
-        Self { scores: Scores::new(offsets, counts, plan.base_weights, assignment), taken: Vec::new() }
+        Self {
+            scores: Scores::new(offsets, counts, plan.base_weights, assignment),
+            taken: Vec::new(),
+        }
     }
 
     /// Whether it is of rows with these base clusterings.
@@ -115,14 +148,20 @@ impl LabelChoice {
     /// Every row in the cluster to which its labels add most; ties go to the smaller number. `lines` has K numbers for each of ΣJ
     /// labels; clusters of base clustering `u` start at `offsets[u]` (M + 1 values).
     pub fn of_lines(offsets: &[usize], clusters: usize, lines: Vec<f64>) -> Self {
-        Self { scores: Scores::of_lines(offsets, clusters, lines), taken: Vec::new() }
+        Self {
+            scores: Scores::of_lines(offsets, clusters, lines),
+            taken: Vec::new(),
+        }
     }
 
     /// The same but for these rows, which are in clusters of their own: stored labels, in order.
     #[must_use]
     pub fn but_for(self, mut rows: Vec<(Vec<u16>, u32)>) -> Self {
         rows.sort_unstable();
-        Self { taken: rows, ..self }
+        Self {
+            taken: rows,
+            ..self
+        }
     }
 
     /// How often every label occurs in every cluster, where all rows have chosen: one pass.
@@ -130,20 +169,37 @@ impl LabelChoice {
     /// # Errors
     /// [`PassError`] when rows cannot be read.
     pub fn count(&self, rows: &PassRunner<'_>) -> Result<Counts, PassError> {
-        rows.run(&CountChosen { choice: self.clone() })
+        rows.run(&CountChosen {
+            choice: self.clone(),
+        })
     }
 
     /// Calls `take` with every row of a block, its cluster, and its weight.
-    pub fn for_each<L: Label>(&self, block: &RowBlock<'_, L>, mut take: impl FnMut(&[L], u32, f64)) {
+    pub fn for_each<L: Label>(
+        &self,
+        block: &RowBlock<'_, L>,
+        mut take: impl FnMut(&[L], u32, f64),
+    ) {
         let mut best = vec![0; block.len().min(ROWS)];
         let mut limits = vec![0.0; best.len()];
         for (piece, labels) in block.labels.chunks(ROWS * block.bases).enumerate() {
             let rows = labels.chunks_exact(block.bases);
-            self.scores
-                .choose(rows.clone().zip(&mut best).zip(&mut limits).map(|((row, k), limit)| (row, k, limit)), 0.0);
+            self.scores.choose(
+                rows.clone()
+                    .zip(&mut best)
+                    .zip(&mut limits)
+                    .map(|((row, k), limit)| (row, k, limit)),
+                0.0,
+            );
             for (at, (row, &k)) in rows.zip(&best).enumerate() {
-                let taken = self.taken.binary_search_by(|(taken, _)| order(taken, row)).ok().map(|at| &self.taken[at]);
-                let weight = block.weights.map_or(1.0, |weights| weights[piece * ROWS + at]);
+                let taken = self
+                    .taken
+                    .binary_search_by(|(taken, _)| order(taken, row))
+                    .ok()
+                    .map(|at| &self.taken[at]);
+                let weight = block
+                    .weights
+                    .map_or(1.0, |weights| weights[piece * ROWS + at]);
                 take(row, taken.map_or(k, |(_, k)| *k), weight);
             }
         }
@@ -192,14 +248,25 @@ impl Rounds for Passes<'_, '_> {
     type Error = PassError;
 
     fn step(&mut self) -> Result<(), PassError> {
-        let mut choice = LabelChoice::by(&self.counts, self.choice.scores.offsets(), self.plan, self.round);
+        let mut choice = LabelChoice::by(
+            &self.counts,
+            self.choice.scores.offsets(),
+            self.plan,
+            self.round,
+        );
         self.round += 1;
         let mut counts = choice.count(self.rows)?;
         // No cluster loses its last row to another, so that so many are enough, unless what other processes say is wrong.
         for _ in 0..choice.scores.clusters() {
-            let Some(empty) = counts.first_empty() else { break };
+            let Some(empty) = counts.first_empty() else {
+                break;
+            };
             let base_weights = self.plan.base_weights.to_vec();
-            let pass = WorstFit { choice, counts, base_weights };
+            let pass = WorstFit {
+                choice,
+                counts,
+                base_weights,
+            };
             let worst = self.rows.run(&pass)?;
             WorstFit { choice, counts, .. } = pass;
             let Some(worst) = worst.0 else { break };
@@ -207,7 +274,10 @@ impl Rounds for Passes<'_, '_> {
             counts.add(choice.places(&worst.row), empty, worst.objects);
             choice.take(worst.row, empty);
         }
-        let last = (std::mem::replace(&mut self.choice, choice), std::mem::replace(&mut self.counts, counts));
+        let last = (
+            std::mem::replace(&mut self.choice, choice),
+            std::mem::replace(&mut self.counts, counts),
+        );
         self.before = Some(last);
         Ok(())
     }
@@ -219,7 +289,11 @@ impl Rounds for Passes<'_, '_> {
     }
 
     fn value(&self) -> f64 {
-        self.plan.assignment.loss(&self.counts, self.choice.scores.offsets(), self.plan.base_weights)
+        self.plan.assignment.loss(
+            &self.counts,
+            self.choice.scores.offsets(),
+            self.plan.base_weights,
+        )
     }
 }
 
@@ -243,7 +317,9 @@ impl RowPass for CountChosen {
     }
 
     fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut Counts) {
-        self.choice.for_each(block, |row, k, weight| sum.add(self.choice.places(row), k, weight as i64));
+        self.choice.for_each(block, |row, k, weight| {
+            sum.add(self.choice.places(row), k, weight as i64)
+        });
     }
 }
 
@@ -294,9 +370,16 @@ impl RowPass for WorstFit {
 
     fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut WorstSoFar) {
         self.choice.for_each(block, |row, cluster, weight| {
-            let misfit = self.counts.misfit(self.choice.places(row), cluster, &self.base_weights);
+            let misfit = self
+                .counts
+                .misfit(self.choice.places(row), cluster, &self.base_weights);
             if misfit > 0.0 && sum.0.as_ref().is_none_or(|worst| misfit >= worst.misfit) {
-                sum.add(Worst { misfit, row: wide(row), cluster, objects: weight as i64 });
+                sum.add(Worst {
+                    misfit,
+                    row: wide(row),
+                    cluster,
+                    objects: weight as i64,
+                });
             }
         });
     }
@@ -327,7 +410,12 @@ mod tests {
             })
             .collect();
         rows.sort();
-        let base = |u| BaseClustering::new(format!("u{u}"), (0..4).map(|j: u32| j.to_string()).collect());
+        let base = |u| {
+            BaseClustering::new(
+                format!("u{u}"),
+                (0..4).map(|j: u32| j.to_string()).collect(),
+            )
+        };
         let labels = Array2::from_shape_vec((objects, 4), rows.concat()).unwrap();
         Ensemble::from_bytes(labels, (0..4).map(base).collect()).unwrap()
     }
@@ -335,7 +423,15 @@ mod tests {
     fn plan(assignment: Assignment<'static>, clusters: usize) -> Plan<'static> {
         let count = |number| NonZeroU32::new(number).unwrap();
         let base_weights = &[1.0, 2.0, 0.5, 1.0];
-        Plan { clusters, base_weights, assignment, restarts: count(3), swaps: 8, rounds: count(50), tolerance: 0.0 }
+        Plan {
+            clusters,
+            base_weights,
+            assignment,
+            restarts: count(3),
+            swaps: 8,
+            rounds: count(50),
+            tolerance: 0.0,
+        }
     }
 
     #[test]
@@ -343,20 +439,34 @@ mod tests {
         let (mut refilled, mut undone) = (0, 0);
         for seed in (0..60).map(Seed::new) {
             let ensemble = drawn(3000, seed);
-            let assignment = if seed.number() % 2 == 0 { Assignment::Nearest } else { Assignment::Likeliest };
+            let assignment = if seed.number() % 2 == 0 {
+                Assignment::Nearest
+            } else {
+                Assignment::Likeliest
+            };
             let mut plan = plan(assignment, 2 + seed.number() as usize % 5);
             if seed.number() % 3 == 0 {
                 plan.rounds = NonZeroU32::MIN;
             }
-            let LabelRows::Bytes(cells) = ensemble.rows() else { panic!("four clusters fit a byte") };
+            let LabelRows::Bytes(cells) = ensemble.rows() else {
+                panic!("four clusters fit a byte")
+            };
             let held_rows = WeightedLabelRows::new(&ensemble, cells.as_slice().unwrap());
             let all: Vec<u32> = (0..held_rows.len() as u32).collect();
             // Clusters that start alike lose all their rows.
             let mut start = Counts::new(held_rows.offsets(), plan.clusters);
             for k in 0..plan.clusters {
-                start.add(held_rows.places((k / 2 * 31 + seed.number() as usize) % held_rows.len()), k as u32, 1);
+                start.add(
+                    held_rows.places((k / 2 * 31 + seed.number() as usize) % held_rows.len()),
+                    k as u32,
+                    1,
+                );
             }
-            let progress = Progress { monitor: &Silent, done: 0, total: 50 };
+            let progress = Progress {
+                monitor: &Silent,
+                done: 0,
+                total: 50,
+            };
             let mut held = HeldRows::new(&held_rows, &all, &plan, start.clone());
             let Ok(expected) = climb(&mut held, &plan, progress);
             let (labels, counts) = held.into_parts();
@@ -364,17 +474,37 @@ mod tests {
             let source = EnsembleRows::new(&ensemble);
             let rows = PassRunner::new(&source, &Silent);
             let choice = LabelChoice::by(&start, held_rows.offsets(), &plan, 0);
-            let mut passes = Passes { rows: &rows, plan: &plan, choice, counts: start, round: 0, before: None };
+            let mut passes = Passes {
+                rows: &rows,
+                plan: &plan,
+                choice,
+                counts: start,
+                round: 0,
+                before: None,
+            };
             let found = climb(&mut passes, &plan, progress).unwrap();
-            assert_eq!((found, &passes.counts), (expected, &counts), "seed {}", seed.number());
+            assert_eq!(
+                (found, &passes.counts),
+                (expected, &counts),
+                "seed {}",
+                seed.number()
+            );
             refilled += usize::from(!passes.choice.taken.is_empty());
             undone += usize::from(passes.before.is_none());
             let mut chosen = Vec::new();
-            let block = RowBlock { first: 0, labels: cells.as_slice().unwrap(), bases: 4, weights: None };
+            let block = RowBlock {
+                first: 0,
+                labels: cells.as_slice().unwrap(),
+                bases: 4,
+                weights: None,
+            };
             passes.choice.for_each(&block, |_, k, _| chosen.push(k));
             assert_eq!(chosen, held_rows.expand(&labels));
         }
-        assert!(undone > 0 && refilled > 0, "{undone} undone, {refilled} ended with a cluster that was empty");
+        assert!(
+            undone > 0 && refilled > 0,
+            "{undone} undone, {refilled} ended with a cluster that was empty"
+        );
     }
 
     #[test]
@@ -385,7 +515,8 @@ mod tests {
         let fit = |ensemble: &Ensemble| {
             let source = EnsembleRows::new(ensemble);
             let rows = PassRunner::new(&source, &Silent);
-            let found = kmeans_over(&rows, &plan(Assignment::Nearest, 4), Seed::new(1), &Silent).unwrap();
+            let found =
+                kmeans_over(&rows, &plan(Assignment::Nearest, 4), Seed::new(1), &Silent).unwrap();
             (found.counts, found.trace, found.starts)
         };
         assert_eq!(fit(&ensemble), fit(&shuffled));

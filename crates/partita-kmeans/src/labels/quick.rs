@@ -13,7 +13,11 @@ use super::rows::{RowVisitor, WeightedLabelRows, with_rows, with_weighted_rows};
 ///
 /// # Cost
 /// O(n M K) a round, in parallel over rows.
-pub fn quick_partition<'a>(source: impl Into<WeightedEnsemble<'a>>, clusters: usize, seed: Seed) -> Partition {
+pub fn quick_partition<'a>(
+    source: impl Into<WeightedEnsemble<'a>>,
+    clusters: usize,
+    seed: Seed,
+) -> Partition {
     let source = source.into();
     match source.multiplicities() {
         None => with_rows(source.ensemble, Quick { clusters, seed }),

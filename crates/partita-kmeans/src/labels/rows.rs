@@ -29,7 +29,13 @@ impl<'a, L: Label> WeightedLabelRows<'a, L> {
                 }
             }
         }
-        Self { cells, bases, offsets: ensemble.offsets(), firsts, weights }
+        Self {
+            cells,
+            bases,
+            offsets: ensemble.offsets(),
+            firsts,
+            weights,
+        }
     }
 
     /// The same rows, each of which stands for so many objects: for the nearest whole number of at least 1.
@@ -40,12 +46,24 @@ impl<'a, L: Label> WeightedLabelRows<'a, L> {
         assert_eq!(weights.len(), ensemble.objects(), "one weight a row");
         let firsts = (0..weights.len() as u32).collect();
         // The conversion saturates.
-        let weights = weights.iter().map(|weight| (weight.round() as u32).max(1)).collect();
-        Self { cells, bases: ensemble.bases().len(), offsets: ensemble.offsets(), firsts, weights }
+        let weights = weights
+            .iter()
+            .map(|weight| (weight.round() as u32).max(1))
+            .collect();
+        Self {
+            cells,
+            bases: ensemble.bases().len(),
+            offsets: ensemble.offsets(),
+            firsts,
+            weights,
+        }
     }
 
     /// Distinct neighbouring rows.
-    #[expect(clippy::len_without_is_empty, reason = "an ensemble has at least one object")]
+    #[expect(
+        clippy::len_without_is_empty,
+        reason = "an ensemble has at least one object"
+    )]
     pub fn len(&self) -> usize {
         self.firsts.len()
     }
@@ -93,15 +111,26 @@ impl<'a, L: Label> WeightedLabelRows<'a, L> {
 
     /// One value for every object from one for every row.
     pub fn expand<T: Clone>(&self, values: &[T]) -> Vec<T> {
-        let ends = self.firsts.iter().skip(1).copied().chain([self.objects() as u32]);
+        let ends = self
+            .firsts
+            .iter()
+            .skip(1)
+            .copied()
+            .chain([self.objects() as u32]);
         let each = values.iter().zip(self.firsts.iter().zip(ends));
-        each.flat_map(|(value, (first, end))| std::iter::repeat_n(value.clone(), (end - first) as usize)).collect()
+        each.flat_map(|(value, (first, end))| {
+            std::iter::repeat_n(value.clone(), (end - first) as usize)
+        })
+        .collect()
     }
 }
 
 /// Labels of a row that are there, as base clustering and place among all ΣJ clusters.
 pub fn places<L: Label>(row: &[L], offsets: &[usize]) -> impl Iterator<Item = (usize, usize)> {
-    row.iter().zip(offsets).enumerate().filter_map(|(u, (label, offset))| Some((u, offset + label.cluster()?)))
+    row.iter()
+        .zip(offsets)
+        .enumerate()
+        .filter_map(|(u, (label, offset))| Some((u, offset + label.cluster()?)))
 }
 
 /// Calls `work` with the rows of an ensemble in the width in which they are stored.
@@ -148,5 +177,8 @@ pub trait RowVisitor {
 
 /// One weight a base clustering, 1 where none are given.
 pub fn base_weights(bases: &[BaseClustering], weights: Option<&BaseWeights>) -> Vec<f64> {
-    weights.map_or_else(|| vec![1.0; bases.len()], |weights| weights.as_slice().to_vec())
+    weights.map_or_else(
+        || vec![1.0; bases.len()],
+        |weights| weights.as_slice().to_vec(),
+    )
 }

@@ -39,7 +39,10 @@ impl<'r, L: Label, I: Iterator<Item = Due<'r, L>>> Kernel for Choose<'_, I> {
     type Output = ();
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "it is compiled anew for every instruction set that calls it")]
+    #[expect(
+        clippy::inline_always,
+        reason = "it is compiled anew for every instruction set that calls it"
+    )]
     fn run<S: Simd>(self, _: S) {
         self.scores.choose_lanes(self.due, self.drift);
     }
@@ -53,7 +56,12 @@ impl Scores {
         self.offsets == offsets && lines == Some(self.lines.len())
     }
 
-    pub(crate) fn new(offsets: &[usize], counts: &Counts, base_weights: &[f64], assignment: Assignment<'_>) -> Self {
+    pub(crate) fn new(
+        offsets: &[usize],
+        counts: &Counts,
+        base_weights: &[f64],
+        assignment: Assignment<'_>,
+    ) -> Self {
         let clusters = counts.clusters();
         let mut lines = vec![0.0; (offsets[base_weights.len()] + 1) * clusters];
         if let Assignment::NormalisedCut(sizes) = assignment {
@@ -67,7 +75,11 @@ impl Scores {
                 let empty = counts.labelled(u, k) == 0;
                 // A cluster that a base clustering says nothing about is taken to be like all objects.
                 let share = |place: usize| {
-                    if empty { all[place - places.start] } else { counts.share(u, place, k) }
+                    if empty {
+                        all[place - places.start]
+                    } else {
+                        counts.share(u, place, k)
+                    }
                 };
                 if let Assignment::Utility(utility) = assignment {
                     let size = counts.labelled(u, k) as f64;
@@ -77,11 +89,18 @@ impl Scores {
                     }
                     continue;
                 }
-                let own: f64 = places.clone().map(|place| share(place) * share(place)).sum();
+                let own: f64 = places
+                    .clone()
+                    .map(|place| share(place) * share(place))
+                    .sum();
                 for place in places.clone() {
                     let likeliest = assignment == Assignment::Likeliest;
-                    lines[place * clusters + k] =
-                        weight * if likeliest { share(place) } else { 2.0 * share(place) - own };
+                    lines[place * clusters + k] = weight
+                        * if likeliest {
+                            share(place)
+                        } else {
+                            2.0 * share(place) - own
+                        };
                 }
             }
         }
@@ -97,16 +116,34 @@ impl Scores {
     fn with_quick(clusters: usize, lines: Vec<f64>, offsets: &[usize]) -> Self {
         let lanes = clusters.next_multiple_of(WIDTH);
         let mut quick = vec![0.0; lines.len() / clusters * lanes];
-        for (quick, line) in quick.chunks_exact_mut(lanes).zip(lines.chunks_exact(clusters)) {
-            quick.iter_mut().zip(line).for_each(|(quick, &value)| *quick = value as f32);
+        for (quick, line) in quick
+            .chunks_exact_mut(lanes)
+            .zip(lines.chunks_exact(clusters))
+        {
+            quick
+                .iter_mut()
+                .zip(line)
+                .for_each(|(quick, &value)| *quick = value as f32);
         }
         let furthest = |ends: &[usize]| {
-            lines[ends[0] * clusters..ends[1] * clusters].iter().fold(0.0, |most: f64, value| most.max(value.abs()))
+            lines[ends[0] * clusters..ends[1] * clusters]
+                .iter()
+                .fold(0.0, |most: f64, value| most.max(value.abs()))
         };
         // Every sum has one rounding a number and one an addition, each at most half a unit of the largest sum.
-        let (most, steps) = (offsets.windows(2).map(furthest).sum::<f64>(), offsets.len() as f64);
+        let (most, steps) = (
+            offsets.windows(2).map(furthest).sum::<f64>(),
+            offsets.len() as f64,
+        );
         let blur = 4.0 * steps * most * f64::from(f32::EPSILON);
-        Self { clusters, offsets: offsets.to_vec(), lines, quick, lanes, blur }
+        Self {
+            clusters,
+            offsets: offsets.to_vec(),
+            lines,
+            quick,
+            lanes,
+            blur,
+        }
     }
 
     /// Shares of the labels `places` over all clusters.
@@ -129,7 +166,11 @@ impl Scores {
     /// The best cluster of every row that is due; ties go to the smaller number. `drift` is how far scores have moved since
     /// the start, on the scale of the limits.
     pub(crate) fn choose<'r, L: Label>(&self, due: impl Iterator<Item = Due<'r, L>>, drift: f64) {
-        dispatch(Choose { scores: self, due, drift });
+        dispatch(Choose {
+            scores: self,
+            due,
+            drift,
+        });
     }
 
     /// K.
@@ -143,7 +184,10 @@ impl Scores {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "it is compiled anew for every instruction set that calls it")]
+    #[expect(
+        clippy::inline_always,
+        reason = "it is compiled anew for every instruction set that calls it"
+    )]
     fn choose_lanes<'r, L: Label>(&self, due: impl Iterator<Item = Due<'r, L>>, drift: f64) {
         let mut sums = vec![0.0; self.clusters];
         for (row, best, limit) in due {
@@ -163,9 +207,14 @@ impl Scores {
     /// The best cluster of a row and by how much at least it leads, in N sums in registers; none where the lead may
     /// be rounding.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "it is compiled anew for every instruction set that calls it")]
+    #[expect(
+        clippy::inline_always,
+        reason = "it is compiled anew for every instruction set that calls it"
+    )]
     fn quick_choice<L: Label, const N: usize>(&self, row: &[L]) -> Option<(u32, f64)> {
-        let (lines, []) = self.quick.as_chunks::<N>() else { return None };
+        let (lines, []) = self.quick.as_chunks::<N>() else {
+            return None;
+        };
         let missing = lines.len() - 1;
         let mut sums = [0.0; N];
         for (label, offset) in row.iter().zip(&self.offsets) {
@@ -178,7 +227,10 @@ impl Scores {
         let mut sums = std::hint::black_box(sums);
         sums[self.clusters..].fill(f32::NEG_INFINITY);
         let most = largest(&sums);
-        let equal = sums.iter().enumerate().fold(0u32, |mask, (k, sum)| mask | (u32::from(*sum == most) << k));
+        let equal = sums
+            .iter()
+            .enumerate()
+            .fold(0u32, |mask, (k, sum)| mask | (u32::from(*sum == most) << k));
         let best = equal.trailing_zeros();
         if let Some(sum) = sums.get_mut(best as usize) {
             *sum = f32::NEG_INFINITY;
@@ -189,13 +241,19 @@ impl Scores {
 
     /// The best cluster of a row and by how much it leads; ties go to the smaller number.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "it is compiled anew for every instruction set that calls it")]
+    #[expect(
+        clippy::inline_always,
+        reason = "it is compiled anew for every instruction set that calls it"
+    )]
     fn exact_choice<L: Label>(&self, row: &[L], sums: &mut [f64]) -> (u32, f64) {
         sums.fill(0.0);
-        for (place, offset) in
-            row.iter().zip(&self.offsets).filter_map(|(label, offset)| Some((label.cluster()?, offset)))
+        for (place, offset) in row
+            .iter()
+            .zip(&self.offsets)
+            .filter_map(|(label, offset)| Some((label.cluster()?, offset)))
         {
-            let line = &self.lines[(offset + place) * self.clusters..(offset + place + 1) * self.clusters];
+            let line =
+                &self.lines[(offset + place) * self.clusters..(offset + place + 1) * self.clusters];
             sums.iter_mut().zip(line).for_each(|(sum, add)| *sum += add);
         }
         let (mut best, mut second) = (0, f64::NEG_INFINITY);
@@ -213,7 +271,10 @@ impl Scores {
 
 /// The largest of some numbers, a vector at a time.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "it is compiled anew for every instruction set that calls it")]
+#[expect(
+    clippy::inline_always,
+    reason = "it is compiled anew for every instruction set that calls it"
+)]
 fn largest<const N: usize>(sums: &[f32; N]) -> f32 {
     let mut most = [f32::NEG_INFINITY; WIDTH];
     for eight in sums.as_chunks::<WIDTH>().0 {
@@ -223,7 +284,11 @@ fn largest<const N: usize>(sums: &[f32; N]) -> f32 {
     }
     for half in [4, 2, 1] {
         for at in 0..half {
-            most[at] = if most[at + half] > most[at] { most[at + half] } else { most[at] };
+            most[at] = if most[at + half] > most[at] {
+                most[at + half]
+            } else {
+                most[at]
+            };
         }
     }
     most[0]

@@ -51,11 +51,17 @@ impl<L: Label> Swaps<'_, L> {
         }
         let (mut rng, mut odds) = (seed.rng(), self.odds(&best));
         for trial in 0..self.trials {
-            let Some(counts) = self.swapped(&best.counts, &odds, trial, &mut rng) else { break };
+            let Some(counts) = self.swapped(&best.counts, &odds, trial, &mut rng) else {
+                break;
+            };
             let (stopped, lower) = self.tried(counts, &best, monitor);
             if let Some((labels, counts, value)) = lower {
                 best.trace.push(value);
-                best = Fit { labels, counts, ..best };
+                best = Fit {
+                    labels,
+                    counts,
+                    ..best
+                };
                 odds = self.odds(&best);
             }
             if stopped == Stopped::Interrupted {
@@ -69,27 +75,51 @@ impl<L: Label> Swaps<'_, L> {
     fn odds(&self, fit: &Fit) -> Odds {
         let (rows, base_weights) = (self.rows, self.plan.base_weights);
         let weight = |at: u32| f64::from(rows.weight(at as usize));
-        let misfit =
-            |(&at, &k): (&u32, &u32)| weight(at) * fit.counts.misfit(rows.places(at as usize), k, base_weights);
+        let misfit = |(&at, &k): (&u32, &u32)| {
+            weight(at) * fit.counts.misfit(rows.places(at as usize), k, base_weights)
+        };
         let misfits = self.on.iter().zip(&fit.labels).map(misfit).collect();
         let assignment = self.plan.assignment.in_round(u64::MAX);
         let scores = Scores::new(rows.offsets(), &fit.counts, base_weights, assignment);
         let (mut chosen, mut leads) = (fit.labels.clone(), vec![0.0; self.on.len()]);
         let due = self.on.iter().zip(&mut chosen).zip(&mut leads);
-        scores.choose(due.map(|((&at, k), lead)| (rows.row(at as usize), k, lead)), 0.0);
+        scores.choose(
+            due.map(|((&at, k), lead)| (rows.row(at as usize), k, lead)),
+            0.0,
+        );
         let mut losses = vec![0.0; self.plan.clusters];
-        self.on.iter().zip(&chosen).zip(&leads).for_each(|((&at, &k), lead)| losses[k as usize] += weight(at) * lead);
-        let cheapest = (0..losses.len()).fold(0, |least, k| if losses[k] < losses[least] { k } else { least });
-        Odds { misfits, cheapest: cheapest as u32 }
+        self.on
+            .iter()
+            .zip(&chosen)
+            .zip(&leads)
+            .for_each(|((&at, &k), lead)| losses[k as usize] += weight(at) * lead);
+        let cheapest = (0..losses.len()).fold(
+            0,
+            |least, k| if losses[k] < losses[least] { k } else { least },
+        );
+        Odds {
+            misfits,
+            cheapest: cheapest as u32,
+        }
     }
 
     /// Counts with a row, drawn by its misfit, for a cluster: in turn the cheapest and one that is drawn. None where every row fits
     /// perfectly.
-    fn swapped(&self, counts: &Counts, odds: &Odds, trial: usize, rng: &mut impl Rng) -> Option<Counts> {
+    fn swapped(
+        &self,
+        counts: &Counts,
+        odds: &Odds,
+        trial: usize,
+        rng: &mut impl Rng,
+    ) -> Option<Counts> {
         let total: f64 = odds.misfits.iter().sum();
         let row = pick(&odds.misfits, rng.random::<f64>() * total)?;
         let drawn = rng.random_range(0..self.plan.clusters as u32);
-        let cluster = if trial.is_multiple_of(2) { odds.cheapest } else { drawn };
+        let cluster = if trial.is_multiple_of(2) {
+            odds.cheapest
+        } else {
+            drawn
+        };
         let mut counts = counts.clone();
         counts.clear(cluster);
         counts.add(self.rows.places(self.on[row] as usize), cluster, 1);
@@ -97,9 +127,27 @@ impl<L: Label> Swaps<'_, L> {
     }
 
     /// Rounds and moves of single rows from these counts: why the rounds stopped, and labels, counts and loss where it is lower.
-    fn tried(&self, counts: Counts, best: &Fit, monitor: &dyn Monitor) -> (Stopped, Option<(Vec<u32>, Counts, f64)>) {
-        let plan = Plan { rounds: self.plan.rounds.min(ROUNDS), ..*self.plan };
-        let fit = climbed(self.rows, self.on, &plan, counts, Progress { monitor, done: 0, total: 0 });
+    fn tried(
+        &self,
+        counts: Counts,
+        best: &Fit,
+        monitor: &dyn Monitor,
+    ) -> (Stopped, Option<(Vec<u32>, Counts, f64)>) {
+        let plan = Plan {
+            rounds: self.plan.rounds.min(ROUNDS),
+            ..*self.plan
+        };
+        let fit = climbed(
+            self.rows,
+            self.on,
+            &plan,
+            counts,
+            Progress {
+                monitor,
+                done: 0,
+                total: 0,
+            },
+        );
         let last = |fit: &Fit| fit.trace.last().copied().unwrap_or(f64::INFINITY);
         let (reached, least) = (last(&fit), last(best));
         if fit.stopped == Stopped::Interrupted || reached > (1.0 + NEAR) * least {
@@ -109,7 +157,10 @@ impl<L: Label> Swaps<'_, L> {
         held.exchange(self.passes);
         let value = held.value();
         let (labels, counts) = held.into_parts();
-        (fit.stopped, (value < (1.0 - GAIN) * least).then_some((labels, counts, value)))
+        (
+            fit.stopped,
+            (value < (1.0 - GAIN) * least).then_some((labels, counts, value)),
+        )
     }
 }
 
@@ -128,12 +179,30 @@ mod tests {
     fn unequal(seed: Seed) -> (Ensemble, usize) {
         let mut rng = seed.rng();
         let (objects, clusters) = (rng.random_range(100..300), rng.random_range(4..12));
-        let truth: Vec<usize> = (0..objects).map(|i| if rng.random_bool(0.8) { 0 } else { i % clusters }).collect();
+        let truth: Vec<usize> = (0..objects)
+            .map(|i| {
+                if rng.random_bool(0.8) {
+                    0
+                } else {
+                    i % clusters
+                }
+            })
+            .collect();
         let mut builder = EnsembleBuilder::new(objects);
         let noise = rng.random_range(0.0..0.4);
         for u in 0..rng.random_range(3..30) {
-            let label = |&own: &usize| if rng.random_bool(noise) { rng.random_range(0..clusters) } else { own };
-            let labels: Vec<Option<u32>> = truth.iter().map(label).map(|label| Some(label as u32)).collect();
+            let label = |&own: &usize| {
+                if rng.random_bool(noise) {
+                    rng.random_range(0..clusters)
+                } else {
+                    own
+                }
+            };
+            let labels: Vec<Option<u32>> = truth
+                .iter()
+                .map(label)
+                .map(|label| Some(label as u32))
+                .collect();
             builder.push(u.to_string(), labels).unwrap();
         }
         (builder.finish().unwrap(), clusters)
@@ -142,7 +211,15 @@ mod tests {
     fn plan(clusters: usize, base_weights: &[f64]) -> Plan<'_> {
         let count = |number| NonZeroU32::new(number).unwrap();
         let assignment = Assignment::Nearest;
-        Plan { clusters, base_weights, assignment, restarts: count(10), swaps: 8, rounds: count(200), tolerance: 1e-9 }
+        Plan {
+            clusters,
+            base_weights,
+            assignment,
+            restarts: count(10),
+            swaps: 8,
+            rounds: count(200),
+            tolerance: 1e-9,
+        }
     }
 
     /// By what share k-means is above the best of 200 runs from rows drawn by chance.
@@ -160,13 +237,32 @@ mod tests {
             let all: Vec<u32> = (0..rows.len() as u32).collect();
             let run = |start: u64| {
                 let mut counts = Counts::new(rows.offsets(), self.clusters);
-                let drawn = index::sample(&mut self.seed.child(start).rng(), rows.len(), self.clusters);
-                drawn.into_iter().zip(0..).for_each(|(row, k)| counts.add(rows.places(row), k, 1));
-                let fit = climbed(rows, &all, &plan, counts, Progress { monitor: &Silent, done: 0, total: 1 });
+                let drawn =
+                    index::sample(&mut self.seed.child(start).rng(), rows.len(), self.clusters);
+                drawn
+                    .into_iter()
+                    .zip(0..)
+                    .for_each(|(row, k)| counts.add(rows.places(row), k, 1));
+                let fit = climbed(
+                    rows,
+                    &all,
+                    &plan,
+                    counts,
+                    Progress {
+                        monitor: &Silent,
+                        done: 0,
+                        total: 1,
+                    },
+                );
                 *fit.trace.last().unwrap()
             };
             let best = (0..200).map(run).fold(f64::INFINITY, f64::min);
-            *kmeans(rows, &plan, self.seed, &Silent).trace.last().unwrap() / best - 1.0
+            *kmeans(rows, &plan, self.seed, &Silent)
+                .trace
+                .last()
+                .unwrap()
+                / best
+                - 1.0
         }
     }
 
@@ -193,7 +289,11 @@ mod tests {
             assert!(self.done.swap(done, Ordering::Relaxed) <= done && done <= total);
             let left = self.left.load(Ordering::Relaxed);
             self.left.store(left.saturating_sub(1), Ordering::Relaxed);
-            if left <= 1 { Flow::Stop } else { Flow::Continue }
+            if left <= 1 {
+                Flow::Stop
+            } else {
+                Flow::Continue
+            }
         }
     }
 
@@ -205,9 +305,16 @@ mod tests {
 
         fn run<L: Label>(self, rows: &WeightedLabelRows<'_, L>) -> Self::Out {
             let base_weights = vec![1.0; rows.bases()];
-            let monitor = Stops { left: AtomicU64::new(self.0), done: AtomicU64::new(0) };
+            let monitor = Stops {
+                left: AtomicU64::new(self.0),
+                done: AtomicU64::new(0),
+            };
             let fit = kmeans(rows, &plan(self.1, &base_weights), Seed::new(1), &monitor);
-            (*fit.trace.last().unwrap(), fit.stopped, monitor.left.into_inner())
+            (
+                *fit.trace.last().unwrap(),
+                fit.stopped,
+                monitor.left.into_inner(),
+            )
         }
     }
 
@@ -216,10 +323,20 @@ mod tests {
         let (ensemble, clusters) = unequal(Seed::new(27));
         let (least, _, left) = with_rows(&ensemble, StoppedAfter(u64::MAX, clusters));
         let ticks = u64::MAX - left;
-        let stopped: Vec<_> =
-            (0..ticks.min(40)).map(|before| with_rows(&ensemble, StoppedAfter(ticks - before, clusters))).collect();
-        assert!(stopped.iter().all(|(_, stopped, left)| (*stopped, *left) == (Stopped::Interrupted, 0)));
-        let values: Vec<f64> = stopped.iter().rev().map(|(value, ..)| *value).chain([least]).collect();
+        let stopped: Vec<_> = (0..ticks.min(40))
+            .map(|before| with_rows(&ensemble, StoppedAfter(ticks - before, clusters)))
+            .collect();
+        assert!(
+            stopped
+                .iter()
+                .all(|(_, stopped, left)| (*stopped, *left) == (Stopped::Interrupted, 0))
+        );
+        let values: Vec<f64> = stopped
+            .iter()
+            .rev()
+            .map(|(value, ..)| *value)
+            .chain([least])
+            .collect();
         assert!(values.is_sorted_by(|a, b| a >= b), "{values:?}");
     }
 }

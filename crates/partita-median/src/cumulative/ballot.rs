@@ -24,11 +24,21 @@ impl Ballot {
         let sums = shared.sum_axis(Axis(1));
         let mut lines = Vec::with_capacity(shared.len());
         for (line, sum) in shared.outer_iter().zip(&sums) {
-            let scale = if scheme == Scheme::Unnormalised { 1.0 } else { 1.0 / sum };
+            let scale = if scheme == Scheme::Unnormalised {
+                1.0
+            } else {
+                1.0 / sum
+            };
             lines.extend(line.iter().map(|votes| weight * scale * votes));
         }
         let casts = sums.iter().map(|&sum| sum > 0.0).collect();
-        Self { base, weight, columns: shared.ncols(), lines, casts }
+        Self {
+            base,
+            weight,
+            columns: shared.ncols(),
+            lines,
+            casts,
+        }
     }
 
     /// Adds the votes of an object in cluster `label`, and gives their weight: 0 if the cluster does not vote.
@@ -37,16 +47,27 @@ impl Ballot {
             return 0.0;
         }
         let line = &self.lines[label * self.columns..][..self.columns];
-        votes.iter_mut().zip(line).for_each(|(vote, share)| *vote += share);
+        votes
+            .iter_mut()
+            .zip(line)
+            .for_each(|(vote, share)| *vote += share);
         self.weight
     }
 
     /// The same of an object with such a share in the cluster.
-    pub(super) fn cast_share(&self, label: usize, share: f64, mut votes: ArrayViewMut1<'_, f64>) -> f64 {
+    pub(super) fn cast_share(
+        &self,
+        label: usize,
+        share: f64,
+        mut votes: ArrayViewMut1<'_, f64>,
+    ) -> f64 {
         if !self.casts[label] {
             return 0.0;
         }
-        votes.iter_mut().zip(self.line(label)).for_each(|(vote, line)| *vote += share * line);
+        votes
+            .iter_mut()
+            .zip(self.line(label))
+            .for_each(|(vote, line)| *vote += share * line);
         self.weight * share
     }
 

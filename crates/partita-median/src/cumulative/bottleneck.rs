@@ -13,15 +13,29 @@ use partita_core::ndarray::{Array2, ArrayView2, Axis};
 ///
 /// O(n c²) time for c columns.
 pub(crate) fn compress(soft: ArrayView2<'_, f64>, weights: &[f64], clusters: usize) -> Array2<f64> {
-    let mut columns: Vec<Vec<f64>> = soft.axis_iter(Axis(1)).map(|column| column.to_vec()).collect();
+    let mut columns: Vec<Vec<f64>> = soft
+        .axis_iter(Axis(1))
+        .map(|column| column.to_vec())
+        .collect();
     let mut loss: Vec<Vec<f64>> = Vec::with_capacity(columns.len());
     for (a, column) in columns.iter().enumerate() {
-        loss.push(columns[..a].iter().map(|other| merger(column, other, weights)).collect());
+        loss.push(
+            columns[..a]
+                .iter()
+                .map(|other| merger(column, other, weights))
+                .collect(),
+        );
     }
     let Ok(()) = merge_cheapest(loss, clusters, |a, b| -> Result<Vec<f64>, Infallible> {
         let gone = columns.remove(a);
         columns[b].iter_mut().zip(gone).for_each(|(x, y)| *x += y);
-        let loss = |other: usize| if other == b { 0.0 } else { merger(&columns[b], &columns[other], weights) };
+        let loss = |other: usize| {
+            if other == b {
+                0.0
+            } else {
+                merger(&columns[b], &columns[other], weights)
+            }
+        };
         Ok((0..columns.len()).map(loss).collect())
     });
     Array2::from_shape_fn((soft.nrows(), columns.len()), |(i, k)| columns[k][i])
@@ -40,7 +54,11 @@ pub(crate) fn merge_cheapest<E>(
         loss[a..].iter_mut().for_each(|line| {
             line.remove(a);
         });
-        for (other, value) in join(a, b)?.into_iter().enumerate().filter(|(other, _)| *other != b) {
+        for (other, value) in join(a, b)?
+            .into_iter()
+            .enumerate()
+            .filter(|(other, _)| *other != b)
+        {
             loss[b.max(other)][b.min(other)] = value;
         }
     }
@@ -86,14 +104,24 @@ mod tests {
 
     #[test]
     fn the_loss_is_the_weighted_jensen_shannon_divergence() {
-        let (a, b, w) = ([0.5, 0.2, 0.0, 0.3], [0.1, 0.2, 0.6, 0.0], [1.0, 2.0, 1.0, 3.0]);
+        let (a, b, w) = (
+            [0.5, 0.2, 0.0, 0.3],
+            [0.1, 0.2, 0.6, 0.0],
+            [1.0, 2.0, 1.0, 3.0],
+        );
         let share = |x: &[f64; 4]| x.iter().zip(w).map(|(x, w)| x * w).sum::<f64>();
         let (pa, pb) = (share(&a), share(&b));
         let mut expected = 0.0;
         for i in 0..4 {
             let (x, y) = (a[i] / pa, b[i] / pb);
             let mean = (pa * x + pb * y) / (pa + pb);
-            let term = |p: f64, x: f64| if x > 0.0 { p * x * (x / mean).ln() } else { 0.0 };
+            let term = |p: f64, x: f64| {
+                if x > 0.0 {
+                    p * x * (x / mean).ln()
+                } else {
+                    0.0
+                }
+            };
             expected += w[i] * (term(pa, x) + term(pb, y));
         }
         assert_relative_eq!(merger(&a, &b, &w), expected, max_relative = 1e-12);
@@ -101,7 +129,12 @@ mod tests {
 
     #[test]
     fn columns_that_say_the_same_merge_first() {
-        let soft = array![[0.6, 0.1, 0.3], [0.6, 0.1, 0.3], [0.0, 1.0, 0.0], [0.2, 0.7, 0.1]];
+        let soft = array![
+            [0.6, 0.1, 0.3],
+            [0.6, 0.1, 0.3],
+            [0.0, 1.0, 0.0],
+            [0.2, 0.7, 0.1]
+        ];
         let merged = compress(soft.view(), &[1.0; 4], 2);
         assert_eq!(merged.column(1), soft.column(1));
         assert_relative_eq!(merged[[0, 0]], 0.9);

@@ -10,8 +10,9 @@ use std::num::Saturating;
 use partita_coassoc::Overlap;
 use partita_core::ndarray::{Array2, Axis};
 use partita_core::{
-    BaseWeights, Capabilities, Ensemble, FitError, Label, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize,
-    RowFit, RowProblem, Seed, Settings, SoftBases, SoftPartition, Stopped, WeightedEnsemble, Weights, sums_under_way,
+    BaseWeights, Capabilities, Ensemble, FitError, Label, Method, MethodInfo, Monitor, Outcome,
+    Problem, ProblemSize, RowFit, RowProblem, Seed, Settings, SoftBases, SoftPartition, Stopped,
+    WeightedEnsemble, Weights, sums_under_way,
 };
 use partita_kmeans::labels::{RowVisitor, WeightedLabelRows, base_weights, with_rows};
 use serde::{Deserialize, Serialize};
@@ -105,7 +106,11 @@ pub fn cumulative(
     scheme: Scheme,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<VoteDiagnostics>, MedianError> {
-    let source = WeightedEnsemble { ensemble, base_weights: weights, object_weights: None };
+    let source = WeightedEnsemble {
+        ensemble,
+        base_weights: weights,
+        object_weights: None,
+    };
     cumulative_weighted(source, clusters, seed, scheme, monitor)
 }
 
@@ -133,11 +138,27 @@ fn cumulative_weighted(
     let reference = order.iter().copied().find(enough);
     let centre = match reference {
         Some(_) => None,
-        None => Some(centre(ensemble, weights, clusters, seed, monitor)?.labels().to_vec()),
+        None => Some(
+            centre(ensemble, weights, clusters, seed, monitor)?
+                .labels()
+                .to_vec(),
+        ),
     };
     let base_weights = base_weights(ensemble.bases(), weights);
-    let soft = with_rows(ensemble, Votes { scheme, clusters, order, reference, centre, base_weights });
-    let reference = reference.map_or("kc", |u| ensemble.bases()[u].name()).to_owned();
+    let soft = with_rows(
+        ensemble,
+        Votes {
+            scheme,
+            clusters,
+            order,
+            reference,
+            centre,
+            base_weights,
+        },
+    );
+    let reference = reference
+        .map_or("kc", |u| ensemble.bases()[u].name())
+        .to_owned();
     Ok(Outcome::soft(soft, Stopped::Exact).with(VoteDiagnostics { reference }))
 }
 
@@ -152,7 +173,11 @@ fn by_entropy(sizes: impl Iterator<Item = Vec<f64>>) -> Vec<usize> {
 /// Entropy of cluster sizes, nats.
 fn entropy(sizes: &[f64]) -> f64 {
     let n: f64 = sizes.iter().sum();
-    sizes.iter().filter(|&&size| size > 0.0).map(|size| -size / n * (size / n).ln()).sum()
+    sizes
+        .iter()
+        .filter(|&&size| size > 0.0)
+        .map(|size| -size / n * (size / n).ln())
+        .sum()
 }
 
 struct Votes {
@@ -171,7 +196,9 @@ impl RowVisitor for Votes {
 
     fn run<L: Label>(self, rows: &WeightedLabelRows<'_, L>) -> SoftPartition {
         let start = self.start(rows);
-        let weights: Vec<f64> = (0..rows.len()).map(|at| f64::from(rows.weight(at))).collect();
+        let weights: Vec<f64> = (0..rows.len())
+            .map(|at| f64::from(rows.weight(at)))
+            .collect();
         let mut votes = Array2::<f64>::zeros(start.dim());
         let mut given = vec![0.0; rows.len()];
         if let Some(reference) = self.reference {
@@ -179,12 +206,22 @@ impl RowVisitor for Votes {
             self.cast(rows, &start, reference, &mut votes, &mut given);
         }
         for &u in self.order.iter().filter(|&&u| Some(u) != self.reference) {
-            let adaptive = (self.scheme == Scheme::Adaptive && self.reference.is_some()).then(|| mean(&votes, &given));
-            self.cast(rows, adaptive.as_ref().unwrap_or(&start), u, &mut votes, &mut given);
+            let adaptive = (self.scheme == Scheme::Adaptive && self.reference.is_some())
+                .then(|| mean(&votes, &given));
+            self.cast(
+                rows,
+                adaptive.as_ref().unwrap_or(&start),
+                u,
+                &mut votes,
+                &mut given,
+            );
         }
         settle(&mut votes, &weights);
-        let merged =
-            if votes.ncols() > self.clusters { compress(votes.view(), &weights, self.clusters) } else { votes };
+        let merged = if votes.ncols() > self.clusters {
+            compress(votes.view(), &weights, self.clusters)
+        } else {
+            votes
+        };
         let places: Vec<usize> = rows.expand(&(0..rows.len()).collect::<Vec<_>>());
         let spread = pad(merged, self.clusters).select(Axis(0), &places);
         SoftPartition::new(spread).expect("normalised votes are on the simplex")
@@ -194,12 +231,16 @@ impl RowVisitor for Votes {
 impl Votes {
     /// The reference as a matrix: rows × its clusters, rows without a label are zero.
     fn start<L: Label>(&self, rows: &WeightedLabelRows<'_, L>) -> Array2<f64> {
-        let columns = self.reference.map_or(self.clusters, |u| rows.offsets()[u + 1] - rows.offsets()[u]);
+        let columns = self
+            .reference
+            .map_or(self.clusters, |u| rows.offsets()[u + 1] - rows.offsets()[u]);
         let mut start = Array2::zeros((rows.len(), columns));
         for at in 0..rows.len() {
             let label = match (self.reference, &self.centre) {
                 (Some(u), _) => rows.row(at)[u].cluster(),
-                (None, centre) => centre.as_ref().map(|labels| labels[rows.first(at)] as usize),
+                (None, centre) => centre
+                    .as_ref()
+                    .map(|labels| labels[rows.first(at)] as usize),
             };
             if let Some(k) = label {
                 start[[at, k]] = 1.0;
@@ -217,16 +258,27 @@ impl Votes {
         votes: &mut Array2<f64>,
         given: &mut [f64],
     ) {
-        let mut shared = Array2::<f64>::zeros((rows.offsets()[u + 1] - rows.offsets()[u], current.ncols()));
+        let mut shared =
+            Array2::<f64>::zeros((rows.offsets()[u + 1] - rows.offsets()[u], current.ncols()));
         for at in 0..rows.len() {
             if let Some(j) = rows.row(at)[u].cluster() {
-                shared.row_mut(j).scaled_add(f64::from(rows.weight(at)), &current.row(at));
+                shared
+                    .row_mut(j)
+                    .scaled_add(f64::from(rows.weight(at)), &current.row(at));
             }
         }
         let ballot = Ballot::new(self.scheme, u, self.base_weights[u], &shared);
         for at in 0..rows.len() {
-            let Some(j) = rows.row(at)[u].cluster() else { continue };
-            given[at] += ballot.cast(j, votes.row_mut(at).into_slice().expect("lines of a new array"));
+            let Some(j) = rows.row(at)[u].cluster() else {
+                continue;
+            };
+            given[at] += ballot.cast(
+                j,
+                votes
+                    .row_mut(at)
+                    .into_slice()
+                    .expect("lines of a new array"),
+            );
         }
     }
 }
@@ -249,12 +301,17 @@ fn settle(votes: &mut Array2<f64>, weights: &[f64]) {
         let sum = row.sum();
         if sum > 0.0 {
             row.mapv_inplace(|vote| vote / sum);
-            prior.iter_mut().zip(&row).for_each(|(prior, vote)| *prior += weight * vote);
+            prior
+                .iter_mut()
+                .zip(&row)
+                .for_each(|(prior, vote)| *prior += weight * vote);
         }
     }
     let total: f64 = prior.iter().sum();
     for mut row in votes.outer_iter_mut().filter(|row| row.sum() <= 0.0) {
-        row.iter_mut().zip(&prior).for_each(|(vote, prior)| *vote = prior / total);
+        row.iter_mut()
+            .zip(&prior)
+            .for_each(|(vote, prior)| *vote = prior / total);
     }
 }
 
@@ -264,7 +321,9 @@ fn pad(columns: Array2<f64>, clusters: usize) -> Array2<f64> {
     if known == clusters {
         return columns;
     }
-    Array2::from_shape_fn((columns.nrows(), clusters), |(i, k)| if k < known { columns[[i, k]] } else { 0.0 })
+    Array2::from_shape_fn((columns.nrows(), clusters), |(i, k)| {
+        if k < known { columns[[i, k]] } else { 0.0 }
+    })
 }
 
 /// A method of this file, which differs from the others in how clusters vote.
@@ -275,18 +334,29 @@ pub struct Cumulative {
 }
 
 /// RCV, normalised cumulative voting on a fixed reference: [`cumulative`].
-pub static RCV: Cumulative = Cumulative { scheme: Scheme::Normalised, info: &RCV_INFO };
+pub static RCV: Cumulative = Cumulative {
+    scheme: Scheme::Normalised,
+    info: &RCV_INFO,
+};
 
 /// URCV, un-normalised cumulative voting on a fixed reference: [`cumulative`].
 pub static URCV: Cumulative = Cumulative {
     scheme: Scheme::Unnormalised,
-    info: &MethodInfo { name: "urcv", summary: "cumulative voting in which large clusters speak louder", ..RCV_INFO },
+    info: &MethodInfo {
+        name: "urcv",
+        summary: "cumulative voting in which large clusters speak louder",
+        ..RCV_INFO
+    },
 };
 
 /// ACV, cumulative voting on a reference that adapts to the votes: [`cumulative`].
 pub static ACV: Cumulative = Cumulative {
     scheme: Scheme::Adaptive,
-    info: &MethodInfo { name: "acv", summary: "cumulative voting on a reference that every vote changes", ..RCV_INFO },
+    info: &MethodInfo {
+        name: "acv",
+        summary: "cumulative voting on a reference that every vote changes",
+        ..RCV_INFO
+    },
 };
 
 const RCV_INFO: MethodInfo = MethodInfo {
@@ -331,7 +401,13 @@ impl Method for Cumulative {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<VoteDiagnostics>, FitError> {
         let clusters = problem.given_clusters(self.info.name)?;
-        Ok(cumulative_weighted(problem.weighted(), clusters, problem.seed, self.scheme, monitor)?)
+        Ok(cumulative_weighted(
+            problem.weighted(),
+            clusters,
+            problem.seed,
+            self.scheme,
+            monitor,
+        )?)
     }
 
     fn fit_rows(
@@ -342,14 +418,23 @@ impl Method for Cumulative {
     ) -> Result<RowFit<VoteDiagnostics>, FitError> {
         let clusters = problem.given_clusters(self.info.name)?;
         let rows = problem.passes();
-        Ok(cumulative_rows(&rows, problem.weights, clusters, problem.seed, self.scheme, monitor)?)
+        Ok(cumulative_rows(
+            &rows,
+            problem.weights,
+            clusters,
+            problem.seed,
+            self.scheme,
+            monitor,
+        )?)
     }
 
     fn row_bytes(&self, size: &ProblemSize, _settings: &CumulativeSettings) -> u64 {
         let [n, _, side, _] = size.saturating();
         let columns = Saturating(size.largest_base_clustering.max(size.clusters) as u64);
         // Ballots, and sums over pairs of columns or clusters of the reference, by level of the sum.
-        let levels = Saturating(u64::from((n.0 / partita_core::BLOCK_ROWS + 1).ilog2()) + 2 * sums_under_way() + 4);
+        let levels = Saturating(
+            u64::from((n.0 / partita_core::BLOCK_ROWS + 1).ilog2()) + 2 * sums_under_way() + 4,
+        );
         let tables = side * columns * Saturating(16) + columns * columns * levels * Saturating(8);
         (centre_row_bytes(size) + Saturating(Overlap::bytes(size)) + tables).0
     }

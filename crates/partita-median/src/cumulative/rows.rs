@@ -3,8 +3,8 @@
 use partita_coassoc::Overlap;
 use partita_core::ndarray::{Array2, ArrayView1};
 use partita_core::{
-    Assigned, BaseWeights, Label, Monitor, PassError, PassRunner, RowBlock, RowFit, RowLabeller, RowMap, RowPass, Seed,
-    Stopped,
+    Assigned, BaseWeights, Label, Monitor, PassError, PassRunner, RowBlock, RowFit, RowLabeller,
+    RowMap, RowPass, Seed, Stopped,
 };
 use partita_kmeans::labels::base_weights;
 use serde::{Deserialize, Serialize};
@@ -40,9 +40,16 @@ pub fn cumulative_rows(
     labelled(overlap.first_unlabelled())?;
     let bases = rows.source().bases();
     let order = by_entropy((0..bases.len()).map(|u| overlap.of_bases(u, u).diag().to_vec()));
-    let enough = |u: &usize| live_among(&overlap, *u) >= clusters && live_among(&overlap, *u) != usize::MAX;
+    let enough =
+        |u: &usize| live_among(&overlap, *u) >= clusters && live_among(&overlap, *u) != usize::MAX;
     let reference = order.iter().copied().find(enough);
-    let voters = Voters { rows, overlap, scheme, base_weights: base_weights(bases, weights), order };
+    let voters = Voters {
+        rows,
+        overlap,
+        scheme,
+        base_weights: base_weights(bases, weights),
+        order,
+    };
     let ballots = match reference {
         Some(reference) if scheme == Scheme::Adaptive => voters.adaptive(reference)?,
         Some(reference) => voters.for_reference(reference),
@@ -51,7 +58,12 @@ pub fn cumulative_rows(
     let complete = voters.complete();
     drop(voters);
     let votes = compressed(rows, Votes::new(ballots, clusters), clusters, complete)?;
-    Ok(RowFit::new(clusters, Stopped::Exact, votes, diagnostics(rows, reference)))
+    Ok(RowFit::new(
+        clusters,
+        Stopped::Exact,
+        votes,
+        diagnostics(rows, reference),
+    ))
 }
 
 /// What ballots are made from.
@@ -93,9 +105,15 @@ impl Voters<'_, '_> {
         let offsets = self.overlap.offsets();
         let shared = |u: usize| {
             let size = offsets[u + 1] - offsets[u];
-            Array2::from_shape_fn((size, clusters), |(j, k)| counts.of(offsets[u] + j)[k] as f64)
+            Array2::from_shape_fn((size, clusters), |(j, k)| {
+                counts.of(offsets[u] + j)[k] as f64
+            })
         };
-        Ok(self.order.iter().map(|&u| self.ballot(u, &shared(u))).collect())
+        Ok(self
+            .order
+            .iter()
+            .map(|&u| self.ballot(u, &shared(u)))
+            .collect())
     }
 
     /// Ballots on the mean of the votes before.
@@ -109,11 +127,16 @@ impl Voters<'_, '_> {
             } else {
                 let votes = Votes::new(std::mem::take(&mut ballots), 1);
                 let clusters = self.overlap.of_bases(u, u).nrows();
-                let pass = MeanVotes { votes, base: u, clusters };
+                let pass = MeanVotes {
+                    votes,
+                    base: u,
+                    clusters,
+                };
                 let shared = self.rows.run(&pass)?;
                 ballots = pass.votes.ballots;
                 let columns = shared.0.len() / clusters;
-                Array2::from_shape_vec((clusters, columns), shared.0).expect("a line for every cluster")
+                Array2::from_shape_vec((clusters, columns), shared.0)
+                    .expect("a line for every cluster")
             };
             ballots.push(self.ballot(u, &shared));
         }
@@ -123,7 +146,9 @@ impl Voters<'_, '_> {
     /// Whether no label is missing: all objects then have votes of the same weight.
     fn complete(&self) -> bool {
         let objects = self.rows.source().rows() as f64;
-        self.order.iter().all(|&u| self.overlap.seen_by_both(u, u) == objects)
+        self.order
+            .iter()
+            .all(|&u| self.overlap.seen_by_both(u, u) == objects)
     }
 
     /// The mean votes of the objects of every cluster of base clustering `u`, summed: what ballots say is linear in the labels.
@@ -134,7 +159,9 @@ impl Voters<'_, '_> {
         for ballot in ballots {
             for ((j, other), objects) in self.overlap.of_bases(u, ballot.base).indexed_iter() {
                 if *objects > 0.0 {
-                    shared.row_mut(j).scaled_add(objects / given, &ArrayView1::from(ballot.line(other)));
+                    shared
+                        .row_mut(j)
+                        .scaled_add(objects / given, &ArrayView1::from(ballot.line(other)));
                 }
             }
         }
@@ -158,13 +185,23 @@ impl Votes {
     fn new(ballots: Vec<Ballot>, clusters: usize) -> Self {
         let columns = ballots.first().map_or(0, |ballot| ballot.line(0).len());
         let groups = (0..columns).map(|column| vec![column]).collect();
-        Self { ballots, columns, clusters, groups, prior: vec![1.0 / columns.max(1) as f64; columns] }
+        Self {
+            ballots,
+            columns,
+            clusters,
+            groups,
+            prior: vec![1.0 / columns.max(1) as f64; columns],
+        }
     }
 
     /// The votes for a row, and their weight.
     fn of_row<L: Label>(&self, row: &[L], votes: &mut [f64]) -> f64 {
         votes.fill(0.0);
-        let cast = |ballot: &Ballot| row[ballot.base].cluster().map_or(0.0, |label| ballot.cast(label, votes));
+        let cast = |ballot: &Ballot| {
+            row[ballot.base]
+                .cluster()
+                .map_or(0.0, |label| ballot.cast(label, votes))
+        };
         self.ballots.iter().map(cast).sum()
     }
 
@@ -194,7 +231,10 @@ impl RowMap for Votes {
     type Out = Assigned;
 
     fn map<L: Label>(&self, block: &RowBlock<'_, L>) -> Assigned {
-        let (mut shares, mut soft) = (vec![0.0; self.columns], vec![0.0; block.len() * self.clusters]);
+        let (mut shares, mut soft) = (
+            vec![0.0; self.columns],
+            vec![0.0; block.len() * self.clusters],
+        );
         for ((row, _), soft) in block.rows().zip(soft.chunks_exact_mut(self.clusters)) {
             if !self.shares(row, &mut shares) {
                 shares.copy_from_slice(&self.prior);
@@ -224,11 +264,15 @@ impl RowPass for MeanVotes {
     fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut RowSums) {
         let mut votes = vec![0.0; self.votes.columns];
         for (row, weight) in block.rows() {
-            let Some(label) = row[self.base].cluster() else { continue };
+            let Some(label) = row[self.base].cluster() else {
+                continue;
+            };
             let given = self.votes.of_row(row, &mut votes);
             if given > 0.0 {
                 let line = &mut sum.0[label * votes.len()..][..votes.len()];
-                line.iter_mut().zip(&votes).for_each(|(sum, vote)| *sum += weight * (vote / given));
+                line.iter_mut()
+                    .zip(&votes)
+                    .for_each(|(sum, vote)| *sum += weight * (vote / given));
             }
         }
     }
@@ -251,7 +295,10 @@ impl RowPass for PairSums {
     }
 
     fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut RowSums) {
-        let (mut shares, mut columns) = (vec![0.0; self.votes.columns], vec![0.0; self.votes.groups.len()]);
+        let (mut shares, mut columns) = (
+            vec![0.0; self.votes.columns],
+            vec![0.0; self.votes.groups.len()],
+        );
         let (of_columns, rest) = sum.0.split_at_mut(columns.len());
         let (of_pairs, without) = rest.split_at_mut(self.pairs.len());
         for (row, weight) in block.rows() {
@@ -260,7 +307,10 @@ impl RowPass for PairSums {
                 continue;
             }
             self.votes.merged(&shares, &mut columns);
-            of_columns.iter_mut().zip(&columns).for_each(|(sum, x)| *sum += weight * x);
+            of_columns
+                .iter_mut()
+                .zip(&columns)
+                .for_each(|(sum, x)| *sum += weight * x);
             for (sum, &(a, b)) in of_pairs.iter_mut().zip(&self.pairs) {
                 if columns[a] > 0.0 && columns[b] > 0.0 {
                     *sum += weight * joint(columns[a], columns[b]);
@@ -279,9 +329,17 @@ impl PairSums {
         let total: f64 = columns.iter().sum();
         // Rows without votes have the mean of the others.
         let prior: Vec<f64> = columns.iter().map(|sum| sum / total).collect();
-        let whole: Vec<f64> = columns.iter().zip(&prior).map(|(sum, share)| sum + without * share).collect();
+        let whole: Vec<f64> = columns
+            .iter()
+            .zip(&prior)
+            .map(|(sum, share)| sum + without * share)
+            .collect();
         let loss = |(&(a, b), sum): (&(usize, usize), &f64)| {
-            let both = if prior[a] > 0.0 && prior[b] > 0.0 { without * joint(prior[a], prior[b]) } else { 0.0 };
+            let both = if prior[a] > 0.0 && prior[b] > 0.0 {
+                without * joint(prior[a], prior[b])
+            } else {
+                0.0
+            };
             sum + both - joint(whole[a], whole[b])
         };
         Ok((self.pairs.iter().zip(rest).map(loss).collect(), prior))
@@ -289,12 +347,23 @@ impl PairSums {
 }
 
 /// The votes with their columns merged until `clusters` are left, and what rows without votes get.
-fn compressed(rows: &PassRunner<'_>, votes: Votes, clusters: usize, complete: bool) -> Result<Votes, PassError> {
+fn compressed(
+    rows: &PassRunner<'_>,
+    votes: Votes,
+    clusters: usize,
+    complete: bool,
+) -> Result<Votes, PassError> {
     if complete && votes.columns <= clusters {
         return Ok(votes);
     }
     let few = votes.columns <= clusters;
-    let pairs = if few { Vec::new() } else { (0..votes.columns).flat_map(|a| (0..a).map(move |b| (a, b))).collect() };
+    let pairs = if few {
+        Vec::new()
+    } else {
+        (0..votes.columns)
+            .flat_map(|a| (0..a).map(move |b| (a, b)))
+            .collect()
+    };
     let mut pass = PairSums { votes, pairs };
     let (losses, prior) = pass.losses(rows)?;
     pass.votes.prior = prior;
@@ -302,7 +371,9 @@ fn compressed(rows: &PassRunner<'_>, votes: Votes, clusters: usize, complete: bo
         return Ok(pass.votes);
     }
     let mut losses = losses.into_iter();
-    let lines = (0..pass.votes.columns).map(|a| losses.by_ref().take(a).collect()).collect();
+    let lines = (0..pass.votes.columns)
+        .map(|a| losses.by_ref().take(a).collect())
+        .collect();
     merge_cheapest(lines, clusters, |a, b| {
         let gone = pass.votes.groups.remove(a);
         pass.votes.groups[b].extend(gone);

@@ -55,17 +55,36 @@ impl<'a, L: Label> Target<'a, L> {
         // Times the number of objects, so that what one object changes does not shrink with it.
         let factor = |(u, &count): (usize, &f64)| {
             let weight = base_weights[u] / all * objects;
-            let (of_b, of_j) = if count > 0.0 { loss.factors(count)? } else { (0.0, 0.0) };
+            let (of_b, of_j) = if count > 0.0 {
+                loss.factors(count)?
+            } else {
+                (0.0, 0.0)
+            };
             Some((weight * of_b, weight * of_j))
         };
         let factors: Option<Vec<(f64, f64)>> = labelled.iter().enumerate().map(factor).collect();
         let factor_of_all = factors.iter().flatten().map(|factor| factor.0).sum();
-        Self { rows, on, base_weights, loss, terms, complete, sizes, labelled, factors, factor_of_all }
+        Self {
+            rows,
+            on,
+            base_weights,
+            loss,
+            terms,
+            complete,
+            sizes,
+            labelled,
+            factors,
+            factor_of_all,
+        }
     }
 
     /// The mean of losses against all base clusterings.
     pub(super) fn mean(&self, losses: &[f64]) -> f64 {
-        let sum: f64 = losses.iter().zip(self.base_weights).map(|(loss, weight)| loss * weight).sum();
+        let sum: f64 = losses
+            .iter()
+            .zip(self.base_weights)
+            .map(|(loss, weight)| loss * weight)
+            .sum();
         sum / self.base_weights.iter().sum::<f64>()
     }
 
@@ -84,7 +103,8 @@ impl<'a, L: Label> Target<'a, L> {
         let row = self.row(at);
         let labels = self.rows.row(row);
         let ends = [labels.first(), labels.last()].into_iter().flatten();
-        ends.filter_map(|label| label.cluster()).fold(self.rows.weight(row), |seen, label| seen ^ label as u32)
+        ends.filter_map(|label| label.cluster())
+            .fold(self.rows.weight(row), |seen, label| seen ^ label as u32)
     }
 
     /// Objects of a row.
@@ -129,7 +149,11 @@ pub(super) struct Clustering<'t, L> {
 impl<'t, L: Label> Clustering<'t, L> {
     /// All rows in no cluster, of which there may be `width`.
     pub(super) fn new(target: &'t Target<'t, L>, width: usize) -> Self {
-        let lines = if target.complete { 1 } else { target.rows.bases() };
+        let lines = if target.complete {
+            1
+        } else {
+            target.rows.bases()
+        };
         let mut made = Self {
             target,
             labels: vec![NOWHERE; target.len()],
@@ -151,13 +175,27 @@ impl<'t, L: Label> Clustering<'t, L> {
     /// What one object more costs beside all counts as they are, for linear losses.
     fn recount_costs(&mut self) {
         let (target, offsets, width) = (self.target, self.target.rows.offsets(), self.width);
-        let Some(factors) = &target.factors else { return };
+        let Some(factors) = &target.factors else {
+            return;
+        };
         let each_cell = factors.iter().zip(offsets.windows(2));
-        let of_cells = each_cell.flat_map(|(&(_, of_j), ends)| repeat_n(of_j, (ends[1] - ends[0]) * width));
+        let of_cells =
+            each_cell.flat_map(|(&(_, of_j), ends)| repeat_n(of_j, (ends[1] - ends[0]) * width));
         let cost = |(factor, &count): (f64, &u32)| factor * target.terms.growth(count, 1);
         self.cell_costs = of_cells.zip(&self.cells).map(cost).collect();
-        let of_seen = |line: usize| if target.complete { target.factor_of_all } else { factors[line].0 };
-        self.seen_costs = self.seen.iter().enumerate().map(|(at, n)| cost((of_seen(at / width), n))).collect();
+        let of_seen = |line: usize| {
+            if target.complete {
+                target.factor_of_all
+            } else {
+                factors[line].0
+            }
+        };
+        self.seen_costs = self
+            .seen
+            .iter()
+            .enumerate()
+            .map(|(at, n)| cost((of_seen(at / width), n)))
+            .collect();
     }
 
     /// The rows in these clusters.
@@ -195,7 +233,11 @@ impl<'t, L: Label> Clustering<'t, L> {
     }
 
     fn line(&self, u: usize) -> usize {
-        if self.target.complete { 0 } else { u * self.width }
+        if self.target.complete {
+            0
+        } else {
+            u * self.width
+        }
     }
 
     /// Looks at some rows, wherever they are in memory, so that the processor waits for all of them at once and not for one after the other.
@@ -225,7 +267,11 @@ impl<'t, L: Label> Clustering<'t, L> {
         let weight = target.weight(at);
         let moved = |count: &mut u32| {
             let before = *count;
-            *count = if add { before + weight } else { before - weight };
+            *count = if add {
+                before + weight
+            } else {
+                before - weight
+            };
             before.min(*count)
         };
         let growth = |least: u32| if add { 1.0 } else { -1.0 } * target.terms.growth(least, weight);
@@ -241,7 +287,9 @@ impl<'t, L: Label> Clustering<'t, L> {
             if !target.complete {
                 let seen = u * width + k;
                 let least = moved(&mut self.seen[seen]);
-                if let (Some(factors), Some(cost)) = (&target.factors, self.seen_costs.get_mut(seen)) {
+                if let (Some(factors), Some(cost)) =
+                    (&target.factors, self.seen_costs.get_mut(seen))
+                {
                     *cost = factors[u].0 * target.terms.growth(self.seen[seen], 1);
                 }
                 if let Some(sums) = self.sums.get_mut(u) {
@@ -255,7 +303,9 @@ impl<'t, L: Label> Clustering<'t, L> {
             if let Some(cost) = self.seen_costs.get_mut(k) {
                 *cost = target.factor_of_all * target.terms.growth(self.seen[k], 1);
             }
-            self.sums.iter_mut().for_each(|sums| sums.b += growth(least));
+            self.sums
+                .iter_mut()
+                .for_each(|sums| sums.b += growth(least));
         }
         if least == 0 {
             self.live = if add { self.live + 1 } else { self.live - 1 };
@@ -265,13 +315,20 @@ impl<'t, L: Label> Clustering<'t, L> {
     /// The sums that are kept for losses that are not linear, without the rounding that moves have left.
     pub(super) fn recount_sums(&mut self) {
         if self.target.factors.is_none() {
-            self.sums = (0..self.target.rows.bases()).map(|u| self.sums_of(u)).collect();
+            self.sums = (0..self.target.rows.bases())
+                .map(|u| self.sums_of(u))
+                .collect();
         }
     }
 
     fn sums_of(&self, u: usize) -> Sums {
         let target = self.target;
-        let terms = |counts: &[u32]| counts.iter().map(|&count| target.terms.of(count)).sum::<f64>();
+        let terms = |counts: &[u32]| {
+            counts
+                .iter()
+                .map(|&count| target.terms.of(count))
+                .sum::<f64>()
+        };
         let (start, end) = (target.rows.offsets()[u], target.rows.offsets()[u + 1]);
         Sums {
             n: target.labelled[u],
@@ -285,7 +342,11 @@ impl<'t, L: Label> Clustering<'t, L> {
     fn losses(&self) -> Vec<f64> {
         let loss = |u: usize| {
             let sums = self.sums_of(u);
-            if sums.n > 0.0 { self.target.loss.value(sums) } else { 0.0 }
+            if sums.n > 0.0 {
+                self.target.loss.value(sums)
+            } else {
+                0.0
+            }
         };
         (0..self.target.rows.bases()).map(loss).collect()
     }
@@ -298,18 +359,23 @@ impl<'t, L: Label> Clustering<'t, L> {
     /// Whether the costs of a row can be told while it is where it is: it has a cluster with other rows, and the loss is linear.
     pub(super) fn is_among_others(&self, at: usize) -> bool {
         let own = self.labels[at];
-        self.target.factors.is_some() && own != NOWHERE && self.sizes[own as usize] > self.target.weight(at)
+        self.target.factors.is_some()
+            && own != NOWHERE
+            && self.sizes[own as usize] > self.target.weight(at)
     }
 
     /// What it costs to put a row, as if it were nowhere, into each of the first clusters, `costs.len()` of them; up to a constant,
     /// times the number of objects. A row that has a cluster must be [among others](Self::is_among_others).
     pub(super) fn costs(&self, at: usize, costs: &mut [f64]) {
         let weight = self.target.weight(at);
-        let Some(factors) = &self.target.factors else { return self.costs_of_ratios(at, costs) };
+        let Some(factors) = &self.target.factors else {
+            return self.costs_of_ratios(at, costs);
+        };
         if weight == 1 {
             self.costs_of_one(at, costs);
         } else {
-            let of_cluster = |(k, cost): (usize, &mut f64)| *cost = self.cost_without(at, k, 0, factors);
+            let of_cluster =
+                |(k, cost): (usize, &mut f64)| *cost = self.cost_without(at, k, 0, factors);
             costs.iter_mut().enumerate().for_each(of_cluster);
         }
         let own = self.labels[at];
@@ -324,12 +390,18 @@ impl<'t, L: Label> Clustering<'t, L> {
         if target.complete {
             costs.copy_from_slice(&self.seen_costs[..costs.len()]);
             for (_, place) in target.places(at) {
-                costs.iter_mut().zip(&self.cell_costs[place * width..]).for_each(|(cost, cell)| *cost += cell);
+                costs
+                    .iter_mut()
+                    .zip(&self.cell_costs[place * width..])
+                    .for_each(|(cost, cell)| *cost += cell);
             }
         } else {
             costs.fill(0.0);
             for (u, place) in target.places(at) {
-                let each = costs.iter_mut().zip(&self.cell_costs[place * width..]).zip(&self.seen_costs[u * width..]);
+                let each = costs
+                    .iter_mut()
+                    .zip(&self.cell_costs[place * width..])
+                    .zip(&self.seen_costs[u * width..]);
                 each.for_each(|((cost, cell), seen)| *cost += seen + cell);
             }
         }
@@ -339,11 +411,19 @@ impl<'t, L: Label> Clustering<'t, L> {
     fn cost_without(&self, at: usize, k: usize, less: u32, factors: &[(f64, f64)]) -> f64 {
         let (target, weight, width) = (self.target, self.target.weight(at), self.width);
         let growth = |count: u32| target.terms.growth(count - less, weight);
-        let whole = if target.complete { target.factor_of_all * growth(self.seen[k]) } else { 0.0 };
+        let whole = if target.complete {
+            target.factor_of_all * growth(self.seen[k])
+        } else {
+            0.0
+        };
         target.places(at).fold(whole, |cost, (u, place)| {
             let (of_b, of_j) = factors[u];
             let cell = of_j * growth(self.cells[place * width + k]);
-            if target.complete { cost + cell } else { cost + (of_b * growth(self.seen[u * width + k]) + cell) }
+            if target.complete {
+                cost + cell
+            } else {
+                cost + (of_b * growth(self.seen[u * width + k]) + cell)
+            }
         })
     }
 
@@ -351,14 +431,28 @@ impl<'t, L: Label> Clustering<'t, L> {
         let (target, weight) = (self.target, self.target.weight(at));
         costs.fill(0.0);
         let all: f64 = target.base_weights.iter().sum();
-        let objects = target.labelled.iter().fold(0.0, |most: f64, &n| most.max(n));
+        let objects = target
+            .labelled
+            .iter()
+            .fold(0.0, |most: f64, &n| most.max(n));
         for (u, place) in target.places(at) {
             let scale = target.base_weights[u] / all * objects;
             for (k, cost) in costs.iter_mut().enumerate() {
-                let (seen, cell) = (self.seen[self.line(u) + k], self.cells[place * self.width + k]);
-                let (b, j) = (target.terms.growth(seen, weight), target.terms.growth(cell, weight));
+                let (seen, cell) = (
+                    self.seen[self.line(u) + k],
+                    self.cells[place * self.width + k],
+                );
+                let (b, j) = (
+                    target.terms.growth(seen, weight),
+                    target.terms.growth(cell, weight),
+                );
                 let sums = self.sums[u];
-                *cost += scale * target.loss.value(Sums { b: sums.b + b, j: sums.j + j, ..sums });
+                *cost += scale
+                    * target.loss.value(Sums {
+                        b: sums.b + b,
+                        j: sums.j + j,
+                        ..sums
+                    });
             }
         }
     }
@@ -368,21 +462,37 @@ impl<'t, L: Label> Clustering<'t, L> {
         let target = self.target;
         let (all, objects) = (target.base_weights.iter().sum::<f64>(), target.len() as f64);
         let gain = |x: u32, y: u32| {
-            if x == 0 || y == 0 { 0.0 } else { target.terms.of(x + y) - target.terms.of(x) - target.terms.of(y) }
+            if x == 0 || y == 0 {
+                0.0
+            } else {
+                target.terms.of(x + y) - target.terms.of(x) - target.terms.of(y)
+            }
         };
         let of_base = |u: usize| {
             let line = self.line(u);
             let more_b = gain(self.seen[line + a], self.seen[line + b]);
-            let cells = (target.rows.offsets()[u]..target.rows.offsets()[u + 1]).map(|place| place * self.width);
-            let more_j: f64 = cells.map(|cell| gain(self.cells[cell + a], self.cells[cell + b])).sum();
+            let cells = (target.rows.offsets()[u]..target.rows.offsets()[u + 1])
+                .map(|place| place * self.width);
+            let more_j: f64 = cells
+                .map(|cell| gain(self.cells[cell + a], self.cells[cell + b]))
+                .sum();
             if let Some(factors) = &target.factors {
                 return factors[u].0 * more_b + factors[u].1 * more_j;
             }
             let sums = self.sums[u];
-            let after = Sums { b: sums.b + more_b, j: sums.j + more_j, ..sums };
-            target.base_weights[u] / all * objects * (target.loss.value(after) - target.loss.value(sums))
+            let after = Sums {
+                b: sums.b + more_b,
+                j: sums.j + more_j,
+                ..sums
+            };
+            target.base_weights[u] / all
+                * objects
+                * (target.loss.value(after) - target.loss.value(sums))
         };
-        (0..target.rows.bases()).filter(|&u| target.labelled[u] > 0.0).map(of_base).sum()
+        (0..target.rows.bases())
+            .filter(|&u| target.labelled[u] > 0.0)
+            .map(of_base)
+            .sum()
     }
 
     /// Puts all rows of cluster `b` into cluster `a`.
@@ -397,7 +507,11 @@ impl<'t, L: Label> Clustering<'t, L> {
 
     /// Clusters up to the last that has objects, and one more where there may be one.
     pub(super) fn reach(&self) -> usize {
-        let last = self.sizes.iter().rposition(|&size| size > 0).map_or(0, |last| last + 1);
+        let last = self
+            .sizes
+            .iter()
+            .rposition(|&size| size > 0)
+            .map_or(0, |last| last + 1);
         (last + 1).min(self.width)
     }
 
@@ -414,9 +528,17 @@ impl<'t, L: Label> Clustering<'t, L> {
             *k = *own;
         }
         let mut line = vec![0; self.width];
-        for counts in self.cells.chunks_exact_mut(self.width).chain(self.seen.chunks_exact_mut(self.width)) {
+        for counts in self
+            .cells
+            .chunks_exact_mut(self.width)
+            .chain(self.seen.chunks_exact_mut(self.width))
+        {
             line.fill(0);
-            numbers.iter().zip(&*counts).filter(|(k, _)| **k != NOWHERE).for_each(|(&k, &n)| line[k as usize] = n);
+            numbers
+                .iter()
+                .zip(&*counts)
+                .filter(|(k, _)| **k != NOWHERE)
+                .for_each(|(&k, &n)| line[k as usize] = n);
             counts.copy_from_slice(&line);
         }
         let losses = self.losses();

@@ -25,11 +25,27 @@ pub(crate) struct LeastLoss {
 
 impl LeastLoss {
     /// Labels by a choice whose clusters become those of the counts, of which there may be `most`.
-    pub(super) fn new(choice: LabelChoice, becomes: Vec<u32>, tally: &Tally<'_>, most: usize) -> Self {
+    pub(super) fn new(
+        choice: LabelChoice,
+        becomes: Vec<u32>,
+        tally: &Tally<'_>,
+        most: usize,
+    ) -> Self {
         let clusters = tally.counts.clusters();
         let open = clusters + usize::from(clusters < most);
-        let (costs, own_costs) = (tally.costs(open, Move::In), tally.costs(clusters, Move::Out));
-        Self { choice, becomes, clusters, open, costs, own_costs, constants: tally.constants() }
+        let (costs, own_costs) = (
+            tally.costs(open, Move::In),
+            tally.costs(clusters, Move::Out),
+        );
+        Self {
+            choice,
+            becomes,
+            clusters,
+            open,
+            costs,
+            own_costs,
+            constants: tally.constants(),
+        }
     }
 
     /// How much more the next best cluster costs a row than its own, which the row is taken out of before.
@@ -39,11 +55,19 @@ impl LeastLoss {
         for (u, place) in self.choice.places(row) {
             constant += self.constants[u];
             cost += self.own_costs[place * self.clusters + own as usize];
-            costs.iter_mut().zip(&self.costs[place * self.open..]).for_each(|(sum, cost)| *sum += cost);
+            costs
+                .iter_mut()
+                .zip(&self.costs[place * self.open..])
+                .for_each(|(sum, cost)| *sum += cost);
         }
         costs[own as usize] = f64::INFINITY;
         let second = constant + costs.iter().copied().fold(f64::INFINITY, f64::min);
-        Choice { best: own, cost: constant + cost, second }.certainty()
+        Choice {
+            best: own,
+            cost: constant + cost,
+            second,
+        }
+        .certainty()
     }
 }
 
@@ -59,7 +83,9 @@ impl RowMap for LeastLoss {
         self.choice.for_each(block, |row, k, _| {
             let own = self.becomes[k as usize];
             assigned.labels.push(own);
-            assigned.certainty.push(self.certainty(row, own, &mut costs));
+            assigned
+                .certainty
+                .push(self.certainty(row, own, &mut costs));
         });
         assigned
     }

@@ -72,7 +72,9 @@ impl Loss {
     pub(crate) fn step(self, x: f64) -> f64 {
         match self.kind {
             Kind::Pairs(_) => 2.0 * x + 1.0,
-            Kind::Information(_) if x > 0.0 => (x + 1.0).log2() + x * (1.0 / x).ln_1p() / std::f64::consts::LN_2,
+            Kind::Information(_) if x > 0.0 => {
+                (x + 1.0).log2() + x * (1.0 / x).ln_1p() / std::f64::consts::LN_2
+            }
             Kind::Information(_) => 0.0,
         }
     }
@@ -91,7 +93,13 @@ impl Loss {
     pub(crate) fn value(self, sums: Sums) -> f64 {
         let Sums { n, b, v, j } = sums;
         let a = self.asymmetry;
-        let ratio = |above: f64, below: f64| if below > 1e-12 * n { above / below } else { 0.0 };
+        let ratio = |above: f64, below: f64| {
+            if below > 1e-12 * n {
+                above / below
+            } else {
+                0.0
+            }
+        };
         let loss = match self.kind {
             Kind::Information(loss) => {
                 let (whole, least) = (self.term(n), b.min(v));
@@ -144,18 +152,28 @@ impl Terms {
         let numbers = 0..=objects.min(TABULATED) as u32;
         let values = numbers.clone().map(|x| loss.term(f64::from(x))).collect();
         let steps = numbers.map(|x| loss.step(f64::from(x))).collect();
-        Self { loss, values, steps }
+        Self {
+            loss,
+            values,
+            steps,
+        }
     }
 
     /// The term of a number of objects.
     pub(crate) fn of(&self, x: u32) -> f64 {
-        self.values.get(x as usize).copied().unwrap_or_else(|| self.loss.term(f64::from(x)))
+        self.values
+            .get(x as usize)
+            .copied()
+            .unwrap_or_else(|| self.loss.term(f64::from(x)))
     }
 
     /// By how much the term grows with so many more objects.
     pub(crate) fn growth(&self, x: u32, more: u32) -> f64 {
         if more == 1 {
-            self.steps.get(x as usize).copied().unwrap_or_else(|| self.loss.step(f64::from(x)))
+            self.steps
+                .get(x as usize)
+                .copied()
+                .unwrap_or_else(|| self.loss.step(f64::from(x)))
         } else {
             self.of(x + more) - self.of(x)
         }
@@ -168,8 +186,15 @@ mod tests {
 
     #[test]
     fn steps_are_differences_of_terms() {
-        for kind in [Kind::Information(InformationLoss::Vi), Kind::Pairs(PairLoss::Binder)] {
-            let loss = Loss { kind, asymmetry: 1.0, one: 1.0 };
+        for kind in [
+            Kind::Information(InformationLoss::Vi),
+            Kind::Pairs(PairLoss::Binder),
+        ] {
+            let loss = Loss {
+                kind,
+                asymmetry: 1.0,
+                one: 1.0,
+            };
             let terms = Terms::new(loss, 50);
             for x in 0..100u32 {
                 let plain = loss.term(f64::from(x + 1)) - loss.term(f64::from(x));

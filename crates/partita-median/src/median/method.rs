@@ -1,8 +1,8 @@
 //! The medians as methods.
 
 use partita_core::{
-    Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, RowFit, RowProblem, SoftBases,
-    Weights,
+    Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, RowFit,
+    RowProblem, SoftBases, Weights,
 };
 
 use super::memory::{bytes, row_bytes};
@@ -73,7 +73,13 @@ impl Method for MedianVi {
         settings: &MedianViSettings,
         monitor: &dyn Monitor,
     ) -> Result<Outcome<MedianDiagnostics>, FitError> {
-        Ok(median_vi(problem.weighted(), problem.clusters, problem.seed, settings, monitor)?)
+        Ok(median_vi(
+            problem.weighted(),
+            problem.clusters,
+            problem.seed,
+            settings,
+            monitor,
+        )?)
     }
 
     fn fit_rows(
@@ -83,7 +89,14 @@ impl Method for MedianVi {
         monitor: &dyn Monitor,
     ) -> Result<RowFit<MedianDiagnostics>, FitError> {
         let (rows, weights) = (problem.passes(), problem.weights);
-        Ok(median_vi_rows(&rows, weights, problem.clusters, problem.seed, settings, monitor)?)
+        Ok(median_vi_rows(
+            &rows,
+            weights,
+            problem.clusters,
+            problem.seed,
+            settings,
+            monitor,
+        )?)
     }
 
     fn row_bytes(&self, size: &ProblemSize, settings: &MedianViSettings) -> u64 {
@@ -110,7 +123,13 @@ impl Method for MedianBinder {
         settings: &MedianBinderSettings,
         monitor: &dyn Monitor,
     ) -> Result<Outcome<MedianDiagnostics>, FitError> {
-        Ok(median_binder(problem.weighted(), problem.clusters, problem.seed, settings, monitor)?)
+        Ok(median_binder(
+            problem.weighted(),
+            problem.clusters,
+            problem.seed,
+            settings,
+            monitor,
+        )?)
     }
 
     fn fit_rows(
@@ -120,7 +139,14 @@ impl Method for MedianBinder {
         monitor: &dyn Monitor,
     ) -> Result<RowFit<MedianDiagnostics>, FitError> {
         let (rows, weights) = (problem.passes(), problem.weights);
-        Ok(median_binder_rows(&rows, weights, problem.clusters, problem.seed, settings, monitor)?)
+        Ok(median_binder_rows(
+            &rows,
+            weights,
+            problem.clusters,
+            problem.seed,
+            settings,
+            monitor,
+        )?)
     }
 
     fn row_bytes(&self, size: &ProblemSize, settings: &MedianBinderSettings) -> u64 {

@@ -14,11 +14,13 @@ mod tally;
 use std::num::NonZeroU32;
 
 use partita_core::{
-    BaseClustering, Clusters, ClustersError, Flow, Label, Monitor, MultiStart, Objective, Outcome, Partition,
-    ProblemSize, ProgressCounter, Seed, Sense, Settings, Stopped, WeightedEnsemble, WeightsError, map_parallel,
-    whole_multiplicities,
+    BaseClustering, Clusters, ClustersError, Flow, Label, Monitor, MultiStart, Objective, Outcome,
+    Partition, ProblemSize, ProgressCounter, Seed, Sense, Settings, Stopped, WeightedEnsemble,
+    WeightsError, map_parallel, whole_multiplicities,
 };
-use partita_kmeans::labels::{RowVisitor, START_ROWS, WeightedLabelRows, base_weights, with_rows, with_weighted_rows};
+use partita_kmeans::labels::{
+    RowVisitor, START_ROWS, WeightedLabelRows, base_weights, with_rows, with_weighted_rows,
+};
 use rand::seq::index;
 use serde::Serialize;
 
@@ -110,7 +112,11 @@ pub fn median_vi<'a>(
 ) -> Result<Outcome<MedianDiagnostics>, MedianError> {
     let source = source.into();
     settings.validate(&ProblemSize::of(source.ensemble, clusters))?;
-    let loss = Loss { kind: Kind::Information(settings.loss), asymmetry: settings.search.asymmetry, one: 1.0 };
+    let loss = Loss {
+        kind: Kind::Information(settings.loss),
+        asymmetry: settings.search.asymmetry,
+        one: 1.0,
+    };
     median(source, clusters, seed, loss, &settings.search, monitor)
 }
 
@@ -142,7 +148,11 @@ pub fn median_binder<'a>(
 ) -> Result<Outcome<MedianDiagnostics>, MedianError> {
     let source = source.into();
     settings.validate(&ProblemSize::of(source.ensemble, clusters))?;
-    let loss = Loss { kind: Kind::Pairs(settings.loss), asymmetry: settings.search.asymmetry, one: 1.0 };
+    let loss = Loss {
+        kind: Kind::Pairs(settings.loss),
+        asymmetry: settings.search.asymmetry,
+        one: 1.0,
+    };
     median(source, clusters, seed, loss, &settings.search, monitor)
 }
 
@@ -159,18 +169,41 @@ fn median(
 ) -> Result<Outcome<MedianDiagnostics>, MedianError> {
     let (ensemble, weights) = (source.ensemble, source.base_weights);
     let size = ProblemSize::of(ensemble, clusters);
-    let _span = tracing::info_span!("median", objects = size.objects, clusters = size.clusters).entered();
+    let _span =
+        tracing::info_span!("median", objects = size.objects, clusters = size.clusters).entered();
     ClustersError::check(size.clusters, size.objects)?;
     WeightsError::check(weights, size.base_clusterings)?;
     labelled(ensemble.first_unlabelled().map(|object| object as u64))?;
     let base_weights = base_weights(ensemble.bases(), weights);
     let clusters = most_clusters(&size);
     let Some(given) = source.multiplicities() else {
-        return Ok(with_rows(ensemble, Run { source, base_weights, clusters, seed, loss, search, monitor }));
+        return Ok(with_rows(
+            ensemble,
+            Run {
+                source,
+                base_weights,
+                clusters,
+                seed,
+                loss,
+                search,
+                monitor,
+            },
+        ));
     };
-    let whole: Vec<f64> = whole_multiplicities(given, MOST_WEIGHT).into_iter().map(f64::from).collect();
+    let whole: Vec<f64> = whole_multiplicities(given, MOST_WEIGHT)
+        .into_iter()
+        .map(f64::from)
+        .collect();
     loss.one = whole.iter().sum::<f64>() / given.iter().sum::<f64>();
-    let run = Run { source, base_weights, clusters, seed, loss, search, monitor };
+    let run = Run {
+        source,
+        base_weights,
+        clusters,
+        seed,
+        loss,
+        search,
+        monitor,
+    };
     Ok(with_weighted_rows(ensemble, &whole, run))
 }
 
@@ -183,7 +216,8 @@ fn most_clusters(size: &ProblemSize) -> usize {
         return size.clusters;
     }
     let free = (2 * size.largest_base_clustering).max(16);
-    free.min((MOST_COUNTS / size.base_clusters.max(1)).max(16)).min(size.objects)
+    free.min((MOST_COUNTS / size.base_clusters.max(1)).max(16))
+        .min(size.objects)
 }
 
 /// Starts that go on to the last, thorough part of the search.
@@ -224,7 +258,11 @@ impl RowVisitor for Run<'_> {
         let objects: u64 = (0..rows.len()).map(|row| u64::from(rows.weight(row))).sum();
         let terms = Terms::new(self.loss, objects as usize);
         let some = sample(rows.len(), self.seed.child(0));
-        let rest = if some.is_some() { ALL * rows.len() as u64 } else { 0 };
+        let rest = if some.is_some() {
+            ALL * rows.len() as u64
+        } else {
+            0
+        };
         let target = Target::new(rows, some.as_deref(), &self.base_weights, self.loss, &terms);
         let tried = (MADE + DESCENTS + LAST) * target.len() as u64;
         let progress = ProgressCounter::new(self.monitor, tried + rest);
@@ -232,8 +270,16 @@ impl RowVisitor for Run<'_> {
         let whole = Target::new(rows, None, &self.base_weights, self.loss, &terms);
         if let Some(some) = some {
             let mut labels = vec![NOWHERE; rows.len()];
-            some.iter().zip(&best.labels).for_each(|(&row, &k)| labels[row as usize] = k);
-            best = self.descended(&whole, &labels, self.clusters, self.seed.child(1), &progress.part(rest));
+            some.iter()
+                .zip(&best.labels)
+                .for_each(|(&row, &k)| labels[row as usize] = k);
+            best = self.descended(
+                &whole,
+                &labels,
+                self.clusters,
+                self.seed.child(1),
+                &progress.part(rest),
+            );
         }
         self.outcome(&whole, best, losses)
     }
@@ -250,34 +296,71 @@ fn sample(rows: usize, seed: Seed) -> Option<Vec<u32>> {
 
 impl Run<'_> {
     fn limits<'m>(&self, monitor: &'m dyn Monitor) -> Limits<'m> {
-        Limits { clusters: self.clusters, sweeps: self.search.sweeps.get(), monitor }
+        Limits {
+            clusters: self.clusters,
+            sweeps: self.search.sweeps.get(),
+            monitor,
+        }
     }
 
     /// The best result of all starts, and the loss of each.
-    fn best_start<L: Label>(&self, target: &Target<'_, L>, progress: &ProgressCounter<'_>) -> (Found, Vec<f64>) {
-        let (width, rows) = ((2 * self.clusters).min(target.len()).max(self.clusters), target.len() as u64);
-        let mut given =
-            starts(self.source, target, self.clusters, width, self.seed.child(2), &progress.part(MADE * rows));
+    fn best_start<L: Label>(
+        &self,
+        target: &Target<'_, L>,
+        progress: &ProgressCounter<'_>,
+    ) -> (Found, Vec<f64>) {
+        let (width, rows) = (
+            (2 * self.clusters).min(target.len()).max(self.clusters),
+            target.len() as u64,
+        );
+        let mut given = starts(
+            self.source,
+            target,
+            self.clusters,
+            width,
+            self.seed.child(2),
+            &progress.part(MADE * rows),
+        );
         let nothing = vec![NOWHERE; target.len()];
         given.extend((0..self.search.restarts.get()).map(|_| nothing.clone()));
         let share = DESCENTS * rows / given.len() as u64;
         let descend = |(start, labels): (usize, &Vec<u32>)| {
-            self.descended(target, labels, width, self.seed.child(3).child(start as u64), &progress.part(share))
+            self.descended(
+                target,
+                labels,
+                width,
+                self.seed.child(3).child(start as u64),
+                &progress.part(share),
+            )
         };
         // Once somebody asks to stop, starts that have not begun are left out, but for the first.
         let wanted = |start: usize| start == 0 || progress.flow() == Flow::Continue;
-        let found = map_parallel(given.iter().enumerate(), |given| wanted(given.0).then(|| descend(given)));
+        let found = map_parallel(given.iter().enumerate(), |given| {
+            wanted(given.0).then(|| descend(given))
+        });
         let mut found: Vec<Found> = found.into_iter().flatten().collect();
         let select = MultiStart::new(Sense::Minimise);
-        let losses = |found: &[Found]| found.iter().map(|f| *f.trace.last().unwrap_or(&f64::NAN)).collect::<Vec<f64>>();
+        let losses = |found: &[Found]| {
+            found
+                .iter()
+                .map(|f| *f.trace.last().unwrap_or(&f64::NAN))
+                .collect::<Vec<f64>>()
+        };
         let reached = losses(&found);
         let finalists = select.finalists(&reached, FINALISTS, f64::INFINITY);
         let share = LAST * rows / finalists.len() as u64;
         let last = |start: usize| {
-            self.emptied(target, &found[start], self.seed.child(4).child(start as u64), &progress.part(share))
+            self.emptied(
+                target,
+                &found[start],
+                self.seed.child(4).child(start as u64),
+                &progress.part(share),
+            )
         };
         found = map_parallel(finalists, last);
-        let best = select.best(&losses(&found)).expect("there is at least one start");
+        let best = select
+            .best(&losses(&found))
+            .expect("there is at least one start");
         (found.swap_remove(best), reached)
     }
 
@@ -297,20 +380,40 @@ impl Run<'_> {
         let end = clustering.descend(&self.limits(monitor), seed.child(1), &mut trace);
         let certainty = (end == End::Still).then(|| std::mem::take(&mut clustering.certainty));
         let (labels, losses) = clustering.numbered();
-        Found { labels, losses, trace, end, certainty }
+        Found {
+            labels,
+            losses,
+            trace,
+            end,
+            certainty,
+        }
     }
 
     /// A result, improved by dealing out whole clusters.
-    fn emptied<L: Label>(&self, target: &Target<'_, L>, found: &Found, seed: Seed, monitor: &dyn Monitor) -> Found {
+    fn emptied<L: Label>(
+        &self,
+        target: &Target<'_, L>,
+        found: &Found,
+        seed: Seed,
+        monitor: &dyn Monitor,
+    ) -> Found {
         let mut clustering = Clustering::of(target, self.clusters, &found.labels);
         let mut trace = found.trace.clone();
         let mut end = found.end;
         let limits = self.limits(monitor);
-        if end != End::Interrupted && clustering.empty_clusters(&limits, seed, &mut trace) == End::Interrupted {
+        if end != End::Interrupted
+            && clustering.empty_clusters(&limits, seed, &mut trace) == End::Interrupted
+        {
             end = End::Interrupted;
         }
         let (labels, losses) = clustering.numbered();
-        Found { labels, losses, trace, end, certainty: None }
+        Found {
+            labels,
+            losses,
+            trace,
+            end,
+            certainty: None,
+        }
     }
 
     fn outcome<L: Label>(
@@ -319,17 +422,42 @@ impl Run<'_> {
         found: Found,
         objective_by_restart: Vec<f64>,
     ) -> Outcome<MedianDiagnostics> {
-        let clusters = found.labels.iter().max().map_or(0, |&last| last as usize + 1);
-        let again = || certainty(&mut Clustering::of(target, self.clusters, &found.labels), self.clusters);
+        let clusters = found
+            .labels
+            .iter()
+            .max()
+            .map_or(0, |&last| last as usize + 1);
+        let again = || {
+            certainty(
+                &mut Clustering::of(target, self.clusters, &found.labels),
+                self.clusters,
+            )
+        };
         let certainty = found.certainty.unwrap_or_else(again);
-        let partition = Partition::new(target.rows.expand(&found.labels), clusters).expect("labels are numbered");
-        let mut outcome = Outcome::hard(partition, target.rows.expand(&certainty), stopped(found.end));
+        let partition = Partition::new(target.rows.expand(&found.labels), clusters)
+            .expect("labels are numbered");
+        let mut outcome = Outcome::hard(
+            partition,
+            target.rows.expand(&certainty),
+            stopped(found.end),
+        );
         outcome.rounds = found.trace.len() as u64;
-        outcome.warnings.extend((found.end == End::Limit).then(|| sweeps_warning(self.search.sweeps)));
+        outcome
+            .warnings
+            .extend((found.end == End::Limit).then(|| sweeps_warning(self.search.sweeps)));
         let (name, value) = (self.loss.name(), target.mean(&found.losses));
-        outcome.objective = Some(Objective { name, sense: Sense::Minimise, value, trace: found.trace });
+        outcome.objective = Some(Objective {
+            name,
+            sense: Sense::Minimise,
+            value,
+            trace: found.trace,
+        });
         let base_losses = base_losses(self.source.ensemble.bases(), found.losses);
-        outcome.with(MedianDiagnostics { clusters, base_losses, objective_by_restart })
+        outcome.with(MedianDiagnostics {
+            clusters,
+            base_losses,
+            objective_by_restart,
+        })
     }
 }
 
@@ -347,7 +475,10 @@ fn sweeps_warning(sweeps: NonZeroU32) -> String {
 
 /// The loss of every base clustering, the smallest first.
 fn base_losses(bases: &[BaseClustering], losses: Vec<f64>) -> Vec<BaseLoss> {
-    let base = |(base, loss): (&BaseClustering, f64)| BaseLoss { base: base.name().to_owned(), loss };
+    let base = |(base, loss): (&BaseClustering, f64)| BaseLoss {
+        base: base.name().to_owned(),
+        loss,
+    };
     let mut base_losses: Vec<BaseLoss> = bases.iter().zip(losses).map(base).collect();
     base_losses.sort_by(|a, b| a.loss.total_cmp(&b.loss).then_with(|| a.base.cmp(&b.base)));
     base_losses
@@ -356,5 +487,7 @@ fn base_losses(bases: &[BaseClustering], losses: Vec<f64>) -> Vec<BaseLoss> {
 /// The certainty of every row.
 fn certainty<L: Label>(clustering: &mut Clustering<'_, L>, most: usize) -> Vec<f64> {
     let mut costs = Vec::new();
-    (0..clustering.labels.len()).map(|at| clustering.place(at, most, &mut costs, false).1.certainty()).collect()
+    (0..clustering.labels.len())
+        .map(|at| clustering.place(at, most, &mut costs, false).1.certainty())
+        .collect()
 }

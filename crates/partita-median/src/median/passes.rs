@@ -1,12 +1,13 @@
 //! Medians of label rows that are not held: a search on a sample, then a pass for every round in which rows move.
 
 use partita_core::{
-    BaseClustering, BaseWeights, Clusters, ClustersError, Flow, Label, Monitor, Objective, PassRunner, ProblemSize,
-    ProgressCounter, RowBlock, RowFit, RowSample, Seed, Sense, Settings, WeightedEnsemble, WeightsError,
-    tick_open_ended, whole_multiplicities,
+    BaseClustering, BaseWeights, Clusters, ClustersError, Flow, Label, Monitor, Objective,
+    PassRunner, ProblemSize, ProgressCounter, RowBlock, RowFit, RowSample, Seed, Sense, Settings,
+    WeightedEnsemble, WeightsError, tick_open_ended, whole_multiplicities,
 };
 use partita_kmeans::labels::{
-    Counts, LabelChoice, RowVisitor, START_ROWS, WeightedLabelRows, base_weights, with_weighted_rows,
+    Counts, LabelChoice, RowVisitor, START_ROWS, WeightedLabelRows, base_weights,
+    with_weighted_rows,
 };
 use serde::{Deserialize, Serialize};
 
@@ -16,8 +17,8 @@ use super::loss::{Kind, Loss, TABULATED, Terms};
 use super::search::End;
 use super::tally::Tally;
 use super::{
-    DESCENTS, LAST, MADE, MOST_WEIGHT, MedianBinderSettings, MedianDiagnostics, MedianSearch, MedianViSettings, Run,
-    base_losses, most_clusters, stopped, sweeps_warning,
+    DESCENTS, LAST, MADE, MOST_WEIGHT, MedianBinderSettings, MedianDiagnostics, MedianSearch,
+    MedianViSettings, Run, base_losses, most_clusters, stopped, sweeps_warning,
 };
 use crate::MedianError;
 use crate::error::labelled;
@@ -41,8 +42,20 @@ pub fn median_vi_rows(
     monitor: &dyn Monitor,
 ) -> Result<RowFit<MedianDiagnostics>, MedianError> {
     settings.validate(&size_of(rows, clusters))?;
-    let loss = Loss { kind: Kind::Information(settings.loss), asymmetry: settings.search.asymmetry, one: 1.0 };
-    median_rows(rows, weights, clusters, seed, loss, &settings.search, monitor)
+    let loss = Loss {
+        kind: Kind::Information(settings.loss),
+        asymmetry: settings.search.asymmetry,
+        one: 1.0,
+    };
+    median_rows(
+        rows,
+        weights,
+        clusters,
+        seed,
+        loss,
+        &settings.search,
+        monitor,
+    )
 }
 
 /// [`median_binder`](super::median_binder) over label rows that are not held, as [`median_vi_rows`].
@@ -58,12 +71,28 @@ pub fn median_binder_rows(
     monitor: &dyn Monitor,
 ) -> Result<RowFit<MedianDiagnostics>, MedianError> {
     settings.validate(&size_of(rows, clusters))?;
-    let loss = Loss { kind: Kind::Pairs(settings.loss), asymmetry: settings.search.asymmetry, one: 1.0 };
-    median_rows(rows, weights, clusters, seed, loss, &settings.search, monitor)
+    let loss = Loss {
+        kind: Kind::Pairs(settings.loss),
+        asymmetry: settings.search.asymmetry,
+        one: 1.0,
+    };
+    median_rows(
+        rows,
+        weights,
+        clusters,
+        seed,
+        loss,
+        &settings.search,
+        monitor,
+    )
 }
 
 fn size_of(rows: &PassRunner<'_>, clusters: Clusters) -> ProblemSize {
-    ProblemSize::of_bases(rows.source().rows() as usize, rows.source().bases(), clusters)
+    ProblemSize::of_bases(
+        rows.source().rows() as usize,
+        rows.source().bases(),
+        clusters,
+    )
 }
 
 fn median_rows(
@@ -76,7 +105,12 @@ fn median_rows(
     monitor: &dyn Monitor,
 ) -> Result<RowFit<MedianDiagnostics>, MedianError> {
     let (size, bases) = (size_of(rows, clusters), rows.source().bases());
-    let _span = tracing::info_span!("median by blocks", objects = size.objects, clusters = size.clusters).entered();
+    let _span = tracing::info_span!(
+        "median by blocks",
+        objects = size.objects,
+        clusters = size.clusters
+    )
+    .entered();
     ClustersError::check(size.clusters, size.objects)?;
     WeightsError::check(weights, size.base_clusterings)?;
     labelled(Counts::together_over(rows)?.1)?;
@@ -88,23 +122,63 @@ fn median_rows(
     let start = rows.once(
         "median/start",
         |start: &Start| start.choice.is_of(bases),
-        || start(&sample, weights, &base_weights, most, seed.child(1), loss, search, &progress),
+        || {
+            start(
+                &sample,
+                weights,
+                &base_weights,
+                most,
+                seed.child(1),
+                loss,
+                search,
+                &progress,
+            )
+        },
     )?;
     drop(sample);
     let offsets = BaseClustering::offsets(bases);
-    let descent = Descent { rows, offsets: &offsets, base_weights: &base_weights, loss };
+    let descent = Descent {
+        rows,
+        offsets: &offsets,
+        base_weights: &base_weights,
+        loss,
+    };
     let mut trace = Vec::new();
-    let (round, end) = descent.descend(start.choice, search.sweeps.get(), &progress.part(tried), &mut trace)?;
-    let end = if start.end == End::Interrupted { start.end } else { end };
-    let objective = Objective { name: loss.name(), sense: Sense::Minimise, value: round.loss, trace };
+    let (round, end) = descent.descend(
+        start.choice,
+        search.sweeps.get(),
+        &progress.part(tried),
+        &mut trace,
+    )?;
+    let end = if start.end == End::Interrupted {
+        start.end
+    } else {
+        end
+    };
+    let objective = Objective {
+        name: loss.name(),
+        sense: Sense::Minimise,
+        value: round.loss,
+        trace,
+    };
     let clusters = round.counts.clusters();
-    let labels = LeastLoss::new(round.choice, round.becomes, &descent.tally(&round.counts), most);
+    let labels = LeastLoss::new(
+        round.choice,
+        round.becomes,
+        &descent.tally(&round.counts),
+        most,
+    );
     let base_losses = base_losses(bases, round.losses);
-    let details = MedianDiagnostics { clusters, base_losses, objective_by_restart: start.losses };
+    let details = MedianDiagnostics {
+        clusters,
+        base_losses,
+        objective_by_restart: start.losses,
+    };
     let mut fit = RowFit::new(clusters, stopped(end), labels, details);
     fit.rounds = objective.trace.len() as u64;
     fit.objective = Some(objective);
-    fit.warnings.extend((end == End::Limit).then(|| sweeps_warning(search.sweeps)));
+    fit.warnings
+        .extend((end == End::Limit).then(|| sweeps_warning(search.sweeps)));
     Ok(fit)
 }
 
@@ -130,9 +204,29 @@ fn start(
 ) -> Start {
     let whole = whole_weights(sample);
     loss.one = whole.iter().sum::<f64>() / sample.weights.iter().sum::<f64>();
-    let source = WeightedEnsemble { ensemble: &sample.ensemble, base_weights: weights, object_weights: None };
-    let run = Run { source, base_weights: base_weights.to_vec(), clusters, seed, loss, search, monitor };
-    with_weighted_rows(&sample.ensemble, &whole, OnSample { run, whole: sample.whole, progress: monitor })
+    let source = WeightedEnsemble {
+        ensemble: &sample.ensemble,
+        base_weights: weights,
+        object_weights: None,
+    };
+    let run = Run {
+        source,
+        base_weights: base_weights.to_vec(),
+        clusters,
+        seed,
+        loss,
+        search,
+        monitor,
+    };
+    with_weighted_rows(
+        &sample.ensemble,
+        &whole,
+        OnSample {
+            run,
+            whole: sample.whole,
+            progress: monitor,
+        },
+    )
 }
 
 /// The share of their sum by which weights may differ from whole multiples of the most common of them, which are then taken instead: rows
@@ -146,14 +240,30 @@ fn whole_weights(sample: &RowSample) -> Vec<f64> {
         let mut sorted = weights.clone();
         sorted.sort_unstable_by(f64::total_cmp);
         let unit = sorted[sorted.len() / 2];
-        let coarse: Vec<f64> = weights.iter().map(|weight| (weight / unit).round().max(1.0)).collect();
-        let apart: f64 = weights.iter().zip(&coarse).map(|(weight, times)| (weight - times * unit).abs()).sum();
-        if apart <= NEARLY * weights.iter().sum::<f64>() && coarse.iter().sum::<f64>() < TABULATED as f64 {
+        let coarse: Vec<f64> = weights
+            .iter()
+            .map(|weight| (weight / unit).round().max(1.0))
+            .collect();
+        let apart: f64 = weights
+            .iter()
+            .zip(&coarse)
+            .map(|(weight, times)| (weight - times * unit).abs())
+            .sum();
+        if apart <= NEARLY * weights.iter().sum::<f64>()
+            && coarse.iter().sum::<f64>() < TABULATED as f64
+        {
             return coarse;
         }
     }
-    let most = if sample.whole { MOST_WEIGHT } else { 4.0 * TABULATED as f64 };
-    whole_multiplicities(weights, most).into_iter().map(f64::from).collect()
+    let most = if sample.whole {
+        MOST_WEIGHT
+    } else {
+        4.0 * TABULATED as f64
+    };
+    whole_multiplicities(weights, most)
+        .into_iter()
+        .map(f64::from)
+        .collect()
 }
 
 /// The search on the rows of a sample.
@@ -168,30 +278,62 @@ impl RowVisitor for OnSample<'_> {
     type Out = Start;
 
     fn run<L: Label>(self, rows: &WeightedLabelRows<'_, L>) -> Start {
-        let Self { run, whole, progress } = self;
+        let Self {
+            run,
+            whole,
+            progress,
+        } = self;
         let objects: u64 = (0..rows.len()).map(|row| u64::from(rows.weight(row))).sum();
         let terms = Terms::new(run.loss, objects as usize);
         let target = Target::new(rows, None, &run.base_weights, run.loss, &terms);
         let (found, losses) = run.best_start(&target, progress);
-        let clusters = found.labels.iter().max().map_or(0, |&last| last as usize + 1);
+        let clusters = found
+            .labels
+            .iter()
+            .max()
+            .map_or(0, |&last| last as usize + 1);
         let mut counts = Counts::new(rows.offsets(), clusters);
         for (row, &k) in found.labels.iter().enumerate() {
             counts.add(rows.places(row), k, i64::from(rows.weight(row)));
         }
-        let tally = Tally { counts: &counts, offsets: rows.offsets(), base_weights: &run.base_weights, loss: run.loss };
+        let tally = Tally {
+            counts: &counts,
+            offsets: rows.offsets(),
+            base_weights: &run.base_weights,
+            loss: run.loss,
+        };
         let choice = tally.choice();
-        let choice = if whole { as_found(choice, rows, &found.labels) } else { choice };
-        Start { choice, losses, end: found.end }
+        let choice = if whole {
+            as_found(choice, rows, &found.labels)
+        } else {
+            choice
+        };
+        Start {
+            choice,
+            losses,
+            end: found.end,
+        }
     }
 }
 
 /// The choice but for the rows, here all that differ, that would go elsewhere than they are.
-fn as_found<L: Label>(choice: LabelChoice, rows: &WeightedLabelRows<'_, L>, labels: &[u32]) -> LabelChoice {
+fn as_found<L: Label>(
+    choice: LabelChoice,
+    rows: &WeightedLabelRows<'_, L>,
+    labels: &[u32],
+) -> LabelChoice {
     let mut elsewhere = Vec::new();
     for (at, &label) in labels.iter().enumerate() {
-        let block = RowBlock { first: 0, labels: rows.row(at), bases: rows.bases(), weights: None };
+        let block = RowBlock {
+            first: 0,
+            labels: rows.row(at),
+            bases: rows.bases(),
+            weights: None,
+        };
         choice.for_each(&block, |row, k, _| {
-            let stored = row.iter().map(|label| label.cluster().map_or(u16::MISSING, u16::of));
+            let stored = row
+                .iter()
+                .map(|label| label.cluster().map_or(u16::MISSING, u16::of));
             elsewhere.extend((k != label).then(|| (stored.collect(), label)));
         });
     }
@@ -228,7 +370,12 @@ const ROUNDS: f64 = 4.0;
 
 impl Descent<'_, '_> {
     fn tally<'t>(&'t self, counts: &'t Counts) -> Tally<'t> {
-        Tally { counts, offsets: self.offsets, base_weights: self.base_weights, loss: self.loss }
+        Tally {
+            counts,
+            offsets: self.offsets,
+            base_weights: self.base_weights,
+            loss: self.loss,
+        }
     }
 
     /// Rounds until none lowers the loss.
@@ -276,7 +423,13 @@ impl Descent<'_, '_> {
         let tally = self.tally(&counts);
         let losses = tally.losses();
         let loss = tally.mean(&losses);
-        Round { choice, becomes, counts, losses, loss }
+        Round {
+            choice,
+            becomes,
+            counts,
+            losses,
+            loss,
+        }
     }
 
     /// Two clusters after the other become one while that lowers the loss.
@@ -284,9 +437,19 @@ impl Descent<'_, '_> {
         loop {
             let clusters = round.counts.clusters();
             let effort = clusters.saturating_pow(2) / 2 * self.offsets[self.base_weights.len()];
-            let cheapest = (effort <= JOINING_EFFORT).then(|| self.tally(&round.counts).cheapest_join()).flatten();
-            let Some((a, b, _)) = cheapest.filter(|(_, _, cost)| *cost < 0.0) else { return round };
-            let call = |k: u32| if k == b as u32 { a as u32 } else { k - u32::from(k > b as u32) };
+            let cheapest = (effort <= JOINING_EFFORT)
+                .then(|| self.tally(&round.counts).cheapest_join())
+                .flatten();
+            let Some((a, b, _)) = cheapest.filter(|(_, _, cost)| *cost < 0.0) else {
+                return round;
+            };
+            let call = |k: u32| {
+                if k == b as u32 {
+                    a as u32
+                } else {
+                    k - u32::from(k > b as u32)
+                }
+            };
             let names: Vec<u32> = (0..clusters as u32).map(call).collect();
             let counts = round.counts.joined(&names, clusters - 1);
             let becomes = round.becomes.iter().map(|&k| call(k)).collect();

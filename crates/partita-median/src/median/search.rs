@@ -65,7 +65,13 @@ impl Choice {
 
 impl<L: Label> Clustering<'_, L> {
     /// The cheapest cluster for a row as if it were nowhere, which it joins if `moves`; and where it was.
-    pub(super) fn place(&mut self, at: usize, most: usize, costs: &mut Vec<f64>, moves: bool) -> (u32, Choice) {
+    pub(super) fn place(
+        &mut self,
+        at: usize,
+        most: usize,
+        costs: &mut Vec<f64>,
+        moves: bool,
+    ) -> (u32, Choice) {
         let (from, stays) = (self.labels[at], self.is_among_others(at));
         if !stays {
             self.take(at);
@@ -84,7 +90,11 @@ impl<L: Label> Clustering<'_, L> {
     /// The cheapest cluster for a row that is nowhere or [among others](Self::is_among_others): one that has objects, or one without where there may be one more. It is
     /// `stay` unless another is clearly cheaper, and of equals the first.
     fn choose(&self, at: usize, stay: u32, most: usize, costs: &mut Vec<f64>) -> Choice {
-        let own = if stay == NOWHERE { 0 } else { stay as usize + 1 };
+        let own = if stay == NOWHERE {
+            0
+        } else {
+            stay as usize + 1
+        };
         costs.resize(self.reach().max(own), 0.0);
         self.costs(at, costs);
         let empty = match stay {
@@ -94,12 +104,26 @@ impl<L: Label> Clustering<'_, L> {
         let empty = empty.filter(|_| self.live() < most);
         let open = |k: usize| self.size(k) > 0 || Some(k) == empty;
         let first = (0..costs.len()).find(|&k| open(k)).unwrap_or(0);
-        let start = if stay != NOWHERE && open(stay as usize) { stay as usize } else { first };
-        let cheaper = |best: usize, k: usize| if costs[k] < costs[best] - ROUNDING { k } else { best };
+        let start = if stay != NOWHERE && open(stay as usize) {
+            stay as usize
+        } else {
+            first
+        };
+        let cheaper = |best: usize, k: usize| {
+            if costs[k] < costs[best] - ROUNDING {
+                k
+            } else {
+                best
+            }
+        };
         let best = (0..costs.len()).filter(|&k| open(k)).fold(start, cheaper);
         let others = (0..costs.len()).filter(|&k| k != best && open(k));
         let second = others.map(|k| costs[k]).fold(f64::INFINITY, f64::min);
-        Choice { best: best as u32, cost: costs[best], second }
+        Choice {
+            best: best as u32,
+            cost: costs[best],
+            second,
+        }
     }
 
     /// Moves every row to its cheapest cluster, one after the other in this order, or those before somebody wants to stop; whether any
@@ -122,7 +146,10 @@ impl<L: Label> Clustering<'_, L> {
 
     /// Sweeps in orders drawn anew until nothing moves. Adds the loss after each to `trace`.
     fn settle(&mut self, limits: &Limits<'_>, seed: Seed, trace: &mut Vec<f64>) -> End {
-        let (mut order, mut rng) = ((0..self.labels.len() as u32).collect::<Vec<u32>>(), seed.rng());
+        let (mut order, mut rng) = (
+            (0..self.labels.len() as u32).collect::<Vec<u32>>(),
+            seed.rng(),
+        );
         self.certainty.resize(order.len(), 0.0);
         for sweep in 0..limits.sweeps {
             order.shuffle(&mut rng);
@@ -144,23 +171,32 @@ impl<L: Label> Clustering<'_, L> {
 
     /// Rows that are nowhere go where they cost least, in an order that is drawn.
     pub(super) fn allocate(&mut self, most: usize, seed: Seed) {
-        let mut free: Vec<u32> =
-            (0..self.labels.len() as u32).filter(|&at| self.labels[at as usize] == NOWHERE).collect();
+        let mut free: Vec<u32> = (0..self.labels.len() as u32)
+            .filter(|&at| self.labels[at as usize] == NOWHERE)
+            .collect();
         free.shuffle(&mut seed.rng());
         self.sweep(&free, most, || false);
     }
 
     /// Joins the two clusters that cost least to join, for as long as there are more than `most` or joining lowers the loss;
     /// whether any were. Once somebody wants to stop, only those above `most` are.
-    pub(super) fn join_clusters(&mut self, &Limits { clusters: most, monitor, .. }: &Limits<'_>) -> bool {
+    pub(super) fn join_clusters(
+        &mut self,
+        &Limits {
+            clusters: most,
+            monitor,
+            ..
+        }: &Limits<'_>,
+    ) -> bool {
         let mut live: Vec<usize> = (0..self.reach()).filter(|&k| self.size(k) > 0).collect();
         let effort = live.len().saturating_pow(2) / 2 * self.target.rows.base_clusters();
         let stop = || monitor.flow() == Flow::Stop;
         if live.len() <= most && (effort > JOINING_EFFORT || stop()) {
             return false;
         }
-        let mut costs: Vec<Vec<f64>> =
-            (0..live.len()).map(|a| (0..a).map(|b| self.joining(live[a], live[b])).collect()).collect();
+        let mut costs: Vec<Vec<f64>> = (0..live.len())
+            .map(|a| (0..a).map(|b| self.joining(live[a], live[b])).collect())
+            .collect();
         let before = live.len();
         while let Some((a, b)) = cheapest(&costs) {
             if live.len() <= most && (costs[a][b] >= -ROUNDING || stop()) {
@@ -193,9 +229,16 @@ impl<L: Label> Clustering<'_, L> {
     }
 
     /// Empties some clusters, one after the other, and deals their rows out anew; what does not lower the loss is undone.
-    pub(super) fn empty_clusters(&mut self, limits: &Limits<'_>, seed: Seed, trace: &mut Vec<f64>) -> End {
+    pub(super) fn empty_clusters(
+        &mut self,
+        limits: &Limits<'_>,
+        seed: Seed,
+        trace: &mut Vec<f64>,
+    ) -> End {
         let mut best = self.loss();
-        let mut clusters: Vec<u32> = (0..self.reach() as u32).filter(|&k| self.size(k as usize) > 1).collect();
+        let mut clusters: Vec<u32> = (0..self.reach() as u32)
+            .filter(|&k| self.size(k as usize) > 1)
+            .collect();
         clusters.shuffle(&mut seed.rng());
         clusters.truncate(EMPTIED);
         let progress = ProgressCounter::new(limits.monitor, clusters.len() as u64 * UNITS);
@@ -204,11 +247,16 @@ impl<L: Label> Clustering<'_, L> {
             if self.size(k as usize) == 0 {
                 continue;
             }
-            let limits = &Limits { monitor: &part, ..*limits };
+            let limits = &Limits {
+                monitor: &part,
+                ..*limits
+            };
             let (before, mut steps) = (self.labels.clone(), Vec::new());
-            (0..self.labels.len()).filter(|&at| before[at] == k).for_each(|at| {
-                self.take(at);
-            });
+            (0..self.labels.len())
+                .filter(|&at| before[at] == k)
+                .for_each(|at| {
+                    self.take(at);
+                });
             self.recount_sums();
             self.allocate(limits.clusters, seed.child(2 * unit));
             let end = self.settle(limits, seed.child(2 * unit + 1), &mut steps);
@@ -229,6 +277,15 @@ impl<L: Label> Clustering<'_, L> {
 
 /// Where the smallest of the costs is; the first of equals.
 fn cheapest(costs: &[Vec<f64>]) -> Option<(usize, usize)> {
-    let all = costs.iter().enumerate().flat_map(|(a, line)| (0..line.len()).map(move |b| (a, b)));
-    all.reduce(|best, at| if costs[at.0][at.1] < costs[best.0][best.1] { at } else { best })
+    let all = costs
+        .iter()
+        .enumerate()
+        .flat_map(|(a, line)| (0..line.len()).map(move |b| (a, b)));
+    all.reduce(|best, at| {
+        if costs[at.0][at.1] < costs[best.0][best.1] {
+            at
+        } else {
+            best
+        }
+    })
 }

@@ -28,7 +28,11 @@ pub struct MedianSearch {
 impl Default for MedianSearch {
     fn default() -> Self {
         let count = |number| NonZeroU32::new(number).expect("not zero");
-        Self { asymmetry: 1.0, restarts: count(4), sweeps: count(200) }
+        Self {
+            asymmetry: 1.0,
+            restarts: count(4),
+            sweeps: count(200),
+        }
     }
 }
 
@@ -77,6 +81,13 @@ fn asymmetry_fits(search: &MedianSearch, has: bool, which: &str) -> Result<(), S
     if has || search.asymmetry == 1.0 {
         return Ok(());
     }
-    let (value, reason) = (search.asymmetry.to_string(), format!("only {which} has an asymmetry; leave it at 1"));
-    Err(SettingsError::Unfit { name: "asymmetry", value, reason })
+    let (value, reason) = (
+        search.asymmetry.to_string(),
+        format!("only {which} has an asymmetry; leave it at 1"),
+    );
+    Err(SettingsError::Unfit {
+        name: "asymmetry",
+        value,
+        reason,
+    })
 }

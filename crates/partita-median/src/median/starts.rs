@@ -1,7 +1,9 @@
 //! Where a search for the median starts: cuts of an average-link tree, the base clustering that loses least, and nothing.
 
 use partita_coassoc::EvidenceRows;
-use partita_core::{Dendrogram, Flow, LEAF_WEIGHTS, Label, Monitor, Seed, WeightedEnsemble, whole_multiplicities};
+use partita_core::{
+    Dendrogram, Flow, LEAF_WEIGHTS, Label, Monitor, Seed, WeightedEnsemble, whole_multiplicities,
+};
 use partita_linkage::{Linkage, Rows, cut, link_rows};
 use rand::seq::index;
 
@@ -32,7 +34,11 @@ pub(super) fn starts<L: Label>(
 }
 
 /// The base clustering with the least loss, of those that were looked at; none where all have more clusters than may be.
-fn medoid<L: Label>(target: &Target<'_, L>, width: usize, monitor: &dyn Monitor) -> Option<Vec<u32>> {
+fn medoid<L: Label>(
+    target: &Target<'_, L>,
+    width: usize,
+    monitor: &dyn Monitor,
+) -> Option<Vec<u32>> {
     let offsets = target.rows.offsets();
     let few = (0..target.rows.bases()).filter(|&u| offsets[u + 1] - offsets[u] <= width);
     let labels = |u: usize| {
@@ -46,7 +52,8 @@ fn medoid<L: Label>(target: &Target<'_, L>, width: usize, monitor: &dyn Monitor)
     let loss = |labels: &Vec<u32>| Clustering::of(target, width, labels).loss();
     let looked_at = few.take_while(|_| monitor.flow() == Flow::Continue);
     let all = looked_at.map(labels).map(|labels| (loss(&labels), labels));
-    all.reduce(|best, next| if next.0 < best.0 { next } else { best }).map(|(_, labels)| labels)
+    all.reduce(|best, next| if next.0 < best.0 { next } else { best })
+        .map(|(_, labels)| labels)
 }
 
 /// The best cut of the average-link tree, that into `clusters`, and one into twice as many.
@@ -65,17 +72,28 @@ fn tree_cuts<L: Label>(
         chosen.sort_unstable();
         chosen
     };
-    let Some(tree) = tree(source, target, &chosen, monitor) else { return Vec::new() };
+    let Some(tree) = tree(source, target, &chosen, monitor) else {
+        return Vec::new();
+    };
     let labels = |k: usize| {
         let (cut, mut labels) = (cut(&tree, k), vec![NOWHERE; target.len()]);
-        chosen.iter().zip(cut.labels()).for_each(|(&at, &k)| labels[at] = k);
+        chosen
+            .iter()
+            .zip(cut.labels())
+            .for_each(|(&at, &k)| labels[at] = k);
         labels
     };
     let most = clusters.min(chosen.len());
     let looked_at = (1..=most.min(CUTS)).take_while(|_| monitor.flow() == Flow::Continue);
     let losses = looked_at.map(|k| (k, Clustering::of(target, width, &labels(k)).loss()));
-    let best = losses.reduce(|best, next| if next.1 < best.1 { next } else { best }).map_or(most, |(k, _)| k);
-    let mut wanted = vec![best, most.min(CUTS), (2 * best).min(width).min(chosen.len())];
+    let best = losses
+        .reduce(|best, next| if next.1 < best.1 { next } else { best })
+        .map_or(most, |(k, _)| k);
+    let mut wanted = vec![
+        best,
+        most.min(CUTS),
+        (2 * best).min(width).min(chosen.len()),
+    ];
     wanted.sort_unstable();
     wanted.dedup();
     wanted.into_iter().map(labels).collect()
@@ -89,9 +107,15 @@ fn tree<L: Label>(
     monitor: &dyn Monitor,
 ) -> Option<Dendrogram> {
     let row = |&at: &usize| target.row(at);
-    let objects: Vec<u32> = chosen.iter().map(|at| target.rows.first(row(at)) as u32).collect();
+    let objects: Vec<u32> = chosen
+        .iter()
+        .map(|at| target.rows.first(row(at)) as u32)
+        .collect();
     let bases: Vec<u32> = (0..source.ensemble.bases().len() as u32).collect();
-    let mut weights: Vec<u32> = chosen.iter().map(|at| target.rows.weight(row(at))).collect();
+    let mut weights: Vec<u32> = chosen
+        .iter()
+        .map(|at| target.rows.weight(row(at)))
+        .collect();
     let sum = |weights: &[u32]| weights.iter().map(|&weight| u64::from(weight)).sum::<u64>();
     if sum(&weights) > LARGEST_SUM {
         let given: Vec<f64> = weights.iter().map(|&weight| f64::from(weight)).collect();
@@ -100,8 +124,15 @@ fn tree<L: Label>(
     let total = sum(&weights);
     let unit = (u64::MAX / 4 / (total.saturating_mul(total) / 4).max(1)).clamp(1, 1 << 20);
     let chosen = source.ensemble.select(&objects, &bases);
-    let chosen = WeightedEnsemble { ensemble: &chosen, base_weights: source.base_weights, object_weights: None };
-    let rows = Apart { rows: EvidenceRows::new(chosen).ok()?, unit };
+    let chosen = WeightedEnsemble {
+        ensemble: &chosen,
+        base_weights: source.base_weights,
+        object_weights: None,
+    };
+    let rows = Apart {
+        rows: EvidenceRows::new(chosen).ok()?,
+        unit,
+    };
     link_rows(&rows, &weights, Linkage::Average, monitor).ok()
 }
 

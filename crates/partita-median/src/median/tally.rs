@@ -28,7 +28,11 @@ impl Tally<'_> {
 
     /// The mean of losses against all base clusterings.
     pub(super) fn mean(&self, losses: &[f64]) -> f64 {
-        let sum: f64 = losses.iter().zip(self.base_weights).map(|(loss, weight)| loss * weight).sum();
+        let sum: f64 = losses
+            .iter()
+            .zip(self.base_weights)
+            .map(|(loss, weight)| loss * weight)
+            .sum();
         sum / self.base_weights.iter().sum::<f64>()
     }
 
@@ -52,7 +56,11 @@ impl Tally<'_> {
     pub(super) fn losses(&self) -> Vec<f64> {
         let loss = |u: usize| {
             let sums = self.sums(u);
-            if sums.n > 0.0 { self.loss.value(sums) } else { 0.0 }
+            if sums.n > 0.0 {
+                self.loss.value(sums)
+            } else {
+                0.0
+            }
         };
         (0..self.bases()).map(loss).collect()
     }
@@ -60,7 +68,9 @@ impl Tally<'_> {
     /// What the loss against each base clustering counts, times the number of objects, so that what one object changes does not shrink
     /// with it.
     fn scale(&self, u: usize) -> f64 {
-        let objects: i64 = (0..self.counts.clusters()).map(|k| self.counts.objects(k as u32)).sum();
+        let objects: i64 = (0..self.counts.clusters())
+            .map(|k| self.counts.objects(k as u32))
+            .sum();
         self.base_weights[u] / self.base_weights.iter().sum::<f64>() * objects as f64
     }
 
@@ -74,7 +84,11 @@ impl Tally<'_> {
                 let cells = self.counts.of(place);
                 costs.extend((0..clusters).map(|k| {
                     let cell = cells.get(k).copied().unwrap_or(0);
-                    let seen = if k < cells.len() { self.counts.labelled(u, k) } else { 0 };
+                    let seen = if k < cells.len() {
+                        self.counts.labelled(u, k)
+                    } else {
+                        0
+                    };
                     scale * self.of_move(sums, seen, cell, way)
                 }));
             }
@@ -85,7 +99,11 @@ impl Tally<'_> {
     /// Each row where one object costs least; the first of equals.
     pub(super) fn choice(&self) -> LabelChoice {
         let clusters = self.counts.clusters();
-        let gains = self.costs(clusters, Move::In).into_iter().map(|cost| -cost).collect();
+        let gains = self
+            .costs(clusters, Move::In)
+            .into_iter()
+            .map(|cost| -cost)
+            .collect();
         LabelChoice::of_lines(self.offsets, clusters, gains)
     }
 
@@ -96,12 +114,25 @@ impl Tally<'_> {
             return 0.0;
         }
         let less = if way == Move::In { 0.0 } else { 1.0 };
-        let (b, j) = (self.loss.step(seen as f64 - less), self.loss.step(cell as f64 - less));
+        let (b, j) = (
+            self.loss.step(seen as f64 - less),
+            self.loss.step(cell as f64 - less),
+        );
         if let Some((of_b, of_j)) = self.loss.factors(sums.n) {
             return of_b * b + of_j * j;
         }
-        let value = |sign: f64| self.loss.value(Sums { b: sums.b + sign * b, j: sums.j + sign * j, ..sums });
-        if way == Move::In { value(1.0) - value(0.0) } else { value(0.0) - value(-1.0) }
+        let value = |sign: f64| {
+            self.loss.value(Sums {
+                b: sums.b + sign * b,
+                j: sums.j + sign * j,
+                ..sums
+            })
+        };
+        if way == Move::In {
+            value(1.0) - value(0.0)
+        } else {
+            value(0.0) - value(-1.0)
+        }
     }
 
     /// The loss against each base clustering as the costs of an object contain it, where the loss is not a sum over clusters.
@@ -109,7 +140,11 @@ impl Tally<'_> {
         let of_base = |u: usize| {
             let sums = self.sums(u);
             let linear = sums.n == 0.0 || self.loss.factors(sums.n).is_some();
-            if linear { 0.0 } else { self.scale(u) * self.loss.value(sums) }
+            if linear {
+                0.0
+            } else {
+                self.scale(u) * self.loss.value(sums)
+            }
         };
         (0..self.bases()).map(of_base).collect()
     }
@@ -126,14 +161,26 @@ impl Tally<'_> {
     fn joining(&self, a: usize, b: usize, sums: &[Sums]) -> f64 {
         let gain = |x: i64, y: i64| {
             let term = |count: i64| self.loss.term(count as f64);
-            if x == 0 || y == 0 { 0.0 } else { term(x + y) - term(x) - term(y) }
+            if x == 0 || y == 0 {
+                0.0
+            } else {
+                term(x + y) - term(x) - term(y)
+            }
         };
         let of_base = |(u, &sums): (usize, &Sums)| {
             let more_b = gain(self.counts.labelled(u, a), self.counts.labelled(u, b));
             let cells = (self.offsets[u]..self.offsets[u + 1]).map(|place| self.counts.of(place));
             let more_j: f64 = cells.map(|cells| gain(cells[a], cells[b])).sum();
-            let after = Sums { b: sums.b + more_b, j: sums.j + more_j, ..sums };
-            if sums.n > 0.0 { self.scale(u) * (self.loss.value(after) - self.loss.value(sums)) } else { 0.0 }
+            let after = Sums {
+                b: sums.b + more_b,
+                j: sums.j + more_j,
+                ..sums
+            };
+            if sums.n > 0.0 {
+                self.scale(u) * (self.loss.value(after) - self.loss.value(sums))
+            } else {
+                0.0
+            }
         };
         sums.iter().enumerate().map(of_base).sum()
     }

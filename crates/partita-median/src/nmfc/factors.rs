@@ -33,7 +33,13 @@ pub(super) struct Matrix<'r, R> {
 
 impl<'r, R: MatrixRows> Matrix<'r, R> {
     pub(super) fn new(rows: &'r R, base_weights: &'r [f64]) -> Self {
-        let scale = |at: usize| rows.seen_by(at).map(|u| base_weights[u]).sum::<f64>().sqrt().recip();
+        let scale = |at: usize| {
+            rows.seen_by(at)
+                .map(|u| base_weights[u])
+                .sum::<f64>()
+                .sqrt()
+                .recip()
+        };
         Self {
             rows,
             base_weights,
@@ -49,13 +55,17 @@ impl<'r, R: MatrixRows> Matrix<'r, R> {
 
     /// A sum over rows.
     fn sum(&self, part: impl Fn(Range<usize>) -> Array2<f64> + Sync) -> Array2<f64> {
-        map_parallel(self.parts(), part).into_iter().reduce(|sum, part| sum + part).expect("an ensemble has objects")
+        map_parallel(self.parts(), part)
+            .into_iter()
+            .reduce(|sum, part| sum + part)
+            .expect("an ensemble has objects")
     }
 
     /// Σ_i w_i a_i b_iᵀ, K × K.
     fn gram(&self, a: &Array2<f64>, b: &Array2<f64>) -> Array2<f64> {
         self.sum(|range| {
-            let weights = Array2::from_shape_fn((range.len(), 1), |(i, _)| self.weights[range.start + i]);
+            let weights =
+                Array2::from_shape_fn((range.len(), 1), |(i, _)| self.weights[range.start + i]);
             let left = &a.slice(s![range.clone(), ..]) * &weights;
             left.t().dot(&b.slice(s![range, ..]))
         })
@@ -69,18 +79,25 @@ impl<'r, R: MatrixRows> Matrix<'r, R> {
             for at in range {
                 let factor = self.weights[at] * self.scale[at];
                 for (u, place, share) in self.rows.shares(at) {
-                    table.row_mut(place).scaled_add(factor * self.base_weights[u] * share, &q.row(at));
+                    table
+                        .row_mut(place)
+                        .scaled_add(factor * self.base_weights[u] * share, &q.row(at));
                 }
             }
             table
         });
         let mut product = Array2::zeros(q.dim());
-        product.axis_iter_mut(Axis(0)).into_par_iter().enumerate().with_min_len(1024).for_each(|(at, mut row)| {
-            for (_, place, share) in self.rows.shares(at) {
-                row.scaled_add(share, &table.row(place));
-            }
-            row *= self.scale[at];
-        });
+        product
+            .axis_iter_mut(Axis(0))
+            .into_par_iter()
+            .enumerate()
+            .with_min_len(1024)
+            .for_each(|(at, mut row)| {
+                for (_, place, share) in self.rows.shares(at) {
+                    row.scaled_add(share, &table.row(place));
+                }
+                row *= self.scale[at];
+            });
         product
     }
 }
@@ -102,7 +119,10 @@ impl Factors {
     pub(super) fn start<R: MatrixRows>(matrix: &Matrix<'_, R>, partition: &Partition) -> Self {
         let label = |at: usize| partition.labels()[matrix.rows.first_object(at)] as usize;
         let indicator = |(at, k): (usize, usize)| if label(at) == k { 1.2 } else { 0.2 };
-        Self::new(matrix, Array2::from_shape_fn((matrix.rows.rows(), partition.clusters()), indicator))
+        Self::new(
+            matrix,
+            Array2::from_shape_fn((matrix.rows.rows(), partition.clusters()), indicator),
+        )
     }
 
     /// These memberships with columns of length 1, and an S for them.
@@ -111,7 +131,13 @@ impl Factors {
         q /= &lengths;
         let p = matrix.times(&q);
         let (g, r) = (matrix.gram(&q, &q), matrix.gram(&q, &p));
-        let mut factors = Self { s: r.clone(), q, p, g, r };
+        let mut factors = Self {
+            s: r.clone(),
+            q,
+            p,
+            g,
+            r,
+        };
         factors.settle();
         factors
     }
@@ -120,7 +146,10 @@ impl Factors {
     fn settle(&mut self) {
         for _ in 0..4 {
             let below = self.g.dot(&self.s).dot(&self.g);
-            self.s.zip_mut_with(&(&self.r / &(below + TINY)), |s, quotient| *s *= quotient.sqrt());
+            self.s
+                .zip_mut_with(&(&self.r / &(below + TINY)), |s, quotient| {
+                    *s *= quotient.sqrt()
+                });
         }
     }
 
@@ -153,14 +182,25 @@ impl Factors {
             let q = &self.q * &quotient.mapv(|x| x.powf(exponent));
             let p = matrix.times(&q);
             let (g, r) = (matrix.gram(&q, &q), matrix.gram(&q, &p));
-            let mut next = Self { q, s: self.s.clone(), p, g, r };
+            let mut next = Self {
+                q,
+                s: self.s.clone(),
+                p,
+                g,
+                r,
+            };
             next.settle();
             (next.objective() < now - 1e-13 * now.abs()).then_some(next)
         })
     }
 
     /// Factors in which what is like this row takes the place of a cluster, whose objects go to the others.
-    pub(super) fn swapped<R: MatrixRows>(&self, matrix: &Matrix<'_, R>, cluster: usize, row: usize) -> Self {
+    pub(super) fn swapped<R: MatrixRows>(
+        &self,
+        matrix: &Matrix<'_, R>,
+        cluster: usize,
+        row: usize,
+    ) -> Self {
         let mut unit = Array2::zeros((self.q.nrows(), 1));
         unit[[row, 0]] = 1.0;
         let like = matrix.times(&unit);
@@ -174,7 +214,8 @@ impl Factors {
             line.mapv_inplace(|x| x + given_up * (x + floor) / rest);
         }
         let scale = given_up.sum() / given_up.len() as f64 / mean(like.view());
-        q.column_mut(cluster).assign(&like.column(0).mapv(|x| x * scale + floor));
+        q.column_mut(cluster)
+            .assign(&like.column(0).mapv(|x| x * scale + floor));
         Self::new(matrix, q)
     }
 
@@ -209,13 +250,16 @@ mod tests {
             let matrix = Matrix::new(rows, &self.1);
             let n = rows.len();
             let entry = |(i, j): (usize, usize)| {
-                let shared = rows.places(i).filter(|place| rows.places(j).any(|other| other == *place));
+                let shared = rows
+                    .places(i)
+                    .filter(|place| rows.places(j).any(|other| other == *place));
                 shared.map(|(u, _)| self.1[u]).sum::<f64>() * matrix.scale[i] * matrix.scale[j]
             };
             let full = Array2::from_shape_fn((n, n), entry);
             let mut state = Factors::start(&matrix, &self.0);
             for _ in 0..5 {
-                let weigh = Array2::from_shape_fn((n, n), |(i, j)| matrix.weights[i] * matrix.weights[j]);
+                let weigh =
+                    Array2::from_shape_fn((n, n), |(i, j)| matrix.weights[i] * matrix.weights[j]);
                 let error = &full - &state.q.dot(&state.s).dot(&state.q.t());
                 let expected = (&error * &error * &weigh).sum() - (&full * &full * &weigh).sum();
                 assert_relative_eq!(state.objective(), expected, max_relative = 1e-9);
@@ -231,8 +275,11 @@ mod tests {
     fn the_objective_is_that_of_the_matrix_written_out() {
         for seed in 0..30 {
             let drawn = draw(Seed::new(seed), 0.3);
-            let start = centre(&drawn.ensemble, None, drawn.clusters, Seed::new(1), &Silent).unwrap();
-            let base_weights = (0..drawn.ensemble.bases().len()).map(|u| 1.0 + (u % 3) as f64).collect();
+            let start =
+                centre(&drawn.ensemble, None, drawn.clusters, Seed::new(1), &Silent).unwrap();
+            let base_weights = (0..drawn.ensemble.bases().len())
+                .map(|u| 1.0 + (u % 3) as f64)
+                .collect();
             with_rows(&drawn.ensemble, Check(start, base_weights));
         }
     }

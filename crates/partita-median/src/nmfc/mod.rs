@@ -6,9 +6,9 @@ use std::num::{NonZeroU32, Saturating};
 
 use partita_core::ndarray::Axis;
 use partita_core::{
-    BaseWeights, Capabilities, Ensemble, FitError, Flow, Label, Method, MethodInfo, Monitor, Objective, Outcome,
-    Partition, Problem, ProblemSize, ProgressCounter, Seed, Sense, Settings, Silent, SoftBases, SoftPartition, Stopped,
-    WeightedEnsemble, Weights,
+    BaseWeights, Capabilities, Ensemble, FitError, Flow, Label, Method, MethodInfo, Monitor,
+    Objective, Outcome, Partition, Problem, ProblemSize, ProgressCounter, Seed, Sense, Settings,
+    Silent, SoftBases, SoftPartition, Stopped, WeightedEnsemble, Weights,
 };
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
@@ -47,7 +47,10 @@ pub struct NmfcSettings {
 
 impl Default for NmfcSettings {
     fn default() -> Self {
-        Self { rounds: NonZeroU32::new(1000).expect("not zero"), tolerance: 1e-4 }
+        Self {
+            rounds: NonZeroU32::new(1000).expect("not zero"),
+            tolerance: 1e-4,
+        }
     }
 }
 
@@ -97,7 +100,11 @@ pub fn nmfc(
     settings: &NmfcSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<()>, MedianError> {
-    let source = WeightedEnsemble { ensemble, base_weights: weights, object_weights: None };
+    let source = WeightedEnsemble {
+        ensemble,
+        base_weights: weights,
+        object_weights: None,
+    };
     nmfc_weighted(source, clusters, seed, settings, monitor)
 }
 
@@ -114,9 +121,23 @@ pub(crate) fn nmfc_weighted(
     check(ensemble, weights, clusters, settings)?;
     let progress = ProgressCounter::new(monitor, START + SWAPPING + ROUNDS);
     let kc = LabelMeansSettings::default();
-    let start = solve_weighted(Criterion::Kc, source, clusters, seed, &kc, &progress.part(START))?.partition;
+    let start = solve_weighted(
+        Criterion::Kc,
+        source,
+        clusters,
+        seed,
+        &kc,
+        &progress.part(START),
+    )?
+    .partition;
     let base_weights = base_weights(ensemble.bases(), weights);
-    let search = Search { start, base_weights, seed: seed.child(1), settings, progress: &progress };
+    let search = Search {
+        start,
+        base_weights,
+        seed: seed.child(1),
+        settings,
+        progress: &progress,
+    };
     Ok(match FractionalRows::where_needed(source) {
         None => with_rows(ensemble, search),
         Some(rows) => search.over(&rows),
@@ -148,11 +169,20 @@ impl Search<'_> {
     fn over<R: MatrixRows>(self, rows: &R) -> Outcome<()> {
         let matrix = Matrix::new(rows, &self.base_weights);
         let factors = Factors::start(&matrix, &self.start);
-        let mut run = Run { trace: vec![factors.objective()], factors, stopped: Stopped::RoundLimit };
+        let mut run = Run {
+            trace: vec![factors.objective()],
+            factors,
+            stopped: Stopped::RoundLimit,
+        };
         self.swap(&matrix, &mut run);
         if run.stopped != Stopped::Interrupted {
             let progress = self.progress.part(ROUNDS);
-            run.go_on(&matrix, self.settings.rounds.get(), self.settings.tolerance, &progress);
+            run.go_on(
+                &matrix,
+                self.settings.rounds.get(),
+                self.settings.tolerance,
+                &progress,
+            );
         }
         outcome(rows, run)
     }
@@ -171,7 +201,11 @@ impl Search<'_> {
         for trial in 1..=trials {
             let (cluster, row) = (rng.random_range(0..clusters), rng.random_range(0..rows));
             let factors = run.factors.swapped(matrix, cluster, row);
-            let mut other = Run { trace: Vec::new(), factors, stopped: Stopped::RoundLimit };
+            let mut other = Run {
+                trace: Vec::new(),
+                factors,
+                stopped: Stopped::RoundLimit,
+            };
             other.go_on(matrix, rounds, self.settings.tolerance, &Silent);
             let now = run.factors.objective();
             if other.factors.objective() < now - SWAP_GAIN * now.abs() {
@@ -195,9 +229,19 @@ struct Run {
 }
 
 impl Run {
-    fn go_on<R: MatrixRows>(&mut self, matrix: &Matrix<'_, R>, rounds: u32, tolerance: f64, monitor: &dyn Monitor) {
+    fn go_on<R: MatrixRows>(
+        &mut self,
+        matrix: &Matrix<'_, R>,
+        rounds: u32,
+        tolerance: f64,
+        monitor: &dyn Monitor,
+    ) {
         for round in 1..=u64::from(rounds) {
-            let next = if self.factors.gap() <= tolerance { None } else { self.factors.step(matrix) };
+            let next = if self.factors.gap() <= tolerance {
+                None
+            } else {
+                self.factors.step(matrix)
+            };
             let Some(next) = next else {
                 self.stopped = Stopped::Converged;
                 return;
@@ -213,7 +257,11 @@ impl Run {
 }
 
 fn outcome(rows: &impl MatrixRows, run: Run) -> Outcome<()> {
-    let Run { factors, trace, stopped } = run;
+    let Run {
+        factors,
+        trace,
+        stopped,
+    } = run;
     let soft = SoftPartition::new(factors.memberships().select(Axis(0), &rows.row_of_object()))
         .expect("normalised memberships");
     let mut outcome = Outcome::soft(soft, stopped);
@@ -266,7 +314,10 @@ impl Method for Nmfc {
 
     fn bytes(&self, size: &ProblemSize, _settings: &NmfcSettings) -> u64 {
         let [n, _, side, k] = size.saturating();
-        (centre_bytes(size) + n * k * Saturating(9 * 8) + side * k * Saturating((PARTS as u64 + 1) * 8)).0
+        (centre_bytes(size)
+            + n * k * Saturating(9 * 8)
+            + side * k * Saturating((PARTS as u64 + 1) * 8))
+        .0
     }
 
     fn fit(
@@ -276,7 +327,13 @@ impl Method for Nmfc {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<()>, FitError> {
         let clusters = problem.given_clusters(INFO.name)?;
-        Ok(nmfc_weighted(problem.weighted(), clusters, problem.seed, settings, monitor)?)
+        Ok(nmfc_weighted(
+            problem.weighted(),
+            clusters,
+            problem.seed,
+            settings,
+            monitor,
+        )?)
     }
 }
 
@@ -292,11 +349,23 @@ mod tests {
         for seed in 0..50 {
             let drawn = draw(Seed::new(seed), 0.3);
             let settings = NmfcSettings::default();
-            let outcome = nmfc(&drawn.ensemble, None, drawn.clusters, Seed::new(seed), &settings, &Silent).unwrap();
+            let outcome = nmfc(
+                &drawn.ensemble,
+                None,
+                drawn.clusters,
+                Seed::new(seed),
+                &settings,
+                &Silent,
+            )
+            .unwrap();
             let trace = outcome.objective.unwrap().trace;
             assert!(trace.windows(2).all(|pair| pair[1] <= pair[0]), "{trace:?}");
             if outcome.stopped == Stopped::Converged {
-                assert!(outcome.kkt_gap.unwrap() < 0.05, "seed {seed}: {:?} {trace:?}", outcome.kkt_gap);
+                assert!(
+                    outcome.kkt_gap.unwrap() < 0.05,
+                    "seed {seed}: {:?} {trace:?}",
+                    outcome.kkt_gap
+                );
             }
         }
     }
@@ -312,9 +381,15 @@ mod tests {
             let matrix = Matrix::new(rows, &base_weights);
             let run = |number| {
                 let mut rng = Seed::new(number).rng();
-                let q = Array2::from_shape_simple_fn((rows.len(), self.0), || rng.random_range(0.01..1.0));
+                let q = Array2::from_shape_simple_fn((rows.len(), self.0), || {
+                    rng.random_range(0.01..1.0)
+                });
                 let factors = Factors::new(&matrix, q);
-                let mut run = Run { trace: Vec::new(), factors, stopped: Stopped::RoundLimit };
+                let mut run = Run {
+                    trace: Vec::new(),
+                    factors,
+                    stopped: Stopped::RoundLimit,
+                };
                 run.go_on(&matrix, 300, 1e-4, &Silent);
                 run.factors.objective()
             };
@@ -330,10 +405,23 @@ mod tests {
             let clusters = rng.random_range(3..=8u32);
             let mut builder = EnsembleBuilder::new(20);
             for u in 0..8 {
-                builder.push(u.to_string(), (0..20).map(|_| Some(rng.random_range(0..clusters)))).unwrap();
+                builder
+                    .push(
+                        u.to_string(),
+                        (0..20).map(|_| Some(rng.random_range(0..clusters))),
+                    )
+                    .unwrap();
             }
             let (ensemble, clusters) = (builder.finish().unwrap(), clusters as usize);
-            let outcome = nmfc(&ensemble, None, clusters, Seed::new(1), &NmfcSettings::default(), &Silent).unwrap();
+            let outcome = nmfc(
+                &ensemble,
+                None,
+                clusters,
+                Seed::new(1),
+                &NmfcSettings::default(),
+                &Silent,
+            )
+            .unwrap();
             with_rows(&ensemble, Gap(clusters, outcome))
         };
         let gaps: Vec<f64> = (0..30).map(gap).collect();

@@ -5,7 +5,9 @@ use std::num::Saturating;
 
 use partita_coassoc::{Overlap, trusted_cluster_weights};
 use partita_core::ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis};
-use partita_core::{Monitor, ObjectWeights, Partition, ProblemSize, Seed, WeightedEnsemble, tick_open_ended};
+use partita_core::{
+    Monitor, ObjectWeights, Partition, ProblemSize, Seed, WeightedEnsemble, tick_open_ended,
+};
 use partita_kmeans::embedded::{Search, kmeans};
 use partita_spectral::{LanczosSettings, lanczos};
 
@@ -34,11 +36,21 @@ pub(super) fn weighted_cut(
 ) -> Option<Partition> {
     let strengths = strengths(source, rows);
     let (side, objects) = (strengths.len(), rows.shares.objects());
-    let weights = source.object_weights.map_or_else(|| vec![1.0; objects], |weights| weights.as_slice().to_vec());
-    let per_degree = rows.gathered(column(&strengths).view()).mapv(|degree| 1.0 / degree);
+    let weights = source
+        .object_weights
+        .map_or_else(|| vec![1.0; objects], |weights| weights.as_slice().to_vec());
+    let per_degree = rows
+        .gathered(column(&strengths).view())
+        .mapv(|degree| 1.0 / degree);
     // D^-½ of every base cluster, times its strength; 0 for an empty one.
     let sizes = rows.products(Array2::ones((objects, 1)).view());
-    let root = |(size, strength): (&f64, &f64)| if *size > 0.0 { (strength / size).sqrt() } else { 0.0 };
+    let root = |(size, strength): (&f64, &f64)| {
+        if *size > 0.0 {
+            (strength / size).sqrt()
+        } else {
+            0.0
+        }
+    };
     let scale = column(&sizes.iter().zip(&strengths).map(root).collect::<Vec<f64>>());
     let mut products = 0.0;
     let product = |x: ArrayView2<'_, f64>, mut y: ArrayViewMut2<'_, f64>| {
@@ -49,15 +61,31 @@ pub(super) fn weighted_cut(
         y.assign(&(rows.products(of_objects.view()) * &scale));
     };
     let count = rows.clusters.min(side);
-    let pairs = lanczos(side, count, product, seed.child(0), &LanczosSettings::default()).ok()?;
+    let pairs = lanczos(
+        side,
+        count,
+        product,
+        seed.child(0),
+        &LanczosSettings::default(),
+    )
+    .ok()?;
     let mut embedded = rows.gathered((pairs.vectors * &scale).view());
     let total = weights.iter().sum::<f64>().sqrt();
     for (mut line, per_degree) in embedded.outer_iter_mut().zip(&per_degree) {
         let length = line.dot(&line).sqrt();
-        let factor = if length * per_degree * total > UNREACHED { 1.0 / length } else { 0.0 };
+        let factor = if length * per_degree * total > UNREACHED {
+            1.0 / length
+        } else {
+            0.0
+        };
         line.mapv_inplace(|x| x * factor);
     }
-    let search = Search { clusters: rows.clusters, restarts: RESTARTS, rounds: ROUNDS, tolerance: 1e-6 };
+    let search = Search {
+        clusters: rows.clusters,
+        restarts: RESTARTS,
+        rounds: ROUNDS,
+        tolerance: 1e-6,
+    };
     let labels = kmeans(embedded.view(), &weights, &search, seed.child(1), groups).labels;
     Some(Partition::new(labels, rows.clusters).expect("k-means numbers at most K groups"))
 }
@@ -65,10 +93,21 @@ pub(super) fn weighted_cut(
 /// Bytes that a cut holds at once, at most.
 pub(super) fn bytes(size: &ProblemSize) -> u64 {
     let [n, m, side, k] = size.saturating();
-    let (width, sums) = (k + Saturating(8), Saturating(2 * rayon::current_num_threads() as u64 + 3));
+    let (width, sums) = (
+        k + Saturating(8),
+        Saturating(2 * rayon::current_num_threads() as u64 + 3),
+    );
     let krylov = side * (width * Saturating(40)).min(side) * Saturating(8);
-    let dense = if side <= width * Saturating(3) { side * side * Saturating(40) } else { Saturating(0) };
-    let whole = if size.soft_shares > 0 { side * side * sums } else { side * side / m.max(Saturating(1)) };
+    let dense = if side <= width * Saturating(3) {
+        side * side * Saturating(40)
+    } else {
+        Saturating(0)
+    };
+    let whole = if size.soft_shares > 0 {
+        side * side * sums
+    } else {
+        side * side / m.max(Saturating(1))
+    };
     let groups = k * k.min(side) * Saturating(8 * u64::from(RESTARTS));
     (n * (width * Saturating(24) + Saturating(40))
         + krylov
@@ -83,12 +122,18 @@ fn strengths(source: WeightedEnsemble<'_>, rows: &WeightedShares<'_>) -> Vec<f64
     let mut strengths = if source.ensemble.memberships().is_some() {
         let weights = source.object_weights.map(ObjectWeights::as_slice);
         // A soft base clustering is not sure of its own copy, so that its weight has no part in entropies.
-        Overlap::of_shares(rows.shares, rows.offsets.clone(), weights).cluster_weights(THETA, TRUST_ROUNDS, None)
+        Overlap::of_shares(rows.shares, rows.offsets.clone(), weights).cluster_weights(
+            THETA,
+            TRUST_ROUNDS,
+            None,
+        )
     } else {
         trusted_cluster_weights(source, THETA, TRUST_ROUNDS)
     };
     for (ends, weight) in rows.offsets.windows(2).zip(&rows.base_weights) {
-        strengths[ends[0]..ends[1]].iter_mut().for_each(|strength| *strength *= weight);
+        strengths[ends[0]..ends[1]]
+            .iter_mut()
+            .for_each(|strength| *strength *= weight);
     }
     strengths
 }

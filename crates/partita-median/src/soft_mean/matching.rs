@@ -10,14 +10,23 @@ const SWEEPS: usize = 20;
 /// columns beyond K count 0).
 pub(super) fn one_to_one(products: ArrayView2<'_, f64>, wide: usize) -> Vec<u32> {
     let mut table = Array2::zeros((products.nrows(), wide));
-    table.slice_mut(s![.., ..products.ncols()]).assign(&products);
+    table
+        .slice_mut(s![.., ..products.ncols()])
+        .assign(&products);
     let columns = matching(table.view()).expect("products are finite").columns;
-    columns.into_iter().map(|column| column.expect("as many columns as clusters") as u32).collect()
+    columns
+        .into_iter()
+        .map(|column| column.expect("as many columns as clusters") as u32)
+        .collect()
 }
 
 /// Every cluster of one base clustering to the column where it costs least while the others stay, from `codes` on:
 /// ‖Y − QΠ‖² is −2 Σ products + Σ over clusters that share a column of their `co_shares`, so it falls in every step.
-pub(super) fn merged(products: ArrayView2<'_, f64>, co_shares: ArrayView2<'_, f64>, codes: &mut [u32]) {
+pub(super) fn merged(
+    products: ArrayView2<'_, f64>,
+    co_shares: ArrayView2<'_, f64>,
+    codes: &mut [u32],
+) {
     for _ in 0..SWEEPS {
         let mut moved = false;
         for c in 0..codes.len() {
@@ -26,7 +35,11 @@ pub(super) fn merged(products: ArrayView2<'_, f64>, co_shares: ArrayView2<'_, f6
                 with.map(|d| co_shares[[c, d]]).sum::<f64>() - products[[c, column]]
             };
             let own = codes[c] as usize;
-            let best = (0..products.ncols()).fold(own, |best, at| if cost(at) < cost(best) { at } else { best });
+            let best =
+                (0..products.ncols()).fold(
+                    own,
+                    |best, at| if cost(at) < cost(best) { at } else { best },
+                );
             moved |= best != own;
             codes[c] = best as u32;
         }

@@ -10,8 +10,9 @@ mod sums;
 use std::num::{NonZeroU32, Saturating};
 
 use partita_core::{
-    BaseWeights, Capabilities, Ensemble, FitError, Method, MethodInfo, Monitor, ObjectWeights, Outcome, Problem,
-    ProblemSize, RowFit, RowProblem, Seed, SettingChoice, Settings, SoftBases, WeightedEnsemble, Weights,
+    BaseWeights, Capabilities, Ensemble, FitError, Method, MethodInfo, Monitor, ObjectWeights,
+    Outcome, Problem, ProblemSize, RowFit, RowProblem, Seed, SettingChoice, Settings, SoftBases,
+    WeightedEnsemble, Weights,
 };
 use partita_kmeans::labels::base_weights;
 use serde::{Deserialize, Serialize};
@@ -167,9 +168,19 @@ pub fn soft_mean(
     let base_weights = base_weights(ensemble.bases(), weights.0);
     let shares = ensemble.shares();
     let object_weights = weights.1.map(ObjectWeights::as_slice);
-    let rows = WeightedShares::new(&shares, ensemble.offsets(), base_weights, object_weights, clusters);
+    let rows = WeightedShares::new(
+        &shares,
+        ensemble.offsets(),
+        base_weights,
+        object_weights,
+        clusters,
+    );
     let search = Search::new(&rows, settings, monitor);
-    let source = WeightedEnsemble { ensemble, base_weights: weights.0, object_weights: weights.1 };
+    let source = WeightedEnsemble {
+        ensemble,
+        base_weights: weights.0,
+        object_weights: weights.1,
+    };
     let runs = match settings.order {
         MatchingOrder::Stream => vec![search.stream(source, seed)],
         MatchingOrder::Search => search.multi_start(source, seed),
@@ -215,15 +226,25 @@ impl Method for SoftMean {
 
     fn bytes(&self, size: &ProblemSize, settings: &SoftMeanSettings) -> u64 {
         let [n, m, side, k] = size.saturating();
-        let entries = if size.soft_shares > 0 { Saturating(size.soft_shares as u64) } else { n * m };
+        let entries = if size.soft_shares > 0 {
+            Saturating(size.soft_shares as u64)
+        } else {
+            n * m
+        };
         // Sums of pieces that are under way, and of every start.
-        let sums = Saturating(u64::from(settings.restarts.get()) + 2 * rayon::current_num_threads() as u64 + 2);
+        let sums = Saturating(
+            u64::from(settings.restarts.get()) + 2 * rayon::current_num_threads() as u64 + 2,
+        );
         let widest = Saturating(size.largest_base_clustering as u64);
         let quick = n * Saturating(40);
         let search = n * k * Saturating(16) + side * (k * sums + widest) * Saturating(8) + quick;
         let cut = Saturating(cut::bytes(size));
         (entries * Saturating(12)
-            + if settings.matching.merges(widest.0 as usize, k.0 as usize) { search.max(cut) } else { search })
+            + if settings.matching.merges(widest.0 as usize, k.0 as usize) {
+                search.max(cut)
+            } else {
+                search
+            })
         .0
     }
 
@@ -235,7 +256,14 @@ impl Method for SoftMean {
     ) -> Result<Outcome<SoftMeanDiagnostics>, FitError> {
         let clusters = problem.given_clusters(INFO.name)?;
         let weights = (problem.weights, problem.object_weights);
-        Ok(soft_mean(problem.ensemble, weights, clusters, problem.seed, settings, monitor)?)
+        Ok(soft_mean(
+            problem.ensemble,
+            weights,
+            clusters,
+            problem.seed,
+            settings,
+            monitor,
+        )?)
     }
 
     fn fit_rows(
@@ -245,7 +273,14 @@ impl Method for SoftMean {
         monitor: &dyn Monitor,
     ) -> Result<RowFit<SoftMeanDiagnostics>, FitError> {
         let clusters = problem.given_clusters(INFO.name)?;
-        Ok(soft_mean_rows(&problem.passes(), problem.weights, clusters, problem.seed, settings, monitor)?)
+        Ok(soft_mean_rows(
+            &problem.passes(),
+            problem.weights,
+            clusters,
+            problem.seed,
+            settings,
+            monitor,
+        )?)
     }
 
     fn row_bytes(&self, size: &ProblemSize, settings: &SoftMeanSettings) -> u64 {

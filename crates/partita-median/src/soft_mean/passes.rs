@@ -4,9 +4,9 @@ use std::num::Saturating;
 
 use partita_core::ndarray::Array2;
 use partita_core::{
-    Assigned, BLOCK_ROWS, BaseClustering, BaseWeights, Label, Method, Monitor, ObjectWeights, PassRunner, ProblemSize,
-    ProgressCounter, RowBlock, RowFit, RowLabeller, RowMap, RowPass, RowSample, Seed, Stopped, WeightedEnsemble,
-    sums_under_way,
+    Assigned, BLOCK_ROWS, BaseClustering, BaseWeights, Label, Method, Monitor, ObjectWeights,
+    PassRunner, ProblemSize, ProgressCounter, RowBlock, RowFit, RowLabeller, RowMap, RowPass,
+    RowSample, Seed, Stopped, WeightedEnsemble, sums_under_way,
 };
 use partita_kmeans::labels::{Counts, LabelChoice, START_ROWS, base_weights, places};
 use serde::{Deserialize, Serialize};
@@ -50,33 +50,66 @@ pub fn soft_mean_rows(
     // An object has one label in a base clustering: shares of different clusters have no products.
     let none = |u: usize| Array2::zeros((bases[u].clusters(), bases[u].clusters()));
     let columns = Columns::new(&offsets, clusters, settings.matching, none);
-    let matched = Matched { offsets, base_weights, clusters, codes: Vec::new() };
+    let matched = Matched {
+        offsets,
+        base_weights,
+        clusters,
+        codes: Vec::new(),
+    };
     let progress = ProgressCounter::new(monitor, SAMPLE + ROUNDS);
     let hard = settings.rows == ConsensusRows::Hard;
     let (run, details) = match settings.order {
         MatchingOrder::Stream => {
-            let codes = matched.stream(rows, &columns, weights, seed, &progress.part(SAMPLE + ROUNDS))?;
-            let sums = rows.run(&SumMeans { matched: matched.with(&codes), hard })?;
-            best(vec![Run { stopped: Stopped::Exact, ..Run::new(codes, sums) }], &columns)
+            let codes = matched.stream(
+                rows,
+                &columns,
+                weights,
+                seed,
+                &progress.part(SAMPLE + ROUNDS),
+            )?;
+            let sums = rows.run(&SumMeans {
+                matched: matched.with(&codes),
+                hard,
+            })?;
+            best(
+                vec![Run {
+                    stopped: Stopped::Exact,
+                    ..Run::new(codes, sums)
+                }],
+                &columns,
+            )
         }
         MatchingOrder::Search => {
             let sample = RowSample::draw(rows, START_ROWS, seed.child(u64::from(u32::MAX)))?;
             let (codes, interrupted, details) = rows.once(
                 "median/soft-mean",
-                |(codes, ..): &(Vec<u32>, bool, SoftMeanDiagnostics)| matched.with(codes).fits(bases),
+                |(codes, ..): &(Vec<u32>, bool, SoftMeanDiagnostics)| {
+                    matched.with(codes).fits(bases)
+                },
                 || {
-                    let (run, details) = matched.searched(&sample, weights, seed, settings, &progress.part(SAMPLE));
+                    let (run, details) =
+                        matched.searched(&sample, weights, seed, settings, &progress.part(SAMPLE));
                     (run.codes, run.stopped == Stopped::Interrupted, details)
                 },
             )?;
             drop(sample);
-            let sums = |codes: &[u32]| rows.run(&SumMeans { matched: matched.with(codes), hard });
+            let sums = |codes: &[u32]| {
+                rows.run(&SumMeans {
+                    matched: matched.with(codes),
+                    hard,
+                })
+            };
             let of_start = sums(&codes)?;
             let mut run = Run::new(codes, of_start);
             if interrupted {
                 run.stopped = Stopped::Interrupted;
             }
-            run.go_on(&columns, (settings.rounds.get(), settings.tolerance), &progress.part(ROUNDS), sums)?;
+            run.go_on(
+                &columns,
+                (settings.rounds.get(), settings.tolerance),
+                &progress.part(ROUNDS),
+                sums,
+            )?;
             (run, details)
         }
     };
@@ -88,9 +121,13 @@ pub fn soft_mean_rows(
 
 /// Bytes that [`soft_mean_rows`] holds at once.
 pub(super) fn row_bytes(size: &ProblemSize, settings: &SoftMeanSettings) -> u64 {
-    let sample = ProblemSize { objects: size.objects.min(START_ROWS + size.base_clusterings), ..*size };
+    let sample = ProblemSize {
+        objects: size.objects.min(START_ROWS + size.base_clusterings),
+        ..*size
+    };
     let [n, m, side, k] = size.saturating();
-    let levels = Saturating(u64::from((n.0 / (BLOCKS * BLOCK_ROWS) + 1).ilog2()) + 2 * sums_under_way() + 4);
+    let levels =
+        Saturating(u64::from((n.0 / (BLOCKS * BLOCK_ROWS) + 1).ilog2()) + 2 * sums_under_way() + 4);
     let sums = ((side + Saturating(4)) * k + side + m) * Saturating(8) * levels;
     let drawn = Saturating(RowSample::bytes(size, START_ROWS as u64));
     (sums + centre_row_bytes(size) + drawn + Saturating(SOFT_MEAN.bytes(&sample, settings))).0
@@ -110,7 +147,10 @@ pub(crate) struct Matched {
 
 impl Matched {
     fn with(&self, codes: &[u32]) -> Self {
-        Self { codes: codes.to_vec(), ..self.clone() }
+        Self {
+            codes: codes.to_vec(),
+            ..self.clone()
+        }
     }
 
     fn entries<L: Label>(&self, row: &[L]) -> impl Iterator<Item = (usize, usize, f64)> {
@@ -123,7 +163,10 @@ impl Matched {
 
     /// Whether it is about these base clusterings.
     fn fits(&self, bases: &[BaseClustering]) -> bool {
-        let columns = bases.iter().map(BaseClustering::clusters).fold(self.clusters, usize::max);
+        let columns = bases
+            .iter()
+            .map(BaseClustering::clusters)
+            .fold(self.clusters, usize::max);
         let [base_clusters, places] = [self.codes.len(), self.offsets.last().copied().unwrap_or(0)];
         self.offsets == BaseClustering::offsets(bases)
             && self.base_weights.len() == bases.len()
@@ -143,10 +186,21 @@ impl Matched {
     ) -> (Run, SoftMeanDiagnostics) {
         let (ensemble, of_rows) = (&sample.ensemble, Some(&*sample.weights));
         let (shares, base_weights) = (ensemble.shares(), self.base_weights.clone());
-        let sampled = WeightedShares::new(&shares, self.offsets.clone(), base_weights, of_rows, self.clusters);
+        let sampled = WeightedShares::new(
+            &shares,
+            self.offsets.clone(),
+            base_weights,
+            of_rows,
+            self.clusters,
+        );
         let search = Search::new(&sampled, settings, monitor);
-        let objects = ObjectWeights::new(sample.weights.clone()).expect("what rows stand for is positive");
-        let source = WeightedEnsemble { ensemble, base_weights: weights, object_weights: Some(&objects) };
+        let objects =
+            ObjectWeights::new(sample.weights.clone()).expect("what rows stand for is positive");
+        let source = WeightedEnsemble {
+            ensemble,
+            base_weights: weights,
+            object_weights: Some(&objects),
+        };
         best(search.multi_start(source, seed), &search.columns)
     }
 
@@ -161,7 +215,11 @@ impl Matched {
     ) -> Result<Vec<u32>, MedianError> {
         let (order, exact) = columns.stream_order();
         let none = self.base_weights.iter().map(|_| 0.0).collect();
-        let mut matched = Self { base_weights: none, codes: vec![0; self.offsets[order.len()]], ..self.clone() };
+        let mut matched = Self {
+            base_weights: none,
+            codes: vec![0; self.offsets[order.len()]],
+            ..self.clone()
+        };
         let mut before = None;
         for (place, &u) in order.iter().enumerate() {
             let own = self.offsets[u]..self.offsets[u + 1];
@@ -173,10 +231,19 @@ impl Matched {
                 let count = |(j, k)| counts.of(own.start + j)[k] as f64;
                 Array2::from_shape_fn((own.len(), self.clusters), count)
             } else {
-                let pass = SumBase { matched, before, base: u };
+                let pass = SumBase {
+                    matched,
+                    before,
+                    base: u,
+                };
                 let sums = rows.run(&pass)?;
-                SumBase { matched, before, .. } = pass;
-                Array2::from_shape_vec((own.len(), self.clusters), sums.0).expect("K numbers a base cluster")
+                SumBase {
+                    matched,
+                    before,
+                    ..
+                } = pass;
+                Array2::from_shape_vec((own.len(), self.clusters), sums.0)
+                    .expect("K numbers a base cluster")
             };
             let codes = columns.matched_base(u, products.view(), None);
             matched.codes[own].copy_from_slice(&codes);
@@ -261,19 +328,27 @@ impl RowPass for SumBase {
         let mut gathered = Gathered::new(&self.matched.codes, clusters);
         let mut mean = vec![0.0; clusters];
         let mut add = |row: &[L], chosen: Option<u32>, weight: f64| {
-            let Some(label) = row[self.base].cluster() else { return };
+            let Some(label) = row[self.base].cluster() else {
+                return;
+            };
             self.matched.gather(row, &mut gathered);
             match chosen {
                 _ if !gathered.unknown() => gathered.closest(&mut mean, false),
-                Some(chosen) => (0..clusters).for_each(|k| mean[k] = f64::from(k == chosen as usize)),
+                Some(chosen) => {
+                    (0..clusters).for_each(|k| mean[k] = f64::from(k == chosen as usize))
+                }
                 None => mean.fill(1.0 / clusters as f64),
             }
             let sums = &mut sum.0[label * clusters..][..clusters];
-            sums.iter_mut().zip(&mean).for_each(|(sum, y)| *sum += weight * y);
+            sums.iter_mut()
+                .zip(&mean)
+                .for_each(|(sum, y)| *sum += weight * y);
         };
         match &self.before {
             Some(choice) => choice.for_each(block, |row, k, weight| add(row, Some(k), weight)),
-            None => block.rows().for_each(|(row, weight)| add(row, None, weight)),
+            None => block
+                .rows()
+                .for_each(|(row, weight)| add(row, None, weight)),
         }
     }
 }

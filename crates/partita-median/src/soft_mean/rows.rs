@@ -34,7 +34,14 @@ impl<'a> WeightedShares<'a> {
     ) -> Self {
         let of = |(u, ends): (usize, &[usize])| vec![u as u32; ends[1] - ends[0]];
         let base_of = offsets.windows(2).enumerate().flat_map(of).collect();
-        Self { shares, offsets, base_of, base_weights, object_weights, clusters }
+        Self {
+            shares,
+            offsets,
+            base_of,
+            base_weights,
+            object_weights,
+            clusters,
+        }
     }
 
     fn weight(&self, object: usize) -> f64 {
@@ -45,13 +52,17 @@ impl<'a> WeightedShares<'a> {
     pub(super) fn of_base(&self, object: usize, u: usize) -> impl Iterator<Item = (usize, f64)> {
         let (clusters, shares) = self.shares.row(object);
         let before = |end: usize| clusters.partition_point(|&c| (c as usize) < end);
-        (before(self.offsets[u])..before(self.offsets[u + 1])).map(move |at| (clusters[at] as usize, shares[at]))
+        (before(self.offsets[u])..before(self.offsets[u + 1]))
+            .map(move |at| (clusters[at] as usize, shares[at]))
     }
 
     /// The base clusterings of an object, and the clusters that it has a share in.
     fn entries(&self, object: usize) -> impl Iterator<Item = (usize, usize, f64)> {
         let (clusters, shares) = self.shares.row(object);
-        clusters.iter().zip(shares).map(|(&c, &share)| (self.base_of[c as usize] as usize, c as usize, share))
+        clusters
+            .iter()
+            .zip(shares)
+            .map(|(&c, &share)| (self.base_of[c as usize] as usize, c as usize, share))
     }
 
     /// The rows that are closest to the memberships when base clusters go to these columns. What goes to columns from K on is
@@ -59,13 +70,16 @@ impl<'a> WeightedShares<'a> {
     pub(super) fn means(&self, codes: &[u32]) -> Array2<f64> {
         let mut rows = Array2::zeros((self.shares.objects(), self.clusters));
         let values = rows.as_slice_mut().expect("a new array lies in rows");
-        values.par_chunks_mut(PIECE * self.clusters).enumerate().for_each(|(number, rows)| {
-            let mut gathered = Gathered::new(codes, self.clusters);
-            for (at, row) in rows.chunks_exact_mut(self.clusters).enumerate() {
-                gathered.gather(self.entries(number * PIECE + at), codes, &self.base_weights);
-                gathered.closest(row, false);
-            }
-        });
+        values
+            .par_chunks_mut(PIECE * self.clusters)
+            .enumerate()
+            .for_each(|(number, rows)| {
+                let mut gathered = Gathered::new(codes, self.clusters);
+                for (at, row) in rows.chunks_exact_mut(self.clusters).enumerate() {
+                    gathered.gather(self.entries(number * PIECE + at), codes, &self.base_weights);
+                    gathered.closest(row, false);
+                }
+            });
         rows
     }
 
@@ -76,7 +90,12 @@ impl<'a> WeightedShares<'a> {
             let mut gathered = Gathered::new(codes, self.clusters);
             for object in objects {
                 gathered.gather(self.entries(object), codes, &self.base_weights);
-                sums.add(&mut gathered, self.entries(object), self.weight(object), hard);
+                sums.add(
+                    &mut gathered,
+                    self.entries(object),
+                    self.weight(object),
+                    hard,
+                );
             }
             sums
         };
@@ -88,14 +107,19 @@ impl<'a> WeightedShares<'a> {
         let width = table.ncols();
         let mut rows = Array2::zeros((self.shares.objects(), width));
         let values = rows.as_slice_mut().expect("a new array lies in rows");
-        values.par_chunks_mut(PIECE * width).enumerate().for_each(|(number, rows)| {
-            for (at, row) in rows.chunks_exact_mut(width).enumerate() {
-                let (clusters, shares) = self.shares.row(number * PIECE + at);
-                for (&cluster, share) in clusters.iter().zip(shares) {
-                    row.iter_mut().zip(table.row(cluster as usize)).for_each(|(sum, x)| *sum += share * x);
+        values
+            .par_chunks_mut(PIECE * width)
+            .enumerate()
+            .for_each(|(number, rows)| {
+                for (at, row) in rows.chunks_exact_mut(width).enumerate() {
+                    let (clusters, shares) = self.shares.row(number * PIECE + at);
+                    for (&cluster, share) in clusters.iter().zip(shares) {
+                        row.iter_mut()
+                            .zip(table.row(cluster as usize))
+                            .for_each(|(sum, x)| *sum += share * x);
+                    }
                 }
-            }
-        });
+            });
         rows
     }
 
@@ -107,7 +131,8 @@ impl<'a> WeightedShares<'a> {
             for object in objects {
                 let (clusters, shares) = self.shares.row(object);
                 for (&cluster, &share) in clusters.iter().zip(shares) {
-                    sums.row_mut(cluster as usize).scaled_add(self.weight(object) * share, &rows.row(object));
+                    sums.row_mut(cluster as usize)
+                        .scaled_add(self.weight(object) * share, &rows.row(object));
                 }
             }
             Products(sums)
@@ -121,7 +146,8 @@ impl<'a> WeightedShares<'a> {
         let mut sums = Array2::zeros((self.offsets[u + 1] - start, rows.ncols()));
         for (object, row) in rows.outer_iter().enumerate() {
             for (cluster, share) in self.of_base(object, u) {
-                sums.row_mut(cluster - start).scaled_add(self.weight(object) * share, &row);
+                sums.row_mut(cluster - start)
+                    .scaled_add(self.weight(object) * share, &row);
             }
         }
         sums
@@ -142,12 +168,18 @@ impl<'a> WeightedShares<'a> {
     }
 
     /// Sums over all objects, added to `total` piece by piece in their order.
-    fn pieces<T: Mergeable + Send>(&self, mut total: T, sum: impl Fn(Range<usize>) -> T + Sync) -> T {
+    fn pieces<T: Mergeable + Send>(
+        &self,
+        mut total: T,
+        sum: impl Fn(Range<usize>) -> T + Sync,
+    ) -> T {
         let objects = self.shares.objects();
         let pieces: Vec<usize> = (0..objects.div_ceil(PIECE)).collect();
         for some in pieces.chunks(2 * rayon::current_num_threads()) {
             let sum = |&piece: &usize| sum(piece * PIECE..((piece + 1) * PIECE).min(objects));
-            map_parallel(some, sum).into_iter().for_each(|sum| total.merge(sum));
+            map_parallel(some, sum)
+                .into_iter()
+                .for_each(|sum| total.merge(sum));
         }
         total
     }
@@ -169,11 +201,20 @@ pub(super) struct RunningMean {
 
 impl RunningMean {
     pub(super) fn new(objects: usize, wide: usize) -> Self {
-        Self { sums: Array2::zeros((objects, wide)), totals: vec![0.0; objects] }
+        Self {
+            sums: Array2::zeros((objects, wide)),
+            totals: vec![0.0; objects],
+        }
     }
 
     /// Adds a base clustering, and puts the means into the rows (n × K) of the objects that it knows.
-    pub(super) fn add(&mut self, shares: &WeightedShares<'_>, u: usize, codes: &[u32], rows: &mut Array2<f64>) {
+    pub(super) fn add(
+        &mut self,
+        shares: &WeightedShares<'_>,
+        u: usize,
+        codes: &[u32],
+        rows: &mut Array2<f64>,
+    ) {
         let (weight, k) = (shares.base_weights[u], rows.ncols());
         for (object, mut row) in rows.outer_iter_mut().enumerate() {
             let mut known = false;
@@ -185,7 +226,9 @@ impl RunningMean {
                 self.totals[object] += weight;
                 let sums = self.sums.row(object);
                 let beyond = sums.slice(s![k..]).sum() / k as f64;
-                row.iter_mut().zip(sums).for_each(|(y, sum)| *y = (sum + beyond) / self.totals[object]);
+                row.iter_mut()
+                    .zip(sums)
+                    .for_each(|(y, sum)| *y = (sum + beyond) / self.totals[object]);
             }
         }
     }

@@ -4,8 +4,8 @@ use std::convert::Infallible;
 
 use partita_core::ndarray::{Array2, ArrayView1, ArrayView2, s};
 use partita_core::{
-    Flow, Monitor, MultiStart, Objective, Outcome, Partition, ProgressCounter, Seed, Sense, SoftPartition, Stopped,
-    WeightedEnsemble,
+    Flow, Monitor, MultiStart, Objective, Outcome, Partition, ProgressCounter, Seed, Sense,
+    SoftPartition, Stopped, WeightedEnsemble,
 };
 use partita_kmeans::labels::quick_partition;
 use rand::seq::SliceRandom;
@@ -40,7 +40,12 @@ pub(super) struct Run {
 impl Run {
     /// Columns of base clusters, and the sums over the rows that are closest to them.
     pub(super) fn new(codes: Vec<u32>, sums: MeanSums) -> Self {
-        Self { codes, trace: vec![sums.loss], sums, stopped: Stopped::RoundLimit }
+        Self {
+            codes,
+            trace: vec![sums.loss],
+            sums,
+            stopped: Stopped::RoundLimit,
+        }
     }
 
     /// Matchings and rows in turn, until the run is over or has so many rounds.
@@ -74,7 +79,15 @@ impl Run {
 
 /// What says which of some runs is best.
 fn values(runs: &[Run], merges: bool) -> Vec<f64> {
-    runs.iter().map(|run| if merges { run.sums.unexplained() } else { run.sums.loss }).collect()
+    runs.iter()
+        .map(|run| {
+            if merges {
+                run.sums.unexplained()
+            } else {
+                run.sums.loss
+            }
+        })
+        .collect()
 }
 
 /// The columns that base clusters may go to.
@@ -94,8 +107,14 @@ impl Columns {
         co_shares: impl Fn(usize) -> Array2<f64> + Sync,
     ) -> Self {
         let merges = |u: usize| matching.merges(offsets[u + 1] - offsets[u], clusters);
-        let co_shares = (0..offsets.len() - 1).into_par_iter().map(|u| merges(u).then(|| co_shares(u)));
-        Self { offsets: offsets.to_vec(), clusters, co_shares: co_shares.collect() }
+        let co_shares = (0..offsets.len() - 1)
+            .into_par_iter()
+            .map(|u| merges(u).then(|| co_shares(u)));
+        Self {
+            offsets: offsets.to_vec(),
+            clusters,
+            co_shares: co_shares.collect(),
+        }
     }
 
     fn merges(&self) -> bool {
@@ -105,25 +124,43 @@ impl Columns {
     /// Columns that a base clustering may be matched to one by one: K, or its own number where that is larger.
     fn wide(&self, u: usize) -> usize {
         let own = self.offsets[u + 1] - self.offsets[u];
-        if self.co_shares[u].is_some() { self.clusters } else { own.max(self.clusters) }
+        if self.co_shares[u].is_some() {
+            self.clusters
+        } else {
+            own.max(self.clusters)
+        }
     }
 
     /// The columns of all base clusters that fit rows best, from `codes` on where there are some.
     fn matched(&self, products: ArrayView2<'_, f64>, codes: Option<&[u32]>) -> Vec<u32> {
         let bases = self.offsets.windows(2).enumerate();
         let base = |(u, ends): (usize, &[usize])| {
-            self.matched_base(u, products.slice(s![ends[0]..ends[1], ..]), codes.map(|codes| &codes[ends[0]..ends[1]]))
+            self.matched_base(
+                u,
+                products.slice(s![ends[0]..ends[1], ..]),
+                codes.map(|codes| &codes[ends[0]..ends[1]]),
+            )
         };
         bases.flat_map(base).collect()
     }
 
     /// The columns of one base clustering by its products (J × K).
-    pub(super) fn matched_base(&self, u: usize, products: ArrayView2<'_, f64>, codes: Option<&[u32]>) -> Vec<u32> {
-        let Some(co_shares) = &self.co_shares[u] else { return matching::one_to_one(products, self.wide(u)) };
+    pub(super) fn matched_base(
+        &self,
+        u: usize,
+        products: ArrayView2<'_, f64>,
+        codes: Option<&[u32]>,
+    ) -> Vec<u32> {
+        let Some(co_shares) = &self.co_shares[u] else {
+            return matching::one_to_one(products, self.wide(u));
+        };
         let largest = |row: ArrayView1<'_, f64>| {
             (1..row.len()).fold(0, |best, at| if row[at] > row[best] { at } else { best }) as u32
         };
-        let mut columns = codes.map_or_else(|| products.outer_iter().map(largest).collect(), <[u32]>::to_vec);
+        let mut columns = codes.map_or_else(
+            || products.outer_iter().map(largest).collect(),
+            <[u32]>::to_vec,
+        );
         matching::merged(products, co_shares.view(), &mut columns);
         columns
     }
@@ -133,7 +170,9 @@ impl Columns {
         let mut rng = seed.rng();
         let base = |u: usize| {
             let (clusters, wide) = (self.offsets[u + 1] - self.offsets[u], self.wide(u));
-            let mut columns: Vec<u32> = (0..wide.max(clusters)).map(|column| (column % wide) as u32).collect();
+            let mut columns: Vec<u32> = (0..wide.max(clusters))
+                .map(|column| (column % wide) as u32)
+                .collect();
             columns.shuffle(&mut rng);
             columns.truncate(clusters);
             columns
@@ -160,18 +199,35 @@ pub(super) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn new(rows: &'a WeightedShares<'a>, settings: &'a SoftMeanSettings, monitor: &'a dyn Monitor) -> Self {
-        let columns = Columns::new(&rows.offsets, rows.clusters, settings.matching, |u| rows.co_shares(u));
-        Self { rows, columns, settings, monitor }
+    pub(super) fn new(
+        rows: &'a WeightedShares<'a>,
+        settings: &'a SoftMeanSettings,
+        monitor: &'a dyn Monitor,
+    ) -> Self {
+        let columns = Columns::new(&rows.offsets, rows.clusters, settings.matching, |u| {
+            rows.co_shares(u)
+        });
+        Self {
+            rows,
+            columns,
+            settings,
+            monitor,
+        }
     }
 
     fn sums(&self, codes: &[u32]) -> MeanSums {
-        self.rows.sums(codes, self.settings.rows == ConsensusRows::Hard)
+        self.rows
+            .sums(codes, self.settings.rows == ConsensusRows::Hard)
     }
 
     fn go_on(&self, run: &mut Run, rounds: u32, monitor: &dyn Monitor) {
         let sums = |codes: &[u32]| Ok::<_, Infallible>(self.sums(codes));
-        let Ok(()) = run.go_on(&self.columns, (rounds, self.settings.tolerance), monitor, sums);
+        let Ok(()) = run.go_on(
+            &self.columns,
+            (rounds, self.settings.tolerance),
+            monitor,
+            sums,
+        );
     }
 
     /// All starts for a few rounds, then the best to the end. Where base clusters share columns the first is the cut, and goes on.
@@ -180,32 +236,43 @@ impl<'a> Search<'a> {
         let restarts = self.settings.restarts.get();
         let cut = if merges { EIGENVECTORS + GROUPS } else { 0 };
         let finals = (FINALISTS.max(restarts as usize / 4) + usize::from(merges)) as u64;
-        let progress = ProgressCounter::new(self.monitor, cut + u64::from(restarts) * ROUGH + finals * FINAL);
+        let progress = ProgressCounter::new(
+            self.monitor,
+            cut + u64::from(restarts) * ROUGH + finals * FINAL,
+        );
         let mut runs: Vec<Run> = Vec::new();
         for start in 0..restarts {
             if progress.stopped() && !runs.is_empty() {
                 break;
             }
-            let matched = |rows: &Array2<f64>| self.columns.matched(self.rows.products(rows.view()).view(), None);
+            let matched = |rows: &Array2<f64>| {
+                self.columns
+                    .matched(self.rows.products(rows.view()).view(), None)
+            };
             let codes = match start % 3 {
                 0 if start == 0 && merges => {
                     let parts = (&progress.part(EIGENVECTORS), &progress.part(GROUPS));
                     let cut = weighted_cut(source, self.rows, seed.child(0), (parts.0, parts.1));
-                    matched(&one_hot(
-                        &cut.unwrap_or_else(|| quick_partition(source, self.rows.clusters, seed.child(0))),
-                    ))
+                    matched(&one_hot(&cut.unwrap_or_else(|| {
+                        quick_partition(source, self.rows.clusters, seed.child(0))
+                    })))
                 }
                 2 => self.columns.random(seed.child(u64::from(start))),
                 _ => matched(&self.start(source, start as usize, seed)),
             };
             let sums = self.sums(&codes);
             let mut run = Run::new(codes, sums);
-            self.go_on(&mut run, ROUGH_ROUNDS.min(self.settings.rounds.get()), &progress.part(ROUGH));
+            self.go_on(
+                &mut run,
+                ROUGH_ROUNDS.min(self.settings.rounds.get()),
+                &progress.part(ROUGH),
+            );
             runs.push(run);
         }
         let objectives = values(&runs, merges);
         let most = FINALISTS.max(runs.len() / 4);
-        let mut finalists = MultiStart::new(Sense::Minimise).finalists(&objectives, most, f64::INFINITY);
+        let mut finalists =
+            MultiStart::new(Sense::Minimise).finalists(&objectives, most, f64::INFINITY);
         if merges {
             finalists.retain(|&at| at != 0);
             finalists.insert(0, 0);
@@ -223,12 +290,15 @@ impl<'a> Search<'a> {
     fn start(&self, source: WeightedEnsemble<'_>, start: usize, seed: Seed) -> Array2<f64> {
         let ensemble = source.ensemble;
         let k = self.rows.clusters;
-        let mut exact = (0..ensemble.bases().len()).filter(|&u| ensemble.bases()[u].clusters() == k);
+        let mut exact =
+            (0..ensemble.bases().len()).filter(|&u| ensemble.bases()[u].clusters() == k);
         if start % 3 == 1
             && let Some(base) = exact.nth(start / 3)
         {
             let mut rows = ensemble.base_shares(base).rows().to_owned();
-            rows.outer_iter_mut().filter(|row| row.sum() == 0.0).for_each(|mut row| row.fill(1.0 / k as f64));
+            rows.outer_iter_mut()
+                .filter(|row| row.sum() == 0.0)
+                .for_each(|mut row| row.fill(1.0 / k as f64));
             return rows;
         }
         one_hot(&quick_partition(source, k, seed.child(start as u64)))
@@ -240,23 +310,37 @@ impl<'a> Search<'a> {
         let (order, exact) = self.columns.stream_order();
         // Without a base clustering into K clusters, k-means on labels says what the columns are.
         let k = self.rows.clusters;
-        let mut rows = if exact { self.start(source, 1, seed) } else { one_hot(&quick_partition(source, k, seed)) };
-        let widest = order.iter().map(|&u| self.columns.wide(u)).max().unwrap_or(k);
+        let mut rows = if exact {
+            self.start(source, 1, seed)
+        } else {
+            one_hot(&quick_partition(source, k, seed))
+        };
+        let widest = order
+            .iter()
+            .map(|&u| self.columns.wide(u))
+            .max()
+            .unwrap_or(k);
         let mut mean = RunningMean::new(rows.nrows(), widest);
         let mut codes = vec![0; offsets[order.len()]];
         for (place, &u) in order.iter().enumerate() {
-            let own = self.columns.matched_base(u, self.rows.base_products(u, rows.view()).view(), None);
+            let own =
+                self.columns
+                    .matched_base(u, self.rows.base_products(u, rows.view()).view(), None);
             codes[offsets[u]..offsets[u + 1]].copy_from_slice(&own);
             mean.add(self.rows, u, &codes, &mut rows);
             self.monitor.tick(place as u64 + 1, order.len() as u64);
         }
         let sums = self.sums(&codes);
-        Run { stopped: Stopped::Exact, ..Run::new(codes, sums) }
+        Run {
+            stopped: Stopped::Exact,
+            ..Run::new(codes, sums)
+        }
     }
 
     pub(super) fn outcome(&self, runs: Vec<Run>) -> Outcome<SoftMeanDiagnostics> {
         let (run, details) = best(runs, &self.columns);
-        let soft = SoftPartition::new(self.rows.means(&run.codes)).expect("means of shares are shares");
+        let soft =
+            SoftPartition::new(self.rows.means(&run.codes)).expect("means of shares are shares");
         let mut outcome = Outcome::soft(soft, run.stopped);
         outcome.rounds = run.trace.len() as u64;
         outcome.objective = Some(objective(run.trace));
@@ -268,10 +352,27 @@ impl<'a> Search<'a> {
 pub(super) fn best(runs: Vec<Run>, columns: &Columns) -> (Run, SoftMeanDiagnostics) {
     let merged = columns.co_shares.iter().flatten().count();
     let (objectives, unexplained) = (values(&runs, false), values(&runs, true));
-    let least = MultiStart::new(Sense::Minimise).best(if merged > 0 { &unexplained } else { &objectives }).unwrap_or(0);
-    let best = if merged > 0 && unexplained[0] <= KEPT * unexplained[least] { 0 } else { least };
+    let least = MultiStart::new(Sense::Minimise)
+        .best(if merged > 0 {
+            &unexplained
+        } else {
+            &objectives
+        })
+        .unwrap_or(0);
+    let best = if merged > 0 && unexplained[0] <= KEPT * unexplained[least] {
+        0
+    } else {
+        least
+    };
     let run = runs.into_iter().nth(best).expect("at least one start");
-    (run, SoftMeanDiagnostics { merged, objectives, unexplained })
+    (
+        run,
+        SoftMeanDiagnostics {
+            merged,
+            objectives,
+            unexplained,
+        },
+    )
 }
 
 pub(super) fn objective(trace: Vec<f64>) -> Objective {

@@ -17,8 +17,16 @@ pub(crate) struct MeanSums {
 
 impl MeanSums {
     pub(super) fn new(base_clusters: usize, clusters: usize) -> Self {
-        let (columns, products) = (vec![[0.0; 3]; clusters], vec![0.0; base_clusters * clusters]);
-        Self { loss: 0.0, weight: 0.0, columns, products }
+        let (columns, products) = (
+            vec![[0.0; 3]; clusters],
+            vec![0.0; base_clusters * clusters],
+        );
+        Self {
+            loss: 0.0,
+            weight: 0.0,
+            columns,
+            products,
+        }
     }
 
     /// Adds an object of this weight, whose shares are gathered.
@@ -34,7 +42,10 @@ impl MeanSums {
         gathered.closest(&mut row, hard);
         for (_, cluster, share) in entries {
             let products = &mut self.products[cluster * clusters..][..clusters];
-            products.iter_mut().zip(&row).for_each(|(sum, y)| *sum += weight * share * y);
+            products
+                .iter_mut()
+                .zip(&row)
+                .for_each(|(sum, y)| *sum += weight * share * y);
         }
         let (total, squares) = (gathered.total, gathered.all_squares);
         let own: f64 = row.iter().map(|y| y * y).sum();
@@ -44,7 +55,10 @@ impl MeanSums {
         for (k, (column, y)) in self.columns.iter_mut().zip(&row).enumerate() {
             let (shares, squares) = (gathered.sums[k], gathered.squares[k]);
             let within = (y * (total * y - 2.0 * shares) + squares).max(0.0);
-            [within, shares, squares].iter().zip(column).for_each(|(more, own)| *own += weight * more);
+            [within, shares, squares]
+                .iter()
+                .zip(column)
+                .for_each(|(more, own)| *own += weight * more);
         }
         gathered.row = row;
     }
@@ -54,7 +68,11 @@ impl MeanSums {
     pub(super) fn unexplained(&self) -> f64 {
         let of_column = |&[within, shares, squares]: &[f64; 3]| {
             let all = squares - shares * shares / self.weight;
-            if all > 1e-9 * self.weight { within / all } else { 1.0 }
+            if all > 1e-9 * self.weight {
+                within / all
+            } else {
+                1.0
+            }
         };
         self.columns.iter().map(of_column).sum::<f64>() / self.columns.len() as f64
     }
@@ -72,9 +90,14 @@ impl Mergeable for MeanSums {
         self.loss += other.loss;
         self.weight += other.weight;
         for (own, more) in self.columns.iter_mut().zip(&other.columns) {
-            own.iter_mut().zip(more).for_each(|(own, more)| *own += more);
+            own.iter_mut()
+                .zip(more)
+                .for_each(|(own, more)| *own += more);
         }
-        self.products.iter_mut().zip(&other.products).for_each(|(own, more)| *own += more);
+        self.products
+            .iter_mut()
+            .zip(&other.products)
+            .for_each(|(own, more)| *own += more);
     }
 }
 
@@ -95,10 +118,21 @@ pub(super) struct Gathered {
 impl Gathered {
     /// For rows of K columns, where base clusters go to the columns in `codes`.
     pub(super) fn new(codes: &[u32], clusters: usize) -> Self {
-        let columns = codes.iter().max().map_or(clusters, |&most| clusters.max(most as usize + 1));
+        let columns = codes
+            .iter()
+            .max()
+            .map_or(clusters, |&most| clusters.max(most as usize + 1));
         let zeros = vec![0.0; columns];
         let (sums, squares, own) = (zeros.clone(), zeros.clone(), zeros);
-        Self { sums, squares, all_squares: 0.0, total: 0.0, own, touched: Vec::new(), row: vec![0.0; clusters] }
+        Self {
+            sums,
+            squares,
+            all_squares: 0.0,
+            total: 0.0,
+            own,
+            touched: Vec::new(),
+            row: vec![0.0; clusters],
+        }
     }
 
     /// Adds up the shares of an object, weighted by their base clusterings: `(base clustering, base cluster, share)`, one base
@@ -148,7 +182,9 @@ impl Gathered {
     pub(super) fn closest(&self, row: &mut [f64], hard: bool) {
         let k = row.len();
         let beyond: f64 = self.sums[k..].iter().sum();
-        row.iter_mut().zip(&self.sums).for_each(|(y, sum)| *y = (sum + beyond / k as f64) / self.total);
+        row.iter_mut()
+            .zip(&self.sums)
+            .for_each(|(y, sum)| *y = (sum + beyond / k as f64) / self.total);
         if hard {
             let best = (1..k).fold(0, |best, at| if row[at] > row[best] { at } else { best });
             row.fill(0.0);

@@ -39,7 +39,11 @@ fn utility(ensemble: &Ensemble, partition: &Partition, weights: &[f64]) -> f64 {
             let both = |&(l, label): &(Option<usize>, &u32)| {
                 l.is_some() && (j.is_none() || l == j) && k.is_none_or(|k| *label == k)
             };
-            ensemble.column(u).zip(partition.labels()).filter(both).count() as f64
+            ensemble
+                .column(u)
+                .zip(partition.labels())
+                .filter(both)
+                .count() as f64
         };
         for j in 0..base.clusters() {
             sum -= weights[u] * (count(Some(j), None) / n).powi(2);
@@ -56,7 +60,9 @@ fn utility(ensemble: &Ensemble, partition: &Partition, weights: &[f64]) -> f64 {
 
 fn drawn(seed: u64, missing: f64) -> (Drawn, BaseWeights) {
     let drawn = draw(Seed::new(seed), missing);
-    let weights = (0..drawn.ensemble.bases().len()).map(|u| 1.0 + ((u as u64 + seed) % 3) as f64).collect();
+    let weights = (0..drawn.ensemble.bases().len())
+        .map(|u| 1.0 + ((u as u64 + seed) % 3) as f64)
+        .collect();
     (drawn, BaseWeights::new(weights).unwrap())
 }
 
@@ -65,11 +71,31 @@ fn kc_reports_the_sum_of_squares_which_never_rises() {
     for seed in 0..100 {
         let (drawn, weights) = drawn(seed, 0.3);
         let settings = LabelMeansSettings::default();
-        let outcome = kc(&drawn.ensemble, Some(&weights), drawn.clusters, Seed::new(seed), &settings, &Silent).unwrap();
+        let outcome = kc(
+            &drawn.ensemble,
+            Some(&weights),
+            drawn.clusters,
+            Seed::new(seed),
+            &settings,
+            &Silent,
+        )
+        .unwrap();
         let objective = outcome.objective.unwrap();
         let expected = squares(&drawn.ensemble, &outcome.partition, weights.as_slice());
-        assert_relative_eq!(objective.value, expected, max_relative = 1e-10, epsilon = 1e-10);
-        assert!(objective.trace.windows(2).all(|pair| pair[1] <= pair[0] + 1e-9), "{:?}", objective.trace);
+        assert_relative_eq!(
+            objective.value,
+            expected,
+            max_relative = 1e-10,
+            epsilon = 1e-10
+        );
+        assert!(
+            objective
+                .trace
+                .windows(2)
+                .all(|pair| pair[1] <= pair[0] + 1e-9),
+            "{:?}",
+            objective.trace
+        );
     }
 }
 
@@ -78,12 +104,31 @@ fn qmi_reports_category_utility_which_never_falls() {
     for seed in 0..100 {
         let (drawn, weights) = drawn(seed, 0.3);
         let settings = LabelMeansSettings::default();
-        let outcome =
-            qmi(&drawn.ensemble, Some(&weights), drawn.clusters, Seed::new(seed), &settings, &Silent).unwrap();
+        let outcome = qmi(
+            &drawn.ensemble,
+            Some(&weights),
+            drawn.clusters,
+            Seed::new(seed),
+            &settings,
+            &Silent,
+        )
+        .unwrap();
         let objective = outcome.objective.unwrap();
         let expected = utility(&drawn.ensemble, &outcome.partition, weights.as_slice());
-        assert_relative_eq!(objective.value, expected, max_relative = 1e-10, epsilon = 1e-10);
-        assert!(objective.trace.windows(2).all(|pair| pair[1] >= pair[0] - 1e-9), "{:?}", objective.trace);
+        assert_relative_eq!(
+            objective.value,
+            expected,
+            max_relative = 1e-10,
+            epsilon = 1e-10
+        );
+        assert!(
+            objective
+                .trace
+                .windows(2)
+                .all(|pair| pair[1] >= pair[0] - 1e-9),
+            "{:?}",
+            objective.trace
+        );
     }
 }
 
@@ -116,15 +161,25 @@ fn standardised(ensemble: &Ensemble, weights: &[f64]) -> Array2<f64> {
 fn about_means(rows: &Array2<f64>, labels: &[u32], clusters: usize) -> (f64, Vec<u32>) {
     let mut means = Array2::<f64>::zeros((clusters, rows.ncols()));
     for k in 0..clusters {
-        let members: Vec<usize> = (0..labels.len()).filter(|&i| labels[i] as usize == k).collect();
+        let members: Vec<usize> = (0..labels.len())
+            .filter(|&i| labels[i] as usize == k)
+            .collect();
         if !members.is_empty() {
-            means.row_mut(k).assign(&rows.select(Axis(0), &members).mean_axis(Axis(0)).unwrap());
+            means
+                .row_mut(k)
+                .assign(&rows.select(Axis(0), &members).mean_axis(Axis(0)).unwrap());
         }
     }
     let far = |i: usize, k: usize| (&rows.row(i) - &means.row(k)).mapv(|d| d * d).sum();
-    let live: Vec<usize> = (0..clusters).filter(|&k| labels.contains(&(k as u32))).collect();
-    let nearest =
-        |i: usize| live.iter().copied().fold(live[0], |best, k| if far(i, k) < far(i, best) { k } else { best });
+    let live: Vec<usize> = (0..clusters)
+        .filter(|&k| labels.contains(&(k as u32)))
+        .collect();
+    let nearest = |i: usize| {
+        live.iter().copied().fold(
+            live[0],
+            |best, k| if far(i, k) < far(i, best) { k } else { best },
+        )
+    };
     let sum = (0..labels.len()).map(|i| far(i, labels[i] as usize)).sum();
     (sum, (0..labels.len()).map(|i| nearest(i) as u32).collect())
 }
@@ -132,7 +187,9 @@ fn about_means(rows: &Array2<f64>, labels: &[u32], clusters: usize) -> (f64, Vec
 /// Plain k-means on the matrix from random labels.
 fn dense_kmeans(rows: &Array2<f64>, clusters: usize, seed: Seed) -> f64 {
     let mut rng = seed.rng();
-    let mut labels: Vec<u32> = (0..rows.nrows()).map(|_| rng.random_range(0..clusters as u32)).collect();
+    let mut labels: Vec<u32> = (0..rows.nrows())
+        .map(|_| rng.random_range(0..clusters as u32))
+        .collect();
     loop {
         let (sum, next) = about_means(rows, &labels, clusters);
         if next == labels {
@@ -150,11 +207,23 @@ fn qmi_is_kmeans_on_standardised_one_hot_labels() {
         let (ensemble, k) = (&drawn.ensemble, drawn.clusters);
         let rows = standardised(ensemble, weights.as_slice());
         let settings = LabelMeansSettings::default();
-        let outcome = qmi(ensemble, Some(&weights), k, Seed::new(seed), &settings, &Silent).unwrap();
+        let outcome = qmi(
+            ensemble,
+            Some(&weights),
+            k,
+            Seed::new(seed),
+            &settings,
+            &Silent,
+        )
+        .unwrap();
         let (inside, _) = about_means(&rows, outcome.partition.labels(), k);
         let all = rows.mapv(|x| x * x).sum();
         let n = ensemble.objects() as f64;
-        assert_relative_eq!(outcome.objective.unwrap().value, (all - inside) / n, max_relative = 1e-10);
+        assert_relative_eq!(
+            outcome.objective.unwrap().value,
+            (all - inside) / n,
+            max_relative = 1e-10
+        );
         let dense = (0..10).map(|start| dense_kmeans(&rows, k, Seed::new(seed).child(start)));
         best += usize::from(inside <= dense.fold(f64::INFINITY, f64::min) + 1e-9);
     }
@@ -166,13 +235,37 @@ fn ipvc_reports_votes_which_never_fall() {
     for seed in 0..100 {
         let (drawn, weights) = drawn(seed, 0.3);
         let settings = LabelMeansSettings::default();
-        let outcome =
-            ipvc(&drawn.ensemble, Some(&weights), drawn.clusters, Seed::new(seed), &settings, &Silent).unwrap();
+        let outcome = ipvc(
+            &drawn.ensemble,
+            Some(&weights),
+            drawn.clusters,
+            Seed::new(seed),
+            &settings,
+            &Silent,
+        )
+        .unwrap();
         let objective = outcome.objective.unwrap();
         let squares = squares(&drawn.ensemble, &outcome.partition, weights.as_slice());
-        let all: f64 = weights.as_slice().iter().enumerate().map(|(u, w)| w * labelled(&drawn.ensemble, u)).sum();
-        assert_relative_eq!(objective.value, all - squares, max_relative = 1e-10, epsilon = 1e-10);
-        assert!(objective.trace.windows(2).all(|pair| pair[1] >= pair[0] - 1e-9), "{:?}", objective.trace);
+        let all: f64 = weights
+            .as_slice()
+            .iter()
+            .enumerate()
+            .map(|(u, w)| w * labelled(&drawn.ensemble, u))
+            .sum();
+        assert_relative_eq!(
+            objective.value,
+            all - squares,
+            max_relative = 1e-10,
+            epsilon = 1e-10
+        );
+        assert!(
+            objective
+                .trace
+                .windows(2)
+                .all(|pair| pair[1] >= pair[0] - 1e-9),
+            "{:?}",
+            objective.trace
+        );
     }
 }
 
@@ -194,7 +287,15 @@ fn kc_mostly_finds_the_best_partition_of_a_few_objects() {
             squares(&small, &Partition::new(labels, 3).unwrap(), &ones)
         });
         let best = every.fold(f64::INFINITY, f64::min);
-        let outcome = kc(&small, None, 3, Seed::new(seed), &LabelMeansSettings::default(), &Silent).unwrap();
+        let outcome = kc(
+            &small,
+            None,
+            3,
+            Seed::new(seed),
+            &LabelMeansSettings::default(),
+            &Silent,
+        )
+        .unwrap();
         found += u64::from(outcome.objective.unwrap().value <= best + 1e-9);
     }
     assert!(found >= tried * 9 / 10, "{found} of {tried}");
@@ -208,7 +309,15 @@ fn a_single_start_is_no_better_than_many_and_every_cluster_is_used() {
         let mut one = LabelMeansSettings::default();
         one.restarts = std::num::NonZeroU32::MIN;
         let value = |settings| {
-            let outcome = kc(&drawn.ensemble, None, drawn.clusters, Seed::new(seed), settings, &Silent).unwrap();
+            let outcome = kc(
+                &drawn.ensemble,
+                None,
+                drawn.clusters,
+                Seed::new(seed),
+                settings,
+                &Silent,
+            )
+            .unwrap();
             let rows = drawn.ensemble.fragments().weights().len();
             assert_eq!(outcome.partition.live_clusters(), drawn.clusters.min(rows));
             outcome.objective.unwrap().value
@@ -221,11 +330,27 @@ fn a_single_start_is_no_better_than_many_and_every_cluster_is_used() {
 fn starts_on_a_sample_go_on_with_all_rows() {
     let mut builder = partita_core::EnsembleBuilder::new(30_000);
     for u in 0..9usize {
-        let label = |i: usize| Some(if (i * 7919).is_multiple_of(11 + u) { (i / 3 + u) % 4 } else { i % 4 });
-        builder.push(format!("u{u}"), (0..30_000).map(label)).unwrap();
+        let label = |i: usize| {
+            Some(if (i * 7919).is_multiple_of(11 + u) {
+                (i / 3 + u) % 4
+            } else {
+                i % 4
+            })
+        };
+        builder
+            .push(format!("u{u}"), (0..30_000).map(label))
+            .unwrap();
     }
     let ensemble = builder.finish().unwrap();
-    let outcome = kc(&ensemble, None, 4, Seed::new(3), &LabelMeansSettings::default(), &Silent).unwrap();
+    let outcome = kc(
+        &ensemble,
+        None,
+        4,
+        Seed::new(3),
+        &LabelMeansSettings::default(),
+        &Silent,
+    )
+    .unwrap();
     let truth = Partition::new((0..30_000).map(|i| i % 4).collect(), 4).unwrap();
     let table = partita_metrics::Contingency::new(&outcome.partition, &truth).unwrap();
     assert!(table.accuracy() > 0.999, "{}", table.accuracy());
@@ -243,9 +368,24 @@ fn what_does_not_fit_is_named() {
     let mut settings = LabelMeansSettings::default();
     let short = BaseWeights::new(vec![1.0]).unwrap();
     let error = kc(ensemble, Some(&short), 2, seed, &settings, &Silent).unwrap_err();
-    assert_eq!(error, MedianError::Weights(WeightsError { found: 1, bases: ensemble.bases().len() }));
+    assert_eq!(
+        error,
+        MedianError::Weights(WeightsError {
+            found: 1,
+            bases: ensemble.bases().len()
+        })
+    );
     let error = kc(ensemble, None, 0, seed, &settings, &Silent).unwrap_err();
-    assert_eq!(error, MedianError::Clusters(ClustersError { clusters: 0, objects: ensemble.objects() }));
+    assert_eq!(
+        error,
+        MedianError::Clusters(ClustersError {
+            clusters: 0,
+            objects: ensemble.objects()
+        })
+    );
     settings.tolerance = f64::NAN;
-    assert!(matches!(kc(ensemble, None, 2, seed, &settings, &Silent), Err(MedianError::Settings(_))));
+    assert!(matches!(
+        kc(ensemble, None, 2, seed, &settings, &Silent),
+        Err(MedianError::Settings(_))
+    ));
 }

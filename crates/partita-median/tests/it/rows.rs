@@ -3,22 +3,30 @@
 
 use partita_conformance::draw;
 use partita_core::{
-    Assigned, BaseWeights, Clusters, Ensemble, EnsembleRows, Outcome, PassRunner, Problem, RowFit, RowProblem, Seed,
-    SettingMap, Silent, consense, consense_rows,
+    Assigned, BaseWeights, Clusters, Ensemble, EnsembleRows, Outcome, PassRunner, Problem, RowFit,
+    RowProblem, Seed, SettingMap, Silent, consense, consense_rows,
 };
 use partita_median::{
-    IPVC, KC, PLURALITY, PluralitySettings, QMI, Reference, Scheme, SoftMeanSettings, cumulative, cumulative_rows,
-    plurality, plurality_rows, soft_mean, soft_mean_rows,
+    IPVC, KC, PLURALITY, PluralitySettings, QMI, Reference, Scheme, SoftMeanSettings, cumulative,
+    cumulative_rows, plurality, plurality_rows, soft_mean, soft_mean_rows,
 };
 
 /// Base weights of three sizes.
 fn weights(ensemble: &Ensemble) -> BaseWeights {
-    BaseWeights::new((0..ensemble.bases().len()).map(|u| 1.0 + (u % 3) as f64 / 3.0).collect()).unwrap()
+    BaseWeights::new(
+        (0..ensemble.bases().len())
+            .map(|u| 1.0 + (u % 3) as f64 / 3.0)
+            .collect(),
+    )
+    .unwrap()
 }
 
 /// The labels that a fit gives.
 fn labelled<D>(fit: &RowFit<D>, rows: &PassRunner<'_>) -> Assigned {
-    let mut all = Assigned { soft: Some(Vec::new()), ..Assigned::default() };
+    let mut all = Assigned {
+        soft: Some(Vec::new()),
+        ..Assigned::default()
+    };
     fit.label(rows, &mut |_, block| {
         all.labels.extend(block.labels);
         all.certainty.extend(block.certainty);
@@ -47,8 +55,17 @@ fn plurality_counts_the_same_votes() {
         let source = EnsembleRows::new(ensemble);
         let rows = PassRunner::new(&source, &Silent);
         let settings = PluralitySettings::default();
-        let expected = plurality(ensemble, weights.as_ref(), k, Seed::new(1), &settings, &Silent).unwrap();
-        let found = plurality_rows(&rows, weights.as_ref(), k, Seed::new(1), &settings, &Silent).unwrap();
+        let expected = plurality(
+            ensemble,
+            weights.as_ref(),
+            k,
+            Seed::new(1),
+            &settings,
+            &Silent,
+        )
+        .unwrap();
+        let found =
+            plurality_rows(&rows, weights.as_ref(), k, Seed::new(1), &settings, &Silent).unwrap();
         assert_eq!(found.details, expected.details);
         same(&labelled(&found, &rows), &expected);
     }
@@ -61,9 +78,25 @@ fn plurality_to_the_labels_of_kc_is_as_good() {
     let rows = PassRunner::new(&source, &Silent);
     let mut settings = PluralitySettings::default();
     settings.reference = Reference::Kc;
-    let found = plurality_rows(&rows, None, drawn.clusters, Seed::new(1), &settings, &Silent).unwrap();
+    let found = plurality_rows(
+        &rows,
+        None,
+        drawn.clusters,
+        Seed::new(1),
+        &settings,
+        &Silent,
+    )
+    .unwrap();
     let mean = |certainty: &[f64]| certainty.iter().sum::<f64>() / certainty.len() as f64;
-    let expected = plurality(&drawn.ensemble, None, drawn.clusters, Seed::new(1), &settings, &Silent).unwrap();
+    let expected = plurality(
+        &drawn.ensemble,
+        None,
+        drawn.clusters,
+        Seed::new(1),
+        &settings,
+        &Silent,
+    )
+    .unwrap();
     assert!(mean(&labelled(&found, &rows).certainty) > 0.95 * mean(&expected.certainty));
 }
 
@@ -77,18 +110,35 @@ fn cumulative_votes_are_the_same() {
         let source = EnsembleRows::new(ensemble);
         let rows = PassRunner::new(&source, &Silent);
         for scheme in [Scheme::Unnormalised, Scheme::Normalised, Scheme::Adaptive] {
-            let expected = cumulative(ensemble, weights.as_ref(), k, Seed::new(1), scheme, &Silent).unwrap();
-            let found = cumulative_rows(&rows, weights.as_ref(), k, Seed::new(1), scheme, &Silent).unwrap();
+            let expected =
+                cumulative(ensemble, weights.as_ref(), k, Seed::new(1), scheme, &Silent).unwrap();
+            let found =
+                cumulative_rows(&rows, weights.as_ref(), k, Seed::new(1), scheme, &Silent).unwrap();
             assert_eq!(found.details, expected.details);
             if found.details.reference != "kc" {
-                let (soft, found) = (expected.soft.unwrap(), labelled(&found, &rows).soft.unwrap());
-                assert!(soft.rows().iter().zip(&found).all(|(a, b)| (a - b).abs() < 1e-9), "{seed} {scheme:?}");
-                let reference = ensemble.bases().iter().find(|base| base.name() == expected.details.reference);
+                let (soft, found) = (
+                    expected.soft.unwrap(),
+                    labelled(&found, &rows).soft.unwrap(),
+                );
+                assert!(
+                    soft.rows()
+                        .iter()
+                        .zip(&found)
+                        .all(|(a, b)| (a - b).abs() < 1e-9),
+                    "{seed} {scheme:?}"
+                );
+                let reference = ensemble
+                    .bases()
+                    .iter()
+                    .find(|base| base.name() == expected.details.reference);
                 merged += usize::from(reference.unwrap().clusters() > k);
             }
         }
     }
-    assert!(merged > 30, "only {merged} references had clusters to merge");
+    assert!(
+        merged > 30,
+        "only {merged} references had clusters to merge"
+    );
 }
 
 #[test]
@@ -105,11 +155,17 @@ fn kmeans_on_labels_reaches_the_objective_that_it_reaches_in_memory() {
             over.weights = Some(&weights);
             let memory = consense(method, &problem, &Silent).unwrap();
             let rows = consense_rows(method, &over, &Silent, &mut |_, _| Ok(())).unwrap();
-            assert_eq!(rows.sizes.iter().sum::<u64>(), drawn.ensemble.objects() as u64);
+            assert_eq!(
+                rows.sizes.iter().sum::<u64>(),
+                drawn.ensemble.objects() as u64
+            );
             here += memory.objective.unwrap().value;
             there += rows.objective.unwrap().value;
         }
-        assert!((there / here - 1.0).abs() < 0.01, "{there} by passes, {here} in memory");
+        assert!(
+            (there / here - 1.0).abs() < 0.01,
+            "{there} by passes, {here} in memory"
+        );
     }
 }
 
@@ -136,7 +192,14 @@ fn soft_mean_settings(texts: &[&str]) -> SoftMeanSettings {
 /// draws among rows as they are held.
 #[test]
 fn soft_means_of_rows_are_as_close_as_those_in_memory() {
-    for (how, settings) in [&["matching=one-to-one"][..], &["matching=merge"], &["rows=hard"]].iter().enumerate() {
+    for (how, settings) in [
+        &["matching=one-to-one"][..],
+        &["matching=merge"],
+        &["rows=hard"],
+    ]
+    .iter()
+    .enumerate()
+    {
         let settings = soft_mean_settings(settings);
         let (mut sums, mut same, draws) = ([0.0; 2], 0, 40);
         for seed in 0..draws {
@@ -145,22 +208,53 @@ fn soft_means_of_rows_are_as_close_as_those_in_memory() {
             let weights = (seed % 3 == 0).then(|| weights(ensemble));
             let source = EnsembleRows::new(ensemble);
             let rows = PassRunner::new(&source, &Silent);
-            let found = soft_mean_rows(&rows, weights.as_ref(), k, Seed::new(1), &settings, &Silent).unwrap();
-            let memory = soft_mean(ensemble, (weights.as_ref(), None), k, Seed::new(1), &settings, &Silent).unwrap();
-            let values = [&found.objective, &memory.objective].map(|objective| objective.as_ref().unwrap().value);
-            assert!(found.objective.as_ref().unwrap().trace.windows(2).all(|pair| pair[1] <= pair[0]));
-            sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+            let found =
+                soft_mean_rows(&rows, weights.as_ref(), k, Seed::new(1), &settings, &Silent)
+                    .unwrap();
+            let memory = soft_mean(
+                ensemble,
+                (weights.as_ref(), None),
+                k,
+                Seed::new(1),
+                &settings,
+                &Silent,
+            )
+            .unwrap();
+            let values = [&found.objective, &memory.objective]
+                .map(|objective| objective.as_ref().unwrap().value);
+            assert!(
+                found
+                    .objective
+                    .as_ref()
+                    .unwrap()
+                    .trace
+                    .windows(2)
+                    .all(|pair| pair[1] <= pair[0])
+            );
+            sums.iter_mut()
+                .zip(values)
+                .for_each(|(sum, value)| *sum += value);
             same += usize::from((values[0] - values[1]).abs() <= 1e-12 * values[1]);
         }
         assert!(sums[0] <= 1.003 * sums[1], "{how}: {sums:?}");
-        assert!(same >= draws as usize * 3 / 4, "{how}: {same} of {draws} are the same");
+        assert!(
+            same >= draws as usize * 3 / 4,
+            "{how}: {same} of {draws} are the same"
+        );
     }
 }
 
 /// At the end no matching of a base clustering is better, tried one by one.
 #[test]
 fn soft_means_of_rows_cost_what_the_best_matchings_do() {
-    const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+    const ORDERS: [[usize; 3]; 6] = [
+        [0, 1, 2],
+        [0, 2, 1],
+        [1, 0, 2],
+        [1, 2, 0],
+        [2, 0, 1],
+        [2, 1, 0],
+    ];
     let settings = soft_mean_settings(&["tolerance=0"]);
     for seed in 0..20 {
         let drawn = partita_conformance::planted(400, 5, 3, Seed::new(seed));
@@ -173,14 +267,25 @@ fn soft_means_of_rows_cost_what_the_best_matchings_do() {
             let labels = ensemble.column(u).zip(soft.chunks_exact(3));
             let known = labels.filter_map(|(label, row)| Some((order[label?], row)));
             let square = |(own, row): (usize, &[f64])| -> f64 {
-                row.iter().enumerate().map(|(k, y)| (y - f64::from(u8::from(k == own))).powi(2)).sum()
+                row.iter()
+                    .enumerate()
+                    .map(|(k, y)| (y - f64::from(u8::from(k == own))).powi(2))
+                    .sum()
             };
             known.map(square).sum()
         };
-        let least = |u: usize| ORDERS.iter().map(|order| cost(u, order)).fold(f64::INFINITY, f64::min);
+        let least = |u: usize| {
+            ORDERS
+                .iter()
+                .map(|order| cost(u, order))
+                .fold(f64::INFINITY, f64::min)
+        };
         let expected: f64 = (0..ensemble.bases().len()).map(least).sum();
         let value = found.objective.unwrap().value;
-        assert!((value - expected).abs() <= 1e-9 * expected, "seed {seed}: {value} {expected}");
+        assert!(
+            (value - expected).abs() <= 1e-9 * expected,
+            "seed {seed}: {value} {expected}"
+        );
     }
 }
 
@@ -200,10 +305,19 @@ fn soft_means_matched_in_order_are_those_in_memory() {
             continue;
         }
         exact += 1;
-        let memory = soft_mean(ensemble, (None, None), k, Seed::new(1), &settings, &Silent).unwrap();
-        let values = [found.objective.as_ref(), memory.objective.as_ref()].map(|objective| objective.unwrap().value);
-        assert!((values[0] - values[1]).abs() <= 1e-9 * values[1], "seed {seed}: {values:?}");
-        assert_eq!(labelled(&found, &rows).labels, memory.partition.labels(), "seed {seed}");
+        let memory =
+            soft_mean(ensemble, (None, None), k, Seed::new(1), &settings, &Silent).unwrap();
+        let values = [found.objective.as_ref(), memory.objective.as_ref()]
+            .map(|objective| objective.unwrap().value);
+        assert!(
+            (values[0] - values[1]).abs() <= 1e-9 * values[1],
+            "seed {seed}: {values:?}"
+        );
+        assert_eq!(
+            labelled(&found, &rows).labels,
+            memory.partition.labels(),
+            "seed {seed}"
+        );
     }
     assert!(exact >= 10, "{exact}");
 }

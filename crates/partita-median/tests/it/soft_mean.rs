@@ -4,14 +4,17 @@
 
 use partita_conformance::{draw_shares, ensemble_of_shares, planted, progress};
 use partita_core::ndarray::{Array2, Axis};
-use partita_core::{BaseWeights, Clusters, Ensemble, ObjectWeights, Seed, SettingMap, Shares, Silent};
+use partita_core::{
+    BaseWeights, Clusters, Ensemble, ObjectWeights, Seed, SettingMap, Shares, Silent,
+};
 use partita_median::{SOFT_MEAN, SoftMeanSettings, soft_mean};
 use rand::RngExt;
 
 fn tables(seed: u64, n: usize, bases: usize, k: usize) -> Vec<Array2<f64>> {
     let mut rng = Seed::new(seed).rng();
     let mut table = || {
-        let mut table = Array2::from_shape_fn((n, k), |_| rng.random_range(0.0..1.0f64).powi(4) + 1e-3);
+        let mut table =
+            Array2::from_shape_fn((n, k), |_| rng.random_range(0.0..1.0f64).powi(4) + 1e-3);
         table.rows_mut().into_iter().for_each(|mut row| {
             let sum = row.sum();
             row /= sum;
@@ -22,7 +25,12 @@ fn tables(seed: u64, n: usize, bases: usize, k: usize) -> Vec<Array2<f64>> {
 }
 
 fn ensemble(tables: &[Array2<f64>]) -> Ensemble {
-    ensemble_of_shares(tables.iter().enumerate().map(|(u, table)| (format!("u{u}"), table)))
+    ensemble_of_shares(
+        tables
+            .iter()
+            .enumerate()
+            .map(|(u, table)| (format!("u{u}"), table)),
+    )
 }
 
 fn settings(texts: &[&str]) -> SoftMeanSettings {
@@ -30,14 +38,25 @@ fn settings(texts: &[&str]) -> SoftMeanSettings {
 }
 
 /// The orders of three columns.
-const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+const ORDERS: [[usize; 3]; 6] = [
+    [0, 1, 2],
+    [0, 2, 1],
+    [1, 0, 2],
+    [1, 2, 0],
+    [2, 0, 1],
+    [2, 1, 0],
+];
 
 /// The least loss over all one-to-one matchings of three tables of three columns, rows as means or as their largest entries.
 fn least(tables: &[Array2<f64>], hard: bool) -> f64 {
     let mut best = f64::INFINITY;
     for a in ORDERS {
         for b in ORDERS {
-            let matched = [tables[0].clone(), tables[1].select(Axis(1), &a), tables[2].select(Axis(1), &b)];
+            let matched = [
+                tables[0].clone(),
+                tables[1].select(Axis(1), &a),
+                tables[2].select(Axis(1), &b),
+            ];
             let mut mean = (&matched[0] + &matched[1] + &matched[2]) / 3.0;
             if hard {
                 for mut row in mean.rows_mut() {
@@ -46,7 +65,10 @@ fn least(tables: &[Array2<f64>], hard: bool) -> f64 {
                     row[best] = 1.0;
                 }
             }
-            let loss: f64 = matched.iter().map(|table| (table - &mean).mapv(|x| x * x).sum()).sum();
+            let loss: f64 = matched
+                .iter()
+                .map(|table| (table - &mean).mapv(|x| x * x).sum())
+                .sum();
             best = best.min(loss);
         }
     }
@@ -60,11 +82,30 @@ fn the_objective_is_that_of_the_best_matching_written_out() {
         for seed in 0..60 {
             let tables = tables(seed, 9, 3, 3);
             let how = settings(&[setting, "restarts=60"]);
-            let found = soft_mean(&ensemble(&tables), (None, None), 3, Seed::new(seed), &how, &Silent).unwrap();
+            let found = soft_mean(
+                &ensemble(&tables),
+                (None, None),
+                3,
+                Seed::new(seed),
+                &how,
+                &Silent,
+            )
+            .unwrap();
             let objective = found.objective.unwrap();
-            assert!(objective.trace.windows(2).all(|pair| pair[1] <= pair[0] + 1e-12), "{:?}", objective.trace);
+            assert!(
+                objective
+                    .trace
+                    .windows(2)
+                    .all(|pair| pair[1] <= pair[0] + 1e-12),
+                "{:?}",
+                objective.trace
+            );
             let least = least(&tables, hard);
-            assert!(objective.value >= least - 1e-9, "seed {seed}: {} below {least}", objective.value);
+            assert!(
+                objective.value >= least - 1e-9,
+                "seed {seed}: {} below {least}",
+                objective.value
+            );
             optimal += usize::from(objective.value <= least + 1e-9);
         }
         assert!(optimal >= 55, "{setting}: {optimal} of 60 are optimal");
@@ -89,17 +130,35 @@ fn planted_shares_come_back_closer_than_any_table() {
         })
         .collect();
     let error = |found: &Array2<f64>| {
-        let squares = |order: &[usize]| (&found.select(Axis(1), order) - truth).mapv(|x| x * x).sum();
-        let orders = (0..4usize.pow(4)).map(|code| [code % 4, code / 4 % 4, code / 16 % 4, code / 64 % 4]);
+        let squares = |order: &[usize]| {
+            (&found.select(Axis(1), order) - truth)
+                .mapv(|x| x * x)
+                .sum()
+        };
+        let orders =
+            (0..4usize.pow(4)).map(|code| [code % 4, code / 4 % 4, code / 16 % 4, code / 64 % 4]);
         let orders = orders.filter(|order| (0..4).all(|k| order.contains(&k)));
-        orders.map(|order| squares(&order)).fold(f64::INFINITY, f64::min)
+        orders
+            .map(|order| squares(&order))
+            .fold(f64::INFINITY, f64::min)
     };
     let best_single = noisy.iter().map(error).fold(f64::INFINITY, f64::min);
     for order in ["order=search", "order=stream"] {
         let how = settings(&[order]);
-        let found = soft_mean(&ensemble(&noisy), (None, None), k, Seed::new(1), &how, &Silent).unwrap();
+        let found = soft_mean(
+            &ensemble(&noisy),
+            (None, None),
+            k,
+            Seed::new(1),
+            &how,
+            &Silent,
+        )
+        .unwrap();
         let error = error(&found.soft.unwrap().into_rows());
-        assert!(error < best_single / 4.0, "{order}: {error}, best single {best_single}");
+        assert!(
+            error < best_single / 4.0,
+            "{order}: {error}, best single {best_single}"
+        );
     }
 }
 
@@ -118,11 +177,21 @@ fn more_clusters_are_merged_or_spread_and_weights_are_copies() {
             fine.push(both);
         }
         let fine = ensemble(&fine);
-        let merged = soft_mean(&fine, (None, None), drawn.clusters, Seed::new(1), &settings(&[]), &Silent).unwrap();
+        let merged = soft_mean(
+            &fine,
+            (None, None),
+            drawn.clusters,
+            Seed::new(1),
+            &settings(&[]),
+            &Silent,
+        )
+        .unwrap();
         assert_eq!(merged.details.merged, drawn.tables.len());
         let labels = merged.partition.labels();
         let pairs = || (0..labels.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
-        let right = pairs().filter(|&(i, j)| (labels[i] == labels[j]) == (drawn.truth[i] == drawn.truth[j])).count();
+        let right = pairs()
+            .filter(|&(i, j)| (labels[i] == labels[j]) == (drawn.truth[i] == drawn.truth[j]))
+            .count();
         assert!(right as f64 > 0.9 * pairs().count() as f64, "seed {seed}");
 
         let plain = ensemble(&drawn.tables);
@@ -133,29 +202,68 @@ fn more_clusters_are_merged_or_spread_and_weights_are_copies() {
         let base = BaseWeights::new(weights).unwrap();
         let objects = ObjectWeights::new(vec![3.0; drawn.truth.len()]).unwrap();
         let how = settings(&["restarts=4"]);
-        let find = |ensemble: &Ensemble, base: Option<&BaseWeights>, objects: Option<&ObjectWeights>| {
-            soft_mean(ensemble, (base, objects), drawn.clusters, Seed::new(2), &how, &Silent).unwrap()
-        };
-        let (weighted, copied) = (find(&plain, Some(&base), None), find(&ensemble(&twice), None, None));
-        assert_eq!(weighted.partition.by_appearance(), copied.partition.by_appearance());
+        let find =
+            |ensemble: &Ensemble, base: Option<&BaseWeights>, objects: Option<&ObjectWeights>| {
+                soft_mean(
+                    ensemble,
+                    (base, objects),
+                    drawn.clusters,
+                    Seed::new(2),
+                    &how,
+                    &Silent,
+                )
+                .unwrap()
+            };
+        let (weighted, copied) = (
+            find(&plain, Some(&base), None),
+            find(&ensemble(&twice), None, None),
+        );
+        assert_eq!(
+            weighted.partition.by_appearance(),
+            copied.partition.by_appearance()
+        );
         // The mean of base weights is 1: objectives differ by what the weights were divided by.
         let mean = (drawn.tables.len() + 1) as f64 / drawn.tables.len() as f64;
-        let (one, other) = (weighted.objective.unwrap().value * mean, copied.objective.unwrap().value);
-        assert!((one - other).abs() <= 1e-9 * other.max(1e-9), "{one} {other}");
+        let (one, other) = (
+            weighted.objective.unwrap().value * mean,
+            copied.objective.unwrap().value,
+        );
+        assert!(
+            (one - other).abs() <= 1e-9 * other.max(1e-9),
+            "{one} {other}"
+        );
         let (plain, thrice) = (find(&plain, None, None), find(&plain, None, Some(&objects)));
-        assert_eq!(plain.partition.by_appearance(), thrice.partition.by_appearance());
-        let (one, other) = (3.0 * plain.objective.unwrap().value, thrice.objective.unwrap().value);
-        assert!((one - other).abs() <= 1e-9 * other.max(1e-9), "{one} {other}");
+        assert_eq!(
+            plain.partition.by_appearance(),
+            thrice.partition.by_appearance()
+        );
+        let (one, other) = (
+            3.0 * plain.objective.unwrap().value,
+            thrice.objective.unwrap().value,
+        );
+        assert!(
+            (one - other).abs() <= 1e-9 * other.max(1e-9),
+            "{one} {other}"
+        );
     }
 }
 
 #[test]
 fn progress_moves_while_the_cut_is_found() {
     let drawn = planted(300, 10, 6, Seed::new(3));
-    let shares = progress(&SOFT_MEAN, &drawn, Clusters::Exactly(3), &SettingMap::default());
+    let shares = progress(
+        &SOFT_MEAN,
+        &drawn,
+        Clusters::Exactly(3),
+        &SettingMap::default(),
+    );
     assert!(shares.is_sorted() && shares.iter().all(|share| *share <= 1.0));
     // The cut comes first, and counts 15 in 63 parts.
-    let mut early: Vec<f64> = shares.iter().copied().filter(|share| *share < 0.23).collect();
+    let mut early: Vec<f64> = shares
+        .iter()
+        .copied()
+        .filter(|share| *share < 0.23)
+        .collect();
     early.dedup();
     assert!(early.len() > 5, "{early:?}");
     let one = SettingMap::parse(&["restarts=1"]).unwrap();

@@ -14,12 +14,23 @@ fn soft(
     scheme: Scheme,
 ) -> (String, Vec<Vec<f64>>) {
     let outcome = cumulative(ensemble, weights, clusters, Seed::new(1), scheme, &Silent).unwrap();
-    let rows = outcome.soft.unwrap().rows().outer_iter().map(|row| row.to_vec()).collect();
+    let rows = outcome
+        .soft
+        .unwrap()
+        .rows()
+        .outer_iter()
+        .map(|row| row.to_vec())
+        .collect();
     (outcome.details.reference, rows)
 }
 
 /// Votes of fixed-reference schemes, object by object.
-fn naive(ensemble: &Ensemble, weights: &[f64], reference: usize, normalised: bool) -> Vec<Vec<f64>> {
+fn naive(
+    ensemble: &Ensemble,
+    weights: &[f64],
+    reference: usize,
+    normalised: bool,
+) -> Vec<Vec<f64>> {
     let columns = ensemble.bases()[reference].clusters();
     let shared = |u: usize, j: usize, q: usize| {
         let both = ensemble.column(u).zip(ensemble.column(reference));
@@ -28,12 +39,17 @@ fn naive(ensemble: &Ensemble, weights: &[f64], reference: usize, normalised: boo
     let row = |i: usize| {
         let mut votes = vec![0.0; columns];
         for (u, weight) in weights.iter().enumerate() {
-            let Some(j) = ensemble.label(i, u) else { continue };
+            let Some(j) = ensemble.label(i, u) else {
+                continue;
+            };
             let counts: Vec<f64> = (0..columns).map(|q| shared(u, j, q)).collect();
             let sum: f64 = counts.iter().sum();
             if sum > 0.0 {
                 let scale = if normalised { sum } else { 1.0 };
-                votes.iter_mut().zip(counts).for_each(|(vote, count)| *vote += weight * count / scale);
+                votes
+                    .iter_mut()
+                    .zip(counts)
+                    .for_each(|(vote, count)| *vote += weight * count / scale);
             }
         }
         let sum: f64 = votes.iter().sum();
@@ -47,16 +63,28 @@ fn fixed_reference_votes_equal_votes_written_out() {
     let mut compared = 0;
     for seed in 0..100 {
         let ensemble = draw(Seed::new(seed), 0.2).ensemble;
-        let weights = BaseWeights::new((0..ensemble.bases().len()).map(|u| 1.0 + (u % 2) as f64).collect()).unwrap();
+        let weights = BaseWeights::new(
+            (0..ensemble.bases().len())
+                .map(|u| 1.0 + (u % 2) as f64)
+                .collect(),
+        )
+        .unwrap();
         for (scheme, normalised) in [(Scheme::Normalised, true), (Scheme::Unnormalised, false)] {
             for clusters in 2..6 {
                 let (name, found) = soft(&ensemble, Some(&weights), clusters, scheme);
                 let reference = ensemble.bases().iter().position(|base| base.name() == name);
-                let Some(reference) = reference.filter(|&u| ensemble.bases()[u].clusters() == clusters) else {
+                let Some(reference) =
+                    reference.filter(|&u| ensemble.bases()[u].clusters() == clusters)
+                else {
                     continue;
                 };
                 let expected = naive(&ensemble, weights.as_slice(), reference, normalised);
-                for (a, b) in found.iter().flatten().zip(expected.iter().flatten()).filter(|(_, b)| b.is_finite()) {
+                for (a, b) in found
+                    .iter()
+                    .flatten()
+                    .zip(expected.iter().flatten())
+                    .filter(|(_, b)| b.is_finite())
+                {
                     assert_abs_diff_eq!(a, b, epsilon = 1e-12);
                     compared += 1;
                 }
@@ -72,17 +100,32 @@ fn plurality_counts_aligned_labels() {
         let drawn = draw(Seed::new(seed), 0.2);
         let ensemble = &drawn.ensemble;
         let settings = PluralitySettings::default();
-        let outcome = plurality(ensemble, None, drawn.clusters, Seed::new(1), &settings, &Silent).unwrap();
+        let outcome = plurality(
+            ensemble,
+            None,
+            drawn.clusters,
+            Seed::new(1),
+            &settings,
+            &Silent,
+        )
+        .unwrap();
         let name = outcome.details.reference.as_str();
-        let Some(reference) = ensemble.bases().iter().position(|base| base.name() == name) else { continue };
+        let Some(reference) = ensemble.bases().iter().position(|base| base.name() == name) else {
+            continue;
+        };
         let alignment = align_to(ensemble, reference, Surplus::Nearest).unwrap();
         for i in 0..ensemble.objects() {
             let labels: Vec<u32> = (0..ensemble.bases().len())
                 .filter_map(|u| ensemble.label(i, u).map(|j| alignment.codes(u)[j]))
                 .collect();
             for k in 0..drawn.clusters {
-                let share = labels.iter().filter(|&&l| l as usize == k).count() as f64 / labels.len() as f64;
-                assert_abs_diff_eq!(outcome.soft.as_ref().unwrap().rows()[[i, k]], share, epsilon = 1e-12);
+                let share = labels.iter().filter(|&&l| l as usize == k).count() as f64
+                    / labels.len() as f64;
+                assert_abs_diff_eq!(
+                    outcome.soft.as_ref().unwrap().rows()[[i, k]],
+                    share,
+                    epsilon = 1e-12
+                );
             }
         }
     }
@@ -91,8 +134,12 @@ fn plurality_counts_aligned_labels() {
 #[test]
 fn more_clusters_than_any_base_clustering_has_are_found_by_kc() {
     let mut builder = EnsembleBuilder::new(8);
-    builder.push("a", [0, 0, 0, 0, 1, 1, 1, 1].map(Some)).unwrap();
-    builder.push("b", [0, 0, 1, 1, 0, 0, 1, 1].map(Some)).unwrap();
+    builder
+        .push("a", [0, 0, 0, 0, 1, 1, 1, 1].map(Some))
+        .unwrap();
+    builder
+        .push("b", [0, 0, 1, 1, 0, 0, 1, 1].map(Some))
+        .unwrap();
     let ensemble = builder.finish().unwrap();
     let mut settings = PluralitySettings::default();
     for reference in [Reference::Overlap, Reference::Kc] {
@@ -108,7 +155,9 @@ fn more_clusters_than_any_base_clustering_has_are_found_by_kc() {
 fn a_rich_reference_is_compressed() {
     let mut builder = EnsembleBuilder::new(12);
     builder.push("fine", (0..12).map(|i| Some(i / 2))).unwrap();
-    builder.push("coarse", (0..12).map(|i| Some(i / 6))).unwrap();
+    builder
+        .push("coarse", (0..12).map(|i| Some(i / 6)))
+        .unwrap();
     builder.push("again", (0..12).map(|i| Some(i / 6))).unwrap();
     let ensemble = builder.finish().unwrap();
     for scheme in [Scheme::Unnormalised, Scheme::Normalised, Scheme::Adaptive] {

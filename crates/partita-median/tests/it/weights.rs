@@ -11,13 +11,28 @@ const METHODS: [&dyn Consensus; 8] = [&KC, &QMI, &IPVC, &NMFC, &PLURALITY, &RCV,
 /// Some base clusterings of an ensemble, in this order; those of number 0 beyond the first are copies.
 fn columns(given: &Ensemble, bases: &[usize]) -> Ensemble {
     let column = |(at, &u): (usize, &usize)| {
-        let name = if at > 0 && u == 0 { format!("again {at}") } else { format!("{u:02}") };
-        (name, given.column(u).map(|label| label.map(|j| j as u32)).collect::<Vec<_>>())
+        let name = if at > 0 && u == 0 {
+            format!("again {at}")
+        } else {
+            format!("{u:02}")
+        };
+        (
+            name,
+            given
+                .column(u)
+                .map(|label| label.map(|j| j as u32))
+                .collect::<Vec<_>>(),
+        )
     };
     ensemble(bases.iter().enumerate().map(column))
 }
 
-fn run(method: &dyn Consensus, ensemble: &Ensemble, weights: Option<Vec<f64>>, clusters: usize) -> Outcome {
+fn run(
+    method: &dyn Consensus,
+    ensemble: &Ensemble,
+    weights: Option<Vec<f64>>,
+    clusters: usize,
+) -> Outcome {
     let weights = weights.map(|weights| BaseWeights::new(weights).unwrap());
     let mut problem = Problem::new(ensemble, partita_core::Clusters::Exactly(clusters));
     problem.seed = Seed::new(1);
@@ -29,14 +44,22 @@ fn run(method: &dyn Consensus, ensemble: &Ensemble, weights: Option<Vec<f64>>, c
 /// Largest difference of probabilities; of labels where there are none.
 fn apart(a: &Outcome, b: &Outcome) -> f64 {
     match (&a.soft, &b.soft) {
-        (Some(a), Some(b)) => (&a.rows() - &b.rows()).iter().fold(0.0, |most, x| x.abs().max(most)),
-        _ => f64::from(u8::from(a.partition.by_appearance() != b.partition.by_appearance())),
+        (Some(a), Some(b)) => (&a.rows() - &b.rows())
+            .iter()
+            .fold(0.0, |most, x| x.abs().max(most)),
+        _ => f64::from(u8::from(
+            a.partition.by_appearance() != b.partition.by_appearance(),
+        )),
     }
 }
 
 #[test]
 fn the_info_of_every_method_says_that_weights_are_taken() {
-    assert!(METHODS.iter().all(|method| method.info().capabilities.base_weights == partita_core::Weights::Native));
+    assert!(
+        METHODS
+            .iter()
+            .all(|method| method.info().capabilities.base_weights == partita_core::Weights::Native)
+    );
 }
 
 #[test]
@@ -49,7 +72,12 @@ fn equal_weights_are_none_to_the_bit() {
                 run(method, &drawn.ensemble, None, drawn.clusters),
                 run(method, &drawn.ensemble, Some(equal), drawn.clusters),
             );
-            assert_eq!((plain.partition, plain.soft), (weighted.partition, weighted.soft), "{}", method.info().name);
+            assert_eq!(
+                (plain.partition, plain.soft),
+                (weighted.partition, weighted.soft),
+                "{}",
+                method.info().name
+            );
         }
     }
 }
@@ -92,6 +120,9 @@ fn a_weight_of_four_is_four_times_and_next_to_none_is_not_at_all() {
             _ => 36,
         };
         assert!(same >= least && nearer >= 36, "{name} {found:?}");
-        assert!(compared >= 30 && without_same + 6 >= compared && moved >= 15, "{name} {found:?}");
+        assert!(
+            compared >= 30 && without_same + 6 >= compared && moved >= 15,
+            "{name} {found:?}"
+        );
     }
 }

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use partita_core::{BaseClustering, BaseWeights, Ensemble, Label, Partition, RowBlock, WeightedEnsemble};
+use partita_core::{
+    BaseClustering, BaseWeights, Ensemble, Label, Partition, RowBlock, WeightedEnsemble,
+};
 
 use super::calibrated_confidence;
 use crate::contingency::check_sizes;
@@ -26,13 +28,22 @@ struct Share {
 
 impl Share {
     fn new(cluster: u32, inside: f64, labelled: f64) -> Self {
-        Self { cluster, inside, labelled, rate: inside / labelled }
+        Self {
+            cluster,
+            inside,
+            labelled,
+            rate: inside / labelled,
+        }
     }
 
     /// The rate when one object of both is left out, or what there is of it where it weighs less.
     fn rate_without_one(self, weight: f64) -> f64 {
         let one = weight.min(1.0);
-        if self.labelled > one { ((self.inside - one) / (self.labelled - one)).max(0.0) } else { 0.0 }
+        if self.labelled > one {
+            ((self.inside - one) / (self.labelled - one)).max(0.0)
+        } else {
+            0.0
+        }
     }
 }
 
@@ -48,12 +59,24 @@ impl Counts {
     /// From a table with a row for every base cluster.
     fn of_table(table: &Contingency) -> Self {
         Self {
-            cells: table.cells().map(|(row, column, count)| (row, column, count as f64)).collect(),
-            labelled: table.column_sizes().iter().map(|&size| size as f64).collect(),
+            cells: table
+                .cells()
+                .map(|(row, column, count)| (row, column, count as f64))
+                .collect(),
+            labelled: table
+                .column_sizes()
+                .iter()
+                .map(|&size| size as f64)
+                .collect(),
         }
     }
 
-    fn of_weighted(partition: &Partition, ensemble: &Ensemble, base: usize, weights: &[f64]) -> Self {
+    fn of_weighted(
+        partition: &Partition,
+        ensemble: &Ensemble,
+        base: usize,
+        weights: &[f64],
+    ) -> Self {
         let (mut cells, mut labelled) = (BTreeMap::new(), vec![0.0; partition.clusters()]);
         for ((label, &own), weight) in ensemble.column(base).zip(partition.labels()).zip(weights) {
             if let (Some(label), true) = (label, *weight > 0.0) {
@@ -61,7 +84,13 @@ impl Counts {
                 labelled[own as usize] += weight;
             }
         }
-        Self { cells: cells.into_iter().map(|((row, column), weight)| (row, column, weight)).collect(), labelled }
+        Self {
+            cells: cells
+                .into_iter()
+                .map(|((row, column), weight)| (row, column, weight))
+                .collect(),
+            labelled,
+        }
     }
 }
 
@@ -95,15 +124,28 @@ impl ClusterEvidence {
     ///
     /// # Cost
     /// O(n M) time (O(n M log ΣJ C) with weights of objects), O(ΣJ C) memory if a base cluster has objects of C clusters on average.
-    pub fn of<'a>(of: impl Into<WeightedEnsemble<'a>>, partition: &Partition) -> Result<Self, MetricsError> {
+    pub fn of<'a>(
+        of: impl Into<WeightedEnsemble<'a>>,
+        partition: &Partition,
+    ) -> Result<Self, MetricsError> {
         let of: WeightedEnsemble<'_> = of.into();
         check_sizes(partition.objects(), of.ensemble.objects())?;
         let counts = |base| match of.multiplicities() {
-            None => Ok(Counts::of_table(&Contingency::with_base(partition, of.ensemble, base)?.transposed())),
+            None => Ok(Counts::of_table(
+                &Contingency::with_base(partition, of.ensemble, base)?.transposed(),
+            )),
             Some(weights) => Ok(Counts::of_weighted(partition, of.ensemble, base, weights)),
         };
-        check_sizes(of.multiplicities().map_or(partition.objects(), <[f64]>::len), partition.objects())?;
-        let sizes = partition.sizes().into_iter().map(|size| size as u64).collect::<Vec<_>>();
+        check_sizes(
+            of.multiplicities()
+                .map_or(partition.objects(), <[f64]>::len),
+            partition.objects(),
+        )?;
+        let sizes = partition
+            .sizes()
+            .into_iter()
+            .map(|size| size as u64)
+            .collect::<Vec<_>>();
         Self::of_tables(of.ensemble.bases(), &sizes, of.base_weights, counts)
     }
 
@@ -125,8 +167,11 @@ impl ClusterEvidence {
             let first = offsets[base];
             move |j: usize, k: usize| counts[k * all + first + j]
         };
-        let table = |base: usize| Contingency::of_counts(bases[base].clusters(), clusters, count(base));
-        Self::of_tables(bases, sizes, weights, |base| Ok(Counts::of_table(&table(base)?)))
+        let table =
+            |base: usize| Contingency::of_counts(bases[base].clusters(), clusters, count(base));
+        Self::of_tables(bases, sizes, weights, |base| {
+            Ok(Counts::of_table(&table(base)?))
+        })
     }
 
     /// From the counts of every base clustering with the partition.
@@ -136,10 +181,14 @@ impl ClusterEvidence {
         weights: Option<&BaseWeights>,
         counts: impl Fn(usize) -> Result<Counts, MetricsError>,
     ) -> Result<Self, MetricsError> {
-        let given = weights.map_or_else(|| vec![1.0; bases.len()], |weights| weights.as_slice().to_vec());
+        let given = weights.map_or_else(
+            || vec![1.0; bases.len()],
+            |weights| weights.as_slice().to_vec(),
+        );
         check_sizes(given.len(), bases.len())?;
         let offsets = BaseClustering::offsets(bases);
-        let (mut starts, mut shares, mut totals) = (vec![0], Vec::new(), vec![0.0; offsets[bases.len()]]);
+        let (mut starts, mut shares, mut totals) =
+            (vec![0], Vec::new(), vec![0.0; offsets[bases.len()]]);
         for base in 0..bases.len() {
             // A base clustering that labels none of the objects says nothing.
             if let Ok(counts) = counts(base) {
@@ -155,7 +204,17 @@ impl ClusterEvidence {
         starts.resize(totals.len() + 1, shares.len());
         let live = sizes.iter().filter(|&&size| size > 0).count();
         let (sizes, clusters, votes) = (sizes.to_vec(), sizes.len(), OnceLock::new());
-        Ok(Self { starts, shares, totals, offsets, weights: given, sizes, clusters, live, votes })
+        Ok(Self {
+            starts,
+            shares,
+            totals,
+            offsets,
+            weights: given,
+            sizes,
+            clusters,
+            live,
+            votes,
+        })
     }
 
     /// The confidence of some objects with these `labels`, one a row.
@@ -163,7 +222,10 @@ impl ClusterEvidence {
     /// # Panics
     /// If there is not one label a row, or rows and labels are not those that the evidence was made from.
     pub fn confidence<L: Label>(&self, rows: &RowBlock<'_, L>, labels: &[u32]) -> Vec<f64> {
-        self.margins(rows, labels).into_iter().map(|margin| self.calibrated(margin)).collect()
+        self.margins(rows, labels)
+            .into_iter()
+            .map(|margin| self.calibrated(margin))
+            .collect()
     }
 
     /// [`calibrated_confidence`] of a margin among the clusters that have objects, in six digits.
@@ -180,22 +242,38 @@ impl ClusterEvidence {
         assert_eq!(rows.len(), labels.len(), "one label a row");
         let objects = rows.rows().zip(labels);
         let known = labels.iter().all(|&own| (own as usize) < self.clusters);
-        let table = (rows.weights.is_none() && known).then(|| self.votes.get_or_init(|| VoteTable::of(self)).as_ref());
+        let table = (rows.weights.is_none() && known)
+            .then(|| self.votes.get_or_init(|| VoteTable::of(self)).as_ref());
         if let Some(table) = table.flatten() {
             let mut places = Vec::with_capacity(self.weights.len());
-            return objects.map(|((row, _), &own)| table.margin(&self.offsets, row, own, &mut places)).collect();
+            return objects
+                .map(|((row, _), &own)| table.margin(&self.offsets, row, own, &mut places))
+                .collect();
         }
-        let mut votes = Votes { of: vec![0.0; self.clusters], seen: Vec::new() };
-        objects.map(|(row, &own)| self.margin(row, own, &mut votes)).collect()
+        let mut votes = Votes {
+            of: vec![0.0; self.clusters],
+            seen: Vec::new(),
+        };
+        objects
+            .map(|(row, &own)| self.margin(row, own, &mut votes))
+            .collect()
     }
 
     /// The shares of the evidence for some objects with these `labels`, one a row: K numbers a row with sum 1, appended to `out`.
     ///
     /// # Panics
     /// As [`confidence`](Self::confidence).
-    pub(super) fn shares<L: Label>(&self, rows: &RowBlock<'_, L>, labels: &[u32], out: &mut Vec<f64>) {
+    pub(super) fn shares<L: Label>(
+        &self,
+        rows: &RowBlock<'_, L>,
+        labels: &[u32],
+        out: &mut Vec<f64>,
+    ) {
         assert_eq!(rows.len(), labels.len(), "one label a row");
-        let mut votes = Votes { of: vec![0.0; self.clusters], seen: Vec::new() };
+        let mut votes = Votes {
+            of: vec![0.0; self.clusters],
+            seen: Vec::new(),
+        };
         for (row, &own) in rows.rows().zip(labels) {
             let (for_own, weight) = self.vote(row, own, &mut votes);
             let silent = SILENT_WEIGHT / self.live as f64;
@@ -204,7 +282,11 @@ impl ClusterEvidence {
             votes.take_each(|cluster, votes| out[first + cluster] += votes);
             out[first + own as usize] = for_own;
             for (share, &size) in out[first..].iter_mut().zip(&self.sizes) {
-                *share = if size > 0 { (*share + silent) / (weight + SILENT_WEIGHT) } else { 0.0 };
+                *share = if size > 0 {
+                    (*share + silent) / (weight + SILENT_WEIGHT)
+                } else {
+                    0.0
+                };
             }
         }
     }
@@ -216,12 +298,21 @@ impl ClusterEvidence {
 
     /// The votes for the other clusters of an object of some weight go to `votes`; given are those for its own, and the weight of all
     /// that vote.
-    fn vote<L: Label>(&self, (row, of_object): (&[L], f64), own: u32, votes: &mut Votes) -> (f64, f64) {
+    fn vote<L: Label>(
+        &self,
+        (row, of_object): (&[L], f64),
+        own: u32,
+        votes: &mut Votes,
+    ) -> (f64, f64) {
         let (mut for_own, mut weight) = (0.0, 0.0);
         for (base, label) in row.iter().enumerate() {
-            let Some(cluster) = label.cluster() else { continue };
+            let Some(cluster) = label.cluster() else {
+                continue;
+            };
             let (of_own, of_base) =
-                self.vote_of(base, cluster, (own, of_object), |share, scale| votes.add(share, scale));
+                self.vote_of(base, cluster, (own, of_object), |share, scale| {
+                    votes.add(share, scale)
+                });
             for_own += of_own;
             weight += of_base;
         }
@@ -243,12 +334,19 @@ impl ClusterEvidence {
         let mine = shares.iter().find(|share| share.cluster == own);
         let without = mine.map_or(0.0, |mine| mine.rate_without_one(of_object));
         let of_others = shares.len() > usize::from(mine.is_some());
-        let others = if of_others { self.totals[cluster] - mine.map_or(0.0, |mine| mine.rate) } else { 0.0 };
+        let others = if of_others {
+            self.totals[cluster] - mine.map_or(0.0, |mine| mine.rate)
+        } else {
+            0.0
+        };
         if others + without <= 0.0 {
             return (0.0, 0.0);
         }
         let scale = self.weights[base] / (others + without);
-        shares.iter().filter(|share| share.cluster != own).for_each(|share| other(*share, scale));
+        shares
+            .iter()
+            .filter(|share| share.cluster != own)
+            .for_each(|share| other(*share, scale));
         (scale * without, self.weights[base])
     }
 }
@@ -278,13 +376,18 @@ impl VoteTable {
         if rows > Self::MOST_PIECES || (all * clusters) as u64 > objects {
             return None;
         }
-        let mut table = Self { rows: vec![[0.0; Self::LANES]; rows], pieces, clusters };
+        let mut table = Self {
+            rows: vec![[0.0; Self::LANES]; rows],
+            pieces,
+            clusters,
+        };
         for base in 0..evidence.weights.len() {
             for cluster in 0..evidence.offsets[base + 1] - evidence.offsets[base] {
                 for own in 0..clusters {
                     let first = table.place(evidence.offsets[base] + cluster, own as u32);
                     let row = table.rows[first..first + pieces].as_flattened_mut();
-                    let vote = |share: Share, scale: f64| row[share.cluster as usize] = scale * share.rate;
+                    let vote =
+                        |share: Share, scale: f64| row[share.cluster as usize] = scale * share.rate;
                     let (of_own, weight) = evidence.vote_of(base, cluster, (own as u32, 1.0), vote);
                     (row[clusters], row[clusters + 1]) = (of_own, weight);
                 }
@@ -298,15 +401,26 @@ impl VoteTable {
     }
 
     /// As [`ClusterEvidence::margin`] of an object that weighs 1; `places` is for its use.
-    fn margin<L: Label>(&self, offsets: &[usize], row: &[L], own: u32, places: &mut Vec<usize>) -> f64 {
+    fn margin<L: Label>(
+        &self,
+        offsets: &[usize],
+        row: &[L],
+        own: u32,
+        places: &mut Vec<usize>,
+    ) -> f64 {
         places.clear();
-        let clusters = row.iter().zip(offsets).filter_map(|(label, offset)| Some(label.cluster()? + offset));
+        let clusters = row
+            .iter()
+            .zip(offsets)
+            .filter_map(|(label, offset)| Some(label.cluster()? + offset));
         places.extend(clusters.map(|cluster| self.place(cluster, own)));
         let (mut most, mut for_own, mut weight) = (0.0_f64, 0.0, 0.0);
         for piece in 0..self.pieces {
             let mut sums = [0.0; Self::LANES];
             for place in &*places {
-                sums.iter_mut().zip(&self.rows[place + piece]).for_each(|(sum, vote)| *sum += vote);
+                sums.iter_mut()
+                    .zip(&self.rows[place + piece])
+                    .for_each(|(sum, vote)| *sum += vote);
             }
             let first = piece * Self::LANES;
             for (at, &sum) in sums.iter().enumerate() {
@@ -352,7 +466,10 @@ impl Votes {
     /// Every cluster that has votes; all are 0 after it.
     fn take_each(&mut self, mut take: impl FnMut(usize, f64)) {
         for cluster in self.seen.drain(..) {
-            take(cluster as usize, std::mem::take(&mut self.of[cluster as usize]));
+            take(
+                cluster as usize,
+                std::mem::take(&mut self.of[cluster as usize]),
+            );
         }
     }
 }
@@ -368,17 +485,29 @@ mod tests {
         let mut rng = Seed::new(3).rng();
         for draw in 0..60 {
             let (objects, clusters) = (rng.random_range(1..4000), rng.random_range(1..20));
-            let sizes: Vec<usize> = (0..rng.random_range(1..12)).map(|_| rng.random_range(1..12)).collect();
-            let base = |&size: &usize| BaseClustering::new("", (0..size).map(|label| label.to_string()).collect());
+            let sizes: Vec<usize> = (0..rng.random_range(1..12))
+                .map(|_| rng.random_range(1..12))
+                .collect();
+            let base = |&size: &usize| {
+                BaseClustering::new("", (0..size).map(|label| label.to_string()).collect())
+            };
             let bases: Vec<BaseClustering> = sizes.iter().map(base).collect();
-            let own: Vec<u32> = (0..objects).map(|_| rng.random_range(0..clusters as u32)).collect();
-            let (offsets, mut counts) =
-                (BaseClustering::offsets(&bases), vec![0; clusters * sizes.iter().sum::<usize>()]);
+            let own: Vec<u32> = (0..objects)
+                .map(|_| rng.random_range(0..clusters as u32))
+                .collect();
+            let (offsets, mut counts) = (
+                BaseClustering::offsets(&bases),
+                vec![0; clusters * sizes.iter().sum::<usize>()],
+            );
             let (mut labels, mut inside) = (Vec::new(), vec![0; clusters]);
             for &own in &own {
                 inside[own as usize] += 1;
                 for (base, &size) in sizes.iter().enumerate() {
-                    let label = if rng.random_bool(0.7) { own as usize % size } else { rng.random_range(0..size) };
+                    let label = if rng.random_bool(0.7) {
+                        own as usize % size
+                    } else {
+                        rng.random_range(0..size)
+                    };
                     let label = (!rng.random_bool(0.1)).then_some(label);
                     labels.push(label.map_or(u8::MISSING, u8::of));
                     if let Some(label) = label {
@@ -386,16 +515,42 @@ mod tests {
                     }
                 }
             }
-            let weights = BaseWeights::new((0..sizes.len()).map(|_| rng.random_range(0.1..3.0)).collect()).unwrap();
-            let evidence = ClusterEvidence::of_counts(&bases, &inside, &counts, Some(&weights)).unwrap();
-            let rows = RowBlock { first: 0, labels: &labels, bases: sizes.len(), weights: None };
+            let weights = BaseWeights::new(
+                (0..sizes.len())
+                    .map(|_| rng.random_range(0.1..3.0))
+                    .collect(),
+            )
+            .unwrap();
+            let evidence =
+                ClusterEvidence::of_counts(&bases, &inside, &counts, Some(&weights)).unwrap();
+            let rows = RowBlock {
+                first: 0,
+                labels: &labels,
+                bases: sizes.len(),
+                weights: None,
+            };
             let one = vec![1.0; objects];
-            let weighed = evidence.margins(&RowBlock { weights: Some(&one), ..rows }, &own);
-            assert!(evidence.votes.get().is_none(), "the weights of objects are not looked at");
+            let weighed = evidence.margins(
+                &RowBlock {
+                    weights: Some(&one),
+                    ..rows
+                },
+                &own,
+            );
+            assert!(
+                evidence.votes.get().is_none(),
+                "the weights of objects are not looked at"
+            );
             let found = evidence.margins(&rows, &own);
             let table = evidence.votes.get().is_some_and(Option::is_some);
             assert_eq!(table, counts.len() <= objects, "draw {draw}");
-            assert!(found.iter().zip(&weighed).all(|(a, b)| a.to_bits() == b.to_bits()), "draw {draw}");
+            assert!(
+                found
+                    .iter()
+                    .zip(&weighed)
+                    .all(|(a, b)| a.to_bits() == b.to_bits()),
+                "draw {draw}"
+            );
         }
     }
 }

@@ -31,7 +31,8 @@ mod soft;
 
 use partita_core::ndarray::Array2;
 use partita_core::{
-    EnsembleRows, Label, Partition, PassRunner, RowBlock, RowMap, Silent, SoftPartition, WeightedEnsemble,
+    EnsembleRows, Label, Partition, PassRunner, RowBlock, RowMap, Silent, SoftPartition,
+    WeightedEnsemble,
 };
 
 use crate::MetricsError;
@@ -66,10 +67,16 @@ use evidence::calibrated_in_six_digits;
 /// # }
 /// ```
 #[doc(alias = "consensus_index")]
-pub fn confidence<'a>(of: impl Into<WeightedEnsemble<'a>>, partition: &Partition) -> Result<Vec<f64>, MetricsError> {
+pub fn confidence<'a>(
+    of: impl Into<WeightedEnsemble<'a>>,
+    partition: &Partition,
+) -> Result<Vec<f64>, MetricsError> {
     let live = partition.live_clusters();
     let margins = confidence_margins(of, partition)?;
-    Ok(margins.into_iter().map(|margin| calibrated_in_six_digits(margin, live)).collect())
+    Ok(margins
+        .into_iter()
+        .map(|margin| calibrated_in_six_digits(margin, live))
+        .collect())
 }
 
 /// The margins that [`confidence`](confidence()) calibrates, n numbers in -1..=1.
@@ -83,10 +90,19 @@ pub fn confidence_margins<'a>(
     let (of, labels): (WeightedEnsemble<'_>, _) = (of.into(), partition.labels());
     if let Some(shares) = of.ensemble.memberships() {
         let sums = soft::Sums::of(shares, of, partition)?;
-        return Ok(labels.iter().enumerate().map(|(object, &own)| sums.margin(object, own as usize)).collect());
+        return Ok(labels
+            .iter()
+            .enumerate()
+            .map(|(object, &own)| sums.margin(object, own as usize))
+            .collect());
     }
     let evidence = ClusterEvidence::of(of, partition)?;
-    Ok(Labelled { evidence, labels, of: Evidence::Margins }.numbers(of))
+    Ok(Labelled {
+        evidence,
+        labels,
+        of: Evidence::Margins,
+    }
+    .numbers(of))
 }
 
 /// The share of the ensemble's evidence for every cluster, by object: n × K numbers, rows with sum 1. The votes of the formula above
@@ -115,13 +131,24 @@ pub fn evidence_shares<'a>(
     let numbers = if let Some(shares) = of.ensemble.memberships() {
         let sums = soft::Sums::of(shares, of, partition)?;
         let live: Vec<bool> = partition.sizes().iter().map(|&size| size > 0).collect();
-        labels.iter().enumerate().flat_map(|(object, &own)| sums.evidence(object, own as usize, &live)).collect()
+        labels
+            .iter()
+            .enumerate()
+            .flat_map(|(object, &own)| sums.evidence(object, own as usize, &live))
+            .collect()
     } else {
         let evidence = ClusterEvidence::of(of, partition)?;
-        Labelled { evidence, labels, of: Evidence::Shares }.numbers(of)
+        Labelled {
+            evidence,
+            labels,
+            of: Evidence::Shares,
+        }
+        .numbers(of)
     };
-    let rows = Array2::from_shape_vec((labels.len(), clusters), numbers).expect("K numbers an object");
-    Ok(SoftPartition::new(rows).expect("votes are not negative, and every row is divided by its sum"))
+    let rows =
+        Array2::from_shape_vec((labels.len(), clusters), numbers).expect("K numbers an object");
+    Ok(SoftPartition::new(rows)
+        .expect("votes are not negative, and every row is divided by its sum"))
 }
 
 /// What is asked about every object.
@@ -142,7 +169,14 @@ struct Labelled<'a> {
 
 impl Labelled<'_> {
     /// The numbers of all rows of the ensemble.
-    fn numbers(&self, WeightedEnsemble { ensemble, object_weights, .. }: WeightedEnsemble<'_>) -> Vec<f64> {
+    fn numbers(
+        &self,
+        WeightedEnsemble {
+            ensemble,
+            object_weights,
+            ..
+        }: WeightedEnsemble<'_>,
+    ) -> Vec<f64> {
         let mut all = Vec::with_capacity(ensemble.objects());
         let rows = object_weights.map_or_else(
             || EnsembleRows::new(ensemble),
@@ -177,7 +211,8 @@ impl RowMap for Labelled<'_> {
 #[cfg(test)]
 mod tests {
     use partita_core::{
-        BaseWeights, Ensemble, EnsembleBuilder, EnsembleRows, ObjectWeights, PassRunner, Seed, Silent, rand::RngExt,
+        BaseWeights, Ensemble, EnsembleBuilder, EnsembleRows, ObjectWeights, PassRunner, Seed,
+        Silent, rand::RngExt,
     };
 
     use super::*;
@@ -195,8 +230,16 @@ mod tests {
     /// Copies of `truth` in which a share of the labels is drawn anew.
     fn noisy(truth: &[i32], clusters: i32, bases: usize, noise: f64, seed: u64) -> Vec<Vec<i32>> {
         let mut rng = Seed::new(seed).rng();
-        let mut label = |&own: &i32| if rng.random::<f64>() < noise { rng.random_range(0..clusters) } else { own };
-        (0..bases).map(|_| truth.iter().map(&mut label).collect()).collect()
+        let mut label = |&own: &i32| {
+            if rng.random::<f64>() < noise {
+                rng.random_range(0..clusters)
+            } else {
+                own
+            }
+        };
+        (0..bases)
+            .map(|_| truth.iter().map(&mut label).collect())
+            .collect()
     }
 
     /// Sizes in the ratio 8 to 1 to 1.
@@ -210,7 +253,10 @@ mod tests {
 
     /// Weights of base clusterings beside their ensemble.
     fn with<'a>(ensemble: &'a Ensemble, weights: &'a BaseWeights) -> WeightedEnsemble<'a> {
-        WeightedEnsemble { base_weights: Some(weights), ..WeightedEnsemble::from(ensemble) }
+        WeightedEnsemble {
+            base_weights: Some(weights),
+            ..WeightedEnsemble::from(ensemble)
+        }
     }
 
     fn mean(values: &[f64]) -> f64 {
@@ -218,11 +264,18 @@ mod tests {
     }
 
     /// The votes for every cluster and the weight of all that vote, by the definition, word by word.
-    fn naive_votes(columns: &[Vec<i32>], labels: &[i32], weights: &[f64], i: usize) -> (Vec<f64>, f64) {
+    fn naive_votes(
+        columns: &[Vec<i32>],
+        labels: &[i32],
+        weights: &[f64],
+        i: usize,
+    ) -> (Vec<f64>, f64) {
         let clusters = labels.iter().max().unwrap() + 1;
         let (mut sums, mut weight) = (vec![0.0; clusters as usize], 1.0);
         for (column, w) in columns.iter().zip(weights) {
-            let others = |k: i32| (0..labels.len()).filter(move |&o| o != i && labels[o] == k && column[o] >= 0);
+            let others = |k: i32| {
+                (0..labels.len()).filter(move |&o| o != i && labels[o] == k && column[o] >= 0)
+            };
             let rate = |k: i32| match others(k).count() {
                 0 => 0.0,
                 all => others(k).filter(|&o| column[o] == column[i]).count() as f64 / all as f64,
@@ -230,7 +283,9 @@ mod tests {
             let rates: Vec<f64> = (0..clusters).map(rate).collect();
             let total: f64 = rates.iter().sum();
             if column[i] >= 0 && total > 0.0 {
-                sums.iter_mut().zip(rates).for_each(|(sum, rate)| *sum += w * rate / total);
+                sums.iter_mut()
+                    .zip(rates)
+                    .for_each(|(sum, rate)| *sum += w * rate / total);
                 weight += w;
             }
         }
@@ -240,7 +295,10 @@ mod tests {
     fn naive_margin(columns: &[Vec<i32>], labels: &[i32], weights: &[f64], i: usize) -> f64 {
         let (sums, weight) = naive_votes(columns, labels, weights, i);
         let own = labels[i] as usize;
-        let best = (0..sums.len()).filter(|&k| k != own).map(|k| sums[k]).fold(0.0, f64::max);
+        let best = (0..sums.len())
+            .filter(|&k| k != own)
+            .map(|k| sums[k])
+            .fold(0.0, f64::max);
         (sums[own] - best) / weight
     }
 
@@ -259,15 +317,29 @@ mod tests {
             let (votes, weight) = naive_votes(&columns, &truth, weights, i);
             for (k, share) in row.iter().enumerate() {
                 let expected = votes.get(k).map_or(0.0, |vote| (vote + 1.0 / 3.0) / weight);
-                assert!((share - expected).abs() < 1e-12, "object {i}, cluster {k}: {share}, {expected}");
+                assert!(
+                    (share - expected).abs() < 1e-12,
+                    "object {i}, cluster {k}: {share}, {expected}"
+                );
             }
         }
-        assert!(found.rows().row(5).iter().take(3).all(|share| (share - 1.0 / 3.0).abs() < 1e-12), "nobody labels it");
+        assert!(
+            found
+                .rows()
+                .row(5)
+                .iter()
+                .take(3)
+                .all(|share| (share - 1.0 / 3.0).abs() < 1e-12),
+            "nobody labels it"
+        );
         let labels_as_shares = of.shares();
         let sums = soft::Sums::of(&labels_as_shares, with(&of, &given), &partition).unwrap();
         for (i, row) in found.rows().outer_iter().enumerate() {
             let soft = sums.evidence(i, truth[i] as usize, &[true, true, true, false]);
-            assert!(row.iter().zip(&soft).all(|(a, b)| (a - b).abs() < 1e-12), "object {i}: {row}, {soft:?}");
+            assert!(
+                row.iter().zip(&soft).all(|(a, b)| (a - b).abs() < 1e-12),
+                "object {i}: {row}, {soft:?}"
+            );
         }
     }
 
@@ -276,13 +348,18 @@ mod tests {
         let truth = unequal(60);
         let mut columns = noisy(&truth, 5, 7, 0.4, 3);
         (0..60).step_by(4).for_each(|i| columns[i % 7][i] = -1);
-        let labels: Vec<i32> = (0..60).map(|i| if i % 7 == 0 { 3 } else { truth[i] }).collect();
+        let labels: Vec<i32> = (0..60)
+            .map(|i| if i % 7 == 0 { 3 } else { truth[i] })
+            .collect();
         let (ensemble, partition) = (ensemble(&columns), partition(&labels, 6));
         let weights = BaseWeights::new((1..=7).map(f64::from).collect()).unwrap();
         let margins = confidence_margins(with(&ensemble, &weights), &partition).unwrap();
         for (i, margin) in margins.iter().enumerate() {
             let naive = naive_margin(&columns, &labels, weights.as_slice(), i);
-            assert!((margin - naive).abs() < 1e-12, "object {i}: {margin} is not {naive}");
+            assert!(
+                (margin - naive).abs() < 1e-12,
+                "object {i}: {margin} is not {naive}"
+            );
         }
     }
 
@@ -294,10 +371,19 @@ mod tests {
         let mut columns = noisy(&truth, 5, 7, 0.4, 3);
         (0..40).step_by(3).for_each(|i| columns[i % 7][i] = -1);
         let (hard, order): (_, Vec<u32>) = (ensemble(&columns), (0..40).chain(0..15).collect());
-        let mut tables: Vec<_> = (0..7).map(|u| hard.base_shares(u).rows().to_owned()).collect();
-        tables[2].row_mut(1).assign(&partita_core::ndarray::arr1(&[0.2, 0.5, 0.0, 0.3, 0.0]));
-        tables[4].row_mut(9).assign(&partita_core::ndarray::arr1(&[0.0, 0.25, 0.75, 0.0, 0.0]));
-        let named = tables.iter().enumerate().map(|(u, table)| (format!("u{u}"), table));
+        let mut tables: Vec<_> = (0..7)
+            .map(|u| hard.base_shares(u).rows().to_owned())
+            .collect();
+        tables[2]
+            .row_mut(1)
+            .assign(&partita_core::ndarray::arr1(&[0.2, 0.5, 0.0, 0.3, 0.0]));
+        tables[4]
+            .row_mut(9)
+            .assign(&partita_core::ndarray::arr1(&[0.0, 0.25, 0.75, 0.0, 0.0]));
+        let named = tables
+            .iter()
+            .enumerate()
+            .map(|(u, table)| (format!("u{u}"), table));
         for once in [hard, partita_conformance::ensemble_of_shares(named)] {
             let twice = once.select(&order, &[0, 1, 2, 3, 4, 5, 6]);
             let labels: Vec<i32> = order.iter().map(|&i| truth[i as usize]).collect();
@@ -316,16 +402,31 @@ mod tests {
                 confidence_margins(of(&once, &two), &partition(&truth, 4)).unwrap(),
                 confidence_margins(of(&twice, &three), &partition(&labels, 4)).unwrap(),
             ];
-            assert!((0..40).all(|i| (margins[0][i] - margins[1][i]).abs() < 1e-12), "{margins:?}");
+            assert!(
+                (0..40).all(|i| (margins[0][i] - margins[1][i]).abs() < 1e-12),
+                "{margins:?}"
+            );
             let shares = [
-                evidence_shares(of(&once, &two), &partition(&truth, 4)).unwrap().into_rows(),
-                evidence_shares(of(&twice, &three), &partition(&labels, 4)).unwrap().into_rows(),
+                evidence_shares(of(&once, &two), &partition(&truth, 4))
+                    .unwrap()
+                    .into_rows(),
+                evidence_shares(of(&twice, &three), &partition(&labels, 4))
+                    .unwrap()
+                    .into_rows(),
             ];
-            assert!(shares[0].iter().zip(&shares[1]).all(|(a, b)| (a - b).abs() < 1e-12));
+            assert!(
+                shares[0]
+                    .iter()
+                    .zip(&shares[1])
+                    .all(|(a, b)| (a - b).abs() < 1e-12)
+            );
 
             let even = weights(&|_| 1.0, &order[..40]);
             let plain = confidence_margins(&once, &partition(&truth, 4)).unwrap();
-            assert_eq!(confidence_margins(of(&once, &even), &partition(&truth, 4)).unwrap(), plain);
+            assert_eq!(
+                confidence_margins(of(&once, &even), &partition(&truth, 4)).unwrap(),
+                plain
+            );
             let without = weights(&|i| if i < 30 { 1.0 } else { 0.0 }, &order[..40]);
             let fewer = once.select(&order[..30], &[0, 1, 2, 3, 4, 5, 6]);
             let (some, all) = (
@@ -333,12 +434,21 @@ mod tests {
                 confidence_margins(of(&once, &without), &partition(&truth, 4)).unwrap(),
             );
             assert!(some.iter().zip(&all).all(|(a, b)| (a - b).abs() < 1e-12));
-            assert!(all[30..].iter().any(|margin| *margin > 0.3), "what weighs nothing has a confidence too: {all:?}");
+            assert!(
+                all[30..].iter().any(|margin| *margin > 0.3),
+                "what weighs nothing has a confidence too: {all:?}"
+            );
         }
         let short = ObjectWeights::new(vec![1.0; 3]).unwrap();
         let of = ensemble(&columns);
-        let of = WeightedEnsemble { object_weights: Some(&short), ..WeightedEnsemble::from(&of) };
-        assert_eq!(confidence(of, &partition(&truth, 4)), Err(MetricsError::Sizes { left: 3, right: 40 }));
+        let of = WeightedEnsemble {
+            object_weights: Some(&short),
+            ..WeightedEnsemble::from(&of)
+        };
+        assert_eq!(
+            confidence(of, &partition(&truth, 4)),
+            Err(MetricsError::Sizes { left: 3, right: 40 })
+        );
     }
 
     struct Confident<'a>(&'a ClusterEvidence, &'a [u32]);
@@ -358,10 +468,16 @@ mod tests {
         let mut counts = vec![0u64; 3 * offsets[5]];
         for (i, &k) in partition.labels().iter().enumerate() {
             for base in 0..5 {
-                counts[k as usize * offsets[5] + offsets[base] + ensemble.label(i, base).unwrap()] += 1;
+                counts
+                    [k as usize * offsets[5] + offsets[base] + ensemble.label(i, base).unwrap()] +=
+                    1;
             }
         }
-        let sizes: Vec<u64> = partition.sizes().into_iter().map(|size| size as u64).collect();
+        let sizes: Vec<u64> = partition
+            .sizes()
+            .into_iter()
+            .map(|size| size as u64)
+            .collect();
         let evidence = ClusterEvidence::of_counts(ensemble.bases(), &sizes, &counts, None).unwrap();
         let expected = confidence(&ensemble, &partition).unwrap();
         let same = &mut |_, some: Vec<f64>| {
@@ -369,7 +485,9 @@ mod tests {
             Ok(())
         };
         let map = Confident(&evidence, partition.labels());
-        PassRunner::new(&EnsembleRows::new(&ensemble), &Silent).each(&map, same).unwrap();
+        PassRunner::new(&EnsembleRows::new(&ensemble), &Silent)
+            .each(&map, same)
+            .unwrap();
         assert!(ClusterEvidence::of_counts(ensemble.bases(), &sizes, &counts[1..], None).is_err());
     }
 
@@ -377,13 +495,19 @@ mod tests {
     fn agreement_is_confident_and_chance_is_not() {
         let truth = unequal(600);
         let partition = partition(&truth, 3);
-        let of = |noise| mean(&confidence(&ensemble(&noisy(&truth, 3, 30, noise, 5)), &partition).unwrap());
+        let of = |noise| {
+            mean(&confidence(&ensemble(&noisy(&truth, 3, 30, noise, 5)), &partition).unwrap())
+        };
         let means = [0.0, 0.3, 0.6, 0.9, 1.0].map(of);
         assert!(means.is_sorted_by(|a, b| a > b), "{means:?}");
         assert!(means[0] > 0.8 && means[4] < 0.4, "{means:?}");
         // Base clusterings of one cluster are no information at all.
         let one = confidence(&ensemble(&vec![vec![0; 600]; 30]), &partition).unwrap();
-        assert!(one.iter().all(|&c| (c - 1.0 / 3.0).abs() < 0.01), "{:?}", &one[..3]);
+        assert!(
+            one.iter().all(|&c| (c - 1.0 / 3.0).abs() < 0.01),
+            "{:?}",
+            &one[..3]
+        );
     }
 
     #[test]
@@ -392,10 +516,19 @@ mod tests {
         let chance = ensemble(&noisy(&truth, 4, 40, 1.0, 9));
         let confidence = confidence(&chance, &partition(&truth, 3)).unwrap();
         let of = |k: i32| {
-            let members = confidence.iter().zip(&truth).filter(|(_, label)| **label == k);
+            let members = confidence
+                .iter()
+                .zip(&truth)
+                .filter(|(_, label)| **label == k);
             mean(&members.map(|(c, _)| *c).collect::<Vec<_>>())
         };
-        assert!((of(0) - of(1)).abs() < 0.03 && (of(0) - 1.0 / 3.0).abs() < 0.1, "{} {} {}", of(0), of(1), of(2));
+        assert!(
+            (of(0) - of(1)).abs() < 0.03 && (of(0) - 1.0 / 3.0).abs() < 0.1,
+            "{} {} {}",
+            of(0),
+            of(1),
+            of(2)
+        );
     }
 
     #[test]
@@ -406,9 +539,17 @@ mod tests {
         columns.iter_mut().skip(1).for_each(|column| column[6] = -1);
         let confidence = confidence(&ensemble(&columns), &partition(&truth, 3)).unwrap();
         assert_eq!(confidence[5], 0.333333);
-        assert!(confidence[5] < confidence[6] && confidence[6] < confidence[7] - 0.1, "{:?}", &confidence[5..8]);
+        assert!(
+            confidence[5] < confidence[6] && confidence[6] < confidence[7] - 0.1,
+            "{:?}",
+            &confidence[5..8]
+        );
         // Alone in its cluster and its base clusters: nobody speaks for it, and nobody else.
-        let alone = super::confidence(&ensemble(&vec![vec![0, 0, 1]; 9]), &partition(&[0, 0, 1], 2)).unwrap();
+        let alone = super::confidence(
+            &ensemble(&vec![vec![0, 0, 1]; 9]),
+            &partition(&[0, 0, 1], 2),
+        )
+        .unwrap();
         assert_eq!(alone[2], 0.5);
     }
 
@@ -418,17 +559,26 @@ mod tests {
         let once = noisy(&truth, 4, 30, 0.4, 2);
         let twice = [once.clone(), once.clone()].concat();
         let partition = partition(&truth, 3);
-        let [once, twice] = [once, twice].map(|columns| confidence(&ensemble(&columns), &partition).unwrap());
+        let [once, twice] =
+            [once, twice].map(|columns| confidence(&ensemble(&columns), &partition).unwrap());
         assert!(once.iter().zip(&twice).all(|(a, b)| (a - b).abs() < 0.03));
     }
 
     #[test]
     fn one_cluster_is_certain_and_the_map_is_monotone() {
         let columns = noisy(&unequal(20), 3, 4, 0.5, 0);
-        assert_eq!(confidence(&ensemble(&columns), &partition(&[0; 20], 1)), Ok(vec![1.0; 20]));
-        assert_eq!(confidence(&ensemble(&columns), &partition(&[2; 20], 4)), Ok(vec![1.0; 20]));
+        assert_eq!(
+            confidence(&ensemble(&columns), &partition(&[0; 20], 1)),
+            Ok(vec![1.0; 20])
+        );
+        assert_eq!(
+            confidence(&ensemble(&columns), &partition(&[2; 20], 4)),
+            Ok(vec![1.0; 20])
+        );
         for clusters in [2, 3, 26] {
-            let values: Vec<f64> = (-10..=10).map(|at| calibrated_confidence(f64::from(at) / 10.0, clusters)).collect();
+            let values: Vec<f64> = (-10..=10)
+                .map(|at| calibrated_confidence(f64::from(at) / 10.0, clusters))
+                .collect();
             assert!(values.is_sorted_by(|a, b| a < b), "{values:?}");
             assert_eq!((values[0], values[10]), (0.0, 1.0 / clusters as f64));
             assert!(values[20] <= 1.0);

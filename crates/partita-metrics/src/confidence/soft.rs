@@ -40,14 +40,31 @@ impl<'a> Sums<'a> {
         let ensemble = of.ensemble;
         check_sizes(partition.objects(), ensemble.objects())?;
         let bases = ensemble.bases().len();
-        let weights = of.shares().map_or_else(|| vec![1.0; bases], <[f64]>::to_vec);
+        let weights = of
+            .shares()
+            .map_or_else(|| vec![1.0; bases], <[f64]>::to_vec);
         check_sizes(weights.len(), bases)?;
         let multiplicities = of.each_multiplicity();
         check_sizes(multiplicities.len(), ensemble.objects())?;
         let (offsets, clusters) = (ensemble.offsets(), partition.clusters());
-        let (inside, known) = (vec![0.0; offsets[bases] * clusters], vec![0.0; bases * clusters]);
-        let mut sums = Sums { shares, offsets, clusters, inside, known, weights, multiplicities };
-        partition.labels().iter().enumerate().for_each(|(object, &label)| sums.add(object, label as usize));
+        let (inside, known) = (
+            vec![0.0; offsets[bases] * clusters],
+            vec![0.0; bases * clusters],
+        );
+        let mut sums = Sums {
+            shares,
+            offsets,
+            clusters,
+            inside,
+            known,
+            weights,
+            multiplicities,
+        };
+        partition
+            .labels()
+            .iter()
+            .enumerate()
+            .for_each(|(object, &label)| sums.add(object, label as usize));
         Ok(sums)
     }
 }
@@ -60,7 +77,8 @@ impl Sums<'_> {
         std::iter::from_fn(move || {
             let first = *clusters.get(at)? as usize;
             let base = self.offsets.partition_point(|&start| start <= first) - 1;
-            let end = at + clusters[at..].partition_point(|&c| (c as usize) < self.offsets[base + 1]);
+            let end =
+                at + clusters[at..].partition_point(|&c| (c as usize) < self.offsets[base + 1]);
             let part = (base, &clusters[at..end], &shares[at..end]);
             at = end;
             Some(part)
@@ -70,7 +88,9 @@ impl Sums<'_> {
     fn add(&mut self, object: usize, label: usize) {
         let weight = self.multiplicities[object];
         let parts: Vec<usize> = self.parts(object).map(|(base, ..)| base).collect();
-        parts.into_iter().for_each(|base| self.known[base * self.clusters + label] += weight);
+        parts
+            .into_iter()
+            .for_each(|base| self.known[base * self.clusters + label] += weight);
         let (clusters, shares) = self.shares.row(object);
         for (&cluster, &share) in clusters.iter().zip(shares) {
             self.inside[cluster as usize * self.clusters + label] += weight * share;
@@ -80,7 +100,10 @@ impl Sums<'_> {
     /// The margin of an object in cluster `own`, in -1..=1. O(K) for every share.
     pub(super) fn margin(&self, object: usize, own: usize) -> f64 {
         let (votes, weight) = self.votes(object, own);
-        let best_other = (0..self.clusters).filter(|&k| k != own).map(|k| votes[k]).fold(0.0, f64::max);
+        let best_other = (0..self.clusters)
+            .filter(|&k| k != own)
+            .map(|k| votes[k])
+            .fold(0.0, f64::max);
         (votes[own] - best_other) / (weight + SILENT_WEIGHT)
     }
 
@@ -89,7 +112,11 @@ impl Sums<'_> {
         let (mut votes, weight) = self.votes(object, own);
         let silent = SILENT_WEIGHT / live.iter().filter(|&&live| live).count() as f64;
         for (vote, &live) in votes.iter_mut().zip(live) {
-            *vote = if live { (*vote + silent) / (weight + SILENT_WEIGHT) } else { 0.0 };
+            *vote = if live {
+                (*vote + silent) / (weight + SILENT_WEIGHT)
+            } else {
+                0.0
+            };
         }
         votes
     }
@@ -105,13 +132,20 @@ impl Sums<'_> {
                 let together = clusters.iter().zip(shares).map(|(&cluster, &share)| {
                     share * (self.inside[cluster as usize * self.clusters + k] - alone * share)
                 });
-                if others > 0.0 { (together.sum::<f64>() / others).max(0.0) } else { 0.0 }
+                if others > 0.0 {
+                    (together.sum::<f64>() / others).max(0.0)
+                } else {
+                    0.0
+                }
             };
             let rates: Vec<f64> = (0..self.clusters).map(rate).collect();
             let total: f64 = rates.iter().sum();
             if total > 0.0 {
                 weight += self.weights[base];
-                votes.iter_mut().zip(rates).for_each(|(vote, rate)| *vote += self.weights[base] * rate / total);
+                votes
+                    .iter_mut()
+                    .zip(rates)
+                    .for_each(|(vote, rate)| *vote += self.weights[base] * rate / total);
             }
         }
         (votes, weight)

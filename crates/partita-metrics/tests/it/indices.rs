@@ -5,7 +5,9 @@ use approx::assert_abs_diff_eq;
 use partita_conformance::fixtures;
 use partita_core::ndarray::Array2;
 use partita_core::{Partition, Seed, SoftPartition};
-use partita_metrics::{Contingency, MetricsError, Normalisation, Scores, jensen_shannon, perplexity};
+use partita_metrics::{
+    Contingency, MetricsError, Normalisation, Scores, jensen_shannon, perplexity,
+};
 use rand::{RngExt, seq::SliceRandom};
 use serde_json::Value;
 
@@ -41,8 +43,16 @@ fn soft_values_equal_those_of_the_independent_implementation() {
     let start: Vec<Vec<f64>> = serde_json::from_value(all["Y0"].clone()).unwrap();
     let soft = SoftPartition::new(Array2::from_shape_fn((24, 4), |(i, k)| start[i][k])).unwrap();
     let truth = SoftPartition::of(&labels(&all["truth"]));
-    assert_abs_diff_eq!(jensen_shannon(&soft, &truth).unwrap(), number(&all["metrics"]["js2"]), epsilon = 1e-8);
-    assert_abs_diff_eq!(jensen_shannon(&truth, &soft).unwrap(), number(&all["metrics"]["js2"]), epsilon = 1e-8);
+    assert_abs_diff_eq!(
+        jensen_shannon(&soft, &truth).unwrap(),
+        number(&all["metrics"]["js2"]),
+        epsilon = 1e-8
+    );
+    assert_abs_diff_eq!(
+        jensen_shannon(&truth, &soft).unwrap(),
+        number(&all["metrics"]["js2"]),
+        epsilon = 1e-8
+    );
     let mm = &all["mm"];
     let found = perplexity(number(&mm["loglik"]), 240);
     assert_abs_diff_eq!(found, number(&mm["perplexity"]), epsilon = 1e-8);
@@ -63,7 +73,11 @@ fn soft_values_equal_those_of_the_independent_implementation() {
 fn indices_equal_those_of_scikit_learn() {
     let i: Vec<u32> = (0..500).collect();
     let x: Vec<u32> = i.iter().map(|i| (i * i + 3 * i) / 7 % 9).collect();
-    let y: Vec<u32> = i.iter().zip(&x).map(|(i, x)| (x + if i % 5 == 0 { i / 5 } else { 0 }) % 6).collect();
+    let y: Vec<u32> = i
+        .iter()
+        .zip(&x)
+        .map(|(i, x)| (x + if i % 5 == 0 { i / 5 } else { 0 }) % 6)
+        .collect();
     let one = vec![0u32; 500];
     #[rustfmt::skip]
     let cases = [
@@ -76,10 +90,26 @@ fn indices_equal_those_of_scikit_learn() {
         (&i, &i, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 6.214608098422192]),
     ];
     for (a, b, expected) in cases {
-        let table = Contingency::new(&Partition::from_values(a), &Partition::from_values(b)).unwrap();
-        let Scores { ari, ami, nmi, fowlkes_mallows, .. } = Scores::from(&table);
+        let table =
+            Contingency::new(&Partition::from_values(a), &Partition::from_values(b)).unwrap();
+        let Scores {
+            ari,
+            ami,
+            nmi,
+            fowlkes_mallows,
+            ..
+        } = Scores::from(&table);
         let shared = table.mutual_information();
-        let found = [ari, ami, nmi.max, nmi.arithmetic, nmi.geometric, nmi.min, fowlkes_mallows, shared];
+        let found = [
+            ari,
+            ami,
+            nmi.max,
+            nmi.arithmetic,
+            nmi.geometric,
+            nmi.min,
+            fowlkes_mallows,
+            shared,
+        ];
         for (found, expected) in found.into_iter().zip(expected) {
             assert_abs_diff_eq!(found, expected, epsilon = 1e-11);
         }
@@ -89,16 +119,52 @@ fn indices_equal_those_of_scikit_learn() {
 /// Two partitions of the same objects, some clusters empty, and the generator that drew them.
 fn drawn(seed: u64) -> (Partition, Partition) {
     let mut rng = Seed::new(seed).rng();
-    let (n, k, l) = (rng.random_range(2..60), rng.random_range(1..8), rng.random_range(1..8));
+    let (n, k, l) = (
+        rng.random_range(2..60),
+        rng.random_range(1..8),
+        rng.random_range(1..8),
+    );
     let truth: Vec<u32> = (0..n).map(|_| rng.random_range(0..l)).collect();
-    let found = truth.iter().map(|t| if rng.random_bool(0.6) { t % k } else { rng.random_range(0..k) }).collect();
-    (Partition::new(found, k as usize).unwrap(), Partition::new(truth, l as usize + 1).unwrap())
+    let found = truth
+        .iter()
+        .map(|t| {
+            if rng.random_bool(0.6) {
+                t % k
+            } else {
+                rng.random_range(0..k)
+            }
+        })
+        .collect();
+    (
+        Partition::new(found, k as usize).unwrap(),
+        Partition::new(truth, l as usize + 1).unwrap(),
+    )
 }
 
 fn flat(scores: &Scores) -> Vec<f64> {
-    let Scores { h, ari, ami, nmi, vi, purity, f1, fowlkes_mallows, .. } = scores;
+    let Scores {
+        h,
+        ari,
+        ami,
+        nmi,
+        vi,
+        purity,
+        f1,
+        fowlkes_mallows,
+        ..
+    } = scores;
     let nmi = [nmi.max, nmi.arithmetic, nmi.geometric, nmi.min];
-    let mut all = vec![*h, *ari, *ami, *vi, *purity, *fowlkes_mallows, f1.best_class, f1.best_cluster, f1.pairwise];
+    let mut all = vec![
+        *h,
+        *ari,
+        *ami,
+        *vi,
+        *purity,
+        *fowlkes_mallows,
+        f1.best_class,
+        f1.best_cluster,
+        f1.pairwise,
+    ];
     all.extend(nmi);
     all
 }
@@ -110,7 +176,10 @@ fn indices_of_pairs_equal_counting_every_pair() {
         let (mut both, mut first, mut second, mut pairs) = (0.0, 0.0, 0.0, 0.0);
         for i in 0..a.objects() {
             for j in 0..i {
-                let (x, y) = (a.labels()[i] == a.labels()[j], b.labels()[i] == b.labels()[j]);
+                let (x, y) = (
+                    a.labels()[i] == a.labels()[j],
+                    b.labels()[i] == b.labels()[j],
+                );
                 both += f64::from(u8::from(x && y));
                 first += f64::from(u8::from(x));
                 second += f64::from(u8::from(y));
@@ -120,11 +189,23 @@ fn indices_of_pairs_equal_counting_every_pair() {
         let table = Contingency::new(&a, &b).unwrap();
         let expected = first * second / pairs;
         let range = 0.5 * (first + second) - expected;
-        let ari = if range == 0.0 { 1.0 } else { (both - expected) / range };
+        let ari = if range == 0.0 {
+            1.0
+        } else {
+            (both - expected) / range
+        };
         assert_abs_diff_eq!(table.ari(), ari, epsilon = 1e-12);
-        let f1 = if first + second == 0.0 { 1.0 } else { 2.0 * both / (first + second) };
+        let f1 = if first + second == 0.0 {
+            1.0
+        } else {
+            2.0 * both / (first + second)
+        };
         assert_abs_diff_eq!(table.f1_pairwise(), f1, epsilon = 1e-12);
-        let fm = if both == 0.0 { 0.0 } else { both / (first * second).sqrt() };
+        let fm = if both == 0.0 {
+            0.0
+        } else {
+            both / (first * second).sqrt()
+        };
         assert_abs_diff_eq!(table.fowlkes_mallows(), fm, epsilon = 1e-12);
     }
 }
@@ -138,13 +219,18 @@ fn names_and_order_change_nothing() {
         names.shuffle(&mut rng);
         let mut order: Vec<usize> = (0..a.objects()).collect();
         order.shuffle(&mut rng);
-        let other_a = order.iter().map(|&i| names[a.labels()[i] as usize]).collect();
+        let other_a = order
+            .iter()
+            .map(|&i| names[a.labels()[i] as usize])
+            .collect();
         let other_b = order.iter().map(|&i| b.labels()[i]).collect();
         let other_a = Partition::new(other_a, a.clusters()).unwrap();
         let other_b = Partition::new(other_b, b.clusters()).unwrap();
         let here = flat(&Scores::of(&a, &b).unwrap());
         let there = flat(&Scores::of(&other_a, &other_b).unwrap());
-        here.iter().zip(&there).for_each(|(x, y)| assert_abs_diff_eq!(x, y, epsilon = 1e-12));
+        here.iter()
+            .zip(&there)
+            .for_each(|(x, y)| assert_abs_diff_eq!(x, y, epsilon = 1e-12));
     }
 }
 
@@ -155,8 +241,15 @@ fn symmetric_indices_are_symmetric_and_f1_swaps() {
         let (here, there) = (Scores::of(&a, &b).unwrap(), Scores::of(&b, &a).unwrap());
         assert_eq!((here.h, here.ari), (there.h, there.ari));
         assert_eq!(here.f1.pairwise, there.f1.pairwise);
-        assert_eq!((here.f1.best_class, here.f1.best_cluster), (there.f1.best_cluster, there.f1.best_class));
-        for (x, y) in [(here.ami, there.ami), (here.vi, there.vi), (here.nmi.max, there.nmi.max)] {
+        assert_eq!(
+            (here.f1.best_class, here.f1.best_cluster),
+            (there.f1.best_cluster, there.f1.best_class)
+        );
+        for (x, y) in [
+            (here.ami, there.ami),
+            (here.vi, there.vi),
+            (here.nmi.max, there.nmi.max),
+        ] {
             assert_abs_diff_eq!(x, y, epsilon = 1e-12);
         }
     }
@@ -167,11 +260,31 @@ fn duplicating_every_object_keeps_the_indices_that_are_shares() {
     for seed in 0..100 {
         let (a, b) = drawn(seed);
         let twice = |p: &Partition| {
-            Partition::new(p.labels().iter().flat_map(|&label| [label; 3]).collect(), p.clusters()).unwrap()
+            Partition::new(
+                p.labels().iter().flat_map(|&label| [label; 3]).collect(),
+                p.clusters(),
+            )
+            .unwrap()
         };
-        let (here, there) = (Scores::of(&a, &b).unwrap(), Scores::of(&twice(&a), &twice(&b)).unwrap());
-        let shares = |s: &Scores| [s.h, s.vi, s.purity, s.nmi.min, s.nmi.geometric, s.f1.best_class, s.f1.best_cluster];
-        shares(&here).iter().zip(shares(&there)).for_each(|(x, y)| assert_abs_diff_eq!(*x, y, epsilon = 1e-12));
+        let (here, there) = (
+            Scores::of(&a, &b).unwrap(),
+            Scores::of(&twice(&a), &twice(&b)).unwrap(),
+        );
+        let shares = |s: &Scores| {
+            [
+                s.h,
+                s.vi,
+                s.purity,
+                s.nmi.min,
+                s.nmi.geometric,
+                s.f1.best_class,
+                s.f1.best_cluster,
+            ]
+        };
+        shares(&here)
+            .iter()
+            .zip(shares(&there))
+            .for_each(|(x, y)| assert_abs_diff_eq!(*x, y, epsilon = 1e-12));
     }
 }
 
@@ -188,8 +301,16 @@ fn the_same_partition_scores_best_and_bounds_hold() {
         assert_abs_diff_eq!(perfect.vi, 0.0, epsilon = 1e-12);
         let scores = Scores::of(&a, &b).unwrap();
         assert!(scores.h <= scores.purity + 1e-15 && scores.ami <= 1.0 && scores.ari <= 1.0);
-        let nmi = [scores.nmi.max, scores.nmi.arithmetic, scores.nmi.geometric, scores.nmi.min];
-        assert!(nmi.windows(2).all(|pair| pair[0] <= pair[1] + 1e-12), "{nmi:?}");
+        let nmi = [
+            scores.nmi.max,
+            scores.nmi.arithmetic,
+            scores.nmi.geometric,
+            scores.nmi.min,
+        ];
+        assert!(
+            nmi.windows(2).all(|pair| pair[0] <= pair[1] + 1e-12),
+            "{nmi:?}"
+        );
     }
 }
 
@@ -204,24 +325,60 @@ fn single_clusters_and_singletons_follow_the_documented_conventions() {
         assert_eq!((s.h, s.ari, s.ami, s.f1.pairwise), (1.0, 1.0, 1.0, 1.0));
     }
     let s = scores(&one, &halves);
-    assert_eq!((s.h, s.ari, s.ami, s.nmi.min, s.purity), (0.5, 0.0, 0.0, 0.0, 0.5));
+    assert_eq!(
+        (s.h, s.ari, s.ami, s.nmi.min, s.purity),
+        (0.5, 0.0, 0.0, 0.0, 0.5)
+    );
     assert_eq!((s.f1.best_class, s.f1.best_cluster), (2.0 / 3.0, 2.0 / 3.0));
     let s = scores(&apart, &halves);
-    assert_eq!((s.h, s.ari, s.fowlkes_mallows, s.purity), (0.5, 0.0, 0.0, 1.0));
+    assert_eq!(
+        (s.h, s.ari, s.fowlkes_mallows, s.purity),
+        (0.5, 0.0, 0.0, 1.0)
+    );
     assert_abs_diff_eq!(s.ami, 0.0, epsilon = 1e-12);
-    assert_eq!(Contingency::new(&halves, &halves).unwrap().nmi(Normalisation::Max), 1.0);
+    assert_eq!(
+        Contingency::new(&halves, &halves)
+            .unwrap()
+            .nmi(Normalisation::Max),
+        1.0
+    );
     let none = Partition::new(vec![], 2).unwrap();
     assert_eq!(Contingency::new(&none, &none), Err(MetricsError::Empty));
-    assert_eq!(Contingency::new(&none, &one), Err(MetricsError::Sizes { left: 0, right: 4 }));
+    assert_eq!(
+        Contingency::new(&none, &one),
+        Err(MetricsError::Sizes { left: 0, right: 4 })
+    );
 }
 
 #[test]
 fn the_json_has_the_names_that_files_use() {
     let (a, b) = drawn(3);
     let json = serde_json::to_value(Scores::of(&a, &b).unwrap()).unwrap();
-    let names: Vec<&str> = json.as_object().unwrap().keys().map(String::as_str).collect();
-    assert_eq!(names, ["h", "ari", "ami", "nmi", "vi", "purity", "f1", "fowlkes_mallows"]);
-    let nmi: Vec<&str> = json["nmi"].as_object().unwrap().keys().map(String::as_str).collect();
+    let names: Vec<&str> = json
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "h",
+            "ari",
+            "ami",
+            "nmi",
+            "vi",
+            "purity",
+            "f1",
+            "fowlkes_mallows"
+        ]
+    );
+    let nmi: Vec<&str> = json["nmi"]
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
     assert_eq!(nmi, ["max", "arithmetic", "geometric", "min"]);
     assert!(json["f1"]["best_class"].is_number() && json["f1"]["best_cluster"].is_number());
 }
@@ -231,12 +388,31 @@ fn large_tables_take_moments() {
     let n = 100_000u32;
     let mut rng = Seed::new(9).rng();
     let truth: Vec<u32> = (0..n).map(|i| i * 300 / n).collect();
-    let found: Vec<u32> =
-        truth.iter().map(|t| if rng.random_bool(0.7) { *t } else { rng.random_range(0..350) }).collect();
-    let scores = Scores::of(&Partition::new(found, 350).unwrap(), &Partition::new(truth, 300).unwrap()).unwrap();
+    let found: Vec<u32> = truth
+        .iter()
+        .map(|t| {
+            if rng.random_bool(0.7) {
+                *t
+            } else {
+                rng.random_range(0..350)
+            }
+        })
+        .collect();
+    let scores = Scores::of(
+        &Partition::new(found, 350).unwrap(),
+        &Partition::new(truth, 300).unwrap(),
+    )
+    .unwrap();
     assert!(scores.ami > 0.5 && scores.ami < scores.nmi.arithmetic);
     let fine: Vec<u32> = (0..n).map(|i| i / 2).collect();
     let other: Vec<u32> = (0..n).map(|_| rng.random_range(0..60_000)).collect();
-    let scores = Scores::of(&Partition::new(fine, 60_000).unwrap(), &Partition::new(other, 60_000).unwrap()).unwrap();
-    assert!(scores.ami.abs() < 0.01 && scores.nmi.arithmetic > 0.8, "{scores:?}");
+    let scores = Scores::of(
+        &Partition::new(fine, 60_000).unwrap(),
+        &Partition::new(other, 60_000).unwrap(),
+    )
+    .unwrap();
+    assert!(
+        scores.ami.abs() < 0.01 && scores.nmi.arithmetic > 0.8,
+        "{scores:?}"
+    );
 }

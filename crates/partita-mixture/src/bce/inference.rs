@@ -92,24 +92,34 @@ impl SoftRow {
         let mut at = 0;
         while at < own.len() {
             let base = offsets.partition_point(|&start| start <= own[at] as usize) - 1;
-            let inside = |cluster: &&u32| (offsets[base]..offsets[base + 1]).contains(&(**cluster as usize));
+            let inside =
+                |cluster: &&u32| (offsets[base]..offsets[base + 1]).contains(&(**cluster as usize));
             let end = at + own[at..].iter().take_while(inside).count();
             let line = |at: usize| &theta[own[at] as usize * clusters..][..clusters];
             if end == at + 1 {
                 self.lines.extend_from_slice(line(at));
             } else {
-                let log = |k: usize| (at..end).map(|at| values[at] * line(at)[k].ln()).sum::<f64>();
+                let log = |k: usize| {
+                    (at..end)
+                        .map(|at| values[at] * line(at)[k].ln())
+                        .sum::<f64>()
+                };
                 self.lines.extend((0..clusters).map(|k| log(k).exp()));
             }
             self.places.push(self.places.len());
-            self.counts.push(weights.map_or(1.0, |weights| weights[base]));
+            self.counts
+                .push(weights.map_or(1.0, |weights| weights[base]));
             self.ends.push(end);
             at = end;
         }
     }
 
     pub(crate) fn labels(&self) -> RowLabels<'_, &[f64]> {
-        RowLabels { table: &self.lines, lines: &self.places, counts: &self.counts }
+        RowLabels {
+            table: &self.lines,
+            lines: &self.places,
+            counts: &self.counts,
+        }
     }
 }
 
@@ -146,7 +156,11 @@ pub(crate) struct RowScratch {
 
 impl RowScratch {
     pub(crate) fn new(clusters: usize) -> Self {
-        Self { geometric: vec![0.0; clusters], logs: vec![0.0; clusters], sums: vec![0.0; clusters] }
+        Self {
+            geometric: vec![0.0; clusters],
+            logs: vec![0.0; clusters],
+            sums: vec![0.0; clusters],
+        }
     }
 
     fn expect(&mut self, gamma: &[f64]) {
@@ -165,7 +179,11 @@ impl BceParameters {
 
     /// Labels on these lines of θ.
     pub(crate) fn labels<'a, W>(&'a self, lines: &'a [usize], counts: W) -> RowLabels<'a, W> {
-        RowLabels { table: &self.theta, lines, counts }
+        RowLabels {
+            table: &self.theta,
+            lines,
+            counts,
+        }
     }
 
     /// Ascends γ of one row from where it is, and returns the bound on the row's log probability.
@@ -182,10 +200,18 @@ impl BceParameters {
             for (at, &line) in row.lines.iter().enumerate() {
                 let inverse = row.counts.of(at) / row.normaliser(line, &s.geometric);
                 let line = row.line(line, self.clusters());
-                s.sums.iter_mut().zip(line).for_each(|(sum, theta)| *sum += theta * inverse);
+                s.sums
+                    .iter_mut()
+                    .zip(line)
+                    .for_each(|(sum, theta)| *sum += theta * inverse);
             }
             let mut change = 0f64;
-            for (((g, alpha), sum), geometric) in gamma.iter_mut().zip(&self.alpha).zip(&s.sums).zip(&s.geometric) {
+            for (((g, alpha), sum), geometric) in gamma
+                .iter_mut()
+                .zip(&self.alpha)
+                .zip(&s.sums)
+                .zip(&s.geometric)
+            {
                 let new = alpha + geometric * sum;
                 change = change.max((new - *g).abs());
                 *g = new;
@@ -198,12 +224,26 @@ impl BceParameters {
     }
 
     /// The bound at γ and the best φ for it; leaves E ln π in the scratch.
-    pub(crate) fn bound<W: LabelWeights>(&self, row: RowLabels<'_, W>, gamma: &[f64], s: &mut RowScratch) -> f64 {
+    pub(crate) fn bound<W: LabelWeights>(
+        &self,
+        row: RowLabels<'_, W>,
+        gamma: &[f64],
+        s: &mut RowScratch,
+    ) -> f64 {
         s.expect(gamma);
-        let label = |(at, &line): (usize, &usize)| row.counts.of(at) * row.normaliser(line, &s.geometric).ln();
+        let label = |(at, &line): (usize, &usize)| {
+            row.counts.of(at) * row.normaliser(line, &s.geometric).ln()
+        };
         let labels: f64 = row.lines.iter().enumerate().map(label).sum();
-        let dirichlet = |a: &[f64]| ln_gamma(a.iter().sum()) - a.iter().map(|&a| ln_gamma(a)).sum::<f64>();
-        let tilt: f64 = self.alpha.iter().zip(gamma).zip(&s.logs).map(|((a, g), log)| (a - g) * log).sum();
+        let dirichlet =
+            |a: &[f64]| ln_gamma(a.iter().sum()) - a.iter().map(|&a| ln_gamma(a)).sum::<f64>();
+        let tilt: f64 = self
+            .alpha
+            .iter()
+            .zip(gamma)
+            .zip(&s.logs)
+            .map(|((a, g), log)| (a - g) * log)
+            .sum();
         labels + dirichlet(&self.alpha) - dirichlet(gamma) + tilt
     }
 
@@ -227,7 +267,10 @@ impl BceParameters {
             let scale = weight * row.counts.of(at) / row.normaliser(line, &scratch.geometric);
             let phi = row.line(line, clusters).iter().zip(&scratch.geometric);
             let counts = &mut sums.labels[line * clusters..][..clusters];
-            counts.iter_mut().zip(phi).for_each(|(count, (theta, g))| *count += scale * theta * g);
+            counts
+                .iter_mut()
+                .zip(phi)
+                .for_each(|(count, (theta, g))| *count += scale * theta * g);
         }
     }
 
@@ -248,14 +291,20 @@ impl BceParameters {
                 let scale = share * scale;
                 let phi = labels.line(at, clusters).iter().zip(&scratch.geometric);
                 let counts = &mut sums.labels[line as usize * clusters..][..clusters];
-                counts.iter_mut().zip(phi).for_each(|(count, (theta, g))| *count += scale * theta * g);
+                counts
+                    .iter_mut()
+                    .zip(phi)
+                    .for_each(|(count, (theta, g))| *count += scale * theta * g);
             }
         }
     }
 
     fn add_logs(bound: f64, weight: f64, scratch: &RowScratch, sums: &mut SufficientStatistics) {
         sums.log_sum += weight * bound;
-        sums.sizes.iter_mut().zip(&scratch.logs).for_each(|(sum, log)| *sum += weight * log);
+        sums.sizes
+            .iter_mut()
+            .zip(&scratch.logs)
+            .for_each(|(sum, log)| *sum += weight * log);
     }
 }
 
@@ -274,14 +323,27 @@ mod tests {
         let sums = rows.given_soft(fixture::matrix(&fixtures["mm"]["R0"]).view());
         let smoothing = told["smoothing"].as_f64().unwrap();
         let shares = RowModel::of_sums(ensemble.bases().to_vec(), &sums, |_| smoothing, 0.0);
-        let model = BceParameters { alpha: fixture::vector(&told["alpha"]), theta: shares.theta };
-        let (gammas, bounds) = (fixture::matrix(&told["gamma"]), fixture::vector(&told["elbo_per_object"]));
+        let model = BceParameters {
+            alpha: fixture::vector(&told["alpha"]),
+            theta: shares.theta,
+        };
+        let (gammas, bounds) = (
+            fixture::matrix(&told["gamma"]),
+            fixture::vector(&told["elbo_per_object"]),
+        );
         let offsets = ensemble.offsets();
         for i in 0..24 {
-            let lines: Vec<usize> = (0..12).filter_map(|u| ensemble.label(i, u).map(|j| offsets[u] + j)).collect();
+            let lines: Vec<usize> = (0..12)
+                .filter_map(|u| ensemble.label(i, u).map(|j| offsets[u] + j))
+                .collect();
             // The stored values are those after 200 rounds, converged or not.
             let mut gamma = model.start(lines.len() as f64);
-            let bound = model.infer(model.labels(&lines, Once), &mut gamma, (200, 0.0), &mut RowScratch::new(4));
+            let bound = model.infer(
+                model.labels(&lines, Once),
+                &mut gamma,
+                (200, 0.0),
+                &mut RowScratch::new(4),
+            );
             fixture::assert_close(&gamma, gammas.row(i).as_slice().unwrap());
             fixture::assert_close(&[bound], &bounds[i..=i]);
         }

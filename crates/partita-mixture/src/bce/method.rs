@@ -3,7 +3,8 @@
 use std::num::Saturating;
 
 use partita_core::{
-    BLOCK_ROWS, Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, RowFit, RowProblem,
+    BLOCK_ROWS, Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize,
+    RowFit, RowProblem,
 };
 
 use super::row_fit::bce_rows;
@@ -27,7 +28,10 @@ static INFO: MethodInfo = MethodInfo {
     time: "restarts · rounds · 20 n M K",
     memory: "n (M + 24 K) + restarts · (16 n K + 512 ΣJ K) bytes",
     remedy: "ask for fewer clusters, set restarts lower, or take mm",
-    capabilities: Capabilities { streams: true, ..MIXTURE.capabilities },
+    capabilities: Capabilities {
+        streams: true,
+        ..MIXTURE.capabilities
+    },
     ..MIXTURE
 };
 
@@ -51,7 +55,13 @@ impl Method for Bce {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<BceDiagnostics>, FitError> {
         let clusters = problem.given_clusters(INFO.name)?;
-        Ok(bce(&WeightedRows::of_weighted(problem.weighted()), clusters, problem.seed, settings, monitor)?)
+        Ok(bce(
+            &WeightedRows::of_weighted(problem.weighted()),
+            clusters,
+            problem.seed,
+            settings,
+            monitor,
+        )?)
     }
 
     fn fit_rows(
@@ -61,7 +71,14 @@ impl Method for Bce {
         monitor: &dyn Monitor,
     ) -> Result<RowFit<BceDiagnostics>, FitError> {
         let clusters = problem.given_clusters(INFO.name)?;
-        Ok(bce_rows(&problem.passes(), problem.weights, clusters, problem.seed, settings, monitor)?)
+        Ok(bce_rows(
+            &problem.passes(),
+            problem.weights,
+            clusters,
+            problem.seed,
+            settings,
+            monitor,
+        )?)
     }
 
     fn row_bytes(&self, size: &ProblemSize, settings: &BceSettings) -> u64 {
@@ -69,7 +86,9 @@ impl Method for Bce {
         let blocks = Saturating(rayon::current_num_threads() as u64 * BLOCK_ROWS);
         let inferred = blocks * (m * Saturating(16) + k * Saturating(32) + Saturating(200));
         let sample = memberships(&memory::sample_size(size), settings);
-        memory::row_fit_bytes(size, settings.restarts).saturating_add(sample).saturating_add(inferred.0)
+        memory::row_fit_bytes(size, settings.restarts)
+            .saturating_add(sample)
+            .saturating_add(inferred.0)
     }
 }
 

@@ -1,7 +1,10 @@
 //! The saved model of BCE, which labels new rows.
 
 use partita_core::ndarray::{Array2, ArrayView2};
-use partita_core::{BaseClustering, Ensemble, Label, LabelRows, Model, ModelError, ModelInput, SoftPartition, Unread};
+use partita_core::{
+    BaseClustering, Ensemble, Label, LabelRows, Model, ModelError, ModelInput, SoftPartition,
+    Unread,
+};
 use rayon::prelude::*;
 use serde_json::Value;
 
@@ -52,7 +55,12 @@ impl BceModel {
     /// [`ModelError::Input`] when the base clusterings are not those of the model, or no label is known to it.
     pub fn perplexity(&self, ensemble: &Ensemble) -> Result<f64, ModelError> {
         let matched = match_bases(&self.bases, ensemble)?;
-        perplexity(&self.log_probability_bounds(ensemble)?, &matched, ensemble, (&self.bases, self.weights.as_deref()))
+        perplexity(
+            &self.log_probability_bounds(ensemble)?,
+            &matched,
+            ensemble,
+            (&self.bases, self.weights.as_deref()),
+        )
     }
 
     /// The model from JSON that [`Model::to_json`] made.
@@ -62,10 +70,16 @@ impl BceModel {
     pub fn from_json(value: &Value) -> Result<Self, ModelError> {
         let (bases, alpha, theta) = saved_model::read(value, saved_model::MIXED)?;
         if let Some(bad) = alpha.iter().find(|alpha| !(1e-20..=1e20).contains(*alpha)) {
-            return Err(saved_model::damaged(format!("it has the Dirichlet parameter {bad}")));
+            return Err(saved_model::damaged(format!(
+                "it has the Dirichlet parameter {bad}"
+            )));
         }
         let weights = saved_model::weights(value)?;
-        Ok(Self { bases, parameters: BceParameters { alpha, theta }, weights })
+        Ok(Self {
+            bases,
+            parameters: BceParameters { alpha, theta },
+            weights,
+        })
     }
 
     fn label(&self, ensemble: &Ensemble) -> Result<(Array2<f64>, Vec<f64>), ModelError> {
@@ -82,24 +96,41 @@ impl BceModel {
         self.weights.as_ref().map_or(1.0, |weights| weights[base()])
     }
 
-    fn label_rows<L: Label>(&self, rows: ArrayView2<'_, L>, matched: &MatchedBases) -> (Array2<f64>, Vec<f64>) {
+    fn label_rows<L: Label>(
+        &self,
+        rows: ArrayView2<'_, L>,
+        matched: &MatchedBases,
+    ) -> (Array2<f64>, Vec<f64>) {
         let (clusters, offsets) = (self.clusters(), BaseClustering::offsets(&self.bases));
         let mut soft = vec![0.0; rows.nrows() * clusters];
         let row = |(i, soft): (usize, &mut [f64])| {
             let known = rows.row(i).into_iter().zip(matched);
-            let lines: Vec<usize> =
-                known.filter_map(|(label, places)| label.cluster().and_then(|j| places[j])).collect();
-            let counts: Vec<f64> = lines.iter().map(|&line| self.count(line, &offsets)).collect();
+            let lines: Vec<usize> = known
+                .filter_map(|(label, places)| label.cluster().and_then(|j| places[j]))
+                .collect();
+            let counts: Vec<f64> = lines
+                .iter()
+                .map(|&line| self.count(line, &offsets))
+                .collect();
             let mut gamma = self.parameters.start(counts.iter().sum());
             let (ends, mut scratch) = ((ROW_ROUNDS, ROW_TOLERANCE), RowScratch::new(clusters));
-            let bound =
-                self.parameters.infer(self.parameters.labels(&lines, &counts[..]), &mut gamma, ends, &mut scratch);
+            let bound = self.parameters.infer(
+                self.parameters.labels(&lines, &counts[..]),
+                &mut gamma,
+                ends,
+                &mut scratch,
+            );
             let total: f64 = gamma.iter().sum();
-            soft.iter_mut().zip(&gamma).for_each(|(p, g)| *p = g / total);
+            soft.iter_mut()
+                .zip(&gamma)
+                .for_each(|(p, g)| *p = g / total);
             bound
         };
         let bounds = soft.par_chunks_mut(clusters).enumerate().map(row).collect();
-        (Array2::from_shape_vec((rows.nrows(), clusters), soft).expect("K values a row"), bounds)
+        (
+            Array2::from_shape_vec((rows.nrows(), clusters), soft).expect("K values a row"),
+            bounds,
+        )
     }
 }
 
@@ -114,7 +145,9 @@ impl Model for BceModel {
     }
 
     fn unread(&self, input: &ModelInput<'_>) -> Result<Unread, ModelError> {
-        let ModelInput::Labels(ensemble) = input else { return Ok(Unread::default()) };
+        let ModelInput::Labels(ensemble) = input else {
+            return Ok(Unread::default());
+        };
         Ok(unused(&match_bases(&self.bases, ensemble)?, ensemble))
     }
 
@@ -123,7 +156,9 @@ impl Model for BceModel {
             ModelInput::Labels(ensemble) => {
                 Ok(SoftPartition::new(self.label(ensemble)?.0).expect("normalised memberships"))
             }
-            ModelInput::Features(_) => Err(ModelError::Input("it reads label rows, not a table of features".into())),
+            ModelInput::Features(_) => Err(ModelError::Input(
+                "it reads label rows, not a table of features".into(),
+            )),
         }
     }
 }
@@ -140,8 +175,15 @@ mod tests {
         let rows = WeightedRows::of(&ensemble);
         let sums = initialization::random_statistics(&rows, 3, partita_core::Seed::new(1));
         let shares = initialization::model(&rows, &sums);
-        let parameters = BceParameters { alpha: vec![0.3, 0.1, 2.5], theta: shares.theta };
-        let model = BceModel { bases: shares.bases, parameters, weights: None };
+        let parameters = BceParameters {
+            alpha: vec![0.3, 0.1, 2.5],
+            theta: shares.theta,
+        };
+        let model = BceModel {
+            bases: shares.bases,
+            parameters,
+            weights: None,
+        };
         let text = model.to_json().to_string();
         let again = BceModel::from_json(&serde_json::from_str(&text).unwrap()).unwrap();
         assert_eq!(again, model);
@@ -149,6 +191,9 @@ mod tests {
         assert!(model.perplexity(&ensemble).unwrap() > 1.0);
         let mut bad = model.to_json();
         bad["prior"] = serde_json::json!([0.3, -0.1, 2.5]);
-        assert!(matches!(BceModel::from_json(&bad), Err(ModelError::Damaged(_))));
+        assert!(matches!(
+            BceModel::from_json(&bad),
+            Err(ModelError::Damaged(_))
+        ));
     }
 }

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use partita_core::{
-    Assigned, BaseClustering, BaseWeights, Label, Mergeable, Monitor, PassRunner, RowBlock, RowFit, RowLabeller,
-    RowMap, RowPass, Seed,
+    Assigned, BaseClustering, BaseWeights, Label, Mergeable, Monitor, PassRunner, RowBlock, RowFit,
+    RowLabeller, RowMap, RowPass, Seed,
 };
 use serde::{Deserialize, Serialize};
 
@@ -53,7 +53,11 @@ pub fn bce_rows(
         parameters: parameters.clone(),
         weights: weights.clone(),
     };
-    let pseudo = PseudoCounts { each: settings.pseudo_count, offsets: &offsets, weights: weights.as_deref() };
+    let pseudo = PseudoCounts {
+        each: settings.pseudo_count,
+        offsets: &offsets,
+        weights: weights.as_deref(),
+    };
     // Bound and labels of the parameters that are kept, which the last round has looked at.
     let last = Cell::new(None);
     let (run, objective_by_restart) = best_over_rows(
@@ -66,16 +70,25 @@ pub fn bce_rows(
             (best.map(|state| state.parameters), objectives)
         },
         |parameters| {
-            let Expected { sums, weight, labels } = rows.run(&pass(parameters))?;
+            let Expected {
+                sums,
+                weight,
+                labels,
+            } = rows.run(&pass(parameters))?;
             last.set(Some((sums.log_sum, labels)));
             let value = sums.log_sum + parameters.log_prior(&pseudo);
-            Ok((value, parameters.next(sums, weight, &pseudo, settings.learn)))
+            Ok((
+                value,
+                parameters.next(sums, weight, &pseudo, settings.learn),
+            ))
         },
     )?;
     let (parameters, assign) = (run.result.clone(), pass(&run.result));
     let (bound, labels) = match last.get() {
         Some(found) => found,
-        None => rows.run(&assign).map(|found| (found.sums.log_sum, found.labels))?,
+        None => rows
+            .run(&assign)
+            .map(|found| (found.sums.log_sum, found.labels))?,
     };
     let details = BceDiagnostics {
         alpha: parameters.alpha.clone(),
@@ -85,7 +98,11 @@ pub fn bce_rows(
     };
     let mut fit = RowFit::new(clusters, run.stopped, assign, details);
     (fit.rounds, fit.objective) = (run.trace.len() as u64, Some(objective(run.trace)));
-    fit.model = Some(Arc::new(BceModel { bases: bases.to_vec(), parameters, weights }));
+    fit.model = Some(Arc::new(BceModel {
+        bases: bases.to_vec(),
+        parameters,
+        weights,
+    }));
     Ok(fit)
 }
 
@@ -109,7 +126,11 @@ struct Inferred {
 
 impl RowInference {
     /// Hands every row's labels, weight and memberships to `take`; rows that occur again are inferred once.
-    fn each<L: Label>(&self, block: &RowBlock<'_, L>, mut take: impl FnMut((&[usize], f64), &Inferred)) {
+    fn each<L: Label>(
+        &self,
+        block: &RowBlock<'_, L>,
+        mut take: impl FnMut((&[usize], f64), &Inferred),
+    ) {
         let mut known: HashMap<Vec<usize>, Inferred> = HashMap::new();
         for (row, weight) in block.rows() {
             let lines: Vec<usize> = lines(row, &self.offsets).collect();
@@ -123,14 +144,37 @@ impl RowInference {
     /// What each label counts.
     fn counts(&self, lines: &[usize]) -> Vec<f64> {
         let base = |line: usize| self.offsets.partition_point(|&start| start <= line) - 1;
-        lines.iter().map(|&line| self.weights.as_ref().map_or(1.0, |weights| weights[base(line)])).collect()
+        lines
+            .iter()
+            .map(|&line| {
+                self.weights
+                    .as_ref()
+                    .map_or(1.0, |weights| weights[base(line)])
+            })
+            .collect()
     }
 
     fn infer(&self, lines: &[usize]) -> Inferred {
-        let (counts, mut scratch) = (self.counts(lines), RowScratch::new(self.parameters.clusters()));
-        let (mut gamma, ends) = (self.parameters.start(counts.iter().sum()), (ROW_ROUNDS, ROW_TOLERANCE));
-        let bound = self.parameters.infer(self.parameters.labels(lines, &counts[..]), &mut gamma, ends, &mut scratch);
-        Inferred { counts, gamma, bound, scratch }
+        let (counts, mut scratch) = (
+            self.counts(lines),
+            RowScratch::new(self.parameters.clusters()),
+        );
+        let (mut gamma, ends) = (
+            self.parameters.start(counts.iter().sum()),
+            (ROW_ROUNDS, ROW_TOLERANCE),
+        );
+        let bound = self.parameters.infer(
+            self.parameters.labels(lines, &counts[..]),
+            &mut gamma,
+            ends,
+            &mut scratch,
+        );
+        Inferred {
+            counts,
+            gamma,
+            bound,
+            scratch,
+        }
     }
 }
 
@@ -158,14 +202,22 @@ impl RowPass for RowInference {
     const KIND: &'static str = "mixture/bce-expectation";
 
     fn zero(&self) -> Expected {
-        let sums = SufficientStatistics::zero(self.offsets[self.offsets.len() - 1], self.parameters.clusters());
-        Expected { sums, weight: 0.0, labels: 0.0 }
+        let sums = SufficientStatistics::zero(
+            self.offsets[self.offsets.len() - 1],
+            self.parameters.clusters(),
+        );
+        Expected {
+            sums,
+            weight: 0.0,
+            labels: 0.0,
+        }
     }
 
     fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut Expected) {
         self.each(block, |(lines, weight), found| {
             let labels = self.parameters.labels(lines, &found.counts[..]);
-            self.parameters.add_row((labels, weight), found.bound, &found.scratch, &mut sum.sums);
+            self.parameters
+                .add_row((labels, weight), found.bound, &found.scratch, &mut sum.sums);
             sum.weight += weight;
             sum.labels += weight * lines.len() as f64;
         });
@@ -180,13 +232,17 @@ impl RowMap for RowInference {
     type Out = Assigned;
 
     fn map<L: Label>(&self, block: &RowBlock<'_, L>) -> Assigned {
-        let (mut assigned, mut soft) =
-            (Assigned::default(), Vec::with_capacity(block.len() * self.parameters.clusters()));
+        let (mut assigned, mut soft) = (
+            Assigned::default(),
+            Vec::with_capacity(block.len() * self.parameters.clusters()),
+        );
         self.each(block, |_, found| {
             let total: f64 = found.gamma.iter().sum();
             let best = largest(&found.gamma);
             assigned.labels.push(best as u32);
-            assigned.certainty.push((found.gamma[best] / total).min(1.0));
+            assigned
+                .certainty
+                .push((found.gamma[best] / total).min(1.0));
             soft.extend(found.gamma.iter().map(|g| g / total));
         });
         assigned.soft = Some(soft);

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use partita_core::ndarray::{Array2, ArrayView2};
 use partita_core::{
-    Label, LabelRows, Memberships, Monitor, Objective, Outcome, ProgressCounter, Seed, Sense, Settings, SoftPartition,
-    chunks, map_parallel,
+    Label, LabelRows, Memberships, Monitor, Objective, Outcome, ProgressCounter, Seed, Sense,
+    Settings, SoftPartition, chunks, map_parallel,
 };
 use serde::{Deserialize, Serialize};
 
@@ -70,13 +70,24 @@ pub struct BceDiagnostics {
 impl Default for BceSettings {
     fn default() -> Self {
         let count = |number| NonZeroU32::new(number).expect("not zero");
-        Self { alpha: 0.5, learn: false, restarts: count(12), rounds: count(1000), tolerance: 1e-6, pseudo_count: 0.1 }
+        Self {
+            alpha: 0.5,
+            learn: false,
+            restarts: count(12),
+            rounds: count(1000),
+            tolerance: 1e-6,
+            pseudo_count: 0.1,
+        }
     }
 }
 
 impl BceSettings {
     pub(crate) fn limits(&self) -> Limits {
-        Limits { restarts: self.restarts, rounds: self.rounds, tolerance: self.tolerance }
+        Limits {
+            restarts: self.restarts,
+            rounds: self.rounds,
+            tolerance: self.tolerance,
+        }
     }
 }
 
@@ -137,9 +148,16 @@ pub(crate) fn compete(
     let start = |restart| BceState::start(rows, clusters, restart, seed, settings);
     best_of_finalists(settings.limits(), progress, start, |start, limits| {
         ascend(start, limits, progress, |state| {
-            let BceExpectation { gamma, sums, weight } = state.expect(rows);
-            let pseudo =
-                PseudoCounts { each: settings.pseudo_count, offsets: rows.offsets(), weights: rows.base_weights() };
+            let BceExpectation {
+                gamma,
+                sums,
+                weight,
+            } = state.expect(rows);
+            let pseudo = PseudoCounts {
+                each: settings.pseudo_count,
+                offsets: rows.offsets(),
+                weights: rows.base_weights(),
+            };
             let value = sums.log_sum + state.parameters.log_prior(&pseudo);
             let parameters = state.parameters.next(sums, weight, &pseudo, settings.learn);
             (value, BceState { parameters, gamma })
@@ -163,11 +181,20 @@ struct BceExpectation {
 }
 
 impl BceState {
-    fn start(rows: &WeightedRows<'_>, clusters: usize, restart: u32, seed: Seed, settings: &BceSettings) -> Self {
+    fn start(
+        rows: &WeightedRows<'_>,
+        clusters: usize,
+        restart: u32,
+        seed: Seed,
+        settings: &BceSettings,
+    ) -> Self {
         let sums = initialization::varied_statistics(rows, clusters, restart, seed);
         let shares = initialization::model(rows, &sums);
         let nearest = rows.nearest(shares.logs());
-        let parameters = BceParameters { alpha: vec![settings.alpha; clusters], theta: shares.theta };
+        let parameters = BceParameters {
+            alpha: vec![settings.alpha; clusters],
+            theta: shares.theta,
+        };
         let mut gamma = Vec::with_capacity(nearest.len() * clusters);
         for (i, &k) in nearest.iter().enumerate() {
             let labels = rows.counted_labels(i).1.iter().sum::<f64>();
@@ -195,7 +222,11 @@ impl BceState {
         }
     }
 
-    fn expect_labels<L: Label>(&self, rows: &WeightedRows<'_>, labels: ArrayView2<'_, L>) -> BceExpectation {
+    fn expect_labels<L: Label>(
+        &self,
+        rows: &WeightedRows<'_>,
+        labels: ArrayView2<'_, L>,
+    ) -> BceExpectation {
         self.expect_in(rows, |i, parameters, gamma, scratch, sums| {
             let lines: Vec<usize> = lines(labels.row(i), rows.offsets()).collect();
             let row = parameters.labels(&lines, Once);
@@ -218,7 +249,8 @@ impl BceState {
     fn expect_in(
         &self,
         rows: &WeightedRows<'_>,
-        add: impl Fn(usize, &BceParameters, &mut [f64], &mut RowScratch, &mut SufficientStatistics) + Sync,
+        add: impl Fn(usize, &BceParameters, &mut [f64], &mut RowScratch, &mut SufficientStatistics)
+        + Sync,
     ) -> BceExpectation {
         let clusters = self.parameters.clusters();
         let mut gamma = self.gamma.clone();
@@ -231,9 +263,19 @@ impl BceState {
             }
             part
         };
-        let parts = map_parallel(gamma.chunks_mut(rows.part_size() * clusters).zip(ranges), part);
-        let sums = parts.into_iter().reduce(SufficientStatistics::merged).expect("an ensemble has objects");
-        BceExpectation { gamma, sums, weight: rows.weights().iter().sum() }
+        let parts = map_parallel(
+            gamma.chunks_mut(rows.part_size() * clusters).zip(ranges),
+            part,
+        );
+        let sums = parts
+            .into_iter()
+            .reduce(SufficientStatistics::merged)
+            .expect("an ensemble has objects");
+        BceExpectation {
+            gamma,
+            sums,
+            weight: rows.weights().iter().sum(),
+        }
     }
 }
 
@@ -248,10 +290,17 @@ impl PseudoCounts<'_> {
     /// Calls `take` with what is added to the labels of each base clustering, and where their lines are.
     fn by_base(&self, clusters: usize, mut take: impl FnMut(f64, Range<usize>)) {
         match self.weights {
-            None => take(self.each, 0..self.offsets[self.offsets.len() - 1] * clusters),
-            Some(weights) => self.offsets.windows(2).zip(weights).for_each(|(ends, weight)| {
-                take(self.each * weight, ends[0] * clusters..ends[1] * clusters);
-            }),
+            None => take(
+                self.each,
+                0..self.offsets[self.offsets.len() - 1] * clusters,
+            ),
+            Some(weights) => self
+                .offsets
+                .windows(2)
+                .zip(weights)
+                .for_each(|(ends, weight)| {
+                    take(self.each * weight, ends[0] * clusters..ends[1] * clusters);
+                }),
         }
     }
 }
@@ -276,7 +325,9 @@ impl BceParameters {
         learns: bool,
     ) -> Self {
         let mut theta = sums.labels;
-        pseudo.by_base(self.clusters(), |more, range| theta[range].iter_mut().for_each(|count| *count += more));
+        pseudo.by_base(self.clusters(), |more, range| {
+            theta[range].iter_mut().for_each(|count| *count += more)
+        });
         normalise_by_base(&mut theta, pseudo.offsets, self.clusters());
         let mut alpha = self.alpha.clone();
         if learns {
@@ -287,7 +338,11 @@ impl BceParameters {
     }
 }
 
-fn outcome(rows: &WeightedRows<'_>, run: Run<BceState>, objective_by_restart: Vec<f64>) -> Outcome<BceDiagnostics> {
+fn outcome(
+    rows: &WeightedRows<'_>,
+    run: Run<BceState>,
+    objective_by_restart: Vec<f64>,
+) -> Outcome<BceDiagnostics> {
     let fit = run.result;
     let expected = fit.expect(rows);
     let clusters = fit.parameters.clusters();
@@ -296,7 +351,8 @@ fn outcome(rows: &WeightedRows<'_>, run: Run<BceState>, objective_by_restart: Ve
         let total: f64 = line.iter().sum();
         line.iter_mut().for_each(|g| *g /= total);
     }
-    let soft = Array2::from_shape_vec((rows.weights().len(), clusters), soft).expect("K values a row");
+    let soft =
+        Array2::from_shape_vec((rows.weights().len(), clusters), soft).expect("K values a row");
     let soft = SoftPartition::new(rows.expand(soft)).expect("normalised memberships");
     let mut outcome = Outcome::soft(soft, run.stopped);
     outcome.rounds = run.trace.len() as u64;
@@ -316,8 +372,16 @@ fn outcome(rows: &WeightedRows<'_>, run: Run<BceState>, objective_by_restart: Ve
 }
 
 pub(crate) fn objective(trace: Vec<f64>) -> Objective {
-    let (name, sense) = ("lower bound on the log likelihood with pseudo-counts, nats", Sense::Maximise);
-    Objective { name, sense, value: trace[trace.len() - 1], trace }
+    let (name, sense) = (
+        "lower bound on the log likelihood with pseudo-counts, nats",
+        Sense::Maximise,
+    );
+    Objective {
+        name,
+        sense,
+        value: trace[trace.len() - 1],
+        trace,
+    }
 }
 
 #[cfg(test)]
@@ -335,10 +399,17 @@ mod tests {
                 learn: seed % 3 > 0,
                 ..BceSettings::default()
             };
-            let fit = |rows: &WeightedRows<'_>| bce(rows, 3, Seed::new(seed), &settings, &Silent).unwrap();
+            let fit = |rows: &WeightedRows<'_>| {
+                bce(rows, 3, Seed::new(seed), &settings, &Silent).unwrap()
+            };
             let outcome = fit(&WeightedRows::of(&ensemble));
             let trace = &outcome.objective.as_ref().unwrap().trace;
-            assert!(trace.windows(2).all(|pair| pair[1] >= pair[0] - 1e-9 * pair[0].abs()), "seed {seed}: {trace:?}");
+            assert!(
+                trace
+                    .windows(2)
+                    .all(|pair| pair[1] >= pair[0] - 1e-9 * pair[0].abs()),
+                "seed {seed}: {trace:?}"
+            );
 
             let n = ensemble.objects() as u32;
             let bases: Vec<u32> = (0..ensemble.bases().len() as u32).collect();
@@ -354,12 +425,24 @@ mod tests {
         for seed in 0..20 {
             let ensemble = fixture::drawn(seed);
             let shares = ensemble.shares();
-            let weights: Vec<f64> = (0..ensemble.bases().len()).map(|u| 0.5 + u as f64).collect();
+            let weights: Vec<f64> = (0..ensemble.bases().len())
+                .map(|u| 0.5 + u as f64)
+                .collect();
             for weights in [None, Some(weights)] {
                 let rows = WeightedRows::unfolded(&ensemble).with_base_weights(weights);
-                let state = BceState::start(&rows, 3, seed as u32, Seed::new(seed), &BceSettings::default());
+                let state = BceState::start(
+                    &rows,
+                    3,
+                    seed as u32,
+                    Seed::new(seed),
+                    &BceSettings::default(),
+                );
                 let (hard, soft) = (state.expect(&rows), state.expect_shares(&rows, &shares));
-                assert_eq!((hard.gamma, hard.sums), (soft.gamma, soft.sums), "seed {seed}");
+                assert_eq!(
+                    (hard.gamma, hard.sums),
+                    (soft.gamma, soft.sums),
+                    "seed {seed}"
+                );
             }
         }
     }
@@ -368,20 +451,46 @@ mod tests {
     fn the_bound_never_falls_with_shares_and_weights() {
         for seed in 0..20 {
             let drawn = partita_conformance::draw_shares(Seed::new(seed));
-            let named = drawn.tables.iter().enumerate().map(|(u, table)| (format!("u{u}"), table));
+            let named = drawn
+                .tables
+                .iter()
+                .enumerate()
+                .map(|(u, table)| (format!("u{u}"), table));
             let ensemble = partita_conformance::ensemble_of_shares(named);
-            let weights = (0..drawn.tables.len()).map(|u| 0.5 + (u % 3) as f64).collect();
-            let rows = WeightedRows::of(&ensemble).with_base_weights((seed % 2 == 0).then_some(weights));
-            let found = bce(&rows, drawn.clusters, Seed::new(seed), &BceSettings::default(), &Silent).unwrap();
+            let weights = (0..drawn.tables.len())
+                .map(|u| 0.5 + (u % 3) as f64)
+                .collect();
+            let rows =
+                WeightedRows::of(&ensemble).with_base_weights((seed % 2 == 0).then_some(weights));
+            let found = bce(
+                &rows,
+                drawn.clusters,
+                Seed::new(seed),
+                &BceSettings::default(),
+                &Silent,
+            )
+            .unwrap();
             let trace = found.objective.unwrap().trace;
-            assert!(trace.windows(2).all(|pair| pair[1] >= pair[0] - 1e-9 * pair[0].abs()), "seed {seed}: {trace:?}");
+            assert!(
+                trace
+                    .windows(2)
+                    .all(|pair| pair[1] >= pair[0] - 1e-9 * pair[0].abs()),
+                "seed {seed}: {trace:?}"
+            );
         }
     }
 
     #[test]
     fn the_model_labels_the_training_rows_alike() {
         let ensemble = fixture::drawn(4);
-        let outcome = bce(&WeightedRows::of(&ensemble), 3, Seed::new(4), &BceSettings::default(), &Silent).unwrap();
+        let outcome = bce(
+            &WeightedRows::of(&ensemble),
+            3,
+            Seed::new(4),
+            &BceSettings::default(),
+            &Silent,
+        )
+        .unwrap();
         let model = BceModel::from_json(&outcome.model.unwrap().to_json()).unwrap();
         let told = outcome.details.perplexity_bound;
         assert!((model.perplexity(&ensemble).unwrap() / told - 1.0).abs() < 0.02);

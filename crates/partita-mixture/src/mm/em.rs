@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use partita_core::ndarray::ArrayView2;
 use partita_core::{
-    Confusion, Monitor, Objective, Outcome, ProgressCounter, Seed, Sense, Settings, SoftPartition, WeightedEnsemble,
+    Confusion, Monitor, Objective, Outcome, ProgressCounter, Seed, Sense, Settings, SoftPartition,
+    WeightedEnsemble,
 };
 use serde::{Deserialize, Serialize};
 
@@ -80,7 +81,11 @@ impl Default for MmSettings {
 
 impl MmSettings {
     pub(crate) fn limits(&self) -> Limits {
-        Limits { restarts: self.restarts, rounds: self.rounds, tolerance: self.tolerance }
+        Limits {
+            restarts: self.restarts,
+            rounds: self.rounds,
+            tolerance: self.tolerance,
+        }
     }
 }
 
@@ -153,8 +158,14 @@ pub fn mm_from(
 ) -> Result<Outcome<MmDiagnostics>, MixtureError> {
     let rows = WeightedRows::of_weighted(ensemble);
     MixtureError::check(settings, &rows.size(memberships.ncols()))?;
-    let limits = Limits { restarts: NonZeroU32::MIN, ..settings.limits() };
-    let start = initialization::model(&rows, &WeightedRows::unfolded(ensemble.ensemble).given_soft(memberships));
+    let limits = Limits {
+        restarts: NonZeroU32::MIN,
+        ..settings.limits()
+    };
+    let start = initialization::model(
+        &rows,
+        &WeightedRows::unfolded(ensemble.ensemble).given_soft(memberships),
+    );
     let run = ascend_on(&rows, start, settings, &limits.progress(monitor, 0));
     let objective = run.objective();
     Ok(outcome(&rows, run, vec![objective]))
@@ -171,8 +182,17 @@ pub(crate) fn compete(
     best_of_finalists(
         settings.limits(),
         progress,
-        |restart| initialization::model(rows, &initialization::varied_statistics(rows, clusters, restart, seed)),
-        |start, limits| ascend(start, limits, progress, |model| round(rows, model, settings.pseudo_count)),
+        |restart| {
+            initialization::model(
+                rows,
+                &initialization::varied_statistics(rows, clusters, restart, seed),
+            )
+        },
+        |start, limits| {
+            ascend(start, limits, progress, |model| {
+                round(rows, model, settings.pseudo_count)
+            })
+        },
     )
 }
 
@@ -182,7 +202,9 @@ fn ascend_on(
     settings: &MmSettings,
     progress: &ProgressCounter<'_>,
 ) -> Run<RowModel> {
-    ascend(start, settings.limits(), progress, |model| round(rows, model, settings.pseudo_count))
+    ascend(start, settings.limits(), progress, |model| {
+        round(rows, model, settings.pseudo_count)
+    })
 }
 
 /// The objective at `model`, and the model after one round.
@@ -191,27 +213,54 @@ fn round(rows: &WeightedRows<'_>, model: &RowModel, pseudo_count: f64) -> (f64, 
 }
 
 /// The same from what the rows expect.
-pub(crate) fn advance(sums: SufficientStatistics, model: &RowModel, pseudo_count: f64) -> (f64, RowModel) {
-    let prior = if pseudo_count > 0.0 { pseudo_count * model.logs().lines.iter().sum::<f64>() } else { 0.0 };
-    let next = RowModel::of_sums(model.bases.clone(), &sums, |_| pseudo_count, 0.0).weighted(model.base_weights());
+pub(crate) fn advance(
+    sums: SufficientStatistics,
+    model: &RowModel,
+    pseudo_count: f64,
+) -> (f64, RowModel) {
+    let prior = if pseudo_count > 0.0 {
+        pseudo_count * model.logs().lines.iter().sum::<f64>()
+    } else {
+        0.0
+    };
+    let next = RowModel::of_sums(model.bases.clone(), &sums, |_| pseudo_count, 0.0)
+        .weighted(model.base_weights());
     (sums.log_sum + prior, next)
 }
 
-fn outcome(rows: &WeightedRows<'_>, run: Run<RowModel>, objective_by_restart: Vec<f64>) -> Outcome<MmDiagnostics> {
+fn outcome(
+    rows: &WeightedRows<'_>,
+    run: Run<RowModel>,
+    objective_by_restart: Vec<f64>,
+) -> Outcome<MmDiagnostics> {
     let model = run.result;
     let soft = rows.expand(rows.memberships(model.logs()));
     let log_likelihood = rows.expect(model.logs()).log_sum;
-    let mut outcome = Outcome::soft(SoftPartition::new(soft).expect("normalised probabilities"), run.stopped);
+    let mut outcome = Outcome::soft(
+        SoftPartition::new(soft).expect("normalised probabilities"),
+        run.stopped,
+    );
     outcome.rounds = run.trace.len() as u64;
     outcome.objective = Some(objective(run.trace));
     outcome.model = Some(Arc::new(model));
     let perplexity = (-log_likelihood / rows.labels()).exp();
-    outcome.with(MmDiagnostics { log_likelihood, perplexity, objective_by_restart, names: None, confusion: None })
+    outcome.with(MmDiagnostics {
+        log_likelihood,
+        perplexity,
+        objective_by_restart,
+        names: None,
+        confusion: None,
+    })
 }
 
 pub(crate) fn objective(trace: Vec<f64>) -> Objective {
     let (name, sense) = ("log likelihood with pseudo-counts, nats", Sense::Maximise);
-    Objective { name, sense, value: trace[trace.len() - 1], trace }
+    Objective {
+        name,
+        sense,
+        value: trace[trace.len() - 1],
+        trace,
+    }
 }
 
 #[cfg(test)]
@@ -229,13 +278,26 @@ mod tests {
         let model = RowModel::of_sums(ensemble.bases().to_vec(), &sums, |_| 0.0, 0.0);
         fixture::assert_close(model.prior(), &fixture::vector(&expected["pi"]));
         for (u, theta) in expected["theta"].as_array().unwrap().iter().enumerate() {
-            let found = model.label_probabilities(u).t().iter().copied().collect::<Vec<_>>();
-            fixture::assert_close(&found, &fixture::matrix(theta).iter().copied().collect::<Vec<_>>());
+            let found = model
+                .label_probabilities(u)
+                .t()
+                .iter()
+                .copied()
+                .collect::<Vec<_>>();
+            fixture::assert_close(
+                &found,
+                &fixture::matrix(theta).iter().copied().collect::<Vec<_>>(),
+            );
         }
         let logs = model.log_probabilities(&ensemble).unwrap();
         fixture::assert_close(&logs, &fixture::vector(&expected["loglik_per_object"]));
-        let found = [round(&rows, &model, 0.0).0, model.perplexity(&ensemble).unwrap(), rows.labels()];
-        let told = ["loglik", "perplexity", "n_labels"].map(|name| expected[name].as_f64().unwrap());
+        let found = [
+            round(&rows, &model, 0.0).0,
+            model.perplexity(&ensemble).unwrap(),
+            rows.labels(),
+        ];
+        let told =
+            ["loglik", "perplexity", "n_labels"].map(|name| expected[name].as_f64().unwrap());
         fixture::assert_close(&found, &told);
     }
 
@@ -243,18 +305,30 @@ mod tests {
     fn the_objective_never_falls_and_repeated_rows_change_nothing() {
         for seed in 0..60 {
             let ensemble = fixture::drawn(seed);
-            let settings = MmSettings { pseudo_count: [0.0, 0.1, 1.0][seed as usize % 3], ..MmSettings::default() };
-            let fit = |rows: &WeightedRows<'_>| mm(rows, 3, Seed::new(seed), &settings, &Silent).unwrap();
+            let settings = MmSettings {
+                pseudo_count: [0.0, 0.1, 1.0][seed as usize % 3],
+                ..MmSettings::default()
+            };
+            let fit =
+                |rows: &WeightedRows<'_>| mm(rows, 3, Seed::new(seed), &settings, &Silent).unwrap();
             let outcome = fit(&WeightedRows::of(&ensemble));
             let trace = &outcome.objective.as_ref().unwrap().trace;
-            assert!(trace.windows(2).all(|pair| pair[1] >= pair[0] - 1e-9 * pair[0].abs()), "seed {seed}: {trace:?}");
+            assert!(
+                trace
+                    .windows(2)
+                    .all(|pair| pair[1] >= pair[0] - 1e-9 * pair[0].abs()),
+                "seed {seed}: {trace:?}"
+            );
 
             let n = ensemble.objects() as u32;
             let bases: Vec<u32> = (0..ensemble.bases().len() as u32).collect();
             let twice = ensemble.select(&(0..2 * n).map(|i| i % n).collect::<Vec<_>>(), &bases);
             let again = fit(&WeightedRows::weighted(&twice, &vec![0.5; twice.objects()]).unwrap());
             assert_eq!(again.objective, outcome.objective);
-            assert_eq!(again.partition.labels()[..n as usize], *outcome.partition.labels());
+            assert_eq!(
+                again.partition.labels()[..n as usize],
+                *outcome.partition.labels()
+            );
         }
     }
 
@@ -267,7 +341,14 @@ mod tests {
             builder.push(format!("u{u}"), (0..80).map(label)).unwrap();
         }
         let ensemble = builder.finish().unwrap();
-        let outcome = mm(&WeightedRows::of(&ensemble), 4, Seed::new(1), &MmSettings::default(), &Silent).unwrap();
+        let outcome = mm(
+            &WeightedRows::of(&ensemble),
+            4,
+            Seed::new(1),
+            &MmSettings::default(),
+            &Silent,
+        )
+        .unwrap();
         let mut reached = outcome.details.objective_by_restart.clone();
         reached.sort_by(f64::total_cmp);
         reached.dedup_by(|a, b| (*a - *b).abs() < 1e-6);
@@ -281,7 +362,10 @@ mod tests {
         for seed in 0..60 {
             let ensemble = fixture::drawn(seed);
             let rows = WeightedRows::of(&ensemble);
-            let model = initialization::model(&rows, &initialization::random_statistics(&rows, 3, Seed::new(seed)));
+            let model = initialization::model(
+                &rows,
+                &initialization::random_statistics(&rows, 3, Seed::new(seed)),
+            );
             let (folded, next) = round(&WeightedRows::of(&ensemble), &model, 0.1);
             let (each, other) = round(&WeightedRows::unfolded(&ensemble), &model, 0.1);
             assert!((folded - each).abs() < 1e-10 * each.abs());

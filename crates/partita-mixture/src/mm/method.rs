@@ -3,8 +3,8 @@
 use std::num::Saturating;
 
 use partita_core::{
-    BaseClustering, Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, RowFit,
-    RowProblem, SettingsError,
+    BaseClustering, Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem,
+    ProblemSize, RowFit, RowProblem, SettingsError,
 };
 
 use super::em::{MmDiagnostics, MmSettings, mm};
@@ -25,7 +25,10 @@ static INFO: MethodInfo = MethodInfo {
     name: "mm",
     summary: "mixture of label distributions by EM: soft, fast, takes missing labels",
     reference: "Topchy, Jain, Punch, A mixture model for clustering ensembles, SDM 2004",
-    capabilities: Capabilities { streams: true, ..MIXTURE.capabilities },
+    capabilities: Capabilities {
+        streams: true,
+        ..MIXTURE.capabilities
+    },
     ..MIXTURE
 };
 
@@ -40,7 +43,11 @@ impl Method for Mm {
 
     fn bytes(&self, size: &ProblemSize, settings: &MmSettings) -> u64 {
         let [_, m, _, k] = size.saturating();
-        let confusion = if settings.named { (m * k * k * Saturating(32)).0 } else { 0 };
+        let confusion = if settings.named {
+            (m * k * k * Saturating(32)).0
+        } else {
+            0
+        };
         memory::fit_bytes(size, settings.restarts).saturating_add(confusion)
     }
 
@@ -55,10 +62,20 @@ impl Method for Mm {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<MmDiagnostics>, FitError> {
         if settings.named {
-            return Ok(mm_named(&WeightedRows::of_weighted(problem.weighted()), settings, monitor)?);
+            return Ok(mm_named(
+                &WeightedRows::of_weighted(problem.weighted()),
+                settings,
+                monitor,
+            )?);
         }
         let clusters = problem.given_clusters(INFO.name)?;
-        Ok(mm(&WeightedRows::of_weighted(problem.weighted()), clusters, problem.seed, settings, monitor)?)
+        Ok(mm(
+            &WeightedRows::of_weighted(problem.weighted()),
+            clusters,
+            problem.seed,
+            settings,
+            monitor,
+        )?)
     }
 
     fn fit_rows(
@@ -69,10 +86,22 @@ impl Method for Mm {
     ) -> Result<RowFit<MmDiagnostics>, FitError> {
         if settings.named {
             let reason = "named labels are held in memory, not read block by block".into();
-            return Err(SettingsError::Unfit { name: "named", value: "true".into(), reason }.into());
+            return Err(SettingsError::Unfit {
+                name: "named",
+                value: "true".into(),
+                reason,
+            }
+            .into());
         }
         let clusters = problem.given_clusters(INFO.name)?;
-        Ok(mm_rows(&problem.passes(), problem.weights, clusters, problem.seed, settings, monitor)?)
+        Ok(mm_rows(
+            &problem.passes(),
+            problem.weights,
+            clusters,
+            problem.seed,
+            settings,
+            monitor,
+        )?)
     }
 
     fn row_bytes(&self, size: &ProblemSize, settings: &MmSettings) -> u64 {

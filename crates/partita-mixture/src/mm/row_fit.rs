@@ -37,7 +37,13 @@ pub fn mm_rows(
         (settings, settings.limits()),
         monitor,
         |sample, progress| compete(sample, clusters, seed, settings, progress),
-        |model| Ok(advance(expect(rows, &offsets, model.logs())?, model, settings.pseudo_count)),
+        |model| {
+            Ok(advance(
+                expect(rows, &offsets, model.logs())?,
+                model,
+                settings.pseudo_count,
+            ))
+        },
     )?;
     let (model, logs) = (run.result, |model: &RowModel| model.logs().clone());
     let used = rows.run(&Usage {
@@ -46,9 +52,18 @@ pub fn mm_rows(
         base_weights: model.base_weights().map(<[f64]>::to_vec),
     })?;
     let perplexity = (-used.log_sum / used.labels).exp();
-    let details =
-        MmDiagnostics { log_likelihood: used.log_sum, perplexity, objective_by_restart, names: None, confusion: None };
-    let assign = MostProbable { offsets, logs: logs(&model), place: (0..clusters).collect() };
+    let details = MmDiagnostics {
+        log_likelihood: used.log_sum,
+        perplexity,
+        objective_by_restart,
+        names: None,
+        confusion: None,
+    };
+    let assign = MostProbable {
+        offsets,
+        logs: logs(&model),
+        place: (0..clusters).collect(),
+    };
     let mut fit = RowFit::new(clusters, run.stopped, assign, details);
     (fit.rounds, fit.objective) = (run.trace.len() as u64, Some(objective(run.trace)));
     fit.model = Some(Arc::new(model));

@@ -48,7 +48,10 @@ pub(crate) fn maximise(
         };
         offsets.windows(2).enumerate().map(base).sum::<f64>() + expected_log_theta - 1.0
     };
-    Hyperparameters { alpha0, beta: root(slope) }
+    Hyperparameters {
+        alpha0,
+        beta: root(slope),
+    }
 }
 
 /// The values that maximise ln p(z) + ln p(labels | z) at expected counts, plus their Gamma(1, 1) log densities.
@@ -61,19 +64,37 @@ pub(crate) fn maximise_collapsed(
     let totals = totals_by_base(&sums.labels, offsets, clusters);
     let weight = |u: usize| base_weights.map_or(1.0, |weights| weights[u]);
     let slope = |beta: f64| {
-        let rise = |from: f64, count: f64| if count > 1e-12 { digamma(from + count) - digamma(from) } else { 0.0 };
+        let rise = |from: f64, count: f64| {
+            if count > 1e-12 {
+                digamma(from + count) - digamma(from)
+            } else {
+                0.0
+            }
+        };
         let base = |(u, (ends, totals)): (usize, (&[usize], &[f64]))| {
             let labels = (ends[1] - ends[0]) as f64;
-            weight(u) * totals.iter().map(|&total| labels * rise(labels * beta, total)).sum::<f64>()
+            weight(u)
+                * totals
+                    .iter()
+                    .map(|&total| labels * rise(labels * beta, total))
+                    .sum::<f64>()
         };
-        let falls: f64 = offsets.windows(2).zip(totals.chunks_exact(clusters)).enumerate().map(base).sum();
+        let falls: f64 = offsets
+            .windows(2)
+            .zip(totals.chunks_exact(clusters))
+            .enumerate()
+            .map(base)
+            .sum();
         let rises = |(u, ends): (usize, &[usize])| {
             let counts = sums.labels[ends[0] * clusters..ends[1] * clusters].iter();
             counts.map(move |&count| weight(u) * rise(beta, count))
         };
         offsets.windows(2).enumerate().flat_map(rises).sum::<f64>() - falls - 1.0
     };
-    Hyperparameters { alpha0: root(|alpha0| prior.slope(&sums.sizes, alpha0) - 1.0), beta: root(slope) }
+    Hyperparameters {
+        alpha0: root(|alpha0| prior.slope(&sums.sizes, alpha0) - 1.0),
+        beta: root(slope),
+    }
 }
 
 /// Where a falling function crosses 0, by bisection of its logarithmic range.
@@ -81,7 +102,11 @@ pub(crate) fn root(slope: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (RANGE.0.ln(), RANGE.1.ln());
     for _ in 0..32 {
         let middle = 0.5 * (low + high);
-        if slope(middle.exp()) > 0.0 { low = middle } else { high = middle }
+        if slope(middle.exp()) > 0.0 {
+            low = middle
+        } else {
+            high = middle
+        }
     }
     (0.5 * (low + high)).exp()
 }

@@ -47,22 +47,35 @@ pub(crate) fn in_use(rows: &WeightedRows<'_>, soft: ArrayView2<'_, f64>) -> Vec<
     for (row, &weight) in soft.outer_iter().zip(rows.weights()) {
         let best = (0..clusters).fold(0, |best, k| if row[k] > row[best] { k } else { best });
         chosen[best] = true;
-        sizes.iter_mut().zip(row).for_each(|(size, p)| *size += weight * p);
+        sizes
+            .iter_mut()
+            .zip(row)
+            .for_each(|(size, p)| *size += weight * p);
     }
     in_use_by_size(&sizes, &chosen)
 }
 
 /// The same from the sizes of all clusters, and which are some row's most probable one.
 pub(crate) fn in_use_by_size(sizes: &[f64], chosen: &[bool]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..sizes.len()).filter(|&k| chosen[k] || sizes[k] >= 0.5).collect();
+    let mut order: Vec<usize> = (0..sizes.len())
+        .filter(|&k| chosen[k] || sizes[k] >= 0.5)
+        .collect();
     order.sort_by(|&a, &b| sizes[b].total_cmp(&sizes[a]).then(a.cmp(&b)));
     order
 }
 
 /// The place of each of K clusters in a result, and how many places there are: clusters that are not in use are one last cluster together.
 pub(crate) fn places(order: &[usize], clusters: usize) -> (Vec<usize>, usize) {
-    let place = |k: usize| order.iter().position(|&cluster| cluster == k).unwrap_or(order.len());
-    ((0..clusters).map(place).collect(), order.len() + usize::from(order.len() < clusters))
+    let place = |k: usize| {
+        order
+            .iter()
+            .position(|&cluster| cluster == k)
+            .unwrap_or(order.len())
+    };
+    (
+        (0..clusters).map(place).collect(),
+        order.len() + usize::from(order.len() < clusters),
+    )
 }
 
 /// Sums the columns of clusters that are not in use into a last one, where there are some.
@@ -77,7 +90,12 @@ fn merged(soft: ArrayView2<'_, f64>, order: &[usize]) -> Array2<f64> {
 
 /// The model with the clusters of [`merged`]: the last one has the total share of those it stands for, and their
 /// mean label shares.
-pub(crate) fn merged_model(bases: &[BaseClustering], prior: &[f64], theta: &[f64], order: &[usize]) -> RowModel {
+pub(crate) fn merged_model(
+    bases: &[BaseClustering],
+    prior: &[f64],
+    theta: &[f64],
+    order: &[usize],
+) -> RowModel {
     let clusters = prior.len();
     let prior = ArrayView2::from_shape((1, clusters), prior).expect("K shares");
     let joint = Array2::from_shape_fn((theta.len() / clusters, clusters), |(line, k)| {
@@ -97,9 +115,13 @@ pub(crate) fn outcome(
     stopped: Stopped,
 ) -> Outcome<RowLikelihood> {
     let order = in_use(rows, soft);
-    let model = merged_model(rows.ensemble().bases(), prior, theta, &order).weighted(rows.base_weights());
+    let model =
+        merged_model(rows.ensemble().bases(), prior, theta, &order).weighted(rows.base_weights());
     let soft = rows.expand(merged(soft, &order));
-    let mut outcome = Outcome::soft(SoftPartition::new(soft).expect("normalised probabilities"), stopped);
+    let mut outcome = Outcome::soft(
+        SoftPartition::new(soft).expect("normalised probabilities"),
+        stopped,
+    );
     let fit = likelihood(&outcome.partition, prior.len(), rows, &model);
     outcome.model = Some(Arc::new(model));
     outcome.with(fit)
@@ -114,5 +136,10 @@ pub(crate) fn likelihood(
 ) -> RowLikelihood {
     let log_likelihood = rows.expect(model.logs()).log_sum;
     let perplexity = (-log_likelihood / rows.labels()).exp();
-    RowLikelihood { clusters_in_use: partition.live_clusters(), log_likelihood, perplexity, clusters_at_most }
+    RowLikelihood {
+        clusters_in_use: partition.live_clusters(),
+        log_likelihood,
+        perplexity,
+        clusters_at_most,
+    }
 }

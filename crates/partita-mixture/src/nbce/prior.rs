@@ -32,7 +32,10 @@ impl NbcePrior {
             Self::Symmetric => {
                 let share = alpha0 / clusters as f64;
                 let total: f64 = sizes.iter().sum();
-                let terms: f64 = sizes.iter().map(|size| ln_gamma(share + size) - ln_gamma(share)).sum();
+                let terms: f64 = sizes
+                    .iter()
+                    .map(|size| ln_gamma(share + size) - ln_gamma(share))
+                    .sum();
                 ln_gamma(alpha0) - ln_gamma(alpha0 + total) + terms
             }
             Self::StickBreaking => {
@@ -41,7 +44,8 @@ impl NbcePrior {
                 for size in &sizes[..clusters - 1] {
                     let from = after;
                     after = (after - size).max(0.0);
-                    sum += ln_gamma(1.0 + size) + ln_gamma(alpha0 + after) - ln_gamma(1.0 + alpha0 + from);
+                    sum += ln_gamma(1.0 + size) + ln_gamma(alpha0 + after)
+                        - ln_gamma(1.0 + alpha0 + from);
                 }
                 sum
             }
@@ -67,13 +71,22 @@ impl NbcePrior {
         product.exponents.fill(0);
         if self == Self::Symmetric {
             let share = alpha0 / clusters as f64;
-            product.mantissas.iter_mut().zip(sizes).for_each(|(m, size)| *m = share + size);
+            product
+                .mantissas
+                .iter_mut()
+                .zip(sizes)
+                .for_each(|(m, size)| *m = share + size);
             return;
         }
         let (mut after, mut left) = (total.max(0.0), (1.0, 0));
         for (k, size) in sizes.enumerate() {
             let inverse = 1.0 / (1.0 + alpha0 + after);
-            product.mantissas[k] = left.0 * if k + 1 == clusters { 1.0 } else { (1.0 + size) * inverse };
+            product.mantissas[k] = left.0
+                * if k + 1 == clusters {
+                    1.0
+                } else {
+                    (1.0 + size) * inverse
+                };
             product.exponents[k] = left.1;
             after = (after - size).max(0.0);
             left = split(left.0 * (alpha0 + after) * inverse, left.1);
@@ -89,13 +102,20 @@ impl NbcePrior {
     pub(crate) fn log_shares(self, sizes: &[f64], w: f64, alpha0: f64) -> Vec<f64> {
         let clusters = sizes.len();
         if self == Self::Symmetric {
-            return sizes.iter().map(|size| log_rise(alpha0 / clusters as f64 + size, w)).collect();
+            return sizes
+                .iter()
+                .map(|size| log_rise(alpha0 / clusters as f64 + size, w))
+                .collect();
         }
         let (mut after, mut left) = (sizes.iter().sum::<f64>(), 0.0);
         let mut share = |(k, size): (usize, &f64)| {
             let whole = log_rise(1.0 + alpha0 + after, w);
             after = (after - size).max(0.0);
-            let share = if k + 1 == clusters { left } else { left + log_rise(1.0 + size, w) - whole };
+            let share = if k + 1 == clusters {
+                left
+            } else {
+                left + log_rise(1.0 + size, w) - whole
+            };
             left += log_rise(alpha0 + after, w) - whole;
             share
         };
@@ -107,13 +127,20 @@ impl NbcePrior {
         let clusters = sizes.len();
         let total: f64 = sizes.iter().sum();
         if self == Self::Symmetric {
-            return sizes.iter().map(|size| (size + alpha0 / clusters as f64) / (total + alpha0)).collect();
+            return sizes
+                .iter()
+                .map(|size| (size + alpha0 / clusters as f64) / (total + alpha0))
+                .collect();
         }
         let (mut after, mut left) = (total, 1.0);
         let mut share = |(k, size): (usize, &f64)| {
             let whole = 1.0 + alpha0 + after;
             after = (after - size).max(0.0);
-            let share = if k + 1 == clusters { left } else { left * (1.0 + size) / whole };
+            let share = if k + 1 == clusters {
+                left
+            } else {
+                left * (1.0 + size) / whole
+            };
             left *= (alpha0 + after) / whole;
             share
         };
@@ -128,7 +155,8 @@ impl NbcePrior {
             Self::Symmetric => {
                 let share = alpha0 / clusters as f64;
                 let rise = |size: &f64| digamma(share + size) - digamma(share);
-                digamma(alpha0) - digamma(alpha0 + total) + sizes.iter().map(rise).sum::<f64>() / clusters as f64
+                digamma(alpha0) - digamma(alpha0 + total)
+                    + sizes.iter().map(rise).sum::<f64>() / clusters as f64
             }
             Self::StickBreaking => {
                 let mut after = total;
@@ -150,7 +178,10 @@ const FACTORS: f64 = 16.0;
 /// ln Γ(x + more) − ln Γ(x): the logarithm of x for one more.
 pub(crate) fn log_rise(x: f64, more: f64) -> f64 {
     if more.fract() == 0.0 && more <= FACTORS && x < 1e15 {
-        return (0..more as u32).map(|one| x + f64::from(one)).product::<f64>().ln();
+        return (0..more as u32)
+            .map(|one| x + f64::from(one))
+            .product::<f64>()
+            .ln();
     }
     ln_gamma(x + more) - ln_gamma(x)
 }
@@ -174,7 +205,11 @@ pub(crate) fn log_labels(
         let block = &sums.labels[ends[0] * clusters..ends[1] * clusters];
         for k in 0..clusters {
             let mut total = 0.0;
-            for &count in block[k..].iter().step_by(clusters).filter(|count| **count > 0.0) {
+            for &count in block[k..]
+                .iter()
+                .step_by(clusters)
+                .filter(|count| **count > 0.0)
+            {
                 total += count;
                 log += weight * (ln_gamma(beta + count) - ln_gamma(beta));
             }
@@ -203,7 +238,8 @@ mod tests {
             NbcePrior::StickBreaking.log_partition(&sums.sizes, 0.8),
             log_labels(&sums, (rows.offsets(), None), 0.3),
         ];
-        let expected = ["log_p_z_fsd", "log_p_z_tsb", "log_p_y_given_z"].map(|name| told[name].as_f64().unwrap());
+        let expected = ["log_p_z_fsd", "log_p_z_tsb", "log_p_y_given_z"]
+            .map(|name| told[name].as_f64().unwrap());
         fixture::assert_close(&found, &expected);
     }
 

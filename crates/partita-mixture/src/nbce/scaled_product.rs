@@ -16,7 +16,10 @@ pub(crate) struct ScaledProduct {
 
 impl ScaledProduct {
     pub(crate) fn new(clusters: usize) -> Self {
-        Self { mantissas: vec![1.0; clusters], exponents: vec![0; clusters] }
+        Self {
+            mantissas: vec![1.0; clusters],
+            exponents: vec![0; clusters],
+        }
     }
 
     /// Moves the powers of two from the mantissas to the exponents.
@@ -29,7 +32,10 @@ impl ScaledProduct {
     /// Multiplies by factors of any size, given by their logarithms, but for a factor that is the same for all.
     pub(crate) fn raise(&mut self, logs: &[f64]) {
         let top = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        self.mantissas.iter_mut().zip(logs).for_each(|(mantissa, log)| *mantissa *= (log - top).exp());
+        self.mantissas
+            .iter_mut()
+            .zip(logs)
+            .for_each(|(mantissa, log)| *mantissa *= (log - top).exp());
         self.renormalise();
     }
 
@@ -37,7 +43,9 @@ impl ScaledProduct {
     pub(crate) fn weights(&self, weights: &mut [f64]) -> f64 {
         let top = self.exponents.iter().copied().max().unwrap_or(0);
         let mut sum = 0.0;
-        for ((weight, &mantissa), &exponent) in weights.iter_mut().zip(&self.mantissas).zip(&self.exponents) {
+        for ((weight, &mantissa), &exponent) in
+            weights.iter_mut().zip(&self.mantissas).zip(&self.exponents)
+        {
             *weight = mantissa * power(exponent - top);
             sum += *weight;
         }
@@ -48,7 +56,10 @@ impl ScaledProduct {
 /// A positive number as one in 1..2 and its power of two, on top of `exponent`.
 pub(crate) fn split(number: f64, exponent: i64) -> (f64, i64) {
     let bits = number.to_bits();
-    (f64::from_bits((bits & !EXPONENT) | ONE), exponent + ((bits & EXPONENT) >> 52) as i64 - 1023)
+    (
+        f64::from_bits((bits & !EXPONENT) | ONE),
+        exponent + ((bits & EXPONENT) >> 52) as i64 - 1023,
+    )
 }
 
 /// 2^exponent for exponents up to 0; below the smallest normal number it is 0.
@@ -64,9 +75,17 @@ mod tests {
     fn products_of_any_size_keep_their_proportions() {
         let mut product = ScaledProduct::new(3);
         for round in 0..1000 {
-            let last = if round == 999 { [1.0, 3.0, 1e-200] } else { [1.0; 3] };
+            let last = if round == 999 {
+                [1.0, 3.0, 1e-200]
+            } else {
+                [1.0; 3]
+            };
             let factors = last.map(|last| 1e-30 * last);
-            product.mantissas.iter_mut().zip(factors).for_each(|(mantissa, factor)| *mantissa *= factor);
+            product
+                .mantissas
+                .iter_mut()
+                .zip(factors)
+                .for_each(|(mantissa, factor)| *mantissa *= factor);
             product.renormalise();
         }
         let mut weights = [0.0; 3];
@@ -79,7 +98,10 @@ mod tests {
 
     #[test]
     fn what_is_too_small_is_nothing() {
-        let product = ScaledProduct { mantissas: vec![1.5, 1.5], exponents: vec![0, -2000] };
+        let product = ScaledProduct {
+            mantissas: vec![1.5, 1.5],
+            exponents: vec![0, -2000],
+        };
         let mut weights = [1.0; 2];
         assert_eq!((product.weights(&mut weights), weights), (1.5, [1.5, 0.0]));
     }

@@ -15,7 +15,11 @@ pub(crate) fn truncated(size: &ProblemSize) -> ProblemSize {
 /// Clusters that a start begins with: every other begins with all K, those between with K/2, K/4, K/8 in turn (at
 /// least 2), since clusters that begin apart seldom meet.
 pub(crate) fn initial_clusters(clusters: usize, restart: u32) -> usize {
-    let halvings = if restart.is_multiple_of(2) { 0 } else { restart / 2 % 3 + 1 };
+    let halvings = if restart.is_multiple_of(2) {
+        0
+    } else {
+        restart / 2 % 3 + 1
+    };
     (clusters >> halvings).max(2).min(clusters)
 }
 
@@ -40,10 +44,16 @@ pub(crate) fn varied_statistics(
 /// The largest clusters first: under stick-breaking, order matters.
 pub(crate) fn order_by_size(rows: &WeightedRows<'_>, labels: &mut [u32], clusters: usize) {
     let mut sizes = vec![0.0; clusters];
-    labels.iter().zip(rows.weights()).for_each(|(&k, w)| sizes[k as usize] += w);
+    labels
+        .iter()
+        .zip(rows.weights())
+        .for_each(|(&k, w)| sizes[k as usize] += w);
     let mut order: Vec<usize> = (0..clusters).collect();
     order.sort_by(|&a, &b| sizes[b].total_cmp(&sizes[a]).then(a.cmp(&b)));
     let mut place = vec![0u32; clusters];
-    order.iter().enumerate().for_each(|(at, &k)| place[k] = at as u32);
+    order
+        .iter()
+        .enumerate()
+        .for_each(|(at, &k)| place[k] = at as u32);
     labels.iter_mut().for_each(|k| *k = place[*k as usize]);
 }

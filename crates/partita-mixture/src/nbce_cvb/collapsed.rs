@@ -67,7 +67,11 @@ impl Default for NbceCvbSettings {
 
 impl NbceCvbSettings {
     pub(crate) fn limits(&self) -> Limits {
-        Limits { restarts: self.restarts, rounds: self.rounds, tolerance: self.tolerance }
+        Limits {
+            restarts: self.restarts,
+            rounds: self.rounds,
+            tolerance: self.tolerance,
+        }
     }
 }
 
@@ -137,7 +141,13 @@ pub(crate) fn compete(
     best_of_finalists(
         settings.limits(),
         progress,
-        |restart| begin(rows, (&varied_statistics(rows, clusters, restart, seed), clusters), settings),
+        |restart| {
+            begin(
+                rows,
+                (&varied_statistics(rows, clusters, restart, seed), clusters),
+                settings,
+            )
+        },
         |state, limits| relax(rows, state, (settings, limits), progress),
     )
 }
@@ -150,8 +160,14 @@ fn begin(
 ) -> Memberships {
     let mut nearest = rows.nearest(initialization::model(rows, sums).logs());
     order_by_size(rows, &mut nearest, clusters);
-    let hyperparameters = Hyperparameters { alpha0: settings.alpha0, beta: settings.beta };
-    Memberships { hyperparameters, ..Memberships::of_hard(rows, &nearest, clusters) }
+    let hyperparameters = Hyperparameters {
+        alpha0: settings.alpha0,
+        beta: settings.beta,
+    };
+    Memberships {
+        hyperparameters,
+        ..Memberships::of_hard(rows, &nearest, clusters)
+    }
 }
 
 /// Updates until nothing moves: memberships, and α0 and β where they are learned. Where rounds go to and
@@ -168,7 +184,11 @@ fn relax(
         let mut change = state.update(rows, settings.prior);
         let still = change <= settings.tolerance;
         if settings.learn && (still || trace.len() % LEARN_EVERY == LEARN_EVERY - 1) {
-            let learned = maximise_collapsed(settings.prior, &state.sums, (rows.offsets(), rows.base_weights()));
+            let learned = maximise_collapsed(
+                settings.prior,
+                &state.sums,
+                (rows.offsets(), rows.base_weights()),
+            );
             change = change.max(learned.distance(&state.hyperparameters));
             state.hyperparameters = learned;
         }
@@ -189,7 +209,11 @@ fn relax(
         }
     };
     progress.add((most - trace.len()) as u64);
-    Run { result: state, trace, stopped }
+    Run {
+        result: state,
+        trace,
+        stopped,
+    }
 }
 
 /// Looks for rounds that go to and fro: steps of the expected counts that point against those before them.
@@ -206,12 +230,21 @@ impl Oscillation {
     const BACK: f64 = -0.5;
 
     pub(crate) fn new(sums: &SufficientStatistics) -> Self {
-        Self { sums: sums.clone(), step: Vec::new(), rounds: 0 }
+        Self {
+            sums: sums.clone(),
+            step: Vec::new(),
+            rounds: 0,
+        }
     }
 
     /// Whether the counts have turned back in each of the last rounds.
     pub(crate) fn found(&mut self, sums: &SufficientStatistics) -> bool {
-        let differences = |now: &[f64], before: &[f64]| now.iter().zip(before).map(|(a, b)| a - b).collect::<Vec<_>>();
+        let differences = |now: &[f64], before: &[f64]| {
+            now.iter()
+                .zip(before)
+                .map(|(a, b)| a - b)
+                .collect::<Vec<_>>()
+        };
         let mut step = differences(&sums.sizes, &self.sums.sizes);
         step.extend(differences(&sums.labels, &self.sums.labels));
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
@@ -233,22 +266,45 @@ fn outcome(
     objective_by_restart: Vec<f64>,
     prior: NbcePrior,
 ) -> Outcome<NbceDiagnostics> {
-    let Memberships { soft, sums, hyperparameters, .. } = run.result;
+    let Memberships {
+        soft,
+        sums,
+        hyperparameters,
+        ..
+    } = run.result;
     let clusters = sums.sizes.len();
-    let soft = ArrayView2::from_shape((rows.weights().len(), clusters), &soft).expect("K values a row");
-    let mut theta: Vec<f64> = sums.labels.iter().map(|count| hyperparameters.beta + count).collect();
+    let soft =
+        ArrayView2::from_shape((rows.weights().len(), clusters), &soft).expect("K values a row");
+    let mut theta: Vec<f64> = sums
+        .labels
+        .iter()
+        .map(|count| hyperparameters.beta + count)
+        .collect();
     normalise_by_base(&mut theta, rows.offsets(), clusters);
     let shares = prior.expected_shares(&sums.sizes, hyperparameters.alpha0);
     let mut outcome = likelihood::outcome(rows, soft, (&shares, &theta), run.stopped);
     outcome.rounds = run.trace.len() as u64;
     outcome.objective = Some(reported(run.trace));
     let (alpha0, beta) = (hyperparameters.alpha0, hyperparameters.beta);
-    outcome.map_details(|fit| NbceDiagnostics { fit, alpha0, beta, objective_by_restart })
+    outcome.map_details(|fit| NbceDiagnostics {
+        fit,
+        alpha0,
+        beta,
+        objective_by_restart,
+    })
 }
 
 pub(crate) fn reported(trace: Vec<f64>) -> Objective {
-    let (name, sense) = ("log joint at expected counts plus entropy, nats", Sense::Maximise);
-    Objective { name, sense, value: trace[trace.len() - 1], trace }
+    let (name, sense) = (
+        "log joint at expected counts plus entropy, nats",
+        Sense::Maximise,
+    );
+    Objective {
+        name,
+        sense,
+        value: trace[trace.len() - 1],
+        trace,
+    }
 }
 
 #[cfg(test)]
@@ -262,8 +318,19 @@ mod tests {
         for seed in 0..20 {
             let ensemble = fixture::drawn(seed);
             let prior = [NbcePrior::Symmetric, NbcePrior::StickBreaking][seed as usize % 2];
-            let settings = NbceCvbSettings { prior, learn: seed % 3 == 0, ..NbceCvbSettings::default() };
-            let outcome = nbce_cvb(&WeightedRows::of(&ensemble), 6, Seed::new(seed), &settings, &Silent).unwrap();
+            let settings = NbceCvbSettings {
+                prior,
+                learn: seed % 3 == 0,
+                ..NbceCvbSettings::default()
+            };
+            let outcome = nbce_cvb(
+                &WeightedRows::of(&ensemble),
+                6,
+                Seed::new(seed),
+                &settings,
+                &Silent,
+            )
+            .unwrap();
             assert!(outcome.partition.live_clusters() <= 6);
             assert!(outcome.objective.unwrap().value.is_finite());
         }
@@ -281,7 +348,11 @@ mod tests {
             let mut next = run.result.clone();
             let moved = next.update(&rows, settings.prior);
             let learned = maximise_collapsed(settings.prior, &next.sums, (rows.offsets(), None));
-            let learned = if settings.learn { learned.distance(&next.hyperparameters) } else { 0.0 };
+            let learned = if settings.learn {
+                learned.distance(&next.hyperparameters)
+            } else {
+                0.0
+            };
             (run, moved.max(learned))
         };
         (0..3).map(run).collect()
@@ -290,22 +361,37 @@ mod tests {
     #[test]
     fn converged_means_that_nothing_moves_any_more() {
         for seed in 0..60 {
-            let settings =
-                NbceCvbSettings { learn: seed % 2 == 0, alpha0: 0.5, beta: 0.2, ..NbceCvbSettings::default() };
+            let settings = NbceCvbSettings {
+                learn: seed % 2 == 0,
+                alpha0: 0.5,
+                beta: 0.2,
+                ..NbceCvbSettings::default()
+            };
             for (run, moved) in runs(seed, &settings) {
                 let held = run.stopped != Stopped::Converged || moved <= 5.0 * settings.tolerance;
-                assert!(held, "ensemble {seed} said that it converged and moved by {moved}");
+                assert!(
+                    held,
+                    "ensemble {seed} said that it converged and moved by {moved}"
+                );
             }
         }
     }
 
     #[test]
     fn rounds_that_repeat_each_other_are_damped() {
-        let settings = NbceCvbSettings { alpha0: 0.5, beta: 0.2, ..NbceCvbSettings::default() };
+        let settings = NbceCvbSettings {
+            alpha0: 0.5,
+            beta: 0.2,
+            ..NbceCvbSettings::default()
+        };
         let runs: Vec<_> = (0..120).flat_map(|seed| runs(seed, &settings)).collect();
         let damped = runs.iter().filter(|(run, _)| run.result.step < 1.0).count();
         let far = runs.iter().map(|(_, moved)| *moved).fold(0.0, f64::max);
         assert!(damped > 0, "no ensemble goes to and fro: draw others");
-        assert!(far < 0.01, "of {} runs, {damped} of them damped, one ends where rows move by {far}", runs.len());
+        assert!(
+            far < 0.01,
+            "of {} runs, {damped} of them damped, one ends where rows move by {far}",
+            runs.len()
+        );
     }
 }

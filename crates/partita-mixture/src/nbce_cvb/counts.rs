@@ -41,14 +41,20 @@ impl Counts {
         prior: NbcePrior,
     ) -> Self {
         let clusters = sums.sizes.len();
-        let pseudo_totals: Vec<f64> =
-            offsets.windows(2).map(|ends| (ends[1] - ends[0]) as f64 * hyperparameters.beta).collect();
+        let pseudo_totals: Vec<f64> = offsets
+            .windows(2)
+            .map(|ends| (ends[1] - ends[0]) as f64 * hyperparameters.beta)
+            .collect();
         Self {
             prior,
             alpha0: hyperparameters.alpha0,
             total: sums.sizes.iter().sum(),
             sizes: sums.sizes.clone(),
-            labels: sums.labels.iter().map(|count| hyperparameters.beta + count).collect(),
+            labels: sums
+                .labels
+                .iter()
+                .map(|count| hyperparameters.beta + count)
+                .collect(),
             totals: totals_by_base(&sums.labels, offsets, clusters)
                 .iter()
                 .enumerate()
@@ -79,8 +85,10 @@ impl Counts {
         let clusters = own.len();
         self.shares(own, one, product);
         if let Some(weights) = &self.base_weights {
-            let labels =
-                row.iter().enumerate().filter_map(|(u, label)| Some((u, self.offsets[u] + label.cluster()?, 1.0)));
+            let labels = row
+                .iter()
+                .enumerate()
+                .filter_map(|(u, label)| Some((u, self.offsets[u] + label.cluster()?, 1.0)));
             return self.raise(labels, weights, (own, one), product);
         }
         let mut pending = 1;
@@ -88,8 +96,11 @@ impl Counts {
             let Some(j) = label.cluster() else { continue };
             let label = &self.labels[(self.offsets[u] + j) * clusters..][..clusters];
             let total = &self.totals[u * clusters..][..clusters];
-            for (((m, &own), &label), &total) in product.mantissas.iter_mut().zip(own).zip(label).zip(total) {
-                *m *= (label - one * own).max(self.beta) / (total - one * own).max(self.pseudo_totals[u]);
+            for (((m, &own), &label), &total) in
+                product.mantissas.iter_mut().zip(own).zip(label).zip(total)
+            {
+                *m *= (label - one * own).max(self.beta)
+                    / (total - one * own).max(self.pseudo_totals[u]);
             }
             pending += 1;
             if pending == RENORMALISE_AFTER {
@@ -102,8 +113,13 @@ impl Counts {
 
     /// The factors of the clusters' sizes without the row's own memberships, which the others go on from.
     fn shares(&self, own: &[f64], one: f64, product: &mut ScaledProduct) {
-        let sizes = self.sizes.iter().zip(own).map(|(size, own)| (size - one * own).max(0.0));
-        self.prior.shares(sizes, self.total - one, self.alpha0, product);
+        let sizes = self
+            .sizes
+            .iter()
+            .zip(own)
+            .map(|(size, own)| (size - one * own).max(0.0));
+        self.prior
+            .shares(sizes, self.total - one, self.alpha0, product);
     }
 
     /// The factors of a row's labels or shares where these are raised to weights: of any size, so that logarithms are added. Entries are
@@ -121,8 +137,8 @@ impl Counts {
             let label = &self.labels[line * clusters..][..clusters];
             let total = &self.totals[u * clusters..][..clusters];
             for (((log, &own), &label), &total) in logs.iter_mut().zip(own).zip(label).zip(total) {
-                let factor =
-                    (label - one * own * share).max(self.beta) / (total - one * own).max(self.pseudo_totals[u]);
+                let factor = (label - one * own * share).max(self.beta)
+                    / (total - one * own).max(self.pseudo_totals[u]);
                 *log += weights[u] * share * factor.ln();
             }
         }
@@ -139,18 +155,27 @@ impl Counts {
     ) {
         let clusters = own.len();
         self.shares(own, one, product);
-        let base = |line: u32| self.offsets.partition_point(|&start| start <= line as usize) - 1;
+        let base = |line: u32| {
+            self.offsets
+                .partition_point(|&start| start <= line as usize)
+                - 1
+        };
         if let Some(weights) = &self.base_weights {
-            let entries = lines.iter().zip(shares).map(|(&line, &share)| (base(line), line as usize, share));
+            let entries = lines
+                .iter()
+                .zip(shares)
+                .map(|(&line, &share)| (base(line), line as usize, share));
             return self.raise(entries, weights, (own, one), product);
         }
         for (at, (&line, &share)) in lines.iter().zip(shares).enumerate() {
             let u = base(line);
             let label = &self.labels[line as usize * clusters..][..clusters];
             let total = &self.totals[u * clusters..][..clusters];
-            for (((m, &own), &label), &total) in product.mantissas.iter_mut().zip(own).zip(label).zip(total) {
-                let without =
-                    (label - one * own * share).max(self.beta) / (total - one * own).max(self.pseudo_totals[u]);
+            for (((m, &own), &label), &total) in
+                product.mantissas.iter_mut().zip(own).zip(label).zip(total)
+            {
+                let without = (label - one * own * share).max(self.beta)
+                    / (total - one * own).max(self.pseudo_totals[u]);
                 *m *= without.powf(share);
             }
             if at % (RENORMALISE_AFTER - 1) == RENORMALISE_AFTER - 2 {
@@ -170,7 +195,11 @@ impl Counts {
         own: &mut [f64],
         scratch: &mut SettleScratch,
     ) {
-        let SettleScratch { product, conditional, step: last } = scratch;
+        let SettleScratch {
+            product,
+            conditional,
+            step: last,
+        } = scratch;
         let mut share = 1.0;
         last.fill(0.0);
         for _ in 0..TURNS {
@@ -186,7 +215,9 @@ impl Counts {
             if along < 0.0 {
                 share *= 0.5;
             }
-            own.iter_mut().zip(&*last).for_each(|(own, step)| *own += share * step);
+            own.iter_mut()
+                .zip(&*last)
+                .for_each(|(own, step)| *own += share * step);
             if far <= SETTLED {
                 break;
             }
@@ -203,6 +234,10 @@ pub(crate) struct SettleScratch {
 
 impl SettleScratch {
     pub(crate) fn new(clusters: usize) -> Self {
-        Self { product: ScaledProduct::new(clusters), conditional: vec![0.0; clusters], step: vec![0.0; clusters] }
+        Self {
+            product: ScaledProduct::new(clusters),
+            conditional: vec![0.0; clusters],
+            step: vec![0.0; clusters],
+        }
     }
 }

@@ -30,14 +30,18 @@ pub(crate) fn objective(
     Hyperparameters { alpha0, beta }: Hyperparameters,
     (prior, learn): (NbcePrior, bool),
 ) -> f64 {
-    prior.log_partition(&sums.sizes, alpha0) + log_labels(sums, (offsets, base_weights), beta) + entropy
+    prior.log_partition(&sums.sizes, alpha0)
+        + log_labels(sums, (offsets, base_weights), beta)
+        + entropy
         - if learn { alpha0 + beta } else { 0.0 }
 }
 
 impl Memberships {
     pub(crate) fn of_hard(rows: &WeightedRows<'_>, labels: &[u32], clusters: usize) -> Self {
         let mut soft = vec![0.0; labels.len() * clusters];
-        soft.chunks_exact_mut(clusters).zip(labels).for_each(|(line, &k)| line[k as usize] = 1.0);
+        soft.chunks_exact_mut(clusters)
+            .zip(labels)
+            .for_each(|(line, &k)| line[k as usize] = 1.0);
         Self::of(soft, rows.given_hard(labels, clusters))
     }
 
@@ -47,19 +51,41 @@ impl Memberships {
     }
 
     fn of(soft: Vec<f64>, sums: SufficientStatistics) -> Self {
-        Self { soft, sums, hyperparameters: Hyperparameters { alpha0: 1.0, beta: 1.0 }, step: 1.0 }
+        Self {
+            soft,
+            sums,
+            hyperparameters: Hyperparameters {
+                alpha0: 1.0,
+                beta: 1.0,
+            },
+            step: 1.0,
+        }
     }
 
     /// The [`objective`] of these memberships.
     pub(crate) fn objective(&self, rows: &WeightedRows<'_>, prior: NbcePrior, learn: bool) -> f64 {
         let clusters = self.sums.sizes.len();
-        let row = |line: &[f64]| line.iter().filter(|p| **p > 1e-12).map(|p| -p * p.ln()).sum::<f64>();
+        let row = |line: &[f64]| {
+            line.iter()
+                .filter(|p| **p > 1e-12)
+                .map(|p| -p * p.ln())
+                .sum::<f64>()
+        };
         let part = |range: Range<usize>| {
-            let lines = self.soft[range.start * clusters..range.end * clusters].chunks_exact(clusters);
-            lines.zip(&rows.weights()[range]).map(|(line, weight)| weight * row(line)).sum::<f64>()
+            let lines =
+                self.soft[range.start * clusters..range.end * clusters].chunks_exact(clusters);
+            lines
+                .zip(&rows.weights()[range])
+                .map(|(line, weight)| weight * row(line))
+                .sum::<f64>()
         };
         let entropy = rows.sum(part, |a, b| a + b);
-        objective((&self.sums, entropy), (rows.offsets(), rows.base_weights()), self.hyperparameters, (prior, learn))
+        objective(
+            (&self.sums, entropy),
+            (rows.offsets(), rows.base_weights()),
+            self.hyperparameters,
+            (prior, learn),
+        )
     }
 
     /// Moves all rows at once; returns how far the row that is farthest from its new memberships was from them.
@@ -68,7 +94,9 @@ impl Memberships {
             (Some(shares), _) => self.update_in(
                 rows,
                 prior,
-                |counts, i, own, one, product| counts.conditional_of_shares(shares.row(i), own, one, product),
+                |counts, i, own, one, product| {
+                    counts.conditional_of_shares(shares.row(i), own, one, product)
+                },
                 |sums, i, line| sums.add_shares(shares, i, line),
             ),
             (None, LabelRows::Bytes(labels)) => self.update_labels(rows, labels, prior),
@@ -76,7 +104,12 @@ impl Memberships {
         }
     }
 
-    fn update_labels<L: Label>(&mut self, rows: &WeightedRows<'_>, labels: ArrayView2<'_, L>, prior: NbcePrior) -> f64 {
+    fn update_labels<L: Label>(
+        &mut self,
+        rows: &WeightedRows<'_>,
+        labels: ArrayView2<'_, L>,
+        prior: NbcePrior,
+    ) -> f64 {
         self.update_in(
             rows,
             prior,
@@ -94,18 +127,26 @@ impl Memberships {
         add: impl Fn(&mut SufficientStatistics, usize, &[f64]) + Sync,
     ) -> f64 {
         let (clusters, step) = (self.sums.sizes.len(), self.step);
-        let counts = Counts::of((rows.offsets(), rows.base_weights()), &self.sums, self.hyperparameters, prior);
+        let counts = Counts::of(
+            (rows.offsets(), rows.base_weights()),
+            &self.sums,
+            self.hyperparameters,
+            prior,
+        );
         let ranges = chunks(rows.weights().len(), rows.part_size());
         let part = |(soft, range): (&mut [f64], Range<usize>)| {
             let mut part = SufficientStatistics::zero(rows.label_values(), clusters);
-            let (mut product, mut line, mut change) = (ScaledProduct::new(clusters), vec![0.0; clusters], 0f64);
+            let (mut product, mut line, mut change) =
+                (ScaledProduct::new(clusters), vec![0.0; clusters], 0f64);
             for (i, own) in range.zip(soft.chunks_exact_mut(clusters)) {
                 conditional(&counts, i, own, rows.weights()[i].min(1.0), &mut product);
                 let sum = product.weights(&mut line);
                 line.iter_mut().for_each(|new| *new /= sum);
                 change = change.max(farthest(own, &line));
                 if step < 1.0 {
-                    line.iter_mut().zip(&*own).for_each(|(new, own)| *new = own + step * (*new - own));
+                    line.iter_mut()
+                        .zip(&*own)
+                        .for_each(|(new, own)| *new = own + step * (*new - own));
                 }
                 own.copy_from_slice(&line);
                 line.iter_mut().for_each(|new| *new *= rows.weights()[i]);
@@ -113,11 +154,20 @@ impl Memberships {
             }
             (part, change)
         };
-        let parts = map_parallel(self.soft.chunks_mut(rows.part_size() * clusters).zip(ranges), part);
-        let add = |(sum, most): (SufficientStatistics, f64), (part, change): (SufficientStatistics, f64)| {
+        let parts = map_parallel(
+            self.soft
+                .chunks_mut(rows.part_size() * clusters)
+                .zip(ranges),
+            part,
+        );
+        let add = |(sum, most): (SufficientStatistics, f64),
+                   (part, change): (SufficientStatistics, f64)| {
             (sum.merged(part), most.max(change))
         };
-        let (sums, change) = parts.into_iter().reduce(add).expect("an ensemble has objects");
+        let (sums, change) = parts
+            .into_iter()
+            .reduce(add)
+            .expect("an ensemble has objects");
         self.sums = sums;
         change
     }
@@ -132,7 +182,10 @@ mod tests {
 
     fn updated(rows: &WeightedRows<'_>, start: &Array2<f64>, prior: NbcePrior) -> Memberships {
         let mut state = Memberships::of_soft(rows, start.view());
-        state.hyperparameters = Hyperparameters { alpha0: 0.8, beta: 0.3 };
+        state.hyperparameters = Hyperparameters {
+            alpha0: 0.8,
+            beta: 0.3,
+        };
         state.update(rows, prior);
         state
     }
@@ -144,9 +197,15 @@ mod tests {
         let rows = WeightedRows::unfolded(&ensemble);
         let flat = |value| fixture::matrix(value).iter().copied().collect::<Vec<_>>();
         let start = fixture::matrix(&fixtures["nbce_vb"]["R0"]);
-        fixture::assert_close(&updated(&rows, &start, NbcePrior::Symmetric).soft, &flat(&told["fsd_R1"]));
+        fixture::assert_close(
+            &updated(&rows, &start, NbcePrior::Symmetric).soft,
+            &flat(&told["fsd_R1"]),
+        );
         let start = fixture::matrix(&told["tsb_R0"]);
-        fixture::assert_close(&updated(&rows, &start, NbcePrior::StickBreaking).soft, &flat(&told["tsb_R1"]));
+        fixture::assert_close(
+            &updated(&rows, &start, NbcePrior::StickBreaking).soft,
+            &flat(&told["tsb_R1"]),
+        );
     }
 
     /// Distinct rows with whole weights move as every row for itself does.
@@ -155,7 +214,10 @@ mod tests {
         for seed in 0..40 {
             let ensemble = fixture::drawn(seed);
             let bases: Vec<u32> = (0..ensemble.bases().len() as u32).collect();
-            let (folded, each) = (WeightedRows::of(&ensemble), WeightedRows::unfolded(&ensemble));
+            let (folded, each) = (
+                WeightedRows::of(&ensemble),
+                WeightedRows::unfolded(&ensemble),
+            );
             let labels = initialization::kmeans_plus_plus(&folded, 4, Seed::new(seed));
             let fragments = ensemble.fragments();
             let spread = fragments.expand(&labels);

@@ -3,7 +3,8 @@
 use std::num::Saturating;
 
 use partita_core::{
-    Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, RowFit, RowProblem,
+    Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, RowFit,
+    RowProblem,
 };
 
 use super::collapsed::{NbceCvbSettings, nbce_cvb};
@@ -26,7 +27,10 @@ static INFO: MethodInfo = MethodInfo {
     summary: "nonparametric mixture by collapsed variational inference: finds K itself, closer than plain variational",
     memory: "n M + restarts · (8 n K + 512 ΣJ K) bytes",
     remedy: "allow fewer clusters, set restarts lower, or take nbce-vb",
-    capabilities: Capabilities { streams: true, ..NBCE.capabilities },
+    capabilities: Capabilities {
+        streams: true,
+        ..NBCE.capabilities
+    },
     ..NBCE
 };
 
@@ -42,7 +46,8 @@ impl Method for NbceCvb {
     fn bytes(&self, size: &ProblemSize, settings: &NbceCvbSettings) -> u64 {
         let size = &truncated(size);
         let [n, _, _, k] = size.saturating();
-        let starts = memory::rows_of_start(size) * k * Saturating(8 * u64::from(settings.restarts.get()));
+        let starts =
+            memory::rows_of_start(size) * k * Saturating(8 * u64::from(settings.restarts.get()));
         (Saturating(memory::fit_bytes(size, settings.restarts)) + starts + n * k * Saturating(8)).0
     }
 
@@ -68,7 +73,14 @@ impl Method for NbceCvb {
         monitor: &dyn Monitor,
     ) -> Result<RowFit<NbceDiagnostics>, FitError> {
         let clusters = truncated(&problem.size()).clusters;
-        Ok(nbce_cvb_rows(&problem.passes(), problem.weights, clusters, problem.seed, settings, monitor)?)
+        Ok(nbce_cvb_rows(
+            &problem.passes(),
+            problem.weights,
+            clusters,
+            problem.seed,
+            settings,
+            monitor,
+        )?)
     }
 
     fn row_bytes(&self, size: &ProblemSize, settings: &NbceCvbSettings) -> u64 {

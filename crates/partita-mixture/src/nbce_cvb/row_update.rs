@@ -32,7 +32,10 @@ impl Mergeable for Updated {
     fn merge(&mut self, other: Self) {
         self.sums.merge(other.sums);
         self.change = self.change.max(other.change);
-        self.chosen.iter_mut().zip(&other.chosen).for_each(|(a, b)| *a |= b);
+        self.chosen
+            .iter_mut()
+            .zip(&other.chosen)
+            .for_each(|(a, b)| *a |= b);
     }
 }
 
@@ -43,12 +46,20 @@ impl RowPass for Update {
     fn zero(&self) -> Updated {
         let clusters = self.now.clusters();
         let sums = SufficientStatistics::zero(self.offsets[self.offsets.len() - 1], clusters);
-        Updated { sums, change: 0.0, chosen: vec![false; clusters] }
+        Updated {
+            sums,
+            change: 0.0,
+            chosen: vec![false; clusters],
+        }
     }
 
     fn add<L: Label>(&self, block: &RowBlock<'_, L>, updated: &mut Updated) {
         let clusters = self.now.clusters();
-        let (mut old, mut own, mut scratch) = (vec![0.0; clusters], vec![0.0; clusters], SettleScratch::new(clusters));
+        let (mut old, mut own, mut scratch) = (
+            vec![0.0; clusters],
+            vec![0.0; clusters],
+            SettleScratch::new(clusters),
+        );
         for (row, weight) in block.rows() {
             let (labels, one) = (ArrayView1::from(row), weight.min(1.0));
             own.fill(0.0);
@@ -61,7 +72,11 @@ impl RowPass for Update {
                 updated.change = updated.change.max(farthest(&old, &own));
             }
             updated.chosen[largest(&own)] = true;
-            let entropy: f64 = own.iter().filter(|p| **p > 1e-12).map(|p| -p * p.ln()).sum();
+            let entropy: f64 = own
+                .iter()
+                .filter(|p| **p > 1e-12)
+                .map(|p| -p * p.ln())
+                .sum();
             updated.sums.log_sum += weight * entropy;
             own.iter_mut().for_each(|p| *p *= weight);
             updated.sums.add(lines(row, &self.offsets), &own);
@@ -91,10 +106,17 @@ impl RowMap for Collapsed {
         let mut all = Vec::with_capacity(block.len() * places);
         for (row, weight) in block.rows() {
             own.fill(0.0);
-            self.counts.settle(ArrayView1::from(row), weight.min(1.0), &mut own, &mut scratch);
+            self.counts.settle(
+                ArrayView1::from(row),
+                weight.min(1.0),
+                &mut own,
+                &mut scratch,
+            );
             let start = all.len();
             all.resize(start + places, 0.0);
-            own.iter().zip(&self.place).for_each(|(p, &place)| all[start + place] += p);
+            own.iter()
+                .zip(&self.place)
+                .for_each(|(p, &place)| all[start + place] += p);
         }
         Assigned::of_soft(all, places)
     }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use partita_core::{CredibleBall, Objective, Outcome, Partition, Posterior, Sense, Stopped, shares_of_clusters};
+use partita_core::{
+    CredibleBall, Objective, Outcome, Partition, Posterior, Sense, Stopped, shares_of_clusters,
+};
 use serde::Serialize;
 
 use super::convergence::{effective_samples, r_hat};
@@ -92,8 +94,11 @@ pub(crate) fn with_diagnostics(
     draws: NbceDraws,
     burn_in: u32,
 ) -> Outcome<NbceGibbsDiagnostics> {
-    let after: Vec<Vec<f64>> =
-        draws.log_joint.iter().map(|chain| chain.iter().skip(burn_in as usize).copied().collect()).collect();
+    let after: Vec<Vec<f64>> = draws
+        .log_joint
+        .iter()
+        .map(|chain| chain.iter().skip(burn_in as usize).copied().collect())
+        .collect();
     let (r_hat, effective_draws) = (r_hat(&after), effective_samples(&after));
     if r_hat > DISAGREE {
         outcome.warnings.push(format!(
@@ -102,17 +107,22 @@ pub(crate) fn with_diagnostics(
     }
     if effective_draws.is_nan() {
         let sweeps = after.iter().map(Vec::len).min().unwrap_or(0);
-        outcome.warnings.push(format!("{sweeps} sweeps after the burn-in are too few to judge: set sweeps higher"));
+        outcome.warnings.push(format!(
+            "{sweeps} sweeps after the burn-in are too few to judge: set sweeps higher"
+        ));
     } else if effective_draws < FEW_DRAWS {
-        outcome.warnings.push(format!("only {effective_draws:.0} effective draws of the log joint: set sweeps higher"));
+        outcome.warnings.push(format!(
+            "only {effective_draws:.0} effective draws of the log joint: set sweeps higher"
+        ));
     }
     let kept = draws.samples.samples().len();
     if kept < FEW_KEPT {
-        outcome
-            .warnings
-            .push(format!("probabilities are shares of only {kept} kept draws: set keep and sweeps higher"));
+        outcome.warnings.push(format!(
+            "probabilities are shares of only {kept} kept draws: set keep and sweeps higher"
+        ));
     }
-    let best = (0..after.len()).max_by(|&a, &b| top(&after[a]).total_cmp(&top(&after[b])).then(b.cmp(&a)));
+    let best =
+        (0..after.len()).max_by(|&a, &b| top(&after[a]).total_cmp(&top(&after[b])).then(b.cmp(&a)));
     let trace = draws.log_joint[best.expect("at least one chain")].clone();
     outcome.rounds = trace.len() as u64;
     outcome.objective = Some(Objective {
@@ -126,19 +136,29 @@ pub(crate) fn with_diagnostics(
     };
     let ball = draws.samples.credible_ball(&outcome.partition, LEVEL);
     let memberships = draws.samples.memberships(&outcome.partition);
-    outcome.posterior = Some(Posterior::new(draws.samples.samples().to_vec(), memberships, ball));
+    outcome.posterior = Some(Posterior::new(
+        draws.samples.samples().to_vec(),
+        memberships,
+        ball,
+    ));
     let diagnostics = NbceGibbsDiagnostics {
         fit,
         r_hat,
         effective_draws,
         kept,
-        expected_vi: draws.samples.expected_loss(PartitionLoss::Vi, &outcome.partition),
-        expected_binder: draws.samples.expected_loss(PartitionLoss::Binder, &outcome.partition),
+        expected_vi: draws
+            .samples
+            .expected_loss(PartitionLoss::Vi, &outcome.partition),
+        expected_binder: draws
+            .samples
+            .expected_loss(PartitionLoss::Binder, &outcome.partition),
         alpha0: mean(|values| values.0),
         beta: mean(|values| values.1),
         moves_taken: draws.moved,
         modes: modes(&draws, &after),
-        clusters_drawn: shares_of_clusters(draws.samples.samples().iter().map(Partition::live_clusters)),
+        clusters_drawn: shares_of_clusters(
+            draws.samples.samples().iter().map(Partition::live_clusters),
+        ),
         credible_ball: ball,
         clusters_by_sweep: draws.clusters,
     };
@@ -157,19 +177,32 @@ fn modes(draws: &NbceDraws, after: &[Vec<f64>]) -> Vec<Mode> {
     let mut groups: Vec<(usize, Vec<usize>)> = Vec::new();
     let mut start = 0;
     for (chain, kept) in draws.kept.iter().enumerate() {
-        let best = (start..start + kept).fold(start, |best, s| if density[s] > density[best] { s } else { best });
+        let best =
+            (start..start + kept).fold(
+                start,
+                |best, s| if density[s] > density[best] { s } else { best },
+            );
         start += kept;
-        let close =
-            |group: &&mut (usize, Vec<usize>)| alone(group.0).expected_loss(PartitionLoss::Vi, &samples[best]) <= near;
+        let close = |group: &&mut (usize, Vec<usize>)| {
+            alone(group.0).expected_loss(PartitionLoss::Vi, &samples[best]) <= near
+        };
         match groups.iter_mut().find(close) {
             Some(group) => group.1.push(chain),
             None => groups.push((best, vec![chain])),
         }
     }
     let mode = |(best, chains): (usize, Vec<usize>)| {
-        let values: Vec<f64> = chains.iter().flat_map(|&chain| after[chain].iter().copied()).collect();
+        let values: Vec<f64> = chains
+            .iter()
+            .flat_map(|&chain| after[chain].iter().copied())
+            .collect();
         let mean_log_joint = values.iter().sum::<f64>() / values.len().max(1) as f64;
-        Mode { chains, clusters: samples[best].live_clusters(), log_joint: density[best], mean_log_joint }
+        Mode {
+            chains,
+            clusters: samples[best].live_clusters(),
+            log_joint: density[best],
+            mean_log_joint,
+        }
     };
     groups.into_iter().map(mode).collect()
 }

@@ -41,7 +41,8 @@ pub fn effective_samples(chains: &[Vec<f64>]) -> f64 {
         return total;
     }
     let correlation = |lag: usize| {
-        let mean: f64 = halves.iter().map(|half| covariance(half, lag)).sum::<f64>() / halves.len() as f64;
+        let mean: f64 =
+            halves.iter().map(|half| covariance(half, lag)).sum::<f64>() / halves.len() as f64;
         1.0 - (within - mean) / pooled
     };
     let (mut sum, mut previous) = (0.0, f64::INFINITY);
@@ -58,18 +59,30 @@ pub fn effective_samples(chains: &[Vec<f64>]) -> f64 {
 
 fn halves(chains: &[Vec<f64>]) -> Vec<&[f64]> {
     let half = chains.iter().map(Vec::len).min().unwrap_or(0) / 2;
-    chains.iter().flat_map(|chain| [&chain[..half], &chain[half..2 * half]]).collect()
+    chains
+        .iter()
+        .flat_map(|chain| [&chain[..half], &chain[half..2 * half]])
+        .collect()
 }
 
 /// The mean variance within sequences of equal length, and the pooled estimate.
 fn variances(sequences: &[&[f64]]) -> (f64, f64) {
     let length = sequences[0].len() as f64;
     let means: Vec<f64> = sequences.iter().map(|sequence| mean(sequence)).collect();
-    let spread = |sequence: &&[f64], mean: &f64| sequence.iter().map(|x| (x - mean).powi(2)).sum::<f64>();
-    let within = sequences.iter().zip(&means).map(|(sequence, mean)| spread(sequence, mean)).sum::<f64>()
+    let spread =
+        |sequence: &&[f64], mean: &f64| sequence.iter().map(|x| (x - mean).powi(2)).sum::<f64>();
+    let within = sequences
+        .iter()
+        .zip(&means)
+        .map(|(sequence, mean)| spread(sequence, mean))
+        .sum::<f64>()
         / (length - 1.0)
         / sequences.len() as f64;
-    let between = if means.len() > 1 { spread(&&means[..], &mean(&means)) / (means.len() as f64 - 1.0) } else { 0.0 };
+    let between = if means.len() > 1 {
+        spread(&&means[..], &mean(&means)) / (means.len() as f64 - 1.0)
+    } else {
+        0.0
+    };
     (within, (length - 1.0) / length * within + between)
 }
 
@@ -79,7 +92,12 @@ fn mean(values: &[f64]) -> f64 {
 
 fn covariance(values: &[f64], lag: usize) -> f64 {
     let mean = mean(values);
-    values.iter().zip(&values[lag..]).map(|(a, b)| (a - mean) * (b - mean)).sum::<f64>() / values.len() as f64
+    values
+        .iter()
+        .zip(&values[lag..])
+        .map(|(a, b)| (a - mean) * (b - mean))
+        .sum::<f64>()
+        / values.len() as f64
 }
 
 #[cfg(test)]

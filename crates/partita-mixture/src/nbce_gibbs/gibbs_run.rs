@@ -66,12 +66,23 @@ pub(crate) fn gibbs_run<L: Label>(
     progress: &ProgressCounter<'_>,
 ) -> GibbsRun {
     let seed = seed.child(u64::from(number));
-    let mut start = initialization::labels(rows, initial_clusters(clusters, number % 2), seed.child(0));
+    let mut start =
+        initialization::labels(rows, initial_clusters(clusters, number % 2), seed.child(0));
     order_by_size(rows, &mut start, clusters);
-    let hyperparameters = Hyperparameters { alpha0: settings.alpha0, beta: settings.beta };
-    let soft = rows.ensemble().memberships().map(|shares| (shares, rows.offsets()));
+    let hyperparameters = Hyperparameters {
+        alpha0: settings.alpha0,
+        beta: settings.beta,
+    };
+    let soft = rows
+        .ensemble()
+        .memberships()
+        .map(|shares| (shares, rows.offsets()));
     let mut drawn = soft.map(|_| labels.to_owned());
-    let object_weights = rows.weights().iter().any(|weight| *weight != 1.0).then_some(rows.weights());
+    let object_weights = rows
+        .weights()
+        .iter()
+        .any(|weight| *weight != 1.0)
+        .then_some(rows.weights());
     let mut state = GibbsState::new(
         (labels, rows.offsets()),
         (rows.base_weights(), object_weights),
@@ -81,10 +92,18 @@ pub(crate) fn gibbs_run<L: Label>(
         hyperparameters,
     );
     let mut rng = seed.child(1).rng();
-    let (burn_in, sweeps) = (u64::from(settings.burn_in), u64::from(settings.sweeps.get()));
+    let (burn_in, sweeps) = (
+        u64::from(settings.burn_in),
+        u64::from(settings.sweeps.get()),
+    );
     let keep = u64::from(settings.keep.get()).min(sweeps);
-    let mut run =
-        GibbsRun { kept: Vec::new(), log_joint: Vec::new(), clusters: Vec::new(), moved: 0, interrupted: false };
+    let mut run = GibbsRun {
+        kept: Vec::new(),
+        log_joint: Vec::new(),
+        clusters: Vec::new(),
+        moved: 0,
+        interrupted: false,
+    };
     for sweep in 0..burn_in + sweeps {
         if let (Some(shares), Some(labels)) = (soft, &mut drawn) {
             draw_labels(shares, labels.view_mut(), &mut rng);
@@ -92,7 +111,8 @@ pub(crate) fn gibbs_run<L: Label>(
         }
         state.sweep(&mut rng);
         // Where a sweep has very many moves, a wish to stop is not kept waiting for its end.
-        let goes_on = |at: &u32| *at == 0 || !at.is_multiple_of(MOVES_A_LOOK) || !progress.stopped();
+        let goes_on =
+            |at: &u32| *at == 0 || !at.is_multiple_of(MOVES_A_LOOK) || !progress.stopped();
         let moves = (0..settings.moves).take_while(goes_on);
         run.moved += moves.filter(|_| state.split_or_merge(&mut rng)).count() as u64;
         if settings.learn {
@@ -106,9 +126,14 @@ pub(crate) fn gibbs_run<L: Label>(
         let place = |s: u64| s * keep / sweeps;
         let due = sweep >= burn_in && place(sweep - burn_in + 1) > place(sweep - burn_in);
         if due || (run.interrupted && run.kept.is_empty()) {
-            let partition = Partition::new(state.z.clone(), clusters).expect("clusters are below K");
+            let partition =
+                Partition::new(state.z.clone(), clusters).expect("clusters are below K");
             let log_joint = run.log_joint[sweep as usize];
-            run.kept.push(KeptDraw { partition, log_joint, hyperparameters: state.hyperparameters });
+            run.kept.push(KeptDraw {
+                partition,
+                log_joint,
+                hyperparameters: state.hyperparameters,
+            });
         }
         if run.interrupted {
             break;
@@ -136,13 +161,22 @@ mod tests {
     fn the_longest_chain_that_can_be_written_begins() {
         let ensemble = fixture::drawn(1);
         let (rows, most) = (WeightedRows::unfolded(&ensemble), NonZeroU32::MAX);
-        let settings =
-            NbceGibbsSettings { burn_in: u32::MAX, sweeps: most, keep: most, ..NbceGibbsSettings::default() };
+        let settings = NbceGibbsSettings {
+            burn_in: u32::MAX,
+            sweeps: most,
+            keep: most,
+            ..NbceGibbsSettings::default()
+        };
         let progress = ProgressCounter::new(&Stop, u64::MAX);
-        let LabelRows::Bytes(labels) = ensemble.rows() else { panic!("few clusters") };
+        let LabelRows::Bytes(labels) = ensemble.rows() else {
+            panic!("few clusters")
+        };
         let run = gibbs_run(&rows, labels, (0, 4), Seed::new(1), &settings, &progress);
         assert!(run.interrupted);
-        let settings = NbceGibbsSettings { moves: u32::MAX, ..NbceGibbsSettings::default() };
+        let settings = NbceGibbsSettings {
+            moves: u32::MAX,
+            ..NbceGibbsSettings::default()
+        };
         assert!(gibbs_run(&rows, labels, (0, 4), Seed::new(1), &settings, &progress).interrupted);
         assert_eq!((run.kept.len(), run.log_joint.len()), (1, 1));
     }

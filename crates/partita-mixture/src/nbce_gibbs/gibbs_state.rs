@@ -86,7 +86,8 @@ impl<'a, L: Label> GibbsState<'a, L> {
         let mut counts = SufficientStatistics::zero(self.offsets[self.offsets.len() - 1], clusters);
         for (i, (row, &k)) in self.rows.outer_iter().zip(&self.z).enumerate() {
             counts.sizes[k as usize] += self.weight(i);
-            lines(row, self.offsets).for_each(|line| counts.labels[line * clusters + k as usize] += self.weight(i));
+            lines(row, self.offsets)
+                .for_each(|line| counts.labels[line * clusters + k as usize] += self.weight(i));
         }
         self.counts = counts;
         self.totals = totals_by_base(&self.counts.labels, self.offsets, clusters);
@@ -97,7 +98,10 @@ impl<'a, L: Label> GibbsState<'a, L> {
     pub(crate) fn set(&mut self, hyperparameters: Hyperparameters) {
         self.hyperparameters = hyperparameters;
         let clusters = self.weights.len();
-        let labels = self.offsets.windows(2).map(|ends| (ends[1] - ends[0]) as f64);
+        let labels = self
+            .offsets
+            .windows(2)
+            .map(|ends| (ends[1] - ends[0]) as f64);
         self.pseudo_totals = labels.map(|labels| labels * hyperparameters.beta).collect();
         if self.object_weights.is_some() {
             return;
@@ -115,7 +119,8 @@ impl<'a, L: Label> GibbsState<'a, L> {
     /// What a label of base clustering `u` that occurs so often makes of the probability of one more.
     fn of_label(&self, u: usize, count: f64) -> f64 {
         let beta = self.hyperparameters.beta;
-        self.base_weights.map_or(beta + count, |weights| weights[u] * (beta + count).ln())
+        self.base_weights
+            .map_or(beta + count, |weights| weights[u] * (beta + count).ln())
     }
 
     /// The same of all labels of base clustering `u` that are there.
@@ -146,7 +151,12 @@ impl<'a, L: Label> GibbsState<'a, L> {
         let row = self.rows.row(object);
         let clusters = self.weights.len();
         let others = (self.z.len() - 1) as f64;
-        self.prior.shares(self.counts.sizes.iter().copied(), others, self.hyperparameters.alpha0, &mut self.product);
+        self.prior.shares(
+            self.counts.sizes.iter().copied(),
+            others,
+            self.hyperparameters.alpha0,
+            &mut self.product,
+        );
         if self.base_weights.is_some() {
             return self.weighted_conditional(object);
         }
@@ -176,7 +186,10 @@ impl<'a, L: Label> GibbsState<'a, L> {
             let Some(j) = label.cluster() else { continue };
             let label = &self.labels[(self.offsets[u] + j) * clusters..][..clusters];
             let inverse = &self.inverse[u * clusters..][..clusters];
-            logs.iter_mut().zip(label).zip(inverse).for_each(|((log, label), inverse)| *log += label + inverse);
+            logs.iter_mut()
+                .zip(label)
+                .zip(inverse)
+                .for_each(|((log, label), inverse)| *log += label + inverse);
         }
         self.product.raise(&logs);
         self.product.weights(&mut self.weights)
@@ -184,15 +197,25 @@ impl<'a, L: Label> GibbsState<'a, L> {
 
     /// [`conditional`](Self::conditional) of an object that stands for w: the odds of w objects that go to the same cluster.
     fn conditional_of_weight(&mut self, object: usize) -> f64 {
-        let (clusters, w, beta) = (self.weights.len(), self.weight(object), self.hyperparameters.beta);
-        let mut logs = self.prior.log_shares(&self.counts.sizes, w, self.hyperparameters.alpha0);
+        let (clusters, w, beta) = (
+            self.weights.len(),
+            self.weight(object),
+            self.hyperparameters.beta,
+        );
+        let mut logs = self
+            .prior
+            .log_shares(&self.counts.sizes, w, self.hyperparameters.alpha0);
         for (u, label) in self.rows.row(object).iter().enumerate() {
             let Some(j) = label.cluster() else { continue };
-            let (counts, totals) =
-                (&self.counts.labels[(self.offsets[u] + j) * clusters..], &self.totals[u * clusters..]);
+            let (counts, totals) = (
+                &self.counts.labels[(self.offsets[u] + j) * clusters..],
+                &self.totals[u * clusters..],
+            );
             let weight = self.base_weights.map_or(1.0, |weights| weights[u]);
             for (k, log) in logs.iter_mut().enumerate() {
-                *log += weight * (log_rise(beta + counts[k], w) - log_rise(self.pseudo_totals[u] + totals[k], w));
+                *log += weight
+                    * (log_rise(beta + counts[k], w)
+                        - log_rise(self.pseudo_totals[u] + totals[k], w));
             }
         }
         self.product.mantissas.fill(1.0);
@@ -207,7 +230,9 @@ impl<'a, L: Label> GibbsState<'a, L> {
         let (plain, cached) = (self.base_weights.is_none(), self.object_weights.is_none());
         self.counts.sizes[k] += one;
         for u in 0..self.rows.ncols() {
-            let Some(j) = self.rows[[i, u]].cluster() else { continue };
+            let Some(j) = self.rows[[i, u]].cluster() else {
+                continue;
+            };
             let (at, of_base) = ((self.offsets[u] + j) * clusters + k, u * clusters + k);
             self.counts.labels[at] += one;
             self.totals[of_base] += one;
@@ -223,8 +248,13 @@ impl<'a, L: Label> GibbsState<'a, L> {
 
     /// ln p(z, labels | α0, β).
     pub(crate) fn log_joint(&self, hyperparameters: Hyperparameters) -> f64 {
-        self.prior.log_partition(&self.counts.sizes, hyperparameters.alpha0)
-            + log_labels(&self.counts, (self.offsets, self.base_weights), hyperparameters.beta)
+        self.prior
+            .log_partition(&self.counts.sizes, hyperparameters.alpha0)
+            + log_labels(
+                &self.counts,
+                (self.offsets, self.base_weights),
+                hyperparameters.beta,
+            )
     }
 
     /// Draws α0 and β by slice sampling of their logarithms, under Gamma(1, 1).
@@ -232,8 +262,12 @@ impl<'a, L: Label> GibbsState<'a, L> {
         // The density of ln x has the factor x.
         let density = |x: f64| x.ln() - x;
         let (sizes, of) = (&self.counts.sizes, (self.offsets, self.base_weights));
-        let alpha0 = slice(self.hyperparameters.alpha0, rng, |a| self.prior.log_partition(sizes, a) + density(a));
-        let beta = slice(self.hyperparameters.beta, rng, |b| log_labels(&self.counts, of, b) + density(b));
+        let alpha0 = slice(self.hyperparameters.alpha0, rng, |a| {
+            self.prior.log_partition(sizes, a) + density(a)
+        });
+        let beta = slice(self.hyperparameters.beta, rng, |b| {
+            log_labels(&self.counts, of, b) + density(b)
+        });
         self.set(Hyperparameters { alpha0, beta });
     }
 
@@ -267,7 +301,10 @@ mod tests {
     use partita_core::{LabelRows, Partition, Seed};
     use std::collections::BTreeMap;
 
-    const HYPERPARAMETERS: Hyperparameters = Hyperparameters { alpha0: 0.8, beta: 0.3 };
+    const HYPERPARAMETERS: Hyperparameters = Hyperparameters {
+        alpha0: 0.8,
+        beta: 0.3,
+    };
 
     fn bytes(rows: LabelRows<'_>) -> ArrayView2<'_, u8> {
         match rows {
@@ -282,9 +319,19 @@ mod tests {
         let told = &fixtures["nbce"];
         let z: Vec<u32> = serde_json::from_value(told["z"].clone()).unwrap();
         let offsets = ensemble.offsets();
-        for (prior, name) in [(NbcePrior::Symmetric, "fsd"), (NbcePrior::StickBreaking, "tsb")] {
+        for (prior, name) in [
+            (NbcePrior::Symmetric, "fsd"),
+            (NbcePrior::StickBreaking, "tsb"),
+        ] {
             let rows = bytes(ensemble.rows());
-            let mut state = GibbsState::new((rows, &offsets), (None, None), z.clone(), 6, prior, HYPERPARAMETERS);
+            let mut state = GibbsState::new(
+                (rows, &offsets),
+                (None, None),
+                z.clone(),
+                6,
+                prior,
+                HYPERPARAMETERS,
+            );
             for i in [0, 9, 23] {
                 state.count(i, z[i] as usize, -1.0);
                 let sum = state.conditional(i);
@@ -306,8 +353,11 @@ mod tests {
         weights: Option<&[f64]>,
     ) -> BTreeMap<Vec<u32>, f64> {
         let n = rows.objects() as u32;
-        let assignment =
-            |code: usize| -> Vec<u32> { (0..n).map(|i| (code / clusters.pow(i) % clusters) as u32).collect() };
+        let assignment = |code: usize| -> Vec<u32> {
+            (0..n)
+                .map(|i| (code / clusters.pow(i) % clusters) as u32)
+                .collect()
+        };
         let joint = |code: usize| {
             let sums = rows.given_hard(&assignment(code), clusters);
             prior.log_partition(&sums.sizes, HYPERPARAMETERS.alpha0)
@@ -317,13 +367,19 @@ mod tests {
         normalise(&mut joints);
         let mut posterior = BTreeMap::new();
         for (code, p) in joints.into_iter().enumerate() {
-            *posterior.entry(partition(assignment(code), clusters)).or_insert(0.0) += p;
+            *posterior
+                .entry(partition(assignment(code), clusters))
+                .or_insert(0.0) += p;
         }
         posterior
     }
 
     fn partition(z: Vec<u32>, clusters: usize) -> Vec<u32> {
-        Partition::new(z, clusters).unwrap().by_appearance().labels().to_vec()
+        Partition::new(z, clusters)
+            .unwrap()
+            .by_appearance()
+            .labels()
+            .to_vec()
     }
 
     /// 100,000 sweeps over 6 objects, with and without split–merge moves and weights of base clusterings and objects: total variation from
@@ -341,26 +397,40 @@ mod tests {
             (0, false, true),
             (2, true, true),
         ];
-        let cases = cases.into_iter().flat_map(|case| [(3, both[0], case), (4, both[1], case)]);
+        let cases = cases
+            .into_iter()
+            .flat_map(|case| [(3, both[0], case), (4, both[1], case)]);
         for (seed, prior, (moves, weighted, objects_weighted)) in cases {
             let drawn = fixture::drawn(seed);
             let bases: Vec<u32> = (0..drawn.bases().len() as u32).collect();
             let ensemble = drawn.select(&[0, 1, 2, 3, 4, 5], &bases);
-            let (offsets, given) = (ensemble.offsets(), [2.3, 0.4, 1.0, 0.7, 1.5, 0.2, 1.9, 0.9, 1.1, 1.0]);
+            let (offsets, given) = (
+                ensemble.offsets(),
+                [2.3, 0.4, 1.0, 0.7, 1.5, 0.2, 1.9, 0.9, 1.1, 1.0],
+            );
             let weights = weighted.then(|| &given[..bases.len()]);
             let object_weights = objects_weighted.then_some(&[1.0, 2.0, 0.5, 1.0, 3.0, 1.5][..]);
             let of = (bytes(ensemble.rows()), &offsets[..]);
-            let mut state = GibbsState::new(of, (weights, object_weights), vec![0; 6], 4, prior, HYPERPARAMETERS);
+            let mut state = GibbsState::new(
+                of,
+                (weights, object_weights),
+                vec![0; 6],
+                4,
+                prior,
+                HYPERPARAMETERS,
+            );
             let mut rng = Seed::new(seed).rng();
             let mut seen: BTreeMap<Vec<u32>, f64> = BTreeMap::new();
             for _ in 0..SWEEPS {
                 state.sweep(&mut rng);
                 (0..moves).for_each(|_| _ = state.split_or_merge(&mut rng));
-                *seen.entry(partition(state.z.clone(), 4)).or_insert(0.0) += 1.0 / f64::from(SWEEPS);
+                *seen.entry(partition(state.z.clone(), 4)).or_insert(0.0) +=
+                    1.0 / f64::from(SWEEPS);
             }
             let rows = WeightedRows::unfolded(&ensemble).with_object_weights(object_weights);
             let exact = exact(&rows, 4, prior, weights);
-            let distance = |(z, p): (&Vec<u32>, &f64)| (p - seen.get(z).copied().unwrap_or(0.0)).abs();
+            let distance =
+                |(z, p): (&Vec<u32>, &f64)| (p - seen.get(z).copied().unwrap_or(0.0)).abs();
             let variation = 0.5 * exact.iter().map(distance).sum::<f64>();
             assert!(
                 variation < 0.02,
@@ -386,14 +456,35 @@ mod tests {
                 let mut z: Vec<u32> = (0..n as u32).map(|i| i % 3).collect();
                 z[0] = first;
                 let of = (bytes(ensemble.rows()), &offsets[..]);
-                let one = GibbsState::new(of, (None, Some(&weights)), z.clone(), 5, prior, HYPERPARAMETERS);
+                let one = GibbsState::new(
+                    of,
+                    (None, Some(&weights)),
+                    z.clone(),
+                    5,
+                    prior,
+                    HYPERPARAMETERS,
+                );
                 z.push(first);
-                let two = GibbsState::new((bytes(twice.rows()), &offsets), (None, None), z, 5, prior, HYPERPARAMETERS);
-                let (one_joint, two_joint) = (one.log_joint(HYPERPARAMETERS), two.log_joint(HYPERPARAMETERS));
-                assert!((one_joint - two_joint).abs() < 1e-12 * two_joint.abs(), "{prior:?}: {one_joint} {two_joint}");
+                let two = GibbsState::new(
+                    (bytes(twice.rows()), &offsets),
+                    (None, None),
+                    z,
+                    5,
+                    prior,
+                    HYPERPARAMETERS,
+                );
+                let (one_joint, two_joint) = (
+                    one.log_joint(HYPERPARAMETERS),
+                    two.log_joint(HYPERPARAMETERS),
+                );
+                assert!(
+                    (one_joint - two_joint).abs() < 1e-12 * two_joint.abs(),
+                    "{prior:?}: {one_joint} {two_joint}"
+                );
                 (one, one_joint)
             };
-            let (mut state, joints) = (joint(0).0, (0..5).map(|k| joint(k).1).collect::<Vec<f64>>());
+            let (mut state, joints) =
+                (joint(0).0, (0..5).map(|k| joint(k).1).collect::<Vec<f64>>());
             state.count(0, 0, -1.0);
             let sum = state.conditional(0);
             let mut odds = joints;
@@ -433,6 +524,9 @@ mod tests {
             state.hyperparameters,
         );
         assert_eq!(fresh.counts, state.counts);
-        assert_eq!((&fresh.labels, &fresh.inverse), (&state.labels, &state.inverse));
+        assert_eq!(
+            (&fresh.labels, &fresh.inverse),
+            (&state.labels, &state.inverse)
+        );
     }
 }

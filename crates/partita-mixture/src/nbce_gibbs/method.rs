@@ -2,7 +2,9 @@
 
 use std::num::Saturating;
 
-use partita_core::{Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize};
+use partita_core::{
+    Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize,
+};
 
 use super::chain_diagnostics::NbceGibbsDiagnostics;
 use super::sampler::nbce_gibbs;
@@ -26,7 +28,11 @@ static INFO: MethodInfo = MethodInfo {
     time: "chains · sweeps · n M K + kept² n",
     memory: "n M + 4 n · kept + 8 chains · (ΣJ + 2 M) K + 4 kept K² bytes",
     remedy: "allow fewer clusters, set keep or sweeps lower, or take nbce-vb",
-    capabilities: Capabilities { soft: false, posterior: true, ..NBCE.capabilities },
+    capabilities: Capabilities {
+        soft: false,
+        posterior: true,
+        ..NBCE.capabilities
+    },
     ..NBCE
 };
 
@@ -49,7 +55,13 @@ impl Method for NbceGibbs {
         settings: &NbceGibbsSettings,
         monitor: &dyn Monitor,
     ) -> Result<Outcome<NbceGibbsDiagnostics>, FitError> {
-        Ok(nbce_gibbs(problem.weighted(), truncated(&problem.size()).clusters, problem.seed, settings, monitor)?)
+        Ok(nbce_gibbs(
+            problem.weighted(),
+            truncated(&problem.size()).clusters,
+            problem.seed,
+            settings,
+            monitor,
+        )?)
     }
 }
 
@@ -59,11 +71,15 @@ fn bytes(size: &ProblemSize, settings: &NbceGibbsSettings) -> u64 {
     let [n, m, side, k] = size.saturating();
     let chains = Saturating(u64::from(settings.chains.get()));
     let kept = chains * Saturating(u64::from(settings.keep.get().min(settings.sweeps.get())));
-    let length = Saturating(u64::from(settings.burn_in)) + Saturating(u64::from(settings.sweeps.get()));
-    let draws = n * (m * Saturating(2) + kept * Saturating(20) + k * Saturating(32) + Saturating(80))
+    let length =
+        Saturating(u64::from(settings.burn_in)) + Saturating(u64::from(settings.sweeps.get()));
+    let draws = n
+        * (m * Saturating(2) + kept * Saturating(20) + k * Saturating(32) + Saturating(80))
         + kept * k * k * Saturating(8);
     let pairs = match settings.summary {
-        Summary::AverageLink => n * (n * Saturating(4) + kept * Saturating(2) + k * Saturating(4) + Saturating(24)),
+        Summary::AverageLink => {
+            n * (n * Saturating(4) + kept * Saturating(2) + k * Saturating(4) + Saturating(24))
+        }
         _ => Saturating(0),
     };
     let chain = (side + m) * k * Saturating(24) + initial_bytes(size) + length * Saturating(160);

@@ -17,12 +17,29 @@ pub(crate) struct Overlaps<'a> {
 }
 
 impl<'a> Overlaps<'a> {
-    pub(crate) fn of(samples: &'a [Partition], weights: Option<&'a [f64]>, labels: &[u32], width: usize) -> Self {
+    pub(crate) fn of(
+        samples: &'a [Partition],
+        weights: Option<&'a [f64]>,
+        labels: &[u32],
+        width: usize,
+    ) -> Self {
         let mut starts = vec![0];
-        samples.iter().for_each(|sample| starts.push(starts[starts.len() - 1] + sample.clusters()));
+        samples
+            .iter()
+            .for_each(|sample| starts.push(starts[starts.len() - 1] + sample.clusters()));
         let cells = vec![0.0; starts[samples.len()] * width];
-        let mut overlaps = Self { samples, weights, starts, width, cells, sizes: vec![0.0; width] };
-        labels.iter().enumerate().for_each(|(i, &k)| overlaps.count(i, k as usize, 1.0));
+        let mut overlaps = Self {
+            samples,
+            weights,
+            starts,
+            width,
+            cells,
+            sizes: vec![0.0; width],
+        };
+        labels
+            .iter()
+            .enumerate()
+            .for_each(|(i, &k)| overlaps.count(i, k as usize, 1.0));
         overlaps
     }
 
@@ -58,10 +75,16 @@ impl<'a> Overlaps<'a> {
     /// What it costs to put object `i` into each cluster, times the number of samples.
     pub(crate) fn costs(&self, i: usize, terms: &CostTerms<'_>, costs: &mut [f64]) {
         let (count, weight) = (self.samples.len() as f64, self.weight(i));
-        costs.iter_mut().zip(&self.sizes).for_each(|(cost, &size)| *cost = count * terms.rise(size, weight));
+        costs
+            .iter_mut()
+            .zip(&self.sizes)
+            .for_each(|(cost, &size)| *cost = count * terms.rise(size, weight));
         for (s, sample) in self.samples.iter().enumerate() {
             let line = &self.cells[self.line(s, sample.labels()[i] as usize)..][..self.width];
-            costs.iter_mut().zip(line).for_each(|(cost, &cell)| *cost -= 2.0 * terms.rise(cell, weight));
+            costs
+                .iter_mut()
+                .zip(line)
+                .for_each(|(cost, &cell)| *cost -= 2.0 * terms.rise(cell, weight));
         }
     }
 }

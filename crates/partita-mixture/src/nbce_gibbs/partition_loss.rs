@@ -31,7 +31,12 @@ pub(crate) struct CostTerms<'a> {
 impl<'a> CostTerms<'a> {
     pub(crate) fn new(loss: PartitionLoss, objects: usize, weights: Option<&'a [f64]>) -> Self {
         let total = weights.map_or(objects as f64, |weights| weights.iter().sum());
-        let mut terms = Self { loss, weights, total, values: Vec::new() };
+        let mut terms = Self {
+            loss,
+            weights,
+            total,
+            values: Vec::new(),
+        };
         if weights.is_none() {
             terms.values = (0..=objects).map(|x| terms.formula(x as f64)).collect();
         }
@@ -48,7 +53,11 @@ impl<'a> CostTerms<'a> {
     }
 
     fn at(&self, x: f64) -> f64 {
-        if self.weights.is_none() { self.values[x as usize] } else { self.formula(x) }
+        if self.weights.is_none() {
+            self.values[x as usize]
+        } else {
+            self.formula(x)
+        }
     }
 
     /// g(x + weight) − g(x).
@@ -59,8 +68,11 @@ impl<'a> CostTerms<'a> {
     /// The loss of one partition against another.
     pub(crate) fn distance(&self, a: &Partition, b: &Partition) -> f64 {
         let width = b.clusters();
-        let (mut cells, mut of_a, mut of_b) =
-            (vec![0.0; a.clusters() * width], vec![0.0; a.clusters()], vec![0.0; width]);
+        let (mut cells, mut of_a, mut of_b) = (
+            vec![0.0; a.clusters() * width],
+            vec![0.0; a.clusters()],
+            vec![0.0; width],
+        );
         for (i, (&k, &m)) in a.labels().iter().zip(b.labels()).enumerate() {
             let one = self.weights.map_or(1.0, |weights| weights[i]);
             cells[k as usize * width + m as usize] += one;

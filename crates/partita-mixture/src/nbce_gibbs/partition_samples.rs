@@ -1,7 +1,9 @@
 //! Posterior samples of partitions, and point estimates from them: MAP, Binder loss, variation of information.
 
 use partita_core::ndarray::Array2;
-use partita_core::{CredibleBall, LEAF_WEIGHTS, Partition, Silent, SoftPartition, whole_multiplicities};
+use partita_core::{
+    CredibleBall, LEAF_WEIGHTS, Partition, Silent, SoftPartition, whole_multiplicities,
+};
 use partita_linkage::{Linkage, Rows, cut, link_rows};
 use rayon::prelude::*;
 
@@ -15,7 +17,11 @@ const MOST_PAIRED: usize = 20_000;
 /// Refuses more objects than have all their pairs held.
 pub(crate) fn check_pairs(objects: usize) -> Result<(), MixtureError> {
     let most = MOST_PAIRED;
-    if objects > most { Err(MixtureError::TooManyObjects { objects, most }) } else { Ok(()) }
+    if objects > most {
+        Err(MixtureError::TooManyObjects { objects, most })
+    } else {
+        Ok(())
+    }
 }
 
 /// Label comparisons that the choice among samples may cost.
@@ -52,10 +58,20 @@ impl PartitionSamples {
     /// # Panics
     /// If there is no sample, not one density a sample, or samples of different objects.
     pub fn new(samples: Vec<Partition>, log_joint: Vec<f64>) -> Self {
-        assert!(!samples.is_empty() && samples.len() == log_joint.len(), "one log density a sample");
-        assert!(samples.iter().all(|s| s.objects() == samples[0].objects()), "samples are of the same objects");
+        assert!(
+            !samples.is_empty() && samples.len() == log_joint.len(),
+            "one log density a sample"
+        );
+        assert!(
+            samples.iter().all(|s| s.objects() == samples[0].objects()),
+            "samples are of the same objects"
+        );
         let samples = samples.iter().map(Partition::by_appearance).collect();
-        Self { samples, log_joint, weights: None }
+        Self {
+            samples,
+            log_joint,
+            weights: None,
+        }
     }
 
     /// The same where an object stands for as many as its weight says.
@@ -83,7 +99,13 @@ impl PartitionSamples {
 
     /// The sample with the highest joint density; the first of equals.
     pub fn map(&self) -> usize {
-        (0..self.samples.len()).fold(0, |best, s| if self.log_joint[s] > self.log_joint[best] { s } else { best })
+        (0..self.samples.len()).fold(0, |best, s| {
+            if self.log_joint[s] > self.log_joint[best] {
+                s
+            } else {
+                best
+            }
+        })
     }
 
     /// The mean loss of a partition over the samples.
@@ -95,7 +117,11 @@ impl PartitionSamples {
     }
 
     fn mean_loss(&self, terms: &CostTerms<'_>, partition: &Partition) -> f64 {
-        self.samples.iter().map(|sample| terms.distance(partition, sample)).sum::<f64>() / self.samples.len() as f64
+        self.samples
+            .iter()
+            .map(|sample| terms.distance(partition, sample))
+            .sum::<f64>()
+            / self.samples.len() as f64
     }
 
     /// The sample with the least expected loss; the first of equals. Where there are many objects, not every sample
@@ -107,8 +133,14 @@ impl PartitionSamples {
         let (terms, count) = (self.terms(loss), self.samples.len());
         let affordable = (EFFORT / (count * self.objects())).clamp(1, count);
         let tried: Vec<usize> = (0..affordable).map(|c| c * count / affordable).collect();
-        let losses: Vec<f64> = tried.par_iter().map(|&s| self.mean_loss(&terms, &self.samples[s])).collect();
-        tried[(0..affordable).fold(0, |best, at| if losses[at] < losses[best] { at } else { best })]
+        let losses: Vec<f64> = tried
+            .par_iter()
+            .map(|&s| self.mean_loss(&terms, &self.samples[s]))
+            .collect();
+        tried[(0..affordable).fold(
+            0,
+            |best, at| if losses[at] < losses[best] { at } else { best },
+        )]
     }
 
     /// Moves single objects from `start` for as long as that lowers the expected loss, with at most `clusters`
@@ -129,7 +161,13 @@ impl PartitionSamples {
                 let from = labels[i] as usize;
                 overlaps.count(i, from, -1.0);
                 overlaps.costs(i, &terms, &mut costs);
-                let best = (0..width).fold(from, |best, k| if costs[k] < costs[best] - 1e-12 { k } else { best });
+                let best = (0..width).fold(from, |best, k| {
+                    if costs[k] < costs[best] - 1e-12 {
+                        k
+                    } else {
+                        best
+                    }
+                });
                 overlaps.count(i, best, 1.0);
                 labels[i] = best as u32;
                 moved |= best != from;
@@ -138,7 +176,9 @@ impl PartitionSamples {
                 break;
             }
         }
-        Partition::new(labels, width).expect("labels are below the width").by_appearance()
+        Partition::new(labels, width)
+            .expect("labels are below the width")
+            .by_appearance()
     }
 
     /// The share of samples that put two objects together.
@@ -146,7 +186,11 @@ impl PartitionSamples {
     /// # Panics
     /// If either index is out of range.
     pub fn co_assignment(&self, i: usize, j: usize) -> f64 {
-        let together = self.samples.iter().filter(|sample| sample.labels()[i] == sample.labels()[j]).count();
+        let together = self
+            .samples
+            .iter()
+            .filter(|sample| sample.labels()[i] == sample.labels()[j])
+            .count();
         together as f64 / self.samples.len() as f64
     }
 
@@ -158,16 +202,31 @@ impl PartitionSamples {
     ///
     /// # Errors
     /// [`MixtureError::TooManyObjects`] above 20,000 objects.
-    pub fn average_link(&self, loss: PartitionLoss, clusters: usize) -> Result<Partition, MixtureError> {
+    pub fn average_link(
+        &self,
+        loss: PartitionLoss,
+        clusters: usize,
+    ) -> Result<Partition, MixtureError> {
         let n = self.objects();
         check_pairs(n)?;
-        let apart = Apart { rows: self.by_object(), samples: self.samples.len() as u64 };
-        let leaves = self.weights.as_ref().map_or_else(|| vec![1; n], |w| whole_multiplicities(w, LEAF_WEIGHTS));
-        let tree = link_rows(&apart, &leaves, Linkage::Average, &Silent).map_err(MixtureError::Linkage)?;
+        let apart = Apart {
+            rows: self.by_object(),
+            samples: self.samples.len() as u64,
+        };
+        let leaves = self
+            .weights
+            .as_ref()
+            .map_or_else(|| vec![1; n], |w| whole_multiplicities(w, LEAF_WEIGHTS));
+        let tree =
+            link_rows(&apart, &leaves, Linkage::Average, &Silent).map_err(MixtureError::Linkage)?;
         let terms = self.terms(loss);
         let cuts: Vec<Partition> = (1..=clusters.min(n)).map(|k| cut(&tree, k)).collect();
-        let losses: Vec<f64> = cuts.par_iter().map(|cut| self.mean_loss(&terms, cut)).collect();
-        let best = (0..cuts.len()).fold(0, |best, k| if losses[k] < losses[best] { k } else { best });
+        let losses: Vec<f64> = cuts
+            .par_iter()
+            .map(|cut| self.mean_loss(&terms, cut))
+            .collect();
+        let best =
+            (0..cuts.len()).fold(0, |best, k| if losses[k] < losses[best] { k } else { best });
         Ok(cuts[best].by_appearance())
     }
 
@@ -177,7 +236,11 @@ impl PartitionSamples {
     /// O(samples · n).
     pub fn credible_ball(&self, centre: &Partition, level: f64) -> CredibleBall {
         let terms = self.terms(PartitionLoss::Vi);
-        let distances: Vec<f64> = self.samples.par_iter().map(|sample| terms.distance(centre, sample)).collect();
+        let distances: Vec<f64> = self
+            .samples
+            .par_iter()
+            .map(|sample| terms.distance(centre, sample))
+            .collect();
         let clusters: Vec<usize> = self.samples.iter().map(Partition::live_clusters).collect();
         CredibleBall::of(level, &distances, &clusters)
     }
@@ -188,33 +251,62 @@ impl PartitionSamples {
     /// O(samples · n · K).
     pub fn memberships(&self, partition: &Partition) -> SoftPartition {
         let clusters = partition.clusters();
-        let overlaps = Overlaps::of(&self.samples, self.weights.as_deref(), partition.labels(), clusters);
+        let overlaps = Overlaps::of(
+            &self.samples,
+            self.weights.as_deref(),
+            partition.labels(),
+            clusters,
+        );
         let mut rows = Array2::<f64>::zeros((self.objects(), clusters));
         for (i, mut row) in rows.outer_iter_mut().enumerate() {
             let own = partition.labels()[i] as usize;
             for (s, sample) in self.samples.iter().enumerate() {
                 let together = overlaps.of_sample(s, sample.labels()[i] as usize);
                 for (k, share) in row.iter_mut().enumerate() {
-                    let itself = if k == own { overlaps.weight(i).min(1.0) } else { 0.0 };
+                    let itself = if k == own {
+                        overlaps.weight(i).min(1.0)
+                    } else {
+                        0.0
+                    };
                     let others = overlaps.size(k) - itself;
                     // An object alone in its cluster is together with itself.
-                    *share += if others > 0.0 { (together[k] - itself) / others } else { f64::from(k == own) };
+                    *share += if others > 0.0 {
+                        (together[k] - itself) / others
+                    } else {
+                        f64::from(k == own)
+                    };
                 }
             }
             let sum = row.sum();
-            if sum > 0.0 { row /= sum } else { row[own] = 1.0 }
+            if sum > 0.0 {
+                row /= sum
+            } else {
+                row[own] = 1.0
+            }
         }
         SoftPartition::new(rows).expect("rows are divided by their sums")
     }
 
     fn by_object(&self) -> Vec<Vec<u16>> {
-        (0..self.objects()).map(|i| self.samples.iter().map(|sample| sample.labels()[i] as u16).collect()).collect()
+        (0..self.objects())
+            .map(|i| {
+                self.samples
+                    .iter()
+                    .map(|sample| sample.labels()[i] as u16)
+                    .collect()
+            })
+            .collect()
     }
 
     /// How sure every object's place is: the mean share of samples that put it together with the other members of
     /// its cluster, and for an object alone the share of samples in which it is alone.
     pub fn certainty(&self, partition: &Partition) -> Vec<f64> {
-        let overlaps = Overlaps::of(&self.samples, self.weights.as_deref(), partition.labels(), partition.clusters());
+        let overlaps = Overlaps::of(
+            &self.samples,
+            self.weights.as_deref(),
+            partition.labels(),
+            partition.clusters(),
+        );
         let sizes: Vec<Vec<usize>> = self.samples.iter().map(Partition::sizes).collect();
         let object = |(i, &k): (usize, &u32)| {
             let itself = overlaps.weight(i).min(1.0);
@@ -228,7 +320,13 @@ impl PartitionSamples {
             };
             self.samples.iter().enumerate().map(share).sum::<f64>() / self.samples.len() as f64
         };
-        partition.labels().iter().enumerate().map(object).map(|c: f64| c.clamp(0.0, 1.0)).collect()
+        partition
+            .labels()
+            .iter()
+            .enumerate()
+            .map(object)
+            .map(|c: f64| c.clamp(0.0, 1.0))
+            .collect()
     }
 }
 
@@ -264,48 +362,79 @@ mod tests {
 
     #[test]
     fn memberships_are_mean_co_assignments_and_the_ball_holds_its_share() {
-        let (samples, centre) = (samples(4), Partition::new((0..12).map(|i| i / 4).collect(), 3).unwrap());
+        let (samples, centre) = (
+            samples(4),
+            Partition::new((0..12).map(|i| i / 4).collect(), 3).unwrap(),
+        );
         let soft = samples.memberships(&centre);
         let mean = |i: usize, k: usize| {
             let others: Vec<usize> = (0..12).filter(|&j| j != i && j / 4 == k).collect();
-            others.iter().map(|&j| samples.co_assignment(i, j)).sum::<f64>() / others.len() as f64
+            others
+                .iter()
+                .map(|&j| samples.co_assignment(i, j))
+                .sum::<f64>()
+                / others.len() as f64
         };
         for i in 0..12 {
             let all: f64 = (0..3).map(|k| mean(i, k)).sum();
-            assert!((0..3).all(|k| (soft.rows()[[i, k]] - mean(i, k) / all).abs() < 1e-12), "object {i}");
+            assert!(
+                (0..3).all(|k| (soft.rows()[[i, k]] - mean(i, k) / all).abs() < 1e-12),
+                "object {i}"
+            );
         }
         let ball = samples.credible_ball(&centre, 0.9);
         let alone = |s: usize| PartitionSamples::new(vec![samples.samples()[s].clone()], vec![0.0]);
-        let inside = (0..40).filter(|&s| alone(s).expected_loss(PartitionLoss::Vi, &centre) <= ball.radius).count();
-        assert!(inside >= 36 && ball.horizontal.distance == ball.radius, "{inside} {ball:?}");
+        let inside = (0..40)
+            .filter(|&s| alone(s).expected_loss(PartitionLoss::Vi, &centre) <= ball.radius)
+            .count();
+        assert!(
+            inside >= 36 && ball.horizontal.distance == ball.radius,
+            "{inside} {ball:?}"
+        );
     }
 
     /// Noisy copies of 0 0 0 0 1 1 1 1 2 2 2 2.
     fn samples(seed: u64) -> PartitionSamples {
         let mut rng = Seed::new(seed).rng();
         let sample = |_| {
-            let label =
-                |i: u32| pick(&[0, 1, 2].map(|k| if k == i / 4 { 20.0 } else { 1.0 }), &mut rng).unwrap() as u32;
+            let label = |i: u32| {
+                pick(
+                    &[0, 1, 2].map(|k| if k == i / 4 { 20.0 } else { 1.0 }),
+                    &mut rng,
+                )
+                .unwrap() as u32
+            };
             Partition::new((0..12).map(label).collect(), 3).unwrap()
         };
         let samples: Vec<Partition> = (0..40).map(sample).collect();
-        PartitionSamples::new(samples, (0..40).map(|s| -f64::from((s - 20_i32).abs())).collect())
+        PartitionSamples::new(
+            samples,
+            (0..40).map(|s| -f64::from((s - 20_i32).abs())).collect(),
+        )
     }
 
     /// Both losses as their definitions write them, without the shared form.
     fn by_definition(loss: PartitionLoss, a: &Partition, b: &Partition) -> f64 {
         let (a, b) = (a.labels(), b.labels());
         let n = a.len();
-        let same = |labels: &[u32], i: usize| (0..n).filter(|&j| labels[i] == labels[j]).count() as f64 / n as f64;
-        let both = |i: usize| (0..n).filter(|&j| a[i] == a[j] && b[i] == b[j]).count() as f64 / n as f64;
+        let same = |labels: &[u32], i: usize| {
+            (0..n).filter(|&j| labels[i] == labels[j]).count() as f64 / n as f64
+        };
+        let both =
+            |i: usize| (0..n).filter(|&j| a[i] == a[j] && b[i] == b[j]).count() as f64 / n as f64;
         let pairs = (0..n).flat_map(|i| (0..i).map(move |j| (i, j)));
         match loss {
             PartitionLoss::Binder => {
-                let differ = pairs.filter(|&(i, j)| (a[i] == a[j]) != (b[i] == b[j])).count();
+                let differ = pairs
+                    .filter(|&(i, j)| (a[i] == a[j]) != (b[i] == b[j]))
+                    .count();
                 differ as f64 / (n * (n - 1) / 2) as f64
             }
             PartitionLoss::Vi => {
-                (0..n).map(|i| same(a, i).ln() + same(b, i).ln() - 2.0 * both(i).ln()).sum::<f64>() / n as f64
+                (0..n)
+                    .map(|i| same(a, i).ln() + same(b, i).ln() - 2.0 * both(i).ln())
+                    .sum::<f64>()
+                    / n as f64
             }
         }
     }
@@ -326,25 +455,51 @@ mod tests {
     fn weights_are_copies() {
         let once = samples(2);
         let twice = |sample: &Partition| {
-            let labels = sample.labels().iter().chain(&sample.labels()[..3]).copied().collect();
+            let labels = sample
+                .labels()
+                .iter()
+                .chain(&sample.labels()[..3])
+                .copied()
+                .collect();
             Partition::new(labels, sample.clusters()).unwrap()
         };
-        let copied = PartitionSamples::new(once.samples.iter().map(twice).collect(), once.log_joint.clone());
+        let copied = PartitionSamples::new(
+            once.samples.iter().map(twice).collect(),
+            once.log_joint.clone(),
+        );
         let weights: Vec<f64> = (0..12).map(|i| if i < 3 { 2.0 } else { 1.0 }).collect();
         let weighted = once.clone().with_weights(Some(weights));
-        let (centre, near) = (weighted.samples[0].clone(), |a: f64, b: f64| (a - b).abs() < 1e-12);
+        let (centre, near) = (weighted.samples[0].clone(), |a: f64, b: f64| {
+            (a - b).abs() < 1e-12
+        });
         for loss in [PartitionLoss::Binder, PartitionLoss::Vi] {
-            assert!(near(weighted.expected_loss(loss, &centre), copied.expected_loss(loss, &twice(&centre))));
-            assert_eq!(twice(&weighted.average_link(loss, 4).unwrap()), copied.average_link(loss, 4).unwrap());
+            assert!(near(
+                weighted.expected_loss(loss, &centre),
+                copied.expected_loss(loss, &twice(&centre))
+            ));
+            assert_eq!(
+                twice(&weighted.average_link(loss, 4).unwrap()),
+                copied.average_link(loss, 4).unwrap()
+            );
             let (found, start) = (weighted.search(loss, &centre, 4), twice(&centre));
-            let lost = copied.expected_loss(loss, &start) - copied.expected_loss(loss, &twice(&found));
+            let lost =
+                copied.expected_loss(loss, &start) - copied.expected_loss(loss, &twice(&found));
             assert!(lost >= -1e-12, "{loss:?}: {lost}");
         }
-        let (one, two) = (weighted.certainty(&centre), copied.certainty(&twice(&centre)));
-        let (soft, all) = (weighted.memberships(&centre), copied.memberships(&twice(&centre)));
+        let (one, two) = (
+            weighted.certainty(&centre),
+            copied.certainty(&twice(&centre)),
+        );
+        let (soft, all) = (
+            weighted.memberships(&centre),
+            copied.memberships(&twice(&centre)),
+        );
         for i in 0..12 {
             assert!(near(one[i], two[i]), "certainty of {i}");
-            assert!((0..centre.clusters()).all(|k| near(soft.rows()[[i, k]], all.rows()[[i, k]])), "shares of {i}");
+            assert!(
+                (0..centre.clusters()).all(|k| near(soft.rows()[[i, k]], all.rows()[[i, k]])),
+                "shares of {i}"
+            );
         }
     }
 
@@ -357,7 +512,12 @@ mod tests {
                 let best = &samples.samples[samples.best(loss)];
                 let found = samples.search(loss, best, 4);
                 let value = |partition: &Partition| samples.expected_loss(loss, partition);
-                assert!(samples.samples.iter().all(|sample| value(best) <= value(sample)));
+                assert!(
+                    samples
+                        .samples
+                        .iter()
+                        .all(|sample| value(best) <= value(sample))
+                );
                 assert!(value(&found) <= value(best) + 1e-12);
                 assert_eq!(samples.average_link(loss, 4).unwrap(), truth);
             }
@@ -372,13 +532,19 @@ mod tests {
         let partition = Partition::new(vec![0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 3], 4).unwrap();
         let found = samples.certainty(&partition);
         for i in [0, 5, 9] {
-            let others: Vec<usize> =
-                (0..12).filter(|&j| j != i && partition.labels()[i] == partition.labels()[j]).collect();
-            let mean = others.iter().map(|&j| samples.co_assignment(i, j)).sum::<f64>() / others.len() as f64;
+            let others: Vec<usize> = (0..12)
+                .filter(|&j| j != i && partition.labels()[i] == partition.labels()[j])
+                .collect();
+            let mean = others
+                .iter()
+                .map(|&j| samples.co_assignment(i, j))
+                .sum::<f64>()
+                / others.len() as f64;
             assert!((found[i] - mean).abs() < 1e-12);
         }
-        let alone =
-            (0..40).filter(|&s| (0..11).all(|j| samples.samples[s].labels()[j] != samples.samples[s].labels()[11]));
+        let alone = (0..40).filter(|&s| {
+            (0..11).all(|j| samples.samples[s].labels()[j] != samples.samples[s].labels()[11])
+        });
         assert!((found[11] - alone.count() as f64 / 40.0).abs() < 1e-12);
     }
 }

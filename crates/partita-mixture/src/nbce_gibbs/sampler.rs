@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use partita_core::{
-    Clusters, LabelRows, Monitor, Outcome, Partition, ProblemSize, ProgressCounter, Seed, Stopped, WeightedEnsemble,
+    Clusters, LabelRows, Monitor, Outcome, Partition, ProblemSize, ProgressCounter, Seed, Stopped,
+    WeightedEnsemble,
 };
 use rayon::prelude::*;
 
@@ -55,7 +56,10 @@ pub fn nbce_draws<'a>(
     let of: WeightedEnsemble<'_> = of.into();
     let ensemble = of.ensemble;
     let _span = tracing::info_span!("nbce-gibbs", objects = ensemble.objects(), clusters).entered();
-    MixtureError::check(settings, &ProblemSize::of(ensemble, Clusters::Exactly(clusters)))?;
+    MixtureError::check(
+        settings,
+        &ProblemSize::of(ensemble, Clusters::Exactly(clusters)),
+    )?;
     let length = u64::from(settings.burn_in) + u64::from(settings.sweeps.get());
     let progress = ProgressCounter::new(monitor, length * u64::from(settings.chains.get()));
     let weights = of.multiplicities().map(exact);
@@ -63,12 +67,20 @@ pub fn nbce_draws<'a>(
         .with_base_weights(of.base_copies().map(<[f64]>::to_vec))
         .with_object_weights(weights.as_deref());
     let chain = |chain: u32| match ensemble.rows() {
-        LabelRows::Bytes(labels) => gibbs_run(&rows, labels, (chain, clusters), seed, settings, &progress),
-        LabelRows::Words(labels) => gibbs_run(&rows, labels, (chain, clusters), seed, settings, &progress),
+        LabelRows::Bytes(labels) => {
+            gibbs_run(&rows, labels, (chain, clusters), seed, settings, &progress)
+        }
+        LabelRows::Words(labels) => {
+            gibbs_run(&rows, labels, (chain, clusters), seed, settings, &progress)
+        }
     };
     // Who asks to stop does not wait for chains that were not begun.
     let begun = |number: &u32| *number == 0 || !progress.was_stopped();
-    let runs: Vec<GibbsRun> = (0..settings.chains.get()).into_par_iter().filter(begun).map(chain).collect();
+    let runs: Vec<GibbsRun> = (0..settings.chains.get())
+        .into_par_iter()
+        .filter(begun)
+        .map(chain)
+        .collect();
     let interrupted = runs.iter().any(|run| run.interrupted);
     let moved = runs.iter().map(|run| run.moved).sum();
     let kept: Vec<&KeptDraw> = runs.iter().flat_map(|run| &run.kept).collect();
@@ -79,11 +91,18 @@ pub fn nbce_draws<'a>(
             kept.iter().map(|kept| kept.log_joint).collect(),
         )
         .with_weights(weights),
-        hyperparameters: kept.iter().map(|kept| (kept.hyperparameters.alpha0, kept.hyperparameters.beta)).collect(),
+        hyperparameters: kept
+            .iter()
+            .map(|kept| (kept.hyperparameters.alpha0, kept.hyperparameters.beta))
+            .collect(),
         log_joint: runs.iter().map(|run| run.log_joint.clone()).collect(),
         moved,
         clusters: runs.into_iter().map(|run| run.clusters).collect(),
-        stopped: if interrupted { Stopped::Interrupted } else { Stopped::RoundLimit },
+        stopped: if interrupted {
+            Stopped::Interrupted
+        } else {
+            Stopped::RoundLimit
+        },
     })
 }
 
@@ -92,7 +111,10 @@ pub fn nbce_draws<'a>(
 fn exact(weights: &[f64]) -> Vec<f64> {
     let largest = weights.iter().copied().fold(0.0, f64::max);
     let unit = (largest.log2().floor() - 23.0).exp2();
-    weights.iter().map(|weight| (weight / unit).round().max(1.0) * unit).collect()
+    weights
+        .iter()
+        .map(|weight| (weight / unit).round().max(1.0) * unit)
+        .collect()
 }
 
 /// A Dirichlet-process mixture of label rows with at most `clusters` clusters, by collapsed Gibbs sampling
@@ -136,7 +158,12 @@ pub fn nbce_gibbs<'a>(
     let mut outcome = Outcome::hard(partition, vec![0.0; ensemble.objects()], draws.stopped);
     let certainty = draws.samples.certainty(&outcome.partition);
     outcome.certainty = mean_by_row(&certainty, &weights, &fragments);
-    let fit = likelihood(&outcome.partition, clusters, &WeightedRows::of_weighted(of), &model);
+    let fit = likelihood(
+        &outcome.partition,
+        clusters,
+        &WeightedRows::of_weighted(of),
+        &model,
+    );
     outcome.model = Some(Arc::new(model));
     Ok(with_diagnostics(outcome, fit, draws, settings.burn_in))
 }
@@ -154,7 +181,11 @@ fn summarise(
     };
     let best = &samples.samples()[samples.best(loss)];
     let effort = samples.samples().len() * best.objects() * clusters;
-    Ok(if settings.search && effort <= SEARCH_EFFORT { samples.search(loss, best, clusters) } else { best.clone() })
+    Ok(if settings.search && effort <= SEARCH_EFFORT {
+        samples.search(loss, best, clusters)
+    } else {
+        best.clone()
+    })
 }
 
 /// The partition with its clusters by size, and the posterior mean model of it: expected shares, and label shares
@@ -178,9 +209,15 @@ fn fit(
     normalise_by_base(&mut theta, rows.offsets(), clusters);
     let live = sums.sizes.iter().filter(|size| **size > 0.0).count();
     let order: Vec<usize> = (0..live).collect();
-    let model = merged_model(of.ensemble.bases(), &prior.expected_shares(&sums.sizes, alpha0), &theta, &order)
-        .weighted(of.base_copies());
-    let partition = Partition::new(labels, model.clusters()).expect("labels are below the live clusters");
+    let model = merged_model(
+        of.ensemble.bases(),
+        &prior.expected_shares(&sums.sizes, alpha0),
+        &theta,
+        &order,
+    )
+    .weighted(of.base_copies());
+    let partition =
+        Partition::new(labels, model.clusters()).expect("labels are below the live clusters");
     (partition, model)
 }
 
@@ -194,14 +231,25 @@ mod tests {
 
     fn short() -> NbceGibbsSettings {
         let count = |number| NonZeroU32::new(number).unwrap();
-        NbceGibbsSettings { burn_in: 50, sweeps: count(100), keep: count(20), ..NbceGibbsSettings::default() }
+        NbceGibbsSettings {
+            burn_in: 50,
+            sweeps: count(100),
+            keep: count(20),
+            ..NbceGibbsSettings::default()
+        }
     }
 
     /// Four clear groups, 12 % of the labels wrong.
     fn groups() -> Ensemble {
         let mut builder = EnsembleBuilder::new(80);
         for u in 0..10 {
-            let label = |i: u32| if (i * 7 + u * 13).is_multiple_of(8) { Some((i + u) % 4) } else { Some(i % 4) };
+            let label = |i: u32| {
+                if (i * 7 + u * 13).is_multiple_of(8) {
+                    Some((i + u) % 4)
+                } else {
+                    Some(i % 4)
+                }
+            };
             builder.push(format!("u{u}"), (0..80).map(label)).unwrap();
         }
         builder.finish().unwrap()
@@ -209,12 +257,28 @@ mod tests {
 
     #[test]
     fn every_summary_finds_clear_groups() {
-        let (ensemble, truth) = (groups(), Partition::new((0..80).map(|i| i % 4).collect(), 4).unwrap());
-        for summary in [Summary::Map, Summary::Binder, Summary::Vi, Summary::AverageLink] {
+        let (ensemble, truth) = (
+            groups(),
+            Partition::new((0..80).map(|i| i % 4).collect(), 4).unwrap(),
+        );
+        for summary in [
+            Summary::Map,
+            Summary::Binder,
+            Summary::Vi,
+            Summary::AverageLink,
+        ] {
             for prior in [NbcePrior::Symmetric, NbcePrior::StickBreaking] {
-                let settings = NbceGibbsSettings { prior, summary, ..short() };
+                let settings = NbceGibbsSettings {
+                    prior,
+                    summary,
+                    ..short()
+                };
                 let outcome = nbce_gibbs(&ensemble, 10, Seed::new(1), &settings, &Silent).unwrap();
-                assert_eq!(outcome.partition.by_appearance(), truth, "{summary:?} {prior:?}");
+                assert_eq!(
+                    outcome.partition.by_appearance(),
+                    truth,
+                    "{summary:?} {prior:?}"
+                );
                 assert!(outcome.certainty.iter().sum::<f64>() > 72.0);
                 assert_eq!(outcome.details.clusters_by_sweep.len(), 4);
             }
@@ -234,36 +298,84 @@ mod tests {
     fn too_many_pairs_are_refused_before_anything_is_drawn() {
         let mut builder = EnsembleBuilder::new(20_001);
         builder.push("u", (0..20_001).map(|i| Some(i % 2))).unwrap();
-        let settings = NbceGibbsSettings { summary: Summary::AverageLink, ..short() };
-        let error = nbce_gibbs(&builder.finish().unwrap(), 2, Seed::new(1), &settings, &Nothing).unwrap_err();
-        assert!(matches!(error, MixtureError::Settings(SettingsError::Unfit { name: "summary", .. })), "{error}");
+        let settings = NbceGibbsSettings {
+            summary: Summary::AverageLink,
+            ..short()
+        };
+        let error = nbce_gibbs(
+            &builder.finish().unwrap(),
+            2,
+            Seed::new(1),
+            &settings,
+            &Nothing,
+        )
+        .unwrap_err();
+        assert!(
+            matches!(
+                error,
+                MixtureError::Settings(SettingsError::Unfit {
+                    name: "summary",
+                    ..
+                })
+            ),
+            "{error}"
+        );
         assert!(error.to_string().contains("at most 20000"), "{error}");
     }
 
     #[test]
     fn learned_values_are_drawn_and_reported() {
-        let settings = NbceGibbsSettings { learn: true, ..short() };
+        let settings = NbceGibbsSettings {
+            learn: true,
+            ..short()
+        };
         let outcome = nbce_gibbs(&groups(), 10, Seed::new(2), &settings, &Silent).unwrap();
         let beta = outcome.details.beta;
-        assert!(beta > 0.0 && beta < 1.0, "labels are mostly right: beta is small, not {beta}");
+        assert!(
+            beta > 0.0 && beta < 1.0,
+            "labels are mostly right: beta is small, not {beta}"
+        );
     }
 
     #[test]
     fn short_chains_are_warned_of() {
         let count = |number| NonZeroU32::new(number).unwrap();
-        let settings =
-            NbceGibbsSettings { burn_in: 0, sweeps: count(8), keep: count(4), ..NbceGibbsSettings::default() };
+        let settings = NbceGibbsSettings {
+            burn_in: 0,
+            sweeps: count(8),
+            keep: count(4),
+            ..NbceGibbsSettings::default()
+        };
         let outcome = nbce_gibbs(&fixture::drawn(5), 8, Seed::new(2), &settings, &Silent).unwrap();
-        assert!(outcome.warnings.iter().any(|warning| warning.contains("effective draws")));
+        assert!(
+            outcome
+                .warnings
+                .iter()
+                .any(|warning| warning.contains("effective draws"))
+        );
     }
 
     #[test]
     fn one_sweep_is_warned_of() {
         let one = NonZeroU32::new(1).unwrap();
-        let settings = NbceGibbsSettings { burn_in: 0, sweeps: one, keep: one, ..NbceGibbsSettings::default() };
+        let settings = NbceGibbsSettings {
+            burn_in: 0,
+            sweeps: one,
+            keep: one,
+            ..NbceGibbsSettings::default()
+        };
         let outcome = nbce_gibbs(&fixture::drawn(5), 8, Seed::new(2), &settings, &Silent).unwrap();
-        let said = |words: &str| outcome.warnings.iter().any(|warning| warning.contains(words));
-        assert!(said("1 sweeps after the burn-in are too few") && said("only 4 kept draws"), "{:?}", outcome.warnings);
+        let said = |words: &str| {
+            outcome
+                .warnings
+                .iter()
+                .any(|warning| warning.contains(words))
+        };
+        assert!(
+            said("1 sweeps after the burn-in are too few") && said("only 4 kept draws"),
+            "{:?}",
+            outcome.warnings
+        );
     }
 
     /// Wants to stop after so many ticks.
@@ -271,7 +383,11 @@ mod tests {
 
     impl Monitor for After {
         fn tick(&self, done: u64, _total: u64) -> Flow {
-            if done < self.0 { Flow::Continue } else { Flow::Stop }
+            if done < self.0 {
+                Flow::Continue
+            } else {
+                Flow::Stop
+            }
         }
     }
 
@@ -282,25 +398,54 @@ mod tests {
         for u in 0..4_u64 {
             let mut rng = Seed::new(u).rng();
             builder
-                .push(format!("u{u}"), (0..60).map(|_| Some(rand::RngExt::random_range(&mut rng, 0..4_u32))))
+                .push(
+                    format!("u{u}"),
+                    (0..60).map(|_| Some(rand::RngExt::random_range(&mut rng, 0..4_u32))),
+                )
                 .unwrap();
         }
-        let (ensemble, settings) = (builder.finish().unwrap(), NbceGibbsSettings { search: false, ..short() });
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let (ensemble, settings) = (
+            builder.finish().unwrap(),
+            NbceGibbsSettings {
+                search: false,
+                ..short()
+            },
+        );
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(1)
+            .build()
+            .unwrap();
         let run = || {
-            let fit = |monitor: &After| nbce_gibbs(&ensemble, 6, Seed::new(3), &settings, monitor).unwrap();
+            let fit = |monitor: &After| {
+                nbce_gibbs(&ensemble, 6, Seed::new(3), &settings, monitor).unwrap()
+            };
             let draws = nbce_draws(&ensemble, 6, Seed::new(3), &settings, &After(230)).unwrap();
             (fit(&After(230)).details, draws)
         };
         let (details, draws) = pool.install(run);
         assert_eq!(draws.kept, [20, 6]);
-        assert_eq!(details.modes.iter().map(|mode| mode.chains.len()).sum::<usize>(), 2);
-        assert!(details.modes.len() > 1, "labels are noise, chains cannot agree: {:?}", details.modes);
+        assert_eq!(
+            details
+                .modes
+                .iter()
+                .map(|mode| mode.chains.len())
+                .sum::<usize>(),
+            2
+        );
+        assert!(
+            details.modes.len() > 1,
+            "labels are noise, chains cannot agree: {:?}",
+            details.modes
+        );
         for mode in &details.modes {
             let first = mode.chains[0];
             let start: usize = draws.kept[..first].iter().sum();
             let own = &draws.samples.log_joint()[start..start + draws.kept[first]];
-            assert_eq!(mode.log_joint, top(own), "the best draw of chain {first} is its own");
+            assert_eq!(
+                mode.log_joint,
+                top(own),
+                "the best draw of chain {first} is its own"
+            );
         }
     }
 }

@@ -88,7 +88,11 @@ impl NbceGibbsSettings {
         match check_pairs(size.objects) {
             Err(error) if self.summary == Summary::AverageLink => {
                 let (value, reason) = ("average-link".into(), error.to_string());
-                Err(SettingsError::Unfit { name: "summary", value, reason })
+                Err(SettingsError::Unfit {
+                    name: "summary",
+                    value,
+                    reason,
+                })
             }
             _ => Ok(()),
         }

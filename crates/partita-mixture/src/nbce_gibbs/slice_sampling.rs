@@ -42,6 +42,8 @@ mod tests {
             squares += x * x;
         }
         let mean = sum / 40_000.0;
-        assert!((mean - 1.5).abs() < 0.03 && (squares / 40_000.0 - mean * mean - 0.75).abs() < 0.05);
+        assert!(
+            (mean - 1.5).abs() < 0.03 && (squares / 40_000.0 - mean * mean - 0.75).abs() < 0.05
+        );
     }
 }

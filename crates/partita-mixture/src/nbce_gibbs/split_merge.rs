@@ -35,13 +35,18 @@ impl<L: Label> GibbsState<'_, L> {
         let i = rng.random_range(0..n);
         let j = (i + rng.random_range(1..n)) % n;
         let (a, b) = (self.z[i], self.z[j]);
-        let empty: Vec<u32> =
-            (0..self.counts.sizes.len() as u32).filter(|&k| self.counts.sizes[k as usize] == 0.0).collect();
+        let empty: Vec<u32> = (0..self.counts.sizes.len() as u32)
+            .filter(|&k| self.counts.sizes[k as usize] == 0.0)
+            .collect();
         let split = a == b;
         if split && empty.is_empty() {
             return false;
         }
-        let other = if split { empty[rng.random_range(0..empty.len())] } else { b };
+        let other = if split {
+            empty[rng.random_range(0..empty.len())]
+        } else {
+            b
+        };
         let mut members: Vec<u32> = (0..n as u32)
             .filter(|&s| s as usize != i && s as usize != j && [a, b].contains(&self.z[s as usize]))
             .collect();
@@ -55,7 +60,11 @@ impl<L: Label> GibbsState<'_, L> {
         let taken = (1.0 - rng.random::<f64>()).ln() < log_odds;
         if taken {
             let to = if split { other } else { a };
-            let moved = members.iter().zip(&second).filter(|(_, second)| **second).map(|(&s, _)| s as usize);
+            let moved = members
+                .iter()
+                .zip(&second)
+                .filter(|(_, second)| **second)
+                .map(|(&s, _)| s as usize);
             moved.chain([j]).for_each(|s| self.reassign(s, to));
         }
         taken
@@ -71,17 +80,28 @@ impl<L: Label> GibbsState<'_, L> {
         rng: &mut impl Rng,
     ) -> ([SideCounts; 2], f64, Vec<bool>) {
         let mut sides = [i, j].map(|object| {
-            let (labels, totals) = (vec![0.0; self.offsets[self.offsets.len() - 1]], vec![0.0; self.offsets.len() - 1]);
-            let mut side = SideCounts { size: 0.0, labels, totals };
+            let (labels, totals) = (
+                vec![0.0; self.offsets[self.offsets.len() - 1]],
+                vec![0.0; self.offsets.len() - 1],
+            );
+            let mut side = SideCounts {
+                size: 0.0,
+                labels,
+                totals,
+            };
             self.join(&mut side, object);
             side
         });
         let mut log_q = 0.0;
         let choose = |&s: &u32| {
-            let odds = self.log_weight(&sides[1], s as usize) - self.log_weight(&sides[0], s as usize);
+            let odds =
+                self.log_weight(&sides[1], s as usize) - self.log_weight(&sides[0], s as usize);
             // ln of the chances of the second side and the first.
             let chances = [-(1.0 + (-odds).exp()).ln(), -(1.0 + odds.exp()).ln()];
-            let second = given.map_or_else(|| rng.random::<f64>().ln() < chances[0], |b| self.z[s as usize] == b);
+            let second = given.map_or_else(
+                || rng.random::<f64>().ln() < chances[0],
+                |b| self.z[s as usize] == b,
+            );
             log_q += chances[usize::from(!second)];
             self.join(&mut sides[usize::from(second)], s as usize);
             second
@@ -107,9 +127,15 @@ impl<L: Label> GibbsState<'_, L> {
         let mut log = log_rise(side.size, weight);
         for (u, label) in self.rows.row(object).iter().enumerate() {
             if let Some(j) = label.cluster() {
-                let (label, all) = (beta + side.labels[self.offsets[u] + j], self.pseudo_totals[u] + side.totals[u]);
-                let one =
-                    if weight == 1.0 { (label / all).ln() } else { log_rise(label, weight) - log_rise(all, weight) };
+                let (label, all) = (
+                    beta + side.labels[self.offsets[u] + j],
+                    self.pseudo_totals[u] + side.totals[u],
+                );
+                let one = if weight == 1.0 {
+                    (label / all).ln()
+                } else {
+                    log_rise(label, weight) - log_rise(all, weight)
+                };
                 log += self.base_weights.map_or(1.0, |weights| weights[u]) * one;
             }
         }
@@ -127,17 +153,30 @@ impl<L: Label> GibbsState<'_, L> {
         let beta = self.hyperparameters.beta;
         let weight = |u: usize| self.base_weights.map_or(1.0, |weights| weights[u]);
         let of_base = |(u, ends): (usize, &[usize])| {
-            let pairs = first.labels[ends[0]..ends[1]].iter().zip(&second.labels[ends[0]..ends[1]]);
+            let pairs = first.labels[ends[0]..ends[1]]
+                .iter()
+                .zip(&second.labels[ends[0]..ends[1]]);
             pairs.map(move |(&x, &y)| weight(u) * gain(beta, x, y))
         };
         let labels: f64 = self.offsets.windows(2).enumerate().flat_map(of_base).sum();
-        let pairs = self.pseudo_totals.iter().zip(first.totals.iter().zip(&second.totals)).enumerate();
-        let totals: f64 = pairs.map(|(u, (&low, (&x, &y)))| weight(u) * gain(low, x, y)).sum();
+        let pairs = self
+            .pseudo_totals
+            .iter()
+            .zip(first.totals.iter().zip(&second.totals))
+            .enumerate();
+        let totals: f64 = pairs
+            .map(|(u, (&low, (&x, &y)))| weight(u) * gain(low, x, y))
+            .sum();
         let mut sizes = self.counts.sizes.clone();
         (sizes[a as usize], sizes[b as usize]) = (first.size, second.size);
-        let parted = self.prior.log_partition(&sizes, self.hyperparameters.alpha0);
+        let parted = self
+            .prior
+            .log_partition(&sizes, self.hyperparameters.alpha0);
         (sizes[a as usize], sizes[b as usize]) = (first.size + second.size, 0.0);
-        labels - totals + parted - self.prior.log_partition(&sizes, self.hyperparameters.alpha0)
+        labels - totals + parted
+            - self
+                .prior
+                .log_partition(&sizes, self.hyperparameters.alpha0)
     }
 
     fn reassign(&mut self, object: usize, cluster: u32) {

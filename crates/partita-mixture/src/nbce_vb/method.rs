@@ -1,7 +1,8 @@
 //! NBCE-VB as a method: its info, memory and entry points.
 
 use partita_core::{
-    Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, RowFit, RowProblem,
+    Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, RowFit,
+    RowProblem,
 };
 
 use super::row_fit::nbce_vb_rows;
@@ -23,7 +24,10 @@ static INFO: MethodInfo = MethodInfo {
     name: "nbce-vb",
     summary: "nonparametric mixture by variational inference: finds K itself, fast, scales to millions of rows",
     remedy: "allow fewer clusters, or set restarts lower",
-    capabilities: Capabilities { streams: true, ..NBCE.capabilities },
+    capabilities: Capabilities {
+        streams: true,
+        ..NBCE.capabilities
+    },
     ..NBCE
 };
 
@@ -47,7 +51,13 @@ impl Method for NbceVb {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<NbceDiagnostics>, FitError> {
         let clusters = truncated(&problem.size()).clusters;
-        Ok(nbce_vb(&WeightedRows::of_weighted(problem.weighted()), clusters, problem.seed, settings, monitor)?)
+        Ok(nbce_vb(
+            &WeightedRows::of_weighted(problem.weighted()),
+            clusters,
+            problem.seed,
+            settings,
+            monitor,
+        )?)
     }
 
     fn fit_rows(
@@ -57,7 +67,14 @@ impl Method for NbceVb {
         monitor: &dyn Monitor,
     ) -> Result<RowFit<NbceDiagnostics>, FitError> {
         let clusters = truncated(&problem.size()).clusters;
-        Ok(nbce_vb_rows(&problem.passes(), problem.weights, clusters, problem.seed, settings, monitor)?)
+        Ok(nbce_vb_rows(
+            &problem.passes(),
+            problem.weights,
+            clusters,
+            problem.seed,
+            settings,
+            monitor,
+        )?)
     }
 
     fn row_bytes(&self, size: &ProblemSize, settings: &NbceVbSettings) -> u64 {

@@ -23,11 +23,19 @@ pub(crate) struct Posterior {
 }
 
 impl Posterior {
-    pub(crate) fn of(sums: SufficientStatistics, hyperparameters: Hyperparameters, offsets: &[usize]) -> Self {
+    pub(crate) fn of(
+        sums: SufficientStatistics,
+        hyperparameters: Hyperparameters,
+        offsets: &[usize],
+    ) -> Self {
         let clusters = sums.sizes.len();
         let (mut shares, mut labels) = (sums.sizes, sums.labels);
-        shares.iter_mut().for_each(|share| *share += hyperparameters.alpha0 / clusters as f64);
-        labels.iter_mut().for_each(|label| *label += hyperparameters.beta);
+        shares
+            .iter_mut()
+            .for_each(|share| *share += hyperparameters.alpha0 / clusters as f64);
+        labels
+            .iter_mut()
+            .for_each(|label| *label += hyperparameters.beta);
         let all = digamma(shares.iter().sum());
         let prior = shares.iter().map(|&share| digamma(share) - all).collect();
         let totals = totals_by_base(&labels, offsets, clusters);
@@ -35,10 +43,18 @@ impl Posterior {
         for (ends, totals) in offsets.windows(2).zip(totals.chunks_exact(clusters)) {
             let logs: Vec<f64> = totals.iter().map(|&total| digamma(total)).collect();
             for line in lines[ends[0] * clusters..ends[1] * clusters].chunks_exact_mut(clusters) {
-                line.iter_mut().zip(&logs).for_each(|(line, log)| *line -= log);
+                line.iter_mut()
+                    .zip(&logs)
+                    .for_each(|(line, log)| *line -= log);
             }
         }
-        Self { hyperparameters, shares, labels, totals, logs: LogProbabilities { prior, lines } }
+        Self {
+            hyperparameters,
+            shares,
+            labels,
+            totals,
+            logs: LogProbabilities { prior, lines },
+        }
     }
 
     /// E π and E θ.
@@ -56,10 +72,15 @@ impl Posterior {
         let Hyperparameters { alpha0, beta } = self.hyperparameters;
         let labels = |ends: &[usize]| (ends[1] - ends[0]) as f64;
         let weight = |u: usize| base_weights.map_or(1.0, |weights| weights[u]);
-        let normaliser = |ends: &[usize]| labels(ends) * ln_gamma(beta) - ln_gamma(labels(ends) * beta);
-        let pi = ln_gamma(self.shares.iter().sum()) - ln_gamma(alpha0) + clusters * ln_gamma(alpha0 / clusters);
+        let normaliser =
+            |ends: &[usize]| labels(ends) * ln_gamma(beta) - ln_gamma(labels(ends) * beta);
+        let pi = ln_gamma(self.shares.iter().sum()) - ln_gamma(alpha0)
+            + clusters * ln_gamma(alpha0 / clusters);
         let bases = || offsets.windows(2).enumerate();
-        let theta: f64 = clusters * bases().map(|(u, ends)| weight(u) * normaliser(ends)).sum::<f64>();
+        let theta: f64 = clusters
+            * bases()
+                .map(|(u, ends)| weight(u) * normaliser(ends))
+                .sum::<f64>();
         let top = |(at, &total): (usize, &f64)| weight(at / self.shares.len()) * ln_gamma(total);
         let tops: f64 = self.totals.iter().enumerate().map(top).sum();
         let of_base = |(u, ends): (usize, &[usize])| {
@@ -89,7 +110,10 @@ impl Kept for Posterior {
 
 /// (a − c) E ln − ln Γ(a) for the parameters a of a Dirichlet with prior c.
 fn tilts(parameters: &[f64], logs: &[f64], prior: f64) -> impl Iterator<Item = f64> {
-    parameters.iter().zip(logs).map(move |(&a, log)| (a - prior) * log - ln_gamma(a))
+    parameters
+        .iter()
+        .zip(logs)
+        .map(move |(&a, log)| (a - prior) * log - ln_gamma(a))
 }
 
 /// The bound (plus the log densities of learned α0 and β) and the next posterior, from what the rows expect under
@@ -101,7 +125,9 @@ pub(crate) fn advance(
     learn: bool,
 ) -> (f64, Posterior) {
     let Hyperparameters { alpha0, beta } = posterior.hyperparameters;
-    let bound = sums.log_sum - posterior.divergence((offsets, base_weights)) - if learn { alpha0 + beta } else { 0.0 };
+    let bound = sums.log_sum
+        - posterior.divergence((offsets, base_weights))
+        - if learn { alpha0 + beta } else { 0.0 };
     let mut next = Posterior::of(sums, posterior.hyperparameters, offsets);
     if learn {
         let expected = next.logs.weighted(base_weights, offsets).lines.iter().sum();

@@ -7,7 +7,9 @@ use partita_core::{BaseClustering, BaseWeights, Monitor, PassRunner, RowFit, See
 use super::posterior::advance;
 use super::variational::{NbceVbSettings, compete, objective};
 use crate::error::MixtureError;
-use crate::nbce::likelihood::{NbceDiagnostics, RowLikelihood, in_use_by_size, merged_model, places};
+use crate::nbce::likelihood::{
+    NbceDiagnostics, RowLikelihood, in_use_by_size, merged_model, places,
+};
 use crate::shared::expectation::expect;
 use crate::shared::multi_start::best_over_rows;
 use crate::shared::row_passes::{MostProbable, Usage};
@@ -42,13 +44,21 @@ pub fn nbce_vb_rows(
         |sample, progress| compete(sample, clusters, seed, settings, progress),
         |posterior| {
             let sums = expect(rows, &offsets, &posterior.logs.weighted(weights, &offsets))?;
-            Ok(advance(sums, posterior, (&offsets, weights), settings.learn))
+            Ok(advance(
+                sums,
+                posterior,
+                (&offsets, weights),
+                settings.learn,
+            ))
         },
     )?;
     let posterior = run.result;
     let logs = posterior.logs.weighted(weights, &offsets);
-    let used =
-        rows.run(&Usage { offsets: offsets.clone(), logs: logs.clone(), base_weights: weights.map(<[f64]>::to_vec) })?;
+    let used = rows.run(&Usage {
+        offsets: offsets.clone(),
+        logs: logs.clone(),
+        base_weights: weights.map(<[f64]>::to_vec),
+    })?;
     let order = in_use_by_size(&used.sizes, &used.chosen);
     let (prior, theta) = posterior.means(&offsets);
     let model = merged_model(bases, &prior, &theta, &order).weighted(weights);
@@ -59,10 +69,22 @@ pub fn nbce_vb_rows(
         perplexity: (-log_likelihood / used.labels).exp(),
         clusters_at_most: clusters,
     };
-    let (alpha0, beta) = (posterior.hyperparameters.alpha0, posterior.hyperparameters.beta);
-    let details = NbceDiagnostics { fit: likelihood, alpha0, beta, objective_by_restart };
+    let (alpha0, beta) = (
+        posterior.hyperparameters.alpha0,
+        posterior.hyperparameters.beta,
+    );
+    let details = NbceDiagnostics {
+        fit: likelihood,
+        alpha0,
+        beta,
+        objective_by_restart,
+    };
     let (place, places) = places(&order, clusters);
-    let assign = MostProbable { offsets: offsets.clone(), logs, place };
+    let assign = MostProbable {
+        offsets: offsets.clone(),
+        logs,
+        place,
+    };
     let mut fit = RowFit::new(places, run.stopped, assign, details);
     (fit.rounds, fit.objective) = (run.trace.len() as u64, Some(objective(run.trace)));
     fit.model = Some(Arc::new(model));

@@ -43,13 +43,24 @@ pub struct NbceVbSettings {
 impl Default for NbceVbSettings {
     fn default() -> Self {
         let count = |number| NonZeroU32::new(number).expect("not zero");
-        Self { alpha0: 1.0, beta: 1.0, learn: false, restarts: count(16), rounds: count(500), tolerance: 1e-6 }
+        Self {
+            alpha0: 1.0,
+            beta: 1.0,
+            learn: false,
+            restarts: count(16),
+            rounds: count(500),
+            tolerance: 1e-6,
+        }
     }
 }
 
 impl NbceVbSettings {
     pub(crate) fn limits(&self) -> Limits {
-        Limits { restarts: self.restarts, rounds: self.rounds, tolerance: self.tolerance }
+        Limits {
+            restarts: self.restarts,
+            rounds: self.rounds,
+            tolerance: self.tolerance,
+        }
     }
 }
 
@@ -113,7 +124,10 @@ pub(crate) fn compete(
     settings: &NbceVbSettings,
     progress: &ProgressCounter<'_>,
 ) -> (Run<Posterior>, Vec<f64>) {
-    let hyperparameters = Hyperparameters { alpha0: settings.alpha0, beta: settings.beta };
+    let hyperparameters = Hyperparameters {
+        alpha0: settings.alpha0,
+        beta: settings.beta,
+    };
     best_of_finalists(
         settings.limits(),
         progress,
@@ -121,7 +135,11 @@ pub(crate) fn compete(
             let sums = varied_statistics(rows, clusters, restart, seed);
             Posterior::of(sums, hyperparameters, rows.offsets())
         },
-        |start, limits| ascend(start, limits, progress, |posterior| round(rows, posterior, settings.learn)),
+        |start, limits| {
+            ascend(start, limits, progress, |posterior| {
+                round(rows, posterior, settings.learn)
+            })
+        },
     )
 }
 
@@ -131,29 +149,53 @@ fn ascend_on(
     settings: &NbceVbSettings,
     progress: &ProgressCounter<'_>,
 ) -> Run<Posterior> {
-    ascend(start, settings.limits(), progress, |posterior| round(rows, posterior, settings.learn))
+    ascend(start, settings.limits(), progress, |posterior| {
+        round(rows, posterior, settings.learn)
+    })
 }
 
 /// The bound at the best q(z) for `posterior` (plus the log densities of learned α0 and β), and the next posterior.
 fn round(rows: &WeightedRows<'_>, posterior: &Posterior, learn: bool) -> (f64, Posterior) {
     let sums = rows.expect(&posterior.logs.weighted(rows.base_weights(), rows.offsets()));
-    advance(sums, posterior, (rows.offsets(), rows.base_weights()), learn)
+    advance(
+        sums,
+        posterior,
+        (rows.offsets(), rows.base_weights()),
+        learn,
+    )
 }
 
-fn outcome(rows: &WeightedRows<'_>, run: Run<Posterior>, objective_by_restart: Vec<f64>) -> Outcome<NbceDiagnostics> {
+fn outcome(
+    rows: &WeightedRows<'_>,
+    run: Run<Posterior>,
+    objective_by_restart: Vec<f64>,
+) -> Outcome<NbceDiagnostics> {
     let posterior = run.result;
     let soft = rows.memberships(&posterior.logs.weighted(rows.base_weights(), rows.offsets()));
     let (prior, theta) = posterior.means(rows.offsets());
     let mut outcome = likelihood::outcome(rows, soft.view(), (&prior, &theta), run.stopped);
     outcome.rounds = run.trace.len() as u64;
     outcome.objective = Some(objective(run.trace));
-    let (alpha0, beta) = (posterior.hyperparameters.alpha0, posterior.hyperparameters.beta);
-    outcome.map_details(|fit| NbceDiagnostics { fit, alpha0, beta, objective_by_restart })
+    let (alpha0, beta) = (
+        posterior.hyperparameters.alpha0,
+        posterior.hyperparameters.beta,
+    );
+    outcome.map_details(|fit| NbceDiagnostics {
+        fit,
+        alpha0,
+        beta,
+        objective_by_restart,
+    })
 }
 
 pub(crate) fn objective(trace: Vec<f64>) -> Objective {
     let (name, sense) = ("lower bound on the log evidence, nats", Sense::Maximise);
-    Objective { name, sense, value: trace[trace.len() - 1], trace }
+    Objective {
+        name,
+        sense,
+        value: trace[trace.len() - 1],
+        trace,
+    }
 }
 
 #[cfg(test)]
@@ -166,16 +208,24 @@ mod tests {
     use partita_core::{Ensemble, Silent};
 
     /// The bound at any memberships, with the best q(π) and q(θ) for them.
-    fn bound(rows: &WeightedRows<'_>, soft: ArrayView2<'_, f64>, hyperparameters: Hyperparameters) -> f64 {
+    fn bound(
+        rows: &WeightedRows<'_>,
+        soft: ArrayView2<'_, f64>,
+        hyperparameters: Hyperparameters,
+    ) -> f64 {
         let sums = rows.given_soft(soft);
         let posterior = Posterior::of(sums.clone(), hyperparameters, rows.offsets());
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-        let expected = dot(&sums.sizes, &posterior.logs.prior) + dot(&sums.labels, &posterior.logs.lines);
+        let expected =
+            dot(&sums.sizes, &posterior.logs.prior) + dot(&sums.labels, &posterior.logs.lines);
         let entropy: f64 = soft.iter().filter(|p| **p > 0.0).map(|p| -p * p.ln()).sum();
         expected + entropy - posterior.divergence((rows.offsets(), None))
     }
 
-    const HYPERPARAMETERS: Hyperparameters = Hyperparameters { alpha0: 0.8, beta: 0.3 };
+    const HYPERPARAMETERS: Hyperparameters = Hyperparameters {
+        alpha0: 0.8,
+        beta: 0.3,
+    };
 
     #[test]
     fn one_round_agrees_with_the_independent_implementation() {
@@ -183,12 +233,22 @@ mod tests {
         let told = &fixtures["nbce_vb"];
         let rows = WeightedRows::unfolded(&ensemble);
         let soft = fixture::matrix(&told["R0"]);
-        let posterior = Posterior::of(rows.given_soft(soft.view()), HYPERPARAMETERS, rows.offsets());
+        let posterior = Posterior::of(
+            rows.given_soft(soft.view()),
+            HYPERPARAMETERS,
+            rows.offsets(),
+        );
         let after = rows.memberships(&posterior.logs);
         let flat = |matrix: &Array2<f64>| matrix.iter().copied().collect::<Vec<_>>();
         fixture::assert_close(&flat(&after), &flat(&fixture::matrix(&told["R1"])));
-        let found = [bound(&rows, soft.view(), HYPERPARAMETERS), bound(&rows, after.view(), HYPERPARAMETERS)];
-        fixture::assert_close(&found, &["elbo_at_R0", "elbo_after_update"].map(|name| told[name].as_f64().unwrap()));
+        let found = [
+            bound(&rows, soft.view(), HYPERPARAMETERS),
+            bound(&rows, after.view(), HYPERPARAMETERS),
+        ];
+        fixture::assert_close(
+            &found,
+            &["elbo_at_R0", "elbo_after_update"].map(|name| told[name].as_f64().unwrap()),
+        );
     }
 
     /// From one posterior a base clustering of weight 3 gives the bound and the next posterior of three copies, learned or not; the bound
@@ -199,25 +259,47 @@ mod tests {
             let ensemble = fixture::drawn(seed);
             let bases = ensemble.bases().len() as u32;
             let objects: Vec<u32> = (0..ensemble.objects() as u32).collect();
-            let copied = ensemble.select(&objects, &[&[0, 0][..], &(0..bases).collect::<Vec<u32>>()].concat());
+            let copied = ensemble.select(
+                &objects,
+                &[&[0, 0][..], &(0..bases).collect::<Vec<u32>>()].concat(),
+            );
             let weights: Vec<f64> = (0..bases).map(|u| if u == 0 { 3.0 } else { 1.0 }).collect();
             let rows = WeightedRows::of(&ensemble).with_base_weights(Some(weights));
             let copies = WeightedRows::of(&copied);
             let nearest = initialization::kmeans_plus_plus(&rows, 3, Seed::new(seed));
             let start = |rows: &WeightedRows<'_>| {
-                let posterior = Posterior::of(rows.given_hard(&nearest, 4), HYPERPARAMETERS, rows.offsets());
+                let posterior = Posterior::of(
+                    rows.given_hard(&nearest, 4),
+                    HYPERPARAMETERS,
+                    rows.offsets(),
+                );
                 let (bound, next) = round(rows, &posterior, true);
                 (bound, next.hyperparameters, round(rows, &next, true).0)
             };
             let ((one, learned, next), (other, expected, last)) = (start(&rows), start(&copies));
-            assert!((one - other).abs() < 1e-12 * one.abs() && (next - last).abs() < 1e-12 * next.abs(), "seed {seed}");
+            assert!(
+                (one - other).abs() < 1e-12 * one.abs() && (next - last).abs() < 1e-12 * next.abs(),
+                "seed {seed}"
+            );
             assert!(learned.distance(&expected) < 1e-9, "seed {seed}");
 
             let fractions: Vec<f64> = (0..bases).map(|u| 0.25 + 0.5 * f64::from(u)).collect();
             let rows = WeightedRows::of(&ensemble).with_base_weights(Some(fractions));
-            let found = nbce_vb(&rows, 5, Seed::new(seed), &NbceVbSettings::default(), &Silent).unwrap();
+            let found = nbce_vb(
+                &rows,
+                5,
+                Seed::new(seed),
+                &NbceVbSettings::default(),
+                &Silent,
+            )
+            .unwrap();
             let trace = found.objective.unwrap().trace;
-            assert!(trace.windows(2).all(|pair| pair[1] >= pair[0] - 1e-10 * pair[0].abs()), "seed {seed}: {trace:?}");
+            assert!(
+                trace
+                    .windows(2)
+                    .all(|pair| pair[1] >= pair[0] - 1e-10 * pair[0].abs()),
+                "seed {seed}: {trace:?}"
+            );
         }
     }
 
@@ -225,11 +307,31 @@ mod tests {
     fn the_bound_never_falls() {
         for seed in 0..240 {
             let ensemble = fixture::drawn(seed);
-            let (alpha0, beta) = ([0.3, 1.0, 3.0][seed as usize % 3], [0.1, 1.0][seed as usize % 2]);
-            let settings = NbceVbSettings { alpha0, beta, learn: seed % 4 == 0, ..NbceVbSettings::default() };
-            let outcome = nbce_vb(&WeightedRows::of(&ensemble), 6, Seed::new(seed), &settings, &Silent).unwrap();
+            let (alpha0, beta) = (
+                [0.3, 1.0, 3.0][seed as usize % 3],
+                [0.1, 1.0][seed as usize % 2],
+            );
+            let settings = NbceVbSettings {
+                alpha0,
+                beta,
+                learn: seed % 4 == 0,
+                ..NbceVbSettings::default()
+            };
+            let outcome = nbce_vb(
+                &WeightedRows::of(&ensemble),
+                6,
+                Seed::new(seed),
+                &settings,
+                &Silent,
+            )
+            .unwrap();
             let trace = outcome.objective.unwrap().trace;
-            assert!(trace.windows(2).all(|pair| pair[1] >= pair[0] - 1e-10 * pair[0].abs()), "seed {seed}: {trace:?}");
+            assert!(
+                trace
+                    .windows(2)
+                    .all(|pair| pair[1] >= pair[0] - 1e-10 * pair[0].abs()),
+                "seed {seed}: {trace:?}"
+            );
         }
     }
 
@@ -261,7 +363,9 @@ mod tests {
         let rows = WeightedRows::unfolded(ensemble);
         let n = ensemble.objects() as u32;
         let joint = |code: usize| {
-            let z: Vec<u32> = (0..n).map(|i| (code / clusters.pow(i) % clusters) as u32).collect();
+            let z: Vec<u32> = (0..n)
+                .map(|i| (code / clusters.pow(i) % clusters) as u32)
+                .collect();
             let sums = rows.given_hard(&z, clusters);
             NbcePrior::Symmetric.log_partition(&sums.sizes, hyperparameters.alpha0)
                 + log_labels(&sums, (rows.offsets(), None), hyperparameters.beta)
@@ -275,10 +379,27 @@ mod tests {
             let drawn = fixture::drawn(seed);
             let bases: Vec<u32> = (0..drawn.bases().len() as u32).collect();
             let ensemble = drawn.select(&[0, 1, 2, 3, 4, 5], &bases);
-            let settings = NbceVbSettings { alpha0: 0.8, beta: 0.3, ..NbceVbSettings::default() };
-            let outcome = nbce_vb(&WeightedRows::of(&ensemble), 3, Seed::new(seed), &settings, &Silent).unwrap();
-            let (bound, evidence) = (outcome.objective.unwrap().value, evidence(&ensemble, 3, HYPERPARAMETERS));
-            assert!(bound <= evidence && bound > evidence - 6.0, "seed {seed}: {bound} and {evidence}");
+            let settings = NbceVbSettings {
+                alpha0: 0.8,
+                beta: 0.3,
+                ..NbceVbSettings::default()
+            };
+            let outcome = nbce_vb(
+                &WeightedRows::of(&ensemble),
+                3,
+                Seed::new(seed),
+                &settings,
+                &Silent,
+            )
+            .unwrap();
+            let (bound, evidence) = (
+                outcome.objective.unwrap().value,
+                evidence(&ensemble, 3, HYPERPARAMETERS),
+            );
+            assert!(
+                bound <= evidence && bound > evidence - 6.0,
+                "seed {seed}: {bound} and {evidence}"
+            );
         }
     }
 
@@ -290,13 +411,26 @@ mod tests {
             let bases: Vec<u32> = (0..ensemble.bases().len() as u32).collect();
             let twice = ensemble.select(&(0..2 * n).map(|i| i % n).collect::<Vec<_>>(), &bases);
             let fit = |rows: &WeightedRows<'_>| {
-                nbce_vb(rows, 5, Seed::new(seed), &NbceVbSettings::default(), &Silent).unwrap()
+                nbce_vb(
+                    rows,
+                    5,
+                    Seed::new(seed),
+                    &NbceVbSettings::default(),
+                    &Silent,
+                )
+                .unwrap()
             };
             let once = fit(&WeightedRows::of(&ensemble));
             let again = fit(&WeightedRows::weighted(&twice, &vec![0.5; twice.objects()]).unwrap());
             assert_eq!(again.objective, once.objective);
-            assert_eq!(again.partition.labels()[..n as usize], *once.partition.labels());
-            assert_eq!(again.partition.labels()[n as usize..], *once.partition.labels());
+            assert_eq!(
+                again.partition.labels()[..n as usize],
+                *once.partition.labels()
+            );
+            assert_eq!(
+                again.partition.labels()[n as usize..],
+                *once.partition.labels()
+            );
         }
     }
 
@@ -305,9 +439,13 @@ mod tests {
     fn distinct_rows_are_exact() {
         for seed in 0..40 {
             let ensemble = fixture::drawn(seed);
-            let (folded, each) = (WeightedRows::of(&ensemble), WeightedRows::unfolded(&ensemble));
+            let (folded, each) = (
+                WeightedRows::of(&ensemble),
+                WeightedRows::unfolded(&ensemble),
+            );
             let start = rows_start(&folded, seed);
-            let ((one, next), (other, last)) = (round(&folded, &start, true), round(&each, &start, true));
+            let ((one, next), (other, last)) =
+                (round(&folded, &start, true), round(&each, &start, true));
             assert!((one - other).abs() < 1e-10 * one.abs());
             fixture::assert_close(&next.labels, &last.labels);
         }
@@ -315,7 +453,11 @@ mod tests {
 
     fn rows_start(rows: &WeightedRows<'_>, seed: u64) -> Posterior {
         let nearest = initialization::kmeans_plus_plus(rows, 3, Seed::new(seed));
-        Posterior::of(rows.given_hard(&nearest, 4), HYPERPARAMETERS, rows.offsets())
+        Posterior::of(
+            rows.given_hard(&nearest, 4),
+            HYPERPARAMETERS,
+            rows.offsets(),
+        )
     }
 
     /// With very many distinct rows, initializations compete on a sample.
@@ -323,10 +465,18 @@ mod tests {
     fn initializations_compete_on_a_sample_of_many_rows() {
         let ensemble = fixture::many(75_000, 16, 5);
         let rows = WeightedRows::of(&ensemble);
-        assert!(initialization::sample(&rows, crate::shared::multi_start::SAMPLE_ROWS, Seed::new(1)).is_some());
-        let settings = NbceVbSettings { restarts: NonZeroU32::new(2).unwrap(), ..NbceVbSettings::default() };
+        assert!(
+            initialization::sample(&rows, crate::shared::multi_start::SAMPLE_ROWS, Seed::new(1))
+                .is_some()
+        );
+        let settings = NbceVbSettings {
+            restarts: NonZeroU32::new(2).unwrap(),
+            ..NbceVbSettings::default()
+        };
         let outcome = nbce_vb(&rows, 5, Seed::new(1), &settings, &Silent).unwrap();
-        let right = (0..75_000).filter(|&i| outcome.partition.labels()[i] == outcome.partition.labels()[i % 5]).count();
+        let right = (0..75_000)
+            .filter(|&i| outcome.partition.labels()[i] == outcome.partition.labels()[i % 5])
+            .count();
         assert!(right > 74_000, "{right}");
     }
 }

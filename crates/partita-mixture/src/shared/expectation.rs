@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use partita_core::ndarray::{Array2, ArrayView2};
-use partita_core::{Label, LabelRows, PassError, PassRunner, RowBlock, RowPass, chunks, map_parallel};
+use partita_core::{
+    Label, LabelRows, PassError, PassRunner, RowBlock, RowPass, chunks, map_parallel,
+};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -46,7 +48,10 @@ pub(crate) fn expect(
     offsets: &[usize],
     logs: &LogProbabilities,
 ) -> Result<SufficientStatistics, PassError> {
-    rows.run(&Expectation { offsets: offsets.to_vec(), logs: logs.clone() })
+    rows.run(&Expectation {
+        offsets: offsets.to_vec(),
+        logs: logs.clone(),
+    })
 }
 
 impl WeightedRows<'_> {
@@ -55,7 +60,10 @@ impl WeightedRows<'_> {
     /// # Cost
     /// O(rows · M · K) time; at most 64 sums of ΣJ · K numbers.
     pub(crate) fn expect(&self, logs: &LogProbabilities) -> SufficientStatistics {
-        let pass = Expectation { offsets: self.offsets().to_vec(), logs: logs.clone() };
+        let pass = Expectation {
+            offsets: self.offsets().to_vec(),
+            logs: logs.clone(),
+        };
         match (self.shares(), self.ensemble().rows()) {
             (Some(shares), _) => self.expect_shares(shares, logs),
             (None, LabelRows::Bytes(rows)) => self.expect_in(rows, &pass),
@@ -64,14 +72,26 @@ impl WeightedRows<'_> {
     }
 
     /// The pass over parts whose number depends on that of the rows, as results on record were summed.
-    fn expect_in<L: Label>(&self, rows: ArrayView2<'_, L>, pass: &Expectation) -> SufficientStatistics {
+    fn expect_in<L: Label>(
+        &self,
+        rows: ArrayView2<'_, L>,
+        pass: &Expectation,
+    ) -> SufficientStatistics {
         let (held, bases) = (rows.as_standard_layout(), rows.ncols());
         let labels = held.as_slice().expect("standard layout is one slice");
         let part = |range: Range<usize>| {
             let (first, weights) = (range.start as u64, Some(&self.weights()[range.clone()]));
             let labels = &labels[range.start * bases..range.end * bases];
             let mut part = pass.zero();
-            pass.add(&RowBlock { first, labels, bases, weights }, &mut part);
+            pass.add(
+                &RowBlock {
+                    first,
+                    labels,
+                    bases,
+                    weights,
+                },
+                &mut part,
+            );
             part
         };
         self.sum(part, SufficientStatistics::merged)
@@ -107,21 +127,31 @@ impl WeightedRows<'_> {
         map_parallel(chunks(rows.nrows(), self.part_size()), part).concat()
     }
 
-    fn memberships_in<L: Label>(&self, rows: ArrayView2<'_, L>, logs: &LogProbabilities) -> Array2<f64> {
+    fn memberships_in<L: Label>(
+        &self,
+        rows: ArrayView2<'_, L>,
+        logs: &LogProbabilities,
+    ) -> Array2<f64> {
         let clusters = logs.clusters();
         let mut soft = vec![0.0; rows.nrows() * clusters];
-        soft.par_chunks_mut(clusters).enumerate().for_each(|(i, soft)| {
-            logs.score(lines(rows.row(i), self.offsets()), soft);
-            if normalise(soft) == f64::NEG_INFINITY {
-                soft.copy_from_slice(&logs.prior);
-                normalise(soft);
-            }
-        });
+        soft.par_chunks_mut(clusters)
+            .enumerate()
+            .for_each(|(i, soft)| {
+                logs.score(lines(rows.row(i), self.offsets()), soft);
+                if normalise(soft) == f64::NEG_INFINITY {
+                    soft.copy_from_slice(&logs.prior);
+                    normalise(soft);
+                }
+            });
         Array2::from_shape_vec((rows.nrows(), clusters), soft).expect("K values a row")
     }
 
     /// The sums when row i belongs to the clusters as `member(i, line)` writes into a line of K zeros.
-    pub(crate) fn given(&self, clusters: usize, member: impl Fn(usize, &mut [f64]) + Sync) -> SufficientStatistics {
+    pub(crate) fn given(
+        &self,
+        clusters: usize,
+        member: impl Fn(usize, &mut [f64]) + Sync,
+    ) -> SufficientStatistics {
         match (self.shares(), self.ensemble().rows()) {
             (Some(shares), _) => self.given_shares(shares, clusters, member),
             (None, LabelRows::Bytes(rows)) => self.given_in(rows, clusters, member),
@@ -135,7 +165,9 @@ impl WeightedRows<'_> {
         clusters: usize,
         member: impl Fn(usize, &mut [f64]) + Sync,
     ) -> SufficientStatistics {
-        self.given_by(clusters, member, |sums, i, soft| sums.add(lines(rows.row(i), self.offsets()), soft))
+        self.given_by(clusters, member, |sums, i, soft| {
+            sums.add(lines(rows.row(i), self.offsets()), soft)
+        })
     }
 
     /// The sums of given memberships, where `add` adds a row by its weighted memberships.
@@ -161,8 +193,14 @@ impl WeightedRows<'_> {
 
     /// The sums of given memberships, one line a row.
     pub(crate) fn given_soft(&self, soft: ArrayView2<'_, f64>) -> SufficientStatistics {
-        assert_eq!(self.weights().len(), soft.nrows(), "one line of memberships a row");
-        self.given(soft.ncols(), |i, line| line.iter_mut().zip(soft.row(i)).for_each(|(p, q)| *p = *q))
+        assert_eq!(
+            self.weights().len(),
+            soft.nrows(),
+            "one line of memberships a row"
+        );
+        self.given(soft.ncols(), |i, line| {
+            line.iter_mut().zip(soft.row(i)).for_each(|(p, q)| *p = *q)
+        })
     }
 
     /// The sums when row i belongs to cluster `labels[i]`.

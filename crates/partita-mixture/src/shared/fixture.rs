@@ -7,12 +7,20 @@ use serde_json::Value;
 
 pub(crate) fn ensemble() -> Ensemble {
     let fixtures = partita_conformance::fixtures();
-    let columns: Vec<Vec<i64>> = serde_json::from_value(fixtures["labels"].clone()).expect("12 columns of labels");
+    let columns: Vec<Vec<i64>> =
+        serde_json::from_value(fixtures["labels"].clone()).expect("12 columns of labels");
     let mut builder = EnsembleBuilder::new(columns[0].len());
     for (u, column) in columns.iter().enumerate() {
-        builder.push(format!("u{u}"), column.iter().map(|&j| (j >= 0).then_some(j))).expect("24 labels a column");
+        builder
+            .push(
+                format!("u{u}"),
+                column.iter().map(|&j| (j >= 0).then_some(j)),
+            )
+            .expect("24 labels a column");
     }
-    builder.finish().expect("base clusterings of as many objects")
+    builder
+        .finish()
+        .expect("base clusterings of as many objects")
 }
 
 pub(crate) fn matrix(value: &Value) -> Array2<f64> {
@@ -28,14 +36,21 @@ pub(crate) fn vector(value: &Value) -> Vec<f64> {
 pub(crate) fn assert_close(found: &[f64], expected: &[f64]) {
     assert_eq!(found.len(), expected.len());
     for (i, (a, b)) in found.iter().zip(expected).enumerate() {
-        assert!((a - b).abs() <= 1e-8 * b.abs().max(1e-4), "{i}: {a} is not {b}");
+        assert!(
+            (a - b).abs() <= 1e-8 * b.abs().max(1e-4),
+            "{i}: {a} is not {b}"
+        );
     }
 }
 
 /// A drawn ensemble: noisy copies of groups, a fifth of the labels missing, some rows equal.
 pub(crate) fn drawn(seed: u64) -> Ensemble {
     let mut rng = Seed::new(seed).rng();
-    let (n, bases, groups) = (rng.random_range(8..40), rng.random_range(2..7), rng.random_range(2..5u32));
+    let (n, bases, groups) = (
+        rng.random_range(8..40),
+        rng.random_range(2..7),
+        rng.random_range(2..5u32),
+    );
     let mut builder = EnsembleBuilder::new(n);
     for u in 0..bases {
         let clusters = rng.random_range(2..5);
@@ -46,9 +61,13 @@ pub(crate) fn drawn(seed: u64) -> Ensemble {
             _ => Some((i as u32 % groups) % clusters),
         };
         let labels: Vec<Option<u32>> = (0..n).map(&mut label).collect();
-        builder.push_clusters(format!("u{u}"), labels, clusters as usize).expect("labels below the number of clusters");
+        builder
+            .push_clusters(format!("u{u}"), labels, clusters as usize)
+            .expect("labels below the number of clusters");
     }
-    builder.finish().expect("base clusterings of as many objects")
+    builder
+        .finish()
+        .expect("base clusterings of as many objects")
 }
 
 /// Noisy copies of `groups` groups, a fifth of the labels drawn anew and a tenth missing.
@@ -62,7 +81,11 @@ pub(crate) fn many(objects: usize, bases: usize, groups: u32) -> Ensemble {
             _ => Some((i as u32 + u as u32) % groups),
         };
         let labels: Vec<Option<u32>> = (0..objects).map(&mut label).collect();
-        builder.push_clusters(format!("u{u}"), labels, groups as usize).expect("labels below the number of groups");
+        builder
+            .push_clusters(format!("u{u}"), labels, groups as usize)
+            .expect("labels below the number of groups");
     }
-    builder.finish().expect("base clusterings of as many objects")
+    builder
+        .finish()
+        .expect("base clusterings of as many objects")
 }

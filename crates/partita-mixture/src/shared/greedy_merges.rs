@@ -11,9 +11,15 @@ use crate::shared::sufficient_statistics::SufficientStatistics;
 ///
 /// # Cost
 /// O(K'² ΣJ) time for K' clusters, with a logarithm only where two clusters share a label.
-pub(crate) fn merge_to(sums: &SufficientStatistics, clusters: usize, offsets: &[usize]) -> Vec<u32> {
+pub(crate) fn merge_to(
+    sums: &SufficientStatistics,
+    clusters: usize,
+    offsets: &[usize],
+) -> Vec<u32> {
     let many = sums.sizes.len();
-    let mut parts: Vec<ClusterCounts> = (0..many).map(|k| ClusterCounts::of(sums, k, offsets)).collect();
+    let mut parts: Vec<ClusterCounts> = (0..many)
+        .map(|k| ClusterCounts::of(sums, k, offsets))
+        .collect();
     let mut place: Vec<usize> = (0..many).collect();
     let mut live: Vec<usize> = (0..many).collect();
     let mut losses = vec![0.0; many * many];
@@ -32,7 +38,14 @@ pub(crate) fn merge_to(sums: &SufficientStatistics, clusters: usize, offsets: &[
             losses[other.max(b) * many + other.min(b)] = parts[b].loss(&parts[other]);
         }
     }
-    place.iter().map(|p| live.iter().position(|k| k == p).expect("every cluster ends in a live one") as u32).collect()
+    place
+        .iter()
+        .map(|p| {
+            live.iter()
+                .position(|k| k == p)
+                .expect("every cluster ends in a live one") as u32
+        })
+        .collect()
 }
 
 /// The pair of live clusters whose merge loses least, the larger number first.
@@ -64,24 +77,46 @@ struct Count {
 
 impl Count {
     fn of(number: f64) -> Self {
-        Self { number, entropy: if number > 0.0 { number * number.ln() } else { 0.0 } }
+        Self {
+            number,
+            entropy: if number > 0.0 {
+                number * number.ln()
+            } else {
+                0.0
+            },
+        }
     }
 }
 
 impl ClusterCounts {
-    const EMPTY: Self = Self { labels: Vec::new(), totals: Vec::new() };
+    const EMPTY: Self = Self {
+        labels: Vec::new(),
+        totals: Vec::new(),
+    };
 
     /// No rows, of the same base clusterings.
     pub(super) fn empty_as(other: &Self) -> Self {
         let none = |counts: &[Count]| vec![Count::default(); counts.len()];
-        Self { labels: none(&other.labels), totals: none(&other.totals) }
+        Self {
+            labels: none(&other.labels),
+            totals: none(&other.totals),
+        }
     }
 
     pub(super) fn of(sums: &SufficientStatistics, cluster: usize, offsets: &[usize]) -> Self {
-        let labels: Vec<f64> = sums.labels.iter().skip(cluster).step_by(sums.sizes.len()).copied().collect();
+        let labels: Vec<f64> = sums
+            .labels
+            .iter()
+            .skip(cluster)
+            .step_by(sums.sizes.len())
+            .copied()
+            .collect();
         let total = |ends: &[usize]| Count::of(labels[ends[0]..ends[1]].iter().sum());
         let totals = offsets.windows(2).map(total).collect();
-        Self { labels: labels.into_iter().map(Count::of).collect(), totals }
+        Self {
+            labels: labels.into_iter().map(Count::of).collect(),
+            totals,
+        }
     }
 
     pub(super) fn join(&mut self, other: &Self) {
@@ -93,7 +128,8 @@ impl ClusterCounts {
     }
 
     fn change(&mut self, other: &Self, sign: f64) {
-        let pairs = (self.labels.iter_mut().zip(&other.labels)).chain(self.totals.iter_mut().zip(&other.totals));
+        let pairs = (self.labels.iter_mut().zip(&other.labels))
+            .chain(self.totals.iter_mut().zip(&other.totals));
         for (own, other) in pairs.filter(|(_, other)| other.number > 0.0) {
             *own = Count::of(own.number + sign * other.number);
         }
@@ -112,14 +148,21 @@ impl ClusterCounts {
 
 /// Σ (a + b) ln (a + b) − a ln a − b ln b.
 fn shared(a: &[Count], b: &[Count]) -> f64 {
-    let pairs = a.iter().zip(b).filter(|(a, b)| a.number > 0.0 && b.number > 0.0);
-    pairs.map(|(a, b)| Count::of(a.number + b.number).entropy - a.entropy - b.entropy).sum()
+    let pairs = a
+        .iter()
+        .zip(b)
+        .filter(|(a, b)| a.number > 0.0 && b.number > 0.0);
+    pairs
+        .map(|(a, b)| Count::of(a.number + b.number).entropy - a.entropy - b.entropy)
+        .sum()
 }
 
 /// Σ a ln a − b ln b − (a − b) ln (a − b).
 fn left(a: &[Count], b: &[Count]) -> f64 {
     let pairs = a.iter().zip(b).filter(|(_, b)| b.number > 0.0);
-    pairs.map(|(a, b)| a.entropy - b.entropy - Count::of(a.number - b.number).entropy).sum()
+    pairs
+        .map(|(a, b)| a.entropy - b.entropy - Count::of(a.number - b.number).entropy)
+        .sum()
 }
 
 #[cfg(test)]
@@ -133,7 +176,13 @@ mod tests {
     fn halves_of_a_group_meet_first() {
         let mut builder = EnsembleBuilder::new(80);
         for u in 0..6 {
-            let label = |i: u32| Some(if (i + u).is_multiple_of(9) { (i + u) % 4 } else { i % 4 });
+            let label = |i: u32| {
+                Some(if (i + u).is_multiple_of(9) {
+                    (i + u) % 4
+                } else {
+                    i % 4
+                })
+            };
             builder.push(format!("u{u}"), (0..80).map(label)).unwrap();
         }
         let ensemble = builder.finish().unwrap();
@@ -154,12 +203,20 @@ mod tests {
         let sums = rows.given_hard(&labels, 3);
         let log = |sums: &SufficientStatistics| {
             let term = |x: f64| if x > 0.0 { x * x.ln() } else { 0.0 };
-            let totals =
-                crate::shared::log_probabilities::totals_by_base(&sums.labels, rows.offsets(), sums.sizes.len());
-            sums.labels.iter().map(|&x| term(x)).sum::<f64>() - totals.into_iter().map(term).sum::<f64>()
+            let totals = crate::shared::log_probabilities::totals_by_base(
+                &sums.labels,
+                rows.offsets(),
+                sums.sizes.len(),
+            );
+            sums.labels.iter().map(|&x| term(x)).sum::<f64>()
+                - totals.into_iter().map(term).sum::<f64>()
         };
         let joined = rows.given_hard(&labels.iter().map(|&k| k.min(1)).collect::<Vec<_>>(), 2);
-        let loss = ClusterCounts::of(&sums, 1, rows.offsets()).loss(&ClusterCounts::of(&sums, 2, rows.offsets()));
+        let loss = ClusterCounts::of(&sums, 1, rows.offsets()).loss(&ClusterCounts::of(
+            &sums,
+            2,
+            rows.offsets(),
+        ));
         assert!((loss - (log(&sums) - log(&joined))).abs() < 1e-9);
     }
 }

@@ -29,7 +29,11 @@ const POLISH_ROUNDS: u32 = 2;
 ///
 /// # Cost
 /// O(r M K' + K'² ΣJ) time for r = min(rows, 16384) rows and K' = min(8 K, 256) small clusters.
-pub(crate) fn initial_statistics(rows: &WeightedRows<'_>, clusters: usize, seed: Seed) -> SufficientStatistics {
+pub(crate) fn initial_statistics(
+    rows: &WeightedRows<'_>,
+    clusters: usize,
+    seed: Seed,
+) -> SufficientStatistics {
     merged_statistics(rows, clusters, Merges::Greedy, seed)
 }
 
@@ -45,7 +49,11 @@ pub(crate) enum Merges {
 impl Merges {
     /// Of several starts all but the first are moved.
     pub(crate) fn of(restart: u32) -> Self {
-        if restart == 0 { Self::Greedy } else { Self::Moved }
+        if restart == 0 {
+            Self::Greedy
+        } else {
+            Self::Moved
+        }
     }
 }
 
@@ -58,13 +66,18 @@ pub(crate) fn merged_statistics(
 ) -> SufficientStatistics {
     let sample = sample(rows, START_ROWS, seed.child(u64::MAX));
     let rows = sample.as_ref().unwrap_or(rows);
-    let small = (SMALL_A_CLUSTER * clusters).min(MOST_SMALL).min(rows.weights().len()).max(clusters);
+    let small = (SMALL_A_CLUSTER * clusters)
+        .min(MOST_SMALL)
+        .min(rows.weights().len())
+        .max(clusters);
     let mut labels = kmeans_plus_plus(rows, small, seed);
     if small > clusters {
         for _ in 0..POLISH_ROUNDS {
             labels = rows.nearest(model(rows, &rows.given_hard(&labels, small)).logs());
         }
-        let sums = rows.given_hard(&labels, small).weighted(rows.base_weights(), rows.offsets());
+        let sums = rows
+            .given_hard(&labels, small)
+            .weighted(rows.base_weights(), rows.offsets());
         let mut place = merge_to(&sums, clusters, rows.offsets());
         if merges == Merges::Moved {
             place = moved(&sums, place, clusters, rows.offsets());
@@ -78,7 +91,9 @@ pub(crate) fn merged_statistics(
 /// small clusters.
 pub(crate) fn initial_bytes(size: &ProblemSize) -> Saturating<u64> {
     let [_, m, side, k] = size.saturating();
-    let small = (k * Saturating(SMALL_A_CLUSTER as u64)).min(Saturating(MOST_SMALL as u64)).max(k);
+    let small = (k * Saturating(SMALL_A_CLUSTER as u64))
+        .min(Saturating(MOST_SMALL as u64))
+        .max(k);
     (side + m + Saturating(1)) * small * Saturating(4 * 8)
 }
 
@@ -102,7 +117,11 @@ pub(crate) fn varied_statistics(
 pub(crate) const MERGED_OF: u32 = 4;
 
 /// What rows add up to whose memberships are drawn from Dirichlet(1).
-pub(crate) fn random_statistics(rows: &WeightedRows<'_>, clusters: usize, seed: Seed) -> SufficientStatistics {
+pub(crate) fn random_statistics(
+    rows: &WeightedRows<'_>,
+    clusters: usize,
+    seed: Seed,
+) -> SufficientStatistics {
     rows.given(clusters, |i, line| {
         let mut rng = seed.child(i as u64).rng();
         line.iter_mut().for_each(|p| *p = Exp1.sample(&mut rng));
@@ -120,13 +139,22 @@ pub(crate) fn labels(rows: &WeightedRows<'_>, clusters: usize, seed: Seed) -> Ve
 pub(crate) fn model(rows: &WeightedRows<'_>, sums: &SufficientStatistics) -> RowModel {
     let ends = rows.offsets();
     let spread = |u: usize| RowModel::PSEUDO_LABELS / (ends[u + 1] - ends[u]) as f64;
-    RowModel::of_sums(rows.ensemble().bases().to_vec(), sums, spread, 1.0 / sums.sizes.len() as f64)
-        .weighted(rows.base_weights())
+    RowModel::of_sums(
+        rows.ensemble().bases().to_vec(),
+        sums,
+        spread,
+        1.0 / sums.sizes.len() as f64,
+    )
+    .weighted(rows.base_weights())
 }
 
 /// About `most` rows in proportion to their weights, which stand for all; none where there are not more than twice
 /// as many. One is drawn from each of `most` equal strata.
-pub(crate) fn sample(rows: &WeightedRows<'_>, most: usize, seed: Seed) -> Option<WeightedRows<'static>> {
+pub(crate) fn sample(
+    rows: &WeightedRows<'_>,
+    most: usize,
+    seed: Seed,
+) -> Option<WeightedRows<'static>> {
     if rows.weights().len() <= 2 * most {
         return None;
     }
@@ -166,18 +194,35 @@ pub(crate) fn kmeans_plus_plus(rows: &WeightedRows<'_>, clusters: usize, seed: S
     }
 }
 
-fn draw<L: Label>(rows: &WeightedRows<'_>, labels: ArrayView2<'_, L>, clusters: usize, seed: Seed) -> Vec<u32> {
+fn draw<L: Label>(
+    rows: &WeightedRows<'_>,
+    labels: ArrayView2<'_, L>,
+    clusters: usize,
+    seed: Seed,
+) -> Vec<u32> {
     let mut rng = seed.rng();
     // A row that says little makes a poor centre.
-    let all = rows.base_weights().map_or(labels.ncols() as f64, |weights| weights.iter().sum());
+    let all = rows
+        .base_weights()
+        .map_or(labels.ncols() as f64, |weights| weights.iter().sum());
     let share = |i: usize| rows.weight_of_labels(i) / all;
-    let weights: Vec<f64> = rows.weights().iter().enumerate().map(|(i, w)| w * share(i)).collect();
+    let weights: Vec<f64> = rows
+        .weights()
+        .iter()
+        .enumerate()
+        .map(|(i, w)| w * share(i))
+        .collect();
     let mut nearest = vec![0u32; weights.len()];
     let mut distance = vec![f64::INFINITY; weights.len()];
     for cluster in 0..clusters {
-        let chances: Vec<f64> =
-            if cluster == 0 { weights.clone() } else { weights.iter().zip(&distance).map(|(w, d)| w * d).collect() };
-        let Some(centre) = pick(&chances, &mut rng) else { break };
+        let chances: Vec<f64> = if cluster == 0 {
+            weights.clone()
+        } else {
+            weights.iter().zip(&distance).map(|(w, d)| w * d).collect()
+        };
+        let Some(centre) = pick(&chances, &mut rng) else {
+            break;
+        };
         for (i, row) in labels.outer_iter().enumerate() {
             let d = differ(row, labels.row(centre), rows.base_weights());
             if d < distance[i] {
@@ -205,8 +250,15 @@ pub(crate) fn pick(chances: &[f64], rng: &mut impl Rng) -> Option<usize> {
     last
 }
 
-fn differ<L: Label>(a: ArrayView1<'_, L>, b: ArrayView1<'_, L>, base_weights: Option<&[f64]>) -> f64 {
-    let pairs = a.iter().zip(&b).map(|(&a, &b)| (a != L::MISSING && b != L::MISSING, a != b));
+fn differ<L: Label>(
+    a: ArrayView1<'_, L>,
+    b: ArrayView1<'_, L>,
+    base_weights: Option<&[f64]>,
+) -> f64 {
+    let pairs = a
+        .iter()
+        .zip(&b)
+        .map(|(&a, &b)| (a != L::MISSING && b != L::MISSING, a != b));
     let (both, different) = match base_weights {
         None => {
             let (mut both, mut different) = (0u32, 0u32);
@@ -219,7 +271,9 @@ fn differ<L: Label>(a: ArrayView1<'_, L>, b: ArrayView1<'_, L>, base_weights: Op
         Some(weights) => pairs
             .zip(weights)
             .filter(|((seen, _), _)| *seen)
-            .fold((0.0, 0.0), |sums, ((_, differs), w)| (sums.0 + w, if differs { sums.1 + w } else { sums.1 })),
+            .fold((0.0, 0.0), |sums, ((_, differs), w)| {
+                (sums.0 + w, if differs { sums.1 + w } else { sums.1 })
+            }),
     };
     if both == 0.0 { 1.0 } else { different / both }
 }
@@ -233,7 +287,9 @@ mod tests {
     fn distinct_rows_become_centres_before_any_is_drawn_twice() {
         let mut builder = EnsembleBuilder::new(9);
         for u in 0..3u32 {
-            builder.push(format!("u{u}"), (0..9).map(|i| Some(i % 3))).unwrap();
+            builder
+                .push(format!("u{u}"), (0..9).map(|i| Some(i % 3)))
+                .unwrap();
         }
         let ensemble = builder.finish().unwrap();
         for seed in 0..20 {
@@ -251,7 +307,8 @@ mod tests {
         let sample = sample(&rows, 500, Seed::new(1)).unwrap();
         assert!(sample.weights().len() <= 500);
         assert!((sample.weights().iter().sum::<f64>() - 5000.0).abs() < 1e-6);
-        let share = |rows: &WeightedRows<'_>| rows.given_hard(&vec![0; rows.weights().len()], 1).labels;
+        let share =
+            |rows: &WeightedRows<'_>| rows.given_hard(&vec![0; rows.weights().len()], 1).labels;
         for (all, some) in share(&rows).into_iter().zip(share(&sample)) {
             assert!((all - some).abs() < 0.1 * 5000.0, "{all} and {some}");
         }

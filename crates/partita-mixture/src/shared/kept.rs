@@ -25,8 +25,11 @@ pub(crate) struct KeptOf<'a> {
 impl KeptOf<'_> {
     /// Whether there are K numbers for each of ΣJ lines, of M, and one line more.
     pub(crate) fn fits(&self, of_labels: &[f64], of_bases: Option<&[f64]>, alone: &[f64]) -> bool {
-        let has = |numbers: &[f64], lines: usize| lines.checked_mul(self.clusters) == Some(numbers.len());
+        let has =
+            |numbers: &[f64], lines: usize| lines.checked_mul(self.clusters) == Some(numbers.len());
         let base_clusters = self.bases.iter().map(BaseClustering::clusters).sum();
-        has(of_labels, base_clusters) && of_bases.is_none_or(|own| has(own, self.bases.len())) && has(alone, 1)
+        has(of_labels, base_clusters)
+            && of_bases.is_none_or(|own| has(own, self.bases.len()))
+            && has(alone, 1)
     }
 }

@@ -31,7 +31,10 @@ impl LogProbabilities {
         scores.copy_from_slice(&self.prior);
         for line in lines {
             let line = &self.lines[line * clusters..][..clusters];
-            scores.iter_mut().zip(line).for_each(|(score, log)| *score += log);
+            scores
+                .iter_mut()
+                .zip(line)
+                .for_each(|(score, log)| *score += log);
         }
     }
 }
@@ -41,7 +44,9 @@ pub(crate) fn lines<'a, L: Label>(
     row: impl IntoIterator<Item = &'a L>,
     offsets: &'a [usize],
 ) -> impl Iterator<Item = usize> {
-    row.into_iter().zip(offsets).filter_map(|(label, offset)| label.cluster().map(|j| offset + j))
+    row.into_iter()
+        .zip(offsets)
+        .filter_map(|(label, offset)| label.cluster().map(|j| offset + j))
 }
 
 /// Turns scores into probabilities and returns the logarithm of their sum. Where no cluster is possible (the sum
@@ -66,9 +71,16 @@ pub(crate) fn largest(values: &[f64]) -> usize {
 }
 
 /// Multiplies the lines of every base clustering by its weight, where there are weights.
-pub(crate) fn weigh_by_base(lines: &mut [f64], weights: Option<&[f64]>, offsets: &[usize], clusters: usize) {
+pub(crate) fn weigh_by_base(
+    lines: &mut [f64],
+    weights: Option<&[f64]>,
+    offsets: &[usize],
+    clusters: usize,
+) {
     for (ends, weight) in offsets.windows(2).zip(weights.unwrap_or_default()) {
-        lines[ends[0] * clusters..ends[1] * clusters].iter_mut().for_each(|value| *value *= weight);
+        lines[ends[0] * clusters..ends[1] * clusters]
+            .iter_mut()
+            .for_each(|value| *value *= weight);
     }
 }
 
@@ -77,7 +89,9 @@ pub(crate) fn totals_by_base(lines: &[f64], offsets: &[usize], clusters: usize) 
     let mut sums = vec![0.0; (offsets.len() - 1) * clusters];
     for (ends, sums) in offsets.windows(2).zip(sums.chunks_exact_mut(clusters)) {
         for line in lines[ends[0] * clusters..ends[1] * clusters].chunks_exact(clusters) {
-            sums.iter_mut().zip(line).for_each(|(sum, count)| *sum += count);
+            sums.iter_mut()
+                .zip(line)
+                .for_each(|(sum, count)| *sum += count);
         }
     }
     sums
@@ -88,7 +102,8 @@ pub(crate) fn normalise_by_base(lines: &mut [f64], offsets: &[usize], clusters: 
     let sums = totals_by_base(lines, offsets, clusters);
     for (ends, sums) in offsets.windows(2).zip(sums.chunks_exact(clusters)) {
         let even = 1.0 / (ends[1] - ends[0]) as f64;
-        let share = |(count, sum): (&mut f64, &f64)| *count = if *sum > 0.0 { *count / sum } else { even };
+        let share =
+            |(count, sum): (&mut f64, &f64)| *count = if *sum > 0.0 { *count / sum } else { even };
         for line in lines[ends[0] * clusters..ends[1] * clusters].chunks_exact_mut(clusters) {
             line.iter_mut().zip(sums).for_each(share);
         }
@@ -120,7 +135,10 @@ mod tests {
 
     #[test]
     fn a_row_sums_its_lines_and_missing_labels_drop_out() {
-        let logs = LogProbabilities { prior: vec![0.5, 0.25], lines: vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0] };
+        let logs = LogProbabilities {
+            prior: vec![0.5, 0.25],
+            lines: vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
+        };
         let mut scores = [0.0; 2];
         logs.score([0, 2].into_iter(), &mut scores);
         assert_eq!(scores, [6.5, 8.25]);

@@ -8,38 +8,79 @@ use partita_core::{BaseClustering, Ensemble, ModelError, Unread};
 pub(crate) type MatchedBases = Vec<Vec<Option<usize>>>;
 
 /// Matches the base clusterings of `ensemble` with those of a model: columns by name, labels by value.
-pub(crate) fn match_bases(bases: &[BaseClustering], ensemble: &Ensemble) -> Result<MatchedBases, ModelError> {
+pub(crate) fn match_bases(
+    bases: &[BaseClustering],
+    ensemble: &Ensemble,
+) -> Result<MatchedBases, ModelError> {
     let (mut mine, mut start) = (BTreeMap::new(), 0);
     for base in bases {
-        once(mine.insert(base.name(), (base, start)).is_some(), base.name(), "the model")?;
+        once(
+            mine.insert(base.name(), (base, start)).is_some(),
+            base.name(),
+            "the model",
+        )?;
         start += base.clusters();
     }
     let (mut matched, mut given) = (Vec::with_capacity(mine.len()), BTreeSet::new());
     for base in ensemble.bases() {
         once(!given.insert(base.name()), base.name(), "the input")?;
-        let Some(&(known, start)) = mine.get(base.name()) else { continue };
-        let places: BTreeMap<&str, usize> =
-            known.values().iter().enumerate().map(|(j, value)| (value.as_str(), start + j)).collect();
-        matched.push(base.values().iter().map(|value| places.get(value.as_str()).copied()).collect());
+        let Some(&(known, start)) = mine.get(base.name()) else {
+            continue;
+        };
+        let places: BTreeMap<&str, usize> = known
+            .values()
+            .iter()
+            .enumerate()
+            .map(|(j, value)| (value.as_str(), start + j))
+            .collect();
+        matched.push(
+            base.values()
+                .iter()
+                .map(|value| places.get(value.as_str()).copied())
+                .collect(),
+        );
     }
-    let unknown: Vec<&str> = given.iter().copied().filter(|name| !mine.contains_key(name)).collect();
-    let absent: Vec<&str> = mine.keys().copied().filter(|name| !given.contains(name)).collect();
-    if unknown.is_empty() && absent.is_empty() { Ok(matched) } else { Err(complaint(&unknown, &absent)) }
+    let unknown: Vec<&str> = given
+        .iter()
+        .copied()
+        .filter(|name| !mine.contains_key(name))
+        .collect();
+    let absent: Vec<&str> = mine
+        .keys()
+        .copied()
+        .filter(|name| !given.contains(name))
+        .collect();
+    if unknown.is_empty() && absent.is_empty() {
+        Ok(matched)
+    } else {
+        Err(complaint(&unknown, &absent))
+    }
 }
 
 /// Labels whose value the model has never seen.
 pub(crate) fn unread(matched: &MatchedBases, ensemble: &Ensemble) -> u64 {
-    let in_column = |u: usize| ensemble.column(u).flatten().filter(|&j| matched[u][j].is_none()).count() as u64;
+    let in_column = |u: usize| {
+        ensemble
+            .column(u)
+            .flatten()
+            .filter(|&j| matched[u][j].is_none())
+            .count() as u64
+    };
     (0..matched.len()).map(in_column).sum()
 }
 
 /// What of the label rows a model cannot use.
 pub(crate) fn unused(matched: &MatchedBases, ensemble: &Ensemble) -> Unread {
-    let mut found = Unread { values: unread(matched, ensemble), ..Unread::default() };
+    let mut found = Unread {
+        values: unread(matched, ensemble),
+        ..Unread::default()
+    };
     for object in 0..ensemble.objects() {
         let mut known = 0;
         for (u, places) in matched.iter().enumerate() {
-            let Some(label) = ensemble.label(object, u) else { continue };
+            let Some(label) = ensemble.label(object, u) else {
+                continue;
+            };
             known += usize::from(places[label].is_some());
             if places[label].is_none() && found.first.is_none() {
                 let base = &ensemble.bases()[u];
@@ -62,27 +103,55 @@ pub(crate) fn perplexity(
     (bases, weights): (&[BaseClustering], Option<&[f64]>),
 ) -> Result<f64, ModelError> {
     let offsets = BaseClustering::offsets(bases);
-    let weight =
-        |place: usize| weights.map_or(1.0, |weights| weights[offsets.partition_point(|&start| start <= place) - 1]);
-    let column = |u: usize| ensemble.column(u).flatten().filter_map(|j| matched[u][j]).map(weight).sum::<f64>();
+    let weight = |place: usize| {
+        weights.map_or(1.0, |weights| {
+            weights[offsets.partition_point(|&start| start <= place) - 1]
+        })
+    };
+    let column = |u: usize| {
+        ensemble
+            .column(u)
+            .flatten()
+            .filter_map(|j| matched[u][j])
+            .map(weight)
+            .sum::<f64>()
+    };
     let labels: f64 = (0..matched.len()).map(column).sum();
     if labels == 0.0 {
-        return Err(ModelError::Input("none of its labels is known to the model".into()));
+        return Err(ModelError::Input(
+            "none of its labels is known to the model".into(),
+        ));
     }
     Ok((-logs.iter().sum::<f64>() / labels).exp())
 }
 
 fn once(again: bool, name: &str, whose: &str) -> Result<(), ModelError> {
-    if again { Err(ModelError::Input(format!("{whose} has two base clusterings called '{name}'"))) } else { Ok(()) }
+    if again {
+        Err(ModelError::Input(format!(
+            "{whose} has two base clusterings called '{name}'"
+        )))
+    } else {
+        Ok(())
+    }
 }
 
 fn complaint(unknown: &[&str], absent: &[&str]) -> ModelError {
-    let list = |names: &[&str]| names.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
+    let list = |names: &[&str]| {
+        names
+            .iter()
+            .map(|name| format!("'{name}'"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
     ModelError::Input(match (unknown.is_empty(), absent.is_empty()) {
         (false, true) => format!("the model does not know base clustering {}", list(unknown)),
         (true, _) => format!("base clustering {} is missing", list(absent)),
         (false, false) => {
-            format!("base clustering {} is missing and the model does not know {}", list(absent), list(unknown))
+            format!(
+                "base clustering {} is missing and the model does not know {}",
+                list(absent),
+                list(unknown)
+            )
         }
     })
 }

@@ -27,7 +27,10 @@ pub(crate) fn rows_of_start(size: &ProblemSize) -> Saturating<u64> {
 
 /// The size of the sample on which initializations compete where rows are not held.
 pub(crate) fn sample_size(size: &ProblemSize) -> ProblemSize {
-    ProblemSize { objects: size.objects.min(SAMPLE_ROWS + size.base_clusterings), ..*size }
+    ProblemSize {
+        objects: size.objects.min(SAMPLE_ROWS + size.base_clusterings),
+        ..*size
+    }
 }
 
 /// Bytes that a fit over rows that are not held holds at once, at most: the sample with all its initializations, and sums
@@ -36,7 +39,11 @@ pub(crate) fn row_fit_bytes(size: &ProblemSize, restarts: NonZeroU32) -> u64 {
     let sample = sample_size(size);
     let [n, m, side, k] = size.saturating();
     let levels = u64::from((n.0 / BLOCK_ROWS + 1).ilog2());
-    let sums = (side + m + Saturating(1)) * k * Saturating(8 * (levels + 4 * rayon::current_num_threads() as u64 + 8));
+    let sums = (side + m + Saturating(1))
+        * k
+        * Saturating(8 * (levels + 4 * rayon::current_num_threads() as u64 + 8));
     let drawing = RowSample::bytes(size, SAMPLE_ROWS as u64);
-    fit_bytes(&sample, restarts).saturating_add(sums.0).saturating_add(drawing)
+    fit_bytes(&sample, restarts)
+        .saturating_add(sums.0)
+        .saturating_add(drawing)
 }

@@ -4,8 +4,8 @@ use std::convert::Infallible;
 use std::num::NonZeroU32;
 
 use partita_core::{
-    BaseWeights, Clusters, Flow, Monitor, MultiStart, PassError, PassRunner, ProblemSize, ProgressCounter, RowSample,
-    Seed, Sense, Settings, Stopped, map_parallel,
+    BaseWeights, Clusters, Flow, Monitor, MultiStart, PassError, PassRunner, ProblemSize,
+    ProgressCounter, RowSample, Seed, Sense, Settings, Stopped, map_parallel,
 };
 
 use crate::error::MixtureError;
@@ -24,7 +24,11 @@ pub(crate) struct Run<T> {
 
 impl<T> Run<T> {
     pub(crate) fn map<U>(self, map: impl FnOnce(T) -> U) -> Run<U> {
-        Run { result: map(self.result), trace: self.trace, stopped: self.stopped }
+        Run {
+            result: map(self.result),
+            trace: self.trace,
+            stopped: self.stopped,
+        }
     }
 
     pub(crate) fn objective(&self) -> f64 {
@@ -44,14 +48,24 @@ pub(crate) struct Limits {
 impl Limits {
     /// A counter of the rounds of all initializations, and of so many runs more.
     pub(crate) fn progress<'a>(&self, monitor: &'a dyn Monitor, more: u64) -> ProgressCounter<'a> {
-        ProgressCounter::new(monitor, u64::from(self.rounds.get()) * (u64::from(self.restarts.get()) + more))
+        ProgressCounter::new(
+            monitor,
+            u64::from(self.rounds.get()) * (u64::from(self.restarts.get()) + more),
+        )
     }
 
     /// The same where most initializations run for a few rounds only, as in [`best_of_finalists`].
-    pub(crate) fn progress_of_finalists<'a>(&self, monitor: &'a dyn Monitor, more: u64) -> ProgressCounter<'a> {
+    pub(crate) fn progress_of_finalists<'a>(
+        &self,
+        monitor: &'a dyn Monitor,
+        more: u64,
+    ) -> ProgressCounter<'a> {
         let (rounds, restarts) = (u64::from(self.rounds.get()), u64::from(self.restarts.get()));
         let short = rounds.min(SHORT.into()) * restarts;
-        ProgressCounter::new(monitor, short + rounds * (restarts.div_ceil(OF_EACH as u64) + more))
+        ProgressCounter::new(
+            monitor,
+            short + rounds * (restarts.div_ceil(OF_EACH as u64) + more),
+        )
     }
 }
 
@@ -63,7 +77,9 @@ pub(crate) fn ascend<T>(
     progress: &ProgressCounter<'_>,
     round: impl Fn(&T) -> (f64, T),
 ) -> Run<T> {
-    match try_ascend(state, limits, progress, |state| Ok::<_, Infallible>(round(state))) {
+    match try_ascend(state, limits, progress, |state| {
+        Ok::<_, Infallible>(round(state))
+    }) {
         Ok(run) => run,
     }
 }
@@ -79,7 +95,9 @@ fn try_ascend<T, E>(
     let mut trace: Vec<f64> = Vec::new();
     loop {
         let (objective, next) = round(&state)?;
-        let gain = trace.last().map_or(f64::INFINITY, |before| objective - before);
+        let gain = trace
+            .last()
+            .map_or(f64::INFINITY, |before| objective - before);
         trace.push(objective);
         progress.add(1);
         let stop = progress.stopped();
@@ -92,7 +110,11 @@ fn try_ascend<T, E>(
         };
         if let Some(stopped) = stopped {
             progress.add((most - trace.len()) as u64);
-            return Ok(Run { result: state, trace, stopped });
+            return Ok(Run {
+                result: state,
+                trace,
+                stopped,
+            });
         }
         state = next;
     }
@@ -117,22 +139,39 @@ pub(crate) fn best_of_finalists<T: Send>(
 ) -> (Run<T>, Vec<f64>) {
     let restarts = limits.restarts.get();
     let alone = restarts == 1 || limits.rounds.get() <= SHORT;
-    let short =
-        if alone { limits } else { Limits { rounds: NonZeroU32::new(SHORT).unwrap_or(limits.rounds), ..limits } };
+    let short = if alone {
+        limits
+    } else {
+        Limits {
+            rounds: NonZeroU32::new(SHORT).unwrap_or(limits.rounds),
+            ..limits
+        }
+    };
     let runs = begun(restarts, progress, |restart| ascend(start(restart), short));
     let rough: Vec<f64> = runs.iter().map(Run::objective).collect();
     let last = finalists(&rough);
     let finish = |(at, run): (usize, Run<T>)| {
         let over = alone || !last.contains(&at) || progress.flow() == Flow::Stop;
-        if over { run } else { go_on(run, limits, &ascend) }
+        if over {
+            run
+        } else {
+            go_on(run, limits, &ascend)
+        }
     };
     best_run(map_parallel(runs.into_iter().enumerate(), finish), progress)
 }
 
 /// Runs of all initializations in their order. Once the monitor asks to stop, those that have not begun are left out, but for the first.
-fn begun<T: Send>(restarts: u32, progress: &ProgressCounter<'_>, run: impl Fn(u32) -> Run<T> + Sync) -> Vec<Run<T>> {
+fn begun<T: Send>(
+    restarts: u32,
+    progress: &ProgressCounter<'_>,
+    run: impl Fn(u32) -> Run<T> + Sync,
+) -> Vec<Run<T>> {
     let wanted = |restart: u32| restart == 0 || progress.flow() == Flow::Continue;
-    map_parallel(0..restarts, |restart| wanted(restart).then(|| run(restart))).into_iter().flatten().collect()
+    map_parallel(0..restarts, |restart| wanted(restart).then(|| run(restart)))
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// The run with the highest objective (the first of equals), and the objectives of all. What a stop left undone was interrupted.
@@ -151,7 +190,9 @@ const SELECT: MultiStart = MultiStart::new(Sense::Maximise);
 fn finalists(objectives: &[f64]) -> Vec<usize> {
     let mut kept: Vec<usize> = Vec::new();
     for at in SELECT.finalists(objectives, objectives.len(), f64::INFINITY) {
-        let again = |&before: &usize| (objectives[before] - objectives[at]).abs() <= SAME * objectives[at].abs();
+        let again = |&before: &usize| {
+            (objectives[before] - objectives[at]).abs() <= SAME * objectives[at].abs()
+        };
         if kept.len() < objectives.len().div_ceil(OF_EACH) && !kept.iter().any(again) {
             kept.push(at);
         }
@@ -162,11 +203,18 @@ fn finalists(objectives: &[f64]) -> Vec<usize> {
 /// Goes on with a run that ended at a limit of rounds, for the rounds that are left.
 fn go_on<T>(run: Run<T>, limits: Limits, ascend: &impl Fn(T, Limits) -> Run<T>) -> Run<T> {
     let left = NonZeroU32::new(limits.rounds.get().saturating_sub(run.trace.len() as u32));
-    let (Some(rounds), Stopped::RoundLimit) = (left, run.stopped) else { return run };
+    let (Some(rounds), Stopped::RoundLimit) = (left, run.stopped) else {
+        return run;
+    };
     let end = ascend(run.result, Limits { rounds, ..limits });
     // The first round of the second run may look at the state with which the first one ended.
     let again = usize::from(end.trace.first() == run.trace.last());
-    let trace = run.trace.iter().chain(end.trace.iter().skip(again)).copied().collect();
+    let trace = run
+        .trace
+        .iter()
+        .chain(end.trace.iter().skip(again))
+        .copied()
+        .collect();
     Run { trace, ..end }
 }
 
@@ -220,19 +268,43 @@ pub(crate) fn best_of_sample<T: Kept>(
     go_on: impl FnOnce(T) -> Result<Run<T>, PassError>,
 ) -> Result<(Run<T>, Vec<f64>), MixtureError> {
     let (objects, bases) = (rows.source().rows() as usize, rows.source().bases());
-    MixtureError::check(settings, &ProblemSize::of_bases(objects, bases, Clusters::Exactly(clusters)))?;
+    MixtureError::check(
+        settings,
+        &ProblemSize::of_bases(objects, bases, Clusters::Exactly(clusters)),
+    )?;
     let weights = weights.map(BaseWeights::copies);
-    let RowSample { ensemble, weights: of_rows, whole, .. } = RowSample::draw(rows, SAMPLE_ROWS, seed.child(u64::MAX))?;
-    let sample = WeightedRows::weighted(&ensemble, &of_rows)?.with_base_weights(weights.map(<[f64]>::to_vec));
+    let RowSample {
+        ensemble,
+        weights: of_rows,
+        whole,
+        ..
+    } = RowSample::draw(rows, SAMPLE_ROWS, seed.child(u64::MAX))?;
+    let sample = WeightedRows::weighted(&ensemble, &of_rows)?
+        .with_base_weights(weights.map(<[f64]>::to_vec));
     let made = || {
         let (best, objectives) = compete(&sample);
         (best.result.keep(), best.trace, best.stopped, objectives)
     };
     let (form, trace, stopped, objectives) = rows.once("mixture/starts", |_| true, made)?;
     let other = || PassError::Parts("what is kept of 'mixture/starts' is of other rows".into());
-    let result = T::open(form, &KeptOf { bases, clusters, weights }).ok_or_else(other)?;
+    let result = T::open(
+        form,
+        &KeptOf {
+            bases,
+            clusters,
+            weights,
+        },
+    )
+    .ok_or_else(other)?;
     if whole {
-        return Ok((Run { result, trace, stopped }, objectives));
+        return Ok((
+            Run {
+                result,
+                trace,
+                stopped,
+            },
+            objectives,
+        ));
     }
     drop(sample);
     drop((ensemble, of_rows));

@@ -2,8 +2,8 @@
 
 use partita_core::ndarray::{Array2, ArrayView2};
 use partita_core::{
-    BaseClustering, Ensemble, Label, LabelRows, Model, ModelError, ModelInput, SoftPartition, Unread, chunks,
-    map_parallel,
+    BaseClustering, Ensemble, Label, LabelRows, Model, ModelError, ModelInput, SoftPartition,
+    Unread, chunks, map_parallel,
 };
 use serde_json::Value;
 
@@ -78,7 +78,11 @@ impl RowModel {
     ) -> Self {
         let clusters = sums.sizes.len();
         let total: f64 = sums.sizes.iter().map(|size| size + per_cluster).sum();
-        let prior = sums.sizes.iter().map(|size| (size + per_cluster) / total).collect();
+        let prior = sums
+            .sizes
+            .iter()
+            .map(|size| (size + per_cluster) / total)
+            .collect();
         let mut theta = sums.labels.clone();
         for (u, ends) in BaseClustering::offsets(&bases).windows(2).enumerate() {
             let block = &mut theta[ends[0] * clusters..ends[1] * clusters];
@@ -91,14 +95,25 @@ impl RowModel {
     /// A mixture with these shares and label probabilities.
     pub(crate) fn from_parts(bases: Vec<BaseClustering>, prior: Vec<f64>, theta: Vec<f64>) -> Self {
         let logs = |values: &[f64]| values.iter().map(|p| p.ln()).collect();
-        let logs = LogProbabilities { prior: logs(&prior), lines: logs(&theta) };
-        Self { bases, prior, theta, weights: None, logs }
+        let logs = LogProbabilities {
+            prior: logs(&prior),
+            lines: logs(&theta),
+        };
+        Self {
+            bases,
+            prior,
+            theta,
+            weights: None,
+            logs,
+        }
     }
 
     /// The same in which a label of base clustering u counts `weights[u]` times.
     pub(crate) fn weighted(mut self, weights: Option<&[f64]>) -> Self {
         if let Some(weights) = weights {
-            self.logs = self.logs.weighted(Some(weights), &BaseClustering::offsets(&self.bases));
+            self.logs = self
+                .logs
+                .weighted(Some(weights), &BaseClustering::offsets(&self.bases));
             self.weights = Some(weights.to_vec());
         }
         self
@@ -132,7 +147,8 @@ impl RowModel {
         let offsets = BaseClustering::offsets(&self.bases);
         let clusters = self.clusters();
         let block = &self.theta[offsets[base] * clusters..offsets[base + 1] * clusters];
-        ArrayView2::from_shape((self.bases[base].clusters(), clusters), block).expect("J lines of K values")
+        ArrayView2::from_shape((self.bases[base].clusters(), clusters), block)
+            .expect("J lines of K values")
     }
 
     pub(crate) fn logs(&self) -> &LogProbabilities {
@@ -167,7 +183,12 @@ impl RowModel {
     /// [`ModelError::Input`] when the base clusterings are not those of the model, or no label is known to it.
     pub fn perplexity(&self, ensemble: &Ensemble) -> Result<f64, ModelError> {
         let matched = match_bases(&self.bases, ensemble)?;
-        perplexity(&self.log_probabilities(ensemble)?, &matched, ensemble, (&self.bases, self.base_weights()))
+        perplexity(
+            &self.log_probabilities(ensemble)?,
+            &matched,
+            ensemble,
+            (&self.bases, self.base_weights()),
+        )
     }
 
     /// How many labels of `ensemble` have a value that the model has never seen. They are taken as missing.
@@ -187,19 +208,32 @@ impl RowModel {
         })
     }
 
-    fn label_rows<L: Label>(&self, rows: ArrayView2<'_, L>, matched: &MatchedBases) -> (Array2<f64>, Vec<f64>) {
+    fn label_rows<L: Label>(
+        &self,
+        rows: ArrayView2<'_, L>,
+        matched: &MatchedBases,
+    ) -> (Array2<f64>, Vec<f64>) {
         let (objects, clusters) = (rows.nrows(), self.clusters());
         let mut soft = vec![0.0; objects * clusters];
         let mut logs = vec![0.0; objects];
-        let parts = soft.chunks_mut(CHUNK * clusters).zip(logs.chunks_mut(CHUNK));
-        map_parallel(parts.zip(chunks(objects, CHUNK)), |((soft, logs), range)| {
-            for ((object, soft), log) in range.zip(soft.chunks_exact_mut(clusters)).zip(logs) {
-                let known = rows.row(object).into_iter().zip(matched);
-                let known = known.filter_map(|(label, places)| label.cluster().and_then(|j| places[j]));
-                *log = self.label_row(known, soft);
-            }
-        });
-        (Array2::from_shape_vec((objects, clusters), soft).expect("n rows of K values"), logs)
+        let parts = soft
+            .chunks_mut(CHUNK * clusters)
+            .zip(logs.chunks_mut(CHUNK));
+        map_parallel(
+            parts.zip(chunks(objects, CHUNK)),
+            |((soft, logs), range)| {
+                for ((object, soft), log) in range.zip(soft.chunks_exact_mut(clusters)).zip(logs) {
+                    let known = rows.row(object).into_iter().zip(matched);
+                    let known =
+                        known.filter_map(|(label, places)| label.cluster().and_then(|j| places[j]));
+                    *log = self.label_row(known, soft);
+                }
+            },
+        );
+        (
+            Array2::from_shape_vec((objects, clusters), soft).expect("n rows of K values"),
+            logs,
+        )
     }
 
     /// Labels one row, by the prior where it has no label or the model thinks it impossible.
@@ -233,11 +267,18 @@ impl Kept for RowModel {
 
 impl Model for RowModel {
     fn to_json(&self) -> Value {
-        saved_model::write(saved_model::ROWS, (&self.bases, self.base_weights()), &self.prior, &self.theta)
+        saved_model::write(
+            saved_model::ROWS,
+            (&self.bases, self.base_weights()),
+            &self.prior,
+            &self.theta,
+        )
     }
 
     fn unread(&self, input: &ModelInput<'_>) -> Result<Unread, ModelError> {
-        let ModelInput::Labels(ensemble) = input else { return Ok(Unread::default()) };
+        let ModelInput::Labels(ensemble) = input else {
+            return Ok(Unread::default());
+        };
         Ok(unused(&match_bases(&self.bases, ensemble)?, ensemble))
     }
 
@@ -246,7 +287,9 @@ impl Model for RowModel {
             ModelInput::Labels(ensemble) => {
                 Ok(SoftPartition::new(self.label(ensemble)?.0).expect("normalised probabilities"))
             }
-            ModelInput::Features(_) => Err(ModelError::Input("it reads label rows, not a table of features".into())),
+            ModelInput::Features(_) => Err(ModelError::Input(
+                "it reads label rows, not a table of features".into(),
+            )),
         }
     }
 }

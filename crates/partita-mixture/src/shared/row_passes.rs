@@ -29,8 +29,14 @@ pub(crate) struct Used {
 
 impl Mergeable for Used {
     fn merge(&mut self, other: Self) {
-        self.sizes.iter_mut().zip(&other.sizes).for_each(|(a, b)| *a += b);
-        self.chosen.iter_mut().zip(&other.chosen).for_each(|(a, b)| *a |= b);
+        self.sizes
+            .iter_mut()
+            .zip(&other.sizes)
+            .for_each(|(a, b)| *a += b);
+        self.chosen
+            .iter_mut()
+            .zip(&other.chosen)
+            .for_each(|(a, b)| *a |= b);
         self.labels += other.labels;
         self.log_sum += other.log_sum;
     }
@@ -38,8 +44,14 @@ impl Mergeable for Used {
 
 impl Usage {
     fn weight_of<L: Label>(&self, row: &[L]) -> f64 {
-        let Some(weights) = &self.base_weights else { return lines(row, &self.offsets).count() as f64 };
-        row.iter().zip(weights).filter(|(label, _)| **label != L::MISSING).map(|(_, weight)| weight).sum()
+        let Some(weights) = &self.base_weights else {
+            return lines(row, &self.offsets).count() as f64;
+        };
+        row.iter()
+            .zip(weights)
+            .filter(|(label, _)| **label != L::MISSING)
+            .map(|(_, weight)| weight)
+            .sum()
     }
 }
 
@@ -49,7 +61,12 @@ impl RowPass for Usage {
 
     fn zero(&self) -> Used {
         let clusters = self.logs.clusters();
-        Used { sizes: vec![0.0; clusters], chosen: vec![false; clusters], labels: 0.0, log_sum: 0.0 }
+        Used {
+            sizes: vec![0.0; clusters],
+            chosen: vec![false; clusters],
+            labels: 0.0,
+            log_sum: 0.0,
+        }
     }
 
     fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut Used) {
@@ -58,7 +75,10 @@ impl RowPass for Usage {
             self.logs.score(lines(row, &self.offsets), &mut soft);
             sum.log_sum += weight * normalise(&mut soft);
             sum.chosen[largest(&soft)] = true;
-            sum.sizes.iter_mut().zip(&soft).for_each(|(size, p)| *size += weight * p);
+            sum.sizes
+                .iter_mut()
+                .zip(&soft)
+                .for_each(|(size, p)| *size += weight * p);
             sum.labels += weight * self.weight_of(row);
         }
     }
@@ -83,7 +103,10 @@ impl RowMap for MostProbable {
 
     fn map<L: Label>(&self, block: &RowBlock<'_, L>) -> Assigned {
         let places = self.place.iter().max().map_or(1, |most| most + 1);
-        let (mut scores, mut all) = (vec![0.0; self.logs.clusters()], Vec::with_capacity(block.len() * places));
+        let (mut scores, mut all) = (
+            vec![0.0; self.logs.clusters()],
+            Vec::with_capacity(block.len() * places),
+        );
         let mut assigned = Assigned::default();
         for (row, _) in block.rows() {
             self.logs.score(lines(row, &self.offsets), &mut scores);
@@ -94,7 +117,10 @@ impl RowMap for MostProbable {
             let start = all.len();
             all.resize(start + places, 0.0);
             let soft: &mut [f64] = &mut all[start..];
-            scores.iter().zip(&self.place).for_each(|(p, &place)| soft[place] += p);
+            scores
+                .iter()
+                .zip(&self.place)
+                .for_each(|(p, &place)| soft[place] += p);
             let best = largest(soft);
             assigned.labels.push(best as u32);
             assigned.certainty.push(soft[best].min(1.0));

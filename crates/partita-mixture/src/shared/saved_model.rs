@@ -46,10 +46,17 @@ pub(crate) fn write(
         name: base.name().to_owned(),
         values: base.values().to_vec(),
         weight: weights.map(|weights| weights[u]),
-        probabilities: lines[offsets[u]..offsets[u + 1]].iter().map(|line| line.to_vec()).collect(),
+        probabilities: lines[offsets[u]..offsets[u + 1]]
+            .iter()
+            .map(|line| line.to_vec())
+            .collect(),
     };
     let base_clusterings = bases.iter().enumerate().map(base).collect();
-    let saved = Saved { format: format.into(), prior: prior.to_vec(), base_clusterings };
+    let saved = Saved {
+        format: format.into(),
+        prior: prior.to_vec(),
+        base_clusterings,
+    };
     serde_json::to_value(saved).expect("a model is plain data")
 }
 
@@ -61,7 +68,9 @@ pub(crate) fn read(value: &Value, wanted: &str) -> Result<Read, ModelError> {
     let format = value.get("format").and_then(Value::as_str);
     if format != Some(wanted) {
         let found = format.map_or_else(|| "there is none".into(), |f| format!("it is '{f}'"));
-        return Err(damaged(format!("its format should be '{wanted}' and {found}")));
+        return Err(damaged(format!(
+            "its format should be '{wanted}' and {found}"
+        )));
     }
     let saved = Saved::deserialize(value).map_err(|error| damaged(error.to_string()))?;
     if saved.prior.is_empty() || saved.base_clusterings.is_empty() {
@@ -70,14 +79,19 @@ pub(crate) fn read(value: &Value, wanted: &str) -> Result<Read, ModelError> {
     let mut names = BTreeSet::new();
     for base in &saved.base_clusterings {
         if !names.insert(&base.name) {
-            return Err(damaged(format!("it has two base clusterings called '{}'", base.name)));
+            return Err(damaged(format!(
+                "it has two base clusterings called '{}'",
+                base.name
+            )));
         }
         check_base(base, saved.prior.len())?;
     }
     let mut theta = Vec::new();
     let mut bases = Vec::new();
     for base in saved.base_clusterings {
-        base.probabilities.iter().for_each(|line| theta.extend_from_slice(line));
+        base.probabilities
+            .iter()
+            .for_each(|line| theta.extend_from_slice(line));
         bases.push(BaseClustering::new(base.name, base.values));
     }
     Ok((bases, saved.prior, theta))
@@ -86,14 +100,23 @@ pub(crate) fn read(value: &Value, wanted: &str) -> Result<Read, ModelError> {
 /// What a label of every base clustering counts; none where all count 1.
 pub(crate) fn weights(value: &Value) -> Result<Option<Vec<f64>>, ModelError> {
     let saved = Saved::deserialize(value).map_err(|error| damaged(error.to_string()))?;
-    let given: Vec<f64> = saved.base_clusterings.iter().filter_map(|base| base.weight).collect();
+    let given: Vec<f64> = saved
+        .base_clusterings
+        .iter()
+        .filter_map(|base| base.weight)
+        .collect();
     if given.is_empty() {
         return Ok(None);
     }
     if given.len() < saved.base_clusterings.len() {
-        return Err(damaged("some base clusterings have a weight and others have none".into()));
+        return Err(damaged(
+            "some base clusterings have a weight and others have none".into(),
+        ));
     }
-    match given.iter().find(|weight| !(weight.is_finite() && **weight >= 0.0)) {
+    match given
+        .iter()
+        .find(|weight| !(weight.is_finite() && **weight >= 0.0))
+    {
         Some(bad) => Err(damaged(format!("a base clustering has weight {bad}"))),
         None => Ok(Some(given)),
     }
@@ -109,27 +132,49 @@ fn check_base(base: &SavedBase, clusters: usize) -> Result<(), ModelError> {
         return Err(wrong("has the same label value twice".into()));
     }
     if base.probabilities.len() != labels {
-        return Err(wrong(format!("has probabilities for {} of {labels} label values", base.probabilities.len())));
+        return Err(wrong(format!(
+            "has probabilities for {} of {labels} label values",
+            base.probabilities.len()
+        )));
     }
-    if let Some(line) = base.probabilities.iter().find(|line| line.len() != clusters) {
-        return Err(wrong(format!("has probabilities for {} of {clusters} clusters", line.len())));
+    if let Some(line) = base
+        .probabilities
+        .iter()
+        .find(|line| line.len() != clusters)
+    {
+        return Err(wrong(format!(
+            "has probabilities for {} of {clusters} clusters",
+            line.len()
+        )));
     }
     for cluster in 0..clusters {
-        let column: Vec<f64> = base.probabilities.iter().map(|line| line[cluster]).collect();
-        check_sum(&format!("the labels of '{}' in cluster {cluster}", base.name), &column)?;
+        let column: Vec<f64> = base
+            .probabilities
+            .iter()
+            .map(|line| line[cluster])
+            .collect();
+        check_sum(
+            &format!("the labels of '{}' in cluster {cluster}", base.name),
+            &column,
+        )?;
     }
     Ok(())
 }
 
 pub(crate) fn check_sum(what: &str, probabilities: &[f64]) -> Result<(), ModelError> {
-    if let Some(bad) = probabilities.iter().find(|p| !(0.0..=1.0 + SLACK).contains(*p)) {
+    if let Some(bad) = probabilities
+        .iter()
+        .find(|p| !(0.0..=1.0 + SLACK).contains(*p))
+    {
         return Err(damaged(format!("{what} have probability {bad}")));
     }
     let sum: f64 = probabilities.iter().sum();
     if (sum - 1.0).abs() <= SLACK {
         Ok(())
     } else {
-        Err(damaged(format!("{what} have probabilities that sum to {sum}")))
+        Err(damaged(format!(
+            "{what} have probabilities that sum to {sum}"
+        )))
     }
 }
 

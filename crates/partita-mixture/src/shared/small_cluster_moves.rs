@@ -19,8 +19,15 @@ const GAIN: f64 = 1e-9;
 ///
 /// # Cost
 /// O(K'² ΣJ) time a pass for K' small clusters.
-pub(crate) fn moved(sums: &SufficientStatistics, place: Vec<u32>, clusters: usize, offsets: &[usize]) -> Vec<u32> {
-    let small: Vec<ClusterCounts> = (0..place.len()).map(|s| ClusterCounts::of(sums, s, offsets)).collect();
+pub(crate) fn moved(
+    sums: &SufficientStatistics,
+    place: Vec<u32>,
+    clusters: usize,
+    offsets: &[usize],
+) -> Vec<u32> {
+    let small: Vec<ClusterCounts> = (0..place.len())
+        .map(|s| ClusterCounts::of(sums, s, offsets))
+        .collect();
     let enough = GAIN * sums.labels.iter().sum::<f64>();
     let mut moves = Moves::new(&small, place, clusters);
     for _ in 0..PASSES {
@@ -43,8 +50,16 @@ struct Moves<'a> {
 impl<'a> Moves<'a> {
     fn new(small: &'a [ClusterCounts], place: Vec<u32>, clusters: usize) -> Self {
         let mut groups = vec![ClusterCounts::empty_as(&small[0]); clusters];
-        place.iter().zip(small).for_each(|(&k, counts)| groups[k as usize].join(counts));
-        let mut moves = Self { small, place, groups, losses: vec![Vec::new(); clusters] };
+        place
+            .iter()
+            .zip(small)
+            .for_each(|(&k, counts)| groups[k as usize].join(counts));
+        let mut moves = Self {
+            small,
+            place,
+            groups,
+            losses: vec![Vec::new(); clusters],
+        };
         (0..clusters).for_each(|k| moves.look_at(k));
         moves
     }
@@ -53,7 +68,11 @@ impl<'a> Moves<'a> {
     fn look_at(&mut self, k: usize) {
         let group = &self.groups[k];
         let loss = |(counts, &own): (&ClusterCounts, &u32)| {
-            if own as usize == k { group.loss_of(counts) } else { group.loss(counts) }
+            if own as usize == k {
+                group.loss_of(counts)
+            } else {
+                group.loss(counts)
+            }
         };
         self.losses[k] = self.small.iter().zip(&self.place).map(loss).collect();
     }
@@ -71,10 +90,20 @@ impl<'a> Moves<'a> {
     fn best(&self, free: &[bool]) -> Option<(usize, u32, f64)> {
         let mut best: Option<(usize, u32, f64)> = None;
         for (s, &own) in self.place.iter().enumerate().filter(|(s, _)| free[*s]) {
-            if !self.place.iter().enumerate().any(|(other, k)| *k == own && other != s) {
+            if !self
+                .place
+                .iter()
+                .enumerate()
+                .any(|(other, k)| *k == own && other != s)
+            {
                 continue;
             }
-            for (k, losses) in self.losses.iter().enumerate().filter(|(k, _)| *k != own as usize) {
+            for (k, losses) in self
+                .losses
+                .iter()
+                .enumerate()
+                .filter(|(k, _)| *k != own as usize)
+            {
                 let gain = self.losses[own as usize][s] - losses[s];
                 if best.is_none_or(|(_, _, most)| gain > most) {
                     best = Some((s, k as u32, gain));
@@ -91,7 +120,9 @@ impl<'a> Moves<'a> {
         let (mut kept, mut most) = (0, 0.0);
         let losing = LOSING.max(LOSING_OF_FEW / self.small.len());
         while done.len() < kept + losing {
-            let Some((s, to, gain)) = self.best(&free) else { break };
+            let Some((s, to, gain)) = self.best(&free) else {
+                break;
+            };
             free[s] = false;
             done.push((s, self.place[s]));
             self.put(s, to);
@@ -123,11 +154,15 @@ mod tests {
         let sums = rows.given_hard(labels, clusters);
         let entropy = |x: f64| if x > 0.0 { x * x.ln() } else { 0.0 };
         let of_base = |ends: &[usize], k: usize| {
-            let counts: Vec<f64> = (ends[0]..ends[1]).map(|j| sums.labels[j * clusters + k]).collect();
+            let counts: Vec<f64> = (ends[0]..ends[1])
+                .map(|j| sums.labels[j * clusters + k])
+                .collect();
             counts.iter().map(|&n| entropy(n)).sum::<f64>() - entropy(counts.iter().sum())
         };
         let bases = rows.offsets().windows(2);
-        bases.map(|ends| (0..clusters).map(|k| of_base(ends, k)).sum::<f64>()).sum()
+        bases
+            .map(|ends| (0..clusters).map(|k| of_base(ends, k)).sum::<f64>())
+            .sum()
     }
 
     /// Four groups of two halves; base clusterings with up to eight clusters number halves by remainders, so that halves of different
@@ -150,14 +185,24 @@ mod tests {
             let greedy = merge_to(&sums, 4, rows.offsets());
             let moved = moved(&sums, greedy.clone(), 4, rows.offsets());
             let value = |place: &[u32]| {
-                log_likelihood(&rows, &halves.iter().map(|half| place[*half as usize]).collect::<Vec<_>>(), 4)
+                log_likelihood(
+                    &rows,
+                    &halves
+                        .iter()
+                        .map(|half| place[*half as usize])
+                        .collect::<Vec<_>>(),
+                    4,
+                )
             };
             let groups = value(&[0, 1, 2, 3, 0, 1, 2, 3]);
             for (count, place) in ended_low.iter_mut().zip([greedy, moved]) {
                 *count += u32::from(value(&place) < groups - 1e-6);
             }
         }
-        assert!(ended_low[0] >= 4 && ended_low[1] == 0, "{ended_low:?} of 200");
+        assert!(
+            ended_low[0] >= 4 && ended_low[1] == 0,
+            "{ended_low:?} of 200"
+        );
     }
 
     #[test]
@@ -171,8 +216,13 @@ mod tests {
             let greedy = merge_to(&sums, 3, rows.offsets());
             let place = moved(&sums, greedy.clone(), 3, rows.offsets());
             assert!((0..3).all(|k| place.contains(&k)));
-            let value =
-                |place: &[u32]| log_likelihood(&rows, &small.iter().map(|s| place[*s as usize]).collect::<Vec<_>>(), 3);
+            let value = |place: &[u32]| {
+                log_likelihood(
+                    &rows,
+                    &small.iter().map(|s| place[*s as usize]).collect::<Vec<_>>(),
+                    3,
+                )
+            };
             let reached = value(&place);
             assert!(reached >= value(&greedy) - 1e-9, "seed {seed}");
             better += u32::from(reached > value(&greedy) + 1e-6);
@@ -180,7 +230,10 @@ mod tests {
                 let mut other = place.clone();
                 other[s] = k;
                 let emptied = (0..3).any(|k| !other.contains(&k));
-                assert!(emptied || value(&other) <= reached + 1e-6, "seed {seed}: {s} to {k}");
+                assert!(
+                    emptied || value(&other) <= reached + 1e-6,
+                    "seed {seed}: {s} to {k}"
+                );
             }
         }
         assert!(better > 20, "{better} of 60");

@@ -19,7 +19,10 @@ impl LogProbabilities {
         let (lines, own) = shares.row(object);
         for (&line, share) in lines.iter().zip(own) {
             let line = &self.lines[line as usize * clusters..][..clusters];
-            scores.iter_mut().zip(line).for_each(|(score, log)| *score += share * log);
+            scores
+                .iter_mut()
+                .zip(line)
+                .for_each(|(score, log)| *score += share * log);
         }
     }
 }
@@ -28,18 +31,27 @@ impl SufficientStatistics {
     /// [`add`](Self::add) of an object with these shares.
     pub(crate) fn add_shares(&mut self, shares: &Memberships, object: usize, soft: &[f64]) {
         let clusters = soft.len();
-        self.sizes.iter_mut().zip(soft).for_each(|(sum, p)| *sum += p);
+        self.sizes
+            .iter_mut()
+            .zip(soft)
+            .for_each(|(sum, p)| *sum += p);
         let (lines, own) = shares.row(object);
         for (&line, share) in lines.iter().zip(own) {
             let line = &mut self.labels[line as usize * clusters..][..clusters];
-            line.iter_mut().zip(soft).for_each(|(sum, p)| *sum += share * p);
+            line.iter_mut()
+                .zip(soft)
+                .for_each(|(sum, p)| *sum += share * p);
         }
     }
 }
 
 impl WeightedRows<'_> {
     /// [`expect`](Self::expect) of soft base clusterings.
-    pub(crate) fn expect_shares(&self, shares: &Memberships, logs: &LogProbabilities) -> SufficientStatistics {
+    pub(crate) fn expect_shares(
+        &self,
+        shares: &Memberships,
+        logs: &LogProbabilities,
+    ) -> SufficientStatistics {
         let part = |range: Range<usize>| {
             let mut part = SufficientStatistics::zero(self.label_values(), logs.clusters());
             let mut soft = vec![0.0; logs.clusters()];
@@ -58,21 +70,30 @@ impl WeightedRows<'_> {
     }
 
     /// [`memberships`](Self::memberships) of soft base clusterings.
-    pub(crate) fn memberships_of_shares(shares: &Memberships, logs: &LogProbabilities) -> Array2<f64> {
+    pub(crate) fn memberships_of_shares(
+        shares: &Memberships,
+        logs: &LogProbabilities,
+    ) -> Array2<f64> {
         let clusters = logs.clusters();
         let mut soft = vec![0.0; shares.objects() * clusters];
-        soft.par_chunks_mut(clusters).enumerate().for_each(|(object, soft)| {
-            logs.score_shares(shares, object, soft);
-            if normalise(soft) == f64::NEG_INFINITY {
-                soft.copy_from_slice(&logs.prior);
-                normalise(soft);
-            }
-        });
+        soft.par_chunks_mut(clusters)
+            .enumerate()
+            .for_each(|(object, soft)| {
+                logs.score_shares(shares, object, soft);
+                if normalise(soft) == f64::NEG_INFINITY {
+                    soft.copy_from_slice(&logs.prior);
+                    normalise(soft);
+                }
+            });
         Array2::from_shape_vec((shares.objects(), clusters), soft).expect("K values an object")
     }
 
     /// [`nearest`](Self::nearest) of soft base clusterings.
-    pub(crate) fn nearest_of_shares(&self, shares: &Memberships, logs: &LogProbabilities) -> Vec<u32> {
+    pub(crate) fn nearest_of_shares(
+        &self,
+        shares: &Memberships,
+        logs: &LogProbabilities,
+    ) -> Vec<u32> {
         let part = |range: Range<usize>| {
             let mut scores = vec![0.0; logs.clusters()];
             let best = |object| {
@@ -91,7 +112,9 @@ impl WeightedRows<'_> {
         clusters: usize,
         member: impl Fn(usize, &mut [f64]) + Sync,
     ) -> SufficientStatistics {
-        self.given_by(clusters, member, |sums, object, soft| sums.add_shares(shares, object, soft))
+        self.given_by(clusters, member, |sums, object, soft| {
+            sums.add_shares(shares, object, soft)
+        })
     }
 }
 
@@ -111,9 +134,18 @@ mod tests {
             let given = rows.given(3, member);
             assert_eq!(rows.given_shares(&shares, 3, member), given);
             let model = crate::shared::initialization::model(&rows, &given);
-            assert_eq!(rows.nearest_of_shares(&shares, model.logs()), rows.nearest(model.logs()));
-            assert_eq!(WeightedRows::memberships_of_shares(&shares, model.logs()), rows.memberships(model.logs()));
-            assert_eq!(rows.expect_shares(&shares, model.logs()), rows.expect(model.logs()));
+            assert_eq!(
+                rows.nearest_of_shares(&shares, model.logs()),
+                rows.nearest(model.logs())
+            );
+            assert_eq!(
+                WeightedRows::memberships_of_shares(&shares, model.logs()),
+                rows.memberships(model.logs())
+            );
+            assert_eq!(
+                rows.expect_shares(&shares, model.logs()),
+                rows.expect(model.logs())
+            );
         }
     }
 }

@@ -18,7 +18,11 @@ pub(crate) struct SufficientStatistics {
 
 impl SufficientStatistics {
     pub(crate) fn zero(label_values: usize, clusters: usize) -> Self {
-        Self { sizes: vec![0.0; clusters], labels: vec![0.0; label_values * clusters], log_sum: 0.0 }
+        Self {
+            sizes: vec![0.0; clusters],
+            labels: vec![0.0; label_values * clusters],
+            log_sum: 0.0,
+        }
     }
 
     /// Adds a row that belongs to the clusters by these weights.
@@ -47,10 +51,17 @@ impl SufficientStatistics {
         }
         let mut wide = Self::zero(self.labels.len() / had, clusters);
         wide.sizes[..had].copy_from_slice(&self.sizes);
-        for (to, from) in wide.labels.chunks_exact_mut(clusters).zip(self.labels.chunks_exact(had)) {
+        for (to, from) in wide
+            .labels
+            .chunks_exact_mut(clusters)
+            .zip(self.labels.chunks_exact(had))
+        {
             to[..had].copy_from_slice(from);
         }
-        Self { log_sum: self.log_sum, ..wide }
+        Self {
+            log_sum: self.log_sum,
+            ..wide
+        }
     }
 }
 
@@ -63,8 +74,14 @@ impl SufficientStatistics {
 
 impl Mergeable for SufficientStatistics {
     fn merge(&mut self, other: Self) {
-        self.sizes.iter_mut().zip(&other.sizes).for_each(|(a, b)| *a += b);
-        self.labels.iter_mut().zip(&other.labels).for_each(|(a, b)| *a += b);
+        self.sizes
+            .iter_mut()
+            .zip(&other.sizes)
+            .for_each(|(a, b)| *a += b);
+        self.labels
+            .iter_mut()
+            .zip(&other.labels)
+            .for_each(|(a, b)| *a += b);
         self.log_sum += other.log_sum;
     }
 }

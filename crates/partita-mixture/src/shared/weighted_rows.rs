@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use partita_core::ndarray::{Array2, Axis};
-use partita_core::{Clusters, Ensemble, Fragments, Memberships, ProblemSize, WeightedEnsemble, chunks, map_parallel};
+use partita_core::{
+    Clusters, Ensemble, Fragments, Memberships, ProblemSize, WeightedEnsemble, chunks, map_parallel,
+};
 
 use crate::error::MixtureError;
 
@@ -46,19 +48,31 @@ impl<'a> WeightedRows<'a> {
     pub fn weighted(ensemble: &Ensemble, weights: &[f64]) -> Result<Self, MixtureError> {
         let objects = ensemble.objects();
         if weights.len() != objects {
-            return Err(MixtureError::Weights { found: weights.len(), objects });
+            return Err(MixtureError::Weights {
+                found: weights.len(),
+                objects,
+            });
         }
         match weights.iter().position(|w| !(w.is_finite() && *w > 0.0)) {
-            Some(object) => Err(MixtureError::Weight { object, weight: weights[object] }),
+            Some(object) => Err(MixtureError::Weight {
+                object,
+                weight: weights[object],
+            }),
             None => Ok(Self::folded(ensemble, |object| weights[object])),
         }
     }
 
     /// The distinct rows of an ensemble with weights of its objects and base clusterings, where there are some.
     pub(crate) fn of_weighted(source: WeightedEnsemble<'_>) -> Self {
-        let rows =
-            Self::folded(source.ensemble, |object| source.multiplicities().map_or(1.0, |weights| weights[object]));
-        Self { base_weights: source.base_copies().map(<[f64]>::to_vec), ..rows }
+        let rows = Self::folded(source.ensemble, |object| {
+            source
+                .multiplicities()
+                .map_or(1.0, |weights| weights[object])
+        });
+        Self {
+            base_weights: source.base_copies().map(<[f64]>::to_vec),
+            ..rows
+        }
     }
 
     /// Shares of the rows in base clusters, where they are not labels.
@@ -73,12 +87,18 @@ impl<'a> WeightedRows<'a> {
 
     /// The same with these weights of base clusterings.
     pub(crate) fn with_base_weights(self, base_weights: Option<Vec<f64>>) -> Self {
-        Self { base_weights, ..self }
+        Self {
+            base_weights,
+            ..self
+        }
     }
 
     /// The same where a row stands for as many objects as its weight says.
     pub(crate) fn with_object_weights(self, weights: Option<&[f64]>) -> Self {
-        Self { weights: weights.map_or(self.weights, <[f64]>::to_vec), ..self }
+        Self {
+            weights: weights.map_or(self.weights, <[f64]>::to_vec),
+            ..self
+        }
     }
 
     fn folded(ensemble: &Ensemble, weight: impl Fn(usize) -> f64) -> Self {
@@ -87,13 +107,23 @@ impl<'a> WeightedRows<'a> {
         for (object, &fragment) in fragments.of_object().iter().enumerate() {
             weights[fragment as usize] += weight(object);
         }
-        Self { source: Source::Distinct(Box::new(fragments)), weights, offsets: ensemble.offsets(), base_weights: None }
+        Self {
+            source: Source::Distinct(Box::new(fragments)),
+            weights,
+            offsets: ensemble.offsets(),
+            base_weights: None,
+        }
     }
 
     /// Every object of an ensemble for itself, repeated rows repeated.
     pub fn unfolded(ensemble: &'a Ensemble) -> Self {
         let weights = vec![1.0; ensemble.objects()];
-        Self { source: Source::Each(ensemble), weights, offsets: ensemble.offsets(), base_weights: None }
+        Self {
+            source: Source::Each(ensemble),
+            weights,
+            offsets: ensemble.offsets(),
+            base_weights: None,
+        }
     }
 
     /// The rows.
@@ -123,7 +153,11 @@ impl<'a> WeightedRows<'a> {
             Source::Each(_) => lines,
             Source::Distinct(fragments) if lines.nrows() == fragments.of_object().len() => lines,
             Source::Distinct(fragments) => {
-                let rows: Vec<usize> = fragments.of_object().iter().map(|&row| row as usize).collect();
+                let rows: Vec<usize> = fragments
+                    .of_object()
+                    .iter()
+                    .map(|&row| row as usize)
+                    .collect();
                 lines.select(Axis(0), &rows)
             }
         }
@@ -145,7 +179,9 @@ impl<'a> WeightedRows<'a> {
 
     /// Labels of row `i` that are there.
     pub(crate) fn labels_of(&self, i: usize) -> usize {
-        (0..self.ensemble().bases().len()).filter(|&u| self.ensemble().label(i, u).is_some()).count()
+        (0..self.ensemble().bases().len())
+            .filter(|&u| self.ensemble().label(i, u).is_some())
+            .count()
     }
 
     /// Labels of row `i` that are there, and what each counts: the weight of its base clustering.
@@ -157,7 +193,11 @@ impl<'a> WeightedRows<'a> {
 
     /// Labels that are there, by weight.
     pub(crate) fn labels(&self) -> f64 {
-        self.weights.iter().enumerate().map(|(i, w)| w * self.weight_of_labels(i)).sum()
+        self.weights
+            .iter()
+            .enumerate()
+            .map(|(i, w)| w * self.weight_of_labels(i))
+            .sum()
     }
 
     /// What the labels of row `i` that are there count.
@@ -174,8 +214,15 @@ impl<'a> WeightedRows<'a> {
     }
 
     /// The sum over all rows of what `part` makes of a range of them: in parallel over the parts, added in order.
-    pub(crate) fn sum<P: Send>(&self, part: impl Fn(Range<usize>) -> P + Sync, add: impl Fn(P, P) -> P) -> P {
+    pub(crate) fn sum<P: Send>(
+        &self,
+        part: impl Fn(Range<usize>) -> P + Sync,
+        add: impl Fn(P, P) -> P,
+    ) -> P {
         let parts = map_parallel(chunks(self.weights.len(), self.part_size()), part);
-        parts.into_iter().reduce(add).expect("an ensemble has objects")
+        parts
+            .into_iter()
+            .reduce(add)
+            .expect("an ensemble has objects")
     }
 }

@@ -8,7 +8,10 @@ const QUICK: [(&dyn Consensus, &[&str]); 4] = [
     (&BCE, &["restarts=2", "rounds=30"]),
     (&NBCE_CVB, &["restarts=2"]),
     (&NBCE_VB, &[]),
-    (&NBCE_GIBBS, &["burn_in=30", "sweeps=60", "keep=20", "chains=2"]),
+    (
+        &NBCE_GIBBS,
+        &["burn_in=30", "sweeps=60", "keep=20", "chains=2"],
+    ),
 ];
 
 #[test]
@@ -21,13 +24,20 @@ fn soft_base_clusterings_are_part_of_what_is_optimised_or_refused() {
 #[test]
 fn what_their_infos_say_holds() {
     for (method, settings) in QUICK {
-        assert!(check_with(method, settings, 2) > 50, "{}", method.info().name);
+        assert!(
+            check_with(method, settings, 2) > 50,
+            "{}",
+            method.info().name
+        );
     }
 }
 
 #[test]
 fn a_copy_of_a_base_clustering_is_weight_two() {
-    for (method, settings) in [(&BCE as &dyn Consensus, "restarts=4"), (&NBCE_VB, "restarts=8")] {
+    for (method, settings) in [
+        (&BCE as &dyn Consensus, "restarts=4"),
+        (&NBCE_VB, "restarts=8"),
+    ] {
         a_copy_is_weight_two(method, settings);
     }
 }
@@ -35,22 +45,40 @@ fn a_copy_of_a_base_clustering_is_weight_two() {
 fn a_copy_is_weight_two(method: &dyn Consensus, settings: &str) {
     for seed in 0..8 {
         let drawn = draw(Seed::new(seed), 0.1);
-        let (n, m) = (drawn.ensemble.objects() as u32, drawn.ensemble.bases().len() as u32);
-        let twice = drawn.ensemble.select(&(0..n).collect::<Vec<_>>(), &(0..m).chain([0]).collect::<Vec<_>>());
+        let (n, m) = (
+            drawn.ensemble.objects() as u32,
+            drawn.ensemble.bases().len() as u32,
+        );
+        let twice = drawn.ensemble.select(
+            &(0..n).collect::<Vec<_>>(),
+            &(0..m).chain([0]).collect::<Vec<_>>(),
+        );
         let mut weights = vec![1.0; m as usize];
         weights[0] = 2.0;
         let weights = BaseWeights::new(weights).expect("weights above 0");
         let settings = SettingMap::parse(&[settings]).expect("a setting");
         let found = |ensemble, weights| {
-            let mut problem = Problem::new(ensemble, Clusters::Exactly(drawn.clusters)).settings(settings.clone());
+            let mut problem = Problem::new(ensemble, Clusters::Exactly(drawn.clusters))
+                .settings(settings.clone());
             problem.weights = weights;
             consense(method, &problem, &Silent).expect("a consensus")
         };
         let (weighted, copied) = (found(&drawn.ensemble, Some(&weights)), found(&twice, None));
-        let pairs = |labels: &[u32]| (0..labels.len()).flat_map(|i| (0..i).map(move |j| (i, j))).collect::<Vec<_>>();
+        let pairs = |labels: &[u32]| {
+            (0..labels.len())
+                .flat_map(|i| (0..i).map(move |j| (i, j)))
+                .collect::<Vec<_>>()
+        };
         let (a, b) = (weighted.partition.labels(), copied.partition.labels());
-        let same = pairs(a).into_iter().filter(|&(i, j)| (a[i] == a[j]) == (b[i] == b[j])).count();
-        assert!(same as f64 > 0.8 * pairs(a).len() as f64, "{}, seed {seed}", method.info().name);
+        let same = pairs(a)
+            .into_iter()
+            .filter(|&(i, j)| (a[i] == a[j]) == (b[i] == b[j]))
+            .count();
+        assert!(
+            same as f64 > 0.8 * pairs(a).len() as f64,
+            "{}, seed {seed}",
+            method.info().name
+        );
         // The model keeps the weights: it labels the rows as the fit did.
         let model = weighted.model.expect("a model").to_json();
         assert!(model["base_clusterings"][0]["weight"].is_number());
@@ -69,12 +97,26 @@ fn draws_of_a_posterior_come_back_in_the_order_of_the_objects() {
     // Certainty is the mean co-assignment with the other members of the cluster, where no other object has the same row.
     let labels = outcome.partition.labels();
     let fragments = drawn.ensemble.fragments();
-    for i in (0..labels.len()).filter(|&i| fragments.weights()[fragments.of_object()[i] as usize] == 1) {
-        let others: Vec<usize> = (0..labels.len()).filter(|&j| j != i && labels[j] == labels[i]).collect();
-        let together = |j: &usize| posterior.draws().iter().filter(|d| d.labels()[i] == d.labels()[*j]).count() as f64;
+    for i in
+        (0..labels.len()).filter(|&i| fragments.weights()[fragments.of_object()[i] as usize] == 1)
+    {
+        let others: Vec<usize> = (0..labels.len())
+            .filter(|&j| j != i && labels[j] == labels[i])
+            .collect();
+        let together = |j: &usize| {
+            posterior
+                .draws()
+                .iter()
+                .filter(|d| d.labels()[i] == d.labels()[*j])
+                .count() as f64
+        };
         if !others.is_empty() {
             let mean = others.iter().map(together).sum::<f64>() / (40 * others.len()) as f64;
-            assert!((mean - outcome.certainty[i]).abs() < 1e-9, "object {i}: {mean} and {}", outcome.certainty[i]);
+            assert!(
+                (mean - outcome.certainty[i]).abs() < 1e-9,
+                "object {i}: {mean} and {}",
+                outcome.certainty[i]
+            );
         }
     }
 }

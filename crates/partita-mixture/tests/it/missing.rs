@@ -8,7 +8,9 @@ use std::env;
 use std::path::PathBuf;
 
 use partita_core::ndarray::{Array2, ArrayView1, ArrayView2, Axis, s};
-use partita_core::{Clusters, Consensus, Ensemble, EnsembleBuilder, Partition, Problem, Seed, Silent, consense};
+use partita_core::{
+    Clusters, Consensus, Ensemble, EnsembleBuilder, Partition, Problem, Seed, Silent, consense,
+};
 use partita_files::{ReadOptions, read_table};
 use partita_metrics::Contingency;
 use partita_mixture::{BCE, MM, NBCE_CVB, NBCE_GIBBS, NBCE_VB};
@@ -45,7 +47,10 @@ fn data(name: &str) -> Option<(Array2<f64>, Partition)> {
 }
 
 fn standardised(values: &Array2<f64>) -> Array2<f64> {
-    let (mean, sd) = (values.mean_axis(Axis(0)).unwrap(), values.std_axis(Axis(0), 0.0));
+    let (mean, sd) = (
+        values.mean_axis(Axis(0)).unwrap(),
+        values.std_axis(Axis(0), 0.0),
+    );
     (values - &mean) / &sd
 }
 
@@ -56,18 +61,35 @@ fn squared(a: ArrayView1<'_, f64>, b: &[f64]) -> f64 {
 /// Lloyd's rounds from random rows.
 fn kmeans(values: ArrayView2<'_, f64>, clusters: usize, rng: &mut impl Rng) -> Vec<u32> {
     let n = values.nrows();
-    let mut centres: Vec<Vec<f64>> = (0..clusters).map(|_| values.row(rng.random_range(0..n)).to_vec()).collect();
+    let mut centres: Vec<Vec<f64>> = (0..clusters)
+        .map(|_| values.row(rng.random_range(0..n)).to_vec())
+        .collect();
     let mut labels = vec![0u32; n];
     for _ in 0..10 {
-        let (mut sums, mut sizes) = (vec![vec![0.0; values.ncols()]; clusters], vec![0.0; clusters]);
+        let (mut sums, mut sizes) = (
+            vec![vec![0.0; values.ncols()]; clusters],
+            vec![0.0; clusters],
+        );
         for (label, row) in labels.iter_mut().zip(values.outer_iter()) {
             let distances = centres.iter().map(|centre| squared(row, centre));
-            let best = distances.enumerate().min_by(|(_, a), (_, b)| a.total_cmp(b)).unwrap().0;
+            let best = distances
+                .enumerate()
+                .min_by(|(_, a), (_, b)| a.total_cmp(b))
+                .unwrap()
+                .0;
             *label = best as u32;
             sizes[best] += 1.0;
-            sums[best].iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
+            sums[best]
+                .iter_mut()
+                .zip(row)
+                .for_each(|(sum, x)| *sum += x);
         }
-        for ((centre, sum), size) in centres.iter_mut().zip(sums).zip(sizes).filter(|(_, size)| *size > 0.0) {
+        for ((centre, sum), size) in centres
+            .iter_mut()
+            .zip(sums)
+            .zip(sizes)
+            .filter(|(_, size)| *size > 0.0)
+        {
             *centre = sum.into_iter().map(|sum| sum / size).collect();
         }
     }
@@ -82,8 +104,16 @@ fn ensembles(values: ArrayView2<'_, f64>, seed: u64) -> [Ensemble; 2] {
     for u in 0..BASES {
         let clusters = rng.random_range((root / 2.0).ceil() as usize..=root.ceil() as usize);
         let labels = kmeans(values, clusters, &mut rng);
-        let half = labels.iter().map(|&label| missing.random_bool(0.5).then_some(label)).collect::<Vec<_>>();
-        builders[0].push(format!("u{u}"), labels.into_iter().map(Some).collect::<Vec<_>>()).unwrap();
+        let half = labels
+            .iter()
+            .map(|&label| missing.random_bool(0.5).then_some(label))
+            .collect::<Vec<_>>();
+        builders[0]
+            .push(
+                format!("u{u}"),
+                labels.into_iter().map(Some).collect::<Vec<_>>(),
+            )
+            .unwrap();
         builders[1].push(format!("u{u}"), half).unwrap();
     }
     builders.map(|builder| builder.finish().unwrap())
@@ -98,7 +128,10 @@ fn check(values: ArrayView2<'_, f64>, truth: &Partition, least: f64) {
                 let mut problem = Problem::new(ensemble, Clusters::Exactly(truth.clusters()));
                 problem.seed = Seed::new(seed);
                 let outcome = consense(method, &problem, &Silent).unwrap();
-                *mean += Contingency::new(&outcome.partition, truth).unwrap().accuracy() / SEEDS as f64;
+                *mean += Contingency::new(&outcome.partition, truth)
+                    .unwrap()
+                    .accuracy()
+                    / SEEDS as f64;
             }
         }
         let name = method.info().name;
@@ -109,12 +142,16 @@ fn check(values: ArrayView2<'_, f64>, truth: &Partition, least: f64) {
 
 #[test]
 fn wine_with_half_of_its_labels() {
-    let Some((values, truth)) = data("wine.csv") else { return };
+    let Some((values, truth)) = data("wine.csv") else {
+        return;
+    };
     check(standardised(&values).view(), &truth, 0.93);
 }
 
 #[test]
 fn digits_with_half_of_their_labels() {
-    let Some((values, truth)) = data("optdigits.csv") else { return };
+    let Some((values, truth)) = data("optdigits.csv") else {
+        return;
+    };
     check(values.view(), &truth, 0.84);
 }

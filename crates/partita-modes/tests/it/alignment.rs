@@ -25,28 +25,52 @@ fn onto(from: usize, to: usize) -> Vec<Vec<usize>> {
         })
     });
     let all = all.map(Iterator::collect::<Vec<usize>>);
-    all.filter(|map| (0..to).all(|column| map.contains(&column))).collect()
+    all.filter(|map| (0..to).all(|column| map.contains(&column)))
+        .collect()
 }
 
 #[test]
 fn matchings_are_the_best_of_all() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
-    for (from, to) in [(1, 1), (3, 3), (5, 5), (6, 6), (4, 2), (5, 3), (6, 4), (6, 5), (6, 1)] {
+    for (from, to) in [
+        (1, 1),
+        (3, 3),
+        (5, 5),
+        (6, 6),
+        (4, 2),
+        (5, 3),
+        (6, 4),
+        (6, 5),
+        (6, 1),
+    ] {
         for _ in 0..12 {
             let (q, p) = (drawn(40, from, &mut random), drawn(40, to, &mut random));
             let distance = |map: &Vec<usize>| {
-                let of = |(a, &b): (usize, &usize)| (&q.column(a) - &p.column(b)).mapv(|x| x * x).sum() / 40.0;
+                let of = |(a, &b): (usize, &usize)| {
+                    (&q.column(a) - &p.column(b)).mapv(|x| x * x).sum() / 40.0
+                };
                 map.iter().enumerate().map(of).sum::<f64>()
             };
-            let best = onto(from, to).iter().map(distance).fold(f64::INFINITY, f64::min);
+            let best = onto(from, to)
+                .iter()
+                .map(distance)
+                .fold(f64::INFINITY, f64::min);
             let found = match_columns(q.view(), p.view());
-            assert!((distance(&found.columns) - best).abs() < 1e-12, "{from} to {to}");
+            assert!(
+                (distance(&found.columns) - best).abs() < 1e-12,
+                "{from} to {to}"
+            );
             let mut merged = Array2::<f64>::zeros((40, to));
             found.columns.iter().enumerate().for_each(|(a, &b)| {
-                merged.column_mut(b).zip_mut_with(&q.column(a), |to, share| *to += share);
+                merged
+                    .column_mut(b)
+                    .zip_mut_with(&q.column(a), |to, share| *to += share);
             });
             let cost = (&p - &merged).mapv(|x| x * x).sum() / 80.0;
-            assert!((found.cost - cost).abs() < 1e-12 && (found.similarity - 1.0 + cost.sqrt()).abs() < 1e-12);
+            assert!(
+                (found.cost - cost).abs() < 1e-12
+                    && (found.similarity - 1.0 + cost.sqrt()).abs() < 1e-12
+            );
         }
     }
 }
@@ -62,34 +86,60 @@ fn switched_columns_and_merged_groups_get_their_colours_back() {
         // Two in three have four columns; in the others the last two are one.
         let table = if run % 3 == 2 {
             let mut three = four.select(Axis(1), &[0, 1, 2]);
-            three.column_mut(2).zip_mut_with(&four.column(3), |to, share| *to += share);
+            three
+                .column_mut(2)
+                .zip_mut_with(&four.column(3), |to, share| *to += share);
             three
         } else {
             four.clone()
         };
         let mut order: Vec<usize> = (0..table.ncols()).collect();
         order.rotate_left(run % table.ncols());
-        runs.push(Run::soft(format!("run{run}"), Shares::new(table.select(Axis(1), &order)).expect("shares")));
+        runs.push(Run::soft(
+            format!("run{run}"),
+            Shares::new(table.select(Axis(1), &order)).expect("shares"),
+        ));
         orders.push(order);
     }
     let found = align_runs(&runs, 0.97).expect("an alignment");
     assert_eq!((found.modes.len(), found.colours), (2, 4));
-    assert_eq!((found.modes[0].clusters, found.modes[0].members.len(), found.modes[0].parent), (4, 8, None));
-    assert_eq!((found.modes[1].clusters, found.modes[1].parent), (3, Some(0)));
+    assert_eq!(
+        (
+            found.modes[0].clusters,
+            found.modes[0].members.len(),
+            found.modes[0].parent
+        ),
+        (4, 8, None)
+    );
+    assert_eq!(
+        (found.modes[1].clusters, found.modes[1].parent),
+        (3, Some(0))
+    );
     assert!(found.modes[1].parent_cost < 1e-12);
     // The colour of an original column is the same in every run.
     let colour = |run: usize, original: usize| {
-        let place = orders[run].iter().position(|&column| column == original).expect("a column");
+        let place = orders[run]
+            .iter()
+            .position(|&column| column == original)
+            .expect("a column");
         found.runs[run].colours[place]
     };
-    let larger = if four.column(2).sum() > four.column(3).sum() { 2 } else { 3 };
+    let larger = if four.column(2).sum() > four.column(3).sum() {
+        2
+    } else {
+        3
+    };
     for run in 0..12 {
-        let same =
-            |original: usize, of_first: usize| assert_eq!(colour(run, original), colour(0, of_first), "run {run}");
+        let same = |original: usize, of_first: usize| {
+            assert_eq!(colour(run, original), colour(0, of_first), "run {run}")
+        };
         (0..2).for_each(|original| same(original, original));
         same(2, if run % 3 == 2 { larger } else { 2 });
         assert!(
-            found.runs[run].cost < 1e-12 && found.runs[run].order.is_sorted_by_key(|&c| found.runs[run].colours[c])
+            found.runs[run].cost < 1e-12
+                && found.runs[run]
+                    .order
+                    .is_sorted_by_key(|&c| found.runs[run].colours[c])
         );
     }
 }
@@ -97,22 +147,40 @@ fn switched_columns_and_merged_groups_get_their_colours_back() {
 #[test]
 fn runs_that_differ_are_modes_of_their_own_and_bad_rows_are_named() {
     let labels = |step: usize| (0..60).map(move |i| Some(i / step % 2));
-    let runs: Vec<Run> = [1, 1, 30, 30, 30].iter().map(|&step| Run::hard("h", labels(step), 2)).collect();
+    let runs: Vec<Run> = [1, 1, 30, 30, 30]
+        .iter()
+        .map(|&step| Run::hard("h", labels(step), 2))
+        .collect();
     let found = align_runs(&runs, 0.97).expect("an alignment");
-    let members: Vec<Vec<usize>> = found.modes.iter().map(|mode| mode.members.clone()).collect();
+    let members: Vec<Vec<usize>> = found
+        .modes
+        .iter()
+        .map(|mode| mode.members.clone())
+        .collect();
     assert_eq!(members, [vec![2, 3, 4], vec![0, 1]]);
     assert!((found.modes[0].share - 0.6).abs() < 1e-12 && found.modes[1].parent == Some(0));
     assert_eq!(align_runs(&[], 0.97).unwrap_err(), ModesError::NoRuns);
-    let short = Run::hard("short", labels(1).take(7).collect::<Vec<_>>().into_iter(), 2);
-    let message = align_runs(&[runs[0].clone(), short], 0.97).unwrap_err().to_string();
-    assert!(message.contains("'h' has 60 objects, 'short' has 7"), "{message}");
+    let short = Run::hard(
+        "short",
+        labels(1).take(7).collect::<Vec<_>>().into_iter(),
+        2,
+    );
+    let message = align_runs(&[runs[0].clone(), short], 0.97)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        message.contains("'h' has 60 objects, 'short' has 7"),
+        "{message}"
+    );
 }
 
 /// Shares that any language can draw again.
 fn congruential(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
     let mut state = seed;
     let mut table = Array2::from_shape_simple_fn((rows, columns), || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (((state >> 33) % 1000 + 1) as f64).powi(2)
     });
     for mut row in table.rows_mut() {
@@ -138,8 +206,15 @@ const OF_CLUMPPLING: [(usize, usize, u64, &[usize], f64); 8] = [
 #[test]
 fn matchings_and_costs_are_those_of_clumppling() {
     for (q, p, seed, columns, cost) in OF_CLUMPPLING {
-        let found = match_columns(congruential(25, q, seed).view(), congruential(25, p, seed + 100).view());
+        let found = match_columns(
+            congruential(25, q, seed).view(),
+            congruential(25, p, seed + 100).view(),
+        );
         assert_eq!(found.columns, columns, "{q} to {p}");
-        assert!((found.cost - cost).abs() < 1e-12, "{q} to {p}: {} is not {cost}", found.cost);
+        assert!(
+            (found.cost - cost).abs() < 1e-12,
+            "{q} to {p}: {} is not {cost}",
+            found.cost
+        );
     }
 }

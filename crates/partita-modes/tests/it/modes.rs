@@ -8,7 +8,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 fn ensemble(columns: &[Vec<Option<usize>>]) -> Ensemble {
     let mut builder = EnsembleBuilder::new(columns[0].len());
     for (at, column) in columns.iter().enumerate() {
-        builder.push(format!("u{at}"), column.iter().copied()).expect("labels");
+        builder
+            .push(format!("u{at}"), column.iter().copied())
+            .expect("labels");
     }
     builder.finish().expect("an ensemble")
 }
@@ -22,10 +24,19 @@ impl Monitor for Stop {
 }
 
 /// A copy of a partition with this share of its labels drawn anew, and labels called something else.
-fn noisy(labels: &[usize], clusters: usize, share: f64, random: &mut Xoshiro256PlusPlus) -> Vec<Option<usize>> {
+fn noisy(
+    labels: &[usize],
+    clusters: usize,
+    share: f64,
+    random: &mut Xoshiro256PlusPlus,
+) -> Vec<Option<usize>> {
     let shift = random.random_range(0..clusters);
     let draw = |&label: &usize, random: &mut Xoshiro256PlusPlus| {
-        let label = if random.random::<f64>() < share { random.random_range(0..clusters) } else { label };
+        let label = if random.random::<f64>() < share {
+            random.random_range(0..clusters)
+        } else {
+            label
+        };
         Some((label + shift) % clusters)
     };
     labels.iter().map(|label| draw(label, random)).collect()
@@ -34,14 +45,29 @@ fn noisy(labels: &[usize], clusters: usize, share: f64, random: &mut Xoshiro256P
 #[test]
 fn the_description_length_of_a_tiny_ensemble() {
     let column = |labels: [usize; 6]| labels.map(Some).to_vec();
-    let columns = [column([0, 0, 0, 1, 1, 1]), column([0, 0, 1, 1, 1, 1]), column([0, 0, 0, 1, 2, 2])];
+    let columns = [
+        column([0, 0, 0, 1, 1, 1]),
+        column([0, 0, 1, 1, 1, 1]),
+        column([0, 0, 0, 1, 2, 2]),
+    ];
     // Three base clusterings are at most one mode: 17.804495 for the mode, ln 3 to say how many there could be.
     let found = find_modes(&ensemble(&columns), &Silent).expect("modes");
     assert_eq!((found.modes.len(), found.by_number.len()), (1, 1));
-    assert!((found.description_length - 3f64.ln() - 17.804495).abs() < 1e-6, "{}", found.description_length);
+    assert!(
+        (found.description_length - 3f64.ln() - 17.804495).abs() < 1e-6,
+        "{}",
+        found.description_length
+    );
     assert_eq!(found.modes[0].partition.labels(), [1, 1, 1, 0, 0, 0]);
     assert_eq!(found.disagreement, [0.0; 6]);
-    assert!(found.modes[0].soft.rows().rows().into_iter().all(|row| (row.sum() - 1.0).abs() < 1e-12));
+    assert!(
+        found.modes[0]
+            .soft
+            .rows()
+            .rows()
+            .into_iter()
+            .all(|row| (row.sum() - 1.0).abs() < 1e-12)
+    );
 }
 
 #[test]
@@ -59,11 +85,22 @@ fn planted_answers_are_found_and_one_answer_is_not_split() {
         let found = find_modes(&ensemble(&two), &Silent).expect("modes");
         let shares: Vec<f64> = found.modes.iter().map(|mode| mode.share).collect();
         assert_eq!(shares, [0.5, 0.5], "seed {seed}");
-        assert_eq!(found.modes[0].members, (0..100).step_by(2).collect::<Vec<_>>());
+        assert_eq!(
+            found.modes[0].members,
+            (0..100).step_by(2).collect::<Vec<_>>()
+        );
         assert_eq!(found.modes[0].partition.live_clusters(), 4);
         assert!(found.disagreement.iter().sum::<f64>() / 144.0 > 0.4);
-        let one: Vec<Vec<Option<usize>>> = (0..50).map(|_| noisy(&rows, 4, 0.3, &mut random)).collect();
-        assert_eq!(find_modes(&ensemble(&one), &Silent).expect("modes").modes.len(), 1, "seed {seed}");
+        let one: Vec<Vec<Option<usize>>> =
+            (0..50).map(|_| noisy(&rows, 4, 0.3, &mut random)).collect();
+        assert_eq!(
+            find_modes(&ensemble(&one), &Silent)
+                .expect("modes")
+                .modes
+                .len(),
+            1,
+            "seed {seed}"
+        );
     }
 }
 
@@ -76,10 +113,19 @@ fn nested_granularities_are_described() {
         columns.extend((0..30).map(|_| noisy(&labels, groups, 0.1, &mut random)));
     }
     let found = find_modes(&ensemble(&columns), &Silent).expect("modes");
-    let mut clusters: Vec<usize> = found.modes.iter().map(|mode| mode.partition.live_clusters()).collect();
+    let mut clusters: Vec<usize> = found
+        .modes
+        .iter()
+        .map(|mode| mode.partition.live_clusters())
+        .collect();
     clusters.sort_unstable();
     assert_eq!(clusters, [2, 4, 8]);
-    assert!(found.modes.iter().all(|mode| (mode.share - 1.0 / 3.0).abs() < 0.02));
+    assert!(
+        found
+            .modes
+            .iter()
+            .all(|mode| (mode.share - 1.0 / 3.0).abs() < 0.02)
+    );
 }
 
 #[test]
@@ -97,14 +143,25 @@ fn names_of_labels_order_of_objects_and_gaps_do_not_matter() {
     }
     let found = find_modes(&ensemble(&columns), &Silent).expect("modes");
     assert_eq!(found.modes.len(), 2);
-    let turned: Vec<Vec<Option<usize>>> =
-        columns.iter().map(|column| column.iter().rev().map(|label| label.map(|label| 2 - label)).collect()).collect();
+    let turned: Vec<Vec<Option<usize>>> = columns
+        .iter()
+        .map(|column| {
+            column
+                .iter()
+                .rev()
+                .map(|label| label.map(|label| 2 - label))
+                .collect()
+        })
+        .collect();
     let other = find_modes(&ensemble(&turned), &Silent).expect("modes");
     assert!((other.description_length - found.description_length).abs() < 1e-6);
     for (a, b) in found.modes.iter().zip(&other.modes) {
         assert_eq!(a.members, b.members);
         let reversed: Vec<u32> = b.partition.labels().iter().rev().copied().collect();
-        let same = partita_metrics::Contingency::new(&a.partition, &partita_core::Partition::from_values(&reversed));
+        let same = partita_metrics::Contingency::new(
+            &a.partition,
+            &partita_core::Partition::from_values(&reversed),
+        );
         assert!((same.expect("as many objects").ari() - 1.0).abs() < 1e-12);
     }
 }
@@ -114,7 +171,13 @@ fn one_base_clustering_is_one_answer_and_ctrl_c_ends_it() {
     let column = vec![Some(0), Some(1), None, Some(1)];
     let found = find_modes(&ensemble(&[column]), &Silent).expect("modes");
     assert_eq!((found.modes.len(), found.modes[0].share), (1, 1.0));
-    assert_eq!(found.modes[0].partition.labels()[1], found.modes[0].partition.labels()[3]);
+    assert_eq!(
+        found.modes[0].partition.labels()[1],
+        found.modes[0].partition.labels()[3]
+    );
     let two = ensemble(&[vec![Some(0), Some(1)], vec![Some(0), Some(1)]]);
-    assert_eq!(find_modes(&two, &Stop).unwrap_err(), ModesError::Interrupted);
+    assert_eq!(
+        find_modes(&two, &Stop).unwrap_err(),
+        ModesError::Interrupted
+    );
 }

@@ -30,9 +30,18 @@ impl Store {
 
     fn widen(&self, range: Range<usize>, to: &mut [f64]) {
         match self {
-            Self::Bytes(counts) => dispatch(Widen { from: &counts[range], to }),
-            Self::Words(counts) => dispatch(Widen { from: &counts[range], to }),
-            Self::Wide(counts) => dispatch(Widen { from: &counts[range], to }),
+            Self::Bytes(counts) => dispatch(Widen {
+                from: &counts[range],
+                to,
+            }),
+            Self::Words(counts) => dispatch(Widen {
+                from: &counts[range],
+                to,
+            }),
+            Self::Wide(counts) => dispatch(Widen {
+                from: &counts[range],
+                to,
+            }),
         }
     }
 }
@@ -69,7 +78,9 @@ impl Dense {
         let source = source.into();
         let objects = source.ensemble.objects();
         let needed = match pair_unit(source)? {
-            unit if unit as usize == source.ensemble.bases().len() => Self::bytes(objects, unit as usize),
+            unit if unit as usize == source.ensemble.bases().len() => {
+                Self::bytes(objects, unit as usize)
+            }
             unit => Self::bytes_of_unit(objects, unit),
         };
         budget.check("the evidence of all pairs", needed, REMEDY)?;
@@ -87,12 +98,26 @@ impl Dense {
         };
         let n = match pairs.seen() {
             Seen::Always(_) => Err(pairs.base_clusterings() as f64),
-            Seen::Counts(Counts::Bytes(triangle)) => Ok(Store::Bytes(square(triangle, objects, stride))),
-            Seen::Counts(Counts::Words(triangle)) => Ok(Store::Words(square(triangle, objects, stride))),
-            Seen::Counts(Counts::Wide(triangle)) => Ok(Store::Wide(square(triangle, objects, stride))),
+            Seen::Counts(Counts::Bytes(triangle)) => {
+                Ok(Store::Bytes(square(triangle, objects, stride)))
+            }
+            Seen::Counts(Counts::Words(triangle)) => {
+                Ok(Store::Words(square(triangle, objects, stride)))
+            }
+            Seen::Counts(Counts::Wide(triangle)) => {
+                Ok(Store::Wide(square(triangle, objects, stride)))
+            }
         };
         let (scale, evenness) = (pairs.scale(), Evenness::Uneven);
-        let mut evidence = Self { objects, stride, c, n, scale, weights: Vec::new(), evenness };
+        let mut evidence = Self {
+            objects,
+            stride,
+            c,
+            n,
+            scale,
+            weights: Vec::new(),
+            evenness,
+        };
         let mut row = PairCounts::default();
         let (mut least, mut most) = (f64::INFINITY, 0.0);
         for i in 0..objects {
@@ -195,7 +220,10 @@ impl View for Dense {
         for (at, &i) in objects.iter().enumerate() {
             for (other, &j) in objects.iter().enumerate().skip(at + 1) {
                 let place = i * self.stride + j;
-                let n = self.n.as_ref().map_or_else(|bases| *bases, |store| store.at(place) * self.scale);
+                let n = self
+                    .n
+                    .as_ref()
+                    .map_or_else(|bases| *bases, |store| store.at(place) * self.scale);
                 visit(at, other, self.c.at(place) * self.scale, n);
             }
         }
@@ -206,7 +234,13 @@ impl View for Dense {
         let mut condensed = Vec::with_capacity(self.objects * self.objects.saturating_sub(1) / 2);
         for i in 0..self.objects {
             self.fill(i, &mut row);
-            let away = |j: usize| if row.n[j] > 0.0 { 1.0 - row.c[j] / row.n[j] } else { 1.0 };
+            let away = |j: usize| {
+                if row.n[j] > 0.0 {
+                    1.0 - row.c[j] / row.n[j]
+                } else {
+                    1.0
+                }
+            };
             condensed.extend((i + 1..self.objects).map(|j| away(j) as f32));
         }
         Some(condensed)
@@ -217,15 +251,23 @@ impl View for Dense {
     }
 
     fn is_copy_of_previous(&self, i: usize) -> bool {
-        let Some(before) = i.checked_sub(1) else { return false };
+        let Some(before) = i.checked_sub(1) else {
+            return false;
+        };
         let counts = |of: usize, j: usize| {
             let place = of * self.stride + j;
-            let seen = self.n.as_ref().map_or_else(|bases| *bases, |store| store.at(place) * self.scale);
+            let seen = self
+                .n
+                .as_ref()
+                .map_or_else(|bases| *bases, |store| store.at(place) * self.scale);
             (self.c.at(place) * self.scale, seen)
         };
         let (together, seen) = counts(before, i);
         let always = seen > 0.0 && together > seen * (1.0 - 1e-12);
-        always && (0..self.objects).filter(|&j| j != i && j != before).all(|j| counts(i, j) == counts(before, j))
+        always
+            && (0..self.objects)
+                .filter(|&j| j != i && j != before)
+                .all(|j| counts(i, j) == counts(before, j))
     }
 
     fn weight(&self, i: usize) -> f64 {

@@ -17,9 +17,18 @@ impl<E: Evidence> NormalisedCounts<E> {
     pub fn new(inner: E) -> Self {
         let table = Memberships::zeros(inner.count(), 1, inner.layout());
         let mut near = LocalPairs::new(1);
-        let seen =
-            |i: usize, near: &mut LocalPairs| inner.pairs_of(i, &table, near).1.n.iter().filter(|&&n| n > 0.0).count();
-        let weights = (0..inner.count()).map(|i| seen(i, &mut near) as f64).collect();
+        let seen = |i: usize, near: &mut LocalPairs| {
+            inner
+                .pairs_of(i, &table, near)
+                .1
+                .n
+                .iter()
+                .filter(|&&n| n > 0.0)
+                .count()
+        };
+        let weights = (0..inner.count())
+            .map(|i| seen(i, &mut near) as f64)
+            .collect();
         Self { inner, weights }
     }
 }
@@ -80,7 +89,11 @@ impl<E: Evidence> View for NormalisedCounts<E> {
     ) -> (&'a Memberships, &'a PairCounts, usize) {
         let (_, _, from) = self.inner.pairs_after(i, table, near);
         normalise(&mut near.counts);
-        let others = if self.layout() == Layout::Rows { &near.table } else { table };
+        let others = if self.layout() == Layout::Rows {
+            &near.table
+        } else {
+            table
+        };
         (others, &near.counts, from)
     }
 

@@ -37,8 +37,12 @@ impl Sparse {
     ) -> Result<Self, PccError> {
         let source = source.into();
         let objects = source.ensemble.objects() as u64;
-        let pairs = (objects * u64::from(partners)).div_ceil(2).min(objects * objects.saturating_sub(1) / 2);
-        Ok(Self::new(SparseEvidence::sample(source, pairs, seed, budget, monitor)?))
+        let pairs = (objects * u64::from(partners))
+            .div_ceil(2)
+            .min(objects * objects.saturating_sub(1) / 2);
+        Ok(Self::new(SparseEvidence::sample(
+            source, pairs, seed, budget, monitor,
+        )?))
     }
 
     /// The same counts for the solvers.
@@ -59,10 +63,19 @@ impl Sparse {
     /// Counts from the one at `from` on as numbers.
     fn widen(&self, counts: Counts<'_>, from: usize, to: &mut [f64]) {
         match counts {
-            Counts::Bytes(counts) => dispatch(Widen { from: &counts[from..], to }),
-            Counts::Words(counts) => dispatch(Widen { from: &counts[from..], to }),
+            Counts::Bytes(counts) => dispatch(Widen {
+                from: &counts[from..],
+                to,
+            }),
+            Counts::Words(counts) => dispatch(Widen {
+                from: &counts[from..],
+                to,
+            }),
             Counts::Wide(counts) => {
-                dispatch(Widen { from: &counts[from..], to });
+                dispatch(Widen {
+                    from: &counts[from..],
+                    to,
+                });
                 let scale = self.pairs.scale();
                 to.iter_mut().for_each(|count| *count *= scale);
             }
@@ -92,13 +105,21 @@ impl Sparse {
         table: &'a Memberships,
         near: &'a mut LocalPairs,
     ) -> (&'a Memberships, &'a mut PairCounts) {
-        let LocalPairs { table: local, counts } = near;
+        let LocalPairs {
+            table: local,
+            counts,
+        } = near;
         let clusters = table.clusters;
         let neighbours = &self.pairs.neighbours(i)[from..];
         local.objects = neighbours.len();
         local.stride = local.objects.next_multiple_of(LANES);
         local.values.resize(local.stride * clusters, 0.0);
-        dispatch(Gather { rows: &table.values, chosen: neighbours, columns: &mut local.values, clusters });
+        dispatch(Gather {
+            rows: &table.values,
+            chosen: neighbours,
+            columns: &mut local.values,
+            clusters,
+        });
         // What repeats the last row has no weight: its counts are 0.
         self.counts_from(i, from, counts);
         (local, counts)
@@ -143,7 +164,10 @@ impl View for Sparse {
         table: &'a Memberships,
         near: &'a mut LocalPairs,
     ) -> (&'a Memberships, &'a PairCounts, usize) {
-        let after = self.pairs.neighbours(i).partition_point(|&j| j as usize <= i);
+        let after = self
+            .pairs
+            .neighbours(i)
+            .partition_point(|&j| j as usize <= i);
         let (others, counts) = self.pairs_from(i, after, table, near);
         (others, counts, 0)
     }
@@ -164,10 +188,20 @@ impl View for Sparse {
             if neighbours.get(after).is_none_or(|&j| j as usize > last) {
                 continue;
             }
-            for (j, c, n) in self.pairs.row(i).skip(after).take_while(|&(j, ..)| j as usize <= last) {
+            for (j, c, n) in self
+                .pairs
+                .row(i)
+                .skip(after)
+                .take_while(|&(j, ..)| j as usize <= last)
+            {
                 if let Ok(other) = objects[at + 1..].binary_search(&(j as usize)) {
                     let scale = self.pairs.scale();
-                    visit(at, at + 1 + other, f64::from(c) * scale, f64::from(n) * scale);
+                    visit(
+                        at,
+                        at + 1 + other,
+                        f64::from(c) * scale,
+                        f64::from(n) * scale,
+                    );
                 }
             }
         }

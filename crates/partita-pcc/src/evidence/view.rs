@@ -13,7 +13,10 @@ pub struct LocalPairs {
 
 impl LocalPairs {
     pub(crate) fn new(clusters: usize) -> Self {
-        Self { table: Memberships::zeros(0, clusters, Layout::Columns), counts: PairCounts::default() }
+        Self {
+            table: Memberships::zeros(0, clusters, Layout::Columns),
+            counts: PairCounts::default(),
+        }
     }
 }
 

@@ -23,16 +23,30 @@ impl<E: Evidence> WeightedPairs<E> {
     /// If there is not one weight an object, and the counts with a copy.
     pub fn new(inner: E, objects: &[f64], with_copy: &[(f64, f64)]) -> Self {
         assert_eq!(objects.len(), inner.count(), "one weight an object");
-        assert_eq!(with_copy.len(), inner.count(), "counts with a copy of every object");
+        assert_eq!(
+            with_copy.len(),
+            inner.count(),
+            "counts with a copy of every object"
+        );
         let among = |(&weight, &(c, n)): (&f64, &(f64, f64))| {
             let pairs = (weight * (weight - 1.0)).max(0.0);
-            CopyPairs { c: pairs * c, n: pairs * n }
+            CopyPairs {
+                c: pairs * c,
+                n: pairs * n,
+            }
         };
         let among = objects.iter().zip(with_copy).map(among).collect();
         let table = Memberships::zeros(inner.count(), 1, inner.layout());
-        let mut made = Self { inner, objects: objects.to_vec(), among, sums: Vec::new() };
+        let mut made = Self {
+            inner,
+            objects: objects.to_vec(),
+            among,
+            sums: Vec::new(),
+        };
         let mut near = LocalPairs::new(1);
-        let mut sum = |i: usize| made.pairs_of(i, &table, &mut near).1.n.iter().sum::<f64>() + made.among[i].n;
+        let mut sum = |i: usize| {
+            made.pairs_of(i, &table, &mut near).1.n.iter().sum::<f64>() + made.among[i].n
+        };
         made.sums = (0..objects.len()).map(&mut sum).collect();
         made
     }
@@ -45,7 +59,10 @@ impl<E: Evidence> WeightedPairs<E> {
             counts.n[place] *= own * self.objects[j];
         };
         match self.inner.partners(i) {
-            Some(partners) => partners[from..].iter().enumerate().for_each(|(place, &j)| weigh(place, j as usize)),
+            Some(partners) => partners[from..]
+                .iter()
+                .enumerate()
+                .for_each(|(place, &j)| weigh(place, j as usize)),
             None => (0..self.objects.len()).for_each(|j| weigh(j, j)),
         }
     }
@@ -96,9 +113,16 @@ impl<E: Evidence> View for WeightedPairs<E> {
         near: &'a mut LocalPairs,
     ) -> (&'a Memberships, &'a PairCounts, usize) {
         let (_, _, from) = self.inner.pairs_after(i, table, near);
-        let after = self.inner.partners(i).map_or(0, |partners| partners.partition_point(|&j| j as usize <= i));
+        let after = self
+            .inner
+            .partners(i)
+            .map_or(0, |partners| partners.partition_point(|&j| j as usize <= i));
         self.weigh(i, after, &mut near.counts);
-        let others = if self.layout() == Layout::Rows { &near.table } else { table };
+        let others = if self.layout() == Layout::Rows {
+            &near.table
+        } else {
+            table
+        };
         (others, &near.counts, from)
     }
 

@@ -28,7 +28,11 @@ impl ActiveSet {
             return Self::default();
         }
         let pairs: usize = (0..objects).map(|i| evidence.degree(i)).sum();
-        Self { drift: vec![f64::INFINITY; objects], limit: 0.0, degree: pairs as f64 / objects as f64 }
+        Self {
+            drift: vec![f64::INFINITY; objects],
+            limit: 0.0,
+            degree: pairs as f64 / objects as f64,
+        }
     }
 
     /// Violations up to `small` are skipped, where objects see observations of a sum of `scale`.
@@ -64,7 +68,11 @@ impl ActiveSet {
         }
         for &(i, by) in group {
             self.drift[i] = f64::INFINITY;
-            evidence.partners(i).unwrap_or_default().iter().for_each(|&j| self.drift[j as usize] += by);
+            evidence
+                .partners(i)
+                .unwrap_or_default()
+                .iter()
+                .for_each(|&j| self.drift[j as usize] += by);
         }
     }
 }

@@ -23,8 +23,13 @@ struct Step {
 
 impl Step {
     fn since(&self, earlier: &Self) -> Self {
-        let less = |now: &[f64], then: &[f64]| now.iter().zip(then).map(|(now, then)| now - then).collect();
-        Self { moved: less(&self.moved, &earlier.moved), after: less(&self.after, &earlier.after) }
+        let less = |now: &[f64], then: &[f64]| {
+            now.iter().zip(then).map(|(now, then)| now - then).collect()
+        };
+        Self {
+            moved: less(&self.moved, &earlier.moved),
+            after: less(&self.after, &earlier.after),
+        }
     }
 }
 
@@ -46,7 +51,11 @@ impl Anderson {
     /// After a round, when `iterate.objective` is up to date: the table moves if the objective is lower there.
     pub(crate) fn extrapolate<D: Bregman>(&mut self, iterate: &mut Iterate<'_, D>) {
         let after = iterate.table.values.clone();
-        let moved = after.iter().zip(&self.before).map(|(after, before)| after - before).collect();
+        let moved = after
+            .iter()
+            .zip(&self.before)
+            .map(|(after, before)| after - before)
+            .collect();
         let step = Step { moved, after };
         if let Some(last) = self.last.take() {
             self.changes.push(step.since(&last));
@@ -65,13 +74,22 @@ impl Anderson {
 
     /// Goes where the moves of the remembered rounds cancel, and looks whether the objective is lower there.
     fn jump<D: Bregman>(&self, iterate: &mut Iterate<'_, D>, step: &Step) -> bool {
-        let Some(shares) = self.shares(step) else { return false };
+        let Some(shares) = self.shares(step) else {
+            return false;
+        };
         let values = &mut iterate.table.values;
         for (share, change) in shares.iter().zip(&self.changes) {
-            values.iter_mut().zip(&change.after).for_each(|(value, change)| *value -= share * change);
+            values
+                .iter_mut()
+                .zip(&change.after)
+                .for_each(|(value, change)| *value -= share * change);
         }
         for (value, &old) in values.iter_mut().zip(&step.after) {
-            *value = if old == 0.0 { 0.0 } else { value.max(KEEP * old) };
+            *value = if old == 0.0 {
+                0.0
+            } else {
+                value.max(KEEP * old)
+            };
         }
         let mut row = vec![0.0; iterate.table.clusters];
         for i in 0..iterate.table.objects {
@@ -81,7 +99,9 @@ impl Anderson {
             iterate.table.write(i, &row);
         }
         iterate.costs.all_moved();
-        let objective = iterate.costs.objective(iterate.bregman, iterate.evidence, &iterate.table);
+        let objective = iterate
+            .costs
+            .objective(iterate.bregman, iterate.evidence, &iterate.table);
         iterate.costs.all_moved();
         let lower = objective < iterate.objective;
         if lower {
@@ -92,10 +112,23 @@ impl Anderson {
 
     /// How much of every change to take back so that least is left of the last move.
     fn shares(&self, step: &Step) -> Option<Vec<f64>> {
-        let weights: Vec<f64> = step.after.iter().map(|y| if *y > 0.0 { 1.0 / (y + FLOOR) } else { 0.0 }).collect();
-        let dot = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).zip(&weights).map(|((a, b), w)| a * b * w).sum() };
+        let weights: Vec<f64> = step
+            .after
+            .iter()
+            .map(|y| if *y > 0.0 { 1.0 / (y + FLOOR) } else { 0.0 })
+            .collect();
+        let dot = |a: &[f64], b: &[f64]| -> f64 {
+            a.iter()
+                .zip(b)
+                .zip(&weights)
+                .map(|((a, b), w)| a * b * w)
+                .sum()
+        };
         let row = |change: &Step| -> Vec<f64> {
-            let others = self.changes.iter().map(|other| dot(&change.moved, &other.moved));
+            let others = self
+                .changes
+                .iter()
+                .map(|other| dot(&change.moved, &other.moved));
             others.chain([dot(&change.moved, &step.moved)]).collect()
         };
         let mut system: Vec<Vec<f64>> = self.changes.iter().map(row).collect();
@@ -109,7 +142,13 @@ impl Anderson {
 fn solve(mut rows: Vec<Vec<f64>>) -> Option<Vec<f64>> {
     let size = rows.len();
     for p in 0..size {
-        let pivot = (p..size).fold(p, |best, r| if rows[r][p].abs() > rows[best][p].abs() { r } else { best });
+        let pivot = (p..size).fold(p, |best, r| {
+            if rows[r][p].abs() > rows[best][p].abs() {
+                r
+            } else {
+                best
+            }
+        });
         rows.swap(p, pivot);
         let own = rows[p].clone();
         if own[p] == 0.0 {
@@ -117,11 +156,17 @@ fn solve(mut rows: Vec<Vec<f64>>) -> Option<Vec<f64>> {
         }
         for r in (0..size).filter(|&r| r != p) {
             let factor = rows[r][p] / own[p];
-            rows[r].iter_mut().zip(&own).for_each(|(value, own)| *value -= factor * own);
+            rows[r]
+                .iter_mut()
+                .zip(&own)
+                .for_each(|(value, own)| *value -= factor * own);
         }
     }
     let solution: Vec<f64> = (0..size).map(|p| rows[p][size] / rows[p][p]).collect();
-    solution.iter().all(|value| value.is_finite()).then_some(solution)
+    solution
+        .iter()
+        .all(|value| value.is_finite())
+        .then_some(solution)
 }
 
 #[cfg(test)]

@@ -108,7 +108,11 @@ impl Block {
         }
         self.gap = gap;
         self.before = iterate.objective;
-        if worst <= iterate.tolerance { Round::Done } else { Round::More }
+        if worst <= iterate.tolerance {
+            Round::Done
+        } else {
+            Round::More
+        }
     }
 
     /// How far steps go in the next round.
@@ -116,15 +120,29 @@ impl Block {
         let small = 0.1 * iterate.tolerance;
         if iterate.evidence.layout() == Layout::Columns {
             let early = self.gap > EARLY;
-            let keep = if early && iterate.bregman.steep() { KEEP } else { 0.0 };
-            return StepLimits { small, keep, keep_above: 0.0, over: if early { 1.0 } else { self.over } };
+            let keep = if early && iterate.bregman.steep() {
+                KEEP
+            } else {
+                0.0
+            };
+            return StepLimits {
+                small,
+                keep,
+                keep_above: 0.0,
+                over: if early { 1.0 } else { self.over },
+            };
         }
         let early = self.before - iterate.objective > FAST * iterate.objective;
         let keep = if iterate.bregman.steep() { KEEP } else { 0.0 };
         let keep_above = if early { 0.0 } else { EARLY * iterate.scale };
         let late = iterate.bregman.squared() && iterate.rounds > LONGEST_AFTER;
         let longer = if late { LONGEST_OF_FEW } else { LONGER_OF_FEW };
-        StepLimits { small, keep, keep_above, over: if early { 1.0 } else { longer } }
+        StepLimits {
+            small,
+            keep,
+            keep_above,
+            over: if early { 1.0 } else { longer },
+        }
     }
 
     /// Visits everybody in the next round.
@@ -140,12 +158,20 @@ impl Block {
     }
 
     /// Moves the objects of one group, together where that is sure to help and one after the other otherwise.
-    fn group<D: Bregman>(&mut self, iterate: &mut Iterate<'_, D>, range: Range<usize>, limits: StepLimits) -> f64 {
+    fn group<D: Bregman>(
+        &mut self,
+        iterate: &mut Iterate<'_, D>,
+        range: Range<usize>,
+        limits: StepLimits,
+    ) -> f64 {
         let clusters = iterate.table.clusters;
         self.active_objects.clear();
-        self.active_objects.extend(range.clone().filter(|&i| self.active.is_active(i)));
+        self.active_objects
+            .extend(range.clone().filter(|&i| self.active.is_active(i)));
         for (at, &i) in self.active_objects.iter().enumerate() {
-            iterate.table.read(i, &mut self.old[at * clusters..(at + 1) * clusters]);
+            iterate
+                .table
+                .read(i, &mut self.old[at * clusters..(at + 1) * clusters]);
         }
         let size = self.active_objects.len();
         if size == 0 {
@@ -153,14 +179,22 @@ impl Block {
         }
         self.new[..size * clusters].copy_from_slice(&self.old[..size * clusters]);
         self.move_apart(iterate, limits);
-        let worst = self.steps[..size].iter().fold(0.0, |worst, step| f64::max(worst, step.gap));
+        let worst = self.steps[..size]
+            .iter()
+            .fold(0.0, |worst, step| f64::max(worst, step.gap));
         let fall: f64 = self.steps[..size].iter().map(|step| step.fall).sum();
         let bearable = match iterate.evidence.layout() {
             Layout::Columns => fall + 1e-13 * iterate.objective,
             Layout::Rows => (1.0 - LEFT) * fall,
         };
         let together = if size > 1 && fall > 0.0 {
-            interaction(iterate, &self.active_objects, &self.steps, &self.old, &self.new)
+            interaction(
+                iterate,
+                &self.active_objects,
+                &self.steps,
+                &self.old,
+                &self.new,
+            )
         } else {
             0.0
         };
@@ -184,8 +218,11 @@ impl Block {
         self.moved.clear();
         for (at, (&i, step)) in self.active_objects.iter().zip(&self.steps).enumerate() {
             if step.fall > 0.0 {
-                let changes = row(&self.old, at, clusters).iter().zip(row(&self.new, at, clusters));
-                self.moved.push((i, changes.map(|(old, new)| (old - new).abs()).sum()));
+                let changes = row(&self.old, at, clusters)
+                    .iter()
+                    .zip(row(&self.new, at, clusters));
+                self.moved
+                    .push((i, changes.map(|(old, new)| (old - new).abs()).sum()));
             } else if step.gap <= small {
                 self.active.settled(i);
             }
@@ -201,35 +238,55 @@ impl Block {
         let (bregman, evidence, table) = (iterate.bregman, iterate.evidence, &iterate.table);
         let (clusters, size) = (table.clusters, self.active_objects.len());
         let work = size * clusters * evidence.degree(self.active_objects[0]);
-        let threads = if work < SHARED { 1 } else { rayon::current_num_threads().min(size) };
-        self.workers.resize_with(threads.max(self.workers.len()), || Worker::new(clusters));
+        let threads = if work < SHARED {
+            1
+        } else {
+            rayon::current_num_threads().min(size)
+        };
+        self.workers
+            .resize_with(threads.max(self.workers.len()), || Worker::new(clusters));
         let share = size.div_ceil(threads);
         let (gram, active_objects) = (self.gram.as_ref(), &self.active_objects);
-        let part = |part: usize, new: &mut [f64], steps: &mut [StepOutcome], worker: &mut Worker| {
-            let own = &active_objects[part * share..];
-            for (at, (y, out)) in new.chunks_mut(clusters).zip(steps).enumerate() {
-                if let Some(&next) = own.get(at + 1) {
-                    evidence.prefetch_partners(next, table);
+        let part =
+            |part: usize, new: &mut [f64], steps: &mut [StepOutcome], worker: &mut Worker| {
+                let own = &active_objects[part * share..];
+                for (at, (y, out)) in new.chunks_mut(clusters).zip(steps).enumerate() {
+                    if let Some(&next) = own.get(at + 1) {
+                        evidence.prefetch_partners(next, table);
+                    }
+                    *out = step_of((bregman, evidence, table, gram), own[at], y, worker, limits);
                 }
-                *out = step_of((bregman, evidence, table, gram), own[at], y, worker, limits);
-            }
-        };
+            };
         let (new, steps) = (&mut self.new[..size * clusters], &mut self.steps[..size]);
         if threads == 1 {
             return part(0, new, steps, &mut self.workers[0]);
         }
-        (new.par_chunks_mut(share * clusters).zip(steps.par_chunks_mut(share)).zip(&mut self.workers).enumerate())
-            .for_each(|(at, ((new, steps), worker))| part(at, new, steps, worker));
+        (new.par_chunks_mut(share * clusters)
+            .zip(steps.par_chunks_mut(share))
+            .zip(&mut self.workers)
+            .enumerate())
+        .for_each(|(at, ((new, steps), worker))| part(at, new, steps, worker));
     }
 
     /// Visits the objects of a group one after the other.
     fn move_in_turn<D: Bregman>(&mut self, iterate: &mut Iterate<'_, D>, limits: StepLimits) {
         let clusters = iterate.table.clusters;
-        let limits = StepLimits { over: 1.0, ..limits };
+        let limits = StepLimits {
+            over: 1.0,
+            ..limits
+        };
         for (at, &i) in self.active_objects.iter().enumerate() {
-            let (old, new) = (row(&self.old, at, clusters), &mut self.new[at * clusters..(at + 1) * clusters]);
+            let (old, new) = (
+                row(&self.old, at, clusters),
+                &mut self.new[at * clusters..(at + 1) * clusters],
+            );
             new.copy_from_slice(old);
-            let what = (iterate.bregman, iterate.evidence, &iterate.table, self.gram.as_ref());
+            let what = (
+                iterate.bregman,
+                iterate.evidence,
+                &iterate.table,
+                self.gram.as_ref(),
+            );
             self.steps[at] = step_of(what, i, new, &mut self.workers[0], limits);
             if self.steps[at].fall > 0.0 {
                 place(iterate, &mut self.gram, i, old, new);
@@ -245,7 +302,13 @@ fn extrapolates<D: Bregman>(iterate: &Iterate<'_, D>) -> bool {
 }
 
 /// Moves object `i`.
-fn place<D: Bregman>(iterate: &mut Iterate<'_, D>, gram: &mut Option<Gram>, i: usize, old: &[f64], new: &[f64]) {
+fn place<D: Bregman>(
+    iterate: &mut Iterate<'_, D>,
+    gram: &mut Option<Gram>,
+    i: usize,
+    old: &[f64],
+    new: &[f64],
+) {
     iterate.table.write(i, new);
     if let Some(gram) = gram {
         gram.moved(old, new);
@@ -261,13 +324,24 @@ fn step_of<D: Bregman>(
     limits: StepLimits,
 ) -> StepOutcome {
     let (among, near) = (evidence.copy_pairs(i), &mut worker.near);
-    let partners = if bregman.squared() { evidence.partners_and_counts(i, &mut near.counts) } else { None };
+    let partners = if bregman.squared() {
+        evidence.partners_and_counts(i, &mut near.counts)
+    } else {
+        None
+    };
     let (others, counts) = if let Some(partners) = partners {
         (Others::Rows(table, partners), &near.counts)
     } else {
         let (others, counts) = evidence.pairs_of(i, table, near);
-        (Others::Columns(others, gram.map(|gram| gram.seen(evidence, i))), &*counts)
+        (
+            Others::Columns(others, gram.map(|gram| gram.seen(evidence, i))),
+            &*counts,
+        )
     };
-    let seen = Seen { others, counts, among };
+    let seen = Seen {
+        others,
+        counts,
+        among,
+    };
     newton_step(bregman, seen, y, &mut worker.scratch, limits)
 }

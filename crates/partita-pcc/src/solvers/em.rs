@@ -15,8 +15,12 @@ pub(crate) fn em<D: Bregman>(iterate: &mut Iterate<'_, D>) -> Round {
     if iterate.stop_after(1.0) {
         return Round::Stopped;
     }
-    let (bregman, evidence, table, clusters) =
-        (iterate.bregman, iterate.evidence, &iterate.table, iterate.table.clusters);
+    let (bregman, evidence, table, clusters) = (
+        iterate.bregman,
+        iterate.evidence,
+        &iterate.table,
+        iterate.table.clusters,
+    );
     let mut rows = vec![0.0; evidence.count() * clusters];
     let one = |worker: &mut Worker, (i, out): (usize, &mut [f64])| {
         let gap = gradient_of(bregman, evidence, table, i, worker);
@@ -26,7 +30,10 @@ pub(crate) fn em<D: Bregman>(iterate: &mut Iterate<'_, D>) -> Round {
         let rest = |j: usize| (counts.n[j] - counts.c[j]) / (1.0 - scratch.a[j]).max(EDGE);
         let rest: f64 = (0..counts.c.len()).map(rest).sum();
         let rest = rest + evidence.copy_pairs(i).apart(y, EDGE);
-        out.iter_mut().zip(&*y).zip(&scratch.g).for_each(|((out, y), g)| *out = y * (rest - g).max(0.0));
+        out.iter_mut()
+            .zip(&*y)
+            .zip(&scratch.g)
+            .for_each(|((out, y), g)| *out = y * (rest - g).max(0.0));
         let sum: f64 = out.iter().sum();
         if sum > 0.0 {
             out.iter_mut().for_each(|out| *out /= sum);
@@ -35,11 +42,14 @@ pub(crate) fn em<D: Bregman>(iterate: &mut Iterate<'_, D>) -> Round {
         }
         gap
     };
-    let worst =
-        (rows.par_chunks_mut(clusters).enumerate()).map_init(|| Worker::new(clusters), one).reduce(|| 0.0, f64::max);
+    let worst = (rows.par_chunks_mut(clusters).enumerate())
+        .map_init(|| Worker::new(clusters), one)
+        .reduce(|| 0.0, f64::max);
     if worst <= iterate.tolerance {
         return Round::Done;
     }
-    rows.chunks(clusters).enumerate().for_each(|(i, row)| iterate.table.write(i, row));
+    rows.chunks(clusters)
+        .enumerate()
+        .for_each(|(i, row)| iterate.table.write(i, row));
     Round::More
 }

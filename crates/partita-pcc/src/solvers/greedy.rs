@@ -41,7 +41,11 @@ pub(crate) struct Exchange {
 }
 
 impl Greedy {
-    pub(crate) fn new<D: Bregman>(bregman: &D, evidence: &dyn Evidence, table: &Memberships) -> Self {
+    pub(crate) fn new<D: Bregman>(
+        bregman: &D,
+        evidence: &dyn Evidence,
+        table: &Memberships,
+    ) -> Self {
         let mut greedy = Self {
             g: Memberships::zeros(evidence.count(), table.clusters, evidence.layout()),
             best: MaxHeapTree::default(),
@@ -62,7 +66,9 @@ impl Greedy {
         self.g = Memberships::of(gradient.view(), evidence.layout());
         self.stale = false;
         if self.g.layout == Layout::Rows {
-            let gaps: Vec<f64> = (0..evidence.count()).map(|i| gap(&self.g, table, i)).collect();
+            let gaps: Vec<f64> = (0..evidence.count())
+                .map(|i| gap(&self.g, table, i))
+                .collect();
             self.best = MaxHeapTree::new(&gaps);
         }
     }
@@ -72,9 +78,12 @@ impl Greedy {
         if self.stale {
             self.refresh(iterate.bregman, iterate.evidence, &iterate.table);
         }
-        let watched = (WATCHED / (iterate.evidence.degree(0).max(1) * iterate.table.clusters)).max(1);
+        let watched =
+            (WATCHED / (iterate.evidence.degree(0).max(1) * iterate.table.clusters)).max(1);
         for step in 0..iterate.evidence.count() {
-            if step % watched == 0 && iterate.stop_after(watched as f64 / iterate.evidence.count() as f64) {
+            if step % watched == 0
+                && iterate.stop_after(watched as f64 / iterate.evidence.count() as f64)
+            {
                 return Round::Stopped;
             }
             if self.step(iterate).is_none() {
@@ -89,7 +98,11 @@ impl Greedy {
     /// The steepest exchange, unless no violation is above the tolerance.
     pub(crate) fn step<D: Bregman>(&mut self, iterate: &mut Iterate<'_, D>) -> Option<Exchange> {
         let (object, gap) = match self.g.layout {
-            Layout::Columns => dispatch(Extremes { g: &self.g, table: &iterate.table, gaps: &mut self.gaps }),
+            Layout::Columns => dispatch(Extremes {
+                g: &self.g,
+                table: &iterate.table,
+                gaps: &mut self.gaps,
+            }),
             Layout::Rows => self.best.winner(),
         };
         if gap <= iterate.tolerance {
@@ -105,10 +118,26 @@ impl Greedy {
         for buffer in [&mut self.b, &mut self.change, &mut self.weight] {
             buffer.resize(others.stride, 0.0);
         }
-        dispatch(Combine { others, y: &scratch.entries, out: &mut scratch.a });
-        dispatch(Combine { others, y: &[(to, 1.0), (from, -1.0)], out: &mut self.b });
+        dispatch(Combine {
+            others,
+            y: &scratch.entries,
+            out: &mut scratch.a,
+        });
+        dispatch(Combine {
+            others,
+            y: &[(to, 1.0), (from, -1.0)],
+            out: &mut self.b,
+        });
         let (a, b) = (&scratch.a[..], &self.b[..]);
-        let derivative = |t: f64| dispatch(Line { bregman, counts, a, b, t });
+        let derivative = |t: f64| {
+            dispatch(Line {
+                bregman,
+                counts,
+                a,
+                b,
+                t,
+            })
+        };
         let among = iterate.evidence.copy_pairs(object);
         let step = if among.none() {
             line_search(derivative, -gap, y[from])
@@ -117,16 +146,38 @@ impl Greedy {
             search_with_copies(bregman, derivative, (among, line), -gap, y[from])
         };
         let (change, weight) = (&mut self.change[..], &mut self.weight[..]);
-        dispatch(Shift { bregman, counts, a, b, step, change, weight });
-        dispatch(Weighted { others, w: &self.weight, g: &mut scratch.g });
-        let exchange = Exchange { object, to, from, step };
+        dispatch(Shift {
+            bregman,
+            counts,
+            a,
+            b,
+            step,
+            change,
+            weight,
+        });
+        dispatch(Weighted {
+            others,
+            w: &self.weight,
+            g: &mut scratch.g,
+        });
+        let exchange = Exchange {
+            object,
+            to,
+            from,
+            step,
+        };
         self.apply(iterate, exchange);
         Some(exchange)
     }
 
     /// Takes a step and brings the gradient up to date: `g_j += w_j′ y′ − w_j y` for all partners j.
     fn apply<D: Bregman>(&mut self, iterate: &mut Iterate<'_, D>, exchange: Exchange) {
-        let Exchange { object, to, from, step } = exchange;
+        let Exchange {
+            object,
+            to,
+            from,
+            step,
+        } = exchange;
         let partners = iterate.evidence.partners(object);
         let y = &mut self.worker.y;
         for k in 0..y.len() {
@@ -151,12 +202,21 @@ impl Greedy {
             }
         }
         y[to] += step;
-        y[from] = if y[from] - step <= SNAP { 0.0 } else { y[from] - step };
+        y[from] = if y[from] - step <= SNAP {
+            0.0
+        } else {
+            y[from] - step
+        };
         iterate.table.write(object, y);
-        iterate.evidence.copy_pairs(object).add_gradient(iterate.bregman, y, &mut self.worker.scratch.g);
+        iterate.evidence.copy_pairs(object).add_gradient(
+            iterate.bregman,
+            y,
+            &mut self.worker.scratch.g,
+        );
         self.g.write(object, &self.worker.scratch.g);
         for &j in partners.unwrap_or_default() {
-            self.best.set(j as usize, gap(&self.g, &iterate.table, j as usize));
+            self.best
+                .set(j as usize, gap(&self.g, &iterate.table, j as usize));
         }
         if partners.is_some() {
             self.best.set(object, gap(&self.g, &iterate.table, object));
@@ -195,7 +255,11 @@ fn line_search(derivative: impl Fn(f64) -> (f64, f64), slope: f64, most: f64) ->
     let (mut t, (mut first, mut second)) = (0.0, derivative(0.0));
     for _ in 0..100 {
         let newton = t - first / second;
-        t = if newton > left && newton < right { newton } else { 0.5 * (left + right) };
+        t = if newton > left && newton < right {
+            newton
+        } else {
+            0.5 * (left + right)
+        };
         (first, second) = derivative(t);
         if first.abs() <= 1e-7 * slope.abs() || right - left <= 1e-15 * most {
             break;
@@ -222,7 +286,10 @@ fn search_with_copies<D: Bregman>(
     let start = derivative(0.0);
     let both = |t: f64| {
         let (first, second) = derivative(t);
-        (first + among.along(bregman, line, t).1, second + among.second_along(bregman, line, t))
+        (
+            first + among.along(bregman, line, t).1,
+            second + among.second_along(bregman, line, t),
+        )
     };
     for _ in 0..TRIALS {
         let t = line_search(both, slope, most);
@@ -246,7 +313,10 @@ mod tests {
 
     fn close(found: f64, expected: &Value) {
         let expected = expected.as_f64().unwrap();
-        assert!((found - expected).abs() <= 1e-8 * expected.abs(), "found {found}, expected {expected}");
+        assert!(
+            (found - expected).abs() <= 1e-8 * expected.abs(),
+            "found {found}, expected {expected}"
+        );
     }
 
     fn first_step(bregman: &impl Bregman, name: &str) {
@@ -254,9 +324,15 @@ mod tests {
         let labels: Vec<Vec<i64>> = serde_json::from_value(fixtures["labels"].clone()).unwrap();
         let mut builder = EnsembleBuilder::new(24);
         for (u, column) in labels.iter().enumerate() {
-            builder.push(format!("u{u}"), column.iter().map(|&label| (label >= 0).then_some(label))).unwrap();
+            builder
+                .push(
+                    format!("u{u}"),
+                    column.iter().map(|&label| (label >= 0).then_some(label)),
+                )
+                .unwrap();
         }
-        let evidence = Dense::count(&builder.finish().unwrap(), MemoryBudget::UNLIMITED, &Silent).unwrap();
+        let evidence =
+            Dense::count(&builder.finish().unwrap(), MemoryBudget::UNLIMITED, &Silent).unwrap();
         let start: Vec<Vec<f64>> = serde_json::from_value(fixtures["Y0"].clone()).unwrap();
         let start = Array2::from_shape_fn((24, 4), |(i, k)| start[i][k]);
         let table = Memberships::of(start.view(), Layout::Columns);
@@ -265,13 +341,22 @@ mod tests {
         let step = greedy.step(&mut iterate).unwrap();
         let expected = &fixtures["pcc"][name]["first_step"];
         let place = |name: &str| expected[name].as_u64().unwrap() as usize;
-        assert_eq!((step.object, step.to, step.from), (place("J"), place("U"), place("V")));
+        assert_eq!(
+            (step.object, step.to, step.from),
+            (place("J"), place("U"), place("V"))
+        );
         close(step.step, &expected["eps"]);
-        close(objective(bregman, &evidence, &iterate.table), &expected["objective"]);
+        close(
+            objective(bregman, &evidence, &iterate.table),
+            &expected["objective"],
+        );
         let kept = greedy.g.clone();
         greedy.refresh(bregman, &evidence, &iterate.table);
         let drift = |(kept, fresh): (&f64, &f64)| (kept - fresh).abs() < 1e-9 * (1.0 + fresh.abs());
-        assert!(kept.values.iter().zip(&greedy.g.values).all(drift), "the kept gradient is the true one");
+        assert!(
+            kept.values.iter().zip(&greedy.g.values).all(drift),
+            "the kept gradient is the true one"
+        );
     }
 
     #[test]

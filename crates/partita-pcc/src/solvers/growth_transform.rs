@@ -15,15 +15,25 @@ pub(crate) fn growth<D: Bregman>(iterate: &mut Iterate<'_, D>) -> Round {
     if iterate.stop_after(1.0) {
         return Round::Stopped;
     }
-    let (bregman, evidence, table, clusters) =
-        (iterate.bregman, iterate.evidence, &iterate.table, iterate.table.clusters);
+    let (bregman, evidence, table, clusters) = (
+        iterate.bregman,
+        iterate.evidence,
+        &iterate.table,
+        iterate.table.clusters,
+    );
     let mut rows = vec![0.0; evidence.count() * clusters];
     let one = |worker: &mut Worker, (i, out): (usize, &mut [f64])| {
         let gap = gradient_of(bregman, evidence, table, i, worker);
         // The gradient of Σ N (x − p)² is twice what is taken off the sum of N.
         let most = evidence.weight(i);
-        let grown = worker.y.iter().zip(&worker.scratch.g).map(|(y, g)| y * (most - 0.5 * g).max(0.0));
-        out.iter_mut().zip(grown).for_each(|(out, grown)| *out = grown);
+        let grown = worker
+            .y
+            .iter()
+            .zip(&worker.scratch.g)
+            .map(|(y, g)| y * (most - 0.5 * g).max(0.0));
+        out.iter_mut()
+            .zip(grown)
+            .for_each(|(out, grown)| *out = grown);
         let sum: f64 = out.iter().sum();
         if sum > 0.0 {
             out.iter_mut().for_each(|out| *out /= sum);
@@ -32,11 +42,14 @@ pub(crate) fn growth<D: Bregman>(iterate: &mut Iterate<'_, D>) -> Round {
         }
         gap
     };
-    let worst =
-        (rows.par_chunks_mut(clusters).enumerate()).map_init(|| Worker::new(clusters), one).reduce(|| 0.0, f64::max);
+    let worst = (rows.par_chunks_mut(clusters).enumerate())
+        .map_init(|| Worker::new(clusters), one)
+        .reduce(|| 0.0, f64::max);
     if worst <= iterate.tolerance {
         return Round::Done;
     }
-    rows.chunks(clusters).enumerate().for_each(|(i, row)| iterate.table.write(i, row));
+    rows.chunks(clusters)
+        .enumerate()
+        .for_each(|(i, row)| iterate.table.write(i, row));
     Round::More
 }

@@ -36,7 +36,11 @@ fn of_some<D: Bregman>(
     iterate.evidence.pairs_within(objects, &mut |i, j, c, n| {
         if steps[i].fall > 0.0 && steps[j].fall > 0.0 {
             let dot = |p: &[f64], q: &[f64]| -> f64 {
-                row(p, i, clusters).iter().zip(row(q, j, clusters)).map(|(a, b)| a * b).sum()
+                row(p, i, clusters)
+                    .iter()
+                    .zip(row(q, j, clusters))
+                    .map(|(a, b)| a * b)
+                    .sum()
             };
             let cost = |p: &[f64], q: &[f64]| iterate.bregman.cost(c, n, dot(p, q));
             sum += (cost(new, new) - cost(new, old)) - (cost(old, new) - cost(old, old));
@@ -58,10 +62,15 @@ fn of_all<D: Bregman>(
     for counts in &mut counts {
         (counts.c, counts.n) = (vec![0.0; padded], vec![0.0; padded]);
     }
-    iterate.evidence.pairs_within(objects, &mut |i, j, c, n| (counts[i].c[j], counts[i].n[j]) = (c, n));
+    iterate.evidence.pairs_within(objects, &mut |i, j, c, n| {
+        (counts[i].c[j], counts[i].n[j]) = (c, n)
+    });
     let table = |rows: &[f64]| {
         let mut table = Memberships::zeros(size, clusters, Layout::Columns);
-        rows.chunks(clusters).take(size).enumerate().for_each(|(at, row)| table.write(at, row));
+        rows.chunks(clusters)
+            .take(size)
+            .enumerate()
+            .for_each(|(at, row)| table.write(at, row));
         table
     };
     let (before, after) = (table(old), table(new));
@@ -71,7 +80,15 @@ fn of_all<D: Bregman>(
         support(row(old, i, clusters), &mut from_entries);
         support(row(new, i, clusters), &mut to_entries);
         let from = (i + 1) / LANES * LANES;
-        let cost = |y, others| dispatch(Cost { bregman, others, counts: &counts[i], y, from });
+        let cost = |y, others| {
+            dispatch(Cost {
+                bregman,
+                others,
+                counts: &counts[i],
+                y,
+                from,
+            })
+        };
         sum += (cost(&to_entries, &after) - cost(&to_entries, &before))
             - (cost(&from_entries, &after) - cost(&from_entries, &before));
     }

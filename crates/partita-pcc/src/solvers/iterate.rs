@@ -49,7 +49,17 @@ impl<'a, D: Bregman> Iterate<'a, D> {
     ) -> Self {
         let mut costs = Costs::new(evidence.count());
         let (scale, objective) = (scale(evidence), costs.objective(bregman, evidence, &table));
-        Self { bregman, evidence, table, scale, tolerance: tolerance * scale, objective, costs, monitor, rounds: 0.0 }
+        Self {
+            bregman,
+            evidence,
+            table,
+            scale,
+            tolerance: tolerance * scale,
+            objective,
+            costs,
+            monitor,
+            rounds: 0.0,
+        }
     }
 
     /// Whether the objective is what a round of the block solver lowered it by, without a look at all pairs: squared differences along a

@@ -32,7 +32,11 @@ pub(crate) struct GramOfObject<'a> {
 
 impl Gram {
     /// The matrix of a table, where divergence and evidence allow it to be used.
-    pub(crate) fn of<D: Bregman>(bregman: &D, evidence: &dyn Evidence, table: &Memberships) -> Option<Self> {
+    pub(crate) fn of<D: Bregman>(
+        bregman: &D,
+        evidence: &dyn Evidence,
+        table: &Memberships,
+    ) -> Option<Self> {
         let evenness = evidence.evenness();
         if !bregman.squared() || evenness == Evenness::Uneven || table.layout != Layout::Columns {
             return None;
@@ -40,9 +44,17 @@ impl Gram {
         let clusters = table.clusters;
         let mut values = vec![0.0; clusters * clusters];
         for (k, row) in values.chunks_mut(clusters).enumerate() {
-            dispatch(Weighted { others: table, w: table.column(k), g: row });
+            dispatch(Weighted {
+                others: table,
+                w: table.column(k),
+                g: row,
+            });
         }
-        Some(Self { values, clusters, evenness })
+        Some(Self {
+            values,
+            clusters,
+            evenness,
+        })
     }
 
     /// One object moved from `old` to `new`.
@@ -57,9 +69,16 @@ impl Gram {
     pub(crate) fn seen(&self, evidence: &dyn Evidence, i: usize) -> GramOfObject<'_> {
         let (n, exact) = match self.evenness {
             Evenness::Even(n) => (n, true),
-            _ => (evidence.weight(i) / (evidence.count().max(2) - 1) as f64, false),
+            _ => (
+                evidence.weight(i) / (evidence.count().max(2) - 1) as f64,
+                false,
+            ),
         };
-        GramOfObject { gram: self, n, exact }
+        GramOfObject {
+            gram: self,
+            n,
+            exact,
+        }
     }
 }
 
@@ -69,10 +88,23 @@ impl GramOfObject<'_> {
     }
 
     /// The gradient of the object with probabilities `y`, where all N are the same.
-    pub(crate) fn gradient(&self, others: &Memberships, counts: &PairCounts, y: &[f64], g: &mut [f64]) {
-        dispatch(Weighted { others, w: &counts.c, g });
+    pub(crate) fn gradient(
+        &self,
+        others: &Memberships,
+        counts: &PairCounts,
+        y: &[f64],
+        g: &mut [f64],
+    ) {
+        dispatch(Weighted {
+            others,
+            w: &counts.c,
+            g,
+        });
         for (k, g) in g.iter_mut().enumerate() {
-            let bent: f64 = (0..y.len()).filter(|&l| y[l] > 0.0).map(|l| self.second(y, k, l) * y[l]).sum();
+            let bent: f64 = (0..y.len())
+                .filter(|&l| y[l] > 0.0)
+                .map(|l| self.second(y, k, l) * y[l])
+                .sum();
             *g = bent - 2.0 * *g;
         }
     }

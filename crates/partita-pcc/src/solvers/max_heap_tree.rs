@@ -11,16 +11,26 @@ pub(crate) struct MaxHeapTree {
 impl MaxHeapTree {
     pub(crate) fn new(values: &[f64]) -> Self {
         let leaves = values.len().next_power_of_two();
-        let mut tree = Self { values: values.to_vec(), winners: vec![0; 2 * leaves], leaves };
+        let mut tree = Self {
+            values: values.to_vec(),
+            winners: vec![0; 2 * leaves],
+            leaves,
+        };
         tree.values.resize(leaves, f64::NEG_INFINITY);
         (0..leaves).for_each(|i| tree.winners[leaves + i] = i as u32);
-        (1..leaves).rev().for_each(|node| tree.winners[node] = tree.better(node));
+        (1..leaves)
+            .rev()
+            .for_each(|node| tree.winners[node] = tree.better(node));
         tree
     }
 
     fn better(&self, node: usize) -> u32 {
         let (left, right) = (self.winners[2 * node], self.winners[2 * node + 1]);
-        if self.values[right as usize] > self.values[left as usize] { right } else { left }
+        if self.values[right as usize] > self.values[left as usize] {
+            right
+        } else {
+            left
+        }
     }
 
     pub(crate) fn set(&mut self, i: usize, value: f64) {

@@ -81,7 +81,12 @@ pub(crate) fn support(y: &[f64], entries: &mut Vec<(usize, f64)>) {
 /// lowest of all. 0 at a stationary point.
 pub(crate) fn violation(g: &[f64], entries: &[(usize, f64)]) -> f64 {
     let lowest = g.iter().copied().fold(f64::INFINITY, f64::min);
-    entries.iter().filter(|entry| entry.1 > SNAP).map(|&(k, _)| g[k]).fold(f64::NEG_INFINITY, f64::max) - lowest
+    entries
+        .iter()
+        .filter(|entry| entry.1 > SNAP)
+        .map(|&(k, _)| g[k])
+        .fold(f64::NEG_INFINITY, f64::max)
+        - lowest
 }
 
 /// What an object sees when it moves.
@@ -122,7 +127,15 @@ impl Seen<'_> {
             }
             Others::Columns(others, _) => {
                 s.resize(others.stride);
-                dispatch(Gradient { bregman, others, counts, y: &s.entries, a: &mut s.a, w2: &mut s.w2, g: &mut s.g });
+                dispatch(Gradient {
+                    bregman,
+                    others,
+                    counts,
+                    y: &s.entries,
+                    a: &mut s.a,
+                    w2: &mut s.w2,
+                    g: &mut s.g,
+                });
             }
             Others::Rows(table, partners) => {
                 s.rows.read(table, partners);
@@ -138,7 +151,12 @@ impl Seen<'_> {
             Others::Columns(_, Some(squares)) => return squares.hessian(y, &s.chosen, &mut s.h),
             Others::Columns(others, None) => {
                 s.h.resize(s.chosen.len() * s.chosen.len(), 0.0);
-                dispatch(Hessian { others, chosen: &s.chosen, w2: &s.w2, h: &mut s.h });
+                dispatch(Hessian {
+                    others,
+                    chosen: &s.chosen,
+                    w2: &s.w2,
+                    h: &mut s.h,
+                });
             }
             Others::Rows(..) => s.rows.hessian(self.counts, &s.chosen, &mut s.h),
         }
@@ -148,7 +166,14 @@ impl Seen<'_> {
     }
 
     /// How far to go along the direction in `s.entries`, up to `longest`, and by how much the cost falls at least.
-    fn length<D: Bregman>(&self, bregman: &D, y: &[f64], s: &mut Scratch, slope: Slope, longest: f64) -> (f64, f64) {
+    fn length<D: Bregman>(
+        &self,
+        bregman: &D,
+        y: &[f64],
+        s: &mut Scratch,
+        slope: Slope,
+        longest: f64,
+    ) -> (f64, f64) {
         let (among, counts) = (self.among, self.counts);
         let line = CopyLine::new(y, &s.entries);
         // What is left of the slope without the pairs among copies.
@@ -159,10 +184,25 @@ impl Seen<'_> {
         }
         let (exact, others) = (self.others.exact(), Slope { first, second });
         if let (false, Others::Columns(others, _)) = (exact, self.others) {
-            dispatch(Combine { others, y: &s.entries, out: &mut s.b });
+            dispatch(Combine {
+                others,
+                y: &s.entries,
+                out: &mut s.b,
+            });
         }
         let derivative = |t| {
-            if exact { first + t * second } else { dispatch(Line { bregman, counts, a: &s.a, b: &s.b, t }).0 }
+            if exact {
+                first + t * second
+            } else {
+                dispatch(Line {
+                    bregman,
+                    counts,
+                    a: &s.a,
+                    b: &s.b,
+                    t,
+                })
+                .0
+            }
         };
         if among.none() {
             step(bregman, derivative, slope, longest)
@@ -187,21 +227,40 @@ pub(crate) fn newton_step<D: Bregman>(
     if gap <= limits.small {
         return StepOutcome { gap, fall: 0.0 };
     }
-    let keep = if gap > limits.keep_above { limits.keep } else { 0.0 };
+    let keep = if gap > limits.keep_above {
+        limits.keep
+    } else {
+        0.0
+    };
     let mean: f64 = s.entries.iter().map(|&(k, y)| s.g[k] * y).sum();
     s.chosen.clear();
-    s.chosen.extend((0..y.len()).filter(|&k| y[k] > 0.0 || s.g[k] < mean));
+    s.chosen
+        .extend((0..y.len()).filter(|&k| y[k] > 0.0 || s.g[k] < mean));
     seen.hessian(bregman, y, s);
     let slope = direction(y, s, 0.1 * gap, keep);
     if slope.first >= 0.0 {
         return StepOutcome { gap, fall: 0.0 };
     }
-    let longest_inside = |&(k, d): &(usize, f64)| if d < 0.0 { -y[k] * (1.0 - keep) / d } else { f64::INFINITY };
-    let longest_inside = s.entries.iter().map(longest_inside).fold(f64::INFINITY, f64::min);
+    let longest_inside = |&(k, d): &(usize, f64)| {
+        if d < 0.0 {
+            -y[k] * (1.0 - keep) / d
+        } else {
+            f64::INFINITY
+        }
+    };
+    let longest_inside = s
+        .entries
+        .iter()
+        .map(longest_inside)
+        .fold(f64::INFINITY, f64::min);
     let longest = limits.over.min(longest_inside).max(1.0);
     let (t, fall) = seen.length(bregman, y, s, slope, longest);
     for &(k, d) in &s.entries {
-        y[k] = if y[k] + t * d <= SNAP { 0.0 } else { y[k] + t * d };
+        y[k] = if y[k] + t * d <= SNAP {
+            0.0
+        } else {
+            y[k] + t * d
+        };
     }
     let sum: f64 = y.iter().sum();
     y.iter_mut().for_each(|y| *y /= sum);
@@ -223,7 +282,10 @@ fn direction(y: &[f64], s: &mut Scratch, tolerance: f64, keep: f64) -> Slope {
     s.z.extend(s.chosen.iter().map(|&k| y[k] * (1.0 - keep)));
     quadratic(&s.h, &mut s.q, &mut s.z, tolerance, 100 * s.chosen.len());
     s.entries.clear();
-    let mut slope = Slope { first: 0.0, second: 0.0 };
+    let mut slope = Slope {
+        first: 0.0,
+        second: 0.0,
+    };
     for (p, &k) in s.chosen.iter().enumerate() {
         let d = s.z[p] - y[k] * (1.0 - keep);
         if d != 0.0 {
@@ -238,7 +300,12 @@ fn direction(y: &[f64], s: &mut Scratch, tolerance: f64, keep: f64) -> Slope {
 /// How far to go from `t` down, and by how much the cost falls at least. `derivative` is φ′ along the direction.
 ///
 /// [`rise`] bounds the cost at its end.
-fn step<D: Bregman>(bregman: &D, derivative: impl Fn(f64) -> f64, slope: Slope, mut t: f64) -> (f64, f64) {
+fn step<D: Bregman>(
+    bregman: &D,
+    derivative: impl Fn(f64) -> f64,
+    slope: Slope,
+    mut t: f64,
+) -> (f64, f64) {
     for _ in 0..60 {
         let first = derivative(t);
         let change = rise(bregman, (slope.first, slope.second), first, t);

@@ -26,7 +26,12 @@ impl RowsSeen {
 
     /// `g ← 2 (G y − Σ_j c_j Y_j)`, for which rows of G where y has entries are enough. O(partners · K · entries).
     pub(super) fn gradient(&mut self, counts: &PairCounts, y: &Entries, g: &mut [f64]) {
-        let Self { near, moments, known, .. } = self;
+        let Self {
+            near,
+            moments,
+            known,
+            ..
+        } = self;
         known.clear();
         known.extend(y.iter().map(|entry| entry.0));
         moments.clear();
@@ -35,7 +40,9 @@ impl RowsSeen {
         let together = rows.clone().next_back().unwrap_or_default();
         g.iter_mut().zip(together).for_each(|(g, c)| *g = -2.0 * c);
         for (row, (_, y)) in rows.zip(y) {
-            g.iter_mut().zip(row).for_each(|(g, value)| *g += 2.0 * y * value);
+            g.iter_mut()
+                .zip(row)
+                .for_each(|(g, value)| *g += 2.0 * y * value);
         }
         moments.truncate(known.len() * near.stride() / LANES);
     }
@@ -43,14 +50,21 @@ impl RowsSeen {
     /// `h ← 2 G` between the chosen clusters, which rise and have those of [`gradient`](Self::gradient) among them.
     /// O(partners · K) for each that is new.
     pub(super) fn hessian(&mut self, counts: &PairCounts, chosen: &[usize], h: &mut Vec<f64>) {
-        let Self { near, moments, known, missing } = self;
+        let Self {
+            near,
+            moments,
+            known,
+            missing,
+        } = self;
         missing.clear();
         missing.extend(chosen.iter().filter(|k| known.binary_search(k).is_err()));
         near.moments(counts, missing, false, moments);
         let rows = moments.as_flattened();
         h.clear();
         for k in chosen {
-            let place = known.binary_search(k).or_else(|_| missing.binary_search(k).map(|at| known.len() + at));
+            let place = known
+                .binary_search(k)
+                .or_else(|_| missing.binary_search(k).map(|at| known.len() + at));
             let row = &rows[place.expect("chosen clusters are known or missing") * near.stride()..];
             h.extend(chosen.iter().map(|&l| 2.0 * row[l]));
         }
@@ -69,10 +83,18 @@ mod tests {
     fn gradient_and_hessian_are_sums_over_pairs() {
         let mut seen = RowsSeen::default();
         for partners in [&[3u32, 5, 8, 13, 21][..], &[], &[1, 2]] {
-            let soft = Array2::from_shape_fn((30, 10), |(i, k)| 0.1 + 0.09 * ((i * 10 + k) as f64).sin());
+            let soft =
+                Array2::from_shape_fn((30, 10), |(i, k)| 0.1 + 0.09 * ((i * 10 + k) as f64).sin());
             let table = Memberships::of(soft.view(), Layout::Rows);
-            let numbers = |step: usize| (0..partners.len()).map(|at| (at * step + 1) as f64).collect::<Vec<f64>>();
-            let counts = PairCounts { c: numbers(1), n: numbers(3) };
+            let numbers = |step: usize| {
+                (0..partners.len())
+                    .map(|at| (at * step + 1) as f64)
+                    .collect::<Vec<f64>>()
+            };
+            let counts = PairCounts {
+                c: numbers(1),
+                n: numbers(3),
+            };
             let (y, chosen) = ([(1, 0.25), (4, 0.5), (9, 0.25)], [0, 1, 3, 4, 9]);
             let (mut g, mut h) = (vec![7.0; 10], Vec::new());
             seen.read(&table, partners);

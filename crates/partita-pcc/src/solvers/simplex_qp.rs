@@ -9,7 +9,13 @@ pub(crate) fn quadratic(h: &[f64], q: &mut [f64], z: &mut [f64], tolerance: f64,
         let up = (0..size).fold(0, |best, p| if q[p] < q[best] { p } else { best });
         let bend = |p: usize| h[p * size + p] + h[up * size + up] - 2.0 * h[p * size + up];
         let full = |p: usize| bend(p) * z[p] <= q[p] - q[up];
-        let step = |p: usize| if full(p) { z[p] } else { (q[p] - q[up]) / bend(p) };
+        let step = |p: usize| {
+            if full(p) {
+                z[p]
+            } else {
+                (q[p] - q[up]) / bend(p)
+            }
+        };
         let gain = |p: usize| (q[p] - q[up] - 0.5 * bend(p) * step(p)) * step(p);
         let (mut down, mut most, mut violation) = (up, 0.0, 0.0f64);
         for p in (0..size).filter(|&p| z[p] > 0.0 && q[p] > q[up]) {
@@ -43,16 +49,25 @@ mod tests {
             let size = rng.random_range(1..7);
             let root: Vec<f64> = (0..size * 4).map(|_| rng.random_range(-1.0..1.0)).collect();
             let h: Vec<f64> = (0..size * size)
-                .map(|at| (0..4).map(|r| root[at / size * 4 + r] * root[at % size * 4 + r]).sum())
+                .map(|at| {
+                    (0..4)
+                        .map(|r| root[at / size * 4 + r] * root[at % size * 4 + r])
+                        .sum()
+                })
                 .collect();
             let start: Vec<f64> = (0..size).map(|_| rng.random_range(-1.0..1.0)).collect();
             let (mut q, mut z) = (start.clone(), vec![1.0 / size as f64; size]);
             quadratic(&h, &mut q, &mut z, 1e-10, 100_000);
             assert!((z.iter().sum::<f64>() - 1.0).abs() < 1e-12 && z.iter().all(|&z| z >= 0.0));
             let lowest = q.iter().copied().fold(f64::INFINITY, f64::min);
-            assert!((0..size).all(|p| z[p] == 0.0 || q[p] - lowest < 1e-9), "seed {seed}: {q:?} {z:?}");
+            assert!(
+                (0..size).all(|p| z[p] == 0.0 || q[p] - lowest < 1e-9),
+                "seed {seed}: {q:?} {z:?}"
+            );
             for p in 0..size {
-                let moved: f64 = (0..size).map(|r| h[p * size + r] * (z[r] - 1.0 / size as f64)).sum();
+                let moved: f64 = (0..size)
+                    .map(|r| h[p * size + r] * (z[r] - 1.0 / size as f64))
+                    .sum();
                 assert!((start[p] + moved - q[p]).abs() < 1e-9);
             }
         }

@@ -50,7 +50,10 @@ pub fn descend<D: Bregman>(
 ) -> Result<Descent, PccError> {
     check(bregman, settings)?;
     if start.objects() != evidence.count() {
-        return Err(PccError::Start { found: start.objects(), expected: evidence.count() });
+        return Err(PccError::Start {
+            found: start.objects(),
+            expected: evidence.count(),
+        });
     }
     let table = Memberships::of(start.rows(), evidence.layout());
     feasible(bregman, evidence, &table)?;
@@ -67,7 +70,11 @@ pub(crate) fn check<D: Bregman>(bregman: &D, settings: &PccSettings) -> Result<(
 }
 
 /// No pair that was ever together is impossible.
-fn feasible<D: Bregman>(bregman: &D, evidence: &dyn Evidence, table: &Memberships) -> Result<(), PccError> {
+fn feasible<D: Bregman>(
+    bregman: &D,
+    evidence: &dyn Evidence,
+    table: &Memberships,
+) -> Result<(), PccError> {
     if !bregman.barrier() {
         return Ok(());
     }
@@ -75,9 +82,17 @@ fn feasible<D: Bregman>(bregman: &D, evidence: &dyn Evidence, table: &Membership
     for i in 0..evidence.count() {
         gradient_of(bregman, evidence, table, i, &mut worker);
         let (_, counts) = evidence.pairs_of(i, table, &mut worker.near);
-        if let Some(at) = (0..counts.c.len()).find(|&j| counts.c[j] > 0.0 && worker.scratch.a[j] <= EDGE) {
-            let right = evidence.partners(i).map_or(at, |partners| partners[at] as usize);
-            return Err(PccError::Infeasible { left: i, right, together: counts.c[at] as u32 });
+        if let Some(at) =
+            (0..counts.c.len()).find(|&j| counts.c[j] > 0.0 && worker.scratch.a[j] <= EDGE)
+        {
+            let right = evidence
+                .partners(i)
+                .map_or(at, |partners| partners[at] as usize);
+            return Err(PccError::Infeasible {
+                left: i,
+                right,
+                together: counts.c[at] as u32,
+            });
         }
     }
     Ok(())
@@ -150,7 +165,15 @@ pub(crate) fn run<D: Bregman>(
         trace.pop();
         trace.push(iterate.objective);
     }
-    let soft = SoftPartition::new(iterate.table.to_rows()).expect("solvers keep rows on the simplex");
+    let soft =
+        SoftPartition::new(iterate.table.to_rows()).expect("solvers keep rows on the simplex");
     let rounds = trace.len() as u64 - 1;
-    Descent { soft, objective: iterate.objective, trace, kkt_gap: violation / iterate.scale, rounds, stopped }
+    Descent {
+        soft,
+        objective: iterate.objective,
+        trace,
+        kkt_gap: violation / iterate.scale,
+        rounds,
+        stopped,
+    }
 }

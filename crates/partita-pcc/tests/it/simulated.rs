@@ -17,13 +17,30 @@ fn simulated_probabilities_are_recovered() {
         let ensemble = crate::simulated_data::ensemble(&truth, 1000, seed.child(1));
         let evidence = Dense::count(&ensemble, MemoryBudget::UNLIMITED, &Silent).unwrap();
         for (sum, divergence) in sums.iter_mut().zip([Divergence::Kl, Divergence::L2]) {
-            let outcome = pcc(&evidence, None, divergence, 8, seed.child(2), &settings, &Silent).unwrap();
-            assert_eq!(outcome.partition.live_clusters(), 4, "{divergence} seed {}", seed.number());
+            let outcome = pcc(
+                &evidence,
+                None,
+                divergence,
+                8,
+                seed.child(2),
+                &settings,
+                &Silent,
+            )
+            .unwrap();
+            assert_eq!(
+                outcome.partition.live_clusters(),
+                4,
+                "{divergence} seed {}",
+                seed.number()
+            );
             *sum += jensen_shannon(&outcome.soft.unwrap(), &truth).unwrap();
         }
     }
     // The paper reports 0.0012 for both.
-    assert!(sums.iter().all(|sum| sum / SETS as f64 <= 0.0012), "mean divergence of {SETS}: {sums:?} in all");
+    assert!(
+        sums.iter().all(|sum| sum / SETS as f64 <= 0.0012),
+        "mean divergence of {SETS}: {sums:?} in all"
+    );
 }
 
 #[test]
@@ -32,7 +49,8 @@ fn the_number_of_clusters_is_found() {
         let truth = crate::simulated_data::truth(50, (1.0, 5.0), seed.child(0));
         let ensemble = crate::simulated_data::ensemble(&truth, 200, seed.child(1));
         for method in [&PCC_KL as &dyn Consensus, &PCC_L2] {
-            let outcome = consense(method, &Problem::new(&ensemble, Clusters::Auto), &Silent).unwrap();
+            let outcome =
+                consense(method, &Problem::new(&ensemble, Clusters::Auto), &Silent).unwrap();
             let told = format!("seed {}: {:?}", seed.number(), outcome.details["held_out"]);
             assert_eq!(outcome.details["chosen"], 4, "{told}");
             assert_eq!(outcome.soft.unwrap().clusters(), 4);
@@ -47,8 +65,21 @@ fn two_groups_in_one_cluster_are_told_apart() {
     let truth = crate::simulated_data::truth(200, (0.0, 2.0), seed.child(0));
     let ensemble = crate::simulated_data::ensemble(&truth, 1000, seed.child(1));
     let evidence = Dense::count(&ensemble, MemoryBudget::UNLIMITED, &Silent).unwrap();
-    let outcome = pcc(&evidence, None, Divergence::L2, 8, seed.child(2), &PccSettings::default(), &Silent).unwrap();
-    assert!(outcome.details.start.ends_with(", split"), "{:?}", outcome.details.restarts);
+    let outcome = pcc(
+        &evidence,
+        None,
+        Divergence::L2,
+        8,
+        seed.child(2),
+        &PccSettings::default(),
+        &Silent,
+    )
+    .unwrap();
+    assert!(
+        outcome.details.start.ends_with(", split"),
+        "{:?}",
+        outcome.details.restarts
+    );
     assert_eq!(outcome.partition.live_clusters(), 4);
     assert!(jensen_shannon(&outcome.soft.unwrap(), &truth).unwrap() <= 0.0012);
 }

@@ -6,8 +6,8 @@ use std::num::NonZeroU32;
 use partita_core::ndarray::Array2;
 use partita_core::{Ensemble, EnsembleBuilder, MemoryBudget, Seed, Silent, SoftPartition, Stopped};
 use partita_pcc::{
-    Bregman, Dense, Descent, Kl, L2, NormalisedCounts, PccError, PccSettings, Solver, Sparse, Start, base_starts, beta,
-    descend, measure,
+    Bregman, Dense, Descent, Kl, L2, NormalisedCounts, PccError, PccSettings, Solver, Sparse,
+    Start, base_starts, beta, descend, measure,
 };
 use rand::RngExt;
 
@@ -18,9 +18,21 @@ fn drawn(seed: u64) -> (Ensemble, usize) {
     let (noise, hidden) = (rng.random_range(0.0..0.5), rng.random_range(0.0..0.3));
     let mut builder = EnsembleBuilder::new(objects);
     for u in 0..rng.random_range(3..12) {
-        let label = |i: usize| if rng.random_bool(noise) { rng.random_range(0..clusters + 1) } else { i % clusters };
+        let label = |i: usize| {
+            if rng.random_bool(noise) {
+                rng.random_range(0..clusters + 1)
+            } else {
+                i % clusters
+            }
+        };
         let mut labels: Vec<usize> = (0..objects).map(label).collect();
-        let mut shown = |i: usize| if i == u || !rng.random_bool(hidden) { Some(labels[i]) } else { None };
+        let mut shown = |i: usize| {
+            if i == u || !rng.random_bool(hidden) {
+                Some(labels[i])
+            } else {
+                None
+            }
+        };
         let column: Vec<Option<usize>> = (0..objects).map(&mut shown).collect();
         builder.push(format!("u{u}"), column).unwrap();
         labels.clear();
@@ -31,7 +43,13 @@ fn drawn(seed: u64) -> (Ensemble, usize) {
 fn problem(seed: u64) -> (Dense, SoftPartition) {
     let (ensemble, clusters) = drawn(seed);
     let evidence = Dense::count(&ensemble, MemoryBudget::UNLIMITED, &Silent).unwrap();
-    let start = Start::random("", ensemble.objects(), clusters + 1, Seed::new(seed).child(9)).soft;
+    let start = Start::random(
+        "",
+        ensemble.objects(),
+        clusters + 1,
+        Seed::new(seed).child(9),
+    )
+    .soft;
     (evidence, start)
 }
 
@@ -58,7 +76,12 @@ fn compared(divergence: &impl Bregman, seed: u64) -> f64 {
     let [block, greedy] = [Solver::Block, Solver::Greedy].map(|solver| {
         let run = descend(divergence, &evidence, &start, &settings(solver), &Silent).unwrap();
         falls(&run, &format!("{solver:?} seed {seed}"));
-        assert_eq!(run.stopped, Stopped::Converged, "{solver:?} seed {seed}: gap {}", run.kkt_gap);
+        assert_eq!(
+            run.stopped,
+            Stopped::Converged,
+            "{solver:?} seed {seed}: gap {}",
+            run.kkt_gap
+        );
         let again = measure(divergence, &evidence, &run.soft).unwrap();
         assert!((again.objective - run.objective).abs() <= 1e-9 * (1.0 + run.objective));
         assert!(again.relative_gap <= 1.1e-5, "{solver:?} seed {seed}");
@@ -72,7 +95,11 @@ fn the_objective_never_rises_and_the_solvers_agree() {
     let mut apart = 0;
     let mut runs = 0;
     for seed in 0..80 {
-        for above in [compared(&Kl, seed), compared(&L2, seed), compared(&beta(1.5).unwrap(), seed)] {
+        for above in [
+            compared(&Kl, seed),
+            compared(&L2, seed),
+            compared(&beta(1.5).unwrap(), seed),
+        ] {
             runs += 1;
             // The problem has several minima: from a random start the solvers may end in different ones.
             apart += i32::from(above.abs() > 1e-4);
@@ -88,7 +115,10 @@ fn em_never_rises() {
         let (evidence, start) = problem(seed);
         let mut settings = settings(Solver::Em);
         settings.rounds = NonZeroU32::new(30).unwrap();
-        falls(&descend(&Kl, &evidence, &start, &settings, &Silent).unwrap(), &format!("EM seed {seed}"));
+        falls(
+            &descend(&Kl, &evidence, &start, &settings, &Silent).unwrap(),
+            &format!("EM seed {seed}"),
+        );
     }
 }
 
@@ -100,7 +130,14 @@ fn the_growth_transform_never_rises() {
         settings.rounds = NonZeroU32::new(30).unwrap();
         let run = descend(&L2, &evidence, &start, &settings, &Silent).unwrap();
         falls(&run, &format!("growth seed {seed}"));
-        let shares = descend(&L2, &NormalisedCounts::new(evidence), &start, &settings, &Silent).unwrap();
+        let shares = descend(
+            &L2,
+            &NormalisedCounts::new(evidence),
+            &start,
+            &settings,
+            &Silent,
+        )
+        .unwrap();
         falls(&shares, &format!("growth of shares seed {seed}"));
     }
 }
@@ -121,11 +158,23 @@ fn differs(divergence: &impl Bregman, evidence: &Dense, at: &SoftPartition) {
     let moved = |t: f64| {
         let mut rows: Array2<f64> = rows.clone();
         (rows[[1, 0]], rows[[1, 1]]) = (rows[[1, 0]] + t, rows[[1, 1]] - t);
-        measure(divergence, evidence, &SoftPartition::new(rows).unwrap()).unwrap().objective
+        measure(divergence, evidence, &SoftPartition::new(rows).unwrap())
+            .unwrap()
+            .objective
     };
-    let h = if rows[[1, 0]].min(rows[[1, 1]]) > h { h } else { return };
-    let (found, expected) = (gradient[[1, 0]] - gradient[[1, 1]], (moved(h) - moved(-h)) / (2.0 * h));
-    assert!((found - expected).abs() < 1e-4 * (1.0 + expected.abs()), "{found} {expected}");
+    let h = if rows[[1, 0]].min(rows[[1, 1]]) > h {
+        h
+    } else {
+        return;
+    };
+    let (found, expected) = (
+        gradient[[1, 0]] - gradient[[1, 1]],
+        (moved(h) - moved(-h)) / (2.0 * h),
+    );
+    assert!(
+        (found - expected).abs() < 1e-4 * (1.0 + expected.abs()),
+        "{found} {expected}"
+    );
 }
 
 #[test]
@@ -134,14 +183,24 @@ fn threads_change_no_bit() {
     let mut builder = EnsembleBuilder::new(700);
     let mut rng = Seed::new(5).rng();
     for u in 0..15 {
-        let noisy = |i: usize| if rng.random_bool(0.3) { rng.random_range(0..9) } else { i % 8 };
+        let noisy = |i: usize| {
+            if rng.random_bool(0.3) {
+                rng.random_range(0..9)
+            } else {
+                i % 8
+            }
+        };
         let labels: Vec<Option<usize>> = (0..700).map(noisy).map(Some).collect();
         builder.push(format!("u{u}"), labels).unwrap();
     }
-    let evidence = Dense::count(&builder.finish().unwrap(), MemoryBudget::UNLIMITED, &Silent).unwrap();
+    let evidence =
+        Dense::count(&builder.finish().unwrap(), MemoryBudget::UNLIMITED, &Silent).unwrap();
     let start = Start::random("", 700, 8, Seed::new(1)).soft;
     let [one, three] = [1, 3].map(|threads| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
         pool.install(|| descend(&Kl, &evidence, &start, &settings(Solver::Block), &Silent).unwrap())
     });
     assert_eq!(one.soft, three.soft);
@@ -155,11 +214,26 @@ fn sparse_evidence_of_all_pairs_is_the_dense_evidence() {
         let (ensemble, _) = drawn(seed);
         let (dense, start) = problem(seed);
         let everybody = ensemble.objects() as u32 - 1;
-        let sparse = Sparse::sample(&ensemble, everybody, Seed::new(1), MemoryBudget::UNLIMITED, &Silent).unwrap();
-        let (here, there) = (measure(&Kl, &dense, &start).unwrap(), measure(&Kl, &sparse, &start).unwrap());
+        let sparse = Sparse::sample(
+            &ensemble,
+            everybody,
+            Seed::new(1),
+            MemoryBudget::UNLIMITED,
+            &Silent,
+        )
+        .unwrap();
+        let (here, there) = (
+            measure(&Kl, &dense, &start).unwrap(),
+            measure(&Kl, &sparse, &start).unwrap(),
+        );
         assert!((here.objective - there.objective).abs() < 1e-9 * here.objective);
         assert!((here.relative_gap - there.relative_gap).abs() < 1e-9);
-        assert!(here.gradient.iter().zip(&there.gradient).all(|(a, b)| (a - b).abs() < 1e-9 * (1.0 + a.abs())));
+        assert!(
+            here.gradient
+                .iter()
+                .zip(&there.gradient)
+                .all(|(a, b)| (a - b).abs() < 1e-9 * (1.0 + a.abs()))
+        );
         for solver in [Solver::Block, Solver::Greedy] {
             let [here, there] = [
                 descend(&L2, &dense, &start, &settings(solver), &Silent).unwrap(),
@@ -177,7 +251,14 @@ fn sparse_evidence_of_all_pairs_is_the_dense_evidence() {
 fn sampled_pairs_are_solved_by_every_solver() {
     for seed in 0..60 {
         let (ensemble, clusters) = drawn(seed);
-        let sparse = Sparse::sample(&ensemble, 4, Seed::new(seed), MemoryBudget::UNLIMITED, &Silent).unwrap();
+        let sparse = Sparse::sample(
+            &ensemble,
+            4,
+            Seed::new(seed),
+            MemoryBudget::UNLIMITED,
+            &Silent,
+        )
+        .unwrap();
         let start = Start::random("", ensemble.objects(), clusters, Seed::new(seed)).soft;
         for solver in [Solver::Block, Solver::Greedy] {
             let kl = descend(&Kl, &sparse, &start, &settings(solver), &Silent).unwrap();
@@ -185,7 +266,12 @@ fn sampled_pairs_are_solved_by_every_solver() {
             let l2 = descend(&L2, &sparse, &start, &settings(solver), &Silent).unwrap();
             falls(&l2, &format!("sparse L2 {solver:?} seed {seed}"));
             // Few pairs leave flat valleys, along which KL may creep.
-            assert!(kl.kkt_gap < 1e-2 && l2.kkt_gap < 1e-4, "{solver:?} seed {seed}: {} {}", kl.kkt_gap, l2.kkt_gap);
+            assert!(
+                kl.kkt_gap < 1e-2 && l2.kkt_gap < 1e-4,
+                "{solver:?} seed {seed}: {} {}",
+                kl.kkt_gap,
+                l2.kkt_gap
+            );
         }
     }
 }
@@ -196,12 +282,25 @@ fn sampled_pairs_of_many_objects_end_in_order() {
     for seed in 0..3 {
         let (mut rng, mut builder) = (Seed::new(seed).rng(), EnsembleBuilder::new(4000));
         for u in 0..12 {
-            let noisy = |i: usize| if rng.random_bool(0.2) { rng.random_range(0..4) } else { i % 3 };
+            let noisy = |i: usize| {
+                if rng.random_bool(0.2) {
+                    rng.random_range(0..4)
+                } else {
+                    i % 3
+                }
+            };
             let labels: Vec<Option<usize>> = (0..4000).map(noisy).map(Some).collect();
             builder.push(format!("u{u}"), labels).unwrap();
         }
         let ensemble = builder.finish().unwrap();
-        let sparse = Sparse::sample(&ensemble, 30, Seed::new(seed), MemoryBudget::UNLIMITED, &Silent).unwrap();
+        let sparse = Sparse::sample(
+            &ensemble,
+            30,
+            Seed::new(seed),
+            MemoryBudget::UNLIMITED,
+            &Silent,
+        )
+        .unwrap();
         let start = base_starts(&ensemble, 4).next().unwrap().soft;
         ends_in_order(&Kl, &sparse, &start, &format!("KL seed {seed}"));
         ends_in_order(&L2, &sparse, &start, &format!("L2 seed {seed}"));
@@ -215,17 +314,41 @@ fn partners_that_move_together_come_to_rest() {
     for seed in 0..12 {
         let (mut rng, mut builder) = (Seed::new(seed).rng(), EnsembleBuilder::new(300));
         for u in 0..40 {
-            let noisy = |i: usize| if rng.random_bool(0.1) { rng.random_range(0..4) } else { i % 3 };
-            builder.push(format!("u{u}"), (0..300).map(noisy).map(Some).collect::<Vec<_>>()).unwrap();
+            let noisy = |i: usize| {
+                if rng.random_bool(0.1) {
+                    rng.random_range(0..4)
+                } else {
+                    i % 3
+                }
+            };
+            builder
+                .push(
+                    format!("u{u}"),
+                    (0..300).map(noisy).map(Some).collect::<Vec<_>>(),
+                )
+                .unwrap();
         }
         let ensemble = builder.finish().unwrap();
-        let sparse = Sparse::sample(&ensemble, 8, Seed::new(seed), MemoryBudget::UNLIMITED, &Silent).unwrap();
+        let sparse = Sparse::sample(
+            &ensemble,
+            8,
+            Seed::new(seed),
+            MemoryBudget::UNLIMITED,
+            &Silent,
+        )
+        .unwrap();
         let start = base_starts(&ensemble, 4).next().unwrap().soft;
         let mut settings = settings(Solver::Block);
         (settings.tolerance, settings.rounds) = (1e-9, NonZeroU32::new(1000).unwrap());
         let run = descend(&L2, &sparse, &start, &settings, &Silent).unwrap();
         falls(&run, &format!("seed {seed}"));
-        assert_eq!(run.stopped, Stopped::Converged, "seed {seed}: gap {} after {} rounds", run.kkt_gap, run.rounds);
+        assert_eq!(
+            run.stopped,
+            Stopped::Converged,
+            "seed {seed}: gap {} after {} rounds",
+            run.kkt_gap,
+            run.rounds
+        );
     }
 }
 
@@ -234,7 +357,14 @@ fn partners_that_move_together_come_to_rest() {
 fn falls_of_squared_differences_on_sampled_pairs_add_up() {
     for seed in 0..40 {
         let (ensemble, clusters) = drawn(seed);
-        let sparse = Sparse::sample(&ensemble, 5, Seed::new(seed), MemoryBudget::UNLIMITED, &Silent).unwrap();
+        let sparse = Sparse::sample(
+            &ensemble,
+            5,
+            Seed::new(seed),
+            MemoryBudget::UNLIMITED,
+            &Silent,
+        )
+        .unwrap();
         let start = Start::random("", ensemble.objects(), clusters, Seed::new(seed)).soft;
         let mut settings = settings(Solver::Block);
         let whole = descend(&L2, &sparse, &start, &settings, &Silent).unwrap();
@@ -243,24 +373,47 @@ fn falls_of_squared_differences_on_sampled_pairs_add_up() {
             let part = descend(&L2, &sparse, &start, &settings, &Silent).unwrap();
             let counted = measure(&L2, &sparse, &part.soft).unwrap().objective;
             let kept = whole.trace[rounds as usize];
-            assert!((counted - kept).abs() <= 1e-11 * whole.trace[0], "seed {seed} round {rounds}: {counted} {kept}");
+            assert!(
+                (counted - kept).abs() <= 1e-11 * whole.trace[0],
+                "seed {seed} round {rounds}: {counted} {kept}"
+            );
         }
     }
 }
 
 fn ends_in_order(divergence: &impl Bregman, sparse: &Sparse, start: &SoftPartition, what: &str) {
     let [one, two, three] = [1, 2, 3].map(|threads| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| descend(divergence, sparse, start, &settings(Solver::Block), &Silent).unwrap())
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        pool.install(|| {
+            descend(divergence, sparse, start, &settings(Solver::Block), &Silent).unwrap()
+        })
     });
     for more in [two, three] {
         assert_eq!((&one.soft, &one.trace), (&more.soft, &more.trace), "{what}");
     }
     falls(&one, what);
     let gap = measure(divergence, sparse, &one.soft).unwrap().relative_gap;
-    assert!(one.stopped == Stopped::Converged && gap <= 1e-5, "{what}: gap {gap}");
-    let greedy = descend(divergence, sparse, start, &settings(Solver::Greedy), &Silent).unwrap();
-    assert!(one.objective <= greedy.objective * (1.0 + 1e-6), "{what}: {} {}", one.objective, greedy.objective);
+    assert!(
+        one.stopped == Stopped::Converged && gap <= 1e-5,
+        "{what}: gap {gap}"
+    );
+    let greedy = descend(
+        divergence,
+        sparse,
+        start,
+        &settings(Solver::Greedy),
+        &Silent,
+    )
+    .unwrap();
+    assert!(
+        one.objective <= greedy.objective * (1.0 + 1e-6),
+        "{what}: {} {}",
+        one.objective,
+        greedy.objective
+    );
 }
 
 #[test]
@@ -272,15 +425,21 @@ fn hard_starts_are_refused_where_they_are_infinitely_bad() {
     let settings = settings(Solver::Block);
     let error = descend(&Kl, &evidence, &hard, &settings, &Silent).unwrap_err();
     assert!(matches!(error, PccError::Infeasible { .. }), "{error}");
-    falls(&descend(&L2, &evidence, &hard, &settings, &Silent).unwrap(), "l2 from a hard start");
+    falls(
+        &descend(&L2, &evidence, &hard, &settings, &Silent).unwrap(),
+        "l2 from a hard start",
+    );
 }
 
 #[test]
 fn evidence_that_is_all_equal_is_no_trouble() {
     for label in [0, 1] {
         let mut builder = EnsembleBuilder::new(9);
-        builder.push("same", (0..9).map(|i| Some(i * label))).unwrap();
-        let evidence = Dense::count(&builder.finish().unwrap(), MemoryBudget::UNLIMITED, &Silent).unwrap();
+        builder
+            .push("same", (0..9).map(|i| Some(i * label)))
+            .unwrap();
+        let evidence =
+            Dense::count(&builder.finish().unwrap(), MemoryBudget::UNLIMITED, &Silent).unwrap();
         for solver in [Solver::Block, Solver::Greedy] {
             let start = Start::random("", 9, 3, Seed::new(2)).soft;
             let run = descend(&Kl, &evidence, &start, &settings(solver), &Silent).unwrap();
@@ -296,7 +455,9 @@ fn block_ends_no_higher_than_greedy_in_the_same_basin() {
     for seed in 0..100 {
         let (evidence, _) = problem(seed);
         let (ensemble, clusters) = drawn(seed);
-        let planted: Vec<u32> = (0..ensemble.objects()).map(|i| (i % clusters) as u32).collect();
+        let planted: Vec<u32> = (0..ensemble.objects())
+            .map(|i| (i % clusters) as u32)
+            .collect();
         let planted = partita_core::Partition::new(planted, clusters).unwrap();
         let start = Start::softened("planted", &planted, clusters).soft;
         let above = |divergence: &dyn Fn(&PccSettings) -> f64| {
@@ -315,15 +476,24 @@ fn block_ends_no_higher_than_greedy_in_the_same_basin() {
             };
             run.unwrap().objective
         };
-        for above in [above(&|settings| end(settings, true)), above(&|settings| end(settings, false))] {
+        for above in [
+            above(&|settings| end(settings, true)),
+            above(&|settings| end(settings, false)),
+        ] {
             runs += 1;
             // Beyond this they are in different basins, either of which may be the lower.
             if above.abs() > 1e-4 {
                 apart += 1;
             } else {
-                assert!(above <= 1e-6, "seed {seed}: block ends {above} above greedy");
+                assert!(
+                    above <= 1e-6,
+                    "seed {seed}: block ends {above} above greedy"
+                );
             }
         }
     }
-    assert!(runs == 200 && apart <= 20, "{apart} of {runs} ended in different basins");
+    assert!(
+        runs == 200 && apart <= 20,
+        "{apart} of {runs} ended in different basins"
+    );
 }

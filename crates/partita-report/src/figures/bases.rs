@@ -20,17 +20,36 @@ pub(crate) fn matrix(ensemble: &Ensemble, agreement: &Agreement) -> Drawn {
     let (side, left, top) = (400.0, 16.0, 58.0);
     let mut svg = Svg::new(left + side + 90.0, top + side + 30.0);
     let shares = |values: Vec<f64>| -> Vec<f32> {
-        values.into_iter().map(|x| if x.is_finite() { x as f32 } else { 0.0 }).collect()
+        values
+            .into_iter()
+            .map(|x| if x.is_finite() { x as f32 } else { 0.0 })
+            .collect()
     };
-    let result = shares(drawn.iter().map(|&u| agreement.with_result[u as usize].nmi).collect());
+    let result = shares(
+        drawn
+            .iter()
+            .map(|&u| agreement.with_result[u as usize].nmi)
+            .collect(),
+    );
     let between = shares(agreement.between.iter().map(|alike| alike.nmi).collect());
     svg.text([left, top - 32.0], "m", "start", "with the result");
-    svg.image([left, top - 24.0, side, 14.0], &png::shares(drawn.len(), &result, SHADE));
-    svg.image([left, top, side, side], &png::shares(drawn.len(), &between, SHADE));
+    svg.image(
+        [left, top - 24.0, side, 14.0],
+        &png::shares(drawn.len(), &result, SHADE),
+    );
+    svg.image(
+        [left, top, side, side],
+        &png::shares(drawn.len(), &between, SHADE),
+    );
     for [x, y, width, height] in [[left, top - 24.0, side, 14.0], [left, top, side, side]] {
         svg.rect_with([x, y, width, height], "class=\"g\"");
     }
-    svg.text([left, top + side + 20.0], "m", "start", "← agree most with the result");
+    svg.text(
+        [left, top + side + 20.0],
+        "m",
+        "start",
+        "← agree most with the result",
+    );
     svg.text([left + side, top + side + 20.0], "m", "end", "least →");
     key(&mut svg, [left + side + 22.0, top], "NMI");
     let mut csv = "first,second,nmi,ari\n".to_owned();
@@ -40,12 +59,26 @@ pub(crate) fn matrix(ensemble: &Ensemble, agreement: &Agreement) -> Drawn {
         let _ = writeln!(csv, "{},{},{},{}", name(b), name(a), alike.nmi, alike.ari);
     }
     let spread = agreement.diversity().map_or_else(String::new, |diversity| {
-        format!(" Two of them share an NMI of {} on average.", number(1.0 - diversity))
+        format!(
+            " Two of them share an NMI of {} on average.",
+            number(1.0 - diversity)
+        )
     });
-    let alt = format!("Matrix of the agreement among {} base clusterings.{spread}", drawn.len());
+    let alt = format!(
+        "Matrix of the agreement among {} base clusterings.{spread}",
+        drawn.len()
+    );
     let note = note(ensemble, agreement);
     let title = "Agreement of the base clusterings".to_owned();
-    Drawn { name: "base-agreement", title, alt, svg, csv, note, points: Vec::new() }
+    Drawn {
+        name: "base-agreement",
+        title,
+        alt,
+        svg,
+        csv,
+        note,
+        points: Vec::new(),
+    }
 }
 
 /// A key for shades: dark is 1.
@@ -71,7 +104,11 @@ fn note(ensemble: &Ensemble, agreement: &Agreement) -> String {
         );
     }
     if agreement.objects_between < n {
-        let _ = write!(note, "Measured on {} of the objects.", count(agreement.objects_between as i64));
+        let _ = write!(
+            note,
+            "Measured on {} of the objects.",
+            count(agreement.objects_between as i64)
+        );
     }
     note
 }
@@ -81,8 +118,14 @@ pub(crate) fn spread(ensemble: &Ensemble, agreement: &Agreement) -> Drawn {
     let (width, height) = (460.0, 340.0);
     let (mut svg, frame) = (Svg::new(width, height), Frame::new(width, height));
     let drawn = &agreement.drawn;
-    let points: Vec<(f64, f64)> =
-        (0..drawn.len()).map(|at| (agreement.with_others(at), agreement.with_result[drawn[at] as usize].nmi)).collect();
+    let points: Vec<(f64, f64)> = (0..drawn.len())
+        .map(|at| {
+            (
+                agreement.with_others(at),
+                agreement.with_result[drawn[at] as usize].nmi,
+            )
+        })
+        .collect();
     let x = Scale::over(points.iter().map(|p| p.0), frame.left, frame.right, 0.08);
     let y = Scale::over(points.iter().map(|p| p.1), frame.bottom, frame.top, 0.08);
     frame.draw_y(&mut svg, &y, "NMI with the result", tick);
@@ -93,19 +136,38 @@ pub(crate) fn spread(ensemble: &Ensemble, agreement: &Agreement) -> Drawn {
     svg.close();
     // The last ones disagree most; those that have room get their names.
     let mut named: Vec<[f64; 2]> = Vec::new();
-    for at in (0..drawn.len()).rev().take(4).filter(|&at| points[at].0.is_finite() && points[at].1.is_finite()) {
+    for at in (0..drawn.len())
+        .rev()
+        .take(4)
+        .filter(|&at| points[at].0.is_finite() && points[at].1.is_finite())
+    {
         let place = [x.at(points[at].0), y.at(points[at].1)];
-        if named.iter().all(|other| (other[1] - place[1]).abs() >= 22.0 || (other[0] - place[0]).abs() >= 240.0) {
-            let (anchor, shift) = if place[0] > 0.6 * width { ("end", -9.0) } else { ("start", 9.0) };
+        if named.iter().all(|other| {
+            (other[1] - place[1]).abs() >= 22.0 || (other[0] - place[0]).abs() >= 240.0
+        }) {
+            let (anchor, shift) = if place[0] > 0.6 * width {
+                ("end", -9.0)
+            } else {
+                ("start", 9.0)
+            };
             let name = cut(ensemble.bases()[drawn[at] as usize].name(), 22);
             svg.text([place[0] + shift, place[1] + 4.0], "t halo", anchor, &name);
             named.push(place);
         }
     }
-    frame.draw_x(&mut svg, &x, "mean NMI with the other base clusterings", &x.ticks(5));
-    let mut csv = "base_clustering,clusters,with_result_nmi,with_result_ari,with_others_nmi\n".to_owned();
+    frame.draw_x(
+        &mut svg,
+        &x,
+        "mean NMI with the other base clusterings",
+        &x.ticks(5),
+    );
+    let mut csv =
+        "base_clustering,clusters,with_result_nmi,with_result_ari,with_others_nmi\n".to_owned();
     for (at, &u) in drawn.iter().enumerate() {
-        let (base, alike) = (&ensemble.bases()[u as usize], agreement.with_result[u as usize]);
+        let (base, alike) = (
+            &ensemble.bases()[u as usize],
+            agreement.with_result[u as usize],
+        );
         let _ = writeln!(
             csv,
             "{},{},{},{},{}",
@@ -117,10 +179,27 @@ pub(crate) fn spread(ensemble: &Ensemble, agreement: &Agreement) -> Drawn {
         );
     }
     let last = drawn.last().map_or_else(String::new, |&u| {
-        let (name, nmi) = (cut(ensemble.bases()[u as usize].name(), 40), agreement.with_result[u as usize].nmi);
-        format!(" '{name}' agrees least with the result, NMI {}.", number(nmi))
+        let (name, nmi) = (
+            cut(ensemble.bases()[u as usize].name(), 40),
+            agreement.with_result[u as usize].nmi,
+        );
+        format!(
+            " '{name}' agrees least with the result, NMI {}.",
+            number(nmi)
+        )
     });
-    let alt = format!("{} base clusterings by their agreement with each other and with the result.{last}", drawn.len());
+    let alt = format!(
+        "{} base clusterings by their agreement with each other and with the result.{last}",
+        drawn.len()
+    );
     let title = "Which base clusterings disagree".to_owned();
-    Drawn { name: "base-spread", title, alt, svg, csv, note: note(ensemble, agreement), points: Vec::new() }
+    Drawn {
+        name: "base-spread",
+        title,
+        alt,
+        svg,
+        csv,
+        note: note(ensemble, agreement),
+        points: Vec::new(),
+    }
 }

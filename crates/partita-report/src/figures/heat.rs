@@ -39,16 +39,27 @@ pub(crate) fn objects(report: &Report<'_>, ensemble: &Ensemble, clusters: &Clust
     let (size, left, top) = (480.0, 84.0, if tree.is_some() { 106.0 } else { 26.0 });
     let mut svg = Svg::new(left + size + 86.0, top + size + 14.0);
     if let Some(tree) = tree {
-        branches(&mut svg, tree, &order.objects, [left, 8.0, size, top - 36.0]);
+        branches(
+            &mut svg,
+            tree,
+            &order.objects,
+            [left, 8.0, size, top - 36.0],
+        );
     }
     let values: Vec<f32> = map.iter().copied().collect();
-    svg.image([left, top, size, size], &png::shares(map.ncols(), &values, SHADE));
+    svg.image(
+        [left, top, size, size],
+        &png::shares(map.ncols(), &values, SHADE),
+    );
     svg.rect_with([left, top, size, size], "class=\"g\"");
     strips(&mut svg, clusters, &order, [left, top, size]);
     key(&mut svg, [left + size + 24.0, top], "together");
     let mut note = left_out(clusters);
     if each > 1 {
-        let _ = write!(note, " Every cell is the mean over {each} × {each} objects.");
+        let _ = write!(
+            note,
+            " Every cell is the mean over {each} × {each} objects."
+        );
     }
     note.push_str(if tree.is_some() {
         " In the order of the tree's leaves."
@@ -62,11 +73,21 @@ pub(crate) fn objects(report: &Report<'_>, ensemble: &Ensemble, clusters: &Clust
         order.runs.len()
     );
     let title = "How often objects are together".to_owned();
-    Drawn { name: "evidence", title, alt, svg, csv: matrix_csv(&map), note: note.trim().to_owned(), points: Vec::new() }
+    Drawn {
+        name: "evidence",
+        title,
+        alt,
+        svg,
+        csv: matrix_csv(&map),
+        note: note.trim().to_owned(),
+        points: Vec::new(),
+    }
 }
 
 fn matrix_csv(map: &Array2<f32>) -> String {
-    let mut csv: String = (0..map.ncols()).map(|at| format!("{}cell_{at}", if at > 0 { "," } else { "" })).collect();
+    let mut csv: String = (0..map.ncols())
+        .map(|at| format!("{}cell_{at}", if at > 0 { "," } else { "" }))
+        .collect();
     csv.push('\n');
     for row in map.outer_iter() {
         let cells: Vec<String> = row.iter().map(|share| format!("{share:.4}")).collect();
@@ -92,7 +113,12 @@ fn strips(svg: &mut Svg, clusters: &Clusters, order: &Order, [left, top, size]: 
         let middle = 0.5 * (from + to);
         if middle - free >= 13.0 {
             svg.marker(label, [left - 24.0, top + middle], 1.0, &class);
-            svg.text([left - 34.0, top + middle + 4.0], "t", "end", &label.to_string());
+            svg.text(
+                [left - 34.0, top + middle + 4.0],
+                "t",
+                "end",
+                &label.to_string(),
+            );
             free = middle;
         }
         begin = end;
@@ -106,9 +132,17 @@ fn branches(svg: &mut Svg, tree: &Dendrogram, order: &[u32], [left, top, width, 
     for (at, &object) in order.iter().enumerate() {
         place[object as usize] = left + (at as f64 + 0.5) / leaves as f64 * width;
     }
-    let highest = tree.merges().last().map_or(1.0, |merge| merge.height).max(1e-300);
+    let highest = tree
+        .merges()
+        .last()
+        .map_or(1.0, |merge| merge.height)
+        .max(1e-300);
     let y = |node: usize| {
-        let level = if node < leaves { 0.0 } else { tree.merges()[node - leaves].height };
+        let level = if node < leaves {
+            0.0
+        } else {
+            tree.merges()[node - leaves].height
+        };
         top + height * (1.0 - (level / highest).clamp(0.0, 1.0))
     };
     let first = tree.merges().len().saturating_sub(MERGES);
@@ -117,7 +151,15 @@ fn branches(svg: &mut Svg, tree: &Dendrogram, order: &[u32], [left, top, width, 
         let (a, b) = (merge.left as usize, merge.right as usize);
         place[leaves + at] = 0.5 * (place[a] + place[b]);
         if at >= first {
-            let _ = write!(d, "M{} {}V{}H{}V{}", n(place[a]), n(y(a)), n(y(leaves + at)), n(place[b]), n(y(b)));
+            let _ = write!(
+                d,
+                "M{} {}V{}H{}V{}",
+                n(place[a]),
+                n(y(a)),
+                n(y(leaves + at)),
+                n(place[b]),
+                n(y(b))
+            );
         }
     }
     svg.path(&d, "class=\"ax\"");
@@ -127,43 +169,99 @@ fn branches(svg: &mut Svg, tree: &Dendrogram, order: &[u32], [left, top, width, 
 
 /// How often objects of two clusters are together: every cluster is as large as the others.
 pub(crate) fn clusters(clusters: &Clusters) -> Option<Drawn> {
-    let evidence = clusters.evidence.as_ref().filter(|evidence| evidence.nrows() > 1)?;
+    let evidence = clusters
+        .evidence
+        .as_ref()
+        .filter(|evidence| evidence.nrows() > 1)?;
     let side = evidence.nrows();
     let cell = (400.0 / side as f64).min(56.0);
     let (left, top, size) = (52.0, 34.0, cell * side as f64);
-    let mut svg = Svg::new((left + size + 90.0).max(240.0), (top + size + 14.0).max(190.0));
-    let values: Vec<f32> = evidence.iter().map(|&x| if x.is_finite() { x as f32 } else { 0.0 }).collect();
+    let mut svg = Svg::new(
+        (left + size + 90.0).max(240.0),
+        (top + size + 14.0).max(190.0),
+    );
+    let values: Vec<f32> = evidence
+        .iter()
+        .map(|&x| if x.is_finite() { x as f32 } else { 0.0 })
+        .collect();
     svg.image([left, top, size, size], &png::shares(side, &values, SHADE));
     svg.rect_with([left, top, size, size], "class=\"g\"");
-    for (at, cluster) in clusters.shown.iter().enumerate().filter(|(at, _)| cell >= 13.0 || at % 2 == 0) {
-        let (middle, class) = ((at as f64 + 0.5) * cell, format!("k{}", cluster.label % COLOURS));
+    for (at, cluster) in clusters
+        .shown
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| cell >= 13.0 || at % 2 == 0)
+    {
+        let (middle, class) = (
+            (at as f64 + 0.5) * cell,
+            format!("k{}", cluster.label % COLOURS),
+        );
         svg.marker(cluster.label, [left - 12.0, top + middle], 0.9, &class);
-        svg.text([left - 21.0, top + middle + 4.0], "t", "end", &cluster.label.to_string());
-        svg.text([left + middle, top - 18.0], "t", "middle", &cluster.label.to_string());
+        svg.text(
+            [left - 21.0, top + middle + 4.0],
+            "t",
+            "end",
+            &cluster.label.to_string(),
+        );
+        svg.text(
+            [left + middle, top - 18.0],
+            "t",
+            "middle",
+            &cluster.label.to_string(),
+        );
         svg.marker(cluster.label, [left + middle, top - 8.0], 0.9, &class);
     }
     if cell >= 34.0 {
-        for ((a, b), &share) in evidence.indexed_iter().filter(|(_, share)| share.is_finite()) {
-            let place = [left + (b as f64 + 0.5) * cell, top + (a as f64 + 0.5) * cell + 4.0];
-            svg.text(place, if share > 0.8 { "on" } else { "t" }, "middle", &format!("{share:.2}"));
+        for ((a, b), &share) in evidence
+            .indexed_iter()
+            .filter(|(_, share)| share.is_finite())
+        {
+            let place = [
+                left + (b as f64 + 0.5) * cell,
+                top + (a as f64 + 0.5) * cell + 4.0,
+            ];
+            svg.text(
+                place,
+                if share > 0.8 { "on" } else { "t" },
+                "middle",
+                &format!("{share:.2}"),
+            );
         }
     }
     key(&mut svg, [left + size + 22.0, top], "together");
     let mut csv = "first,second,together\n".to_owned();
     for ((a, b), share) in evidence.indexed_iter() {
-        let _ = writeln!(csv, "{},{},{share}", clusters.shown[a].label, clusters.shown[b].label);
+        let _ = writeln!(
+            csv,
+            "{},{},{share}",
+            clusters.shown[a].label, clusters.shown[b].label
+        );
     }
-    let closest = (0..side).flat_map(|a| (0..a).map(move |b| (a, b))).filter(|&(a, b)| evidence[[a, b]].is_finite());
+    let closest = (0..side)
+        .flat_map(|a| (0..a).map(move |b| (a, b)))
+        .filter(|&(a, b)| evidence[[a, b]].is_finite());
     let closest = closest.max_by(|&(a, b), &(c, d)| evidence[[a, b]].total_cmp(&evidence[[c, d]]));
     let closest = closest.map_or_else(String::new, |(a, b)| {
         let (first, second) = (clusters.shown[b].label, clusters.shown[a].label);
         if evidence[[a, b]] < 0.0005 {
             return " No two clusters share anything worth a number.".to_owned();
         }
-        format!(" Clusters {first} and {second} share most: {}.", number(evidence[[a, b]]))
+        format!(
+            " Clusters {first} and {second} share most: {}.",
+            number(evidence[[a, b]])
+        )
     });
-    let alt =
-        format!("How often an object of one cluster and one of another are together, for {side} clusters.{closest}");
+    let alt = format!(
+        "How often an object of one cluster and one of another are together, for {side} clusters.{closest}"
+    );
     let title = "How often clusters are together".to_owned();
-    Some(Drawn { name: "evidence-clusters", title, alt, svg, csv, note: left_out(clusters), points: Vec::new() })
+    Some(Drawn {
+        name: "evidence-clusters",
+        title,
+        alt,
+        svg,
+        csv,
+        note: left_out(clusters),
+        points: Vec::new(),
+    })
 }

@@ -35,29 +35,57 @@ fn largest(
 }
 
 /// The two directions of the table in which the objects differ most.
-pub(crate) fn principal(report: &Report<'_>, table: &Features<'_>, sample: &[u32]) -> Option<Drawn> {
+pub(crate) fn principal(
+    report: &Report<'_>,
+    table: &Features<'_>,
+    sample: &[u32],
+) -> Option<Drawn> {
     let rows: Vec<usize> = sample.iter().map(|&i| i as usize).collect();
     let mut values = table.values().select(Axis(0), &rows);
-    let scaled = report.record["recipe"]["scale"].as_str().is_none_or(|scale| scale != "none");
+    let scaled = report.record["recipe"]["scale"]
+        .as_str()
+        .is_none_or(|scale| scale != "none");
     centre(&mut values, scaled);
     let total: f64 = values.iter().map(|x| x * x).sum();
     if total <= 0.0 {
         return None;
     }
     let axes = values.ncols().min(2);
-    let apply = |x: ArrayView2<'_, f64>, mut y: ArrayViewMut2<'_, f64>| y.assign(&values.t().dot(&values.dot(&x)));
+    let apply = |x: ArrayView2<'_, f64>, mut y: ArrayViewMut2<'_, f64>| {
+        y.assign(&values.t().dot(&values.dot(&x)))
+    };
     let pairs = largest(values.ncols(), axes, apply)?;
     let places = values.dot(&pairs.vectors);
     let share = |axis: usize| pairs.values.get(axis).map_or(0.0, |value| value / total);
-    let names = [0, 1].map(|axis| format!("component {} ({} of the variance)", axis + 1, percent(share(axis))));
+    let names = [0, 1].map(|axis| {
+        format!(
+            "component {} ({} of the variance)",
+            axis + 1,
+            percent(share(axis))
+        )
+    });
     let alt = format!(
         "{} objects by the first two principal components of the table, which hold {} of its variance.",
         count(sample.len() as i64),
         percent(share(0) + share(1))
     );
-    let scale = if scaled { "Columns scaled to standard deviation 1." } else { "Columns as they are." };
-    let places = Array2::from_shape_fn((sample.len(), 2), |(i, axis)| places.get([i, axis]).copied().unwrap_or(0.0));
-    Some(scatter(report, sample, &places, ("map-table", "Map of the table"), alt, names, scale))
+    let scale = if scaled {
+        "Columns scaled to standard deviation 1."
+    } else {
+        "Columns as they are."
+    };
+    let places = Array2::from_shape_fn((sample.len(), 2), |(i, axis)| {
+        places.get([i, axis]).copied().unwrap_or(0.0)
+    });
+    Some(scatter(
+        report,
+        sample,
+        &places,
+        ("map-table", "Map of the table"),
+        alt,
+        names,
+        scale,
+    ))
 }
 
 fn centre(values: &mut Array2<f64>, scaled: bool) {
@@ -82,31 +110,58 @@ pub(crate) fn evidence(report: &Report<'_>, ensemble: &Ensemble, sample: &[u32])
     let ensemble = &ensemble.select(sample, &bases);
     let places = embedding(ensemble)?;
     let places = apart(ensemble, &places);
-    let names = ["second eigenvector".to_owned(), "third eigenvector".to_owned()];
+    let names = [
+        "second eigenvector".to_owned(),
+        "third eigenvector".to_owned(),
+    ];
     let alt = format!(
         "{} objects by a spectral embedding of the evidence: objects that the base clusterings put together are near \
          each other.",
         count(sample.len() as i64)
     );
     let note = "Objects with the same labels in every base clustering are spread a little around one place.";
-    Some(scatter(report, sample, &places, ("map-evidence", "Map of the evidence"), alt, names, note))
+    Some(scatter(
+        report,
+        sample,
+        &places,
+        ("map-evidence", "Map of the evidence"),
+        alt,
+        names,
+        note,
+    ))
 }
 
 fn embedding(ensemble: &Ensemble) -> Option<Array2<f64>> {
-    let (n, bases, offsets) = (ensemble.objects(), ensemble.bases().len(), ensemble.offsets());
-    let rows: Vec<Vec<usize>> =
-        (0..n).map(|i| (0..bases).filter_map(|u| Some(offsets[u] + ensemble.label(i, u)?)).collect()).collect();
+    let (n, bases, offsets) = (
+        ensemble.objects(),
+        ensemble.bases().len(),
+        ensemble.offsets(),
+    );
+    let rows: Vec<Vec<usize>> = (0..n)
+        .map(|i| {
+            (0..bases)
+                .filter_map(|u| Some(offsets[u] + ensemble.label(i, u)?))
+                .collect()
+        })
+        .collect();
     let mut sizes = vec![0.0f64; offsets[bases]];
     rows.iter().flatten().for_each(|&j| sizes[j] += 1.0);
-    let root: Vec<f64> = rows.iter().map(|row| (row.len() as f64).sqrt().max(1.0)).collect();
+    let root: Vec<f64> = rows
+        .iter()
+        .map(|row| (row.len() as f64).sqrt().max(1.0))
+        .collect();
     let apply = |x: ArrayView2<'_, f64>, mut y: ArrayViewMut2<'_, f64>| {
         // Rows of a few numbers: plain slices are several times quicker than views.
         let width = x.ncols();
-        let (x, mut sums): (Vec<f64>, _) = (x.iter().copied().collect(), vec![0.0; sizes.len() * width]);
+        let (x, mut sums): (Vec<f64>, _) =
+            (x.iter().copied().collect(), vec![0.0; sizes.len() * width]);
         for (i, row) in rows.iter().enumerate() {
             for &j in row {
                 let from = &x[i * width..(i + 1) * width];
-                sums[j * width..(j + 1) * width].iter_mut().zip(from).for_each(|(sum, x)| *sum += x / root[i]);
+                sums[j * width..(j + 1) * width]
+                    .iter_mut()
+                    .zip(from)
+                    .for_each(|(sum, x)| *sum += x / root[i]);
             }
         }
         for (sum, &size) in sums.chunks_mut(width).zip(&sizes) {
@@ -116,9 +171,14 @@ fn embedding(ensemble: &Ensemble) -> Option<Array2<f64>> {
         for (i, row) in rows.iter().enumerate() {
             into.fill(0.0);
             for &j in row {
-                into.iter_mut().zip(&sums[j * width..(j + 1) * width]).for_each(|(to, sum)| *to += sum / root[i]);
+                into.iter_mut()
+                    .zip(&sums[j * width..(j + 1) * width])
+                    .for_each(|(to, sum)| *to += sum / root[i]);
             }
-            y.row_mut(i).iter_mut().zip(&into).for_each(|(y, &to)| *y = to);
+            y.row_mut(i)
+                .iter_mut()
+                .zip(&into)
+                .for_each(|(y, &to)| *y = to);
         }
     };
     let wanted = n.min(3);
@@ -178,13 +238,31 @@ fn scatter(
     let mut points = Vec::with_capacity(sample.len());
     let mut csv = format!("object,x,y,cluster,{}\n", report.trust_name());
     for at in order {
-        let (object, label) = (sample[at], report.partition.labels()[sample[at] as usize] as usize);
+        let (object, label) = (
+            sample[at],
+            report.partition.labels()[sample[at] as usize] as usize,
+        );
         let place = [x.at(places[[at, 0]]), y.at(places[[at, 1]])];
         let step = (0.25 + 0.65 * sure(at)) * 10.0;
-        svg.stamp(name, label, place, &format!("k{} o{}", label % COLOURS, step.round()));
-        points.push(Point { x: place[0], y: place[1], object });
+        svg.stamp(
+            name,
+            label,
+            place,
+            &format!("k{} o{}", label % COLOURS, step.round()),
+        );
+        points.push(Point {
+            x: place[0],
+            y: place[1],
+            object,
+        });
         let name = field(&cut(&report.name(object as usize), 200));
-        let _ = writeln!(csv, "{name},{},{},{label},{}", places[[at, 0]], places[[at, 1]], sure(at));
+        let _ = writeln!(
+            csv,
+            "{name},{},{},{label},{}",
+            places[[at, 0]],
+            places[[at, 1]],
+            sure(at)
+        );
     }
     svg.raw("<circle class=\"ring\" r=\"9\" visibility=\"hidden\"/>");
     let sampled = if sample.len() < report.n() {
@@ -196,6 +274,17 @@ fn scatter(
     } else {
         String::new()
     };
-    let note = format!("{note}{sampled} Pale objects have a smaller {}.", report.trust_name());
-    Drawn { name, title: title.to_owned(), alt, svg, csv, note, points }
+    let note = format!(
+        "{note}{sampled} Pale objects have a smaller {}.",
+        report.trust_name()
+    );
+    Drawn {
+        name,
+        title: title.to_owned(),
+        alt,
+        svg,
+        csv,
+        note,
+        points,
+    }
 }

@@ -8,11 +8,21 @@ use crate::Answers;
 use crate::text::{count, escape, number, percent};
 
 pub(super) fn bases(page: &Page<'_, '_>) -> String {
-    let (Some(ensemble), Some(agreement)) = (page.report.ensemble, &page.agreement) else { return String::new() };
+    let (Some(ensemble), Some(agreement)) = (page.report.ensemble, &page.agreement) else {
+        return String::new();
+    };
     let mut body = String::from("<div class=\"figs\">");
-    page.figures("base-").for_each(|figure| body.push_str(&card(figure, false)));
+    page.figures("base-")
+        .for_each(|figure| body.push_str(&card(figure, false)));
     body.push_str("</div>");
-    body.push_str(&page.report.answers.as_ref().map(answers).unwrap_or_default());
+    body.push_str(
+        &page
+            .report
+            .answers
+            .as_ref()
+            .map(answers)
+            .unwrap_or_default(),
+    );
     if let Some(diversity) = agreement.diversity() {
         body.push_str(&format!(
             "<p>Diversity, 1 minus the mean NMI of two base clusterings, is {}; their mean NMI with the result is {}.</p>",
@@ -21,7 +31,8 @@ pub(super) fn bases(page: &Page<'_, '_>) -> String {
         ));
     }
     body.push_str(&least(ensemble, agreement));
-    let lead = "What the result was made from, how far they agree, and which of them disagree most.";
+    let lead =
+        "What the result was made from, how far they agree, and which of them disagree most.";
     section("bases", "Base clusterings", lead, &body)
 }
 
@@ -63,13 +74,24 @@ fn least(ensemble: &Ensemble, agreement: &Agreement) -> String {
         ]
     };
     let rows: Vec<Vec<Cell>> = (0..agreement.drawn.len()).rev().map(row).collect();
-    let heads =
-        ["Base clustering", "Clusters", "NMI with the result", "ARI with the result", "Mean NMI with the others"];
+    let heads = [
+        "Base clustering",
+        "Clusters",
+        "NMI with the result",
+        "ARI with the result",
+        "Mean NMI with the others",
+    ];
     let all = ensemble.bases().len();
-    let mut caption =
-        format!("{} of {} base clusterings, those that disagree most first.", rows.len(), count(all as i64));
+    let mut caption = format!(
+        "{} of {} base clusterings, those that disagree most first.",
+        rows.len(),
+        count(all as i64)
+    );
     if agreement.objects < ensemble.objects() as u64 {
-        caption.push_str(&format!(" Measured on {} of the objects.", count(agreement.objects as i64)));
+        caption.push_str(&format!(
+            " Measured on {} of the objects.",
+            count(agreement.objects as i64)
+        ));
     }
     table("bases-table", "sorts long", &caption, &heads, &rows)
 }

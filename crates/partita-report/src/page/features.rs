@@ -12,9 +12,17 @@ const EACH_OF_MANY: usize = 3;
 
 pub(super) fn features(page: &Page<'_, '_>) -> String {
     let (report, clusters) = (page.report, &page.clusters);
-    let Some(columns) = report.features else { return String::new() };
-    let each = if clusters.shown.len() > 12 { EACH_OF_MANY } else { EACH };
-    let Some(markers) = markers(report, &columns, clusters, each) else { return String::new() };
+    let Some(columns) = report.features else {
+        return String::new();
+    };
+    let each = if clusters.shown.len() > 12 {
+        EACH_OF_MANY
+    } else {
+        EACH
+    };
+    let Some(markers) = markers(report, &columns, clusters, each) else {
+        return String::new();
+    };
     let row = |marker: &crate::features::Marker| {
         let side = if marker.auc > 0.5 { "higher" } else { "lower" };
         let cell = |x: f64| Cell::Number(x, number(x));
@@ -31,9 +39,24 @@ pub(super) fn features(page: &Page<'_, '_>) -> String {
         ]
     };
     let rows: Vec<Vec<Cell>> = markers.found.iter().map(row).collect();
-    let heads = ["Cluster", "Column", "Here it is", "Mean", "Mean elsewhere", "Cohen's d", "AUC", "p, corrected"];
-    let without = clusters.shown.iter().enumerate().filter(|(at, _)| markers.found.iter().all(|m| m.cluster != *at));
-    let without: Vec<String> = without.map(|(_, cluster)| cluster.label.to_string()).collect();
+    let heads = [
+        "Cluster",
+        "Column",
+        "Here it is",
+        "Mean",
+        "Mean elsewhere",
+        "Cohen's d",
+        "AUC",
+        "p, corrected",
+    ];
+    let without = clusters
+        .shown
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| markers.found.iter().all(|m| m.cluster != *at));
+    let without: Vec<String> = without
+        .map(|(_, cluster)| cluster.label.to_string())
+        .collect();
     let mut caption = format!(
         "The {each} columns in which each cluster differs most from all other objects, of {} columns, by {} of {} objects. AUC: how \
          often an object of the cluster has the larger value. p: Mann–Whitney test, corrected for {} comparisons by Benjamini and \
@@ -44,7 +67,10 @@ pub(super) fn features(page: &Page<'_, '_>) -> String {
         count(markers.tests as i64)
     );
     if !without.is_empty() {
-        caption += &format!(" No column differs for cluster {}.", cut(&without.join(", "), 200));
+        caption += &format!(
+            " No column differs for cluster {}.",
+            cut(&without.join(", "), 200)
+        );
     }
     caption = format!("{caption} {}", left_out(clusters));
     let lead = "Columns that tell a cluster from the rest. Where the clusters were found in these columns they differ there by \

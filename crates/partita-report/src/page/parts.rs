@@ -24,8 +24,17 @@ const TEXTS: usize = 27;
 pub(crate) const SHORT: usize = 60;
 
 /// A table with a caption. `class` may be `sorts` and `long` (cut short on paper).
-pub(crate) fn table(id: &str, class: &str, caption: &str, heads: &[&str], rows: &[Vec<Cell>]) -> String {
-    let numeric = |at: usize| rows.first().is_some_and(|row| matches!(row.get(at), Some(Cell::Number(..))));
+pub(crate) fn table(
+    id: &str,
+    class: &str,
+    caption: &str,
+    heads: &[&str],
+    rows: &[Vec<Cell>],
+) -> String {
+    let numeric = |at: usize| {
+        rows.first()
+            .is_some_and(|row| matches!(row.get(at), Some(Cell::Number(..))))
+    };
     let mut html = format!(
         "<div class=\"box\" tabindex=\"0\" role=\"region\" aria-labelledby=\"{id}-c\"><table id=\"{id}\" class=\"{class}\">\
          <caption id=\"{id}-c\">{}</caption><thead><tr>",
@@ -48,17 +57,30 @@ pub(crate) fn table(id: &str, class: &str, caption: &str, heads: &[&str], rows: 
 }
 
 fn written(cell: &Cell, first: bool) -> String {
-    let (tag, scope) = if first { ("th", " scope=\"row\"") } else { ("td", "") };
+    let (tag, scope) = if first {
+        ("th", " scope=\"row\"")
+    } else {
+        ("td", "")
+    };
     match cell {
         Cell::Name(name) => {
             let class = if first { " class=\"name\"" } else { "" };
             format!("<{tag}{scope}{class}>{}</{tag}>", named(name, SHORT))
         }
         Cell::Number(value, text) => {
-            let value = if value.is_finite() { value.to_string() } else { String::new() };
-            format!("<{tag}{scope} class=\"r\" data-v=\"{value}\">{}</{tag}>", escape(text))
+            let value = if value.is_finite() {
+                value.to_string()
+            } else {
+                String::new()
+            };
+            format!(
+                "<{tag}{scope} class=\"r\" data-v=\"{value}\">{}</{tag}>",
+                escape(text)
+            )
         }
-        Cell::Cluster(label) => format!("<{tag}{scope} data-v=\"{label}\">{}</{tag}>", chip(*label)),
+        Cell::Cluster(label) => {
+            format!("<{tag}{scope} data-v=\"{label}\">{}</{tag}>", chip(*label))
+        }
     }
 }
 
@@ -73,10 +95,16 @@ pub(crate) fn chip(label: usize) -> String {
 
 /// The shapes of all clusters, once a page.
 pub(crate) fn symbols() -> String {
-    let symbol =
-        |at: usize| format!("<symbol id=\"s{at}\" viewBox=\"-6 -6 12 12\"><path d=\"{}\"/></symbol>", marker(at));
+    let symbol = |at: usize| {
+        format!(
+            "<symbol id=\"s{at}\" viewBox=\"-6 -6 12 12\"><path d=\"{}\"/></symbol>",
+            marker(at)
+        )
+    };
     let symbols: String = (0..SHAPES).map(symbol).collect();
-    format!("<svg width=\"0\" height=\"0\" style=\"position:absolute\" aria-hidden=\"true\">{symbols}</svg>\n")
+    format!(
+        "<svg width=\"0\" height=\"0\" style=\"position:absolute\" aria-hidden=\"true\">{symbols}</svg>\n"
+    )
 }
 
 /// A figure in a card.
@@ -85,14 +113,24 @@ pub(crate) fn card(figure: &Drawn, big: bool) -> String {
     // Nor can many texts be made larger there.
     let big = big || figure.svg.texts() > TEXTS;
     let picture = if big {
-        let label = format!("tabindex=\"0\" role=\"group\" aria-label=\"{}\"", escape(&figure.title));
+        let label = format!(
+            "tabindex=\"0\" role=\"group\" aria-label=\"{}\"",
+            escape(&figure.title)
+        );
         format!("<div class=\"pic big\" {label}>{}</div>", figure.inline())
     } else {
         format!("<div class=\"pic\">{}</div>", figure.inline())
     };
-    let picture = if figure.points.is_empty() { picture } else { with_arrow_keys(figure, &picture) };
-    let note =
-        if figure.note.is_empty() { String::new() } else { format!("<p class=\"note\">{}</p>", escape(&figure.note)) };
+    let picture = if figure.points.is_empty() {
+        picture
+    } else {
+        with_arrow_keys(figure, &picture)
+    };
+    let note = if figure.note.is_empty() {
+        String::new()
+    } else {
+        format!("<p class=\"note\">{}</p>", escape(&figure.note))
+    };
     format!(
         "<figure class=\"card\"><figcaption><b>{}</b><p>{}</p></figcaption>{picture}{note}</figure>",
         escape(&figure.title),
@@ -124,7 +162,10 @@ pub(crate) fn section(id: &str, title: &str, lead: &str, body: &str) -> String {
 pub(crate) fn legend(clusters: &Clusters) -> String {
     let item = |cluster: &Cluster| {
         let size = count(cluster.size as i64);
-        format!("<li>{} <span class=\"soft\">{size}</span></li>", chip(cluster.label))
+        format!(
+            "<li>{} <span class=\"soft\">{size}</span></li>",
+            chip(cluster.label)
+        )
     };
     let items: String = clusters.shown.iter().map(item).collect();
     format!("<ul class=\"legend\" aria-label=\"Clusters and their sizes\">{items}</ul>")

@@ -14,7 +14,9 @@ const PLACE: f64 = 0.6;
 const SHADE: u8 = 3;
 
 fn path(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(format!("{name}.svg"))
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/golden")
+        .join(format!("{name}.svg"))
 }
 
 #[test]
@@ -27,12 +29,19 @@ fn figures_of_iris_are_as_they_were() {
         if write {
             std::fs::write(&path, &figure.svg).unwrap();
         }
-        let golden = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let golden = std::fs::read_to_string(&path)
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         if let Err(difference) = alike(&golden, &figure.svg) {
             panic!("{}: {difference}", figure.name);
         }
     }
-    assert_eq!(figures.len(), std::fs::read_dir(path("").parent().unwrap()).unwrap().count(), "a figure is gone");
+    assert_eq!(
+        figures.len(),
+        std::fs::read_dir(path("").parent().unwrap())
+            .unwrap()
+            .count(),
+        "a figure is gone"
+    );
 }
 
 /// Whether two drawings have the same words, numbers that are near each other, and pictures of nearly the same shades.
@@ -51,7 +60,11 @@ fn alike(golden: &str, drawn: &str) -> Result<usize, String> {
             return Err(format!("piece {at}: {a:?} became {b:?}"));
         }
     }
-    if golden.len() == drawn.len() { Ok(golden.len()) } else { Err("one drawing goes on".into()) }
+    if golden.len() == drawn.len() {
+        Ok(golden.len())
+    } else {
+        Err("one drawing goes on".into())
+    }
 }
 
 #[derive(Debug)]
@@ -64,7 +77,11 @@ enum Piece {
 fn pieces(svg: &str) -> Vec<Piece> {
     let mut found = Vec::new();
     for (at, part) in svg.split("data:image/png;base64,").enumerate() {
-        let (picture, rest) = if at == 0 { ("", part) } else { part.split_once('"').expect("the attribute ends") };
+        let (picture, rest) = if at == 0 {
+            ("", part)
+        } else {
+            part.split_once('"').expect("the attribute ends")
+        };
         if at > 0 {
             found.push(Piece::Picture(pixels(picture)));
         }
@@ -72,7 +89,9 @@ fn pieces(svg: &str) -> Vec<Piece> {
         let mut rest = rest;
         while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
             let (text, tail) = rest.split_at(start);
-            let (text, minus) = text.strip_suffix('-').map_or((text, 1.0), |text| (text, -1.0));
+            let (text, minus) = text
+                .strip_suffix('-')
+                .map_or((text, 1.0), |text| (text, -1.0));
             let end = tail.find(|c| !numeric(c)).unwrap_or(tail.len());
             found.push(Piece::Text(text.to_owned()));
             match tail[..end].parse::<f64>() {
@@ -95,17 +114,32 @@ fn pixels(base64: &str) -> Vec<u8> {
         b'+' => 62,
         _ => 63,
     };
-    let bits = base64.trim_end_matches('=').bytes().map(|c| u32::from(digit(c))).collect::<Vec<_>>();
+    let bits = base64
+        .trim_end_matches('=')
+        .bytes()
+        .map(|c| u32::from(digit(c)))
+        .collect::<Vec<_>>();
     let bytes: Vec<u8> = bits
         .chunks(4)
         .flat_map(|four| {
-            let word = four.iter().enumerate().fold(0, |word, (at, &bits)| word | bits << (18 - 6 * at));
-            [16, 8, 0].map(|shift| (word >> shift) as u8).into_iter().take(four.len() - 1)
+            let word = four
+                .iter()
+                .enumerate()
+                .fold(0, |word, (at, &bits)| word | bits << (18 - 6 * at));
+            [16, 8, 0]
+                .map(|shift| (word >> shift) as u8)
+                .into_iter()
+                .take(four.len() - 1)
         })
         .collect();
-    let start = bytes.windows(4).position(|name| name == b"IDAT").expect("it has pixels");
+    let start = bytes
+        .windows(4)
+        .position(|name| name == b"IDAT")
+        .expect("it has pixels");
     let mut rows = bytes[16..24].to_vec();
-    ZlibDecoder::new(&bytes[start + 4..]).read_to_end(&mut rows).expect("it unpacks");
+    ZlibDecoder::new(&bytes[start + 4..])
+        .read_to_end(&mut rows)
+        .expect("it unpacks");
     rows
 }
 
@@ -113,7 +147,11 @@ fn pixels(base64: &str) -> Vec<u8> {
 fn the_comparison_sees_what_differs() {
     let svg = "<path d=\"M1.5 -2\"/>text 3";
     assert!(alike(svg, "<path d=\"M1.6 -2.1\"/>text 3").is_ok());
-    for other in ["<path d=\"M1.5 2\"/>text 3", "<path d=\"M1.5 -2\"/>word 3", "<path d=\"M1.5 -2\"/>text 3 4"] {
+    for other in [
+        "<path d=\"M1.5 2\"/>text 3",
+        "<path d=\"M1.5 -2\"/>word 3",
+        "<path d=\"M1.5 -2\"/>text 3 4",
+    ] {
         assert!(alike(svg, other).is_err(), "{other}");
     }
 }

@@ -1,8 +1,12 @@
 //! What holds for every page.
 
 use crate::common::Iris;
-use partita_core::{Ensemble, EnsembleBuilder, Features, Partition, Seed, SoftPartition, ndarray::Array2};
-use partita_report::{ClusterCurves, ConfidenceCounts, Counted, CurvePoint, Report, figures, html, render};
+use partita_core::{
+    Ensemble, EnsembleBuilder, Features, Partition, Seed, SoftPartition, ndarray::Array2,
+};
+use partita_report::{
+    ClusterCurves, ConfidenceCounts, Counted, CurvePoint, Report, figures, html, render,
+};
 use rand::RngExt;
 use serde_json::{Value, json};
 
@@ -13,13 +17,18 @@ const MOST: usize = 3_000_000;
 fn the_page_of_iris_has_every_section_and_repeats() {
     let iris = Iris::new();
     let page = html(&iris.report()).unwrap();
-    for id in ["summary", "evidence", "choice", "sure", "soft", "bases", "map"] {
+    for id in [
+        "summary", "evidence", "choice", "sure", "soft", "bases", "map",
+    ] {
         assert!(page.contains(&format!("<section id=\"{id}\"")), "{id}");
     }
     assert!(page.contains("partita run iris.csv -k 3"));
     assert_eq!(page, html(&iris.report()).unwrap());
     let rendered = render(&iris.report()).unwrap();
-    assert_eq!((&rendered.html, &rendered.figures), (&page, &figures(&iris.report()).unwrap()));
+    assert_eq!(
+        (&rendered.html, &rendered.figures),
+        (&page, &figures(&iris.report()).unwrap())
+    );
 }
 
 #[test]
@@ -28,26 +37,52 @@ fn every_figure_says_what_it_shows() {
     let figures = figures(&iris.report()).unwrap();
     assert!(figures.len() >= 15, "{}", figures.len());
     for figure in &figures {
-        for part in ["role=\"img\"", "<title id=", "<desc id=", "xmlns=\"http://www.w3.org/2000/svg\""] {
+        for part in [
+            "role=\"img\"",
+            "<title id=",
+            "<desc id=",
+            "xmlns=\"http://www.w3.org/2000/svg\"",
+        ] {
             assert!(figure.svg.contains(part), "{}: {part}", figure.name);
         }
-        assert!(figure.alt.len() > 30 && figure.csv.lines().count() > 1, "{}", figure.name);
+        assert!(
+            figure.alt.len() > 30 && figure.csv.lines().count() > 1,
+            "{}",
+            figure.name
+        );
         let columns = figure.csv.lines().next().unwrap().split(',').count();
-        assert!(figure.csv.lines().all(|line| line.split(',').count() == columns), "{}", figure.name);
-        assert!(!figure.svg.contains("NaN") && !figure.svg.contains("inf"), "{}", figure.name);
+        assert!(
+            figure
+                .csv
+                .lines()
+                .all(|line| line.split(',').count() == columns),
+            "{}",
+            figure.name
+        );
+        assert!(
+            !figure.svg.contains("NaN") && !figure.svg.contains("inf"),
+            "{}",
+            figure.name
+        );
     }
 }
 
 /// Whether every element that is opened is closed, in order, and no markup but ours is there.
 fn well_formed(page: &str) {
     let mut open: Vec<&str> = Vec::new();
-    let mut rest = page.strip_prefix("<!doctype html>").expect("it says what it is");
+    let mut rest = page
+        .strip_prefix("<!doctype html>")
+        .expect("it says what it is");
     while let Some(at) = rest.find('<') {
         rest = &rest[at + 1..];
         let end = rest.find('>').expect("a tag ends");
         let (tag, after) = (&rest[..end], &rest[end + 1..]);
         rest = after;
-        let name = tag.trim_start_matches('/').split([' ', '\n', '/']).next().unwrap_or_default();
+        let name = tag
+            .trim_start_matches('/')
+            .split([' ', '\n', '/'])
+            .next()
+            .unwrap_or_default();
         assert!(!["b onerror", "img", "iframe"].contains(&name), "{tag}");
         if tag.starts_with('/') {
             assert_eq!(open.pop(), Some(name), "closing {tag}");
@@ -66,11 +101,22 @@ fn well_formed(page: &str) {
 #[test]
 fn tables_of_a_sample_with_counts_of_all_objects_are_those_of_all() {
     let n = 4_001;
-    let label = |i: usize| if i == 4_000 { 3 } else { i * i % 3 + usize::from(i.is_multiple_of(5) && i * i % 3 == 1) };
-    let base =
-        |u: usize, i: usize| ((i + u) % 9 > u).then(|| (label(i) + usize::from(i.is_multiple_of(7 + u))) % (4 + u));
+    let label = |i: usize| {
+        if i == 4_000 {
+            3
+        } else {
+            i * i % 3 + usize::from(i.is_multiple_of(5) && i * i % 3 == 1)
+        }
+    };
+    let base = |u: usize, i: usize| {
+        ((i + u) % 9 > u).then(|| (label(i) + usize::from(i.is_multiple_of(7 + u))) % (4 + u))
+    };
     let mut builder = EnsembleBuilder::new(n);
-    (0..6).for_each(|u| builder.push(format!("u{u}"), (0..n).map(|i| base(u, i))).unwrap());
+    (0..6).for_each(|u| {
+        builder
+            .push(format!("u{u}"), (0..n).map(|i| base(u, i)))
+            .unwrap()
+    });
     let ensemble = builder.finish().unwrap();
     let labels: Vec<u32> = (0..n).map(|i| label(i) as u32).collect();
     // Sums of eighths are exact in any order.
@@ -81,33 +127,49 @@ fn tables_of_a_sample_with_counts_of_all_objects_are_those_of_all() {
 
     let (offsets, mut of_base_clusters) = (ensemble.offsets(), Vec::new());
     let mut of_clusters = vec![ConfidenceCounts::default(); 4];
-    labels.iter().zip(&confidence).for_each(|(&k, &sure)| of_clusters[k as usize].push(sure));
+    labels
+        .iter()
+        .zip(&confidence)
+        .for_each(|(&k, &sure)| of_clusters[k as usize].push(sure));
     for k in 0..4 {
         let mut inside = vec![0; offsets[6]];
         for i in (0..n).filter(|&i| label(i) == k) {
-            (0..6).filter_map(|u| Some(offsets[u] + ensemble.label(i, u)?)).for_each(|j| inside[j] += 1);
+            (0..6)
+                .filter_map(|u| Some(offsets[u] + ensemble.label(i, u)?))
+                .for_each(|j| inside[j] += 1);
         }
         of_base_clusters.extend(inside);
     }
-    let sizes = (0..4).map(|k| (0..n).filter(|&i| label(i) == k).count() as u64).collect();
-    let counted = Counted { sizes, of_base_clusters, confidence: of_clusters };
+    let sizes = (0..4)
+        .map(|k| (0..n).filter(|&i| label(i) == k).count() as u64)
+        .collect();
+    let counted = Counted {
+        sizes,
+        of_base_clusters,
+        confidence: of_clusters,
+    };
 
     let some: Vec<u32> = (0..n as u32 - 1).step_by(8).collect();
     let few = ensemble.select(&some, &[0, 1, 2, 3, 4, 5]);
     let of_some = Partition::new(some.iter().map(|&i| labels[i as usize]).collect(), 4).unwrap();
     let sure: Vec<f64> = some.iter().map(|&i| confidence[i as usize]).collect();
     let mut sample = Report::new("", Value::Null, &of_some, &sure);
-    (sample.ensemble, sample.confidence, sample.counted) = (Some(&few), Some(sure.as_slice()), Some(counted.clone()));
+    (sample.ensemble, sample.confidence, sample.counted) =
+        (Some(&few), Some(sure.as_slice()), Some(counted.clone()));
 
     let (of_all, of_sample) = (figures(&all).unwrap(), figures(&sample).unwrap());
-    let csv = |name: &str| [&of_all, &of_sample].map(|figures| &figures.iter().find(|f| f.name == name).unwrap().csv);
+    let csv = |name: &str| {
+        [&of_all, &of_sample].map(|figures| &figures.iter().find(|f| f.name == name).unwrap().csv)
+    };
     for name in ["certainty", "certainty-by-cluster", "evidence-clusters"] {
         let [of_all, of_sample] = csv(name);
         assert_eq!(of_all, of_sample, "{name}");
     }
     let with_result = |csv: &String| -> Vec<Vec<String>> {
-        let mut rows: Vec<Vec<String>> =
-            csv.lines().map(|line| line.split(',').take(4).map(str::to_owned).collect()).collect();
+        let mut rows: Vec<Vec<String>> = csv
+            .lines()
+            .map(|line| line.split(',').take(4).map(str::to_owned).collect())
+            .collect();
         rows.sort();
         rows
     };
@@ -115,12 +177,18 @@ fn tables_of_a_sample_with_counts_of_all_objects_are_those_of_all() {
     assert_eq!(of_all, of_sample);
     let page = html(&sample).unwrap();
     well_formed(&page);
-    for said in ["4001 objects in 4 clusters", "All 500 objects, which were drawn from 4001", "a hash of their numbers"]
-    {
+    for said in [
+        "4001 objects in 4 clusters",
+        "All 500 objects, which were drawn from 4001",
+        "a hash of their numbers",
+    ] {
         assert!(page.contains(said), "{said}");
     }
 
-    let wrong = Counted { sizes: vec![1; 3], ..counted };
+    let wrong = Counted {
+        sizes: vec![1; 3],
+        ..counted
+    };
     sample.counted = Some(wrong);
     let error = html(&sample).unwrap_err().to_string();
     assert_eq!(error, "3 sizes of clusters are given; the labels ask for 4");
@@ -137,8 +205,19 @@ fn names_are_text() {
         _ => format!("nul \u{0} escape \u{1b} \u{2028} {i}"),
     };
     let mut builder = EnsembleBuilder::new(n);
-    (0..6).for_each(|u| builder.push(nasty(u), (0..n).map(|i| Some(nasty((i + u * (i % 7 / 6)) % 2)))).unwrap());
-    let ensemble = builder.finish().unwrap().with_object_names((0..n).map(nasty).collect()).unwrap();
+    (0..6).for_each(|u| {
+        builder
+            .push(
+                nasty(u),
+                (0..n).map(|i| Some(nasty((i + u * (i % 7 / 6)) % 2))),
+            )
+            .unwrap()
+    });
+    let ensemble = builder
+        .finish()
+        .unwrap()
+        .with_object_names((0..n).map(nasty).collect())
+        .unwrap();
     let partition = Partition::new((0..n as u32).map(|i| i % 2).collect(), 2).unwrap();
     let certainty: Vec<f64> = (0..n).map(|i| i as f64 / n as f64).collect();
     let record = json!({ "method": nasty(0), "warnings": [nasty(1)], "arguments": [nasty(0), nasty(1), "-k", nasty(2)], "experiment": { "clusters": nasty(2) },
@@ -152,16 +231,32 @@ fn names_are_text() {
     (report.ensemble, report.truth) = (Some(&ensemble), Some(truth.as_slice()));
     report.features = Some(Features::new(&columns, values.view()).unwrap());
     report.labels_file = Some(nasty(0));
-    let rows = vec![CurvePoint { clusters: 2, objective: Some(1.0), ..CurvePoint::default() }];
-    report.choice =
-        Some(ClusterCurves { rows, reason: nasty(0), objective_name: nasty(1), ..ClusterCurves::default() });
+    let rows = vec![CurvePoint {
+        clusters: 2,
+        objective: Some(1.0),
+        ..CurvePoint::default()
+    }];
+    report.choice = Some(ClusterCurves {
+        rows,
+        reason: nasty(0),
+        objective_name: nasty(1),
+        ..ClusterCurves::default()
+    });
     let rendered = render(&report).unwrap();
     well_formed(&rendered.html);
     assert_eq!(rendered.html.matches("<script").count(), 2);
-    assert!(rendered.html.contains("&lt;/script&gt;&lt;script&gt;fail(0)"));
+    assert!(
+        rendered
+            .html
+            .contains("&lt;/script&gt;&lt;script&gt;fail(0)")
+    );
     assert!(!rendered.html.contains('\0') && !rendered.html.contains('\u{1b}'));
     for figure in &rendered.figures {
-        assert!(!figure.svg.contains("<script") && !figure.svg.contains("<img"), "{}", figure.name);
+        assert!(
+            !figure.svg.contains("<script") && !figure.svg.contains("<img"),
+            "{}",
+            figure.name
+        );
     }
 }
 
@@ -175,8 +270,13 @@ fn noisy(labels: &[u32], bases: usize, clusters: u32, name: impl Fn(usize) -> St
             x if x < 0.3 => Some((rng() * f64::from(clusters)) as u32),
             _ => Some(*label),
         };
-        let column: Vec<Option<u32>> = labels.iter().map(|label| wrong(label, &mut || rng.random())).collect();
-        builder.push_clusters(name(u), column, clusters as usize).expect("labels are below");
+        let column: Vec<Option<u32>> = labels
+            .iter()
+            .map(|label| wrong(label, &mut || rng.random()))
+            .collect();
+        builder
+            .push_clusters(name(u), column, clusters as usize)
+            .expect("labels are below");
     }
     builder.finish().expect("there are some")
 }
@@ -186,7 +286,9 @@ fn the_page_stays_small_whatever_it_is_given() {
     let (n, clusters) = (4_000, 90);
     let labels: Vec<u32> = (0..n as u32).map(|i| i % clusters).collect();
     let bad = |i: usize| format!("{}{i}", "<".repeat(10_000));
-    let ensemble = noisy(&labels, 210, clusters, bad).with_object_names((0..n).map(bad).collect()).unwrap();
+    let ensemble = noisy(&labels, 210, clusters, bad)
+        .with_object_names((0..n).map(bad).collect())
+        .unwrap();
     let partition = Partition::new(labels, clusters as usize).unwrap();
     let mut rng = Seed::new(1).rng();
     let mut soft = SoftPartition::of(&partition).rows().to_owned();
@@ -198,7 +300,8 @@ fn the_page_stays_small_whatever_it_is_given() {
     let columns: Vec<String> = (0..64).map(bad).collect();
     let truth: Vec<Option<String>> = (0..n).map(|i| Some(bad(i))).collect();
     let mut report = Report::new(bad(0), Value::Null, &partition, &certainty);
-    (report.ensemble, report.soft, report.truth) = (Some(&ensemble), Some(&soft), Some(truth.as_slice()));
+    (report.ensemble, report.soft, report.truth) =
+        (Some(&ensemble), Some(&soft), Some(truth.as_slice()));
     report.features = Some(Features::new(&columns, values.view()).unwrap());
     let page = html(&report).unwrap();
     well_formed(&page);
@@ -217,8 +320,11 @@ fn little_is_enough() {
         well_formed(&html(&Report::new("little", Value::Null, &partition, &certainty)).unwrap());
         for (bases, spread) in [(1, 0.0), (2, 1.0), (3, 2.0)] {
             let mut builder = EnsembleBuilder::new(n);
-            (0..bases)
-                .for_each(|u| builder.push("u", (0..n).map(|i| (i == 0 || i % 3 != u).then_some(i % 2))).unwrap());
+            (0..bases).for_each(|u| {
+                builder
+                    .push("u", (0..n).map(|i| (i == 0 || i % 3 != u).then_some(i % 2)))
+                    .unwrap()
+            });
             let ensemble = builder.finish().unwrap();
             let values = Array2::from_shape_fn((n, 1), |(i, _)| spread * i as f64);
             let mut report = Report::new("little", Value::Null, &partition, &certainty);
@@ -227,7 +333,11 @@ fn little_is_enough() {
             let rendered = render(&report).unwrap();
             well_formed(&rendered.html);
             for figure in rendered.figures {
-                assert!(!figure.svg.contains("NaN") && !figure.svg.contains("inf"), "{n} {bases} {}", figure.name);
+                assert!(
+                    !figure.svg.contains("NaN") && !figure.svg.contains("inf"),
+                    "{n} {bases} {}",
+                    figure.name
+                );
             }
         }
     }
@@ -239,13 +349,22 @@ fn a_confidence_is_what_objects_are_sorted_and_shaded_by() {
     let (certainty, confidence) = ([1.0; 6], [0.9, 0.8, 0.7, 0.25, 0.9, 0.9]);
     let mut report = Report::new("six", Value::Null, &partition, &certainty);
     report.confidence = Some(&confidence);
-    report.methods = vec![("one".into(), partition.clone()), ("two".into(), partition.clone())];
+    report.methods = vec![
+        ("one".into(), partition.clone()),
+        ("two".into(), partition.clone()),
+    ];
     let page = html(&report).unwrap();
     well_formed(&page);
-    assert!(page.contains("their mean confidence is 0.742, 16.7\u{202f}% are below 0.5"), "{}", &page[..9000]);
+    assert!(
+        page.contains("their mean confidence is 0.742, 16.7\u{202f}% are below 0.5"),
+        "{}",
+        &page[..9000]
+    );
     let table = &page[page.find("objects-table").unwrap()..];
     assert!(table.find(">3</th>").unwrap() < table.find(">2</th>").unwrap());
-    assert!(page.contains("Methods against each other") && page.contains("Confidence of the objects"));
+    assert!(
+        page.contains("Methods against each other") && page.contains("Confidence of the objects")
+    );
     report.confidence = Some(&confidence[..5]);
     assert_eq!(
         html(&report).unwrap_err().to_string(),
@@ -255,18 +374,34 @@ fn a_confidence_is_what_objects_are_sorted_and_shaded_by() {
 
 #[test]
 fn no_clusters_are_said_first() {
-    let (one, two) = (Partition::new(vec![0; 4], 1).unwrap(), Partition::new(vec![0, 0, 1, 1], 2).unwrap());
+    let (one, two) = (
+        Partition::new(vec![0; 4], 1).unwrap(),
+        Partition::new(vec![0, 0, 1, 1], 2).unwrap(),
+    );
     let certainty = [1.0; 4];
     let headline = |partition: &Partition, chosen: Option<usize>| {
         let mut report = Report::new("four", Value::Null, partition, &certainty);
-        report.choice = chosen.map(|chosen| ClusterCurves { chosen: Some(chosen), ..ClusterCurves::default() });
+        report.choice = chosen.map(|chosen| ClusterCurves {
+            chosen: Some(chosen),
+            ..ClusterCurves::default()
+        });
         let page = html(&report).unwrap();
-        page.split("<p class=\"lead\">").nth(1).unwrap().split("</p>").next().unwrap().to_owned()
+        page.split("<p class=\"lead\">")
+            .nth(1)
+            .unwrap()
+            .split("</p>")
+            .next()
+            .unwrap()
+            .to_owned()
     };
-    assert_eq!(headline(&one, None), "4 objects in one cluster: no groups are told apart.");
+    assert_eq!(
+        headline(&one, None),
+        "4 objects in one cluster: no groups are told apart."
+    );
     assert!(headline(&one, Some(1)).starts_with("No clusters: 4 objects are one group."));
     assert!(
-        headline(&two, Some(1)).starts_with("No clusters are supported by the data; 2 clusters below were asked for")
+        headline(&two, Some(1))
+            .starts_with("No clusters are supported by the data; 2 clusters below were asked for")
     );
     assert!(headline(&two, Some(2)).starts_with("4 objects in 2 clusters"));
 }

@@ -53,7 +53,13 @@ pub struct Case {
 impl Case {
     /// An ensemble without weights.
     pub fn plain(name: String, ensemble: Ensemble, clusters: usize) -> Self {
-        Self { name, ensemble, clusters, base_weights: None, object_weights: None }
+        Self {
+            name,
+            ensemble,
+            clusters,
+            base_weights: None,
+            object_weights: None,
+        }
     }
 }
 
@@ -77,23 +83,59 @@ impl Plan {
             (low * (high / low).powf(rng.random::<f64>())).round() as usize
         };
         let objects = between(6, most);
-        let bases = if shape == Shape::Duplicates { between(2, 6) } else { between(2, 100) };
+        let bases = if shape == Shape::Duplicates {
+            between(2, 6)
+        } else {
+            between(2, 100)
+        };
         let clusters = between(2, 15.min(objects / 2).max(2));
-        let mut own = |i: usize| if shape == Shape::Unequal && rng.random_bool(0.8) { 0 } else { i % clusters };
+        let mut own = |i: usize| {
+            if shape == Shape::Unequal && rng.random_bool(0.8) {
+                0
+            } else {
+                i % clusters
+            }
+        };
         let truth = (0..objects).map(&mut own).collect();
         let (missing, noise) = (0.7 * rng.random::<f64>(), 0.4 * rng.random::<f64>());
         let kept = (0..objects).map(|_| rng.random_range(0..bases)).collect();
-        Self { shape, bases, clusters, truth, missing, noise, kept }
+        Self {
+            shape,
+            bases,
+            clusters,
+            truth,
+            missing,
+            noise,
+            kept,
+        }
     }
 
     /// Labels of base clustering `u`.
     fn column(&self, u: usize, rng: &mut impl Rng) -> Vec<Option<usize>> {
-        let &Self { shape, clusters, missing, noise, .. } = self;
-        let many = if shape == Shape::Granular { rng.random_range(2..=2 * clusters) } else { clusters };
+        let &Self {
+            shape,
+            clusters,
+            missing,
+            noise,
+            ..
+        } = self;
+        let many = if shape == Shape::Granular {
+            rng.random_range(2..=2 * clusters)
+        } else {
+            clusters
+        };
         let mut label = |(i, &truth): (usize, &usize)| {
-            let own = if many > clusters { truth + clusters * (i / clusters % 2) } else { truth };
+            let own = if many > clusters {
+                truth + clusters * (i / clusters % 2)
+            } else {
+                truth
+            };
             let wrong = shape == Shape::Chance || rng.random_bool(noise);
-            let label = if wrong { rng.random_range(0..many) } else { own % many };
+            let label = if wrong {
+                rng.random_range(0..many)
+            } else {
+                own % many
+            };
             match (u, shape) {
                 (0, Shape::Constant) => Some(0),
                 (0, Shape::Singletons) => Some(i),
@@ -115,11 +157,17 @@ pub fn drawn(number: u64, most: usize) -> Case {
         let labels = plan.column(u, &mut rng);
         // A base clustering without any label is not one.
         if labels.iter().any(Option::is_some) {
-            builder.push(format!("u{u}"), labels).expect("a label or none for every object");
+            builder
+                .push(format!("u{u}"), labels)
+                .expect("a label or none for every object");
         }
     }
     let ensemble = builder.finish().expect("some base clustering has labels");
-    Case::plain(format!("{number} {shape:?}").to_lowercase(), ensemble, plan.clusters)
+    Case::plain(
+        format!("{number} {shape:?}").to_lowercase(),
+        ensemble,
+        plan.clusters,
+    )
 }
 
 /// The ensemble of this number with doubt: in every other base clustering an object has 50 to 100 % of its label and the rest of
@@ -132,7 +180,10 @@ pub fn drawn_with_doubt(number: u64, most: usize) -> Case {
     for (u, base) in bases.iter().enumerate() {
         let mut shares = case.ensemble.base_shares(u).rows().to_owned();
         for mut row in shares.rows_mut() {
-            let (kept, other) = (rng.random_range(0.5..1.0), rng.random_range(0..base.clusters()));
+            let (kept, other) = (
+                rng.random_range(0.5..1.0),
+                rng.random_range(0..base.clusters()),
+            );
             if u % 2 == 0 && row.sum() > 0.0 {
                 row *= kept;
                 row[other] += 1.0 - kept;
@@ -140,13 +191,23 @@ pub fn drawn_with_doubt(number: u64, most: usize) -> Case {
         }
         let values = (0..base.clusters()).map(|j| j.to_string()).collect();
         let shares = Shares::new(shares).expect("rows that sum to 1");
-        builder.push_soft(base.name(), values, &shares, base.clusters()).expect("shares of every object");
+        builder
+            .push_soft(base.name(), values, &shares, base.clusters())
+            .expect("shares of every object");
     }
-    let of_bases = (0..bases.len()).map(|_| rng.random_range(1.0..3.0)).collect();
-    let of_objects = (0..objects).map(|_| f64::from(rng.random_range(1..=4_u8))).collect();
+    let of_bases = (0..bases.len())
+        .map(|_| rng.random_range(1.0..3.0))
+        .collect();
+    let of_objects = (0..objects)
+        .map(|_| f64::from(rng.random_range(1..=4_u8)))
+        .collect();
     Case {
         ensemble: builder.finish().expect("base clusterings of these objects"),
-        base_weights: Some(BaseWeights::new(of_bases).expect("weights above 0").in_proportion()),
+        base_weights: Some(
+            BaseWeights::new(of_bases)
+                .expect("weights above 0")
+                .in_proportion(),
+        ),
         object_weights: Some(ObjectWeights::new(of_objects).expect("weights above 0")),
         ..case
     }

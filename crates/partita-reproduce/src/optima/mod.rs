@@ -53,26 +53,55 @@ pub fn compare(
     (starts, operations): (usize, f64),
 ) -> Result<Option<Gap>, ReproduceError> {
     let (base_weights, object_weights) = (case.base_weights.as_ref(), case.object_weights.as_ref());
-    let table = LabelTable::of(WeightedEnsemble { ensemble: &case.ensemble, base_weights, object_weights });
-    let cost = (reference.cost)(table.rows.len() as f64, table.sizes.len() as f64, case.clusters as f64);
+    let table = LabelTable::of(WeightedEnsemble {
+        ensemble: &case.ensemble,
+        base_weights,
+        object_weights,
+    });
+    let cost = (reference.cost)(
+        table.rows.len() as f64,
+        table.sizes.len() as f64,
+        case.clusters as f64,
+    );
     let starts = starts.min((operations / cost) as usize);
     if starts < 8 {
         return Ok(None);
     }
-    let method = partita::method(reference.method).ok_or_else(|| ReproduceError::NoMethod(reference.method.into()))?;
+    let method = partita::method(reference.method)
+        .ok_or_else(|| ReproduceError::NoMethod(reference.method.into()))?;
     let mut problem = Problem::new(&case.ensemble, Clusters::Exactly(case.clusters)).seed(1);
     (problem.weights, problem.object_weights) = (base_weights, object_weights);
     let begun = thread_seconds();
     let outcome = consense(method, &problem, &Silent).map_err(ReproduceError::from_source)?;
     let seconds = thread_seconds() - begun;
-    let objective = outcome.objective.expect("a method with a reference has an objective");
-    let start = |at: usize| (reference.start)(&table, case.clusters, &mut StdRng::seed_from_u64(at as u64));
+    let objective = outcome
+        .objective
+        .expect("a method with a reference has an objective");
+    let start =
+        |at: usize| (reference.start)(&table, case.clusters, &mut StdRng::seed_from_u64(at as u64));
     let values = (0..starts).map(start);
-    let better = |a: f64, b: f64| if objective.sense == Sense::Maximise { a.max(b) } else { a.min(b) };
+    let better = |a: f64, b: f64| {
+        if objective.sense == Sense::Maximise {
+            a.max(b)
+        } else {
+            a.min(b)
+        }
+    };
     let best = values.reduce(better).expect("there are starts");
-    let worse = if objective.sense == Sense::Maximise { best - objective.value } else { objective.value - best };
+    let worse = if objective.sense == Sense::Maximise {
+        best - objective.value
+    } else {
+        objective.value - best
+    };
     // Objectives that can vanish are measured against one label in a thousand.
     let gap = worse / best.abs().max(1e-3 * table.count());
     let gap = if gap.abs() < EVEN { 0.0 } else { gap };
-    Ok(Some(Gap { case: case.name.clone(), reached: objective.value, best, gap, starts, seconds }))
+    Ok(Some(Gap {
+        case: case.name.clone(),
+        reached: objective.value,
+        best,
+        gap,
+        starts,
+        seconds,
+    }))
 }

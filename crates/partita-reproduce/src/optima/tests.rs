@@ -4,9 +4,18 @@ use super::*;
 
 /// The worst gap of a method on these ensembles.
 fn worst(reference: &Reference, cases: impl Iterator<Item = Case>) -> Gap {
-    let gaps: Vec<Gap> = cases.filter_map(|case| compare(reference, &case, (12, 5e7)).unwrap()).collect();
-    assert!(gaps.len() >= 6, "{}: {} ensembles", reference.method, gaps.len());
-    gaps.into_iter().max_by(|a, b| a.gap.total_cmp(&b.gap)).unwrap()
+    let gaps: Vec<Gap> = cases
+        .filter_map(|case| compare(reference, &case, (12, 5e7)).unwrap())
+        .collect();
+    assert!(
+        gaps.len() >= 6,
+        "{}: {} ensembles",
+        reference.method,
+        gaps.len()
+    );
+    gaps.into_iter()
+        .max_by(|a, b| a.gap.total_cmp(&b.gap))
+        .unwrap()
 }
 
 #[test]

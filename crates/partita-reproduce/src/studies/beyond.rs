@@ -52,12 +52,20 @@ fn recipe(ensemble: &str, classes: usize, objects: usize) -> Result<Recipe, Repr
 const SAME_PROBLEM: [&str; 2] = ["peace", "pcc"];
 
 fn methods() -> Vec<&'static str> {
-    METHODS.iter().map(|method| method.info().name).filter(|name| !SAME_PROBLEM.contains(name)).collect()
+    METHODS
+        .iter()
+        .map(|method| method.info().name)
+        .filter(|name| !SAME_PROBLEM.contains(name))
+        .collect()
 }
 
 /// Defaults, but for the baseline whose rounds would take longer than everything else.
 fn settings(method: &str) -> &'static [&'static str] {
-    if method == "baum-eagon" { &["restarts=1", "rounds=200"] } else { &[] }
+    if method == "baum-eagon" {
+        &["restarts=1", "rounds=200"]
+    } else {
+        &[]
+    }
 }
 
 impl Study for Beyond {
@@ -70,7 +78,11 @@ impl Study for Beyond {
     }
 
     fn units(&self, scope: Scope) -> Vec<Unit> {
-        let data = if scope.quick { &DATA[..QUICK] } else { &DATA[..] };
+        let data = if scope.quick {
+            &DATA[..QUICK]
+        } else {
+            &DATA[..]
+        };
         // One seed: the blocks of the test are data sets, and five ensembles are averaged in each.
         let mut units = Vec::new();
         for data in data {
@@ -82,11 +94,23 @@ impl Study for Beyond {
     fn measure(&self, unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>, ReproduceError> {
         let data = lab.data(&unit.data)?;
         let (classes, objects) = (data.classes(), data.objects());
-        let ensemble = lab.ensemble(data.values.view(), &recipe(&unit.setting, classes, objects)?, unit.seed)?;
+        let ensemble = lab.ensemble(
+            data.values.view(),
+            &recipe(&unit.setting, classes, objects)?,
+            unit.seed,
+        )?;
         let mut rows = Vec::new();
         for method in &unit.methods {
-            let consensus =
-                || lab.consensus(method, &ensemble, Some(data.features()), classes, unit.seed, settings(method));
+            let consensus = || {
+                lab.consensus(
+                    method,
+                    &ensemble,
+                    Some(data.features()),
+                    classes,
+                    unit.seed,
+                    settings(method),
+                )
+            };
             let (outcome, seconds) = lab.timed(consensus);
             let scores = data.scores(&outcome?.partition)?;
             rows.extend([
@@ -127,7 +151,10 @@ impl Study for Beyond {
             let difference = critical_difference(methods.len(), blocks.len());
             let names = methods.iter().map(|name| (*name).to_owned());
             let ranks: Vec<(String, f64)> = names.zip(mean_ranks(&blocks)).collect();
-            (format!("beyond-{measure}.svg"), diagram(&measure.to_uppercase(), &ranks, difference))
+            (
+                format!("beyond-{measure}.svg"),
+                diagram(&measure.to_uppercase(), &ranks, difference),
+            )
         };
         MEASURES.iter().map(|measure| picture(measure)).collect()
     }
@@ -136,30 +163,45 @@ impl Study for Beyond {
 /// Methods of the list that were measured.
 fn measured(results: &Results) -> Vec<&'static str> {
     let [_, _, there] = results.names();
-    methods().into_iter().filter(|name| there.iter().any(|method| method == name)).collect()
+    methods()
+        .into_iter()
+        .filter(|name| there.iter().any(|method| method == name))
+        .collect()
 }
 
 /// For each data set on which everything was measured: the mean of a measure over the ensembles, by method.
 fn blocks(results: &Results, methods: &[&str], measure: &str) -> Vec<Vec<f64>> {
     let mean = |data: &str, method: &str| {
         let values = ENSEMBLES.map(|ensemble| results.value(data, ensemble, method, 0, measure));
-        values.into_iter().sum::<Option<f64>>().map(|sum| sum / ENSEMBLES.len() as f64)
+        values
+            .into_iter()
+            .sum::<Option<f64>>()
+            .map(|sum| sum / ENSEMBLES.len() as f64)
     };
-    let block = |data: &&str| methods.iter().map(|method| mean(data, method)).collect::<Option<Vec<f64>>>();
+    let block = |data: &&str| {
+        methods
+            .iter()
+            .map(|method| mean(data, method))
+            .collect::<Option<Vec<f64>>>()
+    };
     DATA.iter().filter_map(block).collect()
 }
 
 fn mean_ranks(blocks: &[Vec<f64>]) -> Vec<f64> {
     let ranked: Vec<Vec<f64>> = blocks.iter().map(|block| ranks(block)).collect();
     let methods = ranked.first().map_or(0, Vec::len);
-    (0..methods).map(|m| ranked.iter().map(|ranks| ranks[m]).sum::<f64>() / ranked.len() as f64).collect()
+    (0..methods)
+        .map(|m| ranked.iter().map(|ranks| ranks[m]).sum::<f64>() / ranked.len() as f64)
+        .collect()
 }
 
 fn rank_table(results: &Results, methods: &[&str]) -> String {
     let ranks = MEASURES.map(|measure| mean_ranks(&blocks(results, methods, measure)));
     let means = MEASURES.map(|measure| {
         let blocks = blocks(results, methods, measure);
-        let mean = |m: usize| blocks.iter().map(|block| block[m]).sum::<f64>() / blocks.len().max(1) as f64;
+        let mean = |m: usize| {
+            blocks.iter().map(|block| block[m]).sum::<f64>() / blocks.len().max(1) as f64
+        };
         (0..methods.len()).map(mean).collect::<Vec<f64>>()
     });
     if ranks[0].is_empty() {
@@ -168,37 +210,70 @@ fn rank_table(results: &Results, methods: &[&str]) -> String {
     let overall = |m: usize| ranks.iter().map(|ranks| ranks[m]).sum::<f64>() / ranks.len() as f64;
     let mut order: Vec<usize> = (0..methods.len()).collect();
     order.sort_by(|&a, &b| overall(a).total_cmp(&overall(b)));
-    let mut grid =
-        Grid::new(["method", "rank by H", "rank by ARI", "rank by NMI", "mean H", "mean ARI", "mean NMI", "CPU s"]);
+    let mut grid = Grid::new([
+        "method",
+        "rank by H",
+        "rank by ARI",
+        "rank by NMI",
+        "mean H",
+        "mean ARI",
+        "mean NMI",
+        "CPU s",
+    ]);
     for m in order {
         let seconds = seconds(results, methods[m]);
         let cells = ranks.iter().map(|ranks| format!("{:.1}", ranks[m]));
         let cells = cells.chain(means.iter().map(|means| format!("{:.3}", means[m])));
-        grid.row([format!("`{}`", methods[m])].into_iter().chain(cells).chain([format!("{seconds:.2}")]));
+        grid.row(
+            [format!("`{}`", methods[m])]
+                .into_iter()
+                .chain(cells)
+                .chain([format!("{seconds:.2}")]),
+        );
     }
     grid.finish()
 }
 
 /// Mean CPU seconds over all that was measured.
 fn seconds(results: &Results, method: &str) -> f64 {
-    let cells = DATA.iter().flat_map(|data| ENSEMBLES.map(|ensemble| (data, ensemble)));
-    let values: Vec<f64> =
-        cells.filter_map(|(data, ensemble)| results.value(data, ensemble, method, 0, SECONDS)).collect();
+    let cells = DATA
+        .iter()
+        .flat_map(|data| ENSEMBLES.map(|ensemble| (data, ensemble)));
+    let values: Vec<f64> = cells
+        .filter_map(|(data, ensemble)| results.value(data, ensemble, method, 0, SECONDS))
+        .collect();
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
 fn scores_table(results: &Results, methods: &[&str], ensemble: &str) -> String {
     let there: Vec<&str> = DATA
         .into_iter()
-        .filter(|data| methods.iter().any(|m| results.value(data, ensemble, m, 0, "h").is_some()))
+        .filter(|data| {
+            methods
+                .iter()
+                .any(|m| results.value(data, ensemble, m, 0, "h").is_some())
+        })
         .collect();
-    let mut grid = Grid::new(["method", "mean"].iter().copied().chain(there.iter().copied()));
+    let mut grid = Grid::new(
+        ["method", "mean"]
+            .iter()
+            .copied()
+            .chain(there.iter().copied()),
+    );
     for method in methods {
-        let values: Vec<Option<f64>> = there.iter().map(|data| results.value(data, ensemble, method, 0, "h")).collect();
+        let values: Vec<Option<f64>> = there
+            .iter()
+            .map(|data| results.value(data, ensemble, method, 0, "h"))
+            .collect();
         let known: Vec<f64> = values.iter().flatten().copied().collect();
         let mean = known.iter().sum::<f64>() / known.len().max(1) as f64;
-        let cell = |value: &Option<f64>| value.map_or_else(|| "–".into(), |value| format!("{value:.2}"));
-        grid.row([format!("`{method}`"), format!("{mean:.3}")].into_iter().chain(values.iter().map(cell)));
+        let cell =
+            |value: &Option<f64>| value.map_or_else(|| "–".into(), |value| format!("{value:.2}"));
+        grid.row(
+            [format!("`{method}`"), format!("{mean:.3}")]
+                .into_iter()
+                .chain(values.iter().map(cell)),
+        );
     }
     grid.finish()
 }

@@ -31,7 +31,11 @@ fn studentised_range(groups: usize) -> f64 {
     let (mut low, mut high) = (0.0, 20.0);
     for _ in 0..60 {
         let middle = f64::midpoint(low, high);
-        if range_below(groups, middle) < 1.0 - ALPHA { low = middle } else { high = middle }
+        if range_below(groups, middle) < 1.0 - ALPHA {
+            low = middle
+        } else {
+            high = middle
+        }
     }
     high
 }
@@ -40,8 +44,13 @@ fn studentised_range(groups: usize) -> f64 {
 fn range_below(groups: usize, q: f64) -> f64 {
     let normal = Normal::standard();
     let step = 0.01;
-    let value = |z: f64| normal.pdf(z) * (normal.cdf(z) - normal.cdf(z - q)).powi(groups as i32 - 1);
-    groups as f64 * step * (-800..=1600).map(|place| value(f64::from(place) * step)).sum::<f64>()
+    let value =
+        |z: f64| normal.pdf(z) * (normal.cdf(z) - normal.cdf(z - q)).powi(groups as i32 - 1);
+    groups as f64
+        * step
+        * (-800..=1600)
+            .map(|place| value(f64::from(place) * step))
+            .sum::<f64>()
 }
 
 /// Demšar's critical difference diagram: methods on an axis of mean ranks, bars over those that cannot be told apart.
@@ -53,21 +62,45 @@ pub(super) fn diagram(title: &str, mean_ranks: &[(String, f64)], difference: f64
     let bars = bars(&sorted, difference);
     let axis = 64.0 + 7.0 * bars.len() as f64;
     let mut svg = Svg::new(900.0, axis + 24.0 + LINE * half as f64);
-    let alt = format!("mean rank, best on the left; bars join what cannot be told apart (CD {difference:.2})");
+    let alt = format!(
+        "mean rank, best on the left; bars join what cannot be told apart (CD {difference:.2})"
+    );
     svg.text([LEFT, 18.0], "t", "start", &format!("{title}: {alt}"));
     svg.line([LEFT, 34.0, x(1.0 + difference), 34.0], "ln il");
     for (place, (first, last)) in bars.iter().enumerate() {
         let y = 48.0 + 7.0 * place as f64;
-        svg.path(&format!("M{:.1} {y}H{:.1}", x(*first) - 3.0, x(*last) + 3.0), "class=\"al\" stroke-width=\"4\"");
+        svg.path(
+            &format!("M{:.1} {y}H{:.1}", x(*first) - 3.0, x(*last) + 3.0),
+            "class=\"al\" stroke-width=\"4\"",
+        );
     }
     svg.line([LEFT, axis, LEFT + WIDTH, axis], "ax");
     for (place, (name, rank)) in sorted.iter().enumerate() {
         let right = place >= half;
-        let row = if right { sorted.len() - 1 - place } else { place };
-        let (y, end) = (axis + 20.0 + LINE * row as f64, if right { LEFT + WIDTH + 8.0 } else { LEFT - 8.0 });
+        let row = if right {
+            sorted.len() - 1 - place
+        } else {
+            place
+        };
+        let (y, end) = (
+            axis + 20.0 + LINE * row as f64,
+            if right {
+                LEFT + WIDTH + 8.0
+            } else {
+                LEFT - 8.0
+            },
+        );
         let (anchor, shift) = if right { ("start", 4.0) } else { ("end", -4.0) };
-        svg.path(&format!("M{:.1} {axis}V{y}H{end}", x(*rank)), "class=\"ax\"");
-        svg.text([end + shift, y + 4.0], "t", anchor, &format!("{name} {rank:.1}"));
+        svg.path(
+            &format!("M{:.1} {axis}V{y}H{end}", x(*rank)),
+            "class=\"ax\"",
+        );
+        svg.text(
+            [end + shift, y + 4.0],
+            "t",
+            anchor,
+            &format!("{name} {rank:.1}"),
+        );
     }
     svg.alone("ranks", title, &alt)
 }
@@ -81,7 +114,9 @@ fn bars(sorted: &[(String, f64)], difference: f64) -> Vec<(f64, f64)> {
             bars.push((first, last));
         }
     }
-    bars.into_iter().map(|(first, last)| (sorted[first].1, sorted[last].1)).collect()
+    bars.into_iter()
+        .map(|(first, last)| (sorted[first].1, sorted[last].1))
+        .collect()
 }
 
 #[cfg(test)]
@@ -105,7 +140,8 @@ mod tests {
 
     #[test]
     fn bars_join_what_is_near() {
-        let ranks = [("a", 1.0), ("b", 1.5), ("c", 2.5), ("d", 4.0)].map(|(name, rank)| (name.to_owned(), rank));
+        let ranks = [("a", 1.0), ("b", 1.5), ("c", 2.5), ("d", 4.0)]
+            .map(|(name, rank)| (name.to_owned(), rank));
         assert_eq!(bars(&ranks, 1.0), [(1.0, 1.5), (1.5, 2.5)]);
         let svg = diagram("H", &ranks, 1.0);
         assert!(svg.starts_with("<svg") && svg.contains("d 4.0"));

@@ -11,7 +11,10 @@ use crate::{Grid, Lab, ReproduceError, Results, Row, SECONDS, Unit};
 
 const DATA: &str = "pendigits";
 /// Ensembles: of K to 3K clusters, in which blocks are seen, and of √n/2 to √n.
-const SETTINGS: [(&str, &str); 2] = [("digit 2, draws", "K to 3K clusters"), ("digit 2, pcc-1", "√n/2 to √n clusters")];
+const SETTINGS: [(&str, &str); 2] = [
+    ("digit 2, draws", "K to 3K clusters"),
+    ("digit 2, pcc-1", "√n/2 to √n clusters"),
+];
 const METHOD: &str = "pcc-kl";
 /// Blocks that the paper sees.
 const CLUSTERS: usize = 5;
@@ -22,7 +25,9 @@ const LEAST: f64 = 0.05;
 pub(super) const PICTURE: &str = "pcc-digit-2.svg";
 
 pub(super) fn units() -> impl Iterator<Item = Unit> {
-    SETTINGS.into_iter().map(|(setting, _)| Unit::new(DATA, setting, 0, [METHOD]))
+    SETTINGS
+        .into_iter()
+        .map(|(setting, _)| Unit::new(DATA, setting, 0, [METHOD]))
 }
 
 pub(super) fn is(unit: &Unit) -> bool {
@@ -34,26 +39,39 @@ pub(super) fn measure(unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>, ReproduceE
     let data = lab.data(DATA)?;
     let labels = data.truth.labels();
     // The second object of the file is a 2.
-    let twos: Vec<usize> = (0..labels.len()).filter(|&i| labels[i] == labels[1]).collect();
-    let values = data.values.select(Axis(0), &twos).slice_move(s![.., ..2 * POINTS]);
+    let twos: Vec<usize> = (0..labels.len())
+        .filter(|&i| labels[i] == labels[1])
+        .collect();
+    let values = data
+        .values
+        .select(Axis(0), &twos)
+        .slice_move(s![.., ..2 * POINTS]);
     let recipe = match unit.setting.as_str() {
         setting if setting == SETTINGS[0].0 => Recipe::for_clusters(CLUSTERS, twos.len()),
         _ => Recipe::preset("pcc-1", CLUSTERS).map_err(ReproduceError::from_source)?,
     };
     let ensemble = lab.ensemble(values.view(), &recipe, unit.seed)?;
-    let (outcome, seconds) = lab.timed(|| lab.consensus(METHOD, &ensemble, None, CLUSTERS, unit.seed, &[]));
+    let (outcome, seconds) =
+        lab.timed(|| lab.consensus(METHOD, &ensemble, None, CLUSTERS, unit.seed, &[]));
     let outcome = outcome?;
     let soft = outcome.soft.as_ref().expect("PCC is soft");
     let found = relations(soft, LEAST).map_err(ReproduceError::from_source)?;
     let centres = centres(&found.soft, values.view()).map_err(ReproduceError::from_source)?;
-    let mut order: Vec<usize> = (0..found.sizes.len()).filter(|&k| found.sizes[k] > 0.0).collect();
+    let mut order: Vec<usize> = (0..found.sizes.len())
+        .filter(|&k| found.sizes[k] > 0.0)
+        .collect();
     order.sort_by(|&a, &b| found.sizes[b].total_cmp(&found.sizes[a]));
     let row = |measure: String, value| unit.row(METHOD, &measure, value);
-    let mut rows = vec![unit.row(METHOD, "objects", twos.len() as f64), unit.row(METHOD, SECONDS, seconds)];
+    let mut rows = vec![
+        unit.row(METHOD, "objects", twos.len() as f64),
+        unit.row(METHOD, SECONDS, seconds),
+    ];
     for (name, &k) in (1..).zip(&order) {
         rows.push(row(format!("size {name}"), found.sizes[k]));
         let others = (1..).zip(&order);
-        rows.extend(others.map(|(other, &l)| row(format!("m {name} {other}"), found.shares[[k, l]])));
+        rows.extend(
+            others.map(|(other, &l)| row(format!("m {name} {other}"), found.shares[[k, l]])),
+        );
         let point = |at: usize| {
             ["x", "y"]
                 .into_iter()
@@ -77,19 +95,36 @@ impl Found {
     fn of(results: &Results, setting: &str) -> Option<Self> {
         let value = |measure: String| results.value(DATA, setting, METHOD, 0, &measure);
         let objects = value("objects".into())?;
-        let sizes: Vec<f64> = (1..=CLUSTERS).map_while(|k| value(format!("size {k}"))).collect();
+        let sizes: Vec<f64> = (1..=CLUSTERS)
+            .map_while(|k| value(format!("size {k}")))
+            .collect();
         let live = sizes.len();
-        let shares =
-            Array2::from_shape_fn((live, live), |(k, l)| value(format!("m {} {}", k + 1, l + 1)).unwrap_or(0.0));
-        let point = |k: usize, at: usize| ["x", "y"].map(|axis| value(format!("{axis} {k} {at}")).unwrap_or(0.0));
-        let paths = (1..=live).map(|k| (1..=POINTS).map(|at| point(k, at)).collect()).collect();
-        Some(Self { objects, sizes, shares, paths })
+        let shares = Array2::from_shape_fn((live, live), |(k, l)| {
+            value(format!("m {} {}", k + 1, l + 1)).unwrap_or(0.0)
+        });
+        let point = |k: usize, at: usize| {
+            ["x", "y"].map(|axis| value(format!("{axis} {k} {at}")).unwrap_or(0.0))
+        };
+        let paths = (1..=live)
+            .map(|k| (1..=POINTS).map(|at| point(k, at)).collect())
+            .collect();
+        Some(Self {
+            objects,
+            sizes,
+            shares,
+            paths,
+        })
     }
 
     /// Pairs of different clusters whose relation is drawn, strongest first.
     fn edges(&self) -> Vec<(usize, usize, f64)> {
-        let all = self.shares.indexed_iter().map(|((k, l), &share)| (k, l, share));
-        let mut edges: Vec<_> = all.filter(|&(k, l, share)| k != l && share >= LEAST).collect();
+        let all = self
+            .shares
+            .indexed_iter()
+            .map(|((k, l), &share)| (k, l, share));
+        let mut edges: Vec<_> = all
+            .filter(|&(k, l, share)| k != l && share >= LEAST)
+            .collect();
         edges.sort_by(|a, b| b.2.total_cmp(&a.2));
         edges
     }
@@ -99,7 +134,9 @@ impl Found {
 pub(super) fn section(results: &Results) -> String {
     let mut text = String::new();
     for (setting, meaning) in SETTINGS {
-        let Some(found) = Found::of(results, setting) else { continue };
+        let Some(found) = Found::of(results, setting) else {
+            continue;
+        };
         if text.is_empty() {
             text = format!(
                 "## The digit 2 of PenDigits (Figures 7 and 8)\n\nAll {} objects of the class, `{METHOD}` with K = {CLUSTERS}, as many as the paper sees \
@@ -156,10 +193,14 @@ pub(super) fn picture(results: &Results) -> Option<String> {
         arrow(&mut svg, place(k), place(l), share);
     }
     for (k, path) in found.paths.iter().enumerate() {
-        pen(&mut svg, place(k), path, &format!("{}: {:.0} objects", k + 1, found.sizes[k]));
+        pen(
+            &mut svg,
+            place(k),
+            path,
+            &format!("{}: {:.0} objects", k + 1, found.sizes[k]),
+        );
     }
-    let alt =
-        "Every cluster is the mean path of the pen; an arrow says which share of its objects is in another cluster.";
+    let alt = "Every cluster is the mean path of the pen; an arrow says which share of its objects is in another cluster.";
     Some(svg.alone("digit", "Clusters of the digit 2 and what they share", alt))
 }
 
@@ -172,30 +213,61 @@ fn arrow(svg: &mut Svg, from: [f64; 2], to: [f64; 2], share: f64) {
     let gap = 0.68 * SIDE;
     let start = [from[0] + gap * ux - 9.0 * uy, from[1] + gap * uy + 9.0 * ux];
     let end = [to[0] - gap * ux - 9.0 * uy, to[1] - gap * uy + 9.0 * ux];
-    let bend = [0.5 * (start[0] + end[0]) - 24.0 * uy, 0.5 * (start[1] + end[1]) + 24.0 * ux];
+    let bend = [
+        0.5 * (start[0] + end[0]) - 24.0 * uy,
+        0.5 * (start[1] + end[1]) + 24.0 * ux,
+    ];
     let text = [
         0.25 * start[0] + 0.5 * bend[0] + 0.25 * end[0] - 8.0 * uy,
         0.25 * start[1] + 0.5 * bend[1] + 0.25 * end[1] + 8.0 * ux,
     ];
-    let d = format!("M{:.1} {:.1}Q{:.1} {:.1} {:.1} {:.1}", start[0], start[1], bend[0], bend[1], end[0], end[1]);
+    let d = format!(
+        "M{:.1} {:.1}Q{:.1} {:.1} {:.1} {:.1}",
+        start[0], start[1], bend[0], bend[1], end[0], end[1]
+    );
     let width = 1.0 + 6.0 * share;
-    svg.path(&d, &format!("class=\"al\" fill=\"none\" stroke-width=\"{width:.1}\" marker-end=\"url(#a)\""));
-    svg.text([text[0], text[1] + 4.0], "t", "middle", &format!("{share:.2}"));
+    svg.path(
+        &d,
+        &format!("class=\"al\" fill=\"none\" stroke-width=\"{width:.1}\" marker-end=\"url(#a)\""),
+    );
+    svg.text(
+        [text[0], text[1] + 4.0],
+        "t",
+        "middle",
+        &format!("{share:.2}"),
+    );
 }
 
 /// A pen path in a box: coordinates from 0 to 100, y upwards, points numbered in the order of writing.
 fn pen(svg: &mut Svg, centre: [f64; 2], path: &[[f64; 2]], name: &str) {
     let (left, top) = (centre[0] - 0.5 * SIDE, centre[1] - 0.5 * SIDE);
     let inner = SIDE - 24.0;
-    let at = |point: &[f64; 2]| [left + 12.0 + inner * point[0] / 100.0, top + 12.0 + inner * (1.0 - point[1] / 100.0)];
+    let at = |point: &[f64; 2]| {
+        [
+            left + 12.0 + inner * point[0] / 100.0,
+            top + 12.0 + inner * (1.0 - point[1] / 100.0),
+        ]
+    };
     let points: Vec<[f64; 2]> = path.iter().map(at).collect();
-    let line: Vec<String> = points.iter().map(|point| format!("{:.1} {:.1}", point[0], point[1])).collect();
-    svg.rect_with([left, top, SIDE, SIDE], "rx=\"8\" class=\"gf\" fill-opacity=\".4\"");
+    let line: Vec<String> = points
+        .iter()
+        .map(|point| format!("{:.1} {:.1}", point[0], point[1]))
+        .collect();
+    svg.rect_with(
+        [left, top, SIDE, SIDE],
+        "rx=\"8\" class=\"gf\" fill-opacity=\".4\"",
+    );
     svg.path(&format!("M{}", line.join("L")), "class=\"ln il\"");
     for (order, point) in (1..).zip(&points) {
         let [x, y] = *point;
-        svg.path(&format!("M{:.1} {y:.1}a6 6 0 1 0 12 0a6 6 0 1 0-12 0z", x - 6.0), "class=\"bg\"");
-        svg.path(&format!("M{:.1} {y:.1}a6 6 0 1 0 12 0a6 6 0 1 0-12 0z", x - 6.0), "class=\"ax\"");
+        svg.path(
+            &format!("M{:.1} {y:.1}a6 6 0 1 0 12 0a6 6 0 1 0-12 0z", x - 6.0),
+            "class=\"bg\"",
+        );
+        svg.path(
+            &format!("M{:.1} {y:.1}a6 6 0 1 0 12 0a6 6 0 1 0-12 0z", x - 6.0),
+            "class=\"ax\"",
+        );
         svg.text([x, y + 4.0], "t", "middle", &order.to_string());
     }
     svg.text([centre[0], top + SIDE + 14.0], "t", "middle", name);

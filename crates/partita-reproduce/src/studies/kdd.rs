@@ -11,7 +11,8 @@ use partita_app::seeds;
 
 use crate::page::LEGEND;
 use crate::{
-    Comparison, Grid, Lab, Published, ReproduceError, Results, Row, SECONDS, Scope, Sense, Study, Unit, mean_sd,
+    Comparison, Grid, Lab, Published, ReproduceError, Results, Row, SECONDS, Scope, Sense, Study,
+    Unit, mean_sd,
 };
 
 pub(super) static KDD: Kdd = Kdd;
@@ -29,9 +30,17 @@ const SWEEPS: [(&str, bool); 2] = [("kdd, by K", false), ("kdd, by share", true)
 /// How the table is read: a setting, what the page calls it, how many seeds.
 const READINGS: [(&str, &str, u64); 5] = [
     (SETTING, "a column of zeros and ones a word", 5),
-    ("kdd, codes", "words numbered by the alphabet (`--encode ordinal`)", 5),
+    (
+        "kdd, codes",
+        "words numbered by the alphabet (`--encode ordinal`)",
+        5,
+    ),
     ("kdd, no words", "columns of words left out", 2),
-    ("kdd, codes, k-means++", "words numbered, starts by k-means++", 2),
+    (
+        "kdd, codes, k-means++",
+        "words numbered, starts by k-means++",
+        2,
+    ),
     ("kdd, k-means++", "a column a word, starts by k-means++", 2),
 ];
 const WORDS: [&str; 3] = ["protocol_type", "service", "flag"];
@@ -62,25 +71,39 @@ impl Study for Kdd {
     fn units(&self, scope: Scope) -> Vec<Unit> {
         let methods = || METHODS.map(|(name, _)| name).into_iter();
         let one = |(setting, _, most): (&'static str, &str, u64)| {
-            (1..=scope.seeds.min(most)).map(move |seed| Unit::new(DATA, setting, seed, methods().chain(["*"])))
+            (1..=scope.seeds.min(most))
+                .map(move |seed| Unit::new(DATA, setting, seed, methods().chain(["*"])))
         };
-        let sweeps = SWEEPS.into_iter().map(|(setting, _)| Unit::new(DATA, setting, 1, methods()));
+        let sweeps = SWEEPS
+            .into_iter()
+            .map(|(setting, _)| Unit::new(DATA, setting, 1, methods()));
         let all = sweeps.chain(READINGS.into_iter().flat_map(one));
-        all.filter(|unit| !scope.quick || unit.setting == SETTING).collect()
+        all.filter(|unit| !scope.quick || unit.setting == SETTING)
+            .collect()
     }
 
     fn measure(&self, unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>, ReproduceError> {
-        let table = read_table(&lab.path(DATA)?, &options(&unit.setting)).map_err(ReproduceError::from_source)?;
+        let table = read_table(&lab.path(DATA)?, &options(&unit.setting))
+            .map_err(ReproduceError::from_source)?;
         let seed = Seed::new(unit.seed);
         let classes = CLASSES.map(String::from);
-        let table = table.of_labels(&classes, Some(EACH), seeds::rows(seed)).map_err(ReproduceError::from_source)?;
+        let table = table
+            .of_labels(&classes, Some(EACH), seeds::rows(seed))
+            .map_err(ReproduceError::from_source)?;
         let truth = Partition::from_values(&table.label.expect("asked for").values);
-        let mut recipe = Recipe::preset("kdd", CLASSES.len()).map_err(ReproduceError::from_source)?;
+        let mut recipe =
+            Recipe::preset("kdd", CLASSES.len()).map_err(ReproduceError::from_source)?;
         if unit.setting.ends_with("k-means++") {
             recipe.base = BaseSpec::list("kmeans:100").map_err(ReproduceError::from_source)?;
         }
-        let (ensemble, seconds) = lab.timed(|| lab.ensemble(table.values.view(), &recipe, unit.seed));
-        let bench = Bench { unit, lab, ensemble: ensemble?, truth };
+        let (ensemble, seconds) =
+            lab.timed(|| lab.ensemble(table.values.view(), &recipe, unit.seed));
+        let bench = Bench {
+            unit,
+            lab,
+            ensemble: ensemble?,
+            truth,
+        };
         match SWEEPS.iter().find(|(setting, _)| *setting == unit.setting) {
             Some((_, true)) => bench.by_share(),
             Some((_, false)) => bench.by_clusters(),
@@ -89,7 +112,11 @@ impl Study for Kdd {
     }
 
     fn comparisons(&self, results: &Results) -> Vec<Comparison> {
-        Published::read(include_str!("../../published/kdd.csv")).compare(results, |_| Sense::More, &[])
+        Published::read(include_str!("../../published/kdd.csv")).compare(
+            results,
+            |_| Sense::More,
+            &[],
+        )
     }
 
     fn page(&self, results: &Results) -> String {
@@ -101,8 +128,16 @@ impl Study for Kdd {
         text += "## How words are read\n\n";
         text += &readings(results);
         let sweeps = [
-            ("H by the most clusters allowed (Figure 5)", "K", (2..=MOST).map(by_clusters).collect::<Vec<_>>()),
-            ("H by the share of pairs, in ‰ (Figure 6), K = 3", "share", RATES.map(by_rate).to_vec()),
+            (
+                "H by the most clusters allowed (Figure 5)",
+                "K",
+                (2..=MOST).map(by_clusters).collect::<Vec<_>>(),
+            ),
+            (
+                "H by the share of pairs, in ‰ (Figure 6), K = 3",
+                "share",
+                RATES.map(by_rate).to_vec(),
+            ),
         ];
         for ((title, what, measures), (setting, _)) in sweeps.into_iter().zip(SWEEPS) {
             text += &format!("## {title}\n\nThe first seed alone.\n\n");
@@ -111,7 +146,9 @@ impl Study for Kdd {
             for measure in measures {
                 let cells = names.map(|name| mean_sd(results.stat(DATA, setting, name, &measure)));
                 let name = measure.trim_start_matches("h, ").to_owned();
-                grid.row(std::iter::once(name).chain(cells.map(|cell| cell.replace(" ± 0.000", ""))));
+                grid.row(
+                    std::iter::once(name).chain(cells.map(|cell| cell.replace(" ± 0.000", ""))),
+                );
             }
             text += &grid.finish();
         }
@@ -123,7 +160,11 @@ impl Study for Kdd {
 fn options(setting: &str) -> ReadOptions {
     let (mut options, codes) = (ReadOptions::default(), setting.contains("codes"));
     options.truth = Some("label").into();
-    options.encode = Some(if codes { Encode::Ordinal } else { Encode::OneHot });
+    options.encode = Some(if codes {
+        Encode::Ordinal
+    } else {
+        Encode::OneHot
+    });
     options.max_categories = None;
     if setting.contains("no words") {
         options.skip = WORDS.map(String::from).into();
@@ -143,7 +184,10 @@ impl Bench<'_> {
     /// Everything at K = 3 and the full share of the pairs; `seconds` are those of the ensemble.
     fn whole(&self, seconds: f64) -> Result<Vec<Row>, ReproduceError> {
         let unit = self.unit;
-        let mut rows = vec![unit.row("*", SECONDS, seconds), unit.row("*", "h", self.base()?)];
+        let mut rows = vec![
+            unit.row("*", SECONDS, seconds),
+            unit.row("*", "h", self.base()?),
+        ];
         let evidence = self.evidence(RATE)?;
         for (name, divergence) in self.methods() {
             let (found, seconds) = self.lab.timed(|| self.solve(&evidence, divergence, K));
@@ -160,7 +204,9 @@ impl Bench<'_> {
 
     fn by_clusters(&self) -> Result<Vec<Row>, ReproduceError> {
         let evidence = self.evidence(RATE)?;
-        let points = self.methods().flat_map(|method| (2..=MOST).map(move |clusters| (method, clusters)));
+        let points = self
+            .methods()
+            .flat_map(|method| (2..=MOST).map(move |clusters| (method, clusters)));
         let row = |((name, divergence), clusters)| {
             let (scores, _) = self.solve(&evidence, divergence, clusters)?;
             Ok(self.unit.row(name, &by_clusters(clusters), scores.h))
@@ -173,7 +219,11 @@ impl Bench<'_> {
         for rate in RATES {
             let evidence = self.evidence(rate)?;
             for (name, divergence) in self.methods() {
-                rows.push(self.unit.row(name, &by_rate(rate), self.solve(&evidence, divergence, K)?.0.h));
+                rows.push(self.unit.row(
+                    name,
+                    &by_rate(rate),
+                    self.solve(&evidence, divergence, K)?.0.h,
+                ));
             }
         }
         Ok(rows)
@@ -181,15 +231,25 @@ impl Bench<'_> {
 
     /// Those that are asked for.
     fn methods(&self) -> impl Iterator<Item = (&'static str, Divergence)> {
-        METHODS.into_iter().filter(|(name, _)| self.unit.methods.iter().any(|method| method == name))
+        METHODS
+            .into_iter()
+            .filter(|(name, _)| self.unit.methods.iter().any(|method| method == name))
     }
 
     fn evidence(&self, rate: f64) -> Result<Sparse, ReproduceError> {
         let n = self.ensemble.objects() as f64;
         let pairs = (n * (n - 1.0) / 2.0 * rate * 1e-3).round() as u64;
         let seed = seeds::pairs(Seed::new(self.unit.seed));
-        let sampled = SparseEvidence::sample(&self.ensemble, pairs, seed, MemoryBudget::UNLIMITED, self.lab.monitor());
-        sampled.map(Sparse::new).map_err(ReproduceError::from_source)
+        let sampled = SparseEvidence::sample(
+            &self.ensemble,
+            pairs,
+            seed,
+            MemoryBudget::UNLIMITED,
+            self.lab.monitor(),
+        );
+        sampled
+            .map(Sparse::new)
+            .map_err(ReproduceError::from_source)
     }
 
     /// The indices and the relative gap of a run at default settings.
@@ -201,9 +261,12 @@ impl Bench<'_> {
     ) -> Result<(Scores, f64), ReproduceError> {
         let (settings, seed) = (PccSettings::default(), Seed::new(self.unit.seed));
         let (bases, monitor) = (Some((&self.ensemble).into()), self.lab.monitor());
-        let outcome = pcc(evidence, bases, divergence, clusters, seed, &settings, monitor)
-            .map_err(ReproduceError::from_source)?;
-        let scores = Scores::of(&outcome.partition, &self.truth).map_err(ReproduceError::from_source)?;
+        let outcome = pcc(
+            evidence, bases, divergence, clusters, seed, &settings, monitor,
+        )
+        .map_err(ReproduceError::from_source)?;
+        let scores =
+            Scores::of(&outcome.partition, &self.truth).map_err(ReproduceError::from_source)?;
         Ok((scores, outcome.kkt_gap.unwrap_or(f64::NAN)))
     }
 
@@ -212,24 +275,39 @@ impl Bench<'_> {
         let bases = self.ensemble.bases();
         let mut sum = 0.0;
         for (u, base) in bases.iter().enumerate() {
-            let (labels, truth): (Vec<u32>, Vec<u32>) = (self.ensemble.column(u).zip(self.truth.labels()))
-                .filter_map(|(label, &class)| Some((label? as u32, class)))
-                .unzip();
-            let found = Partition::new(labels, base.clusters()).map_err(ReproduceError::from_source)?;
-            let truth = Partition::new(truth, self.truth.clusters()).map_err(ReproduceError::from_source)?;
-            sum += Scores::of(&found, &truth).map_err(ReproduceError::from_source)?.h;
+            let (labels, truth): (Vec<u32>, Vec<u32>) =
+                (self.ensemble.column(u).zip(self.truth.labels()))
+                    .filter_map(|(label, &class)| Some((label? as u32, class)))
+                    .unzip();
+            let found =
+                Partition::new(labels, base.clusters()).map_err(ReproduceError::from_source)?;
+            let truth = Partition::new(truth, self.truth.clusters())
+                .map_err(ReproduceError::from_source)?;
+            sum += Scores::of(&found, &truth)
+                .map_err(ReproduceError::from_source)?
+                .h;
         }
         Ok(sum / bases.len() as f64)
     }
 }
 
 fn whole(results: &Results) -> String {
-    let mut grid =
-        Grid::new(["method", "H", "ARI", "least H", "largest gap", "CPU s of one thread", "floor", "reached"]);
+    let mut grid = Grid::new([
+        "method",
+        "H",
+        "ARI",
+        "least H",
+        "largest gap",
+        "CPU s of one thread",
+        "floor",
+        "reached",
+    ]);
     for ((name, _), floor) in METHODS.into_iter().zip([0.985, 0.99]) {
         let stat = |measure| results.stat(DATA, SETTING, name, measure);
         let Some(h) = stat("h") else { continue };
-        let number = |value: Option<f64>, digits: usize| value.map_or_else(|| "–".into(), |v| format!("{v:.digits$}"));
+        let number = |value: Option<f64>, digits: usize| {
+            value.map_or_else(|| "–".into(), |v| format!("{v:.digits$}"))
+        };
         grid.row([
             format!("`{name}`"),
             mean_sd(Some(h)),
@@ -245,12 +323,22 @@ fn whole(results: &Results) -> String {
 }
 
 fn readings(results: &Results) -> String {
-    let mut grid = Grid::new(["reading", "seeds", "base clusterings", "`pcc-kl`", "`pcc-l2`"]);
+    let mut grid = Grid::new([
+        "reading",
+        "seeds",
+        "base clusterings",
+        "`pcc-kl`",
+        "`pcc-l2`",
+    ]);
     for (setting, what, _) in READINGS {
         let stat = |method| results.stat(DATA, setting, method, "h");
         let Some(base) = stat("*") else { continue };
         let cells = [Some(base), stat("pcc-kl"), stat("pcc-l2")].map(mean_sd);
-        grid.row([what.to_owned(), base.count.to_string()].into_iter().chain(cells));
+        grid.row(
+            [what.to_owned(), base.count.to_string()]
+                .into_iter()
+                .chain(cells),
+        );
     }
     grid.finish()
 }

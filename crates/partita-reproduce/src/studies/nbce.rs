@@ -12,15 +12,23 @@ use super::tables::{SLACK, f1_both};
 use crate::page::LEGEND;
 use crate::published::Verdict;
 use crate::{
-    Comparison, Data, Grid, Lab, Published, PublishedCell, ReproduceError, Results, Row, SECONDS, Scope, Sense, Stat,
-    Study, Unit, base_partition, mean_sd,
+    Comparison, Data, Grid, Lab, Published, PublishedCell, ReproduceError, Results, Row, SECONDS,
+    Scope, Sense, Stat, Study, Unit, base_partition, mean_sd,
 };
 
 pub(super) static NBCE: Nbce = Nbce;
 
 pub(super) struct Nbce;
 
-const DATA: [&str; 7] = ["glass", "ecoli", "tracedata", "controlchart", "letter-recognition", "isolet", "segment"];
+const DATA: [&str; 7] = [
+    "glass",
+    "ecoli",
+    "tracedata",
+    "controlchart",
+    "letter-recognition",
+    "isolet",
+    "segment",
+];
 const QUICK: usize = 3;
 
 /// Truncation of NBCE, the paper's.
@@ -35,14 +43,24 @@ const FIXED: &[(&str, &str); 5] = &[
     ("nbce-gibbs beta=20", "beta=20"),
 ];
 /// The ways of inference that are compared with the published F1.
-const TABLE_2: [&str; 6] = ["nbce-gibbs", FIXED[0].0, FIXED[1].0, FIXED[2].0, FIXED[3].0, FIXED[4].0];
+const TABLE_2: [&str; 6] = [
+    "nbce-gibbs",
+    FIXED[0].0,
+    FIXED[1].0,
+    FIXED[2].0,
+    FIXED[3].0,
+    FIXED[4].0,
+];
 /// Methods whose F1 is measured in every reading.
 const OTHERS: [&str; 4] = ["k-means", "cspa", "hgpa", "mcla"];
 /// Sets that are measured on standardised columns too.
 const STANDARDISED: [&str; 2] = ["letter-recognition-std", "controlchart-std"];
 /// F1 in its readings: measure, and what it is.
 const READINGS: [(&str, &str); 4] = [
-    (F1, "precision over the clusters found, recall over the classes"),
+    (
+        F1,
+        "precision over the clusters found, recall over the classes",
+    ),
     ("f1", "both over the clusters found"),
     ("f1 classes", "both over the classes"),
     ("f1 pairwise", "of pairs that are together"),
@@ -90,20 +108,41 @@ impl Study for Nbce {
     fn units(&self, scope: Scope) -> Vec<Unit> {
         let mut units = Vec::new();
         for seed in 0..scope.seeds {
-            units
-                .extend(NOISE.map(|noise| Unit::new(SYNTHETIC, format!("noise {noise}"), seed, METHODS[4..].to_vec())));
+            units.extend(NOISE.map(|noise| {
+                Unit::new(
+                    SYNTHETIC,
+                    format!("noise {noise}"),
+                    seed,
+                    METHODS[4..].to_vec(),
+                )
+            }));
         }
-        for data in if scope.quick { &DATA[..QUICK] } else { &DATA[..] } {
+        for data in if scope.quick {
+            &DATA[..QUICK]
+        } else {
+            &DATA[..]
+        } {
             let methods = || METHODS.into_iter().chain((*FIXED).map(|(name, _)| name));
             units.extend((0..scope.seeds).map(|seed| Unit::new(*data, PRESET, seed, methods())));
         }
-        units.iter_mut().for_each(|unit| unit.methods.push("*".into()));
+        units
+            .iter_mut()
+            .for_each(|unit| unit.methods.push("*".into()));
         if !scope.quick {
-            units.extend((scope.seeds..MORE * scope.seeds).map(|seed| Unit::new(MOST, PRESET, seed, ["mm"])));
+            units.extend(
+                (scope.seeds..MORE * scope.seeds).map(|seed| Unit::new(MOST, PRESET, seed, ["mm"])),
+            );
         }
-        let also = if scope.quick { &STANDARDISED[..0] } else { &STANDARDISED[..] };
+        let also = if scope.quick {
+            &STANDARDISED[..0]
+        } else {
+            &STANDARDISED[..]
+        };
         for data in also {
-            units.extend((0..scope.seeds).map(|seed| Unit::new(*data, PRESET, seed, (*FIXED).map(|(name, _)| name))));
+            units.extend(
+                (0..scope.seeds)
+                    .map(|seed| Unit::new(*data, PRESET, seed, (*FIXED).map(|(name, _)| name))),
+            );
         }
         units
     }
@@ -113,24 +152,42 @@ impl Study for Nbce {
             two_clusters(unit)
         } else {
             let data = data(lab, &unit.data)?;
-            let recipe = Recipe::preset(PRESET, data.classes()).map_err(ReproduceError::from_source)?;
-            (lab.ensemble(data.values.view(), &recipe, unit.seed)?, data.truth)
+            let recipe =
+                Recipe::preset(PRESET, data.classes()).map_err(ReproduceError::from_source)?;
+            (
+                lab.ensemble(data.values.view(), &recipe, unit.seed)?,
+                data.truth,
+            )
         };
         Bench::new(unit, lab, &ensemble, &truth).rows()
     }
 
     fn comparisons(&self, results: &Results) -> Vec<Comparison> {
-        let sense = |measure: &str| if measure.starts_with("f1") { Sense::More } else { Sense::Less };
+        let sense = |measure: &str| {
+            if measure.starts_with("f1") {
+                Sense::More
+            } else {
+                Sense::Less
+            }
+        };
         // What counts is F1: the printed perplexities are none (see the page).
         let mut all = published().compare(results, sense, &[COMPARED]);
-        for comparison in all.iter_mut().filter(|c| c.counts && c.verdict == Verdict::NotReached) {
+        for comparison in all
+            .iter_mut()
+            .filter(|c| c.counts && c.verdict == Verdict::NotReached)
+        {
             comparison.published.note = why(results, &comparison.published);
         }
         // A share of singletons is neither good nor bad.
         all.retain(|comparison| comparison.published.measure != SINGLETONS);
-        for comparison in all.iter_mut().filter(|comparison| comparison.published.measure == TRAIN) {
+        for comparison in all
+            .iter_mut()
+            .filter(|comparison| comparison.published.measure == TRAIN)
+        {
             let cell = &mut comparison.published;
-            let least = results.stat(&cell.data, &cell.setting, "*", LEAST).map_or(1.0, |least| least.mean);
+            let least = results
+                .stat(&cell.data, &cell.setting, "*", LEAST)
+                .map_or(1.0, |least| least.mean);
             if cell.value < least && comparison.verdict != Verdict::Absent {
                 comparison.verdict = Verdict::Impossible;
                 cell.note = format!("impossible: no model of such rows is below {least:.2}");
@@ -141,24 +198,40 @@ impl Study for Nbce {
 
     fn page(&self, results: &Results) -> String {
         let comparisons = self.comparisons(results);
-        let table =
-            |name: &str| Grid::of_comparisons(comparisons.iter().filter(|c| c.published.table == name)).finish();
+        let table = |name: &str| {
+            Grid::of_comparisons(comparisons.iter().filter(|c| c.published.table == name)).finish()
+        };
         let mut text = format!("{PROTOCOL}{}", claim(results));
-        text += &format!("## Table 2: F1 of the consensus, NBCE with β = 10\n\n{}", table("Table 2"));
+        text += &format!(
+            "## Table 2: F1 of the consensus, NBCE with β = 10\n\n{}",
+            table("Table 2")
+        );
         for (measure, meaning) in READINGS {
             text += &format!("Our NBCE in the reading *{meaning}*, against what is published:\n\n");
             text += &reading(results, measure);
         }
         text += "And H, the share of objects under the best one-to-one matching:\n\n";
         text += &Grid::of_methods(results, &DATA, PRESET, &METHODS, "h").finish();
-        text += &format!("## Table 3: perplexity with noise in the labels of two clusters\n\n{}", noise(results));
-        text += &format!("## Table 4: perplexity of the rows that were fitted\n\n{}", table("Table 4"));
+        text += &format!(
+            "## Table 3: perplexity with noise in the labels of two clusters\n\n{}",
+            noise(results)
+        );
+        text += &format!(
+            "## Table 4: perplexity of the rows that were fitted\n\n{}",
+            table("Table 4")
+        );
         text += "What no model can be below on these rows (see above), and how many clusters NBCE found:\n\n";
         text += &bounds(results);
-        text += &format!("## Table 5: perplexity of the held-out quarter\n\n{}", table("Table 5"));
+        text += &format!(
+            "## Table 5: perplexity of the held-out quarter\n\n{}",
+            table("Table 5")
+        );
         text += "All of ours:\n\n";
         text += &Grid::of_methods(results, &DATA, PRESET, &METHODS[4..], HELD_OUT).finish();
-        text += &format!("## Table 6: share of objects in clusters of one\n\n{}", outliers(results));
+        text += &format!(
+            "## Table 6: share of objects in clusters of one\n\n{}",
+            outliers(results)
+        );
         text += &format!("## Table 7: ways of inference\n\n{}", table("Table 7"));
         text += "All of ours:\n\n";
         text += &Grid::of_methods(results, &DATA, PRESET, &METHODS[4..], TRAIN).finish();
@@ -173,10 +246,22 @@ fn floors(results: &Results) -> String {
     );
     let mut grid = Grid::new(["method", "it", "ours", "ensembles", "reached"]);
     for (method, it, most) in [("nbce-gibbs", "1.51 to 1.68", 1.68), ("mm", "1.93", 1.93)] {
-        let Some(ours) = results.stat(MOST, PRESET, method, TRAIN) else { continue };
-        let reached = if ours.mean <= most + SLACK { "yes" } else { "**no**" };
+        let Some(ours) = results.stat(MOST, PRESET, method, TRAIN) else {
+            continue;
+        };
+        let reached = if ours.mean <= most + SLACK {
+            "yes"
+        } else {
+            "**no**"
+        };
         let count = ours.count.to_string();
-        grid.row([format!("`{method}`"), it.to_owned(), mean_sd(Some(ours)), count, reached.to_owned()]);
+        grid.row([
+            format!("`{method}`"),
+            it.to_owned(),
+            mean_sd(Some(ours)),
+            count,
+            reached.to_owned(),
+        ]);
     }
     text += &grid.finish();
     text
@@ -192,17 +277,30 @@ fn data(lab: &Lab<'_>, name: &str) -> Result<Data, ReproduceError> {
         return Ok(data);
     }
     let labels = data.truth.labels();
-    let chosen: Vec<usize> = (0..labels.len()).filter(|&i| labels[i] < LETTERS.0).take(LETTERS.1).collect();
+    let chosen: Vec<usize> = (0..labels.len())
+        .filter(|&i| labels[i] < LETTERS.0)
+        .take(LETTERS.1)
+        .collect();
     let truth = Partition::from_values(&chosen.iter().map(|&i| labels[i]).collect::<Vec<_>>());
-    Ok(Data { values: data.values.select(Axis(0), &chosen), columns: data.columns, truth })
+    Ok(Data {
+        values: data.values.select(Axis(0), &chosen),
+        columns: data.columns,
+        truth,
+    })
 }
 
 /// Two clusters of 100 and 10 outliers that every base clustering puts anywhere; of the others a share has the wrong
 /// label in each of 10 base clusterings.
 fn two_clusters(unit: &Unit) -> (Ensemble, Partition) {
-    let noise: u32 = unit.setting.trim_start_matches("noise ").parse().expect("the unit was made with a number");
+    let noise: u32 = unit
+        .setting
+        .trim_start_matches("noise ")
+        .parse()
+        .expect("the unit was made with a number");
     let mut rng = Seed::new(unit.seed).rng();
-    let truth: Vec<u32> = (0..210).map(|i| if i < 200 { i / 100 } else { 2 }).collect();
+    let truth: Vec<u32> = (0..210)
+        .map(|i| if i < 200 { i / 100 } else { 2 })
+        .collect();
     let mut builder = EnsembleBuilder::new(truth.len());
     for u in 0..10 {
         let mut label = |&class: &u32| match class {
@@ -211,9 +309,14 @@ fn two_clusters(unit: &Unit) -> (Ensemble, Partition) {
             _ => class,
         };
         let labels: Vec<Option<u32>> = truth.iter().map(|class| Some(label(class))).collect();
-        builder.push(format!("u{u}"), labels).expect("one label an object");
+        builder
+            .push(format!("u{u}"), labels)
+            .expect("one label an object");
     }
-    (builder.finish().expect("there are objects"), Partition::new(truth, 3).expect("three classes"))
+    (
+        builder.finish().expect("there are objects"),
+        Partition::new(truth, 3).expect("three classes"),
+    )
 }
 
 /// Three quarters of the objects to fit, one to foretell.
@@ -233,9 +336,20 @@ impl<'a> Bench<'a> {
         let (train, rest) = order.split_at(order.len() * 3 / 4);
         let bases: Vec<u32> = (0..ensemble.bases().len() as u32).collect();
         let labels = train.iter().map(|&i| truth.labels()[i as usize]).collect();
-        let classes = if unit.data == SYNTHETIC { 2 } else { truth.live_clusters() };
+        let classes = if unit.data == SYNTHETIC {
+            2
+        } else {
+            truth.live_clusters()
+        };
         let truth = Partition::new(labels, truth.clusters()).expect("labels of the whole");
-        Self { unit, lab, train: ensemble.select(train, &bases), rest: ensemble.select(rest, &bases), truth, classes }
+        Self {
+            unit,
+            lab,
+            train: ensemble.select(train, &bases),
+            rest: ensemble.select(rest, &bases),
+            truth,
+            classes,
+        }
     }
 
     fn rows(&self) -> Result<Vec<Row>, ReproduceError> {
@@ -256,7 +370,10 @@ impl<'a> Bench<'a> {
 
     fn consensus(&self, method: &str) -> Result<Outcome, ReproduceError> {
         let (name, settings): (&str, &[&str]) = match method {
-            "nbce-gibbs-tsb" => ("nbce-gibbs", &["prior=stick-breaking", "learn=true", "moves=5"]),
+            "nbce-gibbs-tsb" => (
+                "nbce-gibbs",
+                &["prior=stick-breaking", "learn=true", "moves=5"],
+            ),
             "nbce-gibbs" => ("nbce-gibbs", &["learn=true", "moves=5"]),
             name if NBCE_METHODS.contains(&name) => (name, &["learn=true"]),
             name => match FIXED.iter().find(|(fixed, _)| *fixed == name) {
@@ -264,13 +381,19 @@ impl<'a> Bench<'a> {
                 None => (name, &[]),
             },
         };
-        let clusters = if name.starts_with("nbce") { TRUNCATION } else { self.classes };
-        self.lab.consensus(name, &self.train, None, clusters, self.unit.seed, settings)
+        let clusters = if name.starts_with("nbce") {
+            TRUNCATION
+        } else {
+            self.classes
+        };
+        self.lab
+            .consensus(name, &self.train, None, clusters, self.unit.seed, settings)
     }
 
     /// H of a partition, and F1 in every reading.
     fn scores(&self, partition: &Partition) -> Result<[(&'static str, f64); 5], ReproduceError> {
-        let table = Contingency::new(partition, &self.truth).map_err(ReproduceError::from_source)?;
+        let table =
+            Contingency::new(partition, &self.truth).map_err(ReproduceError::from_source)?;
         Ok([
             ("f1", table.f1_best_class()),
             ("f1 classes", table.f1_best_cluster()),
@@ -280,20 +403,38 @@ impl<'a> Bench<'a> {
         ])
     }
 
-    fn outcome(&self, method: &str, outcome: &Outcome, rows: &mut Vec<Row>) -> Result<(), ReproduceError> {
+    fn outcome(
+        &self,
+        method: &str,
+        outcome: &Outcome,
+        rows: &mut Vec<Row>,
+    ) -> Result<(), ReproduceError> {
         let mut keep = |measure: &str, value: f64| rows.push(self.unit.row(method, measure, value));
         // Noise in true labels has no place in Table 2.
-        let all = self.unit.data != SYNTHETIC && (TABLE_2.contains(&method) || OTHERS.contains(&method));
+        let all =
+            self.unit.data != SYNTHETIC && (TABLE_2.contains(&method) || OTHERS.contains(&method));
         let scores = self.scores(&outcome.partition)?;
-        scores.iter().take(if all { 5 } else { 3 }).for_each(|&(name, value)| keep(name, value));
+        scores
+            .iter()
+            .take(if all { 5 } else { 3 })
+            .for_each(|&(name, value)| keep(name, value));
         let sizes = outcome.partition.sizes();
         let alone = sizes.iter().filter(|&&size| size == 1).count();
         keep(SINGLETONS, alone as f64 / self.train.objects() as f64);
         keep("clusters", outcome.partition.live_clusters() as f64);
-        if let Some(model) = outcome.model.as_ref().filter(|_| METHODS[4..].contains(&method)) {
+        if let Some(model) = outcome
+            .model
+            .as_ref()
+            .filter(|_| METHODS[4..].contains(&method))
+        {
             let saved = model.to_json();
             for (measure, rows) in [(TRAIN, &self.train), (HELD_OUT, &self.rest)] {
-                keep(measure, held_out(&saved, rows).map_err(ReproduceError::from_source)?.perplexity);
+                keep(
+                    measure,
+                    held_out(&saved, rows)
+                        .map_err(ReproduceError::from_source)?
+                        .perplexity,
+                );
             }
         }
         Ok(())
@@ -308,7 +449,9 @@ impl<'a> Bench<'a> {
             let scores = self.scores(&base_partition(&self.train, u)?)?;
             most = most.max(scores[3].1);
             measures = scores.map(|(measure, _)| measure);
-            sum.iter_mut().zip(scores).for_each(|(sum, (_, score))| *sum += score / bases as f64);
+            sum.iter_mut()
+                .zip(scores)
+                .for_each(|(sum, (_, score))| *sum += score / bases as f64);
         }
         rows.push(self.unit.row("k-means", "f1 both max", most));
         let means = measures.into_iter().zip(sum);
@@ -322,7 +465,12 @@ fn least_perplexity(rows: &Ensemble) -> f64 {
     let n = rows.objects() as f64;
     let share = |&weight: &u32| f64::from(weight) / n;
     let fragments = rows.fragments();
-    let entropy: f64 = fragments.weights().iter().map(share).map(|p| -p * p.ln()).sum();
+    let entropy: f64 = fragments
+        .weights()
+        .iter()
+        .map(share)
+        .map(|p| -p * p.ln())
+        .sum();
     (n * entropy / (n * rows.bases().len() as f64 - rows.missing() as f64)).exp()
 }
 
@@ -337,17 +485,29 @@ fn claim(results: &Results) -> String {
     for data in DATA {
         for method in NBCE_METHODS {
             for measure in [TRAIN, HELD_OUT] {
-                let mean = |method: &str| results.stat(data, PRESET, method, measure).map(|stat: Stat| stat.mean);
-                let (Some(own), Some(mm)) = (mean(method), mean("mm")) else { continue };
+                let mean = |method: &str| {
+                    results
+                        .stat(data, PRESET, method, measure)
+                        .map(|stat: Stat| stat.mean)
+                };
+                let (Some(own), Some(mm)) = (mean(method), mean("mm")) else {
+                    continue;
+                };
                 cells += 1;
                 if own >= mm {
-                    misses.push(format!("- {data}, `{method}`, {measure}: {own:.3}, `mm` {mm:.3}\n"));
+                    misses.push(format!(
+                        "- {data}, `{method}`, {measure}: {own:.3}, `mm` {mm:.3}\n"
+                    ));
                 }
             }
         }
     }
     let held = cells - misses.len();
-    let list = if misses.is_empty() { String::new() } else { format!("Not:\n\n{}\n", misses.concat()) };
+    let list = if misses.is_empty() {
+        String::new()
+    } else {
+        format!("Not:\n\n{}\n", misses.concat())
+    };
     format!(
         "## What reproduces\n\nNBCE's perplexity is below that of MM, on the rows that were fitted and on the held-out quarter, by every way of\n\
          inference: in {held} of {cells} cells (means over seeds).\n\n{list}"
@@ -356,10 +516,22 @@ fn claim(results: &Results) -> String {
 
 /// One reading of F1: published, and ours for every β.
 fn reading(results: &Results, measure: &str) -> String {
-    let mut grid = Grid::new(["data", "published", "learned β", "β = 1", "β = 3", "β = 5", "β = 10", "β = 20"]);
+    let mut grid = Grid::new([
+        "data",
+        "published",
+        "learned β",
+        "β = 1",
+        "β = 3",
+        "β = 5",
+        "β = 10",
+        "β = 20",
+    ]);
     let mut reached = [0; TABLE_2.len()];
     for data in DATA {
-        let theirs = published().table("Table 2").find(|cell| cell.data == data && cell.method == COMPARED).cloned();
+        let theirs = published()
+            .table("Table 2")
+            .find(|cell| cell.data == data && cell.method == COMPARED)
+            .cloned();
         let Some(theirs) = theirs else { continue };
         let mut cells = vec![data.to_owned(), format!("{:.2}", theirs.value)];
         for (method, reached) in TABLE_2.iter().zip(&mut reached) {
@@ -370,27 +542,42 @@ fn reading(results: &Results, measure: &str) -> String {
         }
         grid.row(cells);
     }
-    let total = reached.iter().map(|reached| format!("{reached} of {}", DATA.len()));
+    let total = reached
+        .iter()
+        .map(|reached| format!("{reached} of {}", DATA.len()));
     grid.row(["reached".into(), String::new()].into_iter().chain(total));
     grid.finish()
 }
 
 /// What was tried where a published F1 was not reached.
 fn why(results: &Results, cell: &PublishedCell) -> String {
-    let readings = READINGS.iter().flat_map(|reading| TABLE_2.map(|method| (method, *reading)));
-    let stat = |data: &str, method: &str, measure: &str| results.stat(data, PRESET, method, measure);
+    let readings = READINGS
+        .iter()
+        .flat_map(|reading| TABLE_2.map(|method| (method, *reading)));
+    let stat =
+        |data: &str, method: &str, measure: &str| results.stat(data, PRESET, method, measure);
     let tried = readings.filter_map(|(method, (measure, meaning))| {
         stat(&cell.data, method, measure).map(|stat| (stat.mean, stat.sd, method, meaning))
     });
     let best = tried.max_by(|a, b| a.0.total_cmp(&b.0));
-    let Some((mean, sd, method, meaning)) = best else { return cell.note.clone() };
-    let reaches =
-        if mean + sd >= cell.value { " and reaches it, but the reading is one for all seven sets" } else { "" };
+    let Some((mean, sd, method, meaning)) = best else {
+        return cell.note.clone();
+    };
+    let reaches = if mean + sd >= cell.value {
+        " and reaches it, but the reading is one for all seven sets"
+    } else {
+        ""
+    };
     let standardised = format!("{}-std", cell.data);
-    let scaled = FIXED.iter().filter_map(|(method, _)| stat(&standardised, method, F1)).map(|stat| stat.mean);
-    let scaled = scaled.max_by(f64::total_cmp).map_or_else(String::new, |mean| {
-        format!("; on standardised columns the best β gives {mean:.3} in the reading compared")
-    });
+    let scaled = FIXED
+        .iter()
+        .filter_map(|(method, _)| stat(&standardised, method, F1))
+        .map(|stat| stat.mean);
+    let scaled = scaled
+        .max_by(f64::total_cmp)
+        .map_or_else(String::new, |mean| {
+            format!("; on standardised columns the best β gives {mean:.3} in the reading compared")
+        });
     let base = mean_sd(stat(&cell.data, "k-means", F1));
     format!(
         "tried β learned, 1, 3, 5, 10 and 20 in four readings of F1; the highest is {mean:.3} ± {sd:.3} (`{method}`, {meaning}){reaches}{scaled}; \
@@ -399,15 +586,29 @@ fn why(results: &Results, cell: &PublishedCell) -> String {
 }
 
 fn noise(results: &Results) -> String {
-    let mut grid = Grid::new(["noise", "least", "mm", "bce", "nbce-gibbs", "nbce-gibbs-tsb", "nbce-cvb", "nbce-vb"]);
+    let mut grid = Grid::new([
+        "noise",
+        "least",
+        "mm",
+        "bce",
+        "nbce-gibbs",
+        "nbce-gibbs-tsb",
+        "nbce-cvb",
+        "nbce-vb",
+    ]);
     for noise in NOISE {
         let setting = format!("noise {noise}");
         let least = mean_sd(results.stat(SYNTHETIC, &setting, "*", LEAST));
         let cells = METHODS[4..].iter().map(|method| {
-            let theirs =
-                published().table("Table 3").find(|cell| cell.setting == setting && cell.method == *method).cloned();
+            let theirs = published()
+                .table("Table 3")
+                .find(|cell| cell.setting == setting && cell.method == *method)
+                .cloned();
             let theirs = theirs.map_or_else(String::new, |cell| format!("{:.2} ∅ → ", cell.value));
-            format!("{theirs}{}", mean_sd(results.stat(SYNTHETIC, &setting, method, TRAIN)))
+            format!(
+                "{theirs}{}",
+                mean_sd(results.stat(SYNTHETIC, &setting, method, TRAIN))
+            )
         });
         grid.row([format!("{noise} %"), least].into_iter().chain(cells));
     }
@@ -415,7 +616,14 @@ fn noise(results: &Results) -> String {
 }
 
 fn bounds(results: &Results) -> String {
-    let mut grid = Grid::new(["data", "least", "nbce-gibbs", "nbce-gibbs-tsb", "nbce-cvb", "nbce-vb"]);
+    let mut grid = Grid::new([
+        "data",
+        "least",
+        "nbce-gibbs",
+        "nbce-gibbs-tsb",
+        "nbce-cvb",
+        "nbce-vb",
+    ]);
     for data in DATA {
         let least = mean_sd(results.stat(data, PRESET, "*", LEAST));
         let cells = NBCE_METHODS.iter().map(|method| {
@@ -432,9 +640,15 @@ fn outliers(results: &Results) -> String {
     let mut grid = Grid::new(["data", "nbce-gibbs-tsb", "nbce-gibbs"]);
     for data in DATA {
         let cell = |method: &str| {
-            let theirs = published().table("Table 6").find(|cell| cell.data == data && cell.method == method).cloned();
+            let theirs = published()
+                .table("Table 6")
+                .find(|cell| cell.data == data && cell.method == method)
+                .cloned();
             let theirs = theirs.map_or_else(String::new, |cell| format!("{:.3} → ", cell.value));
-            format!("{theirs}{}", mean_sd(results.stat(data, PRESET, method, SINGLETONS)))
+            format!(
+                "{theirs}{}",
+                mean_sd(results.stat(data, PRESET, method, SINGLETONS))
+            )
         };
         grid.row([data.to_owned(), cell("nbce-gibbs-tsb"), cell("nbce-gibbs")]);
     }

@@ -9,7 +9,10 @@ use rand::RngExt;
 use super::digit;
 use super::tables::{self, Floor};
 use crate::page::LEGEND;
-use crate::{Comparison, Grid, Lab, Published, ReproduceError, Results, Row, SECONDS, Scope, Sense, Study, Unit};
+use crate::{
+    Comparison, Grid, Lab, Published, ReproduceError, Results, Row, SECONDS, Scope, Sense, Study,
+    Unit,
+};
 
 pub(super) static PCC: PccStudy = PccStudy;
 
@@ -29,7 +32,16 @@ const DATA: [&str; 10] = [
 ];
 const QUICK: usize = 4;
 const ENSEMBLES: [&str; 2] = ["pcc-1", "pcc-2"];
-const METHODS: [&str; 8] = ["eac-single", "eac-average", "cspa", "hbgf", "mm", "qmi", "pcc-kl", "pcc-l2"];
+const METHODS: [&str; 8] = [
+    "eac-single",
+    "eac-average",
+    "cspa",
+    "hbgf",
+    "mm",
+    "qmi",
+    "pcc-kl",
+    "pcc-l2",
+];
 const OURS: [&str; 2] = ["pcc-kl", "pcc-l2"];
 const SIMULATED: &str = "simulated";
 /// Ranges of the coordinates of means, which the paper does not print.
@@ -65,7 +77,11 @@ impl Study for PccStudy {
             let draws = if scope.quick { 2 } else { DRAWS };
             units.extend((0..draws).map(|seed| Unit::new(SIMULATED, name_of(range), seed, OURS)));
         }
-        for data in if scope.quick { &DATA[..QUICK] } else { &DATA[..] } {
+        for data in if scope.quick {
+            &DATA[..QUICK]
+        } else {
+            &DATA[..]
+        } {
             for seed in 0..scope.seeds {
                 units.extend(ENSEMBLES.map(|ensemble| Unit::new(*data, ensemble, seed, METHODS)));
             }
@@ -82,13 +98,18 @@ impl Study for PccStudy {
             return digit::measure(unit, lab);
         }
         let data = lab.data(&unit.data)?;
-        let recipe = Recipe::preset(&unit.setting, data.classes()).map_err(ReproduceError::from_source)?;
+        let recipe =
+            Recipe::preset(&unit.setting, data.classes()).map_err(ReproduceError::from_source)?;
         let ensemble = lab.ensemble(data.values.view(), &recipe, unit.seed)?;
         tables::measure(unit, lab, &data, &ensemble, |_| &[])
     }
 
     fn comparisons(&self, results: &Results) -> Vec<Comparison> {
-        Published::read(include_str!("../../published/pcc.csv")).compare(results, |_| Sense::Less, &OURS)
+        Published::read(include_str!("../../published/pcc.csv")).compare(
+            results,
+            |_| Sense::Less,
+            &OURS,
+        )
     }
 
     fn page(&self, results: &Results) -> String {
@@ -100,12 +121,19 @@ impl Study for PccStudy {
         for range in RANGES {
             let setting = name_of(range);
             text += &format!("{setting}:\n\n");
-            text += &divergences(comparisons.iter().filter(|c| c.published.setting == setting));
+            text += &divergences(
+                comparisons
+                    .iter()
+                    .filter(|c| c.published.setting == setting),
+            );
         }
         text += &digit::section(results);
         for ensemble in ENSEMBLES {
             for measure in ["h", "ari"] {
-                text += &format!("## {} on ensembles `{ensemble}`\n\n", measure.to_uppercase());
+                text += &format!(
+                    "## {} on ensembles `{ensemble}`\n\n",
+                    measure.to_uppercase()
+                );
                 text += &Grid::of_methods(results, &DATA, ensemble, &METHODS, measure).finish();
             }
             text += "Means over the data sets:\n\n";
@@ -118,38 +146,71 @@ impl Study for PccStudy {
     }
 
     fn pictures(&self, results: &Results) -> Vec<(String, String)> {
-        digit::picture(results).map(|svg| (digit::PICTURE.to_owned(), svg)).into_iter().collect()
+        digit::picture(results)
+            .map(|svg| (digit::PICTURE.to_owned(), svg))
+            .into_iter()
+            .collect()
     }
 }
 
 /// Published J and ours, with as many digits as tell them apart.
 fn divergences<'c>(comparisons: impl Iterator<Item = &'c Comparison>) -> String {
     let mut grid = Grid::new(["method", "published", "ours", ""]);
-    for Comparison { published, stat, verdict, .. } in comparisons {
-        let ours =
-            stat.map_or_else(|| "–".into(), |stat| format!("{:.5} ± {:.5} ({:.5})", stat.mean, stat.sd, stat.min));
-        grid.row([format!("`{}`", published.method), format!("{:.4}", published.value), ours, verdict.sign().into()]);
+    for Comparison {
+        published,
+        stat,
+        verdict,
+        ..
+    } in comparisons
+    {
+        let ours = stat.map_or_else(
+            || "–".into(),
+            |stat| format!("{:.5} ± {:.5} ({:.5})", stat.mean, stat.sd, stat.min),
+        );
+        grid.row([
+            format!("`{}`", published.method),
+            format!("{:.4}", published.value),
+            ours,
+            verdict.sign().into(),
+        ]);
     }
     grid.finish()
 }
 
 fn simulated(unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>, ReproduceError> {
-    let range = RANGES.into_iter().find(|&range| name_of(range) == unit.setting).unwrap_or(RANGES[0]);
+    let range = RANGES
+        .into_iter()
+        .find(|&range| name_of(range) == unit.setting)
+        .unwrap_or(RANGES[0]);
     let seed = Seed::new(unit.seed);
     let truth = truth(200, range, seed.child(0));
     let ensemble = drawn(&truth, 1000, seed.child(1));
     let mut rows = Vec::new();
     for method in &unit.methods {
-        let (outcome, seconds) = lab.timed(|| lab.consensus(method, &ensemble, None, 8, unit.seed, &[]));
+        let (outcome, seconds) =
+            lab.timed(|| lab.consensus(method, &ensemble, None, 8, unit.seed, &[]));
         let outcome = outcome?;
         let soft = outcome.soft.as_ref().expect("PCC is soft");
         let divergence = jensen_shannon(soft, &truth).map_err(ReproduceError::from_source)?;
-        let mut sizes: Vec<f64> = soft.rows().columns().into_iter().map(|column| column.sum()).collect();
+        let mut sizes: Vec<f64> = soft
+            .rows()
+            .columns()
+            .into_iter()
+            .map(|column| column.sum())
+            .collect();
         sizes.sort_by(|a, b| b.total_cmp(a));
         rows.extend([
             unit.row(method, "j", divergence),
-            unit.row(method, "live clusters", outcome.partition.live_clusters() as f64),
-            unit.row(method, "outside", sizes[4..].iter().sum::<f64>() / soft.objects() as f64),
+            unit.row(
+                method,
+                "live clusters",
+                outcome.partition.live_clusters() as f64,
+            ),
+            unit.row(
+                method,
+                "outside",
+                sizes[4..].iter().sum::<f64>() / soft.objects() as f64,
+            ),
             unit.row(method, SECONDS, seconds),
         ]);
     }
@@ -161,13 +222,19 @@ fn simulated(unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>, ReproduceError> {
 fn truth(each: usize, (least, most): (f64, f64), seed: Seed) -> SoftPartition {
     let mut rng = seed.rng();
     let means: [[f64; 2]; 4] = std::array::from_fn(|k| {
-        let signs = [if k % 2 == 0 { 1.0 } else { -1.0 }, if k < 2 { 1.0 } else { -1.0 }];
+        let signs = [
+            if k % 2 == 0 { 1.0 } else { -1.0 },
+            if k < 2 { 1.0 } else { -1.0 },
+        ];
         signs.map(|sign: f64| sign * (least + (most - least) * rng.random::<f64>()))
     });
     let mut rows = Array2::zeros((4 * each, 4));
     for (i, mut row) in rows.outer_iter_mut().enumerate() {
         // Box and Muller.
-        let (length, angle) = (-2.0 * (1.0 - rng.random::<f64>()).ln(), std::f64::consts::TAU * rng.random::<f64>());
+        let (length, angle) = (
+            -2.0 * (1.0 - rng.random::<f64>()).ln(),
+            std::f64::consts::TAU * rng.random::<f64>(),
+        );
         let noise = [length.sqrt() * angle.cos(), length.sqrt() * angle.sin()];
         let point = [means[i / each][0] + noise[0], means[i / each][1] + noise[1]];
         for (k, mean) in means.iter().enumerate() {
@@ -193,7 +260,9 @@ fn drawn(truth: &SoftPartition, bases: usize, seed: Seed) -> Ensemble {
             });
             labels.push(Some(found.unwrap_or(row.len() - 1)));
         }
-        builder.push(format!("u{u}"), labels).expect("a label an object");
+        builder
+            .push(format!("u{u}"), labels)
+            .expect("a label an object");
     }
     builder.finish().expect("there are objects")
 }
@@ -210,7 +279,9 @@ fn simulated_table(results: &Results) -> String {
         for method in OURS {
             let setting = name_of(range);
             let stat = |measure| results.stat(SIMULATED, &setting, method, measure);
-            let (Some(j), Some(outside)) = (stat("j"), stat("outside")) else { continue };
+            let (Some(j), Some(outside)) = (stat("j"), stat("outside")) else {
+                continue;
+            };
             let live = results.values(SIMULATED, &setting, method, "live clusters");
             let four = live.iter().filter(|live| **live == 4.0).count();
             grid.row([

@@ -31,10 +31,15 @@ fn recipe(ensemble: &str, data: &str, classes: usize) -> Result<Recipe, Reproduc
     if ensemble == ENSEMBLES[0] {
         return Recipe::preset(ensemble, classes).map_err(ReproduceError::from_source);
     }
-    let ks = DATA.iter().find(|(name, _)| *name == data).map_or(&[][..], |(_, ks)| ks);
+    let ks = DATA
+        .iter()
+        .find(|(name, _)| *name == data)
+        .map_or(&[][..], |(_, ks)| ks);
     let mut recipe = Recipe::preset("pcc-2", classes).map_err(ReproduceError::from_source)?;
     let runs = |kind: BaseKind| BaseSpec::new(kind, ks.len());
-    recipe.base = [Single, Average, Ward, Centroid, KMeansRandom, Spectral].map(runs).into();
+    recipe.base = [Single, Average, Ward, Centroid, KMeansRandom, Spectral]
+        .map(runs)
+        .into();
     recipe.base_k = BaseK::Turns(ks.to_vec());
     Ok(recipe)
 }
@@ -50,7 +55,11 @@ impl Study for Peace {
 
     fn units(&self, scope: Scope) -> Vec<Unit> {
         let mut units = Vec::new();
-        for (data, _) in if scope.quick { &DATA[..QUICK] } else { &DATA[..] } {
+        for (data, _) in if scope.quick {
+            &DATA[..QUICK]
+        } else {
+            &DATA[..]
+        } {
             for seed in 0..scope.seeds {
                 units.extend(ENSEMBLES.map(|ensemble| Unit::new(*data, ensemble, seed, METHODS)));
             }
@@ -64,7 +73,9 @@ impl Study for Peace {
         let ensemble = lab.ensemble(data.values.view(), &recipe, unit.seed)?;
         // The growth transform is slow: fewer starts, and not so near to its end.
         let slow: &'static [&'static str] = &["restarts=1", "tolerance=1e-3", "rounds=1000"];
-        tables::measure(unit, lab, &data, &ensemble, |method| if method == "baum-eagon" { slow } else { &[] })
+        tables::measure(unit, lab, &data, &ensemble, |method| {
+            if method == "baum-eagon" { slow } else { &[] }
+        })
     }
 
     fn page(&self, results: &Results) -> String {
@@ -78,12 +89,22 @@ impl Study for Peace {
             text += "Means over the data sets:\n\n";
             text += &tables::means(results, &names, ensemble, &METHODS, &["h", "f1"]);
             let best = |name: &&&str| {
-                let h = |method: &str| results.stat(name, ensemble, method, "h").map(|stat| stat.mean);
-                let others = METHODS[2..].iter().filter_map(|method| h(method)).fold(f64::NEG_INFINITY, f64::max);
+                let h = |method: &str| {
+                    results
+                        .stat(name, ensemble, method, "h")
+                        .map(|stat| stat.mean)
+                };
+                let others = METHODS[2..]
+                    .iter()
+                    .filter_map(|method| h(method))
+                    .fold(f64::NEG_INFINITY, f64::max);
                 h("peace").is_some_and(|own| own >= others)
             };
             let wins = names.iter().filter(best).count();
-            text += &format!("`peace` is at least as good as both linkages on {wins} of {}.\n\n", names.len());
+            text += &format!(
+                "`peace` is at least as good as both linkages on {wins} of {}.\n\n",
+                names.len()
+            );
         }
         text
     }

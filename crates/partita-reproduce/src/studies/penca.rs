@@ -11,8 +11,8 @@ use super::tables::{self, Floor};
 use crate::page::LEGEND;
 use crate::published::Verdict;
 use crate::{
-    Comparison, Data, Grid, Lab, Published, PublishedCell, ReproduceError, Results, Row, SECONDS, Scope, Sense, Stat,
-    Study, Unit, mean_sd,
+    Comparison, Data, Grid, Lab, Published, PublishedCell, ReproduceError, Results, Row, SECONDS,
+    Scope, Sense, Stat, Study, Unit, mean_sd,
 };
 
 pub(super) static PENCA: Penca = Penca;
@@ -55,7 +55,15 @@ const SINGLE: &str = "penca from eac-single";
 const RANDOM: &str = "penca restarts=6";
 /// PEnCA from the true labels.
 const TRUTH: &str = "penca from the truth";
-const METHODS: [&str; 7] = [PLAIN, RANDOM, SINGLE, "mm", "eac-single", "eac-average", TRUTH];
+const METHODS: [&str; 7] = [
+    PLAIN,
+    RANDOM,
+    SINGLE,
+    "mm",
+    "eac-single",
+    "eac-average",
+    TRUTH,
+];
 const OURS: [&str; 3] = [PLAIN, RANDOM, SINGLE];
 /// The base clusterings, where all have K clusters.
 const BASES: &str = "k-means";
@@ -86,18 +94,35 @@ impl Study for Penca {
 
     fn units(&self, scope: Scope) -> Vec<Unit> {
         let mut units = Vec::new();
-        for data in if scope.quick { &DATA[..QUICK] } else { &DATA[..] } {
+        for data in if scope.quick {
+            &DATA[..QUICK]
+        } else {
+            &DATA[..]
+        } {
             for seed in 0..scope.seeds {
-                let methods = |ensemble| METHODS.into_iter().chain((ensemble == "K").then_some(BASES));
-                units.extend(ENSEMBLES.map(|(name, _)| Unit::new(*data, name, seed, methods(name))));
+                let methods = |ensemble| {
+                    METHODS
+                        .into_iter()
+                        .chain((ensemble == "K").then_some(BASES))
+                };
+                units
+                    .extend(ENSEMBLES.map(|(name, _)| Unit::new(*data, name, seed, methods(name))));
             }
         }
         units
     }
 
     fn measure(&self, unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>, ReproduceError> {
-        let data = if DRAWN.contains(&unit.data.as_str()) { drawn(unit)? } else { lab.data(&unit.data)? };
-        let ensemble = lab.ensemble(data.values.view(), &recipe(&unit.setting, &data)?, unit.seed)?;
+        let data = if DRAWN.contains(&unit.data.as_str()) {
+            drawn(unit)?
+        } else {
+            lab.data(&unit.data)?
+        };
+        let ensemble = lab.ensemble(
+            data.values.view(),
+            &recipe(&unit.setting, &data)?,
+            unit.seed,
+        )?;
         let mut rows = Vec::new();
         for method in &unit.methods {
             if method == BASES {
@@ -107,8 +132,14 @@ impl Study for Penca {
             let (outcome, seconds) = lab.timed(|| consensus(method, unit, lab, &ensemble, &data));
             let outcome = outcome?;
             let scores = data.scores(&outcome.partition)?;
-            rows.extend([unit.row(method, "h", scores.h), unit.row(method, "ari", scores.ari)]);
-            let pairs = outcome.details.get("pairs_together").and_then(serde_json::Value::as_f64);
+            rows.extend([
+                unit.row(method, "h", scores.h),
+                unit.row(method, "ari", scores.ari),
+            ]);
+            let pairs = outcome
+                .details
+                .get("pairs_together")
+                .and_then(serde_json::Value::as_f64);
             if let (Some(objective), Some(pairs)) = (&outcome.objective, pairs) {
                 rows.push(unit.row(method, LIKELIHOOD, objective.value / pairs));
             }
@@ -119,7 +150,10 @@ impl Study for Penca {
 
     fn comparisons(&self, results: &Results) -> Vec<Comparison> {
         let mut all = published().compare(results, |_| Sense::More, &[SINGLE]);
-        for comparison in all.iter_mut().filter(|c| c.counts && c.verdict == Verdict::NotReached) {
+        for comparison in all
+            .iter_mut()
+            .filter(|c| c.counts && c.verdict == Verdict::NotReached)
+        {
             comparison.published.note = why(results, &comparison.published);
         }
         all
@@ -132,14 +166,26 @@ impl Study for Penca {
         text += "## PEnCA in every reading\n\nMean over seeds:\n\n";
         text += &readings(results, |stat| (mean_sd(Some(stat)), stat));
         text += "Best single run of all seeds (= and ▲ are of that run):\n\n";
-        text +=
-            &readings(results, |stat| (format!("{:.3}", stat.max), Stat { mean: stat.max, sd: 0.0, count: 1, ..stat }));
+        text += &readings(results, |stat| {
+            (
+                format!("{:.3}", stat.max),
+                Stat {
+                    mean: stat.max,
+                    sd: 0.0,
+                    count: 1,
+                    ..stat
+                },
+            )
+        });
         text += "## What the likelihood prefers\n\n";
         text += LIKELIHOODS;
         text += &likelihoods(results);
         for (ensemble, meaning) in ENSEMBLES {
             for measure in ["h", "ari"] {
-                text += &format!("## {} on ensembles `{ensemble}` ({meaning})\n\n", measure.to_uppercase());
+                text += &format!(
+                    "## {} on ensembles `{ensemble}` ({meaning})\n\n",
+                    measure.to_uppercase()
+                );
                 text += &Grid::of_methods(results, &DATA, ensemble, &METHODS, measure).finish();
             }
         }
@@ -160,7 +206,12 @@ fn recipe(setting: &str, data: &Data) -> Result<Recipe, ReproduceError> {
     all.subsample = 1.0;
     match setting {
         "draws" => return Ok(Recipe::for_clusters(classes, data.objects())),
-        "10..30" => all.base_k = BaseK::Range { first: 10, last: 30 },
+        "10..30" => {
+            all.base_k = BaseK::Range {
+                first: 10,
+                last: 30,
+            }
+        }
         "K" => {
             all.base_k = BaseK::Turns(vec![classes]);
             all.base = vec![BaseSpec::new(BaseKind::KMeansRandom, 100)];
@@ -174,9 +225,18 @@ fn recipe(setting: &str, data: &Data) -> Result<Recipe, ReproduceError> {
 fn drawn(unit: &Unit) -> Result<Data, ReproduceError> {
     let known = families().find(|known| known.name == unit.data);
     let objects = known.map_or(0, |known| known.objects);
-    let made = synthesise(&unit.data, objects, Seed::new(unit.seed), &SynthSettings::default())
-        .map_err(ReproduceError::from_source)?;
-    Ok(Data { values: made.values, columns: made.columns, truth: Partition::from_values(&made.labels) })
+    let made = synthesise(
+        &unit.data,
+        objects,
+        Seed::new(unit.seed),
+        &SynthSettings::default(),
+    )
+    .map_err(ReproduceError::from_source)?;
+    Ok(Data {
+        values: made.values,
+        columns: made.columns,
+        truth: Partition::from_values(&made.labels),
+    })
 }
 
 fn consensus(
@@ -188,7 +248,14 @@ fn consensus(
 ) -> Result<Outcome, ReproduceError> {
     let classes = data.classes();
     let of = |method: &str, settings: &[&str]| {
-        lab.consensus(method, ensemble, Some(data.features()), classes, unit.seed, settings)
+        lab.consensus(
+            method,
+            ensemble,
+            Some(data.features()),
+            classes,
+            unit.seed,
+            settings,
+        )
     };
     match method {
         SINGLE => from(&of("eac-single", &[])?.partition, ensemble, classes, lab),
@@ -199,10 +266,19 @@ fn consensus(
 }
 
 /// EM from one partition.
-fn from(partition: &Partition, ensemble: &Ensemble, clusters: usize, lab: &Lab<'_>) -> Result<Outcome, ReproduceError> {
+fn from(
+    partition: &Partition,
+    ensemble: &Ensemble,
+    clusters: usize,
+    lab: &Lab<'_>,
+) -> Result<Outcome, ReproduceError> {
     let pairs = CoAssociation::count(ensemble, MemoryBudget::UNLIMITED, lab.monitor());
     let counts = DyadCounts::dense(&pairs.map_err(ReproduceError::from_source)?);
-    let labels: Vec<_> = partition.labels().iter().map(|&label| Some(label)).collect();
+    let labels: Vec<_> = partition
+        .labels()
+        .iter()
+        .map(|&label| Some(label))
+        .collect();
     let start = vec![Start::softened("one start", &labels, clusters)];
     let found = penca(&counts, start, &PencaSettings::default(), lab.monitor());
     Ok(found.map_err(ReproduceError::from_source)?.erased())
@@ -212,43 +288,68 @@ fn from(partition: &Partition, ensemble: &Ensemble, clusters: usize, lab: &Lab<'
 fn bases(unit: &Unit, ensemble: &Ensemble, data: &Data) -> Result<[Row; 2], ReproduceError> {
     let mut values = Vec::new();
     for u in 0..ensemble.bases().len() {
-        let table = Contingency::with_base(&data.truth, ensemble, u).map_err(ReproduceError::from_source)?;
+        let table = Contingency::with_base(&data.truth, ensemble, u)
+            .map_err(ReproduceError::from_source)?;
         values.push(table.accuracy());
     }
     let stat = Stat::of(&values).expect("there are base clusterings");
-    Ok([unit.row(BASES, "h", stat.mean), unit.row(BASES, "h max", stat.max)])
+    Ok([
+        unit.row(BASES, "h", stat.mean),
+        unit.row(BASES, "h max", stat.max),
+    ])
 }
 
 /// Ensembles and methods in the order of the columns.
 fn columns() -> impl Iterator<Item = (&'static str, &'static str)> {
-    ENSEMBLES.into_iter().flat_map(|(ensemble, _)| OURS.map(|method| (ensemble, method)))
+    ENSEMBLES
+        .into_iter()
+        .flat_map(|(ensemble, _)| OURS.map(|method| (ensemble, method)))
 }
 
 fn readings(results: &Results, show: impl Fn(Stat) -> (String, Stat)) -> String {
     let names = columns().map(|(ensemble, method)| format!("{ensemble}, {method}"));
-    let mut grid = Grid::new(["data".to_owned(), "published".to_owned()].into_iter().chain(names));
+    let mut grid = Grid::new(
+        ["data".to_owned(), "published".to_owned()]
+            .into_iter()
+            .chain(names),
+    );
     let (mut sums, mut reached) = (vec![0.0; columns().count()], vec![0; columns().count()]);
-    for theirs in published().table("Results").filter(|cell| cell.method == SINGLE) {
+    for theirs in published()
+        .table("Results")
+        .filter(|cell| cell.method == SINGLE)
+    {
         let mut cells = vec![theirs.data.clone(), format!("{:.3}", theirs.value)];
         for (((ensemble, method), sum), reached) in columns().zip(&mut sums).zip(&mut reached) {
             let shown = results.stat(&theirs.data, ensemble, method, "h").map(&show);
             let verdict = theirs.verdict(shown.as_ref().map(|shown| shown.1), Sense::More);
             *reached += i32::from(verdict.reached());
             *sum += shown.as_ref().map_or(f64::NAN, |shown| shown.1.mean);
-            cells.push(format!("{} {}", shown.map_or_else(String::new, |shown| shown.0), verdict.sign()));
+            cells.push(format!(
+                "{} {}",
+                shown.map_or_else(String::new, |shown| shown.0),
+                verdict.sign()
+            ));
         }
         grid.row(cells);
     }
-    let mean = sums.iter().map(|sum| format!("{:.3}", sum / DATA.len() as f64));
+    let mean = sums
+        .iter()
+        .map(|sum| format!("{:.3}", sum / DATA.len() as f64));
     grid.row(["mean".into(), String::new()].into_iter().chain(mean));
-    let total = reached.iter().map(|reached| format!("{reached} of {}", DATA.len()));
+    let total = reached
+        .iter()
+        .map(|reached| format!("{reached} of {}", DATA.len()));
     grid.row(["reached".into(), String::new()].into_iter().chain(total));
     grid.finish()
 }
 
 /// How much more likely the pairs are under what was found than under what EM makes of the true labels.
 fn ahead(results: &Results, data: &str, ensemble: &str, method: &str) -> Option<f64> {
-    let mean = |method| results.stat(data, ensemble, method, LIKELIHOOD).map(|stat| stat.mean);
+    let mean = |method| {
+        results
+            .stat(data, ensemble, method, LIKELIHOOD)
+            .map(|stat| stat.mean)
+    };
     Some(mean(method)? - mean(TRUTH)?)
 }
 
@@ -257,7 +358,8 @@ fn likelihoods(results: &Results) -> String {
     let mut grid = Grid::new(std::iter::once("data".to_owned()).chain(names));
     for data in DATA {
         let cell = |(ensemble, method)| {
-            ahead(results, data, ensemble, method).map_or_else(|| "–".into(), |more| format!("{more:+.4}"))
+            ahead(results, data, ensemble, method)
+                .map_or_else(|| "–".into(), |more| format!("{more:+.4}"))
         };
         grid.row(std::iter::once(data.to_owned()).chain(columns().map(cell)));
     }
@@ -267,7 +369,10 @@ fn likelihoods(results: &Results) -> String {
 /// What was tried where a published H was not reached.
 fn why(results: &Results, cell: &PublishedCell) -> String {
     let stat = |ensemble: &str, method: &str| results.stat(&cell.data, ensemble, method, "h");
-    let runs: usize = columns().filter_map(|(e, m)| stat(e, m)).map(|stat| stat.count).sum();
+    let runs: usize = columns()
+        .filter_map(|(e, m)| stat(e, m))
+        .map(|stat| stat.count)
+        .sum();
     let all = columns().filter_map(|(e, m)| stat(e, m).map(|stat| (stat, e, m)));
     let Some((best, ensemble, method)) = all.max_by(|a, b| a.0.max.total_cmp(&b.0.max)) else {
         return cell.note.clone();
@@ -277,8 +382,13 @@ fn why(results: &Results, cell: &PublishedCell) -> String {
         best.max
     );
     let reached = columns().filter_map(|(e, m)| stat(e, m).map(|stat| (stat, e, m)));
-    for (stat, ensemble, method) in reached.filter(|(stat, ..)| cell.verdict(Some(*stat), Sense::More).reached()) {
-        text += &format!("; reached by `{method}` on {ensemble}, {}", mean_sd(Some(stat)));
+    for (stat, ensemble, method) in
+        reached.filter(|(stat, ..)| cell.verdict(Some(*stat), Sense::More).reached())
+    {
+        text += &format!(
+            "; reached by `{method}` on {ensemble}, {}",
+            mean_sd(Some(stat))
+        );
     }
     let more = ahead(results, &cell.data, COMPARED, RANDOM);
     if let (Some(more), Some(truth)) = (more, stat(COMPARED, TRUTH)) {
@@ -298,8 +408,14 @@ fn why(results: &Results, cell: &PublishedCell) -> String {
             ),
         };
     }
-    if let (Some(mean), Some(best)) = (stat("K", BASES), results.stat(&cell.data, "K", BASES, "h max")) {
-        text += &format!("; k-means with K clusters has {:.3} on average, {:.3} at best", mean.mean, best.max);
+    if let (Some(mean), Some(best)) = (
+        stat("K", BASES),
+        results.stat(&cell.data, "K", BASES, "h max"),
+    ) {
+        text += &format!(
+            "; k-means with K clusters has {:.3} on average, {:.3} at best",
+            mean.mean, best.max
+        );
     }
     text
 }

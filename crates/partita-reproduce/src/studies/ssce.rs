@@ -6,15 +6,17 @@ use partita::generate::Recipe;
 use partita::metrics::Contingency;
 use partita::ndarray::{Array2, ArrayView2, Axis};
 use partita::ssce::{SsceSettings, ssce};
-use partita::{BaseWeights, Ensemble, EnsembleBuilder, ModelInput, Outcome, Partition, Seed, WeightedEnsemble};
+use partita::{
+    BaseWeights, Ensemble, EnsembleBuilder, ModelInput, Outcome, Partition, Seed, WeightedEnsemble,
+};
 use rand::seq::SliceRandom;
 
 use self::moves::moved;
 use self::page::{page, published};
 use self::readings::{explained, with_best};
 use crate::{
-    Comparison, Data, Lab, ReproduceError, Results, Row, SECONDS, Scope, Sense, Study, Unit, base_partition,
-    standardised,
+    Comparison, Data, Lab, ReproduceError, Results, Row, SECONDS, Scope, Sense, Study, Unit,
+    base_partition, standardised,
 };
 
 mod moves;
@@ -66,8 +68,11 @@ const GAMMAS: [f64; 5] = [0.01, 0.1, 1.0, 10.0, 100.0];
 /// an Ω that has none.
 const PRINTED: &str = " as printed";
 /// Intercepts of those: what a measure begins with, the column of X that stands for it, and how often γ is taken.
-const INTERCEPTS: [(&str, Option<u32>, f64); 3] =
-    [("none", None, 1.0), ("free", Some(100), 1.0), ("tied", Some(3), 2.0)];
+const INTERCEPTS: [(&str, Option<u32>, f64); 3] = [
+    ("none", None, 1.0),
+    ("free", Some(100), 1.0),
+    ("tied", Some(3), 2.0),
+];
 
 /// After the name of a method: as printed, but base clusterings take their names from the true labels, which the paper calls
 /// the ideal reference.
@@ -88,19 +93,32 @@ impl Study for Ssce {
     }
 
     fn units(&self, scope: Scope) -> Vec<Unit> {
-        let data = if scope.quick { &DATA[..QUICK] } else { &DATA[..] };
+        let data = if scope.quick {
+            &DATA[..QUICK]
+        } else {
+            &DATA[..]
+        };
         let mut units = Vec::new();
         for (at, &(name, each)) in data.iter().enumerate() {
             let each = if scope.quick { each.min(2) } else { each };
             for base in BASES {
-                let many = if base == "std" { each.min(fewer(each)) } else { each };
+                let many = if base == "std" {
+                    each.min(fewer(each))
+                } else {
+                    each
+                };
                 for seed in 0..many * scope.seeds {
                     let on_labels = base == MOVED || seed < fewer(each) * scope.seeds;
                     units.push(Unit::new(name, base, seed, methods(name, base, on_labels)));
                 }
-                let splits = if scope.quick { 2 } else { splits(at, each, base) };
+                let splits = if scope.quick {
+                    2
+                } else {
+                    splits(at, each, base)
+                };
                 let setting = format!("{base}{UNSEEN}");
-                let run = |seed| Unit::new(name, setting.as_str(), seed, methods(name, base, false));
+                let run =
+                    |seed| Unit::new(name, setting.as_str(), seed, methods(name, base, false));
                 units.extend((0..splits * RUNS).map(run));
             }
         }
@@ -110,21 +128,44 @@ impl Study for Ssce {
     fn measure(&self, unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>, ReproduceError> {
         let data = lab.data(&unit.data)?;
         let base = unit.setting.trim_end_matches(UNSEEN);
-        let table = if base == "std" { standardised(data.values.view()) } else { data.values.clone() };
-        let recipe = Recipe::preset("ssce", data.classes()).map_err(ReproduceError::from_source)?;
-        let ensemble = |table: ArrayView2<'_, f64>| match (base, lab.ensemble(table, &recipe, unit.seed)?) {
-            (MOVED, ensemble) => moved(table, &ensemble),
-            (_, ensemble) => Ok(ensemble),
+        let table = if base == "std" {
+            standardised(data.values.view())
+        } else {
+            data.values.clone()
         };
+        let recipe = Recipe::preset("ssce", data.classes()).map_err(ReproduceError::from_source)?;
+        let ensemble =
+            |table: ArrayView2<'_, f64>| match (base, lab.ensemble(table, &recipe, unit.seed)?) {
+                (MOVED, ensemble) => moved(table, &ensemble),
+                (_, ensemble) => Ok(ensemble),
+            };
         if unit.setting == base {
             let ensemble = ensemble(table.view())?;
-            return Bench { unit, lab, data: &data, ensemble, rest: None }.rows();
+            return Bench {
+                unit,
+                lab,
+                data: &data,
+                ensemble,
+                rest: None,
+            }
+            .rows();
         }
         let (seen, unseen) = split(data.objects(), unit.seed / RUNS);
         let (here, rest) = (part(&data, &seen), part(&data, &unseen));
         let (table, unseen) = (table.select(Axis(0), &seen), table.select(Axis(0), &unseen));
         let ensemble = ensemble(table.view())?;
-        Bench { unit, lab, data: &here, ensemble, rest: Some(Rest { table, unseen, data: rest }) }.rows()
+        Bench {
+            unit,
+            lab,
+            data: &here,
+            ensemble,
+            rest: Some(Rest {
+                table,
+                unseen,
+                data: rest,
+            }),
+        }
+        .rows()
     }
 
     fn comparisons(&self, results: &Results) -> Vec<Comparison> {
@@ -132,7 +173,8 @@ impl Study for Ssce {
         let mut all = published().compare(&results, |_| Sense::More, &OURS);
         // The study has no counterpart of this column.
         all.retain(|comparison| comparison.published.method != "bce-infer");
-        all.iter_mut().for_each(|comparison| explained(&results, comparison));
+        all.iter_mut()
+            .for_each(|comparison| explained(&results, comparison));
         all
     }
 
@@ -142,12 +184,26 @@ impl Study for Ssce {
 }
 
 fn methods(data: &str, base: &str, on_labels: bool) -> Vec<String> {
-    let others = OTHERS.into_iter().filter(|method| *method != "cspa" || data != "magic04");
-    let ours = OURS.into_iter().filter(|method| *method == "ssce" || on_labels);
+    let others = OTHERS
+        .into_iter()
+        .filter(|method| *method != "cspa" || data != "magic04");
+    let ours = OURS
+        .into_iter()
+        .filter(|method| *method == "ssce" || on_labels);
     // Many rounds are measured where other implementations were, and standardised.
-    let ours = ours.flat_map(|method| [(base != MOVED).then(|| method.to_owned()), Some(format!("{method}{PRINTED}"))]);
+    let ours = ours.flat_map(|method| {
+        [
+            (base != MOVED).then(|| method.to_owned()),
+            Some(format!("{method}{PRINTED}")),
+        ]
+    });
     let named = (base == MOVED).then(|| format!("ssce{NAMED}"));
-    std::iter::once("k-means").chain(others).map(String::from).chain(ours.flatten()).chain(named).collect()
+    std::iter::once("k-means")
+        .chain(others)
+        .map(String::from)
+        .chain(ours.flatten())
+        .chain(named)
+        .collect()
 }
 
 /// Splits into 60 % and 40 %.
@@ -170,7 +226,11 @@ fn split(objects: usize, seed: u64) -> (Vec<usize>, Vec<usize>) {
 fn part(data: &Data, objects: &[usize]) -> Data {
     let labels = objects.iter().map(|&i| data.truth.labels()[i]).collect();
     let truth = Partition::new(labels, data.truth.clusters()).expect("labels of the whole");
-    Data { values: data.values.select(Axis(0), objects), columns: data.columns.clone(), truth }
+    Data {
+        values: data.values.select(Axis(0), objects),
+        columns: data.columns.clone(),
+        truth,
+    }
 }
 
 /// Objects that no base clustering has seen.
@@ -201,7 +261,10 @@ impl Bench<'_> {
                 _ if method.ends_with(NAMED) => self.named(method, &mut rows)?,
                 _ => {
                     let (outcome, seconds) = self.lab.timed(|| self.consensus(method, &[]));
-                    rows.push(self.unit.row(method, "h", self.accuracy(&outcome?.partition)?));
+                    rows.push(
+                        self.unit
+                            .row(method, "h", self.accuracy(&outcome?.partition)?),
+                    );
                     rows.push(self.unit.row(method, SECONDS, seconds));
                 }
             }
@@ -211,7 +274,14 @@ impl Bench<'_> {
 
     fn consensus(&self, method: &str, settings: &[&str]) -> Result<Outcome, ReproduceError> {
         let features = Some(self.data.features());
-        self.lab.consensus(method, &self.ensemble, features, self.data.classes(), self.unit.seed, settings)
+        self.lab.consensus(
+            method,
+            &self.ensemble,
+            features,
+            self.data.classes(),
+            self.unit.seed,
+            settings,
+        )
     }
 
     /// Mean accuracy of the base clusterings.
@@ -228,9 +298,18 @@ impl Bench<'_> {
     fn own(&self, method: &str, rows: &mut Vec<Row>) -> Result<(), ReproduceError> {
         for gamma in GAMMAS {
             let tie = with(gamma);
-            let paper = [tie.as_str(), "intercept=false", "exact=false", "shrink=0", "rounds=30"];
+            let paper = [
+                tie.as_str(),
+                "intercept=false",
+                "exact=false",
+                "shrink=0",
+                "rounds=30",
+            ];
             let outcome = self.consensus(method, &paper)?;
-            rows.push(self.unit.row(method, &format!("h {tie}"), self.found(&outcome)?));
+            rows.push(
+                self.unit
+                    .row(method, &format!("h {tie}"), self.found(&outcome)?),
+            );
         }
         let (outcome, seconds) = self.lab.timed(|| self.consensus(method, &[]));
         rows.push(self.unit.row(method, "h held out", self.found(&outcome?)?));
@@ -243,13 +322,26 @@ impl Bench<'_> {
         let method = name.trim_end_matches(PRINTED);
         let mut seconds = 0.0;
         for (measure, constant, times) in INTERCEPTS {
-            let (intercept, constant) =
-                (format!("intercept={}", constant.is_some()), format!("intercept_scaling={}", constant.unwrap_or(1)));
+            let (intercept, constant) = (
+                format!("intercept={}", constant.is_some()),
+                format!("intercept_scaling={}", constant.unwrap_or(1)),
+            );
             for gamma in GAMMAS {
                 let tie = with(gamma * self.vectors() * times);
-                let paper = [&tie, &intercept, &constant, "exact=false", "shrink=0", "rounds=1"];
+                let paper = [
+                    &tie,
+                    &intercept,
+                    &constant,
+                    "exact=false",
+                    "shrink=0",
+                    "rounds=1",
+                ];
                 let (outcome, took) = self.lab.timed(|| self.consensus(method, &paper));
-                rows.push(self.unit.row(name, &format!("{measure} {}", with(gamma)), self.found(&outcome?)?));
+                rows.push(self.unit.row(
+                    name,
+                    &format!("{measure} {}", with(gamma)),
+                    self.found(&outcome?)?,
+                ));
                 seconds += took;
             }
         }
@@ -262,22 +354,43 @@ impl Bench<'_> {
         let (bases, truth) = (self.ensemble.bases(), &self.data.truth);
         let mut builder = EnsembleBuilder::new(truth.objects());
         for (u, base) in bases.iter().enumerate() {
-            builder.push(base.name(), self.ensemble.column(u)).map_err(ReproduceError::from_source)?;
+            builder
+                .push(base.name(), self.ensemble.column(u))
+                .map_err(ReproduceError::from_source)?;
         }
         let labels = truth.labels().iter().map(|&label| Some(label as usize));
-        builder.push(LENT.0, labels).map_err(ReproduceError::from_source)?;
+        builder
+            .push(LENT.0, labels)
+            .map_err(ReproduceError::from_source)?;
         let ensemble = builder.finish().map_err(ReproduceError::from_source)?;
-        let weights =
-            BaseWeights::new([vec![1.0; bases.len()], vec![LENT.1]].concat()).expect("all are above 0").in_proportion();
+        let weights = BaseWeights::new([vec![1.0; bases.len()], vec![LENT.1]].concat())
+            .expect("all are above 0")
+            .in_proportion();
         let mut settings = SsceSettings::paper();
         settings.rounds = Some(NonZeroU32::MIN);
         settings.reference = Some(LENT.0.into());
         let mut seconds = 0.0;
         for gamma in GAMMAS {
             settings.gamma = Some(gamma * self.vectors());
-            let (features, classes, seed) = (self.data.features(), self.data.classes(), Seed::new(self.unit.seed));
-            let source = WeightedEnsemble { base_weights: Some(&weights), ..(&ensemble).into() };
-            let run = || ssce(source, &features, classes, seed, &settings, self.lab.monitor());
+            let (features, classes, seed) = (
+                self.data.features(),
+                self.data.classes(),
+                Seed::new(self.unit.seed),
+            );
+            let source = WeightedEnsemble {
+                base_weights: Some(&weights),
+                ..(&ensemble).into()
+            };
+            let run = || {
+                ssce(
+                    source,
+                    &features,
+                    classes,
+                    seed,
+                    &settings,
+                    self.lab.monitor(),
+                )
+            };
             let (outcome, took) = self.lab.timed(run);
             let found = self.found(&outcome.map_err(ReproduceError::from_source)?.erased())?;
             rows.push(self.unit.row(name, &format!("none {}", with(gamma)), found));
@@ -309,7 +422,10 @@ impl Bench<'_> {
     fn accuracy(&self, partition: &Partition) -> Result<f64, ReproduceError> {
         match &self.rest {
             None => accuracy(partition, &self.data.truth),
-            Some(rest) => accuracy(&nearest(rest.table.view(), partition, rest.unseen.view()), &rest.data.truth),
+            Some(rest) => accuracy(
+                &nearest(rest.table.view(), partition, rest.unseen.view()),
+                &rest.data.truth,
+            ),
         }
     }
 }
@@ -320,11 +436,17 @@ fn with(gamma: f64) -> String {
 
 /// Share of objects under the best matching of these very objects.
 fn accuracy(found: &Partition, truth: &Partition) -> Result<f64, ReproduceError> {
-    Ok(Contingency::new(found, truth).map_err(ReproduceError::from_source)?.accuracy())
+    Ok(Contingency::new(found, truth)
+        .map_err(ReproduceError::from_source)?
+        .accuracy())
 }
 
 /// The cluster of the nearest centre for every row of `unseen`.
-fn nearest(table: ArrayView2<'_, f64>, partition: &Partition, unseen: ArrayView2<'_, f64>) -> Partition {
+fn nearest(
+    table: ArrayView2<'_, f64>,
+    partition: &Partition,
+    unseen: ArrayView2<'_, f64>,
+) -> Partition {
     let clusters = partition.clusters();
     let mut centres = Array2::<f64>::zeros((clusters, table.ncols()));
     let mut sizes = vec![0.0; clusters];
@@ -333,13 +455,22 @@ fn nearest(table: ArrayView2<'_, f64>, partition: &Partition, unseen: ArrayView2
         sizes[label as usize] += 1.0;
     }
     let there: Vec<usize> = (0..clusters).filter(|&k| sizes[k] > 0.0).collect();
-    there.iter().for_each(|&k| centres.row_mut(k).mapv_inplace(|x| x / sizes[k]));
+    there
+        .iter()
+        .for_each(|&k| centres.row_mut(k).mapv_inplace(|x| x / sizes[k]));
     let far = |row: partita::ndarray::ArrayView1<'_, f64>, k: usize| {
-        row.iter().zip(centres.row(k)).map(|(a, b)| (a - b).powi(2)).sum::<f64>()
+        row.iter()
+            .zip(centres.row(k))
+            .map(|(a, b)| (a - b).powi(2))
+            .sum::<f64>()
     };
     let closest = |row: partita::ndarray::ArrayView1<'_, f64>| {
-        let best = there.iter().copied().min_by(|&a, &b| far(row, a).total_cmp(&far(row, b)));
+        let best = there
+            .iter()
+            .copied()
+            .min_by(|&a, &b| far(row, a).total_cmp(&far(row, b)));
         best.unwrap_or(0) as u32
     };
-    Partition::new(unseen.outer_iter().map(closest).collect(), clusters).expect("clusters of the partition")
+    Partition::new(unseen.outer_iter().map(closest).collect(), clusters)
+        .expect("clusters of the partition")
 }

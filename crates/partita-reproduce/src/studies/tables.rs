@@ -21,8 +21,16 @@ pub(super) fn measure(
 ) -> Result<Vec<Row>, ReproduceError> {
     let mut rows = Vec::new();
     for method in &unit.methods {
-        let consensus =
-            || lab.consensus(method, ensemble, Some(data.features()), data.classes(), unit.seed, settings(method));
+        let consensus = || {
+            lab.consensus(
+                method,
+                ensemble,
+                Some(data.features()),
+                data.classes(),
+                unit.seed,
+                settings(method),
+            )
+        };
         let (outcome, seconds) = lab.timed(consensus);
         let scores = data.scores(&outcome?.partition)?;
         rows.extend([
@@ -40,20 +48,44 @@ pub(super) fn floors(results: &Results, measure: &str, floors: &[Floor]) -> Stri
     let mut grid = Grid::new(["data, ensemble, method", "floor", "ours", "reached"]);
     for &(data, setting, method, floor) in floors {
         let ours = results.stat(data, setting, method, measure);
-        let reached = ours.map_or("not measured", |ours| if ours.mean >= floor - SLACK { "yes" } else { "**no**" });
+        let reached = ours.map_or("not measured", |ours| {
+            if ours.mean >= floor - SLACK {
+                "yes"
+            } else {
+                "**no**"
+            }
+        });
         let name = format!("{data}, {setting}, `{method}`");
-        grid.row([name, format!("{floor:.3}"), crate::mean_sd(ours), reached.to_owned()]);
+        grid.row([
+            name,
+            format!("{floor:.3}"),
+            crate::mean_sd(ours),
+            reached.to_owned(),
+        ]);
     }
     grid.finish()
 }
 
 /// Mean over the data sets, one row a method, for each of some measures.
-pub(super) fn means(results: &Results, data: &[&str], setting: &str, methods: &[&str], measures: &[&str]) -> String {
+pub(super) fn means(
+    results: &Results,
+    data: &[&str],
+    setting: &str,
+    methods: &[&str],
+    measures: &[&str],
+) -> String {
     let mut grid = Grid::new(std::iter::once("method").chain(measures.iter().copied()));
     for method in methods {
         let mean = |measure: &&str| {
-            let all = data.iter().map(|name| results.stat(name, setting, method, measure).map(|stat| stat.mean));
-            all.sum::<Option<f64>>().map_or_else(|| "–".into(), |sum| format!("{:.3}", sum / data.len() as f64))
+            let all = data.iter().map(|name| {
+                results
+                    .stat(name, setting, method, measure)
+                    .map(|stat| stat.mean)
+            });
+            all.sum::<Option<f64>>().map_or_else(
+                || "–".into(),
+                |sum| format!("{:.3}", sum / data.len() as f64),
+            )
         };
         grid.row(std::iter::once(format!("`{method}`")).chain(measures.iter().map(mean)));
     }
@@ -66,8 +98,8 @@ pub(super) fn f1_both(table: &Contingency) -> f64 {
     let mut clusters = vec![0.0f64; table.row_sizes().len()];
     let mut classes = vec![0.0f64; table.column_sizes().len()];
     for (row, column, count) in table.cells() {
-        let [of_cluster, of_class] =
-            [table.row_sizes()[row], table.column_sizes()[column]].map(|size| count as f64 / size as f64);
+        let [of_cluster, of_class] = [table.row_sizes()[row], table.column_sizes()[column]]
+            .map(|size| count as f64 / size as f64);
         clusters[row] = clusters[row].max(of_cluster);
         classes[column] = classes[column].max(of_class);
     }

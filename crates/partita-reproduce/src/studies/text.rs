@@ -8,7 +8,10 @@ use partita::text::{Frequency, TextSettings, tf_idf};
 
 use super::tables::{self, f1_both};
 use crate::page::LEGEND;
-use crate::{Comparison, Grid, Lab, Published, ReproduceError, Results, Row, SECONDS, Scope, Sense, Study, Unit};
+use crate::{
+    Comparison, Grid, Lab, Published, ReproduceError, Results, Row, SECONDS, Scope, Sense, Study,
+    Unit,
+};
 
 pub(super) static TEXT: Text = Text;
 
@@ -21,7 +24,10 @@ const METHODS: [&str; 4] = ["peace", "baum-eagon", "eac-average", "lwgp"];
 const COUNTS: &str = ", counts";
 const QUICK: [&str; 3] = ["peace", "eac-average", "lwgp"];
 /// What an implementation written apart reached: data set and H of PEACE on ensemble 1a.
-const FLOORS: [tables::Floor; 2] = [("mini-newsgroups", "1a", "peace", 0.395), ("webkb", "1a", "peace", 0.468)];
+const FLOORS: [tables::Floor; 2] = [
+    ("mini-newsgroups", "1a", "peace", 0.395),
+    ("webkb", "1a", "peace", 0.468),
+];
 /// The reading of F1 that is compared: it allows what the paper prints of ensemble 1b.
 const F1: &str = "f1 both";
 const READINGS: [(&str, &str); 3] = [
@@ -30,18 +36,27 @@ const READINGS: [(&str, &str); 3] = [
     ("f1 pairwise", "pairs of objects"),
 ];
 /// Groups that the paper takes out of the newsgroups.
-const OUT: [&str; 3] = ["talk.politics.misc", "talk.religion.misc", "comp.os.ms-windows.misc"];
+const OUT: [&str; 3] = [
+    "talk.politics.misc",
+    "talk.religion.misc",
+    "comp.os.ms-windows.misc",
+];
 
 /// Documents that the paper keeps, and their classes.
 fn documents(lab: &Lab<'_>, data: &str) -> Result<(Vec<String>, Partition), ReproduceError> {
     let path = lab.path(data)?;
-    let column = |name| read_labels(&path, &ReadOptions::of_column(name)).map(|read| read.column.values);
+    let column =
+        |name| read_labels(&path, &ReadOptions::of_column(name)).map(|read| read.column.values);
     let texts = column("text").map_err(ReproduceError::from_source)?;
     let labels = column("label").map_err(ReproduceError::from_source)?;
-    let both = texts.into_iter().map(Option::unwrap_or_default).zip(labels.into_iter().map(Option::unwrap_or_default));
+    let both = texts
+        .into_iter()
+        .map(Option::unwrap_or_default)
+        .zip(labels.into_iter().map(Option::unwrap_or_default));
     let kept = both.filter(|(_, label)| !OUT.contains(&label.as_str()));
     let class = |label: String| label.split('.').next().unwrap_or_default().to_owned();
-    let (texts, classes): (Vec<String>, Vec<String>) = kept.map(|(text, label)| (text, class(label))).unzip();
+    let (texts, classes): (Vec<String>, Vec<String>) =
+        kept.map(|(text, label)| (text, class(label))).unzip();
     Ok((texts, Partition::from_values(&classes)))
 }
 
@@ -79,7 +94,11 @@ impl Study for Text {
         for seed in 0..scope.seeds {
             for data in data {
                 units.extend(ENSEMBLES.map(|ensemble| Unit::new(*data, ensemble, seed, METHODS)));
-                units.extend(ENSEMBLES.map(|ensemble| Unit::new(*data, format!("{ensemble}{COUNTS}"), seed, QUICK)));
+                units.extend(
+                    ENSEMBLES.map(|ensemble| {
+                        Unit::new(*data, format!("{ensemble}{COUNTS}"), seed, QUICK)
+                    }),
+                );
             }
         }
         units
@@ -87,13 +106,22 @@ impl Study for Text {
 
     fn measure(&self, unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>, ReproduceError> {
         let (texts, truth) = documents(lab, &unit.data)?;
-        let words = tf_idf(texts.iter().map(String::as_str), &settings(unit), lab.monitor())
-            .map_err(ReproduceError::from_source)?;
+        let words = tf_idf(
+            texts.iter().map(String::as_str),
+            &settings(unit),
+            lab.monitor(),
+        )
+        .map_err(ReproduceError::from_source)?;
         let classes = crate::classes(&truth);
-        let ensemble = lab.ensemble(words.matrix.view(), &recipe(&unit.setting, classes)?, unit.seed)?;
+        let ensemble = lab.ensemble(
+            words.matrix.view(),
+            &recipe(&unit.setting, classes)?,
+            unit.seed,
+        )?;
         let mut rows = Vec::new();
         for method in &unit.methods {
-            let (outcome, seconds) = lab.timed(|| lab.consensus(method, &ensemble, None, classes, unit.seed, &[]));
+            let (outcome, seconds) =
+                lab.timed(|| lab.consensus(method, &ensemble, None, classes, unit.seed, &[]));
             let found = outcome?.partition;
             let scores = Scores::of(&found, &truth).map_err(ReproduceError::from_source)?;
             let table = Contingency::new(&found, &truth).map_err(ReproduceError::from_source)?;
@@ -112,16 +140,23 @@ impl Study for Text {
 
     fn comparisons(&self, results: &Results) -> Vec<Comparison> {
         let all = published().compare(results, |_| Sense::More, &["peace"]);
-        all.into_iter().filter(|c| ["h", F1].contains(&c.published.measure.as_str())).collect()
+        all.into_iter()
+            .filter(|c| ["h", F1].contains(&c.published.measure.as_str()))
+            .collect()
     }
 
     fn page(&self, results: &Results) -> String {
         let mut text = String::from(PROTOCOL);
         let comparisons = self.comparisons(results);
         for ensemble in ENSEMBLES {
-            for (measure, title) in [("h", "H (Table 2, column av)"), (F1, "F1 (Table 3, column av)")] {
+            for (measure, title) in [
+                ("h", "H (Table 2, column av)"),
+                (F1, "F1 (Table 3, column av)"),
+            ] {
                 text += &format!("## Ensemble {ensemble}: {title}\n\n");
-                let here = |c: &&Comparison| c.published.setting == ensemble && c.published.measure == measure;
+                let here = |c: &&Comparison| {
+                    c.published.setting == ensemble && c.published.measure == measure
+                };
                 text += &Grid::of_comparisons(comparisons.iter().filter(here)).finish();
             }
             text += &format!("## Ensemble {ensemble}: all that the tables print\n\n");
@@ -134,7 +169,14 @@ impl Study for Text {
             }
             for measure in ["h", F1] {
                 text += &format!("Terms by their counts instead of 1 + ln of them, {measure}:\n\n");
-                text += &Grid::of_methods(results, &DATA, &format!("{ensemble}{COUNTS}"), &QUICK, measure).finish();
+                text += &Grid::of_methods(
+                    results,
+                    &DATA,
+                    &format!("{ensemble}{COUNTS}"),
+                    &QUICK,
+                    measure,
+                )
+                .finish();
             }
         }
         text += "## What another implementation reached\n\n";
@@ -150,24 +192,49 @@ fn published() -> Published {
 
 /// Every number of the two tables beside ours.
 fn whole(results: &Results, ensemble: &str) -> String {
-    let mut grid =
-        Grid::new(["data, method, index", "selected", "av", "sd", "max", "min", "ours av", "sd", "max", "min"]);
+    let mut grid = Grid::new([
+        "data, method, index",
+        "selected",
+        "av",
+        "sd",
+        "max",
+        "min",
+        "ours av",
+        "sd",
+        "max",
+        "min",
+    ]);
     let published = published();
     let printed = |table: &str, data: &str, method: &str, measure: String| {
         let here = |c: &&crate::PublishedCell| {
-            (c.data.as_str(), c.setting.as_str(), c.method.as_str(), &c.measure) == (data, ensemble, method, &measure)
+            (
+                c.data.as_str(),
+                c.setting.as_str(),
+                c.method.as_str(),
+                &c.measure,
+            ) == (data, ensemble, method, &measure)
         };
-        published.table(table).find(here).map_or_else(|| "–".into(), |cell| format!("{:.3}", cell.value))
+        published
+            .table(table)
+            .find(here)
+            .map_or_else(|| "–".into(), |cell| format!("{:.3}", cell.value))
     };
     for data in DATA {
         for method in ["peace", "baum-eagon"] {
             for (table, index) in [("Table 2", "h"), ("Table 3", F1)] {
                 let theirs = [" selected", "", " sd", " max", " min"];
-                let theirs = theirs.map(|column| printed(table, data, method, format!("{index}{column}")));
+                let theirs =
+                    theirs.map(|column| printed(table, data, method, format!("{index}{column}")));
                 let ours = results.stat(data, ensemble, method, index);
-                let ours = ours.map(|s| [s.mean, s.sd, s.max, s.min].map(|value| format!("{value:.3}")));
+                let ours =
+                    ours.map(|s| [s.mean, s.sd, s.max, s.min].map(|value| format!("{value:.3}")));
                 let ours = ours.unwrap_or_else(|| std::array::from_fn(|_| "–".into()));
-                grid.row([format!("{data}, `{method}`, {index}")].into_iter().chain(theirs).chain(ours));
+                grid.row(
+                    [format!("{data}, `{method}`, {index}")]
+                        .into_iter()
+                        .chain(theirs)
+                        .chain(ours),
+                );
             }
         }
     }
@@ -194,14 +261,25 @@ mod tests {
     #[test]
     fn nearly_one_cluster_has_the_f1_that_the_paper_prints_beside_its_h() {
         let sizes = [400, 100, 400, 100, 400, 100, 200];
-        let classes: Vec<usize> = (0..sizes.len()).flat_map(|class| vec![class; sizes[class]]).collect();
+        let classes: Vec<usize> = (0..sizes.len())
+            .flat_map(|class| vec![class; sizes[class]])
+            .collect();
         // All in one cluster but for one document of every class after the first.
         let firsts = |i: usize| i > 0 && classes[i] != classes[i - 1];
-        let found: Vec<usize> = (0..classes.len()).map(|i| if firsts(i) { classes[i] } else { 0 }).collect();
-        let (found, truth) = (Partition::from_values(&found), Partition::from_values(&classes));
+        let found: Vec<usize> = (0..classes.len())
+            .map(|i| if firsts(i) { classes[i] } else { 0 })
+            .collect();
+        let (found, truth) = (
+            Partition::from_values(&found),
+            Partition::from_values(&classes),
+        );
         let scores = Scores::of(&found, &truth).expect("the same objects");
         assert!(scores.h < 0.2425, "{}", scores.h);
         let f1 = f1_both(&Contingency::new(&found, &truth).expect("the same objects"));
-        assert!(f1 > 0.845 && scores.f1.best_class < 0.3 && scores.f1.pairwise < 0.4, "{f1} {:?}", scores.f1);
+        assert!(
+            f1 > 0.845 && scores.f1.best_class < 0.3 && scores.f1.pairwise < 0.4,
+            "{f1} {:?}",
+            scores.f1
+        );
     }
 }

@@ -11,21 +11,38 @@ const SETTINGS: [f64; 11] = [0.01, 0.1, 0.25, 0.5, 1.5, 2.5, 13.8, 16.7, 2.8, 0.
 #[test]
 fn pages_are_what_the_raw_values_give() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    for (name, text) in pages(STUDIES, &root, Scope { seeds: 5, quick: false }).unwrap() {
+    for (name, text) in pages(
+        STUDIES,
+        &root,
+        Scope {
+            seeds: 5,
+            quick: false,
+        },
+    )
+    .unwrap()
+    {
         let path = root.join("docs/reproduction").join(&name);
         let written = std::fs::read_to_string(&path).unwrap_or_default();
-        assert!(written == text, "docs/reproduction/{name} is stale; run `cargo xtask reproduce --pages`");
+        assert!(
+            written == text,
+            "docs/reproduction/{name} is stale; run `cargo xtask reproduce --pages`"
+        );
     }
 }
 
 #[test]
 fn sentences_hold_no_measured_number() {
     for study in STUDIES {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("published").join(format!("{}.csv", study.name()));
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("published")
+            .join(format!("{}.csv", study.name()));
         let published = std::fs::read_to_string(&path).unwrap_or_default();
         let mut records = csv::Reader::from_reader(published.as_bytes());
         let records: Vec<_> = records.records().map(Result::unwrap).collect();
-        let theirs: Vec<f64> = records.iter().filter_map(|record| record[5].parse().ok()).collect();
+        let theirs: Vec<f64> = records
+            .iter()
+            .filter_map(|record| record[5].parse().ok())
+            .collect();
         // Without results a page has nothing but what was typed; its tables are the papers' numbers.
         let page = study.page(&Results::default());
         let sentences = page.lines().filter(|line| !line.starts_with('|'));
@@ -43,6 +60,10 @@ fn sentences_hold_no_measured_number() {
 
 /// Numbers with a decimal point.
 fn fractions(text: &str) -> impl Iterator<Item = f64> {
-    let words = text.split(|c: char| !c.is_ascii_digit() && c != '.').map(|word| word.trim_end_matches('.'));
-    words.filter(|word| word.contains('.')).filter_map(|word| word.parse().ok())
+    let words = text
+        .split(|c: char| !c.is_ascii_digit() && c != '.')
+        .map(|word| word.trim_end_matches('.'));
+    words
+        .filter(|word| word.contains('.'))
+        .filter_map(|word| word.parse().ok())
 }

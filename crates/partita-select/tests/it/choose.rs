@@ -12,13 +12,16 @@ use partita_synth::{SynthSettings, synthesise};
 use rand::RngExt;
 
 fn normal(rng: &mut impl rand::Rng) -> f64 {
-    (-2.0 * (1.0 - rng.random::<f64>()).ln()).sqrt() * (std::f64::consts::TAU * rng.random::<f64>()).cos()
+    (-2.0 * (1.0 - rng.random::<f64>()).ln()).sqrt()
+        * (std::f64::consts::TAU * rng.random::<f64>()).cos()
 }
 
 /// One Gaussian with these deviations.
 fn gaussian(objects: usize, deviations: &[f64], seed: u64) -> Array2<f64> {
     let mut rng = Seed::new(seed).rng();
-    Array2::from_shape_fn((objects, deviations.len()), |(_, j)| deviations[j] * normal(&mut rng))
+    Array2::from_shape_fn((objects, deviations.len()), |(_, j)| {
+        deviations[j] * normal(&mut rng)
+    })
 }
 
 fn uniform(objects: usize, columns: usize, seed: u64) -> Array2<f64> {
@@ -28,8 +31,12 @@ fn uniform(objects: usize, columns: usize, seed: u64) -> Array2<f64> {
 
 /// A data set that lies in the repository.
 fn data(name: &str) -> Array2<f64> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../datasets").join(name);
-    read_table(&path, &ReadOptions::default()).expect("it lies in the repository").values
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../datasets")
+        .join(name);
+    read_table(&path, &ReadOptions::default())
+        .expect("it lies in the repository")
+        .values
 }
 
 fn small() -> ChooseSettings {
@@ -40,8 +47,15 @@ fn small() -> ChooseSettings {
 }
 
 fn choose(table: &Array2<f64>, last: usize, seed: u64, settings: &ChooseSettings) -> Choice {
-    choose_clusters(table.view(), 2..=last, Seed::new(seed), settings, MemoryBudget::UNLIMITED, &Silent)
-        .expect("the table has clusters to look at")
+    choose_clusters(
+        table.view(),
+        2..=last,
+        Seed::new(seed),
+        settings,
+        MemoryBudget::UNLIMITED,
+        &Silent,
+    )
+    .expect("the table has clusters to look at")
 }
 
 #[test]
@@ -56,14 +70,24 @@ fn nothing_is_found_where_nothing_is() {
         for (which, table) in tables.iter().enumerate() {
             let choice = choose(table, 8, seed, &small());
             assert_eq!(choice.clusters, 1, "{which} {seed}: {}", choice.reason);
-            assert!(choice.reason.starts_with("1 cluster: from 2 to 8 clusters nothing"), "{}", choice.reason);
+            assert!(
+                choice
+                    .reason
+                    .starts_with("1 cluster: from 2 to 8 clusters nothing"),
+                "{}",
+                choice.reason
+            );
         }
     }
 }
 
 /// Correlated Gaussian noise: a random mixture of independent columns.
 fn correlated(objects: usize, columns: usize, seed: u64) -> Array2<f64> {
-    gaussian(objects, &vec![1.0; columns], seed).dot(&gaussian(columns, &vec![1.0; columns], seed + 1000))
+    gaussian(objects, &vec![1.0; columns], seed).dot(&gaussian(
+        columns,
+        &vec![1.0; columns],
+        seed + 1000,
+    ))
 }
 
 /// Draws a table by its seed.
@@ -77,19 +101,30 @@ fn noise_of_fifty_seeds_has_no_clusters() {
         ("correlated", |seed| correlated(100, 5, seed)),
     ];
     for (name, table) in kinds {
-        let found = (0..50).filter(|&seed| choose(&table(seed), 8, seed, &small()).clusters != 1).count();
-        assert!(found <= 2, "{name}: clusters were found {found} times of 50");
+        let found = (0..50)
+            .filter(|&seed| choose(&table(seed), 8, seed, &small()).clusters != 1)
+            .count();
+        assert!(
+            found <= 2,
+            "{name}: clusters were found {found} times of 50"
+        );
     }
 }
 
 #[test]
 fn what_is_there_is_found() {
     for seed in 0..3 {
-        let made = synthesise("gaussians", 400, Seed::new(seed), &SynthSettings::default()).unwrap();
+        let made =
+            synthesise("gaussians", 400, Seed::new(seed), &SynthSettings::default()).unwrap();
         let choice = choose(&made.values, 8, seed, &small());
         assert_eq!(choice.clusters, 4, "{seed}: {}", choice.reason);
     }
-    let wine = choose(&scale(data("wine.csv").view(), Scale::ZScore), 8, 1, &small());
+    let wine = choose(
+        &scale(data("wine.csv").view(), Scale::ZScore),
+        8,
+        1,
+        &small(),
+    );
     assert_eq!(wine.clusters, 3, "{}", wine.reason);
     // Two of the three species of iris overlap.
     let iris = choose(&data("iris.csv"), 8, 1, &small());
@@ -101,16 +136,32 @@ fn what_is_there_is_found() {
 fn a_line_holds_what_it_says() {
     let made = synthesise("gaussians", 300, Seed::new(3), &SynthSettings::default()).unwrap();
     let choice = choose(&made.values, 6, 3, &small());
-    assert_eq!(choice.rows.iter().map(|row| row.clusters).collect::<Vec<_>>(), [2, 3, 4, 5, 6]);
+    assert_eq!(
+        choice
+            .rows
+            .iter()
+            .map(|row| row.clusters)
+            .collect::<Vec<_>>(),
+        [2, 3, 4, 5, 6]
+    );
     for row in &choice.rows {
         assert_eq!((row.cdf.len(), row.cdf[100]), (101, 1.0));
         assert!(row.cdf.is_sorted());
         assert!((row.cdf[90] - row.cdf[10] - row.pac.unwrap()).abs() < 1e-12);
         let partition = row.partition.as_ref().unwrap();
-        assert_eq!((partition.objects(), partition.live_clusters()), (300, row.clusters));
+        assert_eq!(
+            (partition.objects(), partition.live_clusters()),
+            (300, row.clusters)
+        );
         assert_eq!(row.cluster_evidence.len(), row.clusters);
         assert!(row.within.unwrap() > row.between.unwrap());
-        assert_eq!(row.references.iter().map(|one| one.null).collect::<Vec<_>>(), [Null::Gaussian, Null::Box]);
+        assert_eq!(
+            row.references
+                .iter()
+                .map(|one| one.null)
+                .collect::<Vec<_>>(),
+            [Null::Gaussian, Null::Box]
+        );
         for one in &row.references {
             assert_eq!(one.draws, 10);
             let pac = one.pac.unwrap();
@@ -119,7 +170,10 @@ fn a_line_holds_what_it_says() {
     }
     assert!(choice.rows.is_sorted_by(|a, b| a.dispersion > b.dispersion));
     let json = serde_json::to_value(&choice).unwrap();
-    assert_eq!((&json["clusters"], &json["criterion"]), (&4.into(), &"rcsi".into()));
+    assert_eq!(
+        (&json["clusters"], &json["criterion"]),
+        (&4.into(), &"rcsi".into())
+    );
     assert_eq!(json["rows"][2]["references"][1]["null"], "box");
 }
 
@@ -127,7 +181,10 @@ fn a_line_holds_what_it_says() {
 fn the_same_seed_gives_the_same_bits_for_any_number_of_threads() {
     let table = gaussian(120, &[3.0, 1.0, 1.0], 7);
     let with = |threads| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
         pool.install(|| choose(&table, 5, 7, &small()))
     };
     let one = with(1);
@@ -140,7 +197,9 @@ fn components_left_out_do_not_change_the_answer() {
     let wdbc = scale(data("wdbc.csv").view(), Scale::ZScore);
     let mut wide = SynthSettings::default();
     (wide.clusters, wide.dimensions) = (Some(5), Some(30));
-    let blobs = synthesise("blobs", 300, Seed::new(2), &wide).unwrap().values;
+    let blobs = synthesise("blobs", 300, Seed::new(2), &wide)
+        .unwrap()
+        .values;
     for (name, table, last) in [("wdbc", wdbc, 6), ("blobs", blobs, 8)] {
         let mut settings = small();
         settings.draws = 12;
@@ -148,7 +207,11 @@ fn components_left_out_do_not_change_the_answer() {
         settings.variance = 1.0;
         let all = choose(&table, last, 1, &settings);
         assert_ne!(fewer.rows, all.rows, "{name}: some are left out");
-        assert_eq!(fewer.clusters, all.clusters, "{name}: {} {}", fewer.reason, all.reason);
+        assert_eq!(
+            fewer.clusters, all.clusters,
+            "{name}: {} {}",
+            fewer.reason, all.reason
+        );
     }
 }
 
@@ -158,8 +221,15 @@ fn a_sample_of_a_sparse_table_is_that_of_the_dense_one() {
     let sparse = sprs::CsMat::csr_from_dense(made.values.view(), 0.0);
     let mut settings = small();
     (settings.objects, settings.draws, settings.scale) = (200, 3, "zscore".into());
-    let found =
-        choose_clusters(sparse.view(), 2..=4, Seed::new(5), &settings, MemoryBudget::UNLIMITED, &Silent).unwrap();
+    let found = choose_clusters(
+        sparse.view(),
+        2..=4,
+        Seed::new(5),
+        &settings,
+        MemoryBudget::UNLIMITED,
+        &Silent,
+    )
+    .unwrap();
     assert_eq!(found, choose(&made.values, 4, 5, &settings));
 }
 
@@ -188,8 +258,16 @@ impl Monitor for Patience {
         assert!(done <= total);
         self.total.store(total, Ordering::Relaxed);
         self.most.fetch_max(done, Ordering::Relaxed);
-        let left = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
-        if left.is_ok() { Flow::Continue } else { Flow::Stop }
+        let left = self
+            .left
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+                left.checked_sub(1)
+            });
+        if left.is_ok() {
+            Flow::Continue
+        } else {
+            Flow::Stop
+        }
     }
 }
 
@@ -197,9 +275,20 @@ impl Monitor for Patience {
 fn a_stop_leaves_what_is_finished() {
     let made = synthesise("gaussians", 100, Seed::new(1), &SynthSettings::default()).unwrap();
     let look = |left: u64| {
-        let monitor = Patience { left: left.into(), most: 0.into(), total: 0.into() };
+        let monitor = Patience {
+            left: left.into(),
+            most: 0.into(),
+            total: 0.into(),
+        };
         let values = made.values.view();
-        let choice = choose_clusters(values, 2..=5, Seed::new(1), &small(), MemoryBudget::UNLIMITED, &monitor);
+        let choice = choose_clusters(
+            values,
+            2..=5,
+            Seed::new(1),
+            &small(),
+            MemoryBudget::UNLIMITED,
+            &monitor,
+        );
         let progress = (monitor.most.into_inner(), monitor.total.into_inner());
         (choice, u64::MAX / 2 - monitor.left.into_inner(), progress)
     };
@@ -217,14 +306,19 @@ fn a_stop_leaves_what_is_finished() {
             Err(error) => panic!("{error}"),
         }
     }
-    assert!(nothing > 0 && some > 0 && referred > 0, "{nothing} {some} {referred}");
+    assert!(
+        nothing > 0 && some > 0 && referred > 0,
+        "{nothing} {some} {referred}"
+    );
 }
 
 #[test]
 fn what_can_not_be_followed_is_refused() {
     let table = uniform(20, 2, 1);
     let refusal = |table: &Array2<f64>, range, settings: &ChooseSettings, budget| {
-        choose_clusters(table.view(), range, Seed::new(0), settings, budget, &Silent).unwrap_err().to_string()
+        choose_clusters(table.view(), range, Seed::new(0), settings, budget, &Silent)
+            .unwrap_err()
+            .to_string()
     };
     let free = MemoryBudget::UNLIMITED;
     assert_eq!(
@@ -238,20 +332,40 @@ fn what_can_not_be_followed_is_refused() {
         refusal(&table, 2..=3, &settings, free)
     };
     let subsample = with(&|settings| settings.subsample = 0.0);
-    assert!(subsample.starts_with("setting 'subsample' is 0") && subsample.contains("above 0"), "{subsample}");
+    assert!(
+        subsample.starts_with("setting 'subsample' is 0") && subsample.contains("above 0"),
+        "{subsample}"
+    );
     let runs = with(&|settings| settings.runs = 1.try_into().unwrap());
-    assert!(runs.contains("'runs' is 1; it must be a whole number from 2"), "{runs}");
+    assert!(
+        runs.contains("'runs' is 1; it must be a whole number from 2"),
+        "{runs}"
+    );
     assert!(with(&|settings| settings.base = "kmeans-cosine".into()).contains("angles change"));
-    assert!(with(&|settings| settings.base = "no-such".into()).contains("no base clusterer 'no-such'"));
-    assert_eq!(with(&|settings| settings.consensus = "no-such".into()), "there is no method 'no-such'");
+    assert!(
+        with(&|settings| settings.base = "no-such".into()).contains("no base clusterer 'no-such'")
+    );
+    assert_eq!(
+        with(&|settings| settings.consensus = "no-such".into()),
+        "there is no method 'no-such'"
+    );
     assert!(refusal(&table, 2..=3, &small(), MemoryBudget::new(100)).contains("memory budget"));
-    assert_eq!(refusal(&Array2::ones((9, 2)), 2..=3, &small(), free), "all rows of the table are equal");
+    assert_eq!(
+        refusal(&Array2::ones((9, 2)), 2..=3, &small(), free),
+        "all rows of the table are equal"
+    );
     let mut holes = table.clone();
     holes[[3, 1]] = f64::NAN;
-    assert_eq!(refusal(&holes, 2..=3, &small(), free), "object 3 has NaN in column 1");
+    assert_eq!(
+        refusal(&holes, 2..=3, &small(), free),
+        "object 3 has NaN in column 1"
+    );
     let few = choose(&table, 40, 1, &small());
     assert_eq!(few.rows.last().unwrap().clusters, 15);
-    assert_eq!(few.warnings[0], "20 objects leave room for 15 clusters, not 40");
+    assert_eq!(
+        few.warnings[0],
+        "20 objects leave room for 15 clusters, not 40"
+    );
 }
 
 #[test]
@@ -260,6 +374,15 @@ fn without_references_the_answer_says_so() {
     settings.draws = 0;
     let made = synthesise("gaussians", 200, Seed::new(1), &SynthSettings::default()).unwrap();
     let choice = choose(&made.values, 6, 1, &settings);
-    assert!(choice.reason.contains("nothing was compared"), "{}", choice.reason);
-    assert!(choice.rows.iter().all(|row| row.rcsi.is_none() && row.p.is_none()));
+    assert!(
+        choice.reason.contains("nothing was compared"),
+        "{}",
+        choice.reason
+    );
+    assert!(
+        choice
+            .rows
+            .iter()
+            .all(|row| row.rcsi.is_none() && row.p.is_none())
+    );
 }

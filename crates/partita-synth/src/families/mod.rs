@@ -35,6 +35,12 @@ const MIXTURES: &[Family] = &[
 /// All families.
 #[doc(alias = "synthetic_names")]
 pub fn families() -> impl Iterator<Item = &'static Family> + Clone {
-    let lists = [pictures::PICTURES, MIXTURES, gaussians::GAUSSIANS, curves::CURVES, mixed::MIXED];
+    let lists = [
+        pictures::PICTURES,
+        MIXTURES,
+        gaussians::GAUSSIANS,
+        curves::CURVES,
+        mixed::MIXED,
+    ];
     lists.into_iter().flatten()
 }

@@ -37,7 +37,10 @@ impl Workplace {
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(assert_cmd::cargo::cargo_bin!("partita"));
-        command.current_dir(self.0.path()).args(arguments).env_remove("PARTITA_LOG");
+        command
+            .current_dir(self.0.path())
+            .args(arguments)
+            .env_remove("PARTITA_LOG");
         command
     }
 
@@ -56,7 +59,12 @@ fn list(folder: &Path, root: &Path, names: &mut Vec<String>) {
         if path.is_dir() {
             list(&path, root, names);
         } else {
-            names.push(path.strip_prefix(root).expect("below the root").display().to_string());
+            names.push(
+                path.strip_prefix(root)
+                    .expect("below the root")
+                    .display()
+                    .to_string(),
+            );
         }
     }
 }
@@ -93,8 +101,17 @@ impl Ended {
     /// The command line was refused before anything ran: exit code 2, nothing on stdout, all of these words on stderr.
     #[track_caller]
     pub(crate) fn refused_by_parser(self, words: &[&str]) {
-        assert_eq!((self.code, self.stdout.as_str()), (Some(2), ""), "{}", self.stderr);
-        assert!(words.iter().all(|word| self.stderr.contains(word)), "{}", self.stderr);
+        assert_eq!(
+            (self.code, self.stdout.as_str()),
+            (Some(2), ""),
+            "{}",
+            self.stderr
+        );
+        assert!(
+            words.iter().all(|word| self.stderr.contains(word)),
+            "{}",
+            self.stderr
+        );
     }
 
     /// Something failed while it worked: exit code 1, and the same else as [`refused`](Self::refused).
@@ -105,11 +122,25 @@ impl Ended {
 
     #[track_caller]
     fn ended_badly(self, code: i32, words: &[&str]) {
-        assert_eq!((self.code, self.stdout.as_str()), (Some(code), ""), "{}", self.stderr);
+        assert_eq!(
+            (self.code, self.stdout.as_str()),
+            (Some(code), ""),
+            "{}",
+            self.stderr
+        );
         for word in words {
-            assert!(self.stderr.contains(word), "'{word}' is not in: {}", self.stderr);
+            assert!(
+                self.stderr.contains(word),
+                "'{word}' is not in: {}",
+                self.stderr
+            );
         }
-        let lines = self.stderr.trim_end().lines().filter(|line| !is_progress(line) && !is_note(line)).count();
+        let lines = self
+            .stderr
+            .trim_end()
+            .lines()
+            .filter(|line| !is_progress(line) && !is_note(line))
+            .count();
         assert_eq!(lines, 1, "one line, not: {}", self.stderr);
     }
 }
@@ -126,8 +157,13 @@ fn is_note(line: &str) -> bool {
 
 /// A data set that is shipped with the project.
 pub(crate) fn shipped(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../datasets").join(name);
-    path.canonicalize().expect("a shipped data set").display().to_string()
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../datasets")
+        .join(name);
+    path.canonicalize()
+        .expect("a shipped data set")
+        .display()
+        .to_string()
 }
 
 /// A table of three groups in the plane, with their names.
@@ -135,17 +171,28 @@ pub(crate) fn three_groups(objects: usize) -> String {
     let mut text = "x,y,kind\n".to_owned();
     for i in 0..objects {
         let (group, wobble) = (i % 3, (i * 7919 % 101) as f64 / 101.0);
-        text += &format!("{},{},{}\n", group as f64 * 5.0 + wobble, wobble * wobble, ["a", "b", "c"][group]);
+        text += &format!(
+            "{},{},{}\n",
+            group as f64 * 5.0 + wobble,
+            wobble * wobble,
+            ["a", "b", "c"][group]
+        );
     }
     text
 }
 
 /// The text of the cells of a table of a report, sorted; their values may differ in the last bit.
 pub(crate) fn cells(page: &str, id: &str) -> Vec<String> {
-    let from = page.find(&format!("<table id=\"{id}\"")).unwrap_or_else(|| panic!("no {id}"));
+    let from = page
+        .find(&format!("<table id=\"{id}\""))
+        .unwrap_or_else(|| panic!("no {id}"));
     let table = &page[from..][..page[from..].find("</table>").expect("its end")];
-    let cells = table.split('<').filter(|part| part.starts_with("td") || part.starts_with("th "));
-    let mut texts: Vec<String> = cells.filter_map(|cell| Some(cell.split_once('>')?.1.to_owned())).collect();
+    let cells = table
+        .split('<')
+        .filter(|part| part.starts_with("td") || part.starts_with("th "));
+    let mut texts: Vec<String> = cells
+        .filter_map(|cell| Some(cell.split_once('>')?.1.to_owned()))
+        .collect();
     texts.sort();
     texts
 }

@@ -77,7 +77,10 @@ fn consensus(place: &Workplace, file: &str, flags: &[&str]) -> Ended {
 fn printed(stdout: &str) -> Vec<(String, String)> {
     let row = |line: &str| {
         let mut fields = line.split(',').map(str::to_owned);
-        (fields.next().unwrap_or_default(), fields.next().unwrap_or_default())
+        (
+            fields.next().unwrap_or_default(),
+            fields.next().unwrap_or_default(),
+        )
     };
     stdout.lines().skip(1).map(row).collect()
 }
@@ -99,6 +102,10 @@ fn three_groups(ended: Ended, objects: usize, words: &[&str]) -> Vec<String> {
 #[track_caller]
 fn said(ended: &Ended, words: &[&str]) {
     for word in words {
-        assert!(ended.stderr.contains(word), "'{word}' is not in: {}", ended.stderr);
+        assert!(
+            ended.stderr.contains(word),
+            "'{word}' is not in: {}",
+            ended.stderr
+        );
     }
 }

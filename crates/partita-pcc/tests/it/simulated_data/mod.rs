@@ -10,12 +10,16 @@ use rand_distr::{Distribution, StandardNormal};
 pub(crate) fn truth(each: usize, (least, most): (f64, f64), seed: Seed) -> SoftPartition {
     let mut rng = seed.rng();
     let means: [[f64; 2]; 4] = std::array::from_fn(|k| {
-        let signs = [if k % 2 == 0 { 1.0 } else { -1.0 }, if k < 2 { 1.0 } else { -1.0 }];
+        let signs = [
+            if k % 2 == 0 { 1.0 } else { -1.0 },
+            if k < 2 { 1.0 } else { -1.0 },
+        ];
         signs.map(|sign| sign * rng.random_range(least..most))
     });
     let mut rows = Array2::zeros((4 * each, 4));
     for (i, mut row) in rows.outer_iter_mut().enumerate() {
-        let point: [f64; 2] = means[i / each].map(|mean| mean + Distribution::<f64>::sample(&StandardNormal, &mut rng));
+        let point: [f64; 2] = means[i / each]
+            .map(|mean| mean + Distribution::<f64>::sample(&StandardNormal, &mut rng));
         for (k, mean) in means.iter().enumerate() {
             let distance: f64 = point.iter().zip(mean).map(|(x, m)| (x - m) * (x - m)).sum();
             row[k] = (-0.5 * distance).exp();
@@ -39,8 +43,14 @@ pub(crate) fn ensemble(truth: &SoftPartition, bases: usize, seed: Seed) -> Ensem
             });
             found.unwrap_or(row.len() - 1)
         };
-        let labels: Vec<Option<usize>> = truth.rows().outer_iter().map(|row| Some(drawn(row))).collect();
-        builder.push(format!("u{u}"), labels).expect("a label an object");
+        let labels: Vec<Option<usize>> = truth
+            .rows()
+            .outer_iter()
+            .map(|row| Some(drawn(row)))
+            .collect();
+        builder
+            .push(format!("u{u}"), labels)
+            .expect("a label an object");
     }
     builder.finish().expect("there are objects")
 }

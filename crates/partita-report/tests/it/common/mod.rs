@@ -21,9 +21,15 @@ fn made(table: &Table, clusters: &str, runs: usize) -> Ensemble {
     let mut recipe = Recipe::default();
     recipe.base = vec![BaseSpec::new(BaseKind::KMeans, runs)];
     (recipe.base_k, recipe.subsample) = (clusters.parse().expect("a range"), 0.8);
-    generate(table.values.view(), &recipe, Seed::new(1), MemoryBudget::UNLIMITED, &Silent)
-        .expect("it can be made")
-        .ensemble
+    generate(
+        table.values.view(),
+        &recipe,
+        Seed::new(1),
+        MemoryBudget::UNLIMITED,
+        &Silent,
+    )
+    .expect("it can be made")
+    .ensemble
 }
 
 fn consensus(method: &dyn Consensus, ensemble: &Ensemble, clusters: usize) -> Outcome {
@@ -34,19 +40,29 @@ fn consensus(method: &dyn Consensus, ensemble: &Ensemble, clusters: usize) -> Ou
 impl Iris {
     pub(crate) fn new() -> Self {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../datasets/iris.csv");
-        let table = read_table(path.as_ref(), &ReadOptions::default()).expect("it is in the repository");
+        let table =
+            read_table(path.as_ref(), &ReadOptions::default()).expect("it is in the repository");
         let ensemble = made(&table, "2..12", 40);
         let outcome = consensus(&PCC_KL, &ensemble, 3);
         let truth = table.label.as_ref().expect("it has classes").values.clone();
-        let mut choice =
-            ClusterCurves { chosen: Some(3), reason: "3 clusters, as asked for.".into(), ..ClusterCurves::default() };
+        let mut choice = ClusterCurves {
+            chosen: Some(3),
+            reason: "3 clusters, as asked for.".into(),
+            ..ClusterCurves::default()
+        };
         for clusters in 2..=5 {
-            let found = consensus(&EAC_AVERAGE, &made(&table, &clusters.to_string(), 20), clusters);
+            let found = consensus(
+                &EAC_AVERAGE,
+                &made(&table, &clusters.to_string(), 20),
+                clusters,
+            );
             let sure = found.certainty.iter().sum::<f64>() / found.certainty.len() as f64;
             let step = clusters as f64 / 10.0;
             choice.rows.push(CurvePoint {
                 clusters,
-                cdf: (0..=50).map(|at| step + (1.0 - step) * (f64::from(at) / 50.0).powi(4)).collect(),
+                cdf: (0..=50)
+                    .map(|at| step + (1.0 - step) * (f64::from(at) / 50.0).powi(4))
+                    .collect(),
                 pac: Some(0.5 - step),
                 null_pac: Some(0.6 - 0.2 * step),
                 null_range: Some((0.5 - 0.2 * step, 0.7 - 0.2 * step)),
@@ -57,16 +73,27 @@ impl Iris {
             choice.partitions.push(found.partition);
         }
         let values = [0.1, 0.4, 0.3, 0.2].map(Some).to_vec();
-        choice.measures = vec![Measure { name: "stability index".into(), values }];
-        Self { table, ensemble, outcome, truth, choice }
+        choice.measures = vec![Measure {
+            name: "stability index".into(),
+            values,
+        }];
+        Self {
+            table,
+            ensemble,
+            outcome,
+            truth,
+            choice,
+        }
     }
 
     pub(crate) fn report(&self) -> Report<'_> {
         let record = json!({ "method": "pcc-kl", "seed": 1, "table": "iris.csv", "seconds": 0.5, "version": "0.0.0",
             "arguments": ["run", "iris.csv", "-k", "3"], "experiment": { "clusters": 3 }, "recipe": { "scale": "none" } });
         let mut report = Report::of("iris", record, &self.outcome, &self.ensemble);
-        report.features =
-            Some(partita_core::Features::new(&self.table.columns, self.table.values.view()).expect("it is finite"));
+        report.features = Some(
+            partita_core::Features::new(&self.table.columns, self.table.values.view())
+                .expect("it is finite"),
+        );
         report.truth = Some(&self.truth);
         report.choice = Some(self.choice.clone());
         report.labels_file = Some("labels.csv".into());

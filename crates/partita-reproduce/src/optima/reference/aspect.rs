@@ -8,7 +8,13 @@ use super::{LabelTable, ascend, simplex};
 /// Σ over pairs c_yz ln Σ_r p_r B_ry B_rz: half the sum over ordered ones, where a copy of an object of weight w has B / w.
 pub(super) fn penca(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 {
     let n = table.rows.len();
-    let together = |i: usize, j: usize| if i == j { table.copies(i)[0] } else { table.pair(i, j)[0] };
+    let together = |i: usize, j: usize| {
+        if i == j {
+            table.copies(i)[0]
+        } else {
+            table.pair(i, j)[0]
+        }
+    };
     let counts = Array2::from_shape_fn((n, n), |(i, j)| together(i, j));
     let times = &table.weights.1;
     let mut shares = Array1::from_elem(clusters, 1.0 / clusters as f64);

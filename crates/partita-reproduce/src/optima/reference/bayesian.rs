@@ -17,27 +17,42 @@ pub(super) fn bce(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 
     let alpha = vec![ALPHA; clusters];
     let mut gamma: Vec<Vec<f64>> = (soft.iter().enumerate())
         .map(|(i, row)| {
-            row.iter().map(|share| ALPHA + share * table.bases(i).map(|(_, weight)| weight).sum::<f64>()).collect()
+            row.iter()
+                .map(|share| ALPHA + share * table.bases(i).map(|(_, weight)| weight).sum::<f64>())
+                .collect()
         })
         .collect();
     ascend(|| {
         let mut counts = table.counts(&vec![vec![0.0; clusters]; table.rows.len()], PSEUDO);
-        let logs_of = |(labels, weight): (&Vec<f64>, &f64)| weight * labels.iter().map(|p| p.ln()).sum::<f64>();
-        let logs_of_theta = theta.iter().flat_map(|bases| bases.iter().zip(&table.weights.0)).map(logs_of);
+        let logs_of = |(labels, weight): (&Vec<f64>, &f64)| {
+            weight * labels.iter().map(|p| p.ln()).sum::<f64>()
+        };
+        let logs_of_theta = theta
+            .iter()
+            .flat_map(|bases| bases.iter().zip(&table.weights.0))
+            .map(logs_of);
         let mut value = PSEUDO * logs_of_theta.sum::<f64>();
         for (i, gamma) in gamma.iter_mut().enumerate() {
             infer(table, i, &alpha, &theta, gamma);
             let logs = logs(gamma);
-            let tilt = alpha.iter().zip(&*gamma).zip(&logs).map(|((a, g), log)| (a - g) * log).sum::<f64>();
+            let tilt = alpha
+                .iter()
+                .zip(&*gamma)
+                .zip(&logs)
+                .map(|((a, g), log)| (a - g) * log)
+                .sum::<f64>();
             let of_object = table.weights.1[i];
             value += of_object * (dirichlet(&alpha) - dirichlet(gamma) + tilt);
             for (u, weight) in table.bases(i) {
-                let phi: Vec<f64> =
-                    (0..clusters).map(|k| logs[k].exp() * likely(&theta[k][u], &table.rows[i][u])).collect();
+                let phi: Vec<f64> = (0..clusters)
+                    .map(|k| logs[k].exp() * likely(&theta[k][u], &table.rows[i][u]))
+                    .collect();
                 let sum: f64 = phi.iter().sum();
                 value += of_object * weight * sum.max(f64::MIN_POSITIVE).ln();
                 for &(j, share) in &table.rows[i][u] {
-                    let each = |(k, phi): (usize, &f64)| counts[k][u][j] += of_object * weight * share * phi / sum;
+                    let each = |(k, phi): (usize, &f64)| {
+                        counts[k][u][j] += of_object * weight * share * phi / sum
+                    };
                     phi.iter().enumerate().for_each(each);
                 }
             }
@@ -67,7 +82,11 @@ fn dirichlet(a: &[f64]) -> f64 {
 
 /// exp Σ_j s_j ln θ_j: the probability of a label that is known by its shares.
 fn likely(theta: &[f64], shares: &[(usize, f64)]) -> f64 {
-    shares.iter().map(|&(j, share)| share * theta[j].ln()).sum::<f64>().exp()
+    shares
+        .iter()
+        .map(|&(j, share)| share * theta[j].ln())
+        .sum::<f64>()
+        .exp()
 }
 
 /// γ of one object, by rounds of φ and γ.
@@ -79,9 +98,15 @@ fn infer(table: &LabelTable, i: usize, alpha: &[f64], theta: &[Vec<Vec<f64>>], g
             let of = |(w, theta): (&f64, &Vec<Vec<f64>>)| w * likely(&theta[u], &table.rows[i][u]);
             let phi: Vec<f64> = weights.iter().zip(theta).map(of).collect();
             let sum: f64 = phi.iter().sum::<f64>().max(f64::MIN_POSITIVE);
-            next.iter_mut().zip(phi).for_each(|(next, phi)| *next += weight * phi / sum);
+            next.iter_mut()
+                .zip(phi)
+                .for_each(|(next, phi)| *next += weight * phi / sum);
         }
-        let change = next.iter().zip(&*gamma).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        let change = next
+            .iter()
+            .zip(&*gamma)
+            .map(|(a, b)| (a - b).abs())
+            .fold(0.0, f64::max);
         gamma.copy_from_slice(&next);
         if change < 1e-5 {
             break;

@@ -12,8 +12,11 @@ const ROUNDS: usize = 200;
 /// ‖M − QSQᵀ‖² − ‖M‖², the lowest of the rounds; S is updated until it hardly moves, so that Q and S fit each other.
 pub(super) fn nmfc(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 {
     let half = half(table);
-    let mut q = Array2::from_shape_simple_fn((table.rows.len(), clusters), || rng.random::<f64>() + 0.01);
-    let lengths = (&q * &q).sum_axis(partita::ndarray::Axis(0)).mapv(f64::sqrt);
+    let mut q =
+        Array2::from_shape_simple_fn((table.rows.len(), clusters), || rng.random::<f64>() + 0.01);
+    let lengths = (&q * &q)
+        .sum_axis(partita::ndarray::Axis(0))
+        .mapv(f64::sqrt);
     q /= &lengths;
     let mut s = Array2::eye(clusters) + 0.1;
     let mut best = f64::INFINITY;
@@ -40,13 +43,18 @@ pub(super) fn nmfc(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64
 /// H with M = H Hᵀ: labels, or shares, over the root of the weight of all base clusterings that know the object, times the roots of both
 /// weights.
 fn half(table: &LabelTable) -> Array2<f64> {
-    let starts: Vec<usize> =
-        table.sizes.iter().scan(0, |sum, size| Some(std::mem::replace(sum, *sum + size))).collect();
+    let starts: Vec<usize> = table
+        .sizes
+        .iter()
+        .scan(0, |sum, size| Some(std::mem::replace(sum, *sum + size)))
+        .collect();
     let mut half = Array2::zeros((table.rows.len(), table.sizes.iter().sum()));
     for i in 0..table.rows.len() {
         let known: f64 = table.bases(i).map(|(_, weight)| weight).sum();
         let scale = (table.weights.1[i] / known).sqrt();
-        table.labels(i).for_each(|(u, j, label)| half[[i, starts[u] + j]] = scale * label / table.weights.0[u].sqrt());
+        table.labels(i).for_each(|(u, j, label)| {
+            half[[i, starts[u] + j]] = scale * label / table.weights.0[u].sqrt()
+        });
     }
     half
 }

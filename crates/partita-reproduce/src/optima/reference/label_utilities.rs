@@ -14,10 +14,16 @@ const SMOOTHING: f64 = 0.01;
 /// The mean mutual information of clusters and base clusterings, nats, summed over base clusterings.
 pub(super) fn kcc(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 {
     let objects: f64 = table.weights.1.iter().sum();
-    let all = table.counts(&vec![vec![1.0]; table.rows.len()], 0.0).remove(0);
+    let all = table
+        .counts(&vec![vec![1.0]; table.rows.len()], 0.0)
+        .remove(0);
     let negentropy = |labels: &Vec<f64>| {
         let size: f64 = labels.iter().sum();
-        labels.iter().filter(|count| **count > 0.0).map(|count| count * (count / size).ln()).sum::<f64>()
+        labels
+            .iter()
+            .filter(|count| **count > 0.0)
+            .map(|count| count * (count / size).ln())
+            .sum::<f64>()
     };
     let worth = |bases: &Vec<Vec<f64>>| bases.iter().map(negentropy).sum::<f64>();
     let score = |cluster: &Vec<Vec<f64>>, i: usize| {
@@ -34,9 +40,16 @@ pub(super) fn kcc(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 
 
 /// The normalised cut of the co-association.
 pub(super) fn sec(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 {
-    let all = table.counts(&vec![vec![1.0]; table.rows.len()], 0.0).remove(0);
+    let all = table
+        .counts(&vec![vec![1.0]; table.rows.len()], 0.0)
+        .remove(0);
     // Sums have the weight of their base clustering in them: of two it counts once.
-    let inverse: Vec<f64> = table.weights.0.iter().map(|weight| weight.recip()).collect();
+    let inverse: Vec<f64> = table
+        .weights
+        .0
+        .iter()
+        .map(|weight| weight.recip())
+        .collect();
     let product = |a: &[Vec<f64>], b: &[Vec<f64>]| -> f64 {
         let of_base = |((a, b), inverse): ((&Vec<f64>, &Vec<f64>), &f64)| {
             inverse * a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>()
@@ -44,7 +57,10 @@ pub(super) fn sec(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 
         a.iter().zip(b).zip(&inverse).map(of_base).sum()
     };
     let own = |i: usize, sums: &[Vec<f64>]| -> f64 {
-        table.labels(i).map(|(u, j, label)| inverse[u] * label * sums[u][j]).sum()
+        table
+            .labels(i)
+            .map(|(u, j, label)| inverse[u] * label * sums[u][j])
+            .sum()
     };
     let score = |cluster: &Vec<Vec<f64>>, i: usize| {
         let degrees = product(cluster, &all);
@@ -53,7 +69,11 @@ pub(super) fn sec(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 
     };
     let kept = |cluster: &Vec<Vec<f64>>| {
         let degrees = product(cluster, &all);
-        if degrees > 0.0 { product(cluster, cluster) / degrees } else { 0.0 }
+        if degrees > 0.0 {
+            product(cluster, cluster) / degrees
+        } else {
+            0.0
+        }
     };
     let value = |counts: &Counts| counts.iter().map(kept).sum::<f64>();
     clusters as f64 - highest(table, clusters, score, value, rng)
@@ -70,7 +90,11 @@ fn highest(
     let objects = table.rows.len();
     let mut order: Vec<usize> = (0..objects).collect();
     (0..clusters.min(objects)).for_each(|at| order.swap(at, rng.random_range(at..objects)));
-    let one_hot = |own: usize| (0..clusters).map(|k| f64::from(u8::from(k == own))).collect::<Vec<f64>>();
+    let one_hot = |own: usize| {
+        (0..clusters)
+            .map(|k| f64::from(u8::from(k == own)))
+            .collect::<Vec<f64>>()
+    };
     let mut soft = vec![vec![0.0; clusters]; objects];
     (0..clusters.min(objects)).for_each(|k| soft[order[k]] = one_hot(k));
     let mut counts = table.counts(&soft, 0.0);
@@ -78,7 +102,9 @@ fn highest(
     for _ in 0..200 {
         let assign = |i: usize| {
             let scores: Vec<f64> = counts.iter().map(|cluster| score(cluster, i)).collect();
-            one_hot((0..clusters).fold(0, |best, k| if scores[k] > scores[best] { k } else { best }))
+            one_hot(
+                (0..clusters).fold(0, |best, k| if scores[k] > scores[best] { k } else { best }),
+            )
         };
         let soft: Vec<Vec<f64>> = (0..objects).map(assign).collect();
         counts = table.counts(&soft, 0.0);

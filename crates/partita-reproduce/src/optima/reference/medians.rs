@@ -8,7 +8,13 @@ use super::LabelTable;
 
 /// The mean variation of information to the base clusterings, bits.
 pub(super) fn vi(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 {
-    lowest(table, clusters, |x| if x > 0.0 { x * x.log2() } else { 0.0 }, |n| n, rng)
+    lowest(
+        table,
+        clusters,
+        |x| if x > 0.0 { x * x.log2() } else { 0.0 },
+        |n| n,
+        rng,
+    )
 }
 
 /// The mean share of pairs of objects that one partition joins and the other separates.
@@ -25,8 +31,14 @@ fn lowest(
     rng: &mut StdRng,
 ) -> f64 {
     let objects = table.rows.len();
-    let mut labels: Vec<usize> = (0..objects).map(|_| rng.random_range(0..clusters)).collect();
-    let one_hot = |own: &usize| (0..clusters).map(|k| f64::from(u8::from(k == *own))).collect::<Vec<f64>>();
+    let mut labels: Vec<usize> = (0..objects)
+        .map(|_| rng.random_range(0..clusters))
+        .collect();
+    let one_hot = |own: &usize| {
+        (0..clusters)
+            .map(|k| f64::from(u8::from(k == *own)))
+            .collect::<Vec<f64>>()
+    };
     let mut cells = table.counts(&labels.iter().map(one_hot).collect::<Vec<_>>(), 0.0);
     let all = table.counts(&vec![vec![1.0]; objects], 0.0).remove(0);
     let sizes: Vec<f64> = all.iter().map(|labels| labels.iter().sum()).collect();
@@ -35,7 +47,9 @@ fn lowest(
         order.shuffle(rng);
         let mut moved = false;
         for &i in &order {
-            table.labels(i).for_each(|(u, j, _)| cells[labels[i]][u][j] -= 1.0);
+            table
+                .labels(i)
+                .for_each(|(u, j, _)| cells[labels[i]][u][j] -= 1.0);
             let cost = |cluster: &Vec<Vec<f64>>| {
                 let term = |(u, j, _): (usize, usize, f64)| {
                     let (b, cell): (f64, f64) = (cluster[u].iter().sum(), cluster[u][j]);
@@ -44,10 +58,18 @@ fn lowest(
                 table.labels(i).map(term).sum::<f64>()
             };
             let costs: Vec<f64> = cells.iter().map(cost).collect();
-            let best = (0..clusters).fold(labels[i], |best, k| if costs[k] < costs[best] - 1e-12 { k } else { best });
+            let best = (0..clusters).fold(labels[i], |best, k| {
+                if costs[k] < costs[best] - 1e-12 {
+                    k
+                } else {
+                    best
+                }
+            });
             moved |= best != labels[i];
             labels[i] = best;
-            table.labels(i).for_each(|(u, j, _)| cells[best][u][j] += 1.0);
+            table
+                .labels(i)
+                .for_each(|(u, j, _)| cells[best][u][j] += 1.0);
         }
         if !moved {
             break;

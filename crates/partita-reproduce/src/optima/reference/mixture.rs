@@ -15,38 +15,59 @@ pub(super) fn mm(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 {
         let mut theta = table.counts(&soft, PSEUDO);
         for labels in theta.iter_mut().flatten() {
             let sum: f64 = labels.iter().sum();
-            labels.iter_mut().for_each(|count| *count = (*count / sum).ln());
+            labels
+                .iter_mut()
+                .for_each(|count| *count = (*count / sum).ln());
         }
         let objects: f64 = table.weights.1.iter().sum();
         let share = |k: usize| (size(table, &soft, k) / objects).ln();
         let shares: Vec<f64> = (0..clusters).map(share).collect();
         let of_base = |(labels, weight): (&Vec<f64>, &f64)| weight * labels.iter().sum::<f64>();
-        let prior: f64 = theta.iter().flat_map(|bases| bases.iter().zip(&table.weights.0)).map(of_base).sum();
+        let prior: f64 = theta
+            .iter()
+            .flat_map(|bases| bases.iter().zip(&table.weights.0))
+            .map(of_base)
+            .sum();
         PSEUDO * prior + expect(table, &mut soft, &shares, &theta)
     })
 }
 
 /// The weight of the objects in a cluster.
 fn size(table: &LabelTable, soft: &[Vec<f64>], cluster: usize) -> f64 {
-    soft.iter().zip(&table.weights.1).map(|(row, weight)| weight * row[cluster]).sum()
+    soft.iter()
+        .zip(&table.weights.1)
+        .map(|(row, weight)| weight * row[cluster])
+        .sum()
 }
 
 /// Labels by cluster, plus β each, of one of the copies that every base clustering stands for.
 fn of_each_copy(table: &LabelTable, soft: &[Vec<f64>], beta: f64) -> Vec<Vec<Vec<f64>>> {
     let mut counts = table.counts(soft, 0.0);
-    for (labels, weight) in counts.iter_mut().flat_map(|bases| bases.iter_mut().zip(&table.weights.0)) {
-        labels.iter_mut().for_each(|count| *count = beta + *count / weight);
+    for (labels, weight) in counts
+        .iter_mut()
+        .flat_map(|bases| bases.iter_mut().zip(&table.weights.0))
+    {
+        labels
+            .iter_mut()
+            .for_each(|count| *count = beta + *count / weight);
     }
     counts
 }
 
 /// The E-step; returns the log likelihood.
-fn expect(table: &LabelTable, soft: &mut [Vec<f64>], shares: &[f64], theta: &[Vec<Vec<f64>>]) -> f64 {
+fn expect(
+    table: &LabelTable,
+    soft: &mut [Vec<f64>],
+    shares: &[f64],
+    theta: &[Vec<Vec<f64>>],
+) -> f64 {
     let mut sum = 0.0;
     for (i, row) in soft.iter_mut().enumerate() {
         row.copy_from_slice(shares);
         for (u, j, label) in table.labels(i) {
-            row.iter_mut().zip(theta).for_each(|(log, theta)| *log += label * theta[u][j]);
+            row.iter_mut()
+                .zip(theta)
+                .for_each(|(log, theta)| *log += label * theta[u][j]);
         }
         sum += table.weights.1[i] * normalise(row);
     }
@@ -58,14 +79,19 @@ pub(super) fn nbce_vb(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> 
     let (alpha, beta) = (1.0 / clusters as f64, 1.0);
     let mut soft = random_soft(table.rows.len(), clusters, rng);
     ascend(|| {
-        let xi: Vec<f64> = (0..clusters).map(|k| alpha + size(table, &soft, k)).collect();
+        let xi: Vec<f64> = (0..clusters)
+            .map(|k| alpha + size(table, &soft, k))
+            .collect();
         let rho = of_each_copy(table, &soft, beta);
         let means = |parameters: &[f64]| -> Vec<f64> {
             let all = digamma(parameters.iter().sum());
             parameters.iter().map(|&a| digamma(a) - all).collect()
         };
         let shares = means(&xi);
-        let theta: Vec<Vec<Vec<f64>>> = rho.iter().map(|bases| bases.iter().map(|rho| means(rho)).collect()).collect();
+        let theta: Vec<Vec<Vec<f64>>> = rho
+            .iter()
+            .map(|bases| bases.iter().map(|rho| means(rho)).collect())
+            .collect();
         let divergence = divergence(&xi, &shares, alpha)
             + rho
                 .iter()
@@ -80,6 +106,10 @@ pub(super) fn nbce_vb(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> 
 /// KL(Dir(a) ‖ Dir(c, …, c)), given E ln.
 fn divergence(a: &[f64], logs: &[f64], c: f64) -> f64 {
     let count = a.len() as f64;
-    let tilt: f64 = a.iter().zip(logs).map(|(&a, log)| (a - c) * log - ln_gamma(a)).sum();
+    let tilt: f64 = a
+        .iter()
+        .zip(logs)
+        .map(|(&a, log)| (a - c) * log - ln_gamma(a))
+        .sum();
     ln_gamma(a.iter().sum()) + tilt - ln_gamma(count * c) + count * ln_gamma(c)
 }

@@ -28,40 +28,72 @@ pub(crate) struct LabelTable {
 impl LabelTable {
     pub(crate) fn of(of: WeightedEnsemble<'_>) -> Self {
         let (bases, objects) = (of.ensemble.bases(), of.ensemble.objects());
-        let shares: Vec<Shares> = (0..bases.len()).map(|u| of.ensemble.base_shares(u)).collect();
+        let shares: Vec<Shares> = (0..bases.len())
+            .map(|u| of.ensemble.base_shares(u))
+            .collect();
         let positive = |(j, &share): (usize, &f64)| (share > 0.0).then_some((j, share));
-        let of_base = |of: &Shares, i: usize| of.rows().row(i).iter().enumerate().filter_map(positive).collect();
-        let row = |i: usize| -> Vec<Vec<(usize, f64)>> { shares.iter().map(|of| of_base(of, i)).collect() };
+        let of_base = |of: &Shares, i: usize| {
+            of.rows()
+                .row(i)
+                .iter()
+                .enumerate()
+                .filter_map(positive)
+                .collect()
+        };
+        let row = |i: usize| -> Vec<Vec<(usize, f64)>> {
+            shares.iter().map(|of| of_base(of, i)).collect()
+        };
         Self {
             rows: (0..objects).map(row).collect(),
-            sizes: bases.iter().map(partita::BaseClustering::clusters).collect(),
-            weights: (of.shares().map_or_else(|| vec![1.0; bases.len()], <[f64]>::to_vec), of.each_multiplicity()),
+            sizes: bases
+                .iter()
+                .map(partita::BaseClustering::clusters)
+                .collect(),
+            weights: (
+                of.shares()
+                    .map_or_else(|| vec![1.0; bases.len()], <[f64]>::to_vec),
+                of.each_multiplicity(),
+            ),
         }
     }
 
     /// Base clusterings that know an object, and what each counts.
     pub(crate) fn bases(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
-        (0..self.sizes.len()).filter(move |&u| !self.rows[i][u].is_empty()).map(|u| (u, self.weights.0[u]))
+        (0..self.sizes.len())
+            .filter(move |&u| !self.rows[i][u].is_empty())
+            .map(|u| (u, self.weights.0[u]))
     }
 
     /// Labels of an object with their base clusterings, and what each counts: its share times the weight of the base clustering.
     pub(crate) fn labels(&self, i: usize) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
         let of = self.rows[i].iter().zip(&self.weights.0).enumerate();
-        of.flat_map(|(u, (labels, weight))| labels.iter().map(move |&(j, share)| (u, j, share * weight)))
+        of.flat_map(|(u, (labels, weight))| {
+            labels.iter().map(move |&(j, share)| (u, j, share * weight))
+        })
     }
 
     /// Labels that are there.
     pub(crate) fn count(&self) -> f64 {
-        (0..self.rows.len()).map(|i| self.bases(i).count()).sum::<usize>() as f64
+        (0..self.rows.len())
+            .map(|i| self.bases(i).count())
+            .sum::<usize>() as f64
     }
 
     /// How often two objects are together, and how often they are seen together, by the weights of base clusterings and both objects.
     pub(crate) fn pair(&self, i: usize, j: usize) -> [f64; 2] {
         let mut sums = [0.0; 2];
         for ((a, b), weight) in self.rows[i].iter().zip(&self.rows[j]).zip(&self.weights.0) {
-            let of = |label: usize| b.iter().find(|(other, _)| *other == label).map_or(0.0, |(_, share)| *share);
+            let of = |label: usize| {
+                b.iter()
+                    .find(|(other, _)| *other == label)
+                    .map_or(0.0, |(_, share)| *share)
+            };
             let alike: f64 = a.iter().map(|&(label, share)| share * of(label)).sum();
-            let both = if a.is_empty() || b.is_empty() { 0.0 } else { self.weights.1[i] * self.weights.1[j] * weight };
+            let both = if a.is_empty() || b.is_empty() {
+                0.0
+            } else {
+                self.weights.1[i] * self.weights.1[j] * weight
+            };
             (sums[0], sums[1]) = (sums[0] + both * alike, sums[1] + both);
         }
         sums
@@ -70,7 +102,8 @@ impl LabelTable {
     /// The same for the ordered pairs among the copies that an object of weight w stands for: w (w − 1) of them, none where w is below 1.
     pub(crate) fn copies(&self, i: usize) -> [f64; 2] {
         let weight = self.weights.1[i];
-        self.pair(i, i).map(|sum| sum * (1.0 - 1.0 / weight).max(0.0))
+        self.pair(i, i)
+            .map(|sum| sum * (1.0 - 1.0 / weight).max(0.0))
     }
 
     /// `[cluster][base clustering][label]`, all of one value.
@@ -83,11 +116,15 @@ impl LabelTable {
         let mut counts = self.filled(soft[0].len(), 0.0);
         for bases in &mut counts {
             let all = bases.iter_mut().zip(&self.weights.0);
-            all.for_each(|(labels, weight)| labels.iter_mut().for_each(|count| *count = pseudo * weight));
+            all.for_each(|(labels, weight)| {
+                labels.iter_mut().for_each(|count| *count = pseudo * weight)
+            });
         }
         for ((i, row), weight) in soft.iter().enumerate().zip(&self.weights.1) {
             for (u, j, label) in self.labels(i) {
-                row.iter().enumerate().for_each(|(k, share)| counts[k][u][j] += weight * share * label);
+                row.iter()
+                    .enumerate()
+                    .for_each(|(k, share)| counts[k][u][j] += weight * share * label);
             }
         }
         counts
@@ -114,11 +151,20 @@ impl Reference {
         start: fn(&LabelTable, usize, &mut StdRng) -> f64,
         cost: fn(f64, f64, f64) -> f64,
     ) -> Self {
-        Self { method, start, cost, doubt: false, held: true }
+        Self {
+            method,
+            start,
+            cost,
+            doubt: false,
+            held: true,
+        }
     }
 
     const fn with_doubt(self) -> Self {
-        Self { doubt: true, ..self }
+        Self {
+            doubt: true,
+            ..self
+        }
     }
 }
 
@@ -141,13 +187,18 @@ pub static REFERENCES: &[Reference] = &[
     Reference::of("nmfc", factors::nmfc, |n, m, k| 100.0 * n * m * k).with_doubt(),
     Reference::of("pcc-kl", pairs::kl, |n, _, k| 300.0 * n * n * k).with_doubt(),
     Reference::of("pcc-l2", pairs::l2, |n, _, k| 100.0 * n * n * k).with_doubt(),
-    Reference { held: false, ..Reference::of("baum-eagon", pairs::growth, |n, _, k| 1000.0 * n * n * k) },
+    Reference {
+        held: false,
+        ..Reference::of("baum-eagon", pairs::growth, |n, _, k| 1000.0 * n * n * k)
+    },
     Reference::of("penca", aspect::penca, |n, _, k| 150.0 * n * n * k).with_doubt(),
 ];
 
 /// A row on the simplex, all of them alike probable.
 fn simplex(clusters: usize, rng: &mut impl Rng) -> Vec<f64> {
-    let drawn: Vec<f64> = (0..clusters).map(|_| -(1.0 - rng.random::<f64>()).ln() + 1e-12).collect();
+    let drawn: Vec<f64> = (0..clusters)
+        .map(|_| -(1.0 - rng.random::<f64>()).ln() + 1e-12)
+        .collect();
     let sum: f64 = drawn.iter().sum();
     drawn.into_iter().map(|x| x / sum).collect()
 }

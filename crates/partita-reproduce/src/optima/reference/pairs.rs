@@ -22,7 +22,11 @@ impl Pairs {
         let (mut together, mut seen) = (Array2::zeros((n, n)), Array2::zeros((n, n)));
         for i in 0..n {
             for j in 0..n {
-                [together[[i, j]], seen[[i, j]]] = if i == j { table.copies(i) } else { table.pair(i, j) };
+                [together[[i, j]], seen[[i, j]]] = if i == j {
+                    table.copies(i)
+                } else {
+                    table.pair(i, j)
+                };
             }
         }
         Self { together, seen }
@@ -69,8 +73,12 @@ pub(super) fn kl(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 {
 /// Σ over pairs of N (c/N − y_i·y_j)², row after row by projected gradients.
 pub(super) fn l2(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 {
     let (pairs, mut y) = (Pairs::of(table), start(table, clusters, rng));
-    let constant: f64 =
-        pairs.together.iter().zip(&pairs.seen).map(|(c, n)| if *n > 0.0 { c * c / n } else { 0.0 }).sum();
+    let constant: f64 = pairs
+        .together
+        .iter()
+        .zip(&pairs.seen)
+        .map(|(c, n)| if *n > 0.0 { c * c / n } else { 0.0 })
+        .sum();
     let mut last = f64::INFINITY;
     for _ in 0..ROUNDS / 4 {
         for i in 0..y.nrows() {
@@ -80,11 +88,18 @@ pub(super) fn l2(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 {
                 // Of an object's copies both sides of a pair move: |y|² y has a slope of at most 3.
                 let bound = (square.diag().sum() + 2.0 * pairs.seen[[i, i]]).max(1e-300);
                 let row = y.row(i).to_owned();
-                y.row_mut(i).assign(&projected((&row + &((&linear - &square.dot(&row)) / bound)).view()));
+                y.row_mut(i).assign(&projected(
+                    (&row + &((&linear - &square.dot(&row)) / bound)).view(),
+                ));
             }
         }
         let p = y.dot(&y.t());
-        let fit: f64 = p.iter().zip(&pairs.together).zip(&pairs.seen).map(|((p, c), n)| n * p * p - 2.0 * c * p).sum();
+        let fit: f64 = p
+            .iter()
+            .zip(&pairs.together)
+            .zip(&pairs.seen)
+            .map(|((p, c), n)| n * p * p - 2.0 * c * p)
+            .sum();
         let value = 0.5 * (constant + fit);
         if last - value <= TOLERANCE * value.abs() {
             return value.min(last);
@@ -97,7 +112,9 @@ pub(super) fn l2(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 {
 /// Σ over pairs that were seen of (c/N − y_i·y_j)², by the growth transform of Baum and Eagon.
 pub(super) fn growth(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 {
     let (mut pairs, mut y) = (Pairs::of(table), start(table, clusters, rng));
-    pairs.together.zip_mut_with(&pairs.seen, |c, n| *c /= n.max(f64::MIN_POSITIVE));
+    pairs
+        .together
+        .zip_mut_with(&pairs.seen, |c, n| *c /= n.max(f64::MIN_POSITIVE));
     pairs.seen.mapv_inplace(|n| f64::from(u8::from(n > 0.0)));
     let partners = pairs.seen.sum_axis(Axis(1));
     let mut last = f64::INFINITY;
@@ -109,7 +126,10 @@ pub(super) fn growth(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f
         }
         last = value;
         let mut factors = -off.dot(&y);
-        factors.outer_iter_mut().zip(&partners).for_each(|(mut row, &all)| row += all);
+        factors
+            .outer_iter_mut()
+            .zip(&partners)
+            .for_each(|(mut row, &all)| row += all);
         y *= &factors;
         for mut row in y.outer_iter_mut() {
             let sum = row.sum();

@@ -6,13 +6,20 @@ use partita::{Ensemble, EnsembleBuilder};
 use crate::ReproduceError;
 
 /// The base clusterings after moves of single objects, while one lowers the sum of squared distances to the centres.
-pub(super) fn moved(table: ArrayView2<'_, f64>, ensemble: &Ensemble) -> Result<Ensemble, ReproduceError> {
+pub(super) fn moved(
+    table: ArrayView2<'_, f64>,
+    ensemble: &Ensemble,
+) -> Result<Ensemble, ReproduceError> {
     let mut builder = EnsembleBuilder::new(table.nrows());
     for (u, base) in ensemble.bases().iter().enumerate() {
-        let mut labels: Vec<usize> =
-            ensemble.column(u).map(|label| label.expect("k-means labels every object")).collect();
+        let mut labels: Vec<usize> = ensemble
+            .column(u)
+            .map(|label| label.expect("k-means labels every object"))
+            .collect();
         exchange(table, &mut labels, base.clusters());
-        builder.push(base.name(), labels.into_iter().map(Some)).map_err(ReproduceError::from_source)?;
+        builder
+            .push(base.name(), labels.into_iter().map(Some))
+            .map_err(ReproduceError::from_source)?;
     }
     builder.finish().map_err(ReproduceError::from_source)
 }
@@ -23,7 +30,9 @@ fn exchange(table: ArrayView2<'_, f64>, labels: &mut [usize], clusters: usize) {
     for (row, &label) in table.outer_iter().zip(&*labels) {
         sizes[label] += 1.0;
         let step = 1.0 / sizes[label];
-        centres.row_mut(label).zip_mut_with(&row, |centre, x| *centre += (x - *centre) * step);
+        centres
+            .row_mut(label)
+            .zip_mut_with(&row, |centre, x| *centre += (x - *centre) * step);
     }
     let mut still = false;
     while !still {
@@ -35,13 +44,20 @@ fn exchange(table: ArrayView2<'_, f64>, labels: &mut [usize], clusters: usize) {
             }
             let there = |k: usize| sizes[k] / (sizes[k] + 1.0) * squared(row, centres.row(k));
             let others = (0..clusters).filter(|&k| k != from).map(|k| (k, there(k)));
-            let Some((to, added)) = others.min_by(|a, b| a.1.total_cmp(&b.1)) else { return };
+            let Some((to, added)) = others.min_by(|a, b| a.1.total_cmp(&b.1)) else {
+                return;
+            };
             // What leaving takes away, less a little: rounding must not move an object for ever.
-            let taken = sizes[from] / (sizes[from] - 1.0) * squared(row, centres.row(from)) * (1.0 - 1e-12);
+            let taken =
+                sizes[from] / (sizes[from] - 1.0) * squared(row, centres.row(from)) * (1.0 - 1e-12);
             if added < taken {
                 let (out, into) = (1.0 / (sizes[from] - 1.0), 1.0 / (sizes[to] + 1.0));
-                centres.row_mut(from).zip_mut_with(&row, |centre, x| *centre -= (x - *centre) * out);
-                centres.row_mut(to).zip_mut_with(&row, |centre, x| *centre += (x - *centre) * into);
+                centres
+                    .row_mut(from)
+                    .zip_mut_with(&row, |centre, x| *centre -= (x - *centre) * out);
+                centres
+                    .row_mut(to)
+                    .zip_mut_with(&row, |centre, x| *centre += (x - *centre) * into);
                 sizes[from] -= 1.0;
                 sizes[to] += 1.0;
                 *label = to;
@@ -68,8 +84,12 @@ mod tests {
         let part = |k: usize| {
             let rows: Vec<usize> = (0..labels.len()).filter(|&i| labels[i] == k).collect();
             let part = table.select(Axis(0), &rows);
-            let Some(centre) = part.mean_axis(Axis(0)) else { return 0.0 };
-            part.outer_iter().map(|row| squared(row, centre.view())).sum()
+            let Some(centre) = part.mean_axis(Axis(0)) else {
+                return 0.0;
+            };
+            part.outer_iter()
+                .map(|row| squared(row, centre.view()))
+                .sum()
         };
         (0..clusters).map(part).sum()
     }
@@ -87,7 +107,10 @@ mod tests {
             for (i, k) in (0..30).flat_map(|i| (0..4).map(move |k| (i, k))) {
                 let mut other = labels.clone();
                 other[i] = k;
-                assert!(squares(table.view(), &other, 4) >= best - 1e-9, "seed {seed}: {i} to {k}");
+                assert!(
+                    squares(table.view(), &other, 4) >= best - 1e-9,
+                    "seed {seed}: {i} to {k}"
+                );
             }
         }
     }

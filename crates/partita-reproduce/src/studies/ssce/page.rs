@@ -27,18 +27,25 @@ pub(super) fn published() -> Published {
 pub(super) fn page(results: &Results, comparisons: &[Comparison]) -> String {
     let mut text = String::from(PROTOCOL);
     text += &base_column(comparisons, results);
-    for (table, title) in [("Table 2", "consensus accuracy"), ("Table 3", "accuracy on unseen objects")] {
+    for (table, title) in [
+        ("Table 2", "consensus accuracy"),
+        ("Table 3", "accuracy on unseen objects"),
+    ] {
         for base in BASES {
             text += &format!("## {table}: {title}, {}\n\n", named(base));
             text += &Grid::of_comparisons(&elsewhere(results, comparisons, table, base)).finish();
             text += &format!("### Readings of {table}, {}\n\n", named(base));
-            text += &readings(results, &format!("{base}{}", if table == "Table 3" { UNSEEN } else { "" }));
+            text += &readings(
+                results,
+                &format!("{base}{}", if table == "Table 3" { UNSEEN } else { "" }),
+            );
         }
     }
     text += "## What another implementation reached\n\n";
     text += "H of an implementation written apart from this one, without an intercept, and whether ours is at most .02 below.\n\n";
     text += &floors(results, "h none", &FLOORS);
-    text += "## Readings\n\nPublished numbers of SSCE and SSCE-P in both tables that are reached:\n\n";
+    text +=
+        "## Readings\n\nPublished numbers of SSCE and SSCE-P in both tables that are reached:\n\n";
     text + &reached(results) + LEGEND + &missed(comparisons) + &columns_of_table_3(results)
 }
 
@@ -46,19 +53,29 @@ pub(super) fn page(results: &Results, comparisons: &[Comparison]) -> String {
 fn base_column(comparisons: &[Comparison], results: &Results) -> String {
     let mut grid = Grid::new(std::iter::once("table").chain(BASES.map(named)));
     for table in ["Table 2", "Table 3"] {
-        let cells = comparisons.iter().map(|c| &c.published).filter(|c| c.table == table && c.method == "k-means");
+        let cells = comparisons
+            .iter()
+            .map(|c| &c.published)
+            .filter(|c| c.table == table && c.method == "k-means");
         let cells: Vec<_> = cells.collect();
-        let apart =
-            |base| distance(results, base, &cells, "k-means").map_or_else(|| "–".into(), |far| format!("{far:.4}"));
+        let apart = |base| {
+            distance(results, base, &cells, "k-means")
+                .map_or_else(|| "–".into(), |far| format!("{far:.4}"))
+        };
         grid.row(std::iter::once(table.to_owned()).chain(BASES.map(apart)));
     }
-    format!("Mean distance of the printed column of k-means from ours:\n\n{}", grid.finish())
+    format!(
+        "Mean distance of the printed column of k-means from ours:\n\n{}",
+        grid.finish()
+    )
 }
 
 /// Mean distance of published numbers from ours of a method.
 fn distance(results: &Results, base: &str, cells: &[&PublishedCell], method: &str) -> Option<f64> {
     let far = |cell: &&PublishedCell| {
-        results.stat(&cell.data, &on(base, cell), method, "h").map(|stat| (stat.mean - cell.value).abs())
+        results
+            .stat(&cell.data, &on(base, cell), method, "h")
+            .map(|stat| (stat.mean - cell.value).abs())
     };
     let far: Vec<f64> = cells.iter().filter_map(far).collect();
     Stat::of(&far).map(|stat| stat.mean)
@@ -66,22 +83,33 @@ fn distance(results: &Results, base: &str, cells: &[&PublishedCell], method: &st
 
 /// Which of our columns the printed ones of the graph methods are nearest to.
 fn columns_of_table_3(results: &Results) -> String {
-    let mut grid =
-        Grid::new(std::iter::once("printed".to_owned()).chain(EXCHANGED.map(|method| format!("our {method}"))));
+    let mut grid = Grid::new(
+        std::iter::once("printed".to_owned())
+            .chain(EXCHANGED.map(|method| format!("our {method}"))),
+    );
     let published = published();
     for printed in EXCHANGED {
-        let cells: Vec<_> =
-            published.table("Table 3").filter(|cell| cell.method == printed && cell.data != "magic04").collect();
-        let cell =
-            |method| distance(results, MOVED, &cells, method).map_or_else(|| "–".into(), |far| format!("{far:.3}"));
+        let cells: Vec<_> = published
+            .table("Table 3")
+            .filter(|cell| cell.method == printed && cell.data != "magic04")
+            .collect();
+        let cell = |method| {
+            distance(results, MOVED, &cells, method)
+                .map_or_else(|| "–".into(), |far| format!("{far:.3}"))
+        };
         grid.row(std::iter::once(printed.to_owned()).chain(EXCHANGED.map(cell)));
     }
-    format!("\n## Columns of Table 3 that look exchanged\n\n{APART}{}", grid.finish())
+    format!(
+        "\n## Columns of Table 3 that look exchanged\n\n{APART}{}",
+        grid.finish()
+    )
 }
 
 /// What is not reached, by any method, and what was found out about it.
 fn missed(comparisons: &[Comparison]) -> String {
-    let below = comparisons.iter().filter(|c| c.verdict == Verdict::NotReached);
+    let below = comparisons
+        .iter()
+        .filter(|c| c.verdict == Verdict::NotReached);
     let line = |c: &Comparison| {
         let (cell, mean) = (&c.published, c.stat.map_or(f64::NAN, |stat| stat.mean));
         format!(
@@ -89,11 +117,19 @@ fn missed(comparisons: &[Comparison]) -> String {
             cell.table, cell.data, cell.method, cell.value, cell.note
         )
     };
-    format!("\n\n## Not reached, and what other readings have\n\n{}", below.map(line).collect::<String>())
+    format!(
+        "\n\n## Not reached, and what other readings have\n\n{}",
+        below.map(line).collect::<String>()
+    )
 }
 
 /// The published numbers of a table beside ours on some base clusterings.
-fn elsewhere(results: &Results, comparisons: &[Comparison], table: &str, base: &str) -> Vec<Comparison> {
+fn elsewhere(
+    results: &Results,
+    comparisons: &[Comparison],
+    table: &str,
+    base: &str,
+) -> Vec<Comparison> {
     let moved = |comparison: &Comparison| {
         let mut comparison = comparison.clone();
         let cell = &comparison.published;
@@ -101,12 +137,19 @@ fn elsewhere(results: &Results, comparisons: &[Comparison], table: &str, base: &
         comparison.verdict = cell.verdict(comparison.stat, Sense::More);
         comparison
     };
-    comparisons.iter().filter(|c| c.published.table == table).map(moved).collect()
+    comparisons
+        .iter()
+        .filter(|c| c.published.table == table)
+        .map(moved)
+        .collect()
 }
 
 /// The standard error of a mean over ensembles; of unseen objects over splits, whose ensembles have those in common.
 fn standard_error(values: &[f64], together: usize) -> f64 {
-    let means: Vec<f64> = values.chunks(together).map(|some| some.iter().sum::<f64>() / some.len() as f64).collect();
+    let means: Vec<f64> = values
+        .chunks(together)
+        .map(|some| some.iter().sum::<f64>() / some.len() as f64)
+        .collect();
     Stat::of(&means).map_or(f64::NAN, |stat| stat.sd / (means.len() as f64).sqrt())
 }
 
@@ -123,33 +166,61 @@ fn readings(results: &Results, setting: &str) -> String {
         ("gamma", "γ compared"),
     ];
     let unseen = setting.ends_with(UNSEEN);
-    let methods = if unseen { &["ssce"][..] } else { &["ssce-p", "ssce"] };
+    let methods = if unseen {
+        &["ssce"][..]
+    } else {
+        &["ssce-p", "ssce"]
+    };
     // Not all is measured of both methods on all base clusterings.
     let measured = |method: &str, measure: &str| {
-        DATA.iter().any(|(data, _)| results.stat(data, setting, method, measure).is_some())
+        DATA.iter()
+            .any(|(data, _)| results.stat(data, setting, method, measure).is_some())
     };
-    let columns = methods.iter().flat_map(|method| columns.map(|(measure, name)| (*method, measure, name)));
-    let columns: Vec<_> = columns.filter(|(method, measure, _)| measured(method, measure)).collect();
-    let names = columns.iter().map(|(method, _, name)| format!("{method}, {name}"));
-    let mut grid = Grid::new(["data", "ensembles", "mm"].map(String::from).into_iter().chain(names));
+    let columns = methods
+        .iter()
+        .flat_map(|method| columns.map(|(measure, name)| (*method, measure, name)));
+    let columns: Vec<_> = columns
+        .filter(|(method, measure, _)| measured(method, measure))
+        .collect();
+    let names = columns
+        .iter()
+        .map(|(method, _, name)| format!("{method}, {name}"));
+    let mut grid = Grid::new(
+        ["data", "ensembles", "mm"]
+            .map(String::from)
+            .into_iter()
+            .chain(names),
+    );
     for (data, _) in DATA {
         let stat = |method: &str, measure: &str| results.stat(data, setting, method, measure);
         let mean = |method: &str, measure: &str| {
             stat(method, measure).map_or_else(|| "–".into(), |stat| format!("{:.3}", stat.mean))
         };
         let cell = |method: &str, measure: &str| {
-            let error =
-                standard_error(&results.values(data, setting, method, measure), if unseen { RUNS as usize } else { 1 });
-            let error = if measure == "h" && error.is_finite() { format!(" ({error:.3})") } else { String::new() };
+            let error = standard_error(
+                &results.values(data, setting, method, measure),
+                if unseen { RUNS as usize } else { 1 },
+            );
+            let error = if measure == "h" && error.is_finite() {
+                format!(" ({error:.3})")
+            } else {
+                String::new()
+            };
             mean(method, measure) + &error
         };
-        let gamma = |method: &str| stat(method, "gamma").map_or_else(|| "–".into(), |stat| stat.max.to_string());
+        let gamma = |method: &str| {
+            stat(method, "gamma").map_or_else(|| "–".into(), |stat| stat.max.to_string())
+        };
         let cells = columns.iter().map(|(method, measure, _)| match *measure {
             "gamma" => gamma(method),
             measure => cell(method, measure),
         });
         let count = stat("ssce", "h").map_or(0, |stat| stat.count).to_string();
-        grid.row([data.to_owned(), count, mean("mm", "h")].into_iter().chain(cells));
+        grid.row(
+            [data.to_owned(), count, mean("mm", "h")]
+                .into_iter()
+                .chain(cells),
+        );
     }
     grid.finish()
 }
@@ -157,16 +228,37 @@ fn readings(results: &Results, setting: &str) -> String {
 /// How many of the published numbers every reading reaches on which base clusterings.
 fn reached(results: &Results) -> String {
     let cells = published().compare(results, |_| Sense::More, &super::OURS);
-    let ours: Vec<_> = cells.into_iter().filter(|c| c.counts).map(|c| c.published).collect();
-    let default = ("h held out", "our default, which knows no true label".to_owned());
+    let ours: Vec<_> = cells
+        .into_iter()
+        .filter(|c| c.counts)
+        .map(|c| c.published)
+        .collect();
+    let default = (
+        "h held out",
+        "our default, which knows no true label".to_owned(),
+    );
     let mut grid = Grid::new(std::iter::once("reading").chain(BASES.map(named)));
-    for (measure, meaning) in READINGS.iter().map(|r| (r.measure, r.title())).chain([default]) {
+    for (measure, meaning) in READINGS
+        .iter()
+        .map(|r| (r.measure, r.title()))
+        .chain([default])
+    {
         let count = |base: &str| {
-            let measured =
-                |cell: &PublishedCell| results.stat(&cell.data, &on(base, cell), &cell.method, measure).is_some();
-            let good = ours.iter().filter(|cell| reaches(results, cell, base, measure)).count();
+            let measured = |cell: &PublishedCell| {
+                results
+                    .stat(&cell.data, &on(base, cell), &cell.method, measure)
+                    .is_some()
+            };
+            let good = ours
+                .iter()
+                .filter(|cell| reaches(results, cell, base, measure))
+                .count();
             let all = ours.iter().filter(|cell| measured(cell)).count();
-            if all > 0 { format!("{good} of {all}") } else { "–".into() }
+            if all > 0 {
+                format!("{good} of {all}")
+            } else {
+                "–".into()
+            }
         };
         grid.row(std::iter::once(meaning).chain(BASES.map(count)));
     }
