@@ -1,7 +1,7 @@
 //! `bench`: measurements with the command, the machine, the commit and the raw output.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 
 use crate::peers::{self, Peers};
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, crate_name};
 use crate::{markers, python, shell};
 
 #[derive(Args)]
@@ -98,12 +98,12 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
 /// Benchmarks by name.
 fn discover(root: &Path) -> Result<Vec<Benchmark>> {
     let mut benchmarks = Vec::new();
-    for package in fs::read_dir(root.join("crates")).context("cannot read crates/")? {
-        let package = package?;
-        let name = package.file_name().to_string_lossy().into_owned();
+    for package in packages(root).context("cannot read crates/")? {
+        let place = package.strip_prefix(root.join("crates"))?;
+        let name = place.to_string_lossy().replace('\\', "/");
         for folder in ["examples", "benchmarks"] {
             // Most crates have neither.
-            let Ok(files) = fs::read_dir(package.path().join(folder)) else {
+            let Ok(files) = fs::read_dir(package.join(folder)) else {
                 continue;
             };
             for file in files {
@@ -117,6 +117,17 @@ fn discover(root: &Path) -> Result<Vec<Benchmark>> {
     }
     benchmarks.sort();
     Ok(benchmarks)
+}
+
+/// The folders of all crates.
+fn packages(root: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut packages = Vec::new();
+    for layer in fs::read_dir(root.join("crates"))? {
+        for package in fs::read_dir(layer?.path())? {
+            packages.push(package?.path());
+        }
+    }
+    Ok(packages)
 }
 
 /// What a benchmark prints.
@@ -134,7 +145,12 @@ fn measured(
             python
         }
         (example, peers) => {
-            let mut cargo = workspace.cargo(["run", "--package", &benchmark.package, "--example"]);
+            let mut cargo = workspace.cargo([
+                "run",
+                "--package",
+                &crate_name(&benchmark.package),
+                "--example",
+            ]);
             cargo
                 .args(example)
                 .args(optimised.then_some("--release"))
@@ -229,13 +245,13 @@ mod tests {
     #[test]
     fn benchmarks_are_the_examples_of_the_crates() {
         let folder = tempfile::tempdir().unwrap();
-        let examples = folder.path().join("crates/partita-pcc/examples");
+        let examples = folder.path().join("crates/methods/pcc/examples");
         fs::create_dir_all(&examples).unwrap();
-        fs::create_dir_all(folder.path().join("crates/partita-core/src")).unwrap();
+        fs::create_dir_all(folder.path().join("crates/base/core/src")).unwrap();
         fs::write(examples.join("bench_pcc.rs"), "").unwrap();
         fs::write(examples.join("starts.rs"), "").unwrap();
         fs::write(examples.join("notes.txt"), "").unwrap();
-        let programs = folder.path().join("crates/partita-python/benchmarks");
+        let programs = folder.path().join("crates/doors/python/benchmarks");
         fs::create_dir_all(&programs).unwrap();
         fs::write(programs.join("bench_python.py"), "").unwrap();
         let benchmark = |name: &str, package: &str, file: &str| Benchmark {
@@ -244,9 +260,9 @@ mod tests {
             file: file.into(),
         };
         let found = discover(folder.path()).unwrap();
-        let python = benchmark("python", "partita-python", "benchmarks/bench_python.py");
+        let python = benchmark("python", "doors/python", "benchmarks/bench_python.py");
         let [pcc, starts] = [("pcc", "bench_pcc"), ("starts", "starts")].map(|(name, example)| {
-            benchmark(name, "partita-pcc", &format!("examples/{example}.rs"))
+            benchmark(name, "methods/pcc", &format!("examples/{example}.rs"))
         });
         assert_eq!(pcc.example(), Some("bench_pcc"));
         assert_eq!(python.example(), None);

@@ -37,7 +37,7 @@ enum Command {
 }
 
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
-    let sets = catalogue::read(&workspace.path("crates/partita-files/catalogue.csv"))?;
+    let sets = catalogue::read(&workspace.path("crates/input/files/catalogue.csv"))?;
     let folders = folders(workspace);
     match &arguments.command {
         Command::List => {
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn the_catalogue_of_this_checkout_is_read() {
         let workspace = Workspace::find().unwrap();
-        let sets = catalogue::read(&workspace.path("crates/partita-files/catalogue.csv")).unwrap();
+        let sets = catalogue::read(&workspace.path("crates/input/files/catalogue.csv")).unwrap();
         for set in sets.iter().filter(|set| set.is_shipped()) {
             let path = set.find_in(&workspace.path("datasets")).unwrap();
             assert_eq!(

@@ -21,7 +21,7 @@ pub(crate) struct Arguments {
     /// Where chance begins.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Let libFuzzer choose mutations by the code that they reach: builds crates/fuzz, which takes some minutes and a C++ compiler.
+    /// Let libFuzzer choose mutations by the code that they reach: builds crates/dev/libfuzzer, which takes some minutes and a C++ compiler.
     #[arg(long)]
     coverage: bool,
 }
@@ -97,7 +97,7 @@ fn coverage(
         "--target",
         PLATFORM,
         "--manifest-path",
-        "crates/fuzz/Cargo.toml",
+        "crates/dev/libfuzzer/Cargo.toml",
     ]);
     cargo
         .arg("--target-dir")

@@ -9,7 +9,7 @@ use crate::shell;
 use crate::workspace::Workspace;
 
 const TEMPLATE: &str = include_str!("new/method.rs.txt");
-const REGISTRY: &str = "crates/partita/src/lib.rs";
+const REGISTRY: &str = "crates/product/partita/src/lib.rs";
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -44,7 +44,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
 
 /// Everything is checked and composed before anything is written.
 fn write(workspace: &Workspace, names: &Names) -> Result<()> {
-    let library = format!("crates/partita-{}/src/lib.rs", names.family);
+    let library = format!("crates/methods/{}/src/lib.rs", names.family);
     let read = |file: &str| {
         fs::read_to_string(workspace.path(file)).with_context(|| format!("cannot read {file}"))
     };
@@ -97,7 +97,7 @@ impl Names {
             family: family.into(),
             kind: method.split('-').map(capital).collect(),
             constant: function.to_uppercase(),
-            file: format!("crates/partita-{family}/src/{function}.rs"),
+            file: format!("crates/methods/{family}/src/{function}.rs"),
             function,
         })
     }
@@ -173,7 +173,7 @@ mod tests {
                 "two_words",
                 "TwoWords",
                 "TWO_WORDS",
-                "crates/partita-graph/src/two_words.rs"
+                "crates/methods/graph/src/two_words.rs"
             )
         );
         for bad in ["Two", "two--words", "", "2words", "two_words", "../x"] {
@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn a_method_is_one_file_one_re_export_and_one_line() {
         let root = tempfile::tempdir().unwrap();
-        let (library, registry) = ("crates/partita-graph/src/lib.rs", REGISTRY);
+        let (library, registry) = ("crates/methods/graph/src/lib.rs", REGISTRY);
         for (file, text) in [
             (library, "//! X.\n\nmod a;\n\npub use a::A;\n"),
             (
@@ -224,7 +224,7 @@ mod tests {
         );
         let lines = "    \"graph\" => partita_graph::A,\n    \"graph\" => partita_graph::TOY,\n";
         assert_eq!(read(registry), format!("methods! {{\n{lines}}}\n"));
-        let written = read("crates/partita-graph/src/toy.rs");
+        let written = read("crates/methods/graph/src/toy.rs");
         for word in [
             "impl Method for Toy",
             "pub static TOY: Toy",

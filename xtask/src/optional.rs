@@ -137,7 +137,7 @@ pub(crate) fn browser(workspace: &Workspace) -> Result<()> {
     // The tests have built it; a release of it would take longer than what it does.
     shell::run(&mut workspace.cargo(["build", "--quiet", "--workspace", "--example", "reports"]))?;
     shell::run(Command::new(target.join("debug/examples/reports")).arg(&pages))?;
-    let folder = workspace.path("crates/partita-report/browser");
+    let folder = workspace.path("crates/product/report/browser");
     shell::run(Command::new("npm").current_dir(&folder).args([
         "ci",
         "--silent",

@@ -303,7 +303,7 @@ fn program(environment: &Path, name: &str) -> Command {
 fn pytest(workspace: &Workspace, environment: &Path, binary: &Path) -> Command {
     let mut pytest = program(environment, "python");
     pytest
-        .current_dir(workspace.path("crates/partita-python/tests"))
+        .current_dir(workspace.path("crates/doors/python/tests"))
         .env("PARTITA_BINARY", binary);
     pytest
         .env("MPLBACKEND", "Agg")
@@ -314,7 +314,7 @@ fn pytest(workspace: &Workspace, environment: &Path, binary: &Path) -> Command {
 
 /// The package and all examples under the strictest checks of types.
 fn types(workspace: &Workspace, environment: &Path) -> Result<()> {
-    let folder = workspace.path("crates/partita-python");
+    let folder = workspace.path("crates/doors/python");
     let cache = workspace.metadata()?.target_directory.join("python/mypy");
     let files = ["python/partita", "examples"];
     let mut mypy = program(environment, "mypy");

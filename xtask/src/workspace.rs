@@ -10,6 +10,14 @@ use serde::Deserialize;
 
 use crate::shell;
 
+/// The name of the crate that lies in `crates/FOLDER/CRATE`.
+pub(crate) fn crate_name(place: &str) -> String {
+    match place.rsplit('/').next() {
+        None | Some("partita") => "partita".into(),
+        Some(name) => format!("partita-{name}"),
+    }
+}
+
 /// The workspace that the command was called in.
 pub(crate) struct Workspace {
     root: PathBuf,

@@ -31,15 +31,10 @@ fn workspace() -> PathBuf {
     // A few small tests are compiled sooner than optimised.
     let manifest = manifest.split("[profile.dev]").next().unwrap();
     write(&root, "Cargo.toml", manifest);
-    for file in [
-        "Cargo.lock",
-        "rustfmt.toml",
-        "rust-toolchain.toml",
-        "clippy.toml",
-    ] {
+    for file in ["Cargo.lock", "rust-toolchain.toml", "clippy.toml"] {
         fs::copy(checkout.join(file), root.join(file)).unwrap();
     }
-    for core in ["crates/partita-derive", "crates/partita-core"] {
+    for core in ["crates/base/derive", "crates/base/core"] {
         copy(&checkout.join(core), &root.join(core));
     }
     let package = |name: &str, dependencies: &str| {
@@ -50,20 +45,20 @@ fn workspace() -> PathBuf {
     let serde = "serde.workspace = true\nserde_json.workspace = true\n";
     write(
         &root,
-        "crates/partita-graph/Cargo.toml",
+        "crates/methods/graph/Cargo.toml",
         &package("partita-graph", serde),
     );
-    write(&root, "crates/partita-graph/src/lib.rs", FAMILY);
-    write(&root, "crates/partita-graph/src/old.rs", OLD);
+    write(&root, "crates/methods/graph/src/lib.rs", FAMILY);
+    write(&root, "crates/methods/graph/src/old.rs", OLD);
     write(
         &root,
-        "crates/partita/Cargo.toml",
+        "crates/product/partita/Cargo.toml",
         &package(
             "partita",
             "partita-graph.workspace = true\n\n[features]\ndefault = [\"graph\"]\ngraph = []\n",
         ),
     );
-    write(&root, "crates/partita/src/lib.rs", REGISTRY);
+    write(&root, "crates/product/partita/src/lib.rs", REGISTRY);
     root
 }
 
@@ -104,7 +99,7 @@ fn a_new_method_compiles_and_asks_to_be_written() {
     let root = workspace();
     let made = xtask(&root, &["new", "two-words", "--family", "graph"]);
     assert!(made.status.success(), "{}", said(&made));
-    let registry = fs::read_to_string(root.join("crates/partita/src/lib.rs")).unwrap();
+    let registry = fs::read_to_string(root.join("crates/product/partita/src/lib.rs")).unwrap();
     assert!(
         registry.contains("methods! {\n    \"graph\" => partita_graph::TWO_WORDS,\n}"),
         "{registry}"
@@ -135,7 +130,7 @@ fn a_new_method_compiles_and_asks_to_be_written() {
     assert!(!text.contains("warning:"), "{text}");
     assert!(
         text.contains(
-            "two-words: this method is not written yet; write two_words in crates/partita-graph/src/two_words.rs"
+            "two-words: this method is not written yet; write two_words in crates/methods/graph/src/two_words.rs"
         ),
         "{text}"
     );
@@ -144,7 +139,7 @@ fn a_new_method_compiles_and_asks_to_be_written() {
     let again = xtask(&root, &["new", "two-words", "--family", "graph"]);
     assert_eq!(again.status.code(), Some(1));
     assert!(
-        said(&again).contains("crates/partita-graph/src/two_words.rs exists already"),
+        said(&again).contains("crates/methods/graph/src/two_words.rs exists already"),
         "{}",
         said(&again)
     );

@@ -16,13 +16,13 @@ fn tidy(root: &Path) -> Output {
 fn tidy_fails_when_something_is_not_and_says_what() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
-    let source = root.join("crates/partita-core/src");
+    let source = root.join("crates/base/core/src");
     fs::create_dir_all(&source).unwrap();
-    let workspace = "[workspace]\nresolver = \"3\"\nmembers = [\"crates/*\"]\n[workspace.lints.rust]\nmissing_docs = \"deny\"\n";
+    let workspace = "[workspace]\nresolver = \"3\"\nmembers = [\"crates/*/*\"]\n[workspace.lints.rust]\nmissing_docs = \"deny\"\n";
     let package =
         "[package]\nname = \"partita-core\"\nedition = \"2024\"\n[lints]\nworkspace = true\n";
     fs::write(root.join("Cargo.toml"), workspace).unwrap();
-    fs::write(root.join("crates/partita-core/Cargo.toml"), package).unwrap();
+    fs::write(root.join("crates/base/core/Cargo.toml"), package).unwrap();
     fs::write(
         source.join("lib.rs"),
         "//! A crate.\n\n/// The answer.\npub const ANSWER: u32 = 42;\n",
@@ -55,7 +55,7 @@ fn tidy_fails_when_something_is_not_and_says_what() {
     assert_eq!(bad.status.code(), Some(1));
     assert_eq!(
         String::from_utf8_lossy(&bad.stdout),
-        "crates/partita-core/src/lib.rs:3: a glob hides what is public; name what is re-exported\n"
+        "crates/base/core/src/lib.rs:3: a glob hides what is public; name what is re-exported\n"
     );
     assert_eq!(
         String::from_utf8_lossy(&bad.stderr),

@@ -1,4 +1,4 @@
-//! `crates/partita-files/catalogue.csv`, and checksums as it writes them.
+//! `crates/input/files/catalogue.csv`, and checksums as it writes them.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};

@@ -44,7 +44,7 @@ pub(super) fn wheel(
         "--manifest-path",
     ]);
     maturin
-        .arg(workspace.path("crates/partita-python/Cargo.toml"))
+        .arg(workspace.path("crates/doors/python/Cargo.toml"))
         .arg("--out")
         .arg(&wheels);
     maturin.args(if release {
@@ -84,7 +84,7 @@ pub(super) fn of_source(
     let mut maturin = program(environment, "maturin");
     maturin
         .args(["sdist", "--manifest-path"])
-        .arg(workspace.path("crates/partita-python/Cargo.toml"));
+        .arg(workspace.path("crates/doors/python/Cargo.toml"));
     shell::run(maturin.arg("--out").arg(&packed))?;
     let mut pip = program(environment, "python");
     pip.args(["-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir"])

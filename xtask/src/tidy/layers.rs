@@ -7,48 +7,44 @@ use anyhow::Result;
 use super::Violation;
 use crate::workspace::{Dependency, Package, Workspace};
 
-/// The layer of every crate. A crate depends only on crates of lower layers.
-const LAYERS: &[(&str, u8)] = &[
-    ("partita-derive", 0),
-    ("partita-core", 1),
-    ("partita-kernels", 1),
-    ("partita-coassoc", 2),
-    ("partita-linkage", 2),
-    ("partita-spectral", 2),
-    ("partita-kmeans", 2),
-    ("partita-metrics", 2),
-    ("partita-files", 2),
-    ("partita-text", 2),
-    ("partita-synth", 2),
-    (CONFORMANCE, 2),
-    ("partita-generate", 3),
-    ("partita-eac", 3),
-    ("partita-pcc", 3),
-    ("partita-aspect", 3),
-    ("partita-mixture", 3),
-    ("partita-ssce", 3),
-    ("partita-graph", 3),
-    ("partita-median", 3),
-    ("partita-modes", 3),
-    ("partita", 4),
-    ("partita-select", 5),
-    ("partita-report", 5),
-    ("partita-app", 6),
-    ("partita-cli", 7),
-    ("partita-python", 7),
-    ("partita-fuzz", 7),
-    ("partita-reproduce", 7),
-    ("xtask", 7),
+/// The folders of `crates`, from the bottom up. A crate depends only on crates of the folders before its own.
+const FOLDERS: [&str; 7] = [
+    "base", "blocks", "input", "methods", "product", "doors", "dev",
 ];
 
-/// The helper of tests. It knows only the core, so its neighbours may use it in theirs.
+/// Folders whose crates stand on each other, and the order in which they do. In all others equals do not know each other.
+const INSIDE: [(&str, &[&str]); 3] = [
+    ("base", &["derive", "core", "kernels"]),
+    ("input", &["files", "synth", "text", "generate"]),
+    (
+        "product",
+        &["partita", "select", "report", "app", "distributed"],
+    ),
+];
+
+/// The helper of tests. It knows only the core, so every crate above may use it in its tests.
 const CONFORMANCE: &str = "partita-conformance";
 
-fn layer(name: &str) -> Option<u8> {
-    LAYERS
-        .iter()
-        .find(|(known, _)| *known == name)
-        .map(|(_, layer)| *layer)
+/// Where a crate stands: its folder, then its place inside where the folder has an order.
+type Layer = (usize, usize);
+
+/// The layer of the crate with this manifest: `crates/FOLDER/CRATE/Cargo.toml`, or xtask, which is above all.
+fn layer(workspace: &Workspace, package: &Package) -> Option<Layer> {
+    let manifest = workspace.show(&package.manifest_path).to_string();
+    let parts: Vec<&str> = manifest.split(['/', '\\']).collect();
+    match parts[..] {
+        ["xtask", _] => Some((FOLDERS.len(), 0)),
+        ["crates", folder, name, _] => {
+            let at = FOLDERS.iter().position(|known| *known == folder)?;
+            let order = INSIDE.iter().find(|(known, _)| *known == folder);
+            let inside = match order {
+                Some((_, names)) => names.iter().position(|known| *known == name)?,
+                None => 0,
+            };
+            Some((at, inside))
+        }
+        _ => None,
+    }
 }
 
 /// Complaints about edges that climb or stay level.
@@ -57,20 +53,25 @@ pub(super) fn edges(workspace: &Workspace, packages: &[Package]) -> Result<Vec<V
     for package in packages {
         let text = fs::read_to_string(&package.manifest_path)?;
         let file = workspace.show(&package.manifest_path).to_string();
-        let Some(own) = layer(&package.name) else {
+        let Some(own) = layer(workspace, package) else {
             let what = format!(
-                "{} has no layer; give it one in xtask/src/tidy/layers.rs",
-                package.name
+                "{} is in no layer; put it into one of crates/{{{}}}, and into the order in \
+                 xtask/src/tidy/layers.rs where its folder has one",
+                package.name,
+                FOLDERS.join(",")
             );
             violations.push(Violation::new(&file, 1, what));
             continue;
         };
-        for dependency in package
-            .dependencies
-            .iter()
-            .filter(|d| packages.iter().any(|p| p.name == d.name))
-        {
-            if let Some(what) = complaint(&package.name, own, dependency) {
+        for dependency in &package.dependencies {
+            let Some(other) = packages.iter().find(|p| p.name == dependency.name) else {
+                continue;
+            };
+            // A crate without a layer is complained about by itself.
+            let Some(other) = layer(workspace, other) else {
+                continue;
+            };
+            if let Some(what) = complaint(&package.name, own, dependency, other) {
                 violations.push(Violation::new(&file, line_of(&text, dependency), what));
             }
         }
@@ -78,25 +79,24 @@ pub(super) fn edges(workspace: &Workspace, packages: &[Package]) -> Result<Vec<V
     Ok(violations)
 }
 
-fn complaint(name: &str, own: u8, dependency: &Dependency) -> Option<String> {
-    let (kind, other) = (
-        dependency.kind.as_deref().unwrap_or("normal"),
-        &dependency.name,
-    );
+fn complaint(name: &str, own: Layer, dependency: &Dependency, layer: Layer) -> Option<String> {
+    let kind = dependency.kind.as_deref().unwrap_or("normal");
+    let other = &dependency.name;
     if name == "xtask" {
         return Some(format!(
             "xtask builds first and needs no crate of ours; call the binary instead of {other}"
         ));
     }
     if other == CONFORMANCE {
-        let fine = kind == "dev" && own >= 2;
+        let fine = kind == "dev" && FOLDERS[own.0] != "base";
         return (!fine).then(|| format!("{other} is for tests only; make it a dev-dependency"));
     }
-    // A dependency without a layer is complained about where it is a package.
-    let layer = layer(other)?;
     (layer >= own).then(|| {
         let way = if layer > own { "climbs" } else { "stays level" };
-        format!("{kind} dependency on {other} {way} (layer {own} to {layer}); move what both need one layer down")
+        let folders = format!("{} to {}", FOLDERS[own.0], FOLDERS[layer.0]);
+        format!(
+            "{kind} dependency on {other} {way} ({folders}); move what both need one layer down"
+        )
     })
 }
 

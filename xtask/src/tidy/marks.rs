@@ -8,10 +8,10 @@ use super::source::{Source, attribute, is, line, name};
 
 /// Where `unsafe` may stand, and what lifts the lint that forbids it elsewhere.
 const UNSAFE: [&str; 3] = [
-    "crates/partita-kernels/",
-    "crates/partita-spectral/src/lapack.rs",
+    "crates/base/kernels/",
+    "crates/blocks/spectral/src/lapack.rs",
     // A global allocator that counts bytes is unsafe by its trait.
-    "crates/partita/tests/conformance.rs",
+    "crates/product/partita/tests/conformance.rs",
 ];
 
 /// What must not stand in any comment.
@@ -127,7 +127,7 @@ mod tests {
     fn unsafe_has_its_places() {
         let text = "#[expect(unsafe_code, reason = \"speed\")]\nmod x86;\n#![deny(unsafe_code)]";
         assert_eq!(lines("crates/x/src/lib.rs", text), [1]);
-        assert_eq!(lines("crates/partita-kernels/src/nearest.rs", text), [0; 0]);
+        assert_eq!(lines("crates/base/kernels/src/nearest.rs", text), [0; 0]);
     }
 
     #[test]

@@ -8,32 +8,30 @@ use tempfile::TempDir;
 
 use super::check;
 use crate::shell;
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, crate_name};
 
-const ROOT: &str = "[workspace]\nresolver = \"3\"\nmembers = [\"crates/*\"]\n\n[workspace.lints.rust]\nmissing_docs = \"deny\"\n";
+const ROOT: &str = "[workspace]\nresolver = \"3\"\nmembers = [\"crates/*/*\"]\n\n[workspace.lints.rust]\nmissing_docs = \"deny\"\n";
 const LIBRARY: &str = "//! What it is.\n\n/// The answer.\npub fn answer() -> u32 {\n    42\n}\n";
 
-/// A workspace of three crates on layers 1, 2 and 2.
+/// What a crate of `blocks` says to depend on the core.
+const CORE: &str = "partita-core = { path = \"../../base/core\" }\n";
+
+/// A workspace of three crates, two of them in one folder.
 fn tiny() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
     write(root, "Cargo.toml", ROOT);
-    for (name, dependencies) in [
-        ("partita-core", ""),
-        (
-            "partita-metrics",
-            "partita-core = { path = \"../partita-core\" }\n",
-        ),
-        (
-            "partita-linkage",
-            "partita-core = { path = \"../partita-core\" }\n",
-        ),
+    for (place, dependencies) in [
+        ("base/core", ""),
+        ("blocks/metrics", CORE),
+        ("blocks/linkage", CORE),
     ] {
+        let name = crate_name(place);
         let manifest = format!(
             "[package]\nname = \"{name}\"\nedition = \"2024\"\n\n[dependencies]\n{dependencies}\n[lints]\nworkspace = true\n"
         );
-        write(root, &format!("crates/{name}/Cargo.toml"), &manifest);
-        write(root, &format!("crates/{name}/src/lib.rs"), LIBRARY);
+        write(root, &format!("crates/{place}/Cargo.toml"), &manifest);
+        write(root, &format!("crates/{place}/src/lib.rs"), LIBRARY);
     }
     shell::output(
         Command::new("git")
@@ -81,23 +79,18 @@ fn a_tidy_workspace_passes() {
 #[test]
 fn an_edge_that_climbs_is_named() {
     let said = spoiled(|root| {
-        let edge = "[dependencies]\npartita-metrics = { path = \"../partita-metrics\" }\n";
+        let edge = "[dependencies]\npartita-metrics = { path = \"../../blocks/metrics\" }\n";
         replace(
             root,
-            "crates/partita-core/Cargo.toml",
+            "crates/base/core/Cargo.toml",
             "[dependencies]\n",
             edge,
         );
-        replace(
-            root,
-            "crates/partita-metrics/Cargo.toml",
-            "partita-core = { path = \"../partita-core\" }\n",
-            "",
-        );
+        replace(root, "crates/blocks/metrics/Cargo.toml", CORE, "");
     });
     assert_eq!(
         said,
-        "crates/partita-core/Cargo.toml:6: normal dependency on partita-metrics climbs (layer 1 to 2); \
+        "crates/base/core/Cargo.toml:6: normal dependency on partita-metrics climbs (base to blocks); \
          move what both need one layer down"
     );
 }
@@ -105,13 +98,12 @@ fn an_edge_that_climbs_is_named() {
 #[test]
 fn a_level_edge_is_named_for_tests_too() {
     let said = spoiled(|root| {
-        let edge =
-            "[dev-dependencies]\npartita-linkage = { path = \"../partita-linkage\" }\n\n[lints]";
-        replace(root, "crates/partita-metrics/Cargo.toml", "[lints]", edge);
+        let edge = "[dev-dependencies]\npartita-linkage = { path = \"../linkage\" }\n\n[lints]";
+        replace(root, "crates/blocks/metrics/Cargo.toml", "[lints]", edge);
     });
     assert!(
         said.starts_with(
-            "crates/partita-metrics/Cargo.toml:9: dev dependency on partita-linkage stays level"
+            "crates/blocks/metrics/Cargo.toml:9: dev dependency on partita-linkage stays level"
         ),
         "{said}"
     );
@@ -121,15 +113,15 @@ fn a_level_edge_is_named_for_tests_too() {
 fn the_helper_of_tests_is_for_tests() {
     let helper = |root: &Path| {
         let manifest = "[package]\nname = \"partita-conformance\"\nedition = \"2024\"\n\n[lints]\nworkspace = true\n";
-        write(root, "crates/partita-conformance/Cargo.toml", manifest);
-        write(root, "crates/partita-conformance/src/lib.rs", LIBRARY);
+        write(root, "crates/dev/conformance/Cargo.toml", manifest);
+        write(root, "crates/dev/conformance/src/lib.rs", LIBRARY);
     };
-    let edge = "partita-conformance = { path = \"../partita-conformance\" }\n\n";
+    let edge = "partita-conformance = { path = \"../../dev/conformance\" }\n\n";
     let said = spoiled(|root| {
         helper(root);
         replace(
             root,
-            "crates/partita-linkage/Cargo.toml",
+            "crates/blocks/linkage/Cargo.toml",
             "[lints]",
             &format!("{edge}[lints]"),
         );
@@ -144,7 +136,7 @@ fn the_helper_of_tests_is_for_tests() {
     let edge = format!("[dev-dependencies]\n{edge}[lints]");
     replace(
         folder.path(),
-        "crates/partita-linkage/Cargo.toml",
+        "crates/blocks/linkage/Cargo.toml",
         "[lints]",
         &edge,
     );
@@ -152,15 +144,15 @@ fn the_helper_of_tests_is_for_tests() {
 }
 
 #[test]
-fn a_crate_without_a_floor_is_named() {
+fn a_crate_outside_the_layers_is_named() {
     let said = spoiled(|root| {
         let manifest = "[package]\nname = \"partita-attic\"\nedition = \"2024\"\n\n[lints]\nworkspace = true\n";
-        write(root, "crates/partita-attic/Cargo.toml", manifest);
-        write(root, "crates/partita-attic/src/lib.rs", LIBRARY);
+        write(root, "crates/attic/attic/Cargo.toml", manifest);
+        write(root, "crates/attic/attic/src/lib.rs", LIBRARY);
     });
     assert!(
         said.starts_with(
-            "crates/partita-attic/Cargo.toml:1: partita-attic has no layer; give it one"
+            "crates/attic/attic/Cargo.toml:1: partita-attic is in no layer; put it into one of"
         ),
         "{said}"
     );
@@ -172,14 +164,14 @@ fn a_rejected_spelling_is_named() {
     let said = spoiled(|root| {
         replace(
             root,
-            "crates/partita-core/src/lib.rs",
+            "crates/base/core/src/lib.rs",
             "42",
             &format!("{{ let {name} = 42; {name} }}"),
         );
     });
     assert!(
         said.starts_with(&format!(
-            "crates/partita-core/src/lib.rs:5: `{name}` is not our word; say rounds"
+            "crates/base/core/src/lib.rs:5: `{name}` is not our word; say rounds"
         )),
         "{said}"
     );
@@ -190,15 +182,13 @@ fn lints_that_are_not_inherited_are_named() {
     let said = spoiled(|root| {
         replace(
             root,
-            "crates/partita-core/Cargo.toml",
+            "crates/base/core/Cargo.toml",
             "[lints]\nworkspace = true\n",
             "",
         )
     });
     assert!(
-        said.starts_with(
-            "crates/partita-core/Cargo.toml:1: partita-core does not inherit the lints"
-        ),
+        said.starts_with("crates/base/core/Cargo.toml:1: partita-core does not inherit the lints"),
         "{said}"
     );
     let said = spoiled(|root| replace(root, "Cargo.toml", "deny", "warn"));
@@ -215,30 +205,30 @@ fn a_circle_of_imports_is_named() {
             let text = format!(
                 "//! {module}.\n\npub(crate) fn {module}() {{\n    crate::{other}::{other}();\n}}\n"
             );
-            write(root, &format!("crates/partita-core/src/{module}.rs"), &text);
+            write(root, &format!("crates/base/core/src/{module}.rs"), &text);
         }
     });
     assert_eq!(
         said,
-        "crates/partita-core/src/a.rs:4: modules import in a circle: a → b → a; move what both need"
+        "crates/base/core/src/a.rs:4: modules import in a circle: a → b → a; move what both need"
     );
 }
 
 #[test]
 fn what_is_not_rust_is_named() {
-    let said = spoiled(|root| replace(root, "crates/partita-core/src/lib.rs", "42", "42)"));
+    let said = spoiled(|root| replace(root, "crates/base/core/src/lib.rs", "42", "42)"));
     assert!(
-        said.starts_with("crates/partita-core/src/lib.rs:5: this is not Rust"),
+        said.starts_with("crates/base/core/src/lib.rs:5: this is not Rust"),
         "{said}"
     );
 }
 
 #[test]
 fn a_long_file_is_named() {
-    let long = format!("{LIBRARY}{}", "\n".repeat(500));
-    let said = spoiled(|root| write(root, "crates/partita-core/src/lib.rs", &long));
+    let long = format!("{LIBRARY}{}", "\n".repeat(800));
+    let said = spoiled(|root| write(root, "crates/base/core/src/lib.rs", &long));
     assert!(
-        said.starts_with("crates/partita-core/src/lib.rs:501: 506 lines, more than 500"),
+        said.starts_with("crates/base/core/src/lib.rs:801: 806 lines, more than 800"),
         "{said}"
     );
 }

@@ -1,0 +1,156 @@
+//! The confidence of labels: comparable between methods, and smaller for labels that are wrong, on data sets that it was not
+//! calibrated on.
+
+use std::path::{Path, PathBuf};
+
+use partita::files::{ReadOptions, read_table};
+use partita::generate::{Recipe, Scale};
+use partita::metrics::{Contingency, confidence};
+use partita::{Clusters, Partition};
+use partita_app::{Experiment, Finished, MethodChoice, NoObserver, TableInput};
+
+fn shipped(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../../datasets")
+        .join(name)
+}
+
+/// A run of these methods on 40 k-means of standardised columns.
+fn run(file: &Path, clusters: usize, base_clusters: &str, methods: &[&str]) -> Finished {
+    let mut recipe = Recipe::default();
+    recipe.base = partita::generate::BaseSpec::list("kmeans:40").expect("it is well formed");
+    (recipe.base_k, recipe.scale) = (
+        base_clusters.parse().expect("it is well formed"),
+        Scale::ZScore,
+    );
+    let mut table = TableInput::new(file);
+    table.read.truth = Some("label").into();
+    let first = MethodChoice::new(methods[0]);
+    let mut experiment = Experiment::of_table(table, recipe, Clusters::Exactly(clusters), first);
+    experiment
+        .methods
+        .extend(methods[1..].iter().map(|name| MethodChoice::new(*name)));
+    experiment.compute(&NoObserver).expect("it is well formed")
+}
+
+fn classes(file: &Path) -> Partition {
+    let mut options = ReadOptions::default();
+    options.truth = Some("label").into();
+    Partition::from_values(
+        &read_table(file, &options)
+            .expect("it is well formed")
+            .label
+            .expect("it is well formed")
+            .values,
+    )
+}
+
+/// How often a right label has a larger confidence than a wrong one.
+fn auc(values: &[f64], found: &Partition, classes: &Partition) -> f64 {
+    let class = Contingency::new(found, classes)
+        .expect("it is well formed")
+        .matching();
+    let right = |i: usize| class[found.labels()[i] as usize] == Some(classes.labels()[i] as usize);
+    let (rights, wrongs): (Vec<usize>, Vec<usize>) = (0..values.len()).partition(|&i| right(i));
+    let better = |&(i, j): &(usize, usize)| match values[i].total_cmp(&values[j]) {
+        std::cmp::Ordering::Greater => 1.0,
+        std::cmp::Ordering::Equal => 0.5,
+        std::cmp::Ordering::Less => 0.0,
+    };
+    let pairs = rights
+        .iter()
+        .flat_map(|&i| wrongs.iter().map(move |&j| (i, j)));
+    pairs.map(|pair| better(&pair)).sum::<f64>() / (rights.len() * wrongs.len()) as f64
+}
+
+/// Small sets of the half that the calibration was not fitted on, and their classes.
+const HELD_OUT: [(&str, usize); 8] = [
+    ("house-votes.csv", 2),
+    ("spiral.csv", 2),
+    ("balance.csv", 3),
+    ("wine.csv", 3),
+    ("yeast-cellcycle.csv", 5),
+    ("glass.csv", 6),
+    ("protein.csv", 6),
+    ("zoo.csv", 7),
+];
+
+#[test]
+fn wrong_labels_are_less_confident_whatever_the_method() {
+    let folder = std::env::var_os("PARTITA_DATASETS").map(PathBuf::from);
+    let places = |name: &str| {
+        [
+            Some(shipped(name)),
+            folder.as_ref().map(|folder| folder.join(name)),
+        ]
+    };
+    let (mut sets, mut confident, mut certain) = (0.0, [0.0; 2], [0.0; 2]);
+    for (name, clusters) in HELD_OUT {
+        let Some(file) = places(name)
+            .into_iter()
+            .flatten()
+            .find(|file| file.is_file())
+        else {
+            continue;
+        };
+        let (found, classes) = (
+            run(&file, clusters, "sqrt", &["mm", "pcc-kl"]),
+            classes(&file),
+        );
+        sets += 1.0;
+        for (at, outcome) in found.outcomes.iter().enumerate() {
+            confident[at] += auc(&found.confidences[at], &outcome.partition, &classes);
+            certain[at] += auc(&outcome.certainty, &outcome.partition, &classes);
+        }
+        let means: Vec<f64> = found
+            .record
+            .methods
+            .iter()
+            .map(|method| method.confidence.unwrap())
+            .collect();
+        assert!((means[0] - means[1]).abs() < 0.1, "{name}: {means:?}");
+    }
+    // A mixture is certain of nearly everything; the confidence tells its errors as well as those of others.
+    assert!(
+        confident.iter().all(|sum| sum / sets > 0.58),
+        "{confident:?} of {sets}"
+    );
+    assert!(
+        confident[0] > certain[0] + 0.05 * sets,
+        "{confident:?} {certain:?} of {sets}"
+    );
+}
+
+#[test]
+fn equal_labels_have_equal_confidence_whatever_the_method_says() {
+    let found = run(
+        &shipped("wine.csv"),
+        3,
+        "sqrt",
+        &["mm", "lwgp", "eac-average"],
+    );
+    for (outcome, of_run) in found.outcomes.iter().zip(&found.confidences) {
+        assert_eq!(
+            confidence(&*found.ensemble, &outcome.partition).as_ref(),
+            Ok(of_run)
+        );
+    }
+    let certainties: Vec<&Vec<f64>> = found
+        .outcomes
+        .iter()
+        .map(|outcome| &outcome.certainty)
+        .collect();
+    assert_ne!(certainties[0], certainties[1]);
+}
+
+#[test]
+fn an_ensemble_without_information_is_not_confident() {
+    let found = run(&shipped("iris.csv"), 3, "1", &["lwgp"]);
+    let (outcome, confidence) = (&found.outcomes[0], &found.confidences[0]);
+    let chance = 1.0 / outcome.partition.live_clusters() as f64;
+    assert!(
+        confidence.iter().all(|&c| (c - chance).abs() < 0.02),
+        "{:?}",
+        &confidence[..5]
+    );
+}

@@ -1,0 +1,288 @@
+//! Consensus clustering: every method once, and the types to call them.
+//!
+//! Pick this crate if you want everything, or several families with one list of methods; pick a single component
+//! (`partita-metrics`, `partita-eac`, …) if you want little. It holds no logic: a list of methods, and re-exports.
+//!
+//! ```
+//! use partita::{Clusters, EnsembleBuilder, METHODS, Problem, Silent, consense};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // Three tools clustered the same six objects; the third has nothing to say about one of them.
+//! let mut ensemble = EnsembleBuilder::new(6);
+//! ensemble.push("tool a", ["x", "x", "x", "y", "y", "y"].map(Some))?;
+//! ensemble.push("tool b", [1, 1, 2, 2, 2, 2].map(Some))?;
+//! ensemble.push("tool c", [Some(7), Some(7), Some(7), None, Some(9), Some(9)])?;
+//! let (ensemble, two) = (ensemble.finish()?, Clusters::Exactly(2));
+//! // Every method that the features brought is called in the same way.
+//! for method in METHODS.iter().filter(|method| method.info().family == "eac") {
+//!     let outcome = consense(*method, &Problem::new(&ensemble, two).seed(7), &Silent)?;
+//!     assert_eq!(outcome.partition.by_appearance().labels(), [0, 0, 0, 1, 1, 1]);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Features
+//!
+//! All are on by default. A feature adds items and never changes a result.
+//!
+//! | feature | what it adds |
+//! |---|---|
+//! | `eac`, `pcc`, `aspect`, `mixture`, `graph`, `ssce`, `median` | a family of methods: its module and its lines in [`METHODS`] |
+//! | `coassoc`, `kmeans`, `linkage` | what families are built on, for itself |
+//! | `generate` | base clusterings from a table |
+//! | `text` | tables from documents |
+//! | `synth` | synthetic tables with known clusters |
+//! | `files` | tables, ensembles and labels on disk |
+//! | `parquet`, `arrow` | these formats of files |
+//! | `metis` | the graph methods that METIS (C code) cuts for: `cspa`, `mcla`, and `hbgf` with `cut=metis` |
+//! | `rayon` | row passes ([`RowBlocks`]) on all threads; families that need threads have them without this |
+#![forbid(unsafe_code)]
+
+#[cfg(all(test, feature = "metis", feature = "mixture", feature = "median"))]
+mod engine_tests;
+mod known_as;
+
+use std::sync::Arc;
+
+pub use known_as::{KNOWN_AS, KnownAs};
+#[cfg(feature = "aspect")]
+pub use partita_aspect as aspect;
+#[cfg(feature = "coassoc")]
+pub use partita_coassoc as coassoc;
+pub use partita_core::{
+    Assigned, BaseClustering, BaseWeights, BudgetError, Capabilities, ClusterNames, Clusters,
+    ClustersError, Confusion, Consensus, ConsensusError, Dendrogram, Ensemble, EnsembleBuilder,
+    EnsembleError, EnsembleRows, Features, FitError, Flow, Fragments, GroupRows, LABELS_BY_BLOCKS,
+    Label, LabelCounts, LabelJob, LabelRows, LabelledMap, Labeller, LabellerKind, Memberships,
+    MemoryBudget, Merge, Method, MethodInfo, MissingLabels, Model, ModelError, ModelInput,
+    ModelReads, Monitor, ObjectWeights, Objective, Outcome, Partition, PartitionError, PassEngine,
+    PassError, PassJob, PassKind, PassRunner, Posterior, Problem, ProblemSize, Reads, RowBlock,
+    RowBlocks, RowMap, RowOutcome, RowProblem, Seed, Sense, SettingChoice, SettingInfo, SettingMap,
+    SettingRange, SettingType, SettingValues, Settings, SettingsError, Shares, SharesError,
+    SharesLeftOut, Silent, SoftBases, SoftPartition, SourceError, Stopped, TakePart, Unread,
+    WeightError, WeightedEnsemble, Weights, WeightsError, are_read_by_blocks, consense,
+    consense_rows, consensus_bytes, fit_rows, ndarray, on_one_line, rand, serde_json,
+    sums_under_way,
+};
+#[cfg(feature = "eac")]
+pub use partita_eac as eac;
+#[cfg(feature = "files")]
+pub use partita_files as files;
+#[cfg(feature = "generate")]
+pub use partita_generate as generate;
+#[cfg(feature = "graph")]
+pub use partita_graph as graph;
+#[cfg(feature = "kmeans")]
+pub use partita_kmeans as kmeans;
+#[cfg(feature = "linkage")]
+pub use partita_linkage as linkage;
+#[cfg(feature = "median")]
+pub use partita_median as median;
+pub use partita_metrics as metrics;
+#[cfg(feature = "mixture")]
+pub use partita_mixture as mixture;
+#[cfg(feature = "pcc")]
+pub use partita_pcc as pcc;
+#[cfg(feature = "ssce")]
+pub use partita_ssce as ssce;
+#[cfg(feature = "synth")]
+pub use partita_synth as synth;
+#[cfg(feature = "text")]
+pub use partita_text as text;
+
+/// The list of methods, each behind the feature that brings it.
+macro_rules! methods {
+    ($($feature:literal => $method:path,)*) => {
+        /// Every consensus method that the features brought, one line each. The command line, the table of methods and the
+        /// conformance tests are read from this list.
+        pub static METHODS: &[&dyn Consensus] = &[$(#[cfg(feature = $feature)] &$method,)*];
+    };
+}
+
+methods! {
+    "eac" => partita_eac::EAC_AVERAGE,
+    "eac" => partita_eac::EAC_SINGLE,
+    "eac" => partita_eac::EAC_COMPLETE,
+    "eac" => partita_eac::EAC_WARD,
+    "eac" => partita_eac::EAC_CENTROID,
+    "eac" => partita_eac::EAC_SPARSE,
+    "eac" => partita_eac::LWEA,
+    "pcc" => partita_pcc::PCC_KL,
+    "pcc" => partita_pcc::PCC_L2,
+    "pcc" => partita_pcc::PCC,
+    "pcc" => partita_pcc::PEACE,
+    "pcc" => partita_pcc::BAUM_EAGON,
+    "aspect" => partita_aspect::PENCA,
+    "mixture" => partita_mixture::MM,
+    "mixture" => partita_mixture::BCE,
+    "mixture" => partita_mixture::NBCE_GIBBS,
+    "mixture" => partita_mixture::NBCE_VB,
+    "mixture" => partita_mixture::NBCE_CVB,
+    "graph" => partita_graph::LWGP,
+    "graph" => partita_graph::HBGF,
+    "metis" => partita_graph::CSPA,
+    "metis" => partita_graph::MCLA,
+    "graph" => partita_graph::HGPA,
+    "graph" => partita_graph::LCE,
+    "graph" => partita_graph::GP_MGLA,
+    "graph" => partita_graph::ECPCS_MC,
+    "graph" => partita_graph::ECPCS_HC,
+    "graph" => partita_graph::CTS,
+    "graph" => partita_graph::EC_CMS,
+    "ssce" => partita_ssce::SSCE,
+    "ssce" => partita_ssce::SSCE_P,
+    "median" => partita_median::MEDIAN_VI,
+    "median" => partita_median::MEDIAN_BINDER,
+    "median" => partita_median::KC,
+    "median" => partita_median::KCC,
+    "median" => partita_median::SEC,
+    "median" => partita_median::QMI,
+    "median" => partita_median::IPVC,
+    "median" => partita_median::NMFC,
+    "median" => partita_median::PLURALITY,
+    "median" => partita_median::SOFT_MEAN,
+    "median" => partita_median::URCV,
+    "median" => partita_median::RCV,
+    "median" => partita_median::ACV,
+}
+
+/// The passes over label rows, by crate.
+const PASSES: &[&[PassKind]] = &[
+    partita_core::PASSES,
+    partita_metrics::PASSES,
+    #[cfg(feature = "coassoc")]
+    partita_coassoc::PASSES,
+    #[cfg(feature = "kmeans")]
+    partita_kmeans::labels::PASSES,
+    #[cfg(feature = "mixture")]
+    partita_mixture::PASSES,
+    #[cfg(feature = "graph")]
+    partita_graph::PASSES,
+    #[cfg(feature = "median")]
+    partita_median::PASSES,
+];
+
+/// What labels rows after a fit, by crate.
+const LABELLERS: &[&[LabellerKind]] = &[
+    #[cfg(feature = "mixture")]
+    partita_mixture::LABELLERS,
+    #[cfg(feature = "graph")]
+    partita_graph::LABELLERS,
+    #[cfg(feature = "median")]
+    partita_median::LABELLERS,
+];
+
+/// The pass of this name, for a worker who has it as bytes ([`PassJob`]).
+pub fn pass_kind(name: &str) -> Option<PassKind> {
+    let passes = PASSES.iter().copied().flatten().copied();
+    passes
+        .chain(
+            LABELLERS
+                .iter()
+                .copied()
+                .flatten()
+                .map(LabellerKind::counts),
+        )
+        .find(|kind| kind.name() == name)
+}
+
+/// The labeller of this name, for a worker who has it as bytes ([`LabelJob`]).
+pub fn labeller_kind(name: &str) -> Option<LabellerKind> {
+    LABELLERS
+        .iter()
+        .copied()
+        .flatten()
+        .copied()
+        .find(|kind| kind.name() == name)
+}
+
+/// The method of this name.
+pub fn method(name: &str) -> Option<&'static dyn Consensus> {
+    METHODS
+        .iter()
+        .find(|method| method.info().name == name)
+        .copied()
+}
+
+/// Reads back a model that [`Model::to_json`] wrote; its field `format` says which kind it is.
+///
+/// # Errors
+/// [`ModelError::Damaged`] if it is of no known format, or not as its format says.
+pub fn load_model(saved: &serde_json::Value) -> Result<Arc<dyn Model>, ModelError> {
+    match saved["format"].as_str() {
+        #[cfg(feature = "mixture")]
+        Some(mixture::RowModel::FORMAT) => Ok(Arc::new(mixture::RowModel::from_json(saved)?)),
+        #[cfg(feature = "mixture")]
+        Some(mixture::BceModel::FORMAT) => Ok(Arc::new(mixture::BceModel::from_json(saved)?)),
+        #[cfg(feature = "ssce")]
+        Some(format) if ssce::FORMATS.contains(&format) => ssce::read_model(saved),
+        Some(other) => Err(ModelError::Damaged(format!(
+            "its format '{other}' is unknown"
+        ))),
+        None => Err(ModelError::Damaged("it has no field 'format'".into())),
+    }
+}
+
+/// The examples of the page that a registry shows.
+#[cfg(doctest)]
+#[doc = include_str!("../../../../README.md")]
+struct Readme;
+
+/// The examples of the guide.
+#[cfg(doctest)]
+#[doc = include_str!("../../../../docs/guide/from-rust.md")]
+struct Guide;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_method_is_listed_once() {
+        let names: BTreeSet<&str> = METHODS.iter().map(|method| method.info().name).collect();
+        assert_eq!(names.len(), METHODS.len());
+        assert!(names.iter().all(|name| method(name).is_some()));
+        assert!(method("no such method").is_none());
+    }
+
+    #[cfg(all(
+        feature = "metis",
+        feature = "mixture",
+        feature = "median",
+        feature = "eac"
+    ))]
+    #[test]
+    fn names_of_the_literature_lead_to_methods() {
+        // `best` is the choice among all methods, a layer above.
+        let exists = |name: &&str| *name == "best" || method(name).is_some();
+        assert!(
+            KNOWN_AS
+                .iter()
+                .all(|known| known.methods.iter().all(exists) && !known.note.is_empty())
+        );
+        let of = |term: &str| {
+            let named = KNOWN_AS.iter().filter(|known| known.matches(term));
+            named
+                .flat_map(|known| known.methods.iter().copied())
+                .collect::<Vec<&str>>()
+        };
+        let expected = [
+            ("agglomerative", "eac-average"),
+            ("localsearch", "median-binder"),
+            ("itk", "kcc"),
+            ("ecc", "kcc"),
+            ("sc3", "eac-complete"),
+            ("coca", "kc"),
+            ("safe", "best"),
+            ("SAME", "mm"),
+            ("clustering aggregation", "median-binder"),
+            ("gp-mgla", "gp-mgla"),
+        ];
+        for (term, method) in expected {
+            assert!(of(term).contains(&method), "{term}");
+        }
+        assert!(KNOWN_AS.is_sorted_by_key(|known| known.term.to_lowercase()));
+    }
+}
