@@ -2,7 +2,7 @@
 
 use ndarray::{Array2, ArrayView2};
 
-use crate::Memberships;
+use crate::{Memberships, StoredRows};
 
 /// The most clusters one base clustering may have.
 pub const MAX_BASE_CLUSTERS: usize = 65_534;
@@ -23,10 +23,13 @@ pub trait Label: Copy + Eq + Ord + Send + Sync + std::fmt::Debug + 'static {
 
     /// The label of a cluster.
     fn of(cluster: usize) -> Self;
+
+    /// Rows of such labels as rows of any kind.
+    fn stored(labels: &[Self]) -> StoredRows<'_>;
 }
 
 macro_rules! label {
-    ($type:ty) => {
+    ($type:ty, $stored:path) => {
         impl Label for $type {
             const MISSING: Self = Self::MAX;
             fn cluster(self) -> Option<usize> {
@@ -38,11 +41,14 @@ macro_rules! label {
             fn of(cluster: usize) -> Self {
                 cluster as $type
             }
+            fn stored(labels: &[Self]) -> StoredRows<'_> {
+                $stored(labels)
+            }
         }
     };
 }
-label!(u8);
-label!(u16);
+label!(u8, StoredRows::Bytes);
+label!(u16, StoredRows::Words);
 
 /// The label rows of an ensemble, n × M, one row an object. Match once and call a kernel that is generic
 /// over [`Label`].
@@ -504,7 +510,7 @@ impl Ensemble {
 }
 
 /// Checks stored rows at the entry.
-fn check_rows<L: Label>(
+pub(crate) fn check_rows<L: Label>(
     rows: ArrayView2<'_, L>,
     bases: &[BaseClustering],
 ) -> Result<(), EnsembleError> {

@@ -106,9 +106,10 @@ pub use partition::{Partition, PartitionError, SoftPartition};
 pub use problem_size::{Clusters, ClustersError, ProblemSize};
 pub use progress_counter::{ProgressCounter, ProgressPart};
 pub use row_passes::{
-    BLOCK_ROWS, EnsembleRows, GroupRows, MergeTree, Mergeable, PASSES, PIECE_ROWS, PassEngine,
-    PassError, PassJob, PassKind, PassRunner, RowBlock, RowBlocks, RowMap, RowPass, RowSample,
-    SourceError, TakePart, sums_under_way,
+    AnyBlock, BLOCK_ROWS, EnsembleRows, Entry, GroupRows, MergeTree, Mergeable, PASSES, PIECE_ROWS,
+    PassEngine, PassError, PassJob, PassKind, PassRunner, Row, RowBlock, RowBlocks, RowData,
+    RowKey, RowMap, RowPass, RowSample, ShareRow, ShareRows, SourceError, StoredRows, TakePart,
+    sums_under_way,
 };
 pub use seed::Seed;
 pub use weights::{

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use ndarray::Array2;
 
-use crate::ensemble::Rows;
-use crate::{BaseClustering, Ensemble, EnsembleError, Label, Memberships, Shares};
+use crate::ensemble::{Rows, check_rows};
+use crate::{BaseClustering, Ensemble, EnsembleError, Label, LabelRows, Memberships, Shares};
 
 impl Ensemble {
     /// An ensemble from shares of objects in base clusters. Labels are the clusters of the largest shares, ties to the smaller
@@ -17,6 +17,19 @@ impl Ensemble {
         memberships: Memberships,
         bases: Vec<BaseClustering>,
     ) -> Result<Self, EnsembleError> {
+        let ensemble = Self::of_known_memberships(memberships, bases);
+        match ensemble.rows() {
+            LabelRows::Bytes(rows) => check_rows(rows, ensemble.bases())?,
+            LabelRows::Words(rows) => check_rows(rows, ensemble.bases())?,
+        }
+        Ok(ensemble)
+    }
+
+    /// [`from_memberships`](Self::from_memberships) of shares that are known to be of these clusters.
+    pub(crate) fn of_known_memberships(
+        memberships: Memberships,
+        bases: Vec<BaseClustering>,
+    ) -> Self {
         let offsets = BaseClustering::offsets(&bases);
         let mut rows = Array2::from_elem((memberships.objects(), bases.len()), u16::MISSING);
         for (object, mut row) in rows.outer_iter_mut().enumerate() {
@@ -30,9 +43,9 @@ impl Ensemble {
             }
         }
         let hard = memberships.is_hard();
-        let mut ensemble = Self::from_words(rows, bases)?;
+        let mut ensemble = Self::from_known(rows, bases);
         ensemble.memberships = (!hard).then_some(memberships);
-        Ok(ensemble)
+        ensemble
     }
 
     /// The shares of all objects in all base clusters, where some base clustering is soft.

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use partita_core::ndarray::{Array2, ArrayView2, Axis};
 use partita_core::{
-    BaseClustering, Label, Mergeable, PassError, PassKind, PassRunner, ProblemSize, RowBlock,
-    RowPass, sums_under_way,
+    BaseClustering, Entry, Mergeable, PassError, PassKind, PassRunner, ProblemSize, Row, RowBlock,
+    RowPass, StoredRows, sums_under_way,
 };
 use serde::{Deserialize, Serialize};
 
@@ -83,7 +83,7 @@ impl Overlap {
         if !offsets.starts_with(&self.offsets) {
             return Err(OverlapError::Bases);
         }
-        let old = self.offsets[self.offsets.len() - 1] as u32;
+        let old = self.offsets[self.offsets.len() - 1];
         let new = Self::of(
             rows.run(&CountNewPairs {
                 offsets: offsets.clone(),
@@ -318,8 +318,12 @@ impl RowPass for CountPairs {
         PairSums::zero(&self.offsets)
     }
 
-    fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut PairSums) {
-        add_pairs(block, &self.offsets, sum, |_, weight| weight);
+    fn add<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>, sum: &mut PairSums) {
+        let base_weight = |_: &[Entry]| 1.0;
+        match block.stored() {
+            StoredRows::Shares(_) => add_products(block, &self.offsets, sum, false, base_weight),
+            _ => add_pairs(block, &self.offsets, sum, |_, weight| weight),
+        }
     }
 }
 
@@ -327,7 +331,7 @@ impl RowPass for CountPairs {
 #[derive(Serialize, Deserialize)]
 struct CountNewPairs {
     offsets: Vec<usize>,
-    old: u32,
+    old: usize,
 }
 
 impl RowPass for CountNewPairs {
@@ -343,25 +347,21 @@ impl RowPass for CountNewPairs {
         PairSums::zero(&self.offsets)
     }
 
-    fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut PairSums) {
+    fn add<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>, sum: &mut PairSums) {
         let side = self.offsets[self.offsets.len() - 1];
-        let mut clusters: Vec<u32> = Vec::new();
+        let mut entries: Vec<Entry> = Vec::new();
         for (at, (row, weight)) in block.rows().enumerate() {
-            clusters.clear();
-            let labelled = row
-                .iter()
-                .zip(&self.offsets)
-                .filter_map(|(label, offset)| Some(label.cluster()? + offset));
-            clusters.extend(labelled.map(|c| c as u32));
-            if clusters.is_empty() {
+            entries.clear();
+            entries.extend(row.entries(&self.offsets));
+            if entries.is_empty() {
                 sum.first_unlabelled.get_or_insert(block.first + at as u64);
             }
-            let first_new = clusters.partition_point(|&c| c < self.old);
-            for (place, &own) in clusters.iter().enumerate() {
-                let line = &mut sum.cells[own as usize * side..][..side];
-                clusters[place.max(first_new)..]
-                    .iter()
-                    .for_each(|&other| line[other as usize] += weight);
+            let first_new = entries.partition_point(|entry| entry.cluster < self.old);
+            for (place, own) in entries.iter().enumerate() {
+                let line = &mut sum.cells[own.cluster * side..][..side];
+                for other in &entries[place.max(first_new)..] {
+                    line[other.cluster] += pair_of(*own, *other) * weight;
+                }
             }
         }
     }
@@ -387,7 +387,14 @@ impl RowPass for SharePairs {
         PairSums::zero(&self.offsets)
     }
 
-    fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut PairSums) {
+    fn add<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>, sum: &mut PairSums) {
+        if let StoredRows::Shares(_) = block.stored() {
+            let per_degree = |entries: &[Entry]| {
+                let strength = |entry: &Entry| entry.share * self.strengths[entry.cluster];
+                1.0 / entries.iter().map(strength).sum::<f64>()
+            };
+            return add_products(block, &self.offsets, sum, true, per_degree);
+        }
         add_pairs(block, &self.offsets, sum, |clusters, weight| {
             // As a product with the inverse, which the embedding takes too.
             weight
@@ -403,8 +410,8 @@ impl RowPass for SharePairs {
 /// Rows that are decoded at a time: their clusters stay in the cache while the tables of all base clusterings pass by.
 const DECODED: usize = 1024;
 
-fn add_pairs<L: Label>(
-    block: &RowBlock<'_, L>,
+fn add_pairs<'a, R: Row<'a>>(
+    block: &RowBlock<'a, R>,
     offsets: &[usize],
     sum: &mut PairSums,
     share: impl Fn(&[u32], f64) -> f64,
@@ -417,11 +424,7 @@ fn add_pairs<L: Label>(
         shares.clear();
         for (at, (row, weight)) in block.rows().enumerate().skip(first).take(DECODED) {
             let start = clusters.len();
-            let labelled = row
-                .iter()
-                .zip(offsets)
-                .filter_map(|(label, offset)| Some(label.cluster()? + offset));
-            clusters.extend(labelled.map(|c| c as u32));
+            clusters.extend(row.entries(offsets).map(|entry| entry.cluster as u32));
             if clusters.len() == start {
                 sum.first_unlabelled.get_or_insert(block.first + at as u64);
             }
@@ -429,6 +432,50 @@ fn add_pairs<L: Label>(
             shares.push(share(&clusters[start..], weight));
         }
         add_decoded(&clusters, &ends, &shares, (bases, side), &mut sum.cells);
+    }
+}
+
+/// What an object adds to a pair of base clusters: the product of its shares in clusters of different base clusterings, its share to
+/// a cluster and itself, and nothing to two clusters of one base clustering.
+fn pair_of(one: Entry, other: Entry) -> f64 {
+    if one.base != other.base {
+        one.share * other.share
+    } else if one.cluster == other.cluster {
+        one.share
+    } else {
+        0.0
+    }
+}
+
+/// Adds the products of all shares of an object where `within` base clusterings they count too, else [`pair_of`] each two, times its
+/// weight and `factor`.
+fn add_products<'a, R: Row<'a>>(
+    block: &RowBlock<'a, R>,
+    offsets: &[usize],
+    sum: &mut PairSums,
+    within: bool,
+    factor: impl Fn(&[Entry]) -> f64,
+) {
+    let side = offsets[offsets.len() - 1];
+    let mut entries: Vec<Entry> = Vec::new();
+    for (at, (row, weight)) in block.rows().enumerate() {
+        entries.clear();
+        entries.extend(row.entries(offsets));
+        if entries.is_empty() {
+            sum.first_unlabelled.get_or_insert(block.first + at as u64);
+        }
+        let weight = weight * factor(&entries);
+        for (place, own) in entries.iter().enumerate() {
+            let line = &mut sum.cells[own.cluster * side..][..side];
+            for other in &entries[place..] {
+                let product = if within {
+                    own.share * other.share
+                } else {
+                    pair_of(*own, *other)
+                };
+                line[other.cluster] += weight * product;
+            }
+        }
     }
 }
 

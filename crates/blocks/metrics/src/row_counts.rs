@@ -1,7 +1,7 @@
 //! The contingency table of two columns of labels that are not held: a pass over their rows, so that it runs wherever passes run.
 
 use partita_core::{
-    BaseClustering, Label, Mergeable, PassError, PassKind, PassRunner, RowBlock, RowPass,
+    BaseClustering, Label, Mergeable, PassError, PassKind, PassRunner, Row, RowBlock, RowPass,
 };
 use serde::{Deserialize, Serialize};
 
@@ -87,9 +87,10 @@ impl RowPass for CountBoth {
         }
     }
 
-    fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut RowCounts) {
+    fn add<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>, sum: &mut RowCounts) {
         for (row, _) in block.rows() {
-            match (row[0].cluster(), row[1].cluster()) {
+            let mut labels = row.words().map(Label::cluster);
+            match (labels.next().flatten(), labels.next().flatten()) {
                 (Some(first), Some(second)) => sum.counts[first * self.clusters[1] + second] += 1,
                 (_, None) => sum.without_second += 1,
                 (None, Some(_)) => {}

@@ -51,10 +51,7 @@ impl RowBlocks for Cut<'_> {
             LabelRows::Bytes(all) => LabelRows::Bytes(all.slice_axis_move(Axis(0), part)),
             LabelRows::Words(all) => LabelRows::Words(all.slice_axis_move(Axis(0), part)),
         };
-        take(GroupRows {
-            labels,
-            weights: None,
-        });
+        take(GroupRows::from(labels));
         Ok(())
     }
 }

@@ -115,9 +115,9 @@ struct Alone;
 impl partita::LabelledMap for Alone {
     type Out = usize;
 
-    fn map<L: partita::Label>(
+    fn map<'a, R: partita::Row<'a>>(
         &self,
-        _: &partita::RowBlock<'_, L>,
+        _: &partita::RowBlock<'a, R>,
         assigned: partita::Assigned,
     ) -> usize {
         assigned.labels.len()

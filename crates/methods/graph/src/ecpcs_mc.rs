@@ -5,8 +5,8 @@ use std::num::Saturating;
 use partita_coassoc::Overlap;
 use partita_core::ndarray::{Array1, Array2, Axis};
 use partita_core::{
-    Assigned, BaseWeights, Capabilities, Clusters, FitError, Flow, Label, Method, MethodInfo,
-    Monitor, Outcome, PassRunner, Problem, ProblemSize, ProgressCounter, RowBlock, RowFit,
+    Assigned, BaseWeights, Capabilities, Clusters, Entry, FitError, Flow, Method, MethodInfo,
+    Monitor, Outcome, PassRunner, Problem, ProblemSize, ProgressCounter, Row, RowBlock, RowFit,
     RowLabeller, RowMap, RowProblem, Seed, Settings, SoftBases, SoftPartition, WeightedEnsemble,
     Weights,
 };
@@ -341,6 +341,14 @@ impl Scores {
         Self::divide(scores, &whole);
     }
 
+    /// Takes what a base clustering that does not know the object could add off what its scores could be.
+    fn take_off(&self, base: usize, whole: &mut [f64]) {
+        let missing = &self.by_base[base * self.clusters..][..self.clusters];
+        for (whole, missing) in whole.iter_mut().zip(missing) {
+            *whole -= missing;
+        }
+    }
+
     /// Scores over what they could be, and then over their sum.
     fn divide(scores: &mut [f64], whole: &[f64]) {
         scores.iter_mut().zip(whole).for_each(|(score, whole)| {
@@ -362,23 +370,24 @@ impl RowLabeller for Scores {
 impl RowMap for Scores {
     type Out = Assigned;
 
-    fn map<L: Label>(&self, block: &RowBlock<'_, L>) -> Assigned {
+    fn map<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>) -> Assigned {
         let mut scores = vec![0.0; block.len() * self.clusters];
         let mut whole = self.all.clone();
         for ((row, _), scores) in block.rows().zip(scores.chunks_exact_mut(self.clusters)) {
             whole.clone_from(&self.all);
-            for (u, label) in row.iter().enumerate() {
-                if let Some(label) = label.cluster() {
-                    let (k, weight) = self.meta[self.offsets[u] + label];
-                    scores[k] += weight;
-                } else {
-                    let missing = &self.by_base[u * self.clusters..][..self.clusters];
-                    whole
-                        .iter_mut()
-                        .zip(missing)
-                        .for_each(|(whole, missing)| *whole -= missing);
-                }
+            let mut next = 0;
+            for Entry {
+                base,
+                cluster,
+                share,
+            } in row.entries(&self.offsets)
+            {
+                let (k, weight) = self.meta[cluster];
+                scores[k] += weight * share;
+                (next..base).for_each(|missing| self.take_off(missing, &mut whole));
+                next = base + 1;
             }
+            (next..block.bases).for_each(|missing| self.take_off(missing, &mut whole));
             Self::divide(scores, &whole);
         }
         Assigned::of_soft(scores, self.clusters)

@@ -5,8 +5,8 @@ use std::num::Saturating;
 use partita_coassoc::{Overlap, cluster_overlaps, share_products};
 use partita_core::ndarray::{Array2, ArrayView2, Axis};
 use partita_core::{
-    Assigned, BaseWeights, Capabilities, Clusters, ClustersError, FitError, Flow, Label,
-    Memberships, Method, MethodInfo, Monitor, Objective, Outcome, PassRunner, Problem, ProblemSize,
+    Assigned, BaseWeights, Capabilities, Clusters, ClustersError, FitError, Flow, Memberships,
+    Method, MethodInfo, Monitor, Objective, Outcome, PassRunner, Problem, ProblemSize, Row,
     RowBlock, RowFit, RowLabeller, RowMap, RowProblem, Seed, Settings, SoftBases, SoftPartition,
     Stopped, WeightedEnsemble, Weights,
 };
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::GraphError;
 use crate::metis::{Graph, partition};
-use crate::rows::{Rows, copies_by_base, decode_row};
+use crate::rows::{Rows, copies_by_base};
 use crate::spectral::{GRAPH, counted};
 
 /// Settings of [`mcla`]. Start from `default()` and change what you mean to change.
@@ -272,12 +272,13 @@ impl RowLabeller for Votes {
 impl RowMap for Votes {
     type Out = Assigned;
 
-    fn map<L: Label>(&self, block: &RowBlock<'_, L>) -> Assigned {
+    fn map<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>) -> Assigned {
         let mut votes = vec![0.0; block.len() * self.clusters];
-        let mut codes = vec![0; block.bases];
+        let mut codes = Vec::with_capacity(block.bases);
         for ((row, _), votes) in block.rows().zip(votes.chunks_exact_mut(self.clusters)) {
-            let found = decode_row(row, &self.offsets, &mut codes);
-            vote(&codes[..found], &self.meta, &self.weights, votes);
+            codes.clear();
+            codes.extend(row.entries(&self.offsets).map(|entry| entry.cluster as u32));
+            vote(&codes, &self.meta, &self.weights, votes);
         }
         Assigned::of_soft(votes, self.clusters)
     }

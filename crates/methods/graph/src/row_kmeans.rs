@@ -8,7 +8,7 @@
 use partita_core::ndarray::{Array2, ArrayView2};
 use partita_core::{
     Assigned, BaseClustering, Ensemble, Flow, Label, LabelRows, Mergeable, Monitor, Objective,
-    PassRunner, RowBlock, RowFit, RowLabeller, RowMap, RowPass, Sense, Stopped,
+    PassRunner, Row, RowBlock, RowFit, RowLabeller, RowMap, RowPass, Sense, Stopped,
 };
 use partita_kernels::{Kernel, LANES, Simd, dispatch};
 use partita_kmeans::embedded::Search;
@@ -60,12 +60,9 @@ impl Embedding {
     /// Writes a row's place, `stride` numbers that end in zeros. A row that the eigenvectors do not reach stays 0.
     /// `starts` is room for where the lines of the row begin.
     #[inline(always)]
-    fn place<L: Label>(&self, row: &[L], starts: &mut Vec<usize>, place: &mut [f64]) {
+    fn place<'a, R: Row<'a>>(&self, row: R, starts: &mut Vec<usize>, place: &mut [f64]) {
         starts.clear();
-        let clusters = row
-            .iter()
-            .zip(&self.offsets)
-            .filter_map(|(label, offset)| Some(label.cluster()? + offset));
+        let clusters = row.entries(&self.offsets).map(|entry| entry.cluster);
         starts.extend(clusters.map(|cluster| cluster * self.stride));
         for (chunk, place) in place.as_chunks_mut().0.iter_mut().enumerate() {
             let mut sum = [0.0; LANES];
@@ -90,7 +87,7 @@ impl Embedding {
             let mut places = Array2::zeros((rows.nrows(), embedding.width));
             let (mut starts, mut place) = (Vec::new(), vec![0.0; embedding.stride]);
             for (row, mut line) in rows.outer_iter().zip(places.outer_iter_mut()) {
-                embedding.place(&row.to_vec(), &mut starts, &mut place);
+                embedding.place(row.to_vec().as_slice(), &mut starts, &mut place);
                 line.iter_mut()
                     .zip(&place)
                     .for_each(|(to, &number)| *to = number);
@@ -278,7 +275,7 @@ impl RowPass for Assignment {
         }
     }
 
-    fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut Means) {
+    fn add<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>, sum: &mut Means) {
         dispatch(AddRows {
             round: self,
             block,
@@ -288,13 +285,13 @@ impl RowPass for Assignment {
 }
 
 /// [`Assignment`] of some rows.
-struct AddRows<'a, 'b, L> {
+struct AddRows<'a, 'b, R: Row<'b>> {
     round: &'a Assignment,
-    block: &'a RowBlock<'b, L>,
+    block: &'a RowBlock<'b, R>,
     sum: &'a mut Means,
 }
 
-impl<L: Label> Kernel for AddRows<'_, '_, L> {
+impl<'b, R: Row<'b>> Kernel for AddRows<'_, 'b, R> {
     type Output = ();
 
     #[inline(always)]
@@ -422,7 +419,7 @@ impl RowLabeller for Nearest {
 impl RowMap for Nearest {
     type Out = Assigned;
 
-    fn map<L: Label>(&self, block: &RowBlock<'_, L>) -> Assigned {
+    fn map<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>) -> Assigned {
         dispatch(LabelRowsOf {
             nearest: self,
             block,
@@ -431,12 +428,12 @@ impl RowMap for Nearest {
 }
 
 /// [`Nearest`] of some rows.
-struct LabelRowsOf<'a, 'b, L> {
+struct LabelRowsOf<'a, 'b, R: Row<'b>> {
     nearest: &'a Nearest,
-    block: &'a RowBlock<'b, L>,
+    block: &'a RowBlock<'b, R>,
 }
 
-impl<L: Label> Kernel for LabelRowsOf<'_, '_, L> {
+impl<'b, R: Row<'b>> Kernel for LabelRowsOf<'_, 'b, R> {
     type Output = Assigned;
 
     #[inline(always)]

@@ -1,6 +1,6 @@
 //! Labels of rows by k-means on labels: the cluster that a row chose, and the mean share of its labels there.
 
-use partita_core::{Assigned, Label, RowBlock, RowLabeller, RowMap};
+use partita_core::{Assigned, Row, RowBlock, RowLabeller, RowMap};
 use partita_kmeans::labels::{Counts, LabelChoice};
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +19,7 @@ impl RowLabeller for MeanLabels {
 impl RowMap for MeanLabels {
     type Out = Assigned;
 
-    fn map<L: Label>(&self, block: &RowBlock<'_, L>) -> Assigned {
+    fn map<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>) -> Assigned {
         let mut assigned = Assigned::default();
         self.choice.for_each(block, |row, k, _| {
             assigned.labels.push(k);

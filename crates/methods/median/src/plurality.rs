@@ -5,12 +5,12 @@ use std::num::Saturating;
 use partita_coassoc::Overlap;
 use partita_core::ndarray::{Array2, ArrayView1, Axis};
 use partita_core::{
-    Assigned, BaseClustering, BaseWeights, Capabilities, Ensemble, EnsembleRows, FitError, Label,
-    Method, MethodInfo, Monitor, Outcome, Partition, PassRunner, Problem, ProblemSize, RowBlock,
-    RowFit, RowLabeller, RowMap, RowProblem, Seed, SettingChoice, Settings, Silent, SoftBases,
-    SoftPartition, Stopped, WeightedEnsemble, Weights,
+    Assigned, BaseClustering, BaseWeights, Capabilities, Ensemble, EnsembleRows, Entry, FitError,
+    Method, MethodInfo, Monitor, Outcome, Partition, PassRunner, Problem, ProblemSize, Row,
+    RowBlock, RowFit, RowLabeller, RowMap, RowProblem, Seed, SettingChoice, Settings, Silent,
+    SoftBases, SoftPartition, Stopped, WeightedEnsemble, Weights,
 };
-use partita_kmeans::labels::{Counts, LabelChoice, base_weights, places};
+use partita_kmeans::labels::{Counts, LabelChoice, base_weights};
 use partita_metrics::{
     Alignment, BaseTables, Contingency, Surplus, align_by, align_to, align_to_partition,
     best_reference,
@@ -399,11 +399,16 @@ impl RowLabeller for Votes {
 impl RowMap for Votes {
     type Out = Assigned;
 
-    fn map<L: Label>(&self, block: &RowBlock<'_, L>) -> Assigned {
+    fn map<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>) -> Assigned {
         let mut shares = vec![0.0; block.len() * self.clusters];
         for ((row, _), shares) in block.rows().zip(shares.chunks_exact_mut(self.clusters)) {
-            for (u, place) in places(row, &self.offsets) {
-                shares[self.codes[place] as usize] += self.base_weights[u];
+            for Entry {
+                base,
+                cluster,
+                share,
+            } in row.entries(&self.offsets)
+            {
+                shares[self.codes[cluster] as usize] += self.base_weights[base] * share;
             }
             // Eight partial sums, as ndarray adds.
             let sum = ArrayView1::from(&*shares).sum();

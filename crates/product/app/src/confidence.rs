@@ -1,7 +1,7 @@
 //! The confidence of labels: computed from ensemble and labels, so that it compares between methods.
 
 use partita::metrics::{ClusterEvidence, confidence};
-use partita::{Assigned, Label, LabelledMap, Partition, RowBlock, WeightedEnsemble};
+use partita::{Assigned, LabelledMap, Partition, Row, RowBlock, WeightedEnsemble};
 
 /// The confidence of every label, n numbers ([`confidence`]). Labels and ensemble fit together here: labels of other objects are at
 /// fault where this is called.
@@ -23,7 +23,11 @@ pub(crate) struct Confident<'a>(pub(crate) &'a ClusterEvidence);
 impl LabelledMap for Confident<'_> {
     type Out = (Assigned, Vec<f64>);
 
-    fn map<L: Label>(&self, block: &RowBlock<'_, L>, assigned: Assigned) -> (Assigned, Vec<f64>) {
+    fn map<'a, R: Row<'a>>(
+        &self,
+        block: &RowBlock<'a, R>,
+        assigned: Assigned,
+    ) -> (Assigned, Vec<f64>) {
         let confidence = self.0.confidence(block, &assigned.labels);
         (assigned, confidence)
     }

@@ -89,10 +89,7 @@ impl RowBlocks for PairedColumns<'_> {
                 );
             })?;
         }
-        take(GroupRows {
-            labels: LabelRows::Words(both.view()),
-            weights: None,
-        });
+        take(GroupRows::from(LabelRows::Words(both.view())));
         Ok(())
     }
 }
@@ -106,7 +103,9 @@ fn each_piece(
     let mut first = source.rows_of(group).start;
     source.read(group, &mut |rows| {
         let end = first + rows.len() as u64;
-        take(first..end, rows.labels);
+        if let Some(labels) = rows.labels() {
+            take(first..end, labels);
+        }
         first = end;
     })
 }
@@ -197,10 +196,7 @@ mod tests {
             let rows: Vec<u32> = self.rows_of(group).map(|row| row as u32).collect();
             let bases: Vec<u32> = (0..).take(self.bases().len()).collect();
             for piece in rows.chunks(rows.len().div_ceil(2)) {
-                take(GroupRows {
-                    labels: self.0.select(piece, &bases).rows(),
-                    weights: None,
-                });
+                take(GroupRows::from(self.0.select(piece, &bases).rows()));
             }
             Ok(())
         }
@@ -250,7 +246,7 @@ mod tests {
                 let mut found = Vec::new();
                 for group in 0..paired.groups() {
                     let take = &mut |rows: GroupRows<'_>| {
-                        let LabelRows::Words(labels) = rows.labels else {
+                        let Some(LabelRows::Words(labels)) = rows.labels() else {
                             panic!("wide labels")
                         };
                         found.extend(

@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::path::Path;
 
 use partita::{
-    BaseClustering, Ensemble, Label, Model, ModelError, ModelInput, Partition, PassError,
-    PassRunner, RowBlock, RowMap, SoftPartition, Unread,
+    BaseClustering, Ensemble, Model, ModelError, ModelInput, Partition, PassError, PassRunner, Row,
+    RowBlock, RowMap, SoftPartition, Unread,
 };
 use serde::{Deserialize, Serialize};
 
@@ -140,7 +140,7 @@ impl<'a> RowPredictor<'a> {
 impl RowMap for RowPredictor<'_> {
     type Out = Result<(SoftPartition, Unread), ModelError>;
 
-    fn map<L: Label>(&self, block: &RowBlock<'_, L>) -> Self::Out {
+    fn map<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>) -> Self::Out {
         let ensemble = with_bases(block.ensemble(self.bases), self.chosen.as_deref());
         let input = ModelInput::Labels(&ensemble);
         Ok((self.model.predict(&input)?, self.model.unread(&input)?))

@@ -2,7 +2,7 @@
 
 use partita::ndarray::Array2;
 use partita::{
-    Assigned, Consensus, Ensemble, Label, LabelCounts, LabelledMap, Partition, RowBlock, RowBlocks,
+    Assigned, Consensus, Ensemble, LabelCounts, LabelledMap, Partition, Row, RowBlock, RowBlocks,
     Seed,
 };
 use partita_report::{ConfidenceCounts, Counted, Rendered, Report, render};
@@ -190,7 +190,7 @@ impl<'a> WithDrawn<'a> {
 impl LabelledMap for WithDrawn<'_> {
     type Out = (Assigned, Vec<f64>, Drawn);
 
-    fn map<L: Label>(&self, block: &RowBlock<'_, L>, assigned: Assigned) -> Self::Out {
+    fn map<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>, assigned: Assigned) -> Self::Out {
         let (assigned, confidence) = self.confident.map(block, assigned);
         let mut drawn = Drawn::default();
         if let Some(draw) = self.draw {
@@ -200,10 +200,7 @@ impl LabelledMap for WithDrawn<'_> {
                 .filter(|(at, _)| draw.has(block.first + *at as u64))
             {
                 drawn.places.push(at);
-                drawn.rows.extend(
-                    row.iter()
-                        .map(|label| label.cluster().map_or(u16::MISSING, u16::of)),
-                );
+                drawn.rows.extend(row.words());
             }
         }
         (assigned, confidence, drawn)

@@ -33,10 +33,7 @@ impl RowBlocks for Cut<'_> {
             LabelRows::Bytes(all) => LabelRows::Bytes(all.slice_axis_move(ndarray::Axis(0), slice)),
             LabelRows::Words(all) => LabelRows::Words(all.slice_axis_move(ndarray::Axis(0), slice)),
         };
-        take(GroupRows {
-            labels,
-            weights: None,
-        });
+        take(GroupRows::from(labels));
         Ok(())
     }
 }
@@ -160,7 +157,7 @@ struct AsTheyAre;
 
 impl LabelledMap for AsTheyAre {
     type Out = Assigned;
-    fn map<L: Label>(&self, _: &RowBlock<'_, L>, assigned: Assigned) -> Assigned {
+    fn map<'a, R: Row<'a>>(&self, _: &RowBlock<'a, R>, assigned: Assigned) -> Assigned {
         assigned
     }
 }

@@ -57,13 +57,13 @@ pub use partita_core::{
     Label, LabelCounts, LabelJob, LabelRows, LabelledMap, Labeller, LabellerKind, Memberships,
     MemoryBudget, Merge, Method, MethodInfo, MissingLabels, Model, ModelError, ModelInput,
     ModelReads, Monitor, ObjectWeights, Objective, Outcome, Partition, PartitionError, PassEngine,
-    PassError, PassJob, PassKind, PassRunner, Posterior, Problem, ProblemSize, Reads, RowBlock,
-    RowBlocks, RowMap, RowOutcome, RowProblem, Seed, Sense, SettingChoice, SettingInfo, SettingMap,
-    SettingRange, SettingType, SettingValues, Settings, SettingsError, Shares, SharesError,
-    SharesLeftOut, Silent, SoftBases, SoftPartition, SourceError, Stopped, TakePart, Unread,
-    WeightError, WeightedEnsemble, Weights, WeightsError, are_read_by_blocks, consense,
-    consense_rows, consensus_bytes, fit_rows, ndarray, on_one_line, rand, serde_json,
-    sums_under_way,
+    PassError, PassJob, PassKind, PassRunner, Posterior, Problem, ProblemSize, Reads, Row,
+    RowBlock, RowBlocks, RowData, RowKey, RowMap, RowOutcome, RowProblem, Seed, Sense,
+    SettingChoice, SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings,
+    SettingsError, Shares, SharesError, SharesLeftOut, Silent, SoftBases, SoftPartition,
+    SourceError, Stopped, TakePart, Unread, WeightError, WeightedEnsemble, Weights, WeightsError,
+    are_read_by_blocks, consense, consense_rows, consensus_bytes, fit_rows, ndarray, on_one_line,
+    rand, serde_json, sums_under_way,
 };
 #[cfg(feature = "eac")]
 pub use partita_eac as eac;

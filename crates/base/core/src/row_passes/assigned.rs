@@ -1,7 +1,6 @@
 //! Labels of some rows, and functions of rows and their labels.
 
-use super::RowBlock;
-use crate::Label;
+use super::{Row, RowBlock};
 
 /// Labels of consecutive objects.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -39,5 +38,5 @@ pub trait LabelledMap: Sync {
     type Out: Send;
 
     /// What is made of these rows with these labels.
-    fn map<L: Label>(&self, block: &RowBlock<'_, L>, assigned: Assigned) -> Self::Out;
+    fn map<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>, assigned: Assigned) -> Self::Out;
 }

@@ -73,7 +73,8 @@ pub(super) fn whole<P: RowPass>(
         kind: P::KIND,
         state: &state,
     };
-    let (mut all, bases) = (PartSum::empty(0), rows.bases().len());
+    let mut all = PartSum::empty(0, P::EXACT && rows.are_whole());
+    let bases = rows.bases().len();
     let (mut parts, mut known) = (0u64, false);
     engine.sums(&job, &mut |bytes| {
         let part: PartSum<P::Sum> = decode(bytes, P::KIND)?;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::assigned::{Assigned, LabelledMap};
 use super::labeller::{LabelCounts, LabelJob, Labeller, RowLabeller};
-use super::{PassError, PassRunner, RowBlock};
-use crate::{Label, Model, Objective, Stopped};
+use super::{PassError, PassRunner, Row, RowBlock};
+use crate::{Model, Objective, Stopped};
 
 /// A fit over [`RowBlocks`](super::RowBlocks): everything but the labels, and the function that gives a row its label.
 pub struct RowFit<D> {
@@ -115,7 +115,7 @@ struct LabelsAlone;
 impl LabelledMap for LabelsAlone {
     type Out = Assigned;
 
-    fn map<L: Label>(&self, _: &RowBlock<'_, L>, assigned: Assigned) -> Assigned {
+    fn map<'a, R: Row<'a>>(&self, _: &RowBlock<'a, R>, assigned: Assigned) -> Assigned {
         assigned
     }
 }

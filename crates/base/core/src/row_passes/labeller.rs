@@ -11,8 +11,8 @@ use super::foreign::guarded;
 use super::pass::{PassError, RowMap, RowPass};
 use super::pass_kind::PassKind;
 use super::runner::PassRunner;
-use super::{Mergeable, RowBlock};
-use crate::{BaseClustering, Label};
+use super::{AnyBlock, Mergeable, Row, RowBlock};
+use crate::BaseClustering;
 
 /// Labels each row by its state and the row alone.
 pub trait RowLabeller:
@@ -114,13 +114,17 @@ impl Labeller {
         map: &M,
         take: &mut dyn FnMut(u64, M::Out) -> Result<(), String>,
     ) -> Result<(), PassError> {
-        let told = |assigned: Assigned| Assigned {
-            soft: assigned.soft.filter(|_| self.soft),
-            ..assigned
+        let labelled = |block: AnyBlock<'_>| {
+            let assigned = self.rule.assign(block);
+            let soft = assigned.soft.filter(|_| self.soft);
+            let assigned = Assigned { soft, ..assigned };
+            match block {
+                AnyBlock::Bytes(block) => map.map(&block, assigned),
+                AnyBlock::Words(block) => map.map(&block, assigned),
+                AnyBlock::Shares(block) => map.map(&block, assigned),
+            }
         };
-        let bytes = |block: &RowBlock<'_, u8>| map.map(block, told(self.rule.bytes(block)));
-        let words = |block: &RowBlock<'_, u16>| map.map(block, told(self.rule.words(block)));
-        let run = || rows.each_of(groups, &bytes, &words, take);
+        let run = || rows.each_of(groups, &labelled, take);
         if self.foreign {
             guarded(|error| error, run)
         } else {
@@ -141,21 +145,20 @@ impl Labeller {
     }
 }
 
-/// A [`RowLabeller`], whatever the width of the stored labels.
+/// A [`RowLabeller`], whatever the rows.
 trait Rule: Sync + Send {
-    fn bytes(&self, block: &RowBlock<'_, u8>) -> Assigned;
-    fn words(&self, block: &RowBlock<'_, u16>) -> Assigned;
+    fn assign(&self, block: AnyBlock<'_>) -> Assigned;
     fn count(&self, rows: &PassRunner<'_>, clusters: usize) -> Result<LabelCounts, PassError>;
     fn job(&self) -> Result<LabelJob, PassError>;
 }
 
 impl<A: RowLabeller> Rule for A {
-    fn bytes(&self, block: &RowBlock<'_, u8>) -> Assigned {
-        self.map(block)
-    }
-
-    fn words(&self, block: &RowBlock<'_, u16>) -> Assigned {
-        self.map(block)
+    fn assign(&self, block: AnyBlock<'_>) -> Assigned {
+        match block {
+            AnyBlock::Bytes(block) => self.map(&block),
+            AnyBlock::Words(block) => self.map(&block),
+            AnyBlock::Shares(block) => self.map(&block),
+        }
     }
 
     fn count(&self, rows: &PassRunner<'_>, clusters: usize) -> Result<LabelCounts, PassError> {
@@ -220,7 +223,7 @@ impl<A: RowLabeller> RowPass for CountLabels<A> {
         }
     }
 
-    fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut LabelCounts) {
+    fn add<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>, sum: &mut LabelCounts) {
         let width = self.offsets[self.offsets.len() - 1];
         // Block by block of the grid, as labels are made: a group may be large.
         for piece in block.pieces() {
@@ -228,11 +231,8 @@ impl<A: RowLabeller> RowPass for CountLabels<A> {
             for ((row, _), &label) in piece.rows().zip(&labels) {
                 sum.sizes[label as usize] += 1;
                 let of = &mut sum.of_base_clusters[label as usize * width..][..width];
-                for (label, first) in row.iter().zip(&self.offsets) {
-                    label
-                        .cluster()
-                        .into_iter()
-                        .for_each(|cluster| of[first + cluster] += 1);
+                for entry in row.entries(&self.offsets) {
+                    of[entry.cluster] += 1;
                 }
             }
         }

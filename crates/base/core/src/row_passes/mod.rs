@@ -19,12 +19,13 @@ mod merge_tree;
 mod part_sum;
 mod pass;
 mod pass_kind;
+mod rows;
 mod runner;
 mod sample;
 
 #[cfg(feature = "methods")]
 pub use assigned::{Assigned, LabelledMap};
-pub use blocks::{EnsembleRows, GroupRows, RowBlock, RowBlocks, SourceError};
+pub use blocks::{AnyBlock, EnsembleRows, GroupRows, RowBlock, RowBlocks, RowData, SourceError};
 pub use engine::{PassEngine, PassJob, TakePart};
 #[cfg(feature = "methods")]
 pub use fit::RowFit;
@@ -33,6 +34,7 @@ pub use labeller::{LabelCounts, LabelJob, Labeller, LabellerKind, RowLabeller};
 pub use merge_tree::{MergeTree, Mergeable};
 pub use pass::{PassError, RowMap, RowPass};
 pub use pass_kind::PassKind;
+pub use rows::{Entry, Row, RowKey, ShareRow, ShareRows, StoredRows};
 pub use runner::{PassRunner, sums_under_way};
 pub use sample::RowSample;
 

@@ -5,8 +5,9 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::pass::RowPass;
-use super::{BLOCK_ROWS, MergeTree, Mergeable, RowBlock};
-use crate::Label;
+use super::rows::share_entries;
+use super::{BLOCK_ROWS, MergeTree, Mergeable, Row, RowBlock, ShareRow, ShareRows, StoredRows};
+use crate::Memberships;
 
 /// What consecutive rows add up to. Parts that follow each other join to the part of all their rows, with the same bits however the
 /// rows were cut.
@@ -19,13 +20,18 @@ pub(super) struct PartSum<S> {
     tree: MergeTree<S>,
     /// Rows of a block that goes on in a later part, or ends with the last row.
     tail: Option<Piece>,
+    /// Whether sums are whole numbers, which may be added in any order: one sum a part, and no piece.
+    exact: bool,
 }
 
 /// Rows of a block that is cut.
 #[derive(Serialize, Deserialize)]
 struct Piece {
     first: u64,
-    labels: Vec<u16>,
+    /// The rows one after the other, as [`Row::words`] gives them.
+    words: Vec<u16>,
+    /// Where each row ends, for rows of shares, which differ in length.
+    ends: Option<Vec<usize>>,
     weights: Option<Vec<f64>>,
 }
 
@@ -47,7 +53,7 @@ const fn rows_a_sum<P: RowPass>() -> u64 {
     BLOCK_ROWS * P::BLOCKS_A_SUM
 }
 
-fn sum_of<P: RowPass, L: Label>(pass: &P, rows: &RowBlock<'_, L>) -> P::Sum {
+fn sum_of<'a, P: RowPass, R: Row<'a>>(pass: &P, rows: &RowBlock<'a, R>) -> P::Sum {
     let mut sum = pass.zero();
     pass.add(rows, &mut sum);
     sum
@@ -55,19 +61,23 @@ fn sum_of<P: RowPass, L: Label>(pass: &P, rows: &RowBlock<'_, L>) -> P::Sum {
 
 impl<S: Mergeable> PartSum<S> {
     /// The part of no row, before row `first`.
-    pub(super) fn empty(first: u64) -> Self {
+    pub(super) fn empty(first: u64, exact: bool) -> Self {
         Self {
             rows: first..first,
             head: None,
             tree: MergeTree::new(),
             tail: None,
+            exact,
         }
     }
 
     /// Adds rows that follow.
-    pub(super) fn add<P: RowPass<Sum = S>, L: Label>(&mut self, pass: &P, rows: &RowBlock<'_, L>) {
-        if P::EXACT {
-            // Whole numbers may be added in any order: one sum a part.
+    pub(super) fn add<'a, P: RowPass<Sum = S>, R: Row<'a>>(
+        &mut self,
+        pass: &P,
+        rows: &RowBlock<'a, R>,
+    ) {
+        if self.exact {
             let mut sum = std::mem::take(&mut self.tree)
                 .total()
                 .unwrap_or_else(|| pass.zero());
@@ -80,10 +90,10 @@ impl<S: Mergeable> PartSum<S> {
     }
 
     /// The part of some rows, sums of blocks, for [`append`](Self::append).
-    fn of<P: RowPass<Sum = S>, L: Label>(pass: &P, rows: &RowBlock<'_, L>) -> Self {
+    fn of<'a, P: RowPass<Sum = S>, R: Row<'a>>(pass: &P, rows: &RowBlock<'a, R>) -> Self {
         let mut part = Self {
             rows: rows.first..rows.first + rows.len() as u64,
-            ..Self::empty(rows.first)
+            ..Self::empty(rows.first, false)
         };
         let size = rows_a_sum::<P>();
         for (block, range) in blocks_of(rows.first, rows.len(), size) {
@@ -102,7 +112,7 @@ impl<S: Mergeable> PartSum<S> {
     /// Joins the part of the rows that follow.
     pub(super) fn append<P: RowPass<Sum = S>>(&mut self, next: Self, pass: &P, bases: usize) {
         self.rows.end = next.rows.end;
-        if P::EXACT {
+        if self.exact {
             let (mut all, more) = (std::mem::take(&mut self.tree).total(), next.tree.total());
             match (&mut all, more) {
                 (Some(all), Some(more)) => all.merge(more),
@@ -130,7 +140,7 @@ impl<S: Mergeable> PartSum<S> {
                 open
             }
         };
-        let rows = (open.labels.len() / bases) as u64;
+        let rows = open.rows(bases) as u64;
         if rows == size {
             self.close(open, pass, bases);
         } else if (open.first + rows).is_multiple_of(size) && !open.first.is_multiple_of(size) {
@@ -141,19 +151,21 @@ impl<S: Mergeable> PartSum<S> {
     }
 
     fn close<P: RowPass<Sum = S>>(&mut self, piece: Piece, pass: &P, bases: usize) {
-        let Piece {
-            first,
-            labels,
-            weights,
-        } = &piece;
-        let block = RowBlock {
-            first: *first,
-            labels,
-            bases,
-            weights: weights.as_deref(),
+        let first = piece.first;
+        let weights = piece.weights.as_deref();
+        let sum = if let Some(memberships) = piece.memberships() {
+            let rows = ShareRows::of(&memberships, 0..memberships.objects());
+            sum_of(
+                pass,
+                &RowBlock::<ShareRow<'_>>::new(first, rows, bases, weights),
+            )
+        } else {
+            sum_of(
+                pass,
+                &RowBlock::<&[u16]>::new(first, &piece.words, bases, weights),
+            )
         };
-        self.tree
-            .push(first / rows_a_sum::<P>(), sum_of(pass, &block));
+        self.tree.push(first / rows_a_sum::<P>(), sum);
     }
 
     /// The sum of all rows, of which this is the part.
@@ -166,24 +178,48 @@ impl<S: Mergeable> PartSum<S> {
 }
 
 impl Piece {
-    fn of<L: Label>(rows: &RowBlock<'_, L>) -> Self {
-        let wide = |label: &L| label.cluster().map_or(u16::MISSING, u16::of);
+    fn of<'a, R: Row<'a>>(block: &RowBlock<'a, R>) -> Self {
+        let mut words = Vec::new();
+        let mut ends = Vec::new();
+        for (row, _) in block.rows() {
+            words.extend(row.words());
+            ends.push(words.len());
+        }
+        let shares = matches!(block.stored(), StoredRows::Shares(_));
         Self {
-            first: rows.first,
-            labels: rows.labels.iter().map(wide).collect(),
-            weights: rows.weights.map(<[f64]>::to_vec),
+            first: block.first,
+            words,
+            ends: shares.then_some(ends),
+            weights: block.weights.map(<[f64]>::to_vec),
         }
     }
 
+    fn rows(&self, bases: usize) -> usize {
+        self.ends
+            .as_ref()
+            .map_or(self.words.len() / bases, Vec::len)
+    }
+
     fn extend(&mut self, next: Self) {
-        self.labels.extend(next.labels);
-        self.weights = self
-            .weights
-            .take()
-            .zip(next.weights)
-            .map(|(mut own, more)| {
-                own.extend(more);
-                own
-            });
+        if let (Some(own), Some(more)) = (&mut self.ends, next.ends) {
+            let start = self.words.len();
+            own.extend(more.into_iter().map(|end| start + end));
+        }
+        self.words.extend(next.words);
+        if let (Some(own), Some(more)) = (&mut self.weights, next.weights) {
+            own.extend(more);
+        }
+    }
+
+    /// The rows, where they are shares.
+    fn memberships(&self) -> Option<Memberships> {
+        let ends = self.ends.as_ref()?;
+        let mut memberships = Memberships::new();
+        let mut start = 0;
+        for &end in ends {
+            memberships.push(share_entries(&self.words[start..end]));
+            start = end;
+        }
+        Some(memberships)
     }
 }

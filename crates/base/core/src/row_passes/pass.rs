@@ -3,10 +3,10 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{Mergeable, RowBlock, SourceError};
-use crate::{BaseClustering, Label};
+use super::{Mergeable, Row, RowBlock, SourceError};
+use crate::BaseClustering;
 
-/// A pure job on a block of label rows. Its state travels out to whoever holds the rows, its sums travel back.
+/// A pure job on a block of rows. Its state travels out to whoever holds the rows, its sums travel back.
 pub trait RowPass: Serialize + DeserializeOwned + Sync {
     /// What is summed.
     type Sum: Mergeable + Send + Serialize + DeserializeOwned;
@@ -14,8 +14,8 @@ pub trait RowPass: Serialize + DeserializeOwned + Sync {
     /// What the pass is called where it is a job for somebody else ([`PassKind`](super::PassKind)): crate and topic.
     const KIND: &'static str;
 
-    /// Whether sums are of whole numbers, so that any order of additions gives the same bits. A worker then keeps one sum
-    /// for all its blocks.
+    /// Whether sums over labels that count whole numbers are whole, so that any order of additions gives the same bits. A worker then
+    /// keeps one sum for all its blocks.
     const EXACT: bool = false;
 
     /// Blocks of the grid that one sum is over before it is merged, a power of two up to 16: more where sums are large.
@@ -31,7 +31,7 @@ pub trait RowPass: Serialize + DeserializeOwned + Sync {
     fn zero(&self) -> Self::Sum;
 
     /// Adds rows one after the other: a block in two pieces must give the same bits as in one.
-    fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut Self::Sum);
+    fn add<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>, sum: &mut Self::Sum);
 }
 
 /// A function of each label row alone.
@@ -40,7 +40,7 @@ pub trait RowMap: Sync {
     type Out: Send;
 
     /// What is made of these rows.
-    fn map<L: Label>(&self, block: &RowBlock<'_, L>) -> Self::Out;
+    fn map<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>) -> Self::Out;
 }
 
 /// Why a pass has no result.

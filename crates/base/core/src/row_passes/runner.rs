@@ -5,13 +5,12 @@ use std::ops::Range;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::blocks::row_major;
 use super::engine::{self, PassEngine};
 use super::foreign::guarded;
 use super::part_sum::{PartSum, blocks_of};
 use super::pass::{PassError, RowMap, RowPass};
-use super::{BLOCK_ROWS, GroupRows, RowBlock, RowBlocks, SourceError};
-use crate::{Flow, Label, LabelRows, Monitor, map_parallel};
+use super::{AnyBlock, BLOCK_ROWS, GroupRows, Row, RowBlock, RowBlocks, SourceError};
+use crate::{Flow, Monitor, map_parallel};
 
 /// Runs passes over the rows of one source, in parallel where the feature `rayon` is on, with the same bits; or lets a [`PassEngine`]
 /// run them.
@@ -101,7 +100,7 @@ impl<'a> PassRunner<'a> {
         } else {
             self.source.rows_of(groups.start).start
         };
-        let mut all = PartSum::empty(first);
+        let mut all = PartSum::empty(first, P::EXACT && self.source.are_whole());
         self.each_group(groups, &|group| self.group_sum(pass, group), &mut |part| {
             all.append(part, pass, bases);
             Ok(())
@@ -131,20 +130,19 @@ impl<'a> PassRunner<'a> {
         map: &M,
         take: &mut dyn FnMut(u64, M::Out) -> Result<(), String>,
     ) -> Result<(), PassError> {
-        self.each_of(
-            groups,
-            &|block| map.map(block),
-            &|block| map.map(block),
-            take,
-        )
+        let of_block = |block: AnyBlock<'_>| match block {
+            AnyBlock::Bytes(block) => map.map(&block),
+            AnyBlock::Words(block) => map.map(&block),
+            AnyBlock::Shares(block) => map.map(&block),
+        };
+        self.each_of(groups, &of_block, take)
     }
 
-    /// [`each`](Self::each) over some groups, by a function for each width of stored labels.
+    /// [`each`](Self::each) over some groups, by a function of any kind of rows.
     pub(super) fn each_of<T: Send>(
         &self,
         groups: Range<usize>,
-        bytes: &(dyn Fn(&RowBlock<'_, u8>) -> T + Sync),
-        words: &(dyn Fn(&RowBlock<'_, u16>) -> T + Sync),
+        map: &(dyn Fn(AnyBlock<'_>) -> T + Sync),
         take: &mut dyn FnMut(u64, T) -> Result<(), String>,
     ) -> Result<(), PassError> {
         let bases = self.source.bases().len();
@@ -152,34 +150,17 @@ impl<'a> PassRunner<'a> {
             let mut first = self.source.rows_of(group).start;
             let mut out = Vec::new();
             self.source.read(group, &mut |rows| {
-                match rows.labels {
-                    LabelRows::Bytes(labels) => {
-                        let labels = row_major(&labels);
-                        map_blocks(
-                            bytes,
-                            &RowBlock {
-                                first,
-                                labels: &labels,
-                                bases,
-                                weights: rows.weights,
-                            },
-                            &mut out,
-                        );
+                rows.with_block(first, bases, |block| match block {
+                    AnyBlock::Bytes(block) => {
+                        map_blocks(&|block| map(AnyBlock::Bytes(block)), &block, &mut out);
                     }
-                    LabelRows::Words(labels) => {
-                        let labels = row_major(&labels);
-                        map_blocks(
-                            words,
-                            &RowBlock {
-                                first,
-                                labels: &labels,
-                                bases,
-                                weights: rows.weights,
-                            },
-                            &mut out,
-                        );
+                    AnyBlock::Words(block) => {
+                        map_blocks(&|block| map(AnyBlock::Words(block)), &block, &mut out);
                     }
-                }
+                    AnyBlock::Shares(block) => {
+                        map_blocks(&|block| map(AnyBlock::Shares(block)), &block, &mut out);
+                    }
+                });
                 first += rows.len() as u64;
             })?;
             Ok(out)
@@ -246,35 +227,15 @@ impl<'a> PassRunner<'a> {
         pass: &P,
         group: usize,
     ) -> Result<PartSum<P::Sum>, SourceError> {
-        let (mut first, bases) = (self.source.rows_of(group).start, self.source.bases().len());
-        let mut sum = PartSum::empty(first);
+        let mut first = self.source.rows_of(group).start;
+        let bases = self.source.bases().len();
+        let mut sum = PartSum::empty(first, P::EXACT && self.source.are_whole());
         self.source.read(group, &mut |rows: GroupRows<'_>| {
-            match rows.labels {
-                LabelRows::Bytes(labels) => {
-                    let labels = row_major(&labels);
-                    sum.add(
-                        pass,
-                        &RowBlock {
-                            first,
-                            labels: &labels,
-                            bases,
-                            weights: rows.weights,
-                        },
-                    );
-                }
-                LabelRows::Words(labels) => {
-                    let labels = row_major(&labels);
-                    sum.add(
-                        pass,
-                        &RowBlock {
-                            first,
-                            labels: &labels,
-                            bases,
-                            weights: rows.weights,
-                        },
-                    );
-                }
-            }
+            rows.with_block(first, bases, |block| match block {
+                AnyBlock::Bytes(block) => sum.add(pass, &block),
+                AnyBlock::Words(block) => sum.add(pass, &block),
+                AnyBlock::Shares(block) => sum.add(pass, &block),
+            });
             first += rows.len() as u64;
         })?;
         if sum.rows == self.source.rows_of(group) {
@@ -288,14 +249,14 @@ impl<'a> PassRunner<'a> {
     }
 }
 
-fn map_blocks<T, L: Label>(
-    map: &(dyn Fn(&RowBlock<'_, L>) -> T + Sync),
-    rows: &RowBlock<'_, L>,
+fn map_blocks<'a, T, R: Row<'a>>(
+    map: &dyn Fn(RowBlock<'a, R>) -> T,
+    rows: &RowBlock<'a, R>,
     out: &mut Vec<(u64, T)>,
 ) {
     for (_, range) in blocks_of(rows.first, rows.len(), BLOCK_ROWS) {
         let block = rows.slice(range);
-        out.push((block.first, map(&block)));
+        out.push((block.first, map(block)));
     }
 }
 
@@ -328,7 +289,9 @@ fn threads() -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BaseClustering, Ensemble, EnsembleRows, Mergeable, Seed, Silent};
+    use crate::{
+        BaseClustering, Ensemble, EnsembleRows, Label, LabelRows, Mergeable, RowData, Seed, Silent,
+    };
     use ndarray::{Array2, s};
     use rand::RngExt;
     use serde::{Deserialize, Serialize};
@@ -364,7 +327,8 @@ mod tests {
                     LabelRows::Bytes(all) => LabelRows::Bytes(all.slice_move(s![rows, ..])),
                     LabelRows::Words(all) => LabelRows::Words(all.slice_move(s![rows, ..])),
                 };
-                take(GroupRows { labels, weights });
+                let rows = RowData::Labels(labels);
+                take(GroupRows { rows, weights });
             }
             Ok(())
         }
@@ -380,10 +344,10 @@ mod tests {
         fn zero(&self) -> f64 {
             0.0
         }
-        fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut f64) {
+        fn add<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>, sum: &mut f64) {
             for (i, (row, weight)) in block.rows().enumerate() {
                 let number = (block.first + i as u64) as f64;
-                let labels: usize = row.iter().filter_map(|label| label.cluster()).sum();
+                let labels: usize = row.words().filter_map(|label| label.cluster()).sum();
                 *sum += weight * (number + labels as f64).sqrt();
             }
         }
@@ -399,7 +363,7 @@ mod tests {
         fn zero(&self) -> f64 {
             0.0
         }
-        fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut f64) {
+        fn add<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>, sum: &mut f64) {
             Roots.add(block, sum);
         }
     }
@@ -420,12 +384,10 @@ mod tests {
         fn zero(&self) -> u64 {
             0
         }
-        fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut u64) {
-            *sum += block
-                .labels
-                .iter()
-                .filter(|label| label.cluster().is_some())
-                .count() as u64;
+        fn add<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>, sum: &mut u64) {
+            let labels =
+                |(row, _): (R, f64)| row.words().filter(|word| word.cluster().is_some()).count();
+            *sum += block.rows().map(labels).sum::<usize>() as u64;
         }
     }
 
@@ -433,8 +395,11 @@ mod tests {
 
     impl RowMap for Firsts {
         type Out = Vec<Option<usize>>;
-        fn map<L: Label>(&self, block: &RowBlock<'_, L>) -> Self::Out {
-            block.rows().map(|(row, _)| row[0].cluster()).collect()
+        fn map<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>) -> Self::Out {
+            block
+                .rows()
+                .map(|(row, _)| row.words().next().and_then(Label::cluster))
+                .collect()
         }
     }
 

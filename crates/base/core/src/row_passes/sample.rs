@@ -4,15 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Mergeable, PassError, PassKind, PassRunner, RowBlock, RowPass, SourceError, sums_under_way,
+    Mergeable, PassError, PassKind, PassRunner, Row, RowBlock, RowKey, RowPass, SourceError,
+    sums_under_way,
 };
-use crate::row_hash::RowHash;
 use crate::seed::mix;
-use crate::{Ensemble, EnsembleError, Label, ProblemSize, Seed};
+use crate::{BaseClustering, Ensemble, EnsembleError, ProblemSize, Seed};
 
 /// Cells in which rows are counted to find those that occur often.
 const CELLS: usize = 1 << 16;
@@ -53,7 +52,7 @@ impl RowSample {
     /// [`PassError`] when rows cannot be read, a base clustering labels nothing, or the monitor asks to stop.
     pub fn draw(rows: &PassRunner<'_>, most: usize, seed: Seed) -> Result<Self, PassError> {
         let bases = rows.source().bases();
-        let hash = RowHash(seed.number());
+        let hash = seed.number();
         let cells = rows.run(&CountCells(hash))?;
         let pass = SmallestRanks {
             hash,
@@ -63,29 +62,33 @@ impl RowSample {
         };
         let ranked = rows.run(&pass)?;
         let (mut drawn, whole) = pass.weighted(ranked);
-        let labels = |u: usize| drawn.iter().any(|drawn| drawn.row[u] != u16::MISSING);
-        let unseen: Vec<usize> = (0..bases.len()).filter(|&u| !labels(u)).collect();
+        let shares = rows.source().are_shares();
+        let offsets = BaseClustering::offsets(bases);
+        let drawn_rows = RowKey::ensemble(&keys(&drawn), bases, shares);
+        let unseen: Vec<usize> = (0..bases.len())
+            .filter(|&u| drawn_rows.column(u).all(|label| label.is_none()))
+            .collect();
         if !unseen.is_empty() {
-            let found = rows.run(&SmallestLabelled {
+            let pass = SmallestLabelled {
                 hash,
                 bases: unseen,
-            })?;
-            drawn.extend(found.0.into_iter().flatten().map(|(_, copies)| copies));
+                offsets,
+            };
+            let found = rows.run(&pass)?;
+            for (copies, &u) in found.0.into_iter().zip(&pass.bases) {
+                let Some(copies) = copies else {
+                    let name = bases[u].name().to_owned();
+                    let reason = EnsembleError::AllMissing { name }.to_string();
+                    return Err(SourceError { first: 0, reason }.into());
+                };
+                drawn.push(copies);
+            }
         }
         drawn.sort_by(|a, b| a.row.cmp(&b.row));
         drawn.dedup_by(|a, b| a.row == b.row);
-        let weights: Vec<f64> = drawn.iter().map(|copies| copies.count).collect();
-        let labels = drawn.into_iter().flat_map(|copies| copies.row).collect();
-        let ensemble = Array2::from_shape_vec((weights.len(), bases.len()), labels)
-            .map_err(|error| error.to_string())
-            .and_then(|labels| {
-                Ensemble::from_words(labels, bases.to_vec())
-                    .map_err(|error: EnsembleError| error.to_string())
-            })
-            .map_err(|reason| SourceError { first: 0, reason })?;
         Ok(Self {
-            ensemble,
-            weights,
+            ensemble: RowKey::ensemble(&keys(&drawn), bases, shares),
+            weights: drawn.iter().map(|copies| copies.count).collect(),
             whole,
         })
     }
@@ -116,7 +119,7 @@ fn cell(hash: u64) -> usize {
 
 /// Weights of rows by cell.
 #[derive(Serialize, Deserialize)]
-struct CountCells(RowHash);
+struct CountCells(u64);
 
 #[derive(Serialize, Deserialize)]
 struct Cells(Vec<f64>);
@@ -139,43 +142,40 @@ impl RowPass for CountCells {
         Cells(vec![0.0; CELLS])
     }
 
-    fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut Cells) {
+    fn add<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>, sum: &mut Cells) {
         block
             .rows()
-            .for_each(|(row, weight)| sum.0[cell(self.0.of(row))] += weight);
+            .for_each(|(row, weight)| sum.0[cell(row.hash(self.0))] += weight);
     }
 }
 
 /// A label row and how many objects have it.
 #[derive(Clone, Serialize, Deserialize)]
 struct Copies {
-    row: Vec<u16>,
+    row: RowKey,
+    hash: u64,
     count: f64,
 }
 
 impl Copies {
-    fn of<L: Label>(row: &[L], count: f64) -> Self {
+    fn of<'a, R: Row<'a>>(row: R, hash: u64, count: f64) -> Self {
         Self {
-            row: row
-                .iter()
-                .map(|label| label.cluster().map_or(u16::MISSING, u16::of))
-                .collect(),
+            row: row.key(),
+            hash,
             count,
         }
     }
+}
 
-    fn is<L: Label>(&self, row: &[L]) -> bool {
-        self.row
-            .iter()
-            .zip(row)
-            .all(|(a, b)| a.cluster() == b.cluster())
-    }
+fn keys(drawn: &[Copies]) -> Vec<RowKey> {
+    drawn.iter().map(|copies| copies.row.clone()).collect()
 }
 
 /// The rows of smallest rank, one more than asked for, with their numbers of objects.
 #[derive(Serialize, Deserialize)]
 struct SmallestRanks {
-    hash: RowHash,
+    /// The seed of the hashes.
+    hash: u64,
     most: usize,
     cells: Cells,
     /// No row of a larger rank is among them: what other workers have found spares this one the rows that it would drop.
@@ -198,13 +198,19 @@ struct Ranked {
 }
 
 impl Ranked {
-    fn add<L: Label>(&mut self, rank: u64, row: &[L], weight: f64) {
+    fn add(
+        &mut self,
+        rank: u64,
+        weight: f64,
+        is: impl Fn(&RowKey) -> bool,
+        copies: impl FnOnce() -> Copies,
+    ) {
         let same_rank = self.rows.entry(rank).or_default();
-        if let Some(copies) = same_rank.iter_mut().find(|copies| copies.is(row)) {
+        if let Some(copies) = same_rank.iter_mut().find(|copies| is(&copies.row)) {
             copies.count += weight;
             return;
         }
-        same_rank.push(Copies::of(row, weight));
+        same_rank.push(copies());
         self.count += 1;
         // More than the most and the first that is left out: the largest rank goes, once all of that rank can.
         while let Some(last) = self.rows.last_entry()
@@ -223,8 +229,10 @@ impl Ranked {
 impl Mergeable for Ranked {
     fn merge(&mut self, other: Self) {
         for (rank, rows) in other.rows {
-            rows.into_iter()
-                .for_each(|copies| self.add(rank, &copies.row, copies.count));
+            for copies in rows {
+                let is = |row: &RowKey| *row == copies.row;
+                self.add(rank, copies.count, is, || copies.clone());
+            }
         }
     }
 }
@@ -248,7 +256,7 @@ impl SmallestRanks {
             return (rows.into_iter().map(|(_, copies)| copies).collect(), true);
         };
         let weighted = rows.into_iter().map(|(_, copies)| {
-            let crowd = self.crowd(self.hash.of(&copies.row)) as f64;
+            let crowd = self.crowd(copies.hash) as f64;
             let chance = (threshold.max(1) as f64 * crowd / 2f64.powi(64)).min(1.0);
             Copies {
                 count: copies.count / chance,
@@ -273,12 +281,13 @@ impl RowPass for SmallestRanks {
         }
     }
 
-    fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut Ranked) {
+    fn add<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>, sum: &mut Ranked) {
         for (row, weight) in block.rows() {
-            let hash = self.hash.of(row);
+            let hash = row.hash(self.hash);
             let rank = hash / self.crowd(hash);
             if rank <= self.limit.load(Relaxed) {
-                sum.add(rank, row, weight);
+                let is = |key: &RowKey| row.compare(key).is_eq();
+                sum.add(rank, weight, is, || Copies::of(row, hash, weight));
             }
         }
     }
@@ -287,21 +296,22 @@ impl RowPass for SmallestRanks {
 /// For each of some base clusterings the row of smallest hash that it labels.
 #[derive(Serialize, Deserialize)]
 struct SmallestLabelled {
-    hash: RowHash,
+    /// The seed of the hashes.
+    hash: u64,
     bases: Vec<usize>,
+    /// Where the clusters of every base clustering start.
+    offsets: Vec<usize>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Firsts(Vec<Option<(u64, Copies)>>);
+struct Firsts(Vec<Option<Copies>>);
 
 impl Firsts {
-    fn add<L: Label>(&mut self, at: usize, hash: u64, row: &[L], weight: f64) {
-        let found = &mut self.0[at];
-        match found {
-            Some((best, copies)) if *best == hash && copies.is(row) => copies.count += weight,
-            Some((best, copies))
-                if (*best, &copies.row) <= (hash, &Copies::of(row, weight).row) => {}
-            _ => *found = Some((hash, Copies::of(row, weight))),
+    fn add(&mut self, at: usize, copies: Copies) {
+        match &mut self.0[at] {
+            Some(best) if best.row == copies.row => best.count += copies.count,
+            Some(best) if (best.hash, &best.row) <= (copies.hash, &copies.row) => {}
+            found => *found = Some(copies),
         }
     }
 }
@@ -309,9 +319,9 @@ impl Firsts {
 impl Mergeable for Firsts {
     fn merge(&mut self, other: Self) {
         for (at, found) in other.0.into_iter().enumerate() {
-            found
-                .into_iter()
-                .for_each(|(hash, copies)| self.add(at, hash, &copies.row, copies.count));
+            if let Some(copies) = found {
+                self.add(at, copies);
+            }
         }
     }
 }
@@ -325,15 +335,14 @@ impl RowPass for SmallestLabelled {
         Firsts(vec![None; self.bases.len()])
     }
 
-    fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut Firsts) {
+    fn add<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>, sum: &mut Firsts) {
         for (row, weight) in block.rows() {
-            for (at, _) in self
-                .bases
-                .iter()
-                .enumerate()
-                .filter(|(_, u)| row[**u] != L::MISSING)
-            {
-                sum.add(at, self.hash.of(row), row, weight);
+            let hash = row.hash(self.hash);
+            for (at, &base) in self.bases.iter().enumerate() {
+                let beyond = sum.0[at].as_ref().is_some_and(|best| best.hash < hash);
+                if !beyond && row.is_known_to(base, &self.offsets) {
+                    sum.add(at, Copies::of(row, hash, weight));
+                }
             }
         }
     }
@@ -342,7 +351,8 @@ impl RowPass for SmallestLabelled {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BaseClustering, EnsembleRows, LabelRows, Silent};
+    use crate::{EnsembleRows, Label, LabelRows, Silent};
+    use ndarray::Array2;
     use rand::{RngExt, seq::SliceRandom};
 
     fn bases(count: usize) -> Vec<BaseClustering> {

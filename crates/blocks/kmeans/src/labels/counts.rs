@@ -1,9 +1,11 @@
 //! Counts of ΣJ labels in k clusters: the sufficient statistics of k-means on labels.
 
-use partita_core::{BaseClustering, Label, Mergeable, PassError, PassRunner, RowBlock, RowPass};
+use partita_core::{
+    BaseClustering, Label, Mergeable, PassError, PassRunner, Row, RowBlock, RowPass,
+};
 use serde::{Deserialize, Serialize};
 
-use super::rows::{WeightedLabelRows, places};
+use super::rows::WeightedLabelRows;
 
 /// How often every label occurs in every cluster. Counts are whole numbers, so that any order of adding them gives
 /// the same.
@@ -239,10 +241,15 @@ impl RowPass for Together {
         }
     }
 
-    fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut TogetherSum) {
+    fn add<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>, sum: &mut TogetherSum) {
         for (at, (row, weight)) in block.rows().enumerate() {
-            sum.counts.add(places(row, &self.offsets), 0, weight as i64);
-            if row.iter().all(|label| *label == L::MISSING) {
+            let mut places = row
+                .entries(&self.offsets)
+                .map(|entry| (entry.base, entry.cluster))
+                .peekable();
+            let unlabelled = places.peek().is_none();
+            sum.counts.add(places, 0, weight as i64);
+            if unlabelled {
                 sum.first_unlabelled.get_or_insert(block.first + at as u64);
             }
         }

@@ -1,18 +1,17 @@
 //! k-means on label rows that are not held: initializations on a sample, then a pass for every round.
 
-use std::cmp::Ordering;
 use std::num::Saturating;
 
 use partita_core::{
-    BaseClustering, Label, Mergeable, Monitor, PassError, PassKind, PassRunner, ProblemSize,
-    RowBlock, RowPass, RowSample, Seed, Stopped, sums_under_way,
+    BaseClustering, Label, Mergeable, Monitor, PassError, PassKind, PassRunner, ProblemSize, Row,
+    RowBlock, RowKey, RowPass, RowSample, Seed, Stopped, StoredRows, sums_under_way,
 };
 use serde::{Deserialize, Serialize};
 
 use super::counts::{Counts, Together};
 use super::lloyd::{START_ROWS, best_start};
 use super::rounds::{Plan, Progress, Rounds, climb};
-use super::rows::{RowVisitor, WeightedLabelRows, places, with_weighted_rows};
+use super::rows::{RowVisitor, WeightedLabelRows, with_weighted_rows};
 use super::scores::Scores;
 
 /// Rows that choose their clusters at a time.
@@ -128,7 +127,7 @@ impl RowVisitor for Starts<'_> {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LabelChoice {
     scores: Scores,
-    taken: Vec<(Vec<u16>, u32)>,
+    taken: Vec<(RowKey, u32)>,
 }
 
 impl LabelChoice {
@@ -156,7 +155,7 @@ impl LabelChoice {
 
     /// The same but for these rows, which are in clusters of their own: stored labels, in order.
     #[must_use]
-    pub fn but_for(self, mut rows: Vec<(Vec<u16>, u32)>) -> Self {
+    pub fn but_for(self, mut rows: Vec<(RowKey, u32)>) -> Self {
         rows.sort_unstable();
         Self {
             taken: rows,
@@ -175,38 +174,42 @@ impl LabelChoice {
     }
 
     /// Calls `take` with every row of a block, its cluster, and its weight.
-    pub fn for_each<L: Label>(
+    pub fn for_each<'a, R: Row<'a>>(
         &self,
-        block: &RowBlock<'_, L>,
-        mut take: impl FnMut(&[L], u32, f64),
+        block: &RowBlock<'a, R>,
+        mut take: impl FnMut(R, u32, f64),
     ) {
         let mut best = vec![0; block.len().min(ROWS)];
-        let mut limits = vec![0.0; best.len()];
-        for (piece, labels) in block.labels.chunks(ROWS * block.bases).enumerate() {
-            let rows = labels.chunks_exact(block.bases);
-            self.scores.choose(
-                rows.clone()
-                    .zip(&mut best)
-                    .zip(&mut limits)
-                    .map(|((row, k), limit)| (row, k, limit)),
-                0.0,
-            );
-            for (at, (row, &k)) in rows.zip(&best).enumerate() {
-                let taken = self
+        for first in (0..block.len()).step_by(ROWS) {
+            let piece = block.slice(first..(first + ROWS).min(block.len()));
+            match piece.stored() {
+                StoredRows::Bytes(labels) => self.choose(labels, block.bases, &mut best),
+                StoredRows::Words(labels) => self.choose(labels, block.bases, &mut best),
+                StoredRows::Shares(_) => {
+                    for ((row, _), best) in piece.rows().zip(&mut best) {
+                        *best = self.scores.best_of_shares(row);
+                    }
+                }
+            }
+            for ((row, weight), &k) in piece.rows().zip(&best) {
+                let place = self
                     .taken
-                    .binary_search_by(|(taken, _)| order(taken, row))
-                    .ok()
-                    .map(|at| &self.taken[at]);
-                let weight = block
-                    .weights
-                    .map_or(1.0, |weights| weights[piece * ROWS + at]);
-                take(row, taken.map_or(k, |(_, k)| *k), weight);
+                    .binary_search_by(|(taken, _)| row.compare(taken).reverse());
+                take(row, place.map_or(k, |at| self.taken[at].1), weight);
             }
         }
     }
 
+    /// The best cluster of every row of labels.
+    fn choose<L: Label>(&self, labels: &[L], bases: usize, best: &mut [u32]) {
+        let mut limits = vec![0.0; best.len()];
+        let rows = labels.chunks_exact(bases).zip(best).zip(&mut limits);
+        self.scores
+            .choose(rows.map(|((row, best), limit)| (row, best, limit)), 0.0);
+    }
+
     /// A row goes to a cluster of its own, until another is told for it.
-    fn take(&mut self, row: Vec<u16>, cluster: u32) {
+    fn take(&mut self, row: RowKey, cluster: u32) {
         match self.taken.binary_search_by(|(taken, _)| taken.cmp(&row)) {
             Ok(_) => {}
             Err(at) => self.taken.insert(at, (row, cluster)),
@@ -214,22 +217,15 @@ impl LabelChoice {
     }
 
     /// Labels of a row that are there, as base clustering and place among all ΣJ clusters.
-    pub fn places<L: Label>(&self, row: &[L]) -> impl Iterator<Item = (usize, usize)> {
-        places(row, self.scores.offsets())
+    pub fn places<'a, R: Row<'a>>(&self, row: R) -> impl Iterator<Item = (usize, usize)> {
+        let entries = row.entries(self.scores.offsets());
+        entries.map(|entry| (entry.base, entry.cluster))
     }
-}
 
-/// The order of rows of stored labels.
-fn order<L: Label>(a: &[u16], b: &[L]) -> Ordering {
-    a.iter().copied().cmp(b.iter().map(|label| widened(*label)))
-}
-
-fn widened<L: Label>(label: L) -> u16 {
-    label.cluster().map_or(u16::MISSING, u16::of)
-}
-
-fn wide<L: Label>(row: &[L]) -> Vec<u16> {
-    row.iter().map(|label| widened(*label)).collect()
+    fn places_of(&self, row: &RowKey) -> impl Iterator<Item = (usize, usize)> {
+        let entries = row.label_entries(self.scores.offsets());
+        entries.map(|entry| (entry.base, entry.cluster))
+    }
 }
 
 /// Rounds over rows that are not held.
@@ -270,8 +266,8 @@ impl Rounds for Passes<'_, '_> {
             let worst = self.rows.run(&pass)?;
             WorstFit { choice, counts, .. } = pass;
             let Some(worst) = worst.0 else { break };
-            counts.add(choice.places(&worst.row), worst.cluster, -worst.objects);
-            counts.add(choice.places(&worst.row), empty, worst.objects);
+            counts.add(choice.places_of(&worst.row), worst.cluster, -worst.objects);
+            counts.add(choice.places_of(&worst.row), empty, worst.objects);
             choice.take(worst.row, empty);
         }
         let last = (
@@ -316,7 +312,7 @@ impl RowPass for CountChosen {
         Counts::new(self.choice.scores.offsets(), self.choice.scores.clusters())
     }
 
-    fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut Counts) {
+    fn add<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>, sum: &mut Counts) {
         self.choice.for_each(block, |row, k, weight| {
             sum.add(self.choice.places(row), k, weight as i64)
         });
@@ -334,7 +330,7 @@ struct WorstFit {
 #[derive(Serialize, Deserialize)]
 struct Worst {
     misfit: f64,
-    row: Vec<u16>,
+    row: RowKey,
     cluster: u32,
     objects: i64,
 }
@@ -368,7 +364,7 @@ impl RowPass for WorstFit {
         WorstSoFar(None)
     }
 
-    fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut WorstSoFar) {
+    fn add<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>, sum: &mut WorstSoFar) {
         self.choice.for_each(block, |row, cluster, weight| {
             let misfit = self
                 .counts
@@ -376,7 +372,7 @@ impl RowPass for WorstFit {
             if misfit > 0.0 && sum.0.as_ref().is_none_or(|worst| misfit >= worst.misfit) {
                 sum.add(Worst {
                     misfit,
-                    row: wide(row),
+                    row: row.key(),
                     cluster,
                     objects: weight as i64,
                 });
@@ -492,12 +488,7 @@ mod tests {
             refilled += usize::from(!passes.choice.taken.is_empty());
             undone += usize::from(passes.before.is_none());
             let mut chosen = Vec::new();
-            let block = RowBlock {
-                first: 0,
-                labels: cells.as_slice().unwrap(),
-                bases: 4,
-                weights: None,
-            };
+            let block = RowBlock::<&[u8]>::new(0, cells.as_slice().unwrap(), 4, None);
             passes.choice.for_each(&block, |_, k, _| chosen.push(k));
             assert_eq!(chosen, held_rows.expand(&labels));
         }

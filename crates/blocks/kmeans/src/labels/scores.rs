@@ -1,6 +1,6 @@
 //! Scores of clusters from tables of labels, and the best cluster of every label row: quick in single precision, exact where close.
 
-use partita_core::{BaseClustering, Label};
+use partita_core::{BaseClustering, Label, Row};
 use partita_kernels::{Kernel, Simd, dispatch};
 use serde::{Deserialize, Serialize};
 
@@ -171,6 +171,18 @@ impl Scores {
             due,
             drift,
         });
+    }
+
+    /// The best cluster of a row of shares; ties go to the smaller number.
+    pub(crate) fn best_of_shares<'a, R: Row<'a>>(&self, row: R) -> u32 {
+        let mut sums = vec![0.0; self.clusters];
+        for entry in row.entries(&self.offsets) {
+            let line = &self.lines[entry.cluster * self.clusters..][..self.clusters];
+            for (sum, add) in sums.iter_mut().zip(line) {
+                *sum += entry.share * add;
+            }
+        }
+        (1..sums.len()).fold(0, |best, k| if sums[k] > sums[best] { k } else { best }) as u32
     }
 
     /// K.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use partita_core::{
-    BaseClustering, BaseWeights, Ensemble, Label, Partition, RowBlock, WeightedEnsemble,
+    BaseClustering, BaseWeights, Ensemble, Entry, Partition, Row, RowBlock, WeightedEnsemble,
 };
 
 use super::calibrated_confidence;
@@ -221,7 +221,7 @@ impl ClusterEvidence {
     ///
     /// # Panics
     /// If there is not one label a row, or rows and labels are not those that the evidence was made from.
-    pub fn confidence<L: Label>(&self, rows: &RowBlock<'_, L>, labels: &[u32]) -> Vec<f64> {
+    pub fn confidence<'a, R: Row<'a>>(&self, rows: &RowBlock<'a, R>, labels: &[u32]) -> Vec<f64> {
         self.margins(rows, labels)
             .into_iter()
             .map(|margin| self.calibrated(margin))
@@ -238,7 +238,7 @@ impl ClusterEvidence {
     ///
     /// # Panics
     /// As [`confidence`](Self::confidence).
-    pub fn margins<L: Label>(&self, rows: &RowBlock<'_, L>, labels: &[u32]) -> Vec<f64> {
+    pub fn margins<'a, R: Row<'a>>(&self, rows: &RowBlock<'a, R>, labels: &[u32]) -> Vec<f64> {
         assert_eq!(rows.len(), labels.len(), "one label a row");
         let objects = rows.rows().zip(labels);
         let known = labels.iter().all(|&own| (own as usize) < self.clusters);
@@ -263,9 +263,9 @@ impl ClusterEvidence {
     ///
     /// # Panics
     /// As [`confidence`](Self::confidence).
-    pub(super) fn shares<L: Label>(
+    pub(super) fn shares<'a, R: Row<'a>>(
         &self,
-        rows: &RowBlock<'_, L>,
+        rows: &RowBlock<'a, R>,
         labels: &[u32],
         out: &mut Vec<f64>,
     ) {
@@ -291,24 +291,21 @@ impl ClusterEvidence {
         }
     }
 
-    fn margin<L: Label>(&self, row: (&[L], f64), own: u32, votes: &mut Votes) -> f64 {
+    fn margin<'a, R: Row<'a>>(&self, row: (R, f64), own: u32, votes: &mut Votes) -> f64 {
         let (for_own, weight) = self.vote(row, own, votes);
         (for_own - votes.take_largest()) / (weight + SILENT_WEIGHT)
     }
 
     /// The votes for the other clusters of an object of some weight go to `votes`; given are those for its own, and the weight of all
     /// that vote.
-    fn vote<L: Label>(
+    fn vote<'a, R: Row<'a>>(
         &self,
-        (row, of_object): (&[L], f64),
+        (row, of_object): (R, f64),
         own: u32,
         votes: &mut Votes,
     ) -> (f64, f64) {
         let (mut for_own, mut weight) = (0.0, 0.0);
-        for (base, label) in row.iter().enumerate() {
-            let Some(cluster) = label.cluster() else {
-                continue;
-            };
+        for Entry { base, cluster, .. } in row.entries(&self.offsets) {
             let (of_own, of_base) =
                 self.vote_of(base, cluster, (own, of_object), |share, scale| {
                     votes.add(share, scale)
@@ -328,7 +325,6 @@ impl ClusterEvidence {
         (own, of_object): (u32, f64),
         mut other: impl FnMut(Share, f64),
     ) -> (f64, f64) {
-        let cluster = self.offsets[base] + cluster;
         let shares = &self.shares[self.starts[cluster]..self.starts[cluster + 1]];
         // Always there, unless the object weighs nothing.
         let mine = shares.iter().find(|share| share.cluster == own);
@@ -382,9 +378,9 @@ impl VoteTable {
             clusters,
         };
         for base in 0..evidence.weights.len() {
-            for cluster in 0..evidence.offsets[base + 1] - evidence.offsets[base] {
+            for cluster in evidence.offsets[base]..evidence.offsets[base + 1] {
                 for own in 0..clusters {
-                    let first = table.place(evidence.offsets[base] + cluster, own as u32);
+                    let first = table.place(cluster, own as u32);
                     let row = table.rows[first..first + pieces].as_flattened_mut();
                     let vote =
                         |share: Share, scale: f64| row[share.cluster as usize] = scale * share.rate;
@@ -401,19 +397,18 @@ impl VoteTable {
     }
 
     /// As [`ClusterEvidence::margin`] of an object that weighs 1; `places` is for its use.
-    fn margin<L: Label>(
+    fn margin<'a, R: Row<'a>>(
         &self,
         offsets: &[usize],
-        row: &[L],
+        row: R,
         own: u32,
         places: &mut Vec<usize>,
     ) -> f64 {
         places.clear();
-        let clusters = row
-            .iter()
-            .zip(offsets)
-            .filter_map(|(label, offset)| Some(label.cluster()? + offset));
-        places.extend(clusters.map(|cluster| self.place(cluster, own)));
+        places.extend(
+            row.entries(offsets)
+                .map(|entry| self.place(entry.cluster, own)),
+        );
         let (mut most, mut for_own, mut weight) = (0.0_f64, 0.0, 0.0);
         for piece in 0..self.pieces {
             let mut sums = [0.0; Self::LANES];
@@ -476,7 +471,7 @@ impl Votes {
 
 #[cfg(test)]
 mod tests {
-    use partita_core::{Seed, rand::RngExt};
+    use partita_core::{Label, Seed, rand::RngExt};
 
     use super::*;
 
@@ -523,18 +518,10 @@ mod tests {
             .unwrap();
             let evidence =
                 ClusterEvidence::of_counts(&bases, &inside, &counts, Some(&weights)).unwrap();
-            let rows = RowBlock {
-                first: 0,
-                labels: &labels,
-                bases: sizes.len(),
-                weights: None,
-            };
+            let rows = RowBlock::<&[u8]>::new(0, &labels, sizes.len(), None);
             let one = vec![1.0; objects];
             let weighed = evidence.margins(
-                &RowBlock {
-                    weights: Some(&one),
-                    ..rows
-                },
+                &RowBlock::<&[u8]>::new(0, &labels, sizes.len(), Some(&one)),
                 &own,
             );
             assert!(

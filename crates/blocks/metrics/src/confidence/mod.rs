@@ -31,7 +31,7 @@ mod soft;
 
 use partita_core::ndarray::Array2;
 use partita_core::{
-    EnsembleRows, Label, Partition, PassRunner, RowBlock, RowMap, Silent, SoftPartition,
+    EnsembleRows, Partition, PassRunner, Row, RowBlock, RowMap, Silent, SoftPartition,
     WeightedEnsemble,
 };
 
@@ -194,7 +194,7 @@ impl Labelled<'_> {
 impl RowMap for Labelled<'_> {
     type Out = Vec<f64>;
 
-    fn map<L: Label>(&self, block: &RowBlock<'_, L>) -> Vec<f64> {
+    fn map<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>) -> Vec<f64> {
         let first = block.first as usize;
         let labels = &self.labels[first..first + block.len()];
         match self.of {
@@ -454,7 +454,7 @@ mod tests {
     struct Confident<'a>(&'a ClusterEvidence, &'a [u32]);
     impl RowMap for Confident<'_> {
         type Out = Vec<f64>;
-        fn map<L: Label>(&self, block: &RowBlock<'_, L>) -> Vec<f64> {
+        fn map<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>) -> Vec<f64> {
             self.0.confidence(block, self.1)
         }
     }

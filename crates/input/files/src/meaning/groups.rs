@@ -261,10 +261,7 @@ impl RowBlocks for LabelGroups {
             reason: error.to_string(),
         };
         let block = self.block(group).map_err(failed)?;
-        take(GroupRows {
-            labels: block.rows(),
-            weights: None,
-        });
+        take(GroupRows::from(block.rows()));
         let packing = Packing::of(&self.bases);
         if self
             .holding

@@ -118,16 +118,10 @@ impl Packing {
         if self == Self::Words {
             let words: Vec<u16> = bytemuck::pod_collect_to_vec(labels);
             if let Ok(labels) = ArrayView2::from_shape(shape, &words) {
-                take(GroupRows {
-                    labels: LabelRows::Words(labels),
-                    weights: None,
-                });
+                take(GroupRows::from(LabelRows::Words(labels)));
             }
         } else if let Ok(labels) = ArrayView2::from_shape(shape, labels) {
-            take(GroupRows {
-                labels: LabelRows::Bytes(labels),
-                weights: None,
-            });
+            take(GroupRows::from(LabelRows::Bytes(labels)));
         }
     }
 }
@@ -199,10 +193,7 @@ impl Held {
     /// Hands out the label rows.
     pub(super) fn read(&self, holding: &Holding, take: &mut dyn FnMut(GroupRows<'_>)) {
         match self {
-            Self::Whole(block) => take(GroupRows {
-                labels: block.rows(),
-                weights: None,
-            }),
+            Self::Whole(block) => take(GroupRows::from(block.rows())),
             Self::Nibbles {
                 shape,
                 labels: packed,
@@ -249,7 +240,7 @@ mod tests {
             );
             let mut read = 0;
             held.read(&holding, &mut |found| {
-                assert!(matches!(found.labels, LabelRows::Bytes(found) if found == labels));
+                assert!(matches!(found.labels(), Some(LabelRows::Bytes(found)) if found == labels));
                 read += 1;
             });
             assert_eq!(read, 1, "{rows} rows of {most} clusters");

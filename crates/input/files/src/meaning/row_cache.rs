@@ -94,10 +94,7 @@ impl RowCache {
             LabelRows::Bytes(labels) => LabelRows::Bytes(labels.slice_axis_move(Axis(0), rest)),
             LabelRows::Words(labels) => LabelRows::Words(labels.slice_axis_move(Axis(0), rest)),
         };
-        take(GroupRows {
-            labels,
-            weights: None,
-        });
+        take(labels.into());
         if !self.full.load(Ordering::Relaxed) {
             self.keep(&path, &header, rows, &block);
         }
@@ -282,7 +279,7 @@ mod tests {
     fn read(cache: &RowCache, group: usize, clusters: usize) -> (LabelBlock, bool) {
         let (holding, mut decoded) = (Holding::default(), false);
         let (mut bytes, mut words) = (Array2::zeros((0, 3)), Array2::zeros((0, 3)));
-        let mut take = |rows: GroupRows<'_>| match rows.labels {
+        let mut take = |rows: GroupRows<'_>| match rows.labels().unwrap() {
             LabelRows::Bytes(labels) => bytes.append(Axis(0), labels).unwrap(),
             LabelRows::Words(labels) => words.append(Axis(0), labels).unwrap(),
         };

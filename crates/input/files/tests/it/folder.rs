@@ -41,7 +41,7 @@ fn write_parts(folder: &Path, parts: u32) {
 fn rows(groups: &LabelGroups) -> Vec<Option<usize>> {
     let mut all = Vec::new();
     for group in 0..RowBlocks::groups(groups) {
-        let mut take = |rows: GroupRows<'_>| match rows.labels {
+        let mut take = |rows: GroupRows<'_>| match rows.labels().unwrap() {
             partita_core::LabelRows::Bytes(labels) => {
                 all.extend(labels.iter().map(|label| label.cluster()));
             }

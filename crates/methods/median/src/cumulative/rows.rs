@@ -3,8 +3,8 @@
 use partita_coassoc::Overlap;
 use partita_core::ndarray::{Array2, ArrayView1};
 use partita_core::{
-    Assigned, BaseWeights, Label, Monitor, PassError, PassRunner, RowBlock, RowFit, RowLabeller,
-    RowMap, RowPass, Seed, Stopped,
+    Assigned, BaseWeights, Label, Monitor, PassError, PassRunner, Row, RowBlock, RowFit,
+    RowLabeller, RowMap, RowPass, Seed, Stopped,
 };
 use partita_kmeans::labels::base_weights;
 use serde::{Deserialize, Serialize};
@@ -195,18 +195,15 @@ impl Votes {
     }
 
     /// The votes for a row, and their weight.
-    fn of_row<L: Label>(&self, row: &[L], votes: &mut [f64]) -> f64 {
+    fn of_row(&self, labels: &[Option<usize>], votes: &mut [f64]) -> f64 {
         votes.fill(0.0);
-        let cast = |ballot: &Ballot| {
-            row[ballot.base]
-                .cluster()
-                .map_or(0.0, |label| ballot.cast(label, votes))
-        };
+        let cast =
+            |ballot: &Ballot| labels[ballot.base].map_or(0.0, |label| ballot.cast(label, votes));
         self.ballots.iter().map(cast).sum()
     }
 
     /// The votes for a row as shares; false if there are none.
-    fn shares<L: Label>(&self, row: &[L], votes: &mut [f64]) -> bool {
+    fn shares(&self, row: &[Option<usize>], votes: &mut [f64]) -> bool {
         self.of_row(row, votes);
         // Eight partial sums, as ndarray adds.
         let sum = ArrayView1::from(&*votes).sum();
@@ -230,19 +227,27 @@ impl RowLabeller for Votes {
 impl RowMap for Votes {
     type Out = Assigned;
 
-    fn map<L: Label>(&self, block: &RowBlock<'_, L>) -> Assigned {
+    fn map<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>) -> Assigned {
         let (mut shares, mut soft) = (
             vec![0.0; self.columns],
             vec![0.0; block.len() * self.clusters],
         );
+        let mut labels = Vec::new();
         for ((row, _), soft) in block.rows().zip(soft.chunks_exact_mut(self.clusters)) {
-            if !self.shares(row, &mut shares) {
+            labels_of(row, &mut labels);
+            if !self.shares(&labels, &mut shares) {
                 shares.copy_from_slice(&self.prior);
             }
             self.merged(&shares, soft);
         }
         Assigned::of_soft(soft, self.clusters)
     }
+}
+
+/// The label of a row in every base clustering.
+fn labels_of<'a, R: Row<'a>>(row: R, labels: &mut Vec<Option<usize>>) {
+    labels.clear();
+    labels.extend(row.words().map(Label::cluster));
 }
 
 /// The mean votes of the objects of each cluster of a base clustering, summed.
@@ -261,13 +266,15 @@ impl RowPass for MeanVotes {
         RowSums(vec![0.0; self.clusters * self.votes.columns])
     }
 
-    fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut RowSums) {
+    fn add<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>, sum: &mut RowSums) {
         let mut votes = vec![0.0; self.votes.columns];
+        let mut labels = Vec::new();
         for (row, weight) in block.rows() {
-            let Some(label) = row[self.base].cluster() else {
+            labels_of(row, &mut labels);
+            let Some(label) = labels[self.base] else {
                 continue;
             };
-            let given = self.votes.of_row(row, &mut votes);
+            let given = self.votes.of_row(&labels, &mut votes);
             if given > 0.0 {
                 let line = &mut sum.0[label * votes.len()..][..votes.len()];
                 line.iter_mut()
@@ -294,15 +301,17 @@ impl RowPass for PairSums {
         RowSums(vec![0.0; self.votes.groups.len() + self.pairs.len() + 1])
     }
 
-    fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut RowSums) {
+    fn add<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>, sum: &mut RowSums) {
         let (mut shares, mut columns) = (
             vec![0.0; self.votes.columns],
             vec![0.0; self.votes.groups.len()],
         );
         let (of_columns, rest) = sum.0.split_at_mut(columns.len());
         let (of_pairs, without) = rest.split_at_mut(self.pairs.len());
+        let mut labels = Vec::new();
         for (row, weight) in block.rows() {
-            if !self.votes.shares(row, &mut shares) {
+            labels_of(row, &mut labels);
+            if !self.votes.shares(&labels, &mut shares) {
                 without[0] += weight;
                 continue;
             }

@@ -1,6 +1,6 @@
 //! Labels of rows by what they cost: the cluster that a row chose, and how much more the next best costs.
 
-use partita_core::{Assigned, Label, RowBlock, RowLabeller, RowMap};
+use partita_core::{Assigned, Row, RowBlock, RowLabeller, RowMap};
 use partita_kmeans::labels::LabelChoice;
 use serde::{Deserialize, Serialize};
 
@@ -49,7 +49,7 @@ impl LeastLoss {
     }
 
     /// How much more the next best cluster costs a row than its own, which the row is taken out of before.
-    fn certainty<L: Label>(&self, row: &[L], own: u32, costs: &mut [f64]) -> f64 {
+    fn certainty<'a, R: Row<'a>>(&self, row: R, own: u32, costs: &mut [f64]) -> f64 {
         let (mut cost, mut constant) = (0.0, 0.0);
         costs.fill(0.0);
         for (u, place) in self.choice.places(row) {
@@ -78,7 +78,7 @@ impl RowLabeller for LeastLoss {
 impl RowMap for LeastLoss {
     type Out = Assigned;
 
-    fn map<L: Label>(&self, block: &RowBlock<'_, L>) -> Assigned {
+    fn map<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>) -> Assigned {
         let (mut assigned, mut costs) = (Assigned::default(), vec![0.0; self.open]);
         self.choice.for_each(block, |row, k, _| {
             let own = self.becomes[k as usize];

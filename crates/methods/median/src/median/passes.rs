@@ -2,8 +2,8 @@
 
 use partita_core::{
     BaseClustering, BaseWeights, Clusters, ClustersError, Flow, Label, Monitor, Objective,
-    PassRunner, ProblemSize, ProgressCounter, RowBlock, RowFit, RowSample, Seed, Sense, Settings,
-    WeightedEnsemble, WeightsError, tick_open_ended, whole_multiplicities,
+    PassRunner, ProblemSize, ProgressCounter, Row, RowBlock, RowFit, RowSample, Seed, Sense,
+    Settings, WeightedEnsemble, WeightsError, tick_open_ended, whole_multiplicities,
 };
 use partita_kmeans::labels::{
     Counts, LabelChoice, RowVisitor, START_ROWS, WeightedLabelRows, base_weights,
@@ -324,17 +324,9 @@ fn as_found<L: Label>(
 ) -> LabelChoice {
     let mut elsewhere = Vec::new();
     for (at, &label) in labels.iter().enumerate() {
-        let block = RowBlock {
-            first: 0,
-            labels: rows.row(at),
-            bases: rows.bases(),
-            weights: None,
-        };
+        let block = RowBlock::<&[L]>::new(0, rows.row(at), rows.bases(), None);
         choice.for_each(&block, |row, k, _| {
-            let stored = row
-                .iter()
-                .map(|label| label.cluster().map_or(u16::MISSING, u16::of));
-            elsewhere.extend((k != label).then(|| (stored.collect(), label)));
+            elsewhere.extend((k != label).then(|| (row.key(), label)));
         });
     }
     choice.but_for(elsewhere)

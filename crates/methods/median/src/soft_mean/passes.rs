@@ -4,11 +4,11 @@ use std::num::Saturating;
 
 use partita_core::ndarray::Array2;
 use partita_core::{
-    Assigned, BLOCK_ROWS, BaseClustering, BaseWeights, Label, Method, Monitor, ObjectWeights,
-    PassRunner, ProblemSize, ProgressCounter, RowBlock, RowFit, RowLabeller, RowMap, RowPass,
-    RowSample, Seed, Stopped, WeightedEnsemble, sums_under_way,
+    Assigned, BLOCK_ROWS, BaseClustering, BaseWeights, Method, Monitor, ObjectWeights, PassRunner,
+    ProblemSize, ProgressCounter, Row, RowBlock, RowFit, RowLabeller, RowMap, RowPass, RowSample,
+    Seed, Stopped, WeightedEnsemble, sums_under_way,
 };
-use partita_kmeans::labels::{Counts, LabelChoice, START_ROWS, base_weights, places};
+use partita_kmeans::labels::{Counts, LabelChoice, START_ROWS, base_weights};
 use serde::{Deserialize, Serialize};
 
 use super::rows::WeightedShares;
@@ -153,11 +153,12 @@ impl Matched {
         }
     }
 
-    fn entries<L: Label>(&self, row: &[L]) -> impl Iterator<Item = (usize, usize, f64)> {
-        places(row, &self.offsets).map(|(u, place)| (u, place, 1.0))
+    fn entries<'a, R: Row<'a>>(&self, row: R) -> impl Iterator<Item = (usize, usize, f64)> {
+        let entries = row.entries(&self.offsets);
+        entries.map(|entry| (entry.base, entry.cluster, entry.share))
     }
 
-    fn gather<L: Label>(&self, row: &[L], gathered: &mut Gathered) {
+    fn gather<'a, R: Row<'a>>(&self, row: R, gathered: &mut Gathered) {
         gathered.gather(self.entries(row), &self.codes, &self.base_weights);
     }
 
@@ -261,7 +262,7 @@ impl RowLabeller for Matched {
 impl RowMap for Matched {
     type Out = Assigned;
 
-    fn map<L: Label>(&self, block: &RowBlock<'_, L>) -> Assigned {
+    fn map<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>) -> Assigned {
         let mut gathered = Gathered::new(&self.codes, self.clusters);
         let mut soft = vec![0.0; block.len() * self.clusters];
         for ((row, _), soft) in block.rows().zip(soft.chunks_exact_mut(self.clusters)) {
@@ -292,7 +293,7 @@ impl RowPass for SumMeans {
         MeanSums::new(self.matched.codes.len(), self.matched.clusters)
     }
 
-    fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut MeanSums) {
+    fn add<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>, sum: &mut MeanSums) {
         let mut gathered = Gathered::new(&self.matched.codes, self.matched.clusters);
         for (row, weight) in block.rows() {
             self.matched.gather(row, &mut gathered);
@@ -323,14 +324,18 @@ impl RowPass for SumBase {
         RowSums(vec![0.0; (own[1] - own[0]) * self.matched.clusters])
     }
 
-    fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut RowSums) {
+    fn add<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>, sum: &mut RowSums) {
         let clusters = self.matched.clusters;
         let mut gathered = Gathered::new(&self.matched.codes, clusters);
         let mut mean = vec![0.0; clusters];
-        let mut add = |row: &[L], chosen: Option<u32>, weight: f64| {
-            let Some(label) = row[self.base].cluster() else {
+        let mut add = |row: R, chosen: Option<u32>, weight: f64| {
+            let mut own = row
+                .entries(&self.matched.offsets)
+                .filter(|entry| entry.base == self.base)
+                .peekable();
+            if own.peek().is_none() {
                 return;
-            };
+            }
             self.matched.gather(row, &mut gathered);
             match chosen {
                 _ if !gathered.unknown() => gathered.closest(&mut mean, false),
@@ -339,10 +344,13 @@ impl RowPass for SumBase {
                 }
                 None => mean.fill(1.0 / clusters as f64),
             }
-            let sums = &mut sum.0[label * clusters..][..clusters];
-            sums.iter_mut()
-                .zip(&mean)
-                .for_each(|(sum, y)| *sum += weight * y);
+            for entry in own {
+                let place = entry.cluster - self.matched.offsets[self.base];
+                let sums = &mut sum.0[place * clusters..][..clusters];
+                for (sum, y) in sums.iter_mut().zip(&mean) {
+                    *sum += weight * entry.share * y;
+                }
+            }
         };
         match &self.before {
             Some(choice) => choice.for_each(block, |row, k, weight| add(row, Some(k), weight)),

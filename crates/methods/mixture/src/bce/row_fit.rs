@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use partita_core::{
-    Assigned, BaseClustering, BaseWeights, Label, Mergeable, Monitor, PassRunner, RowBlock, RowFit,
+    Assigned, BaseClustering, BaseWeights, Mergeable, Monitor, PassRunner, Row, RowBlock, RowFit,
     RowLabeller, RowMap, RowPass, Seed,
 };
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use super::inference::{BceParameters, RowScratch};
 use super::model::BceModel;
 use super::variational_em::{BceDiagnostics, BceSettings, PseudoCounts, compete, objective};
 use crate::error::MixtureError;
-use crate::shared::log_probabilities::{largest, lines};
+use crate::shared::log_probabilities::{largest, lines_of};
 use crate::shared::multi_start::best_over_rows;
 use crate::shared::sufficient_statistics::SufficientStatistics;
 
@@ -126,14 +126,14 @@ struct Inferred {
 
 impl RowInference {
     /// Hands every row's labels, weight and memberships to `take`; rows that occur again are inferred once.
-    fn each<L: Label>(
+    fn each<'a, R: Row<'a>>(
         &self,
-        block: &RowBlock<'_, L>,
+        block: &RowBlock<'a, R>,
         mut take: impl FnMut((&[usize], f64), &Inferred),
     ) {
         let mut known: HashMap<Vec<usize>, Inferred> = HashMap::new();
         for (row, weight) in block.rows() {
-            let lines: Vec<usize> = lines(row, &self.offsets).collect();
+            let lines: Vec<usize> = lines_of(row, &self.offsets).collect();
             if !known.contains_key(&lines) {
                 known.insert(lines.clone(), self.infer(&lines));
             }
@@ -213,7 +213,7 @@ impl RowPass for RowInference {
         }
     }
 
-    fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut Expected) {
+    fn add<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>, sum: &mut Expected) {
         self.each(block, |(lines, weight), found| {
             let labels = self.parameters.labels(lines, &found.counts[..]);
             self.parameters
@@ -231,7 +231,7 @@ impl RowLabeller for RowInference {
 impl RowMap for RowInference {
     type Out = Assigned;
 
-    fn map<L: Label>(&self, block: &RowBlock<'_, L>) -> Assigned {
+    fn map<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>) -> Assigned {
         let (mut assigned, mut soft) = (
             Assigned::default(),
             Vec::with_capacity(block.len() * self.parameters.clusters()),

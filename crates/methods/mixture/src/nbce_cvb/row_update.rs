@@ -1,11 +1,11 @@
 //! CVB0 as a row pass: memberships that follow from expected counts alone, and what they add up to.
 
 use partita_core::ndarray::ArrayView1;
-use partita_core::{Assigned, Label, Mergeable, RowBlock, RowLabeller, RowMap, RowPass};
+use partita_core::{Assigned, Mergeable, Row, RowBlock, RowLabeller, RowMap, RowPass};
 use serde::{Deserialize, Serialize};
 
 use super::counts::{Counts, SettleScratch};
-use crate::shared::log_probabilities::{farthest, largest, lines};
+use crate::shared::log_probabilities::{farthest, largest, lines_of};
 use crate::shared::sufficient_statistics::SufficientStatistics;
 
 /// The update of all rows under expected counts.
@@ -53,15 +53,19 @@ impl RowPass for Update {
         }
     }
 
-    fn add<L: Label>(&self, block: &RowBlock<'_, L>, updated: &mut Updated) {
+    fn add<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>, updated: &mut Updated) {
         let clusters = self.now.clusters();
         let (mut old, mut own, mut scratch) = (
             vec![0.0; clusters],
             vec![0.0; clusters],
             SettleScratch::new(clusters),
         );
+        let mut words: Vec<u16> = Vec::new();
         for (row, weight) in block.rows() {
-            let (labels, one) = (ArrayView1::from(row), weight.min(1.0));
+            words.clear();
+            words.extend(row.words());
+            let labels = ArrayView1::from(&words);
+            let one = weight.min(1.0);
             own.fill(0.0);
             if let Some(before) = &self.before {
                 before.settle(labels, one, &mut own, &mut scratch);
@@ -79,7 +83,7 @@ impl RowPass for Update {
                 .sum();
             updated.sums.log_sum += weight * entropy;
             own.iter_mut().for_each(|p| *p *= weight);
-            updated.sums.add(lines(row, &self.offsets), &own);
+            updated.sums.add(lines_of(row, &self.offsets), &own);
         }
     }
 }
@@ -99,15 +103,18 @@ impl RowLabeller for Collapsed {
 impl RowMap for Collapsed {
     type Out = Assigned;
 
-    fn map<L: Label>(&self, block: &RowBlock<'_, L>) -> Assigned {
+    fn map<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>) -> Assigned {
         let places = self.place.iter().max().map_or(1, |most| most + 1);
         let clusters = self.counts.clusters();
         let (mut own, mut scratch) = (vec![0.0; clusters], SettleScratch::new(clusters));
         let mut all = Vec::with_capacity(block.len() * places);
+        let mut words: Vec<u16> = Vec::new();
         for (row, weight) in block.rows() {
             own.fill(0.0);
+            words.clear();
+            words.extend(row.words());
             self.counts.settle(
-                ArrayView1::from(row),
+                ArrayView1::from(&words),
                 weight.min(1.0),
                 &mut own,
                 &mut scratch,

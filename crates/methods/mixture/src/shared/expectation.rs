@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use partita_core::ndarray::{Array2, ArrayView2};
 use partita_core::{
-    Label, LabelRows, PassError, PassRunner, RowBlock, RowPass, chunks, map_parallel,
+    Label, LabelRows, PassError, PassRunner, Row, RowBlock, RowPass, chunks, map_parallel,
 };
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::shared::log_probabilities::{LogProbabilities, largest, lines, normalise};
+use crate::shared::log_probabilities::{LogProbabilities, largest, lines, lines_of, normalise};
 use crate::shared::sufficient_statistics::SufficientStatistics;
 use crate::shared::weighted_rows::WeightedRows;
 
@@ -28,15 +28,15 @@ impl RowPass for Expectation {
         SufficientStatistics::zero(self.offsets[self.offsets.len() - 1], self.logs.clusters())
     }
 
-    fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut SufficientStatistics) {
+    fn add<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>, sum: &mut SufficientStatistics) {
         let mut soft = vec![0.0; self.logs.clusters()];
         for (row, weight) in block.rows() {
-            self.logs.score(lines(row, &self.offsets), &mut soft);
+            self.logs.score(lines_of(row, &self.offsets), &mut soft);
             let log = normalise(&mut soft);
             sum.log_sum += weight * log;
             if log > f64::NEG_INFINITY {
                 soft.iter_mut().for_each(|p| *p *= weight);
-                sum.add(lines(row, &self.offsets), &soft);
+                sum.add(lines_of(row, &self.offsets), &soft);
             }
         }
     }
@@ -84,12 +84,7 @@ impl WeightedRows<'_> {
             let labels = &labels[range.start * bases..range.end * bases];
             let mut part = pass.zero();
             pass.add(
-                &RowBlock {
-                    first,
-                    labels,
-                    bases,
-                    weights,
-                },
+                &RowBlock::<&[L]>::new(first, labels, bases, weights),
                 &mut part,
             );
             part

@@ -1,6 +1,6 @@
 //! Log probabilities of labels by cluster, and the score of a label row under them.
 
-use partita_core::Label;
+use partita_core::{Label, Row};
 use serde::{Deserialize, Serialize};
 
 /// One line of K logarithms for every label value of every base clustering (ΣJ lines), and one for the prior.
@@ -47,6 +47,11 @@ pub(crate) fn lines<'a, L: Label>(
     row.into_iter()
         .zip(offsets)
         .filter_map(|(label, offset)| label.cluster().map(|j| offset + j))
+}
+
+/// The lines of a row's labels.
+pub(crate) fn lines_of<'a, R: Row<'a>>(row: R, offsets: &[usize]) -> impl Iterator<Item = usize> {
+    row.entries(offsets).map(|entry| entry.cluster)
 }
 
 /// Turns scores into probabilities and returns the logarithm of their sum. Where no cluster is possible (the sum

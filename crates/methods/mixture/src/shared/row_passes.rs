@@ -1,9 +1,9 @@
 //! Row passes after a mixture is fitted: which clusters are in use, and the label of every row.
 
-use partita_core::{Assigned, Label, Mergeable, RowBlock, RowLabeller, RowMap, RowPass};
+use partita_core::{Assigned, Mergeable, Row, RowBlock, RowLabeller, RowMap, RowPass};
 use serde::{Deserialize, Serialize};
 
-use crate::shared::log_probabilities::{LogProbabilities, largest, lines, normalise};
+use crate::shared::log_probabilities::{LogProbabilities, largest, lines_of, normalise};
 
 /// Which clusters are in use under a table of log probabilities.
 #[derive(Serialize, Deserialize)]
@@ -43,14 +43,12 @@ impl Mergeable for Used {
 }
 
 impl Usage {
-    fn weight_of<L: Label>(&self, row: &[L]) -> f64 {
+    fn weight_of<'a, R: Row<'a>>(&self, row: R) -> f64 {
         let Some(weights) = &self.base_weights else {
-            return lines(row, &self.offsets).count() as f64;
+            return row.entries(&self.offsets).count() as f64;
         };
-        row.iter()
-            .zip(weights)
-            .filter(|(label, _)| **label != L::MISSING)
-            .map(|(_, weight)| weight)
+        row.entries(&self.offsets)
+            .map(|entry| weights[entry.base])
             .sum()
     }
 }
@@ -69,10 +67,10 @@ impl RowPass for Usage {
         }
     }
 
-    fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut Used) {
+    fn add<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>, sum: &mut Used) {
         let mut soft = vec![0.0; self.logs.clusters()];
         for (row, weight) in block.rows() {
-            self.logs.score(lines(row, &self.offsets), &mut soft);
+            self.logs.score(lines_of(row, &self.offsets), &mut soft);
             sum.log_sum += weight * normalise(&mut soft);
             sum.chosen[largest(&soft)] = true;
             sum.sizes
@@ -101,7 +99,7 @@ impl RowLabeller for MostProbable {
 impl RowMap for MostProbable {
     type Out = Assigned;
 
-    fn map<L: Label>(&self, block: &RowBlock<'_, L>) -> Assigned {
+    fn map<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>) -> Assigned {
         let places = self.place.iter().max().map_or(1, |most| most + 1);
         let (mut scores, mut all) = (
             vec![0.0; self.logs.clusters()],
@@ -109,7 +107,7 @@ impl RowMap for MostProbable {
         );
         let mut assigned = Assigned::default();
         for (row, _) in block.rows() {
-            self.logs.score(lines(row, &self.offsets), &mut scores);
+            self.logs.score(lines_of(row, &self.offsets), &mut scores);
             if normalise(&mut scores) == f64::NEG_INFINITY {
                 scores.copy_from_slice(&self.logs.prior);
                 normalise(&mut scores);

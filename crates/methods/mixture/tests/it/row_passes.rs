@@ -59,10 +59,9 @@ impl RowBlocks for Cut<'_> {
         let LabelRows::Bytes(labels) = self.ensemble.rows() else {
             panic!("few clusters")
         };
-        take(GroupRows {
-            labels: LabelRows::Bytes(labels.slice(s![rows, ..])),
-            weights: None,
-        });
+        take(GroupRows::from(LabelRows::Bytes(
+            labels.slice(s![rows, ..]),
+        )));
         Ok(())
     }
 }
