@@ -54,6 +54,8 @@ mod dendrogram;
 mod ensemble;
 #[cfg(feature = "methods")]
 mod features;
+#[cfg(feature = "methods")]
+mod fit_in_memory;
 mod fragments;
 mod growing;
 mod memberships;
@@ -124,6 +126,7 @@ pub use {
     consensus::Consensus,
     consensus_error::ConsensusError,
     features::Features,
+    fit_in_memory::fit_in_memory,
     method::{FitError, Method},
     method_info::{Capabilities, MethodInfo, MissingLabels, Reads, SoftBases, Weights},
     model::{Model, ModelError, ModelInput, ModelReads, Unread},

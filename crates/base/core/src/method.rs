@@ -4,6 +4,7 @@ use std::error::Error;
 
 use serde::Serialize;
 
+use crate::fit_in_memory::{self, fit_in_memory};
 use crate::{
     BaseClustering, BudgetError, ConsensusError, MethodInfo, Monitor, Outcome, Problem,
     ProblemSize, RowFit, RowProblem, Settings, SettingsError,
@@ -18,8 +19,6 @@ pub trait Method: Sync {
     type Settings: Settings;
     /// Facts of this method's own about a fit, such as the spread over restarts.
     type Diagnostics: Serialize;
-    /// Why there is no consensus.
-    type Error: Into<FitError>;
 
     /// What the method is and what can be relied upon.
     fn info(&self) -> &'static MethodInfo;
@@ -32,8 +31,11 @@ pub trait Method: Sync {
         settings.check(size)
     }
 
-    /// Bytes held at once, at most, with these settings.
-    fn bytes(&self, size: &ProblemSize, settings: &Self::Settings) -> u64;
+    /// Bytes held at once, at most, with these settings. A method over passes says it by [`row_bytes`](Self::row_bytes).
+    fn bytes(&self, size: &ProblemSize, settings: &Self::Settings) -> u64 {
+        self.row_bytes(size, settings)
+            .saturating_add(fit_in_memory::bytes(size, self.info().capabilities.soft))
+    }
 
     /// The number of clusters that these settings and the names of labels fix, whatever is asked for; none where they leave it open.
     fn fixed_clusters(&self, settings: &Self::Settings, bases: &[BaseClustering]) -> Option<usize> {
@@ -42,7 +44,7 @@ pub trait Method: Sync {
     }
 
     /// Finds the consensus of a problem that [`consense`](crate::consense) has checked and brought into canonical order,
-    /// with settings that are within their ranges.
+    /// with settings that are within their ranges. A method over passes has no other way for ensembles in memory ([`fit_in_memory`]).
     ///
     /// # Errors
     /// Whatever keeps it from being found.
@@ -51,7 +53,9 @@ pub trait Method: Sync {
         problem: &Problem<'_>,
         settings: &Self::Settings,
         monitor: &dyn Monitor,
-    ) -> Result<Outcome<Self::Diagnostics>, Self::Error>;
+    ) -> Result<Outcome<Self::Diagnostics>, FitError> {
+        fit_in_memory(self, problem, settings, monitor)
+    }
 
     /// Finds the consensus of label rows that it does not hold, for methods that can ([`Capabilities::streams`](crate::Capabilities::streams)).
     ///

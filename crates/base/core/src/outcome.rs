@@ -112,6 +112,25 @@ impl<D> Outcome<D> {
         }
     }
 
+    /// The outcome for all objects from that for their rows: object i has row `of_object[i]`.
+    ///
+    /// # Panics
+    /// If a row is out of range.
+    #[must_use]
+    pub fn expanded(mut self, of_object: &[u32]) -> Self {
+        let rows: Vec<usize> = of_object.iter().map(|&row| row as usize).collect();
+        let labels = self.partition.labels();
+        let labels = rows.iter().map(|&row| labels[row]).collect();
+        self.partition =
+            Partition::new(labels, self.partition.clusters()).expect("the labels are the same");
+        self.certainty = rows.iter().map(|&row| self.certainty[row]).collect();
+        self.soft = self.soft.map(|soft| {
+            let rows = soft.into_rows().select(Axis(0), &rows);
+            SoftPartition::new(rows).expect("the rows are the same")
+        });
+        self
+    }
+
     /// What every object is called, where clusters have names: [`ClusterNames::UNKNOWN`] where that is open.
     pub fn object_classes(&self) -> Option<Vec<&str>> {
         Some(self.names.as_ref()?.of_all(self.soft.as_ref()?).collect())

@@ -112,8 +112,8 @@ impl<'a> Problem<'a> {
         ProblemSize::of(self.ensemble, self.clusters)
     }
 
-    /// The same problem over rows.
-    pub(crate) fn over<'b>(&'b self, rows: &'b dyn RowBlocks) -> RowProblem<'b> {
+    /// The same problem over rows: those of its ensemble, in some form.
+    pub fn over<'b>(&'b self, rows: &'b dyn RowBlocks) -> RowProblem<'b> {
         let Self {
             clusters,
             seed,

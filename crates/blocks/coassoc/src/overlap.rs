@@ -170,6 +170,20 @@ impl Overlap {
         Ok(Self::of(sum, offsets))
     }
 
+    /// The products of all shares of every object, also within a base clustering: ZᵀWZ for the shares Z. For labels it is
+    /// [`Overlap::count`].
+    ///
+    /// # Errors
+    /// As [`Overlap::count`].
+    pub fn products(rows: &PassRunner<'_>) -> Result<Self, PassError> {
+        let offsets = BaseClustering::offsets(rows.source().bases());
+        let sum = rows.run(&SharePairs {
+            offsets: offsets.clone(),
+            strengths: Vec::new(),
+        })?;
+        Ok(Self::of(sum, offsets))
+    }
+
     /// The whole table, to be changed.
     pub(crate) fn table_mut(&mut self) -> &mut Array2<f64> {
         &mut self.table
@@ -367,7 +381,7 @@ impl RowPass for CountNewPairs {
     }
 }
 
-/// Every object counts its weight over the strengths of its base clusters.
+/// Every object counts its weight over the strengths of its base clusters, or its weight alone where there are none.
 #[derive(Serialize, Deserialize)]
 struct SharePairs {
     offsets: Vec<usize>,
@@ -390,12 +404,18 @@ impl RowPass for SharePairs {
     fn add<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>, sum: &mut PairSums) {
         if let StoredRows::Shares(_) = block.stored() {
             let per_degree = |entries: &[Entry]| {
+                if self.strengths.is_empty() {
+                    return 1.0;
+                }
                 let strength = |entry: &Entry| entry.share * self.strengths[entry.cluster];
                 1.0 / entries.iter().map(strength).sum::<f64>()
             };
             return add_products(block, &self.offsets, sum, true, per_degree);
         }
         add_pairs(block, &self.offsets, sum, |clusters, weight| {
+            if self.strengths.is_empty() {
+                return weight;
+            }
             // As a product with the inverse, which the embedding takes too.
             weight
                 * (1.0

@@ -4,8 +4,8 @@ use std::num::Saturating;
 
 use partita_coassoc::{CoAssociation, SparseEvidence, copy_counts};
 use partita_core::{
-    Capabilities, Clusters, Flow, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize,
-    ProgressCounter, Seed, SoftBases, Weights,
+    Capabilities, Clusters, FitError, Flow, Method, MethodInfo, Monitor, Outcome, Problem,
+    ProblemSize, ProgressCounter, Seed, SoftBases, Weights,
 };
 use partita_linkage::{Linkage, link_f32, link_weighted_f32};
 
@@ -151,7 +151,6 @@ fn solve(
 impl Method for Penca {
     type Settings = PencaSettings;
     type Diagnostics = PencaDiagnostics;
-    type Error = AspectError;
 
     fn info(&self) -> &'static MethodInfo {
         &INFO
@@ -166,7 +165,7 @@ impl Method for Penca {
         problem: &Problem<'_>,
         settings: &PencaSettings,
         monitor: &dyn Monitor,
-    ) -> Result<Outcome<PencaDiagnostics>, AspectError> {
-        solve(problem, settings, monitor)
+    ) -> Result<Outcome<PencaDiagnostics>, FitError> {
+        Ok(solve(problem, settings, monitor)?)
     }
 }

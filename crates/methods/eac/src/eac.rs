@@ -2,9 +2,9 @@
 
 use partita_coassoc::{EvidenceRows, most_that_fit};
 use partita_core::{
-    BudgetError, Capabilities, Clusters, Dendrogram, MemoryBudget, Method, MethodInfo, Monitor,
-    Outcome, Partition, Problem, ProblemSize, Settings, SoftBases, Stopped, WeightedEnsemble,
-    Weights,
+    BudgetError, Capabilities, Clusters, Dendrogram, FitError, MemoryBudget, Method, MethodInfo,
+    Monitor, Outcome, Partition, Problem, ProblemSize, Settings, SoftBases, Stopped,
+    WeightedEnsemble, Weights,
 };
 use partita_linkage::{Linkage, cut, link_rows, longest_lifetime, unfold};
 use serde::{Deserialize, Serialize};
@@ -211,7 +211,6 @@ pub(crate) const fn info(name: &'static str, summary: &'static str) -> MethodInf
 impl Method for Eac {
     type Settings = EacSettings;
     type Diagnostics = TreeDiagnostics;
-    type Error = EacError;
 
     fn info(&self) -> &'static MethodInfo {
         self.info
@@ -227,13 +226,13 @@ impl Method for Eac {
         problem: &Problem<'_>,
         _settings: &EacSettings,
         monitor: &dyn Monitor,
-    ) -> Result<Outcome<TreeDiagnostics>, EacError> {
-        eac(
+    ) -> Result<Outcome<TreeDiagnostics>, FitError> {
+        Ok(eac(
             problem.weighted(),
             problem.clusters,
             self.linkage,
             problem.budget,
             monitor,
-        )
+        )?)
     }
 }

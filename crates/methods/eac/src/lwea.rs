@@ -4,8 +4,9 @@ use partita_coassoc::{
     ClusterEntropy, EvidenceRows, Overlap, trusted_cluster_weights, whole_weights,
 };
 use partita_core::{
-    Capabilities, Clusters, Fragments, LEAF_WEIGHTS, Memberships, MemoryBudget, Method, MethodInfo,
-    Monitor, Outcome, Problem, ProblemSize, Settings, WeightedEnsemble, whole_multiplicities,
+    Capabilities, Clusters, FitError, Fragments, LEAF_WEIGHTS, Memberships, MemoryBudget, Method,
+    MethodInfo, Monitor, Outcome, Problem, ProblemSize, Settings, WeightedEnsemble,
+    whole_multiplicities,
 };
 use partita_linkage::{Linkage, cut, link_rows, unfold_at};
 use serde::{Deserialize, Serialize};
@@ -262,7 +263,6 @@ static INFO: MethodInfo = MethodInfo {
 impl Method for Lwea {
     type Settings = LweaSettings;
     type Diagnostics = LweaDiagnostics;
-    type Error = EacError;
 
     fn info(&self) -> &'static MethodInfo {
         &INFO
@@ -277,13 +277,13 @@ impl Method for Lwea {
         problem: &Problem<'_>,
         settings: &LweaSettings,
         monitor: &dyn Monitor,
-    ) -> Result<Outcome<LweaDiagnostics>, EacError> {
-        lwea(
+    ) -> Result<Outcome<LweaDiagnostics>, FitError> {
+        Ok(lwea(
             problem.weighted(),
             problem.clusters,
             settings,
             problem.budget,
             monitor,
-        )
+        )?)
     }
 }

@@ -2,8 +2,8 @@
 
 use partita_coassoc::{SparseEvidence, StrongestSettings};
 use partita_core::{
-    Capabilities, Clusters, Dendrogram, Ensemble, MemoryBudget, Method, MethodInfo, Monitor,
-    Outcome, Problem, ProblemSize, Seed, Settings, WeightedEnsemble,
+    Capabilities, Clusters, Dendrogram, Ensemble, FitError, MemoryBudget, Method, MethodInfo,
+    Monitor, Outcome, Problem, ProblemSize, Seed, Settings, WeightedEnsemble,
 };
 use partita_linkage::{cut, link_edges, unfold};
 use serde::{Deserialize, Serialize};
@@ -179,7 +179,6 @@ static INFO: MethodInfo = MethodInfo {
 impl Method for EacSparse {
     type Settings = EacSparseSettings;
     type Diagnostics = SparseDiagnostics;
-    type Error = EacError;
 
     fn info(&self) -> &'static MethodInfo {
         &INFO
@@ -194,14 +193,14 @@ impl Method for EacSparse {
         problem: &Problem<'_>,
         settings: &EacSparseSettings,
         monitor: &dyn Monitor,
-    ) -> Result<Outcome<SparseDiagnostics>, EacError> {
-        eac_strongest(
+    ) -> Result<Outcome<SparseDiagnostics>, FitError> {
+        Ok(eac_strongest(
             problem.weighted(),
             problem.clusters,
             problem.seed,
             settings,
             problem.budget,
             monitor,
-        )
+        )?)
     }
 }

@@ -1,26 +1,21 @@
-//! KC, QMI and IPVC: k-means on labels, category utility, and iterative voting.
+//! KC, QMI and IPVC: k-means on labels, category utility, and iterative voting; and what they share with KCC and SEC.
 
-use std::num::{NonZeroU32, Saturating};
+use std::num::NonZeroU32;
 
 use partita_core::{
-    BaseClustering, BaseWeights, Capabilities, Ensemble, FitError, Label, Method, MethodInfo,
-    Monitor, Objective, Outcome, Partition, PassRunner, Problem, ProblemSize, RowFit, RowProblem,
-    Seed, Settings, SoftBases, WeightedEnsemble, Weights,
+    Assigned, BaseClustering, Capabilities, FitError, Method, MethodInfo, Monitor, Objective,
+    ProblemSize, Row, RowBlock, RowFit, RowLabeller, RowMap, RowProblem, Sense, Settings,
+    SoftBases, Weights,
 };
 use partita_kmeans::labels::{
-    Assignment, Counts, LabelChoice, Plan, RowVisitor, START_ROWS, SWAPS, WeightedLabelRows,
-    base_weights, bytes_over, kmeans, kmeans_over, with_rows,
+    Assignment, Counts, LabelChoice, LabelFit, Plan, SWAPS, Utility, base_weights, bytes, kmeans,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::MedianError;
-use crate::criterion::{Criterion, CriterionFit};
-use crate::error::{check, check_rows, labelled};
-use crate::fractional_rows::{FractionalPlan, FractionalRows};
+use crate::error::labelled;
 
-pub(crate) use crate::mean_labels::MeanLabels;
-
-/// Settings of [`kc`], [`qmi`] and [`ipvc`]. Start from `default()` and change what you mean to change.
+/// Settings of [`KC`], [`QMI`], [`IPVC`] and [`SEC`](crate::SEC). Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -58,6 +53,251 @@ impl Default for LabelMeansSettings {
     }
 }
 
+/// What the partition is to be best in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Criterion {
+    /// The sum of squares of labels about their means.
+    Squares,
+    /// Category utility in which every base clustering counts the same.
+    MutualInformation,
+    /// Votes.
+    Votes,
+    /// A utility of label distributions, divided by that of the base clustering itself where it is normalised; none is category utility.
+    Utility {
+        utility: Option<Utility>,
+        normalised: bool,
+    },
+    /// The normalised cut of the co-association.
+    Cut,
+}
+
+/// A criterion for the rows of one ensemble.
+struct Target {
+    criterion: Criterion,
+    /// How often every label occurs.
+    all: Counts,
+    offsets: Vec<usize>,
+    base_weights: Vec<f64>,
+    /// What k-means counts each base clustering for.
+    counting: Vec<f64>,
+    /// Size of every base cluster.
+    sizes: Vec<f64>,
+}
+
+impl Target {
+    fn new(criterion: Criterion, all: Counts, offsets: Vec<usize>, base_weights: Vec<f64>) -> Self {
+        let sizes = (0..offsets[base_weights.len()])
+            .map(|place| all.of(place)[0])
+            .collect();
+        let mut target = Self {
+            criterion,
+            all,
+            offsets,
+            counting: base_weights.clone(),
+            base_weights,
+            sizes,
+        };
+        for u in 0..target.counting.len() {
+            match criterion {
+                Criterion::MutualInformation => {
+                    target.counting[u] *= target.all.objects(0) / target.all.labelled(u, 0);
+                }
+                Criterion::Utility {
+                    normalised: true, ..
+                } => {
+                    let own = target.worth(u).abs();
+                    // A base clustering of one cluster has no entropy, and tells nothing.
+                    if own > 1e-12 {
+                        target.counting[u] /= own;
+                    }
+                }
+                _ => {}
+            }
+        }
+        target
+    }
+
+    fn utility(&self) -> Option<Utility> {
+        match self.criterion {
+            Criterion::Utility { utility, .. } => utility,
+            _ => None,
+        }
+    }
+
+    /// φ(p_u), the worth of the label distribution of a base clustering over all objects.
+    fn worth(&self, u: usize) -> f64 {
+        let shares =
+            (self.offsets[u]..self.offsets[u + 1]).map(|place| self.all.share(u, place, 0));
+        match self.utility() {
+            Some(utility) => utility.worth(shares),
+            None => shares.map(|share| share * share).sum(),
+        }
+    }
+
+    /// The most that the labels of a base clustering could be worth, summed over objects.
+    fn most(&self, u: usize) -> f64 {
+        match self.utility() {
+            Some(utility) => utility.most() * self.all.labelled(u, 0),
+            None => self.all.square(u),
+        }
+    }
+
+    fn plan<'a>(&'a self, clusters: usize, settings: &LabelMeansSettings) -> Plan<'a> {
+        let assignment = match (self.criterion, self.utility()) {
+            (Criterion::Cut, _) => Assignment::NormalisedCut(&self.sizes),
+            (Criterion::Votes, _) => Assignment::Likeliest,
+            (_, Some(utility)) => Assignment::Utility(utility),
+            (_, None) => Assignment::Nearest,
+        };
+        Plan {
+            clusters,
+            base_weights: &self.counting,
+            assignment,
+            restarts: settings.restarts,
+            swaps: SWAPS,
+            rounds: settings.rounds,
+            tolerance: settings.tolerance,
+        }
+    }
+
+    /// What losses of k-means are in terms of the objective.
+    fn objective(&self, losses: &[f64]) -> Vec<f64> {
+        let objects = self.all.objects(0);
+        let mut reach = 0.0;
+        let mut unit = objects;
+        for u in 0..self.base_weights.len() {
+            reach += match self.criterion {
+                Criterion::Squares | Criterion::Cut => return losses.to_vec(),
+                Criterion::Votes => {
+                    unit = 1.0;
+                    self.base_weights[u] * self.all.square(u)
+                }
+                Criterion::MutualInformation => {
+                    let labelled = self.all.labelled(u, 0);
+                    self.base_weights[u] * (self.all.square(u) / labelled - self.worth(u))
+                }
+                Criterion::Utility { .. } => {
+                    let above = self.most(u) - self.all.labelled(u, 0) * self.worth(u);
+                    self.counting[u] * above / objects
+                }
+            };
+        }
+        losses.iter().map(|loss| reach - loss / unit).collect()
+    }
+
+    fn described(&self, losses: &[f64]) -> Objective {
+        let (name, sense) = match self.criterion {
+            Criterion::Squares => ("sum of squares of one-hot labels", Sense::Minimise),
+            Criterion::MutualInformation => (
+                "category utility, summed over base clusterings",
+                Sense::Maximise,
+            ),
+            Criterion::Votes => ("votes: shares of own labels, summed", Sense::Maximise),
+            Criterion::Utility { .. } => ("utility, summed over base clusterings", Sense::Maximise),
+            Criterion::Cut => ("normalised cut of the co-association", Sense::Minimise),
+        };
+        let trace = self.objective(losses);
+        Objective {
+            name,
+            sense,
+            value: trace.last().copied().unwrap_or(f64::NAN),
+            trace,
+        }
+    }
+}
+
+/// The fit of a criterion.
+pub(crate) fn solve(
+    criterion: Criterion,
+    problem: &RowProblem<'_>,
+    clusters: usize,
+    settings: &LabelMeansSettings,
+    monitor: &dyn Monitor,
+) -> Result<RowFit<LabelMeansDiagnostics>, MedianError> {
+    let _span = tracing::info_span!("k-means on labels", rows = problem.rows.rows(), clusters);
+    let rows = problem.passes();
+    let (all, first_unlabelled) = Counts::together(&rows)?;
+    labelled(first_unlabelled)?;
+    let bases = problem.rows.bases();
+    let offsets = BaseClustering::offsets(bases);
+    let target = Target::new(
+        criterion,
+        all,
+        offsets,
+        base_weights(bases, problem.weights),
+    );
+    let plan = target.plan(clusters, settings);
+    let found = kmeans(&rows, &plan, problem.seed, monitor)?;
+    let details = LabelMeansDiagnostics {
+        objective_by_restart: target.objective(&found.starts),
+    };
+    let objective = target.described(&found.trace);
+    let labels = MeanLabels {
+        choice: found.choice,
+        counts: found.counts,
+        base_weights: target.counting,
+    };
+    let mut fit = RowFit::new(clusters, found.stopped, labels, details);
+    fit.rounds = objective.trace.len() as u64;
+    fit.objective = Some(objective);
+    Ok(fit)
+}
+
+/// The partition of [`KC`] with its own defaults: a reference for base clusterings none of which will do.
+pub(crate) fn centre(
+    problem: &RowProblem<'_>,
+    clusters: usize,
+    monitor: &dyn Monitor,
+) -> Result<LabelFit, MedianError> {
+    let settings = LabelMeansSettings::default();
+    let weights = base_weights(problem.rows.bases(), problem.weights);
+    let plan = Plan {
+        clusters,
+        base_weights: &weights,
+        assignment: Assignment::Nearest,
+        restarts: settings.restarts,
+        swaps: SWAPS,
+        rounds: settings.rounds,
+        tolerance: settings.tolerance,
+    };
+    Ok(kmeans(&problem.passes(), &plan, problem.seed, monitor)?)
+}
+
+/// Labels of rows by k-means on labels: the cluster that a row chose, and the mean share of its labels there.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct MeanLabels {
+    choice: LabelChoice,
+    counts: Counts,
+    base_weights: Vec<f64>,
+}
+
+impl RowLabeller for MeanLabels {
+    const KIND: &'static str = "median/mean-labels";
+}
+
+impl RowMap for MeanLabels {
+    type Out = Assigned;
+
+    fn map<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>) -> Assigned {
+        let mut assigned = Assigned::default();
+        self.choice.for_each(block, |row, k, _| {
+            let share = self
+                .counts
+                .mean_share(self.choice.entries(row), k, &self.base_weights);
+            assigned.labels.push(k);
+            assigned.certainty.push(share);
+        });
+        assigned
+    }
+}
+
+/// A method of this file, which differs from the others in its criterion.
+#[derive(Debug)]
+pub struct LabelMeans {
+    criterion: Criterion,
+    info: &'static MethodInfo,
+}
+
 /// k-means on labels: the partition with the smallest sum of squares of one-hot label rows about their means.
 ///
 /// ```text
@@ -69,38 +309,21 @@ impl Default for LabelMeansSettings {
 ///
 /// # Cost
 /// O(distinct neighbouring rows · M · K) time a round, in parallel over rows; 16 bytes a row besides the labels, and
-/// 16 ΣJ K. Beyond [`LABELS_BY_BLOCKS`](partita_core::LABELS_BY_BLOCKS) labels [`kc_rows`] holds nothing of a row.
+/// 16 ΣJ K. Rows are not held.
 ///
 /// # Differences from the paper
 /// Starts by k-means++, restarts, missing labels, weights of base clusterings; an empty cluster takes the row that
 /// fits worst. After the last round single rows move wherever that lowers the sum of squares (Hartigan and Wong), and a cluster is
 /// swapped for one about another row where that leads lower (Fränti, random swap), within a bound on the work.
 ///
-/// # Errors
-/// [`MedianError`] if K is out of range, weights or settings do not fit, or an object has no label.
-///
 /// # References
 /// Topchy, Jain, Punch, *Clustering ensembles: models of consensus and weak partitions*, PAMI 2005; called KC by Du and
 /// others, *A self-supervised framework for clustering ensemble*, 2013.
 #[doc(alias("COCA"))]
-pub fn kc(
-    ensemble: &Ensemble,
-    weights: Option<&BaseWeights>,
-    clusters: usize,
-    seed: Seed,
-    settings: &LabelMeansSettings,
-    monitor: &dyn Monitor,
-) -> Result<Outcome<LabelMeansDiagnostics>, MedianError> {
-    solve(
-        Criterion::Kc,
-        ensemble,
-        weights,
-        clusters,
-        seed,
-        settings,
-        monitor,
-    )
-}
+pub static KC: LabelMeans = LabelMeans {
+    criterion: Criterion::Squares,
+    info: &KC_INFO,
+};
 
 /// The partition that shares the most quadratic mutual information with the base clusterings, which is the one with
 /// the largest category utility.
@@ -114,36 +337,26 @@ pub fn kc(
 /// | P(C_k) | share of cluster k among the objects that base clustering u labels |
 ///
 /// This is k-means on standardised (centred) one-hot labels: centring moves no distance, so with complete labels the
-/// objective is that of [`kc`] up to sign, scale and a constant. They differ when labels are missing: here every base
-/// clustering counts the same however few objects it labels, there every label does. Everything else is as in [`kc`].
+/// objective is that of [`KC`] up to sign, scale and a constant. They differ when labels are missing: here every base
+/// clustering counts the same however few objects it labels, there every label does. Everything else is as in [`KC`].
 ///
 /// # Cost
-/// As [`kc`].
-///
-/// # Errors
-/// As [`kc`].
+/// As [`KC`].
 ///
 /// # References
 /// Topchy, Jain, Punch, *Combining multiple weak clusterings*, ICDM 2003; Mirkin, *Reinterpreting the category utility
 /// function*, Machine Learning 2001.
-pub fn qmi(
-    ensemble: &Ensemble,
-    weights: Option<&BaseWeights>,
-    clusters: usize,
-    seed: Seed,
-    settings: &LabelMeansSettings,
-    monitor: &dyn Monitor,
-) -> Result<Outcome<LabelMeansDiagnostics>, MedianError> {
-    solve(
-        Criterion::Qmi,
-        ensemble,
-        weights,
-        clusters,
-        seed,
-        settings,
-        monitor,
-    )
-}
+pub static QMI: LabelMeans = LabelMeans {
+    criterion: Criterion::MutualInformation,
+    info: &MethodInfo {
+        name: "qmi",
+        summary: "the most quadratic mutual information with the base clusterings, by k-means on labels",
+        reference: "Topchy, Jain, Punch, Combining multiple weak clusterings, ICDM 2003",
+        certainty: "mean share of the object's labels among the labels of its cluster; a base clustering counts by the \
+                    inverse of how many objects it labels",
+        ..KC_INFO
+    },
+};
 
 /// Iterative probabilistic voting: every object goes to the cluster in which its labels are most common.
 ///
@@ -154,431 +367,25 @@ pub fn qmi(
 /// |---|---|
 /// | 1/r Σ 1 − I(y_j, y_i) over a cluster | 1 − p_kuℓ |
 ///
-/// The sum over objects of the share of their labels is the number of labels minus the sum of squares of [`kc`]: one
+/// The sum over objects of the share of their labels is the number of labels minus the sum of squares of [`KC`]: one
 /// objective, two ways of moving. The vote leaves out ‖p_ku‖², so it may raise the sum of squares; it stops there and
 /// keeps the round before.
 ///
 /// # Cost
-/// As [`kc`].
+/// As [`KC`].
 ///
 /// # Differences from the paper
 /// Starts by k-means++ and restarts; a round that makes things worse is undone and ends the run, where the paper waits
-/// until labels stand still, which need not happen. Single rows then move and clusters are swapped as in [`kc`].
-///
-/// # Errors
-/// As [`kc`].
+/// until labels stand still, which need not happen. Single rows then move and clusters are swapped as in [`KC`].
 ///
 /// # References
 /// Nguyen, Caruana, *Consensus clusterings*, ICDM 2007.
-pub fn ipvc(
-    ensemble: &Ensemble,
-    weights: Option<&BaseWeights>,
-    clusters: usize,
-    seed: Seed,
-    settings: &LabelMeansSettings,
-    monitor: &dyn Monitor,
-) -> Result<Outcome<LabelMeansDiagnostics>, MedianError> {
-    solve(
-        Criterion::Ipvc,
-        ensemble,
-        weights,
-        clusters,
-        seed,
-        settings,
-        monitor,
-    )
-}
-
-/// [`kc`] over label rows that are not held: a pass for every round. From the same start it takes the same steps to the same bits;
-/// the start is another where more than 10,000 rows differ, since initializations are then tried on rows that a hash of their labels
-/// draws.
-///
-/// # Cost
-/// O(n M K) a round; no memory that grows with n.
-///
-/// # Errors
-/// As [`kc`], and [`MedianError::Pass`] when rows cannot be read.
-pub fn kc_rows(
-    rows: &PassRunner<'_>,
-    weights: Option<&BaseWeights>,
-    clusters: usize,
-    seed: Seed,
-    settings: &LabelMeansSettings,
-    monitor: &dyn Monitor,
-) -> Result<RowFit<LabelMeansDiagnostics>, MedianError> {
-    Ok(solve_rows(
-        Criterion::Kc,
-        rows,
-        weights,
-        clusters,
-        seed,
-        settings,
-        monitor,
-    )?
-    .0)
-}
-
-/// [`qmi`] over label rows that are not held, as [`kc_rows`].
-///
-/// # Errors
-/// As [`kc_rows`].
-pub fn qmi_rows(
-    rows: &PassRunner<'_>,
-    weights: Option<&BaseWeights>,
-    clusters: usize,
-    seed: Seed,
-    settings: &LabelMeansSettings,
-    monitor: &dyn Monitor,
-) -> Result<RowFit<LabelMeansDiagnostics>, MedianError> {
-    Ok(solve_rows(
-        Criterion::Qmi,
-        rows,
-        weights,
-        clusters,
-        seed,
-        settings,
-        monitor,
-    )?
-    .0)
-}
-
-/// [`ipvc`] over label rows that are not held, as [`kc_rows`].
-///
-/// # Errors
-/// As [`kc_rows`].
-pub fn ipvc_rows(
-    rows: &PassRunner<'_>,
-    weights: Option<&BaseWeights>,
-    clusters: usize,
-    seed: Seed,
-    settings: &LabelMeansSettings,
-    monitor: &dyn Monitor,
-) -> Result<RowFit<LabelMeansDiagnostics>, MedianError> {
-    Ok(solve_rows(
-        Criterion::Ipvc,
-        rows,
-        weights,
-        clusters,
-        seed,
-        settings,
-        monitor,
-    )?
-    .0)
-}
-
-fn solve(
-    criterion: Criterion,
-    ensemble: &Ensemble,
-    weights: Option<&BaseWeights>,
-    clusters: usize,
-    seed: Seed,
-    settings: &LabelMeansSettings,
-    monitor: &dyn Monitor,
-) -> Result<Outcome<LabelMeansDiagnostics>, MedianError> {
-    let source = WeightedEnsemble {
-        ensemble,
-        base_weights: weights,
-        object_weights: None,
-    };
-    solve_weighted(criterion, source, clusters, seed, settings, monitor)
-}
-
-/// The search where objects may have weights, and base clusterings may be soft.
-pub(crate) fn solve_weighted(
-    criterion: Criterion,
-    source: WeightedEnsemble<'_>,
-    clusters: usize,
-    seed: Seed,
-    settings: &LabelMeansSettings,
-    monitor: &dyn Monitor,
-) -> Result<Outcome<LabelMeansDiagnostics>, MedianError> {
-    let (ensemble, weights) = (source.ensemble, source.base_weights);
-    let _span = match criterion {
-        Criterion::Kc => {
-            tracing::info_span!("kc", objects = ensemble.objects(), clusters).entered()
-        }
-        Criterion::Qmi => {
-            tracing::info_span!("qmi", objects = ensemble.objects(), clusters).entered()
-        }
-        Criterion::Ipvc => {
-            tracing::info_span!("ipvc", objects = ensemble.objects(), clusters).entered()
-        }
-    };
-    check(ensemble, weights, clusters, settings)?;
-    let base_weights = base_weights(ensemble.bases(), weights);
-    if let Some(rows) = FractionalRows::where_needed(source) {
-        let plan = FractionalPlan {
-            clusters,
-            base_weights: &base_weights,
-            likeliest: criterion == Criterion::Ipvc,
-            restarts: settings.restarts.get(),
-            rounds: settings.rounds.get(),
-            tolerance: settings.tolerance,
-        };
-        return Ok(of_fractions(
-            criterion.of_fractions(&rows, &plan, seed, monitor),
-            criterion,
-            clusters,
-        ));
-    }
-    Ok(with_rows(
-        ensemble,
-        InMemory {
-            criterion,
-            base_weights,
-            clusters,
-            seed,
-            settings,
-            monitor,
-        },
-    ))
-}
-
-/// The outcome of a search over shares and weighted objects.
-fn of_fractions(
-    found: CriterionFit,
-    criterion: Criterion,
-    clusters: usize,
-) -> Outcome<LabelMeansDiagnostics> {
-    let partition = Partition::new(found.labels, clusters).expect("labels are below K");
-    let mut outcome = Outcome::hard(partition, found.certainty, found.stopped);
-    outcome.rounds = found.trace.len() as u64;
-    outcome.objective = Some(criterion.objective(found.trace));
-    outcome.with(LabelMeansDiagnostics {
-        objective_by_restart: found.starts,
-    })
-}
-
-/// The fit, and how often every label occurs in every cluster.
-pub(crate) fn solve_rows(
-    criterion: Criterion,
-    rows: &PassRunner<'_>,
-    weights: Option<&BaseWeights>,
-    clusters: usize,
-    seed: Seed,
-    settings: &LabelMeansSettings,
-    monitor: &dyn Monitor,
-) -> Result<(RowFit<LabelMeansDiagnostics>, Counts, LabelChoice), MedianError> {
-    check_rows(rows, weights, clusters, settings)?;
-    let (all, first_unlabelled) = Counts::together_over(rows)?;
-    labelled(first_unlabelled)?;
-    let bases = rows.source().bases();
-    let target = Target {
-        criterion,
-        base_weights: base_weights(bases, weights),
-        all,
-        offsets: BaseClustering::offsets(bases),
-    };
-    let counting = target.distance_weights();
-    let found = kmeans_over(
-        rows,
-        &plan(criterion, &counting, clusters, settings),
-        seed,
-        monitor,
-    )?;
-    let (choice, counts) = (found.choice.clone(), found.counts.clone());
-    let labels = MeanLabels {
-        choice: found.choice,
-        counts: found.counts,
-        base_weights: counting,
-    };
-    let mut fit = RowFit::new(
-        clusters,
-        found.stopped,
-        labels,
-        target.diagnostics(&found.starts),
-    );
-    fit.rounds = found.trace.len() as u64;
-    fit.objective = Some(target.described(&found.trace));
-    Ok((fit, counts, choice))
-}
-
-fn plan<'a>(
-    criterion: Criterion,
-    counting: &'a [f64],
-    clusters: usize,
-    settings: &LabelMeansSettings,
-) -> Plan<'a> {
-    Plan {
-        clusters,
-        base_weights: counting,
-        assignment: if criterion == Criterion::Ipvc {
-            Assignment::Likeliest
-        } else {
-            Assignment::Nearest
-        },
-        restarts: settings.restarts,
-        swaps: SWAPS,
-        rounds: settings.rounds,
-        tolerance: settings.tolerance,
-    }
-}
-
-struct InMemory<'a> {
-    criterion: Criterion,
-    base_weights: Vec<f64>,
-    clusters: usize,
-    seed: Seed,
-    settings: &'a LabelMeansSettings,
-    monitor: &'a dyn Monitor,
-}
-
-impl RowVisitor for InMemory<'_> {
-    type Out = Outcome<LabelMeansDiagnostics>;
-
-    fn run<L: Label>(self, rows: &WeightedLabelRows<'_, L>) -> Self::Out {
-        let offsets = rows.offsets().to_vec();
-        // The sum of squares needs no more than the counts by cluster.
-        let alone = self.criterion == Criterion::Kc;
-        let all = if alone {
-            Counts::new(&offsets, 1)
-        } else {
-            Counts::together(rows)
-        };
-        let target = Target {
-            criterion: self.criterion,
-            base_weights: self.base_weights,
-            all,
-            offsets,
-        };
-        let counting = target.distance_weights();
-        let plan = plan(self.criterion, &counting, self.clusters, self.settings);
-        let fit = kmeans(rows, &plan, self.seed, self.monitor);
-        let certainty = |at: usize| {
-            fit.counts
-                .mean_share(rows.places(at), fit.labels[at], &counting)
-        };
-        let certainty: Vec<f64> = (0..rows.len()).map(certainty).collect();
-        let partition =
-            Partition::new(rows.expand(&fit.labels), self.clusters).expect("labels are below K");
-        let mut outcome = Outcome::hard(partition, rows.expand(&certainty), fit.stopped);
-        outcome.rounds = fit.trace.len() as u64;
-        outcome.objective = Some(target.described(&fit.trace));
-        outcome.with(target.diagnostics(&fit.starts))
-    }
-}
-
-/// The objective of a criterion, in terms of sums of squares.
-struct Target {
-    criterion: Criterion,
-    base_weights: Vec<f64>,
-    /// How often every label occurs.
-    all: Counts,
-    offsets: Vec<usize>,
-}
-
-impl Target {
-    /// What a squared distance counts for, by base clustering.
-    fn distance_weights(&self) -> Vec<f64> {
-        if self.criterion != Criterion::Qmi {
-            return self.base_weights.clone();
-        }
-        let objects = self.all.objects(0) as f64;
-        let of_base =
-            |(u, weight): (usize, &f64)| weight * objects / self.all.labelled(u, 0) as f64;
-        self.base_weights.iter().enumerate().map(of_base).collect()
-    }
-
-    /// The objective from sums of squares.
-    fn objective(&self, squares: &[f64]) -> Vec<f64> {
-        match self.criterion {
-            Criterion::Kc => squares.to_vec(),
-            Criterion::Ipvc => {
-                let of_base = |(u, weight): (usize, &f64)| weight * self.all.labelled(u, 0) as f64;
-                let all: f64 = self.base_weights.iter().enumerate().map(of_base).sum();
-                squares.iter().map(|value| all - value).collect()
-            }
-            Criterion::Qmi => {
-                let (alone, objects) = (self.gini(), self.all.objects(0) as f64);
-                squares
-                    .iter()
-                    .map(|value| alone - value / objects)
-                    .collect()
-            }
-        }
-    }
-
-    /// Σ_u ω_u (1 − Σ_j P_u(j)²).
-    fn gini(&self) -> f64 {
-        let spread = |(u, weight): (usize, &f64)| {
-            let share =
-                |place: usize| self.all.of(place)[0] as f64 / self.all.labelled(u, 0) as f64;
-            let own: f64 = (self.offsets[u]..self.offsets[u + 1])
-                .map(|p| share(p) * share(p))
-                .sum();
-            weight * (1.0 - own)
-        };
-        self.base_weights.iter().enumerate().map(spread).sum()
-    }
-
-    fn described(&self, squares: &[f64]) -> Objective {
-        self.criterion.objective(self.objective(squares))
-    }
-
-    fn diagnostics(&self, starts: &[f64]) -> LabelMeansDiagnostics {
-        LabelMeansDiagnostics {
-            objective_by_restart: self.objective(starts),
-        }
-    }
-}
-
-/// Bytes that a search holds at once, at most.
-pub(crate) fn bytes(size: &ProblemSize, restarts: u32) -> u64 {
-    let [n, _, side, k] = size.saturating();
-    let objectives = Saturating(16 * u64::from(restarts));
-    (n * Saturating(40)
-        + (side + Saturating(1)) * (k + Saturating(4)) * Saturating(24)
-        + objectives)
-        .0
-}
-
-/// Bytes that a search over rows that are not held holds at once, at most.
-pub(crate) fn row_bytes(size: &ProblemSize, restarts: u32) -> u64 {
-    let sample = ProblemSize {
-        objects: size.objects.min(START_ROWS + size.base_clusterings),
-        ..*size
-    };
-    bytes_over(size, bytes(&sample, restarts))
-}
-
-/// A method of this file, which differs from the others in its criterion.
-#[derive(Debug)]
-pub struct LabelMeans {
-    criterion: Criterion,
-    info: &'static MethodInfo,
-}
-
-/// KC, k-means on labels: [`kc`].
-pub static KC: LabelMeans = LabelMeans {
-    criterion: Criterion::Kc,
-    info: &MethodInfo {
-        capabilities: FRACTIONAL,
-        ..KC_INFO
-    },
-};
-
-/// QMI, the largest category utility: [`qmi`].
-pub static QMI: LabelMeans = LabelMeans {
-    criterion: Criterion::Qmi,
-    info: &MethodInfo {
-        name: "qmi",
-        summary: "the most quadratic mutual information with the base clusterings, by k-means on labels",
-        reference: "Topchy, Jain, Punch, Combining multiple weak clusterings, ICDM 2003",
-        certainty: "mean share of the object's labels among the labels of its cluster; a base clustering counts by the \
-                    inverse of how many objects it labels",
-        capabilities: FRACTIONAL,
-        ..KC_INFO
-    },
-};
-
-/// IPVC, iterative probabilistic voting: [`ipvc`].
 pub static IPVC: LabelMeans = LabelMeans {
-    criterion: Criterion::Ipvc,
+    criterion: Criterion::Votes,
     info: &MethodInfo {
         name: "ipvc",
         summary: "every object joins the cluster in which its labels are most common, until no object moves or the objective stays the same",
         reference: "Nguyen, Caruana, Consensus clusterings, ICDM 2007",
-        capabilities: FRACTIONAL,
         ..KC_INFO
     },
 };
@@ -590,52 +397,24 @@ pub(crate) const KC_INFO: MethodInfo = MethodInfo {
     reference: "Topchy, Jain, Punch, Clustering ensembles: models of consensus and weak partitions, PAMI 2005",
     certainty: "mean share of the object's labels among the labels of its cluster",
     time: "restarts · rounds · n M K",
-    memory: "40 n + 24 ΣJ K bytes",
+    memory: "24 ΣJ K bytes, and distinct rows once more where they are held",
     remedy: "ask for fewer clusters",
     capabilities: Capabilities {
         base_weights: Weights::Native,
         seeded: true,
         streams: true,
+        soft_bases: SoftBases::Native,
+        object_weights: Weights::Native,
         ..Capabilities::HARD_LABELS
     },
-};
-
-/// What methods can do besides that take label rows as fractions.
-pub(crate) const FRACTIONAL: Capabilities = Capabilities {
-    soft_bases: SoftBases::Native,
-    object_weights: Weights::Native,
-    ..KC_INFO.capabilities
 };
 
 impl Method for LabelMeans {
     type Settings = LabelMeansSettings;
     type Diagnostics = LabelMeansDiagnostics;
-    type Error = FitError;
 
     fn info(&self) -> &'static MethodInfo {
         self.info
-    }
-
-    fn bytes(&self, size: &ProblemSize, settings: &LabelMeansSettings) -> u64 {
-        let restarts = settings.restarts.get();
-        bytes(size, restarts).saturating_add(crate::fractional_kmeans::bytes(size, restarts))
-    }
-
-    fn fit(
-        &self,
-        problem: &Problem<'_>,
-        settings: &LabelMeansSettings,
-        monitor: &dyn Monitor,
-    ) -> Result<Outcome<LabelMeansDiagnostics>, FitError> {
-        let clusters = problem.given_clusters(self.info.name)?;
-        Ok(solve_weighted(
-            self.criterion,
-            problem.weighted(),
-            clusters,
-            problem.seed,
-            settings,
-            monitor,
-        )?)
     }
 
     fn fit_rows(
@@ -645,20 +424,10 @@ impl Method for LabelMeans {
         monitor: &dyn Monitor,
     ) -> Result<RowFit<LabelMeansDiagnostics>, FitError> {
         let clusters = problem.given_clusters(self.info.name)?;
-        let rows = problem.passes();
-        Ok(solve_rows(
-            self.criterion,
-            &rows,
-            problem.weights,
-            clusters,
-            problem.seed,
-            settings,
-            monitor,
-        )?
-        .0)
+        Ok(solve(self.criterion, problem, clusters, settings, monitor)?)
     }
 
-    fn row_bytes(&self, size: &ProblemSize, settings: &LabelMeansSettings) -> u64 {
-        row_bytes(size, settings.restarts.get())
+    fn row_bytes(&self, size: &ProblemSize, _: &LabelMeansSettings) -> u64 {
+        bytes(size)
     }
 }

@@ -2,7 +2,7 @@
 
 use partita_core::{LabellerKind, PassKind};
 
-use crate::cumulative::rows::{MeanVotes, PairSums, Votes};
+use crate::cumulative::{MeanVotes, PairSums, Votes};
 use crate::label_means::MeanLabels;
 use crate::median::LeastLoss;
 use crate::plurality;

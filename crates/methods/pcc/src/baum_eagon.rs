@@ -155,7 +155,6 @@ fn solve(
 impl Method for BaumEagon {
     type Settings = BaumEagonSettings;
     type Diagnostics = PccDiagnostics;
-    type Error = FitError;
 
     fn info(&self) -> &'static MethodInfo {
         &INFO

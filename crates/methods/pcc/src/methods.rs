@@ -4,8 +4,8 @@ use std::num::Saturating;
 
 use partita_coassoc::SparseEvidence;
 use partita_core::{
-    Capabilities, Clusters, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, Settings,
-    SettingsError, SoftBases, Weights,
+    Capabilities, Clusters, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize,
+    Settings, SettingsError, SoftBases, Weights,
 };
 use serde::{Deserialize, Serialize};
 
@@ -172,7 +172,6 @@ fn found(
 impl Method for PccOf {
     type Settings = PccSettings;
     type Diagnostics = PccDiagnostics;
-    type Error = PccError;
 
     fn info(&self) -> &'static MethodInfo {
         self.info
@@ -191,22 +190,18 @@ impl Method for PccOf {
         problem: &Problem<'_>,
         settings: &PccSettings,
         monitor: &dyn Monitor,
-    ) -> Result<Outcome<PccDiagnostics>, PccError> {
-        found(
-            problem,
-            &AnyPccSettings {
-                divergence: self.divergence,
-                common: settings.clone(),
-            },
-            monitor,
-        )
+    ) -> Result<Outcome<PccDiagnostics>, FitError> {
+        let settings = AnyPccSettings {
+            divergence: self.divergence,
+            common: settings.clone(),
+        };
+        Ok(found(problem, &settings, monitor)?)
     }
 }
 
 impl Method for Pcc {
     type Settings = AnyPccSettings;
     type Diagnostics = PccDiagnostics;
-    type Error = PccError;
 
     fn info(&self) -> &'static MethodInfo {
         &PCC_INFO
@@ -226,7 +221,7 @@ impl Method for Pcc {
         problem: &Problem<'_>,
         settings: &AnyPccSettings,
         monitor: &dyn Monitor,
-    ) -> Result<Outcome<PccDiagnostics>, PccError> {
-        found(problem, settings, monitor)
+    ) -> Result<Outcome<PccDiagnostics>, FitError> {
+        Ok(found(problem, settings, monitor)?)
     }
 }

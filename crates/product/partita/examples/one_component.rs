@@ -14,9 +14,9 @@
 
 use std::error::Error;
 
-use partita::median::{PluralitySettings, plurality};
+use partita::median::PLURALITY;
 use partita::metrics::Scores;
-use partita::{EnsembleBuilder, Partition, Seed, Silent};
+use partita::{Clusters, EnsembleBuilder, Partition, Problem, Silent, consense};
 
 /// Species of twelve flowers as three botanists wrote them down; the second had no time for two of them.
 const ANNA: [&str; 12] = ["s", "s", "s", "s", "v", "v", "v", "v", "w", "w", "w", "v"];
@@ -53,9 +53,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     ensemble.push("clara", CLARA.map(Some))?;
     let ensemble = ensemble.finish()?;
 
-    // The plain function of a method takes its settings as a struct: start from the default, change what you mean to.
-    let settings = PluralitySettings::default();
-    let outcome = plurality(&ensemble, None, 3, Seed::new(1), &settings, &Silent)?;
+    let problem = Problem::new(&ensemble, Clusters::Exactly(3)).seed(1);
+    let outcome = consense(&PLURALITY, &problem, &Silent)?;
     println!("species  {:?}", outcome.partition.by_appearance().labels());
     println!("how sure {:.2?}", outcome.certainty);
     assert_eq!(

@@ -146,6 +146,13 @@ impl<'a> GroupRows<'a> {
     }
 }
 
+impl<'a, L: Label> RowBlock<'a, &'a [L]> {
+    /// The stored labels, M a row, row after row.
+    pub fn labels(&self) -> &'a [L] {
+        self.stored
+    }
+}
+
 impl<'a, R: Row<'a>> RowBlock<'a, R> {
     /// Rows of M = `bases` base clusterings; `weights` has one number a row.
     pub fn new(first: u64, stored: R::Stored, bases: usize, weights: Option<&'a [f64]>) -> Self {

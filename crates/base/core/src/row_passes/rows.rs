@@ -241,9 +241,21 @@ impl<'a> Row<'a> for ShareRow<'a> {
 }
 
 impl RowKey {
-    /// What an object with this row of labels has, as [`Row::entries`].
-    pub fn label_entries(&self, offsets: &[usize]) -> impl Iterator<Item = Entry> {
-        self.0.as_slice().entries(offsets)
+    /// What an object with this row has, as [`Row::entries`]; `shares` says whether it is a row of shares.
+    pub fn entries(&self, shares: bool, offsets: &[usize]) -> Vec<Entry> {
+        if !shares {
+            return self.0.as_slice().entries(offsets).collect();
+        }
+        let entries = share_entries(&self.0).map(|(cluster, share)| {
+            let cluster = cluster as usize;
+            let base = offsets.partition_point(|&start| start <= cluster) - 1;
+            Entry {
+                base,
+                cluster,
+                share,
+            }
+        });
+        entries.collect()
     }
 
     /// An ensemble of rows that were kept, of labels or of shares.

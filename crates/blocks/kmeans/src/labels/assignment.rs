@@ -118,17 +118,17 @@ impl Assignment<'_> {
     /// What k-means makes small: the sum of squares, what distributions lack to the most they could be worth, or the normalised cut.
     pub(super) fn loss(self, counts: &Counts, offsets: &[usize], base_weights: &[f64]) -> f64 {
         match self {
-            Self::Nearest | Self::Likeliest => counts.squares(offsets, base_weights),
+            Self::Nearest | Self::Likeliest => counts.sum_of_squares(offsets, base_weights),
             Self::Utility(utility) => {
                 let lacking = |(u, weight): (usize, &f64)| {
                     let of_cluster = |k: usize| {
                         let shares =
                             (offsets[u]..offsets[u + 1]).map(|place| counts.share(u, place, k));
-                        counts.labelled(u, k) as f64 * (utility.most() - utility.worth(shares))
+                        counts.labelled(u, k) * (utility.most() - utility.worth(shares))
                     };
                     weight
                         * (0..counts.clusters())
-                            .filter(|&k| counts.labelled(u, k) > 0)
+                            .filter(|&k| counts.labelled(u, k) > 0.0)
                             .map(of_cluster)
                             .sum::<f64>()
                 };
@@ -166,8 +166,8 @@ pub(super) fn within_and_volume(
     for (u, weight) in base_weights.iter().enumerate() {
         for place in offsets[u]..offsets[u + 1] {
             for (k, &count) in counts.of(place).iter().enumerate() {
-                within[k] += weight * (count * count) as f64;
-                volume[k] += weight * count as f64 * sizes[place];
+                within[k] += weight * (count * count);
+                volume[k] += weight * count * sizes[place];
             }
         }
     }
@@ -189,7 +189,7 @@ pub(super) fn normalised_cut(
             for (k, &count) in counts.of(place).iter().enumerate() {
                 let volume = volume[k].max(f64::MIN_POSITIVE);
                 let own = sizes[place] * (within[k] / volume / volume);
-                lines[place * clusters + k] = weight * (2.0 * count as f64 / volume - own);
+                lines[place * clusters + k] = weight * (2.0 * count / volume - own);
             }
         }
     }

@@ -1,70 +1,70 @@
-//! Counts of ΣJ labels in k clusters: the sufficient statistics of k-means on labels.
+//! Sums of ΣJ labels or shares in k clusters: the sufficient statistics of k-means on label rows.
 
 use partita_core::{
-    BaseClustering, Label, Mergeable, PassError, PassRunner, Row, RowBlock, RowPass,
+    BaseClustering, Entry, Mergeable, PassError, PassRunner, Row, RowBlock, RowPass,
 };
 use serde::{Deserialize, Serialize};
 
-use super::rows::WeightedLabelRows;
-
-/// How often every label occurs in every cluster. Counts are whole numbers, so that any order of adding them gives
-/// the same.
+/// How often every label occurs in every cluster, or the sums of shares. Counts of labels are whole numbers, so that any order of adding
+/// them gives the same.
 #[doc(alias = "contingency")]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Counts {
     clusters: usize,
     /// ΣJ × K.
-    labels: Vec<i64>,
+    labels: Vec<f64>,
     /// M × K, sums of the above over the labels of a base clustering.
-    sizes: Vec<i64>,
+    sizes: Vec<f64>,
     /// K, objects.
-    objects: Vec<i64>,
+    objects: Vec<f64>,
+    /// M, the sums of the squares of shares; empty where rows are labels, whose squares are they themselves.
+    squares: Vec<f64>,
 }
 
 impl Counts {
     /// No object in any cluster. Clusters of base clustering `u` start at `offsets[u]` (M + 1 values).
-    pub fn new(offsets: &[usize], clusters: usize) -> Self {
+    pub fn new(offsets: &[usize], clusters: usize, shares: bool) -> Self {
         let (bases, base_clusters) = (offsets.len() - 1, offsets[offsets.len() - 1]);
         Self {
             clusters,
-            labels: vec![0; base_clusters * clusters],
-            sizes: vec![0; bases * clusters],
-            objects: vec![0; clusters],
+            labels: vec![0.0; base_clusters * clusters],
+            sizes: vec![0.0; bases * clusters],
+            objects: vec![0.0; clusters],
+            squares: vec![0.0; if shares { bases } else { 0 }],
         }
     }
 
     /// Whether there are as many numbers as these base clusterings and so many clusters have.
     pub(super) fn are_of(&self, offsets: &[usize], clusters: usize) -> bool {
         let lines =
-            |numbers: &[i64], lines: usize| lines.checked_mul(clusters) == Some(numbers.len());
+            |numbers: &[f64], lines: usize| lines.checked_mul(clusters) == Some(numbers.len());
         let (bases, base_clusters) = (offsets.len() - 1, offsets[offsets.len() - 1]);
         let tables = lines(&self.labels, base_clusters) && lines(&self.sizes, bases);
         self.clusters == clusters && tables && lines(&self.objects, 1)
     }
 
-    /// All objects in one cluster: how often every label occurs at all.
-    pub fn together<L: Label>(rows: &WeightedLabelRows<'_, L>) -> Self {
-        let mut counts = Self::new(rows.offsets(), 1);
-        (0..rows.len()).for_each(|at| counts.add(rows.places(at), 0, i64::from(rows.weight(at))));
-        counts
-    }
-
-    /// [`Counts::together`] of rows that are not held, and the number of the first row without any label.
+    /// All objects in one cluster: how often every label occurs at all, and the number of the first row without any label.
     ///
     /// # Errors
     /// [`PassError`] when rows cannot be read.
-    pub fn together_over(rows: &PassRunner<'_>) -> Result<(Self, Option<u64>), PassError> {
+    pub fn together(rows: &PassRunner<'_>) -> Result<(Self, Option<u64>), PassError> {
         let offsets = BaseClustering::offsets(rows.source().bases());
-        let sum = rows.run(&Together { offsets })?;
+        let shares = rows.source().are_shares();
+        let sum = rows.run(&Together { offsets, shares })?;
         Ok((sum.counts, sum.first_unlabelled))
     }
 
-    /// Adds `weight` objects with these labels, as base clustering and place among all ΣJ clusters, to a cluster.
-    pub fn add(&mut self, labels: impl Iterator<Item = (usize, usize)>, cluster: u32, weight: i64) {
+    /// Adds `weight` objects with these entries to a cluster.
+    #[inline]
+    pub fn add(&mut self, entries: impl Iterator<Item = Entry>, cluster: u32, weight: f64) {
         let k = cluster as usize;
-        for (u, place) in labels {
-            self.labels[place * self.clusters + k] += weight;
-            self.sizes[u * self.clusters + k] += weight;
+        for entry in entries {
+            let share = weight * entry.share;
+            self.labels[entry.cluster * self.clusters + k] += share;
+            self.sizes[entry.base * self.clusters + k] += share;
+            if let Some(square) = self.squares.get_mut(entry.base) {
+                *square += share * entry.share;
+            }
         }
         self.objects[k] += weight;
     }
@@ -77,15 +77,15 @@ impl Counts {
                 .iter_mut()
                 .skip(k)
                 .step_by(self.clusters)
-                .for_each(|count| *count = 0);
+                .for_each(|count| *count = 0.0);
         }
     }
 
     /// The same objects in `clusters` clusters: those of cluster `k` in `becomes[k]`.
     #[must_use]
     pub fn joined(&self, becomes: &[u32], clusters: usize) -> Self {
-        let add = |from: &[i64]| {
-            let mut to = vec![0; from.len() / self.clusters * clusters];
+        let add = |from: &[f64]| {
+            let mut to = vec![0.0; from.len() / self.clusters * clusters];
             for (to, from) in to
                 .chunks_exact_mut(clusters)
                 .zip(from.chunks_exact(self.clusters))
@@ -102,6 +102,7 @@ impl Counts {
             labels: add(&self.labels),
             sizes: add(&self.sizes),
             objects: add(&self.objects),
+            squares: self.squares.clone(),
         }
     }
 
@@ -109,12 +110,12 @@ impl Counts {
     pub fn first_empty(&self) -> Option<u32> {
         self.objects
             .iter()
-            .position(|&count| count == 0)
+            .position(|&count| count == 0.0)
             .map(|k| k as u32)
     }
 
     /// Objects in a cluster.
-    pub fn objects(&self, cluster: u32) -> i64 {
+    pub fn objects(&self, cluster: u32) -> f64 {
         self.objects[cluster as usize]
     }
 
@@ -124,67 +125,88 @@ impl Counts {
     }
 
     /// Objects of cluster `k` that base clustering `u` labels.
-    pub fn labelled(&self, u: usize, k: usize) -> i64 {
+    pub fn labelled(&self, u: usize, k: usize) -> f64 {
         self.sizes[u * self.clusters + k]
     }
 
     /// How often label `place` occurs in every cluster.
-    pub fn of(&self, place: usize) -> &[i64] {
+    pub fn of(&self, place: usize) -> &[f64] {
         &self.labels[place * self.clusters..(place + 1) * self.clusters]
     }
 
     /// Share of label `place` of base clustering `u` among the labels of cluster `k`; 0 where it has none.
     pub fn share(&self, u: usize, place: usize, k: usize) -> f64 {
         let size = self.sizes[u * self.clusters + k];
-        if size == 0 {
-            0.0
+        if size > 0.0 {
+            self.labels[place * self.clusters + k] / size
         } else {
-            self.labels[place * self.clusters + k] as f64 / size as f64
+            0.0
         }
     }
 
-    /// How far an object with these labels is from the labels of cluster `k`: Σ_u weight_u (1 − share of its label).
+    /// How far an object with these entries is from cluster `k`: Σ_u weight_u Σ_j z_uj (z_uj − p_kuj), for labels the sum of what the
+    /// shares of its labels there lack to 1.
     pub fn misfit(
         &self,
-        labels: impl Iterator<Item = (usize, usize)>,
+        entries: impl Iterator<Item = Entry>,
         k: u32,
         base_weights: &[f64],
     ) -> f64 {
-        labels
-            .map(|(u, place)| base_weights[u] * (1.0 - self.share(u, place, k as usize)))
-            .sum()
+        let mut sum = 0.0;
+        for entry in entries {
+            let mean = self.share(entry.base, entry.cluster, k as usize);
+            sum += base_weights[entry.base] * entry.share * (entry.share - mean);
+        }
+        sum
     }
 
     /// Mean share of its labels, by weight of the base clusterings, that an object has in cluster `k`.
     pub fn mean_share(
         &self,
-        labels: impl Iterator<Item = (usize, usize)>,
+        entries: impl Iterator<Item = Entry>,
         k: u32,
         base_weights: &[f64],
     ) -> f64 {
-        let (mut sum, mut all) = (0.0, 0.0);
-        for (u, place) in labels {
-            sum += base_weights[u] * self.share(u, place, k as usize);
-            all += base_weights[u];
+        let mut sum = 0.0;
+        let mut all = 0.0;
+        for entry in entries {
+            let weight = base_weights[entry.base] * entry.share;
+            sum += weight * self.share(entry.base, entry.cluster, k as usize);
+            all += weight;
         }
         (sum / all).clamp(0.0, 1.0)
     }
 
-    /// Within-cluster sum of squares Σ_u weight_u Σ_k (n_ku − Σ_j n_kuj² / n_ku) of the one-hot rows.
-    pub fn squares(&self, offsets: &[usize], base_weights: &[f64]) -> f64 {
+    /// Σ ‖z_iu‖² over all objects: for labels, the objects that base clustering `u` labels.
+    pub fn square(&self, u: usize) -> f64 {
+        let sizes = &self.sizes[u * self.clusters..(u + 1) * self.clusters];
+        self.squares
+            .get(u)
+            .copied()
+            .unwrap_or_else(|| sizes.iter().sum())
+    }
+
+    /// Within-cluster sum of squares Σ_u weight_u Σ_k (n_ku − Σ_j n_kuj² / n_ku) of the rows.
+    pub fn sum_of_squares(&self, offsets: &[usize], base_weights: &[f64]) -> f64 {
         let mut sum = 0.0;
         for (u, weight) in base_weights.iter().enumerate() {
-            let mut inside = 0.0;
+            // What shares lack to labels, whose squares are as many as they are.
+            let mut inside = self.squares.get(u).map_or(0.0, |square| {
+                square
+                    - self.sizes[u * self.clusters..][..self.clusters]
+                        .iter()
+                        .sum::<f64>()
+            });
             for (k, &size) in self.sizes[u * self.clusters..(u + 1) * self.clusters]
                 .iter()
                 .enumerate()
             {
-                if size > 0 {
-                    let count = |place: usize| self.labels[place * self.clusters + k] as f64;
+                if size > 0.0 {
+                    let count = |place: usize| self.labels[place * self.clusters + k];
                     let own: f64 = (offsets[u]..offsets[u + 1])
                         .map(|place| count(place) * count(place))
                         .sum();
-                    inside += size as f64 - own / size as f64;
+                    inside += size - own / size;
                 }
             }
             sum += weight * inside;
@@ -195,7 +217,7 @@ impl Counts {
 
 impl Mergeable for Counts {
     fn merge(&mut self, other: Self) {
-        let add = |sums: &mut [i64], more: &[i64]| {
+        let add = |sums: &mut [f64], more: &[f64]| {
             sums.iter_mut()
                 .zip(more)
                 .for_each(|(sum, count)| *sum += count)
@@ -203,6 +225,7 @@ impl Mergeable for Counts {
         add(&mut self.labels, &other.labels);
         add(&mut self.sizes, &other.sizes);
         add(&mut self.objects, &other.objects);
+        add(&mut self.squares, &other.squares);
     }
 }
 
@@ -210,6 +233,7 @@ impl Mergeable for Counts {
 #[derive(Serialize, Deserialize)]
 pub(super) struct Together {
     offsets: Vec<usize>,
+    shares: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -236,19 +260,16 @@ impl RowPass for Together {
 
     fn zero(&self) -> TogetherSum {
         TogetherSum {
-            counts: Counts::new(&self.offsets, 1),
+            counts: Counts::new(&self.offsets, 1, self.shares),
             first_unlabelled: None,
         }
     }
 
     fn add<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>, sum: &mut TogetherSum) {
         for (at, (row, weight)) in block.rows().enumerate() {
-            let mut places = row
-                .entries(&self.offsets)
-                .map(|entry| (entry.base, entry.cluster))
-                .peekable();
-            let unlabelled = places.peek().is_none();
-            sum.counts.add(places, 0, weight as i64);
+            let mut entries = row.entries(&self.offsets).peekable();
+            let unlabelled = entries.peek().is_none();
+            sum.counts.add(entries, 0, weight);
             if unlabelled {
                 sum.first_unlabelled.get_or_insert(block.first + at as u64);
             }

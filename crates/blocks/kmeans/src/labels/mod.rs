@@ -1,24 +1,20 @@
-//! k-means on label rows: the one-hot rows of an ensemble, which are never built.
+//! k-means on label rows: the one-hot rows of an ensemble, or its rows of shares, which are never built.
 
 mod assignment;
+mod choice;
 mod counts;
 mod exchange;
-mod held;
 mod lloyd;
-mod passes;
+mod plan;
 mod quick;
-mod rounds;
-mod rows;
 mod scores;
+mod starts;
 mod swaps;
 
 pub use assignment::{Assignment, Utility};
+pub use choice::{LabelChoice, PASSES};
 pub use counts::Counts;
-pub use held::Fit;
-pub use lloyd::{START_ROWS, kmeans};
-pub use passes::{LabelChoice, PASSES, RowsFit, bytes_over, kmeans_over};
+pub use lloyd::{LabelFit, bytes, kmeans};
+pub use plan::{Plan, SWAPS, base_weights};
 pub use quick::quick_partition;
-pub use rounds::{Plan, SWAPS};
-pub use rows::{
-    RowVisitor, WeightedLabelRows, base_weights, places, with_rows, with_weighted_rows,
-};
+pub use starts::START_ROWS;

@@ -25,17 +25,13 @@ pub(crate) struct Scores {
 /// Numbers of one vector of the processor.
 const WIDTH: usize = 8;
 
-/// A row that has to choose, its cluster, and the drift up to which its choice will stand.
-pub(crate) type Due<'r, L> = (&'r [L], &'r mut u32, &'r mut f64);
-
 /// [`Scores::choose_lanes`] with its arguments. Every sum is the same sequence of additions, however many are in a register.
 struct Choose<'a, I> {
     scores: &'a Scores,
-    due: I,
-    drift: f64,
+    rows: I,
 }
 
-impl<'r, L: Label, I: Iterator<Item = Due<'r, L>>> Kernel for Choose<'_, I> {
+impl<'r, L: Label, I: Iterator<Item = (&'r [L], &'r mut u32)>> Kernel for Choose<'_, I> {
     type Output = ();
 
     #[inline(always)]
@@ -44,7 +40,7 @@ impl<'r, L: Label, I: Iterator<Item = Due<'r, L>>> Kernel for Choose<'_, I> {
         reason = "it is compiled anew for every instruction set that calls it"
     )]
     fn run<S: Simd>(self, _: S) {
-        self.scores.choose_lanes(self.due, self.drift);
+        self.scores.choose_lanes(self.rows);
     }
 }
 
@@ -72,7 +68,7 @@ impl Scores {
             let places = offsets[u]..offsets[u + 1];
             let all = Self::everywhere(counts, places.clone());
             for k in 0..clusters {
-                let empty = counts.labelled(u, k) == 0;
+                let empty = counts.labelled(u, k) <= 0.0;
                 // A cluster that a base clustering says nothing about is taken to be like all objects.
                 let share = |place: usize| {
                     if empty {
@@ -82,7 +78,7 @@ impl Scores {
                     }
                 };
                 if let Assignment::Utility(utility) = assignment {
-                    let size = counts.labelled(u, k) as f64;
+                    let size = counts.labelled(u, k);
                     let values = utility.gains(places.clone().map(share), &all, size);
                     for (place, value) in places.clone().zip(values) {
                         lines[place * clusters + k] = weight * value;
@@ -148,33 +144,19 @@ impl Scores {
 
     /// Shares of the labels `places` over all clusters.
     fn everywhere(counts: &Counts, places: std::ops::Range<usize>) -> Vec<f64> {
-        let sums: Vec<i64> = places.map(|place| counts.of(place).iter().sum()).collect();
-        let total = sums.iter().sum::<i64>().max(1) as f64;
-        sums.into_iter().map(|sum| sum as f64 / total).collect()
+        let sums: Vec<f64> = places.map(|place| counts.of(place).iter().sum()).collect();
+        let total = sums.iter().sum::<f64>();
+        let total = if total > 0.0 { total } else { 1.0 };
+        sums.into_iter().map(|sum| sum / total).collect()
     }
 
-    /// How far the score of any row in any cluster can be from what `other` says: Σ_u of the largest difference.
-    pub(crate) fn drift(&self, other: &Self) -> f64 {
-        let furthest = |ends: &[usize]| {
-            let range = ends[0] * self.clusters..ends[1] * self.clusters;
-            let pairs = self.lines[range.clone()].iter().zip(&other.lines[range]);
-            pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
-        };
-        self.offsets.windows(2).map(furthest).sum()
+    /// The best cluster of every row; ties go to the smaller number.
+    pub(crate) fn choose<'r, L: Label>(&self, rows: impl Iterator<Item = (&'r [L], &'r mut u32)>) {
+        dispatch(Choose { scores: self, rows });
     }
 
-    /// The best cluster of every row that is due; ties go to the smaller number. `drift` is how far scores have moved since
-    /// the start, on the scale of the limits.
-    pub(crate) fn choose<'r, L: Label>(&self, due: impl Iterator<Item = Due<'r, L>>, drift: f64) {
-        dispatch(Choose {
-            scores: self,
-            due,
-            drift,
-        });
-    }
-
-    /// The best cluster of a row of shares; ties go to the smaller number.
-    pub(crate) fn best_of_shares<'a, R: Row<'a>>(&self, row: R) -> u32 {
+    /// The best cluster of a row and by how much it leads the second.
+    pub(crate) fn lead<'a, R: Row<'a>>(&self, row: R) -> (u32, f64) {
         let mut sums = vec![0.0; self.clusters];
         for entry in row.entries(&self.offsets) {
             let line = &self.lines[entry.cluster * self.clusters..][..self.clusters];
@@ -182,7 +164,7 @@ impl Scores {
                 *sum += entry.share * add;
             }
         }
-        (1..sums.len()).fold(0, |best, k| if sums[k] > sums[best] { k } else { best }) as u32
+        best_and_lead(&sums)
     }
 
     /// K.
@@ -200,9 +182,9 @@ impl Scores {
         clippy::inline_always,
         reason = "it is compiled anew for every instruction set that calls it"
     )]
-    fn choose_lanes<'r, L: Label>(&self, due: impl Iterator<Item = Due<'r, L>>, drift: f64) {
+    fn choose_lanes<'r, L: Label>(&self, rows: impl Iterator<Item = (&'r [L], &'r mut u32)>) {
         let mut sums = vec![0.0; self.clusters];
-        for (row, best, limit) in due {
+        for (row, best) in rows {
             let quick = match self.lanes {
                 8 => self.quick_choice::<L, 8>(row),
                 16 => self.quick_choice::<L, 16>(row),
@@ -210,20 +192,17 @@ impl Scores {
                 32 => self.quick_choice::<L, 32>(row),
                 _ => None,
             };
-            let (chosen, lead) = quick.unwrap_or_else(|| self.exact_choice(row, &mut sums));
-            // The lead over the second is used up when both move by half of it; a little is kept back for rounding.
-            (*best, *limit) = (chosen, drift + 0.4999 * lead - 1e-9);
+            *best = quick.unwrap_or_else(|| self.exact_choice(row, &mut sums));
         }
     }
 
-    /// The best cluster of a row and by how much at least it leads, in N sums in registers; none where the lead may
-    /// be rounding.
+    /// The best cluster of a row, in N sums in registers; none where its lead may be rounding.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
         reason = "it is compiled anew for every instruction set that calls it"
     )]
-    fn quick_choice<L: Label, const N: usize>(&self, row: &[L]) -> Option<(u32, f64)> {
+    fn quick_choice<L: Label, const N: usize>(&self, row: &[L]) -> Option<u32> {
         let (lines, []) = self.quick.as_chunks::<N>() else {
             return None;
         };
@@ -248,16 +227,16 @@ impl Scores {
             *sum = f32::NEG_INFINITY;
         }
         let lead = f64::from(most) - f64::from(largest(&sums)) - self.blur;
-        (lead > 0.0).then_some((best, lead))
+        (lead > 0.0).then_some(best)
     }
 
-    /// The best cluster of a row and by how much it leads; ties go to the smaller number.
+    /// The best cluster of a row; ties go to the smaller number.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
         reason = "it is compiled anew for every instruction set that calls it"
     )]
-    fn exact_choice<L: Label>(&self, row: &[L], sums: &mut [f64]) -> (u32, f64) {
+    fn exact_choice<L: Label>(&self, row: &[L], sums: &mut [f64]) -> u32 {
         sums.fill(0.0);
         for (place, offset) in row
             .iter()
@@ -268,17 +247,28 @@ impl Scores {
                 &self.lines[(offset + place) * self.clusters..(offset + place + 1) * self.clusters];
             sums.iter_mut().zip(line).for_each(|(sum, add)| *sum += add);
         }
-        let (mut best, mut second) = (0, f64::NEG_INFINITY);
-        for k in 1..sums.len() {
-            if sums[k] > sums[best] {
-                second = sums[best];
-                best = k;
-            } else {
-                second = second.max(sums[k]);
-            }
-        }
-        (best as u32, sums[best] - second)
+        best_and_lead(sums).0
     }
+}
+
+/// The largest of some sums and by how much it leads the second; ties go to the smaller number.
+#[inline(always)]
+#[expect(
+    clippy::inline_always,
+    reason = "it is compiled anew for every instruction set that calls it"
+)]
+fn best_and_lead(sums: &[f64]) -> (u32, f64) {
+    let mut best = 0;
+    let mut second = f64::NEG_INFINITY;
+    for k in 1..sums.len() {
+        if sums[k] > sums[best] {
+            second = sums[best];
+            best = k;
+        } else {
+            second = second.max(sums[k]);
+        }
+    }
+    (best as u32, sums[best] - second)
 }
 
 /// The largest of some numbers, a vector at a time.

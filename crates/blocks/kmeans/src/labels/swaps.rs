@@ -5,30 +5,28 @@
 
 use std::num::NonZeroU32;
 
-use partita_core::{Label, Monitor, Seed, Stopped};
+use partita_core::{Monitor, Row, Seed, Stopped};
 use rand::{Rng, RngExt};
 
 use super::counts::Counts;
-use super::held::{Fit, HeldRows, climbed};
-use super::rounds::{Plan, Progress, Rounds};
-use super::rows::WeightedLabelRows;
+use super::exchange::exchange;
+use super::plan::{Plan, Progress};
 use super::scores::Scores;
+use super::starts::{Run, Sample};
 use crate::plus_plus::pick;
 
-/// Rounds after a swap, at most.
+/// Iterations after a swap, at most.
 const ROUNDS: NonZeroU32 = NonZeroU32::new(10).expect("not 0");
 
-/// Single rows move where the rounds end at most this share above the best loss.
+/// Single rows move where the iterations end at most this share above the best loss.
 const NEAR: f64 = 0.05;
 
 /// A swap has to lower the loss by this share.
 const GAIN: f64 = 1e-9;
 
-/// Random swaps on some of the rows of an ensemble.
-pub(super) struct Swaps<'a, L> {
-    pub(super) rows: &'a WeightedLabelRows<'a, L>,
-    pub(super) on: &'a [u32],
-    pub(super) plan: &'a Plan<'a>,
+/// Random swaps on a sample.
+pub(super) struct Swaps<'a, 'r, R: Row<'r>> {
+    pub(super) sample: &'a Sample<'a, 'r, R>,
     /// Swaps that are tried.
     pub(super) trials: usize,
     /// Most passes over the rows of moves of single rows, after each swap.
@@ -43,56 +41,55 @@ struct Odds {
     cheapest: u32,
 }
 
-impl<L: Label> Swaps<'_, L> {
+impl<'r, R: Row<'r>> Swaps<'_, 'r, R> {
     /// The run after the swaps that lower its loss; `monitor` may stop them.
-    pub(super) fn improve(&self, mut best: Fit, seed: Seed, monitor: &dyn Monitor) -> Fit {
-        if self.plan.clusters < 2 || self.trials == 0 || best.stopped == Stopped::Interrupted {
+    pub(super) fn improve(&self, mut best: Run, seed: Seed, monitor: &dyn Monitor) -> Run {
+        let clusters = self.sample.plan.clusters;
+        if clusters < 2 || self.trials == 0 || best.stopped == Stopped::Interrupted {
             return best;
         }
-        let (mut rng, mut odds) = (seed.rng(), self.odds(&best));
+        let mut rng = seed.rng();
+        let mut odds = self.odds(&best);
         for trial in 0..self.trials {
             let Some(counts) = self.swapped(&best.counts, &odds, trial, &mut rng) else {
                 break;
             };
-            let (stopped, lower) = self.tried(counts, &best, monitor);
-            if let Some((labels, counts, value)) = lower {
-                best.trace.push(value);
-                best = Fit {
-                    labels,
-                    counts,
-                    ..best
-                };
+            let tried = self.tried(counts, best.loss(), monitor);
+            let stopped = tried.stopped;
+            if tried.loss() < best.loss() - GAIN * best.loss().abs() {
+                best.trace.push(tried.loss());
+                best.labels = tried.labels;
+                best.counts = tried.counts;
                 odds = self.odds(&best);
             }
             if stopped == Stopped::Interrupted {
-                return Fit { stopped, ..best };
+                best.stopped = stopped;
+                break;
             }
         }
         best
     }
 
     /// Misfits of rows to their own clusters, and what each cluster loses by going, from scores of all rows: O(rows · M · K).
-    fn odds(&self, fit: &Fit) -> Odds {
-        let (rows, base_weights) = (self.rows, self.plan.base_weights);
-        let weight = |at: u32| f64::from(rows.weight(at as usize));
-        let misfit = |(&at, &k): (&u32, &u32)| {
-            weight(at) * fit.counts.misfit(rows.places(at as usize), k, base_weights)
-        };
-        let misfits = self.on.iter().zip(&fit.labels).map(misfit).collect();
-        let assignment = self.plan.assignment.in_round(u64::MAX);
-        let scores = Scores::new(rows.offsets(), &fit.counts, base_weights, assignment);
-        let (mut chosen, mut leads) = (fit.labels.clone(), vec![0.0; self.on.len()]);
-        let due = self.on.iter().zip(&mut chosen).zip(&mut leads);
-        scores.choose(
-            due.map(|((&at, k), lead)| (rows.row(at as usize), k, lead)),
-            0.0,
-        );
-        let mut losses = vec![0.0; self.plan.clusters];
-        self.on
-            .iter()
-            .zip(&chosen)
-            .zip(&leads)
-            .for_each(|((&at, &k), lead)| losses[k as usize] += weight(at) * lead);
+    fn odds(&self, run: &Run) -> Odds {
+        let Sample {
+            rows,
+            offsets,
+            plan,
+            ..
+        } = self.sample;
+        let assignment = plan.assignment.in_round(u64::MAX);
+        let scores = Scores::new(offsets, &run.counts, plan.base_weights, assignment);
+        let mut misfits = Vec::with_capacity(rows.len());
+        let mut losses = vec![0.0; plan.clusters];
+        for ((row, weight), &label) in rows.rows().zip(&run.labels) {
+            let misfit = run
+                .counts
+                .misfit(row.entries(offsets), label, plan.base_weights);
+            misfits.push(weight * misfit.max(0.0));
+            let (k, lead) = scores.lead(row);
+            losses[k as usize] += weight * lead;
+        }
         let cheapest = (0..losses.len()).fold(
             0,
             |least, k| if losses[k] < losses[least] { k } else { least },
@@ -114,7 +111,7 @@ impl<L: Label> Swaps<'_, L> {
     ) -> Option<Counts> {
         let total: f64 = odds.misfits.iter().sum();
         let row = pick(&odds.misfits, rng.random::<f64>() * total)?;
-        let drawn = rng.random_range(0..self.plan.clusters as u32);
+        let drawn = rng.random_range(0..self.sample.plan.clusters as u32);
         let cluster = if trial.is_multiple_of(2) {
             odds.cheapest
         } else {
@@ -122,45 +119,28 @@ impl<L: Label> Swaps<'_, L> {
         };
         let mut counts = counts.clone();
         counts.clear(cluster);
-        counts.add(self.rows.places(self.on[row] as usize), cluster, 1);
+        counts.add(self.sample.entries(row), cluster, 1.0);
         Some(counts)
     }
 
-    /// Rounds and moves of single rows from these counts: why the rounds stopped, and labels, counts and loss where it is lower.
-    fn tried(
-        &self,
-        counts: Counts,
-        best: &Fit,
-        monitor: &dyn Monitor,
-    ) -> (Stopped, Option<(Vec<u32>, Counts, f64)>) {
+    /// Iterations from these counts, and moves of single rows where they end near the least loss.
+    fn tried(&self, counts: Counts, least: f64, monitor: &dyn Monitor) -> Run {
         let plan = Plan {
-            rounds: self.plan.rounds.min(ROUNDS),
-            ..*self.plan
+            rounds: self.sample.plan.rounds.min(ROUNDS),
+            ..*self.sample.plan
         };
-        let fit = climbed(
-            self.rows,
-            self.on,
-            &plan,
-            counts,
-            Progress {
-                monitor,
-                done: 0,
-                total: 0,
-            },
-        );
-        let last = |fit: &Fit| fit.trace.last().copied().unwrap_or(f64::INFINITY);
-        let (reached, least) = (last(&fit), last(best));
-        if fit.stopped == Stopped::Interrupted || reached > (1.0 + NEAR) * least {
-            return (fit.stopped, None);
+        let progress = Progress {
+            monitor,
+            done: 0,
+            total: 0,
+        };
+        let mut run = self.sample.climbed(&plan, counts, progress);
+        let near = run.loss() <= least + NEAR * least.abs();
+        if run.stopped != Stopped::Interrupted && near {
+            exchange(self.sample, &mut run, self.passes);
+            run.trace.push(self.sample.loss(&run.counts));
         }
-        let mut held = HeldRows::from_parts(self.rows, self.on, &plan, fit.labels, fit.counts);
-        held.exchange(self.passes);
-        let value = held.value();
-        let (labels, counts) = held.into_parts();
-        (
-            fit.stopped,
-            (value < (1.0 - GAIN) * least).then_some((labels, counts, value)),
-        )
+        run
     }
 }
 
@@ -168,10 +148,12 @@ impl<L: Label> Swaps<'_, L> {
 mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    use partita_core::{Ensemble, EnsembleBuilder, Flow, Silent};
+    use partita_core::{
+        AnyBlock, Ensemble, EnsembleBuilder, EnsembleRows, Flow, PassRunner, Silent,
+    };
     use rand::seq::index;
 
-    use super::super::rows::{RowVisitor, with_rows};
+    use super::super::lloyd::climb;
     use super::super::{Assignment, kmeans};
     use super::*;
 
@@ -223,57 +205,41 @@ mod tests {
     }
 
     /// By what share k-means is above the best of 200 runs from rows drawn by chance.
-    struct Gap {
-        clusters: usize,
-        seed: Seed,
-    }
-
-    impl RowVisitor for Gap {
-        type Out = f64;
-
-        fn run<L: Label>(self, rows: &WeightedLabelRows<'_, L>) -> f64 {
-            let base_weights = vec![1.0; rows.bases()];
-            let plan = plan(self.clusters, &base_weights);
-            let all: Vec<u32> = (0..rows.len() as u32).collect();
-            let run = |start: u64| {
-                let mut counts = Counts::new(rows.offsets(), self.clusters);
-                let drawn =
-                    index::sample(&mut self.seed.child(start).rng(), rows.len(), self.clusters);
-                drawn
-                    .into_iter()
-                    .zip(0..)
-                    .for_each(|(row, k)| counts.add(rows.places(row), k, 1));
-                let fit = climbed(
-                    rows,
-                    &all,
-                    &plan,
-                    counts,
-                    Progress {
-                        monitor: &Silent,
-                        done: 0,
-                        total: 1,
-                    },
-                );
-                *fit.trace.last().unwrap()
-            };
-            let best = (0..200).map(run).fold(f64::INFINITY, f64::min);
-            *kmeans(rows, &plan, self.seed, &Silent)
-                .trace
-                .last()
-                .unwrap()
-                / best
-                - 1.0
-        }
+    fn gap(seed: Seed) -> f64 {
+        let (ensemble, clusters) = unequal(seed);
+        let rows = EnsembleRows::new(&ensemble);
+        let runner = PassRunner::new(&rows, &Silent);
+        let base_weights = vec![1.0; ensemble.bases().len()];
+        let plan = plan(clusters, &base_weights);
+        let offsets = ensemble.offsets();
+        let progress = Progress {
+            monitor: &Silent,
+            done: 0,
+            total: 1,
+        };
+        let run = |start: u64| {
+            let mut counts = Counts::new(&offsets, clusters, false);
+            let mut rng = seed.child(start).rng();
+            let drawn = index::sample(&mut rng, ensemble.objects(), clusters);
+            rows.with_all(|block| {
+                let AnyBlock::Bytes(block) = block else {
+                    panic!("few clusters fit a byte")
+                };
+                for (row, k) in drawn.into_iter().zip(0..) {
+                    counts.add(block.row(row).entries(&offsets), k, 1.0);
+                }
+            });
+            let fit = climb(&runner, &plan, counts, progress).unwrap();
+            *fit.trace.last().unwrap()
+        };
+        let best = (0..200).map(run).fold(f64::INFINITY, f64::min);
+        let found = kmeans(&runner, &plan, seed, &Silent).unwrap();
+        found.trace.last().unwrap() / best - 1.0
     }
 
     #[test]
     fn the_defaults_come_close_to_the_best_of_many_random_starts() {
-        let gap = |number| {
-            let seed = Seed::new(number);
-            let (ensemble, clusters) = unequal(seed);
-            with_rows(&ensemble, Gap { clusters, seed })
-        };
-        let gaps: Vec<f64> = (0..40).map(gap).collect();
+        let gaps: Vec<f64> = (0..40).map(|number| gap(Seed::new(number))).collect();
         let worst = gaps.iter().copied().fold(0.0, f64::max);
         assert!(worst < 0.01, "worst gap {worst}");
     }
@@ -298,33 +264,27 @@ mod tests {
     }
 
     /// The objective of a run that is stopped after so many ticks, whether it was, and the ticks that were left.
-    struct StoppedAfter(u64, usize);
-
-    impl RowVisitor for StoppedAfter {
-        type Out = (f64, Stopped, u64);
-
-        fn run<L: Label>(self, rows: &WeightedLabelRows<'_, L>) -> Self::Out {
-            let base_weights = vec![1.0; rows.bases()];
-            let monitor = Stops {
-                left: AtomicU64::new(self.0),
-                done: AtomicU64::new(0),
-            };
-            let fit = kmeans(rows, &plan(self.1, &base_weights), Seed::new(1), &monitor);
-            (
-                *fit.trace.last().unwrap(),
-                fit.stopped,
-                monitor.left.into_inner(),
-            )
-        }
+    fn stopped_after(ticks: u64) -> (f64, Stopped, u64) {
+        let (ensemble, clusters) = unequal(Seed::new(27));
+        let rows = EnsembleRows::new(&ensemble);
+        let base_weights = vec![1.0; ensemble.bases().len()];
+        let monitor = Stops {
+            left: AtomicU64::new(ticks),
+            done: AtomicU64::new(0),
+        };
+        let runner = PassRunner::new(&rows, &Silent);
+        let plan = plan(clusters, &base_weights);
+        let fit = kmeans(&runner, &plan, Seed::new(1), &monitor).unwrap();
+        let left = monitor.left.into_inner();
+        (*fit.trace.last().unwrap(), fit.stopped, left)
     }
 
     #[test]
     fn swaps_stop_when_told_to_and_keep_what_they_have() {
-        let (ensemble, clusters) = unequal(Seed::new(27));
-        let (least, _, left) = with_rows(&ensemble, StoppedAfter(u64::MAX, clusters));
+        let (least, _, left) = stopped_after(u64::MAX);
         let ticks = u64::MAX - left;
         let stopped: Vec<_> = (0..ticks.min(40))
-            .map(|before| with_rows(&ensemble, StoppedAfter(ticks - before, clusters)))
+            .map(|before| stopped_after(ticks - before))
             .collect();
         assert!(
             stopped

@@ -284,7 +284,6 @@ static INFO: MethodInfo = MethodInfo {
 impl Method for EcCms {
     type Settings = EcCmsSettings;
     type Diagnostics = EcCmsDiagnostics;
-    type Error = FitError;
 
     fn info(&self) -> &'static MethodInfo {
         &INFO

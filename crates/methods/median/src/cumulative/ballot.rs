@@ -1,6 +1,6 @@
 //! What the clusters of one base clustering vote for.
 
-use partita_core::ndarray::{Array2, ArrayViewMut1, Axis};
+use partita_core::ndarray::{Array2, Axis};
 use serde::{Deserialize, Serialize};
 
 use super::Scheme;
@@ -41,33 +41,14 @@ impl Ballot {
         }
     }
 
-    /// Adds the votes of an object in cluster `label`, and gives their weight: 0 if the cluster does not vote.
-    pub(super) fn cast(&self, label: usize, votes: &mut [f64]) -> f64 {
+    /// Adds the votes of an object with such a share in cluster `label`, and gives their weight: 0 if the cluster does not vote.
+    pub(super) fn cast(&self, label: usize, share: f64, votes: &mut [f64]) -> f64 {
         if !self.casts[label] {
             return 0.0;
         }
-        let line = &self.lines[label * self.columns..][..self.columns];
-        votes
-            .iter_mut()
-            .zip(line)
-            .for_each(|(vote, share)| *vote += share);
-        self.weight
-    }
-
-    /// The same of an object with such a share in the cluster.
-    pub(super) fn cast_share(
-        &self,
-        label: usize,
-        share: f64,
-        mut votes: ArrayViewMut1<'_, f64>,
-    ) -> f64 {
-        if !self.casts[label] {
-            return 0.0;
+        for (vote, line) in votes.iter_mut().zip(self.line(label)) {
+            *vote += share * line;
         }
-        votes
-            .iter_mut()
-            .zip(self.line(label))
-            .for_each(|(vote, line)| *vote += share * line);
         self.weight * share
     }
 

@@ -4,18 +4,16 @@ use std::hint::black_box;
 use std::iter::repeat_n;
 
 use partita_core::Label;
-use partita_kmeans::labels::WeightedLabelRows;
 
 use super::loss::{Loss, Sums, Terms};
+use super::sample_rows::SampleRows;
 
 /// A row that is in no cluster.
 pub(super) const NOWHERE: u32 = u32::MAX;
 
 /// What a search looks at: rows, weights of base clusterings, and the loss.
 pub(super) struct Target<'a, L> {
-    pub(super) rows: &'a WeightedLabelRows<'a, L>,
-    /// The rows that are searched over; all where there are none.
-    on: Option<&'a [u32]>,
+    pub(super) rows: &'a SampleRows<'a, L>,
     pub(super) base_weights: &'a [f64],
     pub(super) loss: Loss,
     pub(super) terms: &'a Terms,
@@ -33,8 +31,7 @@ pub(super) struct Target<'a, L> {
 
 impl<'a, L: Label> Target<'a, L> {
     pub(super) fn new(
-        rows: &'a WeightedLabelRows<'a, L>,
-        on: Option<&'a [u32]>,
+        rows: &'a SampleRows<'a, L>,
         base_weights: &'a [f64],
         loss: Loss,
         terms: &'a Terms,
@@ -42,8 +39,8 @@ impl<'a, L: Label> Target<'a, L> {
         let mut sizes = vec![0; rows.base_clusters()];
         let mut labelled = vec![0.0; rows.bases()];
         let mut objects = 0.0;
-        for row in (0..on.map_or(rows.len(), <[u32]>::len)).map(|at| row_of(on, at)) {
-            let weight = rows.weight(row);
+        for row in 0..rows.len() {
+            let weight = rows.weights[row];
             objects += f64::from(weight);
             for (u, place) in rows.places(row) {
                 sizes[place] += weight;
@@ -66,7 +63,6 @@ impl<'a, L: Label> Target<'a, L> {
         let factor_of_all = factors.iter().flatten().map(|factor| factor.0).sum();
         Self {
             rows,
-            on,
             base_weights,
             loss,
             terms,
@@ -90,36 +86,26 @@ impl<'a, L: Label> Target<'a, L> {
 
     /// Number of rows that are searched over.
     pub(super) fn len(&self) -> usize {
-        self.on.map_or(self.rows.len(), <[u32]>::len)
-    }
-
-    /// Which of all rows this is.
-    pub(super) fn row(&self, at: usize) -> usize {
-        row_of(self.on, at)
+        self.rows.len()
     }
 
     /// A number made of the weight and of labels at both ends of a row: to read them.
     fn look(&self, at: usize) -> u32 {
-        let row = self.row(at);
-        let labels = self.rows.row(row);
+        let labels = self.rows.row(at);
         let ends = [labels.first(), labels.last()].into_iter().flatten();
         ends.filter_map(|label| label.cluster())
-            .fold(self.rows.weight(row), |seen, label| seen ^ label as u32)
+            .fold(self.weight(at), |seen, label| seen ^ label as u32)
     }
 
     /// Objects of a row.
     fn weight(&self, at: usize) -> u32 {
-        self.rows.weight(self.row(at))
+        self.rows.weights[at]
     }
 
     /// The labels of a row that are there, as base clustering and place among all ΣJ clusters.
     pub(super) fn places(&self, at: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
-        self.rows.places(self.row(at))
+        self.rows.places(at)
     }
-}
-
-fn row_of(on: Option<&[u32]>, at: usize) -> usize {
-    on.map_or(at, |on| on[at] as usize)
 }
 
 /// Rows in clusters, and how many objects of every base cluster are in each.
@@ -174,7 +160,7 @@ impl<'t, L: Label> Clustering<'t, L> {
 
     /// What one object more costs beside all counts as they are, for linear losses.
     fn recount_costs(&mut self) {
-        let (target, offsets, width) = (self.target, self.target.rows.offsets(), self.width);
+        let (target, offsets, width) = (self.target, self.target.rows.offsets, self.width);
         let Some(factors) = &target.factors else {
             return;
         };
@@ -329,7 +315,7 @@ impl<'t, L: Label> Clustering<'t, L> {
                 .map(|&count| target.terms.of(count))
                 .sum::<f64>()
         };
-        let (start, end) = (target.rows.offsets()[u], target.rows.offsets()[u + 1]);
+        let (start, end) = (target.rows.offsets[u], target.rows.offsets[u + 1]);
         Sums {
             n: target.labelled[u],
             b: terms(&self.seen[self.line(u)..][..self.width]),
@@ -471,7 +457,7 @@ impl<'t, L: Label> Clustering<'t, L> {
         let of_base = |u: usize| {
             let line = self.line(u);
             let more_b = gain(self.seen[line + a], self.seen[line + b]);
-            let cells = (target.rows.offsets()[u]..target.rows.offsets()[u + 1])
+            let cells = (target.rows.offsets[u]..target.rows.offsets[u + 1])
                 .map(|place| place * self.width);
             let more_j: f64 = cells
                 .map(|cell| gain(self.cells[cell + a], self.cells[cell + b]))
@@ -515,10 +501,10 @@ impl<'t, L: Label> Clustering<'t, L> {
         (last + 1).min(self.width)
     }
 
-    /// The labels, with the clusters that have objects numbered by appearance, and the [losses](Self::losses), which are added up in
-    /// that order.
-    pub(super) fn numbered(mut self) -> (Vec<u32>, Vec<f64>) {
-        let (mut numbers, mut next) = (vec![NOWHERE; self.width], 0);
+    /// The labels, with the clusters that have objects numbered by appearance.
+    pub(super) fn numbered(mut self) -> Vec<u32> {
+        let mut numbers = vec![NOWHERE; self.width];
+        let mut next = 0;
         for k in &mut self.labels {
             let own = &mut numbers[*k as usize];
             if *own == NOWHERE {
@@ -527,21 +513,6 @@ impl<'t, L: Label> Clustering<'t, L> {
             }
             *k = *own;
         }
-        let mut line = vec![0; self.width];
-        for counts in self
-            .cells
-            .chunks_exact_mut(self.width)
-            .chain(self.seen.chunks_exact_mut(self.width))
-        {
-            line.fill(0);
-            numbers
-                .iter()
-                .zip(&*counts)
-                .filter(|(k, _)| **k != NOWHERE)
-                .for_each(|(&k, &n)| line[k as usize] = n);
-            counts.copy_from_slice(&line);
-        }
-        let losses = self.losses();
-        (self.labels, losses)
+        self.labels
     }
 }

@@ -52,8 +52,9 @@ impl LeastLoss {
     fn certainty<'a, R: Row<'a>>(&self, row: R, own: u32, costs: &mut [f64]) -> f64 {
         let (mut cost, mut constant) = (0.0, 0.0);
         costs.fill(0.0);
-        for (u, place) in self.choice.places(row) {
-            constant += self.constants[u];
+        for entry in self.choice.entries(row) {
+            let place = entry.cluster;
+            constant += self.constants[entry.base];
             cost += self.own_costs[place * self.clusters + own as usize];
             costs
                 .iter_mut()

@@ -9,8 +9,8 @@ use super::most_clusters;
 use super::settings::MedianSearch;
 use super::starts::TREE_ROWS;
 
-/// Bytes that a search holds at once, at most.
-pub(super) fn bytes(size: &ProblemSize, search: &MedianSearch) -> u64 {
+/// Bytes that a search on a sample holds at once, at most.
+fn bytes(size: &ProblemSize, search: &MedianSearch) -> u64 {
     let most = Saturating(most_clusters(size) as u64);
     let [n, m, side, _] = size.saturating();
     let tried = n.min(Saturating(START_ROWS as u64));
@@ -24,7 +24,7 @@ pub(super) fn bytes(size: &ProblemSize, search: &MedianSearch) -> u64 {
     (last + starts * clustering + tree).0
 }
 
-/// Bytes that a search over rows that are not held holds at once, at most.
+/// Bytes that a fit holds at once, at most.
 pub(super) fn row_bytes(size: &ProblemSize, search: &MedianSearch) -> u64 {
     let sample = ProblemSize {
         objects: size.objects.min(START_ROWS + size.base_clusterings),

@@ -1,182 +1,108 @@
-//! Medians of label rows that are not held: a search on a sample, then a pass for every round in which rows move.
+//! Medians of label rows: a search on a sample, then a pass for every iteration in which rows move.
 
 use partita_core::{
-    BaseClustering, BaseWeights, Clusters, ClustersError, Flow, Label, Monitor, Objective,
-    PassRunner, ProblemSize, ProgressCounter, Row, RowBlock, RowFit, RowSample, Seed, Sense,
-    Settings, WeightedEnsemble, WeightsError, tick_open_ended, whole_multiplicities,
+    AnyBlock, BaseClustering, EnsembleRows, Flow, Label, Monitor, Objective, PassRunner,
+    ProgressCounter, Row, RowBlock, RowFit, RowProblem, RowSample, Sense, WeightedEnsemble,
+    tick_open_ended, whole_multiplicities,
 };
-use partita_kmeans::labels::{
-    Counts, LabelChoice, RowVisitor, START_ROWS, WeightedLabelRows, base_weights,
-    with_weighted_rows,
-};
+use partita_kmeans::labels::{Counts, LabelChoice, START_ROWS, base_weights};
 use serde::{Deserialize, Serialize};
 
 use super::counts::Target;
 use super::least_loss::LeastLoss;
-use super::loss::{Kind, Loss, TABULATED, Terms};
+use super::loss::{Loss, TABULATED, Terms};
+use super::sample_rows::SampleRows;
 use super::search::End;
 use super::tally::Tally;
 use super::{
-    DESCENTS, LAST, MADE, MOST_WEIGHT, MedianBinderSettings, MedianDiagnostics, MedianSearch,
-    MedianViSettings, Run, base_losses, most_clusters, stopped, sweeps_warning,
+    DESCENTS, LAST, MADE, MOST_WEIGHT, MedianDiagnostics, MedianSearch, Run, base_losses,
+    most_clusters, stopped, sweeps_warning,
 };
 use crate::MedianError;
 use crate::error::labelled;
 
-/// [`median_vi`](super::median_vi) over label rows that are not held. The search is on a sample of 10,000 label rows that a hash draws, or
-/// on all where no more differ. Then rows move all at once, a pass a round: each goes where one object costs least by the counts of the
-/// round before, for as long as the loss, which is that of all rows, falls by more than one part in 10⁹; clusters are joined where that
-/// lowers it. No cluster is opened after the search on the sample.
-///
-/// # Cost
-/// O(n M K) a round; no memory that grows with n.
-///
-/// # Errors
-/// As [`median_vi`](super::median_vi), and [`MedianError::Pass`] when rows cannot be read.
-pub fn median_vi_rows(
-    rows: &PassRunner<'_>,
-    weights: Option<&BaseWeights>,
-    clusters: Clusters,
-    seed: Seed,
-    settings: &MedianViSettings,
-    monitor: &dyn Monitor,
-) -> Result<RowFit<MedianDiagnostics>, MedianError> {
-    settings.validate(&size_of(rows, clusters))?;
-    let loss = Loss {
-        kind: Kind::Information(settings.loss),
-        asymmetry: settings.search.asymmetry,
-        one: 1.0,
-    };
-    median_rows(
-        rows,
-        weights,
-        clusters,
-        seed,
-        loss,
-        &settings.search,
-        monitor,
-    )
-}
-
-/// [`median_binder`](super::median_binder) over label rows that are not held, as [`median_vi_rows`].
-///
-/// # Errors
-/// As [`median_vi_rows`].
-pub fn median_binder_rows(
-    rows: &PassRunner<'_>,
-    weights: Option<&BaseWeights>,
-    clusters: Clusters,
-    seed: Seed,
-    settings: &MedianBinderSettings,
-    monitor: &dyn Monitor,
-) -> Result<RowFit<MedianDiagnostics>, MedianError> {
-    settings.validate(&size_of(rows, clusters))?;
-    let loss = Loss {
-        kind: Kind::Pairs(settings.loss),
-        asymmetry: settings.search.asymmetry,
-        one: 1.0,
-    };
-    median_rows(
-        rows,
-        weights,
-        clusters,
-        seed,
-        loss,
-        &settings.search,
-        monitor,
-    )
-}
-
-fn size_of(rows: &PassRunner<'_>, clusters: Clusters) -> ProblemSize {
-    ProblemSize::of_bases(
-        rows.source().rows() as usize,
-        rows.source().bases(),
-        clusters,
-    )
-}
-
-fn median_rows(
-    rows: &PassRunner<'_>,
-    weights: Option<&BaseWeights>,
-    clusters: Clusters,
-    seed: Seed,
+/// The fit of a loss. Starts are tried on a [`RowSample`] of 10,000 label rows, or on all where no more differ; then rows move all at
+/// once, a pass an iteration. No cluster is opened after the search on the sample.
+pub(super) fn solve(
+    problem: &RowProblem<'_>,
     loss: Loss,
     search: &MedianSearch,
     monitor: &dyn Monitor,
 ) -> Result<RowFit<MedianDiagnostics>, MedianError> {
-    let (size, bases) = (size_of(rows, clusters), rows.source().bases());
-    let _span = tracing::info_span!(
-        "median by blocks",
-        objects = size.objects,
-        clusters = size.clusters
-    )
-    .entered();
-    ClustersError::check(size.clusters, size.objects)?;
-    WeightsError::check(weights, size.base_clusterings)?;
-    labelled(Counts::together_over(rows)?.1)?;
-    let sample = RowSample::draw(rows, START_ROWS, seed.child(0))?;
+    let size = problem.size();
+    let bases = problem.rows.bases();
+    let _span = tracing::info_span!("median", objects = size.objects, clusters = size.clusters);
+    let rows = problem.passes();
+    labelled(Counts::together(&rows)?.1)?;
+    let sample = RowSample::draw(&rows, START_ROWS, problem.seed.child(0))?;
     let tried = (MADE + DESCENTS + LAST) * sample.weights.len() as u64;
     let progress = ProgressCounter::new(monitor, 2 * tried);
     let most = most_clusters(&size);
-    let base_weights = base_weights(bases, weights);
-    let start = rows.once(
-        "median/start",
-        |start: &Start| start.choice.is_of(bases),
-        || {
-            start(
-                &sample,
-                weights,
-                &base_weights,
-                most,
-                seed.child(1),
-                loss,
-                search,
-                &progress,
-            )
-        },
-    )?;
-    drop(sample);
+    let base_weights = base_weights(bases, problem.weights);
     let offsets = BaseClustering::offsets(bases);
+    let fits = |start: &Start| start.choice.is_of(bases);
+    let start = rows.once("median/start", fits, || {
+        let whole = whole_weights(&sample);
+        let unit = whole.iter().map(|&weight| f64::from(weight)).sum::<f64>();
+        let run = Run {
+            source: WeightedEnsemble {
+                ensemble: &sample.ensemble,
+                base_weights: problem.weights,
+                object_weights: None,
+            },
+            base_weights: &base_weights,
+            clusters: most,
+            seed: problem.seed.child(1),
+            loss: Loss {
+                one: unit / sample.weights.iter().sum::<f64>(),
+                ..loss
+            },
+            search,
+        };
+        let on_sample = OnSample {
+            run,
+            whole: sample.whole,
+            offsets: &offsets,
+            weights: &whole,
+            progress: &progress,
+        };
+        EnsembleRows::new(&sample.ensemble).with_all(|block| match block {
+            AnyBlock::Bytes(block) => on_sample.start(block.labels()),
+            AnyBlock::Words(block) => on_sample.start(block.labels()),
+            AnyBlock::Shares(_) => unreachable!("these are labels"),
+        })
+    })?;
+    drop(sample);
     let descent = Descent {
-        rows,
+        rows: &rows,
         offsets: &offsets,
         base_weights: &base_weights,
         loss,
     };
     let mut trace = Vec::new();
-    let (round, end) = descent.descend(
-        start.choice,
-        search.sweeps.get(),
-        &progress.part(tried),
-        &mut trace,
-    )?;
+    let part = progress.part(tried);
+    let (round, end) = descent.descend(start.choice, search.sweeps.get(), &part, &mut trace)?;
     let end = if start.end == End::Interrupted {
         start.end
     } else {
         end
     };
-    let objective = Objective {
+    let clusters = round.counts.clusters();
+    let tally = descent.tally(&round.counts);
+    let labels = LeastLoss::new(round.choice, round.becomes, &tally, most);
+    let details = MedianDiagnostics {
+        clusters,
+        base_losses: base_losses(bases, round.losses),
+        objective_by_restart: start.losses,
+    };
+    let mut fit = RowFit::new(clusters, stopped(end), labels, details);
+    fit.rounds = trace.len() as u64;
+    fit.objective = Some(Objective {
         name: loss.name(),
         sense: Sense::Minimise,
         value: round.loss,
         trace,
-    };
-    let clusters = round.counts.clusters();
-    let labels = LeastLoss::new(
-        round.choice,
-        round.becomes,
-        &descent.tally(&round.counts),
-        most,
-    );
-    let base_losses = base_losses(bases, round.losses);
-    let details = MedianDiagnostics {
-        clusters,
-        base_losses,
-        objective_by_restart: start.losses,
-    };
-    let mut fit = RowFit::new(clusters, stopped(end), labels, details);
-    fit.rounds = objective.trace.len() as u64;
-    fit.objective = Some(objective);
+    });
     fit.warnings
         .extend((end == End::Limit).then(|| sweeps_warning(search.sweeps)));
     Ok(fit)
@@ -191,50 +117,12 @@ struct Start {
     end: End,
 }
 
-#[expect(clippy::too_many_arguments, reason = "what a search is made of")]
-fn start(
-    sample: &RowSample,
-    weights: Option<&BaseWeights>,
-    base_weights: &[f64],
-    clusters: usize,
-    seed: Seed,
-    mut loss: Loss,
-    search: &MedianSearch,
-    monitor: &ProgressCounter<'_>,
-) -> Start {
-    let whole = whole_weights(sample);
-    loss.one = whole.iter().sum::<f64>() / sample.weights.iter().sum::<f64>();
-    let source = WeightedEnsemble {
-        ensemble: &sample.ensemble,
-        base_weights: weights,
-        object_weights: None,
-    };
-    let run = Run {
-        source,
-        base_weights: base_weights.to_vec(),
-        clusters,
-        seed,
-        loss,
-        search,
-        monitor,
-    };
-    with_weighted_rows(
-        &sample.ensemble,
-        &whole,
-        OnSample {
-            run,
-            whole: sample.whole,
-            progress: monitor,
-        },
-    )
-}
-
 /// The share of their sum by which weights may differ from whole multiples of the most common of them, which are then taken instead: rows
 /// that count once are quick to move.
 const NEARLY: f64 = 0.1;
 
 /// What the rows of a sample count, as whole numbers. Where it is not all rows these are estimates, and coarse numbers do.
-fn whole_weights(sample: &RowSample) -> Vec<f64> {
+fn whole_weights(sample: &RowSample) -> Vec<u32> {
     let weights = &sample.weights;
     if !sample.whole {
         let mut sorted = weights.clone();
@@ -252,7 +140,7 @@ fn whole_weights(sample: &RowSample) -> Vec<f64> {
         if apart <= NEARLY * weights.iter().sum::<f64>()
             && coarse.iter().sum::<f64>() < TABULATED as f64
         {
-            return coarse;
+            return coarse.into_iter().map(|weight| weight as u32).collect();
         }
     }
     let most = if sample.whole {
@@ -261,9 +149,6 @@ fn whole_weights(sample: &RowSample) -> Vec<f64> {
         4.0 * TABULATED as f64
     };
     whole_multiplicities(weights, most)
-        .into_iter()
-        .map(f64::from)
-        .collect()
 }
 
 /// The search on the rows of a sample.
@@ -271,65 +156,46 @@ struct OnSample<'a> {
     run: Run<'a>,
     /// Whether these are all rows that differ.
     whole: bool,
+    offsets: &'a [usize],
+    weights: &'a [u32],
     progress: &'a ProgressCounter<'a>,
 }
 
-impl RowVisitor for OnSample<'_> {
-    type Out = Start;
-
-    fn run<L: Label>(self, rows: &WeightedLabelRows<'_, L>) -> Start {
-        let Self {
-            run,
-            whole,
-            progress,
-        } = self;
-        let objects: u64 = (0..rows.len()).map(|row| u64::from(rows.weight(row))).sum();
+impl OnSample<'_> {
+    fn start<L: Label>(&self, labels: &[L]) -> Start {
+        let rows = SampleRows {
+            labels,
+            offsets: self.offsets,
+            weights: self.weights,
+        };
+        let run = &self.run;
+        let objects: u64 = self.weights.iter().map(|&weight| u64::from(weight)).sum();
         let terms = Terms::new(run.loss, objects as usize);
-        let target = Target::new(rows, None, &run.base_weights, run.loss, &terms);
-        let (found, losses) = run.best_start(&target, progress);
-        let clusters = found
-            .labels
-            .iter()
-            .max()
-            .map_or(0, |&last| last as usize + 1);
-        let mut counts = Counts::new(rows.offsets(), clusters);
+        let target = Target::new(&rows, run.base_weights, run.loss, &terms);
+        let (found, losses) = run.best_start(&target, self.progress);
+        let clusters = found.labels.iter().max().map_or(0, |&last| last + 1);
+        let mut counts = Counts::new(self.offsets, clusters as usize, false);
         for (row, &k) in found.labels.iter().enumerate() {
-            counts.add(rows.places(row), k, i64::from(rows.weight(row)));
+            let weight = f64::from(self.weights[row]);
+            counts.add(rows.row(row).entries(self.offsets), k, weight);
         }
         let tally = Tally {
             counts: &counts,
-            offsets: rows.offsets(),
-            base_weights: &run.base_weights,
+            offsets: self.offsets,
+            base_weights: run.base_weights,
             loss: run.loss,
         };
-        let choice = tally.choice();
-        let choice = if whole {
-            as_found(choice, rows, &found.labels)
-        } else {
-            choice
-        };
+        let mut choice = tally.choice();
+        if self.whole {
+            let block = RowBlock::<&[L]>::new(0, labels, rows.bases(), None);
+            choice = choice.as_found(&block, &found.labels);
+        }
         Start {
             choice,
             losses,
             end: found.end,
         }
     }
-}
-
-/// The choice but for the rows, here all that differ, that would go elsewhere than they are.
-fn as_found<L: Label>(
-    choice: LabelChoice,
-    rows: &WeightedLabelRows<'_, L>,
-    labels: &[u32],
-) -> LabelChoice {
-    let mut elsewhere = Vec::new();
-    for (at, &label) in labels.iter().enumerate() {
-        let block = RowBlock::<&[L]>::new(0, rows.row(at), rows.bases(), None);
-        choice.for_each(&block, |row, k, _| {
-            elsewhere.extend((k != label).then(|| (row.key(), label)));
-        });
-    }
-    choice.but_for(elsewhere)
 }
 
 /// What rows are, and what is to be small.
@@ -403,7 +269,7 @@ impl Descent<'_, '_> {
         let (mut becomes, mut clusters) = (Vec::new(), 0);
         for k in 0..counts.clusters() as u32 {
             // What an empty cluster is called is of no account.
-            let empty = counts.objects(k) == 0;
+            let empty = counts.objects(k) == 0.0;
             becomes.push(if empty { 0 } else { clusters });
             clusters += u32::from(!empty);
         }

@@ -39,7 +39,7 @@ fn medoid<L: Label>(
     width: usize,
     monitor: &dyn Monitor,
 ) -> Option<Vec<u32>> {
-    let offsets = target.rows.offsets();
+    let offsets = target.rows.offsets;
     let few = (0..target.rows.bases()).filter(|&u| offsets[u + 1] - offsets[u] <= width);
     let labels = |u: usize| {
         let mut labels = vec![NOWHERE; target.len()];
@@ -106,16 +106,9 @@ fn tree<L: Label>(
     chosen: &[usize],
     monitor: &dyn Monitor,
 ) -> Option<Dendrogram> {
-    let row = |&at: &usize| target.row(at);
-    let objects: Vec<u32> = chosen
-        .iter()
-        .map(|at| target.rows.first(row(at)) as u32)
-        .collect();
+    let objects: Vec<u32> = chosen.iter().map(|&at| at as u32).collect();
     let bases: Vec<u32> = (0..source.ensemble.bases().len() as u32).collect();
-    let mut weights: Vec<u32> = chosen
-        .iter()
-        .map(|at| target.rows.weight(row(at)))
-        .collect();
+    let mut weights: Vec<u32> = chosen.iter().map(|&at| target.rows.weights[at]).collect();
     let sum = |weights: &[u32]| weights.iter().map(|&weight| u64::from(weight)).sum::<u64>();
     if sum(&weights) > LARGEST_SUM {
         let given: Vec<f64> = weights.iter().map(|&weight| f64::from(weight)).collect();

@@ -37,11 +37,11 @@ impl Tally<'_> {
     }
 
     fn sums(&self, u: usize) -> Sums {
-        let term = |count: i64| self.loss.term(count as f64);
+        let term = |count: f64| self.loss.term(count);
         let mut sums = Sums::default();
         for k in 0..self.counts.clusters() {
             let seen = self.counts.labelled(u, k);
-            sums.n += seen as f64;
+            sums.n += seen;
             sums.b += term(seen);
         }
         for place in self.offsets[u]..self.offsets[u + 1] {
@@ -68,10 +68,10 @@ impl Tally<'_> {
     /// What the loss against each base clustering counts, times the number of objects, so that what one object changes does not shrink
     /// with it.
     fn scale(&self, u: usize) -> f64 {
-        let objects: i64 = (0..self.counts.clusters())
+        let objects: f64 = (0..self.counts.clusters())
             .map(|k| self.counts.objects(k as u32))
             .sum();
-        self.base_weights[u] / self.base_weights.iter().sum::<f64>() * objects as f64
+        self.base_weights[u] / self.base_weights.iter().sum::<f64>() * objects
     }
 
     /// What one object costs where it comes in, or saves where it leaves: for each of ΣJ labels one number a cluster, `clusters` of
@@ -83,11 +83,11 @@ impl Tally<'_> {
             for place in self.offsets[u]..self.offsets[u + 1] {
                 let cells = self.counts.of(place);
                 costs.extend((0..clusters).map(|k| {
-                    let cell = cells.get(k).copied().unwrap_or(0);
+                    let cell = cells.get(k).copied().unwrap_or(0.0);
                     let seen = if k < cells.len() {
                         self.counts.labelled(u, k)
                     } else {
-                        0
+                        0.0
                     };
                     scale * self.of_move(sums, seen, cell, way)
                 }));
@@ -109,15 +109,12 @@ impl Tally<'_> {
 
     /// What one object changes of the loss against a base clustering, if its cluster has so many objects that are labelled, and so many
     /// with its label. No object leaves where there is none.
-    fn of_move(&self, sums: Sums, seen: i64, cell: i64, way: Move) -> f64 {
-        if sums.n == 0.0 || (way == Move::Out && cell == 0) {
+    fn of_move(&self, sums: Sums, seen: f64, cell: f64, way: Move) -> f64 {
+        if sums.n == 0.0 || (way == Move::Out && cell == 0.0) {
             return 0.0;
         }
         let less = if way == Move::In { 0.0 } else { 1.0 };
-        let (b, j) = (
-            self.loss.step(seen as f64 - less),
-            self.loss.step(cell as f64 - less),
-        );
+        let (b, j) = (self.loss.step(seen - less), self.loss.step(cell - less));
         if let Some((of_b, of_j)) = self.loss.factors(sums.n) {
             return of_b * b + of_j * j;
         }
@@ -159,9 +156,9 @@ impl Tally<'_> {
 
     /// What it costs to join two clusters.
     fn joining(&self, a: usize, b: usize, sums: &[Sums]) -> f64 {
-        let gain = |x: i64, y: i64| {
-            let term = |count: i64| self.loss.term(count as f64);
-            if x == 0 || y == 0 {
+        let gain = |x: f64, y: f64| {
+            let term = |count: f64| self.loss.term(count);
+            if x == 0.0 || y == 0.0 {
                 0.0
             } else {
                 term(x + y) - term(x) - term(y)

@@ -4,10 +4,8 @@
 use std::ops::Range;
 
 use partita_core::ndarray::{Array2, ArrayView2, Axis, s};
-use partita_core::{Partition, chunks, map_parallel};
+use partita_core::{Row, RowBlock, chunks, map_parallel};
 use rayon::prelude::*;
-
-use crate::matrix_rows::MatrixRows;
 
 /// Partial sums of a round are over so many ranges of rows, at most.
 pub(super) const PARTS: usize = 16;
@@ -22,35 +20,44 @@ const HALVINGS: usize = 6;
 const SWAP_FLOOR: f64 = 0.05;
 
 /// The co-association of weighted rows, known by its products alone.
-pub(super) struct Matrix<'r, R> {
-    pub(super) rows: &'r R,
-    base_weights: &'r [f64],
+pub(super) struct Matrix<'m, 'r, R: Row<'r>> {
+    pub(super) rows: &'m RowBlock<'r, R>,
+    offsets: &'m [usize],
+    base_weights: &'m [f64],
     /// Objects with each row.
     weights: Vec<f64>,
     /// 1 / √ of the weight of the base clusterings that label each row.
     scale: Vec<f64>,
 }
 
-impl<'r, R: MatrixRows> Matrix<'r, R> {
-    pub(super) fn new(rows: &'r R, base_weights: &'r [f64]) -> Self {
-        let scale = |at: usize| {
-            rows.seen_by(at)
-                .map(|u| base_weights[u])
-                .sum::<f64>()
-                .sqrt()
-                .recip()
-        };
+impl<'m, 'r, R: Row<'r>> Matrix<'m, 'r, R> {
+    pub(super) fn new(
+        rows: &'m RowBlock<'r, R>,
+        offsets: &'m [usize],
+        base_weights: &'m [f64],
+    ) -> Self {
+        let mut weights = Vec::with_capacity(rows.len());
+        let mut scale = Vec::with_capacity(rows.len());
+        for (row, weight) in rows.rows() {
+            let entries = row.entries(offsets);
+            let degree: f64 = entries
+                .map(|entry| base_weights[entry.base] * entry.share)
+                .sum();
+            weights.push(weight);
+            scale.push(degree.sqrt().recip());
+        }
         Self {
             rows,
+            offsets,
             base_weights,
-            weights: (0..rows.rows()).map(|at| rows.objects(at)).collect(),
-            scale: (0..rows.rows()).map(scale).collect(),
+            weights,
+            scale,
         }
     }
 
     /// Ranges of rows whose sums are added in order.
     fn parts(&self) -> Vec<Range<usize>> {
-        chunks(self.rows.rows(), self.rows.rows().div_ceil(PARTS).max(1024)).collect()
+        chunks(self.rows.len(), self.rows.len().div_ceil(PARTS).max(1024)).collect()
     }
 
     /// A sum over rows.
@@ -75,13 +82,13 @@ impl<'r, R: MatrixRows> Matrix<'r, R> {
     fn times(&self, q: &Array2<f64>) -> Array2<f64> {
         let k = q.ncols();
         let table = self.sum(|range| {
-            let mut table = Array2::zeros((self.rows.side(), k));
+            let side = self.offsets[self.base_weights.len()];
+            let mut table = Array2::zeros((side, k));
             for at in range {
                 let factor = self.weights[at] * self.scale[at];
-                for (u, place, share) in self.rows.shares(at) {
-                    table
-                        .row_mut(place)
-                        .scaled_add(factor * self.base_weights[u] * share, &q.row(at));
+                for entry in self.rows.row(at).entries(self.offsets) {
+                    let factor = factor * self.base_weights[entry.base] * entry.share;
+                    table.row_mut(entry.cluster).scaled_add(factor, &q.row(at));
                 }
             }
             table
@@ -93,8 +100,8 @@ impl<'r, R: MatrixRows> Matrix<'r, R> {
             .enumerate()
             .with_min_len(1024)
             .for_each(|(at, mut row)| {
-                for (_, place, share) in self.rows.shares(at) {
-                    row.scaled_add(share, &table.row(place));
+                for entry in self.rows.row(at).entries(self.offsets) {
+                    row.scaled_add(entry.share, &table.row(entry.cluster));
                 }
                 row *= self.scale[at];
             });
@@ -116,17 +123,20 @@ pub(super) struct Factors {
 
 impl Factors {
     /// Indicators of a partition plus 0.2, columns of length 1.
-    pub(super) fn start<R: MatrixRows>(matrix: &Matrix<'_, R>, partition: &Partition) -> Self {
-        let label = |at: usize| partition.labels()[matrix.rows.first_object(at)] as usize;
-        let indicator = |(at, k): (usize, usize)| if label(at) == k { 1.2 } else { 0.2 };
-        Self::new(
-            matrix,
-            Array2::from_shape_fn((matrix.rows.rows(), partition.clusters()), indicator),
-        )
+    pub(super) fn start<'r, R: Row<'r>>(
+        matrix: &Matrix<'_, 'r, R>,
+        labels: &[u32],
+        clusters: usize,
+    ) -> Self {
+        let mut q = Array2::from_elem((labels.len(), clusters), 0.2);
+        for (mut line, &label) in q.outer_iter_mut().zip(labels) {
+            line[label as usize] = 1.2;
+        }
+        Self::new(matrix, q)
     }
 
     /// These memberships with columns of length 1, and an S for them.
-    pub(super) fn new<R: MatrixRows>(matrix: &Matrix<'_, R>, mut q: Array2<f64>) -> Self {
+    pub(super) fn new<'r, R: Row<'r>>(matrix: &Matrix<'_, 'r, R>, mut q: Array2<f64>) -> Self {
         let lengths = matrix.gram(&q, &q).into_diag().mapv(f64::sqrt);
         q /= &lengths;
         let p = matrix.times(&q);
@@ -173,7 +183,7 @@ impl Factors {
     }
 
     /// The factors after one round, or none if no step lowers the objective.
-    pub(super) fn step<R: MatrixRows>(&self, matrix: &Matrix<'_, R>) -> Option<Self> {
+    pub(super) fn step<'r, R: Row<'r>>(&self, matrix: &Matrix<'_, 'r, R>) -> Option<Self> {
         let (above, below) = self.above_below();
         let quotient = (above + TINY) / (below + TINY);
         let now = self.objective();
@@ -195,9 +205,9 @@ impl Factors {
     }
 
     /// Factors in which what is like this row takes the place of a cluster, whose objects go to the others.
-    pub(super) fn swapped<R: MatrixRows>(
+    pub(super) fn swapped<'r, R: Row<'r>>(
         &self,
-        matrix: &Matrix<'_, R>,
+        matrix: &Matrix<'_, 'r, R>,
         cluster: usize,
         row: usize,
     ) -> Self {

@@ -4,24 +4,17 @@ mod factors;
 
 use std::num::{NonZeroU32, Saturating};
 
-use partita_core::ndarray::Axis;
 use partita_core::{
-    BaseWeights, Capabilities, Ensemble, FitError, Flow, Label, Method, MethodInfo, Monitor,
-    Objective, Outcome, Partition, Problem, ProblemSize, ProgressCounter, Seed, Sense, Settings,
-    Silent, SoftBases, SoftPartition, Stopped, WeightedEnsemble, Weights,
+    AnyBlock, Capabilities, EnsembleRows, FitError, Flow, Method, MethodInfo, Monitor, Objective,
+    Outcome, Problem, ProblemSize, ProgressCounter, Row, RowBlock, Seed, Sense, Settings, Silent,
+    SoftBases, SoftPartition, Stopped, Weights,
 };
+use partita_kmeans::labels::{LabelFit, base_weights, bytes};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
 use self::factors::{Factors, Matrix, PARTS};
-use crate::criterion::Criterion;
-use crate::error::check;
-use crate::fractional_rows::FractionalRows;
-use crate::label_means::solve_weighted;
-use crate::matrix_rows::MatrixRows;
-use crate::plurality::centre_bytes;
-use crate::{LabelMeansSettings, MedianError};
-use partita_kmeans::labels::{RowVisitor, WeightedLabelRows, base_weights, with_rows};
+use crate::label_means::centre;
 
 /// Random swaps that are tried, rounds after each at most, and rows that all of them together may look at: there are fewer on many rows,
 /// and none beyond.
@@ -32,7 +25,7 @@ const SWAP_ROWS: usize = 10_000;
 /// A swap has to lower the objective by this share.
 const SWAP_GAIN: f64 = 1e-9;
 
-/// Settings of [`nmfc`]. Start from `default()` and change what you mean to change.
+/// Settings of [`NMFC`]. Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -54,121 +47,26 @@ impl Default for NmfcSettings {
     }
 }
 
-/// Consensus by non-negative factors of the co-association matrix.
-///
-/// ```text
-/// minimise  ‖M − Q S Qᵀ‖²   over Q ≥ 0 (n × K, QᵀQ = I), S ≥ 0 (K × K)
-/// Q ← Q ∘ (M Q S / Q Qᵀ M Q S)^½        S ← S ∘ (QᵀMQ / QᵀQ S QᵀQ)^½
-/// ```
-/// | paper | here |
-/// |---|---|
-/// | M̃ | M = D^−½ H Ω Hᵀ D^−½ for one-hot labels H, weights Ω and D_ii = Σ of the weights that label object i |
-/// | Q, S | the factors |
-///
-/// With complete labels M is the co-association; an object with missing labels is compared by the cosine of label
-/// rows. M is never formed: its products with Q go through a table of ΣJ × K numbers. Objects with equal label rows
-/// have equal rows of Q and are taken once. The probability of cluster k is in proportion to Q_ik √S_kk.
-///
-/// The updates keep QᵀQ near I by a Lagrangian, under which ‖M − QSQᵀ‖² alone might rise. A round that would raise it
-/// is taken with a shorter step (the exponent ½ is halved), and if that does not help either, it is the last. So the
-/// reported objective, ‖M − QSQᵀ‖² − ‖M‖², never rises. The KKT gap is ‖Q∘(MQS − QQᵀMQS)‖ / ‖Q∘MQS‖.
-///
-/// Before that, up to 20 random swaps (fewer from 500 different rows on, none beyond 10,000): a column of Q gives way to a column of M, and
-/// 20 rounds tell whether the objective is lower.
-///
-/// Row passes do not apply: Q is state of every object, updated by factors, and does not follow from a label row and the sums.
-///
-/// # Cost
-/// O(distinct neighbouring rows · (M + K) K) time a round, in parallel over rows; swaps take as much as up to 420 rounds on 500 rows, and
-/// as 20 on 10,000; 9 n K numbers.
-///
-/// # Differences from the paper
-/// Starts from [`kc`](crate::kc), random swaps, never forms M, missing labels, weights, shorter steps where a full one would raise
-/// the objective.
-///
-/// # Errors
-/// [`MedianError`] if K is out of range, weights or settings do not fit, or an object has no label.
-///
-/// # References
-/// Li, Ding, Jordan, *Solving consensus and semi-supervised clustering problems using nonnegative matrix
-/// factorization*, ICDM 2007. Fränti, *Efficiency of random swap clustering*, Journal of Big Data 2018.
-pub fn nmfc(
-    ensemble: &Ensemble,
-    weights: Option<&BaseWeights>,
-    clusters: usize,
-    seed: Seed,
-    settings: &NmfcSettings,
-    monitor: &dyn Monitor,
-) -> Result<Outcome<()>, MedianError> {
-    let source = WeightedEnsemble {
-        ensemble,
-        base_weights: weights,
-        object_weights: None,
-    };
-    nmfc_weighted(source, clusters, seed, settings, monitor)
-}
-
-/// [`nmfc`] where objects may have weights, and base clusterings may be soft: H then has the shares.
-pub(crate) fn nmfc_weighted(
-    source: WeightedEnsemble<'_>,
-    clusters: usize,
-    seed: Seed,
-    settings: &NmfcSettings,
-    monitor: &dyn Monitor,
-) -> Result<Outcome<()>, MedianError> {
-    let (ensemble, weights) = (source.ensemble, source.base_weights);
-    let _span = tracing::info_span!("nmfc", objects = ensemble.objects(), clusters).entered();
-    check(ensemble, weights, clusters, settings)?;
-    let progress = ProgressCounter::new(monitor, START + SWAPPING + ROUNDS);
-    let kc = LabelMeansSettings::default();
-    let start = solve_weighted(
-        Criterion::Kc,
-        source,
-        clusters,
-        seed,
-        &kc,
-        &progress.part(START),
-    )?
-    .partition;
-    let base_weights = base_weights(ensemble.bases(), weights);
-    let search = Search {
-        start,
-        base_weights,
-        seed: seed.child(1),
-        settings,
-        progress: &progress,
-    };
-    Ok(match FractionalRows::where_needed(source) {
-        None => with_rows(ensemble, search),
-        Some(rows) => search.over(&rows),
-    })
-}
-
 /// Units of progress: the start, random swaps, and rounds.
 const START: u64 = 3_000;
 const SWAPPING: u64 = 3_000;
 const ROUNDS: u64 = 4_000;
 
 struct Search<'a> {
-    start: Partition,
+    start: LabelFit,
+    clusters: usize,
     base_weights: Vec<f64>,
+    offsets: Vec<usize>,
     seed: Seed,
     settings: &'a NmfcSettings,
     progress: &'a ProgressCounter<'a>,
 }
 
-impl RowVisitor for Search<'_> {
-    type Out = Outcome<()>;
-
-    fn run<L: Label>(self, rows: &WeightedLabelRows<'_, L>) -> Outcome<()> {
-        self.over(rows)
-    }
-}
-
 impl Search<'_> {
-    fn over<R: MatrixRows>(self, rows: &R) -> Outcome<()> {
-        let matrix = Matrix::new(rows, &self.base_weights);
-        let factors = Factors::start(&matrix, &self.start);
+    fn over<'r, R: Row<'r>>(self, rows: &RowBlock<'r, R>) -> Outcome<()> {
+        let matrix = Matrix::new(rows, &self.offsets, &self.base_weights);
+        let labels = self.start.choice.labels(rows);
+        let factors = Factors::start(&matrix, &labels, self.clusters);
         let mut run = Run {
             trace: vec![factors.objective()],
             factors,
@@ -184,12 +82,13 @@ impl Search<'_> {
                 &progress,
             );
         }
-        outcome(rows, run)
+        outcome(run)
     }
 
     /// Gives up a cluster for what is like a row, both drawn by chance, where that has a lower objective after a few rounds.
-    fn swap<R: MatrixRows>(&self, matrix: &Matrix<'_, R>, run: &mut Run) {
-        let (rows, clusters) = (matrix.rows.rows(), self.start.clusters());
+    fn swap<'r, R: Row<'r>>(&self, matrix: &Matrix<'_, 'r, R>, run: &mut Run) {
+        let rows = matrix.rows.len();
+        let clusters = self.clusters;
         let trials = SWAPS.min(SWAP_ROWS / rows);
         if clusters < 2 || trials == 0 {
             return;
@@ -229,9 +128,9 @@ struct Run {
 }
 
 impl Run {
-    fn go_on<R: MatrixRows>(
+    fn go_on<'r, R: Row<'r>>(
         &mut self,
-        matrix: &Matrix<'_, R>,
+        matrix: &Matrix<'_, 'r, R>,
         rounds: u32,
         tolerance: f64,
         monitor: &dyn Monitor,
@@ -256,14 +155,13 @@ impl Run {
     }
 }
 
-fn outcome(rows: &impl MatrixRows, run: Run) -> Outcome<()> {
+fn outcome(run: Run) -> Outcome<()> {
     let Run {
         factors,
         trace,
         stopped,
     } = run;
-    let soft = SoftPartition::new(factors.memberships().select(Axis(0), &rows.row_of_object()))
-        .expect("normalised memberships");
+    let soft = SoftPartition::new(factors.memberships()).expect("normalised memberships");
     let mut outcome = Outcome::soft(soft, stopped);
     outcome.rounds = trace.len() as u64 - 1;
     outcome.kkt_gap = Some(factors.gap());
@@ -276,11 +174,45 @@ fn outcome(rows: &impl MatrixRows, run: Run) -> Outcome<()> {
     outcome
 }
 
-/// [`nmfc`] as a method.
+/// The method [`NMFC`].
 #[derive(Debug)]
 pub struct Nmfc;
 
-/// Non-negative factors of the co-association, [`nmfc`].
+/// Consensus by non-negative factors of the co-association matrix.
+///
+/// ```text
+/// minimise  ‖M − Q S Qᵀ‖²   over Q ≥ 0 (n × K, QᵀQ = I), S ≥ 0 (K × K)
+/// Q ← Q ∘ (M Q S / Q Qᵀ M Q S)^½        S ← S ∘ (QᵀMQ / QᵀQ S QᵀQ)^½
+/// ```
+/// | paper | here |
+/// |---|---|
+/// | M̃ | M = D^−½ H Ω Hᵀ D^−½ for one-hot labels H, weights Ω and D_ii = Σ of the weights that label object i |
+/// | Q, S | the factors |
+///
+/// With complete labels M is the co-association; an object with missing labels is compared by the cosine of label
+/// rows. M is never formed: its products with Q go through a table of ΣJ × K numbers. Objects with equal label rows
+/// have equal rows of Q and are taken once. The probability of cluster k is in proportion to Q_ik √S_kk.
+///
+/// The updates keep QᵀQ near I by a Lagrangian, under which ‖M − QSQᵀ‖² alone might rise. A round that would raise it
+/// is taken with a shorter step (the exponent ½ is halved), and if that does not help either, it is the last. So the
+/// reported objective, ‖M − QSQᵀ‖² − ‖M‖², never rises. The KKT gap is ‖Q∘(MQS − QQᵀMQS)‖ / ‖Q∘MQS‖.
+///
+/// Before that, up to 20 random swaps (fewer from 500 different rows on, none beyond 10,000): a column of Q gives way to a column of M, and
+/// 20 rounds tell whether the objective is lower.
+///
+/// Row passes do not apply: Q is state of every object, updated by factors, and does not follow from a label row and the sums.
+///
+/// # Cost
+/// O(distinct neighbouring rows · (M + K) K) time a round, in parallel over rows; swaps take as much as up to 420 rounds on 500 rows, and
+/// as 20 on 10,000; 9 n K numbers.
+///
+/// # Differences from the paper
+/// Starts from [`KC`](crate::KC), random swaps, never forms M, missing labels, weights, shorter steps where a full one would raise
+/// the objective.
+///
+/// # References
+/// Li, Ding, Jordan, *Solving consensus and semi-supervised clustering problems using nonnegative matrix
+/// factorization*, ICDM 2007. Fränti, *Efficiency of random swap clustering*, Journal of Big Data 2018.
 pub static NMFC: Nmfc = Nmfc;
 
 static INFO: MethodInfo = MethodInfo {
@@ -306,16 +238,17 @@ static INFO: MethodInfo = MethodInfo {
 impl Method for Nmfc {
     type Settings = NmfcSettings;
     type Diagnostics = ();
-    type Error = FitError;
 
     fn info(&self) -> &'static MethodInfo {
         &INFO
     }
 
     fn bytes(&self, size: &ProblemSize, _settings: &NmfcSettings) -> u64 {
-        let [n, _, side, k] = size.saturating();
-        (centre_bytes(size)
+        let [n, m, side, k] = size.saturating();
+        (Saturating(bytes(size))
+            + n * m * Saturating(2)
             + n * k * Saturating(9 * 8)
+            + Saturating(size.soft_shares as u64) * Saturating(12)
             + side * k * Saturating((PARTS as u64 + 1) * 8))
         .0
     }
@@ -327,13 +260,26 @@ impl Method for Nmfc {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<()>, FitError> {
         let clusters = problem.given_clusters(INFO.name)?;
-        Ok(nmfc_weighted(
-            problem.weighted(),
+        let progress = ProgressCounter::new(monitor, START + SWAPPING + ROUNDS);
+        let fragments = problem.ensemble.fragments();
+        let weights = fragments.masses(problem.weighted().multiplicities());
+        let rows = EnsembleRows::weighted(fragments.ensemble(), &weights).with_shares();
+        let of_rows = problem.over(&rows);
+        let search = Search {
+            start: centre(&of_rows, clusters, &progress.part(START))?,
             clusters,
-            problem.seed,
+            base_weights: base_weights(problem.ensemble.bases(), problem.weights),
+            offsets: problem.ensemble.offsets(),
+            seed: problem.seed.child(1),
             settings,
-            monitor,
-        )?)
+            progress: &progress,
+        };
+        let outcome = rows.with_all(|block| match block {
+            AnyBlock::Bytes(rows) => search.over(&rows),
+            AnyBlock::Words(rows) => search.over(&rows),
+            AnyBlock::Shares(rows) => search.over(&rows),
+        });
+        Ok(outcome.expanded(fragments.of_object()))
     }
 }
 

@@ -10,19 +10,12 @@ mod sums;
 use std::num::{NonZeroU32, Saturating};
 
 use partita_core::{
-    BaseWeights, Capabilities, Ensemble, FitError, Method, MethodInfo, Monitor, ObjectWeights,
-    Outcome, Problem, ProblemSize, RowFit, RowProblem, Seed, SettingChoice, Settings, SoftBases,
-    WeightedEnsemble, Weights,
+    Capabilities, FitError, Method, MethodInfo, Monitor, ProblemSize, RowFit, RowProblem,
+    SettingChoice, Settings, SoftBases, Weights,
 };
-use partita_kmeans::labels::base_weights;
 use serde::{Deserialize, Serialize};
 
-use crate::MedianError;
-use crate::error::check;
-pub use passes::soft_mean_rows;
 pub(crate) use passes::{Matched, SumBase, SumMeans};
-use rows::WeightedShares;
-use search::Search;
 
 /// How many columns of the consensus a base cluster may share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, SettingChoice)]
@@ -66,7 +59,7 @@ pub enum MatchingOrder {
     Stream,
 }
 
-/// Settings of [`soft_mean`]. Start from `default()` and change what you mean to change.
+/// Settings of [`SOFT_MEAN`]. Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -116,6 +109,10 @@ pub struct SoftMeanDiagnostics {
     pub unexplained: Vec<f64>,
 }
 
+/// The method [`SOFT_MEAN`].
+#[derive(Debug)]
+pub struct SoftMean;
+
 /// The consensus memberships that are closest to those of all base clusterings, when the columns of each are matched to them.
 ///
 /// ```text
@@ -141,58 +138,19 @@ pub struct SoftMeanDiagnostics {
 /// ```
 ///
 /// # Cost
-/// O(restarts · rounds · (n M r K + M J³)) time for r shares of an object in a base clustering; 16 n K + 12 n M r bytes.
+/// O(restarts · rounds · (n M r K + M J³)) time for r shares of an object in a base clustering. All starts run to their ends on 10,000
+/// different rows, or on all where no more differ; the best goes on over all rows, a pass for every round. Where base clusterings are
+/// matched one after the other, each takes a pass. No memory that grows with n.
 ///
 /// # Differences from the paper
 /// Starts from k-means on labels and from base clusterings too, where clue starts at random; base clusterings may be merged; missing rows;
 /// weights.
-///
-/// # Errors
-/// [`MedianError`] if K is out of range, weights or settings do not fit, or an object has no label.
 ///
 /// # References
 /// Dimitriadou, Weingessel, Hornik, *A combination scheme for fuzzy clustering*, Int. J. Pattern Recognition 16 (2002); Gordon, Vichi,
 /// *Fuzzy partition models for fitting a set of partitions*, Psychometrika 66 (2001); Hornik, *A CLUE for CLUster Ensembles*, J. Stat.
 /// Software 14 (2005).
 #[doc(alias("clue", "SE", "HE", "DWH", "fuzzy consensus"))]
-pub fn soft_mean(
-    ensemble: &Ensemble,
-    weights: (Option<&BaseWeights>, Option<&ObjectWeights>),
-    clusters: usize,
-    seed: Seed,
-    settings: &SoftMeanSettings,
-    monitor: &dyn Monitor,
-) -> Result<Outcome<SoftMeanDiagnostics>, MedianError> {
-    let _span = tracing::info_span!("soft-mean", objects = ensemble.objects(), clusters).entered();
-    check(ensemble, weights.0, clusters, settings)?;
-    let base_weights = base_weights(ensemble.bases(), weights.0);
-    let shares = ensemble.shares();
-    let object_weights = weights.1.map(ObjectWeights::as_slice);
-    let rows = WeightedShares::new(
-        &shares,
-        ensemble.offsets(),
-        base_weights,
-        object_weights,
-        clusters,
-    );
-    let search = Search::new(&rows, settings, monitor);
-    let source = WeightedEnsemble {
-        ensemble,
-        base_weights: weights.0,
-        object_weights: weights.1,
-    };
-    let runs = match settings.order {
-        MatchingOrder::Stream => vec![search.stream(source, seed)],
-        MatchingOrder::Search => search.multi_start(source, seed),
-    };
-    Ok(search.outcome(runs))
-}
-
-/// [`soft_mean`] as a method.
-#[derive(Debug)]
-pub struct SoftMean;
-
-/// The soft mean, [`soft_mean`].
 pub static SOFT_MEAN: SoftMean = SoftMean;
 
 static INFO: MethodInfo = MethodInfo {
@@ -202,7 +160,7 @@ static INFO: MethodInfo = MethodInfo {
     reference: "Dimitriadou, Weingessel, Hornik, A combination scheme for fuzzy clustering, IJPRAI 16 (2002)",
     certainty: "mean share of the object in the columns matched to its cluster",
     time: "restarts · rounds · n M K",
-    memory: "16 n K + 12 n M bytes",
+    memory: "24 ΣJ K bytes a thread, and a sample of rows",
     remedy: "ask for fewer clusters, or set restarts lower",
     capabilities: Capabilities {
         soft: true,
@@ -218,52 +176,9 @@ static INFO: MethodInfo = MethodInfo {
 impl Method for SoftMean {
     type Settings = SoftMeanSettings;
     type Diagnostics = SoftMeanDiagnostics;
-    type Error = FitError;
 
     fn info(&self) -> &'static MethodInfo {
         &INFO
-    }
-
-    fn bytes(&self, size: &ProblemSize, settings: &SoftMeanSettings) -> u64 {
-        let [n, m, side, k] = size.saturating();
-        let entries = if size.soft_shares > 0 {
-            Saturating(size.soft_shares as u64)
-        } else {
-            n * m
-        };
-        // Sums of pieces that are under way, and of every start.
-        let sums = Saturating(
-            u64::from(settings.restarts.get()) + 2 * rayon::current_num_threads() as u64 + 2,
-        );
-        let widest = Saturating(size.largest_base_clustering as u64);
-        let quick = n * Saturating(40);
-        let search = n * k * Saturating(16) + side * (k * sums + widest) * Saturating(8) + quick;
-        let cut = Saturating(cut::bytes(size));
-        (entries * Saturating(12)
-            + if settings.matching.merges(widest.0 as usize, k.0 as usize) {
-                search.max(cut)
-            } else {
-                search
-            })
-        .0
-    }
-
-    fn fit(
-        &self,
-        problem: &Problem<'_>,
-        settings: &SoftMeanSettings,
-        monitor: &dyn Monitor,
-    ) -> Result<Outcome<SoftMeanDiagnostics>, FitError> {
-        let clusters = problem.given_clusters(INFO.name)?;
-        let weights = (problem.weights, problem.object_weights);
-        Ok(soft_mean(
-            problem.ensemble,
-            weights,
-            clusters,
-            problem.seed,
-            settings,
-            monitor,
-        )?)
     }
 
     fn fit_rows(
@@ -273,17 +188,29 @@ impl Method for SoftMean {
         monitor: &dyn Monitor,
     ) -> Result<RowFit<SoftMeanDiagnostics>, FitError> {
         let clusters = problem.given_clusters(INFO.name)?;
-        Ok(soft_mean_rows(
-            &problem.passes(),
-            problem.weights,
-            clusters,
-            problem.seed,
-            settings,
-            monitor,
-        )?)
+        Ok(passes::solve(problem, clusters, settings, monitor)?)
     }
 
     fn row_bytes(&self, size: &ProblemSize, settings: &SoftMeanSettings) -> u64 {
         passes::row_bytes(size, settings)
     }
+}
+
+/// Bytes that a search on the rows of a sample holds at once, at most.
+fn search_bytes(size: &ProblemSize, settings: &SoftMeanSettings) -> Saturating<u64> {
+    let [n, m, side, k] = size.saturating();
+    let entries = if size.soft_shares > 0 {
+        n * side
+    } else {
+        n * m
+    };
+    // Sums of pieces that are under way, and of every start.
+    let threads = rayon::current_num_threads() as u64;
+    let sums = Saturating(u64::from(settings.restarts.get()) + 2 * threads + 2);
+    let widest = Saturating(size.largest_base_clustering as u64);
+    let quick = n * Saturating(40);
+    let search = n * k * Saturating(16) + side * (k * sums + widest) * Saturating(8) + quick;
+    let merges = settings.matching.merges(widest.0 as usize, k.0 as usize);
+    let cut = if merges { cut::bytes(size) } else { 0 };
+    entries * Saturating(12) + search.max(Saturating(cut))
 }

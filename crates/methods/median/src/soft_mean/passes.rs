@@ -1,125 +1,128 @@
-//! Soft means over label rows that are not held: a search on a sample of the rows, then a pass for every round.
+//! The passes of soft means: a search on a sample of the rows, then a pass for every round.
 
 use std::num::Saturating;
 
+use partita_coassoc::Overlap;
 use partita_core::ndarray::Array2;
 use partita_core::{
-    Assigned, BLOCK_ROWS, BaseClustering, BaseWeights, Method, Monitor, ObjectWeights, PassRunner,
-    ProblemSize, ProgressCounter, Row, RowBlock, RowFit, RowLabeller, RowMap, RowPass, RowSample,
-    Seed, Stopped, WeightedEnsemble, sums_under_way,
+    Assigned, BLOCK_ROWS, BaseClustering, Monitor, ObjectWeights, PassRunner, ProblemSize,
+    ProgressCounter, Row, RowBlock, RowFit, RowLabeller, RowMap, RowPass, RowProblem, RowSample,
+    Stopped, WeightedEnsemble, sums_under_way,
 };
-use partita_kmeans::labels::{Counts, LabelChoice, START_ROWS, base_weights};
+use partita_kmeans::labels::{Counts, LabelChoice, START_ROWS, base_weights, bytes};
 use serde::{Deserialize, Serialize};
 
 use super::rows::WeightedShares;
 use super::search::{Columns, Run, Search, best, objective};
 use super::sums::{Gathered, MeanSums};
-use super::{ConsensusRows, MatchingOrder, SOFT_MEAN, SoftMeanDiagnostics, SoftMeanSettings};
+use super::{ConsensusRows, MatchingOrder, SoftMeanDiagnostics, SoftMeanSettings, search_bytes};
 use crate::MedianError;
-use crate::error::{check_rows, labelled};
-use crate::plurality::{centre_row_bytes, centre_rows};
+use crate::error::labelled;
+use crate::label_means::centre;
 use crate::row_sums::RowSums;
 
 /// Units of progress: the search on a sample, and the rounds over all rows.
 const SAMPLE: u64 = 1_000;
 const ROUNDS: u64 = 2_000;
 
-/// [`soft_mean`](super::soft_mean) over label rows that are not held. All starts run to their ends on 10,000 different rows that a hash of
-/// their labels draws, or on all where no more differ; the best goes on over all rows, a pass for every round. Where base clusterings are
-/// matched one after the other, each takes a pass.
-///
-/// # Cost
-/// O(n M K) a pass; no memory that grows with n.
-///
-/// # Errors
-/// As [`soft_mean`](super::soft_mean), and [`MedianError::Pass`] when rows cannot be read.
-pub fn soft_mean_rows(
-    rows: &PassRunner<'_>,
-    weights: Option<&BaseWeights>,
+/// What a search on a sample found.
+#[derive(Serialize, Deserialize)]
+struct Found {
+    codes: Vec<u32>,
+    trace: Vec<f64>,
+    stopped: Stopped,
+    details: SoftMeanDiagnostics,
+}
+
+/// The fit: the search on a sample, then the best run over all rows.
+pub(super) fn solve(
+    problem: &RowProblem<'_>,
     clusters: usize,
-    seed: Seed,
     settings: &SoftMeanSettings,
     monitor: &dyn Monitor,
 ) -> Result<RowFit<SoftMeanDiagnostics>, MedianError> {
-    let _span = tracing::info_span!("soft-mean", rows = rows.source().rows(), clusters).entered();
-    check_rows(rows, weights, clusters, settings)?;
-    let (_, first_unlabelled) = Counts::together_over(rows)?;
-    labelled(first_unlabelled)?;
-    let bases = rows.source().bases();
-    let (offsets, base_weights) = (BaseClustering::offsets(bases), base_weights(bases, weights));
-    // An object has one label in a base clustering: shares of different clusters have no products.
-    let none = |u: usize| Array2::zeros((bases[u].clusters(), bases[u].clusters()));
-    let columns = Columns::new(&offsets, clusters, settings.matching, none);
+    let rows = &problem.passes();
+    let bases = problem.rows.bases();
+    let _span = tracing::info_span!("soft-mean", rows = problem.rows.rows(), clusters).entered();
+    labelled(Counts::together(rows)?.1)?;
+    let offsets = BaseClustering::offsets(bases);
+    let columns = columns(rows, &offsets, clusters, settings)?;
     let matched = Matched {
+        base_weights: base_weights(bases, problem.weights),
         offsets,
-        base_weights,
         clusters,
         codes: Vec::new(),
     };
     let progress = ProgressCounter::new(monitor, SAMPLE + ROUNDS);
     let hard = settings.rows == ConsensusRows::Hard;
+    let sums = |codes: &[u32]| {
+        rows.run(&SumMeans {
+            matched: matched.with(codes),
+            hard,
+        })
+    };
     let (run, details) = match settings.order {
         MatchingOrder::Stream => {
-            let codes = matched.stream(
-                rows,
-                &columns,
-                weights,
-                seed,
-                &progress.part(SAMPLE + ROUNDS),
-            )?;
-            let sums = rows.run(&SumMeans {
-                matched: matched.with(&codes),
-                hard,
-            })?;
-            best(
-                vec![Run {
-                    stopped: Stopped::Exact,
-                    ..Run::new(codes, sums)
-                }],
-                &columns,
-            )
+            let part = progress.part(SAMPLE + ROUNDS);
+            let codes = matched.stream(problem, &columns, &part)?;
+            let sums = sums(&codes)?;
+            let mut run = Run::new(codes, sums);
+            run.stopped = Stopped::Exact;
+            best(vec![run], &columns)
         }
         MatchingOrder::Search => {
-            let sample = RowSample::draw(rows, START_ROWS, seed.child(u64::from(u32::MAX)))?;
-            let (codes, interrupted, details) = rows.once(
-                "median/soft-mean",
-                |(codes, ..): &(Vec<u32>, bool, SoftMeanDiagnostics)| {
-                    matched.with(codes).fits(bases)
-                },
-                || {
-                    let (run, details) =
-                        matched.searched(&sample, weights, seed, settings, &progress.part(SAMPLE));
-                    (run.codes, run.stopped == Stopped::Interrupted, details)
-                },
-            )?;
+            let seed = problem.seed.child(u64::from(u32::MAX));
+            let sample = RowSample::draw(rows, START_ROWS, seed)?;
+            let whole = sample.whole;
+            let fits = |found: &Found| matched.with(&found.codes).fits(bases);
+            let found = rows.once("median/soft-mean", fits, || {
+                matched.searched(&sample, problem, settings, &progress.part(SAMPLE))
+            })?;
             drop(sample);
-            let sums = |codes: &[u32]| {
-                rows.run(&SumMeans {
-                    matched: matched.with(codes),
-                    hard,
-                })
-            };
-            let of_start = sums(&codes)?;
-            let mut run = Run::new(codes, of_start);
-            if interrupted {
-                run.stopped = Stopped::Interrupted;
+            let of_start = sums(&found.codes)?;
+            let mut run = Run::new(found.codes, of_start);
+            if whole {
+                run.trace = found.trace;
             }
-            run.go_on(
-                &columns,
-                (settings.rounds.get(), settings.tolerance),
-                &progress.part(ROUNDS),
-                sums,
-            )?;
-            (run, details)
+            if whole || found.stopped == Stopped::Interrupted {
+                run.stopped = found.stopped;
+            }
+            let part = progress.part(ROUNDS);
+            let most = settings.rounds.get();
+            run.go_on(&columns, (most, settings.tolerance), &part, sums)?;
+            (run, found.details)
         }
     };
-    let mut fit = RowFit::new(clusters, run.stopped, matched.with(&run.codes), details);
+    let labels = matched.with(&run.codes);
+    let mut fit = RowFit::new(clusters, run.stopped, labels, details);
     fit.rounds = run.trace.len() as u64;
     fit.objective = Some(objective(run.trace));
     Ok(fit)
 }
 
-/// Bytes that [`soft_mean_rows`] holds at once.
+/// The columns that base clusters may go to, with the products of the shares within those that may share one.
+fn columns(
+    rows: &PassRunner<'_>,
+    offsets: &[usize],
+    clusters: usize,
+    settings: &SoftMeanSettings,
+) -> Result<Columns, MedianError> {
+    let size = |u: usize| offsets[u + 1] - offsets[u];
+    let merges = |u: usize| settings.matching.merges(size(u), clusters);
+    let products = if rows.source().are_shares() && (0..offsets.len() - 1).any(merges) {
+        Some(Overlap::products(rows)?)
+    } else {
+        None
+    };
+    let within = |u: usize| match &products {
+        Some(products) => products.of_bases(u, u).to_owned(),
+        // An object has one label in a base clustering: shares of different clusters have no products.
+        None => Array2::zeros((size(u), size(u))),
+    };
+    Ok(Columns::new(offsets, clusters, settings.matching, within))
+}
+
+/// Bytes that a fit holds at once.
 pub(super) fn row_bytes(size: &ProblemSize, settings: &SoftMeanSettings) -> u64 {
     let sample = ProblemSize {
         objects: size.objects.min(START_ROWS + size.base_clusterings),
@@ -130,7 +133,12 @@ pub(super) fn row_bytes(size: &ProblemSize, settings: &SoftMeanSettings) -> u64 
         Saturating(u64::from((n.0 / (BLOCKS * BLOCK_ROWS) + 1).ilog2()) + 2 * sums_under_way() + 4);
     let sums = ((side + Saturating(4)) * k + side + m) * Saturating(8) * levels;
     let drawn = Saturating(RowSample::bytes(size, START_ROWS as u64));
-    (sums + centre_row_bytes(size) + drawn + Saturating(SOFT_MEAN.bytes(&sample, settings))).0
+    let overlap = if size.soft_shares > 0 {
+        Overlap::bytes(size)
+    } else {
+        0
+    };
+    (sums + Saturating(bytes(size) + overlap) + drawn + search_bytes(&sample, settings)).0
 }
 
 /// Blocks that a sum is over: it is large beside the work of a block.
@@ -180,40 +188,43 @@ impl Matched {
     fn searched(
         &self,
         sample: &RowSample,
-        weights: Option<&BaseWeights>,
-        seed: Seed,
+        problem: &RowProblem<'_>,
         settings: &SoftMeanSettings,
         monitor: &dyn Monitor,
-    ) -> (Run, SoftMeanDiagnostics) {
-        let (ensemble, of_rows) = (&sample.ensemble, Some(&*sample.weights));
-        let (shares, base_weights) = (ensemble.shares(), self.base_weights.clone());
+    ) -> Found {
+        let shares = sample.ensemble.shares();
         let sampled = WeightedShares::new(
             &shares,
             self.offsets.clone(),
-            base_weights,
-            of_rows,
+            self.base_weights.clone(),
+            Some(&sample.weights),
             self.clusters,
         );
         let search = Search::new(&sampled, settings, monitor);
         let objects =
             ObjectWeights::new(sample.weights.clone()).expect("what rows stand for is positive");
         let source = WeightedEnsemble {
-            ensemble,
-            base_weights: weights,
+            ensemble: &sample.ensemble,
+            base_weights: problem.weights,
             object_weights: Some(&objects),
         };
-        best(search.multi_start(source, seed), &search.columns)
+        let (run, details) = best(search.multi_start(source, problem.seed), &search.columns);
+        Found {
+            codes: run.codes,
+            trace: run.trace,
+            stopped: run.stopped,
+            details,
+        }
     }
 
     /// The columns of base clusterings that are matched one after the other, those with K clusters first, each to the mean of those before.
     fn stream(
         &self,
-        rows: &PassRunner<'_>,
+        problem: &RowProblem<'_>,
         columns: &Columns,
-        weights: Option<&BaseWeights>,
-        seed: Seed,
         monitor: &dyn Monitor,
     ) -> Result<Vec<u32>, MedianError> {
+        let rows = problem.passes();
         let (order, exact) = columns.stream_order();
         let none = self.base_weights.iter().map(|_| 0.0).collect();
         let mut matched = Self {
@@ -227,9 +238,9 @@ impl Matched {
             let products = if place == 0 && exact {
                 Array2::eye(self.clusters)
             } else if place == 0 {
-                let (counts, choice) = centre_rows(rows, weights, self.clusters, seed, monitor)?;
-                before = Some(choice);
-                let count = |(j, k)| counts.of(own.start + j)[k] as f64;
+                let found = centre(problem, self.clusters, monitor)?;
+                before = Some(found.choice);
+                let count = |(j, k)| found.counts.of(own.start + j)[k];
                 Array2::from_shape_fn((own.len(), self.clusters), count)
             } else {
                 let pass = SumBase {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use partita_core::ndarray::{Array2, ArrayView2, s};
+use partita_core::ndarray::{Array2, ArrayView2};
 use partita_core::{Memberships, Mergeable, map_parallel};
 use rayon::prelude::*;
 
@@ -65,24 +65,6 @@ impl<'a> WeightedShares<'a> {
             .map(|(&c, &share)| (self.base_of[c as usize] as usize, c as usize, share))
     }
 
-    /// The rows that are closest to the memberships when base clusters go to these columns. What goes to columns from K on is
-    /// spread evenly.
-    pub(super) fn means(&self, codes: &[u32]) -> Array2<f64> {
-        let mut rows = Array2::zeros((self.shares.objects(), self.clusters));
-        let values = rows.as_slice_mut().expect("a new array lies in rows");
-        values
-            .par_chunks_mut(PIECE * self.clusters)
-            .enumerate()
-            .for_each(|(number, rows)| {
-                let mut gathered = Gathered::new(codes, self.clusters);
-                for (at, row) in rows.chunks_exact_mut(self.clusters).enumerate() {
-                    gathered.gather(self.entries(number * PIECE + at), codes, &self.base_weights);
-                    gathered.closest(row, false);
-                }
-            });
-        rows
-    }
-
     /// Sums over those rows; with `hard` every row is its largest entry.
     pub(super) fn sums(&self, codes: &[u32], hard: bool) -> MeanSums {
         let add = |objects: Range<usize>| {
@@ -140,19 +122,6 @@ impl<'a> WeightedShares<'a> {
         self.pieces(Products(Array2::zeros(shape)), add).0
     }
 
-    /// [`products`](Self::products) of one base clustering.
-    pub(super) fn base_products(&self, u: usize, rows: ArrayView2<'_, f64>) -> Array2<f64> {
-        let start = self.offsets[u];
-        let mut sums = Array2::zeros((self.offsets[u + 1] - start, rows.ncols()));
-        for (object, row) in rows.outer_iter().enumerate() {
-            for (cluster, share) in self.of_base(object, u) {
-                sums.row_mut(cluster - start)
-                    .scaled_add(self.weight(object) * share, &row);
-            }
-        }
-        sums
-    }
-
     /// Σ_i w_i share_ic share_id for the clusters c and d of one base clustering.
     pub(super) fn co_shares(&self, u: usize) -> Array2<f64> {
         let (start, end) = (self.offsets[u], self.offsets[u + 1]);
@@ -190,46 +159,5 @@ struct Products(Array2<f64>);
 impl Mergeable for Products {
     fn merge(&mut self, other: Self) {
         self.0 += &other.0;
-    }
-}
-
-/// The mean of the base clusterings so far: sums of their shares by column, n × wide, and of the weights of those that know an object.
-pub(super) struct RunningMean {
-    sums: Array2<f64>,
-    totals: Vec<f64>,
-}
-
-impl RunningMean {
-    pub(super) fn new(objects: usize, wide: usize) -> Self {
-        Self {
-            sums: Array2::zeros((objects, wide)),
-            totals: vec![0.0; objects],
-        }
-    }
-
-    /// Adds a base clustering, and puts the means into the rows (n × K) of the objects that it knows.
-    pub(super) fn add(
-        &mut self,
-        shares: &WeightedShares<'_>,
-        u: usize,
-        codes: &[u32],
-        rows: &mut Array2<f64>,
-    ) {
-        let (weight, k) = (shares.base_weights[u], rows.ncols());
-        for (object, mut row) in rows.outer_iter_mut().enumerate() {
-            let mut known = false;
-            for (cluster, share) in shares.of_base(object, u) {
-                self.sums[[object, codes[cluster] as usize]] += weight * share;
-                known = true;
-            }
-            if known {
-                self.totals[object] += weight;
-                let sums = self.sums.row(object);
-                let beyond = sums.slice(s![k..]).sum() / k as f64;
-                row.iter_mut()
-                    .zip(sums)
-                    .for_each(|(y, sum)| *y = (sum + beyond) / self.totals[object]);
-            }
-        }
     }
 }

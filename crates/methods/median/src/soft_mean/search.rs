@@ -4,15 +4,15 @@ use std::convert::Infallible;
 
 use partita_core::ndarray::{Array2, ArrayView1, ArrayView2, s};
 use partita_core::{
-    Flow, Monitor, MultiStart, Objective, Outcome, Partition, ProgressCounter, Seed, Sense,
-    SoftPartition, Stopped, WeightedEnsemble,
+    Flow, Monitor, MultiStart, Objective, Partition, ProgressCounter, Seed, Sense, SoftPartition,
+    Stopped, WeightedEnsemble,
 };
 use partita_kmeans::labels::quick_partition;
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
 use super::cut::weighted_cut;
-use super::rows::{RunningMean, WeightedShares};
+use super::rows::WeightedShares;
 use super::sums::MeanSums;
 use super::{ColumnMatching, ConsensusRows, SoftMeanDiagnostics, SoftMeanSettings, matching};
 
@@ -302,49 +302,6 @@ impl<'a> Search<'a> {
             return rows;
         }
         one_hot(&quick_partition(source, k, seed.child(start as u64)))
-    }
-
-    /// One base clustering after the other, those with K clusters first, each to the mean of those before.
-    pub(super) fn stream(&self, source: WeightedEnsemble<'_>, seed: Seed) -> Run {
-        let offsets = &self.columns.offsets;
-        let (order, exact) = self.columns.stream_order();
-        // Without a base clustering into K clusters, k-means on labels says what the columns are.
-        let k = self.rows.clusters;
-        let mut rows = if exact {
-            self.start(source, 1, seed)
-        } else {
-            one_hot(&quick_partition(source, k, seed))
-        };
-        let widest = order
-            .iter()
-            .map(|&u| self.columns.wide(u))
-            .max()
-            .unwrap_or(k);
-        let mut mean = RunningMean::new(rows.nrows(), widest);
-        let mut codes = vec![0; offsets[order.len()]];
-        for (place, &u) in order.iter().enumerate() {
-            let own =
-                self.columns
-                    .matched_base(u, self.rows.base_products(u, rows.view()).view(), None);
-            codes[offsets[u]..offsets[u + 1]].copy_from_slice(&own);
-            mean.add(self.rows, u, &codes, &mut rows);
-            self.monitor.tick(place as u64 + 1, order.len() as u64);
-        }
-        let sums = self.sums(&codes);
-        Run {
-            stopped: Stopped::Exact,
-            ..Run::new(codes, sums)
-        }
-    }
-
-    pub(super) fn outcome(&self, runs: Vec<Run>) -> Outcome<SoftMeanDiagnostics> {
-        let (run, details) = best(runs, &self.columns);
-        let soft =
-            SoftPartition::new(self.rows.means(&run.codes)).expect("means of shares are shares");
-        let mut outcome = Outcome::soft(soft, run.stopped);
-        outcome.rounds = run.trace.len() as u64;
-        outcome.objective = Some(objective(run.trace));
-        outcome.with(details)
     }
 }
 

@@ -1,69 +1,59 @@
-//! Cumulative voting over label rows that are not held: ballots from the overlaps of base clusters, passes to merge their clusters.
+//! Ballots from the overlaps of base clusters, and passes that merge the columns they vote for.
 
 use partita_coassoc::Overlap;
 use partita_core::ndarray::{Array2, ArrayView1};
 use partita_core::{
-    Assigned, BaseWeights, Label, Monitor, PassError, PassRunner, Row, RowBlock, RowFit,
-    RowLabeller, RowMap, RowPass, Seed, Stopped,
+    Assigned, Entry, Monitor, PassError, PassRunner, Row, RowBlock, RowLabeller, RowMap, RowPass,
+    RowProblem,
 };
-use partita_kmeans::labels::base_weights;
+use partita_kmeans::labels::{Counts, base_weights};
 use serde::{Deserialize, Serialize};
 
 use super::ballot::Ballot;
 use super::bottleneck::{joint, merge_cheapest};
-use super::{CumulativeSettings, Scheme, by_entropy};
+use super::{Scheme, by_entropy};
 use crate::MedianError;
-use crate::error::{check_rows, labelled};
-use crate::plurality::{VoteDiagnostics, centre_rows, diagnostics, live_among};
+use crate::error::labelled;
+use crate::label_means::centre;
+use crate::plurality::live;
 use crate::row_sums::RowSums;
 
-/// [`cumulative`](super::cumulative) over label rows that are not held, with the same votes. One pass counts the overlaps of base clusters
-/// ([`Overlap`]), from which all ballots follow; in ACV with missing labels each base clustering takes a pass. Merging a reference of c
-/// clusters takes c − K passes. Where [`kc`](crate::kc) has to find the reference it is [`kc_rows`](crate::kc_rows), which starts
-/// otherwise; sums over rows are added in another order.
-///
-/// # Cost
-/// O(n M²) time and (ΣJ)² numbers for the overlaps; O(n M c) a pass; no memory that grows with n.
-///
-/// # Errors
-/// As [`cumulative`](super::cumulative), and [`MedianError::Pass`] when rows cannot be read.
-pub fn cumulative_rows(
-    rows: &PassRunner<'_>,
-    weights: Option<&BaseWeights>,
+/// The votes of all base clusterings, with their columns merged until K are left, and the reference.
+pub(super) fn votes(
+    problem: &RowProblem<'_>,
     clusters: usize,
-    seed: Seed,
     scheme: Scheme,
     monitor: &dyn Monitor,
-) -> Result<RowFit<VoteDiagnostics>, MedianError> {
-    check_rows(rows, weights, clusters, &CumulativeSettings {})?;
-    let overlap = Overlap::count(rows)?;
+) -> Result<(Votes, Option<usize>), MedianError> {
+    let rows = problem.passes();
+    let overlap = Overlap::count(&rows)?;
     labelled(overlap.first_unlabelled())?;
-    let bases = rows.source().bases();
+    let bases = problem.rows.bases();
     let order = by_entropy((0..bases.len()).map(|u| overlap.of_bases(u, u).diag().to_vec()));
-    let enough =
-        |u: &usize| live_among(&overlap, *u) >= clusters && live_among(&overlap, *u) != usize::MAX;
+    let enough = |u: &usize| live(&overlap, *u).is_some_and(|own| own >= clusters);
     let reference = order.iter().copied().find(enough);
     let voters = Voters {
-        rows,
+        rows: &rows,
         overlap,
         scheme,
-        base_weights: base_weights(bases, weights),
+        base_weights: base_weights(bases, problem.weights),
         order,
     };
     let ballots = match reference {
         Some(reference) if scheme == Scheme::Adaptive => voters.adaptive(reference)?,
         Some(reference) => voters.for_reference(reference),
-        None => voters.for_centre(weights, clusters, seed, monitor)?,
+        None => voters.for_centre(&centre(problem, clusters, monitor)?.counts, clusters),
     };
     let complete = voters.complete();
+    let offsets = voters.overlap.offsets().to_vec();
     drop(voters);
-    let votes = compressed(rows, Votes::new(ballots, clusters), clusters, complete)?;
-    Ok(RowFit::new(
+    let votes = compressed(
+        &rows,
+        Votes::new(ballots, offsets, clusters),
         clusters,
-        Stopped::Exact,
-        votes,
-        diagnostics(rows, reference),
-    ))
+        complete,
+    )?;
+    Ok((votes, reference))
 }
 
 /// What ballots are made from.
@@ -94,26 +84,14 @@ impl Voters<'_, '_> {
     }
 
     /// Ballots on the partition of k-means on labels, whose counts are the overlaps.
-    fn for_centre(
-        &self,
-        weights: Option<&BaseWeights>,
-        clusters: usize,
-        seed: Seed,
-        monitor: &dyn Monitor,
-    ) -> Result<Vec<Ballot>, MedianError> {
-        let (counts, _) = centre_rows(self.rows, weights, clusters, seed, monitor)?;
+    fn for_centre(&self, counts: &Counts, clusters: usize) -> Vec<Ballot> {
         let offsets = self.overlap.offsets();
         let shared = |u: usize| {
             let size = offsets[u + 1] - offsets[u];
-            Array2::from_shape_fn((size, clusters), |(j, k)| {
-                counts.of(offsets[u] + j)[k] as f64
-            })
+            Array2::from_shape_fn((size, clusters), |(j, k)| counts.of(offsets[u] + j)[k])
         };
-        Ok(self
-            .order
-            .iter()
-            .map(|&u| self.ballot(u, &shared(u)))
-            .collect())
+        let ballot = |&u: &usize| self.ballot(u, &shared(u));
+        self.order.iter().map(ballot).collect()
     }
 
     /// Ballots on the mean of the votes before.
@@ -125,7 +103,8 @@ impl Voters<'_, '_> {
             } else if self.complete() {
                 self.mean_by_overlap(u, &ballots)
             } else {
-                let votes = Votes::new(std::mem::take(&mut ballots), 1);
+                let offsets = self.overlap.offsets().to_vec();
+                let votes = Votes::new(std::mem::take(&mut ballots), offsets, 1);
                 let clusters = self.overlap.of_bases(u, u).nrows();
                 let pass = MeanVotes {
                     votes,
@@ -173,6 +152,8 @@ impl Voters<'_, '_> {
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Votes {
     ballots: Vec<Ballot>,
+    /// Where the clusters of every base clustering start.
+    offsets: Vec<usize>,
     columns: usize,
     clusters: usize,
     /// The columns that make up each column of the result.
@@ -182,11 +163,12 @@ pub(crate) struct Votes {
 }
 
 impl Votes {
-    fn new(ballots: Vec<Ballot>, clusters: usize) -> Self {
+    fn new(ballots: Vec<Ballot>, offsets: Vec<usize>, clusters: usize) -> Self {
         let columns = ballots.first().map_or(0, |ballot| ballot.line(0).len());
         let groups = (0..columns).map(|column| vec![column]).collect();
         Self {
             ballots,
+            offsets,
             columns,
             clusters,
             groups,
@@ -195,15 +177,20 @@ impl Votes {
     }
 
     /// The votes for a row, and their weight.
-    fn of_row(&self, labels: &[Option<usize>], votes: &mut [f64]) -> f64 {
+    fn of_row(&self, row: &RowEntries, votes: &mut [f64]) -> f64 {
         votes.fill(0.0);
-        let cast =
-            |ballot: &Ballot| labels[ballot.base].map_or(0.0, |label| ballot.cast(label, votes));
-        self.ballots.iter().map(cast).sum()
+        let mut given = 0.0;
+        for ballot in &self.ballots {
+            for entry in row.of_base(ballot.base) {
+                let label = entry.cluster - self.offsets[ballot.base];
+                given += ballot.cast(label, entry.share, votes);
+            }
+        }
+        given
     }
 
     /// The votes for a row as shares; false if there are none.
-    fn shares(&self, row: &[Option<usize>], votes: &mut [f64]) -> bool {
+    fn shares(&self, row: &RowEntries, votes: &mut [f64]) -> bool {
         self.of_row(row, votes);
         // Eight partial sums, as ndarray adds.
         let sum = ArrayView1::from(&*votes).sum();
@@ -232,10 +219,10 @@ impl RowMap for Votes {
             vec![0.0; self.columns],
             vec![0.0; block.len() * self.clusters],
         );
-        let mut labels = Vec::new();
+        let mut entries = RowEntries::default();
         for ((row, _), soft) in block.rows().zip(soft.chunks_exact_mut(self.clusters)) {
-            labels_of(row, &mut labels);
-            if !self.shares(&labels, &mut shares) {
+            entries.read(row, &self.offsets);
+            if !self.shares(&entries, &mut shares) {
                 shares.copy_from_slice(&self.prior);
             }
             self.merged(&shares, soft);
@@ -244,10 +231,31 @@ impl RowMap for Votes {
     }
 }
 
-/// The label of a row in every base clustering.
-fn labels_of<'a, R: Row<'a>>(row: R, labels: &mut Vec<Option<usize>>) {
-    labels.clear();
-    labels.extend(row.words().map(Label::cluster));
+/// What a row has in every base clustering.
+#[derive(Default)]
+struct RowEntries {
+    entries: Vec<Entry>,
+    /// Where the entries of each base clustering start, and the end of the last.
+    starts: Vec<usize>,
+}
+
+impl RowEntries {
+    fn read<'a, R: Row<'a>>(&mut self, row: R, offsets: &[usize]) {
+        self.entries.clear();
+        self.entries.extend(row.entries(offsets));
+        self.starts.clear();
+        let mut at = 0;
+        for base in 0..offsets.len() {
+            while self.entries.get(at).is_some_and(|entry| entry.base < base) {
+                at += 1;
+            }
+            self.starts.push(at);
+        }
+    }
+
+    fn of_base(&self, base: usize) -> &[Entry] {
+        &self.entries[self.starts[base]..self.starts[base + 1]]
+    }
 }
 
 /// The mean votes of the objects of each cluster of a base clustering, summed.
@@ -268,18 +276,22 @@ impl RowPass for MeanVotes {
 
     fn add<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>, sum: &mut RowSums) {
         let mut votes = vec![0.0; self.votes.columns];
-        let mut labels = Vec::new();
+        let mut entries = RowEntries::default();
         for (row, weight) in block.rows() {
-            labels_of(row, &mut labels);
-            let Some(label) = labels[self.base] else {
+            entries.read(row, &self.votes.offsets);
+            let own = entries.of_base(self.base);
+            if own.is_empty() {
                 continue;
-            };
-            let given = self.votes.of_row(&labels, &mut votes);
+            }
+            let given = self.votes.of_row(&entries, &mut votes);
             if given > 0.0 {
-                let line = &mut sum.0[label * votes.len()..][..votes.len()];
-                line.iter_mut()
-                    .zip(&votes)
-                    .for_each(|(sum, vote)| *sum += weight * (vote / given));
+                for entry in own {
+                    let label = entry.cluster - self.votes.offsets[self.base];
+                    let line = &mut sum.0[label * votes.len()..][..votes.len()];
+                    for (sum, vote) in line.iter_mut().zip(&votes) {
+                        *sum += weight * entry.share * (vote / given);
+                    }
+                }
             }
         }
     }
@@ -308,10 +320,10 @@ impl RowPass for PairSums {
         );
         let (of_columns, rest) = sum.0.split_at_mut(columns.len());
         let (of_pairs, without) = rest.split_at_mut(self.pairs.len());
-        let mut labels = Vec::new();
+        let mut entries = RowEntries::default();
         for (row, weight) in block.rows() {
-            labels_of(row, &mut labels);
-            if !self.votes.shares(&labels, &mut shares) {
+            entries.read(row, &self.votes.offsets);
+            if !self.votes.shares(&entries, &mut shares) {
                 without[0] += weight;
                 continue;
             }

@@ -1,0 +1,73 @@
+//! A fit over passes for an ensemble in memory: equal rows count once with their weights, and every object gets the label of its row.
+
+use ndarray::Array2;
+
+use crate::{
+    EnsembleRows, FitError, Method, Monitor, Outcome, Partition, PassError, PassRunner, Problem,
+    ProblemSize, RowFit, Silent, SoftPartition,
+};
+
+/// The consensus of an ensemble in memory by the passes of a method ([`Method::fit_rows`]).
+///
+/// # Cost
+/// That of the method over the distinct rows, and O(n M) to find them; a copy of these.
+///
+/// # Errors
+/// Those of the method.
+pub fn fit_in_memory<M: Method + ?Sized>(
+    method: &M,
+    problem: &Problem<'_>,
+    settings: &M::Settings,
+    monitor: &dyn Monitor,
+) -> Result<Outcome<M::Diagnostics>, FitError> {
+    let fragments = problem.ensemble.fragments();
+    let weights = fragments.masses(problem.weighted().multiplicities());
+    let rows = EnsembleRows::weighted(fragments.ensemble(), &weights).with_shares();
+    let fit = method.fit_rows(&problem.over(&rows), settings, monitor)?;
+    let outcome = labelled(&PassRunner::new(&rows, &Silent), fit)?;
+    Ok(outcome.expanded(fragments.of_object()))
+}
+
+/// Bytes that [`fit_in_memory`] holds at once beside what the method does, at most: the distinct rows and what is found of them.
+pub(crate) fn bytes(size: &ProblemSize, soft: bool) -> u64 {
+    let [n, m, _, k] = size.saturating();
+    let shares = n.0.min(size.soft_shares as u64);
+    let of_object = if soft { 2 * 8 * k.0 } else { 0 };
+    let labels = 2 * m.0;
+    n.0.saturating_mul(labels.saturating_add(of_object).saturating_add(60))
+        .saturating_add(shares.saturating_mul(2))
+        .saturating_add((size.soft_shares as u64).saturating_mul(12))
+}
+
+/// The outcome of a fit whose labels are collected.
+fn labelled<D>(rows: &PassRunner<'_>, fit: RowFit<D>) -> Result<Outcome<D>, FitError> {
+    let objects = rows.source().rows() as usize;
+    let mut labels = Vec::with_capacity(objects);
+    let mut certainty = Vec::with_capacity(objects);
+    let mut soft: Vec<f64> = Vec::new();
+    let taken = fit.label(rows, &mut |_, assigned| {
+        labels.extend(assigned.labels);
+        certainty.extend(assigned.certainty);
+        if let Some(shares) = assigned.soft {
+            soft.reserve_exact((objects * fit.clusters).saturating_sub(soft.len()));
+            soft.extend(shares);
+        }
+        Ok(())
+    });
+    taken.map_err(|error| match error {
+        PassError::Interrupted => FitError::Interrupted,
+        other => FitError::other(other),
+    })?;
+    let partition = Partition::new(labels, fit.clusters).map_err(FitError::other)?;
+    let mut outcome = Outcome::hard(partition, certainty, fit.stopped);
+    if !soft.is_empty() {
+        let soft = Array2::from_shape_vec((objects, fit.clusters), soft)
+            .expect("K probabilities an object");
+        outcome.soft = Some(SoftPartition::new(soft).map_err(FitError::other)?);
+    }
+    outcome.rounds = fit.rounds;
+    outcome.objective = fit.objective;
+    outcome.model = fit.model;
+    outcome.warnings = fit.warnings;
+    Ok(outcome.with(fit.details))
+}
