@@ -11,9 +11,6 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use super::Violation;
 use super::source::{Source, attribute, is, line, name};
 
-/// Circles that are known and not mended yet, by crate. An entry whose circle is gone is a complaint too.
-const OPEN: &[(&str, &str)] = &[];
-
 /// A module of a crate, or an item in one: names from the root of the crate.
 type Path = Vec<String>;
 
@@ -58,22 +55,7 @@ pub(super) fn check(sources: &[Source]) -> Vec<Violation> {
             modules.read(source.tokens.clone(), &module(inside));
         }
     }
-    let mut violations: Vec<Violation> = crates.values().flat_map(Modules::circles).collect();
-    for (folder, circle) in OPEN
-        .iter()
-        .filter(|(folder, _)| crates.contains_key(folder))
-    {
-        let before = violations.len();
-        violations.retain(|found| {
-            !(found.file.starts_with(&format!("{folder}/")) && found.what.contains(circle))
-        });
-        if violations.len() == before {
-            let what =
-                format!("the circle {circle} of {folder} is gone; take it from the list OPEN");
-            violations.push(Violation::new("xtask/src/tidy/circles.rs", 1, what));
-        }
-    }
-    violations
+    crates.values().flat_map(Modules::circles).collect()
 }
 
 /// The module that a file under `src/` is.
@@ -184,7 +166,7 @@ impl Modules {
             match (token, name(token).as_deref()) {
                 (_, Some("crate")) => path = Vec::new(),
                 (_, Some("super")) if at == 0 => {
-                    path = module[..module.len().saturating_sub(1)].to_vec()
+                    path = module[..module.len().saturating_sub(1)].to_vec();
                 }
                 (_, Some("super")) => drop(path.pop()),
                 (_, Some("self")) if at == 0 && from.is_empty() => path = module.to_vec(),
