@@ -94,13 +94,8 @@ impl Peers {
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let benchmarks = discover(workspace.root())?;
     let Some(name) = &arguments.name else {
-        for Benchmark {
-            name,
-            package,
-            file,
-        } in &benchmarks
-        {
-            println!("{name:<16} crates/{package}/{file}");
+        for one in &benchmarks {
+            println!("{:<16} crates/{}/{}", one.name, one.package, one.file);
         }
         return Ok(());
     };
