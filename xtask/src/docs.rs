@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use serde_json::Value;
 
@@ -26,6 +26,10 @@ const PAGES: &[Page] = &[
     ("docs/glossary.md", "names", names),
 ];
 
+/// What is read of every method.
+const KEYS: &str = "name family summary reference reads missing soft chooses_clusters clusters_is_maximum soft_bases base_weights \
+    object_weights streams certainty time memory settings";
+
 /// Fails where a generated part is not what the binary of the tests says.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     run(workspace, &Arguments { check: true })
@@ -35,7 +39,16 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let mut binary = Command::new(workspace.tested("partita")?);
     let json = shell::output(binary.args(["methods", "--json"]))?;
-    let registry = serde_json::from_str(&json).context("`partita methods --json` is no JSON")?;
+    let registry: Value =
+        serde_json::from_str(&json).context("`partita methods --json` is not JSON")?;
+    for method in all(&registry, "methods") {
+        let absent = KEYS.split(' ').find(|key| method[*key].is_null());
+        ensure!(
+            absent.is_none(),
+            "`partita methods --json` has no {}",
+            absent.unwrap_or_default()
+        );
+    }
     let mut stale = Vec::new();
     for (file, name, write) in PAGES {
         let path = workspace.path(file);
