@@ -2,15 +2,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::thread;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use clap::Args;
 
-use crate::peers::{self, Peers};
 use crate::workspace::{Workspace, crate_name};
-use crate::{markers, python, shell};
+use crate::{docs, python, shell};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -57,77 +55,90 @@ impl Benchmark {
     }
 }
 
+/// The programs of others that a benchmark runs beside ours, in a private Python environment.
+struct Peers {
+    python: PathBuf,
+    script: PathBuf,
+    /// The packages with their versions.
+    versions: Vec<String>,
+}
+
+impl Peers {
+    /// Makes the environment of a benchmark in `target/peers`, unless it is there with the same packages.
+    fn set_up(workspace: &Workspace, benchmark: &Benchmark) -> Result<Self> {
+        let Benchmark { name, package, .. } = benchmark;
+        let folder = workspace.path(&format!("crates/{package}/peers"));
+        let requirements = folder.join("requirements.txt");
+        let wanted = fs::read_to_string(&requirements).with_context(|| {
+            let file = requirements.display();
+            format!("benchmark '{name}' has no peers: cannot read {file}")
+        })?;
+        let lines = wanted.lines().map(str::trim);
+        let versions: Vec<String> = lines
+            .filter(|line| !line.is_empty() && !line.starts_with('#'))
+            .map(str::to_owned)
+            .collect();
+        let place = workspace.target("peers")?.join(package);
+        python::made(&place, "python3", &versions.join(" "))
+            .context("peers need python3 with its module venv")?;
+        println!("the peers are set up in {}", place.display());
+        Ok(Self {
+            python: place.join("bin/python"),
+            script: folder.join(format!("{name}.py")),
+            versions,
+        })
+    }
+}
+
 /// Runs one benchmark and writes its page, or lists them.
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let benchmarks = discover(workspace.root())?;
     let Some(name) = &arguments.name else {
-        for benchmark in &benchmarks {
-            println!(
-                "{:<16} crates/{}/{}",
-                benchmark.name, benchmark.package, benchmark.file
-            );
+        for one in &benchmarks {
+            println!("{:<16} crates/{}/{}", one.name, one.package, one.file);
         }
         return Ok(());
     };
-    let Some(benchmark) = benchmarks.iter().find(|benchmark| benchmark.name == *name) else {
-        let names: Vec<&str> = benchmarks
-            .iter()
-            .map(|benchmark| benchmark.name.as_str())
-            .collect();
-        bail!(
+    let named = benchmarks.iter().find(|benchmark| benchmark.name == *name);
+    let benchmark = named.with_context(|| {
+        let names: Vec<&str> = benchmarks.iter().map(|other| &*other.name).collect();
+        format!(
             "there is no benchmark '{name}'; there are: {}",
             names.join(", ")
-        );
-    };
+        )
+    })?;
     let with_peers = arguments.peers || benchmark.example().is_none();
-    let peers = if with_peers {
-        Some(peers::set_up(workspace, name, &benchmark.package)?)
-    } else {
-        None
-    };
+    let peers = with_peers
+        .then(|| Peers::set_up(workspace, benchmark))
+        .transpose()?;
     let raw = measured(workspace, benchmark, peers.as_ref(), arguments)?;
     if !arguments.try_out {
-        println!(
-            "written: {}",
-            write_page(workspace, name, peers.as_ref(), arguments, &raw)?
-        );
+        let page = write_page(workspace, name, peers.as_ref(), arguments, &raw)?;
+        println!("written: {page}");
     }
     Ok(())
 }
 
 /// Benchmarks by name.
 fn discover(root: &Path) -> Result<Vec<Benchmark>> {
+    let crates = root.join("crates");
     let mut benchmarks = Vec::new();
-    for package in packages(root).context("cannot read crates/")? {
-        let place = package.strip_prefix(root.join("crates"))?;
-        let name = place.to_string_lossy().replace('\\', "/");
-        for folder in ["examples", "benchmarks"] {
-            // Most crates have neither.
-            let Ok(files) = fs::read_dir(package.join(folder)) else {
-                continue;
-            };
-            for file in files {
-                benchmarks.extend(Benchmark::of(
-                    &name,
-                    folder,
-                    &file?.file_name().to_string_lossy(),
-                ));
+    for layer in fs::read_dir(&crates).context("cannot read crates/")? {
+        for package in fs::read_dir(layer?.path())? {
+            let package = package?.path();
+            let place = package.strip_prefix(&crates)?;
+            let name = place.to_string_lossy().replace('\\', "/");
+            for folder in ["examples", "benchmarks"] {
+                // Most crates have neither.
+                for file in fs::read_dir(package.join(folder)).into_iter().flatten() {
+                    let file = file?.file_name();
+                    benchmarks.extend(Benchmark::of(&name, folder, &file.to_string_lossy()));
+                }
             }
         }
     }
     benchmarks.sort();
     Ok(benchmarks)
-}
-
-/// The folders of all crates.
-fn packages(root: &Path) -> std::io::Result<Vec<PathBuf>> {
-    let mut packages = Vec::new();
-    for layer in fs::read_dir(root.join("crates"))? {
-        for package in fs::read_dir(layer?.path())? {
-            packages.push(package?.path());
-        }
-    }
-    Ok(packages)
 }
 
 /// What a benchmark prints.
@@ -138,28 +149,22 @@ fn measured(
     arguments: &Arguments,
 ) -> Result<String> {
     let optimised = !arguments.try_out;
+    let Benchmark { package, file, .. } = benchmark;
     let mut program = match (benchmark.example(), peers) {
         (None, Some(peers)) => {
-            let mut python = python::for_benchmark(workspace, peers, optimised)?;
-            python.arg(workspace.path(&format!("crates/{}/{}", benchmark.package, benchmark.file)));
+            let mut python = python::for_benchmark(workspace, &peers.python, optimised)?;
+            python.arg(workspace.path(&format!("crates/{package}/{file}")));
             python
         }
         (example, peers) => {
-            let mut cargo = workspace.cargo([
-                "run",
-                "--package",
-                &crate_name(&benchmark.package),
-                "--example",
-            ]);
-            cargo
-                .args(example)
-                .args(optimised.then_some("--release"))
-                .arg("--");
+            let words = format!("run --package {} --example", crate_name(package));
+            let mut cargo = workspace.cargo(&words);
+            cargo.args(example).args(optimised.then_some("--release"));
             if let Some(peers) = peers {
-                cargo
-                    .env("PARTITA_PEERS_PYTHON", &peers.python)
-                    .env("PARTITA_PEERS_SCRIPT", &peers.script);
+                cargo.env("PARTITA_PEERS_PYTHON", &peers.python);
+                cargo.env("PARTITA_PEERS_SCRIPT", &peers.script);
             }
+            cargo.arg("--");
             cargo
         }
     };
@@ -174,16 +179,16 @@ fn write_page(
     arguments: &Arguments,
     raw: &str,
 ) -> Result<String> {
-    let rest = &arguments.rest;
-    let words = ["cargo", "xtask", "bench", name]
-        .into_iter()
-        .chain(arguments.peers.then_some("--peers"));
-    let words = words.chain((!rest.is_empty()).then_some("--"));
-    let command = words
-        .chain(rest.iter().map(String::as_str))
-        .collect::<Vec<_>>()
-        .join(" ");
-    let versions = peers.map_or_else(String::new, |peers| format!("\npeers: {}", peers.versions));
+    let mut command = format!("cargo xtask bench {name}");
+    if arguments.peers {
+        command += " --peers";
+    }
+    if !arguments.rest.is_empty() {
+        command += &format!(" -- {}", arguments.rest.join(" "));
+    }
+    let versions = peers.map_or_else(String::new, |peers| {
+        format!("\npeers: {}", peers.versions.join(", "))
+    });
     let machine = machine(workspace)? + &versions;
     let measured = format!("```text\n$ {command}\n{machine}\n\n{}\n```", raw.trim_end());
 
@@ -191,51 +196,35 @@ fn write_page(
     let path = workspace.path(&file);
     let fresh = format!("# Benchmark `{name}`\n\n<!-- measured:begin -->\n<!-- measured:end -->\n");
     let text = fs::read_to_string(&path).unwrap_or(fresh);
-    let text =
-        markers::replace(&text, "measured", &measured).with_context(|| format!("in {file}"))?;
+    let text = docs::replace(&text, "measured", &measured).with_context(|| format!("in {file}"))?;
     fs::create_dir_all(workspace.path("docs/benchmarks")).context("cannot make docs/benchmarks")?;
     fs::write(&path, text).with_context(|| format!("cannot write {file}"))?;
     Ok(file)
 }
 
-/// Processor, cores, compiler and commit, a line each.
+/// Processor, cores, compiler and commit.
 fn machine(workspace: &Workspace) -> Result<String> {
-    let git = |arguments: &[&str]| {
-        shell::output(
-            Command::new("git")
-                .current_dir(workspace.root())
-                .args(arguments),
-        )
-    };
-    let processor = fs::read_to_string("/proc/cpuinfo")
-        .ok()
-        .and_then(|text| processor(&text));
-    let cores =
-        thread::available_parallelism().map_or_else(|_| "?".to_owned(), |cores| cores.to_string());
-    let compiler = shell::output(
-        Command::new("rustc")
-            .current_dir(workspace.root())
-            .arg("--version"),
-    )?;
-    let commit = git(&["rev-parse", "--short=12", "HEAD"])?;
-    let changes = if git(&["status", "--porcelain"])?.is_empty() {
+    let output = |words: &str| shell::output(&mut workspace.command(words));
+    let information = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let processor = processor(&information).unwrap_or(std::env::consts::ARCH);
+    let cores = thread::available_parallelism().map_or("?".to_owned(), |cores| cores.to_string());
+    let compiler = output("rustc --version")?;
+    let commit = output("git rev-parse --short=12 HEAD")?;
+    let changes = if output("git status --porcelain")?.is_empty() {
         ""
     } else {
         " and changes that are not committed"
     };
-    let processor = processor.unwrap_or_else(|| std::env::consts::ARCH.to_owned());
+    let (compiler, commit) = (compiler.trim(), commit.trim());
     Ok(format!(
-        "{processor}, {cores} cores; {}; commit {}{changes}",
-        compiler.trim(),
-        commit.trim()
+        "{processor}, {cores} cores; {compiler}; commit {commit}{changes}"
     ))
 }
 
-fn processor(cpuinfo: &str) -> Option<String> {
-    let line = cpuinfo
-        .lines()
-        .find(|line| line.starts_with("model name"))?;
-    Some(line.split_once(':')?.1.trim().to_owned())
+fn processor(information: &str) -> Option<&str> {
+    let mut lines = information.lines();
+    let line = lines.find(|line| line.starts_with("model name"))?;
+    Some(line.split_once(':')?.1.trim())
 }
 
 #[cfg(test)]
@@ -273,7 +262,7 @@ mod tests {
     fn the_processor_is_named() {
         assert_eq!(
             processor("processor\t: 0\nmodel name\t: Abacus 3\n"),
-            Some("Abacus 3".into())
+            Some("Abacus 3")
         );
         assert_eq!(processor(""), None);
     }

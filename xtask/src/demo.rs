@@ -10,18 +10,8 @@ use crate::shell;
 use crate::workspace::Workspace;
 
 /// What a user would type after `partita`, up to the output folder.
-const JOB: &[&str] = &[
-    "run",
-    "datasets/digits.csv",
-    "--label",
-    "label",
-    "-k",
-    "10",
-    "--seed",
-    "1",
-    "-m",
-    "eac-average,pcc-kl,pcc-l2",
-];
+const JOB: &str =
+    "run datasets/digits.csv --label label -k 10 --seed 1 -m eac-average,pcc-kl,pcc-l2";
 
 /// Builds the binary, runs the job, says where the results are.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
@@ -35,33 +25,32 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
 }
 
 fn job(workspace: &Workspace, binary: &Path) -> Result<()> {
-    let folder = workspace.metadata()?.target_directory.join("demo");
-    println!("$ partita {} -o {}", JOB.join(" "), workspace.show(&folder));
+    let folder = workspace.target("demo")?;
+    println!("$ partita {JOB} -o {}", workspace.show(&folder));
     let mut job = Command::new(binary);
     job.current_dir(workspace.root())
-        .args(JOB)
+        .args(JOB.split_whitespace())
         .arg("-o")
         .arg(&folder)
         .arg("--force");
     shell::run(&mut job)?;
     println!("\nWritten:");
     for (file, bytes) in results(&folder)? {
-        println!("  {:>9}  {}", bytes, workspace.show(&file));
+        println!("  {bytes:>9}  {}", workspace.show(&file));
     }
     Ok(())
 }
 
 /// The files under a folder with their sizes, by path.
 fn results(folder: &Path) -> Result<Vec<(PathBuf, u64)>> {
-    let read = || format!("cannot read {}", folder.display());
+    let entries = fs::read_dir(folder);
     let mut files = Vec::new();
-    for entry in fs::read_dir(folder).with_context(read)? {
-        let path = entry.with_context(read)?.path();
+    for entry in entries.with_context(|| format!("cannot read {}", folder.display()))? {
+        let path = entry?.path();
         if path.is_dir() {
             files.extend(results(&path)?);
         } else {
-            let bytes = fs::metadata(&path).with_context(read)?.len();
-            files.push((path, bytes));
+            files.push((path.clone(), fs::metadata(path)?.len()));
         }
     }
     files.sort();

@@ -1,16 +1,14 @@
 //! `docs`: the parts of the documents that are read from the methods themselves.
 
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
-use serde::Deserialize;
 use serde_json::Value;
 
+use crate::shell;
 use crate::workspace::Workspace;
-use crate::{markers, shell};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -19,229 +17,215 @@ pub(crate) struct Arguments {
     check: bool,
 }
 
-/// What `partita methods --json` says, as far as documents show it.
-#[derive(Deserialize)]
-struct Registry {
-    methods: Vec<Method>,
-    known_as: Vec<KnownAs>,
-}
-
-/// A name from the literature.
-#[derive(Deserialize)]
-struct KnownAs {
-    term: String,
-    methods: Vec<String>,
-    note: String,
-}
-
-#[derive(Deserialize)]
-struct Method {
-    name: String,
-    family: String,
-    summary: String,
-    reference: String,
-    reads: String,
-    missing: String,
-    soft: bool,
-    chooses_clusters: bool,
-    clusters_is_maximum: bool,
-    soft_bases: Value,
-    base_weights: Value,
-    object_weights: Value,
-    streams: bool,
-    certainty: String,
-    time: String,
-    memory: String,
-    settings: Vec<Setting>,
-}
-
-#[derive(Deserialize)]
-struct Setting {
-    name: String,
-    default: Value,
-    help: String,
-    values: String,
-}
-
-/// A document, the name of its generated part, and what writes it.
-type Page = (&'static str, &'static str, fn(&Registry) -> String);
+/// A document, the name of its generated part, and what writes it from what `partita methods --json` says.
+type Page = (&'static str, &'static str, fn(&Value) -> String);
 
 const PAGES: &[Page] = &[
-    ("README.md", "methods", |registry| table(&registry.methods)),
-    ("docs/methods.md", "methods", |registry| {
-        reference(&registry.methods)
-    }),
-    ("docs/glossary.md", "names", |registry| {
-        names(&registry.known_as)
-    }),
+    ("README.md", "methods", table),
+    ("docs/methods.md", "methods", reference),
+    ("docs/glossary.md", "names", names),
 ];
 
-/// Writes the generated parts, or checks them.
-pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
-    write(workspace, &workspace.tested("partita")?, arguments)
-}
+/// What is read of every method.
+const KEYS: &str = "name family summary reference reads missing soft chooses_clusters clusters_is_maximum soft_bases base_weights \
+    object_weights streams certainty time memory settings";
 
 /// Fails where a generated part is not what the binary of the tests says.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
-    write(
-        workspace,
-        &workspace.tested("partita")?,
-        &Arguments { check: true },
-    )
+    run(workspace, &Arguments { check: true })
 }
 
-fn write(workspace: &Workspace, binary: &Path, arguments: &Arguments) -> Result<()> {
-    let registry = registry(binary)?;
+/// Writes the generated parts, or checks them.
+pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
+    let mut binary = Command::new(workspace.tested("partita")?);
+    let json = shell::output(binary.args(["methods", "--json"]))?;
+    let registry: Value =
+        serde_json::from_str(&json).context("`partita methods --json` is not JSON")?;
+    for method in all(&registry, "methods") {
+        let absent = KEYS.split(' ').find(|key| method[*key].is_null());
+        ensure!(
+            absent.is_none(),
+            "`partita methods --json` has no {}",
+            absent.unwrap_or_default()
+        );
+    }
     let mut stale = Vec::new();
     for (file, name, write) in PAGES {
         let path = workspace.path(file);
         let text = fs::read_to_string(&path).with_context(|| format!("cannot read {file}"))?;
-        let new = markers::replace(&text, name, &write(&registry))
-            .with_context(|| format!("in {file}"))?;
-        if new == text {
-            continue;
+        let new = replace(&text, name, &write(&registry)).with_context(|| format!("in {file}"))?;
+        if new != text {
+            stale.push(*file);
         }
-        stale.push(*file);
-        if !arguments.check {
+        if new != text && !arguments.check {
             fs::write(&path, new).with_context(|| format!("cannot write {file}"))?;
         }
     }
+    let files = stale.join(" and ");
     match (arguments.check, stale.is_empty()) {
-        (true, false) => bail!(
-            "{} do not say what the methods say; run `cargo xtask docs`",
-            stale.join(" and ")
-        ),
-        (false, false) => println!("written: {}", stale.join(", ")),
+        (true, false) => bail!("{files} do not say what the methods say; run `cargo xtask docs`"),
+        (false, false) => println!("written: {files}"),
         (_, true) => println!("the generated parts are up to date"),
     }
     Ok(())
 }
 
-fn registry(binary: &Path) -> Result<Registry> {
-    let json = shell::output(Command::new(binary).args(["methods", "--json"]))?;
-    serde_json::from_str(&json).context("`partita methods --json` has another form")
+/// `text` with `content` between `<!-- name:begin -->` and `<!-- name:end -->`, one line each.
+///
+/// An error says which marker is missing.
+pub(crate) fn replace(text: &str, name: &str, content: &str) -> Result<String> {
+    let (begin, end) = (
+        format!("<!-- {name}:begin -->"),
+        format!("<!-- {name}:end -->"),
+    );
+    let Some((before, rest)) = text.split_once(&begin) else {
+        bail!("the line {begin} is missing; put it back where the generated part starts");
+    };
+    let Some((_, after)) = rest.split_once(&end) else {
+        bail!("the line {end} is missing; put it back where the generated part ends");
+    };
+    Ok(format!(
+        "{before}{begin}\n{}\n{end}{after}",
+        content.trim_end()
+    ))
+}
+
+/// The list of this name.
+fn all<'a>(of: &'a Value, key: &str) -> &'a [Value] {
+    of[key].as_array().map_or(&[], Vec::as_slice)
+}
+
+/// The text of this name.
+fn text<'a>(of: &'a Value, key: &str) -> &'a str {
+    of[key].as_str().unwrap_or_default()
+}
+
+fn yes(of: &Value, key: &str) -> &'static str {
+    if of[key] == true { "yes" } else { "no" }
 }
 
 /// One row a method, for somebody who chooses.
-fn table(methods: &[Method]) -> String {
-    let mut text = String::from(
-        "| method | what it does | gives | chooses k | time |\n|---|---|---|---|---|\n",
-    );
-    for method in methods {
-        let gives = if method.soft {
-            "labels, probabilities"
-        } else {
-            "labels"
+fn table(registry: &Value) -> String {
+    let head = ["method", "what it does", "gives", "chooses k", "time"];
+    let mut rows = row(&head) + "|---|---|---|---|---|\n";
+    for method in all(registry, "methods") {
+        let gives = match yes(method, "soft") {
+            "yes" => "labels, probabilities",
+            _ => "labels",
         };
-        let chooses = if method.chooses_clusters { "yes" } else { "no" };
-        text += &row(&[
-            &format!("`{}`", method.name),
-            &method.summary,
+        let name = format!("`{}`", text(method, "name"));
+        let chooses = yes(method, "chooses_clusters");
+        rows += &row(&[
+            &name,
+            text(method, "summary"),
             gives,
             chooses,
-            &method.time,
+            text(method, "time"),
         ]);
     }
-    text
+    rows
 }
 
 /// One row a name from the literature.
-fn names(known: &[KnownAs]) -> String {
-    let mut text = String::from("| name | methods here | in what way |\n|---|---|---|\n");
-    for name in known {
-        let methods: Vec<String> = name
-            .methods
-            .iter()
-            .map(|method| format!("`{method}`"))
-            .collect();
-        let methods = if methods.is_empty() {
-            "–".to_owned()
-        } else {
-            methods.join(", ")
+fn names(registry: &Value) -> String {
+    let mut rows = String::from("| name | methods here | in what way |\n|---|---|---|\n");
+    for name in all(registry, "known_as") {
+        let methods = all(name, "methods").iter().filter_map(Value::as_str);
+        let methods: Vec<String> = methods.map(|method| format!("`{method}`")).collect();
+        let methods = match methods.join(", ") {
+            none if none.is_empty() => "–".to_owned(),
+            some => some,
         };
-        text += &row(&[&name.term, &methods, &name.note]);
+        rows += &row(&[text(name, "term"), &methods, text(name, "note")]);
     }
-    text
+    rows
 }
+
+/// What may be doubtful in the input.
+const DOUBT: [(&str, &str); 3] = [
+    ("soft base clusterings", "soft_bases"),
+    ("weights of base clusterings", "base_weights"),
+    ("weights of objects", "object_weights"),
+];
 
 /// Who takes doubt in the input, and why others do not; then everything an info says, one section a method.
-fn reference(methods: &[Method]) -> String {
-    let sections = methods.iter().map(section).collect::<Vec<_>>().join("\n");
-    format!("{}\n{sections}", doubt(methods))
-}
-
-/// Which methods refuse soft base clusterings or weights, with the reasons: all others take them.
-fn doubt(methods: &[Method]) -> String {
-    let all = |of: fn(&Method) -> &Value| {
-        let takes = methods
-            .iter()
-            .filter(|method| of(method)["refused"].is_null())
-            .count();
-        format!("{takes} of {}", methods.len())
-    };
-    let mut text = format!(
-        "## Soft base clusterings and weights\n\nSoft base clusterings are taken by {} methods, weights of base clusterings by {}, weights of \
-         objects by {}. The others refuse them:\n\n| method | refuses | because |\n|---|---|---|\n",
-        all(|method| &method.soft_bases),
-        all(|method| &method.base_weights),
-        all(|method| &method.object_weights)
+fn reference(registry: &Value) -> String {
+    let methods = all(registry, "methods");
+    let takes = DOUBT.map(|(_, key)| {
+        let taken = |method: &&Value| method[key]["refused"].is_null();
+        format!(
+            "{} of {}",
+            methods.iter().filter(taken).count(),
+            methods.len()
+        )
+    });
+    let [soft, bases, objects] = takes;
+    let mut page = format!(
+        "## Soft base clusterings and weights\n\nSoft base clusterings are taken by {soft} methods, weights of base clusterings by {bases}, \
+         weights of objects by {objects}. The others refuse them:\n\n| method | refuses | because |\n|---|---|---|\n"
     );
     for method in methods {
-        let given = [
-            ("soft base clusterings", &method.soft_bases),
-            ("weights of base clusterings", &method.base_weights),
-            ("weights of objects", &method.object_weights),
-        ];
-        for (what, taken) in given {
-            text += &taken["refused"].as_str().map_or_else(String::new, |why| {
-                row(&[&format!("`{}`", method.name), what, why])
-            });
+        let name = format!("`{}`", text(method, "name"));
+        for (what, key) in DOUBT {
+            if let Some(why) = method[key]["refused"].as_str() {
+                page += &row(&[&name, what, why]);
+            }
         }
     }
-    text
+    for method in methods {
+        page += &section(method);
+    }
+    page
 }
 
-fn section(method: &Method) -> String {
-    let yes = |yes: bool| if yes { "yes" } else { "no" }.to_owned();
-    let clusters = match (method.chooses_clusters, method.clusters_is_maximum) {
-        (true, _) => "a number, a range, `auto`, or `method`",
-        (false, true) => "the most it may use, a range or `auto`",
-        (false, false) => "a number, a range or `auto`",
+fn section(method: &Value) -> String {
+    let chooses = method["chooses_clusters"] == true;
+    let clusters = match method["clusters_is_maximum"] == true {
+        _ if chooses => "a number, a range, `auto`, or `method`",
+        true => "the most it may use, a range or `auto`",
+        false => "a number, a range or `auto`",
     };
+    let family = format!("`partita-{}`", text(method, "family"));
+    let reads = text(method, "reads").replace('-', " ");
+    let missing = text(method, "missing").replace('-', " ");
+    let doubt = DOUBT.map(|(_, key)| taken(&method[key]));
     let facts = [
-        ("crate", format!("`partita-{}`", method.family)),
-        ("reads", method.reads.replace('-', " ")),
-        ("missing labels", method.missing.replace('-', " ")),
-        ("`-k`", clusters.to_owned()),
-        ("probabilities", yes(method.soft)),
-        ("soft base clusterings", taken(&method.soft_bases)),
-        ("weights of base clusterings", taken(&method.base_weights)),
-        ("weights of objects", taken(&method.object_weights)),
-        ("rows in blocks", yes(method.streams)),
-        ("certainty", method.certainty.clone()),
-        ("time", method.time.clone()),
-        ("memory", method.memory.clone()),
+        ("crate", family.as_str()),
+        ("reads", &reads),
+        ("missing labels", &missing),
+        ("`-k`", clusters),
+        ("probabilities", yes(method, "soft")),
+        (DOUBT[0].0, &doubt[0]),
+        (DOUBT[1].0, &doubt[1]),
+        (DOUBT[2].0, &doubt[2]),
+        ("rows in blocks", yes(method, "streams")),
+        ("certainty", text(method, "certainty")),
+        ("time", text(method, "time")),
+        ("memory", text(method, "memory")),
     ];
-    let (name, summary, reference) = (
-        &method.name,
-        sentence(&method.summary),
-        sentence(&method.reference),
-    );
-    let mut text = format!("## `{name}`\n\n{summary}\n\n{reference}\n\n| | |\n|---|---|\n");
-    text.extend(facts.iter().map(|(what, is)| row(&[what, is])));
-    if !method.settings.is_empty() {
-        text += "\n| setting | default | values | what it changes |\n|---|---|---|---|\n";
-        let setting = |s: &Setting| {
-            row(&[
-                &format!("`{}`", s.name),
-                &format!("`{}`", plain(&s.default)),
-                &s.values,
-                &s.help,
-            ])
-        };
-        text.extend(method.settings.iter().map(setting));
+    let [summary, reference] = ["summary", "reference"].map(|key| sentence(text(method, key)));
+    let name = text(method, "name");
+    let mut page = format!("\n## `{name}`\n\n{summary}\n\n{reference}\n\n| | |\n|---|---|\n");
+    page.extend(facts.map(|(what, is)| row(&[what, is])));
+    let settings = all(method, "settings");
+    if !settings.is_empty() {
+        page += "\n| setting | default | values | what it changes |\n|---|---|---|---|\n";
     }
-    text
+    for setting in settings {
+        let name = format!("`{}`", text(setting, "name"));
+        // As it is typed after `--set name=`.
+        let default = match &setting["default"] {
+            Value::String(default) => format!("`{default}`"),
+            default => format!("`{default}`"),
+        };
+        page += &row(&[
+            &name,
+            &default,
+            text(setting, "values"),
+            text(setting, "help"),
+        ]);
+    }
+    page
 }
 
 /// Whether soft base clusterings or weights are taken, and why not.
@@ -256,26 +240,14 @@ fn taken(weights: &Value) -> String {
 /// A line of an info as a sentence.
 fn sentence(line: &str) -> String {
     let mut letters = line.chars();
-    let first: String = letters
-        .next()
-        .map(|first| first.to_uppercase().collect())
-        .unwrap_or_default();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
     let end = if line.ends_with('.') { "" } else { "." };
-    format!("{first}{}{end}", letters.as_str())
-}
-
-/// A default as it is typed after `--set name=`.
-fn plain(value: &Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
+    format!("{}{}{end}", first.collect::<String>(), letters.as_str())
 }
 
 fn row(cells: &[&str]) -> String {
-    let cells: Vec<String> = cells
-        .iter()
-        .map(|cell| cell.replace('|', "\\|").replace('\n', " "))
-        .collect();
+    let plain = |cell: &&str| cell.replace('|', "\\|").replace('\n', " ");
+    let cells: Vec<String> = cells.iter().map(plain).collect();
     format!("| {} |\n", cells.join(" | "))
 }
 
@@ -292,18 +264,18 @@ mod tests {
 
     #[test]
     fn tables_are_read_from_the_infos() {
-        let registry: Registry = serde_json::from_str(JSON).unwrap();
-        let table = table(&registry.methods);
+        let registry: Value = serde_json::from_str(JSON).unwrap();
+        let table = table(&registry);
         assert!(
             table.ends_with("| `a-b` | joins \\|x\\| | labels, probabilities | no | O(n) |\n"),
             "{table}"
         );
-        let names = names(&registry.known_as);
+        let names = names(&registry);
         assert!(
             names.ends_with("| A-B | `a-b` | the same |\n| C | – | not here |\n"),
             "{names}"
         );
-        let reference = reference(&registry.methods);
+        let reference = reference(&registry);
         assert!(
             reference.contains("\n## `a-b`\n\nJoins |x|.\n\nA, 2005.\n"),
             "{reference}"
@@ -324,5 +296,20 @@ mod tests {
                 "{line} is not in\n{reference}"
             );
         }
+    }
+
+    #[test]
+    fn only_what_is_between_the_markers_changes() {
+        let text = "a\n<!-- x:begin -->\nold\n<!-- x:end -->\nb\n";
+        let new = replace(text, "x", "new\n").unwrap();
+        assert_eq!(new, "a\n<!-- x:begin -->\nnew\n<!-- x:end -->\nb\n");
+        assert_eq!(replace(&new, "x", "new").unwrap(), new);
+    }
+
+    #[test]
+    fn a_missing_marker_is_named() {
+        let error = |text| replace(text, "x", "").unwrap_err().to_string();
+        assert!(error("a").starts_with("the line <!-- x:begin --> is missing"));
+        assert!(error("<!-- x:begin -->").starts_with("the line <!-- x:end --> is missing"));
     }
 }

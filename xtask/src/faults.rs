@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 
 use crate::workspace::Workspace;
-use crate::{markers, shell};
+use crate::{docs, shell};
 
 /// Flags of `cargo xtask faults`.
 #[derive(Args)]
@@ -22,10 +22,8 @@ const PAGE: &str = "docs/reliability.md";
 /// Runs the tests of faults with so many kills, and makes the table of what they say.
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     // With the whole workspace named, what the tests have built is used.
-    let mut cargo = workspace.cargo(["test", "--quiet", "--workspace", "--test", "it", "faults::"]);
-    cargo
-        .args(["--", "--nocapture"])
-        .env("PARTITA_KILLS", arguments.kills.to_string());
+    let mut cargo = workspace.cargo("test --quiet --workspace --test it faults:: -- --nocapture");
+    cargo.env("PARTITA_KILLS", arguments.kills.to_string());
     let said = shell::tee(&mut cargo)?;
     let mut rows: Vec<&str> = said
         .lines()
@@ -39,7 +37,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     );
     let page = workspace.path(PAGE);
     let text = fs::read_to_string(&page).with_context(|| format!("{PAGE} is missing"))?;
-    fs::write(&page, markers::replace(&text, "faults", &table)?)?;
+    fs::write(&page, docs::replace(&text, "faults", &table)?)?;
     println!("{PAGE} has the table");
     Ok(())
 }

@@ -7,24 +7,20 @@
 #![forbid(unsafe_code)]
 
 mod bench;
-mod ci;
+mod checks;
 mod datasets;
 mod demo;
 mod docs;
 mod faults;
 mod features;
 mod fuzz;
-mod markers;
 mod new;
-mod optional;
-mod peers;
 mod python;
 mod reproduce;
-mod setup;
 mod shell;
-mod supply;
 mod test;
 mod tidy;
+mod tools;
 mod workspace;
 
 use std::process::ExitCode;
@@ -47,11 +43,11 @@ enum Command {
     Setup,
     /// Build the binary and run the main job on datasets/digits.csv.
     Demo,
-    /// Format, lints, documents, tidy, all tests, the demo; stops at the first step that fails.
+    /// Format, lints, documents, tidy, all tests, the demo; stops at the first step that fails. `--all` adds what is rare.
     Test(test::Arguments),
-    /// `test` as the checks run it: data that a test asks for must be there.
+    /// `test --all` where data that a test asks for must be there.
     Ci,
-    /// Check what the compiler does not: layers, words, documents, layout.
+    /// Check what the compiler does not: layers, words, documents, layout, licences.
     Tidy,
     /// Compile every feature of the façade alone, and look at what small crates bring.
     Features,
@@ -65,14 +61,10 @@ enum Command {
     Datasets(datasets::Arguments),
     /// Write the generated parts of the documents.
     Docs(docs::Arguments),
-    /// Compare licences, versions and sources of all dependencies with xtask/deny.toml.
-    Supply,
-    /// Give every reader, saved file, setting and method hostile input; the tests do so briefly.
+    /// Give every reader, saved file, setting and method hostile input by libFuzzer; the tests do so briefly without it.
     Fuzz(fuzz::Arguments),
     /// Kill every command at a hundred moments, fill the disk, and write what was seen to docs/reliability.md.
     Faults(faults::Arguments),
-    /// Write the list of what the binary is made of (CycloneDX) to target/partita.cdx.json.
-    Sbom,
     /// Start a consensus method: its file, its test, its line in the registry.
     New(new::Arguments),
 }
@@ -80,10 +72,10 @@ enum Command {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let result = Workspace::find().and_then(|workspace| match &arguments.command {
-        Command::Setup => setup::run(&workspace),
+        Command::Setup => tools::setup(&workspace),
         Command::Demo => demo::run(&workspace),
         Command::Test(arguments) => test::run(&workspace, arguments),
-        Command::Ci => ci::run(&workspace),
+        Command::Ci => test::ci(&workspace),
         Command::Features => features::run(&workspace),
         Command::Tidy => tidy::run(&workspace),
         Command::Bench(arguments) => bench::run(&workspace, arguments),
@@ -93,8 +85,6 @@ fn main() -> ExitCode {
         Command::Docs(arguments) => docs::run(&workspace, arguments),
         Command::Fuzz(arguments) => fuzz::run(&workspace, arguments),
         Command::Faults(arguments) => faults::run(&workspace, arguments),
-        Command::Supply => supply::run(&workspace),
-        Command::Sbom => supply::sbom(&workspace),
         Command::New(arguments) => new::run(&workspace, arguments),
     });
     match result {

@@ -36,7 +36,8 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let names = Names::new(&arguments.method, &arguments.family)?;
     write(workspace, &names)?;
     let package = format!("partita-{}", names.family);
-    shell::run(&mut workspace.cargo(["fmt", "--package", &package, "--package", "partita"]))?;
+    let words = format!("fmt --package {package} --package partita");
+    shell::run(&mut workspace.cargo(&words))?;
     println!("written: {}; its line in {REGISTRY}", names.file);
     println!("next: cargo test --package {package} {}", names.function);
     Ok(())
@@ -195,54 +196,6 @@ mod tests {
         assert_eq!(
             after_last("//! X.\n", "mod ", "mod a;").unwrap(),
             "//! X.\nmod a;\n"
-        );
-    }
-
-    /// What a toy method costs: one new file, its module and one `pub use` in the family, one line in the list.
-    #[test]
-    fn a_method_is_one_file_one_re_export_and_one_line() {
-        let root = tempfile::tempdir().unwrap();
-        let (library, registry) = ("crates/methods/graph/src/lib.rs", REGISTRY);
-        for (file, text) in [
-            (library, "//! X.\n\nmod a;\n\npub use a::A;\n"),
-            (
-                registry,
-                "methods! {\n    \"graph\" => partita_graph::A,\n}\n",
-            ),
-        ] {
-            let path = root.path().join(file);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
-        let names = Names::new("toy", "graph").unwrap();
-        write(&Workspace::at(root.path()), &names).unwrap();
-        let read = |file: &str| fs::read_to_string(root.path().join(file)).unwrap();
-        let exported = "pub use toy::{TOY, ToyDiagnostics, ToySettings, toy};";
-        assert_eq!(
-            read(library),
-            format!("//! X.\n\nmod a;\nmod toy;\n\npub use a::A;\n{exported}\n")
-        );
-        let lines = "    \"graph\" => partita_graph::A,\n    \"graph\" => partita_graph::TOY,\n";
-        assert_eq!(read(registry), format!("methods! {{\n{lines}}}\n"));
-        let written = read("crates/methods/graph/src/toy.rs");
-        for word in [
-            "impl Method for Toy",
-            "pub static TOY: Toy",
-            "pub fn toy(",
-            "pub struct ToySettings",
-        ] {
-            assert!(written.contains(word), "{word}");
-        }
-    }
-
-    #[test]
-    fn the_registry_gets_one_line() {
-        let names = Names::new("two-words", "graph").unwrap();
-        let registry = "methods! {\n    \"eac\" => partita_eac::EAC_AVERAGE,\n}\n\nfn x() {}\n";
-        let lines = "    \"eac\" => partita_eac::EAC_AVERAGE,\n    \"graph\" => partita_graph::TWO_WORDS,\n";
-        assert_eq!(
-            registered(registry, &names).unwrap(),
-            format!("methods! {{\n{lines}}}\n\nfn x() {{}}\n")
         );
     }
 }

@@ -1,5 +1,6 @@
 //! `reproduce`: hands over to the crate that measures the papers' tables.
 
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::Result;
@@ -18,20 +19,18 @@ pub(crate) struct Arguments {
 
 /// Builds the crate and lets it run.
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
-    let mut job = Command::new(workspace.released("partita-reproduce", "partita-reproduce")?);
-    shell::run(
-        job.arg("--root")
-            .arg(workspace.root())
-            .args(&arguments.rest),
-    )
+    let binary = workspace.released("partita-reproduce", "partita-reproduce")?;
+    hand_over(workspace, &binary, &arguments.rest)
 }
 
 /// Measures a sample of what is on record once more, with the binary of the tests: numbers are the same to the bit.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
-    let mut job = Command::new(workspace.tested("partita-reproduce")?);
-    shell::run(
-        job.arg("--root")
-            .arg(workspace.root())
-            .args(["--check", "--check-seconds", "5"]),
-    )
+    let binary = workspace.tested("partita-reproduce")?;
+    let words = ["--check", "--check-seconds", "5"].map(str::to_owned);
+    hand_over(workspace, &binary, &words)
+}
+
+fn hand_over(workspace: &Workspace, binary: &Path, words: &[String]) -> Result<()> {
+    let mut job = Command::new(binary);
+    shell::run(job.arg("--root").arg(workspace.root()).args(words))
 }

@@ -2,9 +2,17 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, ensure};
+
+/// A program and its arguments, between which there are spaces.
+pub(crate) fn command(words: &str) -> Command {
+    let mut words = words.split_whitespace();
+    let mut command = Command::new(words.next().unwrap_or_default());
+    command.args(words);
+    command
+}
 
 /// Runs a program with its output shown. An error names the command line.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
@@ -12,9 +20,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     let status = command
         .status()
         .with_context(|| format!("cannot start `{line}`"))?;
-    if !status.success() {
-        bail!("`{line}` failed ({status})");
-    }
+    ensure!(status.success(), "`{line}` failed ({status})");
     Ok(())
 }
 
@@ -33,10 +39,8 @@ pub(crate) fn tee(command: &mut Command) -> Result<String> {
         text += &said;
         text.push('\n');
     }
-    let status = child.wait().with_context(|| format!("`{line}` got lost"))?;
-    if !status.success() {
-        bail!("`{line}` failed ({status})");
-    }
+    let status = child.wait()?;
+    ensure!(status.success(), "`{line}` failed ({status})");
     Ok(text)
 }
 
@@ -47,47 +51,35 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
         .stdin(Stdio::null())
         .output()
         .with_context(|| format!("cannot start `{line}`"))?;
-    if !output.status.success() {
-        bail!(
-            "`{line}` failed ({}): {}",
-            output.status,
-            String::from_utf8_lossy(&output.stderr).trim()
-        );
-    }
+    ensure!(
+        output.status.success(),
+        "`{line}` failed ({}): {}",
+        output.status,
+        String::from_utf8_lossy(&output.stderr).trim()
+    );
     String::from_utf8(output.stdout)
         .with_context(|| format!("`{line}` printed something that is not text"))
 }
 
-/// Does `work` under a heading and says how long it took.
-pub(crate) fn step<T>(name: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    println!("==> {name}");
-    let start = Instant::now();
-    let result = work();
-    let verdict = if result.is_ok() { "ok" } else { "FAILED" };
-    println!("<== {name}: {verdict}, {}", seconds(start.elapsed()));
-    result
+/// Whether a program can be run with these arguments and succeeds.
+pub(crate) fn works(words: &str) -> bool {
+    output(&mut command(words)).is_ok()
 }
 
 /// A time to be read by people.
 pub(crate) fn seconds(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     if seconds < 60.0 {
-        format!("{seconds:.1} s")
-    } else {
-        format!(
-            "{:.0} min {:02.0} s",
-            (seconds / 60.0).floor(),
-            seconds % 60.0
-        )
+        return format!("{seconds:.1} s");
     }
+    let minutes = (seconds / 60.0).floor();
+    format!("{minutes:.0} min {:02.0} s", seconds % 60.0)
 }
 
 fn line(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
-    words
-        .map(|word| word.to_string_lossy())
-        .collect::<Vec<_>>()
-        .join(" ")
+    let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
+    words.join(" ")
 }
 
 #[cfg(test)]
@@ -96,27 +88,21 @@ mod tests {
 
     #[test]
     fn a_failure_names_the_command_and_what_it_said() {
-        let error = output(Command::new("git").args(["no-such-command"]))
-            .unwrap_err()
-            .to_string();
+        let error = output(&mut command("git no-such-command")).unwrap_err();
+        let error = error.to_string();
         assert!(
             error.starts_with("`git no-such-command` failed")
                 && error.contains("no-such-command' is not"),
             "{error}"
         );
-        let error = run(&mut Command::new("partita-no-such-program"))
-            .unwrap_err()
-            .to_string();
-        assert_eq!(error, "cannot start `partita-no-such-program`");
+        let error = run(&mut command("partita-no-such-program")).unwrap_err();
+        assert_eq!(error.to_string(), "cannot start `partita-no-such-program`");
     }
 
     #[test]
     fn what_is_shown_is_kept() {
-        assert!(
-            tee(Command::new("git").arg("--version"))
-                .unwrap()
-                .starts_with("git version")
-        );
+        let said = tee(&mut command("git --version")).unwrap();
+        assert!(said.starts_with("git version"));
     }
 
     #[test]

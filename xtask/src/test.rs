@@ -2,24 +2,30 @@
 
 use std::env;
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 
 use crate::workspace::Workspace;
-use crate::{demo, docs, features, fuzz, optional, python, reproduce, shell, supply, tidy};
+use crate::{checks, demo, docs, features, fuzz, python, reproduce, shell, tidy, tools};
 
 /// Flags of `cargo xtask test`.
 #[derive(Args, Default)]
 pub(crate) struct Arguments {
+    /// Everything: also the sanitizer with LAPACK, fuzzing, features, packages, reports in a browser, Dask and Spark, the source
+    /// distribution of Python, and a sample of the papers' tables.
+    #[arg(long)]
+    pub(crate) all: bool,
     /// Begin with this step, such as tests: for those who mended what it found.
     #[arg(long, value_name = "STEP")]
     from: Option<String>,
     /// Do this step alone.
-    #[arg(long, value_name = "STEP", conflicts_with = "from")]
+    #[arg(long, value_name = "STEP", conflicts_with_all = ["from", "all"])]
     only: Option<String>,
 }
 
@@ -30,6 +36,8 @@ struct Step {
     /// It is done beside those that follow, and has ended when the one of this name begins, or at the [`END`]: what waits for a network,
     /// a browser or one long computation leaves a core to others.
     until: Option<&'static str>,
+    /// Only `--all` does it.
+    rare: bool,
 }
 
 const fn step(name: &'static str, run: fn(&Workspace) -> Result<()>) -> Step {
@@ -37,18 +45,20 @@ const fn step(name: &'static str, run: fn(&Workspace) -> Result<()>) -> Step {
         name,
         run,
         until: None,
+        rare: false,
     }
 }
 
-const fn beside(
-    name: &'static str,
-    run: fn(&Workspace) -> Result<()>,
-    until: &'static str,
-) -> Step {
-    Step {
-        name,
-        run,
-        until: Some(until),
+impl Step {
+    const fn until(self, name: &'static str) -> Self {
+        Self {
+            until: Some(name),
+            ..self
+        }
+    }
+
+    const fn rare(self) -> Self {
+        Self { rare: true, ..self }
     }
 }
 
@@ -56,204 +66,254 @@ const fn beside(
 const END: &str = "the end";
 
 /// In the order in which they begin. The source distribution of Python is the last: building it touches what others use, which cargo would
-/// compile again.
+/// compile again. Examples are compiled by clippy; running none of them, the tests need no code of theirs.
 const STEPS: &[Step] = &[
-    step("format", format),
+    step("format", |at| cargo(at, "fmt --all --check")),
     step("tidy", tidy::run),
-    step("dependencies", supply::run),
-    step("packages", packages),
-    beside("packages of Python", python::packages, "Python"),
-    step("clippy", clippy),
-    // Compiles into a folder of its own while the next two compile a crate or two at a time.
-    beside("unsafe code under a sanitizer", optional::sanitizer, END),
-    step("features", features::run),
-    step("documents of the code", rustdoc),
-    step("build of the tests", build_tests),
-    beside("fuzz", fuzz::check, END),
-    beside("examples in documents", doc_tests, END),
+    // Whether every crate could be published, but for the will to.
+    step("packages", |at| {
+        let how = "--no-verify --allow-dirty --offline --exclude-lockfile --no-metadata";
+        cargo(at, &format!("package --quiet --workspace {how}"))
+    })
+    .rare(),
+    step("packages of Python", python::packages).until("Python"),
+    step("clippy", |at| {
+        cargo(
+            at,
+            "clippy --quiet --workspace --all-targets -- -D warnings",
+        )
+    }),
+    // Compile into folders of their own while others compile a crate or two at a time.
+    step("unsafe code under a sanitizer", checks::sanitizer)
+        .until(END)
+        .rare(),
+    step("features", features::run).rare(),
+    step("documents of the code", |at| {
+        let mut cargo = at.cargo("doc --quiet --workspace --no-deps");
+        shell::run(cargo.env("RUSTDOCFLAGS", "-D warnings"))
+    }),
+    step("build of the tests", |at| {
+        cargo(at, "test --quiet --workspace --tests --no-run")
+    }),
+    step("examples in documents", |at| {
+        cargo(at, "test --quiet --workspace --doc")
+    })
+    .until(END),
     // Processes that wait for each other, and the last tests of a crate, leave a core to the others.
-    beside("Python", python::step, "source distribution of Python"),
-    beside("demo", demo::check, END),
-    beside("a sample of the papers' tables", reproduce::check, END),
-    beside("reports in a browser", optional::browser, END),
-    step("tests", tests),
+    step("Python", python::step).until("Dask and Spark"),
+    step("demo", demo::check).until(END),
+    step("fuzz", fuzz::check).until(END).rare(),
+    step("a sample of the papers' tables", reproduce::check)
+        .until(END)
+        .rare(),
+    step("reports in a browser", checks::browser)
+        .until(END)
+        .rare(),
+    // All that fail are said, not the first binary with one alone.
+    step("tests", |at| {
+        cargo(at, "test --quiet --workspace --tests --no-fail-fast")
+    }),
+    step("Dask and Spark", python::engines)
+        .until("source distribution of Python")
+        .rare(),
     step("generated documents", docs::check),
-    step("source distribution of Python", python::source),
+    step("source distribution of Python", python::source).rare(),
 ];
 
-/// Runs every step; begins none after one that failed.
-pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
-    let place = |wanted: &Option<String>| match wanted {
-        None => Ok(None),
-        Some(wanted) => STEPS
-            .iter()
-            .position(|step| step.name == wanted)
-            .map(Some)
-            .with_context(|| {
-                let names: Vec<&str> = STEPS.iter().map(|step| step.name).collect();
-                format!(
-                    "there is no step '{wanted}'; the steps are: {}",
-                    names.join(", ")
-                )
-            }),
-    };
-    if let Some(only) = place(&arguments.only)? {
-        return (STEPS[only].run)(workspace);
-    }
-    let steps = &STEPS[place(&arguments.from)?.unwrap_or(0)..];
-    let start = Instant::now();
-    let this = env::current_exe().context("the program does not know where it is")?;
-    let logs = workspace.metadata()?.target_directory.join("steps");
-    fs::create_dir_all(&logs)?;
-    optional::install_ahead();
-    let mut working: Vec<(&Step, Beside)> = Vec::new();
-    let mut result = Ok(());
-    for step in steps {
-        for (_, ended) in working.extract_if(.., |(other, _)| other.until == Some(step.name)) {
-            result = result.and(ended.wait());
+fn cargo(workspace: &Workspace, words: &str) -> Result<()> {
+    shell::run(&mut workspace.cargo(words))
+}
+
+/// All of `test`, where no test may pass because its data is absent.
+pub(crate) fn ci(workspace: &Workspace) -> Result<()> {
+    for (variable, what) in [
+        ("PARTITA_DATASETS", "data sets"),
+        ("PARTITA_POOLS", "pools of base clusterings"),
+    ] {
+        match env::var(variable) {
+            Ok(folder) => println!("{what}: {folder}"),
+            Err(_) => println!("{what}: {variable} is not set; tests that need them fail"),
         }
-        if result.is_err() {
+    }
+    let this = env::current_exe().context("the program does not know where it is")?;
+    let mut all = Command::new(this);
+    all.current_dir(workspace.root()).args(["test", "--all"]);
+    shell::run(all.env("CI", "true"))
+}
+
+/// Runs the steps; begins none after one that failed.
+pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
+    if let Some(only) = &arguments.only {
+        return (STEPS[place(only)?].run)(workspace);
+    }
+    let first = arguments.from.as_deref().map_or(Ok(0), place)?;
+    let chosen = STEPS[first..]
+        .iter()
+        .filter(|step| arguments.all || !step.rare);
+    let start = Instant::now();
+    if arguments.all {
+        tools::install_ahead();
+    }
+    let mut beside: Vec<Work> = Vec::new();
+    let mut tally = Tally::default();
+    for step in chosen {
+        for work in beside.extract_if(.., |work| work.step.until == Some(step.name)) {
+            tally.add(work)?;
+        }
+        if tally.failed_step.is_some() {
             break;
         }
-        let failed = || format!("step '{}' failed", step.name);
-        result = match step.until {
-            None => shell::step(step.name, || (step.run)(workspace)).with_context(failed),
-            Some(_) => Beside::begin(workspace, step.name, &this, &logs)
-                .map(|begun| working.push((step, begun))),
-        };
+        let work = Work::begin(workspace, step)?;
+        if step.until.is_some() {
+            beside.push(work);
+        } else {
+            tally.add(work)?;
+        }
     }
     // What works beside a step that failed is not left alone.
-    let ended = working.into_iter().map(|(_, begun)| begun.wait());
-    ended.fold(result, Result::and)?;
-    println!(
-        "{} of {} steps passed in {}",
-        steps.len(),
-        STEPS.len(),
-        shell::seconds(start.elapsed())
-    );
-    Ok(())
-}
-
-/// A step that a process of its own does; what it prints is shown when it has ended.
-struct Beside {
-    name: &'static str,
-    process: Child,
-    begun: Instant,
-    log: PathBuf,
-}
-
-impl Beside {
-    fn begin(workspace: &Workspace, name: &'static str, this: &Path, logs: &Path) -> Result<Self> {
-        println!("==> {name}, beside the next steps");
-        let log = logs.join(format!("{name}.log"));
-        let (out, begun) = (File::create(&log)?, Instant::now());
-        let mut command = Command::new(this);
-        command
-            .current_dir(workspace.root())
-            .args(["test", "--only", name])
-            .stdin(Stdio::null());
-        let process = command.stderr(out.try_clone()?).stdout(out).spawn()?;
-        Ok(Self {
-            name,
-            process,
-            begun,
-            log,
-        })
+    for work in beside {
+        tally.add(work)?;
     }
+    let Tally {
+        steps,
+        passed,
+        failed,
+        failed_step,
+    } = tally;
+    let (all, time) = (STEPS.len(), shell::seconds(start.elapsed()));
+    println!("{passed} passed, {failed} failed; {steps} of {all} steps in {time}");
+    match failed_step {
+        Some(name) => bail!("step '{name}' failed"),
+        None => Ok(()),
+    }
+}
 
-    fn wait(mut self) -> Result<()> {
-        let status = self.process.wait()?;
-        let verdict = if status.success() { "ok" } else { "FAILED" };
-        print!("{}", fs::read_to_string(&self.log)?);
-        println!(
-            "<== {}: {verdict}, {} after it began",
-            self.name,
-            shell::seconds(self.begun.elapsed())
-        );
-        ensure!(status.success(), "step '{}' failed", self.name);
+fn place(name: &str) -> Result<usize> {
+    let found = STEPS.iter().position(|step| step.name == name);
+    found.with_context(|| {
+        let names: Vec<&str> = STEPS.iter().map(|step| step.name).collect();
+        format!(
+            "there is no step '{name}'; the steps are: {}",
+            names.join(", ")
+        )
+    })
+}
+
+/// What came of the steps so far, and the numbers of tests.
+#[derive(Default)]
+struct Tally {
+    steps: usize,
+    failed_step: Option<&'static str>,
+    passed: u64,
+    failed: u64,
+}
+
+impl Tally {
+    fn add(&mut self, work: Work) -> Result<()> {
+        let name = work.step.name;
+        let (failed, text) = work.end()?;
+        self.steps += 1;
+        self.failed_step = self.failed_step.or(failed.then_some(name));
+        self.passed += counted(&text, "passed");
+        self.failed += counted(&text, "failed");
         Ok(())
     }
 }
 
-fn format(workspace: &Workspace) -> Result<()> {
-    shell::run(&mut workspace.cargo(["fmt", "--all", "--check"]))
+/// The sum of the numbers before this word, as cargo and pytest write it in the line that sums up their tests.
+fn counted(text: &str, word: &str) -> u64 {
+    let sums_up = |line: &&str| line.starts_with("test result: ") || line.starts_with("====");
+    let mut sum = 0;
+    for line in text.lines().filter(sums_up) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        for pair in words.windows(2) {
+            if pair[1].trim_end_matches([',', ';']) == word {
+                sum += pair[0].parse().unwrap_or(0);
+            }
+        }
+    }
+    sum
 }
 
-fn clippy(workspace: &Workspace) -> Result<()> {
-    shell::run(&mut workspace.cargo([
-        "clippy",
-        "--quiet",
-        "--workspace",
-        "--all-targets",
-        "--",
-        "-D",
-        "warnings",
-    ]))
+/// A step that a process of its own does, with all that it prints in a log. What one beside others prints is shown when it has ended.
+struct Work {
+    step: &'static Step,
+    process: Child,
+    log: PathBuf,
+    begun: Instant,
 }
 
-/// Whether every crate could be published, but for the will to.
-fn packages(workspace: &Workspace) -> Result<()> {
-    let mut cargo = workspace.cargo([
-        "package",
-        "--quiet",
-        "--workspace",
-        "--no-verify",
-        "--allow-dirty",
-        "--offline",
-    ]);
-    shell::run(cargo.args(["--exclude-lockfile", "--no-metadata"]))
-}
+impl Work {
+    fn begin(workspace: &Workspace, step: &'static Step) -> Result<Self> {
+        let logs = workspace.target("steps")?;
+        fs::create_dir_all(&logs)?;
+        let log = logs.join(format!("{}.log", step.name));
+        let out = File::create(&log)?;
+        let beside = step.until.map_or("", |_| ", beside the next steps");
+        println!("==> {}{beside}", step.name);
+        let this = env::current_exe().context("the program does not know where it is")?;
+        let mut command = Command::new(this);
+        command.args(["test", "--only", step.name]);
+        command.current_dir(workspace.root()).stdin(Stdio::null());
+        Ok(Self {
+            step,
+            process: command.stderr(out.try_clone()?).stdout(out).spawn()?,
+            log,
+            begun: Instant::now(),
+        })
+    }
 
-fn rustdoc(workspace: &Workspace) -> Result<()> {
-    let mut cargo = workspace.cargo(["doc", "--quiet", "--workspace", "--no-deps"]);
-    shell::run(cargo.env("RUSTDOCFLAGS", "-D warnings"))
-}
-
-/// Examples are compiled by clippy; running none of them, the tests need no code of theirs.
-fn build_tests(workspace: &Workspace) -> Result<()> {
-    shell::run(&mut workspace.cargo(["test", "--quiet", "--workspace", "--tests", "--no-run"]))
-}
-
-/// All that fail are said, not the first binary with one alone.
-fn tests(workspace: &Workspace) -> Result<()> {
-    shell::run(&mut workspace.cargo([
-        "test",
-        "--quiet",
-        "--workspace",
-        "--tests",
-        "--no-fail-fast",
-    ]))
-}
-
-fn doc_tests(workspace: &Workspace) -> Result<()> {
-    shell::run(&mut workspace.cargo(["test", "--quiet", "--workspace", "--doc"]))
+    /// Waits for the end; whether it failed, and what was printed.
+    fn end(mut self) -> Result<(bool, String)> {
+        let mut log = File::open(&self.log)?;
+        let status = loop {
+            let ended = self.process.try_wait()?;
+            if ended.is_some() || self.step.until.is_none() {
+                io::copy(&mut log, &mut io::stdout())?;
+            }
+            match ended {
+                Some(status) => break status,
+                None => thread::sleep(Duration::from_millis(50)),
+            }
+        };
+        let verdict = if status.success() { "ok" } else { "FAILED" };
+        let time = shell::seconds(self.begun.elapsed());
+        println!("<== {}: {verdict}, {time} after it began", self.step.name);
+        let text = String::from_utf8_lossy(&fs::read(&self.log)?).into_owned();
+        Ok((!status.success(), text))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     #[test]
     fn what_works_beside_others_ends_before_a_later_step_begins() {
         for (at, step) in STEPS.iter().enumerate() {
-            let later =
-                |until| until == END || STEPS[at + 1..].iter().any(|later| later.name == until);
-            let ends = step.until.is_none_or(later);
-            assert!(ends, "{}", step.name);
+            let later = |until| until == END || place(until).is_ok_and(|other| other > at);
+            assert!(step.until.is_none_or(later), "{}", step.name);
         }
     }
 
     #[test]
     fn a_step_that_nobody_knows_is_refused_with_the_names_of_all() {
-        let workspace = Workspace::at(Path::new("."));
         let arguments = Arguments {
-            from: None,
             only: Some("test".into()),
+            ..Arguments::default()
         };
-        let error = run(&workspace, &arguments).unwrap_err().to_string();
+        let error = run(&Workspace::at(Path::new(".")), &arguments).unwrap_err();
+        let error = error.to_string();
         assert!(
             error.starts_with("there is no step 'test'; the steps are: format, tidy,"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn tests_of_cargo_and_of_pytest_are_counted() {
+        let text = "test result: ok. 12 passed; 1 failed; 0 ignored\n5 passed\n== x ==\n==== 3 failed, 700 passed, 2 skipped in 9.1s ====\n";
+        assert_eq!([counted(text, "passed"), counted(text, "failed")], [712, 4]);
     }
 }

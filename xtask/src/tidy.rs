@@ -3,6 +3,7 @@
 mod circles;
 mod layers;
 mod layout;
+mod licences;
 mod links;
 mod manifests;
 mod marks;
@@ -13,8 +14,6 @@ mod tests;
 mod words;
 
 use std::fmt;
-use std::path::Path;
-use std::process::Command;
 
 use anyhow::{Result, bail};
 
@@ -56,13 +55,11 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
         println!("{violation}");
     }
     match violations.len() {
-        0 => {
-            println!("tidy");
-            Ok(())
-        }
+        0 => println!("tidy"),
         1 => bail!("1 thing is not tidy"),
         many => bail!("{many} things are not tidy"),
     }
+    Ok(())
 }
 
 /// All complaints about a workspace, by file and line.
@@ -74,6 +71,7 @@ fn check(workspace: &Workspace) -> Result<Vec<Violation>> {
     violations.extend(layers::edges(workspace, &metadata.packages)?);
     violations.extend(manifests::check(workspace, &metadata.packages)?);
     violations.extend(links::map(workspace, &metadata.packages));
+    violations.extend(licences::check(workspace)?);
     let mut sources = Vec::new();
     for file in &files {
         // A file that is no text has nothing to say to the checks below.
@@ -83,10 +81,7 @@ fn check(workspace: &Workspace) -> Result<Vec<Violation>> {
         if file != "Cargo.lock" {
             violations.extend(paths::check(workspace, file, &text));
         }
-        match Path::new(file)
-            .extension()
-            .and_then(|extension| extension.to_str())
-        {
+        match file.rsplit('.').next() {
             Some("rs") => match Source::new(file, &text) {
                 Ok(source) => sources.push(source),
                 Err(violation) => violations.push(violation),
@@ -95,35 +90,22 @@ fn check(workspace: &Workspace) -> Result<Vec<Violation>> {
             _ => {}
         }
     }
-    violations.extend(sources.iter().flat_map(check_source));
+    for source in &sources {
+        violations.extend(words::check(source));
+        violations.extend(marks::check(source));
+        violations.extend(layout::size(source));
+    }
     violations.extend(circles::check(&sources));
     violations.sort();
     violations.dedup();
     Ok(violations)
 }
 
-fn check_source(source: &Source) -> Vec<Violation> {
-    let mut violations = words::check(source);
-    violations.extend(marks::check(source));
-    violations.extend(layout::size(source));
-    violations
-}
-
 /// The files that are ours: what git follows, and what it would if asked to.
 fn files(workspace: &Workspace) -> Result<Vec<String>> {
-    let mut git = Command::new("git");
-    git.current_dir(workspace.root());
     // A checkout that belongs to somebody else is still only read.
-    git.args([
-        "-c",
-        "safe.directory=*",
-        "ls-files",
-        "-z",
-        "--cached",
-        "--others",
-        "--exclude-standard",
-    ]);
-    let list = shell::output(&mut git)?;
+    let words = "git -c safe.directory=* ls-files -z --cached --others --exclude-standard";
+    let list = shell::output(&mut workspace.command(words))?;
     let mut files: Vec<String> = list.split_terminator('\0').map(str::to_owned).collect();
     files.retain(|file| workspace.path(file).is_file());
     files.sort();

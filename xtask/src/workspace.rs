@@ -21,14 +21,11 @@ pub(crate) fn crate_name(place: &str) -> String {
 /// The workspace that the command was called in.
 pub(crate) struct Workspace {
     root: PathBuf,
-    /// Variables that cargo and what it starts shall see.
-    variables: Vec<(&'static str, &'static str)>,
 }
 
-/// The part of `cargo metadata --no-deps` that is read here.
+/// The part of `cargo metadata` that is read here.
 #[derive(Deserialize)]
 pub(crate) struct Metadata {
-    /// The crates of the workspace.
     pub(crate) packages: Vec<Package>,
     /// Where cargo builds.
     pub(crate) target_directory: PathBuf,
@@ -37,6 +34,10 @@ pub(crate) struct Metadata {
 #[derive(Deserialize)]
 pub(crate) struct Package {
     pub(crate) name: String,
+    pub(crate) version: String,
+    pub(crate) license: Option<String>,
+    /// The registry that it comes from; none for a crate of ours.
+    pub(crate) source: Option<String>,
     pub(crate) manifest_path: PathBuf,
     pub(crate) dependencies: Vec<Dependency>,
     /// What each feature turns on.
@@ -58,36 +59,19 @@ impl Workspace {
             std::fs::read_to_string(folder.join("Cargo.toml"))
                 .is_ok_and(|text| text.contains("[workspace]"))
         };
-        let root = here.ancestors().find(is_root);
-        let root = root.with_context(|| {
+        let root = here.ancestors().find(is_root).with_context(|| {
             format!(
                 "{} is in no cargo workspace; go to the checkout",
                 here.display()
             )
         })?;
-        Ok(Self {
-            root: root.to_owned(),
-            variables: Vec::new(),
-        })
+        Ok(Self { root: root.into() })
     }
 
     /// The workspace with this root.
     #[cfg(test)]
     pub(crate) fn at(root: &Path) -> Self {
-        Self {
-            root: root.to_owned(),
-            variables: Vec::new(),
-        }
-    }
-
-    /// The same workspace, where cargo and what it starts see one more variable.
-    pub(crate) fn with_variable(&self, name: &'static str, value: &'static str) -> Self {
-        let mut variables = self.variables.clone();
-        variables.push((name, value));
-        Self {
-            root: self.root.clone(),
-            variables,
-        }
+        Self { root: root.into() }
     }
 
     /// Its folder.
@@ -105,49 +89,49 @@ impl Workspace {
         path.strip_prefix(&self.root).unwrap_or(path).display()
     }
 
-    /// Cargo, in the workspace's folder.
-    pub(crate) fn cargo<const N: usize>(&self, arguments: [&str; N]) -> Command {
-        let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        command
-            .current_dir(&self.root)
-            .args(arguments)
-            .envs(self.variables.iter().copied());
+    /// A program with arguments that spaces separate, in the workspace's folder.
+    pub(crate) fn command(&self, words: &str) -> Command {
+        let mut command = shell::command(words);
+        command.current_dir(&self.root);
         command
     }
 
-    /// The crates and where cargo builds them. Needs no network.
+    /// Cargo with arguments that spaces separate, in the workspace's folder.
+    pub(crate) fn cargo(&self, words: &str) -> Command {
+        let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        command.current_dir(&self.root);
+        command.args(words.split_whitespace());
+        command
+    }
+
+    /// Our crates and where cargo builds them. Needs no network.
     pub(crate) fn metadata(&self) -> Result<Metadata> {
-        let text = shell::output(&mut self.cargo([
-            "metadata",
-            "--no-deps",
-            "--offline",
-            "--format-version",
-            "1",
-        ]))?;
+        self.metadata_of("--no-deps --offline")
+    }
+
+    /// The crates that these flags of `cargo metadata` leave.
+    pub(crate) fn metadata_of(&self, flags: &str) -> Result<Metadata> {
+        let mut cargo = self.cargo("metadata --format-version 1");
+        let text = shell::output(cargo.args(flags.split_whitespace()))?;
         serde_json::from_str(&text).context("cargo metadata printed something unexpected")
+    }
+
+    /// A folder below that in which cargo builds.
+    pub(crate) fn target(&self, folder: &str) -> Result<PathBuf> {
+        Ok(self.metadata()?.target_directory.join(folder))
     }
 
     /// Builds a binary of a crate for use and says where it is. The command line is built from whatever else is: it asks the
     /// most of dependencies, and cargo would build them anew where less is asked.
     pub(crate) fn released(&self, package: &str, binary: &str) -> Result<PathBuf> {
-        shell::run(&mut self.cargo([
-            "build",
-            "--release",
-            "-p",
-            "partita-cli",
-            "-p",
-            package,
-            "--bin",
-            binary,
-        ]))?;
-        let name = format!("{binary}{}", env::consts::EXE_SUFFIX);
-        Ok(self.metadata()?.target_directory.join("release").join(name))
+        let mut cargo = self.cargo("build --release -p partita-cli -p");
+        shell::run(cargo.args([package, "--bin", binary]))?;
+        self.target(&format!("release/{binary}{}", env::consts::EXE_SUFFIX))
     }
 
     /// Where the tests' build of a binary is, brought up to date.
     pub(crate) fn tested(&self, binary: &str) -> Result<PathBuf> {
-        shell::run(&mut self.cargo(["test", "--quiet", "--workspace", "--tests", "--no-run"]))?;
-        let name = format!("{binary}{}", env::consts::EXE_SUFFIX);
-        Ok(self.metadata()?.target_directory.join("debug").join(name))
+        shell::run(&mut self.cargo("test --quiet --workspace --tests --no-run"))?;
+        self.target(&format!("debug/{binary}{}", env::consts::EXE_SUFFIX))
     }
 }

@@ -11,9 +11,6 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use super::Violation;
 use super::source::{Source, attribute, is, line, name};
 
-/// Circles that are known and not mended yet, by crate. An entry whose circle is gone is a complaint too.
-const OPEN: &[(&str, &str)] = &[];
-
 /// A module of a crate, or an item in one: names from the root of the crate.
 type Path = Vec<String>;
 
@@ -39,50 +36,24 @@ struct Modules {
 /// Complaints about circles in the crates that these files belong to, one for each circle that shares no import with another.
 pub(super) fn check(sources: &[Source]) -> Vec<Violation> {
     let mut crates: BTreeMap<&str, Modules> = BTreeMap::new();
-    for source in sources {
-        if let Some((folder, inside)) = source.file.split_once("/src/") {
-            crates
-                .entry(folder)
-                .or_default()
-                .files
-                .insert(module(inside), source.file.clone());
-        }
-    }
     let tests: BTreeSet<String> = sources.iter().flat_map(test_files).collect();
-    for source in sources
-        .iter()
-        .filter(|source| !tests.contains(&source.file))
-    {
-        if let Some((folder, inside)) = source.file.split_once("/src/") {
-            let modules = crates.get_mut(folder).expect("it was entered above");
-            modules.read(source.tokens.clone(), &module(inside));
+    for source in sources {
+        let Some((folder, inside)) = source.file.split_once("/src/") else {
+            continue;
+        };
+        let (modules, module) = (crates.entry(folder).or_default(), module(inside));
+        modules.files.insert(module.clone(), source.file.clone());
+        if !tests.contains(&source.file) {
+            modules.read(source.tokens.clone(), &module);
         }
     }
-    let mut violations: Vec<Violation> = crates.values().flat_map(Modules::circles).collect();
-    for (folder, circle) in OPEN
-        .iter()
-        .filter(|(folder, _)| crates.contains_key(folder))
-    {
-        let before = violations.len();
-        violations.retain(|found| {
-            !(found.file.starts_with(&format!("{folder}/")) && found.what.contains(circle))
-        });
-        if violations.len() == before {
-            let what =
-                format!("the circle {circle} of {folder} is gone; take it from the list OPEN");
-            violations.push(Violation::new("xtask/src/tidy/circles.rs", 1, what));
-        }
-    }
-    violations
+    crates.values().flat_map(Modules::circles).collect()
 }
 
 /// The module that a file under `src/` is.
 fn module(inside: &str) -> Path {
-    let mut path: Path = inside
-        .trim_end_matches(".rs")
-        .split('/')
-        .map(str::to_owned)
-        .collect();
+    let names = inside.trim_end_matches(".rs").split('/');
+    let mut path: Path = names.map(str::to_owned).collect();
     path.pop_if(|last| ["lib", "main", "mod"].contains(&last.as_str()));
     path
 }
@@ -94,31 +65,33 @@ fn test_files(source: &Source) -> Vec<String> {
         Some((folder, "lib.rs" | "main.rs" | "mod.rs")) => folder.to_owned(),
         _ => source.file.trim_end_matches(".rs").to_owned(),
     };
-    let declared = |at: usize| {
-        let (_, length) = attribute(&tokens[at..]).filter(|(inside, _)| is_test(inside))?;
-        let rest = &tokens[at + length..];
-        let from = rest
-            .iter()
-            .take(3)
-            .position(|token| name(token).is_some_and(|name| name == "mod"))?;
-        is(rest.get(from + 2), ';')
-            .then(|| name(&rest[from + 1]))
-            .flatten()
-    };
-    let modules = (0..tokens.len()).filter_map(declared);
-    modules
-        .flat_map(|module| {
-            [
-                format!("{folder}/{module}.rs"),
-                format!("{folder}/{module}/mod.rs"),
-            ]
-        })
-        .collect()
+    let mut files = Vec::new();
+    for at in 0..tokens.len() {
+        let Some((_, length)) = attribute(&tokens[at..]).filter(|(inside, _)| is_test(inside))
+        else {
+            continue;
+        };
+        let words: Vec<_> = tokens[at + length..].iter().take(3).map(name).collect();
+        if let [Some(key), Some(module), None] = &words[..]
+            && key == "mod"
+            && is(tokens.get(at + length + 2), ';')
+        {
+            files.push(format!("{folder}/{module}.rs"));
+            files.push(format!("{folder}/{module}/mod.rs"));
+        }
+    }
+    files
 }
 
 fn is_test(attribute: &TokenStream) -> bool {
-    let text: String = attribute.to_string().split_whitespace().collect();
+    let text = attribute.to_string().replace(' ', "");
     text == "cfg(test)" || text.starts_with("cfg(all(test")
+}
+
+/// Where the first token is that holds, from `at` on, or the end.
+fn find(tokens: &[TokenTree], at: usize, holds: impl Fn(&TokenTree) -> bool) -> usize {
+    let found = tokens[at..].iter().position(holds);
+    found.map_or(tokens.len(), |found| at + found)
 }
 
 impl Modules {
@@ -136,17 +109,9 @@ impl Modules {
             }
             match name(&tokens[at]).as_deref() {
                 Some("use") => {
-                    let end = at
-                        + tokens[at..]
-                            .iter()
-                            .take_while(|token| !is(Some(token), ';'))
-                            .count();
-                    self.tree(
-                        &tokens[at + 1..end],
-                        &start(module, &tokens[at + 1..end]),
-                        module,
-                        true,
-                    );
+                    let end = find(&tokens, at, |token| is(Some(token), ';'));
+                    let inside = &tokens[at + 1..end];
+                    self.tree(inside, &start(module, inside), module, true);
                     at = end;
                 }
                 Some("mod") if matches!(tokens.get(at + 2), Some(TokenTree::Group(_))) => {
@@ -159,11 +124,7 @@ impl Modules {
                 Some("crate" | "super")
                     if !is(at.checked_sub(1).map(|before| &tokens[before]), ':') =>
                 {
-                    let end = at
-                        + tokens[at..]
-                            .iter()
-                            .take_while(|token| is_path(token))
-                            .count();
+                    let end = find(&tokens, at, |token| !is_path(token));
                     self.tree(&tokens[at..end], &[], module, false);
                     at = end;
                 }
@@ -184,7 +145,7 @@ impl Modules {
             match (token, name(token).as_deref()) {
                 (_, Some("crate")) => path = Vec::new(),
                 (_, Some("super")) if at == 0 => {
-                    path = module[..module.len().saturating_sub(1)].to_vec()
+                    path = module[..module.len().saturating_sub(1)].to_vec();
                 }
                 (_, Some("super")) => drop(path.pop()),
                 (_, Some("self")) if at == 0 && from.is_empty() => path = module.to_vec(),
@@ -244,12 +205,8 @@ impl Modules {
         let mut arrows: BTreeMap<Path, BTreeMap<(String, String), &Import>> = BTreeMap::new();
         for import in &self.imports {
             let home = self.home(&import.of, 8);
-            let common = import
-                .by
-                .iter()
-                .zip(&home)
-                .take_while(|(a, b)| a == b)
-                .count();
+            let pairs = import.by.iter().zip(&home);
+            let common = pairs.take_while(|(a, b)| a == b).count();
             if let (Some(from), Some(to)) = (import.by.get(common), home.get(common)) {
                 let siblings = arrows.entry(home[..common].to_vec()).or_default();
                 siblings.entry((from.clone(), to.clone())).or_insert(import);
@@ -262,28 +219,22 @@ impl Modules {
         let mut violations = Vec::new();
         for (parent, mut arrows) in self.arrows() {
             while let Some(circle) = shortest_circle(arrows.keys()) {
-                let steps: Vec<(String, String)> = circle
+                let steps = circle
                     .windows(2)
-                    .map(|w| (w[0].clone(), w[1].clone()))
-                    .collect();
+                    .map(|two| (two[0].clone(), two[1].clone()));
+                let steps: Vec<(String, String)> = steps.collect();
                 let import = arrows[&steps[0]];
-                let folder = if parent.is_empty() {
-                    String::new()
-                } else {
-                    format!(" in {}", parent.join("::"))
+                let folder = match &parent[..] {
+                    [] => String::new(),
+                    names => format!(" in {}", names.join("::")),
                 };
-                let what = format!(
-                    "modules import in a circle{folder}: {}; move what both need",
-                    circle.join(" → ")
-                );
-                let file = (0..=import.by.len())
-                    .rev()
-                    .find_map(|length| self.files.get(&import.by[..length]));
-                violations.push(Violation::new(
-                    file.map_or("", String::as_str),
-                    import.line,
-                    what,
-                ));
+                let way = circle.join(" → ");
+                let what =
+                    format!("modules import in a circle{folder}: {way}; move what both need");
+                let mut lengths = (0..=import.by.len()).rev();
+                let file = lengths.find_map(|length| self.files.get(&import.by[..length]));
+                let file = file.map_or("", String::as_str);
+                violations.push(Violation::new(file, import.line, what));
                 arrows.retain(|arrow, _| !steps.contains(arrow));
             }
         }
@@ -310,32 +261,22 @@ fn parts(group: &Group) -> Vec<Vec<TokenTree>> {
         return Vec::new();
     }
     let tokens: Vec<TokenTree> = group.stream().into_iter().collect();
-    tokens
-        .split(|token| is(Some(token), ','))
-        .filter(|part| !part.is_empty())
-        .map(<[_]>::to_vec)
-        .collect()
+    let parts = tokens.split(|token| is(Some(token), ','));
+    let parts = parts.filter(|part| !part.is_empty());
+    parts.map(<[_]>::to_vec).collect()
 }
 
-/// Past the item that starts at `at`: its semicolon or its braces.
+/// Past the item that starts at `at`: its semicolon or its braces, which do not end a `use`.
 fn item_end(tokens: &[TokenTree], at: usize) -> usize {
-    let ends = |token: &TokenTree| {
-        is(Some(token), ';')
-            || matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
-    };
-    // `use a::{b};` and `#[cfg(test)] b: 1,` end by other signs.
     let is_use = tokens
         .get(at)
         .and_then(name)
         .is_some_and(|word| word == "use");
-    let last = tokens[at..].iter().position(|token| {
-        if is_use {
-            is(Some(token), ';')
-        } else {
-            ends(token)
-        }
-    });
-    last.map_or(tokens.len(), |last| at + last + 1)
+    let ends = |token: &TokenTree| match token {
+        TokenTree::Group(group) => !is_use && group.delimiter() == Delimiter::Brace,
+        token => is(Some(token), ';'),
+    };
+    (find(tokens, at, ends) + 1).min(tokens.len())
 }
 
 /// A shortest way from a module over others back to itself, the first of equals.
@@ -344,34 +285,26 @@ fn shortest_circle<'a>(arrows: impl Iterator<Item = &'a (String, String)>) -> Op
     for (from, to) in arrows {
         next.entry(from).or_default().push(to);
     }
-    let back = |start: &str| {
-        let mut before: BTreeMap<&str, &str> = BTreeMap::new();
-        let mut queue = VecDeque::from([start]);
-        while let Some(at) = queue.pop_front() {
-            for &to in next.get(at).into_iter().flatten() {
-                if to == start {
-                    let mut way = vec![start, at];
-                    while way[way.len() - 1] != start {
-                        way.push(before[way[way.len() - 1]]);
-                    }
-                    return Some(
-                        way.iter()
-                            .rev()
-                            .map(|&name| name.to_owned())
-                            .collect::<Vec<_>>(),
-                    );
-                }
-                if !before.contains_key(to) {
-                    before.insert(to, at);
-                    queue.push_back(to);
-                }
+    let circles = next.keys().filter_map(|start| back(&next, start));
+    circles.min_by_key(Vec::len)
+}
+
+/// A shortest way along the arrows from a module back to it.
+fn back(next: &BTreeMap<&str, Vec<&str>>, start: &str) -> Option<Vec<String>> {
+    let mut ways = VecDeque::from([vec![start]]);
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    while let Some(way) = ways.pop_front() {
+        for &to in next.get(way[way.len() - 1]).into_iter().flatten() {
+            let longer = [&way[..], &[to]].concat();
+            if to == start {
+                return Some(longer.into_iter().map(str::to_owned).collect());
+            }
+            if seen.insert(to) {
+                ways.push_back(longer);
             }
         }
-        None
-    };
-    next.keys()
-        .filter_map(|start| back(start))
-        .min_by_key(Vec::len)
+    }
+    None
 }
 
 #[cfg(test)]

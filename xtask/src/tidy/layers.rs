@@ -100,23 +100,16 @@ fn complaint(name: &str, own: Layer, dependency: &Dependency, layer: Layer) -> O
     })
 }
 
-/// The line of the manifest that names the dependency, in the table of its kind.
+/// The line of the manifest that names the dependency, below the table of its kind.
 fn line_of(manifest: &str, dependency: &Dependency) -> usize {
-    let table = match dependency.kind.as_deref() {
-        Some("dev") => "dev-dependencies]",
-        Some("build") => "build-dependencies]",
-        _ => "[dependencies]",
-    };
-    let lines = || manifest.lines().enumerate();
-    let start = lines()
-        .find(|(_, line)| line.trim().ends_with(table))
-        .map_or(0, |(at, _)| at);
-    let named = |line: &str| {
-        line.strip_prefix(&dependency.name)
-            .is_some_and(|rest| rest.trim_start().starts_with(['.', '=']))
-    };
-    lines()
-        .skip(start)
-        .find(|(_, line)| named(line))
-        .map_or(1, |(at, _)| at + 1)
+    let kind = dependency.kind.as_deref();
+    let table = kind.map_or("[dependencies]".into(), |kind| {
+        format!("{kind}-dependencies]")
+    });
+    let lines: Vec<&str> = manifest.lines().collect();
+    let start = lines.iter().position(|line| line.trim().ends_with(&table));
+    let named = |line: &&str| line.split(['.', '=', ' ']).next() == Some(&dependency.name);
+    let start = start.unwrap_or(0);
+    let below = lines[start..].iter().position(named);
+    below.map_or(1, |at| start + at + 1)
 }

@@ -22,6 +22,7 @@ const TOP_LEVEL: &[&str] = &[
     "deny.toml",
     ".ci",
     ".cargo",
+    ".github",
     ".gitignore",
     ".gitattributes",
 ];

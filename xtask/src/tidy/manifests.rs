@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use toml::{Table, Value};
 
 use super::Violation;
 use crate::workspace::{Package, Workspace};
@@ -10,95 +11,66 @@ use crate::workspace::{Package, Workspace};
 /// Crates whose types meet across crates: a second version is another type of the same name.
 const SINGLE: &[&str] = &["ndarray", "rand"];
 
-/// Versions that come with an optional dependency and never into the default build, by how they start.
-const OPTIONAL: &[(&str, &str)] = &[
-    // ndarray-linalg, behind the feature `lapack` of partita-spectral.
-    ("rand", "0.8."),
-];
+/// How a version starts that comes with an optional dependency and never into the default build: ndarray-linalg, behind the feature
+/// `lapack` of partita-spectral, asks for this rand.
+const OPTIONAL: (&str, &str) = ("rand", "0.8.");
 
 /// Complaints about lints that are not inherited and crates that are there twice.
 pub(super) fn check(workspace: &Workspace, packages: &[Package]) -> Result<Vec<Violation>> {
     let mut violations = Vec::new();
     for package in packages {
-        let text = fs::read_to_string(&package.manifest_path)?;
-        if !section(&text, "[lints]").any(|(_, line)| squeezed(line) == "workspace=true") {
-            let what = format!(
-                "{} does not inherit the lints; add `[lints]` `workspace = true`",
-                package.name
-            );
-            violations.push(Violation::new(
-                &workspace.show(&package.manifest_path).to_string(),
-                1,
-                what,
-            ));
+        let manifest: Table = toml::from_str(&fs::read_to_string(&package.manifest_path)?)?;
+        if at(&manifest, &["lints", "workspace"]) != Some(&Value::Boolean(true)) {
+            let file = workspace.show(&package.manifest_path).to_string();
+            let name = &package.name;
+            let what =
+                format!("{name} does not inherit the lints; add `[lints]` `workspace = true`");
+            violations.push(Violation::new(&file, 1, what));
         }
     }
-    let root = fs::read_to_string(workspace.path("Cargo.toml"))?;
-    let strict = ["missing_docs=\"deny\"", "missing_docs=\"forbid\""];
-    if !section(&root, "[workspace.lints.rust]")
-        .any(|(_, line)| strict.contains(&squeezed(line).as_str()))
-    {
+    let root: Table = toml::from_str(&fs::read_to_string(workspace.path("Cargo.toml"))?)?;
+    let level = at(&root, &["workspace", "lints", "rust", "missing_docs"]);
+    if !matches!(level.and_then(Value::as_str), Some("deny" | "forbid")) {
         let what = "missing documentation is not denied; set `missing_docs = \"deny\"` in [workspace.lints.rust]";
         violations.push(Violation::new("Cargo.toml", 1, what));
     }
     if let Ok(lock) = fs::read_to_string(workspace.path("Cargo.lock")) {
-        violations.extend(doubles(&lock));
+        violations.extend(doubles(&lock)?);
     }
     Ok(violations)
 }
 
-fn doubles(lock: &str) -> Vec<Violation> {
+/// The value at the end of this way through tables.
+fn at<'a>(table: &'a Table, way: &[&str]) -> Option<&'a Value> {
+    let (first, rest) = way.split_first()?;
+    let mut value = table.get(*first)?;
+    for key in rest {
+        value = value.get(key)?;
+    }
+    Some(value)
+}
+
+fn doubles(lock: &str) -> Result<Vec<Violation>> {
+    let lock: Table = toml::from_str(lock).context("Cargo.lock is damaged")?;
+    let packages = lock.get("package").and_then(Value::as_array);
     let mut violations = Vec::new();
     for name in SINGLE {
-        let wanted = format!("name = \"{name}\"");
-        let after = lock
-            .lines()
-            .skip(1)
-            .map(|line| line.split('"').nth(1).unwrap_or_default());
-        let found: Vec<(usize, &str)> = lock
-            .lines()
-            .zip(after)
-            .enumerate()
-            .filter(|(_, (line, version))| *line == wanted && !is_optional(name, version))
-            .map(|(at, (_, version))| (at, version))
-            .collect();
-        if let [(_, first), (second, _), ..] = found[..] {
-            let versions: Vec<&str> = found.iter().map(|(_, version)| *version).collect();
-            let (count, versions) = (found.len(), versions.join(", "));
+        let mut versions: Vec<&str> = Vec::new();
+        for package in packages.into_iter().flatten() {
+            if package.get("name").and_then(Value::as_str) == Some(name) {
+                versions.extend(package.get("version").and_then(Value::as_str));
+            }
+        }
+        versions.retain(|version| *name != OPTIONAL.0 || !version.starts_with(OPTIONAL.1));
+        if let [first, _, ..] = versions[..] {
+            let (count, versions) = (versions.len(), versions.join(", "));
             let what = format!(
                 "{count} versions of {name} ({versions}); `cargo tree -i {name}@{first}` says who asks"
             );
-            violations.push(Violation::new("Cargo.lock", second + 1, what));
+            violations.push(Violation::new("Cargo.lock", 1, what));
         }
     }
-    violations
-}
-
-fn is_optional(name: &str, version: &str) -> bool {
-    OPTIONAL
-        .iter()
-        .any(|(known, start)| *known == name && version.starts_with(start))
-}
-
-/// The numbered lines of one table of a manifest.
-fn section<'a>(text: &'a str, heading: &'a str) -> impl Iterator<Item = (usize, &'a str)> {
-    let lines = text
-        .lines()
-        .enumerate()
-        .skip_while(move |(_, line)| line.trim() != heading)
-        .skip(1);
-    lines
-        .take_while(|(_, line)| !line.trim_start().starts_with('['))
-        .map(|(at, line)| (at + 1, line))
-}
-
-fn squeezed(line: &str) -> String {
-    line.split('#')
-        .next()
-        .unwrap_or_default()
-        .chars()
-        .filter(|c| !c.is_whitespace())
-        .collect()
+    Ok(violations)
 }
 
 #[cfg(test)]
@@ -108,15 +80,12 @@ mod tests {
     #[test]
     fn a_second_version_is_named() {
         let lock = "[[package]]\nname = \"rand\"\nversion = \"0.9.2\"\n\n[[package]]\nname = \"rand\"\nversion = \"0.10.3\"\n";
-        let found = doubles(lock);
-        assert_eq!(found.len(), 1);
+        let found = doubles(lock).unwrap();
+        let what = "2 versions of rand (0.9.2, 0.10.3); `cargo tree -i rand@0.9.2` says who asks";
+        assert_eq!(found, [Violation::new("Cargo.lock", 1, what)]);
+        assert_eq!(doubles(&lock.replace("0.9.2", "0.8.5")).unwrap(), []);
         assert_eq!(
-            found[0].to_string(),
-            "Cargo.lock:6: 2 versions of rand (0.9.2, 0.10.3); `cargo tree -i rand@0.9.2` says who asks"
-        );
-        assert_eq!(doubles(&lock.replace("0.9.2", "0.8.5")), []);
-        assert_eq!(
-            doubles("name = \"rand\"\nversion = \"1\"\nname = \"rand_core\"\n"),
+            doubles(&lock.replacen("\"rand\"", "\"rand_core\"", 1)).unwrap(),
             []
         );
     }

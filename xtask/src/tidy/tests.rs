@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use tempfile::TempDir;
 
@@ -33,12 +32,7 @@ fn tiny() -> TempDir {
         write(root, &format!("crates/{place}/Cargo.toml"), &manifest);
         write(root, &format!("crates/{place}/src/lib.rs"), LIBRARY);
     }
-    shell::output(
-        Command::new("git")
-            .current_dir(root)
-            .args(["init", "--quiet"]),
-    )
-    .unwrap();
+    shell::output(&mut Workspace::at(root).command("git init --quiet")).unwrap();
     folder
 }
 
@@ -62,228 +56,167 @@ fn complaints(root: &Path) -> Vec<String> {
         .collect()
 }
 
-/// The one complaint after `spoil` has been at the tiny workspace.
-fn spoiled(spoil: impl FnOnce(&Path)) -> String {
-    let folder = tiny();
-    spoil(folder.path());
-    let mut complaints = complaints(folder.path());
-    assert_eq!(complaints.len(), 1, "{complaints:?}");
-    complaints.remove(0)
-}
-
 #[test]
 fn a_tidy_workspace_passes() {
     assert_eq!(complaints(tiny().path()), [""; 0]);
 }
 
-#[test]
-fn an_edge_that_climbs_is_named() {
-    let said = spoiled(|root| {
-        let edge = "[dependencies]\npartita-metrics = { path = \"../../blocks/metrics\" }\n";
-        replace(
-            root,
-            "crates/base/core/Cargo.toml",
-            "[dependencies]\n",
-            edge,
-        );
-        replace(root, "crates/blocks/metrics/Cargo.toml", CORE, "");
-    });
-    assert_eq!(
-        said,
-        "crates/base/core/Cargo.toml:6: normal dependency on partita-metrics climbs (base to blocks); \
-         move what both need one layer down"
-    );
+const CONFORMANCE: &str = "partita-conformance = { path = \"../../dev/conformance\" }\n\n";
+
+fn add_crate(root: &Path, place: &str) {
+    let name = crate_name(place);
+    let manifest =
+        format!("[package]\nname = \"{name}\"\nedition = \"2024\"\n\n[lints]\nworkspace = true\n");
+    write(root, &format!("crates/{place}/Cargo.toml"), &manifest);
+    write(root, &format!("crates/{place}/src/lib.rs"), LIBRARY);
 }
 
-#[test]
-fn a_level_edge_is_named_for_tests_too() {
-    let said = spoiled(|root| {
-        let edge = "[dev-dependencies]\npartita-linkage = { path = \"../linkage\" }\n\n[lints]";
-        replace(root, "crates/blocks/metrics/Cargo.toml", "[lints]", edge);
-    });
-    assert!(
-        said.starts_with(
-            "crates/blocks/metrics/Cargo.toml:9: dev dependency on partita-linkage stays level"
-        ),
-        "{said}"
-    );
+/// The dependency of `crates/PLACE`, before its lints.
+fn depend(root: &Path, place: &str, lines: &str) {
+    let manifest = format!("crates/{place}/Cargo.toml");
+    replace(root, &manifest, "[lints]", &format!("{lines}[lints]"));
 }
 
-#[test]
-fn the_helper_of_tests_is_for_tests() {
-    let helper = |root: &Path| {
-        let manifest = "[package]\nname = \"partita-conformance\"\nedition = \"2024\"\n\n[lints]\nworkspace = true\n";
-        write(root, "crates/dev/conformance/Cargo.toml", manifest);
-        write(root, "crates/dev/conformance/src/lib.rs", LIBRARY);
-    };
-    let edge = "partita-conformance = { path = \"../../dev/conformance\" }\n\n";
-    let said = spoiled(|root| {
-        helper(root);
-        replace(
-            root,
-            "crates/blocks/linkage/Cargo.toml",
-            "[lints]",
-            &format!("{edge}[lints]"),
-        );
-    });
-    assert!(
-        said.ends_with("partita-conformance is for tests only; make it a dev-dependency"),
-        "{said}"
-    );
+/// What goes wrong, and how the one complaint about it starts.
+type Case = (fn(&Path), &'static str);
 
-    let folder = tiny();
-    helper(folder.path());
-    let edge = format!("[dev-dependencies]\n{edge}[lints]");
-    replace(
-        folder.path(),
-        "crates/blocks/linkage/Cargo.toml",
-        "[lints]",
-        &edge,
-    );
-    assert_eq!(complaints(folder.path()), [""; 0]);
-}
-
-#[test]
-fn a_crate_outside_the_layers_is_named() {
-    let said = spoiled(|root| {
-        let manifest = "[package]\nname = \"partita-attic\"\nedition = \"2024\"\n\n[lints]\nworkspace = true\n";
-        write(root, "crates/attic/attic/Cargo.toml", manifest);
-        write(root, "crates/attic/attic/src/lib.rs", LIBRARY);
-    });
-    assert!(
-        said.starts_with(
-            "crates/attic/attic/Cargo.toml:1: partita-attic is in no layer; put it into one of"
-        ),
-        "{said}"
-    );
-}
-
-#[test]
-fn a_rejected_spelling_is_named() {
-    let name = ["max", "iter"].join("_");
-    let said = spoiled(|root| {
-        replace(
-            root,
-            "crates/base/core/src/lib.rs",
-            "42",
-            &format!("{{ let {name} = 42; {name} }}"),
-        );
-    });
-    assert!(
-        said.starts_with(&format!(
-            "crates/base/core/src/lib.rs:5: `{name}` is not our word; say rounds"
-        )),
-        "{said}"
-    );
-}
-
-#[test]
-fn lints_that_are_not_inherited_are_named() {
-    let said = spoiled(|root| {
-        replace(
-            root,
-            "crates/base/core/Cargo.toml",
-            "[lints]\nworkspace = true\n",
-            "",
-        )
-    });
-    assert!(
-        said.starts_with("crates/base/core/Cargo.toml:1: partita-core does not inherit the lints"),
-        "{said}"
-    );
-    let said = spoiled(|root| replace(root, "Cargo.toml", "deny", "warn"));
-    assert!(
-        said.starts_with("Cargo.toml:1: missing documentation is not denied"),
-        "{said}"
-    );
-}
-
-#[test]
-fn a_circle_of_imports_is_named() {
-    let said = spoiled(|root| {
-        for (module, other) in [("a", "b"), ("b", "a")] {
-            let text = format!(
-                "//! {module}.\n\npub(crate) fn {module}() {{\n    crate::{other}::{other}();\n}}\n"
+const CASES: &[Case] = &[
+    (
+        |root| {
+            let edge = "[dependencies]\npartita-metrics = { path = \"../../blocks/metrics\" }\n";
+            replace(
+                root,
+                "crates/base/core/Cargo.toml",
+                "[dependencies]\n",
+                edge,
             );
-            write(root, &format!("crates/base/core/src/{module}.rs"), &text);
-        }
-    });
-    assert_eq!(
-        said,
-        "crates/base/core/src/a.rs:4: modules import in a circle: a → b → a; move what both need"
-    );
-}
+            replace(root, "crates/blocks/metrics/Cargo.toml", CORE, "");
+        },
+        "crates/base/core/Cargo.toml:6: normal dependency on partita-metrics climbs (base to blocks); \
+         move what both need one layer down",
+    ),
+    (
+        |root| {
+            let edge = "[dev-dependencies]\npartita-linkage = { path = \"../linkage\" }\n\n";
+            depend(root, "blocks/metrics", edge);
+        },
+        "crates/blocks/metrics/Cargo.toml:9: dev dependency on partita-linkage stays level",
+    ),
+    (
+        |root| {
+            add_crate(root, "dev/conformance");
+            depend(root, "blocks/linkage", CONFORMANCE);
+        },
+        "crates/blocks/linkage/Cargo.toml:8: partita-conformance is for tests only; make it a dev-dependency",
+    ),
+    (
+        |root| add_crate(root, "attic/attic"),
+        "crates/attic/attic/Cargo.toml:1: partita-attic is in no layer; put it into one of",
+    ),
+    (
+        |root| {
+            let lints = "[lints]\nworkspace = true\n";
+            replace(root, "crates/base/core/Cargo.toml", lints, "");
+        },
+        "crates/base/core/Cargo.toml:1: partita-core does not inherit the lints",
+    ),
+    (
+        |root| replace(root, "Cargo.toml", "deny", "warn"),
+        "Cargo.toml:1: missing documentation is not denied",
+    ),
+    (
+        |root| {
+            let name = ["max", "iter"].join("_");
+            let code = format!("{{ let {name} = 42; {name} }}");
+            replace(root, "crates/base/core/src/lib.rs", "42", &code);
+        },
+        concat!(
+            "crates/base/core/src/lib.rs:5: `max_",
+            "iter` is not our word; say rounds"
+        ),
+    ),
+    (
+        |root| {
+            for (module, other) in [("a", "b"), ("b", "a")] {
+                let text = format!(
+                    "//! {module}.\n\npub(crate) fn {module}() {{\n    crate::{other}::{other}();\n}}\n"
+                );
+                write(root, &format!("crates/base/core/src/{module}.rs"), &text);
+            }
+        },
+        "crates/base/core/src/a.rs:4: modules import in a circle: a → b → a; move what both need",
+    ),
+    (
+        |root| replace(root, "crates/base/core/src/lib.rs", "42", "42)"),
+        "crates/base/core/src/lib.rs:5: this is not Rust",
+    ),
+    (
+        |root| {
+            let long = format!("{LIBRARY}{}", "\n".repeat(800));
+            write(root, "crates/base/core/src/lib.rs", &long);
+        },
+        "crates/base/core/src/lib.rs:801: 806 lines, more than 800",
+    ),
+    (
+        |root| write(root, "notes.txt", "remember the milk\n"),
+        "notes.txt:1: does not belong at the top",
+    ),
+    (
+        |root| {
+            write(root, ".gitignore", "notes.txt\n");
+            write(root, "notes.txt", "remember the milk\n");
+            write(root, "scripts/run.sh", "true\n");
+        },
+        "scripts:1: does not belong at the top",
+    ),
+    (
+        |root| {
+            let inside = root.join("data.csv").display().to_string();
+            write(
+                root,
+                "README.md",
+                &format!("Read me.\n\nThe data are in {inside}.\n"),
+            );
+        },
+        "README.md:3: a path of one machine (",
+    ),
+    (
+        |root| {
+            let links =
+                "[this](docs/more.md#part), [that](https://example.org/x) and [below](#below)";
+            write(root, "README.md", links);
+        },
+        "README.md:1: a link to docs/more.md, which is not there; mend it or take it out",
+    ),
+    (
+        |root| {
+            let map = "| `partita-core` | a |\n| `partita-metrics` | b |\n";
+            write(root, "docs/architecture.md", map);
+        },
+        "docs/architecture.md:1: partita-linkage is not on the map; give it a row",
+    ),
+];
 
 #[test]
-fn what_is_not_rust_is_named() {
-    let said = spoiled(|root| replace(root, "crates/base/core/src/lib.rs", "42", "42)"));
-    assert!(
-        said.starts_with("crates/base/core/src/lib.rs:5: this is not Rust"),
-        "{said}"
-    );
-}
-
-#[test]
-fn a_long_file_is_named() {
-    let long = format!("{LIBRARY}{}", "\n".repeat(800));
-    let said = spoiled(|root| write(root, "crates/base/core/src/lib.rs", &long));
-    assert!(
-        said.starts_with("crates/base/core/src/lib.rs:801: 806 lines, more than 800"),
-        "{said}"
-    );
-}
-
-#[test]
-fn what_does_not_belong_at_the_top_is_named() {
-    let said = spoiled(|root| write(root, "notes.txt", "remember the milk\n"));
-    assert!(
-        said.starts_with("notes.txt:1: does not belong at the top"),
-        "{said}"
-    );
-    let said = spoiled(|root| {
-        write(root, ".gitignore", "notes.txt\n");
-        write(root, "notes.txt", "remember the milk\n");
-        write(root, "scripts/run.sh", "true\n");
-    });
-    assert!(
-        said.starts_with("scripts:1: does not belong at the top"),
-        "{said}"
-    );
-}
-
-#[test]
-fn a_path_of_this_machine_is_named() {
-    let said = spoiled(|root| {
-        let inside = root.join("data.csv").display().to_string();
-        write(
-            root,
-            "README.md",
-            &format!("Read me.\n\nThe data are in {inside}.\n"),
+fn one_thing_that_goes_wrong_is_one_complaint() {
+    for (spoil, expected) in CASES {
+        let folder = tiny();
+        spoil(folder.path());
+        let said = complaints(folder.path());
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(
+            said[0].starts_with(expected),
+            "{} is not {expected}",
+            said[0]
         );
-    });
-    assert!(
-        said.starts_with("README.md:3: a path of one machine ("),
-        "{said}"
-    );
+    }
 }
 
 #[test]
-fn a_dead_link_is_named() {
-    let text =
-        "Read [this](docs/more.md#part), [that](https://example.org/x) and [below](#below).\n";
-    let said = spoiled(|root| write(root, "README.md", text));
-    assert_eq!(
-        said,
-        "README.md:1: a link to docs/more.md, which is not there; mend it or take it out"
-    );
-}
-
-#[test]
-fn a_crate_that_is_not_on_the_map_is_named() {
-    let map = "| crate | what |\n|---|---|\n| `partita-core` | a |\n| `partita-metrics` | b |\n";
-    let said = spoiled(|root| write(root, "docs/architecture.md", map));
-    assert_eq!(
-        said,
-        "docs/architecture.md:1: partita-linkage is not on the map; give it a row"
-    );
+fn the_helper_of_tests_may_be_used_in_tests() {
+    let folder = tiny();
+    add_crate(folder.path(), "dev/conformance");
+    let edge = format!("[dev-dependencies]\n{CONFORMANCE}");
+    depend(folder.path(), "blocks/linkage", &edge);
+    assert_eq!(complaints(folder.path()), [""; 0]);
 }

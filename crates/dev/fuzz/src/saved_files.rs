@@ -1,19 +1,18 @@
 //! Files that Partita writes and reads back: recipes, records, models, manifests.
 
+use std::fs;
 use std::path::PathBuf;
 
-use partita::files::{Manifest, ManifestRows, ReadOptions};
+use partita::files::ManifestRows;
 use partita::generate::{Recipe, merge_parts};
-use partita::mixture::RowModel;
-use partita::ndarray::Array2;
+use partita::ndarray::{Array2, array};
 use partita::{
-    BaseClustering, Ensemble, Features, GroupRows, Model, ModelInput, ModelReads, RowBlocks,
+    BaseClustering, Ensemble, Features, GroupRows, ModelInput, ModelReads, RowBlocks, Seed,
     SoftPartition,
 };
-use partita_app::{PredictionInput, RunRecord, load_model, model_facts, recipe_from};
+use partita_app::{NoObserver, PredictionInput, RunRecord, load_model, model_facts, recipe_from};
 
-use crate::input_file::{file, folder};
-use crate::readers::{BUDGET, fine};
+use crate::readers::{BUDGET, file, fine, folder};
 
 /// TOML, the JSON that an ensemble keeps, and the words of flags.
 pub(crate) fn recipe(bytes: &[u8]) {
@@ -28,15 +27,9 @@ pub(crate) fn recipe(bytes: &[u8]) {
         if recipe.check(1000).is_err() {
             continue;
         }
-        let json = recipe.to_json(partita::Seed::new(1));
-        assert_eq!(
-            Recipe::from_json(&json)
-                .map(|(recipe, _)| recipe)
-                .ok()
-                .as_ref(),
-            Some(&recipe),
-            "{json}"
-        );
+        let json = recipe.to_json(Seed::new(1));
+        let again = Recipe::from_json(&json).ok().map(|(recipe, _)| recipe);
+        assert_eq!(again, Some(recipe), "{json}");
     }
 }
 
@@ -79,20 +72,17 @@ pub(crate) fn model(bytes: &[u8]) {
             input: table,
             ..PredictionInput::default()
         }
-        .predict(&partita_app::NoObserver),
+        .predict(&NoObserver),
     );
 }
 
 /// Probabilities are finite, from 0 to 1, and sum to 1.
 pub(crate) fn check_soft(soft: &SoftPartition) {
     for row in soft.rows().outer_iter() {
+        let valid = row.iter().all(|p| (0.0..=1.0 + 1e-9).contains(p));
         assert!(
-            row.iter().all(|p| (0.0..=1.0 + 1e-9).contains(p)),
-            "probabilities are in 0..=1: {row}"
-        );
-        assert!(
-            (row.sum() - 1.0).abs() < 1e-6,
-            "probabilities sum to 1: {row}"
+            valid && (row.sum() - 1.0).abs() < 1e-6,
+            "probabilities: {row}"
         );
     }
 }
@@ -102,42 +92,20 @@ pub(crate) fn small_ensemble() -> Ensemble {
     let base = |name: &str, values: [&str; 2]| {
         BaseClustering::new(name, values.map(str::to_owned).to_vec())
     };
-    let rows = partita::ndarray::array![[0u8, 0], [0, 1], [1, 1], [1, u8::MAX]];
+    let rows = array![[0u8, 0], [0, 1], [1, 1], [1, u8::MAX]];
     Ensemble::from_bytes(rows, vec![base("a", ["x", "y"]), base("b", ["u", "v"])])
         .expect("labels below 2")
 }
 
-/// A model of these label rows.
-pub(crate) fn row_model() -> serde_json::Value {
-    let soft = SoftPartition::new(partita::ndarray::array![
-        [0.9, 0.1],
-        [0.8, 0.2],
-        [0.2, 0.8],
-        [0.0, 1.0]
-    ]);
-    RowModel::of_consensus(&small_ensemble(), &soft.expect("rows that sum to 1")).to_json()
-}
-
-/// Label rows as an array.
-pub(crate) fn labels_npy() -> Vec<u8> {
-    let header = format!(
-        "{:<117}\n",
-        "{'descr': '|i1', 'fortran_order': False, 'shape': (4, 2), }"
-    );
-    let header = [
-        b"\x93NUMPY\x01\x00",
-        &(header.len() as u16).to_le_bytes()[..],
-        header.as_bytes(),
-    ]
-    .concat();
-    [&header[..], &[0, 0, 0, 1, 1, 1, 1, 0xff]].concat()
-}
-
-/// The files of a manifest: one of them is there.
+/// The file of a manifest: an array of four label rows.
 pub(crate) fn labels_file() -> PathBuf {
     let path = folder().join("rows.npy");
     if !path.exists() {
-        std::fs::write(&path, labels_npy()).expect("room in the temporary folder");
+        let header = "{'descr': '|i1', 'fortran_order': False, 'shape': (4, 2), }";
+        let header = format!("\u{1}\u{0}v\u{0}{header:<117}\n");
+        let rows = [0, 0, 0, 1, 1, 1, 1, 0xff];
+        let bytes = [&b"\x93NUMPY"[..], header.as_bytes(), &rows].concat();
+        fs::write(&path, bytes).expect("room in the temporary folder");
     }
     path
 }
@@ -154,15 +122,9 @@ pub(crate) fn manifest(bytes: &[u8]) {
     }
     for group in 0..rows.groups() {
         let (range, mut found) = (rows.rows_of(group), 0);
-        let read = rows.read(group, &mut |rows: GroupRows<'_>| {
-            found += rows.len() as u64;
-        });
+        let read = rows.read(group, &mut |rows: GroupRows<'_>| found += rows.len() as u64);
         if fine(read).is_some() {
-            assert_eq!(
-                found,
-                range.end - range.start,
-                "a group has the rows that the manifest says"
-            );
+            assert_eq!(found, range.end - range.start, "rows as the manifest says");
         }
     }
 }
@@ -172,11 +134,4 @@ pub(crate) fn parts(bytes: &[u8]) {
     if let Some((made, _)) = fine(merge_parts(&[file("a.part", bytes)])) {
         assert_eq!(made.finished, made.ensemble.bases().len());
     }
-}
-
-/// A manifest of the one file.
-pub(crate) fn whole_manifest() -> Vec<u8> {
-    let (manifest, _) = Manifest::of(&[labels_file()], &folder(), &ReadOptions::default(), 2)
-        .expect("an array of labels");
-    serde_json::to_vec(&manifest).expect("a manifest is plain data")
 }

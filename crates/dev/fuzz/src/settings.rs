@@ -1,22 +1,24 @@
 //! Settings as texts and as JSON: read, refused in one line, or valid, and then said with all their names.
 
-use partita::{Clusters, METHODS, ProblemSize, SettingMap};
+use arbitrary::Unstructured;
+use partita::{BaseClustering, Clusters, METHODS, ProblemSize, SettingMap};
 use serde_json::{Map, Value};
 
-use crate::bytes::Bytes;
+use crate::choices::{below, choose, one_in};
 use crate::readers::fine;
 use crate::saved_files::small_ensemble;
 
 /// The first byte says which method, the second how many clusters; the rest are `name=value` lines or one JSON object.
 pub(crate) fn settings(bytes: &[u8]) {
-    let mut from = Bytes(bytes);
-    let method = METHODS[from.below(METHODS.len())];
-    let clusters = if from.one_in(8) {
+    let mut from = Unstructured::new(bytes);
+    let method = choose(&mut from, METHODS);
+    let name = method.info().name;
+    let clusters = if one_in(&mut from, 8) {
         Clusters::Auto
     } else {
-        Clusters::Exactly(from.below(6))
+        Clusters::Exactly(below(&mut from, 6))
     };
-    let text = String::from_utf8_lossy(from.rest()).into_owned();
+    let text = String::from_utf8_lossy(from.take_rest()).into_owned();
     let lines: Vec<&str> = text.lines().collect();
     let parsed = fine(SettingMap::parse(&lines));
     let object = serde_json::from_str::<Map<String, Value>>(&text)
@@ -30,16 +32,10 @@ pub(crate) fn settings(bytes: &[u8]) {
             };
             assert!(
                 all.keys().eq(default.keys()),
-                "{}: settings are said with all their names",
-                method.info().name
+                "{name}: all settings are said"
             );
             let again = method.validate(&SettingMap::from(all.clone()), &size);
-            assert_eq!(
-                again.ok().as_ref(),
-                Some(&all),
-                "{}: settings survive JSON",
-                method.info().name
-            );
+            assert_eq!(again.ok(), Some(all), "{name}: settings survive JSON");
             fine(method.bytes(&map, &size));
             fine(method.row_bytes(&map, &size));
         }
@@ -49,9 +45,7 @@ pub(crate) fn settings(bytes: &[u8]) {
 
 /// The size of a problem at which arithmetic on sizes goes wrong first.
 fn huge(clusters: Clusters) -> ProblemSize {
-    let values = (0..60_000)
-        .map(|label: u32| label.to_string())
-        .collect::<Vec<_>>();
-    let base = partita::BaseClustering::new("a", values);
+    let values = (0..60_000).map(|label: u32| label.to_string());
+    let base = BaseClustering::new("a", values.collect::<Vec<_>>());
     ProblemSize::of_bases(u32::MAX as usize, &[base], clusters)
 }

@@ -2,13 +2,15 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use arbitrary::Unstructured;
 use partita::{
-    Clusters, EnsembleRows, METHODS, PassEngine, PassError, PassJob, PassRunner, RowBlocks,
-    RowProblem, SettingMap, Silent, TakePart, fit_rows, labeller_kind, pass_kind,
+    Assigned, Clusters, EnsembleRows, LabelledMap, METHODS, PassEngine, PassError, PassJob,
+    PassRunner, Row, RowBlock, RowBlocks, RowProblem, SettingMap, Silent, TakePart, fit_rows,
+    labeller_kind, pass_kind,
 };
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
-use crate::bytes::Bytes;
+use crate::choices::{below, byte};
 use crate::readers::fine;
 use crate::saved_files::small_ensemble;
 
@@ -44,15 +46,15 @@ impl PassEngine for Altering<'_> {
 
 /// Changes some bytes, as bytes say.
 fn edit(bytes: &mut Vec<u8>, edits: &[u8]) {
-    let mut from = Bytes(edits);
-    for _ in 0..=from.below(4) {
-        let Some(last) = bytes.len().checked_sub(1) else {
+    let mut from = Unstructured::new(edits);
+    for _ in 0..=below(&mut from, 4) {
+        if bytes.is_empty() {
             return;
-        };
-        let at = from.below(last + 1).min(last);
-        match from.byte() % 5 {
-            0 => bytes[at] = from.byte(),
-            1 => bytes.insert(at, from.byte()),
+        }
+        let at = below(&mut from, bytes.len());
+        match byte(&mut from) % 5 {
+            0 => bytes[at] = byte(&mut from),
+            1 => bytes.insert(at, byte(&mut from)),
             2 => drop(bytes.remove(at)),
             3 => bytes[at] = bytes[at].wrapping_add(1),
             _ => bytes[at] = 0xff,
@@ -60,22 +62,21 @@ fn edit(bytes: &mut Vec<u8>, edits: &[u8]) {
     }
 }
 
+/// The first three bytes say which method, what is altered (sums, passes, or the labeller) and when; the rest are edits.
 pub(crate) fn sums(bytes: &[u8]) {
-    let mut from = Bytes(bytes);
-    let streams: Vec<_> = METHODS
-        .iter()
-        .filter(|method| method.info().capabilities.streams)
-        .collect();
-    let method = *streams[from.below(streams.len())];
+    let mut from = Unstructured::new(bytes);
+    let mut streams = METHODS.to_vec();
+    streams.retain(|method| method.info().capabilities.streams);
+    let method = streams[below(&mut from, streams.len())];
     let ensemble = small_ensemble();
     let rows = EnsembleRows::new(&ensemble);
-    let mode = from.byte() % 3;
-    let honest = AtomicUsize::new(from.below(6));
-    let edits = from.rest();
+    let mode = byte(&mut from) % 3;
+    let honest = AtomicUsize::new(below(&mut from, 6));
+    let edits = from.take_rest();
     let engine = Altering {
         rows: &rows,
         honest,
-        edits: if mode == 2 { &[] } else { edits },
+        edits,
         jobs: mode == 1,
     };
     let mut problem = RowProblem::new(&rows, Clusters::Exactly(2));
@@ -93,50 +94,35 @@ pub(crate) fn sums(bytes: &[u8]) {
     if mode == 2 {
         edit(&mut job.state, edits);
     }
-    let Some(labeller) = labeller_kind(job.kind).and_then(|kind| fine(kind.open(&job.state)))
-    else {
+    let kind = labeller_kind(job.kind);
+    let Some(labeller) = kind.and_then(|kind| fine(kind.open(&job.state))) else {
         return;
     };
     let runner = PassRunner::new(&rows, &Silent);
-    fine(labeller.each(
-        &runner,
-        0..rows.groups(),
-        &Alone,
-        &mut |_, labels: usize| {
-            (labels == 4)
-                .then_some(())
-                .ok_or_else(|| "a label an object".into())
-        },
-    ));
+    let mut take = |_, labels: usize| match labels {
+        4 => Ok(()),
+        _ => Err("a label an object".into()),
+    };
+    fine(labeller.each(&runner, 0..rows.groups(), &Count, &mut take));
 }
 
-struct Alone;
+struct Count;
 
-impl partita::LabelledMap for Alone {
+impl LabelledMap for Count {
     type Out = usize;
 
-    fn map<'a, R: partita::Row<'a>>(
-        &self,
-        _: &partita::RowBlock<'a, R>,
-        assigned: partita::Assigned,
-    ) -> usize {
+    fn map<'a, R: Row<'a>>(&self, _: &RowBlock<'a, R>, assigned: Assigned) -> usize {
         assigned.labels.len()
     }
 }
 
 /// One start and few rounds, where a method has these settings.
-fn few_rounds(defaults: &Map<String, serde_json::Value>) -> SettingMap {
-    let few = [
-        ("restarts", json!(1)),
-        ("rounds", json!(3)),
-        ("chains", json!(1)),
-    ];
-    let known = few
-        .into_iter()
-        .filter(|(name, _)| defaults.contains_key(*name));
-    SettingMap::from(
-        known
-            .map(|(name, value)| (name.to_owned(), value))
-            .collect::<Map<_, _>>(),
-    )
+fn few_rounds(defaults: &Map<String, Value>) -> SettingMap {
+    let mut few = Map::new();
+    for (name, value) in [("restarts", 1), ("rounds", 3), ("chains", 1)] {
+        if defaults.contains_key(name) {
+            few.insert(name.to_owned(), json!(value));
+        }
+    }
+    SettingMap::from(few)
 }

@@ -80,7 +80,6 @@ LONG = [
     ("some", "cspa", {}),
     ("some", "kc", {"restarts": 1000}),
     ("some", "hgpa", {"restarts": 200}),
-    ("some", "ec-cms", {}),
     ("some", "ssce-p", {}),
     ("generate", "kmeans:1000", {}),
     ("choose", "eac-average", {"draws": 200}),

@@ -33,16 +33,6 @@ pub enum GraphError {
     /// A pass over label rows that did not come to its end.
     #[error(transparent)]
     Pass(PassError),
-    /// More objects than a dense method takes.
-    #[error("{objects} objects; at most {most} fit this method's dense matrices: {remedy}")]
-    Objects {
-        /// Objects of the ensemble.
-        objects: usize,
-        /// Most objects.
-        most: usize,
-        /// What to do.
-        remedy: &'static str,
-    },
     /// More edges than the partitioner can number.
     #[error("a graph of {edges} edges; the partitioner numbers at most 2147483647")]
     Edges {

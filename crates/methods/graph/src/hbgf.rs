@@ -16,7 +16,6 @@ use serde::{Deserialize, Serialize};
 use crate::GraphError;
 #[cfg(feature = "metis")]
 use crate::metis::{Graph, partition};
-use crate::refine::{Refine, in_memory_only, refine_bytes, refined};
 use crate::row_cut;
 use crate::rows::{Rows, by_base};
 use crate::soft::{cut_soft, soft_bytes};
@@ -53,8 +52,6 @@ pub struct HbgfSettings {
     /// Stop k-means when its loss falls by less than this share.
     #[setting(range = 0.0.., alias = "tol")]
     pub tolerance: f64,
-    /// What is done to the spectral cut of labels afterwards: nothing, or moves that lower the exact normalised cut (sec).
-    pub refine: Refine,
 }
 
 /// Facts about a cut of the bipartite graph.
@@ -74,7 +71,6 @@ impl Default for HbgfSettings {
             restarts: 10,
             rounds: 100,
             tolerance: 1e-6,
-            refine: Refine::None,
         }
     }
 }
@@ -136,7 +132,6 @@ pub fn hbgf<'a>(
     };
     let strengths = rows.by_base(weights);
     let outcome = cut(&rows, &strengths, &search, seed, monitor)?;
-    let outcome = refined(settings.refine, outcome, &rows, &strengths, monitor);
     Ok(outcome.map_details(|spectral| HbgfDiagnostics {
         spectral: Some(spectral),
     }))
@@ -172,7 +167,6 @@ pub fn hbgf_rows(
         }
         .into());
     }
-    in_memory_only(settings.refine)?;
     let overlap = counted(rows)?;
     let search = Search {
         clusters,
@@ -212,7 +206,6 @@ fn hbgf_soft(
         }
         .into());
     }
-    in_memory_only(settings.refine)?;
     let strengths = by_base(&problem.ensemble.offsets(), problem.weights);
     let search = Search {
         clusters,
@@ -305,9 +298,9 @@ impl Method for Hbgf {
 
     fn bytes(&self, size: &ProblemSize, settings: &HbgfSettings) -> u64 {
         match settings.cut {
-            HbgfCut::Spectral => bytes(size, settings.restarts)
-                .saturating_add(soft_bytes(size))
-                .saturating_add(refine_bytes(settings.refine, size)),
+            HbgfCut::Spectral => {
+                bytes(size, settings.restarts).saturating_add(soft_bytes(size))
+            }
             #[cfg(feature = "metis")]
             HbgfCut::Metis => balanced_bytes(size),
         }

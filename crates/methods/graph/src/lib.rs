@@ -11,7 +11,6 @@
 //! | [`gp_mgla`] | the same cut, base clusters are linked too and weighed by agreement | O(n M² + n K² + (ΣJ)³) | matrices of side ΣJ |
 //! | [`ecpcs_mc`] | groups base clusters by random walks, then scores; soft | O(n M² + (ΣJ)³) | 24 n K bytes + matrices of side ΣJ |
 //! | [`ecpcs_hc`], [`cts`] | average link on similarities of base clusters; they find K | O(n² M + (ΣJ)³) | 1.4 to 4.3 n² bytes, at most 3 GiB |
-//! | [`ec_cms`] | average link on a co-association to which certain pairs are propagated; at most 20,000 objects | O(n² M + n³) | 56 to 120 n² bytes |
 //! | [`hgpa`] | balanced cut of the hypergraph whose edges are the base clusters | O(n M (K + 48)) a pass | 33 n M bytes |
 //! | [`cspa`] | balanced cut of the graph of objects, edges weigh how often two are together | O(n² M) | 40 n² bytes; 8 KiB an object beyond 8000 objects |
 //!
@@ -43,7 +42,6 @@ mod cluster_similarity;
 mod collect;
 #[cfg(feature = "metis")]
 mod cspa;
-mod ec_cms;
 mod ecpcs_mc;
 mod error;
 mod gp_mgla;
@@ -58,7 +56,6 @@ mod mcla;
 #[cfg(feature = "metis")]
 mod metis;
 mod pass_kinds;
-mod refine;
 mod row_cut;
 mod row_kmeans;
 mod rows;
@@ -70,7 +67,6 @@ mod spectral;
 
 #[cfg(feature = "metis")]
 pub use cspa::{CSPA, CspaDiagnostics, CspaSettings, cspa};
-pub use ec_cms::{EC_CMS, EC_CMS_OBJECTS, EcCms, EcCmsDiagnostics, EcCmsSettings, ec_cms};
 pub use ecpcs_mc::{ECPCS_MC, EcpcsMc, EcpcsMcSettings, MetaClusters, ecpcs_mc, ecpcs_mc_rows};
 pub use error::GraphError;
 pub use gp_mgla::{GP_MGLA, GpMglaSettings, gp_mgla, gp_mgla_rows};
@@ -83,7 +79,6 @@ pub use lwgp::{LWGP, LwgpSettings, lwgp, lwgp_each, lwgp_rows};
 #[cfg(feature = "metis")]
 pub use mcla::{MCLA, MclaDiagnostics, MclaSettings, mcla, mcla_rows};
 pub use pass_kinds::{LABELLERS, PASSES};
-pub use refine::Refine;
 pub use similarity_tree::{
     CTS, Cts, CtsSettings, ECPCS_HC, EcpcsHc, EcpcsHcSettings, SimilarityTreeDiagnostics, cts,
     ecpcs_hc,

@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use tracing::info_span;
 
 use crate::GraphError;
-use crate::refine::{Refine, in_memory_only, refine_bytes, refined};
 use crate::row_cut;
 use crate::rows::{Rows, by_base};
 use crate::soft::{cut_soft, soft_bytes, soft_strengths};
@@ -40,22 +39,17 @@ pub struct LwgpSettings {
     /// Stop k-means when its loss falls by less than this share.
     #[setting(range = 0.0.., alias = "tol")]
     pub tolerance: f64,
-    /// What is done to the cut of labels afterwards: nothing, or moves that lower the exact normalised cut of the weighted
-    /// co-association (sec).
-    pub refine: Refine,
 }
 
 impl Default for LwgpSettings {
     fn default() -> Self {
-        let (entropy, refine) = (ClusterEntropy::Bits, Refine::None);
         Self {
             theta: 0.5,
-            entropy,
+            entropy: ClusterEntropy::Bits,
             trust_rounds: 1,
             restarts: 10,
             rounds: 100,
             tolerance: 1e-6,
-            refine,
         }
     }
 }
@@ -133,14 +127,7 @@ pub fn lwgp<'a>(
         rounds: settings.rounds,
         tolerance: settings.tolerance,
     };
-    let outcome = cut(&rows, &strengths, &search, seed, monitor)?;
-    Ok(refined(
-        settings.refine,
-        outcome,
-        &rows,
-        &strengths,
-        monitor,
-    ))
+    cut(&rows, &strengths, &search, seed, monitor)
 }
 
 /// [`lwgp`] of soft base clusterings: an edge weighs the share of the object times ECI of the cluster, whose entropies are those of
@@ -152,7 +139,6 @@ fn lwgp_soft(
     monitor: &dyn Monitor,
 ) -> Result<Outcome<SpectralDiagnostics>, FitError> {
     let clusters = problem.given_clusters(INFO.name)?;
-    in_memory_only(settings.refine)?;
     let strengths = soft_strengths(
         problem,
         shares,
@@ -188,7 +174,6 @@ pub fn lwgp_each(
     let rows = Rows::new(ensemble, most)?;
     let mut strengths = trusted_cluster_weights(ensemble, settings.theta, settings.trust_rounds);
     settings.entropy.apply(&mut strengths, &ensemble.offsets());
-    in_memory_only(settings.refine)?;
     let search = Search {
         clusters: most,
         restarts: settings.restarts,
@@ -218,7 +203,6 @@ pub fn lwgp_rows(
         rows.source().bases(),
         Clusters::Exactly(clusters),
     ))?;
-    in_memory_only(settings.refine)?;
     let overlap = counted(rows)?;
     let mut agreed = overlap.cluster_weights(settings.theta, settings.trust_rounds, weights);
     settings.entropy.apply(&mut agreed, overlap.offsets());
@@ -264,10 +248,7 @@ impl Method for Lwgp {
     }
 
     fn bytes(&self, size: &ProblemSize, settings: &LwgpSettings) -> u64 {
-        let refine = refine_bytes(settings.refine, size);
-        bytes(size, settings.restarts)
-            .saturating_add(soft_bytes(size))
-            .saturating_add(refine)
+        bytes(size, settings.restarts).saturating_add(soft_bytes(size))
     }
 
     fn fit(

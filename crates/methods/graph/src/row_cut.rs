@@ -115,7 +115,6 @@ pub(crate) fn grouped_by(
     Ok(fit.map_details(|()| SpectralDiagnostics {
         eigenvalues,
         distinct_rows: None,
-        moved: None,
     }))
 }
 

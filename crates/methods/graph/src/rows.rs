@@ -116,16 +116,6 @@ impl<'a> Rows<'a> {
             .collect()
     }
 
-    /// Values of objects, equal for equal rows, as values of rows.
-    pub(crate) fn of_rows<T: Copy + Default>(&self, values: &[T]) -> Vec<T> {
-        let mut found = vec![T::default(); self.len()];
-        self.of_object
-            .iter()
-            .zip(values)
-            .for_each(|(&row, &value)| found[row as usize] = value);
-        found
-    }
-
     /// Calls `take(row, base clusters)` for every row of a range; base clusters are numbered through.
     pub(crate) fn for_each(&self, range: Range<usize>, take: impl FnMut(usize, &[u32])) {
         match self.ensemble.rows() {

@@ -24,9 +24,6 @@ pub struct SpectralDiagnostics {
     /// Label rows that differ, where they were compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub distinct_rows: Option<usize>,
-    /// Objects that moved after the cut, where it was refined.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub moved: Option<usize>,
 }
 
 /// Units of progress: the search for eigenvectors, and k-means on them.
@@ -163,7 +160,6 @@ pub(crate) fn grouped(
     outcome.with(SpectralDiagnostics {
         eigenvalues: values,
         distinct_rows: Some(rows.len()),
-        moved: None,
     })
 }
 

@@ -114,8 +114,8 @@ pub static KNOWN_AS: &[KnownAs] = &[
     ),
     known(
         "EC-CMS",
-        &["ec-cms"],
-        "also ECCMS: co-association matrix self-enhancement, Jia and others 2023",
+        &[],
+        "also ECCMS; not here: a dense matrix inverted, sensitive to its parameter, and at the published ones no better than lwea",
     ),
     known(
         "ECC",
@@ -225,7 +225,7 @@ pub static KNOWN_AS: &[KnownAs] = &[
     known(
         "SDGCA",
         &[],
-        "not here: two dense solves in each of 300 rounds, and three parameters published for each data set; see ec-cms",
+        "not here: two dense solves in each of 300 rounds, and three parameters published for each data set",
     ),
     known("SEC", &["sec"], "spectral ensemble clustering"),
     known(

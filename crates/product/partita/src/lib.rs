@@ -129,7 +129,6 @@ methods! {
     "graph" => partita_graph::ECPCS_MC,
     "graph" => partita_graph::ECPCS_HC,
     "graph" => partita_graph::CTS,
-    "graph" => partita_graph::EC_CMS,
     "ssce" => partita_ssce::SSCE,
     "ssce" => partita_ssce::SSCE_P,
     "median" => partita_median::MEDIAN_VI,

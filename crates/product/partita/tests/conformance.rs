@@ -63,7 +63,6 @@ const QUICK: &[(&str, &[&str], u64)] = &[
     ("ssce-p", &["gamma=1"], 20),
     ("peace", &["restarts=1"], 5),
     ("pcc", &["divergence=beta:1.5", "rounds=50"], 5),
-    ("ec-cms", &[], 15),
     ("kcc", &[], 15),
     ("nmfc", &[], 15),
     ("soft-mean", &[], 15),
