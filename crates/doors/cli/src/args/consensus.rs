@@ -6,10 +6,10 @@ use clap::Args;
 use partita::ssce::Predictor;
 use partita_app::{AppError, ClustersAsked, ObjectWeightSource, WeightSource};
 
-use super::ComputeArgs;
 use super::parts::{object_weight_source, weight_source};
 use super::suggested::{method_names, setting_names};
 use super::table::EnsembleReadArgs;
+use super::{ComputeArgs, OutputArgs};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -132,12 +132,8 @@ pub(crate) struct ConsensusArgs {
     /// knn:5 read a table with the columns of --features instead.
     #[arg(long, value_name = "HOW", requires_all = ["model", "features"])]
     pub(crate) predict_with: Option<Predictor>,
-    /// Replace outputs that exist.
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Print the record as one JSON object on stdout.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) out: OutputArgs,
 }
 
 impl ConsensusArgs {

@@ -6,6 +6,7 @@ mod parts;
 mod recipe;
 mod run;
 mod runs;
+mod shared;
 mod suggested;
 mod table;
 mod update;
@@ -15,21 +16,20 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand};
-use partita::MemoryBudget;
 
 pub(crate) use consensus::ConsensusArgs;
 pub(crate) use making::{GenerateArgs, MergeArgs, RecipeArgs, TextArgs};
 pub(crate) use parts::{
-    FoldArgs, MachineArgs, ManifestArgs, PartLabels, PartsAsked, PassArgs, object_weight_source,
-    weight_source,
+    FoldArgs, ManifestArgs, PartLabels, PartsAsked, PassArgs, object_weight_source, weight_source,
 };
 pub(crate) use recipe::recipe;
 pub(crate) use run::RunArgs;
 pub(crate) use runs::{AlignArgs, ModesArgs};
+pub(crate) use shared::{ComputeArgs, MachineArgs, OutputArgs, ThreadArgs};
 use suggested::method_names;
 pub(crate) use table::{FileArgs, ReadArgs, StreamFormat, TableArgs};
 pub(crate) use update::UpdateArgs;
-use values::{parse_memory, parse_range};
+use values::parse_range;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -122,20 +122,6 @@ pub(crate) struct ManArgs {
     pub(crate) force: bool,
 }
 
-/// What every computing command takes.
-#[derive(Debug, Args)]
-pub(crate) struct ComputeArgs {
-    /// Where all random numbers start: the same seed gives the same bytes. [default: 0, or that of an ensemble given as --recipe]
-    #[arg(long, value_name = "S")]
-    pub(crate) seed: Option<u64>,
-    /// Threads to use; all cores if not given or 0. The result does not depend on it.
-    #[arg(long, value_name = "T")]
-    pub(crate) threads: Option<usize>,
-    /// Memory that may be held at once, such as 500MiB or 4GiB; three quarters of the machine's if not given.
-    #[arg(long, value_name = "BYTES", value_parser = parse_memory)]
-    pub(crate) max_memory: Option<MemoryBudget>,
-}
-
 /// The method that ranks first over all data sets and ensembles of docs/reproduction/beyond.md.
 pub(crate) const PICK: &str = partita_app::methods::DEFAULT;
 
@@ -180,12 +166,8 @@ pub(crate) struct ChooseArgs {
     /// Where everything that was found goes as JSON, for `partita report --choice`.
     #[arg(short, long, value_name = "CHOICE.json")]
     pub(crate) output: Option<PathBuf>,
-    /// Replace an output that exists.
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Print everything as one JSON object on stdout.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) out: OutputArgs,
 }
 
 /// What `choose-k` looks at.
@@ -214,6 +196,7 @@ js is the mean Jensen–Shannon divergence to the true probabilities, in bits, u
 NMI (geometric) with the base clusterings, confidence how far they support each label, 0 to 1: labels of any tool, or
 drawn by hand, can be judged so where no truth is known. Weights count in both: a base clustering of twice the weight counts
 twice in the mean, an object of weight 2 is two objects.")]
+#[command(mut_arg("force", |force| force.requires("confidence")))]
 #[command(group(ArgGroup::new("against").args(["truth", "ensemble"]).multiple(true)))]
 pub(crate) struct EvaluateArgs {
     /// The labels to judge: a file, and the column if it is not called `label` and there are several.
@@ -264,12 +247,8 @@ pub(crate) struct EvaluateArgs {
     /// Label rows of the model's base clusterings, matched by name; missing labels do not count.
     #[arg(long, value_name = "ENSEMBLE", requires = "model")]
     pub(crate) held_out: Option<PathBuf>,
-    /// Replace the output if it exists.
-    #[arg(long, requires = "confidence")]
-    pub(crate) force: bool,
-    /// Print one JSON object on stdout.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) out: OutputArgs,
 }
 
 #[derive(Debug, Args)]
@@ -334,12 +313,8 @@ pub(crate) struct PredictArgs {
     /// The format of the files that tasks write. NPY has the labels alone. [default: csv]
     #[arg(long, value_name = "FORMAT", requires = "tasks")]
     pub(crate) labels: Option<PartLabels>,
-    /// Replace outputs that exist.
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Print sizes, certainty and what the model could not use as one JSON object on stdout, instead of labels.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) out: OutputArgs,
 }
 
 /// What becomes of values that a model has never seen.
@@ -442,12 +417,8 @@ pub(crate) struct InspectArgs {
     pub(crate) agreement: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) machine: MachineArgs,
-    /// Replace outputs that exist.
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Print one JSON object on stdout.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) out: OutputArgs,
 }
 
 /// What a file can be taken as.

@@ -3,12 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use partita::MemoryBudget;
 use partita_app::{LabelEnding, ObjectWeightSource, WeightSource};
 
+use super::MachineArgs;
 use super::suggested::{method_names, setting_names};
 use super::table::ReadArgs;
-use super::values::parse_memory;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -39,17 +38,6 @@ pub(crate) struct ManifestArgs {
     /// Replace a manifest that exists.
     #[arg(long)]
     pub(crate) force: bool,
-}
-
-/// Threads and memory.
-#[derive(Debug, Args)]
-pub(crate) struct MachineArgs {
-    /// Threads to use; all cores if not given or 0. The result does not depend on it.
-    #[arg(long, value_name = "T")]
-    pub(crate) threads: Option<usize>,
-    /// Memory that may be held at once, such as 500MiB or 4GiB; three quarters of the machine's if not given.
-    #[arg(long, value_name = "BYTES", value_parser = parse_memory)]
-    pub(crate) max_memory: Option<MemoryBudget>,
 }
 
 #[derive(Debug, Args)]

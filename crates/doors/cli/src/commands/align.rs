@@ -13,7 +13,7 @@ use crate::output::{check_outputs_beside, may_fill, print, print_json, say};
 use crate::terminal::{Terminal, unless_interrupted};
 
 pub(crate) fn align(args: &AlignArgs) -> Result<(), Failure> {
-    may_fill(&args.output, args.force)?;
+    may_fill(&args.output, args.out.force)?;
     let inputs: Vec<&Path> = args
         .runs
         .iter()
@@ -24,9 +24,9 @@ pub(crate) fn align(args: &AlignArgs) -> Result<(), Failure> {
         (&args.output, &AlignedRuns::FILES),
         &args.ensemble,
         &inputs,
-        args.force,
+        args.out.force,
     )?;
-    start_threads(args.threads)?;
+    start_threads(&args.threads)?;
     let read = args.read.options(MemoryBudget::default());
     let of_file = |given: &Path| {
         let (file, column) = file_and_column(given);
@@ -46,7 +46,7 @@ pub(crate) fn align(args: &AlignArgs) -> Result<(), Failure> {
     if let Some(file) = &args.ensemble {
         write_ensemble(file, &found.ensemble()?, None)?;
     }
-    if args.json {
+    if args.out.json {
         print_json(&found.to_json())?;
     } else {
         print(&format!("{}\n", found.sentence()))?;

@@ -197,7 +197,7 @@ pub(super) fn consensus(
     let (found, confidence) = write_blocks(
         (labels.as_deref(), rows.blocks().rows()),
         &LABEL_NUMBERS,
-        args.json,
+        args.out.json,
         |push| run(args, method, rows, compute, shown.as_mut(), push),
     )?;
     if let (Some(path), Some(model)) = (&args.model, &found.model) {
@@ -248,7 +248,7 @@ pub(super) fn consensus(
         "{name}: {} clusters; {} after {} rounds",
         record["clusters"], found.stopped, found.rounds
     ));
-    if args.json {
+    if args.out.json {
         print_json(&record)?;
     }
     unless_interrupted(|| "what was written is the best so far".into())

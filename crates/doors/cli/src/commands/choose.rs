@@ -17,7 +17,7 @@ use crate::output::{check_outputs, print, print_json, say, warn};
 use crate::terminal::{Terminal, unless_interrupted};
 
 pub(crate) fn choose_k(args: &ChooseArgs) -> Result<(), Failure> {
-    check_outputs(&args.output, &[&args.table.table], args.force)?;
+    check_outputs(&args.output, &[&args.table.table], args.out.force)?;
     let compute = Compute::start(&args.compute)?;
     let stopwatch = Stopwatch::start();
     let choice = match args.kind.map_or_else(|| source(args, &compute), Ok)? {
@@ -30,7 +30,7 @@ pub(crate) fn choose_k(args: &ChooseArgs) -> Result<(), Failure> {
     if let Some(path) = &args.output {
         write_json(path, &record)?;
     }
-    if args.json {
+    if args.out.json {
         print_json(&record)?;
     } else {
         print(&format!(

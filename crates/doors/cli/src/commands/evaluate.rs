@@ -39,21 +39,21 @@ pub(crate) fn evaluate(args: &EvaluateArgs) -> Result<(), Failure> {
     check_outputs(
         &args.confidence,
         &inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>(),
-        args.force,
+        args.out.force,
     )?;
     let mut found = match &args.truth {
         None => Map::new(),
         Some(truth) => match scores(args, labels, truth)? {
             Stage::Done(scores) => scores,
             Stage::Waiting(waiting) => {
-                return next(&waiting, &file_and_column(labels).0, args.json);
+                return next(&waiting, &file_and_column(labels).0, args.out.json);
             }
         },
     };
     if let Some(ensemble) = &args.ensemble {
         found.extend(support(args, labels, ensemble)?);
     }
-    if args.json {
+    if args.out.json {
         output::print_json(&found)
     } else {
         output::print(&as_text(&found))
@@ -73,7 +73,7 @@ fn perplexity(args: &EvaluateArgs, model: &Path, rows: &Path) -> Result<(), Fail
             found.unread
         ));
     }
-    if args.json {
+    if args.out.json {
         return output::print_json(&json!({
             "perplexity": found.perplexity,
             "labels": found.labels,

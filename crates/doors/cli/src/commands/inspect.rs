@@ -14,11 +14,11 @@ use crate::output::{self, check_outputs};
 use crate::terminal::{Terminal, unless_interrupted};
 
 pub(crate) fn inspect(args: &InspectArgs) -> Result<(), Failure> {
-    start_threads(args.machine.threads)?;
+    start_threads(&args.machine.threads)?;
     let budget = args.machine.max_memory.unwrap_or_else(default_budget);
     let options = args.read.options(budget);
     let outputs = [args.co_association.as_ref(), args.agreement.as_ref()];
-    check_outputs(outputs.into_iter().flatten(), &[&args.file], args.force)?;
+    check_outputs(outputs.into_iter().flatten(), &[&args.file], args.out.force)?;
     // What is asked of an ensemble alone says what the file is.
     let kind = outputs
         .iter()
@@ -34,7 +34,7 @@ pub(crate) fn inspect(args: &InspectArgs) -> Result<(), Failure> {
         write_matrices(args, &options, budget)?;
         unless_interrupted(|| "what was written is whole".into())?;
     }
-    if args.json {
+    if args.out.json {
         output::print_json(&facts)
     } else {
         output::print(&as_text(&facts))

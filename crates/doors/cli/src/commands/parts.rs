@@ -16,7 +16,7 @@ use crate::output::{check_outputs, print, print_json, say, warn};
 use crate::terminal::{Terminal, unless_interrupted};
 
 fn start(machine: &MachineArgs) -> Result<MemoryBudget, Failure> {
-    start_threads(machine.threads)?;
+    start_threads(&machine.threads)?;
     Ok(machine.max_memory.unwrap_or_else(default_budget))
 }
 

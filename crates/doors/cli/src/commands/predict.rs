@@ -20,7 +20,11 @@ pub(crate) fn predict(args: &PredictArgs) -> Result<(), Failure> {
     let output = args.output.as_ref().filter(|path| !is_stream(path));
     output.map(|path| LabelFormat::of(path)).transpose()?;
     let inputs = [args.model.as_path(), &args.input];
-    check_outputs(output.into_iter().chain(&args.soft), &inputs, args.force)?;
+    check_outputs(
+        output.into_iter().chain(&args.soft),
+        &inputs,
+        args.out.force,
+    )?;
     let (model, input, read) = (
         args.model.clone(),
         args.input.clone(),
@@ -47,7 +51,7 @@ pub(crate) fn predict(args: &PredictArgs) -> Result<(), Failure> {
     let numbers = [("certainty", &found.certainty[..])];
     write_result(&targets, names, &found.partition, &numbers, &found.soft)?;
     match output {
-        _ if args.json => print(&request.to_json(&found)?),
+        _ if args.out.json => print(&request.to_json(&found)?),
         Some(_) => Ok(()),
         None => print_labels(
             names,
@@ -77,14 +81,14 @@ fn predict_rows(
     let rows = ManifestRows::open(&args.input, MemoryBudget::default())?
         .manifest()
         .rows;
-    let found = write_blocks((output, rows), &["certainty"], args.json, |push| {
+    let found = write_blocks((output, rows), &["certainty"], args.out.json, |push| {
         Ok(
             request.predict_rows(&Terminal, &mut |first, labels, certainty| {
                 push(first, labels, &[certainty])
             })?,
         )
     })?;
-    if args.json {
+    if args.out.json {
         print(&request.rows_to_json(&found)?)
     } else {
         Ok(())
@@ -99,7 +103,7 @@ fn predict_by_tasks(
 ) -> Result<(), Failure> {
     let ending = args.labels.map(Into::into).unwrap_or_default();
     let done = match request.predict_by_tasks(folder, ending, &Terminal)? {
-        Stage::Waiting(waiting) => return next(&waiting, &args.input, args.json),
+        Stage::Waiting(waiting) => return next(&waiting, &args.input, args.out.json),
         Stage::Done(done) => done,
     };
     let (labels, n, here) = (&done.labels, done.found.rows, folder.display());
@@ -109,7 +113,7 @@ fn predict_by_tasks(
     ));
     let prediction = request.rows_to_json(&done.found)?;
     let prediction: serde_json::Value = serde_json::from_str(&prediction).unwrap_or_default();
-    if args.json {
+    if args.out.json {
         print_json(&json!({ "done": true, "labels": labels, "prediction": prediction }))
     } else {
         Ok(())

@@ -16,7 +16,7 @@ use crate::output::{check_outputs_beside, may_fill, print, say};
 use crate::terminal::{Terminal, unless_interrupted};
 
 pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
-    may_fill(&args.output, args.force || args.resume)?;
+    may_fill(&args.output, args.out.force || args.resume)?;
     let mut experiment = match &args.from {
         Some(record) => recorded(record, args.allow_changed_input)?,
         None => described(args)?,
@@ -30,10 +30,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         (&args.output, experiment.folder_files()),
         &args.model,
         &inputs,
-        args.force,
+        args.out.force,
     )?;
     experiment.max_memory = args
         .compute
+        .machine
         .max_memory
         .map(partita::MemoryBudget::bytes)
         .or(experiment.max_memory);
@@ -58,9 +59,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         return Ok(());
     }
     experiment.arguments = std::env::args().skip(1).collect();
-    start_threads(args.compute.threads)?;
+    start_threads(&args.compute.machine.threads)?;
     let record = experiment.run(&Terminal)?;
-    if args.json {
+    if args.out.json {
         print(&record.to_json()?)?;
     } else {
         print(&record.summary())?;

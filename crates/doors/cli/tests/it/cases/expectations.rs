@@ -12,9 +12,9 @@ type Outcome = Result<(), String>;
 /// Gives what is in a file.
 type Read<'a> = &'a dyn Fn(&str) -> Result<Vec<u8>, String>;
 
-pub(super) const VERBS: [&str; 20] = [
-    "has", "lacks", "once", "each", "is", "starts", "ends", "before", "lines", "within", "same",
-    "labels", "clusters", "groups", "column", "mean", "sums", "shares", "cells", "json",
+pub(super) const VERBS: [&str; 21] = [
+    "range", "has", "lacks", "once", "each", "is", "starts", "ends", "before", "lines", "within",
+    "same", "labels", "clusters", "groups", "column", "mean", "sums", "shares", "cells", "json",
 ];
 
 /// Whether a target is as a line of a case says.
@@ -59,6 +59,11 @@ pub(super) fn check(read: Read<'_>, target: &str, verb: &str, argument: &str) ->
             let numbers = numbers(&text, number(words[0]) as usize);
             let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
             condition(read, &mean.into(), &format!(". {} {}", words[1], words[2]))
+        }
+        "range" => {
+            let limits = number(words[1])..=number(words[2]);
+            let numbers = numbers(&text, number(words[0]) as usize);
+            holds(numbers.iter().all(|number| limits.contains(number)))
         }
         "sums" => text.lines().skip(1).try_for_each(|line| {
             let row = line.split(',').skip(number(words[0]) as usize).map(number);

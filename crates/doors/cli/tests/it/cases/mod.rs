@@ -168,7 +168,7 @@ impl Case {
             let done = session.step(&text, &content);
             done.map_err(|why| {
                 format!(
-                    "{}\n  line {}: {text}\n  {why}\n{}",
+                    "{} {row:?}\n  line {}: {text}\n  {why}\n{}",
                     self.name,
                     step.line,
                     session.said()

@@ -13,8 +13,8 @@ pub(crate) fn table(rows: usize, content: &[String]) -> Result<String, String> {
     let (usual, header) = plain.split_last().ok_or("a template is needed")?;
     let mut text: String = header.iter().map(|line| format!("{line}\n")).collect();
     for row in 0..rows {
-        let own = special.iter().filter_map(|line| line.split_once(' '));
-        let own = own.filter(|(key, _)| is_meant(key, row)).next_back();
+        let mut own = special.iter().filter_map(|line| line.split_once(' '));
+        let own = own.rfind(|(key, _)| is_meant(key, row));
         let template = own.map_or(*usual, |(_, template)| template);
         text += &(filled(template, row)? + "\n");
     }
