@@ -16,20 +16,21 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand};
+use partita_app::{LabelEnding, UnknownValues};
 
 pub(crate) use consensus::ConsensusArgs;
 pub(crate) use making::{GenerateArgs, MergeArgs, RecipeArgs, TextArgs};
-pub(crate) use parts::{
-    FoldArgs, ManifestArgs, PartLabels, PartsAsked, PassArgs, object_weight_source, weight_source,
-};
+pub(crate) use parts::{FoldArgs, ManifestArgs, PartsAsked, PassArgs};
 pub(crate) use recipe::recipe;
 pub(crate) use run::RunArgs;
 pub(crate) use runs::{AlignArgs, ModesArgs};
-pub(crate) use shared::{ComputeArgs, MachineArgs, OutputArgs, ThreadArgs};
+pub(crate) use shared::{
+    ComputeArgs, MachineArgs, OutputArgs, ThreadArgs, WeightArgs, weight_source,
+};
 use suggested::method_names;
 pub(crate) use table::{FileArgs, ReadArgs, StreamFormat, TableArgs};
 pub(crate) use update::UpdateArgs;
-use values::parse_range;
+use values::{parse_range, part_labels, unknown_values};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -197,6 +198,8 @@ NMI (geometric) with the base clusterings, confidence how far they support each 
 drawn by hand, can be judged so where no truth is known. Weights count in both: a base clustering of twice the weight counts
 twice in the mean, an object of weight 2 is two objects.")]
 #[command(mut_arg("force", |force| force.requires("confidence")))]
+#[command(mut_arg("base_weights", |weights| weights.requires("ensemble")))]
+#[command(mut_arg("object_weights", |weights| weights.requires("ensemble")))]
 #[command(group(ArgGroup::new("against").args(["truth", "ensemble"]).multiple(true)))]
 pub(crate) struct EvaluateArgs {
     /// The labels to judge: a file, and the column if it is not called `label` and there are several.
@@ -213,13 +216,8 @@ pub(crate) struct EvaluateArgs {
     /// Where the confidence of each label goes (object,label,confidence; and label_name where labels are words).
     #[arg(long, value_name = "FILE.csv", requires = "ensemble")]
     pub(crate) confidence: Option<PathBuf>,
-    /// Weights of the base clusterings: `agreement` (its mean NMI with the others) or a CSV with the columns name and weight.
-    #[arg(long, value_name = "agreement|FILE.csv", requires = "ensemble")]
-    pub(crate) base_weights: Option<PathBuf>,
-    /// Weights of the objects: a column of the ensemble's file, which is then not a base clustering, or a file with the column weight
-    /// (and one of names where the objects have names).
-    #[arg(long, value_name = "COLUMN|FILE", requires = "ensemble")]
-    pub(crate) object_weights: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) weights: WeightArgs,
     /// Have tasks count the pairs of labels: both files are manifests then. Writes what `partita pass` needs into this folder and prints
     /// its name; called again when all parts are there, it prints the scores.
     #[arg(long, value_name = "DIR/", requires = "truth", conflicts_with_all = ["ensemble", "soft", "common"])]
@@ -296,8 +294,8 @@ pub(crate) struct PredictArgs {
     pub(crate) input: PathBuf,
     /// What becomes of values that the model has never seen (labels of a base clustering, words of a column): they are
     /// taken as missing with a warning, or the input is refused.
-    #[arg(long, value_name = "HOW", value_enum, default_value_t)]
-    pub(crate) unknown: UnknownHow,
+    #[arg(long, value_name = "HOW", value_parser = unknown_values(), default_value = "missing")]
+    pub(crate) unknown: UnknownValues,
     #[command(flatten)]
     pub(crate) read: ReadArgs,
     /// Where the labels go; stdout if not given or -.
@@ -311,27 +309,10 @@ pub(crate) struct PredictArgs {
     #[arg(long, value_name = "DIR/", conflicts_with_all = ["output", "soft", "force"])]
     pub(crate) tasks: Option<PathBuf>,
     /// The format of the files that tasks write. NPY has the labels alone. [default: csv]
-    #[arg(long, value_name = "FORMAT", requires = "tasks")]
-    pub(crate) labels: Option<PartLabels>,
+    #[arg(long, value_name = "FORMAT", value_parser = part_labels(), requires = "tasks")]
+    pub(crate) labels: Option<LabelEnding>,
     #[command(flatten)]
     pub(crate) out: OutputArgs,
-}
-
-/// What becomes of values that a model has never seen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum UnknownHow {
-    #[default]
-    Missing,
-    Refuse,
-}
-
-impl From<UnknownHow> for partita_app::UnknownValues {
-    fn from(how: UnknownHow) -> Self {
-        match how {
-            UnknownHow::Missing => Self::Missing,
-            UnknownHow::Refuse => Self::Refuse,
-        }
-    }
 }
 
 #[derive(Debug, Args)]

@@ -1,7 +1,10 @@
-//! Flags that several commands share: outputs, threads, memory, seed.
+//! Flags that several commands share: outputs, threads, memory, seed, weights.
+
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use partita::MemoryBudget;
+use partita_app::{ObjectWeightSource, WeightSource};
 
 use super::values::parse_memory;
 
@@ -40,4 +43,41 @@ pub(crate) struct ComputeArgs {
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
     pub(crate) machine: MachineArgs,
+}
+
+/// What base clusterings and objects count.
+#[derive(Debug, Args)]
+pub(crate) struct WeightArgs {
+    /// Weights of the base clusterings, for methods that take them: `agreement` (its mean NMI with the others)
+    /// or a CSV with the columns name and weight. One of weight 0 is left out.
+    #[arg(long, value_name = "agreement|FILE.csv")]
+    pub(crate) base_weights: Option<PathBuf>,
+    /// Weights of the objects, for methods that take them: a column of the ensemble's file, which is then not a base clustering, or a
+    /// file with the column weight (and one of names where the objects have names). A weight of 2 is two objects; one of 0 has no part
+    /// in what is found, and is labelled all the same.
+    #[arg(long, value_name = "COLUMN|FILE")]
+    pub(crate) object_weights: Option<PathBuf>,
+}
+
+impl WeightArgs {
+    pub(crate) fn of_bases(&self) -> Option<WeightSource> {
+        weight_source(self.base_weights.as_deref())
+    }
+
+    /// A file where one is called so, else a column.
+    pub(crate) fn of_objects(&self) -> Option<ObjectWeightSource> {
+        let given = self.object_weights.as_ref()?;
+        Some(match given.to_str() {
+            Some(column) if !given.is_file() => ObjectWeightSource::Column(column.to_owned()),
+            _ => ObjectWeightSource::File(given.clone()),
+        })
+    }
+}
+
+/// Where weights of base clusterings come from.
+pub(crate) fn weight_source(given: Option<&Path>) -> Option<WeightSource> {
+    given.map(|given| match given.to_str() {
+        Some("agreement") => WeightSource::Agreement,
+        _ => WeightSource::File(given.to_owned()),
+    })
 }

@@ -40,7 +40,7 @@ pub(super) fn rows_of(
         }
     };
     let info = method.info();
-    if args.object_weights.is_some() {
+    if args.weights.object_weights.is_some() {
         return Ok(None);
     }
     if !args.more.is_empty() {
@@ -265,7 +265,8 @@ fn run(
     let blocks = rows.blocks();
     let passes = PassRunner::new(blocks, &Silent);
     let weights = args
-        .weight_source()
+        .weights
+        .of_bases()
         .map(|source| base_weights_of_rows(&source, &passes, compute.budget))
         .transpose()?;
     let mut problem = RowProblem::new(blocks, args.asked_clusters()?.clusters());

@@ -65,7 +65,7 @@ fn experiment(args: &ConsensusArgs) -> Result<Experiment, AppError> {
         ..TableInput::default()
     });
     let mut read = args.read.options(MemoryBudget::default());
-    let object_weights = args.object_weight_source();
+    let object_weights = args.weights.of_objects();
     if let Some(ObjectWeightSource::Column(column)) = &object_weights {
         read.skip.push(column.clone());
     }
@@ -81,7 +81,7 @@ fn experiment(args: &ConsensusArgs) -> Result<Experiment, AppError> {
         vec![choice],
         args.compute.seed.unwrap_or(0),
     );
-    experiment.base_weights = args.weight_source();
+    experiment.base_weights = args.weights.of_bases();
     experiment.object_weights = object_weights;
     experiment.max_memory = args
         .compute

@@ -12,7 +12,7 @@ use partita_app::{
 };
 
 use super::parts::next;
-use crate::args::{EvaluateArgs, object_weight_source, weight_source};
+use crate::args::EvaluateArgs;
 use crate::failure::Failure;
 use crate::output::{self, check_outputs, say};
 use crate::terminal::Terminal;
@@ -25,7 +25,10 @@ pub(crate) fn evaluate(args: &EvaluateArgs) -> Result<(), Failure> {
     let Some(labels) = &args.labels else {
         return Ok(());
     };
-    let weights = [args.base_weights.as_ref(), args.object_weights.as_ref()];
+    let weights = [
+        args.weights.base_weights.as_ref(),
+        args.weights.object_weights.as_ref(),
+    ];
     let inputs = [
         &[Some(labels), args.truth.as_ref(), args.ensemble.as_ref()][..],
         &weights,
@@ -127,8 +130,8 @@ fn support(
         ensemble: ensemble.to_owned(),
         common: args.common,
         read: args.read.options(default_budget()),
-        base_weights: weight_source(args.base_weights.as_deref()),
-        object_weights: object_weight_source(args.object_weights.as_deref()),
+        base_weights: args.weights.of_bases(),
+        object_weights: args.weights.of_objects(),
     };
     let support = input.support(&Terminal)?;
     if let Some(path) = &args.confidence {

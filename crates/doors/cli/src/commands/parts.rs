@@ -107,7 +107,7 @@ pub(crate) fn fold(args: &FoldArgs) -> Result<(), Failure> {
         args.method.clone(),
         weight_source(args.base_weights.as_deref()),
     );
-    let (clusters, seed, labels) = (args.clusters, args.seed, args.labels.map(Into::into));
+    let (clusters, seed, labels) = (args.clusters, args.seed, args.labels);
     let asked = PlanAsked {
         method,
         settings,

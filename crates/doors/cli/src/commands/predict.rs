@@ -34,7 +34,7 @@ pub(crate) fn predict(args: &PredictArgs) -> Result<(), Failure> {
         model,
         input,
         read,
-        unknown: args.unknown.into(),
+        unknown: args.unknown,
     };
     if let Some(folder) = &args.tasks {
         return predict_by_tasks(args, folder, &request);
@@ -101,7 +101,7 @@ fn predict_by_tasks(
     folder: &Path,
     request: &PredictionInput,
 ) -> Result<(), Failure> {
-    let ending = args.labels.map(Into::into).unwrap_or_default();
+    let ending = args.labels.unwrap_or_default();
     let done = match request.predict_by_tasks(folder, ending, &Terminal)? {
         Stage::Waiting(waiting) => return next(&waiting, &args.input, args.out.json),
         Stage::Done(done) => done,
