@@ -16,7 +16,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand};
-use partita_app::{LabelEnding, UnknownValues};
+use partita_app::{LabelEnding, TakenAs, UnknownValues};
 
 pub(crate) use consensus::ConsensusArgs;
 pub(crate) use making::{GenerateArgs, MergeArgs, RecipeArgs, TextArgs};
@@ -30,7 +30,7 @@ pub(crate) use shared::{
 use suggested::method_names;
 pub(crate) use table::{FileArgs, ReadArgs, StreamFormat, TableArgs};
 pub(crate) use update::UpdateArgs;
-use values::{parse_range, part_labels, unknown_values};
+use values::{parse_range, part_labels, taken_as, unknown_values};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -378,8 +378,8 @@ pub(crate) struct InspectArgs {
     /// A table, an ensemble, a model, a record.json, a choice.json, or the folder of a run.
     pub(crate) file: PathBuf,
     /// Take the file as this, whatever is found in it.
-    #[arg(long = "as", value_name = "KIND")]
-    pub(crate) kind: Option<Kind>,
+    #[arg(long = "as", value_name = "KIND", value_parser = taken_as())]
+    pub(crate) kind: Option<TakenAs>,
     #[command(flatten)]
     pub(crate) read: ReadArgs,
     /// Where the co-association of an ensemble goes, n × n numbers (NPY, NPZ, CSV, TSV or Parquet).
@@ -400,15 +400,6 @@ pub(crate) struct InspectArgs {
     pub(crate) machine: MachineArgs,
     #[command(flatten)]
     pub(crate) out: OutputArgs,
-}
-
-/// What a file can be taken as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Kind {
-    Table,
-    Ensemble,
-    Model,
-    Record,
 }
 
 #[cfg(test)]

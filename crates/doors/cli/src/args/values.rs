@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use partita::MemoryBudget;
-use partita_app::{LabelEnding, UnknownValues};
+use partita_app::{LabelEnding, TakenAs, UnknownValues};
 
 pub(super) fn parse_range(text: &str) -> Result<RangeInclusive<usize>, String> {
     let form = || "write the numbers of clusters as 2..12".to_owned();
@@ -46,6 +46,16 @@ pub(super) fn unknown_values() -> impl TypedValueParser<Value = UnknownValues> {
     PossibleValuesParser::new(["missing", "refuse"]).map(|text| match &*text {
         "refuse" => UnknownValues::Refuse,
         _ => UnknownValues::Missing,
+    })
+}
+
+/// What a file can be taken as.
+pub(super) fn taken_as() -> impl TypedValueParser<Value = TakenAs> {
+    PossibleValuesParser::new(["table", "ensemble", "model", "record"]).map(|text| match &*text {
+        "table" => TakenAs::Table,
+        "ensemble" => TakenAs::Ensemble,
+        "model" => TakenAs::Model,
+        _ => TakenAs::Record,
     })
 }
 

@@ -1,6 +1,6 @@
 //! `partita align`: many runs in common columns and colours.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use partita::MemoryBudget;
 use partita::files::write_ensemble;
@@ -14,16 +14,11 @@ use crate::terminal::{Terminal, unless_interrupted};
 
 pub(crate) fn align(args: &AlignArgs) -> Result<(), Failure> {
     may_fill(&args.output, args.out.force)?;
-    let inputs: Vec<&Path> = args
-        .runs
-        .iter()
-        .chain(&args.populations)
-        .map(PathBuf::as_path)
-        .collect();
     check_outputs_beside(
-        (&args.output, &AlignedRuns::FILES),
+        &args.output,
+        &AlignedRuns::FILES,
         &args.ensemble,
-        &inputs,
+        args.runs.iter().chain(&args.populations),
         args.out.force,
     )?;
     start_threads(&args.threads)?;

@@ -122,7 +122,8 @@ fn check_places(args: &ConsensusArgs, experiment: &Experiment) -> Result<(), Fai
     if let Some(folder) = args.output.as_deref().filter(|path| is_folder(path)) {
         may_fill(folder, args.out.force)?;
         return check_outputs_beside(
-            (folder, experiment.folder_files()),
+            folder,
+            experiment.folder_files(),
             outputs,
             &inputs,
             args.out.force,

@@ -1,6 +1,6 @@
 //! `partita evaluate`: labels against the truth, and what an ensemble says of them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use partita::files;
 use partita::metrics::jensen_shannon;
@@ -25,25 +25,16 @@ pub(crate) fn evaluate(args: &EvaluateArgs) -> Result<(), Failure> {
     let Some(labels) = &args.labels else {
         return Ok(());
     };
-    let weights = [
+    let inputs = [
+        Some(labels),
+        args.truth.as_ref(),
+        args.ensemble.as_ref(),
         args.weights.base_weights.as_ref(),
         args.weights.object_weights.as_ref(),
     ];
-    let inputs = [
-        &[Some(labels), args.truth.as_ref(), args.ensemble.as_ref()][..],
-        &weights,
-    ]
-    .concat();
-    let inputs: Vec<PathBuf> = inputs
-        .into_iter()
-        .flatten()
-        .map(|input| file_and_column(input).0)
-        .collect();
-    check_outputs(
-        &args.confidence,
-        &inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>(),
-        args.out.force,
-    )?;
+    let inputs = inputs.into_iter().flatten();
+    let files = inputs.map(|input| file_and_column(input).0);
+    check_outputs(&args.confidence, files, args.out.force)?;
     let mut found = match &args.truth {
         None => Map::new(),
         Some(truth) => match scores(args, labels, truth)? {
@@ -56,11 +47,7 @@ pub(crate) fn evaluate(args: &EvaluateArgs) -> Result<(), Failure> {
     if let Some(ensemble) = &args.ensemble {
         found.extend(support(args, labels, ensemble)?);
     }
-    if args.out.json {
-        output::print_json(&found)
-    } else {
-        output::print(&as_text(&found))
-    }
+    output::answer(args.out.json, &found, &as_text(&found))
 }
 
 /// How well a model predicts label rows that it has not seen.
@@ -111,10 +98,7 @@ fn scores(
             Stage::Waiting(waiting) => return Ok(Stage::Waiting(waiting)),
         },
     };
-    let mut scores = match json!(found) {
-        Value::Object(scores) => scores,
-        _ => Map::new(),
-    };
+    let mut scores = json!(found).as_object().cloned().unwrap_or_default();
     scores.insert("js".into(), json!(soft_score(args)?));
     Ok(Stage::Done(scores))
 }
@@ -142,16 +126,13 @@ fn support(
             support.labels.len()
         ));
     }
-    let facts = [
-        ("anmi", json!(support.anmi)),
-        ("confidence", json!(support.mean_confidence())),
-        ("objects", json!(support.labels.len())),
-        ("base_clusterings", json!(support.base_clusterings)),
-    ];
-    Ok(facts
-        .map(|(name, fact)| (name.to_owned(), fact))
-        .into_iter()
-        .collect())
+    let facts = json!({
+        "anmi": support.anmi,
+        "confidence": support.mean_confidence(),
+        "objects": support.labels.len(),
+        "base_clusterings": support.base_clusterings,
+    });
+    Ok(facts.as_object().cloned().unwrap_or_default())
 }
 
 fn soft_score(args: &EvaluateArgs) -> Result<Option<f64>, Failure> {

@@ -123,12 +123,8 @@ fn nothing_left(args: &GenerateArgs, recipe: &Recipe, seed: Option<Seed>) -> Res
         &ReadOptions::default().within(default_budget()),
     )?;
     let path = args.output.display();
-    let seed = args
-        .compute
-        .seed
-        .map(Seed::new)
-        .or(seed)
-        .unwrap_or(Seed::new(0));
+    let asked = args.compute.seed.map(Seed::new);
+    let seed = asked.or(seed).unwrap_or(Seed::new(0));
     if loaded.ensemble.recipe() != Some(recipe.to_json(seed).as_str()) {
         return Err(Failure::input(format!(
             "{path}: is an ensemble of another recipe or seed; name another file"

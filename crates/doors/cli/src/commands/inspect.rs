@@ -7,7 +7,7 @@ use partita_app::{
 };
 use serde_json::Value;
 
-use crate::args::{InspectArgs, Kind};
+use crate::args::InspectArgs;
 use crate::compute::start_threads;
 use crate::failure::Failure;
 use crate::output::{self, check_outputs};
@@ -24,21 +24,12 @@ pub(crate) fn inspect(args: &InspectArgs) -> Result<(), Failure> {
         .iter()
         .any(Option::is_some)
         .then_some(TakenAs::Ensemble);
-    let facts = partita_app::inspect(
-        &args.file,
-        args.kind.map(taken_as).or(kind),
-        &options,
-        &Terminal,
-    )?;
+    let facts = partita_app::inspect(&args.file, args.kind.or(kind), &options, &Terminal)?;
     if kind.is_some() {
         write_matrices(args, &options, budget)?;
         unless_interrupted(|| "what was written is whole".into())?;
     }
-    if args.out.json {
-        output::print_json(&facts)
-    } else {
-        output::print(&as_text(&facts))
-    }
+    output::answer(args.out.json, &facts, &as_text(&facts))
 }
 
 /// Writes what is asked of an ensemble.
@@ -60,15 +51,6 @@ fn write_matrices(
         write_agreement(file, &ensemble)?;
     }
     Ok(())
-}
-
-fn taken_as(kind: Kind) -> TakenAs {
-    match kind {
-        Kind::Table => TakenAs::Table,
-        Kind::Ensemble => TakenAs::Ensemble,
-        Kind::Model => TakenAs::Model,
-        Kind::Record => TakenAs::Record,
-    }
 }
 
 /// One line a fact; lists line by line below their name.

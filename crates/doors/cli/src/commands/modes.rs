@@ -12,12 +12,8 @@ use crate::terminal::{Terminal, unless_interrupted};
 pub(crate) fn modes(args: &ModesArgs) -> Result<(), Failure> {
     if let Some(folder) = &args.output {
         may_fill(folder, args.out.force)?;
-        check_outputs_beside(
-            (folder, &FoundModes::FILES),
-            None,
-            &[&args.ensemble],
-            args.out.force,
-        )?;
+        let inputs = [&args.ensemble];
+        check_outputs_beside(folder, &FoundModes::FILES, None, inputs, args.out.force)?;
     }
     start_threads(&args.threads)?;
     let input = ModesInput {

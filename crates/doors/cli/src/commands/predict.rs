@@ -3,37 +3,26 @@
 use std::path::{Path, PathBuf};
 
 use partita::MemoryBudget;
-use partita::files::{LabelFormat, ManifestRows};
+use partita::files::{self, LabelFormat, ManifestRows};
 use partita_app::{PredictionInput, Stage};
 use serde_json::json;
 
 use super::parts::next;
 use crate::args::{PredictArgs, StreamFormat};
 use crate::failure::Failure;
-use crate::output::{
-    Targets, check_outputs, print, print_json, print_labels, say, write_blocks, write_result,
-};
+use crate::output::{check_outputs, print, print_json, print_labels, say, write_blocks};
 use crate::streams::is_stream;
 use crate::terminal::Terminal;
 
 pub(crate) fn predict(args: &PredictArgs) -> Result<(), Failure> {
     let output = args.output.as_ref().filter(|path| !is_stream(path));
     output.map(|path| LabelFormat::of(path)).transpose()?;
-    let inputs = [args.model.as_path(), &args.input];
-    check_outputs(
-        output.into_iter().chain(&args.soft),
-        &inputs,
-        args.out.force,
-    )?;
-    let (model, input, read) = (
-        args.model.clone(),
-        args.input.clone(),
-        args.read.options(MemoryBudget::default()),
-    );
+    let outputs = output.into_iter().chain(&args.soft);
+    check_outputs(outputs, [&args.model, &args.input], args.out.force)?;
     let request = PredictionInput {
-        model,
-        input,
-        read,
+        model: args.model.clone(),
+        input: args.input.clone(),
+        read: args.read.options(MemoryBudget::default()),
         unknown: args.unknown,
     };
     if let Some(folder) = &args.tasks {
@@ -43,13 +32,14 @@ pub(crate) fn predict(args: &PredictArgs) -> Result<(), Failure> {
         return predict_rows(args, output.map(PathBuf::as_path), &request);
     }
     let found = request.predict(&Terminal)?;
-    let targets = Targets {
-        labels: output.map(PathBuf::as_path),
-        soft: args.soft.as_deref(),
-    };
     let names = found.object_names.as_deref();
     let numbers = [("certainty", &found.certainty[..])];
-    write_result(&targets, names, &found.partition, &numbers, &found.soft)?;
+    if let Some(path) = output {
+        files::write_labels(path, names, &found.partition, &numbers)?;
+    }
+    if let Some(path) = &args.soft {
+        files::write_soft(path, names, &found.soft)?;
+    }
     match output {
         _ if args.out.json => print(&request.to_json(&found)?),
         Some(_) => Ok(()),

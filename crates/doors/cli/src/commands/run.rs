@@ -27,7 +27,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     ]
     .concat();
     check_outputs_beside(
-        (&args.output, experiment.folder_files()),
+        &args.output,
+        experiment.folder_files(),
         &args.model,
         &inputs,
         args.out.force,
@@ -38,16 +39,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         .max_memory
         .map(partita::MemoryBudget::bytes)
         .or(experiment.max_memory);
-    let (folder, report) = (Some(args.output.clone()), !args.no_report);
     let predict_with = Some(args.predict_with.to_string());
-    let model = args
-        .model
-        .clone()
-        .map(|file| ModelOutput { file, predict_with });
+    let model = args.model.clone();
     experiment.outputs = Outputs {
-        folder,
-        report,
-        model,
+        folder: Some(args.output.clone()),
+        report: !args.no_report,
+        model: model.map(|file| ModelOutput { file, predict_with }),
         resume: args.resume,
         ..Outputs::default()
     };
@@ -90,11 +87,10 @@ fn is_finished(experiment: &Experiment, folder: &Path) -> Result<bool, Failure> 
 
 /// What there is after Ctrl-C.
 fn kept(record: &RunRecord, folder: &Path) -> String {
-    let (made, asked) = (
-        record.base_made.unwrap_or(0),
-        record.base_asked.unwrap_or(0),
-    );
-    let (done, folder) = (record.methods.len(), folder.display());
+    let made = record.base_made.unwrap_or(0);
+    let asked = record.base_asked.unwrap_or(0);
+    let done = record.methods.len();
+    let folder = folder.display();
     format!(
         "{made} of {asked} base clusterings and {done} consensus results are in {folder}; the same command with --resume goes on"
     )
@@ -132,11 +128,8 @@ fn described(args: &RunArgs) -> Result<Experiment, AppError> {
         table: args.read.input(&table),
         recipe,
     };
-    let seed = args
-        .compute
-        .seed
-        .or(seed.map(partita::Seed::number))
-        .unwrap_or(0);
+    let asked = args.compute.seed;
+    let seed = asked.or(seed.map(partita::Seed::number)).unwrap_or(0);
     let mut experiment =
         Experiment::new(input, clusters, method_choices(&methods, &args.set)?, seed);
     experiment.auto = auto;

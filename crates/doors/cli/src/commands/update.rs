@@ -40,16 +40,10 @@ fn check_places(args: &UpdateArgs) -> Result<&Path, Failure> {
             "{here}: would be replaced; name another place with -o, or give --force"
         )));
     }
-    let inputs: Vec<&Path> = [&args.ensemble, &args.add]
-        .into_iter()
-        .chain(&args.warm_start)
-        .map(PathBuf::as_path)
-        .collect();
-    check_outputs(
-        args.output.iter().chain(&args.labels),
-        &inputs,
-        args.out.force,
-    )?;
+    let read = [&args.ensemble, &args.add];
+    let inputs: Vec<&PathBuf> = read.into_iter().chain(&args.warm_start).collect();
+    let outputs = args.output.iter().chain(&args.labels);
+    check_outputs(outputs, &inputs, args.out.force)?;
     args.labels.as_deref().map(LabelFormat::of).transpose()?;
     // The overlap table is an input too, and is replaced.
     check_outputs(args.overlap.as_ref(), &inputs, true)?;
