@@ -1,5 +1,6 @@
 //! Agreement of base clusterings with each other and with the result (NMI), on a sample of them.
 
+use minijinja::{Value, context};
 use partita_core::ndarray::Array2;
 use partita_core::{BaseClustering, Ensemble, Partition};
 use partita_metrics::{Contingency, Normalisation};
@@ -111,6 +112,14 @@ impl Agreement {
             .sum::<f64>()
             / self.drawn.len() as f64;
         mean.is_finite().then_some(1.0 - mean)
+    }
+
+    /// What the texts of its figures say.
+    pub(crate) fn facts(&self, ensemble: &Ensemble) -> Value {
+        context! {
+            drawn => self.drawn.len(), bases => ensemble.bases().len(), objects => self.objects_between,
+            of => ensemble.objects(), diversity => self.diversity(),
+        }
     }
 
     /// Mean NMI with the result.

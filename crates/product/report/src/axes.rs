@@ -1,6 +1,8 @@
 //! Axes, scales and frames of plots.
 
-use crate::svg::Svg;
+use std::fmt::Write as _;
+
+use crate::svg::{Svg, n};
 use crate::text::tick as short;
 
 /// A range of values laid on a range of pixels.
@@ -66,13 +68,15 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    pub(crate) fn new(width: f64, height: f64) -> Self {
-        Self {
+    /// A drawing of this size with room for axes.
+    pub(crate) fn new(width: f64, height: f64) -> (Svg, Self) {
+        let frame = Self {
             left: 70.0,
             top: 14.0,
             right: width - 16.0,
             bottom: height - 46.0,
-        }
+        };
+        (Svg::new(width, height), frame)
     }
 
     pub(crate) fn x(&self, low: f64, high: f64) -> Scale {
@@ -104,47 +108,57 @@ impl Frame {
         for tick in y.ticks(5) {
             let at = y.at(tick);
             svg.line([self.left, at, self.right, at], "g");
-            svg.text([self.left - 7.0, at + 4.0], "m", "end", &write(tick));
+            svg.text([self.left - 7.0, at + 4.0], "m", "end", write(tick));
         }
         svg.upwards([13.0, 0.5 * (self.top + self.bottom)], "m", name);
     }
 
     /// Line and numbers of the horizontal axis, and its name.
     pub(crate) fn draw_x(&self, svg: &mut Svg, x: &Scale, name: &str, ticks: &[f64]) {
-        svg.line([self.left, self.bottom, self.right, self.bottom], "ax");
+        let bottom = self.bottom;
+        svg.line([self.left, bottom, self.right, bottom], "ax");
         for &tick in ticks {
-            svg.line(
-                [x.at(tick), self.bottom, x.at(tick), self.bottom + 4.0],
-                "ax",
-            );
-            svg.text(
-                [x.at(tick), self.bottom + 18.0],
-                "m",
-                "middle",
-                &short(tick),
-            );
+            let at = x.at(tick);
+            svg.line([at, bottom, at, bottom + 4.0], "ax");
+            svg.text([at, bottom + 18.0], "m", "middle", short(tick));
         }
-        svg.text(
-            [0.5 * (self.left + self.right), self.bottom + 38.0],
-            "m",
-            "middle",
-            name,
-        );
+        let middle = 0.5 * (self.left + self.right);
+        svg.text([middle, bottom + 38.0], "m", "middle", name);
+    }
+}
+
+/// Rising places along a line, at which labels have to be a distance apart.
+pub(crate) struct Spacing {
+    least: f64,
+    last: f64,
+}
+
+impl Spacing {
+    pub(crate) fn new(least: f64) -> Self {
+        let last = f64::NEG_INFINITY;
+        Self { least, last }
+    }
+
+    /// Whether there is room for a label at this place, which is taken then.
+    pub(crate) fn fits(&mut self, place: f64) -> bool {
+        let fits = place - self.last >= self.least;
+        if fits {
+            self.last = place;
+        }
+        fits
     }
 }
 
 /// The path of a line through these pixels; it is interrupted where a number is missing.
-pub(crate) fn polyline(points: impl Iterator<Item = (f64, f64)>) -> String {
+pub(crate) fn polyline(points: impl IntoIterator<Item = [f64; 2]>) -> String {
     let mut d = String::new();
     let mut pen = false;
-    for (x, y) in points {
-        if x.is_finite() && y.is_finite() {
-            d.push_str(if pen { "L" } else { "M" });
-            d.push_str(&format!("{} {}", crate::svg::n(x), crate::svg::n(y)));
-            pen = true;
-        } else {
-            pen = false;
+    for [x, y] in points {
+        let there = x.is_finite() && y.is_finite();
+        if there {
+            let _ = write!(d, "{}{} {}", if pen { "L" } else { "M" }, n(x), n(y));
         }
+        pen = there;
     }
     d
 }
@@ -179,7 +193,7 @@ mod tests {
     #[test]
     fn lines_break_where_numbers_are_missing() {
         assert_eq!(
-            polyline([(0.0, 1.0), (1.0, f64::NAN), (2.0, 3.0), (3.0, 3.5)].into_iter()),
+            polyline([[0.0, 1.0], [1.0, f64::NAN], [2.0, 3.0], [3.0, 3.5]]),
             "M0 1M2 3L3 3.5"
         );
     }

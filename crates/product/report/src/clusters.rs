@@ -1,7 +1,7 @@
 //! Sizes, members and certainty of each cluster.
 
+use partita_core::Ensemble;
 use partita_core::ndarray::Array2;
-use partita_core::{BaseClustering, Ensemble};
 
 use crate::{Counted, Report};
 
@@ -50,23 +50,19 @@ impl Clusters {
         live.sort_unstable();
         let of = |k: usize| Cluster::new(k, std::mem::take(&mut members[k]), report.trust());
         let mut shown: Vec<Cluster> = live.into_iter().map(of).collect();
-        counted.into_iter().for_each(|counted| {
+        if let Some(counted) = counted {
             shown
                 .iter_mut()
-                .for_each(|cluster| cluster.recount(counted))
-        });
+                .for_each(|cluster| cluster.recount(counted));
+        }
         let evidence = report.ensemble.map(|ensemble| {
-            let counts: Vec<Vec<u64>> = match counted {
-                Some(counted) => shown
-                    .iter()
-                    .map(|cluster| counted.in_base_clusters(cluster.label).to_vec())
-                    .collect(),
-                None => shown
-                    .iter()
-                    .map(|cluster| in_base_clusters(ensemble, &cluster.members))
-                    .collect(),
+            let offsets = ensemble.offsets();
+            let inside = |cluster: &Cluster| match counted {
+                Some(counted) => counted.in_base_clusters(cluster.label).to_vec(),
+                None => in_base_clusters(ensemble, &offsets, &cluster.members),
             };
-            together(&BaseClustering::offsets(ensemble.bases()), &counts)
+            let counts: Vec<Vec<u64>> = shown.iter().map(inside).collect();
+            together(&offsets, &counts)
         });
         Self {
             shown,
@@ -130,16 +126,54 @@ pub(crate) fn rank(certainty: f64) -> u64 {
     (certainty.clamp(0.0, 1.0) * 1e9).round() as u64
 }
 
+/// Base clusters that an object is in, numbered through all base clusterings; `offsets` says where each begins.
+fn base_clusters(
+    ensemble: &Ensemble,
+    offsets: &[usize],
+    object: u32,
+) -> impl Iterator<Item = usize> {
+    let bases = 0..ensemble.bases().len();
+    bases.filter_map(move |u| Some(offsets[u] + ensemble.label(object as usize, u)?))
+}
+
 /// Objects of a group in every base cluster, ΣJ numbers.
-fn in_base_clusters(ensemble: &Ensemble, group: &[u32]) -> Vec<u64> {
-    let (offsets, bases) = (ensemble.offsets(), ensemble.bases().len());
-    let mut inside = vec![0; offsets[bases]];
+fn in_base_clusters(ensemble: &Ensemble, offsets: &[usize], group: &[u32]) -> Vec<u64> {
+    let mut inside = vec![0; offsets[ensemble.bases().len()]];
     for &object in group {
-        let labels =
-            (0..bases).filter_map(|u| Some(offsets[u] + ensemble.label(object as usize, u)?));
-        labels.for_each(|j| inside[j] += 1);
+        base_clusters(ensemble, offsets, object).for_each(|j| inside[j] += 1);
     }
     inside
+}
+
+/// The share of the objects of some groups that is in every base cluster.
+pub(crate) struct Profiles<'a> {
+    ensemble: &'a Ensemble,
+    offsets: Vec<usize>,
+    shares: Vec<Vec<f32>>,
+}
+
+impl<'a> Profiles<'a> {
+    pub(crate) fn of(ensemble: &'a Ensemble, groups: &[impl AsRef<[u32]>]) -> Self {
+        let offsets = ensemble.offsets();
+        let profile = |group: &[u32]| {
+            let inside = in_base_clusters(ensemble, &offsets, group).into_iter();
+            let share = |objects: u64| objects as f32 / group.len().max(1) as f32;
+            inside.map(share).collect()
+        };
+        let shares = groups.iter().map(|group| profile(group.as_ref())).collect();
+        Self {
+            ensemble,
+            offsets,
+            shares,
+        }
+    }
+
+    /// In how many base clusterings an object and one of a group are together, on average over the group.
+    pub(crate) fn with(&self, object: u32, group: usize) -> f64 {
+        let shares = &self.shares[group];
+        let of = base_clusters(self.ensemble, &self.offsets, object);
+        f64::from(of.map(|j| shares[j]).sum::<f32>())
+    }
 }
 
 /// Mean co-association Σc / ΣN over the pairs of objects of every two groups, an object with itself left out, from their objects in

@@ -52,3 +52,14 @@ pub struct ClusterCurves {
     /// The objects that [`partitions`](Self::partitions) label, where they are not all.
     pub objects: Option<Vec<u32>>,
 }
+
+impl ClusterCurves {
+    /// The class of a number of clusters in a figure: the chosen one stands out.
+    pub(crate) fn class(&self, clusters: usize) -> &'static str {
+        if self.chosen == Some(clusters) {
+            "t big"
+        } else {
+            "m"
+        }
+    }
+}

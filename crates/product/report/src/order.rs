@@ -5,7 +5,7 @@ use partita_core::{Ensemble, Silent};
 use partita_linkage::{Linkage, leaf_order, link};
 
 use crate::Report;
-use crate::clusters::Clusters;
+use crate::clusters::{Clusters, Profiles};
 
 /// Objects up to which the order within clusters is that of VAT, which looks at all pairs.
 const ALL_PAIRS: usize = 3_000;
@@ -110,46 +110,27 @@ fn by_vat(ensemble: &Ensemble) -> Option<Vec<u64>> {
 
 /// From the side that leans to the cluster before, over the core, to the side that leans to the cluster after.
 fn by_affinity(ensemble: &Ensemble, clusters: &Clusters, sequence: &[usize]) -> Vec<u64> {
-    let (offsets, bases) = (ensemble.offsets(), ensemble.bases().len());
-    let profiles: Vec<Vec<f32>> = sequence
-        .iter()
-        .map(|&at| {
-            let members = &clusters.shown[at].members;
-            let mut profile = vec![0f32; offsets[bases]];
-            for &i in members {
-                (0..bases)
-                    .filter_map(|u| Some(offsets[u] + ensemble.label(i as usize, u)?))
-                    .for_each(|j| profile[j] += 1.0);
-            }
-            profile
-                .iter_mut()
-                .for_each(|x| *x /= members.len().max(1) as f32);
-            profile
-        })
-        .collect();
+    let bases = ensemble.bases().len();
+    let members = |&at: &usize| clusters.shown[at].members.as_slice();
+    let groups: Vec<&[u32]> = sequence.iter().map(members).collect();
+    let profiles = Profiles::of(ensemble, &groups);
     let neighbours = ensemble.objects().saturating_mul(bases).saturating_mul(3) <= LOOKUPS;
     let mut place = vec![0; ensemble.objects()];
-    for (at, &cluster) in sequence.iter().enumerate() {
-        let before = at
-            .checked_sub(1)
-            .filter(|_| neighbours)
-            .map(|before| &profiles[before]);
-        let after = profiles.get(at + 1).filter(|_| neighbours);
-        for &i in &clusters.shown[cluster].members {
-            let with = |profile: &Vec<f32>| -> f32 {
-                (0..bases)
-                    .filter_map(|u| Some(profile[offsets[u] + ensemble.label(i as usize, u)?]))
-                    .sum()
+    for (at, group) in groups.iter().enumerate() {
+        for &i in *group {
+            let with = |other: Option<usize>| {
+                let other = other.filter(|&other| neighbours && other < groups.len());
+                other.map_or(0.0, |other| profiles.with(i, other))
             };
-            let own = with(&profiles[at]);
-            let (before, after) = (before.map_or(0.0, with), after.map_or(0.0, with));
+            let (before, after) = (with(at.checked_sub(1)), with(Some(at + 1)));
+            let own = profiles.with(i, at);
             // Largest leaning first: from the cluster before to the one after, the core between.
             let lean = if before > after {
                 own - before
             } else {
-                2.0 * bases as f32 - own + after
+                2.0 * bases as f64 - own + after
             };
-            place[i as usize] = (f64::from(lean.max(0.0)) * 65_536.0) as u64;
+            place[i as usize] = (lean.max(0.0) * 65_536.0) as u64;
         }
     }
     place

@@ -93,6 +93,11 @@ impl<'a> Tracks<'a> {
         })
     }
 
+    /// The object at a place of the partitions.
+    pub(crate) fn object(&self, place: usize) -> usize {
+        self.objects.map_or(place, |some| some[place] as usize)
+    }
+
     /// Clusters that have objects, of every partition.
     pub(crate) fn numbers(&self) -> Vec<usize> {
         self.partitions

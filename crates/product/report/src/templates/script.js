@@ -96,7 +96,8 @@
       const [x, y, object] = points[at];
       ring.setAttribute('transform', 'translate(' + x + ' ' + y + ')');
       ring.setAttribute('visibility', 'visible');
-      output.textContent = data.objects[object];
+      const [name, label, sure] = data.objects[object];
+      output.textContent = name + ': cluster ' + label + ', ' + data.word + ' ' + sure;
     };
     svg.addEventListener('pointermove', (event) => {
       const box = svg.getBoundingClientRect();
