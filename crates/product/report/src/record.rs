@@ -1,5 +1,7 @@
 //! What a page shows of the record of a run, as `record.json` holds it.
 
+use std::collections::BTreeMap;
+
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
@@ -29,7 +31,7 @@ pub(crate) struct Record {
     stopped: Field<String>,
     rounds: Field<u64>,
     seconds: Field<f64>,
-    generate: Field<Spent>,
+    generate: Part<f64>,
     peak_bytes: Field<f64>,
     version: Field<String>,
     pub(crate) anmi: Field<f64>,
@@ -37,7 +39,7 @@ pub(crate) struct Record {
     base_scores: Field<Vec<Scores>>,
     methods: Field<Vec<MethodRecord>>,
     warnings: Field<Vec<String>>,
-    choice: Field<Warnings>,
+    choice: Part<Vec<String>>,
     #[serde(skip_serializing)]
     settings: Field<Map<String, Value>>,
     #[serde(skip_serializing)]
@@ -67,17 +69,8 @@ struct Texts {
     again: Option<String>,
 }
 
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-#[serde(default)]
-struct Spent {
-    seconds: Field<f64>,
-}
-
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-#[serde(default)]
-struct Warnings {
-    warnings: Field<Vec<String>>,
-}
+/// A part of the record of which some values are looked for.
+type Part<T> = Field<BTreeMap<String, Field<T>>>;
 
 /// Agreement with known classes.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
@@ -86,21 +79,9 @@ struct Scores {
     h: Field<f64>,
     ari: Field<f64>,
     ami: Field<f64>,
-    nmi: Field<Nmi>,
+    nmi: Part<f64>,
     purity: Field<f64>,
-    f1: Field<F1>,
-}
-
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-#[serde(default)]
-struct Nmi {
-    max: Field<f64>,
-}
-
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-#[serde(default)]
-struct F1 {
-    pairwise: Field<f64>,
+    f1: Part<f64>,
 }
 
 /// One of several methods.
@@ -119,13 +100,7 @@ struct MethodRecord {
 #[serde(default)]
 struct Experiment {
     clusters: Value,
-    outputs: Field<Outputs>,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-struct Outputs {
-    folder: Field<String>,
+    outputs: Part<String>,
 }
 
 impl Record {
@@ -142,7 +117,7 @@ impl Record {
                 _ => None,
             },
             made: found.made(),
-            again: found.again(experiment.outputs.0),
+            again: found.again(&experiment.outputs),
         };
         found
     }
@@ -162,9 +137,10 @@ impl Record {
     }
 
     /// From the record, where its folder has one; else as it was made.
-    fn again(&self, outputs: Option<Outputs>) -> Option<String> {
+    fn again(&self, outputs: &Part<String>) -> Option<String> {
         let made = self.made()?;
-        let folder = outputs.and_then(|outputs| outputs.folder.0);
+        let outputs = outputs.0.as_ref();
+        let folder = outputs.and_then(|outputs| outputs.get("folder")?.0.as_ref());
         let (Some(folder), Some(here)) = (folder, &self.working_folder.0) else {
             return Some(made);
         };

@@ -321,7 +321,8 @@ pub fn membership_rows(rows: &[MembershipRow<'_>], populations: Option<&[String]
         return String::new();
     };
     let objects = order(first, populations);
-    let columns = |rows: &[MembershipRow<'_>]| rows.iter().map(|row| row.shares.ncols()).sum::<usize>();
+    let columns =
+        |rows: &[MembershipRow<'_>]| rows.iter().map(|row| row.shares.ncols()).sum::<usize>();
     let enough = |&count: &usize| columns(&rows[..count]) * FEWEST_BARS <= SHARES;
     let drawn = (1..=rows.len()).take_while(enough).last().unwrap_or(1);
     let bars = (SHARES / columns(&rows[..drawn]).max(1)).clamp(FEWEST_BARS, BARS_OF_RUN);

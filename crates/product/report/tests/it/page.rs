@@ -1,6 +1,6 @@
 //! What holds for every page.
 
-use crate::common::Iris;
+use crate::reports::{hostile, iris, nasty};
 use partita_core::{
     Ensemble, EnsembleBuilder, Features, Partition, Seed, SoftPartition, ndarray::Array2,
 };
@@ -15,14 +15,14 @@ const MOST: usize = 3_000_000;
 
 #[test]
 fn the_page_of_iris_has_every_section_and_repeats() {
-    let iris = Iris::new();
+    let iris = iris().unwrap();
     let page = html(&iris.report()).unwrap();
     for id in [
         "summary", "evidence", "choice", "sure", "soft", "bases", "map",
     ] {
         assert!(page.contains(&format!("<section id=\"{id}\"")), "{id}");
     }
-    assert!(page.contains("partita run iris.csv -k 3"));
+    assert!(page.contains("partita run datasets/iris.csv -k 3"));
     assert_eq!(page, html(&iris.report()).unwrap());
     let rendered = render(&iris.report()).unwrap();
     assert_eq!(
@@ -33,7 +33,7 @@ fn the_page_of_iris_has_every_section_and_repeats() {
 
 #[test]
 fn every_figure_says_what_it_shows() {
-    let iris = Iris::new();
+    let iris = iris().unwrap();
     let figures = figures(&iris.report()).unwrap();
     assert!(figures.len() >= 15, "{}", figures.len());
     for figure in &figures {
@@ -196,64 +196,19 @@ fn tables_of_a_sample_with_counts_of_all_objects_are_those_of_all() {
 
 #[test]
 fn names_are_text() {
-    let n = 40;
-    let nasty = |i: usize| match i % 5 {
-        0 => format!("</script><script>fail({i})</script>"),
-        1 => format!("\" onload='fail()' <img src=x onerror=fail()> {i}"),
-        2 => format!("👩‍👩‍👧 emoji {i} ]]> &amp; <!--"),
-        3 => format!("{}{i}", "é<".repeat(5_000)),
-        _ => format!("nul \u{0} escape \u{1b} \u{2028} {i}"),
-    };
-    let mut builder = EnsembleBuilder::new(n);
-    (0..6).for_each(|u| {
-        builder
-            .push(
-                nasty(u),
-                (0..n).map(|i| Some(nasty((i + u * (i % 7 / 6)) % 2))),
-            )
-            .unwrap()
-    });
-    let ensemble = builder
-        .finish()
-        .unwrap()
-        .with_object_names((0..n).map(nasty).collect())
-        .unwrap();
-    let partition = Partition::new((0..n as u32).map(|i| i % 2).collect(), 2).unwrap();
-    let certainty: Vec<f64> = (0..n).map(|i| i as f64 / n as f64).collect();
-    let record = json!({ "method": nasty(0), "warnings": [nasty(1)], "arguments": [nasty(0), nasty(1), "-k", nasty(2)], "experiment": { "clusters": nasty(2) },
-        "settings": { nasty(0): nasty(1) }, "table": nasty(1), "version": nasty(0), "objective": 1.0,
-        "objective_name": nasty(0), "stopped": nasty(0), "recipe": { "scale": nasty(0) }, "details": { nasty(1): 1 },
-        "methods": [{ "method": nasty(0) }, { "method": nasty(1) }] });
-    let columns: Vec<String> = (0..3).map(nasty).collect();
-    let values = Array2::from_shape_fn((n, 3), |(i, j)| (i * (j + 1) % 11) as f64);
-    let truth: Vec<Option<String>> = (0..n).map(|i| (i > 3).then(|| nasty(i))).collect();
-    let mut report = Report::new(nasty(0), record, &partition, &certainty);
-    (report.ensemble, report.truth) = (Some(&ensemble), Some(truth.as_slice()));
-    report.features = Some(Features::new(&columns, values.view()).unwrap());
+    let hostile = hostile().unwrap();
+    let mut report = hostile.report();
     report.labels_file = Some(nasty(0));
-    let rows = vec![CurvePoint {
-        clusters: 2,
-        objective: Some(1.0),
-        ..CurvePoint::default()
-    }];
-    report.choice = Some(ClusterCurves {
-        rows,
-        reason: nasty(0),
-        objective_name: nasty(1),
-        ..ClusterCurves::default()
-    });
     let rendered = render(&report).unwrap();
-    well_formed(&rendered.html);
-    assert_eq!(rendered.html.matches("<script").count(), 2);
-    assert!(
-        rendered
-            .html
-            .contains("&lt;/script&gt;&lt;script&gt;fail(0)")
-    );
-    assert!(!rendered.html.contains('\0') && !rendered.html.contains('\u{1b}'));
+    let page = &rendered.html;
+    well_formed(page);
+    assert_eq!(page.matches("<script").count(), 2);
+    assert!(page.contains("&lt;/script&gt;&lt;script&gt;fail(0)"));
+    assert!(!page.contains('\0') && !page.contains('\u{1b}'));
     for figure in &rendered.figures {
+        let svg = &figure.svg;
         assert!(
-            !figure.svg.contains("<script") && !figure.svg.contains("<img"),
+            !svg.contains("<script") && !svg.contains("<img"),
             "{}",
             figure.name
         );
