@@ -27,8 +27,11 @@ use serde_json::{Value, json};
 
 type Anything<T> = Result<T, Box<dyn Error>>;
 
+/// What makes a sample.
+type Maker = fn() -> Anything<Sample>;
+
 /// The reports that are written, by name.
-const SAMPLES: [(&str, fn() -> Anything<Sample>); 8] = [
+const SAMPLES: [(&str, Maker); 8] = [
     ("iris", iris),
     ("digits", || file("digits", &EAC_AVERAGE, 10, 6..=14)),
     ("groups-26", || groups(26)),
@@ -40,20 +43,20 @@ const SAMPLES: [(&str, fn() -> Anything<Sample>); 8] = [
 ];
 
 /// What a report borrows from.
-pub struct Sample {
+pub(crate) struct Sample {
     title: String,
-    pub record: Value,
-    pub ensemble: Ensemble,
-    pub outcome: Outcome,
+    pub(crate) record: Value,
+    ensemble: Ensemble,
+    outcome: Outcome,
     info: &'static MethodInfo,
     table: Option<(Vec<String>, Array2<f64>)>,
     truth: Option<Vec<Option<String>>>,
-    pub choice: Option<ClusterCurves>,
+    pub(crate) choice: Option<ClusterCurves>,
     methods: Vec<(String, Partition)>,
 }
 
 impl Sample {
-    pub fn report(&self) -> Report<'_> {
+    pub(crate) fn report(&self) -> Report<'_> {
         let record = self.record.clone();
         let mut report = Report::of(&self.title, record, &self.outcome, &self.ensemble);
         report.features = self.table.as_ref().map(|(columns, values)| {
@@ -68,7 +71,7 @@ impl Sample {
     }
 }
 
-pub fn main() -> Anything<()> {
+pub(crate) fn main() -> Anything<()> {
     let mut arguments = std::env::args().skip(1);
     let folder = arguments.next().ok_or("name a folder")?;
     let folder = Path::new(&folder);
@@ -132,7 +135,7 @@ fn consensus(method: &dyn Consensus, ensemble: Ensemble, clusters: usize) -> Any
     })
 }
 
-pub fn iris() -> Anything<Sample> {
+pub(crate) fn iris() -> Anything<Sample> {
     file("iris", &PCC_KL, 3, 2..=8)
 }
 
@@ -213,7 +216,7 @@ fn table(
             sample.methods.push((other.info().name.into(), partition));
         }
     }
-    sample.title = name.to_owned();
+    name.clone_into(&mut sample.title);
     sample.choice = Some(choice(values.view(), clusters, tried)?);
     (sample.table, sample.truth) = (Some((columns, values)), Some(truth));
     Ok(sample)
@@ -334,7 +337,7 @@ fn mixture(n: usize, columns: usize, bases: usize) -> Anything<Sample> {
 }
 
 /// A name as bad as they come.
-pub fn nasty(i: usize) -> String {
+pub(crate) fn nasty(i: usize) -> String {
     match i % 9 {
         0 => format!("</script><script>fail({i})</script>"),
         1 => format!("\" onload='fail()' <img src=x onerror=fail()> & <b>bold</b> {i}"),
@@ -349,7 +352,7 @@ pub fn nasty(i: usize) -> String {
 }
 
 /// Such names wherever there may be names.
-pub fn hostile() -> Anything<Sample> {
+pub(crate) fn hostile() -> Anything<Sample> {
     let n = 240;
     let mut rng = Seed::new(3).rng();
     let values = Array2::from_shape_fn((n, 3), |(i, _)| (i % 3) as f64 + 0.4 * rng.random::<f64>());

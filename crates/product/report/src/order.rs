@@ -28,11 +28,8 @@ impl Order {
             return order;
         }
         let sequence = sequence(clusters);
-        let place = if report.n() <= ALL_PAIRS {
-            by_vat(ensemble)
-        } else {
-            None
-        };
+        let all_pairs = report.n() <= ALL_PAIRS;
+        let place = all_pairs.then(|| by_vat(ensemble)).flatten();
         let place = place.unwrap_or_else(|| by_affinity(ensemble, clusters, &sequence));
         let (mut objects, mut runs) = (Vec::with_capacity(report.n()), Vec::new());
         for at in sequence {
@@ -77,34 +74,27 @@ fn sequence(clusters: &Clusters) -> Vec<usize> {
     let Some(evidence) = clusters.evidence.as_ref().filter(|_| shown > 2) else {
         return (0..shown).collect();
     };
-    let apart = |a: usize, b: usize| {
-        if evidence[[a, b]].is_finite() {
-            1.0 - evidence[[a, b]]
-        } else {
-            1.0
-        }
+    let apart = |a: usize, b: usize| match evidence[[a, b]] {
+        together if together.is_finite() => 1.0 - together,
+        _ => 1.0,
     };
-    let condensed = (0..shown)
-        .flat_map(|a| (a + 1..shown).map(move |b| apart(a, b)))
-        .collect();
-    link(condensed, shown, Linkage::Average).map_or_else(
-        |_| (0..shown).collect(),
-        |tree| {
-            leaf_order(&tree)
-                .into_iter()
-                .map(|at| at as usize)
-                .collect()
-        },
-    )
+    let pairs = (0..shown).flat_map(|a| (a + 1..shown).map(move |b| (a, b)));
+    let condensed = pairs.map(|(a, b)| apart(a, b)).collect();
+    match link(condensed, shown, Linkage::Average) {
+        Ok(tree) => leaf_order(&tree)
+            .into_iter()
+            .map(|at| at as usize)
+            .collect(),
+        Err(_) => (0..shown).collect(),
+    }
 }
 
 fn by_vat(ensemble: &Ensemble) -> Option<Vec<u64>> {
     let order = vat_order(ensemble, &Silent).ok()?;
     let mut place = vec![0; order.len()];
-    order
-        .iter()
-        .enumerate()
-        .for_each(|(at, &object)| place[object as usize] = at as u64);
+    for (at, &object) in order.iter().enumerate() {
+        place[object as usize] = at as u64;
+    }
     Some(place)
 }
 
@@ -148,26 +138,14 @@ mod tests {
             let labels: Vec<u32> = (0..n as u32).map(|i| i % 3).collect();
             let mut builder = EnsembleBuilder::new(n);
             for u in 0..4 {
-                builder
-                    .push(
-                        "u",
-                        labels
-                            .iter()
-                            .enumerate()
-                            .map(|(i, &l)| Some((l + u32::from(i % 7 == u)) % 3)),
-                    )
-                    .unwrap();
+                let label = |i: usize| Some((labels[i] + u32::from(i % 7 == u)) % 3);
+                builder.push("u", (0..n).map(label)).unwrap();
             }
-            let (ensemble, partition) = (
-                builder.finish().unwrap(),
-                Partition::new(labels.clone(), 3).unwrap(),
-            );
+            let ensemble = builder.finish().unwrap();
+            let partition = Partition::new(labels.clone(), 3).unwrap();
             let certainty = vec![1.0; n];
-            let report = Report::new("", Value::Null, &partition, &certainty);
-            let report = Report {
-                ensemble: Some(&ensemble),
-                ..report
-            };
+            let mut report = Report::new("", Value::Null, &partition, &certainty);
+            report.ensemble = Some(&ensemble);
             let order = Order::of(&report, &ensemble, &Clusters::of(&report));
             let mut seen = order.objects.clone();
             seen.sort_unstable();

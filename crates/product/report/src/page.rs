@@ -11,10 +11,10 @@ use partita_metrics::Contingency;
 use crate::agreement::Agreement;
 use crate::clusters::{Cluster, Clusters};
 use crate::features::markers;
-use crate::figures::{Drawn, Figure, all};
+use crate::figures::{Figure, Plot, all};
 use crate::record::Record;
 use crate::text::{cut, escape, number};
-use crate::{ClusterCurves, CurvePoint, Report, ReportError, palette, template};
+use crate::{Report, ReportError, palette, template};
 
 /// A page and its figures.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub fn render(report: &Report<'_>) -> Result<Rendered, ReportError> {
     let page = Page::of(report)?;
     Ok(Rendered {
         html: page.html()?,
-        figures: page.drawn.iter().map(Drawn::file).collect(),
+        figures: page.plots.iter().map(Plot::file).collect(),
     })
 }
 
@@ -54,7 +54,7 @@ pub fn html(report: &Report<'_>) -> Result<String, ReportError> {
 /// # Errors
 /// As [`render`].
 pub fn figures(report: &Report<'_>) -> Result<Vec<Figure>, ReportError> {
-    Ok(Page::of(report)?.drawn.iter().map(Drawn::file).collect())
+    Ok(Page::of(report)?.plots.iter().map(Plot::file).collect())
 }
 
 /// Everything that sections draw from.
@@ -62,7 +62,7 @@ struct Page<'p, 'r> {
     report: &'p Report<'r>,
     clusters: Clusters,
     agreement: Option<Agreement>,
-    drawn: Vec<Drawn>,
+    plots: Vec<Plot>,
 }
 
 /// Figures beyond this width stand alone in their line.
@@ -91,13 +91,13 @@ impl<'p, 'r> Page<'p, 'r> {
         let clusters = Clusters::of(report);
         let agreement = report
             .ensemble
-            .map(|ensemble| Agreement::of(report, ensemble, &clusters));
-        let drawn = all(report, &clusters, agreement.as_ref())?;
+            .map(|ensemble| Agreement::of(report, ensemble));
+        let plots = all(report, &clusters, agreement.as_ref())?;
         Ok(Self {
             report,
             clusters,
             agreement,
-            drawn,
+            plots,
         })
     }
 
@@ -111,21 +111,17 @@ impl<'p, 'r> Page<'p, 'r> {
                 name => info.name, summary => info.summary, reference => info.reference, certainty => info.certainty,
             }
         });
-        let answers = report
-            .answers
-            .as_ref()
-            .map(|found| context! { sentence => &found.sentence, shares => Serde(&found.shares) });
         let what = context! {
             title => &report.title, style => Value::from_safe_string(palette::on_page().to_owned()),
             shapes => palette::MARKERS.map(Value::from).to_vec(), record => Serde(record), anmi, method,
             all => report.all(), given => report.n(), sampled => report.counted.is_some(), live => self.clusters.live,
             word => report.trust_name(), confident => report.confidence.is_some(), mean => report.mean_trust(),
             low => 1.0 - report.share_from(500), columns => report.features.map(|table| table.values().ncols()),
-            labels_file => &report.labels_file, answers,
+            labels_file => &report.labels_file, answers => report.answers.as_ref().map(Serde),
         };
         let parts = context! {
-            figures => self.drawn.iter().map(card).collect::<Vec<_>>(), clusters => self.clusters(),
-            choice => report.choice.as_ref().map(choice), agreement => self.methods(), known => self.known_classes(),
+            figures => self.plots.iter().map(card).collect::<Vec<_>>(), clusters => self.clusters(),
+            choice => report.choice.as_ref().map(Serde), agreement => self.methods(), known => self.known_classes(),
             objects => self.objects(), with_second => report.soft.is_some_and(|soft| soft.clusters() > 1),
             known_classes => report.truth.is_some(), features => self.features(), bases => self.bases(),
             data => self.map_data(),
@@ -236,18 +232,12 @@ impl<'p, 'r> Page<'p, 'r> {
         let shown = &self.clusters.shown;
         let each = if shown.len() > 12 { EACH_OF_MANY } else { EACH };
         let markers = markers(self.report, &table, &self.clusters, each)?;
-        let mut without: BTreeSet<usize> = shown.iter().map(|cluster| cluster.label).collect();
-        let mut found = Vec::new();
-        for marker in &markers.found {
-            let label = shown[marker.cluster].label;
-            without.remove(&label);
-            found.push(context! {
-                label, column => &table.columns()[marker.column], mean => marker.means[0], elsewhere => marker.means[1],
-                d => marker.d, auc => marker.auc, p => marker.p,
-            });
-        }
-        let (objects, tests) = (markers.objects, markers.tests);
-        Some(context! { each, found, objects, tests, without => Serde(without) })
+        let differs = |at: usize| markers.found.iter().any(|marker| marker.cluster == at);
+        let without = (0..shown.len()).filter(|&at| !differs(at));
+        let without: Vec<usize> = without.map(|at| shown[at].label).collect();
+        Some(
+            context! { each, without => Serde(without), names => Serde(table.columns()), ..Value::from(Serde(markers)) },
+        )
     }
 
     /// The base clusterings drawn, those that disagree most with the result first.
@@ -266,7 +256,6 @@ impl<'p, 'r> Page<'p, 'r> {
         Some(context! {
             rows, all => ensemble.bases().len(), least => sizes().min(), most => sizes().max(),
             missing => self.missing(ensemble), mean => agreement.mean(), diversity => agreement.diversity(),
-            measured => agreement.objects, objects => ensemble.objects(),
         })
     }
 
@@ -285,13 +274,12 @@ impl<'p, 'r> Page<'p, 'r> {
         let report = self.report;
         let mut objects: BTreeSet<usize> = BTreeSet::new();
         let mut maps = BTreeMap::new();
-        for plot in self.drawn.iter().map(|figure| &figure.plot) {
+        for plot in &self.plots {
             if !plot.points.is_empty() {
                 let round = |x: f64| (x * 10.0).round() / 10.0;
-                let points = plot.points.iter();
-                let points = points.map(|point| (round(point.x), round(point.y), point.object));
+                let points = plot.points.iter().map(|&(x, y, i)| (round(x), round(y), i));
                 maps.insert(plot.name, points.collect::<Vec<_>>());
-                objects.extend(plot.points.iter().map(|point| point.object as usize));
+                objects.extend(plot.points.iter().map(|point| point.2 as usize));
             }
         }
         let names = |limit: usize| -> Vec<String> {
@@ -312,43 +300,11 @@ impl<'p, 'r> Page<'p, 'r> {
     }
 }
 
-fn card(figure: &Drawn) -> Value {
-    let plot = &figure.plot;
-    let svg = plot.svg.inline(plot.name, &figure.title, &figure.alt);
+fn card(plot: &Plot) -> Value {
+    let [title, alt, note] = &plot.texts;
     context! {
-        name => plot.name, title => &figure.title, alt => &figure.alt, note => &figure.note, texts => plot.svg.texts(),
-        wide => plot.svg.width() > NARROW, map => !plot.points.is_empty(), svg => Value::from_safe_string(svg),
-    }
-}
-
-/// What other numbers of clusters gave; columns that nobody filled are left out.
-fn choice(choice: &ClusterCurves) -> Value {
-    let column = |name: &str, values: Vec<Option<f64>>| context! { name => cut(name, 40), values => Serde(values) };
-    let mut columns = Vec::new();
-    for measure in &choice.measures {
-        let mut values = measure.values.clone();
-        values.resize(choice.rows.len(), None);
-        columns.push(column(&measure.name, values));
-    }
-    let of_rows: [(&str, fn(&CurvePoint) -> Option<f64>); 6] = [
-        ("PAC", |row| row.pac),
-        ("PAC without clusters", |row| row.null_pac),
-        ("Area under the CDF", |row| row.area),
-        ("Growth of the area", |row| row.delta_area),
-        ("Mean certainty", |row| row.certainty),
-        (&choice.objective_name, |row| row.objective),
-    ];
-    for (name, of) in of_rows {
-        let values: Vec<Option<f64>> = choice.rows.iter().map(of).collect();
-        if values.iter().any(Option::is_some) {
-            columns.push(column(name, values));
-        }
-    }
-    let clusters: Vec<usize> = choice.rows.iter().map(|row| row.clusters).collect();
-    let reason = choice.reason.strip_prefix("1 cluster: ");
-    context! {
-        chosen => choice.chosen, reason => reason.unwrap_or(&choice.reason), whole_reason => &choice.reason,
-        clusters => Serde(clusters), columns,
+        name => plot.name, title, alt, note, svg => Value::from_safe_string(plot.svg.inline(plot.name, title, alt)),
+        texts => plot.svg.texts(), wide => plot.svg.width() > NARROW, map => !plot.points.is_empty(),
     }
 }
 

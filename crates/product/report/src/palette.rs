@@ -55,13 +55,13 @@ pub(crate) const HATCHES: [&str; SHAPES] = [
 
 /// The style sheet of a figure that stands alone: it follows the reader's theme.
 pub(crate) fn alone() -> &'static str {
-    static SHEET: LazyLock<String> = LazyLock::new(|| template::style(LIGHT, DARK, false));
+    static SHEET: LazyLock<String> = LazyLock::new(|| template::style([&LIGHT, &DARK], false));
     &SHEET
 }
 
 /// The style sheet of the figures of a page, where `data-theme` on the root may say otherwise.
 pub(crate) fn on_page() -> &'static str {
-    static SHEET: LazyLock<String> = LazyLock::new(|| template::style(LIGHT, DARK, true));
+    static SHEET: LazyLock<String> = LazyLock::new(|| template::style([&LIGHT, &DARK], true));
     &SHEET
 }
 
@@ -94,19 +94,15 @@ mod tests {
     fn every_two_colours_differ_in_both_themes() {
         for colours in [LIGHT, DARK] {
             let lab = colours.map(oklab);
-            for a in 0..COLOURS {
-                for b in 0..a {
-                    let apart = (0..3)
-                        .map(|i| (lab[a][i] - lab[b][i]).powi(2))
-                        .sum::<f64>()
-                        .sqrt();
-                    assert!(
-                        apart > 0.06,
-                        "{} and {} are {apart:.3} apart",
-                        colours[a],
-                        colours[b]
-                    );
-                }
+            for (a, b) in (0..COLOURS).flat_map(|a| (0..a).map(move |b| (a, b))) {
+                let squares = [0, 1, 2].map(|i| (lab[a][i] - lab[b][i]).powi(2));
+                let apart = squares.iter().sum::<f64>().sqrt();
+                assert!(
+                    apart > 0.06,
+                    "{} and {}: {apart:.3}",
+                    colours[a],
+                    colours[b]
+                );
             }
         }
     }

@@ -40,17 +40,11 @@ pub(crate) struct Record {
     methods: Field<Vec<MethodRecord>>,
     warnings: Field<Vec<String>>,
     choice: Part<Vec<String>>,
-    #[serde(skip_serializing)]
     settings: Field<Map<String, Value>>,
-    #[serde(skip_serializing)]
     details: Field<Map<String, Value>>,
-    #[serde(skip_serializing)]
     recipe: Field<Map<String, Value>>,
-    #[serde(skip_serializing)]
     arguments: Field<Vec<String>>,
-    #[serde(skip_serializing)]
     working_folder: Field<String>,
-    #[serde(skip_serializing)]
     experiment: Field<Experiment>,
     #[serde(skip_deserializing)]
     texts: Texts,
@@ -96,7 +90,7 @@ struct MethodRecord {
     seconds: Field<f64>,
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
 struct Experiment {
     clusters: Value,

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::ValueKind;
+use minijinja::value::{Serde, ValueKind};
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value, context, escape_formatter};
 
 use crate::ReportError;
@@ -103,11 +103,10 @@ pub(crate) fn texts(name: &str, facts: &Value, common: &Value) -> Result<[String
     Ok([title, alt, lines.collect::<Vec<_>>().join(" ")])
 }
 
-/// The style sheet of the figures of a page, or of one that stands alone.
-pub(crate) fn style(light: [&str; COLOURS], dark: [&str; COLOURS], page: bool) -> String {
-    let colours = context! { light => light.map(Value::from).to_vec(), dark => dark.map(Value::from).to_vec(), page };
+/// The style sheet of the figures of a page, or of one that stands alone, from the colours on light and on dark ground.
+pub(crate) fn style([light, dark]: [&[&str]; 2], page: bool) -> String {
+    let colours = context! { light => Serde(light), dark => Serde(dark), page };
     let sheet = TEMPLATES.get_template("figures.css");
-    sheet
-        .and_then(|sheet| sheet.render(colours))
-        .expect("the style depends on nothing else")
+    let rendered = sheet.and_then(|sheet| sheet.render(colours));
+    rendered.expect("the style depends on nothing else")
 }

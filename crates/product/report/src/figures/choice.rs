@@ -10,47 +10,35 @@ use crate::curves::{ClusterCurves, CurvePoint};
 use crate::svg::Svg;
 use crate::text::{cut, tick};
 
+/// Reads one number of a row.
+type Of = fn(&CurvePoint) -> Option<f64>;
+
 /// All curves that were measured: what chose comes first.
 pub(super) fn curves(choice: &ClusterCurves) -> Vec<Plot> {
-    let of = |of: fn(&CurvePoint) -> Option<f64>| choice.rows.iter().map(of).collect();
-    let measure = choice.measures.first();
-    let objective = if choice.objective_name.is_empty() {
-        "objective"
-    } else {
-        &choice.objective_name
-    };
-    let measured = measure.map(|measure| {
+    let mut plots = Vec::new();
+    if let Some(measure) = choice.measures.first() {
         let mut values = measure.values.clone();
         values.resize(choice.rows.len(), None);
-        curve(choice, "choice-measure", &measure.name, 40, values)
-    });
-    let all = [
-        measured.flatten(),
-        curve(choice, "choice-pac", "PAC", 26, of(|row| row.pac)),
-        cdf(choice),
-        curve(
-            choice,
-            "choice-delta",
-            "relative growth",
-            26,
-            of(|row| row.delta_area),
-        ),
-        curve(
-            choice,
-            "choice-certainty",
-            "mean certainty",
-            26,
-            of(|row| row.certainty),
-        ),
-        curve(
-            choice,
-            "choice-objective",
-            objective,
-            26,
-            of(|row| row.objective),
-        ),
+        plots.extend(curve(choice, "choice-measure", &measure.name, values));
+    }
+    let objective = match choice.objective_name.as_str() {
+        "" => "objective",
+        name => name,
+    };
+    let quantities: [(&str, &str, Of); 4] = [
+        ("choice-pac", "PAC", |row| row.pac),
+        ("choice-delta", "relative growth", |row| row.delta_area),
+        ("choice-certainty", "mean certainty", |row| row.certainty),
+        ("choice-objective", objective, |row| row.objective),
     ];
-    all.into_iter().flatten().collect()
+    for (name, quantity, of) in quantities {
+        if name == "choice-delta" {
+            plots.extend(cdf(choice));
+        }
+        let values = choice.rows.iter().map(of).collect();
+        plots.extend(curve(choice, name, quantity, values));
+    }
+    plots
 }
 
 /// The consensus CDF of every number of clusters.
@@ -134,7 +122,6 @@ fn curve(
     choice: &ClusterCurves,
     name: &'static str,
     quantity: &str,
-    room: usize,
     values: Vec<Option<f64>>,
 ) -> Option<Plot> {
     let rows = &choice.rows;
@@ -157,6 +144,7 @@ fn curve(
     if null {
         y.low = 0.0;
     }
+    let room = if name == "choice-measure" { 40 } else { 26 };
     frame.draw_y(&mut svg, &y, &cut(quantity, room), tick);
     if null {
         reference(&mut svg, rows, &x, &y);

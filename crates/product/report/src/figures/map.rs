@@ -8,7 +8,7 @@ use partita_core::ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, s};
 use partita_core::{Features, Seed};
 use partita_spectral::{Eigenpairs, LanczosSettings, lanczos};
 
-use super::{Plot, Point};
+use super::Plot;
 use crate::Report;
 use crate::axes::Scale;
 use crate::clusters::rank;
@@ -207,7 +207,7 @@ fn scatter(
         let opacity = ((0.25 + 0.65 * sure) * 10.0).round();
         let class = format!("{} o{opacity}", colour(label));
         svg.stamp(name, label, [x, y], &class);
-        points.push(Point { x, y, object });
+        points.push((x, y, object));
         let name = field(&cut(&report.name(object as usize), 200));
         let _ = writeln!(csv, "{name},{across},{up},{label},{sure}");
     }

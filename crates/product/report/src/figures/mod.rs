@@ -36,16 +36,18 @@ pub struct Figure {
     pub csv: String,
 }
 
-/// A figure before its texts.
+/// A figure before it goes to a page or to files.
 pub(crate) struct Plot {
     /// Its texts are the macro of this name in `templates/figures.txt`.
     pub(crate) name: &'static str,
     pub(crate) svg: Svg,
     pub(crate) csv: String,
     /// What the texts say.
-    pub(crate) facts: Value,
-    /// Places of objects in it, where they can be pointed at.
-    pub(crate) points: Vec<Point>,
+    facts: Value,
+    /// Places of objects in it, where they can be pointed at: x, y and the object.
+    pub(crate) points: Vec<(f64, f64, u32)>,
+    /// Title, description, and what stands below it: how to read it, and what was left out.
+    pub(crate) texts: [String; 3],
 }
 
 impl Plot {
@@ -56,36 +58,18 @@ impl Plot {
             csv,
             facts,
             points: Vec::new(),
+            texts: Default::default(),
         }
     }
-}
 
-/// An object in a figure.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Point {
-    pub(crate) x: f64,
-    pub(crate) y: f64,
-    pub(crate) object: u32,
-}
-
-/// A figure before it goes to a page or to files.
-pub(crate) struct Drawn {
-    pub(crate) plot: Plot,
-    pub(crate) title: String,
-    pub(crate) alt: String,
-    /// What stands below it: how to read it, and what was left out.
-    pub(crate) note: String,
-}
-
-impl Drawn {
     pub(crate) fn file(&self) -> Figure {
-        let Plot { name, svg, csv, .. } = &self.plot;
+        let [title, alt, _] = self.texts.clone();
         Figure {
-            name: (*name).to_owned(),
-            title: self.title.clone(),
-            alt: self.alt.clone(),
-            svg: svg.alone(name, &self.title, &self.alt),
-            csv: csv.clone(),
+            name: self.name.to_owned(),
+            svg: self.svg.alone(self.name, &title, &alt),
+            csv: self.csv.clone(),
+            title,
+            alt,
         }
     }
 }
@@ -95,7 +79,7 @@ pub(crate) fn all(
     report: &Report<'_>,
     clusters: &Clusters,
     agreement: Option<&Agreement>,
-) -> Result<Vec<Drawn>, ReportError> {
+) -> Result<Vec<Plot>, ReportError> {
     let mut plots = Vec::new();
     if let Some(ensemble) = report.ensemble {
         plots.push(heat::objects(report, ensemble, clusters));
@@ -130,16 +114,8 @@ pub(crate) fn all(
         shown => clusters.shown.len(), live => clusters.live, word => report.trust_name(),
         given => report.n(), all => report.all(),
     };
-    plots
-        .into_iter()
-        .map(|plot| {
-            let [title, alt, note] = texts(plot.name, &plot.facts, &common)?;
-            Ok(Drawn {
-                plot,
-                title,
-                alt,
-                note,
-            })
-        })
-        .collect()
+    for plot in &mut plots {
+        plot.texts = texts(plot.name, &plot.facts, &common)?;
+    }
+    Ok(plots)
 }

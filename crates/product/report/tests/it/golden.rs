@@ -24,7 +24,7 @@ fn path(name: &str) -> PathBuf {
 
 /// With what would choose the number of clusters, and data without clusters beside it.
 fn measured(mut sample: Sample) -> Sample {
-    let choice = sample.choice.as_mut().unwrap();
+    let choice = sample.choice.as_mut().expect("it has one");
     for row in &mut choice.rows {
         let pac = 0.6 - 0.02 * row.clusters as f64;
         (row.null_pac, row.null_range) = (Some(pac), Some((pac - 0.1, pac + 0.1)));
