@@ -165,22 +165,24 @@ impl Svg {
         );
     }
 
-    /// Muted text that is turned about its anchor.
-    pub(crate) fn turned(&mut self, [x, y]: [f64; 2], degrees: i32, anchor: &str, text: &str) {
+    /// Text of a class that is turned about its anchor.
+    pub(crate) fn turned(
+        &mut self,
+        [x, y]: [f64; 2],
+        degrees: i32,
+        [class, anchor]: [&str; 2],
+        text: &str,
+    ) {
         let (x, y, text) = (n(x), n(y), escape(text));
         let _ = write!(
             self.body,
-            "<text transform=\"translate({x} {y})rotate({degrees})\" class=\"m\" text-anchor=\"{anchor}\">{text}</text>"
+            "<text transform=\"translate({x} {y})rotate({degrees})\" class=\"{class}\" text-anchor=\"{anchor}\">{text}</text>"
         );
     }
 
     /// Text that reads upwards.
-    pub fn upwards(&mut self, [x, y]: [f64; 2], class: &str, text: &str) {
-        let (x, y, text) = (n(x), n(y), escape(text));
-        let _ = write!(
-            self.body,
-            "<text transform=\"translate({x} {y})rotate(-90)\" class=\"{class}\" text-anchor=\"middle\">{text}</text>"
-        );
+    pub fn upwards(&mut self, at: [f64; 2], class: &str, text: &str) {
+        self.turned(at, -90, [class, "middle"], text);
     }
 
     /// A framed picture of numbers in 0 to 1, row by row; numbers that are missing are 0.
@@ -220,19 +222,14 @@ impl Svg {
     /// The drawing as a file of its own.
     pub fn alone(&self, name: &str, title: &str, alt: &str) -> String {
         let [width, height] = [self.width, self.height].map(n);
+        let style = alone();
         let ground = format!(
-            "<style>{}</style><rect width=\"{width}\" height=\"{height}\" class=\"bg\"/>",
-            alone()
+            "<style>{style}</style><rect width=\"{width}\" height=\"{height}\" class=\"bg\"/>"
         );
-        let inline = self.inline(name, title, alt).replacen(
-            "<svg ",
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" ",
-            1,
-        );
-        format!(
-            "{}\n",
-            inline.replacen("</desc>", &format!("</desc>{ground}"), 1)
-        )
+        let inline = self.inline(name, title, alt);
+        let inline = inline.replacen("</desc>", &format!("</desc>{ground}"), 1);
+        let namespace = "<svg xmlns=\"http://www.w3.org/2000/svg\" ";
+        format!("{}\n", inline.replacen("<svg ", namespace, 1))
     }
 }
 
@@ -254,9 +251,7 @@ mod tests {
         svg.text([1.0, 2.0], "t", "start", "<&>");
         let text = svg.alone("x", "A \"title\"", "What it shows");
         assert!(text.starts_with("<svg xmlns="), "{text}");
-        assert!(
-            text.contains("<title id=\"x-t\">A &quot;title&quot;</title>")
-                && text.contains("&lt;&amp;&gt;")
-        );
+        assert!(text.contains("<title id=\"x-t\">A &quot;title&quot;</title>"));
+        assert!(text.contains("&lt;&amp;&gt;"));
     }
 }

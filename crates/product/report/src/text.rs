@@ -84,11 +84,7 @@ pub(crate) fn tick(x: f64) -> String {
 /// A whole number, in groups of three.
 pub(crate) fn count(x: i64) -> String {
     let digits = x.unsigned_abs().to_string();
-    let mut grouped = if x < 0 {
-        "−".to_owned()
-    } else {
-        String::new()
-    };
+    let mut grouped = if x < 0 { "−" } else { "" }.to_owned();
     for (at, digit) in digits.chars().enumerate() {
         if at > 0 && (digits.len() - at).is_multiple_of(3) && digits.len() > 4 {
             grouped.push('\u{202f}');
@@ -141,10 +137,8 @@ mod tests {
 
     #[test]
     fn markup_becomes_text() {
-        assert_eq!(
-            escape("<b a='1'>&\"\u{0}"),
-            "&lt;b a=&#39;1&#39;&gt;&amp;&quot; "
-        );
+        let escaped = escape("<b a='1'>&\"\u{0}");
+        assert_eq!(escaped, "&lt;b a=&#39;1&#39;&gt;&amp;&quot; ");
     }
 
     #[test]
@@ -156,31 +150,24 @@ mod tests {
 
     #[test]
     fn numbers_read_well() {
-        assert_eq!(
-            (number(3.0), number(0.12345), number(1234.5)),
-            ("3".into(), "0.123".into(), "1234".into())
-        );
-        assert_eq!(
-            (number(0.0004), number(-2.5)),
-            ("4.00e-4".into(), "−2.50".into())
-        );
-        assert_eq!(
-            (count(1_234_567), count(1234)),
-            ("1\u{202f}234\u{202f}567".into(), "1234".into())
-        );
-        assert_eq!(
-            (percent(1.0), percent(0.9999), percent(0.123)).0,
-            "100\u{202f}%"
-        );
+        for (x, written) in [
+            (3.0, "3"),
+            (0.12345, "0.123"),
+            (1234.5, "1234"),
+            (0.0004, "4.00e-4"),
+            (-2.5, "−2.50"),
+            (1_234_567.0, "1\u{202f}234\u{202f}567"),
+            (1234.0, "1234"),
+        ] {
+            assert_eq!(number(x), written);
+        }
+        assert_eq!(percent(1.0), "100\u{202f}%");
         assert_eq!(percent(0.99999), "> 99.9\u{202f}%");
     }
 
     #[test]
     fn commands_can_be_pasted() {
-        let words = ["run", "my data.csv", "it's", "-k"];
-        assert_eq!(
-            command("partita", &words),
-            r"partita run 'my data.csv' 'it'\''s' -k"
-        );
+        let line = command("partita", &["run", "my data.csv", "it's", "-k"]);
+        assert_eq!(line, r"partita run 'my data.csv' 'it'\''s' -k");
     }
 }

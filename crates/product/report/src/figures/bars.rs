@@ -10,7 +10,7 @@ use partita_core::{Ensemble, Partition, SoftPartition};
 use super::Plot;
 use crate::Report;
 use crate::axes::Spacing;
-use crate::clusters::{Clusters, Profiles};
+use crate::clusters::{Cluster, Clusters, Profiles};
 use crate::curves::ClusterCurves;
 use crate::palette::COLOURS;
 use crate::svg::{Svg, colour};
@@ -37,6 +37,16 @@ struct Fill {
     column: usize,
     colour: usize,
     hatching: usize,
+}
+
+impl Fill {
+    fn new(column: usize, colour: usize, hatching: usize) -> Self {
+        Self {
+            column,
+            colour,
+            hatching,
+        }
+    }
 }
 
 impl Bars {
@@ -120,12 +130,8 @@ pub(super) fn membership(soft: &SoftPartition, clusters: &Clusters) -> Plot {
     let bottom = top + height;
     let mut svg = Svg::new(left + WIDTH + 14.0, bottom + 44.0);
     svg.hatches("membership");
-    let fill = |label: usize| Fill {
-        column: label,
-        colour: label,
-        hatching: label,
-    };
-    let fills: Vec<Fill> = shown.iter().map(|cluster| fill(cluster.label)).collect();
+    let fill = |cluster: &Cluster| Fill::new(cluster.label, cluster.label, cluster.label);
+    let fills: Vec<Fill> = shown.iter().map(fill).collect();
     Bars::new([left, top, WIDTH, height], all, each).draw(&mut svg, "membership", &shares, &fills);
     for share in [0.0, 0.5, 1.0] {
         let at = [left - 7.0, top + height * (1.0 - share) + 4.0];
@@ -193,11 +199,7 @@ pub(super) fn by_k(report: &Report<'_>, choice: &ClusterCurves, tracks: &Tracks<
         let shares = shares(report.ensemble, partition, tracks.objects, &places);
         let fill = |&column: &usize| {
             let colour = tracks.colours[row][column];
-            Fill {
-                column,
-                colour,
-                hatching: if few { colour } else { 0 },
-            }
+            Fill::new(column, colour, if few { colour } else { 0 })
         };
         let fills: Vec<Fill> = tracks.order[row].iter().map(fill).collect();
         Bars::new([left, y, width, 30.0], places.len(), 1).draw(&mut svg, "by-k", &shares, &fills);
@@ -300,12 +302,6 @@ pub struct MembershipRow<'a> {
     pub colours: &'a [usize],
 }
 
-impl MembershipRow<'_> {
-    fn colour(&self, column: usize) -> usize {
-        self.colours.get(column).copied().unwrap_or(column)
-    }
-}
-
 /// Draws a row of bars a run, as pong and distruct do: a bar an object (or the mean of several), cut by share. Objects are ordered by
 /// population, where there are some, then by their largest column in the first run, then by its share. The same rows give the same bytes.
 ///
@@ -334,12 +330,11 @@ pub fn membership_rows(rows: &[MembershipRow<'_>], populations: Option<&[String]
         svg.text([LEFT, top - 6.0], "t", "start", cut(&row.title, 90));
         let mut columns: Vec<usize> = (0..row.shares.ncols()).collect();
         columns.sort_by_key(|&column| row.colours.get(column));
-        let fill = |column: usize| Fill {
-            column,
-            colour: row.colour(column),
-            hatching: row.colour(column) / COLOURS,
+        let fill = |&column: &usize| {
+            let colour = row.colours.get(column).copied().unwrap_or(column);
+            Fill::new(column, colour, colour / COLOURS)
         };
-        let fills: Vec<Fill> = columns.into_iter().map(fill).collect();
+        let fills: Vec<Fill> = columns.iter().map(fill).collect();
         let bars = Bars::new([LEFT, top, WIDTH, 44.0], objects.len(), each);
         let shares = means(row.shares, &objects, each);
         bars.draw(&mut svg, "runs", &shares, &fills);

@@ -130,7 +130,12 @@ fn lines(table: &Features<'_>, means: &Array2<f64>, clusters: &Clusters) -> (Svg
     for (place, &column) in columns.iter().enumerate() {
         svg.line([x(place), frame.top, x(place), frame.bottom], "g");
         let name = cut(&table.columns()[column], 14);
-        svg.turned([x(place) + 3.0, frame.bottom + 14.0], -40, "end", &name);
+        svg.turned(
+            [x(place) + 3.0, frame.bottom + 14.0],
+            -40,
+            ["m", "end"],
+            &name,
+        );
     }
     for (at, cluster) in clusters.shown.iter().take(shown).enumerate() {
         let place = |(place, &column): (usize, &usize)| [x(place), y.at(z(at, column))];
@@ -156,7 +161,8 @@ fn spreads(table: &Features<'_>) -> Vec<(f64, f64)> {
         .div_ceil(20_000_000)
         .max(1);
     let rows = values.nrows().div_ceil(step) as f64;
-    let (mut sums, mut squares) = (vec![0.0; values.ncols()], vec![0.0; values.ncols()]);
+    let mut sums = vec![0.0; values.ncols()];
+    let mut squares = sums.clone();
     let first = values.row(0);
     for row in values.outer_iter().step_by(step) {
         for (column, x) in row.iter().enumerate() {
@@ -167,11 +173,9 @@ fn spreads(table: &Features<'_>) -> Vec<(f64, f64)> {
     }
     let of = |column: usize| {
         let mean = sums[column] / rows;
-        let deviation = (squares[column] / rows - mean * mean).max(0.0).sqrt();
-        (
-            mean + first[column],
-            if deviation > 0.0 { deviation } else { 1.0 },
-        )
+        let variance = squares[column] / rows - mean * mean;
+        let deviation = if variance > 0.0 { variance.sqrt() } else { 1.0 };
+        (mean + first[column], deviation)
     };
     (0..values.ncols()).map(of).collect()
 }

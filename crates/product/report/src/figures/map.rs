@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use minijinja::{Value, context};
 use partita_core::Ensemble;
-use partita_core::ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, s};
+use partita_core::ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, s};
 use partita_core::{Features, Seed};
 use partita_spectral::{Eigenpairs, LanczosSettings, lanczos};
 
@@ -99,19 +99,13 @@ pub(super) fn evidence(report: &Report<'_>, ensemble: &Ensemble, sample: &[u32])
 }
 
 fn embedding(ensemble: &Ensemble) -> Option<Array2<f64>> {
-    let (n, bases, offsets) = (
-        ensemble.objects(),
-        ensemble.bases().len(),
-        ensemble.offsets(),
-    );
+    let (n, bases) = (ensemble.objects(), ensemble.bases().len());
+    let offsets = ensemble.offsets();
     if n < 3 {
         return None;
     }
-    let row = |i: usize| -> Vec<usize> {
-        (0..bases)
-            .filter_map(|u| Some(offsets[u] + ensemble.label(i, u)?))
-            .collect()
-    };
+    let base_cluster = |i: usize, u: usize| Some(offsets[u] + ensemble.label(i, u)?);
+    let row = |i: usize| (0..bases).filter_map(|u| base_cluster(i, u)).collect();
     let rows: Vec<Vec<usize>> = (0..n).map(row).collect();
     let mut sizes = vec![0.0f64; offsets[bases]];
     rows.iter().flatten().for_each(|&j| sizes[j] += 1.0);
@@ -123,29 +117,20 @@ fn embedding(ensemble: &Ensemble) -> Option<Array2<f64>> {
         let x: Vec<f64> = x.iter().copied().collect();
         let mut sums = vec![0.0; sizes.len() * width];
         for (i, row) in rows.iter().enumerate() {
-            let from = &x[i * width..(i + 1) * width];
             for &j in row {
                 let into = &mut sums[j * width..(j + 1) * width];
-                for (sum, x) in into.iter_mut().zip(from) {
-                    *sum += x / root[i];
-                }
+                add(into, &x[i * width..(i + 1) * width], 1.0 / root[i]);
             }
         }
         for (sum, &size) in sums.chunks_mut(width).zip(&sizes) {
             sum.iter_mut().for_each(|sum| *sum /= size.max(1.0));
         }
-        let mut into = vec![0.0; width];
         for (i, row) in rows.iter().enumerate() {
-            into.fill(0.0);
+            let mut into = vec![0.0; width];
             for &j in row {
-                let from = &sums[j * width..(j + 1) * width];
-                for (to, sum) in into.iter_mut().zip(from) {
-                    *to += sum / root[i];
-                }
+                add(&mut into, &sums[j * width..(j + 1) * width], 1.0 / root[i]);
             }
-            for (y, &to) in y.row_mut(i).iter_mut().zip(&into) {
-                *y = to;
-            }
+            y.row_mut(i).assign(&ArrayView1::from(&into));
         }
     };
     let pairs = largest(n, 3, apply)?;
@@ -154,6 +139,13 @@ fn embedding(ensemble: &Ensemble) -> Option<Array2<f64>> {
         place /= *root;
     }
     Some(places)
+}
+
+/// Adds so many times some numbers to others.
+fn add(into: &mut [f64], from: &[f64], times: f64) {
+    for (into, from) in into.iter_mut().zip(from) {
+        *into += times * from;
+    }
 }
 
 /// Spreads objects of identical rows over a small spiral.

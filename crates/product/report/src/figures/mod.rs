@@ -105,11 +105,8 @@ pub(crate) fn all(
     }
     let points = sample(clusters, map::POINTS);
     plots.extend(table.and_then(|table| map::principal(report, &table, &points)));
-    plots.extend(
-        report
-            .ensemble
-            .and_then(|ensemble| map::evidence(report, ensemble, &points)),
-    );
+    let ensemble = report.ensemble;
+    plots.extend(ensemble.and_then(|ensemble| map::evidence(report, ensemble, &points)));
     let common = context! {
         shown => clusters.shown.len(), live => clusters.live, word => report.trust_name(),
         given => report.n(), all => report.all(),
