@@ -163,7 +163,8 @@ fn groups(clusters: usize) -> Anything<Sample> {
     let mut rng = Seed::new(11).rng();
     let centres = Array2::from_shape_fn((clusters, 6), |_| rng.random_range(-1.0..1.0));
     let values = Array2::from_shape_fn((12 * clusters, 6), |(i, j)| {
-        centres[[i % clusters, j]] + 0.3 * (rng.random::<f64>() + rng.random::<f64>() - 1.0)
+        let off = 0.3 * (rng.random::<f64>() + rng.random::<f64>() - 1.0);
+        ((centres[[i % clusters, j]] + off) * 1e4).round() / 1e4
     });
     let letter = |group: usize| (b'A' + (group % 26) as u8) as char;
     let class = |i: usize| {

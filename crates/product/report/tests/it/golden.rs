@@ -1,5 +1,5 @@
 //! The figures of iris, as they were looked at and found good. `PARTITA_GOLDEN=write cargo test -p partita-report
-//! --test golden` writes them anew; look at them before you commit.
+//! --test it golden` writes them anew; look at them before you commit.
 
 use std::io::Read as _;
 use std::path::PathBuf;
