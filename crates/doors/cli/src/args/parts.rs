@@ -45,8 +45,7 @@ pub(crate) struct ManifestArgs {
 #[command(after_help = "\
 Examples:
   partita pass m.json --model fit/round1.model --part 0
-  partita pass m.json --model fit/round1.model --part all
-  partita pass m.json --model fit/round1.model --part all --cache rows")]
+  partita pass m.json --model fit/round1.model --part all")]
 pub(crate) struct PassArgs {
     /// The manifest.
     pub(crate) manifest: PathBuf,
@@ -59,11 +58,6 @@ pub(crate) struct PassArgs {
     /// Where the sum of one part goes. Labels go beside it, to a name that ends in .csv. [default: beside the model]
     #[arg(short, long, value_name = "FILE.sum")]
     pub(crate) output: Option<PathBuf>,
-    /// A folder on this machine's own disk where label rows stay, packed, once they were decoded; later passes over them on this machine
-    /// read it instead. A label takes half a byte where no base clustering has more than 15 clusters, one up to 255, else two. Tasks may
-    /// share it; it may be removed at any time.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) cache: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) machine: MachineArgs,
     /// Replace a file that is there and is something else.

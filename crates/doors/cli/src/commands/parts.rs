@@ -67,10 +67,6 @@ pub(crate) fn pass(args: &PassArgs) -> Result<(), Failure> {
             args.model.clone(),
             args.output.clone(),
         );
-        let kept = args
-            .cache
-            .clone()
-            .map_or(KeptRows::Nowhere, KeptRows::InFolder);
         let task = PartTask {
             manifest,
             model,
@@ -78,7 +74,7 @@ pub(crate) fn pass(args: &PassArgs) -> Result<(), Failure> {
             output,
             replace: args.force,
             budget,
-            kept,
+            kept: KeptRows::Nowhere,
         };
         match task.run(&Terminal)? {
             PartDone::Written(path) => say(&format!("part {part}: {}", path.display())),

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::ensemble;
 use super::frame::Frame;
-use super::held_rows::{Held, Holding, LabelBlock, Packing};
+use super::held_rows::{Held, Holding, LabelBlock, fit_bytes};
 use super::input_warnings::about_bases;
 use super::label_column::LabelColumn;
 use super::label_rows::{self, Encoded, EncodedBase, Place};
@@ -201,9 +201,10 @@ impl LabelGroups {
     /// # Errors
     /// [`FileError`] if the file is damaged or was changed since it was opened.
     pub fn block(&self, group: usize) -> Result<LabelBlock, FileError> {
-        match Packing::of(&self.bases) {
-            Packing::Nibbles | Packing::Bytes => self.decode(group).map(LabelBlock::Bytes),
-            Packing::Words => self.decode(group).map(LabelBlock::Words),
+        if fit_bytes(&self.bases) {
+            self.decode(group).map(LabelBlock::Bytes)
+        } else {
+            self.decode(group).map(LabelBlock::Words)
         }
     }
 
@@ -261,14 +262,11 @@ impl RowBlocks for LabelGroups {
             reason: error.to_string(),
         };
         let block = self.block(group).map_err(failed)?;
-        take(GroupRows::from(block.rows()));
-        let packing = Packing::of(&self.bases);
-        if self
-            .holding
-            .has_room(packing.bytes((self.rows[group], self.bases.len())) as u64)
-        {
+        block.hand_out(take);
+        let bytes = Held::bytes(&self.bases, self.rows[group]);
+        if self.holding.has_room(bytes) {
             // Another thread may have read it meanwhile: the same rows.
-            let _ = self.held[group].set(Held::new(block, packing));
+            let _ = self.held[group].set(Held::new(block, &self.bases));
         }
         Ok(())
     }

@@ -18,7 +18,6 @@ pub(crate) mod manifest_rows;
 mod numbers;
 pub(crate) mod read_options;
 pub(crate) mod roles;
-mod row_cache;
 pub(crate) mod run_tables;
 pub(crate) mod soft;
 mod soft_columns;
