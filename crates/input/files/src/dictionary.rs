@@ -52,7 +52,7 @@ impl Dictionary {
     }
 
     /// Adds a value by its code, as [`code`](Self::code) gave it.
-    #[cfg(feature = "arrow")]
+    #[cfg(any(feature = "arrow", feature = "parquet"))]
     pub(crate) fn push_code(&mut self, code: u32) {
         self.codes.push(code);
     }

@@ -52,24 +52,6 @@ impl Values {
     }
 }
 
-#[cfg(feature = "arrow")]
-impl Values {
-    /// The values at these places; none where one is outside, and for texts.
-    pub(crate) fn pick(&self, places: &[usize]) -> Option<Self> {
-        macro_rules! pick {
-            ($($variant:ident),*) => {
-                match self {
-                    $(Self::$variant(all) => {
-                        Self::$variant(places.iter().map(|&place| all.get(place).copied()).collect::<Option<_>>()?)
-                    })*
-                    Self::Bytes { .. } | Self::Chars { .. } => return None,
-                }
-            };
-        }
-        Some(pick!(I8, I16, I32, I64, U8, U16, U32, U64, F32, F64))
-    }
-}
-
 /// Runs an expression on the numbers of any type, and another one on texts.
 macro_rules! each_number {
     ($values:expr, $numbers:ident => $body:expr, text => $text:expr) => {

@@ -4,11 +4,13 @@ pub(crate) mod ancestry;
 pub(crate) mod array_claim;
 #[cfg(feature = "arrow")]
 mod arrow;
-#[cfg(feature = "arrow")]
-mod arrow_schema;
+#[cfg(any(feature = "arrow", feature = "parquet"))]
+mod arrow_values;
 mod csv;
 pub(crate) mod description;
 mod folder;
+#[cfg(any(feature = "arrow", feature = "parquet"))]
+mod foreign;
 mod mat;
 mod npy;
 pub(crate) mod npy_header;
@@ -17,8 +19,6 @@ pub(crate) mod npz;
 mod parquet;
 #[cfg(feature = "parquet")]
 mod parquet_codes;
-#[cfg(feature = "parquet")]
-mod parquet_pages;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet_write;
 pub(crate) mod reader;
