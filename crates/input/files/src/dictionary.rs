@@ -5,9 +5,9 @@ use std::path::Path;
 
 use partita_core::BaseClustering;
 
-use crate::error::{Cell, FileError, Row};
+use crate::error::{Cell, FileError, Row, WrongValue};
 use crate::label_encoder::{LabelNumber, MISSING, check_clusters};
-use crate::missing_words::{MissingCounts, MissingWords};
+use crate::words::{MissingCounts, MissingWords};
 
 /// Numbers of at most so many digits are looked up in a list.
 const SHORT: usize = 4;
@@ -219,7 +219,7 @@ impl Dictionary {
             .position(|number| *number == LabelNumber::NotALabel)
         {
             let cell = Cell::new(path, self.first[bad], name, self.values[bad].clone());
-            return Err(FileError::NotALabel(cell));
+            return Err(FileError::value(cell, WrongValue::NotALabel));
         }
         let mut distinct: Vec<u64> = numbers.iter().filter_map(LabelNumber::label).collect();
         distinct.sort_unstable();

@@ -236,13 +236,10 @@ pub(crate) fn check_clusters(path: &Path, name: &str, clusters: usize) -> Result
     if clusters <= MAX_BASE_CLUSTERS {
         return Ok(());
     }
-    Err(FileError::Ensemble {
-        path: path.into(),
-        source: EnsembleError::TooManyClusters {
-            name: name.into(),
-            clusters,
-        },
-    })
+    Err(FileError::ensemble(path)(EnsembleError::TooManyClusters {
+        name: name.into(),
+        clusters,
+    }))
 }
 
 #[cfg(test)]

@@ -58,17 +58,17 @@ mod error;
 mod format;
 mod label_encoder;
 mod meaning;
-mod missing_words;
 mod number;
-mod odd_number;
 mod open_file;
 mod row_filter;
 mod text_lines;
 mod typed_array;
+mod value_kind;
+mod words;
 
 pub use atomic_write::write_whole;
 pub use catalogue::{DataKind, DataSet, catalogue, data_set, verify};
-pub use error::{Cell, FileError, Row};
+pub use error::{Cell, FileError, Row, WrongValue};
 pub use format::{Header, ending_of_content, input_parts};
 pub use meaning::cluster_table::ClusterTable;
 pub use meaning::ensemble::{LoadedEnsemble, load_ensemble, read_ensemble, write_ensemble};
@@ -90,7 +90,7 @@ pub use meaning::sparse_table::{
     SparseTable, is_sparse_table, read_sparse_table, write_sparse_table,
 };
 pub use meaning::table::{Table, load_table, read_table, write_table};
-pub use missing_words::MISSING_WORDS;
-pub use odd_number::OddNumber;
 pub use row_filter::PickError;
 pub use sprs;
+pub use value_kind::ValueKind;
+pub use words::MISSING_WORDS;

@@ -102,7 +102,7 @@ fn open(path: &Path, _options: &OpenOptions) -> Result<Box<dyn Reader>, FileErro
         return Err(arrow.damaged("it has no columns"));
     }
     if arrow.batches.iter().all(|batch| batch.rows == 0) {
-        return Err(FileError::NoRows(path.into()));
+        return Err(FileError::no_rows(path));
     }
     Ok(Box::new(arrow))
 }

@@ -11,10 +11,10 @@ use super::text_rows::{TextReader, utf8};
 use super::writer::{Contents, Data};
 use crate::atomic_write::{text_delimiter, write_text};
 use crate::dictionary::Dictionary;
-use crate::error::{Cell, FileError, Row};
-use crate::missing_words::{MissingCounts, MissingWords};
+use crate::error::{Cell, FileError, Row, WrongValue};
 use crate::number::number;
 use crate::text_lines::TextLines;
+use crate::words::{MissingCounts, MissingWords};
 
 pub(crate) const FORMAT: Format = Format {
     name: "CSV",
@@ -135,7 +135,7 @@ impl Reader for Csv {
             limit.check_rows(&self.path, rows)?;
         }
         if rows == 0 {
-            return Err(FileError::NoRows(self.path.clone()));
+            return Err(FileError::no_rows(&self.path));
         }
         check_odd(&columns, &order)?;
         Ok(columns.into_iter().map(Growing::finish).collect())
@@ -256,7 +256,7 @@ impl Numbers {
         let named = missing.contains(word);
         if named || word.is_empty() || found.is_some_and(f64::is_nan) {
             if !self.gaps {
-                return Err(FileError::NoValue(place.cell(field)));
+                return Err(FileError::value(place.cell(field), WrongValue::Missing));
             }
             if named {
                 *self.missing.entry(word.to_owned()).or_default() += 1;
@@ -265,7 +265,7 @@ impl Numbers {
         }
         match found {
             Some(_) if self.words => _ = self.odd.get_or_insert_with(|| place.cell(field)),
-            Some(_) => return Err(FileError::NotFinite(place.cell(field))),
+            Some(_) => return Err(FileError::value(place.cell(field), WrongValue::NotFinite)),
             None if self.words => self.found_words = true,
             None => return Err(FileError::not_a_number(place.cell(field))),
         }
@@ -284,7 +284,9 @@ fn check_odd(columns: &[Growing], order: &[usize]) -> Result<(), FileError> {
         _ => None,
     });
     odd.min_by_key(|cell| cell.row.number())
-        .map_or(Ok(()), |cell| Err(FileError::NotFinite(cell.clone())))
+        .map_or(Ok(()), |cell| {
+            Err(FileError::value(cell.clone(), WrongValue::NotFinite))
+        })
 }
 
 fn write(path: &Path, contents: Contents<'_>) -> Result<(), FileError> {

@@ -21,7 +21,7 @@ struct Folder {
 /// a dot or an underscore is a note that some program left there.
 ///
 /// # Errors
-/// [`FileError::Directory`] if there are none, and [`FileError::Damaged`] for files of two formats.
+/// [`FileError::Directory`] if there are none, and [`FileError::Content`] for files of two formats.
 pub(super) fn parts(
     formats: &'static [Format],
     folder: &Path,

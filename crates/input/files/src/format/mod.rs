@@ -56,7 +56,7 @@ pub(crate) static FORMATS: &[Format] = &[
 ///
 /// # Errors
 /// [`FileError::Directory`] for a folder without files whose rows are read in groups (Parquet, Arrow, NPY) and without files of
-/// ancestry (`.Q`, …), and [`FileError::Damaged`] for files of two formats.
+/// ancestry (`.Q`, …), and [`FileError::Content`] for files of two formats.
 pub fn input_parts(path: &Path) -> Result<Vec<PathBuf>, FileError> {
     if !path.is_dir() {
         return Ok(vec![path.into()]);

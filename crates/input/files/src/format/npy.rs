@@ -143,7 +143,7 @@ fn write_contents(path: &Path, contents: Contents<'_>) -> Result<(), FileError> 
     match contents {
         Contents::Arrays(arrays) => match arrays.into_iter().next() {
             Some((_, array)) => write_whole(path, |out| write(out, array)),
-            None => Err(FileError::NoRows(path.into())),
+            None => Err(FileError::no_rows(path)),
         },
         Contents::Columns { .. } => Err(unfit(path)),
     }

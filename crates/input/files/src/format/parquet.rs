@@ -156,7 +156,7 @@ impl Parquet {
             .try_fold(0u64, |sum, group| sum.checked_add(rows(group)?));
         let cells = rows.and_then(|rows| rows.checked_mul(self.names.len() as u64));
         match (rows, cells) {
-            (Some(0), _) => Err(FileError::NoRows(self.path.clone())),
+            (Some(0), _) => Err(FileError::no_rows(&self.path)),
             (Some(_), Some(cells)) if cells / MOST_CELLS_A_BYTE <= length => Ok(()),
             _ => {
                 let reason = format!(

@@ -7,8 +7,8 @@ use partita_core::MemoryBudget;
 
 use crate::dictionary::Dictionary;
 use crate::error::{FileError, Row};
-use crate::missing_words::MissingCounts;
 use crate::typed_array::TypedArray;
+use crate::words::MissingCounts;
 
 /// What the named items of a file are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

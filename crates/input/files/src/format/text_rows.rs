@@ -103,7 +103,7 @@ impl TextReader {
     fn begin(&mut self, header: Header) -> Result<(), FileError> {
         let (mut first, mut second) = (ByteRecord::new(), ByteRecord::new());
         let Some(line) = self.advance(&mut first)? else {
-            return Err(FileError::Empty(self.path.clone()));
+            return Err(FileError::empty(&self.path));
         };
         let next = self.advance(&mut second)?;
         self.fields = first.len();
@@ -194,25 +194,20 @@ impl TextReader {
             return self.without_blank(record, line).map(Some);
         }
         if record.as_slice().contains(&b'\n') {
-            return Err(FileError::OpenQuote {
-                path: self.path.clone(),
-                line,
-            });
+            return Err(self.open_quote(line));
         }
-        if expected == 1 {
-            return Err(FileError::Title {
-                path: self.path.clone(),
-                line,
-                found,
-            });
-        }
-        Err(FileError::Ragged {
-            path: self.path.clone(),
-            line,
-            found,
-            expected,
-            delimiter: self.delimiter as char,
-        })
+        let wanted = format!("{found} fields where the first line has {expected}");
+        let remedy = match expected {
+            1 => "if that is a title or a comment take it out of the file".to_owned(),
+            _ => format!(
+                "check delimiter and quotes (the delimiter is taken to be '{}')",
+                char::from(self.delimiter).escape_default()
+            ),
+        };
+        Err(FileError::content(
+            &self.path,
+            format!(", line {line}: {wanted}; {remedy}"),
+        ))
     }
 
     /// Takes the fields without a name away from the end of a row.
@@ -246,12 +241,16 @@ impl TextReader {
             return Ok(Some(self.line));
         }
         if lines.quote_is_open() {
-            return Err(FileError::OpenQuote {
-                path: self.path.clone(),
-                line: self.line,
-            });
+            return Err(self.open_quote(self.line));
         }
         Ok(None)
+    }
+
+    fn open_quote(&self, line: u64) -> FileError {
+        let remedy = "close it, or double a quote that is meant";
+        let reason =
+            format!(", line {line}: a quote is opened and not closed in its row; {remedy}");
+        FileError::content(&self.path, reason)
     }
 
     /// All rows as text whose lines are the columns of this one.
@@ -379,7 +378,7 @@ fn start(bytes: &mut BufReader<Box<dyn Read + Send>>) -> io::Result<Vec<u8>> {
 
 fn check_start(path: &Path, start: &[u8]) -> Result<(), FileError> {
     match start {
-        [] => Err(FileError::Empty(path.into())),
+        [] => Err(FileError::empty(path)),
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Err(FileError::damaged(
             path,
             "the text is UTF-16; save it in UTF-8",

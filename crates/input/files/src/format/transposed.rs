@@ -12,7 +12,7 @@ struct Transposed(Box<dyn Reader>);
 /// The same file with its arrays turned.
 ///
 /// # Errors
-/// [`FileError::Kind`] for columns of one type each, which cannot be rows.
+/// [`FileError::Content`] for columns of one type each, which cannot be rows.
 pub(super) fn open(reader: Box<dyn Reader>) -> Result<Box<dyn Reader>, FileError> {
     if reader.layout() == Layout::Columns {
         Err(refused(reader.path()))

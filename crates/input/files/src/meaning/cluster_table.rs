@@ -65,7 +65,7 @@ impl ClusterTable {
     /// Reads what [`write`](Self::write) wrote.
     ///
     /// # Errors
-    /// [`FileError::Damaged`] for a file that is not such a table.
+    /// [`FileError::Content`] for a file that is not such a table.
     pub fn read(path: &Path, options: &ReadOptions) -> Result<Self, FileError> {
         let unfit =
             |reason: &str| FileError::damaged(path, format!("{reason}; count the table again"));

@@ -5,20 +5,19 @@ use std::path::Path;
 use partita_core::{BaseClustering, Ensemble, EnsembleError, MemoryBudget, Shares};
 
 use super::frame::{Frame, Wanted};
-use super::input_warnings::{about_bases, about_classes, about_labels, about_names, about_truth};
 use super::label_column::LabelColumn;
 use super::label_rows::{self, EncodedBase, MOST_BYTE_CLUSTERS, Place};
 use super::read_options::ReadOptions;
-use super::roles::{self, Roles, SPLIT};
-use super::table::without_names;
+use super::roles::{self, Roles};
+use super::rules::{Facts, check_labels};
 use super::{soft_columns, stored_ensemble};
 use crate::dictionary::Dictionary;
-use crate::error::{FileError, Row};
+use crate::error::{FileError, Row, WrongValue, shown};
 use crate::format::description::{Format, Writes};
 use crate::format::reader::{Column, Form, Limit, Reader};
 use crate::format::writer::{Contents, Data};
 use crate::format::{self, FORMATS, Header};
-use crate::missing_words::{MissingWords, add_counts};
+use crate::words::{CLASSES, MissingWords, add_counts, is_reserved};
 
 /// What the base clusterings may be called in an archive, objects × base clusterings.
 const MEMBERS: [&str; 3] = ["labels", "members", "ensemble"];
@@ -107,26 +106,27 @@ pub(crate) fn load(
         }
         Some(soft) => {
             let hard = labels(&mut frame, options)?;
-            let wrong = |source| FileError::Ensemble {
-                path: path.into(),
-                source,
-            };
             LoadedEnsemble {
-                ensemble: hard.ensemble.beside(&soft).map_err(wrong)?,
+                ensemble: hard
+                    .ensemble
+                    .beside(&soft)
+                    .map_err(FileError::ensemble(path))?,
                 ..hard
             }
         }
         None => labels(&mut frame, options)?,
     };
     let ensemble = &loaded.ensemble;
-    about_bases(&mut frame.roles, ensemble.bases(), ensemble.objects());
-    about_labels(path, &mut frame.roles, ensemble.bases(), options)?;
-    about_classes(&mut frame.roles, loaded.truth.as_ref(), options);
-    about_truth(&mut frame.roles, options);
-    frame
-        .roles
-        .warnings
-        .extend(ensemble.object_names().into_iter().flat_map(about_names));
+    check_labels(path, ensemble.bases())?;
+    let warnings = Facts {
+        bases: ensemble.bases(),
+        truth: loaded.truth.as_ref(),
+        names: ensemble.object_names(),
+        ..Facts::new(&frame.roles, options, ensemble.objects())
+    }
+    .warnings();
+    frame.roles.objects = ensemble.objects() as u64;
+    frame.roles.warnings.extend(warnings);
     Ok((loaded, frame.roles))
 }
 
@@ -155,16 +155,20 @@ pub(crate) fn open_frame(
     let wanted = Wanted {
         main: &MEMBERS,
         names: false,
-        truths: &["label", "truth"],
+        truths: CLASSES,
     };
     let frame = Frame::new(reader, &wanted, options)?;
     if frame.roles.data().is_empty() {
-        return Err(FileError::NoBases {
-            path: frame.path().into(),
-            columns: frame.names.len(),
-        });
+        return Err(no_bases(frame.path(), frame.names.len()));
     }
     Ok(frame)
+}
+
+/// Columns, but none with a base clustering.
+pub(crate) fn no_bases(path: &Path, columns: usize) -> FileError {
+    let reason =
+        format!(" has no base clustering: its {columns} columns hold names, classes or parts");
+    FileError::content(path, reason)
 }
 
 pub(crate) fn limit(budget: MemoryBudget, bytes_per_row: u64) -> Limit {
@@ -210,7 +214,7 @@ fn from_columns(frame: &mut Frame, options: &ReadOptions) -> Result<LoadedEnsemb
             .iter()
             .position(|&item| item == place.item)
             .unwrap_or(0);
-        let shown = |row: usize| shown(frame, column, row, &limit);
+        let shown = |row: usize| value_of(frame, column, row, &limit);
         bases.push(label_rows::base(
             path,
             &frame.names[column],
@@ -239,7 +243,7 @@ fn from_columns(frame: &mut Frame, options: &ReadOptions) -> Result<LoadedEnsemb
 }
 
 /// The value of a row, for a message.
-fn shown(frame: &Frame, column: usize, row: usize, limit: &Limit) -> String {
+fn value_of(frame: &Frame, column: usize, row: usize, limit: &Limit) -> String {
     let texts = frame.texts(column, limit).unwrap_or_default();
     texts.into_iter().nth(row).unwrap_or_default()
 }
@@ -253,10 +257,7 @@ fn assemble(
     found: &[Vec<label_rows::Encoded>],
 ) -> Result<Ensemble, FileError> {
     match label_rows::ensemble(bases, places, items, found) {
-        Some(ensemble) => ensemble.map_err(|source| FileError::Ensemble {
-            path: path.into(),
-            source,
-        }),
+        Some(ensemble) => ensemble.map_err(FileError::ensemble(path)),
         None => Err(FileError::damaged(
             path,
             "its columns differ in length; copy or write the file again",
@@ -265,35 +266,14 @@ fn assemble(
 }
 
 fn from_text(frame: &mut Frame, options: &ReadOptions) -> Result<LoadedEnsemble, FileError> {
-    let (columns, truth, objects) = (
-        frame.roles.data(),
-        frame.roles.truth(),
-        frame.roles.objects(),
-    );
-    let mut wanted: Vec<(usize, Form)> = columns.iter().map(|&at| (at, Form::Labels)).collect();
-    wanted.extend(truth.iter().chain(&objects).map(|&at| (at, Form::Text)));
     let limit = limit(options.budget, frame.names.len() as u64 * 5);
-    let mut read = frame.reader.read(0, &wanted, &limit)?;
-    let mut object_names = objects.and_then(|_| read.pop()).map(Column::into_texts);
-    let truth = truth.and_then(|at| {
-        let values = frame
-            .missing
-            .labels(read.pop()?.into_texts(), &mut frame.roles.missing);
-        Some(LabelColumn {
-            name: frame.names[at].clone(),
-            values,
-        })
-    });
-    let (columns, read) = without_names(
-        frame,
-        columns.into_iter().zip(read).collect(),
-        &mut object_names,
-        &options.data,
-    );
+    let read = frame.read_text(|_, _| Form::Labels, &options.data, &limit)?;
+    let columns = read.data;
     if options.header == Header::Auto && frame.reader.named() {
-        check_header(frame, &columns, &read)?;
+        check_header(frame, &columns, &read.columns)?;
     }
     let found: Vec<Vec<label_rows::Encoded>> = read
+        .columns
         .into_iter()
         .map(|column| vec![label_rows::encoded(column)])
         .collect();
@@ -316,7 +296,7 @@ fn from_text(frame: &mut Frame, options: &ReadOptions) -> Result<LoadedEnsemble,
         .iter()
         .for_each(|base| add_counts(&mut frame.roles.missing, &base.missing));
     let ensemble = assemble(frame.path(), bases, &places(frame), &columns, &found)?;
-    finish(frame, ensemble, object_names, truth)
+    finish(frame, ensemble, read.object_names, read.truth)
 }
 
 /// Refuses a first line whose every word occurs in the column that it should name.
@@ -346,11 +326,13 @@ pub(crate) fn check_header_word(
     if name.parse::<f64>().is_ok() || !words.contains(name) {
         return Ok(());
     }
-    Err(FileError::NoHeader {
-        path: path.into(),
-        column: at + 1,
-        value: name.into(),
-    })
+    let reason = format!(
+        "the first line seems to hold labels, not names ('{}' is a label of column {} too); give --no-header, or name the columns \
+         in the first line",
+        shown(name),
+        at + 1
+    );
+    Err(FileError::damaged(path, reason))
 }
 
 fn finish(
@@ -360,11 +342,9 @@ fn finish(
     truth: Option<LabelColumn>,
 ) -> Result<LoadedEnsemble, FileError> {
     if let Some(names) = object_names {
-        let wrong = |source| FileError::Ensemble {
-            path: frame.path().into(),
-            source,
-        };
-        ensemble = ensemble.with_object_names(names).map_err(wrong)?;
+        ensemble = ensemble
+            .with_object_names(names)
+            .map_err(FileError::ensemble(frame.path()))?;
     }
     if let Some(recipe) = frame.reader.note(RECIPE)? {
         ensemble = ensemble.with_recipe(String::from_utf8_lossy(&recipe));
@@ -376,7 +356,7 @@ fn finish(
 /// keeps everything; the same ensemble gives the same bytes.
 ///
 /// # Errors
-/// [`FileError::Unwritable`] if a file of this kind would read back as another ensemble (a label −1, a column called
+/// [`FileError::Content`] if a file of this kind would read back as another ensemble (a label −1, a column called
 /// `object`), [`FileError`] for what the system refuses.
 ///
 /// # Panics
@@ -466,25 +446,13 @@ fn columns<'a>(
     }
 }
 
-/// Names that a column of a text or Parquet file cannot have, because they mean something else.
-const RESERVED: [&str; 8] = [
-    "object",
-    "id",
-    "name",
-    "",
-    "unnamed: 0",
-    "label",
-    "truth",
-    SPLIT,
-];
-
 /// Refuses what would read back as another ensemble from a file with one column a base clustering.
 pub(crate) fn check_readable(path: &Path, ensemble: &Ensemble) -> Result<(), FileError> {
     let unwritable = |reason: String| {
-        Err(FileError::Unwritable {
-            path: path.into(),
-            reason,
-        })
+        Err(FileError::damaged(
+            path,
+            format!("{reason}; write an .npz file instead"),
+        ))
     };
     let names: Vec<String> = ensemble
         .bases()
@@ -493,7 +461,7 @@ pub(crate) fn check_readable(path: &Path, ensemble: &Ensemble) -> Result<(), Fil
         .collect();
     roles::distinct(path, &names)?;
     for base in ensemble.bases() {
-        if RESERVED.contains(&base.name().to_lowercase().as_str()) {
+        if is_reserved(base.name()) {
             return unwritable(format!(
                 "a base clustering called '{}' would read back as something else",
                 base.name()
@@ -519,7 +487,10 @@ pub(crate) fn check_readable(path: &Path, ensemble: &Ensemble) -> Result<(), Fil
             Ok(read) if words.is_empty() && readable(&read) => {}
             Ok(_)
             | Err(
-                FileError::NotALabel(_)
+                FileError::Value {
+                    wrong: WrongValue::NotALabel,
+                    ..
+                }
                 | FileError::Ensemble {
                     source: EnsembleError::AllMissing { .. },
                     ..

@@ -12,14 +12,14 @@ use rayon::prelude::*;
 use super::ensemble;
 use super::frame::Frame;
 use super::held_rows::{Held, Holding, LabelBlock, fit_bytes};
-use super::input_warnings::about_bases;
 use super::label_column::LabelColumn;
 use super::label_rows::{self, Encoded, EncodedBase, Place};
 use super::read_options::ReadOptions;
 use super::roles::Roles;
+use super::rules::Facts;
 use super::soft_columns;
 use super::{numbers, table};
-use crate::error::{Cell, FileError, Row};
+use crate::error::{Cell, FileError, Row, WrongValue};
 use crate::format::reader::{Form, Layout, Limit};
 use crate::format::{self, FORMATS};
 
@@ -126,11 +126,16 @@ impl LabelGroups {
             .zip(&labels)
             .try_for_each(|(name, own)| label_rows::check_labels(path, name, own.len()))?;
         let mut groups = Self::of_labels(columns, labels, Arc::default());
-        about_bases(
-            &mut groups.columns.frame.roles,
-            &groups.bases,
-            groups.rows.iter().sum(),
-        );
+        let objects = groups.rows.iter().sum();
+        let roles = &groups.columns.frame.roles;
+        let warnings = Facts {
+            bases: &groups.bases,
+            ..Facts::new(roles, options, objects)
+        }
+        .warnings();
+        let roles = &mut groups.columns.frame.roles;
+        roles.objects = objects as u64;
+        roles.warnings.extend(warnings);
         Ok(Some(groups))
     }
 
@@ -350,12 +355,8 @@ fn distinct(
             .find_map(|(group, seen)| Some((group, seen.not_a_label[place.inside].as_ref()?)));
         if let Some((group, (row, text))) = bad {
             let row = sizes[..group].iter().sum::<usize>() + row;
-            return Err(FileError::NotALabel(Cell::new(
-                path,
-                Row::Row(row as u64 + 1),
-                name,
-                text,
-            )));
+            let cell = Cell::new(path, Row::Row(row as u64 + 1), name, text);
+            return Err(FileError::value(cell, WrongValue::NotALabel));
         }
         let all = label_rows::sorted(
             own.iter()

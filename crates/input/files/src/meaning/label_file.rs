@@ -3,25 +3,18 @@
 use std::path::Path;
 
 use super::ensemble::check_header_word;
-use super::frame::{
-    FEWEST_NAMES, TRUTHS, first_of, label_array, main_array, names_limit, names_objects,
-};
-use super::input_warnings::{about_classes, about_names};
+use super::frame::{FEWEST_NAMES, first_of, label_array, main_array, names_limit};
 use super::label_column::{LabelColumn, Labels};
 use super::read_options::ReadOptions;
-use super::roles::{self, ColumnRole, Reason, Role, Roles, SPLIT};
+use super::roles::{self, ColumnRole, Reason, Role, Roles};
+use super::rules::Facts;
 use super::stored_ensemble;
 use crate::dictionary::Dictionary;
 use crate::error::FileError;
 use crate::format::description::Format;
 use crate::format::reader::{Column, Form, Layout, Limit, Reader};
 use crate::format::{self, FORMATS, Header};
-
-/// Names of a column of labels where none was asked for.
-const LABELS: [&str; 2] = ["label", "truth"];
-
-/// Columns that stand beside labels and are not such.
-const BESIDE: [&str; 3] = [SPLIT, "certainty", "confidence"];
+use crate::words::{BESIDE_LABELS, CLASS_ARRAYS, CLASSES, names_objects};
 
 /// Reads one column of labels from any kind of file: the one asked for ([`ReadOptions::truth`]), else `label`, else `truth`,
 /// else the only one that can be meant. Of a `.mat` file it is the array `gt`, of an ensemble its truth. Empty fields, NaN
@@ -31,7 +24,7 @@ const BESIDE: [&str; 3] = [SPLIT, "certainty", "confidence"];
 /// whose values all differ: words, or called `cell`, `barcode`, `sample` or `index`.
 ///
 /// # Errors
-/// [`FileError`] names the file, the row, the column, the value, and what to do; [`FileError::Ambiguous`] where several
+/// [`FileError`] names the file, the row, the column, the value, and what to do, also where several
 /// columns could be meant.
 pub fn read_labels(path: &Path, options: &ReadOptions) -> Result<Labels, FileError> {
     load_labels(path, options).map(|(labels, _)| labels)
@@ -74,14 +67,13 @@ pub(crate) fn load(
         from_arrays(&*reader, options, &limit)?
     };
     roles.objects = labels.column.values.len() as u64;
-    about_classes(&mut roles, Some(&labels.column), options);
-    roles.warnings.extend(
-        labels
-            .object_names
-            .as_deref()
-            .into_iter()
-            .flat_map(about_names),
-    );
+    let warnings = Facts {
+        truth: Some(&labels.column),
+        names: labels.object_names.as_deref(),
+        ..Facts::new(&roles, options, labels.column.values.len())
+    }
+    .warnings();
+    roles.warnings.extend(warnings);
     Ok((labels, roles))
 }
 
@@ -103,7 +95,9 @@ impl Plan {
         let may = |&item: &usize| {
             let known = names_objects(&columns[item]);
             let wanted = labels.is_none() || (names.is_none() && (known || reader.is_text(item)));
-            wanted && roles[item].role == Role::Data && !BESIDE.contains(&columns[item].as_str())
+            wanted
+                && roles[item].role == Role::Data
+                && !BESIDE_LABELS.contains(&columns[item].as_str())
         };
         Self {
             labels,
@@ -146,7 +140,7 @@ fn from_columns(
     let mut columns = roles::assign(
         reader.path(),
         reader.names(),
-        &roles::Rules::new(options, &LABELS),
+        &roles::Rules::new(options, CLASSES),
     )?;
     // A column called label is what files of labels are made of; nobody has to be told.
     let told =
@@ -246,14 +240,11 @@ fn only_one(
     match (&left[..], candidates) {
         ([one], _) | ([], [one]) => Ok(*one),
         _ => {
-            let columns = left
+            let columns: Vec<String> = left
                 .iter()
                 .map(|&item| reader.names()[item].clone())
                 .collect();
-            Err(FileError::Ambiguous {
-                path: reader.path().into(),
-                columns,
-            })
+            Err(FileError::ambiguous(reader.path(), &columns))
         }
     }
 }
@@ -269,7 +260,7 @@ fn from_arrays(
             Some(item) => item,
             None => return from_position(reader, asked, options, limit),
         },
-        None => match first_of(reader, &TRUTHS) {
+        None => match first_of(reader, CLASS_ARRAYS) {
             Some(item) => item,
             None => main_array(reader, &["labels"])?,
         },

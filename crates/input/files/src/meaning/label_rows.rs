@@ -9,10 +9,10 @@ use tracing::debug_span;
 
 use super::frame::Frame;
 use crate::dictionary::Dictionary;
-use crate::error::{Cell, FileError, Row};
+use crate::error::{Cell, FileError, Row, WrongValue};
 use crate::format::reader::{Column, Form, Limit};
 use crate::label_encoder::{Codes, EncodedArray, check_clusters, encode};
-use crate::missing_words::{MissingCounts, MissingWords};
+use crate::words::{MissingCounts, MissingWords};
 
 /// Rows that one thread puts together at once: they stay in its cache.
 const ROWS: usize = 1 << 12;
@@ -104,7 +104,7 @@ pub(crate) fn read_encoded(
     let mut read: Vec<Result<Encoded, FileError>> = units.par_iter().map(read).collect();
     let mut found: Vec<Vec<Encoded>> = Vec::new();
     for units in read.chunks_mut(groups.max(1)) {
-        let gone = || Err(FileError::NoRows(frame.path().into()));
+        let gone = || Err(FileError::no_rows(frame.path()));
         found.push(
             units
                 .iter_mut()
@@ -171,12 +171,8 @@ fn base_of_numbers(
     for group in groups {
         if let Some(row) = group.not_a_label[inside] {
             let row = before + row;
-            return Err(FileError::NotALabel(Cell::new(
-                path,
-                Row::Row(row as u64 + 1),
-                name,
-                shown(row),
-            )));
+            let cell = Cell::new(path, Row::Row(row as u64 + 1), name, shown(row));
+            return Err(FileError::value(cell, WrongValue::NotALabel));
         }
         before += group.rows;
     }
@@ -196,10 +192,9 @@ pub(crate) fn check_labels(path: &Path, name: &str, clusters: usize) -> Result<(
     if clusters > 0 {
         return Ok(());
     }
-    Err(FileError::Ensemble {
-        path: path.into(),
-        source: EnsembleError::AllMissing { name: name.into() },
-    })
+    Err(FileError::ensemble(path)(EnsembleError::AllMissing {
+        name: name.into(),
+    }))
 }
 
 pub(crate) fn sorted(labels: impl Iterator<Item = u64>) -> Vec<u64> {

@@ -4,7 +4,7 @@ use partita_core::ndarray::Array2;
 use rayon::prelude::*;
 
 use super::frame::Frame;
-use crate::error::{Cell, FileError, Row};
+use crate::error::{Cell, FileError, Row, WrongValue};
 use crate::format::reader::{Column, Form, Limit};
 use crate::number::Short;
 use crate::typed_array::{Number, Scalar, TypedArray, each_number};
@@ -194,11 +194,14 @@ fn not_finite(
     };
     match column {
         Column::Array(array) => match array.scalar(row, frame.place(feature).1) {
-            Some(number) => FileError::NotFinite(cell(Short(number.float()).to_string())),
-            None => FileError::NoValue(cell(String::new())),
+            Some(number) => FileError::value(
+                cell(Short(number.float()).to_string()),
+                WrongValue::NotFinite,
+            ),
+            None => FileError::value(cell(String::new()), WrongValue::Missing),
         },
         other => match other.clone().into_texts().swap_remove(row) {
-            text if text.is_empty() => FileError::NoValue(cell(text)),
+            text if text.is_empty() => FileError::value(cell(text), WrongValue::Missing),
             text => FileError::not_a_number(cell(text)),
         },
     }

@@ -9,6 +9,7 @@ use super::read_options::ReadOptions;
 use super::table::read_table;
 use crate::atomic_write::{text_delimiter, write_text};
 use crate::error::FileError;
+use crate::number::Short;
 use crate::text_lines::TextLines;
 
 /// Writes `object,p0,p1,…`, one line an object. Objects without names are numbered from 0. Numbers read back to the
@@ -44,7 +45,7 @@ pub fn write_soft(
 /// out.
 ///
 /// # Errors
-/// [`FileError`]; [`FileError::Soft`] for the first row that is not on the simplex.
+/// [`FileError`]; [`FileError::Content`] for the first row that is not on the simplex.
 pub fn read_soft(path: &Path) -> Result<(Option<Vec<String>>, SoftPartition), FileError> {
     let table = read_table(
         path,
@@ -54,12 +55,15 @@ pub fn read_soft(path: &Path) -> Result<(Option<Vec<String>>, SoftPartition), Fi
         },
     )?;
     let soft = SoftPartition::new(table.values).map_err(|error| match error {
-        PartitionError::OffSimplex { row, smallest, sum } => FileError::Soft {
-            path: path.into(),
-            row: row + 1,
-            sum,
-            smallest,
-        },
+        PartitionError::OffSimplex { row, smallest, sum } => {
+            let reason = format!(
+                ", row {}: the numbers sum to {} and the smallest is {}; each row must hold probabilities that sum to 1",
+                row + 1,
+                Short(sum),
+                Short(smallest)
+            );
+            FileError::content(path, reason)
+        }
         other => FileError::damaged(path, other.to_string()),
     })?;
     Ok((table.object_names, soft))

@@ -234,12 +234,8 @@ impl Places {
 
 /// Refuses what is not in compressed rows.
 fn check_format(archive: &Npz) -> Result<(), FileError> {
-    let (path, known) = (archive.path(), archive.names().to_vec());
-    let missing = || FileError::NoArray {
-        path: path.into(),
-        array: FORMAT.into(),
-        known,
-    };
+    let path = archive.path();
+    let missing = || FileError::no_array(path, FORMAT, archive.names());
     let bytes = archive.note(FORMAT_MEMBER)?.ok_or_else(missing)?;
     // One word of bytes or of characters of four bytes, after a header that ends in a line break.
     let text = bytes
@@ -261,11 +257,7 @@ fn check_format(archive: &Npz) -> Result<(), FileError> {
 
 /// An array that has to be there.
 fn needed(archive: &Npz, name: &str, limit: &Limit) -> Result<TypedArray, FileError> {
-    let missing = || FileError::NoArray {
-        path: archive.path().into(),
-        array: name.into(),
-        known: archive.names().to_vec(),
-    };
+    let missing = || FileError::no_array(archive.path(), name, archive.names());
     let item = first_of(archive, &[name]).ok_or_else(missing)?;
     match archive.read_whole(item, Form::Text, limit)? {
         Column::Array(array) => Ok(array),

@@ -5,19 +5,19 @@ use std::path::Path;
 use partita_core::MemoryBudget;
 use sprs::CsMat;
 
-use super::frame::{COLUMNS, OBJECTS, TRUTHS, first_of, label_array};
+use super::frame::{COLUMNS, OBJECTS, first_of, label_array};
 use super::label_column::LabelColumn;
 use super::roles::{ColumnRole, Reason, Role, Roles};
 use super::sparse_counts::{limit, place_arrays, read_places};
 use super::table::name_arrays;
-use crate::error::{Cell, FileError, Row};
+use crate::error::{Cell, FileError, Row, WrongValue};
 use crate::format::description::Writes;
 use crate::format::npz::Npz;
 use crate::format::reader::{Form, Reader};
 use crate::format::writer::{Array, Contents};
 use crate::format::{self, FORMATS};
-use crate::missing_words::{MissingCounts, MissingWords};
 use crate::typed_array::{Scalar, TypedArray};
+use crate::words::{CLASS_ARRAYS, MissingCounts, MissingWords};
 
 /// As [`Table`](crate::Table), with only the numbers that are not 0.
 #[derive(Clone, Debug, PartialEq)]
@@ -138,7 +138,7 @@ pub fn read_sparse_table(path: &Path, budget: MemoryBudget) -> Result<SparseTabl
     let columns = texts(COLUMNS)?.filter(|names| names.len() == d);
     let columns = columns.unwrap_or_else(|| (1..=d).map(|position| position.to_string()).collect());
     let object_names = texts(OBJECTS)?.filter(|names| names.len() == n);
-    let label = match first_of(&archive, &TRUTHS) {
+    let label = match first_of(&archive, CLASS_ARRAYS) {
         Some(item) => {
             let (missing, mut counts) = (MissingWords::default(), MissingCounts::new());
             let values = label_array(
@@ -176,12 +176,10 @@ fn finite(path: &Path, array: &TypedArray) -> Result<Vec<f64>, FileError> {
     }
     let value = |row: usize| match array.scalar(row, 0).map(Scalar::float) {
         Some(value) if value.is_finite() => Ok(value),
-        _ => Err(FileError::NotFinite(Cell::new(
-            path,
-            Row::Row(row as u64 + 1),
-            "data",
-            array.text(row, 0),
-        ))),
+        _ => {
+            let cell = Cell::new(path, Row::Row(row as u64 + 1), "data", array.text(row, 0));
+            Err(FileError::value(cell, WrongValue::NotFinite))
+        }
     };
     (0..array.rows).map(value).collect()
 }

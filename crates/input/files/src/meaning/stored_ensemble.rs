@@ -168,17 +168,15 @@ pub(crate) fn read(
     let labels = label_rows::encoded(reader.read_whole(item, Form::Labels, limit)?);
     let rows =
         ensemble(labels, bases).ok_or_else(|| unfit(format!("'{LABELS}' does not fit {META}")))?;
-    let wrong = |source| FileError::Ensemble {
-        path: path.into(),
-        source,
-    };
-    let mut ensemble = rows.map_err(wrong)?;
+    let mut ensemble = rows.map_err(FileError::ensemble(path))?;
     if let Some(soft) = memberships(reader, &ensemble, limit)? {
         let bases = ensemble.bases().to_vec();
-        ensemble = Ensemble::from_memberships(soft, bases).map_err(wrong)?;
+        ensemble = Ensemble::from_memberships(soft, bases).map_err(FileError::ensemble(path))?;
     }
     if let Some(objects) = meta.objects {
-        ensemble = ensemble.with_object_names(objects).map_err(wrong)?;
+        ensemble = ensemble
+            .with_object_names(objects)
+            .map_err(FileError::ensemble(path))?;
     }
     if let Some(recipe) = meta.recipe {
         ensemble = ensemble.with_recipe(recipe);
@@ -259,10 +257,7 @@ fn without(
     }
     let kept: Vec<u32> = roles.data().into_iter().map(|at| at as u32).collect();
     if kept.is_empty() {
-        return Err(FileError::NoBases {
-            path: path.into(),
-            columns: names.len(),
-        });
+        return Err(super::ensemble::no_bases(path, names.len()));
     }
     let objects: Vec<u32> = (0..ensemble.objects() as u32).collect();
     Ok((ensemble.select(&objects, &kept), truth, roles))

@@ -5,18 +5,19 @@ use std::path::Path;
 use partita_core::ndarray::Array2;
 
 use super::features;
-use super::frame::{COLUMNS, Frame, OBJECTS, TRUTHS, Wanted, fewest_names};
-use super::input_warnings::{about_classes, about_columns, about_names, about_truth};
+use super::frame::{COLUMNS, Frame, OBJECTS, Wanted};
 use super::label_column::LabelColumn;
 use super::numbers::numbers;
 use super::read_options::ReadOptions;
-use super::roles::{Role, Roles};
+use super::roles::Roles;
+use super::rules::Facts;
 use crate::error::{Cell, FileError};
 use crate::format::description::{Format, Writes};
-use crate::format::reader::{Column, Form, Limit};
+use crate::format::reader::{Column, Form, Limit, Reader};
 use crate::format::writer::{Array, Contents, Data};
 use crate::format::{self, FORMATS};
-use crate::odd_number::OddNumber;
+use crate::number::Short;
+use crate::words::CLASS_ARRAYS;
 
 /// What the features may be called in an archive; the first is how we write them.
 const FEATURES: [&str; 6] = ["X", "x", "data", "features", "values", "fea"];
@@ -89,18 +90,16 @@ pub(crate) fn load(
         check_clusterable(path, &table)?;
     }
     frame.roles.objects = table.values.nrows() as u64;
-    frame.roles.warnings.extend(
-        table
-            .object_names
-            .as_deref()
-            .into_iter()
-            .flat_map(about_names),
-    );
-    if options.clusterable {
-        about_classes(&mut frame.roles, table.label.as_ref(), options);
-        about_truth(&mut frame.roles, options);
-        about_columns(&mut frame.roles, &table.columns, table.values.view());
+    let warnings = Facts {
+        names: table.object_names.as_deref(),
+        truth: table.label.as_ref().filter(|_| options.clusterable),
+        table: options
+            .clusterable
+            .then(|| (&*table.columns, table.values.view())),
+        ..Facts::new(&frame.roles, options, table.values.nrows())
     }
+    .warnings();
+    frame.roles.warnings.extend(warnings);
     Ok((table, frame.roles))
 }
 
@@ -122,13 +121,10 @@ pub(crate) fn open(
     )?;
     if frame.roles.data().is_empty() {
         let columns = frame.names.len();
-        let why = format!(
-            "of its {columns} columns none is left beside names, labels and what is left out"
+        let reason = format!(
+            " has no feature: of its {columns} columns none is left beside names, labels and what is left out"
         );
-        return Err(FileError::NoFeatures {
-            path: path.into(),
-            why,
-        });
+        return Err(FileError::content(path, reason));
     }
     Ok(frame)
 }
@@ -158,85 +154,29 @@ pub(crate) fn words(
 
 /// A table of text, whose rows are known when all are read.
 fn from_text(frame: &mut Frame, options: &ReadOptions) -> Result<Table, FileError> {
-    let (features, truth, objects) = (
-        frame.roles.data(),
-        frame.roles.truth(),
-        frame.roles.objects(),
-    );
-    let form = Form::Numbers {
+    let numbers = Form::Numbers {
         gaps: options.impute.is_some(),
         words: options.encode.is_some(),
     };
-    let form = |at: usize| {
-        if frame.reader.is_text(at) {
+    let form = |reader: &dyn Reader, at: usize| {
+        if reader.is_text(at) {
             Form::Labels
         } else {
-            form
+            numbers
         }
     };
-    let mut wanted: Vec<(usize, Form)> = features.iter().map(|&at| (at, form(at))).collect();
-    wanted.extend(truth.iter().chain(&objects).map(|&at| (at, Form::Text)));
-    let limit = limit(options, 8 * features.len() as u64);
-    let mut read = frame.reader.read(0, &wanted, &limit)?;
-    let mut object_names = objects.and_then(|_| read.pop()).map(Column::into_texts);
-    let label = truth.and_then(|at| Some((at, read.pop()?.into_texts())));
-    let label = label.map(|(at, texts)| {
-        let values = frame.missing.labels(texts, &mut frame.roles.missing);
-        LabelColumn {
-            name: frame.truth_name(at),
-            values,
-        }
-    });
-    let (features, read) = without_names(
-        frame,
-        features.into_iter().zip(read).collect(),
-        &mut object_names,
-        &options.data,
-    );
+    let limit = limit(options, 8 * frame.roles.data().len() as u64);
+    let read = frame.read_text(form, &options.data, &limit)?;
     if options.encode.is_none() {
-        refuse_words(frame, &features, &read)?;
+        refuse_words(frame, &read.data, &read.columns)?;
     }
-    let (columns, values) = features::table(frame, &features, read, options, &limit)?;
+    let (columns, values) = features::table(frame, &read.data, read.columns, options, &limit)?;
     Ok(Table {
         columns,
         values,
-        object_names,
-        label,
+        object_names: read.object_names,
+        label: read.truth,
     })
-}
-
-/// The columns without those of words that all differ, of which the first becomes the names where there are none.
-pub(crate) fn without_names(
-    frame: &mut Frame,
-    columns: Vec<(usize, Column)>,
-    object_names: &mut Option<Vec<String>>,
-    data: &[String],
-) -> (Vec<usize>, Vec<Column>) {
-    for (at, column) in &columns {
-        let Column::Labels(words) = column else {
-            continue;
-        };
-        if data.contains(&frame.roles.columns[*at].name) {
-            continue;
-        }
-        let odd = OddNumber::of_all(words.values().iter()).is_some()
-            || OddNumber::all_have_unit(words.values().iter());
-        if words.codes().len() >= fewest_names(&frame.names[*at])
-            && words.all_words_differ()
-            && !odd
-        {
-            frame.roles.take_distinct(*at);
-            if frame.roles.columns[*at].role == Role::Objects {
-                *object_names = Some(words.values().to_vec());
-            }
-        }
-    }
-    frame.leave_out_unknown(data, |_, _| true);
-    let data = frame.roles.data();
-    columns
-        .into_iter()
-        .filter(|(at, _)| data.binary_search(at).is_ok())
-        .unzip()
 }
 
 /// Refuses words where numbers are meant.
@@ -258,17 +198,18 @@ fn refuse_words(frame: &Frame, features: &[usize], columns: &[Column]) -> Result
 
 fn check_clusterable(path: &Path, table: &Table) -> Result<(), FileError> {
     if table.values.nrows() == 1 {
-        return Err(FileError::OneRow(path.into()));
+        let reason = " has one row; clustering needs at least two objects";
+        return Err(FileError::content(path, reason));
     }
     let first = table.values.row(0);
     if table.values.outer_iter().all(|row| row == first) {
-        let (rows, column, value) = (table.values.nrows(), table.columns[0].clone(), first[0]);
-        return Err(FileError::Constant {
-            path: path.into(),
-            rows,
-            column,
-            value,
-        });
+        let reason = format!(
+            "every feature is constant over all {} rows (column '{}' is always {}); there is nothing to cluster",
+            table.values.nrows(),
+            table.columns[0],
+            Short(first[0])
+        );
+        return Err(FileError::damaged(path, reason));
     }
     Ok(())
 }
@@ -364,7 +305,7 @@ pub(crate) fn name_arrays<'a>(
             .iter()
             .map(|value| value.clone().unwrap_or_default())
             .collect();
-        arrays.push((TRUTHS[0], Array::texts(values)));
+        arrays.push((CLASS_ARRAYS[0], Array::texts(values)));
     }
     arrays
 }
