@@ -195,66 +195,38 @@ impl Dictionary {
         path: &Path,
         name: &str,
     ) -> Result<(BaseClustering, Vec<Option<usize>>), FileError> {
-        let numbers: Option<Vec<LabelNumber>> = self
-            .values
-            .iter()
-            .map(|value| LabelNumber::of_text(value))
-            .collect();
-        let (order, names) = match numbers {
-            Some(numbers) => self.numeric(path, name, &numbers)?,
-            None => self.textual(),
+        let numbers = self.values.iter().map(|value| LabelNumber::of_text(value));
+        let labels: Vec<Option<(u64, String)>> = match numbers.collect::<Option<Vec<_>>>() {
+            Some(numbers) => {
+                let bad = |number: &LabelNumber| *number == LabelNumber::NotALabel;
+                if let Some(bad) = numbers.iter().position(bad) {
+                    let cell = Cell::new(path, self.first[bad], name, self.values[bad].clone());
+                    return Err(FileError::value(cell, WrongValue::NotALabel));
+                }
+                let labels = numbers.iter().map(LabelNumber::label);
+                labels
+                    .map(|label| label.map(|label| (label, label.to_string())))
+                    .collect()
+            }
+            None => self
+                .values
+                .iter()
+                .map(|value| Some((0, value.clone())))
+                .collect(),
         };
+        let mut distinct: Vec<&(u64, String)> = labels.iter().flatten().collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let place = |label: &Option<(u64, String)>| {
+            let label = label.as_ref()?;
+            Some(distinct.partition_point(|&other| other < label))
+        };
+        let order = labels.iter().map(place).collect();
+        let names: Vec<String> = distinct.iter().map(|(_, name)| name.clone()).collect();
         check_clusters(path, name, names.len())?;
         Ok((BaseClustering::new(name, names), order))
     }
-
-    fn numeric(
-        &self,
-        path: &Path,
-        name: &str,
-        numbers: &[LabelNumber],
-    ) -> Result<Order, FileError> {
-        if let Some(bad) = numbers
-            .iter()
-            .position(|number| *number == LabelNumber::NotALabel)
-        {
-            let cell = Cell::new(path, self.first[bad], name, self.values[bad].clone());
-            return Err(FileError::value(cell, WrongValue::NotALabel));
-        }
-        let mut distinct: Vec<u64> = numbers.iter().filter_map(LabelNumber::label).collect();
-        distinct.sort_unstable();
-        distinct.dedup();
-        let place = |number: &LabelNumber| {
-            number
-                .label()
-                .map(|label| distinct.partition_point(|&value| value < label))
-        };
-        Ok((
-            numbers.iter().map(place).collect(),
-            distinct.iter().map(ToString::to_string).collect(),
-        ))
-    }
-
-    fn textual(&self) -> Order {
-        let mut sorted: Vec<usize> = (0..self.values.len()).collect();
-        sorted.sort_unstable_by_key(|&code| &self.values[code]);
-        let mut order = vec![None; sorted.len()];
-        sorted
-            .iter()
-            .enumerate()
-            .for_each(|(place, &code)| order[code] = Some(place));
-        (
-            order,
-            sorted
-                .iter()
-                .map(|&code| self.values[code].clone())
-                .collect(),
-        )
-    }
 }
-
-/// The cluster of every code, and the label of every cluster.
-type Order = (Vec<Option<usize>>, Vec<String>);
 
 /// The number that a text such as "0" or "412" spells, which no other text spells in this way.
 fn short_number(text: &str) -> Option<usize> {

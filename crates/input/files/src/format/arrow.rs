@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use arrow_array::ArrayRef;
@@ -17,7 +17,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, UnionMode};
 use super::arrow_values;
 use super::description::{Format, OpenOptions, Writes, write_nothing};
 use super::foreign::guarded;
-use super::reader::{Column, Extent, Form, Layout, Limit, Reader};
+use super::reader::{Column, Extent, Form, Items, Layout, Limit, Reader};
 use crate::error::{FileError, READ};
 use crate::open_file::FileCursor;
 
@@ -54,11 +54,10 @@ struct Batch {
 type Dictionaries = HashMap<i64, ArrayRef>;
 
 struct Arrow {
-    path: PathBuf,
+    items: Items,
     file: FileCursor,
     is_stream: bool,
     schema: Arc<Schema>,
-    names: Vec<String>,
     batches: Vec<Batch>,
     /// The number of every dictionary, whether it only adds values, and its values.
     dictionaries: Vec<(i64, bool, Batch)>,
@@ -81,11 +80,10 @@ fn open(path: &Path, _options: &OpenOptions) -> Result<Box<dyn Reader>, FileErro
     }
     let is_stream = !start.starts_with(MAGIC);
     let mut arrow = Arrow {
-        path: path.into(),
+        items: Items::new(path, Layout::Columns, Vec::new()),
         file,
         is_stream,
         schema: Arc::new(Schema::empty()),
-        names: Vec::new(),
         batches: Vec::new(),
         dictionaries: Vec::new(),
         known: OnceLock::new(),
@@ -98,7 +96,7 @@ fn open(path: &Path, _options: &OpenOptions) -> Result<Box<dyn Reader>, FileErro
     } else {
         8 + 8 * padding.count() as u64
     })?;
-    if arrow.names.is_empty() {
+    if arrow.items.names.is_empty() {
         return Err(arrow.damaged("it has no columns"));
     }
     if arrow.batches.iter().all(|batch| batch.rows == 0) {
@@ -110,13 +108,13 @@ fn open(path: &Path, _options: &OpenOptions) -> Result<Box<dyn Reader>, FileErro
 impl Arrow {
     fn damaged(&self, why: &str) -> FileError {
         FileError::damaged(
-            &self.path,
+            &self.items.path,
             format!("this is not a whole Arrow file ({why}); copy or write it again"),
         )
     }
 
     fn failed(&self, source: io::Error) -> FileError {
-        FileError::io(&self.path, READ, source)
+        FileError::io(&self.items.path, READ, source)
     }
 
     /// What the decoders give; where they fail or panic the file is not whole.
@@ -139,7 +137,7 @@ impl Arrow {
     fn scan(&mut self, mut at: u64) -> Result<(), FileError> {
         let end = self.file.length();
         // A stream may end without saying so, a file may not.
-        while !(self.is_stream && at == end && !self.names.is_empty()) {
+        while !(self.is_stream && at == end && !self.items.names.is_empty()) {
             let prefix = self.bytes(at, 8)?;
             let word = |at: usize| prefix[at..at + 4].try_into().map_or(0, u32::from_le_bytes);
             if word(0) != u32::MAX {
@@ -176,13 +174,13 @@ impl Arrow {
                 let schema = found.header_as_schema().ok_or_else(lost)?;
                 if schema.endianness() == Endianness::Big {
                     let reason = "this is a big-endian Arrow file; write it as little-endian";
-                    return Err(FileError::damaged(&self.path, reason));
+                    return Err(FileError::damaged(&self.items.path, reason));
                 }
-                if !self.names.is_empty() {
+                if !self.items.names.is_empty() {
                     return Err(self.damaged("it has two schemas"));
                 }
                 let schema = self.shielded(|| Ok(fb_to_schema(schema)))?;
-                self.names = schema
+                self.items.names = schema
                     .fields()
                     .iter()
                     .map(|field| field.name().clone())
@@ -204,7 +202,7 @@ impl Arrow {
                 let (id, adds) = (dictionary.id(), dictionary.isDelta());
                 if !adds && self.dictionaries.iter().any(|(known, ..)| *known == id) {
                     return Err(FileError::damaged(
-                        &self.path,
+                        &self.items.path,
                         "a dictionary is replaced, which is not read; write one",
                     ));
                 }
@@ -256,7 +254,7 @@ impl Arrow {
                 if claimed > BEST_RATIO * buffer.length() as u64 {
                     return Err(self.damaged("a buffer claims more than it can unpack to"));
                 }
-                limit.check(&self.path, claimed)?;
+                limit.check(&self.items.path, claimed)?;
             }
         }
         Ok(body.into())
@@ -278,57 +276,6 @@ impl Arrow {
             })?;
         }
         Ok(self.known.get_or_init(|| known))
-    }
-
-    /// One column of a batch.
-    fn column(
-        &self,
-        batch: &Batch,
-        item: usize,
-        form: Form,
-        limit: &Limit,
-    ) -> Result<Column, FileError> {
-        let kind = self.schema.field(item).data_type();
-        if !arrow_values::is_read(kind) {
-            let is_time = arrow_values::is_time(kind);
-            return Err(FileError::unusual_type(
-                &self.path,
-                &self.names[item],
-                is_time,
-            ));
-        }
-        let none = Dictionaries::new();
-        let dictionaries = match kind {
-            DataType::Dictionary(..) => self.dictionaries(limit)?,
-            _ => &none,
-        };
-        let message = self.message(&batch.message)?;
-        let content = message
-            .header_as_record_batch()
-            .ok_or_else(|| self.damaged("a message has no content"))?;
-        let mut views = content.variadicBufferCounts().into_iter().flatten();
-        let mut end = 0_usize;
-        let mut start = 0;
-        for field in &self.schema.fields()[..=item] {
-            start = end;
-            end = end.saturating_add(buffers(field, message.version(), &mut views));
-        }
-        let body = self.body(batch, content, start..end, limit)?;
-        let version = message.version();
-        let array = self.shielded(|| {
-            let schema = Arc::clone(&self.schema);
-            let decoder =
-                RecordBatchDecoder::try_new(&body, content, schema, dictionaries, &version)?;
-            let decoded = decoder.with_projection(Some(&[item])).read_record_batch()?;
-            arrow_values::column(decoded.column(0), form)
-        })?;
-        if array.rows() == batch.rows {
-            return Ok(array);
-        }
-        let (name, found, claimed) = (&self.names[item], array.rows(), batch.rows);
-        Err(self.damaged(&format!(
-            "column '{name}' holds {found} of {claimed} values"
-        )))
     }
 }
 
@@ -367,16 +314,8 @@ fn buffers(field: &Field, version: MetadataVersion, views: &mut dyn Iterator<Ite
 }
 
 impl Reader for Arrow {
-    fn path(&self) -> &Path {
-        &self.path
-    }
-
-    fn layout(&self) -> Layout {
-        Layout::Columns
-    }
-
-    fn names(&self) -> &[String] {
-        &self.names
+    fn items(&self) -> &Items {
+        &self.items
     }
 
     fn is_text(&self, item: usize) -> bool {
@@ -385,32 +324,59 @@ impl Reader for Arrow {
 
     fn extent(&self, _item: usize) -> Result<Extent, FileError> {
         let groups = self.batches.iter().map(|batch| batch.rows).collect();
-        Ok(Extent {
-            groups: Some(groups),
-            columns: 1,
-            width: 8,
-        })
+        Ok(Extent::of_column(Some(groups)))
     }
 
-    fn read(
+    fn read_one(
         &self,
         group: usize,
-        wanted: &[(usize, Form)],
+        item: usize,
+        form: Form,
         limit: &Limit,
-    ) -> Result<Vec<Column>, FileError> {
-        let batch = self
-            .batches
-            .get(group)
-            .ok_or_else(|| self.damaged("a batch is missing"))?;
-        limit.check_claim(
-            &self.path,
-            batch.rows as u64,
-            wanted.iter().map(|&(_, form)| form),
-        )?;
-        wanted
-            .iter()
-            .map(|&(item, form)| self.column(batch, item, form, limit))
-            .collect()
+    ) -> Result<Column, FileError> {
+        let batch = &self.batches[group];
+        limit.check_claim(&self.items.path, batch.rows as u64, form)?;
+        let kind = self.schema.field(item).data_type();
+        if !arrow_values::is_read(kind) {
+            let is_time = arrow_values::is_time(kind);
+            return Err(FileError::unusual_type(
+                &self.items.path,
+                &self.items.names[item],
+                is_time,
+            ));
+        }
+        let none = Dictionaries::new();
+        let dictionaries = match kind {
+            DataType::Dictionary(..) => self.dictionaries(limit)?,
+            _ => &none,
+        };
+        let message = self.message(&batch.message)?;
+        let content = message
+            .header_as_record_batch()
+            .ok_or_else(|| self.damaged("a message has no content"))?;
+        let mut views = content.variadicBufferCounts().into_iter().flatten();
+        let mut end = 0_usize;
+        let mut start = 0;
+        for field in &self.schema.fields()[..=item] {
+            start = end;
+            end = end.saturating_add(buffers(field, message.version(), &mut views));
+        }
+        let body = self.body(batch, content, start..end, limit)?;
+        let version = message.version();
+        let array = self.shielded(|| {
+            let schema = Arc::clone(&self.schema);
+            let decoder =
+                RecordBatchDecoder::try_new(&body, content, schema, dictionaries, &version)?;
+            let decoded = decoder.with_projection(Some(&[item])).read_record_batch()?;
+            arrow_values::column(decoded.column(0), form)
+        })?;
+        if array.rows() == batch.rows {
+            return Ok(array);
+        }
+        let (name, found, claimed) = (&self.items.names[item], array.rows(), batch.rows);
+        Err(self.damaged(&format!(
+            "column '{name}' holds {found} of {claimed} values"
+        )))
     }
 
     fn note(&self, name: &str) -> Result<Option<Vec<u8>>, FileError> {

@@ -1,12 +1,12 @@
 //! Delimited text (CSV, TSV), also packed by gzip: one group of rows whose values are parsed as they are wanted.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 
 use csv::ByteRecord;
 
 use super::description::{Format, OpenOptions, Writes, unfit};
-use super::reader::{Column, Extent, Form, Layout, Limit, Reader};
+use super::reader::{Column, Extent, Form, Items, Layout, Limit, Reader};
 use super::text_rows::{TextReader, utf8};
 use super::writer::{Contents, Data};
 use crate::atomic_write::{text_delimiter, write_text};
@@ -28,10 +28,8 @@ pub(crate) const FORMAT: Format = Format {
 };
 
 struct Csv {
-    path: PathBuf,
+    items: Items,
     options: OpenOptions,
-    names: Vec<String>,
-    named: bool,
     /// Whether the first value of a column is a word.
     words: Vec<bool>,
     remarks: Vec<String>,
@@ -41,7 +39,6 @@ struct Csv {
 
 fn open(path: &Path, options: &OpenOptions) -> Result<Box<dyn Reader>, FileError> {
     let reader = TextReader::open(path, options)?;
-    let (names, named) = (reader.names(), reader.header().is_some());
     let missing = |field: &[u8]| {
         std::str::from_utf8(field).is_ok_and(|text| options.missing.contains(text.trim()))
     };
@@ -51,37 +48,23 @@ fn open(path: &Path, options: &OpenOptions) -> Result<Box<dyn Reader>, FileError
         .first_row()
         .map(|row| row.iter().map(is_word).collect())
         .unwrap_or_default();
-    let (path, options, remarks) = (path.to_owned(), options.clone(), reader.remarks().to_vec());
+    let items = Items {
+        named: reader.header().is_some(),
+        typed: false,
+        ..Items::new(path, Layout::Columns, reader.names())
+    };
     Ok(Box::new(Csv {
-        path,
-        options,
-        names,
-        named,
+        items,
+        options: options.clone(),
         words,
-        remarks,
+        remarks: reader.remarks().to_vec(),
         opened: Mutex::new(Some(reader)),
     }))
 }
 
 impl Reader for Csv {
-    fn path(&self) -> &Path {
-        &self.path
-    }
-
-    fn layout(&self) -> Layout {
-        Layout::Columns
-    }
-
-    fn names(&self) -> &[String] {
-        &self.names
-    }
-
-    fn named(&self) -> bool {
-        self.named
-    }
-
-    fn typed(&self) -> bool {
-        false
+    fn items(&self) -> &Items {
+        &self.items
     }
 
     fn is_text(&self, item: usize) -> bool {
@@ -93,11 +76,19 @@ impl Reader for Csv {
     }
 
     fn extent(&self, _item: usize) -> Result<Extent, FileError> {
-        Ok(Extent {
-            groups: None,
-            columns: 1,
-            width: 8,
-        })
+        Ok(Extent::of_column(None))
+    }
+
+    fn read_one(
+        &self,
+        group: usize,
+        item: usize,
+        form: Form,
+        limit: &Limit,
+    ) -> Result<Column, FileError> {
+        let mut read = self.read(group, &[(item, form)], limit)?;
+        read.pop()
+            .ok_or_else(|| FileError::no_rows(&self.items.path))
     }
 
     fn read(
@@ -109,7 +100,7 @@ impl Reader for Csv {
         let opened = self.opened.lock().map_or(None, |mut opened| opened.take());
         let mut reader = match opened {
             Some(reader) => reader,
-            None => TextReader::open(&self.path, &self.options)?,
+            None => TextReader::open(&self.items.path, &self.options)?,
         };
         let mut columns: Vec<Growing> =
             wanted.iter().map(|&(_, form)| Growing::new(form)).collect();
@@ -123,19 +114,19 @@ impl Reader for Csv {
                 let field = record.get(at).unwrap_or_default();
                 columns[place].push(
                     &Place {
-                        path: &self.path,
+                        path: &self.items.path,
                         row,
-                        column: &self.names[at],
+                        column: &self.items.names[at],
                     },
                     field,
                     &self.options.missing,
                 )?;
             }
             rows += 1;
-            limit.check_rows(&self.path, rows)?;
+            limit.check_rows(&self.items.path, rows)?;
         }
         if rows == 0 {
-            return Err(FileError::no_rows(&self.path));
+            return Err(FileError::no_rows(&self.items.path));
         }
         check_odd(&columns, &order)?;
         Ok(columns.into_iter().map(Growing::finish).collect())

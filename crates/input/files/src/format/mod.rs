@@ -6,6 +6,7 @@ pub(crate) mod array_claim;
 mod arrow;
 #[cfg(any(feature = "arrow", feature = "parquet"))]
 mod arrow_values;
+pub(crate) mod cluster_table;
 mod csv;
 pub(crate) mod description;
 mod folder;
@@ -22,6 +23,7 @@ mod parquet_codes;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet_write;
 pub(crate) mod reader;
+pub(crate) mod sparse;
 mod text_layout;
 mod text_rows;
 #[cfg(test)]
@@ -150,7 +152,7 @@ pub(crate) fn open_reader(
     let format = of(formats, path)?;
     check_magic(formats, path, format)?;
     let reader = (format.open)(path, options)?;
-    if options.transpose && reader.typed() {
+    if options.transpose && reader.items().typed {
         transposed::open(reader)
     } else {
         Ok(reader)

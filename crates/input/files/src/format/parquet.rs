@@ -1,7 +1,7 @@
 //! Flat columns of Parquet files, one row group at a time, decoded by the `parquet` crate.
 
 use std::io::{self, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use ::arrow_array::RecordBatch;
@@ -24,7 +24,7 @@ use super::description::{Format, OpenOptions, Writes};
 use super::foreign::guarded;
 use super::parquet_codes::codes;
 use super::parquet_write::write_contents;
-use super::reader::{Column, Extent, Form, Layout, Limit, Reader};
+use super::reader::{Column, Extent, Form, Items, Layout, Limit, Reader};
 use crate::error::{FileError, READ};
 use crate::open_file::FileCursor;
 
@@ -73,10 +73,9 @@ impl ChunkReader for FileCursor {
 
 /// A file that is being read.
 struct Parquet {
-    path: PathBuf,
+    items: Items,
     file: FileCursor,
     metadata: ArrowReaderMetadata,
-    names: Vec<String>,
     /// What the columns hold; none of one that is nested.
     kinds: Vec<Option<DataType>>,
 }
@@ -100,10 +99,9 @@ fn open(path: &Path, _options: &OpenOptions) -> Result<Box<dyn Reader>, FileErro
     let names = names.map(|column| column.path().string()).collect();
     let kinds = schema.columns().iter().enumerate().map(kind).collect();
     let file = Parquet {
-        path: path.into(),
+        items: Items::new(path, Layout::Columns, names),
         file,
         metadata,
-        names,
         kinds,
     };
     file.check_claims()?;
@@ -146,7 +144,7 @@ impl Parquet {
         });
         if !inside {
             return Err(FileError::damaged(
-                &self.path,
+                &self.items.path,
                 "a column lies outside of the file; copy or write it again",
             ));
         }
@@ -154,15 +152,15 @@ impl Parquet {
             .groups()
             .iter()
             .try_fold(0u64, |sum, group| sum.checked_add(rows(group)?));
-        let cells = rows.and_then(|rows| rows.checked_mul(self.names.len() as u64));
+        let cells = rows.and_then(|rows| rows.checked_mul(self.items.names.len() as u64));
         match (rows, cells) {
-            (Some(0), _) => Err(FileError::no_rows(&self.path)),
+            (Some(0), _) => Err(FileError::no_rows(&self.items.path)),
             (Some(_), Some(cells)) if cells / MOST_CELLS_A_BYTE <= length => Ok(()),
             _ => {
                 let reason = format!(
                     "it claims more values than {length} bytes can hold; the file is damaged"
                 );
-                Err(FileError::damaged(&self.path, reason))
+                Err(FileError::damaged(&self.items.path, reason))
             }
         }
     }
@@ -179,7 +177,7 @@ impl Parquet {
         let reason = format!(
             "it is packed by {packing}, which is not read; write it with snappy, zstd, gzip or lz4"
         );
-        Err(FileError::damaged(&self.path, reason))
+        Err(FileError::damaged(&self.items.path, reason))
     }
 
     /// Rows of a group, as the file claims.
@@ -216,21 +214,57 @@ impl Parquet {
         }
     }
 
-    /// The values of one column in one row group.
-    fn column(&self, group: usize, item: usize, form: Form) -> Result<Column, FileError> {
+    /// The file, which stays open from page to page as long as this is kept.
+    fn keep_open(&self) -> Result<Arc<std::fs::File>, FileError> {
+        let open = self.file.keep_open();
+        open.map_err(|source| FileError::io(&self.items.path, READ, source))
+    }
+
+    fn check_rows(&self, item: usize, rows: usize, found: usize) -> Result<(), FileError> {
+        if found == rows {
+            return Ok(());
+        }
+        let name = &self.items.names[item];
+        let reason =
+            format!("column '{name}' holds {found} of {rows} values; copy or write the file again");
+        Err(FileError::damaged(&self.items.path, reason))
+    }
+}
+
+impl Reader for Parquet {
+    fn items(&self) -> &Items {
+        &self.items
+    }
+
+    fn is_text(&self, item: usize) -> bool {
+        self.kinds[item].as_ref().is_some_and(arrow_values::is_text)
+    }
+
+    fn extent(&self, _item: usize) -> Result<Extent, FileError> {
+        let groups = (0..self.groups().len()).map(|group| self.rows(group));
+        Ok(Extent::of_column(Some(groups.collect())))
+    }
+
+    fn read_one(
+        &self,
+        group: usize,
+        item: usize,
+        form: Form,
+        _limit: &Limit,
+    ) -> Result<Column, FileError> {
         let kind = self.kinds[item].as_ref();
         if !kind.is_some_and(arrow_values::is_read) {
             let is_time = kind.is_some_and(arrow_values::is_time);
             return Err(FileError::unusual_type(
-                &self.path,
-                &self.names[item],
+                &self.items.path,
+                &self.items.names[item],
                 is_time,
             ));
         }
         let rows = self.rows(group);
         let _open = self.keep_open()?;
         let mask = ProjectionMask::leaves(self.metadata.parquet_schema(), [item]);
-        let mut batches = shielded(&self.path, || {
+        let mut batches = shielded(&self.items.path, || {
             self.check_dictionary(group, item)?;
             ParquetRecordBatchReaderBuilder::new_with_metadata(
                 self.file.clone(),
@@ -242,7 +276,7 @@ impl Parquet {
             .build()
         })?;
         let mut whole: Option<Column> = None;
-        while let Some(next) = shielded(&self.path, || {
+        while let Some(next) = shielded(&self.items.path, || {
             let batch = batches.next().transpose()?;
             let column = |batch: RecordBatch| arrow_values::column(batch.column(0), form);
             Ok(batch.map(column).transpose()?)
@@ -251,69 +285,13 @@ impl Parquet {
                 None => whole = Some(next),
                 Some(whole) => {
                     let start = whole.rows();
-                    whole.append(&self.path, next, start)?;
+                    whole.append(&self.items.path, next, start)?;
                 }
             }
         }
         let found = whole.as_ref().map_or(0, Column::rows);
         self.check_rows(item, rows, found)?;
         Ok(whole.unwrap_or(Column::Text(Vec::new())))
-    }
-
-    /// The file, which stays open from page to page as long as this is kept.
-    fn keep_open(&self) -> Result<Arc<std::fs::File>, FileError> {
-        let open = self.file.keep_open();
-        open.map_err(|source| FileError::io(&self.path, READ, source))
-    }
-
-    fn check_rows(&self, item: usize, rows: usize, found: usize) -> Result<(), FileError> {
-        if found == rows {
-            return Ok(());
-        }
-        let name = &self.names[item];
-        let reason =
-            format!("column '{name}' holds {found} of {rows} values; copy or write the file again");
-        Err(FileError::damaged(&self.path, reason))
-    }
-}
-
-impl Reader for Parquet {
-    fn path(&self) -> &Path {
-        &self.path
-    }
-
-    fn layout(&self) -> Layout {
-        Layout::Columns
-    }
-
-    /// Parts of a nested column are joined by dots.
-    fn names(&self) -> &[String] {
-        &self.names
-    }
-
-    fn is_text(&self, item: usize) -> bool {
-        self.kinds[item].as_ref().is_some_and(arrow_values::is_text)
-    }
-
-    fn extent(&self, _item: usize) -> Result<Extent, FileError> {
-        let groups = (0..self.groups().len()).map(|group| self.rows(group));
-        Ok(Extent {
-            groups: Some(groups.collect()),
-            columns: 1,
-            width: 8,
-        })
-    }
-
-    fn read(
-        &self,
-        group: usize,
-        wanted: &[(usize, Form)],
-        _limit: &Limit,
-    ) -> Result<Vec<Column>, FileError> {
-        wanted
-            .iter()
-            .map(|&(item, form)| self.column(group, item, form))
-            .collect()
     }
 
     fn codes(&self, group: usize, item: usize) -> Result<Option<Vec<u8>>, FileError> {
@@ -326,7 +304,7 @@ impl Reader for Parquet {
             return Ok(None);
         }
         let (rows, _open) = (self.rows(group), self.keep_open()?);
-        let found = shielded(&self.path, || {
+        let found = shielded(&self.items.path, || {
             codes(&mut self.pages(group, item)?, &column, rows)
         })?;
         if let Some(codes) = &found {

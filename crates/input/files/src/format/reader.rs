@@ -1,7 +1,6 @@
 //! The seam between file formats and what files mean: named columns or arrays, in groups of rows, as typed columns.
 
-use std::iter;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use partita_core::MemoryBudget;
 
@@ -19,6 +18,32 @@ pub(crate) enum Layout {
     Arrays,
 }
 
+/// The named items of a file.
+#[derive(Clone, Debug)]
+pub(crate) struct Items {
+    pub(crate) path: PathBuf,
+    pub(crate) layout: Layout,
+    /// Names of the columns or arrays in the order of the file. The one array of a file may have the name "".
+    pub(crate) names: Vec<String>,
+    /// Whether the file gives these names; otherwise they are positions from 1.
+    pub(crate) named: bool,
+    /// Whether the file tells numbers from texts.
+    pub(crate) typed: bool,
+}
+
+impl Items {
+    /// Items of a file that gives their names, and tells numbers from texts.
+    pub(crate) fn new(path: &Path, layout: Layout, names: Vec<String>) -> Self {
+        Self {
+            path: path.into(),
+            layout,
+            names,
+            named: true,
+            typed: true,
+        }
+    }
+}
+
 /// The size of an item, as the file claims.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Extent {
@@ -30,6 +55,15 @@ pub(crate) struct Extent {
 }
 
 impl Extent {
+    /// The size of one column of a file of columns.
+    pub(crate) fn of_column(groups: Option<Vec<usize>>) -> Self {
+        Self {
+            groups,
+            columns: 1,
+            width: 8,
+        }
+    }
+
     /// Number of groups.
     pub(crate) fn count(&self) -> usize {
         self.groups.as_ref().map_or(1, Vec::len)
@@ -99,17 +133,9 @@ impl Limit {
         })
     }
 
-    /// Refuses rows that in these forms take more than the budget allows, whatever they hold.
-    pub(crate) fn check_claim(
-        &self,
-        path: &Path,
-        rows: u64,
-        forms: impl Iterator<Item = Form>,
-    ) -> Result<(), FileError> {
-        self.check(
-            path,
-            rows.saturating_mul(forms.map(Form::least_bytes).sum()),
-        )
+    /// Refuses rows that in this form take more than the budget allows, whatever they hold.
+    pub(crate) fn check_claim(&self, path: &Path, rows: u64, form: Form) -> Result<(), FileError> {
+        self.check(path, rows.saturating_mul(form.least_bytes()))
     }
 
     /// Refuses more rows than the budget allows.
@@ -205,24 +231,8 @@ impl Column {
 ///
 /// A format is one file beside this one with a reader, and one line in [`FORMATS`](super::FORMATS).
 pub(crate) trait Reader: Send + Sync {
-    /// The file.
-    fn path(&self) -> &Path;
-
-    /// What the items are.
-    fn layout(&self) -> Layout;
-
-    /// Names of the columns or arrays in the order of the file. The one array of a file may have the name "".
-    fn names(&self) -> &[String];
-
-    /// Whether the file gives these names; otherwise they are positions from 1.
-    fn named(&self) -> bool {
-        true
-    }
-
-    /// Whether the file tells numbers from texts.
-    fn typed(&self) -> bool {
-        true
-    }
+    /// What is known of the file before its values are read.
+    fn items(&self) -> &Items;
 
     /// Whether a column holds words, as far as is known before it is read: by its type, or by its first value.
     fn is_text(&self, _item: usize) -> bool {
@@ -240,22 +250,39 @@ pub(crate) trait Reader: Send + Sync {
     /// [`FileError`] for an item that cannot be read.
     fn extent(&self, item: usize) -> Result<Extent, FileError>;
 
-    /// Items of one group of rows, one answer each. Nothing is allocated on the word of the file alone.
+    /// One item of one group of rows. Nothing is allocated on the word of the file alone.
     ///
     /// # Errors
     /// [`FileError`] names what is damaged, and for text the line, the column and the value that cannot be taken.
+    fn read_one(
+        &self,
+        group: usize,
+        item: usize,
+        form: Form,
+        limit: &Limit,
+    ) -> Result<Column, FileError>;
+
+    /// Items of one group of rows, one answer each.
+    ///
+    /// # Errors
+    /// As [`read_one`](Self::read_one).
     fn read(
         &self,
         group: usize,
         wanted: &[(usize, Form)],
         limit: &Limit,
-    ) -> Result<Vec<Column>, FileError>;
+    ) -> Result<Vec<Column>, FileError> {
+        wanted
+            .iter()
+            .map(|&(item, form)| self.read_one(group, item, form, limit))
+            .collect()
+    }
 
     /// The labels of one item of one group as codes of a byte, where that is quicker than their numbers: labels below 255 as they
-    /// are, 255 for −1 and for nothing. None for anything else; [`read`](Self::read) then tells.
+    /// are, 255 for −1 and for nothing. None for anything else; [`read_one`](Self::read_one) then tells.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// As [`read_one`](Self::read_one).
     fn codes(&self, _group: usize, _item: usize) -> Result<Option<Vec<u8>>, FileError> {
         Ok(None)
     }
@@ -268,6 +295,21 @@ pub(crate) trait Reader: Send + Sync {
         Ok(None)
     }
 
+    /// The file.
+    fn path(&self) -> &Path {
+        &self.items().path
+    }
+
+    /// What the items are.
+    fn layout(&self) -> Layout {
+        self.items().layout
+    }
+
+    /// Names of the columns or arrays in the order of the file.
+    fn names(&self) -> &[String] {
+        &self.items().names
+    }
+
     /// What to call an item in a message.
     fn call(&self, item: usize) -> String {
         match (self.layout(), self.names()[item].as_str()) {
@@ -277,31 +319,14 @@ pub(crate) trait Reader: Send + Sync {
         }
     }
 
-    /// One item of one group.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read).
-    fn read_one(
-        &self,
-        group: usize,
-        item: usize,
-        form: Form,
-        limit: &Limit,
-    ) -> Result<Column, FileError> {
-        let mut found = self.read(group, &[(item, form)], limit)?;
-        found.pop().ok_or_else(|| {
-            FileError::damaged(self.path(), format!("{} is not there", self.call(item)))
-        })
-    }
-
     /// One item of all groups.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// As [`read_one`](Self::read_one).
     fn read_whole(&self, item: usize, form: Form, limit: &Limit) -> Result<Column, FileError> {
         let extent = self.extent(item)?;
         if extent.groups.is_some() {
-            limit.check_claim(self.path(), extent.rows(), iter::once(form))?;
+            limit.check_claim(self.path(), extent.rows(), form)?;
         }
         let mut whole = self.read_one(0, item, form, limit)?;
         for group in 1..extent.count() {
@@ -310,4 +335,11 @@ pub(crate) trait Reader: Send + Sync {
         }
         Ok(whole)
     }
+}
+
+/// The first of the names that a file has.
+pub(crate) fn first_of(reader: &dyn Reader, names: &[&str]) -> Option<usize> {
+    names
+        .iter()
+        .find_map(|name| reader.names().iter().position(|found| found == name))
 }

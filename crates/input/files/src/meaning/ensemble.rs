@@ -130,15 +130,6 @@ pub(crate) fn load(
     Ok((loaded, frame.roles))
 }
 
-/// The base clusterings in columns of labels.
-fn labels(frame: &mut Frame, options: &ReadOptions) -> Result<LoadedEnsemble, FileError> {
-    if frame.reader.typed() {
-        from_columns(frame, options)
-    } else {
-        from_text(frame, options)
-    }
-}
-
 pub(crate) fn open_reader(
     formats: &'static [Format],
     path: &Path,
@@ -190,62 +181,69 @@ pub(crate) fn places(frame: &Frame) -> Vec<Place> {
     frame.roles.data().into_iter().map(place).collect()
 }
 
-fn from_columns(frame: &mut Frame, options: &ReadOptions) -> Result<LoadedEnsemble, FileError> {
-    let (path, places, limit) = (
-        frame.path().to_owned(),
-        places(frame),
-        limit(options.budget, 0),
-    );
-    let path = &*path;
+/// The base clusterings in columns of labels.
+fn labels(frame: &mut Frame, options: &ReadOptions) -> Result<LoadedEnsemble, FileError> {
+    let path = frame.path().to_owned();
     let cells = frame
         .rows()
         .unwrap_or(0)
-        .saturating_mul(places.len() as u64);
-    // One byte a label in columns and one in rows, and what is being decoded.
-    limit.check(
-        path,
-        cells.saturating_mul(2).saturating_add(frame.transient()),
-    )?;
-    let items = label_rows::items(&places);
-    let found = label_rows::read_encoded(frame, &items, &limit)?;
+        .saturating_mul(frame.roles.data().len() as u64);
+    let mut beside = None;
+    let (items, found, limit) = if frame.reader.items().typed {
+        let limit = limit(options.budget, 0);
+        // One byte a label in columns and one in rows, and what is being decoded.
+        limit.check(
+            &path,
+            cells.saturating_mul(2).saturating_add(frame.transient()),
+        )?;
+        let items = label_rows::items(&places(frame));
+        let found = label_rows::read_encoded(frame, &items, &limit, |found| found)?;
+        (items, found, limit)
+    } else {
+        let limit = limit(options.budget, frame.names.len() as u64 * 5);
+        let read = frame.read_text(|_, _| Form::Labels, &options.data, &limit)?;
+        if options.header == Header::Auto && frame.reader.items().named {
+            check_header(frame, &read.data, &read.columns)?;
+        }
+        beside = Some((read.object_names, read.truth));
+        let columns = read.columns.into_iter();
+        let found = columns.map(|column| vec![label_rows::encoded(column)]);
+        (read.data, found.collect(), limit)
+    };
+    let places = places(frame);
     let mut bases = Vec::with_capacity(places.len());
     for (column, place) in frame.roles.data().into_iter().zip(&places) {
-        let at = items
-            .iter()
-            .position(|&item| item == place.item)
-            .unwrap_or(0);
-        let shown = |row: usize| value_of(frame, column, row, &limit);
+        let at = items.iter().position(|&item| item == place.item);
+        let shown = |row: usize| frame.value(column, row, &limit);
         bases.push(label_rows::base(
-            path,
+            &path,
             &frame.names[column],
-            &found[at],
+            &found[at.unwrap_or(0)],
             place.inside,
             &frame.missing,
             &shown,
         )?);
     }
-    bases
-        .iter()
-        .for_each(|base| add_counts(&mut frame.roles.missing, &base.missing));
-    if bases
-        .iter()
-        .any(|base| base.base.clusters() > MOST_BYTE_CLUSTERS)
-    {
+    for base in &bases {
+        add_counts(&mut frame.roles.missing, &base.missing);
+    }
+    let wide = |base: &EncodedBase| base.base.clusters() > MOST_BYTE_CLUSTERS;
+    if bases.iter().any(wide) {
         limit.check(
-            path,
+            &path,
             cells.saturating_mul(4).saturating_add(frame.transient()),
         )?;
     }
-    let ensemble = assemble(path, bases, &places, &items, &found)?;
+    let ensemble = assemble(&path, bases, &places, &items, &found)?;
     drop(found);
-    let truth = frame.truth(&limit)?;
-    finish(frame, ensemble, frame.object_names(&limit)?, truth)
-}
-
-/// The value of a row, for a message.
-fn value_of(frame: &Frame, column: usize, row: usize, limit: &Limit) -> String {
-    let texts = frame.texts(column, limit).unwrap_or_default();
-    texts.into_iter().nth(row).unwrap_or_default()
+    let (object_names, truth) = match beside {
+        Some(beside) => beside,
+        None => {
+            let truth = frame.truth(&limit)?;
+            (frame.object_names(&limit)?, truth)
+        }
+    };
+    finish(frame, ensemble, object_names, truth)
 }
 
 /// The ensemble of encoded columns.
@@ -263,40 +261,6 @@ fn assemble(
             "its columns differ in length; copy or write the file again",
         )),
     }
-}
-
-fn from_text(frame: &mut Frame, options: &ReadOptions) -> Result<LoadedEnsemble, FileError> {
-    let limit = limit(options.budget, frame.names.len() as u64 * 5);
-    let read = frame.read_text(|_, _| Form::Labels, &options.data, &limit)?;
-    let columns = read.data;
-    if options.header == Header::Auto && frame.reader.named() {
-        check_header(frame, &columns, &read.columns)?;
-    }
-    let found: Vec<Vec<label_rows::Encoded>> = read
-        .columns
-        .into_iter()
-        .map(|column| vec![label_rows::encoded(column)])
-        .collect();
-    let base = |(&column, found): (&usize, &Vec<_>)| {
-        label_rows::base(
-            frame.path(),
-            &frame.names[column],
-            found,
-            0,
-            &frame.missing,
-            &|_| String::new(),
-        )
-    };
-    let bases = columns
-        .iter()
-        .zip(&found)
-        .map(base)
-        .collect::<Result<Vec<_>, _>>()?;
-    bases
-        .iter()
-        .for_each(|base| add_counts(&mut frame.roles.missing, &base.missing));
-    let ensemble = assemble(frame.path(), bases, &places(frame), &columns, &found)?;
-    finish(frame, ensemble, read.object_names, read.truth)
 }
 
 /// Refuses a first line whose every word occurs in the column that it should name.

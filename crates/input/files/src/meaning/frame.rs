@@ -1,7 +1,6 @@
 //! One view of files of columns and of files of arrays: named columns, and the arrays that stand beside them.
 
 use std::collections::HashSet;
-use std::iter;
 use std::path::Path;
 
 use partita_core::MemoryBudget;
@@ -11,7 +10,7 @@ use super::read_options::ReadOptions;
 use super::roles::{self, ColumnRole, Reason, Role, Roles, Rules};
 use crate::dictionary::Dictionary;
 use crate::error::FileError;
-use crate::format::reader::{Column, Extent, Form, Layout, Limit, Reader};
+use crate::format::reader::{Column, Extent, Form, Layout, Limit, Reader, first_of};
 use crate::value_kind::ValueKind;
 use crate::words::{CLASS_ARRAYS, MissingCounts, MissingWords, add_counts, names_objects};
 
@@ -77,13 +76,6 @@ fn are_names(column: &str, words: &Dictionary) -> bool {
         && !ValueKind::all_have_unit(words.values())
 }
 
-/// The first of the names that a file has.
-pub(crate) fn first_of(reader: &dyn Reader, names: &[&str]) -> Option<usize> {
-    names
-        .iter()
-        .find_map(|name| reader.names().iter().position(|found| found == name))
-}
-
 /// The array called by the first of the names that exists, or the only one there is.
 pub(crate) fn main_array(reader: &dyn Reader, names: &[&str]) -> Result<usize, FileError> {
     match (first_of(reader, names), reader.names()) {
@@ -112,7 +104,7 @@ impl Frame {
         frame.missing = options.missing_words();
         frame.roles.objects = frame.rows().unwrap_or(0);
         frame.roles.warnings.extend(frame.reader.remarks());
-        let typed = frame.reader.typed();
+        let typed = frame.reader.items().typed;
         if typed {
             let limit = names_limit(options.budget);
             frame.take_distinct_index(&limit)?;
@@ -427,7 +419,7 @@ impl Frame {
 
     /// What a column of classes is called.
     pub(crate) fn truth_name(&self, column: usize) -> String {
-        let own = self.reader.named() && self.reader.layout() == Layout::Columns;
+        let own = self.reader.items().named && self.reader.layout() == Layout::Columns;
         if own {
             self.names[column].clone()
         } else {
@@ -435,14 +427,24 @@ impl Frame {
         }
     }
 
+    /// The value of a row, for a message.
+    pub(crate) fn value(&self, column: usize, row: usize, limit: &Limit) -> String {
+        let (item, inside) = self.place(column);
+        let mut before = 0;
+        for (group, &rows) in self.extent.groups.iter().flatten().enumerate() {
+            if row < before + rows {
+                let read = self.reader.read_one(group, item, Form::Text, limit);
+                return read.map_or(String::new(), |read| read.into_text(row - before, inside));
+            }
+            before += rows;
+        }
+        String::new()
+    }
+
     /// A column spelt out.
     pub(crate) fn texts(&self, column: usize, limit: &Limit) -> Result<Vec<String>, FileError> {
         let (item, inside) = self.place(column);
-        limit.check_claim(
-            self.reader.path(),
-            self.rows().unwrap_or(0),
-            iter::once(Form::Text),
-        )?;
+        limit.check_claim(self.reader.path(), self.rows().unwrap_or(0), Form::Text)?;
         let mut texts = Vec::new();
         for group in 0..self.extent.count() {
             match self.reader.read_one(group, item, Form::Text, limit)? {

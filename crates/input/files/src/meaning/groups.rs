@@ -19,8 +19,8 @@ use super::roles::Roles;
 use super::rules::Facts;
 use super::soft_columns;
 use super::{numbers, table};
-use crate::error::{Cell, FileError, Row, WrongValue};
-use crate::format::reader::{Form, Layout, Limit};
+use crate::error::FileError;
+use crate::format::reader::{Layout, Limit};
 use crate::format::{self, FORMATS};
 
 /// An ensemble of whole numbers whose label rows are read group by group, when they are wanted, by any number of threads.
@@ -100,7 +100,27 @@ impl GroupedColumns {
 
     /// The different labels of every base clustering in order.
     pub(super) fn distinct(&self) -> Result<Vec<Vec<u64>>, FileError> {
-        distinct(&self.frame, &self.places, &self.items, &self.limit)
+        let Self {
+            frame,
+            limit,
+            places,
+            items,
+        } = self;
+        let found = label_rows::read_encoded(frame, items, limit, label_rows::labels_alone)?;
+        let labels = |(column, place): (usize, &Place)| {
+            let at = items.iter().position(|&item| item == place.item);
+            let groups = found[at.unwrap_or(0)].iter();
+            let shown = |row: usize| frame.value(column, row, limit);
+            label_rows::labels(
+                frame.path(),
+                &frame.names[column],
+                groups,
+                place.inside,
+                &shown,
+            )
+        };
+        let columns = frame.roles.data().into_iter();
+        columns.zip(places).map(labels).collect()
     }
 }
 
@@ -284,87 +304,6 @@ impl fmt::Debug for LabelGroups {
             .field("rows", &self.rows)
             .finish_non_exhaustive()
     }
-}
-
-/// What one group says about the columns of an item: their labels, and the first row that is not one, with its text.
-struct Seen {
-    labels: Vec<Vec<u64>>,
-    not_a_label: Vec<Option<(usize, String)>>,
-}
-
-fn seen(frame: &Frame, item: usize, group: usize, limit: &Limit) -> Result<Seen, FileError> {
-    match label_rows::read_one(frame, group, item, limit)? {
-        Encoded::Numbers(array) => {
-            let shown = |(inside, row): (usize, &Option<usize>)| {
-                let row = (*row)?;
-                Some((
-                    row,
-                    frame
-                        .reader
-                        .read_one(group, item, Form::Text, limit)
-                        .map_or(String::new(), |column| column.into_text(row, inside)),
-                ))
-            };
-            let not_a_label = array.not_a_label.iter().enumerate().map(shown).collect();
-            Ok(Seen {
-                labels: array.labels,
-                not_a_label,
-            })
-        }
-        Encoded::Texts(columns) => {
-            let first = |column: &crate::dictionary::Dictionary| {
-                let row = column.codes().iter().position(|&code| code == 0)?;
-                Some((row, column.values()[0].clone()))
-            };
-            Ok(Seen {
-                labels: vec![Vec::new(); columns.len()],
-                not_a_label: columns.iter().map(first).collect(),
-            })
-        }
-    }
-}
-
-/// The different labels of every base clustering in order.
-fn distinct(
-    frame: &Frame,
-    places: &[Place],
-    items: &[usize],
-    limit: &Limit,
-) -> Result<Vec<Vec<u64>>, FileError> {
-    let (path, groups) = (frame.path(), frame.extent.count());
-    let units: Vec<(usize, usize)> = items
-        .iter()
-        .flat_map(|&item| (0..groups).map(move |group| (item, group)))
-        .collect();
-    let found: Vec<_> = units
-        .par_iter()
-        .map(|&(item, group)| seen(frame, item, group, limit))
-        .collect();
-    let found: Vec<Seen> = found.into_iter().collect::<Result<_, _>>()?;
-    let sizes = frame.extent.groups.clone().unwrap_or_default();
-    let mut labels = Vec::with_capacity(places.len());
-    for (column, place) in frame.roles.data().into_iter().zip(places) {
-        let at = items
-            .iter()
-            .position(|&item| item == place.item)
-            .unwrap_or(0);
-        let (own, name) = (&found[at * groups..(at + 1) * groups], &frame.names[column]);
-        let bad = own
-            .iter()
-            .enumerate()
-            .find_map(|(group, seen)| Some((group, seen.not_a_label[place.inside].as_ref()?)));
-        if let Some((group, (row, text))) = bad {
-            let row = sizes[..group].iter().sum::<usize>() + row;
-            let cell = Cell::new(path, Row::Row(row as u64 + 1), name, text);
-            return Err(FileError::value(cell, WrongValue::NotALabel));
-        }
-        let all = label_rows::sorted(
-            own.iter()
-                .flat_map(|seen| seen.labels[place.inside].iter().copied()),
-        );
-        labels.push(all);
-    }
-    Ok(labels)
 }
 
 /// A table whose numbers are read group by group, when they are wanted.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::ensemble::check_header_word;
-use super::frame::{FEWEST_NAMES, first_of, label_array, main_array, names_limit};
+use super::frame::{FEWEST_NAMES, label_array, main_array, names_limit};
 use super::label_column::{LabelColumn, Labels};
 use super::read_options::ReadOptions;
 use super::roles::{self, ColumnRole, Reason, Role, Roles};
@@ -12,7 +12,7 @@ use super::stored_ensemble;
 use crate::dictionary::Dictionary;
 use crate::error::FileError;
 use crate::format::description::Format;
-use crate::format::reader::{Column, Form, Layout, Limit, Reader};
+use crate::format::reader::{Column, Form, Layout, Limit, Reader, first_of};
 use crate::format::{self, FORMATS, Header};
 use crate::words::{BESIDE_LABELS, CLASS_ARRAYS, CLASSES, names_objects};
 
@@ -173,7 +173,7 @@ fn from_columns(
     if labels.is_none() {
         let item = only_one(reader, &plan.candidates, &differing)?;
         let words = of(item).cloned().unwrap_or_default();
-        if options.header == Header::Auto && reader.named() && !reader.typed() {
+        if options.header == Header::Auto && reader.items().named && !reader.items().typed {
             check_header_word(reader.path(), item, &reader.names()[item], &words)?;
         }
         labels = Some(Column::Labels(words).into_texts());
@@ -189,7 +189,7 @@ fn from_columns(
         ..Roles::default()
     };
     let mut texts = labels.unwrap_or_default();
-    if !reader.typed() {
+    if !reader.items().typed {
         // Where the file does not tell numbers from texts, this is one.
         let words = options.missing_words();
         let nan = |text: &&mut String| text.eq_ignore_ascii_case("nan") && !words.contains(text);
@@ -198,7 +198,7 @@ fn from_columns(
     let values = options.missing_words().labels(texts, &mut roles.missing);
     let name = roles
         .truth()
-        .filter(|_| reader.named())
+        .filter(|_| reader.items().named)
         .map_or("label", |at| &reader.names()[at])
         .to_owned();
     Ok((

@@ -1,15 +1,12 @@
 //! What files mean: tables, ensembles, labels, soft partitions, written once over the readers of all formats.
 
-pub(crate) mod cluster_table;
 pub(crate) mod ensemble;
 mod features;
 mod frame;
 pub(crate) mod groups;
 pub(crate) mod held_rows;
-pub(crate) mod label_blocks;
 pub(crate) mod label_column;
 pub(crate) mod label_file;
-pub(crate) mod label_format;
 mod label_rows;
 pub(crate) mod labels;
 pub(crate) mod manifest;
@@ -21,7 +18,6 @@ mod rules;
 pub(crate) mod run_tables;
 pub(crate) mod soft;
 mod soft_columns;
-pub(crate) mod sparse_counts;
 pub(crate) mod sparse_table;
 mod stored_ensemble;
 pub(crate) mod table;

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use partita_core::{PartitionError, SoftPartition};
 
-use super::labels::namer;
 use super::read_options::ReadOptions;
 use super::table::read_table;
 use crate::atomic_write::{text_delimiter, write_text};
@@ -25,14 +24,20 @@ pub fn write_soft(
     object_names: Option<&[String]>,
     soft: &SoftPartition,
 ) -> Result<(), FileError> {
-    let name = namer(object_names, soft.objects());
+    assert!(
+        object_names.is_none_or(|names| names.len() == soft.objects()),
+        "one name an object"
+    );
     write_text(path, |out| {
         let mut lines = TextLines::new(text_delimiter(path));
         lines.text("object");
         (0..soft.clusters()).for_each(|cluster| lines.text(&format!("p{cluster}")));
         lines.end();
         for (object, row) in soft.rows().outer_iter().enumerate() {
-            lines.text(&name(object));
+            match object_names {
+                Some(names) => lines.text(&names[object]),
+                None => lines.integer(object),
+            }
             row.iter().for_each(|&p| lines.number(p));
             lines.end();
             lines.pass(out)?;

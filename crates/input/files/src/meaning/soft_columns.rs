@@ -286,7 +286,7 @@ fn values(
     limit: &Limit,
 ) -> Result<(Array2<f64>, MissingCounts), FileError> {
     let mut words = MissingCounts::new();
-    if frame.reader.typed() {
+    if frame.reader.items().typed {
         return Ok((numbers(frame, columns, true, limit)?, words));
     }
     let wanted: Vec<(usize, Form)> = columns

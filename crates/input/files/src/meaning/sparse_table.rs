@@ -5,15 +5,15 @@ use std::path::Path;
 use partita_core::MemoryBudget;
 use sprs::CsMat;
 
-use super::frame::{COLUMNS, OBJECTS, first_of, label_array};
+use super::frame::{COLUMNS, OBJECTS, label_array};
 use super::label_column::LabelColumn;
 use super::roles::{ColumnRole, Reason, Role, Roles};
-use super::sparse_counts::{limit, place_arrays, read_places};
 use super::table::name_arrays;
 use crate::error::{Cell, FileError, Row, WrongValue};
 use crate::format::description::Writes;
 use crate::format::npz::Npz;
-use crate::format::reader::{Form, Reader};
+use crate::format::reader::{Form, Reader, first_of};
+use crate::format::sparse::{limit, place_arrays, read_places};
 use crate::format::writer::{Array, Contents};
 use crate::format::{self, FORMATS};
 use crate::typed_array::{Scalar, TypedArray};

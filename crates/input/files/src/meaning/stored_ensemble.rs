@@ -6,13 +6,12 @@ use std::path::Path;
 use partita_core::{BaseClustering, Ensemble, Memberships};
 use serde::{Deserialize, Serialize};
 
-use super::frame::first_of;
 use super::label_column::{LabelColumn, Labels};
 use super::label_rows::{self, Encoded, EncodedBase, MOST_BYTE_CLUSTERS, Place};
 use super::read_options::{ReadOptions, Truth};
 use super::roles::{ColumnRole, Reason, Role, Roles};
 use crate::error::FileError;
-use crate::format::reader::{Column, Form, Limit, Reader};
+use crate::format::reader::{Column, Form, Limit, Reader, first_of};
 use crate::format::writer::{Array, Contents, Elements};
 use crate::label_encoder::{EncodedArray, LabelNumber};
 use crate::typed_array::{Scalar, TypedArray};

@@ -5,13 +5,12 @@ use std::path::Path;
 
 use partita_core::MemoryBudget;
 
-use super::frame::first_of;
+use super::npy_header::word;
+use super::npz::{Npz, write_arrays};
+use super::reader::{Column, Form, Limit, Reader, first_of};
+use super::writer::{Array, Elements};
 use crate::atomic_write::write_whole;
 use crate::error::FileError;
-use crate::format::npy_header::word;
-use crate::format::npz::{Npz, write_arrays};
-use crate::format::reader::{Column, Form, Limit, Reader};
-use crate::format::writer::{Array, Elements};
 use crate::typed_array::{Scalar, TypedArray};
 
 /// A sparse matrix of counts in compressed rows: the values of row `i` and their columns stand at
@@ -306,13 +305,10 @@ fn numbers<T: TryFrom<u64>>(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::fs;
 
-    fn data(name: &str) -> std::path::PathBuf {
-        Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("tests/data")
-            .join(name)
-    }
+    use super::*;
+    use crate::testing::{assert_says, stored};
 
     fn small() -> SparseCounts<'static> {
         SparseCounts {
@@ -324,122 +320,83 @@ mod tests {
         }
     }
 
+    fn read(path: &Path) -> Result<SparseCounts<'static>, FileError> {
+        read_sparse_npz(path, MemoryBudget::UNLIMITED)
+    }
+
     #[test]
     fn matrices_read_back_and_repeat_byte_by_byte() {
         let folder = tempfile::tempdir().unwrap();
         let files = ["a.npz", "b.npz"].map(|name| folder.path().join(name));
-        files
-            .iter()
-            .for_each(|file| write_sparse_npz(file, &small()).unwrap());
-        assert_eq!(
-            read_sparse_npz(&files[0], MemoryBudget::UNLIMITED).unwrap(),
-            small()
-        );
-        assert_eq!(
-            std::fs::read(&files[0]).unwrap(),
-            std::fs::read(&files[1]).unwrap()
-        );
-        let starts = vec![0; 4].into();
+        for file in &files {
+            write_sparse_npz(file, &small()).unwrap();
+            assert_eq!(read(file).unwrap(), small());
+        }
+        assert_eq!(fs::read(&files[0]).unwrap(), fs::read(&files[1]).unwrap());
         let empty = SparseCounts {
-            starts,
+            starts: vec![0; 4].into(),
             columns: Cow::default(),
             values: Cow::default(),
             beside: vec![],
             ..small()
         };
         write_sparse_npz(&files[0], &empty).unwrap();
-        assert_eq!(
-            read_sparse_npz(&files[0], MemoryBudget::UNLIMITED).unwrap(),
-            empty
-        );
+        assert_eq!(read(&files[0]).unwrap(), empty);
     }
 
-    /// `data/make.py` has the commands.
     #[test]
     fn matrices_of_scipy_are_read() {
-        let matrix = read_sparse_npz(&data("sparse.npz"), MemoryBudget::UNLIMITED).unwrap();
-        assert_eq!(
-            matrix,
-            SparseCounts {
-                beside: Vec::new(),
-                ..small()
-            }
-        );
-        let refusal = |name: &str| {
-            read_sparse_npz(&data(name), MemoryBudget::UNLIMITED)
-                .unwrap_err()
-                .to_string()
+        let expected = SparseCounts {
+            beside: Vec::new(),
+            ..small()
         };
-        assert!(
-            refusal("sparse-columns.npz").contains("'csc'; compressed rows"),
-            "{}",
-            refusal("sparse-columns.npz")
-        );
-        assert!(
-            refusal("sparse-halves.npz").contains("value 1 of array 'data' is 0.5"),
-            "{}",
-            refusal("sparse-halves.npz")
-        );
-        assert!(
-            refusal("plain.npz").contains("has no array 'format'"),
-            "{}",
-            refusal("plain.npz")
-        );
+        assert_eq!(read(&stored("sparse.npz")).unwrap(), expected);
+        for (name, expected) in [
+            ("sparse-columns.npz", "'csc'; compressed rows"),
+            ("sparse-halves.npz", "value 1 of array 'data' is 0.5"),
+            ("plain.npz", "has no array 'format'"),
+        ] {
+            assert_says(read(&stored(name)).unwrap_err(), &[expected]);
+        }
     }
 
     #[test]
     fn what_does_not_fit_together_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a.npz");
-        let refusal = |matrix: SparseCounts<'_>, budget: u64| {
-            write_sparse_npz(&file, &matrix).unwrap();
-            read_sparse_npz(&file, MemoryBudget::new(budget))
-                .unwrap_err()
-                .to_string()
-        };
         let with = |starts: &[usize]| SparseCounts {
             starts: starts.to_vec().into(),
             ..small()
         };
-        for starts in [
-            &[0, 2, 1, 3][..],
-            &[1, 2, 2, 3],
-            &[0, 2, 3],
-            &[0, 2, 2, 4],
-            &[0, 0, 0, 0],
+        let narrow = SparseCounts {
+            shape: (3, 3),
+            ..small()
+        };
+        for (matrix, budget, expected) in [
+            (with(&[0, 2, 1, 3]), u64::MAX, "do not fit together"),
+            (with(&[1, 2, 2, 3]), u64::MAX, "do not fit together"),
+            (with(&[0, 2, 3]), u64::MAX, "do not fit together"),
+            (with(&[0, 2, 2, 4]), u64::MAX, "do not fit together"),
+            (with(&[0, 0, 0, 0]), u64::MAX, "do not fit together"),
+            (narrow, u64::MAX, "column 3 of 3"),
+            (small(), 10, "memory budget is 10 bytes; raise the limit"),
         ] {
-            assert!(
-                refusal(with(starts), u64::MAX).contains("do not fit together"),
-                "{starts:?}"
-            );
+            write_sparse_npz(&file, &matrix).unwrap();
+            let refused = read_sparse_npz(&file, MemoryBudget::new(budget));
+            assert_says(refused.unwrap_err(), &[expected]);
         }
-        assert!(
-            refusal(
-                SparseCounts {
-                    shape: (3, 3),
-                    ..small()
-                },
-                u64::MAX
-            )
-            .contains("column 3 of 3")
-        );
-        assert!(refusal(small(), 10).contains("memory budget is 10 bytes; raise the limit"));
     }
 
     #[test]
     fn no_bytes_make_the_reader_panic() {
         let folder = tempfile::tempdir().unwrap();
-        let (file, whole) = (
-            folder.path().join("a.npz"),
-            std::fs::read(data("sparse.npz")).unwrap(),
-        );
+        let file = folder.path().join("a.npz");
+        let whole = fs::read(stored("sparse.npz")).unwrap();
         for at in (0..whole.len()).step_by(5) {
-            for bytes in [
-                whole[..at].to_vec(),
-                [&whole[..at], &[whole[at] ^ 0x41], &whole[at + 1..]].concat(),
-            ] {
-                std::fs::write(&file, bytes).unwrap();
-                if let Err(error) = read_sparse_npz(&file, MemoryBudget::UNLIMITED) {
+            let flipped = [&whole[..at], &[whole[at] ^ 0x41], &whole[at + 1..]].concat();
+            for bytes in [&whole[..at], &flipped] {
+                fs::write(&file, bytes).unwrap();
+                if let Err(error) = read(&file) {
                     assert!(!error.to_string().contains('\n'), "{error}");
                 }
             }

@@ -2,17 +2,14 @@
 
 use std::path::Path;
 
-use partita_core::BaseClustering;
 use partita_core::ndarray::{Array2, ArrayView2};
+use partita_core::{BaseClustering, MemoryBudget};
 use serde::{Deserialize, Serialize};
 
-use super::frame::first_of;
-use super::read_options::ReadOptions;
+use super::description::{OpenOptions, Writes};
+use super::reader::{Column, Form, Limit, first_of};
+use super::writer::{Array, Contents};
 use crate::error::FileError;
-use crate::format::description::Writes;
-use crate::format::reader::{Column, Form, Limit};
-use crate::format::writer::{Array, Contents};
-use crate::format::{self, FORMATS};
 
 const META: &str = "cluster_table.json";
 const FORMAT: &str = "partita cluster table 1";
@@ -42,7 +39,7 @@ impl ClusterTable {
     /// # Errors
     /// [`FileError::Extension`] for a name that does not end in .npz, [`FileError`] for what the system refuses.
     pub fn write(&self, path: &Path) -> Result<(), FileError> {
-        let format = format::of_target(path, |writes| writes == Writes::Arrays)?;
+        let format = super::of_target(path, |writes| writes == Writes::Arrays)?;
         let bases = self
             .bases
             .iter()
@@ -66,10 +63,10 @@ impl ClusterTable {
     ///
     /// # Errors
     /// [`FileError::Content`] for a file that is not such a table.
-    pub fn read(path: &Path, options: &ReadOptions) -> Result<Self, FileError> {
+    pub fn read(path: &Path, budget: MemoryBudget) -> Result<Self, FileError> {
         let unfit =
             |reason: &str| FileError::damaged(path, format!("{reason}; count the table again"));
-        let reader = format::open_reader(FORMATS, path, &options.open_options())?;
+        let reader = super::open_reader(super::FORMATS, path, &OpenOptions::default())?;
         let meta = reader
             .note(META)?
             .ok_or_else(|| unfit("this is not a table of base clusters"))?;
@@ -89,7 +86,7 @@ impl ClusterTable {
         let side: usize = bases.iter().map(BaseClustering::clusters).sum();
         let item = first_of(&*reader, &[TABLE]).ok_or_else(|| unfit("it has no array 'table'"))?;
         let limit = Limit {
-            budget: options.budget,
+            budget,
             what: "the table",
             remedy: "raise the limit",
             bytes_per_row: 0,
@@ -169,7 +166,7 @@ mod tests {
             table,
         };
         written.write(&path).unwrap();
-        let read = ClusterTable::read(&path, &ReadOptions::default()).unwrap();
+        let read = ClusterTable::read(&path, MemoryBudget::default()).unwrap();
         assert_eq!(read, written);
         let sorted = read
             .for_bases(&[base("a", &["x", "y"]), base("b", &["1"])])
@@ -183,6 +180,6 @@ mod tests {
                 .is_none()
         );
         std::fs::write(&path, "no").unwrap();
-        assert!(ClusterTable::read(&path, &ReadOptions::default()).is_err());
+        assert!(ClusterTable::read(&path, MemoryBudget::default()).is_err());
     }
 }
