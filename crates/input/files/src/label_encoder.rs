@@ -226,85 +226,87 @@ mod tests {
     use super::*;
     use crate::typed_array::Values;
 
-    /// The label of every cell, whatever the width of the codes is.
-    fn told(encoded: &EncodedArray) -> Vec<Option<u64>> {
+    /// The width of the codes, and the label of every value of one column.
+    fn told(encoded: &EncodedArray) -> (u32, Vec<Option<u64>>) {
+        let own = |code: u64, most: u64| (code < most).then_some(code);
         match &encoded.codes {
-            Codes::Bytes(codes) => codes
-                .iter()
-                .map(|&code| (code < u8::MAX).then_some(code.into()))
-                .collect(),
-            Codes::Words(codes) => codes
-                .iter()
-                .map(|&code| (code < u16::MAX).then_some(code.into()))
-                .collect(),
+            Codes::Bytes(codes) => (1, codes.iter().map(|&code| own(code.into(), 255)).collect()),
+            Codes::Words(codes) => (
+                2,
+                codes.iter().map(|&code| own(code.into(), 65_535)).collect(),
+            ),
             Codes::Places(codes) => {
-                let label = |(at, &code): (usize, &u32)| {
-                    let column = if encoded.by_column {
-                        at / encoded.rows
-                    } else {
-                        at % encoded.columns
-                    };
-                    encoded.labels[column].get(code as usize).copied()
-                };
-                codes.iter().enumerate().map(label).collect()
+                let labels = &encoded.labels[0];
+                (
+                    4,
+                    codes
+                        .iter()
+                        .map(|&code| labels.get(code as usize).copied())
+                        .collect(),
+                )
             }
         }
     }
 
     #[test]
     fn numbers_of_any_type_and_size_are_encoded() {
-        let column =
-            |values: Values, rows| encode(&TypedArray::column(values, rows, None)).unwrap();
-        let small = column(Values::I64(vec![7, -1, 254, 0]), 4);
-        assert!(matches!(small.codes, Codes::Bytes(_)));
-        assert_eq!(
-            (told(&small), &small.labels[0][..]),
-            (vec![Some(7), None, Some(254), Some(0)], &[0, 7, 254][..])
-        );
-        let middle = column(Values::F32(vec![65_534.0, f32::NAN, 255.0]), 3);
-        assert!(matches!(middle.codes, Codes::Words(_)));
-        assert_eq!(told(&middle), [Some(65_534), None, Some(255)]);
-        let large = column(Values::U64(vec![u64::MAX, 0, 65_535]), 3);
-        assert_eq!(told(&large), [Some(u64::MAX), Some(0), Some(65_535)]);
-        let bad = column(Values::F64(vec![1.0, 0.5, -2.0, 1e18]), 4);
-        assert_eq!(
-            (told(&bad), bad.not_a_label),
-            (vec![Some(1), None, None, None], vec![Some(1)])
-        );
-        let absent =
-            TypedArray::column(Values::I32(vec![1, 0, 2]), 3, Some(vec![true, false, true]));
-        assert_eq!(told(&encode(&absent).unwrap()), [Some(1), None, Some(2)]);
-        assert!(
-            encode(&TypedArray::column(
-                Values::Chars {
-                    width: 1,
-                    data: vec![97]
-                },
+        let bad = Values::F64(vec![1.0, 0.5, -2.0, 1e18]);
+        let (all, some) = (None, Some(vec![true, false, true]));
+        for (values, present, width, expected, not_a_label) in [
+            (
+                Values::I64(vec![7, -1, 254, 0]),
+                &all,
                 1,
-                None
-            ))
-            .is_none()
-        );
+                vec![Some(7), None, Some(254), Some(0)],
+                None,
+            ),
+            (
+                Values::F32(vec![65_534.0, f32::NAN, 255.0]),
+                &all,
+                2,
+                vec![Some(65_534), None, Some(255)],
+                None,
+            ),
+            (
+                Values::U64(vec![u64::MAX, 0, 65_535]),
+                &all,
+                4,
+                vec![Some(u64::MAX), Some(0), Some(65_535)],
+                None,
+            ),
+            (bad, &all, 4, vec![Some(1), None, None, None], Some(1)),
+            (
+                Values::I32(vec![1, 0, 2]),
+                &some,
+                1,
+                vec![Some(1), None, Some(2)],
+                None,
+            ),
+        ] {
+            let column = TypedArray::column(values, expected.len(), present.clone());
+            let encoded = encode(&column).unwrap();
+            assert_eq!(told(&encoded), (width, expected));
+            assert_eq!(encoded.not_a_label, [not_a_label]);
+        }
+        let (width, data) = (1, vec![97]);
+        let text = TypedArray::column(Values::Chars { width, data }, 1, None);
+        assert!(encode(&text).is_none());
     }
 
     #[test]
     fn columns_of_a_matrix_have_labels_of_their_own() {
-        let values = Values::I16(vec![0, 300, 1, -1, 0, 300]);
-        let array = TypedArray {
-            values,
-            rows: 3,
-            columns: 2,
-            by_column: false,
-            present: None,
-        };
-        assert_eq!(encode(&array).unwrap().labels, [vec![0, 1], vec![300]]);
-        let array = TypedArray {
-            by_column: true,
-            ..array
-        };
-        assert_eq!(
-            encode(&array).unwrap().labels,
-            [vec![0, 1, 300], vec![0, 300]]
-        );
+        for (by_column, expected) in [
+            (false, [vec![0, 1], vec![300]]),
+            (true, [vec![0, 1, 300], vec![0, 300]]),
+        ] {
+            let array = TypedArray {
+                values: Values::I16(vec![0, 300, 1, -1, 0, 300]),
+                rows: 3,
+                columns: 2,
+                by_column,
+                present: None,
+            };
+            assert_eq!(encode(&array).unwrap().labels, expected);
+        }
     }
 }

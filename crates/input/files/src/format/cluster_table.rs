@@ -85,24 +85,12 @@ impl ClusterTable {
             .collect();
         let side: usize = bases.iter().map(BaseClustering::clusters).sum();
         let item = first_of(&*reader, &[TABLE]).ok_or_else(|| unfit("it has no array 'table'"))?;
-        let limit = Limit {
-            budget,
-            what: "the table",
-            remedy: "raise the limit",
-            bytes_per_row: 0,
-        };
+        let limit = Limit::new(budget, "the table", "raise the limit");
         limit.check(
             path,
             (side as u64).saturating_mul(side as u64).saturating_mul(16),
         )?;
-        let array = match reader.read_whole(
-            item,
-            Form::Numbers {
-                gaps: false,
-                words: false,
-            },
-            &limit,
-        )? {
+        let array = match reader.read_whole(item, Form::NUMBERS, &limit)? {
             Column::Array(array) if array.rows == side && array.columns == side => array,
             _ => {
                 return Err(unfit(

@@ -128,8 +128,8 @@ impl Reader for Csv {
         if rows == 0 {
             return Err(FileError::no_rows(&self.items.path));
         }
-        check_odd(&columns, &order)?;
-        Ok(columns.into_iter().map(Growing::finish).collect())
+        check_infinite(&columns)?;
+        Ok(columns.into_iter().map(|column| column.column).collect())
     }
 }
 
@@ -156,125 +156,97 @@ impl Place<'_> {
 }
 
 /// A column while it is read.
-enum Growing {
-    Text(Vec<String>),
-    Labels(Dictionary),
-    Numbers(Numbers),
-}
-
-/// Numbers, NaN for gaps and words.
-#[derive(Default)]
-struct Numbers {
-    values: Vec<f64>,
+struct Growing {
+    column: Column,
+    /// Whether numbers may have gaps, and words among them; then infinity may be a word too, which the end of the file decides.
     gaps: bool,
-    /// Whether words are allowed; then infinity may be a word too, which the end of the file decides.
     words: bool,
-    found_words: bool,
-    odd: Option<Cell>,
-    missing: MissingCounts,
+    infinite: Option<Cell>,
 }
 
 impl Growing {
     fn new(form: Form) -> Self {
-        match form {
-            Form::Text => Self::Text(Vec::new()),
-            Form::Labels => Self::Labels(Dictionary::default()),
-            Form::Numbers { gaps, words } => Self::Numbers(Numbers {
-                gaps,
-                words,
-                ..Numbers::default()
-            }),
-        }
-    }
-
-    fn push(
-        &mut self,
-        place: &Place<'_>,
-        field: &[u8],
-        missing: &MissingWords,
-    ) -> Result<(), FileError> {
-        match self {
-            Self::Text(texts) => texts.push(place.text(field)?.trim().to_owned()),
-            Self::Labels(labels) => labels.push(place.text(field)?, place.row),
-            Self::Numbers(numbers) => return numbers.push(place, field, missing),
-        }
-        Ok(())
-    }
-
-    fn finish(self) -> Column {
-        match self {
-            Self::Text(texts) => Column::Text(texts),
-            Self::Labels(labels) => Column::Labels(labels),
-            Self::Numbers(Numbers {
-                values,
-                found_words: words,
-                missing,
-                ..
-            }) => Column::Parsed {
-                values,
-                words,
-                missing,
-            },
-        }
-    }
-}
-
-impl Numbers {
-    fn push(
-        &mut self,
-        place: &Place<'_>,
-        field: &[u8],
-        missing: &MissingWords,
-    ) -> Result<(), FileError> {
-        let value = match number(field) {
-            Some(value) if value.is_finite() => value,
-            found => self.odd_value(place, field, found, missing)?,
+        let (column, gaps, words) = match form {
+            Form::Text => (Column::Text(Vec::new()), true, true),
+            Form::Labels => (Column::Labels(Dictionary::default()), true, true),
+            Form::Numbers { gaps, words } => {
+                let parsed = Column::Parsed {
+                    values: Vec::new(),
+                    words: false,
+                    missing: MissingCounts::new(),
+                };
+                (parsed, gaps, words)
+            }
         };
-        self.values.push(value);
-        Ok(())
+        Self {
+            column,
+            gaps,
+            words,
+            infinite: None,
+        }
     }
 
-    /// What stands for a field that is not a finite number.
-    fn odd_value(
+    fn push(
         &mut self,
         place: &Place<'_>,
         field: &[u8],
-        found: Option<f64>,
-        missing: &MissingWords,
-    ) -> Result<f64, FileError> {
+        missing_words: &MissingWords,
+    ) -> Result<(), FileError> {
+        let (values, found_words, missing) = match &mut self.column {
+            Column::Text(texts) => {
+                texts.push(place.text(field)?.trim().to_owned());
+                return Ok(());
+            }
+            Column::Labels(labels) => {
+                labels.push(place.text(field)?, place.row);
+                return Ok(());
+            }
+            Column::Parsed {
+                values,
+                words,
+                missing,
+            } => (values, words, missing),
+            Column::Array(_) => return Ok(()),
+        };
+        let found = number(field);
+        if let Some(value) = found.filter(|value| value.is_finite()) {
+            values.push(value);
+            return Ok(());
+        }
+        let wrong = |wrong| Err(FileError::value(place.cell(field), wrong));
         let text = String::from_utf8_lossy(field);
         let word = text.trim();
-        let named = missing.contains(word);
+        let named = missing_words.contains(word);
         if named || word.is_empty() || found.is_some_and(f64::is_nan) {
             if !self.gaps {
-                return Err(FileError::value(place.cell(field), WrongValue::Missing));
+                return wrong(WrongValue::Missing);
             }
             if named {
-                *self.missing.entry(word.to_owned()).or_default() += 1;
+                *missing.entry(word.to_owned()).or_default() += 1;
             }
-            return Ok(f64::NAN);
+        } else {
+            match found {
+                Some(_) if self.words => {
+                    self.infinite.get_or_insert_with(|| place.cell(field));
+                }
+                Some(_) => return wrong(WrongValue::NotFinite),
+                None if self.words => *found_words = true,
+                None => return Err(FileError::not_a_number(place.cell(field))),
+            }
         }
-        match found {
-            Some(_) if self.words => _ = self.odd.get_or_insert_with(|| place.cell(field)),
-            Some(_) => return Err(FileError::value(place.cell(field), WrongValue::NotFinite)),
-            None if self.words => self.found_words = true,
-            None => return Err(FileError::not_a_number(place.cell(field))),
-        }
-        Ok(f64::NAN)
+        values.push(f64::NAN);
+        Ok(())
     }
 }
 
 /// Refuses the first number that is not finite in a column without words.
-fn check_odd(columns: &[Growing], order: &[usize]) -> Result<(), FileError> {
-    let odd = order.iter().filter_map(|&place| match &columns[place] {
-        Growing::Numbers(Numbers {
-            found_words: false,
-            odd: Some(cell),
-            ..
-        }) => Some(cell),
+fn check_infinite(columns: &[Growing]) -> Result<(), FileError> {
+    let infinite = columns.iter().filter_map(|column| match column.column {
+        Column::Parsed { words: false, .. } => column.infinite.as_ref(),
         _ => None,
     });
-    odd.min_by_key(|cell| cell.row.number())
+    infinite
+        .min_by_key(|cell| cell.row.number())
         .map_or(Ok(()), |cell| {
             Err(FileError::value(cell.clone(), WrongValue::NotFinite))
         })

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use flate2::read::ZlibDecoder;
 
-use super::array_claim::{ArrayClaim, Dtype};
 use super::description::{Format, OpenOptions, Writes, write_nothing};
 use super::reader::{Column, Extent, Form, Items, Layout, Limit, Reader};
 use crate::error::{FileError, READ};
 use crate::open_file::FileCursor;
+use crate::typed_array::{ArrayClaim, Dtype};
 
 pub(crate) const FORMAT: Format = Format {
     name: "MAT",
@@ -173,7 +173,7 @@ impl Reader for Mat {
     }
 
     fn extent(&self, item: usize) -> Result<Extent, FileError> {
-        self.claim(item)?.0.extent(&self.items.path)
+        Extent::of_array(&self.claim(item)?.0, &self.items.path)
     }
 
     fn read_one(

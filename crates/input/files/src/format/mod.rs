@@ -1,7 +1,6 @@
 //! File formats: one file each, and one line each in [`FORMATS`].
 
 pub(crate) mod ancestry;
-pub(crate) mod array_claim;
 #[cfg(feature = "arrow")]
 mod arrow;
 #[cfg(any(feature = "arrow", feature = "parquet"))]

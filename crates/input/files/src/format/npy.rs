@@ -3,7 +3,6 @@
 use std::io::{self, BufReader};
 use std::path::Path;
 
-use super::array_claim::{ArrayClaim, Dtype};
 use super::description::{Format, OpenOptions, Writes, unfit};
 use super::npy_header::{MAGIC, read_header, write};
 use super::reader::{Column, Extent, Form, Items, Layout, Limit, Reader};
@@ -11,7 +10,7 @@ use super::writer::Contents;
 use crate::atomic_write::write_whole;
 use crate::error::{FileError, READ};
 use crate::open_file::FileCursor;
-use crate::typed_array::{TypedArray, Values};
+use crate::typed_array::{ArrayClaim, Dtype, TypedArray, Values};
 
 pub(crate) const FORMAT: Format = Format {
     name: "NPY",

@@ -3,9 +3,9 @@
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use super::array_claim::{ArrayClaim, Dtype};
 use super::writer::{Array, Elements};
 use crate::error::{FileError, READ};
+use crate::typed_array::{ArrayClaim, Dtype};
 
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 

@@ -6,7 +6,6 @@ use std::path::Path;
 use zip::write::{SimpleFileOptions, StreamWriter};
 use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 
-use super::array_claim::ArrayClaim;
 use super::description::{Format, Writes, unfit};
 use super::npy_header::{read_header, write};
 use super::reader::{Column, Extent, Form, Items, Layout, Limit, Reader};
@@ -14,6 +13,7 @@ use super::writer::{Array, Contents, Elements};
 use crate::atomic_write::write_whole;
 use crate::error::{FileError, READ};
 use crate::open_file::FileCursor;
+use crate::typed_array::ArrayClaim;
 
 pub(crate) const FORMAT: Format = Format {
     name: "NPZ",
@@ -104,7 +104,7 @@ impl Reader for Npz {
     }
 
     fn extent(&self, item: usize) -> Result<Extent, FileError> {
-        self.claim(item)?.0.extent(&self.items.path)
+        Extent::of_array(&self.claim(item)?.0, &self.items.path)
     }
 
     fn read_one(

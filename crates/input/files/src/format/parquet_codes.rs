@@ -7,9 +7,8 @@ use parquet::errors::ParquetError;
 use parquet::schema::types::ColumnDescriptor;
 use partita_core::Label;
 
-use super::array_claim::Dtype;
 use crate::label_encoder::narrow;
-use crate::typed_array::each_number;
+use crate::typed_array::{Dtype, each_number};
 
 /// Labels of a column of signed whole numbers: those below 255 as they are, 255 for −1 and where there is none. At most `rows`
 /// of them, and one more if there are too many. None for pages without a dictionary, and for other numbers in it.
@@ -395,12 +394,7 @@ mod tests {
             }
             let reader =
                 (super::super::parquet::FORMAT.open)(&path, &OpenOptions::default()).unwrap();
-            let limit = Limit {
-                budget: partita_core::MemoryBudget::default(),
-                what: "",
-                remedy: "",
-                bytes_per_row: 0,
-            };
+            let limit = Limit::new(partita_core::MemoryBudget::default(), "", "");
             let Column::Array(numbers) = reader.read_one(0, 0, Form::Labels, &limit).unwrap()
             else {
                 panic!()

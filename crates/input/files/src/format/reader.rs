@@ -6,7 +6,7 @@ use partita_core::MemoryBudget;
 
 use crate::dictionary::Dictionary;
 use crate::error::{FileError, Row};
-use crate::typed_array::TypedArray;
+use crate::typed_array::{ArrayClaim, TypedArray};
 use crate::words::MissingCounts;
 
 /// What the named items of a file are.
@@ -64,6 +64,16 @@ impl Extent {
         }
     }
 
+    /// The size of an array as one group.
+    pub(crate) fn of_array(claim: &ArrayClaim, path: &Path) -> Result<Self, FileError> {
+        let (rows, columns) = claim.matrix(path)?;
+        Ok(Self {
+            groups: Some(vec![rows as usize]),
+            columns: columns as usize,
+            width: claim.dtype.size(),
+        })
+    }
+
     /// Number of groups.
     pub(crate) fn count(&self) -> usize {
         self.groups.as_ref().map_or(1, Vec::len)
@@ -103,6 +113,12 @@ pub(crate) enum Form {
 }
 
 impl Form {
+    /// Numbers without gaps.
+    pub(crate) const NUMBERS: Self = Self::Numbers {
+        gaps: false,
+        words: false,
+    };
+
     /// What a row takes at least, in bytes, without the letters of its text.
     fn least_bytes(self) -> u64 {
         match self {
@@ -124,6 +140,16 @@ pub(crate) struct Limit {
 }
 
 impl Limit {
+    /// A limit for what knows its rows before they are read.
+    pub(crate) fn new(budget: MemoryBudget, what: &'static str, remedy: &'static str) -> Self {
+        Self {
+            budget,
+            what,
+            remedy,
+            bytes_per_row: 0,
+        }
+    }
+
     /// Refuses more than the budget allows.
     pub(crate) fn check(&self, path: &Path, bytes: u64) -> Result<(), FileError> {
         let fits = self.budget.check(self.what, bytes, self.remedy);

@@ -138,12 +138,8 @@ pub fn read_sparse_npz(
 }
 
 pub(crate) fn limit(budget: MemoryBudget) -> Limit {
-    Limit {
-        budget,
-        what: "the sparse matrix",
-        remedy: "raise the limit or store fewer values",
-        bytes_per_row: 0,
-    }
+    let remedy = "raise the limit or store fewer values";
+    Limit::new(budget, "the sparse matrix", remedy)
 }
 
 /// Everything of a matrix in compressed rows but its values.

@@ -165,10 +165,8 @@ pub(crate) fn no_bases(path: &Path, columns: usize) -> FileError {
 pub(crate) fn limit(budget: MemoryBudget, bytes_per_row: u64) -> Limit {
     let remedy = "raise the limit or read fewer base clusterings";
     Limit {
-        budget,
-        what: "the ensemble",
-        remedy,
         bytes_per_row,
+        ..Limit::new(budget, "the ensemble", remedy)
     }
 }
 

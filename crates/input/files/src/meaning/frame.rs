@@ -518,10 +518,5 @@ pub(crate) fn label_array(
 
 /// The limit for names that stand beside values.
 pub(crate) fn names_limit(budget: MemoryBudget) -> Limit {
-    Limit {
-        budget,
-        what: "the names",
-        remedy: "raise the limit",
-        bytes_per_row: 0,
-    }
+    Limit::new(budget, "the names", "raise the limit")
 }

@@ -348,81 +348,80 @@ fn from_position(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{assert_says, file};
 
     fn read(text: &str, column: Option<&str>) -> Result<(Labels, Roles), String> {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.csv");
-        std::fs::write(&path, text).unwrap();
+        let (_folder, path) = file("a.csv", text);
         let options = ReadOptions {
             truth: column.into(),
             ..ReadOptions::default()
         };
-        let place = format!("{}/", folder.path().display());
-        load_labels(&path, &options).map_err(|error| error.to_string().replace(&place, ""))
-    }
-
-    fn told(text: &str, column: Option<&str>) -> (String, String, Option<String>) {
-        let (labels, _) = read(text, column).unwrap();
-        let values: Vec<_> = labels
-            .column
-            .values
-            .iter()
-            .map(|value| value.clone().unwrap_or("?".into()))
-            .collect();
-        (
-            labels.column.name,
-            values.concat(),
-            labels.object_names.map(|names| names.concat()),
-        )
+        load_labels(&path, &options).map_err(|error| error.to_string())
     }
 
     #[test]
-    fn the_column_is_found() {
-        let text = "object,label,certainty\nx,1,0.5\ny,,1\n";
-        assert_eq!(
-            told(text, None),
-            ("label".into(), "1?".into(), Some("xy".into()))
-        );
-        assert_eq!(told(text, Some("1")), ("object".into(), "xy".into(), None));
-        assert_eq!(
-            told("1\n-1\nNaN\n", None),
-            ("label".into(), "1-1?".into(), None)
-        );
-        assert_eq!(
-            told("name,class\na,u\nb,v\n", None),
-            ("class".into(), "uv".into(), Some("ab".into()))
-        );
-        assert_eq!(told("object,truth,x\na,u,1\nb,v,2\n", None).0, "truth");
-    }
-
-    #[test]
-    fn names_are_found_wherever_they_stand() {
-        let text = "type,cell,n\nu,c1,3\nu,c2,4\nv,c3,4\n";
-        assert_eq!(
-            told(text, Some("type")),
-            ("type".into(), "uuv".into(), Some("c1c2c3".into()))
-        );
+    fn labels_and_names_are_found_wherever_they_stand() {
         let numbers = "type,barcode\nu,10\nu,30\nv,20\n";
+        // A text, the column that is asked for, that which is read, its labels, and the names.
+        for (text, asked, column, labels, names) in [
+            (
+                "object,label,certainty\nx,1,0.5\ny,,1\n",
+                None,
+                "label",
+                "1?",
+                Some("xy"),
+            ),
+            (
+                "object,label,certainty\nx,1,0.5\ny,,1\n",
+                Some("1"),
+                "object",
+                "xy",
+                None,
+            ),
+            ("1\n-1\nNaN\n", None, "label", "1-1?", None),
+            ("name,class\na,u\nb,v\n", None, "class", "uv", Some("ab")),
+            (
+                "object,truth,x\na,u,1\nb,v,2\n",
+                None,
+                "truth",
+                "uv",
+                Some("ab"),
+            ),
+            (
+                "type,cell,n\nu,c1,3\nu,c2,4\nv,c3,4\n",
+                Some("type"),
+                "type",
+                "uuv",
+                Some("c1c2c3"),
+            ),
+            (numbers, None, "type", "uuv", Some("103020")),
+            (
+                "sample,type\n1,u\n1,u\n2,v\n",
+                Some("type"),
+                "type",
+                "uuv",
+                None,
+            ),
+        ] {
+            let (found, _) = read(text, asked).unwrap();
+            let values = found.column.values.iter();
+            let values: String = values
+                .map(|value| value.as_deref().unwrap_or("?"))
+                .collect();
+            assert_eq!((&*found.column.name, &*values), (column, labels), "{text}");
+            let found = found.object_names.map(|names| names.concat());
+            assert_eq!(found.as_deref(), names, "{text}");
+        }
+        let note = read(numbers, None).unwrap().1.note().unwrap();
         assert_eq!(
-            told(numbers, None),
-            ("type".into(), "uuv".into(), Some("103020".into()))
-        );
-        assert_eq!(
-            read(numbers, None).unwrap().1.note().unwrap(),
+            note,
             "names from 'barcode' (all 3 values differ); truth 'type'"
         );
-        assert_eq!(told("sample,type\n1,u\n1,u\n2,v\n", Some("type")).2, None);
-    }
-
-    #[test]
-    fn several_columns_are_not_guessed_among() {
-        let message = read("cell,x,type\nc1,1,u\nc2,2,u\nc3,2,v\n", None).unwrap_err();
-        assert!(
-            message.contains("which column holds the labels?")
-                && message.ends_with("it has 'x', 'type'"),
-            "{message}"
+        let several = read("cell,x,type\nc1,1,u\nc2,2,u\nc3,2,v\n", None).unwrap_err();
+        assert_says(
+            several,
+            &["which column holds the labels?", "it has 'x', 'type'"],
         );
-        let message = read("u\nv\nu\n", None).unwrap_err();
-        assert!(message.contains("--no-header"), "{message}");
+        assert_says(read("u\nv\nu\n", None).unwrap_err(), &["--no-header"]);
     }
 }

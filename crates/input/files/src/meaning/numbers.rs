@@ -68,17 +68,16 @@ pub(crate) fn group_numbers(
         .take(group)
         .map(|&rows| rows as u64)
         .sum();
-    let form = Form::Numbers {
-        gaps: false,
-        words: false,
-    };
     let mut values: Vec<f64> = Vec::new();
     let mut held: Option<(usize, Column)> = None;
     let mut first_bad: Option<(usize, usize)> = None;
     for (place, &feature) in features.iter().enumerate() {
         let (item, inside) = frame.place(feature);
         if held.as_ref().is_none_or(|(found, _)| *found != item) {
-            held = Some((item, frame.reader.read_one(group, item, form, limit)?));
+            held = Some((
+                item,
+                frame.reader.read_one(group, item, Form::NUMBERS, limit)?,
+            ));
         }
         let Some((_, column)) = &held else { continue };
         let rows = column.rows();

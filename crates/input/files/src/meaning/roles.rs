@@ -417,22 +417,6 @@ pub(crate) fn distinct(path: &Path, columns: &[String]) -> Result<(), FileError>
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_name_goes_before_a_position() {
-        let columns = ["2".to_owned(), "x".into(), "lable".into()];
-        let at = |wanted| find(Path::new("a.csv"), &columns, wanted);
-        assert_eq!(
-            (at("2").unwrap(), at("3").unwrap(), at("x").unwrap()),
-            (0, 2, 1)
-        );
-        let message = at("label").unwrap_err().to_string();
-        assert_eq!(
-            message,
-            "a.csv has no column 'label'; it has 'lable', '2', 'x'"
-        );
-        assert!(at("4").is_err() && at("0").is_err());
-    }
-
     fn roles(names: &[&str], rules: &Rules<'_>) -> Roles {
         let names: Vec<String> = names.iter().map(ToString::to_string).collect();
         Roles {
@@ -445,54 +429,39 @@ mod tests {
     #[test]
     fn roles_go_by_name_and_by_what_was_asked_for() {
         let names = ["ID", "x", "label", "split", "truth", "y"];
-        let by_name = roles(
-            &names,
-            &Rules {
-                truth_names: &["label", "truth"],
-                ..Rules::default()
-            },
-        );
-        assert_eq!(
-            (by_name.objects(), by_name.truth(), by_name.data()),
-            (Some(0), Some(2), vec![1, 4, 5])
-        );
-        let line = "names from 'ID' (by its name); truth 'label' (by its name; --no-truth makes it data); left out 'split' \
-                    (by its name)";
-        assert_eq!(by_name.note().unwrap(), line);
         let skip = ["label".to_owned(), "ID".into()];
-        let rules = Rules {
+        let none = Rules::default();
+        let by_name = Rules {
+            truth_names: &["label", "truth"],
+            ..none
+        };
+        let asked = Rules {
             truth: Some("6"),
             truth_names: &["label"],
             skip: &skip,
             id: None,
         };
-        let asked = roles(&names, &rules);
-        assert_eq!(
-            (asked.objects(), asked.truth(), asked.data()),
-            (None, Some(5), vec![1, 4])
-        );
-        let asked = roles(
-            &names,
-            &Rules {
-                id: Some("y"),
-                truth: Some("x"),
-                ..rules
-            },
-        );
-        assert_eq!(
-            (asked.objects(), asked.truth(), asked.data()),
-            (Some(5), Some(1), vec![4])
-        );
-        let no_truth = roles(&names, &Rules::default());
-        assert_eq!(
-            (no_truth.truth(), no_truth.data()),
-            (None, vec![1, 2, 4, 5])
-        );
-        let alone = roles(&["label"], &Rules::default());
-        assert_eq!(
-            (alone.data(), alone.note(), alone.to_string()),
-            (vec![0], None, "1 data column".into())
-        );
+        let named = Rules {
+            id: Some("y"),
+            truth: Some("x"),
+            ..asked
+        };
+        for (rules, objects, truth, data) in [
+            (&by_name, Some(0), Some(2), &[1, 4, 5][..]),
+            (&asked, None, Some(5), &[1, 4]),
+            (&named, Some(5), Some(1), &[4]),
+            (&none, Some(0), None, &[1, 2, 4, 5]),
+        ] {
+            let found = roles(&names, rules);
+            assert_eq!((found.objects(), found.truth()), (objects, truth));
+            assert_eq!(found.data(), data);
+        }
+        let line = "names from 'ID' (by its name); truth 'label' (by its name; --no-truth makes it data); left out 'split' \
+                    (by its name)";
+        assert_eq!(roles(&names, &by_name).note().unwrap(), line);
+        let alone = roles(&["label"], &none);
+        assert_eq!((alone.data(), alone.note()), (vec![0], None));
+        assert_eq!(alone.to_string(), "1 data column");
     }
 
     #[test]
@@ -508,9 +477,26 @@ mod tests {
     }
 
     #[test]
-    fn columns_of_one_name_are_refused() {
-        let columns = ["x", "y", "x"].map(String::from);
-        let message = distinct(Path::new("a.csv"), &columns)
+    fn a_name_goes_before_a_position() {
+        let columns = ["2".to_owned(), "x".into(), "lable".into()];
+        let at =
+            |wanted| find(Path::new("a.csv"), &columns, wanted).map_err(|error| error.to_string());
+        for (wanted, expected) in [
+            ("2", Some(0)),
+            ("3", Some(2)),
+            ("x", Some(1)),
+            ("4", None),
+            ("0", None),
+        ] {
+            assert_eq!(at(wanted).ok(), expected, "{wanted}");
+        }
+        let message = at("label").unwrap_err();
+        assert_eq!(
+            message,
+            "a.csv has no column 'label'; it has 'lable', '2', 'x'"
+        );
+        let twice = ["x", "y", "x"].map(String::from);
+        let message = distinct(Path::new("a.csv"), &twice)
             .unwrap_err()
             .to_string();
         assert_eq!(

@@ -210,14 +210,7 @@ fn memberships(
         Ok::<_, FileError>(sum.saturating_add(rows?))
     })?;
     limit.check(reader.path(), bytes.saturating_mul(16))?;
-    let numbers = |item| match reader.read_whole(
-        item,
-        Form::Numbers {
-            gaps: false,
-            words: false,
-        },
-        limit,
-    )? {
+    let numbers = |item| match reader.read_whole(item, Form::NUMBERS, limit)? {
         Column::Array(array) if array.columns == 1 => Ok((0..array.rows)
             .filter_map(|row| array.scalar(row, 0))
             .collect()),

@@ -132,10 +132,8 @@ pub(crate) fn open(
 pub(crate) fn limit(options: &ReadOptions, bytes_per_row: u64) -> Limit {
     let remedy = "raise the limit or read fewer rows or columns";
     Limit {
-        budget: options.budget,
-        what: "the table",
-        remedy,
         bytes_per_row,
+        ..Limit::new(options.budget, "the table", remedy)
     }
 }
 
