@@ -258,19 +258,18 @@ mod tests {
 
     #[test]
     fn numbers_sort_as_numbers_and_texts_as_texts() {
-        let cases: [(&[&str], &[&str], &[Option<usize>]); 2] = [
+        for (values, names, clusters) in [
             (
-                &["10", "9", "", "-1", "nan", "9.0", " 10 "],
-                &["9", "10"],
-                &[Some(1), Some(0), None, None, None, Some(0), Some(1)],
+                &["10", "9", "", "-1", "nan", "9.0", " 10 "][..],
+                &["9", "10"][..],
+                &[Some(1), Some(0), None, None, None, Some(0), Some(1)][..],
             ),
             (
                 &["b10", "b9", "", "-1", "07", "7"],
                 &["-1", "07", "7", "b10", "b9"],
                 &[Some(3), Some(4), None, Some(0), Some(1), Some(2)],
             ),
-        ];
-        for (values, names, clusters) in cases {
+        ] {
             let column = dictionary(values);
             let (base, order) = column.base(Path::new("a.csv"), "u").unwrap();
             assert_eq!(base.values(), names);

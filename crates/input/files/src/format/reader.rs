@@ -241,7 +241,7 @@ impl Column {
         match (self, next) {
             (Self::Text(all), Self::Text(more)) => all.extend(more),
             (Self::Labels(all), Self::Labels(more)) => {
-                all.append(&more, |row| Row::Row((start + row) as u64 + 1))
+                all.append(&more, |row| Row::Row((start + row) as u64 + 1));
             }
             (Self::Array(all), Self::Array(more)) => return all.append(path, more),
             _ => {

@@ -234,12 +234,11 @@ fn labels(frame: &mut Frame, options: &ReadOptions) -> Result<LoadedEnsemble, Fi
     }
     let ensemble = assemble(&path, bases, &places, &items, &found)?;
     drop(found);
-    let (object_names, truth) = match beside {
-        Some(beside) => beside,
-        None => {
-            let truth = frame.truth(&limit)?;
-            (frame.object_names(&limit)?, truth)
-        }
+    let (object_names, truth) = if let Some(beside) = beside {
+        beside
+    } else {
+        let truth = frame.truth(&limit)?;
+        (frame.object_names(&limit)?, truth)
     };
     finish(frame, ensemble, object_names, truth)
 }

@@ -26,7 +26,7 @@ pub(crate) fn table(
     for (place, (column, mut target)) in columns.into_iter().zip(read.columns_mut()).enumerate() {
         match (&words[place], column) {
             (Some(words), _) if options.encode == Some(Encode::Ordinal) => {
-                number(words, target.iter_mut())
+                number(words, target.iter_mut());
             }
             (
                 None,

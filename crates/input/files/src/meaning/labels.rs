@@ -387,13 +387,11 @@ impl<'a> Rows<'a> {
 
     fn columns(&self) -> Vec<(&'a str, Data<'a>)> {
         let first = self.first;
-        let objects: Data<'_> = match self.names {
-            Some(names) => Data::Text(Box::new(names.iter().map(|name| Some(name.as_str())))),
-            None => {
-                let numbers =
-                    (0..self.labels.len() as u64).map(move |at| Some((first + at) as i64));
-                Data::Integer(Box::new(numbers))
-            }
+        let objects: Data<'_> = if let Some(names) = self.names {
+            Data::Text(Box::new(names.iter().map(|name| Some(name.as_str()))))
+        } else {
+            let numbers = (0..self.labels.len() as u64).map(move |at| Some((first + at) as i64));
+            Data::Integer(Box::new(numbers))
         };
         let labels = self.labels.iter().map(|&label| Some(i64::from(label)));
         let mut columns = vec![

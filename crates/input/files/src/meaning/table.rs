@@ -353,10 +353,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_table_is_named_with_a_remedy() {
+    fn words_that_are_no_numbers_are_named_with_a_remedy() {
         let usual = ReadOptions::default();
-        let label = ReadOptions::of_column("label");
-        let small = ReadOptions::default().within(MemoryBudget::new(16));
         let one_hot = options(Some(Encode::OneHot), false);
         let ordinal = options(Some(Encode::Ordinal), false);
         let filled = options(Some(Encode::OneHot), true);
@@ -368,6 +366,52 @@ mod tests {
         let days = "x,day\n1,2024-01-01\n2,2024-01-02\n3,2024-01-03\n";
         let day = "a.csv, line 2, column 'day': '2024-01-01' is a date or a time, not a plain number; leave the column out (--skip 'day')";
         let kinds = "x,kind,y,label\n1,tcp,2,u\n,udp,4,u\n3,,6,v\n5,tcp,8,v\n";
+        for (text, options, expected) in [
+            (days, &usual, day),
+            (days, &one_hot, day),
+            (days, &ordinal, day),
+            (
+                "x,share\n1,5%\n2,6%\n3,7%\n",
+                &usual,
+                "a.csv, line 2, column 'share': '5%' is a percentage",
+            ),
+            (
+                "x;y\n1,5;2\n1,5;3\n",
+                &usual,
+                "a.csv, line 2, column 'x': '1,5' is a number with a decimal comma",
+            ),
+            (
+                "x,kind\n1,a\n2,b\n3,c\n4,a\n",
+                &few,
+                "a.csv: column 'kind' has 3 different values, more than --max-categories 2",
+            ),
+            (kinds, &one_hot, "a.csv, line 3, column 'x': '' is missing"),
+            (
+                kinds,
+                &imputed,
+                "a.csv, line 2, column 'kind': 'tcp' is not a number",
+            ),
+            (
+                "x,y\n1,\n2,NaN\n",
+                &filled,
+                "a.csv has no feature: column 'y' has no value at all",
+            ),
+            (
+                "x\n1\ninf\n",
+                &filled,
+                "a.csv, line 3, column 'x': 'inf' is not finite",
+            ),
+        ] {
+            let message = read(text, options).unwrap_err();
+            assert!(message.starts_with(expected), "{message}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_table_is_named_with_a_remedy() {
+        let usual = ReadOptions::default();
+        let label = ReadOptions::of_column("label");
+        let small = ReadOptions::default().within(MemoryBudget::new(16));
         for (text, options, expected) in [
             (
                 "x,y\n1,2\n3,b\n",
@@ -430,40 +474,6 @@ mod tests {
                 "x,w\n1,a\n2,b\n",
                 &usual,
                 "a.csv, line 2, column 'w': 'a' is not a number",
-            ),
-            (days, &usual, day),
-            (days, &one_hot, day),
-            (days, &ordinal, day),
-            (
-                "x,share\n1,5%\n2,6%\n3,7%\n",
-                &usual,
-                "a.csv, line 2, column 'share': '5%' is a percentage",
-            ),
-            (
-                "x;y\n1,5;2\n1,5;3\n",
-                &usual,
-                "a.csv, line 2, column 'x': '1,5' is a number with a decimal comma",
-            ),
-            (
-                "x,kind\n1,a\n2,b\n3,c\n4,a\n",
-                &few,
-                "a.csv: column 'kind' has 3 different values, more than --max-categories 2",
-            ),
-            (kinds, &one_hot, "a.csv, line 3, column 'x': '' is missing"),
-            (
-                kinds,
-                &imputed,
-                "a.csv, line 2, column 'kind': 'tcp' is not a number",
-            ),
-            (
-                "x,y\n1,\n2,NaN\n",
-                &filled,
-                "a.csv has no feature: column 'y' has no value at all",
-            ),
-            (
-                "x\n1\ninf\n",
-                &filled,
-                "a.csv, line 3, column 'x': 'inf' is not finite",
             ),
         ] {
             let message = read(text, options).unwrap_err();

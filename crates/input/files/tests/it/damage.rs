@@ -191,7 +191,7 @@ fn packed_files_of_ancestry_are_unpacked_within_the_budget() {
     (0..400).for_each(|_| {
         packed
             .write_all("0.5 0.5\n".repeat(1000).as_bytes())
-            .unwrap()
+            .unwrap();
     });
     fs::write(&path, packed.finish().unwrap()).unwrap();
     let within = |bytes| {
