@@ -181,6 +181,13 @@ impl FileError {
         Self::content(path, format!(" has no array '{array}'; {known}"))
     }
 
+    /// Columns, but none with a base clustering.
+    pub(crate) fn no_bases(path: &Path, columns: usize) -> Self {
+        let reason =
+            format!(" has no base clustering: its {columns} columns hold names, classes or parts");
+        Self::content(path, reason)
+    }
+
     /// Several columns could be the labels.
     pub(crate) fn ambiguous(path: &Path, columns: &[String]) -> Self {
         let known = listed(columns, "it has no named columns");

@@ -150,16 +150,9 @@ pub(crate) fn open_frame(
     };
     let frame = Frame::new(reader, &wanted, options)?;
     if frame.roles.data().is_empty() {
-        return Err(no_bases(frame.path(), frame.names.len()));
+        return Err(FileError::no_bases(frame.path(), frame.names.len()));
     }
     Ok(frame)
-}
-
-/// Columns, but none with a base clustering.
-pub(crate) fn no_bases(path: &Path, columns: usize) -> FileError {
-    let reason =
-        format!(" has no base clustering: its {columns} columns hold names, classes or parts");
-    FileError::content(path, reason)
 }
 
 pub(crate) fn limit(budget: MemoryBudget, bytes_per_row: u64) -> Limit {

@@ -249,7 +249,7 @@ fn without(
     }
     let kept: Vec<u32> = roles.data().into_iter().map(|at| at as u32).collect();
     if kept.is_empty() {
-        return Err(super::ensemble::no_bases(path, names.len()));
+        return Err(FileError::no_bases(path, names.len()));
     }
     let objects: Vec<u32> = (0..ensemble.objects() as u32).collect();
     Ok((ensemble.select(&objects, &kept), truth, roles))
