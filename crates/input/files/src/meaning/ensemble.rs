@@ -196,7 +196,10 @@ fn labels(frame: &mut Frame, options: &ReadOptions) -> Result<LoadedEnsemble, Fi
         if options.header == Header::Auto && frame.reader.items().named {
             check_header(frame, &read.data, &read.columns)?;
         }
-        beside = Some((read.object_names, read.truth));
+        let name = frame.roles.truth().map(|at| frame.names[at].clone());
+        let truth = read.truth.zip(name);
+        let truth = truth.map(|(truth, name)| LabelColumn { name, ..truth });
+        beside = Some((read.object_names, truth));
         let columns = read.columns.into_iter();
         let found = columns.map(|column| vec![label_rows::encoded(column)]);
         (read.data, found.collect(), limit)

@@ -254,7 +254,10 @@ fn classes_as_data(facts: &Facts<'_>) -> Option<String> {
     } = facts.roles;
     let mut all = columns.iter().chain(arrays);
     let data = facts.roles.data();
-    if facts.options.truth != Truth::ByName
+    // A table that is not to be clustered has no truth that could be meant.
+    let unasked = facts.bases.is_empty() && !facts.options.clusterable;
+    if unasked
+        || facts.options.truth != Truth::ByName
         || all.any(|column| column.role == Role::Truth)
         || data.len() < 2
     {
