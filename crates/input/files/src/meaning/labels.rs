@@ -443,6 +443,7 @@ mod tests {
     use super::*;
     use crate::meaning::label_file::read_labels;
     use crate::meaning::read_options::ReadOptions;
+    use crate::testing::assert_says;
 
     #[test]
     fn the_ending_says_the_format() {
@@ -462,8 +463,8 @@ mod tests {
         let message = LabelFormat::of(Path::new("a.xlsx"))
             .unwrap_err()
             .to_string();
-        assert!(message.contains("a.xlsx"), "{message}");
-        assert!(message.contains(".parquet, .npy or .json"), "{message}");
+        assert_says(&message, &["a.xlsx"]);
+        assert_says(&message, &[".parquet, .npy or .json"]);
     }
 
     #[test]
@@ -522,7 +523,7 @@ mod tests {
         }
         let refused = write_label_blocks(&folder.path().join("a.json"), 1, &[], |_| Ok(()));
         let refused = refused.unwrap_err().to_string();
-        assert!(refused.contains("a.json"), "{refused}");
-        assert!(refused.contains(".npy or .parquet"), "{refused}");
+        assert_says(&refused, &["a.json"]);
+        assert_says(&refused, &[".npy or .parquet"]);
     }
 }

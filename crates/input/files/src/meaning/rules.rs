@@ -363,6 +363,7 @@ fn few(names: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::assert_says;
     use partita_core::ndarray::Array2;
 
     fn words(name: &str, labels: &[&str]) -> BaseClustering {
@@ -494,8 +495,8 @@ mod tests {
             facts.warnings().join("; ")
         };
         let said = about(["index", "patient_id", "x"]);
-        assert!(said.contains("column 'index' counts the rows"), "{said}");
-        assert!(said.contains("--id 'patient_id'"), "{said}");
+        assert_says(&said, &["column 'index' counts the rows"]);
+        assert_says(&said, &["--id 'patient_id'"]);
         assert!(
             !about(["t", "weight", "id"]).contains("of its own"),
             "a number twice is not an id"

@@ -1,5 +1,6 @@
 //! Files that NumPy, SciPy and pyarrow wrote; `data/make.py` has the commands.
 
+use crate::common::assert_says;
 use std::path::PathBuf;
 
 use partita_core::ndarray::{Array2, array};
@@ -77,10 +78,7 @@ fn numpy_arrays_are_tables() {
 #[test]
 fn big_endian_files_are_refused() {
     let refusal = table("big-endian.npy").unwrap_err();
-    assert!(
-        refusal.contains("is big-endian ('>f8')") && refusal.contains("array.astype('<f8')"),
-        "{refusal}"
-    );
+    assert_says(&refusal, &["is big-endian ('>f8')", "array.astype('<f8')"]);
     assert!(
         ensemble("big-endian.mat")
             .unwrap_err()
