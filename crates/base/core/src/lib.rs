@@ -94,7 +94,9 @@ mod weights;
 pub use budget::{BudgetError, MemoryBudget};
 pub use builder::{EnsembleBuilder, SharesLeftOut};
 pub use dendrogram::{Dendrogram, Merge};
-pub use ensemble::{BaseClustering, Ensemble, EnsembleError, Label, LabelRows, MAX_BASE_CLUSTERS};
+pub use ensemble::{
+    BaseClustering, Ensemble, EnsembleError, Label, LabelRows, MAX_BASE_CLUSTERS, StoredLabels,
+};
 pub use fragments::Fragments;
 pub use memberships::{Memberships, ROUNDED_SHARES, Shares, SharesError};
 pub use message::on_one_line;

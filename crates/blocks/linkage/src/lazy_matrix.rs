@@ -199,11 +199,11 @@ impl<'a, T: Cell> LazyMatrix<'a, T> {
         let row = &mut self.cells[range];
         if self.linkage == Linkage::Complete {
             log.iter().for_each(|&(into, from)| {
-                row[into as usize] = row[into as usize].larger(row[from as usize])
+                row[into as usize] = row[into as usize].larger(row[from as usize]);
             });
         } else {
             log.iter().for_each(|&(into, from)| {
-                row[into as usize] = row[into as usize].plus(row[from as usize])
+                row[into as usize] = row[into as usize].plus(row[from as usize]);
             });
         }
         self.seen[slot as usize] = self.log.len() as u32;
@@ -236,7 +236,7 @@ impl<'a, T: Cell> LazyMatrix<'a, T> {
         let given = self.packed.iter().zip(&self.buffer);
         if self.linkage == Linkage::Complete {
             given.for_each(|(&at, &d)| {
-                row[at as usize] = row[at as usize].larger(T::of(u64::from(d)))
+                row[at as usize] = row[at as usize].larger(T::of(u64::from(d)));
             });
         } else {
             let weight = u64::from(self.weights[object as usize]);

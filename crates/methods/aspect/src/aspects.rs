@@ -320,13 +320,13 @@ impl Aspects {
                 } = workspace;
                 match counts {
                     Rare::Words(counts) => {
-                        work.take(padded(columns, &counts[range], words), q, after)
+                        work.take(padded(columns, &counts[range], words), q, after);
                     }
                     Rare::Wide(counts) => {
-                        work.take(padded(columns, &counts[range], wide), q, after)
+                        work.take(padded(columns, &counts[range], wide), q, after);
                     }
                     Rare::Reals(counts) => {
-                        work.take(padded(columns, &counts[range], reals), q, after)
+                        work.take(padded(columns, &counts[range], reals), q, after);
                     }
                 }
             }

@@ -90,7 +90,7 @@ impl DyadCounts {
     pub fn sparse(pairs: &SparseEvidence) -> Self {
         let objects = pairs.objects();
         let store = rows(objects, pairs.unit(), |i, take| {
-            pairs.row(i).for_each(|(j, c, _)| take(j, c))
+            pairs.row(i).for_each(|(j, c, _)| take(j, c));
         });
         Self::of(
             objects,
@@ -274,9 +274,9 @@ fn rows(objects: usize, unit: u32, each: impl Fn(usize, &mut dyn FnMut(u32, u32)
             if c > 0 {
                 partners.push(j);
                 if wide {
-                    counts.push(c)
+                    counts.push(c);
                 } else {
-                    narrow.push(c as u16)
+                    narrow.push(c as u16);
                 }
             }
         });

@@ -93,7 +93,7 @@ impl Rows for Dissimilarities {
                 .for_each(object, |j, c, _| row[j] = self.table[c as usize]);
         } else {
             self.rows.for_each(object, |j, c, n| {
-                row[j] = self.table[(n * (n + 1) / 2 + c) as usize]
+                row[j] = self.table[(n * (n + 1) / 2 + c) as usize];
             });
         }
     }
@@ -237,7 +237,7 @@ impl Rows for Weighted<'_> {
                 if self.rows.missing() {
                     let each = row.iter_mut().zip(shared.iter().zip(n));
                     each.for_each(|(row, (&shared, &n))| {
-                        *row = self.dissimilarity(u64::from(shared), n) as u32
+                        *row = self.dissimilarity(u64::from(shared), n) as u32;
                     });
                 } else {
                     dispatch(Apart {

@@ -216,7 +216,7 @@ fn weighted_rows<'a>(
         ends.for_each(|(ends, share)| {
             scaled[ends[0]..ends[1]]
                 .iter_mut()
-                .for_each(|weight| *weight *= share)
+                .for_each(|weight| *weight *= share);
         });
     }
     let counts = whole_weights(folded)?;

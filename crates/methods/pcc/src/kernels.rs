@@ -39,9 +39,9 @@ impl<D: Bregman> Kernel for Gradient<'_, D> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
         if self.others.stride <= FEW {
-            self.pieces::<S, FEW>(simd)
+            self.pieces::<S, FEW>(simd);
         } else {
-            self.pieces::<S, PIECE>(simd)
+            self.pieces::<S, PIECE>(simd);
         }
     }
 }
@@ -114,9 +114,9 @@ impl Kernel for Hessian<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
         if self.others.stride <= FEW {
-            self.pieces::<S, FEW>(simd)
+            self.pieces::<S, FEW>(simd);
         } else {
-            self.pieces::<S, PIECE>(simd)
+            self.pieces::<S, PIECE>(simd);
         }
     }
 }

@@ -198,7 +198,7 @@ impl Mergeable for Counts {
         let add = |sums: &mut [i64], more: &[i64]| {
             sums.iter_mut()
                 .zip(more)
-                .for_each(|(sum, count)| *sum += count)
+                .for_each(|(sum, count)| *sum += count);
         };
         add(&mut self.labels, &other.labels);
         add(&mut self.sizes, &other.sizes);

@@ -314,7 +314,7 @@ impl RowPass for CountChosen {
 
     fn add<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>, sum: &mut Counts) {
         self.choice.for_each(block, |row, k, weight| {
-            sum.add(self.choice.places(row), k, weight as i64)
+            sum.add(self.choice.places(row), k, weight as i64);
         });
     }
 }

@@ -17,7 +17,7 @@ use crate::output::{answer, check_outputs, say, warn};
 use crate::terminal::{Terminal, unless_interrupted};
 
 pub(crate) fn choose_k(args: &ChooseArgs) -> Result<(), Failure> {
-    check_outputs(&args.output, &[&args.table.table], args.out.force)?;
+    check_outputs(&args.output, [&args.table.table], args.out.force)?;
     let compute = Compute::start(&args.compute)?;
     let stopwatch = Stopwatch::start();
     let choice = match args.kind.map_or_else(|| source(args, &compute), Ok)? {

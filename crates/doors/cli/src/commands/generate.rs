@@ -32,7 +32,7 @@ pub(crate) fn generate(args: &GenerateArgs) -> Result<(), Failure> {
     }
     check_outputs(
         [&args.output],
-        &[&args.table.table],
+        [&args.table.table],
         args.out.force || args.resume,
     )?;
     let durable = part_file(args)?;

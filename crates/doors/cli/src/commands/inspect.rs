@@ -18,7 +18,7 @@ pub(crate) fn inspect(args: &InspectArgs) -> Result<(), Failure> {
     let budget = args.machine.max_memory.unwrap_or_else(default_budget);
     let options = args.read.options(budget);
     let outputs = [args.co_association.as_ref(), args.agreement.as_ref()];
-    check_outputs(outputs.into_iter().flatten(), &[&args.file], args.out.force)?;
+    check_outputs(outputs.into_iter().flatten(), [&args.file], args.out.force)?;
     // What is asked of an ensemble alone says what the file is.
     let kind = outputs
         .iter()

@@ -29,7 +29,7 @@ pub(super) fn fractional_votes(
     let sizes = |u: usize| {
         let mut sizes = vec![0.0; offsets[u + 1] - offsets[u]];
         of_base(rows, u, |i, c, share| {
-            sizes[c - offsets[u]] += rows.weight(i) * share
+            sizes[c - offsets[u]] += rows.weight(i) * share;
         });
         sizes
     };
@@ -78,7 +78,7 @@ pub(super) fn fractional_votes(
         });
         let ballot = Ballot::new(scheme, u, base_weights[u], &shared);
         of_base(rows, u, |i, c, share| {
-            given[i] += ballot.cast_share(c - offsets[u], share, votes.row_mut(i))
+            given[i] += ballot.cast_share(c - offsets[u], share, votes.row_mut(i));
         });
     }
     let weights: Vec<f64> = (0..rows.len()).map(|row| rows.weight(row)).collect();

@@ -63,7 +63,7 @@ fn of_all<D: Bregman>(
         (counts.c, counts.n) = (vec![0.0; padded], vec![0.0; padded]);
     }
     iterate.evidence.pairs_within(objects, &mut |i, j, c, n| {
-        (counts[i].c[j], counts[i].n[j]) = (c, n)
+        (counts[i].c[j], counts[i].n[j]) = (c, n);
     });
     let table = |rows: &[f64]| {
         let mut table = Memberships::zeros(size, clusters, Layout::Columns);

@@ -97,7 +97,7 @@ fn objects_without_partners_are_named_and_uniform() {
     (0..6).for_each(|u| {
         builder
             .push(format!("u{u}"), (0..40).map(|i| Some((i + u) / 21)))
-            .unwrap()
+            .unwrap();
     });
     let ensemble = builder.finish().unwrap();
     let sparse =
