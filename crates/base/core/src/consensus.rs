@@ -105,7 +105,7 @@ impl<M: Method> Consensus for M {
             .map_err(|source| ConsensusError::Settings { method, source })?;
         let outcome = self
             .fit(problem, &settings, monitor)
-            .map_err(|error| error.into().of(method))?;
+            .map_err(|error| error.of(method))?;
         let mut outcome = outcome.erased();
         outcome.settings = json_of(&settings);
         Ok(outcome)

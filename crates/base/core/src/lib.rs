@@ -56,6 +56,7 @@ mod ensemble;
 mod features;
 mod fragments;
 mod growing;
+mod label_start;
 mod memberships;
 mod message;
 #[cfg(feature = "methods")]
@@ -98,6 +99,7 @@ pub use ensemble::{
     BaseClustering, Ensemble, EnsembleError, Label, LabelRows, MAX_BASE_CLUSTERS, StoredLabels,
 };
 pub use fragments::Fragments;
+pub use label_start::LabelStart;
 pub use memberships::{Memberships, ROUNDED_SHARES, Shares, SharesError};
 pub use message::on_one_line;
 pub use monitor::{Flow, Monitor, Silent, chunks, tick_open_ended};

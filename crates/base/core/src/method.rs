@@ -18,8 +18,6 @@ pub trait Method: Sync {
     type Settings: Settings;
     /// Facts of this method's own about a fit, such as the spread over restarts.
     type Diagnostics: Serialize;
-    /// Why there is no consensus.
-    type Error: Into<FitError>;
 
     /// What the method is and what can be relied upon.
     fn info(&self) -> &'static MethodInfo;
@@ -51,7 +49,7 @@ pub trait Method: Sync {
         problem: &Problem<'_>,
         settings: &Self::Settings,
         monitor: &dyn Monitor,
-    ) -> Result<Outcome<Self::Diagnostics>, Self::Error>;
+    ) -> Result<Outcome<Self::Diagnostics>, FitError>;
 
     /// Finds the consensus of label rows that it does not hold, for methods that can ([`Capabilities::streams`](crate::Capabilities::streams)).
     ///

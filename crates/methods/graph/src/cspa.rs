@@ -343,7 +343,6 @@ static INFO: MethodInfo = MethodInfo {
 impl Method for Cspa {
     type Settings = CspaSettings;
     type Diagnostics = CspaDiagnostics;
-    type Error = FitError;
 
     fn info(&self) -> &'static MethodInfo {
         &INFO

@@ -422,7 +422,6 @@ static INFO: MethodInfo = MethodInfo {
 impl Method for EcpcsMc {
     type Settings = EcpcsMcSettings;
     type Diagnostics = MetaClusters;
-    type Error = FitError;
 
     fn info(&self) -> &'static MethodInfo {
         &INFO

@@ -291,7 +291,6 @@ static INFO: MethodInfo = MethodInfo {
 impl Method for Hbgf {
     type Settings = HbgfSettings;
     type Diagnostics = HbgfDiagnostics;
-    type Error = FitError;
 
     fn info(&self) -> &'static MethodInfo {
         &INFO

@@ -275,7 +275,6 @@ static INFO: MethodInfo = MethodInfo {
 impl Method for Hgpa {
     type Settings = HgpaSettings;
     type Diagnostics = HgpaDiagnostics;
-    type Error = FitError;
 
     fn info(&self) -> &'static MethodInfo {
         &INFO

@@ -78,7 +78,6 @@ pub struct LinkMethod<S> {
 impl<S: Settings> Method for LinkMethod<S> {
     type Settings = S;
     type Diagnostics = SpectralDiagnostics;
-    type Error = FitError;
 
     fn info(&self) -> &'static MethodInfo {
         self.info

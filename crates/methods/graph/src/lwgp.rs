@@ -242,7 +242,6 @@ static INFO: MethodInfo = MethodInfo {
 impl Method for Lwgp {
     type Settings = LwgpSettings;
     type Diagnostics = SpectralDiagnostics;
-    type Error = FitError;
 
     fn info(&self) -> &'static MethodInfo {
         &INFO

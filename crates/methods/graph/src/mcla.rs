@@ -336,7 +336,6 @@ static INFO: MethodInfo = MethodInfo {
 impl Method for Mcla {
     type Settings = MclaSettings;
     type Diagnostics = MclaDiagnostics;
-    type Error = FitError;
 
     fn info(&self) -> &'static MethodInfo {
         &INFO

@@ -412,7 +412,6 @@ static CTS_INFO: MethodInfo = MethodInfo {
 impl Method for EcpcsHc {
     type Settings = EcpcsHcSettings;
     type Diagnostics = SimilarityTreeDiagnostics;
-    type Error = FitError;
 
     fn info(&self) -> &'static MethodInfo {
         &ECPCS_HC_INFO
@@ -440,7 +439,6 @@ impl Method for EcpcsHc {
 impl Method for Cts {
     type Settings = CtsSettings;
     type Diagnostics = SimilarityTreeDiagnostics;
-    type Error = FitError;
 
     fn info(&self) -> &'static MethodInfo {
         &CTS_INFO

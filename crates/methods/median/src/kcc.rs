@@ -530,7 +530,6 @@ static SEC_INFO: MethodInfo = MethodInfo {
 impl Method for Kcc {
     type Settings = KccSettings;
     type Diagnostics = LabelMeansDiagnostics;
-    type Error = FitError;
 
     fn info(&self) -> &'static MethodInfo {
         &KCC_INFO
@@ -582,7 +581,6 @@ impl Method for Kcc {
 impl Method for Sec {
     type Settings = LabelMeansSettings;
     type Diagnostics = LabelMeansDiagnostics;
-    type Error = FitError;
 
     fn info(&self) -> &'static MethodInfo {
         &SEC_INFO

@@ -610,7 +610,6 @@ pub(crate) const FRACTIONAL: Capabilities = Capabilities {
 impl Method for LabelMeans {
     type Settings = LabelMeansSettings;
     type Diagnostics = LabelMeansDiagnostics;
-    type Error = FitError;
 
     fn info(&self) -> &'static MethodInfo {
         self.info

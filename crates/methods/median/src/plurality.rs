@@ -464,7 +464,6 @@ static INFO: MethodInfo = MethodInfo {
 impl Method for Plurality {
     type Settings = PluralitySettings;
     type Diagnostics = VoteDiagnostics;
-    type Error = FitError;
 
     fn info(&self) -> &'static MethodInfo {
         &INFO

@@ -4,8 +4,8 @@ use std::num::Saturating;
 
 use partita_coassoc::SparseEvidence;
 use partita_core::{
-    Capabilities, Clusters, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, Settings,
-    SettingsError, SoftBases, Weights,
+    Capabilities, Clusters, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize,
+    Settings, SettingsError, SoftBases, Weights,
 };
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use crate::auto::auto;
 use crate::diagnostics::PccDiagnostics;
 use crate::divergence::Divergence;
 use crate::error::PccError;
-use crate::evidence::{Dense, REMEDY};
+use crate::evidence::{Evidence, REMEDY};
 use crate::on_ensemble::solve;
 use crate::pcc::RANDOM_FOR_SQUARES;
 use crate::settings::PccSettings;
@@ -139,7 +139,7 @@ fn bytes_with_starts(size: &ProblemSize, settings: &PccSettings, more: u64) -> u
         let pairs = n * Saturating(u64::from(partners)) / Saturating(2);
         SparseEvidence::bytes(size.objects, size.base_clusterings, pairs.0, true)
     } else {
-        let counts = Dense::bytes(size.objects, size.base_clusterings);
+        let counts = Evidence::bytes(size.objects, size.base_clusterings);
         let tree = if size.objects <= TREE {
             n * n * Saturating(2)
         } else {
@@ -154,25 +154,21 @@ fn bytes_with_starts(size: &ProblemSize, settings: &PccSettings, more: u64) -> u
 /// The consensus into the number of clusters that is asked for, or that is chosen.
 fn found(
     problem: &Problem<'_>,
-    settings: &AnyPccSettings,
+    divergence: Divergence,
+    settings: &PccSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<PccDiagnostics>, PccError> {
     match problem.clusters {
-        Clusters::Exactly(clusters) => solve(
-            problem,
-            clusters,
-            settings.divergence,
-            &settings.common,
-            monitor,
-        ),
-        Clusters::Auto => auto(problem, settings.divergence, &settings.common, monitor),
+        Clusters::Exactly(clusters) => {
+            solve(problem, clusters, divergence, settings, false, monitor)
+        }
+        Clusters::Auto => auto(problem, divergence, settings, monitor),
     }
 }
 
 impl Method for PccOf {
     type Settings = PccSettings;
     type Diagnostics = PccDiagnostics;
-    type Error = PccError;
 
     fn info(&self) -> &'static MethodInfo {
         self.info
@@ -191,22 +187,14 @@ impl Method for PccOf {
         problem: &Problem<'_>,
         settings: &PccSettings,
         monitor: &dyn Monitor,
-    ) -> Result<Outcome<PccDiagnostics>, PccError> {
-        found(
-            problem,
-            &AnyPccSettings {
-                divergence: self.divergence,
-                common: settings.clone(),
-            },
-            monitor,
-        )
+    ) -> Result<Outcome<PccDiagnostics>, FitError> {
+        Ok(found(problem, self.divergence, settings, monitor)?)
     }
 }
 
 impl Method for Pcc {
     type Settings = AnyPccSettings;
     type Diagnostics = PccDiagnostics;
-    type Error = PccError;
 
     fn info(&self) -> &'static MethodInfo {
         &PCC_INFO
@@ -226,7 +214,12 @@ impl Method for Pcc {
         problem: &Problem<'_>,
         settings: &AnyPccSettings,
         monitor: &dyn Monitor,
-    ) -> Result<Outcome<PccDiagnostics>, PccError> {
-        found(problem, settings, monitor)
+    ) -> Result<Outcome<PccDiagnostics>, FitError> {
+        Ok(found(
+            problem,
+            settings.divergence,
+            &settings.common,
+            monitor,
+        )?)
     }
 }

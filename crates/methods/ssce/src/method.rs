@@ -86,7 +86,6 @@ fn remembered(settings: &SsceSettings) -> Saturating<u64> {
 impl Method for Ssce {
     type Settings = SsceSettings;
     type Diagnostics = SsceDiagnostics;
-    type Error = FitError;
 
     fn info(&self) -> &'static MethodInfo {
         &SSCE_INFO
@@ -130,7 +129,6 @@ impl Method for Ssce {
 impl Method for SsceP {
     type Settings = SsceSettings;
     type Diagnostics = SsceDiagnostics;
-    type Error = FitError;
 
     fn info(&self) -> &'static MethodInfo {
         &SSCE_P_INFO

@@ -109,7 +109,6 @@ static INFO: MethodInfo = MethodInfo {
 impl Method for BestOf {
     type Settings = BestSettings;
     type Diagnostics = BestDiagnostics;
-    type Error = FitError;
 
     fn info(&self) -> &'static MethodInfo {
         &INFO

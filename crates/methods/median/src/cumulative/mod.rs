@@ -382,7 +382,6 @@ const RCV_INFO: MethodInfo = MethodInfo {
 impl Method for Cumulative {
     type Settings = CumulativeSettings;
     type Diagnostics = VoteDiagnostics;
-    type Error = FitError;
 
     fn info(&self) -> &'static MethodInfo {
         self.info

@@ -57,7 +57,6 @@ const BINDER_INFO: MethodInfo = MethodInfo {
 impl Method for MedianVi {
     type Settings = MedianViSettings;
     type Diagnostics = MedianDiagnostics;
-    type Error = FitError;
 
     fn info(&self) -> &'static MethodInfo {
         &VI_INFO
@@ -107,7 +106,6 @@ impl Method for MedianVi {
 impl Method for MedianBinder {
     type Settings = MedianBinderSettings;
     type Diagnostics = MedianDiagnostics;
-    type Error = FitError;
 
     fn info(&self) -> &'static MethodInfo {
         &BINDER_INFO

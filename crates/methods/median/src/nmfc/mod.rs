@@ -306,7 +306,6 @@ static INFO: MethodInfo = MethodInfo {
 impl Method for Nmfc {
     type Settings = NmfcSettings;
     type Diagnostics = ();
-    type Error = FitError;
 
     fn info(&self) -> &'static MethodInfo {
         &INFO

@@ -218,7 +218,6 @@ static INFO: MethodInfo = MethodInfo {
 impl Method for SoftMean {
     type Settings = SoftMeanSettings;
     type Diagnostics = SoftMeanDiagnostics;
-    type Error = FitError;
 
     fn info(&self) -> &'static MethodInfo {
         &INFO

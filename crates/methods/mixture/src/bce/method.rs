@@ -38,7 +38,6 @@ static INFO: MethodInfo = MethodInfo {
 impl Method for Bce {
     type Settings = BceSettings;
     type Diagnostics = BceDiagnostics;
-    type Error = FitError;
 
     fn info(&self) -> &'static MethodInfo {
         &INFO

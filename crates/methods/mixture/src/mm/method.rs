@@ -35,7 +35,6 @@ static INFO: MethodInfo = MethodInfo {
 impl Method for Mm {
     type Settings = MmSettings;
     type Diagnostics = MmDiagnostics;
-    type Error = FitError;
 
     fn info(&self) -> &'static MethodInfo {
         &INFO

@@ -37,7 +37,6 @@ static INFO: MethodInfo = MethodInfo {
 impl Method for NbceCvb {
     type Settings = NbceCvbSettings;
     type Diagnostics = NbceDiagnostics;
-    type Error = FitError;
 
     fn info(&self) -> &'static MethodInfo {
         &INFO

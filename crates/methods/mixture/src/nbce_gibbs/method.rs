@@ -39,7 +39,6 @@ static INFO: MethodInfo = MethodInfo {
 impl Method for NbceGibbs {
     type Settings = NbceGibbsSettings;
     type Diagnostics = NbceGibbsDiagnostics;
-    type Error = FitError;
 
     fn info(&self) -> &'static MethodInfo {
         &INFO

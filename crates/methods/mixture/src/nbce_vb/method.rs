@@ -34,7 +34,6 @@ static INFO: MethodInfo = MethodInfo {
 impl Method for NbceVb {
     type Settings = NbceVbSettings;
     type Diagnostics = NbceDiagnostics;
-    type Error = FitError;
 
     fn info(&self) -> &'static MethodInfo {
         &INFO
