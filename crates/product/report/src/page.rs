@@ -112,7 +112,7 @@ impl<'p, 'r> Page<'p, 'r> {
             }
         });
         let what = context! {
-            title => &report.title, style => Value::from_safe_string(palette::on_page().to_owned()),
+            title => &report.title, style => Value::from_safe_string(template::style_on_page().to_owned()),
             shapes => palette::MARKERS.map(Value::from).to_vec(), record => Serde(record), anmi, method,
             all => report.all(), given => report.n(), sampled => report.counted.is_some(), live => self.clusters.live,
             word => report.trust_name(), confident => report.confidence.is_some(), mean => report.mean_trust(),

@@ -5,12 +5,8 @@
 //! red or green cones see them, in both readings. Shapes and hatchings go with them, so that no figure depends on colour:
 //! seven shapes and 30 colours differ for 210 clusters before both repeat.
 
-use std::sync::LazyLock;
-
-use crate::template;
-
 /// Colours of clusters on light ground; yellow is darker than published, to be seen on white.
-const LIGHT: [&str; 30] = [
+pub(crate) const LIGHT: [&str; 30] = [
     "#0072b2", "#e08e00", "#009e73", "#d55e00", "#b8609a", "#3a9bd9", "#b3a100", "#5b6470",
     "#6e066e", "#653304", "#28309a", "#980b40", "#8faa8e", "#27534d", "#a89abb", "#5d457b",
     "#878c49", "#546d32", "#4d47b6", "#20b561", "#a26053", "#834791", "#615201", "#812e64",
@@ -18,7 +14,7 @@ const LIGHT: [&str; 30] = [
 ];
 
 /// Colours of clusters on dark ground.
-const DARK: [&str; 30] = [
+pub(crate) const DARK: [&str; 30] = [
     "#4aa8e8", "#f0ad33", "#2fc79b", "#ff8a4c", "#e39cc6", "#8fd0f7", "#ece24f", "#b9c2cc",
     "#b158b0", "#a97249", "#6076de", "#df617e", "#ceebcd", "#66938c", "#e8dafd", "#9d83be",
     "#c7cc88", "#92ad70", "#888bfa", "#7df6a3", "#e89f90", "#c686d5", "#a1914e", "#c86ea5",
@@ -52,18 +48,6 @@ pub(crate) const HATCHES: [&str; SHAPES] = [
     "M4 0V8",
     "M0 4H8M4 0V8",
 ];
-
-/// The style sheet of a figure that stands alone: it follows the reader's theme.
-pub(crate) fn alone() -> &'static str {
-    static SHEET: LazyLock<String> = LazyLock::new(|| template::style([&LIGHT, &DARK], false));
-    &SHEET
-}
-
-/// The style sheet of the figures of a page, where `data-theme` on the root may say otherwise.
-pub(crate) fn on_page() -> &'static str {
-    static SHEET: LazyLock<String> = LazyLock::new(|| template::style([&LIGHT, &DARK], true));
-    &SHEET
-}
 
 #[cfg(test)]
 mod tests {

@@ -2,9 +2,9 @@
 
 use std::fmt::{Display, Write as _};
 
-use crate::palette::{COLOURS, HATCHES, MARKERS, SHAPES, alone};
-use crate::png;
+use crate::palette::{COLOURS, HATCHES, MARKERS, SHAPES};
 use crate::text::escape;
+use crate::{png, template};
 
 /// An SVG drawing that grows. Lengths are in CSS pixels at full size.
 ///
@@ -222,7 +222,7 @@ impl Svg {
     /// The drawing as a file of its own.
     pub fn alone(&self, name: &str, title: &str, alt: &str) -> String {
         let [width, height] = [self.width, self.height].map(n);
-        let style = alone();
+        let style = template::style_alone();
         let ground = format!(
             "<style>{style}</style><rect width=\"{width}\" height=\"{height}\" class=\"bg\"/>"
         );

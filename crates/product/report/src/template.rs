@@ -7,7 +7,7 @@ use minijinja::value::{Serde, ValueKind};
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value, context, escape_formatter};
 
 use crate::ReportError;
-use crate::palette::{COLOURS, SHAPES};
+use crate::palette::{COLOURS, DARK, LIGHT, SHAPES};
 use crate::text::{count, cut, escape, number, percent, seconds};
 
 const SOURCES: [(&str, &str); 14] = [
@@ -103,9 +103,21 @@ pub(crate) fn texts(name: &str, facts: &Value, common: &Value) -> Result<[String
     Ok([title, alt, lines.collect::<Vec<_>>().join(" ")])
 }
 
-/// The style sheet of the figures of a page, or of one that stands alone, from the colours on light and on dark ground.
-pub(crate) fn style([light, dark]: [&[&str]; 2], page: bool) -> String {
-    let colours = context! { light => Serde(light), dark => Serde(dark), page };
+/// The style sheet of a figure that stands alone: it follows the reader's theme.
+pub(crate) fn style_alone() -> &'static str {
+    static SHEET: LazyLock<String> = LazyLock::new(|| style(false));
+    &SHEET
+}
+
+/// The style sheet of the figures of a page, where `data-theme` on the root may say otherwise.
+pub(crate) fn style_on_page() -> &'static str {
+    static SHEET: LazyLock<String> = LazyLock::new(|| style(true));
+    &SHEET
+}
+
+fn style(page: bool) -> String {
+    let colours =
+        context! { light => Serde(LIGHT.as_slice()), dark => Serde(DARK.as_slice()), page };
     let sheet = TEMPLATES.get_template("figures.css");
     let rendered = sheet.and_then(|sheet| sheet.render(colours));
     rendered.expect("the style depends on nothing else")
