@@ -91,7 +91,7 @@ impl ClusterNames {
             let (_, first, second) = top_two(row);
             match first - second > TIE {
                 false if first - 1.0 / self.names.len() as f64 <= TIE => {
-                    found.without_evidence += 1
+                    found.without_evidence += 1;
                 }
                 false => found.ties += 1,
                 true => found.below += usize::from(first < self.threshold),

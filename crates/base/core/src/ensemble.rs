@@ -2,7 +2,7 @@
 
 use ndarray::{Array2, ArrayView2};
 
-use crate::{Memberships, StoredRows};
+use crate::Memberships;
 
 /// The most clusters one base clustering may have.
 pub const MAX_BASE_CLUSTERS: usize = 65_534;
@@ -24,8 +24,8 @@ pub trait Label: Copy + Eq + Ord + Send + Sync + std::fmt::Debug + 'static {
     /// The label of a cluster.
     fn of(cluster: usize) -> Self;
 
-    /// Rows of such labels as rows of any kind.
-    fn stored(labels: &[Self]) -> StoredRows<'_>;
+    /// Such labels as labels of either width.
+    fn stored(labels: &[Self]) -> StoredLabels<'_>;
 }
 
 macro_rules! label {
@@ -41,14 +41,23 @@ macro_rules! label {
             fn of(cluster: usize) -> Self {
                 cluster as $type
             }
-            fn stored(labels: &[Self]) -> StoredRows<'_> {
+            fn stored(labels: &[Self]) -> StoredLabels<'_> {
                 $stored(labels)
             }
         }
     };
 }
-label!(u8, StoredRows::Bytes);
-label!(u16, StoredRows::Words);
+label!(u8, StoredLabels::Bytes);
+label!(u16, StoredLabels::Words);
+
+/// Stored labels of either width.
+#[derive(Clone, Copy, Debug)]
+pub enum StoredLabels<'a> {
+    /// A byte each.
+    Bytes(&'a [u8]),
+    /// Two bytes each.
+    Words(&'a [u16]),
+}
 
 /// The label rows of an ensemble, n × M, one row an object. Match once and call a kernel that is generic
 /// over [`Label`].

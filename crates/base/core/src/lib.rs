@@ -58,6 +58,7 @@ mod features;
 mod fit_in_memory;
 mod fragments;
 mod growing;
+mod label_start;
 mod memberships;
 mod message;
 #[cfg(feature = "methods")]
@@ -96,8 +97,11 @@ mod weights;
 pub use budget::{BudgetError, MemoryBudget};
 pub use builder::{EnsembleBuilder, SharesLeftOut};
 pub use dendrogram::{Dendrogram, Merge};
-pub use ensemble::{BaseClustering, Ensemble, EnsembleError, Label, LabelRows, MAX_BASE_CLUSTERS};
+pub use ensemble::{
+    BaseClustering, Ensemble, EnsembleError, Label, LabelRows, MAX_BASE_CLUSTERS, StoredLabels,
+};
 pub use fragments::Fragments;
+pub use label_start::LabelStart;
 pub use memberships::{Memberships, ROUNDED_SHARES, Shares, SharesError};
 pub use message::on_one_line;
 pub use monitor::{Flow, Monitor, Silent, chunks, tick_open_ended};

@@ -203,7 +203,7 @@ mod tests {
             assert_eq!(
                 tick_open_ended(&told, f64::from(round), 5.0),
                 Flow::Continue
-            )
+            );
         });
         let told = told.0.into_inner().unwrap();
         assert!(

@@ -185,7 +185,7 @@ mod tests {
             (0..4).for_each(|u| {
                 builder
                     .push(u.to_string(), (0..50).map(|i| Some(label(i))))
-                    .unwrap()
+                    .unwrap();
             });
             builder.finish().unwrap()
         };

@@ -67,7 +67,7 @@ fn nearest_at(level: Level, panel: &[f32], centres: &[f32], half: &[f32], out: &
     out.clear();
     match level {
         Level::Baseline(_) => {
-            reference::<{ cfg!(target_arch = "aarch64") }>(panel, centres, half, out)
+            reference::<{ cfg!(target_arch = "aarch64") }>(panel, centres, half, out);
         }
         #[cfg(target_arch = "x86_64")]
         Level::Avx2(token) => x86::nearest_256(token, panel, centres, half, out),

@@ -78,7 +78,7 @@ fn nearest_rows_at(level: Level, table: &[f32], rows: &[u32], tiles: &Tiles, out
     assert!(rows.len() <= PANEL, "{} rows", rows.len());
     match level {
         Level::Baseline(_) => {
-            reference::<{ cfg!(target_arch = "aarch64") }>(table, rows, tiles, out)
+            reference::<{ cfg!(target_arch = "aarch64") }>(table, rows, tiles, out);
         }
         #[cfg(target_arch = "x86_64")]
         Level::Avx2(token) => x86::rows_256(token, table, rows, tiles, out),

@@ -288,7 +288,7 @@ fn groups(objects: usize, sizes: &[usize], u: usize) -> Vec<Range<usize>> {
         let cells = sizes[u] * (sizes[v] + 1);
         match groups.last_mut() {
             Some(last) if held + cells <= TABLE.max(objects) => {
-                (last.end, held) = (v + 1, held + cells)
+                (last.end, held) = (v + 1, held + cells);
             }
             _ => {
                 groups.push(v..v + 1);

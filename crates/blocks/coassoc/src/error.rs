@@ -65,9 +65,9 @@ pub fn most_that_fit(budget: MemoryBudget, most: u64, bytes: impl Fn(u64) -> u64
     while above - fits > 1 {
         let middle = fits + (above - fits) / 2;
         if bytes(middle) <= budget.bytes() {
-            fits = middle
+            fits = middle;
         } else {
-            above = middle
+            above = middle;
         }
     }
     fits

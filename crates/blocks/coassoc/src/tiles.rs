@@ -157,10 +157,10 @@ impl Tiles {
         *sum = [0; BLOCK];
         match (&self.columns, row) {
             (Columns::Bytes(all), WeighedRow::Bytes(row)) => {
-                weighted_agreements(&all[columns], row, sum)
+                weighted_agreements(&all[columns], row, sum);
             }
             (Columns::Words(all), WeighedRow::Words(row)) => {
-                weighted_agreements(&all[columns], row, sum)
+                weighted_agreements(&all[columns], row, sum);
             }
             _ => unreachable!("the row is one of these tiles"),
         }

@@ -10,12 +10,11 @@ use partita_kernels::{Kernel, Simd, dispatch};
 const BLOCK: usize = 512;
 
 /// A whole number of 32 or 64 bits.
-pub(crate) trait Cell: Copy + Default + Send + Sync {
+pub(crate) trait Cell: Copy + Default + Ord + Send + Sync {
     fn of(value: u64) -> Self;
     fn exact(self) -> u64;
     fn value(self) -> f64;
     fn plus(self, other: Self) -> Self;
-    fn larger(self, other: Self) -> Self;
 }
 
 macro_rules! cell {
@@ -32,9 +31,6 @@ macro_rules! cell {
             }
             fn plus(self, other: Self) -> Self {
                 self.wrapping_add(other)
-            }
-            fn larger(self, other: Self) -> Self {
-                self.max(other)
             }
         }
     };
@@ -76,7 +72,8 @@ impl<T: Cell, S: Fn(f64, f64, f64) -> f64 + Copy> Kernel for Least<'_, T, S> {
             spread,
             score,
         } = self;
-        let (mut best, mut start) = (f64::INFINITY, 0);
+        let mut best = f64::INFINITY;
+        let mut start = 0;
         let blocks = row
             .chunks(BLOCK)
             .zip(sizes.chunks(BLOCK))

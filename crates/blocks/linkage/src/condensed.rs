@@ -19,11 +19,11 @@ pub enum Linkage {
     Centroid,
 }
 
-/// Dissimilarities that make no tree.
+/// Why dissimilarities make no tree.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LinkageError {
-    /// Not one dissimilarity a pair.
+    /// There is not one dissimilarity a pair.
     #[error("{found} dissimilarities for {objects} objects; there are {} pairs", objects * objects.saturating_sub(1) / 2)]
     Length {
         /// Dissimilarities given.
@@ -31,7 +31,7 @@ pub enum LinkageError {
         /// Objects.
         objects: usize,
     },
-    /// A dissimilarity that is negative or no number.
+    /// A dissimilarity that is negative or not a number.
     #[error("the dissimilarity of objects {left} and {right} is {value}")]
     Value {
         /// The first object.
@@ -59,7 +59,7 @@ pub enum LinkageError {
         /// Sum of the weights.
         weight: f64,
     },
-    /// An edge that is none, or whose length is out of range.
+    /// An edge that does not join two objects, or whose length is out of range.
     #[error("({left}, {right}) of length {length} is not an edge between two of {objects} objects")]
     Edge {
         /// The first object.
@@ -118,19 +118,16 @@ fn tree<T: Float>(
         Linkage::Centroid => Method::Centroid,
     };
     let steps = kodama::linkage(&mut condensed, objects, method);
-    let merge = |step: &kodama::Step<T>| Merge {
+    let merges = steps.steps().iter().map(|step| Merge {
         left: step.cluster1 as u32,
         right: step.cluster2 as u32,
         height: widen(step.dissimilarity),
         size: step.size as u32,
-    };
-    Ok(Dendrogram::new(
-        objects,
-        steps.steps().iter().map(merge).collect(),
-    ))
+    });
+    Ok(Dendrogram::new(objects, merges.collect()))
 }
 
-/// Refuses what is no condensed matrix of so many objects.
+/// Refuses what is not a condensed matrix of so many objects.
 pub(crate) fn check<T: Copy>(
     condensed: &[T],
     objects: usize,
@@ -142,8 +139,11 @@ pub(crate) fn check<T: Copy>(
             objects,
         });
     }
-    let valid = |value: &T| (0.0..f64::INFINITY).contains(&widen(*value));
-    if let Some(bad) = condensed.iter().position(|value| !valid(value)) {
+    let valid = 0.0..f64::INFINITY;
+    if let Some(bad) = condensed
+        .iter()
+        .position(|&value| !valid.contains(&widen(value)))
+    {
         let (left, right) = ends(bad, objects);
         return Err(LinkageError::Value {
             left,
@@ -174,34 +174,18 @@ mod tests {
         let tree = link(vec![1.0, 5.0, 7.0, 4.0, 6.0, 2.0], 4, Linkage::Average).unwrap();
         let heights: Vec<f64> = tree.merges().iter().map(|merge| merge.height).collect();
         assert_eq!(heights, [1.0, 2.0, 5.5]);
-        assert_eq!(
-            (
-                tree.merges()[2].left,
-                tree.merges()[2].right,
-                tree.merges()[2].size
-            ),
-            (4, 5, 4)
-        );
+        let last = tree.merges()[2];
+        assert_eq!((last.left, last.right, last.size), (4, 5, 4));
     }
 
     #[test]
     fn what_is_no_matrix_is_refused() {
-        assert_eq!(
-            link(vec![1.0], 3, Linkage::Single),
-            Err(LinkageError::Length {
-                found: 1,
-                objects: 3
-            })
-        );
+        let error = link(vec![1.0], 3, Linkage::Single).unwrap_err();
+        let found = 1;
+        let objects = 3;
+        assert_eq!(error, LinkageError::Length { found, objects });
         let error = link(vec![1.0, 2.0, f64::NAN], 3, Linkage::Single).unwrap_err();
-        assert!(matches!(
-            error,
-            LinkageError::Value {
-                left: 1,
-                right: 2,
-                ..
-            }
-        ));
+        assert!(error.to_string().contains("objects 1 and 2 is NaN"));
         assert_eq!(link(vec![], 1, Linkage::Ward).unwrap().merges(), []);
     }
 }

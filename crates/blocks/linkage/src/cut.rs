@@ -29,16 +29,15 @@ pub fn longest_lifetime(tree: &Dendrogram) -> usize {
     const ROUNDING: f64 = 1e-11;
     let merges = tree.merges();
     let same = ROUNDING * merges.last().map_or(0.0, |merge| merge.height);
-    let (mut best, mut longest) = (1, 0.0);
+    let mut best = 1;
+    let mut longest = 0.0;
     for clusters in 2..=tree.objects() {
         let ends = merges.len() + 1 - clusters;
-        let begins = if ends == 0 {
-            0.0
-        } else {
-            merges[ends - 1].height
-        };
-        if merges[ends].height - begins > longest + same {
-            (best, longest) = (clusters, merges[ends].height - begins);
+        let begins = ends.checked_sub(1).map_or(0.0, |at| merges[at].height);
+        let lifetime = merges[ends].height - begins;
+        if lifetime > longest + same {
+            best = clusters;
+            longest = lifetime;
         }
     }
     best
@@ -48,8 +47,9 @@ pub fn longest_lifetime(tree: &Dendrogram) -> usize {
 pub fn leaf_order(tree: &Dendrogram) -> Vec<u32> {
     let n = tree.objects();
     let mut order = Vec::with_capacity(n);
-    let mut open: Vec<u32> = (0..n + tree.merges().len())
-        .next_back()
+    let nodes = n + tree.merges().len();
+    let mut open: Vec<u32> = nodes
+        .checked_sub(1)
         .map(|root| root as u32)
         .into_iter()
         .collect();
@@ -122,9 +122,7 @@ mod tests {
     fn what_is_all_the_same_is_one_cluster() {
         let same = link(vec![0.0; 3], 3, Linkage::Single).unwrap();
         assert_eq!(longest_lifetime(&same), 1);
-        assert_eq!(
-            longest_lifetime(&link(vec![], 1, Linkage::Single).unwrap()),
-            1
-        );
+        let one = link(vec![], 1, Linkage::Single).unwrap();
+        assert_eq!(longest_lifetime(&one), 1);
     }
 }

@@ -22,19 +22,18 @@ pub(crate) fn generic(
     }
     let mut merged = Vec::with_capacity(n - 1);
     while store.alive() > 1 {
-        let closer = |best: u32, slot: u32| {
-            if nearest[slot as usize].0 < nearest[best as usize].0 {
-                slot
-            } else {
-                best
+        let mut one = 0;
+        let mut least = f64::INFINITY;
+        for slot in store.living() {
+            let (score, _) = nearest[slot as usize];
+            if score < least {
+                one = slot;
+                least = score;
             }
-        };
-        let one = store
-            .living()
-            .reduce(closer)
-            .expect("two clusters are left");
+        }
         let other = nearest[one as usize].1;
-        let (a, b) = (one.min(other), one.max(other));
+        let a = one.min(other);
+        let b = one.max(other);
         merged.push(Merged::new(a, b, store.merge(a, b)));
         if store.alive() > 1 {
             renew(&mut store, &mut nearest, a, b);

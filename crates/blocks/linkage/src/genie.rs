@@ -95,9 +95,11 @@ impl Merging {
         if self.left < 2 {
             return 0.0;
         }
-        let (mut before, mut sum) = (0.0, 0.0);
+        let mut before = 0.0;
+        let mut sum = 0.0;
         for (&size, &often) in &self.often {
-            let (size, often) = (size as f64, often as f64);
+            let size = size as f64;
+            let often = often as f64;
             // Σ over the places i of equal sizes of 2i − k − 1.
             sum += size * often * (2.0 * before + often - self.left as f64);
             before += often;
@@ -107,8 +109,10 @@ impl Merging {
 
     fn join(&mut self, i: u32, j: u32) -> Option<(u32, u32)> {
         let (one, other) = self.slots.join(i, j)?;
-        let (low, high) = (one.min(other) as usize, one.max(other) as usize);
-        let (a, b) = (self.sizes[low], self.sizes[high]);
+        let low = one.min(other) as usize;
+        let high = one.max(other) as usize;
+        let a = self.sizes[low];
+        let b = self.sizes[high];
         for size in [a, b] {
             if let Some(often) = self.often.get_mut(&size) {
                 *often -= 1;
@@ -135,15 +139,10 @@ struct OpenEdges {
 impl OpenEdges {
     /// Places are counted from 1; 0 is the head and the end.
     fn new(edges: usize) -> Self {
-        let next = (1..=edges + 1)
-            .map(|at| if at > edges { 0 } else { at })
-            .collect();
-        let before = (0..=edges)
-            .map(|at| if at == 0 { edges } else { at - 1 })
-            .collect();
+        let places = edges + 1;
         Self {
-            next,
-            before,
+            next: (0..places).map(|at| (at + 1) % places).collect(),
+            before: (0..places).map(|at| (at + edges) % places).collect(),
             sought: (0, 0),
         }
     }
@@ -168,7 +167,8 @@ impl OpenEdges {
 
     fn remove(&mut self, edge: usize) {
         let at = edge + 1;
-        let (before, next) = (self.before[at], self.next[at]);
+        let before = self.before[at];
+        let next = self.next[at];
         self.next[before] = next;
         self.before[next] = before;
         if self.sought.1 == at {
@@ -198,40 +198,37 @@ mod tests {
     /// Genie by all pairs of clusters, as the paper writes it.
     fn naive(rows: &Array2<f64>, gini: f64, clusters: usize) -> Partition {
         let mut parts: Vec<Vec<usize>> = (0..rows.nrows()).map(|i| vec![i]).collect();
-        let between = |a: &[usize], b: &[usize]| {
-            let pairs = a.iter().flat_map(|&i| b.iter().map(move |&j| (i, j)));
-            pairs
-                .map(|(i, j)| distance(rows, i, j))
-                .fold(f64::INFINITY, f64::min)
-        };
         while parts.len() > clusters {
-            let (k, n) = (parts.len() as f64, rows.nrows() as f64);
             let pairs: Vec<(usize, usize)> = (0..parts.len())
                 .flat_map(|a| (a + 1..parts.len()).map(move |b| (a, b)))
                 .collect();
-            let sum: f64 = pairs
-                .iter()
-                .map(|&(a, b)| (parts[a].len() as f64 - parts[b].len() as f64).abs())
-                .sum();
+            let size = |a: usize| parts[a].len() as f64;
+            let sum: f64 = pairs.iter().map(|&(a, b)| (size(a) - size(b)).abs()).sum();
+            let most = ((parts.len() - 1) * rows.nrows()) as f64;
+            let equal = sum / most <= gini;
             let smallest = parts.iter().map(Vec::len).min().unwrap();
-            let may = |&&(a, b): &&(usize, usize)| {
-                sum / ((k - 1.0) * n) <= gini || parts[a].len().min(parts[b].len()) == smallest
-            };
-            let nearest = pairs
-                .iter()
-                .filter(may)
-                .map(|&(a, b)| (between(&parts[a], &parts[b]), a, b));
-            let (_, a, b) = nearest
-                .min_by(|one, other| one.0.total_cmp(&other.0))
-                .unwrap();
-            let more = parts.remove(b);
-            parts[a].extend(more);
+            let mut nearest = (f64::INFINITY, 0, 0);
+            for (a, b) in pairs {
+                if !equal && parts[a].len().min(parts[b].len()) > smallest {
+                    continue;
+                }
+                for (&i, &j) in parts[a]
+                    .iter()
+                    .flat_map(|i| parts[b].iter().map(move |j| (i, j)))
+                {
+                    let here = distance(rows, i, j);
+                    if here < nearest.0 {
+                        nearest = (here, a, b);
+                    }
+                }
+            }
+            let more = parts.remove(nearest.2);
+            parts[nearest.1].extend(more);
         }
         let mut labels = vec![0; rows.nrows()];
-        parts
-            .iter()
-            .zip(0..)
-            .for_each(|(part, label)| part.iter().for_each(|&i| labels[i] = label));
+        for (part, label) in parts.iter().zip(0..) {
+            part.iter().for_each(|&i| labels[i] = label);
+        }
         Partition::new(labels, clusters).unwrap().by_appearance()
     }
 
@@ -243,11 +240,8 @@ mod tests {
             for gini in [0.0, 0.1, 0.3, 0.5, 0.7, 1.0] {
                 let tree = genie(rows.nrows(), &edges, gini);
                 for clusters in [2, 3, 7] {
-                    assert_eq!(
-                        cut(&tree, clusters),
-                        naive(&rows, gini, clusters),
-                        "{seed} {gini} {clusters}"
-                    );
+                    let expected = naive(&rows, gini, clusters);
+                    assert_eq!(cut(&tree, clusters), expected, "{seed} {gini} {clusters}");
                 }
             }
         }
@@ -271,14 +265,10 @@ mod tests {
         let edges = spanning_tree(same.view(), &Silent).unwrap();
         assert!(edges.iter().all(|edge| edge.0 == 0.0) && edges.len() == 8);
         assert_eq!(cut(&genie(9, &edges, 0.3), 3).clusters(), 3);
-        assert_eq!(
-            spanning_tree(Array2::zeros((1, 2)).view(), &Silent),
-            Ok(vec![])
-        );
+        let one = spanning_tree(Array2::zeros((1, 2)).view(), &Silent);
+        assert_eq!(one, Ok(vec![]));
         assert_eq!(cut(&genie(1, &[], 0.3), 1).labels(), [0]);
-        assert_eq!(
-            cut(&genie(4, &[(1.0, 0, 2)], 0.3), 3).labels(),
-            [0, 1, 0, 2]
-        );
+        let two_edges = genie(4, &[(1.0, 0, 2)], 0.3);
+        assert_eq!(cut(&two_edges, 3).labels(), [0, 1, 0, 2]);
     }
 }

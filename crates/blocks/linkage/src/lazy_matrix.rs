@@ -8,6 +8,7 @@
 //! those of the smallest clusters are dropped; one is made again from the rows of its objects when it is asked for.
 
 use crate::cell::{Cell, least};
+use crate::nn_chain::Clusters;
 use crate::{Linkage, Rows};
 
 const NONE: u32 = u32::MAX;
@@ -73,10 +74,8 @@ pub(crate) fn widths(objects: usize, unit: u64) -> (usize, usize) {
     let product = u64::from(u32::MAX) / unit.max(1);
     let merges = (2 * product.isqrt()).saturating_sub(2).min(objects as u64) as usize;
     let alive = objects - merges;
-    let (square, chain) = (
-        alive.saturating_mul(alive),
-        (chain_limit(objects) + 3).saturating_mul(alive),
-    );
+    let square = alive.saturating_mul(alive);
+    let chain = (chain_limit(objects) + 3).saturating_mul(alive);
     let merged = (square.saturating_mul(4) / 3).saturating_add(chain.saturating_mul(4) / 3);
     let wide = cells(objects).min(merged);
     (cells(objects), wide.saturating_add(wide.div_ceil(2)))
@@ -198,13 +197,13 @@ impl<'a, T: Cell> LazyMatrix<'a, T> {
         let log = &self.log[self.seen[slot as usize] as usize..];
         let row = &mut self.cells[range];
         if self.linkage == Linkage::Complete {
-            log.iter().for_each(|&(into, from)| {
-                row[into as usize] = row[into as usize].larger(row[from as usize])
-            });
+            for &(into, from) in log {
+                row[into as usize] = row[into as usize].max(row[from as usize]);
+            }
         } else {
-            log.iter().for_each(|&(into, from)| {
-                row[into as usize] = row[into as usize].plus(row[from as usize])
-            });
+            for &(into, from) in log {
+                row[into as usize] = row[into as usize].plus(row[from as usize]);
+            }
         }
         self.seen[slot as usize] = self.log.len() as u32;
     }
@@ -235,9 +234,9 @@ impl<'a, T: Cell> LazyMatrix<'a, T> {
         let row = &mut self.cells[range];
         let given = self.packed.iter().zip(&self.buffer);
         if self.linkage == Linkage::Complete {
-            given.for_each(|(&at, &d)| {
-                row[at as usize] = row[at as usize].larger(T::of(u64::from(d)))
-            });
+            for (&at, &d) in given {
+                row[at as usize] = row[at as usize].max(T::of(u64::from(d)));
+            }
         } else {
             let weight = u64::from(self.weights[object as usize]);
             for ((&at, &d), &other) in given.zip(self.weights) {
@@ -276,10 +275,9 @@ impl<'a, T: Cell> LazyMatrix<'a, T> {
 
     /// Drops the rows of an eighth of the clusters, the smallest; none (false) where none may go.
     fn drop_rows(&mut self) -> bool {
-        let may = |&slot: &u32| slot != self.pinned;
         let mut rows: Vec<(f64, u32)> = self
             .stored()
-            .filter(may)
+            .filter(|&slot| slot != self.pinned)
             .map(|slot| (self.size(slot), slot))
             .collect();
         rows.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -305,7 +303,8 @@ impl<'a, T: Cell> LazyMatrix<'a, T> {
     pub(crate) fn nearest(&mut self, slot: u32) -> (f64, u32) {
         self.touch(slot);
         let own = self.column[slot as usize] as usize;
-        let (size, spread) = (self.sizes[own], self.spread[own]);
+        let size = self.sizes[own];
+        let spread = self.spread[own];
         self.sizes[own] = f64::NAN;
         let row = &self.cells[self.range(slot)];
         let (score, at) = match self.linkage {
@@ -326,18 +325,12 @@ impl<'a, T: Cell> LazyMatrix<'a, T> {
 
     /// How near two clusters are under centroid link; the row of the first is up to date.
     pub(crate) fn centroids(&self, a: u32, b: u32) -> f64 {
-        let (i, j) = (
-            self.column[a as usize] as usize,
-            self.column[b as usize] as usize,
-        );
+        let i = self.column[a as usize] as usize;
+        let j = self.column[b as usize] as usize;
         let sum = self.cells[self.range(a)][j].value();
-        centroid(
-            sum,
-            self.sizes[i],
-            self.sizes[j],
-            self.spread[i],
-            self.spread[j],
-        )
+        let a = self.sizes[i];
+        let b = self.sizes[j];
+        centroid(sum, a, b, self.spread[i], self.spread[j])
     }
 
     /// Merges two clusters, the smaller slot first, and says at which height.
@@ -346,10 +339,8 @@ impl<'a, T: Cell> LazyMatrix<'a, T> {
         self.pinned = a;
         self.touch(b);
         self.pinned = NONE;
-        let (i, j) = (
-            self.column[a as usize] as usize,
-            self.column[b as usize] as usize,
-        );
+        let i = self.column[a as usize] as usize;
+        let j = self.column[b as usize] as usize;
         let shared = self.cells[self.range(a)][j];
         let height = self.height(shared.value(), i, j);
         self.add_rows(a, b);
@@ -370,7 +361,8 @@ impl<'a, T: Cell> LazyMatrix<'a, T> {
     }
 
     fn add_rows(&mut self, a: u32, b: u32) {
-        let (into, from) = (self.range(a), self.range(b));
+        let into = self.range(a);
+        let from = self.range(b);
         let (low, high) = self.cells.split_at_mut(into.start.max(from.start));
         let columns = self.slots.len();
         let (row, other) = if into.start < from.start {
@@ -378,20 +370,20 @@ impl<'a, T: Cell> LazyMatrix<'a, T> {
         } else {
             (&mut high[..columns], &low[from])
         };
+        let cells = row.iter_mut().zip(other);
         if self.linkage == Linkage::Complete {
-            row.iter_mut()
-                .zip(other)
-                .for_each(|(cell, &other)| *cell = cell.larger(other));
+            cells.for_each(|(cell, &other)| *cell = (*cell).max(other));
         } else {
-            row.iter_mut()
-                .zip(other)
-                .for_each(|(cell, &other)| *cell = cell.plus(other));
+            cells.for_each(|(cell, &other)| *cell = cell.plus(other));
         }
     }
 
     fn height(&self, shared: f64, i: usize, j: usize) -> f64 {
         let unit = self.rows.unit() as f64;
-        let (a, b, v, w) = (self.sizes[i], self.sizes[j], self.spread[i], self.spread[j]);
+        let a = self.sizes[i];
+        let b = self.sizes[j];
+        let v = self.spread[i];
+        let w = self.spread[j];
         match self.linkage {
             Linkage::Single | Linkage::Complete => shared / unit,
             Linkage::Average => shared / (a * b * unit),
@@ -412,7 +404,8 @@ impl<'a, T: Cell> LazyMatrix<'a, T> {
         let kept: Vec<u32> = (0..self.slots.len() as u32)
             .filter(|&at| !self.sizes[at as usize].is_nan())
             .collect();
-        let (old, new) = (self.slots.len(), kept.len());
+        let old = self.slots.len();
+        let new = kept.len();
         for (at, &(place, slot)) in stored.iter().enumerate() {
             let from = place as usize * old;
             for (k, &column) in kept.iter().enumerate() {
@@ -427,28 +420,53 @@ impl<'a, T: Cell> LazyMatrix<'a, T> {
 
     fn repack_columns(&mut self, kept: &[u32]) {
         let mut into: Vec<u32> = (0..self.slots.len() as u32).collect();
-        self.log
-            .iter()
-            .rev()
-            .for_each(|&(to, from)| into[from as usize] = into[to as usize]);
+        for &(to, from) in self.log.iter().rev() {
+            into[from as usize] = into[to as usize];
+        }
         let mut renumbered = vec![NONE; self.slots.len()];
-        kept.iter()
-            .enumerate()
-            .for_each(|(at, &column)| renumbered[column as usize] = at as u32);
+        for (at, &column) in kept.iter().enumerate() {
+            renumbered[column as usize] = at as u32;
+        }
         for packed in &mut self.packed {
             *packed = renumbered[into[*packed as usize] as usize];
         }
-        let pick = |values: &[f64]| kept.iter().map(|&column| values[column as usize]).collect();
-        (self.sizes, self.spread) = (pick(&self.sizes), pick(&self.spread));
-        self.slots = kept
-            .iter()
-            .map(|&column| self.slots[column as usize])
-            .collect();
-        self.slots
-            .iter()
-            .enumerate()
-            .for_each(|(at, &slot)| self.column[slot as usize] = at as u32);
+        self.sizes = picked(&self.sizes, kept);
+        self.spread = picked(&self.spread, kept);
+        self.slots = picked(&self.slots, kept);
+        for (at, &slot) in self.slots.iter().enumerate() {
+            self.column[slot as usize] = at as u32;
+        }
         self.log.clear();
+    }
+}
+
+fn picked<V: Copy>(values: &[V], kept: &[u32]) -> Vec<V> {
+    kept.iter().map(|&at| values[at as usize]).collect()
+}
+
+impl<T: Cell> Clusters for LazyMatrix<'_, T> {
+    fn alive(&self) -> usize {
+        self.alive
+    }
+
+    fn nearest_slot(&mut self, slot: u32, _before: Option<u32>) -> u32 {
+        self.nearest(slot).1
+    }
+
+    fn can_merge(&self, a: u32, b: u32) -> bool {
+        self.fits(self.size(a) + self.size(b))
+    }
+
+    fn merge(&mut self, a: u32, b: u32) -> f64 {
+        Self::merge(self, a, b)
+    }
+
+    fn chain_limit(&self) -> usize {
+        chain_limit(self.objects())
+    }
+
+    fn forget(&mut self, slot: u32) {
+        Self::forget(self, slot);
     }
 }
 
@@ -485,7 +503,8 @@ mod tests {
 
     #[test]
     fn centroid_link_holds_no_more_cells_than_it_says() {
-        let (rows, weights) = (Apart(300), vec![1; 300]);
+        let rows = Apart(300);
+        let weights = vec![1; 300];
         let mut matrix = LazyMatrix::<u64>::new(&rows, &weights, Linkage::Centroid, LIMIT);
         matrix.nearest(0);
         assert!(matrix.cells.capacity() >= 300 * 300 / 3);

@@ -4,8 +4,9 @@ use partita_core::{Dendrogram, Monitor};
 
 use crate::generic::generic;
 use crate::lazy_matrix::{LIMIT, LazyMatrix, at_least};
+use crate::merges::in_order;
 use crate::mst::minimum_spanning_tree;
-use crate::nn_chain::nn_chain;
+use crate::nn_chain::Chain;
 use crate::rows::Rows;
 use crate::{Linkage, LinkageError};
 
@@ -59,17 +60,29 @@ fn link_within(
     }
     match linkage {
         Linkage::Single => minimum_spanning_tree(rows, weights, monitor),
-        Linkage::Centroid => generic(
-            LazyMatrix::new(rows, weights, linkage, limit),
-            weights,
-            monitor,
-        ),
-        Linkage::Complete | Linkage::Average | Linkage::Ward => nn_chain(
-            LazyMatrix::new(rows, weights, linkage, limit),
-            weights,
-            monitor,
-        ),
+        Linkage::Centroid => {
+            let store = LazyMatrix::new(rows, weights, linkage, limit);
+            generic(store, weights, monitor)
+        }
+        Linkage::Complete | Linkage::Average | Linkage::Ward => {
+            let store = LazyMatrix::new(rows, weights, linkage, limit);
+            nn_chain(store, weights, monitor)
+        }
     }
+}
+
+/// The tree by a nearest-neighbour chain, with cells of 32 bits while they hold all sums.
+fn nn_chain(
+    mut store: LazyMatrix<'_, u32>,
+    weights: &[u32],
+    monitor: &dyn Monitor,
+) -> Result<Dendrogram, LinkageError> {
+    let mut chain = Chain::new(weights.len());
+    let heaviest = weights.iter().copied().max().map_or(0.0, f64::from);
+    if !store.fits(heaviest) || !chain.follow(&mut store, monitor)? {
+        chain.follow(&mut store.widened(), monitor)?;
+    }
+    Ok(in_order(chain.merged, weights))
 }
 
 /// Bytes that [`link_rows`] holds at once, at most, over objects of weight 1 whose dissimilarity 1 counts `unit`: of rows at most 3 GiB (or 64
@@ -127,21 +140,17 @@ mod tests {
         let rows = Mixed(1500, AtomicUsize::new(0));
         let weights: Vec<u32> = (0..1500).map(|_| rng.random_range(1..4)).collect();
         for linkage in [Linkage::Average, Linkage::Complete, Linkage::Ward] {
-            let within = |limit| {
+            let [few, all] = [0, u64::MAX].map(|limit| {
                 rows.1.store(0, Ordering::Relaxed);
-                (
-                    link_within(&rows, &weights, linkage, limit, &Silent).unwrap(),
-                    rows.1.load(Ordering::Relaxed),
-                )
-            };
-            let ((few, made), (all, needed)) = (within(0), within(u64::MAX));
-            assert_eq!(few, all, "{linkage:?}");
+                link_within(&rows, &weights, linkage, limit, &Silent)
+                    .map(|tree| (tree, rows.1.load(Ordering::Relaxed)))
+                    .unwrap()
+            });
+            assert_eq!(few.0, all.0, "{linkage:?}");
+            let made = few.1;
+            let needed = all.1;
             assert!(
-                made > needed + 500,
-                "{linkage:?}: {made} rows beside {needed}"
-            );
-            assert!(
-                made < 20 * needed,
+                (needed + 501..20 * needed).contains(&made),
                 "{linkage:?}: {made} rows beside {needed}"
             );
         }

@@ -1,6 +1,6 @@
 //! From merges of slots to the layout of SciPy.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use partita_core::{Dendrogram, Merge};
@@ -31,74 +31,56 @@ pub(crate) fn as_they_come(merged: &[Merged], weights: &[u32]) -> Dendrogram {
     let n = weights.len();
     let mut node: Vec<u32> = (0..n as u32).collect();
     let mut sizes = weights.to_vec();
-    let merge = |(at, merged): (usize, &Merged)| {
-        let (left, right) = (merged.left as usize, merged.right as usize);
-        let (a, b) = (node[left], node[right]);
-        node[left] = (n + at) as u32;
+    let mut merges = Vec::with_capacity(merged.len());
+    for (at, merged) in merged.iter().enumerate() {
+        let left = merged.left as usize;
+        let right = merged.right as usize;
         sizes[left] += sizes[right];
-        Merge {
-            left: a.min(b),
-            right: a.max(b),
+        merges.push(Merge {
+            left: node[left].min(node[right]),
+            right: node[left].max(node[right]),
             height: merged.height,
             size: sizes[left],
-        }
-    };
-    Dendrogram::new(n, merged.iter().enumerate().map(merge).collect())
-}
-
-/// A merge whose parts are there, in the order of height, stage, left and right.
-struct Ready(Merged, usize);
-
-impl PartialEq for Ready {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
+        });
+        node[left] = (n + at) as u32;
     }
-}
-impl Eq for Ready {}
-impl PartialOrd for Ready {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Ready {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let rank = |merged: &Merged| (merged.stage, merged.left, merged.right);
-        self.0
-            .height
-            .total_cmp(&other.0.height)
-            .then(rank(&self.0).cmp(&rank(&other.0)))
-    }
+    Dendrogram::new(n, merges)
 }
 
 /// The tree of merges of which each comes after those of its parts, lowest first; ties in the order of the slots.
 /// Where rounding would put a merge below one of its parts, it is raised to that.
 pub(crate) fn in_order(mut merged: Vec<Merged>, weights: &[u32]) -> Dendrogram {
-    let none = usize::MAX;
-    let mut last = vec![none; weights.len()];
-    let (mut parent, mut parts) = (vec![none; merged.len()], vec![0u8; merged.len()]);
+    const NONE: usize = usize::MAX;
+    let mut last = vec![NONE; weights.len()];
+    let mut parent = vec![NONE; merged.len()];
+    let mut parts = vec![0u8; merged.len()];
     for at in 0..merged.len() {
-        let (left, right) = (merged[at].left as usize, merged[at].right as usize);
-        for part in [last[left], last[right]]
-            .into_iter()
-            .filter(|&part| part != none)
-        {
-            merged[at].height = merged[at].height.max(merged[part].height);
-            (parent[part], parts[at]) = (at, parts[at] + 1);
+        let left = merged[at].left as usize;
+        for part in [last[left], last[merged[at].right as usize]] {
+            if part != NONE {
+                merged[at].height = merged[at].height.max(merged[part].height);
+                parent[part] = at;
+                parts[at] += 1;
+            }
         }
         last[left] = at;
     }
-    let ready = |at: usize| Reverse(Ready(merged[at], at));
-    let mut heap: BinaryHeap<_> = (0..merged.len())
-        .filter(|&at| parts[at] == 0)
-        .map(ready)
-        .collect();
+    // Merges whose parts are there. Heights are not negative, so that their bits are in their order.
+    let key = |at: usize| {
+        let merge = &merged[at];
+        let height = (merge.height + 0.0).to_bits();
+        Reverse((height, merge.stage, merge.left, merge.right, at))
+    };
+    let leaves = (0..merged.len()).filter(|&at| parts[at] == 0);
+    let mut ready: BinaryHeap<_> = leaves.map(key).collect();
     let mut sorted = Vec::with_capacity(merged.len());
-    while let Some(Reverse(Ready(_, at))) = heap.pop() {
+    while let Some(Reverse((.., at))) = ready.pop() {
         sorted.push(merged[at]);
-        if parent[at] != none {
-            parts[parent[at]] -= 1;
-            if parts[parent[at]] == 0 {
-                heap.push(ready(parent[at]));
+        let next = parent[at];
+        if next != NONE {
+            parts[next] -= 1;
+            if parts[next] == 0 {
+                ready.push(key(next));
             }
         }
     }
@@ -139,7 +121,8 @@ pub fn unfold_at(tree: &Dendrogram, group: &[u32], heights: &[f64]) -> Dendrogra
         "every leaf stands for an object"
     );
     for merge in tree.merges() {
-        let (a, b) = (slots[merge.left as usize], slots[merge.right as usize]);
+        let a = slots[merge.left as usize];
+        let b = slots[merge.right as usize];
         merged.push(Merged::new(a, b, merge.height));
         slots.push(a.min(b));
     }

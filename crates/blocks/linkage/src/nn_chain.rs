@@ -1,90 +1,101 @@
 //! Nearest-neighbour chain: trees for linkages in which a merge brings no cluster nearer to another.
 
-use partita_core::{Dendrogram, Monitor};
+use partita_core::Monitor;
 
 use crate::LinkageError;
-use crate::cell::Cell;
-use crate::lazy_matrix::{LazyMatrix, chain_limit};
-use crate::merges::{Merged, in_order};
+use crate::merges::Merged;
 use crate::rows::report;
 
-/// Where a search stands: every cluster on the path is the nearest of the one before.
-struct Path {
-    slots: Vec<u32>,
-    on: Vec<bool>,
-    merged: Vec<Merged>,
-}
+/// Dissimilarities between clusters, which are known by their smallest object: their slot.
+pub(crate) trait Clusters {
+    /// Clusters that are left; the one with object 0 is among them.
+    fn alive(&self) -> usize;
 
-/// The tree, with cells of 32 bits while they hold all sums.
-pub(crate) fn nn_chain(
-    mut store: LazyMatrix<'_, u32>,
-    weights: &[u32],
-    monitor: &dyn Monitor,
-) -> Result<Dendrogram, LinkageError> {
-    let n = store.objects();
-    let mut path = Path {
-        slots: Vec::new(),
-        on: vec![false; n],
-        merged: Vec::with_capacity(n - 1),
-    };
-    let heaviest = weights.iter().copied().max().map_or(0.0, f64::from);
-    if !store.fits(heaviest) || !path.follow(&mut store, monitor)? {
-        path.follow(&mut store.widened(), monitor)?;
+    /// The nearest other cluster. Of several the one `before` on the chain, or the smallest slot.
+    fn nearest_slot(&mut self, slot: u32, before: Option<u32>) -> u32;
+
+    /// Whether sums still fit after a merge of these two.
+    fn can_merge(&self, _a: u32, _b: u32) -> bool {
+        true
     }
-    Ok(in_order(path.merged, weights))
+
+    /// Merges two clusters, the smaller slot first, and says at which height.
+    fn merge(&mut self, a: u32, b: u32) -> f64;
+
+    /// Slots on a chain, at most.
+    fn chain_limit(&self) -> usize {
+        usize::MAX
+    }
+
+    /// Frees what is only needed while a slot is on the chain.
+    fn forget(&mut self, _slot: u32) {}
 }
 
-impl Path {
-    /// Goes on until one cluster is left (true) or a sum may not fit a cell (false).
-    fn follow<T: Cell>(
+/// A search: every cluster on the path is the nearest of the one before.
+pub(crate) struct Chain {
+    path: Vec<u32>,
+    on_path: Vec<bool>,
+    pub(crate) merged: Vec<Merged>,
+}
+
+impl Chain {
+    pub(crate) fn new(objects: usize) -> Self {
+        Self {
+            path: Vec::new(),
+            on_path: vec![false; objects],
+            merged: Vec::with_capacity(objects.saturating_sub(1)),
+        }
+    }
+
+    /// Goes on until one cluster is left (true) or a merge would not fit (false).
+    pub(crate) fn follow(
         &mut self,
-        store: &mut LazyMatrix<'_, T>,
+        clusters: &mut impl Clusters,
         monitor: &dyn Monitor,
     ) -> Result<bool, LinkageError> {
-        let limit = chain_limit(store.objects());
-        while store.alive() > 1 {
-            if self.slots.is_empty() {
+        let limit = clusters.chain_limit();
+        let total = self.on_path.len().saturating_sub(1);
+        while clusters.alive() > 1 {
+            if self.path.is_empty() {
                 self.push(0);
             }
-            let top = self.slots[self.slots.len() - 1];
-            let (_, nearest) = store.nearest(top);
-            if !self.on[nearest as usize] {
+            let top = self.path[self.path.len() - 1];
+            let before = self.path.iter().rev().nth(1).copied();
+            let nearest = clusters.nearest_slot(top, before);
+            if !self.on_path[nearest as usize] {
                 self.push(nearest);
-                self.shorten(limit, store);
+                if self.path.len() > limit {
+                    self.shorten(limit / 2, clusters);
+                }
                 continue;
             }
             // The nearest is the one before. (Were it another by a rounding, the path would be a circle of ties.)
-            let before = self.slots[self.slots.len() - 2];
-            let (a, b) = (top.min(before), top.max(before));
-            if !store.fits(store.size(a) + store.size(b)) {
+            let before = before.expect("the nearest is on the path, and not the top itself");
+            let a = top.min(before);
+            let b = top.max(before);
+            if !clusters.can_merge(a, b) {
                 return Ok(false);
             }
-            let height = store.merge(a, b);
+            let height = clusters.merge(a, b);
             self.merged.push(Merged::new(a, b, height));
-            self.pop();
-            self.pop();
-            report(monitor, self.merged.len(), store.objects() - 1)?;
+            for slot in self.path.drain(self.path.len() - 2..) {
+                self.on_path[slot as usize] = false;
+            }
+            report(monitor, self.merged.len(), total)?;
         }
         Ok(true)
     }
 
     fn push(&mut self, slot: u32) {
-        self.slots.push(slot);
-        self.on[slot as usize] = true;
-    }
-
-    fn pop(&mut self) {
-        let slot = self.slots.pop().expect("two clusters are on the path");
-        self.on[slot as usize] = false;
+        self.path.push(slot);
+        self.on_path[slot as usize] = true;
     }
 
     /// Lets go of the start of a path that is too long: it can start anywhere.
-    fn shorten<T: Cell>(&mut self, limit: usize, store: &mut LazyMatrix<'_, T>) {
-        if self.slots.len() > limit {
-            for slot in self.slots.drain(..limit / 2) {
-                self.on[slot as usize] = false;
-                store.forget(slot);
-            }
+    fn shorten(&mut self, by: usize, clusters: &mut impl Clusters) {
+        for slot in self.path.drain(..by) {
+            self.on_path[slot as usize] = false;
+            clusters.forget(slot);
         }
     }
 }

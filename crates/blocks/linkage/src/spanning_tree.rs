@@ -37,7 +37,8 @@ pub fn spanning_tree(
         scratch: vec![0.0; n],
     };
     let mut edges = Vec::with_capacity(n.saturating_sub(1));
-    let (mut place, mut point) = (0, vec![0.0; d]);
+    let mut place = 0;
+    let mut point = vec![0.0; d];
     for reached in 1..n {
         let at = front.take(place, &mut point);
         place = dispatch(Reach {
@@ -45,7 +46,8 @@ pub fn spanning_tree(
             at,
             point: &point,
         });
-        let (from, to) = (front.from[place], front.objects[place]);
+        let from = front.from[place];
+        let to = front.objects[place];
         edges.push((front.square[place].sqrt(), from.min(to), from.max(to)));
         report(monitor, reached, n - 1)?;
     }
@@ -99,7 +101,9 @@ impl Kernel for Reach<'_> {
             scratch,
         } = self.front;
         let n = objects.len();
-        let (square, from, scratch) = (&mut square[..n], &mut from[..n], &mut scratch[..n]);
+        let square = &mut square[..n];
+        let from = &mut from[..n];
+        let scratch = &mut scratch[..n];
         scratch.fill(0.0);
         for (column, &x) in columns.iter().zip(self.point) {
             for (sum, &y) in scratch.iter_mut().zip(&column[..n]) {

@@ -1,10 +1,11 @@
-//! Average link of weighted objects from a condensed matrix, in its memory: nearest-neighbour chain.
+//! Average link of weighted objects from a condensed matrix, in its memory.
 
-use partita_core::Dendrogram;
+use partita_core::{Dendrogram, Silent};
 
 use crate::LinkageError;
 use crate::condensed::check;
-use crate::merges::{Merged, in_order};
+use crate::merges::in_order;
+use crate::nn_chain::{Chain, Clusters};
 
 /// The average-link tree of objects each of which stands for as many as its weight says: that of [`link_f32`](crate::link_f32) over the
 /// objects that the weights stand for, above their merges at height 0 and but for rounding and ties. Sizes count objects, not weights.
@@ -26,71 +27,68 @@ pub fn link_weighted_f32(condensed: Vec<f32>, weights: &[f64]) -> Result<Dendrog
             objects,
         });
     }
-    let mut clusters = Clusters {
-        condensed,
+    let mut clusters = Condensed {
+        cells: condensed,
         sizes: weights.to_vec(),
         alive: (0..objects).collect(),
     };
-    let (mut chain, mut merged): (Vec<usize>, Vec<Merged>) = (Vec::new(), Vec::new());
-    while clusters.alive.len() > 1 {
-        let top = *chain.last().unwrap_or(&clusters.alive[0]);
-        if chain.is_empty() {
-            chain.push(top);
-        }
-        let before = chain.len().checked_sub(2).map(|at| chain[at]);
-        let nearest = clusters.nearest(top, before);
-        if before == Some(nearest) {
-            merged.push(clusters.merge(top.min(nearest), top.max(nearest)));
-            chain.truncate(chain.len() - 2);
-        } else {
-            chain.push(nearest);
-        }
-    }
-    Ok(in_order(merged, &vec![1; objects]))
+    let mut chain = Chain::new(objects);
+    chain.follow(&mut clusters, &Silent)?;
+    Ok(in_order(chain.merged, &vec![1; objects]))
 }
 
-/// Clusters by their smallest object.
-struct Clusters {
-    condensed: Vec<f32>,
+/// A condensed matrix that shrinks in place.
+struct Condensed {
+    cells: Vec<f32>,
     /// Sums of weights.
     sizes: Vec<f64>,
+    /// Clusters that are left, by their smallest object.
     alive: Vec<usize>,
 }
 
-impl Clusters {
+impl Condensed {
     fn place(&self, a: usize, b: usize) -> usize {
-        let (i, j) = (a.min(b), a.max(b));
-        i * (2 * self.sizes.len() - i - 1) / 2 + (j - i - 1)
+        let low = a.min(b);
+        let high = a.max(b);
+        low * (2 * self.sizes.len() - low - 1) / 2 + (high - low - 1)
+    }
+}
+
+impl Clusters for Condensed {
+    fn alive(&self) -> usize {
+        self.alive.len()
     }
 
-    /// The nearest to a cluster: of several the one given, or the first.
-    fn nearest(&self, cluster: usize, preferred: Option<usize>) -> usize {
-        let away = |other: usize| self.condensed[self.place(cluster, other)];
-        let first = preferred.unwrap_or_else(|| self.alive[usize::from(self.alive[0] == cluster)]);
-        let others = self.alive.iter().copied().filter(|&other| other != cluster);
-        others
-            .fold((first, away(first)), |best, other| {
-                if away(other) < best.1 {
-                    (other, away(other))
-                } else {
-                    best
-                }
-            })
-            .0
+    fn nearest_slot(&mut self, slot: u32, before: Option<u32>) -> u32 {
+        let slot = slot as usize;
+        let first = self.alive[usize::from(self.alive[0] == slot)];
+        let mut nearest = before.map_or(first, |before| before as usize);
+        let mut least = self.cells[self.place(slot, nearest)];
+        for &other in self.alive.iter().filter(|&&other| other != slot) {
+            let here = self.cells[self.place(slot, other)];
+            if here < least {
+                nearest = other;
+                least = here;
+            }
+        }
+        nearest as u32
     }
 
-    /// The second cluster goes into the first.
-    fn merge(&mut self, into: usize, gone: usize) -> Merged {
-        let height = f64::from(self.condensed[self.place(into, gone)]);
+    fn merge(&mut self, a: u32, b: u32) -> f64 {
+        let into = a as usize;
+        let gone = b as usize;
+        let height = f64::from(self.cells[self.place(into, gone)]);
         self.alive.retain(|&cluster| cluster != gone);
-        let (one, other) = (self.sizes[into], self.sizes[gone]);
+        let one = self.sizes[into];
+        let other = self.sizes[gone];
         for &cluster in self.alive.iter().filter(|&&cluster| cluster != into) {
-            let (to, from) = (self.place(into, cluster), self.place(gone, cluster));
-            let sum = one * f64::from(self.condensed[to]) + other * f64::from(self.condensed[from]);
-            self.condensed[to] = (sum / (one + other)) as f32;
+            let to = self.place(into, cluster);
+            let from = self.place(gone, cluster);
+            let sum = one * f64::from(self.cells[to]) + other * f64::from(self.cells[from]);
+            self.cells[to] = (sum / (one + other)) as f32;
         }
         self.sizes[into] += other;
-        Merged::new(into as u32, gone as u32, height)
+        height
     }
 }
 
@@ -142,17 +140,10 @@ mod tests {
 
     #[test]
     fn what_makes_no_tree_is_refused() {
-        assert_eq!(
-            link_weighted_f32(vec![1.0], &[1.0; 3]),
-            Err(LinkageError::Length {
-                found: 1,
-                objects: 3
-            })
-        );
-        assert!(matches!(
-            link_weighted_f32(vec![1.0], &[1.0, 0.0]),
-            Err(LinkageError::Weights { .. })
-        ));
+        let length = link_weighted_f32(vec![1.0], &[1.0; 3]).unwrap_err();
+        assert!(matches!(length, LinkageError::Length { .. }));
+        let weights = link_weighted_f32(vec![1.0], &[1.0, 0.0]).unwrap_err();
+        assert!(matches!(weights, LinkageError::Weights { .. }));
         assert_eq!(link_weighted_f32(vec![], &[2.0]).unwrap().merges(), []);
     }
 }

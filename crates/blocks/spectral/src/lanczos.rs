@@ -100,7 +100,7 @@ pub fn top_eigenpairs(
 ) -> Result<Eigenpairs, SpectralError> {
     check(matrix)?;
     let product = |x: ArrayView2<'_, f64>, mut y: ArrayViewMut2<'_, f64>| {
-        general_mat_mul(1.0, &matrix, &x, 0.0, &mut y)
+        general_mat_mul(1.0, &matrix, &x, 0.0, &mut y);
     };
     lanczos(matrix.nrows(), count, product, seed, settings)
 }

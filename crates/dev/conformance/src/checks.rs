@@ -446,7 +446,7 @@ impl Bench<'_> {
         ));
         match self.run(drawn, Clusters::Exactly(drawn.clusters), seed, &impatient) {
             Ok(outcome) => {
-                self.checks += shape(self.method, &outcome, &drawn.ensemble, drawn.clusters)
+                self.checks += shape(self.method, &outcome, &drawn.ensemble, drawn.clusters);
             }
             Err(error) => {
                 let interrupted = matches!(error, ConsensusError::Interrupted);

@@ -178,7 +178,7 @@ pub(crate) fn npz(bytes: &[u8]) {
     is_sparse_table(&path);
     fine(read_sparse_npz(&path, BUDGET));
     fine(read_sparse_table(&path, BUDGET));
-    fine(ClusterTable::read(&path, &options(0)));
+    fine(ClusterTable::read(&path, BUDGET));
 }
 
 /// Names of arrays that readers look for.

@@ -3,7 +3,7 @@
 use partita::{MemoryBudget, Seed};
 use partita_app::default_budget;
 
-use crate::args::ComputeArgs;
+use crate::args::{ComputeArgs, ThreadArgs};
 use crate::failure::Failure;
 use crate::terminal::listen_for_ctrl_c;
 
@@ -16,11 +16,11 @@ pub(crate) struct Compute {
 impl Compute {
     /// Starts the thread pool and listens for Ctrl-C. Files are read on these threads: start before any is opened.
     pub(crate) fn start(args: &ComputeArgs) -> Result<Self, Failure> {
-        start_threads(args.threads)?;
+        start_threads(&args.machine.threads)?;
         let seed = args.seed.map_or(Seed::new(0), Seed::new);
         Ok(Self {
             seed,
-            budget: args.max_memory.unwrap_or_else(default_budget),
+            budget: args.machine.max_memory.unwrap_or_else(default_budget),
         })
     }
 }
@@ -29,8 +29,8 @@ impl Compute {
 const MOST_THREADS: usize = 1024;
 
 /// Starts the thread pool and listens for Ctrl-C.
-pub(crate) fn start_threads(threads: Option<usize>) -> Result<(), Failure> {
-    let threads = threads.unwrap_or(0);
+pub(crate) fn start_threads(args: &ThreadArgs) -> Result<(), Failure> {
+    let threads = args.threads.unwrap_or(0);
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
     if threads > MOST_THREADS.max(cores) {
         let reason = format!(

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use partita::files::{self, LabelBlocks, LabelNumbers};
-use partita::{Partition, SoftPartition, on_one_line};
+use partita::{Partition, on_one_line};
 use partita_app::json_text;
 
 use crate::args::StreamFormat;
@@ -64,6 +64,19 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     print(&json_text(value)?)
 }
 
+/// Prints what was found, as one JSON object or as text.
+pub(crate) fn answer(
+    as_json: bool,
+    found: &impl serde::Serialize,
+    text: &str,
+) -> Result<(), Failure> {
+    if as_json {
+        print_json(found)
+    } else {
+        print(text)
+    }
+}
+
 /// Refuses to write over something, unless told to.
 pub(crate) fn may_write(path: &Path, force: bool) -> Result<(), Failure> {
     if path.is_dir() {
@@ -93,51 +106,44 @@ pub(crate) fn may_write(path: &Path, force: bool) -> Result<(), Failure> {
 /// Refuses outputs that exist already unless they may be replaced, two outputs of one file, and an output that is an input.
 pub(crate) fn check_outputs<'a>(
     outputs: impl IntoIterator<Item = &'a PathBuf>,
-    inputs: &[&Path],
+    inputs: impl IntoIterator<Item = impl AsRef<Path>>,
     force: bool,
 ) -> Result<(), Failure> {
     let outputs: Vec<&PathBuf> = outputs.into_iter().collect();
-    check_places(outputs.iter().map(|path| path.as_path()), inputs)?;
-    outputs
-        .into_iter()
-        .try_for_each(|path| may_write(path, force))
+    check_places(&outputs, inputs)?;
+    let mut outputs = outputs.into_iter();
+    outputs.try_for_each(|path| may_write(path, force))
 }
 
 /// As [`check_outputs`], where a folder gets files of these names too. It is made if it is not there, and then may hold the outputs.
 pub(crate) fn check_outputs_beside<'a>(
-    (folder, names): (&Path, &[&str]),
+    folder: &Path,
+    names: &[&str],
     outputs: impl IntoIterator<Item = &'a PathBuf>,
-    inputs: &[&Path],
+    inputs: impl IntoIterator<Item = impl AsRef<Path>>,
     force: bool,
 ) -> Result<(), Failure> {
-    let (outputs, files): (Vec<&PathBuf>, Vec<PathBuf>) = (
-        outputs.into_iter().collect(),
-        names.iter().map(|name| folder.join(name)).collect(),
-    );
-    check_places(
-        files
-            .iter()
-            .chain(outputs.iter().copied())
-            .map(PathBuf::as_path),
-        inputs,
-    )?;
-    let inside =
-        |path: &Path| path.parent().is_some_and(|parent| parent == folder) && !folder.exists();
-    outputs
-        .into_iter()
-        .filter(|path| !inside(path))
-        .try_for_each(|path| may_write(path, force))
+    let files: Vec<PathBuf> = names.iter().map(|name| folder.join(name)).collect();
+    let mut outputs: Vec<&PathBuf> = outputs.into_iter().collect();
+    check_places(files.iter().chain(outputs.iter().copied()), inputs)?;
+    outputs.retain(|path| folder.exists() || path.parent() != Some(folder));
+    let mut outputs = outputs.into_iter();
+    outputs.try_for_each(|path| may_write(path, force))
 }
 
 /// Refuses two outputs of one file, and an output that is an input.
-fn check_places<'a>(
-    outputs: impl Iterator<Item = &'a Path>,
-    inputs: &[&Path],
+fn check_places(
+    outputs: impl IntoIterator<Item = impl AsRef<Path>>,
+    inputs: impl IntoIterator<Item = impl AsRef<Path>>,
 ) -> Result<(), Failure> {
-    let inputs: Vec<PathBuf> = inputs.iter().map(|path| resolved(path)).collect();
+    let inputs: Vec<PathBuf> = inputs
+        .into_iter()
+        .map(|path| resolved(path.as_ref()))
+        .collect();
     let mut seen: Vec<PathBuf> = Vec::new();
     for path in outputs {
-        let (here, found) = (path.display(), resolved(path));
+        let here = path.as_ref().display();
+        let found = resolved(path.as_ref());
         if inputs.contains(&found) {
             return Err(Failure::input(format!(
                 "{here}: is an input; write to another file"
@@ -189,29 +195,6 @@ pub(crate) fn may_fill(folder: &Path, force: bool) -> Result<(), Failure> {
         return Err(Failure::input(format!(
             "{here}: holds something already; give --force to write into it"
         )));
-    }
-    Ok(())
-}
-
-/// Where labels and probabilities go.
-pub(crate) struct Targets<'a> {
-    pub(crate) labels: Option<&'a Path>,
-    pub(crate) soft: Option<&'a Path>,
-}
-
-/// Writes labels and, where asked for, probabilities.
-pub(crate) fn write_result(
-    targets: &Targets<'_>,
-    names: Option<&[String]>,
-    partition: &Partition,
-    numbers: &[LabelNumbers<'_>],
-    soft: &SoftPartition,
-) -> Result<(), Failure> {
-    if let Some(path) = targets.labels {
-        files::write_labels(path, names, partition, numbers)?;
-    }
-    if let Some(path) = targets.soft {
-        files::write_soft(path, names, soft)?;
     }
     Ok(())
 }

@@ -52,7 +52,7 @@ impl StandardInput {
             .map_err(failed)?;
         let ending = match format {
             Some(format) if format.is_input() => format.ending(),
-            _ => ending_of_content(&start),
+            _ => ending_of_content(&start).to_owned(),
         };
         let folder = TempDir::with_prefix("partita-").map_err(failed)?;
         *path = folder.path().join(format!("stdin{ending}"));
@@ -73,7 +73,7 @@ impl Command {
             Self::Consensus(args) => std::iter::once(&mut args.ensemble)
                 .chain(&mut args.more)
                 .chain(&mut args.features)
-                .chain(&mut args.base_weights)
+                .chain(&mut args.weights.base_weights)
                 .collect(),
             Self::ChooseK(args) => vec![&mut args.table.table],
             Self::Evaluate(args) => args

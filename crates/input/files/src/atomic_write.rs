@@ -18,23 +18,6 @@ pub fn write_whole(
     path: &Path,
     write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
 ) -> Result<(), FileError> {
-    write_as(path, true, write)
-}
-
-/// As [`write_whole`], without waiting for the disk: after a power failure the file may lack some of its bytes. For what carries a
-/// checksum and can be made again.
-pub(crate) fn write_unflushed(
-    path: &Path,
-    write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
-) -> Result<(), FileError> {
-    write_as(path, false, write)
-}
-
-fn write_as(
-    path: &Path,
-    flushed: bool,
-    write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
-) -> Result<(), FileError> {
     let failed = |source| FileError::io(path, WRITE, source);
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     match fs::metadata(&target) {
@@ -44,13 +27,12 @@ fn write_as(
             .open(&target)
             .and_then(|file| fill(&file, write))
             .map_err(failed),
-        _ => replace(&target, flushed, write).map_err(failed),
+        _ => replace(&target, write).map_err(failed),
     }
 }
 
 fn replace(
     target: &Path,
-    flushed: bool,
     write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
 ) -> io::Result<()> {
     let folder = match target.parent() {
@@ -63,12 +45,10 @@ fn replace(
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let part = builder.tempfile_in(&folder)?;
     fill(part.as_file(), write)?;
-    if flushed {
-        part.as_file().sync_all()?;
-    }
+    part.as_file().sync_all()?;
     part.persist(target).map_err(|error| error.error)?;
     // The rename is durable once the folder is; a file system that cannot say so has done what it can.
-    if let (true, Ok(folder)) = (flushed, File::open(&folder)) {
+    if let Ok(folder) = File::open(&folder) {
         let _ = folder.sync_all();
     }
     Ok(())

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use partita_core::BaseClustering;
 
-use crate::error::{Cell, FileError, Row};
+use crate::error::{Cell, FileError, Row, WrongValue};
 use crate::label_encoder::{LabelNumber, MISSING, check_clusters};
-use crate::missing_words::{MissingCounts, MissingWords};
+use crate::words::{MissingCounts, MissingWords};
 
 /// Numbers of at most so many digits are looked up in a list.
 const SHORT: usize = 4;
@@ -52,7 +52,7 @@ impl Dictionary {
     }
 
     /// Adds a value by its code, as [`code`](Self::code) gave it.
-    #[cfg(feature = "arrow")]
+    #[cfg(any(feature = "arrow", feature = "parquet"))]
     pub(crate) fn push_code(&mut self, code: u32) {
         self.codes.push(code);
     }
@@ -195,66 +195,38 @@ impl Dictionary {
         path: &Path,
         name: &str,
     ) -> Result<(BaseClustering, Vec<Option<usize>>), FileError> {
-        let numbers: Option<Vec<LabelNumber>> = self
-            .values
-            .iter()
-            .map(|value| LabelNumber::of_text(value))
-            .collect();
-        let (order, names) = match numbers {
-            Some(numbers) => self.numeric(path, name, &numbers)?,
-            None => self.textual(),
+        let numbers = self.values.iter().map(|value| LabelNumber::of_text(value));
+        let labels: Vec<Option<(u64, String)>> = match numbers.collect::<Option<Vec<_>>>() {
+            Some(numbers) => {
+                let bad = |number: &LabelNumber| *number == LabelNumber::NotALabel;
+                if let Some(bad) = numbers.iter().position(bad) {
+                    let cell = Cell::new(path, self.first[bad], name, self.values[bad].clone());
+                    return Err(FileError::value(cell, WrongValue::NotALabel));
+                }
+                let labels = numbers.iter().map(LabelNumber::label);
+                labels
+                    .map(|label| label.map(|label| (label, label.to_string())))
+                    .collect()
+            }
+            None => self
+                .values
+                .iter()
+                .map(|value| Some((0, value.clone())))
+                .collect(),
         };
+        let mut distinct: Vec<&(u64, String)> = labels.iter().flatten().collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let place = |label: &Option<(u64, String)>| {
+            let label = label.as_ref()?;
+            Some(distinct.partition_point(|&other| other < label))
+        };
+        let order = labels.iter().map(place).collect();
+        let names: Vec<String> = distinct.iter().map(|(_, name)| name.clone()).collect();
         check_clusters(path, name, names.len())?;
         Ok((BaseClustering::new(name, names), order))
     }
-
-    fn numeric(
-        &self,
-        path: &Path,
-        name: &str,
-        numbers: &[LabelNumber],
-    ) -> Result<Order, FileError> {
-        if let Some(bad) = numbers
-            .iter()
-            .position(|number| *number == LabelNumber::NotALabel)
-        {
-            let cell = Cell::new(path, self.first[bad], name, self.values[bad].clone());
-            return Err(FileError::NotALabel(cell));
-        }
-        let mut distinct: Vec<u64> = numbers.iter().filter_map(LabelNumber::label).collect();
-        distinct.sort_unstable();
-        distinct.dedup();
-        let place = |number: &LabelNumber| {
-            number
-                .label()
-                .map(|label| distinct.partition_point(|&value| value < label))
-        };
-        Ok((
-            numbers.iter().map(place).collect(),
-            distinct.iter().map(ToString::to_string).collect(),
-        ))
-    }
-
-    fn textual(&self) -> Order {
-        let mut sorted: Vec<usize> = (0..self.values.len()).collect();
-        sorted.sort_unstable_by_key(|&code| &self.values[code]);
-        let mut order = vec![None; sorted.len()];
-        sorted
-            .iter()
-            .enumerate()
-            .for_each(|(place, &code)| order[code] = Some(place));
-        (
-            order,
-            sorted
-                .iter()
-                .map(|&code| self.values[code].clone())
-                .collect(),
-        )
-    }
 }
-
-/// The cluster of every code, and the label of every cluster.
-type Order = (Vec<Option<usize>>, Vec<String>);
 
 /// The number that a text such as "0" or "412" spells, which no other text spells in this way.
 fn short_number(text: &str) -> Option<usize> {
@@ -278,51 +250,47 @@ mod tests {
 
     fn dictionary(values: &[&str]) -> Dictionary {
         let mut dictionary = Dictionary::default();
-        values
-            .iter()
-            .enumerate()
-            .for_each(|(i, value)| dictionary.push(value, Row::Line(i as u64 + 2)));
+        for (value, line) in values.iter().zip(2..) {
+            dictionary.push(value, Row::Line(line));
+        }
         dictionary
-    }
-
-    fn labels(values: &[&str]) -> (BaseClustering, Vec<Option<usize>>) {
-        let dictionary = dictionary(values);
-        let (base, order) = dictionary.base(Path::new("a.csv"), "u").unwrap();
-        (
-            base,
-            dictionary
-                .codes()
-                .iter()
-                .map(|&code| order.get(code as usize).copied().flatten())
-                .collect(),
-        )
     }
 
     #[test]
     fn numbers_sort_as_numbers_and_texts_as_texts() {
-        let (base, found) = labels(&["10", "9", "", "-1", "nan", "9.0", " 10 "]);
-        assert_eq!(base.values(), ["9", "10"]);
-        assert_eq!(
-            found,
-            [Some(1), Some(0), None, None, None, Some(0), Some(1)]
-        );
-        let (base, found) = labels(&["b10", "b9", "", "-1", "07", "7"]);
-        assert_eq!(base.values(), ["-1", "07", "7", "b10", "b9"]);
-        assert_eq!(found, [Some(3), Some(4), None, Some(0), Some(1), Some(2)]);
+        for (values, names, clusters) in [
+            (
+                &["10", "9", "", "-1", "nan", "9.0", " 10 "][..],
+                &["9", "10"][..],
+                &[Some(1), Some(0), None, None, None, Some(0), Some(1)][..],
+            ),
+            (
+                &["b10", "b9", "", "-1", "07", "7"],
+                &["-1", "07", "7", "b10", "b9"],
+                &[Some(3), Some(4), None, Some(0), Some(1), Some(2)],
+            ),
+        ] {
+            let column = dictionary(values);
+            let (base, order) = column.base(Path::new("a.csv"), "u").unwrap();
+            assert_eq!(base.values(), names);
+            let cluster = |&code: &u32| order.get(code as usize).copied().flatten();
+            let found: Vec<_> = column.codes().iter().map(cluster).collect();
+            assert_eq!(found, clusters);
+        }
+        for bad in ["-2", "1.5", "inf"] {
+            let refused = dictionary(&["1", bad, "2"]).base(Path::new("a.csv"), "u");
+            let expected = format!("a.csv, line 3, column 'u': '{bad}' is not a cluster number");
+            crate::testing::assert_says(refused.unwrap_err(), &[&expected]);
+        }
     }
 
     #[test]
     fn words_for_missing_values_are_dropped_and_counted() {
         let mut column = dictionary(&["7", "NA", "10", "NA", "", "nan"]);
         let counts = column.drop_words(&MissingWords::default());
-        assert_eq!(
-            counts.into_iter().collect::<Vec<_>>(),
-            [("NA".to_owned(), 2), ("nan".to_owned(), 1)]
-        );
-        assert_eq!(
-            (column.values(), column.first_missing()),
-            (&["7".to_owned(), "10".to_owned()][..], Some(Row::Line(3)))
-        );
+        assert_eq!(counts, [("NA".to_owned(), 2), ("nan".to_owned(), 1)].into());
+        assert_eq!(column.values(), ["7", "10"]);
+        assert_eq!(column.first_missing(), Some(Row::Line(3)));
         assert_eq!(column.codes(), [0, MISSING, 1, MISSING, MISSING, MISSING]);
         column.append(&dictionary(&["10"]), |row| Row::Line(row as u64));
         assert_eq!(column.codes().last(), Some(&1));
@@ -337,27 +305,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_label_is_named_with_its_line() {
-        for bad in ["-2", "1.5", "inf"] {
-            let message = dictionary(&["1", bad, "2"])
-                .base(Path::new("a.csv"), "u")
-                .unwrap_err()
-                .to_string();
-            let expected = format!("a.csv, line 3, column 'u': '{bad}' is not a cluster number");
-            assert!(message.starts_with(&expected), "{message}");
-        }
-    }
-
-    #[test]
     fn columns_in_pieces_are_the_whole_column() {
         let values = ["x", "3", "", "x", "y", "3", "412", "412", "00"];
         let mut whole = dictionary(&values[..4]);
         whole.append(&dictionary(&values[4..]), |row| Row::Line(row as u64 + 6));
         let expected = dictionary(&values);
-        assert_eq!(
-            (whole.codes(), whole.values()),
-            (expected.codes(), expected.values())
-        );
+        assert_eq!(whole.codes(), expected.codes());
+        assert_eq!(whole.values(), expected.values());
         assert_eq!(whole.first, expected.first);
     }
 }

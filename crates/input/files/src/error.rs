@@ -1,4 +1,7 @@
 //! What can be wrong with a file.
+//!
+//! What is wrong with one value is a line of [`WrongValue`]; what is wrong with a file is said where it is found, by
+//! [`FileError::content`].
 
 use std::fmt::{self, Write as _};
 use std::io;
@@ -6,8 +9,7 @@ use std::path::{Path, PathBuf};
 
 use partita_core::{BudgetError, EnsembleError, on_one_line};
 
-use crate::number::Short;
-use crate::odd_number::OddNumber;
+use crate::value_kind::ValueKind;
 
 /// A file that cannot be read or written. Every message is one line that names the file, the row, the column
 /// and the value as far as they are known, and says what to do about it.
@@ -20,12 +22,6 @@ pub enum FileError {
     /// A folder where a file is meant.
     #[error("{} is a folder, not a file; name a file in it, or a folder of Parquet, Arrow or NPY files", .0.display())]
     Directory(PathBuf),
-    /// Not one byte.
-    #[error("{} is empty; a file needs at least one row of values", .0.display())]
-    Empty(PathBuf),
-    /// A header line and nothing below it.
-    #[error("{} has a header line but no rows below it", .0.display())]
-    NoRows(PathBuf),
     /// The name ends in nothing that is known.
     #[error("{}: unknown kind of file; the name must end in {known}", .path.display())]
     Extension {
@@ -34,180 +30,8 @@ pub enum FileError {
         /// Endings that would do.
         known: String,
     },
-    /// A row is longer or shorter than the first.
-    #[error(
-        "{}, line {line}: {found} fields where the first line has {expected}; check delimiter and quotes (the delimiter is taken to be '{}')",
-        .path.display(), .delimiter.escape_default()
-    )]
-    Ragged {
-        /// The file.
-        path: PathBuf,
-        /// Line number, from 1.
-        line: u64,
-        /// Fields in this row.
-        found: usize,
-        /// Fields in the first row.
-        expected: usize,
-        /// What separates fields.
-        delimiter: char,
-    },
-    /// A first line of one field above longer rows.
-    #[error(
-        "{}, line {line}: {found} fields where the first line has 1; if that is a title or a comment take it out of the file",
-        .path.display()
-    )]
-    Title {
-        /// The file.
-        path: PathBuf,
-        /// Line number, from 1.
-        line: u64,
-        /// Fields in this row.
-        found: usize,
-    },
-    /// A quote that is never closed.
-    #[error("{}, line {line}: a quote is opened and not closed in its row; close it, or double a quote that is meant", .path.display())]
-    OpenQuote {
-        /// The file.
-        path: PathBuf,
-        /// Line number, from 1.
-        line: u64,
-    },
-    /// One column, in which something seems to separate fields.
-    #[error(
-        "{}: one column, and every line holds '{found}' as often; if it separates fields give --delimiter '{found}', else \
-         --delimiter ','",
-        .path.display()
-    )]
-    OneColumn {
-        /// The file.
-        path: PathBuf,
-        /// What may separate fields.
-        found: char,
-    },
-    /// The first line holds labels.
-    #[error(
-        "{}: the first line seems to hold labels, not names ('{}' is a label of column {column} too); give --no-header, or \
-         name the columns in the first line",
-        .path.display(), shown(.value)
-    )]
-    NoHeader {
-        /// The file.
-        path: PathBuf,
-        /// Position of the column, from 1.
-        column: usize,
-        /// What stands in the first line and below.
-        value: String,
-    },
-    /// Several columns could be the labels.
-    #[error("{}: which column holds the labels? Name it: FILE:COLUMN; {}", .path.display(), Known(.columns))]
-    Ambiguous {
-        /// The file.
-        path: PathBuf,
-        /// The columns that could be meant.
-        columns: Vec<String>,
-    },
-    /// Two columns of one name.
-    #[error("{}: columns {first} and {second} are both called '{}'; rename one", .path.display(), on_one_line(.name))]
-    TwoColumns {
-        /// The file.
-        path: PathBuf,
-        /// The name.
-        name: String,
-        /// Position of the first, from 1.
-        first: usize,
-        /// Position of the second, from 1.
-        second: usize,
-    },
-    /// Text where a number is meant.
-    #[error(
-        "{0} is not a number; correct it, leave the column out (--skip), or make columns of its words (--encode one-hot); if it \
-         holds the classes name it with --truth, if the names of the objects with --id"
-    )]
-    NotANumber(Cell),
-    /// Dates, percents, amounts of money or numbers in another notation where a number is meant.
-    #[error("{cell} is {kind}, not a plain number; {}", .kind.remedy(&shown(&.cell.column)))]
-    OddNumber {
-        /// The value.
-        cell: Cell,
-        /// What it is.
-        kind: OddNumber,
-    },
-    /// Amounts of money, percents or numbers in another notation where labels are meant.
-    #[error(
-        "{}: the labels of column '{}' ('{}') are each {kind}, not clusters; {}",
-        .path.display(), on_one_line(.column), shown(.value), .kind.remedy(&shown(.column))
-    )]
-    OddLabels {
-        /// The file.
-        path: PathBuf,
-        /// Name of the column.
-        column: String,
-        /// The first of the labels.
-        value: String,
-        /// What they are.
-        kind: OddNumber,
-    },
-    /// Words that become too many columns.
-    #[error(
-        "{}: column '{}' has {categories} different values, more than --max-categories {most}; leave it out (--skip '{}'), or allow \
-         that many",
-        .path.display(), on_one_line(.column), on_one_line(.column)
-    )]
-    TooManyCategories {
-        /// The file.
-        path: PathBuf,
-        /// Name of the column.
-        column: String,
-        /// Different values.
-        categories: usize,
-        /// How many are allowed.
-        most: usize,
-    },
-    /// NaN or infinity where a number is meant.
-    #[error("{0} is not finite; replace it by a number or leave the row or the column out")]
-    NotFinite(Cell),
-    /// An empty field where a number is meant.
-    #[error(
-        "{0} is missing; fill it in, take the mean of the column (--impute mean), or leave the row or the column out"
-    )]
-    NoValue(Cell),
-    /// A number that is not a label.
-    #[error(
-        "{0} is not a cluster number: whole numbers from 0 are labels, -1, NaN and empty fields are missing; for shares of \
-         objects in clusters say --soft-bases"
-    )]
-    NotALabel(Cell),
-    /// A number that is not a share.
-    #[error("{0} is not a share between 0 and 1; divide rows by their sums, or give labels")]
-    NotAShare(Cell),
-    /// No feature varies.
-    #[error(
-        "{}: every feature is constant over all {rows} rows (column '{}' is always {}); there is nothing to cluster",
-        .path.display(), on_one_line(.column), Short(*.value)
-    )]
-    Constant {
-        /// The file.
-        path: PathBuf,
-        /// Rows.
-        rows: usize,
-        /// Name of the first feature.
-        column: String,
-        /// Its value.
-        value: f64,
-    },
-    /// A table of one object.
-    #[error("{} has one row; clustering needs at least two objects", .0.display())]
-    OneRow(PathBuf),
-    /// A table without features.
-    #[error("{} has no feature: {why}", .path.display())]
-    NoFeatures {
-        /// The file.
-        path: PathBuf,
-        /// What its columns are instead.
-        why: String,
-    },
     /// A column that was asked for is not there.
-    #[error("{} has no column '{}'; {}", .path.display(), on_one_line(.column), Known(.known))]
+    #[error("{} has no column '{}'; {}", .path.display(), on_one_line(.column), listed(.known, "it has no named columns"))]
     NoColumn {
         /// The file.
         path: PathBuf,
@@ -216,23 +40,21 @@ pub enum FileError {
         /// The columns there are, nearest name first.
         known: Vec<String>,
     },
-    /// An archive holds nothing called so.
-    #[error("{} has no array '{}'; {}", .path.display(), on_one_line(.array), Arrays(.known))]
-    NoArray {
-        /// The file.
-        path: PathBuf,
-        /// The array looked for.
-        array: String,
-        /// The arrays there are.
-        known: Vec<String>,
+    /// A value that cannot be what its column is taken for.
+    #[error("{cell} {}", .wrong.text(&shown(&.cell.column)))]
+    Value {
+        /// The value.
+        cell: Cell,
+        /// What is wrong with it.
+        wrong: WrongValue,
     },
-    /// Columns, but none with a base clustering.
-    #[error("{} has no base clustering: its {columns} columns hold names, classes or parts", .path.display())]
-    NoBases {
+    /// What the file holds cannot be used, or not all of it is there.
+    #[error("{}{reason}", .path.display())]
+    Content {
         /// The file.
         path: PathBuf,
-        /// Columns in it.
-        columns: usize,
+        /// What is wrong, and the remedy, as it follows the name of the file.
+        reason: String,
     },
     /// The labels do not make an ensemble.
     #[error("{}: {}", .path.display(), on_one_line(&.source.to_string()))]
@@ -241,62 +63,6 @@ pub enum FileError {
         path: PathBuf,
         /// What is wrong.
         source: EnsembleError,
-    },
-    /// The numbers do not make a soft partition.
-    #[error(
-        "{}, row {row}: the numbers sum to {} and the smallest is {}; each row must hold probabilities that sum to 1",
-        .path.display(), Short(*.sum), Short(*.smallest)
-    )]
-    Soft {
-        /// The file.
-        path: PathBuf,
-        /// The row, from 1.
-        row: usize,
-        /// Sum of the row.
-        sum: f64,
-        /// Smallest number of the row.
-        smallest: f64,
-    },
-    /// The bytes are not what the name says, or not all of them are there.
-    #[error("{}: {reason}", .path.display())]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong, and the remedy.
-        reason: String,
-    },
-    /// Something of another type or shape than needed.
-    #[error("{}: {what} is {found}; {expected} is needed", .path.display())]
-    Kind {
-        /// The file.
-        path: PathBuf,
-        /// An array or a column.
-        what: String,
-        /// What it is.
-        found: String,
-        /// What it should be.
-        expected: &'static str,
-    },
-    /// A column of a type that is neither numbers nor texts.
-    #[error(
-        "{}: column '{}' holds {found}; leave it out (--skip '{}'), or write it as numbers or texts",
-        .path.display(), on_one_line(.column), on_one_line(.column)
-    )]
-    ColumnType {
-        /// The file.
-        path: PathBuf,
-        /// Name of the column.
-        column: String,
-        /// What it holds.
-        found: &'static str,
-    },
-    /// What is to be written cannot be read back from a file of this kind.
-    #[error("{}: {reason}; write an .npz file instead", .path.display())]
-    Unwritable {
-        /// The file.
-        path: PathBuf,
-        /// What would be lost.
-        reason: String,
     },
     /// More memory than allowed.
     #[error("{}: {source}", .path.display())]
@@ -307,7 +73,7 @@ pub enum FileError {
         source: BudgetError,
     },
     /// The system refused.
-    #[error("{}: cannot {doing}: {}", .path.display(), Reason(.source))]
+    #[error("{}: cannot {doing}: {}", .path.display(), refusal(.source))]
     Io {
         /// The file.
         path: PathBuf,
@@ -316,6 +82,50 @@ pub enum FileError {
         /// What the system said.
         source: io::Error,
     },
+}
+
+/// What is wrong with a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WrongValue {
+    /// It is text where a number is meant; what people read it as, if that is a number.
+    NotANumber(Option<ValueKind>),
+    /// It is NaN or infinity where a number is meant.
+    NotFinite,
+    /// It is an empty field where a number is meant.
+    Missing,
+    /// It is a number that is not a label.
+    NotALabel,
+    /// It is a number that is not a share.
+    NotAShare,
+}
+
+impl WrongValue {
+    fn text(self, column: &str) -> String {
+        let text = match self {
+            Self::NotANumber(Some(kind)) => {
+                return format!("is {kind}, not a plain number; {}", kind.remedy(column));
+            }
+            Self::NotANumber(None) => {
+                "is not a number; correct it, leave the column out (--skip), or make columns of its words (--encode one-hot); if it \
+                 holds the classes name it with --truth, if the names of the objects with --id"
+            }
+            Self::NotFinite => {
+                "is not finite; replace it by a number or leave the row or the column out"
+            }
+            Self::Missing => {
+                "is missing; fill it in, take the mean of the column (--impute mean), or leave the row or the column out"
+            }
+            Self::NotALabel => {
+                "is not a cluster number: whole numbers from 0 are labels, -1, NaN and empty fields are missing; for shares of \
+                 objects in clusters say --soft-bases"
+            }
+            Self::NotAShare => {
+                "is not a share between 0 and 1; divide rows by their sums, or give labels"
+            }
+        };
+        text.to_owned()
+    }
 }
 
 impl FileError {
@@ -341,19 +151,58 @@ impl FileError {
         }
     }
 
-    pub(crate) fn damaged(path: &Path, reason: impl Into<String>) -> Self {
-        Self::Damaged {
+    /// What is wrong with a file and the remedy, as it follows the name of the file.
+    pub(crate) fn content(path: &Path, reason: impl AsRef<str>) -> Self {
+        Self::Content {
             path: path.into(),
-            reason: on_one_line(&reason.into()),
+            reason: on_one_line(reason.as_ref()),
         }
     }
 
-    /// A text where a number is meant.
-    pub(crate) fn not_a_number(cell: Cell) -> Self {
-        match OddNumber::of(&cell.value) {
-            Some(kind) => Self::OddNumber { cell, kind },
-            None => Self::NotANumber(cell),
+    /// As [`content`](Self::content), behind a colon.
+    pub(crate) fn damaged(path: &Path, reason: impl AsRef<str>) -> Self {
+        Self::content(path, format!(": {}", reason.as_ref()))
+    }
+
+    pub(crate) fn empty(path: &Path) -> Self {
+        Self::content(path, " is empty; a file needs at least one row of values")
+    }
+
+    pub(crate) fn no_rows(path: &Path) -> Self {
+        Self::content(path, " has a header line but no rows below it")
+    }
+
+    /// An archive holds nothing called so.
+    pub(crate) fn no_array(path: &Path, array: &str, known: &[String]) -> Self {
+        let mut known = listed(known, "it has no arrays");
+        if known.contains('\'') {
+            known.push_str("; rename the one that is meant");
         }
+        Self::content(path, format!(" has no array '{array}'; {known}"))
+    }
+
+    /// Columns, but none with a base clustering.
+    pub(crate) fn no_bases(path: &Path, columns: usize) -> Self {
+        let reason =
+            format!(" has no base clustering: its {columns} columns hold names, classes or parts");
+        Self::content(path, reason)
+    }
+
+    /// Several columns could be the labels.
+    pub(crate) fn ambiguous(path: &Path, columns: &[String]) -> Self {
+        let known = listed(columns, "it has no named columns");
+        let reason = format!("which column holds the labels? Name it: FILE:COLUMN; {known}");
+        Self::damaged(path, reason)
+    }
+
+    /// Something of another type or shape than needed.
+    pub(crate) fn kind(
+        path: &Path,
+        what: impl fmt::Display,
+        found: impl fmt::Display,
+        expected: &'static str,
+    ) -> Self {
+        Self::damaged(path, format!("{what} is {found}; {expected} is needed"))
     }
 
     /// A column whose type is not read.
@@ -364,24 +213,29 @@ impl FileError {
         } else {
             "values of a nested or unusual type"
         };
-        Self::ColumnType {
-            path: path.into(),
-            column: column.into(),
-            found,
-        }
+        Self::damaged(
+            path,
+            format!(
+                "column '{column}' holds {found}; leave it out (--skip '{column}'), or write it as numbers or texts"
+            ),
+        )
     }
 
-    pub(crate) fn kind(
-        path: &Path,
-        what: impl Into<String>,
-        found: impl Into<String>,
-        expected: &'static str,
-    ) -> Self {
-        Self::Kind {
+    pub(crate) fn value(cell: Cell, wrong: WrongValue) -> Self {
+        Self::Value { cell, wrong }
+    }
+
+    /// A text where a number is meant.
+    pub(crate) fn not_a_number(cell: Cell) -> Self {
+        let wrong = WrongValue::NotANumber(ValueKind::of(&cell.value));
+        Self::value(cell, wrong)
+    }
+
+    /// What an ensemble lacks that was read from a file.
+    pub(crate) fn ensemble(path: &Path) -> impl Fn(EnsembleError) -> Self {
+        move |source| Self::Ensemble {
             path: path.into(),
-            what: on_one_line(&what.into()),
-            found: on_one_line(&found.into()),
-            expected,
+            source,
         }
     }
 }
@@ -470,39 +324,15 @@ pub(crate) fn shown(value: &str) -> String {
     text
 }
 
-/// The names that exist, the first few of them.
-struct Known<'a>(&'a [String]);
-
-impl fmt::Display for Known<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() {
-            f.write_str("it has no named columns")
-        } else {
-            write!(f, "it has {}", list(self.0))
-        }
-    }
-}
-
-/// The arrays that exist, the first few of them.
-struct Arrays<'a>(&'a [String]);
-
-impl fmt::Display for Arrays<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            [] => f.write_str("it has no arrays"),
-            names => write!(f, "it has {}; rename the one that is meant", list(names)),
-        }
-    }
-}
-
-fn list(names: &[String]) -> String {
+/// The names that exist, the first few of them, or that there is none.
+fn listed(names: &[String], none: &str) -> String {
     const MANY: usize = 8;
-    let mut text = names
-        .iter()
-        .take(MANY)
-        .map(|name| format!("'{}'", shown(name)))
-        .collect::<Vec<_>>()
-        .join(", ");
+    if names.is_empty() {
+        return none.to_owned();
+    }
+    let first = names.iter().take(MANY);
+    let first: Vec<String> = first.map(|name| format!("'{}'", shown(name))).collect();
+    let mut text = format!("it has {}", first.join(", "));
     if names.len() > MANY {
         let _ = write!(text, " and {} more", names.len() - MANY);
     }
@@ -510,24 +340,15 @@ fn list(names: &[String]) -> String {
 }
 
 /// What the system said, without its error number.
-struct Reason<'a>(&'a io::Error);
-
-impl fmt::Display for Reason<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.kind() {
-            io::ErrorKind::PermissionDenied => {
-                f.write_str("no permission; choose another place or change its mode")
-            }
-            io::ErrorKind::StorageFull => {
-                f.write_str("the disk is full; free some space or choose another disk")
-            }
-            io::ErrorKind::ReadOnlyFilesystem => {
-                f.write_str("the disk is read-only; choose another place")
-            }
-            io::ErrorKind::NotFound => f.write_str("the folder does not exist; make it first"),
-            _ => f.write_str(&on_one_line(&self.0.to_string())),
-        }
-    }
+fn refusal(source: &io::Error) -> String {
+    let known = match source.kind() {
+        io::ErrorKind::PermissionDenied => "no permission; choose another place or change its mode",
+        io::ErrorKind::StorageFull => "the disk is full; free some space or choose another disk",
+        io::ErrorKind::ReadOnlyFilesystem => "the disk is read-only; choose another place",
+        io::ErrorKind::NotFound => "the folder does not exist; make it first",
+        _ => return on_one_line(&source.to_string()),
+    };
+    known.to_owned()
 }
 
 #[cfg(test)]
@@ -542,7 +363,7 @@ mod tests {
             "x",
             format!("two\nlines {}", "z".repeat(60)),
         );
-        let message = FileError::NotANumber(cell).to_string();
+        let message = FileError::not_a_number(cell).to_string();
         assert!(
             message.starts_with("a.csv, line 7, column 'x': 'two\\nlines zzz"),
             "{message}"

@@ -78,69 +78,73 @@ pub(crate) struct EncodedArray {
 }
 
 impl EncodedArray {
-    /// One column of codes of a byte.
-    pub(crate) fn of_bytes(codes: Vec<u8>) -> Self {
-        let labels = used(&codes, codes.len(), 1, true);
+    /// One column of codes.
+    fn column(codes: Codes, rows: usize, labels: Vec<u64>) -> Self {
         Self {
-            rows: codes.len(),
+            rows,
             columns: 1,
             by_column: true,
-            codes: Codes::Bytes(codes),
-            labels,
+            codes,
+            labels: vec![labels],
             not_a_label: vec![None],
         }
+    }
+
+    /// One column of codes of a byte.
+    pub(crate) fn of_bytes(codes: Vec<u8>) -> Self {
+        let mut column = Self::column(Codes::Bytes(Vec::new()), codes.len(), Vec::new());
+        column.labels = column.used(&codes);
+        column.codes = Codes::Bytes(codes);
+        column
+    }
+
+    /// One column of clusters, of which there are so many.
+    pub(crate) fn of_clusters(codes: Vec<u32>, clusters: usize) -> Self {
+        let rows = codes.len();
+        Self::column(Codes::Places(codes), rows, (0..clusters as u64).collect())
     }
 }
 
 /// Labels out of an array of numbers; none for an array of texts.
 pub(crate) fn encode(array: &TypedArray) -> Option<EncodedArray> {
-    let (codes, labels, not_a_label) = each_number!(&array.values, numbers => {
-        let present = array.present.as_deref();
+    let present = array.present.as_deref();
+    let mut encoded = EncodedArray {
+        rows: array.rows,
+        columns: array.columns,
+        by_column: array.by_column,
+        codes: Codes::Places(Vec::new()),
+        labels: Vec::new(),
+        not_a_label: vec![None; array.columns],
+    };
+    each_number!(&array.values, numbers => {
         if let Some(codes) = narrow::<_, u8>(numbers, present) {
-            let labels = used(&codes, array.rows, array.columns, array.by_column);
-            (Codes::Bytes(codes), labels, Vec::new())
+            encoded.labels = encoded.used(&codes);
+            encoded.codes = Codes::Bytes(codes);
         } else if let Some(codes) = narrow::<_, u16>(numbers, present) {
-            let labels = used(&codes, array.rows, array.columns, array.by_column);
-            (Codes::Words(codes), labels, Vec::new())
+            encoded.labels = encoded.used(&codes);
+            encoded.codes = Codes::Words(codes);
         } else {
-            places(array)
+            encoded.find_places(array);
         }
     }, text => return None);
-    let not_a_label = if not_a_label.is_empty() {
-        vec![None; array.columns]
-    } else {
-        not_a_label
-    };
-    let &TypedArray {
-        rows,
-        columns,
-        by_column,
-        ..
-    } = array;
-    Some(EncodedArray {
-        rows,
-        columns,
-        by_column,
-        codes,
-        labels,
-        not_a_label,
-    })
+    Some(encoded)
 }
 
 /// Labels that are their own codes, if all of them are small enough.
-pub(crate) fn narrow<T: Number, L: Label + NarrowCode>(
+pub(crate) fn narrow<T: Number, L: Label>(
     numbers: &[T],
     present: Option<&[bool]>,
 ) -> Option<Vec<L>> {
     const STEP: usize = 1 << 12;
+    let last = L::MISSING.index() as i64;
     let mut codes = Vec::with_capacity(numbers.len());
     for (step, numbers) in numbers.chunks(STEP).enumerate() {
         let mut fits = true;
         codes.extend(numbers.iter().map(|number| {
             let label = number.as_label();
-            fits &= (-1..=L::LAST).contains(&label);
+            fits &= (-1..last).contains(&label);
             // −1 becomes the largest code, which is that of a missing label.
-            L::cut(label)
+            L::of(label as usize)
         }));
         if let Some(present) = present {
             let present = &present[step * STEP..][..numbers.len()];
@@ -157,78 +161,53 @@ pub(crate) fn narrow<T: Number, L: Label + NarrowCode>(
     Some(codes)
 }
 
-/// A code as narrow as that.
-pub(crate) trait NarrowCode {
-    /// The largest label that is its own code.
-    const LAST: i64;
-    /// The low bits of a label.
-    fn cut(label: i64) -> Self;
-}
-
-impl NarrowCode for u8 {
-    const LAST: i64 = 254;
-    fn cut(label: i64) -> Self {
-        label as Self
-    }
-}
-
-impl NarrowCode for u16 {
-    const LAST: i64 = 65_534;
-    fn cut(label: i64) -> Self {
-        label as Self
-    }
-}
-
-/// The labels of every column in order, where labels are their own codes.
-fn used<L: Label>(codes: &[L], rows: usize, columns: usize, by_column: bool) -> Vec<Vec<u64>> {
-    let all = L::MISSING.index() + 1;
-    let mut seen = vec![false; all * columns];
-    if by_column {
-        for (column, seen) in codes.chunks(rows.max(1)).zip(seen.chunks_mut(all)) {
-            column.iter().for_each(|code| seen[code.index()] = true);
-        }
-    } else {
-        for row in codes.chunks(columns) {
-            row.iter()
-                .zip(seen.chunks_mut(all))
-                .for_each(|(code, seen)| seen[code.index()] = true);
-        }
-    }
-    seen.chunks(all)
-        .map(|seen| {
-            (0..all as u64 - 1)
-                .filter(|&label| seen[label as usize])
-                .collect()
-        })
-        .collect()
-}
-
-/// Labels of any size by their places in lists.
-fn places(array: &TypedArray) -> (Codes, Vec<Vec<u64>>, Vec<Option<usize>>) {
-    let mut codes = vec![MISSING; array.rows * array.columns];
-    let (mut labels, mut not_a_label) = (Vec::new(), Vec::new());
-    for column in 0..array.columns {
-        let (start, step) = array.stride(column);
-        let (mut own, mut known, mut bad) = (Vec::new(), HashMap::new(), None);
-        for row in 0..array.rows {
-            match array
-                .scalar(row, column)
-                .map_or(LabelNumber::Missing, LabelNumber::of)
-            {
-                LabelNumber::Missing => {}
-                LabelNumber::NotALabel => _ = bad.get_or_insert(row),
-                LabelNumber::Label(label) => {
-                    codes[start + row * step] = *known.entry(label).or_insert_with(|| {
-                        own.push(label);
-                        own.len() as u32 - 1
-                    });
-                }
+impl EncodedArray {
+    /// The labels of every column in order, where labels are their own codes.
+    fn used<L: Label>(&self, codes: &[L]) -> Vec<Vec<u64>> {
+        let all = L::MISSING.index() + 1;
+        let mut seen = vec![false; all * self.columns];
+        if self.by_column {
+            for (column, seen) in codes.chunks(self.rows.max(1)).zip(seen.chunks_mut(all)) {
+                column.iter().for_each(|code| seen[code.index()] = true);
+            }
+        } else {
+            for row in codes.chunks(self.columns) {
+                row.iter()
+                    .zip(seen.chunks_mut(all))
+                    .for_each(|(code, seen)| seen[code.index()] = true);
             }
         }
-        labels.push(own);
-        not_a_label.push(bad);
+        let labels = |seen: &[bool]| {
+            let labels = 0..all as u64 - 1;
+            labels.filter(|&label| seen[label as usize]).collect()
+        };
+        seen.chunks(all).map(labels).collect()
     }
-    (Codes::Places(codes), labels, not_a_label)
+
+    /// Takes labels of any size by their places in lists.
+    fn find_places(&mut self, array: &TypedArray) {
+        let mut codes = vec![MISSING; array.rows * array.columns];
+        for column in 0..array.columns {
+            let (start, step) = array.stride(column);
+            let mut own = Vec::new();
+            let mut known = HashMap::new();
+            for row in 0..array.rows {
+                let number = array.scalar(row, column);
+                match number.map_or(LabelNumber::Missing, LabelNumber::of) {
+                    LabelNumber::Missing => {}
+                    LabelNumber::NotALabel => _ = self.not_a_label[column].get_or_insert(row),
+                    LabelNumber::Label(label) => {
+                        codes[start + row * step] = *known.entry(label).or_insert_with(|| {
+                            own.push(label);
+                            own.len() as u32 - 1
+                        });
+                    }
+                }
+            }
+            self.labels.push(own);
+        }
+        self.codes = Codes::Places(codes);
+    }
 }
 
 /// Refuses more clusters than can be held.
@@ -236,13 +215,10 @@ pub(crate) fn check_clusters(path: &Path, name: &str, clusters: usize) -> Result
     if clusters <= MAX_BASE_CLUSTERS {
         return Ok(());
     }
-    Err(FileError::Ensemble {
-        path: path.into(),
-        source: EnsembleError::TooManyClusters {
-            name: name.into(),
-            clusters,
-        },
-    })
+    Err(FileError::ensemble(path)(EnsembleError::TooManyClusters {
+        name: name.into(),
+        clusters,
+    }))
 }
 
 #[cfg(test)]
@@ -250,85 +226,87 @@ mod tests {
     use super::*;
     use crate::typed_array::Values;
 
-    /// The label of every cell, whatever the width of the codes is.
-    fn told(encoded: &EncodedArray) -> Vec<Option<u64>> {
+    /// The width of the codes, and the label of every value of one column.
+    fn told(encoded: &EncodedArray) -> (u32, Vec<Option<u64>>) {
+        let own = |code: u64, most: u64| (code < most).then_some(code);
         match &encoded.codes {
-            Codes::Bytes(codes) => codes
-                .iter()
-                .map(|&code| (code < u8::MAX).then_some(code.into()))
-                .collect(),
-            Codes::Words(codes) => codes
-                .iter()
-                .map(|&code| (code < u16::MAX).then_some(code.into()))
-                .collect(),
+            Codes::Bytes(codes) => (1, codes.iter().map(|&code| own(code.into(), 255)).collect()),
+            Codes::Words(codes) => (
+                2,
+                codes.iter().map(|&code| own(code.into(), 65_535)).collect(),
+            ),
             Codes::Places(codes) => {
-                let label = |(at, &code): (usize, &u32)| {
-                    let column = if encoded.by_column {
-                        at / encoded.rows
-                    } else {
-                        at % encoded.columns
-                    };
-                    encoded.labels[column].get(code as usize).copied()
-                };
-                codes.iter().enumerate().map(label).collect()
+                let labels = &encoded.labels[0];
+                (
+                    4,
+                    codes
+                        .iter()
+                        .map(|&code| labels.get(code as usize).copied())
+                        .collect(),
+                )
             }
         }
     }
 
     #[test]
     fn numbers_of_any_type_and_size_are_encoded() {
-        let column =
-            |values: Values, rows| encode(&TypedArray::column(values, rows, None)).unwrap();
-        let small = column(Values::I64(vec![7, -1, 254, 0]), 4);
-        assert!(matches!(small.codes, Codes::Bytes(_)));
-        assert_eq!(
-            (told(&small), &small.labels[0][..]),
-            (vec![Some(7), None, Some(254), Some(0)], &[0, 7, 254][..])
-        );
-        let middle = column(Values::F32(vec![65_534.0, f32::NAN, 255.0]), 3);
-        assert!(matches!(middle.codes, Codes::Words(_)));
-        assert_eq!(told(&middle), [Some(65_534), None, Some(255)]);
-        let large = column(Values::U64(vec![u64::MAX, 0, 65_535]), 3);
-        assert_eq!(told(&large), [Some(u64::MAX), Some(0), Some(65_535)]);
-        let bad = column(Values::F64(vec![1.0, 0.5, -2.0, 1e18]), 4);
-        assert_eq!(
-            (told(&bad), bad.not_a_label),
-            (vec![Some(1), None, None, None], vec![Some(1)])
-        );
-        let absent =
-            TypedArray::column(Values::I32(vec![1, 0, 2]), 3, Some(vec![true, false, true]));
-        assert_eq!(told(&encode(&absent).unwrap()), [Some(1), None, Some(2)]);
-        assert!(
-            encode(&TypedArray::column(
-                Values::Chars {
-                    width: 1,
-                    data: vec![97]
-                },
+        let bad = Values::F64(vec![1.0, 0.5, -2.0, 1e18]);
+        let (all, some) = (None, Some(vec![true, false, true]));
+        for (values, present, width, expected, not_a_label) in [
+            (
+                Values::I64(vec![7, -1, 254, 0]),
+                &all,
                 1,
-                None
-            ))
-            .is_none()
-        );
+                vec![Some(7), None, Some(254), Some(0)],
+                None,
+            ),
+            (
+                Values::F32(vec![65_534.0, f32::NAN, 255.0]),
+                &all,
+                2,
+                vec![Some(65_534), None, Some(255)],
+                None,
+            ),
+            (
+                Values::U64(vec![u64::MAX, 0, 65_535]),
+                &all,
+                4,
+                vec![Some(u64::MAX), Some(0), Some(65_535)],
+                None,
+            ),
+            (bad, &all, 4, vec![Some(1), None, None, None], Some(1)),
+            (
+                Values::I32(vec![1, 0, 2]),
+                &some,
+                1,
+                vec![Some(1), None, Some(2)],
+                None,
+            ),
+        ] {
+            let column = TypedArray::column(values, expected.len(), present.clone());
+            let encoded = encode(&column).unwrap();
+            assert_eq!(told(&encoded), (width, expected));
+            assert_eq!(encoded.not_a_label, [not_a_label]);
+        }
+        let (width, data) = (1, vec![97]);
+        let text = TypedArray::column(Values::Chars { width, data }, 1, None);
+        assert!(encode(&text).is_none());
     }
 
     #[test]
     fn columns_of_a_matrix_have_labels_of_their_own() {
-        let values = Values::I16(vec![0, 300, 1, -1, 0, 300]);
-        let array = TypedArray {
-            values,
-            rows: 3,
-            columns: 2,
-            by_column: false,
-            present: None,
-        };
-        assert_eq!(encode(&array).unwrap().labels, [vec![0, 1], vec![300]]);
-        let array = TypedArray {
-            by_column: true,
-            ..array
-        };
-        assert_eq!(
-            encode(&array).unwrap().labels,
-            [vec![0, 1, 300], vec![0, 300]]
-        );
+        for (by_column, expected) in [
+            (false, [vec![0, 1], vec![300]]),
+            (true, [vec![0, 1, 300], vec![0, 300]]),
+        ] {
+            let array = TypedArray {
+                values: Values::I16(vec![0, 300, 1, -1, 0, 300]),
+                rows: 3,
+                columns: 2,
+                by_column,
+                present: None,
+            };
+            assert_eq!(encode(&array).unwrap().labels, expected);
+        }
     }
 }

@@ -58,39 +58,41 @@ mod error;
 mod format;
 mod label_encoder;
 mod meaning;
-mod missing_words;
 mod number;
-mod odd_number;
 mod open_file;
 mod row_filter;
+#[cfg(test)]
+mod testing;
 mod text_lines;
 mod typed_array;
+mod value_kind;
+mod words;
 
 pub use atomic_write::write_whole;
 pub use catalogue::{DataKind, DataSet, catalogue, data_set, verify};
-pub use error::{Cell, FileError, Row};
+pub use error::{Cell, FileError, Row, WrongValue};
+pub use format::cluster_table::ClusterTable;
+pub use format::sparse::{SparseCounts, read_sparse_npz, write_sparse_npz};
 pub use format::{Header, ending_of_content, input_parts};
-pub use meaning::cluster_table::ClusterTable;
 pub use meaning::ensemble::{LoadedEnsemble, load_ensemble, read_ensemble, write_ensemble};
 pub use meaning::groups::{LabelGroups, TableGroups};
 pub use meaning::held_rows::LabelBlock;
-pub use meaning::label_blocks::{LabelBlocks, write_label_blocks};
 pub use meaning::label_column::{LabelColumn, LabelNumbers, Labels};
 pub use meaning::label_file::{load_labels, read_labels};
-pub use meaning::label_format::LabelFormat;
-pub use meaning::labels::{labels_csv, write_labels, write_named_labels};
+pub use meaning::labels::{
+    LabelBlocks, LabelFormat, labels_csv, write_label_blocks, write_labels, write_named_labels,
+};
 pub use meaning::manifest::{MANIFEST_VERSION, Manifest, ManifestBase, ManifestFile, ManifestPart};
 pub use meaning::manifest_rows::ManifestRows;
 pub use meaning::read_options::{Encode, Impute, ReadOptions, Truth};
 pub use meaning::roles::{ColumnRole, Reason, Role, Roles};
 pub use meaning::run_tables::{RunMemberships, RunTable, RunTables, read_runs};
 pub use meaning::soft::{read_soft, write_soft};
-pub use meaning::sparse_counts::{SparseCounts, read_sparse_npz, write_sparse_npz};
 pub use meaning::sparse_table::{
     SparseTable, is_sparse_table, read_sparse_table, write_sparse_table,
 };
 pub use meaning::table::{Table, load_table, read_table, write_table};
-pub use missing_words::MISSING_WORDS;
-pub use odd_number::OddNumber;
 pub use row_filter::PickError;
 pub use sprs;
+pub use value_kind::ValueKind;
+pub use words::MISSING_WORDS;

@@ -82,7 +82,7 @@ pub(crate) fn open(path: &Path) -> Result<(File, u64), FileError> {
     let found = file.metadata().map_err(failed)?;
     match () {
         () if found.is_dir() => Err(FileError::Directory(path.into())),
-        () if found.is_file() && found.len() == 0 => Err(FileError::Empty(path.into())),
+        () if found.is_file() && found.len() == 0 => Err(FileError::empty(path)),
         () => Ok((file, found.len())),
     }
 }

@@ -50,19 +50,12 @@ fn main() {
     let pairs =
         CoAssociation::count(&ensemble, MemoryBudget::UNLIMITED, &Silent).expect("counts fit");
     let some = (objects as u64 * 100).min(objects as u64 * (objects as u64 - 1) / 2);
-    let sampled = SparseEvidence::sample(
-        &ensemble,
-        some,
-        Seed::new(2),
-        MemoryBudget::UNLIMITED,
-        &Silent,
-    );
+    let (seed, budget) = (Seed::new(2), MemoryBudget::UNLIMITED);
+    let sampled = SparseEvidence::sample(&ensemble, some, seed, budget, &Silent);
+    let sampled = DyadCounts::sparse(&sampled.expect("a sample fits"));
     let evidence = [
         ("all pairs", DyadCounts::dense(&pairs)),
-        (
-            "200 partners",
-            DyadCounts::sparse(&sampled.expect("a sample fits")),
-        ),
+        ("200 partners", sampled),
     ];
     println!(
         "n = {objects}, L = {clusters}, M = 100, {} thread(s), 100 rounds",

@@ -5,7 +5,7 @@ use partita_core::{ClustersError, SoftPartition, chunks};
 use partita_kernels::{LANES, Partners, log_likelihood, responsibilities};
 use rayon::prelude::*;
 
-use crate::counts::{Copies, DyadCounts, Rare, Store};
+use crate::counts::{Copies, DyadCounts, Values};
 use crate::error::AspectError;
 
 /// Probabilities at or below this become 0: they would only grow smaller, and numbers near 1e-308 are slow.
@@ -31,18 +31,10 @@ impl Aspects {
     /// [`AspectError::Distribution`] if `p` or a row of `B` has a negative entry or a sum off by more than 1e-6. A row of
     /// a component with share 0 may be all 0.
     pub fn new(shares: &[f64], members: ArrayView2<'_, f64>) -> Result<Self, AspectError> {
-        let check = |what, index, values: &mut dyn Iterator<Item = f64>| {
-            let (sum, least) =
-                values.fold((0.0, 0.0f64), |(sum, least), x| (sum + x, least.min(x)));
-            if (sum - 1.0).abs() <= 1e-6 && least >= 0.0 {
-                return Ok(());
-            }
-            Err(AspectError::Distribution { what, index, sum })
-        };
-        check("the shares of model", 0, &mut shares.iter().copied())?;
+        check("the shares of model", 0, shares.iter().copied())?;
         for (r, row) in members.outer_iter().enumerate() {
             if shares.get(r).is_none_or(|&share| share > 0.0) {
-                check("component", r, &mut row.iter().copied())?;
+                check("component", r, row.iter().copied())?;
             }
         }
         if members.nrows() != shares.len() {
@@ -52,30 +44,26 @@ impl Aspects {
             }
             .into());
         }
-        let objects = members.ncols();
-        let stride = objects.next_multiple_of(LANES);
-        let mut columns = vec![0.0; shares.len() * stride];
-        for ((r, y), &value) in members.indexed_iter() {
-            columns[r * stride + y] = value;
-        }
-        Ok(Self {
-            shares: shares.to_vec(),
-            columns,
-            objects,
-            stride,
-        })
+        let mut aspects = Self::zeros(members.ncols(), shares.len());
+        aspects.shares.copy_from_slice(shares);
+        aspects.fill(members.t());
+        Ok(aspects)
     }
 
     /// The model in which a soft partition's clusters are the components: `p_r` is the share of cluster r, `B_ry` the
     /// part that object y has in it.
     pub fn of(soft: &SoftPartition) -> Self {
-        let (objects, clusters) = (soft.objects(), soft.clusters());
-        let mut aspects = Self::zeros(objects, clusters);
-        for ((y, r), &value) in soft.rows().indexed_iter() {
-            aspects.columns[r * aspects.stride + y] = value;
-        }
+        let mut aspects = Self::zeros(soft.objects(), soft.clusters());
+        aspects.fill(soft.rows());
         aspects.normalise();
         aspects
+    }
+
+    /// Columns from rows, n × L.
+    fn fill(&mut self, rows: ArrayView2<'_, f64>) {
+        for ((y, r), &value) in rows.indexed_iter() {
+            self.columns[r * self.stride + y] = value;
+        }
     }
 
     fn zeros(objects: usize, clusters: usize) -> Self {
@@ -92,21 +80,17 @@ impl Aspects {
     fn normalise(&mut self) {
         let sums: Vec<f64> = self.columns.chunks(self.stride).map(sum).collect();
         let total: f64 = sums.iter().sum();
-        for ((column, &sum), share) in self
-            .columns
-            .chunks_mut(self.stride)
-            .zip(&sums)
-            .zip(&mut self.shares)
-        {
+        let columns = self.columns.chunks_mut(self.stride);
+        for ((column, &sum), share) in columns.zip(&sums).zip(&mut self.shares) {
             *share = if total > 0.0 {
                 sum / total
             } else {
                 1.0 / sums.len() as f64
             };
             if sum > 0.0 {
-                column
-                    .iter_mut()
-                    .for_each(|x| *x = if *x / sum > SNAP { *x / sum } else { 0.0 });
+                for x in column {
+                    *x = if *x / sum > SNAP { *x / sum } else { 0.0 };
+                }
             }
         }
     }
@@ -175,13 +159,10 @@ impl Aspects {
                 return 0.0;
             }
             workspace.weigh(self, y);
-            let mut told = Told(0.0);
-            self.look(counts, y, workspace, &mut told);
-            told.0
-                + counts
-                    .copies
-                    .as_ref()
-                    .map_or(0.0, |copies| self.among_copies(y, copies, &workspace.q))
+            let mut others = LogLikelihood(0.0);
+            self.look(counts, y, workspace, &mut others);
+            let copies = counts.copies.as_ref();
+            others.0 + copies.map_or(0.0, |copies| self.among_copies(y, copies, &workspace.q))
         };
         let ranges: Vec<_> = chunks(self.objects, CHUNK).collect();
         let sums: Vec<f64> = (ranges.into_par_iter())
@@ -210,10 +191,9 @@ impl Aspects {
     /// The model of objects that stand for so many: each has the probability of all its copies.
     pub(crate) fn of_copies(mut self, times: &[f64]) -> Self {
         for (column, share) in self.columns.chunks_mut(self.stride).zip(&self.shares) {
-            column
-                .iter_mut()
-                .zip(times)
-                .for_each(|(value, times)| *value *= share * times);
+            for (value, times) in column.iter_mut().zip(times) {
+                *value *= share * times;
+            }
         }
         self.normalise();
         self
@@ -254,83 +234,47 @@ impl Aspects {
             return None;
         }
         let mut next = Self::zeros(self.objects, clusters);
-        for (y, row) in sums.chunks(clusters).enumerate() {
-            row.iter()
-                .enumerate()
-                .for_each(|(r, &value)| next.columns[r * next.stride + y] = value);
-        }
+        let sums = ArrayView2::from_shape((self.objects, clusters), &sums);
+        next.fill(sums.expect("L sums an object"));
         next.normalise();
         Some(next)
     }
 
     /// Hands the partners of object `y` and their counts to `work`.
     fn look(&self, counts: &DyadCounts, y: usize, workspace: &mut Workspace, work: &mut impl Work) {
-        let row = y * counts.stride..(y + 1) * counts.stride;
-        let (columns, stride) = (&self.columns[..], self.stride);
-        match &counts.store {
-            Store::Bytes(all) => work.take(
-                Partners {
-                    columns,
-                    stride,
-                    counts: &all[row],
-                },
-                &workspace.q,
-                y + 1,
-            ),
-            Store::Words(all) => work.take(
-                Partners {
-                    columns,
-                    stride,
-                    counts: &all[row],
-                },
-                &workspace.q,
-                y + 1,
-            ),
-            Store::Wide(all) => work.take(
-                Partners {
-                    columns,
-                    stride,
-                    counts: &all[row],
-                },
-                &workspace.q,
-                y + 1,
-            ),
-            Store::Reals(all) => work.take(
-                Partners {
-                    columns,
-                    stride,
-                    counts: &all[row],
-                },
-                &workspace.q,
-                y + 1,
-            ),
-            Store::Some {
-                starts,
-                partners,
-                counts,
-            } => {
-                let range = starts[y]..starts[y + 1];
-                let after = workspace.gather(self, &partners[range.clone()], y);
-                let Workspace {
-                    q,
-                    columns,
-                    words,
-                    wide,
-                    reals,
-                } = workspace;
-                match counts {
-                    Rare::Words(counts) => {
-                        work.take(padded(columns, &counts[range], words), q, after)
-                    }
-                    Rare::Wide(counts) => {
-                        work.take(padded(columns, &counts[range], wide), q, after)
-                    }
-                    Rare::Reals(counts) => {
-                        work.take(padded(columns, &counts[range], reals), q, after)
-                    }
-                }
-            }
+        match &counts.values {
+            Values::Bytes(all) => self.look_at(counts, all, y, workspace, work),
+            Values::Words(all) => self.look_at(counts, all, y, workspace, work),
+            Values::Wide(all) => self.look_at(counts, all, y, workspace, work),
+            Values::Reals(all) => self.look_at(counts, all, y, workspace, work),
         }
+    }
+
+    fn look_at<T: Copy + Into<f64>>(
+        &self,
+        counts: &DyadCounts,
+        values: &[T],
+        y: usize,
+        workspace: &mut Workspace,
+        work: &mut impl Work,
+    ) {
+        let values = &values[counts.range(y)];
+        let Some(partners) = counts.partners(y) else {
+            let all = Partners {
+                columns: &self.columns,
+                stride: self.stride,
+                counts: values,
+            };
+            return work.take(all, &workspace.q, y + 1);
+        };
+        workspace.gather(self, partners, values);
+        let some = Partners {
+            columns: &workspace.columns,
+            stride: workspace.counts.len(),
+            counts: &workspace.counts,
+        };
+        let after = partners.partition_point(|&z| z as usize <= y);
+        work.take(some, &workspace.q, after);
     }
 }
 
@@ -347,27 +291,11 @@ impl Work for Expected<'_> {
     }
 }
 
-struct Told(f64);
+struct LogLikelihood(f64);
 
-impl Work for Told {
+impl Work for LogLikelihood {
     fn take<T: Copy + Into<f64>>(&mut self, partners: Partners<'_, T>, q: &[f64], after: usize) {
         self.0 = log_likelihood(partners, q, after);
-    }
-}
-
-/// Counts in the order of the columns, filled up with zeros.
-fn padded<'a, T: Copy + Default>(
-    columns: &'a [f64],
-    counts: &[T],
-    held: &'a mut Vec<T>,
-) -> Partners<'a, T> {
-    held.clear();
-    held.extend_from_slice(counts);
-    held.resize(counts.len().next_multiple_of(LANES), T::default());
-    Partners {
-        columns,
-        stride: held.len(),
-        counts: held,
     }
 }
 
@@ -375,10 +303,9 @@ fn padded<'a, T: Copy + Default>(
 struct Workspace {
     /// `p_r B_ry` of the object in work.
     q: Vec<f64>,
+    /// Columns and counts of its partners, where these are not all objects; filled up with zeros.
     columns: Vec<f64>,
-    words: Vec<u16>,
-    wide: Vec<u32>,
-    reals: Vec<f64>,
+    counts: Vec<f64>,
 }
 
 impl Workspace {
@@ -386,9 +313,7 @@ impl Workspace {
         Self {
             q: vec![0.0; clusters],
             columns: Vec::new(),
-            words: Vec::new(),
-            wide: Vec::new(),
-            reals: Vec::new(),
+            counts: Vec::new(),
         }
     }
 
@@ -398,23 +323,34 @@ impl Workspace {
         }
     }
 
-    /// Brings the columns of some partners together. Returns where those after `y` begin.
-    fn gather(&mut self, aspects: &Aspects, partners: &[u32], y: usize) -> usize {
+    /// Brings the columns and counts of some partners together.
+    fn gather<T: Copy + Into<f64>>(&mut self, aspects: &Aspects, partners: &[u32], counts: &[T]) {
         let stride = partners.len().next_multiple_of(LANES);
+        self.counts.clear();
+        self.counts.extend(counts.iter().map(|&count| count.into()));
+        self.counts.resize(stride, 0.0);
         self.columns.clear();
         self.columns.resize(stride * aspects.shares.len(), 0.0);
-        for (local, column) in self
-            .columns
-            .chunks_mut(stride.max(1))
-            .zip(aspects.columns.chunks(aspects.stride))
-        {
-            local
-                .iter_mut()
-                .zip(partners)
-                .for_each(|(to, &z)| *to = column[z as usize]);
+        let gathered = self.columns.chunks_mut(stride.max(1));
+        for (to, column) in gathered.zip(aspects.columns.chunks(aspects.stride)) {
+            for (to, &z) in to.iter_mut().zip(partners) {
+                *to = column[z as usize];
+            }
         }
-        partners.partition_point(|&z| z as usize <= y)
     }
+}
+
+/// Refuses numbers that are negative or do not sum to 1.
+fn check(
+    what: &'static str,
+    index: usize,
+    values: impl Iterator<Item = f64> + Clone,
+) -> Result<(), AspectError> {
+    let sum: f64 = values.clone().sum();
+    if (sum - 1.0).abs() <= 1e-6 && values.min_by(f64::total_cmp) >= Some(0.0) {
+        return Ok(());
+    }
+    Err(AspectError::Distribution { what, index, sum })
 }
 
 /// A sum in fixed chunks.

@@ -37,28 +37,22 @@ pub(crate) fn choose(
         monitor,
         runs * most as u64 * u64::from(settings.rounds.get()),
     );
-    let (mut told, mut kept): (Vec<Criteria>, Option<(f64, usize, FinishedRuns)>) =
-        (Vec::new(), None);
+    let mut tried = Vec::new();
+    let mut kept: Option<(f64, usize, FinishedRuns)> = None;
     for clusters in 1..=most {
-        let starts = guide.starts(
-            counts,
-            clusters,
-            settings.restarts,
-            seed.child(clusters as u64),
-            &progress,
-        );
+        let seed = seed.child(clusters as u64);
+        let starts = guide.starts(counts, clusters, settings.restarts, seed, &progress);
         check(counts, &starts, settings)?;
         let Some(finished) = run_all(counts, starts, settings, &progress) else {
             break;
         };
         let run = finished.best();
         let (bic, mdl) = criteria(counts, run);
-        let value = if settings.criterion == Criterion::Bic {
-            bic
-        } else {
-            mdl
+        let value = match settings.criterion {
+            Criterion::Bic => bic,
+            Criterion::Mdl => mdl,
         };
-        told.push(Criteria {
+        tried.push(Criteria {
             clusters,
             live: run.aspects.live(),
             log_likelihood: run.value(),
@@ -77,7 +71,7 @@ pub(crate) fn choose(
     let (_, clusters, finished) = kept.ok_or(AspectError::Interrupted)?;
     let mut outcome = outcome(counts, finished);
     outcome.details.choice = Some(PencaChoice {
-        criteria: told,
+        criteria: tried,
         chosen: clusters,
     });
     Ok(outcome)
@@ -85,19 +79,14 @@ pub(crate) fn choose(
 
 /// BIC and message length of a run; less is better.
 fn criteria(counts: &DyadCounts, run: &Run) -> (f64, f64) {
-    let (n, sample) = (counts.objects() as f64, counts.total().max(1.0));
-    let live: Vec<f64> = run
-        .aspects
-        .shares()
-        .iter()
-        .copied()
-        .filter(|&share| share > 0.0)
-        .collect();
-    let components = live.len() as f64;
+    let n = counts.objects() as f64;
+    let sample = counts.total().max(1.0);
+    let components = run.aspects.live() as f64;
     let bic = -2.0 * run.value() + (components * n - 1.0) * sample.ln();
-    let told: f64 = live.iter().map(|share| (sample * share / 12.0).ln()).sum();
+    let live = run.aspects.shares().iter().filter(|share| **share > 0.0);
+    let parameters: f64 = live.map(|share| (sample * share / 12.0).ln()).sum();
     let mdl = -run.value()
-        + 0.5 * (n - 1.0) * told
+        + 0.5 * (n - 1.0) * parameters
         + 0.5 * components * (sample / 12.0).ln()
         + 0.5 * components * n;
     (bic, mdl)

@@ -1,37 +1,52 @@
 //! Co-occurrence counts of pairs of objects, as the model reads them.
 
-use partita_coassoc::{CoAssociation, Counts, SparseEvidence, square};
-use rayon::prelude::*;
+use std::ops::Range;
 
+use partita_coassoc::{CoAssociation, Counts, SparseEvidence, square};
 use partita_kernels::LANES;
+use rayon::prelude::*;
 
 /// Where fewer than one pair in so many was ever together, only those are kept.
 const RARE: usize = 8;
 
+/// Counts in as many bytes as they need, or as numbers where objects have weights.
 #[derive(Clone, Debug)]
-pub(crate) enum Store {
-    /// Object by object, `stride` counts each.
+pub(crate) enum Values {
     Bytes(Vec<u8>),
-    /// The same in two bytes a count.
     Words(Vec<u16>),
-    /// The same in four.
     Wide(Vec<u32>),
-    /// The same as numbers, times the weights of both objects.
+    /// Times the weights of both objects.
     Reals(Vec<f64>),
-    /// The pairs that were ever together: partners ascending, from `starts[i]` to `starts[i + 1]`.
-    Some {
-        starts: Vec<usize>,
-        partners: Vec<u32>,
-        counts: Rare,
-    },
 }
 
-/// Counts of pairs that were ever together.
+impl Values {
+    fn into_reals(self) -> Vec<f64> {
+        match self {
+            Self::Bytes(counts) => counts.into_iter().map(f64::from).collect(),
+            Self::Words(counts) => counts.into_iter().map(f64::from).collect(),
+            Self::Wide(counts) => counts.into_iter().map(f64::from).collect(),
+            Self::Reals(counts) => counts,
+        }
+    }
+
+    fn sum(&self, range: Range<usize>) -> f64 {
+        fn sum<T: Copy + Into<f64>>(counts: &[T]) -> f64 {
+            counts.iter().map(|&count| count.into()).sum()
+        }
+        match self {
+            Self::Bytes(counts) => sum(&counts[range]),
+            Self::Words(counts) => sum(&counts[range]),
+            Self::Wide(counts) => sum(&counts[range]),
+            Self::Reals(counts) => sum(&counts[range]),
+        }
+    }
+}
+
+/// The pairs that were ever together: partners ascending, those of object `i` from `starts[i]` to `starts[i + 1]`.
 #[derive(Clone, Debug)]
-pub(crate) enum Rare {
-    Words(Vec<u16>),
-    Wide(Vec<u32>),
-    Reals(Vec<f64>),
+pub(crate) struct SomePairs {
+    starts: Vec<usize>,
+    partners: Vec<u32>,
 }
 
 /// How often every pair of different objects is together, c: symmetric, each pair stored in both directions.
@@ -40,10 +55,12 @@ pub(crate) enum Rare {
 #[derive(Clone, Debug)]
 pub struct DyadCounts {
     pub(crate) objects: usize,
-    pub(crate) stride: usize,
-    pub(crate) store: Store,
+    /// Object by object: `stride` counts each, or those of `some`.
+    pub(crate) values: Values,
+    stride: usize,
+    some: Option<SomePairs>,
     /// `Σ_j c_ij` of every object.
-    pub(crate) degrees: Vec<f64>,
+    degrees: Vec<f64>,
     /// What a part of a stored count is worth: 1 unless base clusterings have weights.
     pub(crate) scale: f64,
     /// What objects stand for, where some stand for several.
@@ -66,78 +83,61 @@ impl DyadCounts {
     pub fn dense(pairs: &CoAssociation) -> Self {
         let objects = pairs.objects();
         let stride = objects.next_multiple_of(LANES);
-        let store = match pairs.together() {
-            Counts::Bytes(triangle) if !rare(triangle) => {
-                Store::Bytes(square(triangle, objects, stride))
+        let values = match pairs.together() {
+            Counts::Bytes(counts) if !rare(counts) => {
+                Values::Bytes(square(counts, objects, stride))
             }
-            Counts::Words(triangle) if !rare(triangle) => {
-                Store::Words(square(triangle, objects, stride))
+            Counts::Words(counts) if !rare(counts) => {
+                Values::Words(square(counts, objects, stride))
             }
-            Counts::Wide(triangle) if !rare(triangle) => {
-                Store::Wide(square(triangle, objects, stride))
+            Counts::Wide(counts) if !rare(counts) => Values::Wide(square(counts, objects, stride)),
+            _ => {
+                let row = |i: usize| {
+                    let others = (0..objects as u32).filter(move |&j| j as usize != i);
+                    others.map(move |j| (j, pairs.pair(i, j as usize).0))
+                };
+                let (some, values) = together(objects, pairs.unit(), row);
+                return Self::of(objects, values, Some(some), pairs.scale());
             }
-            _ => rows(objects, pairs.unit(), |i, take| {
-                let both = |j: usize| pairs.pair(i, j).0;
-                (0..objects)
-                    .filter(|&j| j != i)
-                    .for_each(|j| take(j as u32, both(j)));
-            }),
         };
-        Self::of(objects, stride, store, pairs.scale())
+        Self::of(objects, values, None, pairs.scale())
     }
 
     /// The counts of some pairs; the others count as never together.
     pub fn sparse(pairs: &SparseEvidence) -> Self {
         let objects = pairs.objects();
-        let store = rows(objects, pairs.unit(), |i, take| {
-            pairs.row(i).for_each(|(j, c, _)| take(j, c))
-        });
-        Self::of(
-            objects,
-            objects.next_multiple_of(LANES),
-            store,
-            pairs.scale(),
-        )
+        let row = |i| pairs.row(i).map(|(j, c, _)| (j, c));
+        let (some, values) = together(objects, pairs.unit(), row);
+        Self::of(objects, values, Some(some), pairs.scale())
     }
 
-    fn of(objects: usize, stride: usize, store: Store, scale: f64) -> Self {
-        fn sum<T: Copy + Into<f64>>(counts: &[T]) -> f64 {
-            counts.iter().map(|&c| c.into()).sum()
-        }
-        let sum = |i: usize| {
-            let row = i * stride..(i + 1) * stride;
-            scale
-                * match &store {
-                    Store::Bytes(counts) => sum(&counts[row]),
-                    Store::Words(counts) => sum(&counts[row]),
-                    Store::Wide(counts) => sum(&counts[row]),
-                    Store::Reals(counts) => sum(&counts[row]),
-                    Store::Some {
-                        starts,
-                        counts: Rare::Words(counts),
-                        ..
-                    } => sum(&counts[starts[i]..starts[i + 1]]),
-                    Store::Some {
-                        starts,
-                        counts: Rare::Wide(counts),
-                        ..
-                    } => sum(&counts[starts[i]..starts[i + 1]]),
-                    Store::Some {
-                        starts,
-                        counts: Rare::Reals(counts),
-                        ..
-                    } => sum(&counts[starts[i]..starts[i + 1]]),
-                }
-        };
-        let degrees = (0..objects).into_par_iter().map(sum).collect();
-        Self {
+    fn of(objects: usize, values: Values, some: Option<SomePairs>, scale: f64) -> Self {
+        let mut counts = Self {
             objects,
-            stride,
-            store,
-            degrees,
+            values,
+            stride: objects.next_multiple_of(LANES),
+            some,
+            degrees: Vec::new(),
             scale,
             copies: None,
+        };
+        let degree = |i: usize| scale * counts.values.sum(counts.range(i));
+        counts.degrees = (0..objects).into_par_iter().map(degree).collect();
+        counts
+    }
+
+    /// Where the counts of object `i` are.
+    pub(crate) fn range(&self, i: usize) -> Range<usize> {
+        match &self.some {
+            Some(some) => some.starts[i]..some.starts[i + 1],
+            None => i * self.stride..(i + 1) * self.stride,
         }
+    }
+
+    /// The objects that the counts of object `i` are of, where these are not all objects in order.
+    pub(crate) fn partners(&self, i: usize) -> Option<&[u32]> {
+        let some = self.some.as_ref()?;
+        Some(&some.partners[self.range(i)])
     }
 
     /// The same where an object of weight w is w copies: a count times the weights of both objects, and with itself w (w − 1) times what
@@ -147,25 +147,32 @@ impl DyadCounts {
     /// # Panics
     /// If there is not one weight an object, and its counts with a copy.
     #[must_use]
-    pub fn weighted(self, weights: &[f64], with_copy: &[(u32, u32)]) -> Self {
+    pub fn weighted(mut self, weights: &[f64], with_copy: &[(u32, u32)]) -> Self {
         assert!(
             [weights.len(), with_copy.len()] == [self.objects; 2],
             "one weight an object, and its counts with a copy"
         );
-        let among = |(&weight, &(c, _)): (&f64, &(u32, u32))| {
-            (weight * (weight - 1.0)).max(0.0) * f64::from(c)
-        };
-        let among: Vec<f64> = weights.iter().zip(with_copy).map(among).collect();
-        let store = weighted_store(self.store, self.stride, weights, &among);
-        let mut made = Self::of(self.objects, self.stride, store, self.scale);
-        let constant = |(degree, weight): (&f64, &f64)| {
-            if *degree > 0.0 {
-                -degree * weight.ln()
-            } else {
-                0.0
+        let copies = weights.iter().zip(with_copy);
+        let among: Vec<f64> = copies
+            .map(|(weight, &(c, _))| (weight * (weight - 1.0)).max(0.0) * f64::from(c))
+            .collect();
+        let mut reals = self.values.into_reals();
+        if let Some(some) = &mut self.some {
+            reals = some.weighted(&reals, weights, &among);
+        } else {
+            for (i, row) in reals.chunks_exact_mut(self.stride.max(1)).enumerate() {
+                for (count, other) in row.iter_mut().zip(weights) {
+                    *count *= weights[i] * other;
+                }
+                row[i] = among[i];
             }
-        };
-        let constant = made.degrees.iter().zip(weights).map(constant).sum();
+        }
+        let mut made = Self::of(self.objects, Values::Reals(reals), self.some, self.scale);
+        let degrees = made.degrees.iter().zip(weights);
+        let constant = degrees
+            .filter(|(degree, _)| **degree > 0.0)
+            .map(|(degree, weight)| -degree * weight.ln())
+            .sum();
         made.copies = Some(Copies {
             times: weights.to_vec(),
             among,
@@ -173,6 +180,7 @@ impl DyadCounts {
         });
         made
     }
+
     /// Bytes held at once while the counts of all pairs are laid out, besides the triangles they are read from.
     pub const fn bytes(objects: usize, base_clusterings: usize) -> u64 {
         let n = objects as u64;
@@ -195,100 +203,65 @@ impl DyadCounts {
     }
 }
 
-/// Counts times the weights of both objects, and what is counted among the copies of every object in its own place.
-fn weighted_store(store: Store, stride: usize, weights: &[f64], among: &[f64]) -> Store {
-    fn numbers<T: Copy + Into<f64>>(counts: &[T]) -> Vec<f64> {
-        counts.iter().map(|&count| count.into()).collect()
-    }
-    let all = |mut counts: Vec<f64>| {
-        for (i, row) in counts.chunks_exact_mut(stride.max(1)).enumerate() {
-            row.iter_mut()
-                .zip(weights)
-                .for_each(|(count, other)| *count *= weights[i] * other);
-            row[i] = among[i];
+impl SomePairs {
+    /// The counts times the weights of both objects; an object with copies becomes a partner of itself.
+    fn weighted(&mut self, counts: &[f64], weights: &[f64], among: &[f64]) -> Vec<f64> {
+        let mut made = Self {
+            starts: vec![0],
+            partners: Vec::new(),
+        };
+        let mut reals = Vec::new();
+        for (i, ends) in self.starts.windows(2).enumerate() {
+            let mut row: Vec<(u32, f64)> = (ends[0]..ends[1])
+                .map(|at| (self.partners[at], counts[at]))
+                .map(|(j, count)| (j, count * weights[i] * weights[j as usize]))
+                .collect();
+            if among[i] > 0.0 {
+                row.push((i as u32, among[i]));
+                row.sort_unstable_by_key(|(other, _)| *other);
+            }
+            for (other, count) in row {
+                made.partners.push(other);
+                reals.push(count);
+            }
+            made.starts.push(made.partners.len());
         }
-        Store::Reals(counts)
-    };
-    match store {
-        Store::Bytes(counts) => all(numbers(&counts)),
-        Store::Words(counts) => all(numbers(&counts)),
-        Store::Wide(counts) => all(numbers(&counts)),
-        Store::Reals(counts) => all(counts),
-        Store::Some {
-            starts,
-            partners,
-            counts,
-        } => {
-            let counts = match counts {
-                Rare::Words(counts) => numbers(&counts),
-                Rare::Wide(counts) => numbers(&counts),
-                Rare::Reals(counts) => counts,
-            };
-            weighted_rows((&starts, &partners, &counts), weights, among)
-        }
-    }
-}
-
-/// The same of rows of partners, to which an object with copies is added itself.
-fn weighted_rows(rows: (&[usize], &[u32], &[f64]), weights: &[f64], among: &[f64]) -> Store {
-    let (ends, others, given) = rows;
-    let (mut starts, mut partners, mut counts) = (vec![0], Vec::new(), Vec::new());
-    for (i, ends) in ends.windows(2).enumerate() {
-        let row = (ends[0]..ends[1]).map(|at| {
-            (
-                others[at],
-                given[at] * weights[i] * weights[others[at] as usize],
-            )
-        });
-        let own = Some((i as u32, among[i])).filter(|_| among[i] > 0.0);
-        let mut row: Vec<(u32, f64)> = row.chain(own).collect();
-        row.sort_unstable_by_key(|(other, _)| *other);
-        row.iter().for_each(|&(other, count)| {
-            partners.push(other);
-            counts.push(count);
-        });
-        starts.push(partners.len());
-    }
-    Store::Some {
-        starts,
-        partners,
-        counts: Rare::Reals(counts),
+        *self = made;
+        reals
     }
 }
 
 fn rare<T: Copy + Default + PartialEq>(triangle: &[T]) -> bool {
-    triangle
-        .iter()
-        .filter(|&&count| count != T::default())
-        .count()
-        < triangle.len() / RARE
+    let together = triangle.iter().filter(|&&count| count != T::default());
+    together.count() < triangle.len() / RARE
 }
 
-/// The pairs of every object with a positive count of at most `unit`.
-fn rows(objects: usize, unit: u32, each: impl Fn(usize, &mut dyn FnMut(u32, u32))) -> Store {
+/// The pairs of every object with a positive count of at most `unit`, and these counts.
+fn together<R: Iterator<Item = (u32, u32)>>(
+    objects: usize,
+    unit: u32,
+    row: impl Fn(usize) -> R,
+) -> (SomePairs, Values) {
     let wide = unit > u32::from(u16::MAX);
-    let (mut starts, mut partners, mut narrow, mut counts) =
-        (vec![0], Vec::new(), Vec::new(), Vec::new());
+    let mut starts = vec![0];
+    let mut partners = Vec::new();
+    let mut words = Vec::new();
+    let mut counts = Vec::new();
     for i in 0..objects {
-        each(i, &mut |j, c| {
-            if c > 0 {
-                partners.push(j);
-                if wide {
-                    counts.push(c)
-                } else {
-                    narrow.push(c as u16)
-                }
+        for (j, c) in row(i).filter(|(_, c)| *c > 0) {
+            partners.push(j);
+            if wide {
+                counts.push(c);
+            } else {
+                words.push(c as u16);
             }
-        });
+        }
         starts.push(partners.len());
     }
-    Store::Some {
-        starts,
-        partners,
-        counts: if wide {
-            Rare::Wide(counts)
-        } else {
-            Rare::Words(narrow)
-        },
-    }
+    let values = if wide {
+        Values::Wide(counts)
+    } else {
+        Values::Words(words)
+    };
+    (SomePairs { starts, partners }, values)
 }

@@ -5,7 +5,7 @@ use std::num::Saturating;
 use partita_coassoc::{CoAssociation, SparseEvidence, copy_counts};
 use partita_core::{
     Capabilities, Clusters, FitError, Flow, Method, MethodInfo, Monitor, Outcome, Problem,
-    ProblemSize, ProgressCounter, Seed, SoftBases, Weights,
+    ProblemSize, ProgressCounter, SoftBases, Weights,
 };
 use partita_linkage::{Linkage, link_f32, link_weighted_f32};
 
@@ -61,31 +61,6 @@ static INFO: MethodInfo = MethodInfo {
     },
 };
 
-/// All pairs: triangles, their square and a tree. Some: the sample, and its copy without pairs that are never together.
-fn bytes(size: &ProblemSize, settings: &PencaSettings) -> u64 {
-    let size = size.at_most(most(size.objects));
-    let [n, _, _, k] = size.saturating();
-    let counts = if let Some(partners) = settings.sampled(size.objects) {
-        let pairs = n * Saturating(u64::from(partners)) / Saturating(2);
-        let sample = SparseEvidence::bytes(size.objects, size.base_clusterings, pairs.0, true);
-        Saturating(sample) + pairs * Saturating(12)
-    } else {
-        let tree = if size.objects <= TREE {
-            n * n * Saturating(2)
-        } else {
-            Saturating(0)
-        };
-        Saturating(CoAssociation::bytes(
-            size.objects,
-            size.base_clusterings,
-            true,
-        )) + Saturating(DyadCounts::bytes(size.objects, size.base_clusterings))
-            + tree
-    };
-    (counts + (Saturating(u64::from(settings.restarts)) + Saturating(12)) * n * k * Saturating(16))
-        .0
-}
-
 /// The child of the seed that draws pairs; starts have small numbers.
 const PAIRS: u64 = u64::MAX;
 
@@ -98,53 +73,46 @@ fn solve(
     settings: &PencaSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<PencaDiagnostics>, AspectError> {
-    let (ensemble, budget) = (problem.ensemble, problem.budget);
+    let budget = problem.budget;
     let source = problem.weighted();
-    let objects = ensemble.objects();
+    let objects = problem.ensemble.objects();
     let progress = ProgressCounter::new(monitor, EVIDENCE + FITS);
     let evidence = progress.part(EVIDENCE);
-    let (counts, trees) = if let Some(partners) = settings.sampled(objects) {
+    let mut trees = Vec::new();
+    let counts = if let Some(partners) = settings.sampled(objects) {
         let wanted = (objects as u64 * u64::from(partners)).div_ceil(2);
-        let pairs =
-            SparseEvidence::sample(source, wanted, problem.seed.child(PAIRS), budget, &evidence)?;
-        (DyadCounts::sparse(&pairs), Vec::new())
+        let seed = problem.seed.child(PAIRS);
+        DyadCounts::sparse(&SparseEvidence::sample(
+            source, wanted, seed, budget, &evidence,
+        )?)
     } else {
         let pairs = CoAssociation::count(source, budget, &evidence)?;
-        let grow = |(name, linkage)| {
+        for (name, linkage) in LINKAGES.into_iter().filter(|_| objects <= TREE) {
             if progress.flow() == Flow::Stop {
                 return Err(AspectError::Interrupted);
             }
+            let apart = pairs.dissimilarities_f32();
             let tree = match (linkage, source.multiplicities()) {
-                (Linkage::Average, Some(times)) => {
-                    link_weighted_f32(pairs.dissimilarities_f32(), times)?
-                }
-                _ => link_f32(pairs.dissimilarities_f32(), objects, linkage)?,
+                (Linkage::Average, Some(times)) => link_weighted_f32(apart, times)?,
+                _ => link_f32(apart, objects, linkage)?,
             };
-            Ok((name, tree))
-        };
-        let linkages = if objects <= TREE { &LINKAGES[..] } else { &[] };
-        let trees = linkages
-            .iter()
-            .copied()
-            .map(grow)
-            .collect::<Result<_, AspectError>>()?;
-        (DyadCounts::dense(&pairs), trees)
+            trees.push((name, tree));
+        }
+        DyadCounts::dense(&pairs)
     };
     drop(evidence);
     let counts = match source.multiplicities() {
         Some(weights) => counts.weighted(weights, &copy_counts(source)?),
         None => counts,
     };
-    let (guide, fits) = (Guide { source, trees }, progress.part(FITS));
-    let seed: Seed = problem.seed;
+    let guide = Guide { source, trees };
+    let fits = progress.part(FITS);
     match problem.clusters {
-        Clusters::Exactly(clusters) => penca(
-            &counts,
-            guide.starts(&counts, clusters, settings.restarts, seed, &fits),
-            settings,
-            &fits,
-        ),
-        Clusters::Auto => choose(&counts, &guide, seed, settings, &fits),
+        Clusters::Exactly(clusters) => {
+            let starts = guide.starts(&counts, clusters, settings.restarts, problem.seed, &fits);
+            penca(&counts, starts, settings, &fits)
+        }
+        Clusters::Auto => choose(&counts, &guide, problem.seed, settings, &fits),
     }
 }
 
@@ -156,8 +124,27 @@ impl Method for Penca {
         &INFO
     }
 
+    /// All pairs: triangles, their square and a tree. Some: the sample, and its copy without pairs that are never together.
     fn bytes(&self, size: &ProblemSize, settings: &PencaSettings) -> u64 {
-        bytes(size, settings)
+        let size = size.at_most(most(size.objects));
+        let [n, _, _, k] = size.saturating();
+        let counts = if let Some(partners) = settings.sampled(size.objects) {
+            let pairs = n * Saturating(u64::from(partners)) / Saturating(2);
+            let sample = SparseEvidence::bytes(size.objects, size.base_clusterings, pairs.0, true);
+            Saturating(sample) + pairs * Saturating(12)
+        } else {
+            let tree = if size.objects <= TREE {
+                n * n * Saturating(2)
+            } else {
+                Saturating(0)
+            };
+            let triangles = CoAssociation::bytes(size.objects, size.base_clusterings, true);
+            let square = DyadCounts::bytes(size.objects, size.base_clusterings);
+            Saturating(triangles) + Saturating(square) + tree
+        };
+        (counts
+            + (Saturating(u64::from(settings.restarts)) + Saturating(12)) * n * k * Saturating(16))
+        .0
     }
 
     fn fit(

@@ -128,10 +128,8 @@ pub fn penca(
     monitor: &dyn Monitor,
 ) -> Result<Outcome<PencaDiagnostics>, AspectError> {
     check(counts, &starts, settings)?;
-    let progress = ProgressCounter::new(
-        monitor,
-        starts.len() as u64 * u64::from(settings.rounds.get()),
-    );
+    let rounds = starts.len() as u64 * u64::from(settings.rounds.get());
+    let progress = ProgressCounter::new(monitor, rounds);
     let finished = run_all(counts, starts, settings, &progress).ok_or(AspectError::Interrupted)?;
     Ok(outcome(counts, finished))
 }
@@ -143,19 +141,14 @@ pub(crate) fn check(
 ) -> Result<(), AspectError> {
     assert!(!starts.is_empty(), "a run needs a start");
     let expected = counts.objects();
-    if let Some(start) = starts
-        .iter()
-        .find(|start| start.aspects.objects() != expected)
-    {
-        return Err(AspectError::Objects {
-            found: start.aspects.objects(),
-            expected,
-        });
+    let mut objects = starts.iter().map(|start| start.aspects.objects());
+    if let Some(found) = objects.find(|found| *found != expected) {
+        return Err(AspectError::Objects { found, expected });
     }
     Ok(settings.check_ranges()?)
 }
 
-/// FinishedRuns from several starts, and which of them is best.
+/// Runs from several starts, and which of them is best.
 pub(crate) struct FinishedRuns {
     pub(crate) names: Vec<String>,
     pub(crate) runs: Vec<Run>,
@@ -175,25 +168,25 @@ pub(crate) fn run_all(
     settings: &PencaSettings,
     progress: &ProgressCounter<'_>,
 ) -> Option<FinishedRuns> {
-    let begin = |Start { name, aspects }: Start| {
-        let trace = vec![aspects.log_likelihood_unless(counts, || progress.flow() == Flow::Stop)?];
-        Some((
-            name,
-            Run {
-                aspects,
+    let stop = || progress.flow() == Flow::Stop;
+    let (names, begun): (Vec<String>, Vec<Run>) = starts
+        .into_par_iter()
+        .filter_map(|start| {
+            let trace = vec![start.aspects.log_likelihood_unless(counts, stop)?];
+            let run = Run {
+                aspects: start.aspects,
                 trace,
                 rounds: 0,
                 stopped: None,
-            },
-        ))
-    };
-    let (names, begun): (Vec<String>, Vec<Run>) = starts.into_par_iter().filter_map(begin).unzip();
+            };
+            Some((start.name, run))
+        })
+        .unzip();
     let rough = ROUGH_ROUNDS.min(settings.rounds.get());
     let mut runs: Vec<Run> = begun
         .into_par_iter()
         .map(|run| go(counts, run, rough, settings, progress))
         .collect();
-    let values = |runs: &[Run]| runs.iter().map(Run::value).collect::<Vec<f64>>();
     let select = MultiStart::new(Sense::Maximise);
     let finalists = select.finalists(&values(&runs), FINALISTS, f64::INFINITY);
     let last = settings.rounds.get();
@@ -206,11 +199,15 @@ pub(crate) fn run_all(
             }
         })
         .collect();
-    finalists.iter().for_each(|&at| {
+    for at in finalists {
         runs[at].stopped.get_or_insert(Stopped::RoundLimit);
-    });
+    }
     let best = select.best(&values(&runs))?;
     Some(FinishedRuns { names, runs, best })
+}
+
+fn values(runs: &[Run]) -> Vec<f64> {
+    runs.iter().map(Run::value).collect()
 }
 
 /// Goes on to round `last`, or until there is little to gain. Rounds after the last look at the likelihood are dropped when somebody
@@ -268,24 +265,25 @@ pub(crate) fn outcome(counts: &DyadCounts, finished: FinishedRuns) -> Outcome<Pe
         mut runs,
         best,
     } = finished;
-    let restart = |(name, run): (&String, &Run)| PencaRestart {
+    let restarts = names.iter().zip(&runs).map(|(name, run)| PencaRestart {
         start: name.clone(),
         log_likelihood: run.value(),
         rounds: run.rounds,
         stopped: run
             .stopped
             .map_or_else(|| "outrun".into(), |stopped| stopped.to_string()),
-    };
-    let restarts = names.iter().zip(&runs).map(restart).collect();
-    let interrupted = runs
+    });
+    let restarts = restarts.collect();
+    let interrupted = Some(Stopped::Interrupted);
+    let stopped = runs
         .iter()
-        .any(|run| run.stopped == Some(Stopped::Interrupted));
+        .map(|run| run.stopped)
+        .find(|stopped| *stopped == interrupted);
     let kept = runs.swap_remove(best);
-    let stopped = if interrupted {
-        Stopped::Interrupted
-    } else {
-        kept.stopped.unwrap_or(Stopped::RoundLimit)
-    };
+    let stopped = stopped
+        .flatten()
+        .or(kept.stopped)
+        .unwrap_or(Stopped::RoundLimit);
     let value = kept.value();
     let mut outcome = Outcome::soft(kept.aspects.soft(), stopped);
     outcome.rounds = kept.rounds.into();

@@ -22,9 +22,8 @@ fn sampled(ensemble: &Ensemble) -> DyadCounts {
     let all: Vec<(u32, u32)> = (0..objects)
         .flat_map(|i| (0..i).map(move |j| (i, j)))
         .collect();
-    DyadCounts::sparse(
-        &SparseEvidence::of_pairs(ensemble, &all, MemoryBudget::UNLIMITED, &Silent).unwrap(),
-    )
+    let pairs = SparseEvidence::of_pairs(ensemble, &all, MemoryBudget::UNLIMITED, &Silent);
+    DyadCounts::sparse(&pairs.unwrap())
 }
 
 fn close(found: f64, expected: f64) {
@@ -51,10 +50,8 @@ impl Copied {
         let weights: Vec<f64> = (0..objects)
             .map(|_| f64::from(rng.random_range(1..4)))
             .collect();
-        let order: Vec<usize> = weights
-            .iter()
-            .enumerate()
-            .flat_map(|(i, &times)| vec![i; times as usize])
+        let order: Vec<usize> = (0..objects)
+            .flat_map(|i| vec![i; weights[i] as usize])
             .collect();
         let chosen: Vec<u32> = order.iter().map(|&i| i as u32).collect();
         let all = ensemble.select(&chosen, &(0..bases).collect::<Vec<u32>>());
@@ -84,18 +81,16 @@ impl Copied {
     }
 }
 
+/// How many labels are missing.
+fn missing(seed: u64) -> f64 {
+    if seed.is_multiple_of(2) { 0.0 } else { 0.3 }
+}
+
 fn copied(seed: u64) -> [Copied; 2] {
-    let drawn = draw(
-        Seed::new(seed),
-        if seed.is_multiple_of(2) { 0.0 } else { 0.3 },
-    );
+    let drawn = draw(Seed::new(seed), missing(seed));
     let soft = draw_shares(Seed::new(seed));
-    let tables = soft
-        .tables
-        .iter()
-        .enumerate()
-        .map(|(u, table)| (format!("u{u}"), table));
-    let soft_ensemble = ensemble_of_shares(tables);
+    let tables = soft.tables.iter().enumerate();
+    let soft_ensemble = ensemble_of_shares(tables.map(|(u, table)| (format!("u{u}"), table)));
     [
         Copied::of(drawn.ensemble, drawn.clusters, Seed::new(seed)),
         Copied::of(soft_ensemble, soft.clusters, Seed::new(seed)),
@@ -114,17 +109,11 @@ fn an_object_of_weight_w_is_as_likely_as_w_copies_and_a_round_of_em_is_theirs() 
                     let before = one.log_likelihood(counts);
                     close(before, two.log_likelihood(all));
                     (one, two) = (one.improved(counts), two.improved(all));
-                    assert!(
-                        one.log_likelihood(counts) >= before - 1e-11 * before.abs(),
-                        "seed {seed}"
-                    );
+                    let after = one.log_likelihood(counts);
+                    assert!(after >= before - 1e-11 * before.abs(), "seed {seed}");
                 }
-                let copies = made.of_copies(&one);
-                assert!(
-                    (copies.members() - two.members())
-                        .iter()
-                        .all(|difference| difference.abs() < 1e-10)
-                );
+                let difference = made.of_copies(&one).members() - two.members();
+                assert!(difference.iter().all(|difference| difference.abs() < 1e-10));
             }
         }
     }
@@ -136,14 +125,10 @@ fn real_weights_count_by_the_same_formula() {
     for seed in 0..40 {
         let [mut made, _] = copied(seed);
         let mut rng = Seed::new(seed).child(3).rng();
-        made.weights
-            .iter_mut()
-            .for_each(|weight| *weight = rng.random_range(0.2..4.0));
-        let (members, weights, bases) = (
-            made.model.members(),
-            &made.weights,
-            made.ensemble.bases().len(),
-        );
+        made.weights.fill_with(|| rng.random_range(0.2..4.0));
+        let members = made.model.members();
+        let weights = &made.weights;
+        let bases = made.ensemble.bases().len();
         let mut expected = 0.0;
         for i in 0..weights.len() {
             for j in 0..=i {
@@ -157,23 +142,18 @@ fn real_weights_count_by_the_same_formula() {
                     weights[i] * weights[j]
                 };
                 let both = weights[i] * weights[j];
-                let chance = made
-                    .model
-                    .shares()
-                    .iter()
-                    .zip(members.column(i))
-                    .zip(members.column(j));
-                let chance: f64 = chance.map(|((p, a), b)| p * a * b / both).sum();
-                expected += if c > 0.0 {
-                    times * c * chance.ln()
-                } else {
-                    0.0
-                };
+                let shares = made.model.shares().iter().enumerate();
+                let chance: f64 = shares
+                    .map(|(r, p)| p * members[[r, i]] * members[[r, j]] / both)
+                    .sum();
+                if c > 0.0 {
+                    expected += times * c * chance.ln();
+                }
             }
         }
-        made.counts()
-            .iter()
-            .for_each(|counts| close(made.model.log_likelihood(counts), expected));
+        for counts in made.counts() {
+            close(made.model.log_likelihood(&counts), expected);
+        }
     }
 }
 
@@ -187,20 +167,12 @@ fn no_start_on_copies_is_likelier_than_the_method_on_weights() {
         let mut problem = Problem::new(&made.ensemble, Clusters::Exactly(clusters));
         (problem.seed, problem.object_weights) = (Seed::new(seed), Some(&weights));
         problem.settings = SettingMap::parse(&["restarts=30"]).unwrap();
-        let found = consense(&PENCA, &problem, &Silent)
-            .unwrap()
-            .objective
-            .unwrap()
-            .value;
+        let found = consense(&PENCA, &problem, &Silent).unwrap();
+        let found = found.objective.unwrap().value;
         let all = DyadCounts::dense(&pairs(&made.all));
-        for start in 0..20 {
-            let mut model = Start::random(
-                "",
-                made.all.objects(),
-                clusters,
-                Seed::new(seed).child(100 + start),
-            )
-            .aspects;
+        for start in 100..120 {
+            let drawn = Seed::new(seed).child(start);
+            let mut model = Start::random("", made.all.objects(), clusters, drawn).aspects;
             (0..200).for_each(|_| model = model.improved(&all));
             let copies = model.log_likelihood(&all);
             assert!(
@@ -214,8 +186,9 @@ fn no_start_on_copies_is_likelier_than_the_method_on_weights() {
 #[test]
 fn a_base_clustering_of_weight_two_is_there_twice() {
     for seed in 0..60 {
-        let drawn = draw(Seed::new(seed), if seed % 2 == 0 { 0.0 } else { 0.3 });
-        let (ensemble, bases) = (&drawn.ensemble, drawn.ensemble.bases().len());
+        let drawn = draw(Seed::new(seed), missing(seed));
+        let ensemble = &drawn.ensemble;
+        let bases = ensemble.bases().len();
         let mut weights = vec![1.0; bases];
         weights[0] = 2.0;
         let weights = BaseWeights::new(weights).unwrap();
@@ -233,11 +206,7 @@ fn a_base_clustering_of_weight_two_is_there_twice() {
             model.log_likelihood(&weighted),
             share * model.log_likelihood(&twice),
         );
-        let (one, two) = (model.improved(&weighted), model.improved(&twice));
-        assert!(
-            (one.members() - two.members())
-                .iter()
-                .all(|difference| difference.abs() < 1e-12)
-        );
+        let difference = model.improved(&weighted).members() - model.improved(&twice).members();
+        assert!(difference.iter().all(|difference| difference.abs() < 1e-12));
     }
 }

@@ -17,7 +17,7 @@ use std::{env, fs};
 
 use partita_coassoc::{CoAssociation, Counts, SparseEvidence, StrongestSettings, recall};
 use partita_conformance::race::{Contestant, Figures, cpu_seconds, peak_bytes, race, stage};
-use partita_core::ndarray::Array2;
+use partita_core::ndarray::{Array1, Array2};
 use partita_core::{
     BaseClustering, Clusters, Ensemble, Label, LabelRows, MemoryBudget, Partition, Problem, Seed,
     Silent, consense,
@@ -34,30 +34,48 @@ const ROUNDS: usize = 3;
 const BYTES: f64 = 6e9;
 const SECONDS: f64 = 60.0;
 
-/// One line of a table: what it is called, its words, whether it is a peer, and its bytes over n².
-type Entry = (&'static str, &'static str, bool, f64);
+/// One line of a table.
+struct Entry {
+    name: &'static str,
+    /// The words that call it.
+    case: &'static str,
+    peer: bool,
+    /// Its bytes over n².
+    square: f64,
+}
+
+const fn own(name: &'static str, case: &'static str, square: f64) -> Entry {
+    Entry {
+        name,
+        case,
+        peer: false,
+        square,
+    }
+}
+
+const fn peer(name: &'static str, case: &'static str, square: f64) -> Entry {
+    Entry {
+        peer: true,
+        ..own(name, case, square)
+    }
+}
 
 const COUNTING: [Entry; 5] = [
-    ("partita", "count", false, 0.5),
-    (
-        "partita, a tenth of the labels missing",
-        "missing",
-        false,
-        1.0,
-    ),
-    ("a plain double loop in Rust", "plain", false, 0.5),
-    ("float32 GEMM of one-hot rows (NumPy)", "gemm", true, 4.0),
-    ("sparse one-hot product (SciPy)", "product", true, 5.0),
+    own("partita", "count", 0.5),
+    own("partita, a tenth of the labels missing", "missing", 1.0),
+    own("a plain double loop in Rust", "plain", 0.5),
+    peer("float32 GEMM of one-hot rows (NumPy)", "gemm", 4.0),
+    peer("sparse one-hot product (SciPy)", "product", 5.0),
 ];
 
 const LINKING: [Entry; 7] = [
-    ("partita", "average", false, 1.4),
-    ("partita, budget 1.7 GB", "average-1700", false, 1.4),
-    ("partita, budget 0.9 GB", "average-900", false, 1.4),
-    ("partita, every row four times", "fragments", false, 1.4),
-    ("partita's counts, kodama float32", "kodama", false, 2.5),
-    ("GEMM and fastcluster", "fastcluster", true, 4.0),
-    ("GEMM and SciPy's linkage", "scipy", true, 8.0),
+    own("partita", "average", 1.4),
+    own("partita, budget 1.7 GB", "average-1700", 1.4),
+    own("partita, budget 0.9 GB", "average-900", 1.4),
+    own("partita, every row four times", "fragments", 1.4),
+    own("partita's counts, kodama float32", "kodama", 2.5),
+    peer("GEMM and fastcluster", "fastcluster", 4.0),
+    peer("GEMM and SciPy's linkage", "scipy", 8.0),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -82,19 +100,11 @@ fn tables(words: &[String]) -> Result<(), Box<dyn Error>> {
     let files = [file("labels"), file("repeated")];
     let labels = voronoi(3 * largest);
     fs::write(&files[0], &labels)?;
-    fs::write(
-        &files[1],
-        labels
-            .chunks(BASES)
-            .take(largest)
-            .flat_map(|row| row.repeat(4))
-            .collect::<Vec<_>>(),
-    )?;
-    let named: Vec<&String> = words
-        .iter()
-        .filter(|word| word.parse::<usize>().is_err())
-        .collect();
-    let wanted = |part: &str| named.is_empty() || named.iter().any(|word| *word == part);
+    let rows = labels.chunks(BASES).take(largest);
+    let repeated: Vec<u8> = rows.flat_map(|row| row.repeat(4)).collect();
+    fs::write(&files[1], repeated)?;
+    let all = words.iter().all(|word| word.parse::<usize>().is_ok());
+    let wanted = |part: &str| all || words.iter().any(|word| word == part);
     if wanted("count") {
         println!("co-association of all pairs, M = {BASES}: seconds of CPU (peak MB)");
         table(&sizes, &COUNTING, &files)?;
@@ -118,32 +128,20 @@ fn tables(words: &[String]) -> Result<(), Box<dyn Error>> {
 fn table(sizes: &[usize], entries: &[Entry], files: &[String; 2]) -> io::Result<()> {
     let mut found: Vec<Vec<Option<Figures>>> = vec![Vec::new(); entries.len()];
     for (at, &n) in sizes.iter().enumerate() {
-        let chosen = |((name, case, peer, square), found): (&Entry, &Vec<Option<Figures>>)| {
-            let grown =
-                |before: &Figures| before["cpu"] * (n as f64 / sizes[at - 1] as f64).powi(2);
-            let seconds = found
-                .last()
-                .map_or(0.0, |last| last.as_ref().map_or(f64::INFINITY, grown));
-            let too_much =
-                square * (n as f64).powi(2) > BYTES || seconds > SECONDS || !fits(case, n);
-            let words = [
-                "case",
-                case,
-                &files[usize::from(*case == "fragments")],
-                &n.to_string(),
-            ];
-            let contestant = if *peer {
-                Contestant::peer(*name, &words[1..])
-            } else {
-                Some(Contestant::own(*name, &words))
-            };
-            contestant.filter(|_| !too_much)
-        };
-        let chosen: Vec<Option<Contestant>> = entries.iter().zip(&found).map(chosen).collect();
-        let figures = race(
-            &chosen.iter().flatten().cloned().collect::<Vec<_>>(),
-            ROUNDS,
-        )?;
+        let mut running = Vec::new();
+        for (entry, found) in entries.iter().zip(&mut found) {
+            let contestant = contestant(entry, n, files).filter(|_| {
+                let seconds = match found.last() {
+                    None => 0.0,
+                    Some(None) => f64::INFINITY,
+                    Some(Some(last)) => last["cpu"] * (n as f64 / sizes[at - 1] as f64).powi(2),
+                };
+                seconds <= SECONDS
+            });
+            found.push(contestant.is_some().then(Figures::new));
+            running.extend(contestant);
+        }
+        let figures = race(&running, ROUNDS)?;
         let sums: Vec<f64> = figures
             .iter()
             .filter_map(|figures| figures.get("sum").copied())
@@ -152,46 +150,50 @@ fn table(sizes: &[usize], entries: &[Entry], files: &[String; 2]) -> io::Result<
             sums.windows(2).all(|sums| sums[0] == sums[1]),
             "all count the same: {sums:?}"
         );
-        let mut figures = figures.into_iter();
-        found
+        let places = found
             .iter_mut()
-            .zip(chosen)
-            .for_each(|(found, chosen)| found.push(chosen.and_then(|_| figures.next())));
+            .filter_map(|found| found.last_mut()?.as_mut());
+        for (place, figures) in places.zip(figures) {
+            *place = figures;
+        }
     }
     print(sizes, entries, &found);
     Ok(())
 }
 
+/// An entry with so many objects, unless that would hold too much.
+fn contestant(entry: &Entry, n: usize, files: &[String; 2]) -> Option<Contestant> {
+    let Entry { name, case, .. } = *entry;
+    if entry.square * (n as f64).powi(2) > BYTES || !fits(case, n) {
+        return None;
+    }
+    let file = &files[usize::from(case == "fragments")];
+    let words = ["case", case, file, &n.to_string()];
+    if entry.peer {
+        Contestant::peer(name, &words[1..])
+    } else {
+        Some(Contestant::own(name, &words))
+    }
+}
+
 fn print(sizes: &[usize], entries: &[Entry], found: &[Vec<Option<Figures>>]) {
-    println!(
-        "{:>40} {} {:>6}",
-        "n",
-        sizes.iter().map(|n| format!("{n:>16}")).collect::<String>(),
-        "n^"
-    );
-    for ((name, ..), found) in entries
-        .iter()
-        .zip(found)
-        .filter(|(_, found)| found.iter().any(Option::is_some))
-    {
-        let line = |text: &dyn Fn(&Figures) -> String| -> String {
-            found
-                .iter()
-                .map(|f| format!("{:>16}", f.as_ref().map_or_else(|| "-".to_owned(), text)))
-                .collect()
+    let cells =
+        |cells: Vec<String>| -> String { cells.iter().map(|cell| format!("{cell:>16}")).collect() };
+    let head = cells(sizes.iter().map(usize::to_string).collect());
+    println!("{:>40} {head} {:>6}", "n", "n^");
+    for (entry, found) in entries.iter().zip(found) {
+        let line = |text: &dyn Fn(&Figures) -> String| {
+            let texts = found.iter().map(|figures| figures.as_ref().map(text));
+            cells(texts.map(|text| text.unwrap_or("-".into())).collect())
         };
-        let times = line(&|f| format!("{:.3} ({:.0})", f["cpu"], f["peak"] / 1e6));
-        println!("{name:>40} {times} {:>6}", exponent(sizes, found));
-        if found
-            .iter()
-            .flatten()
-            .any(|figures| figures.contains_key("distinct"))
-        {
-            println!(
-                "{:>40} {}",
-                "distinct rows",
-                line(&|f| f["distinct"].to_string())
-            );
+        let mut ran = found.iter().flatten().peekable();
+        if ran.peek().is_some() {
+            let times = line(&|f| format!("{:.3} ({:.0})", f["cpu"], f["peak"] / 1e6));
+            println!("{:>40} {times} {:>6}", entry.name, exponent(sizes, found));
+        }
+        if ran.any(|figures| figures.contains_key("distinct")) {
+            let rows = line(&|f| f["distinct"].to_string());
+            println!("{:>40} {rows}", "distinct rows");
         }
     }
 }
@@ -212,41 +214,31 @@ fn fits(case: &str, objects: usize) -> bool {
 
 /// The slope of log CPU over log n where the time is more than noise.
 fn exponent(sizes: &[usize], found: &[Option<Figures>]) -> String {
-    let point = |(&n, figures): (&usize, &Option<Figures>)| {
-        let cpu = figures.as_ref()?["cpu"];
-        (cpu > 0.002).then(|| ((n as f64).ln(), cpu.ln()))
-    };
-    let points: Vec<(f64, f64)> = sizes.iter().zip(found).filter_map(point).collect();
+    let mut points = Vec::new();
+    for (&n, figures) in sizes.iter().zip(found) {
+        let cpu = figures.as_ref().map_or(0.0, |figures| figures["cpu"]);
+        if cpu > 0.002 {
+            points.push([(n as f64).ln(), cpu.ln()]);
+        }
+    }
     if points.len() < 2 {
         return "-".into();
     }
-    let (x, y) = points
-        .iter()
-        .fold((0.0, 0.0), |(x, y), point| (x + point.0, y + point.1));
-    let (x, y) = (x / points.len() as f64, y / points.len() as f64);
-    let slope = points.iter().fold((0.0, 0.0), |(up, down), p| {
-        (up + (p.0 - x) * (p.1 - y), down + (p.0 - x).powi(2))
-    });
-    format!("{:.2}", slope.0 / slope.1)
+    let [x, y] = [0, 1].map(|d| points.iter().map(|p| p[d]).sum::<f64>() / points.len() as f64);
+    let up: f64 = points.iter().map(|p| (p[0] - x) * (p[1] - y)).sum();
+    let down: f64 = points.iter().map(|p| (p[0] - x).powi(2)).sum();
+    format!("{:.2}", up / down)
 }
 
 /// Pairs drawn without replacement, 15 an object.
 fn pairs(objects: usize, file: &str) -> io::Result<()> {
-    let words = [
-        "case",
-        "pairs",
-        file,
-        &objects.to_string(),
-        &(15 * objects).to_string(),
-    ];
+    let [n, drawn] = [objects, 15 * objects].map(|number| number.to_string());
+    let words = ["case", "pairs", file, &n, &drawn];
     let peer = Contestant::peer("NumPy and SciPy", &words[1..]);
-    let contestants: Vec<Contestant> = [Contestant::own("partita", &words[..4])]
-        .into_iter()
-        .chain(peer)
-        .collect();
+    let mut contestants = vec![Contestant::own("partita", &words[..4])];
+    contestants.extend(peer);
     println!(
-        "\n{} sampled pairs of {objects} objects, M = {BASES}: drawn, counted, in compressed rows",
-        15 * objects
+        "\n{drawn} sampled pairs of {n} objects, M = {BASES}: drawn, counted, in compressed rows"
     );
     for (contestant, figures) in contestants.iter().zip(race(&contestants, ROUNDS)?) {
         let (cpu, peak) = (figures["cpu"], figures["peak"] / 1e6);
@@ -275,16 +267,14 @@ fn mixture(objects: usize) {
     });
     let evidence = noted("10 strongest neighbours", "pairs", || {
         let how = StrongestSettings::default();
-        let found = SparseEvidence::strongest(&ensemble, 10, Seed::new(1), &how, budget, &Silent)
-            .expect("evidence");
+        let found = SparseEvidence::strongest(&ensemble, 10, Seed::new(1), &how, budget, &Silent);
+        let found = found.expect("evidence");
         let pairs = found.pairs() as f64;
         (found, pairs)
     });
     noted("their recall", "of the true 10 of 200 objects", || {
-        (
-            (),
-            recall(&evidence, &ensemble, 10, 200, Seed::new(2)).expect("a share"),
-        )
+        let share = recall(&evidence, &ensemble, 10, 200, Seed::new(2));
+        ((), share.expect("a share"))
     });
     noted("spanning forest, cut at 8", "components", || {
         let outcome = eac_sparse(&ensemble, &evidence, Clusters::Exactly(8)).expect("a tree");
@@ -295,11 +285,9 @@ fn mixture(objects: usize) {
 fn noted<T>(stage: &str, unit: &str, work: impl FnOnce() -> (T, f64)) -> T {
     let (cpu, wall) = (cpu_seconds(), Instant::now());
     let (made, found) = work();
-    let (cpu, wall, peak) = (
-        cpu_seconds() - cpu,
-        wall.elapsed().as_secs_f64(),
-        peak_bytes() / 1e6,
-    );
+    let cpu = cpu_seconds() - cpu;
+    let wall = wall.elapsed().as_secs_f64();
+    let peak = peak_bytes() / 1e6;
     println!(
         "{stage:>40} {cpu:8.2} s CPU, {wall:8.2} s, peak so far {peak:5.0} MB: {found} {unit}"
     );
@@ -368,11 +356,9 @@ fn plain(ensemble: &Ensemble) -> Vec<u8> {
         .collect();
     let mut counts = Vec::with_capacity(rows.len() * rows.len() / 2);
     for (i, a) in rows.iter().enumerate() {
-        counts.extend(
-            rows[i + 1..]
-                .iter()
-                .map(|b| a.iter().zip(*b).map(|(a, b)| u8::from(a == b)).sum::<u8>()),
-        );
+        for b in &rows[i + 1..] {
+            counts.push(a.iter().zip(*b).map(|(a, b)| u8::from(a == b)).sum());
+        }
     }
     counts
 }
@@ -388,32 +374,28 @@ fn average(ensemble: &Ensemble, budget: MemoryBudget) -> f64 {
 
 fn kodama(ensemble: &Ensemble) -> Partition {
     let distances = count(ensemble).dissimilarities_f32();
-    cut(
-        &link_f32(distances, ensemble.objects(), Linkage::Average).expect("a tree"),
-        CLUSTERS,
-    )
+    let tree = link_f32(distances, ensemble.objects(), Linkage::Average);
+    cut(&tree.expect("a tree"), CLUSTERS)
 }
 
 fn sampled(ensemble: &Ensemble, budget: MemoryBudget) -> SparseEvidence {
-    SparseEvidence::sample(
-        ensemble,
-        15 * ensemble.objects() as u64,
-        Seed::new(1),
-        budget,
-        &Silent,
-    )
-    .expect("evidence")
+    let pairs = 15 * ensemble.objects() as u64;
+    SparseEvidence::sample(ensemble, pairs, Seed::new(1), budget, &Silent).expect("evidence")
 }
 
 fn read(file: &Path, objects: usize) -> io::Result<Ensemble> {
     let mut labels = vec![0; objects * BASES];
     fs::File::open(file)?.read_exact(&mut labels)?;
     let rows = Array2::from_shape_vec((objects, BASES), labels).expect("as many labels");
-    let clusters = (0..*CELLS.end()).map(|j| j.to_string()).collect::<Vec<_>>();
-    let bases = (0..BASES)
-        .map(|u| BaseClustering::new(format!("u{u}"), clusters.clone()))
-        .collect();
-    Ok(Ensemble::from_bytes(rows, bases).expect("labels"))
+    Ok(of_bytes(rows, *CELLS.end()))
+}
+
+/// The ensemble of these labels, of which each base clustering has at most so many.
+fn of_bytes(rows: Array2<u8>, clusters: usize) -> Ensemble {
+    let names: Vec<String> = (0..clusters).map(|j| j.to_string()).collect();
+    let bases = (0..rows.ncols()).map(|u| BaseClustering::new(format!("u{u}"), names.clone()));
+    let bases = bases.collect();
+    Ensemble::from_bytes(rows, bases).expect("labels")
 }
 
 /// The same with a tenth of the labels missing.
@@ -454,12 +436,13 @@ fn cells<const D: usize>(points: &[[f32; D]], clusters: usize, rng: &mut impl Rn
     let centres: Vec<[f32; D]> = (0..clusters)
         .map(|_| points[rng.random_range(0..points.len())])
         .collect();
-    let far =
-        |a: &[f32; D], b: &[f32; D]| a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f32>();
     let nearest = |point: &[f32; D]| {
-        let closer =
-            |&a: &usize, &b: &usize| far(point, &centres[a]).total_cmp(&far(point, &centres[b]));
-        (0..clusters).min_by(closer).map_or(u8::MISSING, u8::of)
+        let far = |k: &usize| -> f32 {
+            let pairs = point.iter().zip(&centres[*k]);
+            pairs.map(|(a, b)| (a - b).powi(2)).sum()
+        };
+        let nearest = (0..clusters).min_by(|a, b| far(a).total_cmp(&far(b)));
+        nearest.map_or(u8::MISSING, u8::of)
     };
     points.iter().map(nearest).collect()
 }
@@ -472,12 +455,9 @@ fn voronoi(objects: usize) -> Vec<u8> {
     for u in 0..BASES {
         let clusters = rng.random_range(CELLS);
         let column = cells(&points, clusters, &mut rng);
-        labels
-            .iter_mut()
-            .skip(u)
-            .step_by(BASES)
-            .zip(column)
-            .for_each(|(label, cell)| *label = cell);
+        for (label, cell) in labels.iter_mut().skip(u).step_by(BASES).zip(column) {
+            *label = cell;
+        }
     }
     labels
 }
@@ -488,14 +468,7 @@ fn draw(objects: usize) -> Ensemble {
     let mut rows = Array2::zeros((objects, 20));
     for mut column in rows.columns_mut() {
         let clusters = rng.random_range(5..=20);
-        column
-            .iter_mut()
-            .zip(cells(&points, clusters, &mut rng))
-            .for_each(|(label, cell)| *label = cell);
+        column.assign(&Array1::from(cells(&points, clusters, &mut rng)));
     }
-    let names = |clusters: usize| (0..clusters).map(|j| j.to_string()).collect();
-    let bases = (0..20)
-        .map(|u| BaseClustering::new(format!("u{u}"), names(20)))
-        .collect();
-    Ensemble::from_bytes(rows, bases).expect("labels")
+    of_bytes(rows, 20)
 }

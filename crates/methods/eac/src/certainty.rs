@@ -58,53 +58,42 @@ impl<'a> Tables<'a> {
         worth: impl Fn(usize) -> f64,
     ) -> Self {
         let ensemble = source.ensemble;
-        let weight = |i: usize| source.multiplicities().map_or(1.0, |weights| weights[i]);
-        let (offsets, bases) = (ensemble.offsets(), ensemble.bases().len());
+        let offsets = ensemble.offsets();
+        let bases = ensemble.bases().len();
         let mut shared: Vec<Vec<(u32, f64)>> = vec![Vec::new(); offsets[bases]];
-        let (mut labelled, mut sizes) = (
-            vec![0.0; partition.clusters() * bases],
-            vec![0.0; partition.clusters()],
-        );
+        let mut labelled = vec![0.0; partition.clusters() * bases];
+        let mut sizes = vec![0.0; partition.clusters()];
         let mut seen = Vec::with_capacity(bases);
         for i in by_cluster(partition) {
-            let (cluster, weight) = (partition.labels()[i as usize], weight(i as usize));
+            let cluster = partition.labels()[i as usize];
+            let times = source.multiplicities();
+            let weight = times.map_or(1.0, |times| times[i as usize]);
             sizes[cluster as usize] += weight;
             entries(ensemble, &offsets, i as usize, &mut seen);
-            for &Entry {
-                base,
-                base_cluster,
-                share,
-                first,
-            } in &seen
-            {
-                labelled[cluster as usize * bases + base as usize] +=
-                    if first { weight } else { 0.0 };
-                let shared = &mut shared[base_cluster as usize];
+            for entry in &seen {
+                if entry.first {
+                    labelled[cluster as usize * bases + entry.base as usize] += weight;
+                }
+                let shared = &mut shared[entry.base_cluster as usize];
                 match shared.last_mut() {
-                    Some((last, count)) if *last == cluster => *count += weight * share,
-                    _ => shared.push((cluster, weight * share)),
+                    Some((last, count)) if *last == cluster => *count += weight * entry.share,
+                    _ => shared.push((cluster, weight * entry.share)),
                 }
             }
         }
-        let base = |cluster: usize| offsets.partition_point(|&start| start <= cluster) - 1;
-        let worth = |cluster: usize| {
-            worth(cluster)
-                * source
-                    .shares()
-                    .map_or(1.0, |weights| weights[base(cluster)])
-        };
-        let worth = (0..offsets[bases]).map(worth).collect();
+        let mut worth: Vec<f64> = (0..offsets[bases]).map(worth).collect();
         if let Some(weights) = source.shares() {
-            labelled
-                .chunks_mut(bases)
-                .for_each(|line| line.iter_mut().zip(weights).for_each(|(sum, w)| *sum *= w));
+            for (ends, weight) in offsets.windows(2).zip(weights) {
+                let clusters = &mut worth[ends[0]..ends[1]];
+                clusters.iter_mut().for_each(|worth| *worth *= weight);
+            }
+            for (at, sum) in labelled.iter_mut().enumerate() {
+                *sum *= weights[at % bases];
+            }
         }
-        let complete = (ensemble.memberships().is_none() && ensemble.missing() == 0).then(|| {
-            labelled
-                .chunks_exact(bases)
-                .map(|line| line.iter().sum())
-                .collect()
-        });
+        let complete = ensemble.memberships().is_none() && ensemble.missing() == 0;
+        let sums = labelled.chunks_exact(bases).map(|line| line.iter().sum());
+        let complete = complete.then(|| sums.collect());
         Self {
             source,
             partition,
@@ -158,27 +147,21 @@ impl<'a> Tables<'a> {
         touched: &mut Vec<u32>,
     ) -> Evidence {
         let own = self.partition.labels()[object];
-        let one = self
-            .source
-            .multiplicities()
-            .map_or(1.0, |weights| weights[object].min(1.0));
-        for &Entry {
-            base_cluster,
-            share,
-            ..
-        } in seen
-        {
-            let base_cluster = base_cluster as usize;
+        let times = self.source.multiplicities();
+        let one = times.map_or(1.0, |times| times[object].min(1.0));
+        for entry in seen {
+            let base_cluster = entry.base_cluster as usize;
+            let worth = self.worth[base_cluster] * entry.share;
             for &(cluster, count) in &self.shared[base_cluster] {
                 if together[cluster as usize] == 0.0 {
                     touched.push(cluster);
                 }
-                let others = if cluster == own {
-                    count - one * share
+                let own = if cluster == own {
+                    one * entry.share
                 } else {
-                    count
+                    0.0
                 };
-                together[cluster as usize] += self.worth[base_cluster] * share * others;
+                together[cluster as usize] += worth * (count - own);
             }
         }
         let mut found = Evidence {
@@ -201,9 +184,9 @@ impl<'a> Tables<'a> {
                 0.0
             };
         }
-        touched
-            .drain(..)
-            .for_each(|cluster| together[cluster as usize] = 0.0);
+        for cluster in touched.drain(..) {
+            together[cluster as usize] = 0.0;
+        }
         found
     }
 
@@ -219,17 +202,8 @@ impl<'a> Tables<'a> {
 
 /// The objects, those of a cluster together and in their order.
 fn by_cluster(partition: &Partition) -> Vec<u32> {
-    let mut free = vec![0; partition.clusters() + 1];
-    partition
-        .labels()
-        .iter()
-        .for_each(|&k| free[k as usize + 1] += 1);
-    (0..partition.clusters()).for_each(|k| free[k + 1] += free[k]);
-    let mut order = vec![0; partition.labels().len()];
-    for (&k, i) in partition.labels().iter().zip(0..) {
-        order[free[k as usize]] = i;
-        free[k as usize] += 1;
-    }
+    let mut order: Vec<u32> = (0..partition.objects() as u32).collect();
+    order.sort_by_key(|&i| partition.labels()[i as usize]);
     order
 }
 
@@ -299,12 +273,10 @@ mod tests {
     #[test]
     fn certainty_can_be_checked_by_eye() {
         let mut builder = EnsembleBuilder::new(4);
-        builder
-            .push("a", [Some(0), Some(0), Some(1), Some(0)])
-            .unwrap();
-        builder
-            .push("b", [Some(0), Some(0), Some(1), None])
-            .unwrap();
+        let a = [Some(0), Some(0), Some(1), Some(0)];
+        builder.push("a", a).unwrap();
+        let b = [Some(0), Some(0), Some(1), None];
+        builder.push("b", b).unwrap();
         let ensemble = builder.finish().unwrap();
         let partition = Partition::new(vec![0, 0, 1, 0], 2).unwrap();
         // Object 0 is with 1 twice and with 3 once, of three times seen; never with 2.
@@ -313,9 +285,7 @@ mod tests {
         let partition = Partition::new(vec![0, 1, 1, 0], 2).unwrap();
         // Object 0: own cluster {3}: 1 of 1; other {1, 2}: 2 of 4.
         // Object 1: own {2}: 0 of 2; other {0, 3}: 3 of 3. Object 3: own {0}: 1 of 1; other {1, 2}: 1 of 2.
-        assert_eq!(
-            certainty(&ensemble, &partition),
-            [1.0 / 1.5, 0.0, 0.0, 1.0 / 1.5]
-        );
+        let expected = [1.0 / 1.5, 0.0, 0.0, 1.0 / 1.5];
+        assert_eq!(certainty(&ensemble, &partition), expected);
     }
 }

@@ -48,7 +48,8 @@ pub fn eac<'a>(
     let ensemble = source.ensemble;
     let fragments = ensemble.fragments();
     let distinct = fragments.ensemble().objects();
-    let (bases, missing) = (ensemble.bases().len(), ensemble.missing() > 0);
+    let bases = ensemble.bases().len();
+    let missing = ensemble.missing() > 0;
     check_budget(budget, distinct, |distinct| {
         bytes(distinct, bases, missing, linkage)
     })?;
@@ -59,10 +60,8 @@ pub fn eac<'a>(
     let weights = fragments.leaf_weights(source.multiplicities());
     let total = weights.iter().map(|&weight| weight as usize).sum();
     let rows = Dissimilarities::new(EvidenceRows::new(folded)?, total, linkage);
-    let tree = unfold(
-        &link_rows(&rows, &weights, linkage, monitor)?,
-        fragments.of_object(),
-    );
+    let tree = link_rows(&rows, &weights, linkage, monitor)?;
+    let tree = unfold(&tree, fragments.of_object());
     let partition = cut(&tree, number(&tree, clusters));
     let certainty = certainty(source, &partition);
     Ok(outcome(partition, certainty, tree).with(TreeDiagnostics {
@@ -90,11 +89,8 @@ pub(crate) fn check_budget(
 ) -> Result<(), BudgetError> {
     let fit = most_that_fit(budget, distinct as u64, |distinct| bytes(distinct as usize));
     let remedy = format!("{fit} distinct label rows would fit; {REMEDY}");
-    budget.check(
-        &format!("the tree over {distinct} distinct label rows"),
-        bytes(distinct),
-        &remedy,
-    )
+    let what = format!("the tree over {distinct} distinct label rows");
+    budget.check(&what, bytes(distinct), &remedy)
 }
 
 /// Bytes that [`eac`] holds at once, at most, over so many distinct label rows.
@@ -227,12 +223,10 @@ impl Method for Eac {
         _settings: &EacSettings,
         monitor: &dyn Monitor,
     ) -> Result<Outcome<TreeDiagnostics>, FitError> {
-        Ok(eac(
-            problem.weighted(),
-            problem.clusters,
-            self.linkage,
-            problem.budget,
-            monitor,
-        )?)
+        let Problem {
+            clusters, budget, ..
+        } = *problem;
+        let source = problem.weighted();
+        Ok(eac(source, clusters, self.linkage, budget, monitor)?)
     }
 }

@@ -1,6 +1,7 @@
 //! The evidence as whole dissimilarities, a row at a time, which is what an exact tree is made of.
 
 use partita_coassoc::EvidenceRows;
+use partita_core::ndarray::ArrayView1;
 use partita_core::{Ensemble, Label, LabelRows};
 use partita_kernels::{Kernel, Simd, dispatch};
 use partita_linkage::{Linkage, Rows};
@@ -66,7 +67,8 @@ impl Dissimilarities {
 
     fn value(&self, c: u32, n: u32) -> u32 {
         let power = if self.squares { 2 } else { 1 };
-        let (apart, all) = (u128::from(n - c).pow(power), u128::from(n).pow(power));
+        let apart = u128::from(n - c).pow(power);
+        let all = u128::from(n).pow(power);
         if n == 0 {
             self.unit as u32
         } else {
@@ -93,7 +95,7 @@ impl Rows for Dissimilarities {
                 .for_each(object, |j, c, _| row[j] = self.table[c as usize]);
         } else {
             self.rows.for_each(object, |j, c, n| {
-                row[j] = self.table[(n * (n + 1) / 2 + c) as usize]
+                row[j] = self.table[(n * (n + 1) / 2 + c) as usize];
             });
         }
     }
@@ -130,7 +132,8 @@ impl Kernel for Apart<'_> {
     fn run<S: Simd>(self, _: S) {
         /// 2⁵², to which whole numbers are added without a change of the exponent: they are the last bits of the sum.
         const WHOLE: f64 = 4_503_599_627_370_496.0;
-        let (unit, all) = (u64::from(self.unit), u64::from(self.all));
+        let unit = u64::from(self.unit);
+        let all = u64::from(self.all);
         let ratio = unit as f64 / all as f64;
         for (row, &shared) in self.row.iter_mut().zip(self.shared) {
             // The quotient to the nearest number, which is at most one beside the one that is meant.
@@ -185,24 +188,18 @@ impl<'a> Weighted<'a> {
 
     /// For every base clustering the weight of the object's cluster.
     fn own(&self, object: usize) -> Vec<u32> {
-        fn weights<'a, L: Label>(
-            labels: impl Iterator<Item = &'a L>,
-            offsets: &[usize],
-            all: &[u32],
-        ) -> Vec<u32> {
-            labels
-                .zip(offsets)
-                .map(|(label, &start)| label.cluster().map_or(0, |j| all[start + j]))
-                .collect()
-        }
         match self.ensemble.rows() {
-            LabelRows::Bytes(rows) => {
-                weights(rows.row(object).iter(), &self.offsets, &self.weights)
-            }
-            LabelRows::Words(rows) => {
-                weights(rows.row(object).iter(), &self.offsets, &self.weights)
-            }
+            LabelRows::Bytes(rows) => self.own_weights(rows.row(object)),
+            LabelRows::Words(rows) => self.own_weights(rows.row(object)),
         }
+    }
+
+    fn own_weights<L: Label>(&self, labels: ArrayView1<'_, L>) -> Vec<u32> {
+        let weight = |(label, start): (&L, &usize)| {
+            let cluster = label.cluster();
+            cluster.map_or(0, |j| self.weights[start + j])
+        };
+        labels.iter().zip(&self.offsets).map(weight).collect()
     }
 
     fn dissimilarity(&self, shared: u64, n: u32) -> u64 {
@@ -235,10 +232,9 @@ impl Rows for Weighted<'_> {
         self.rows
             .fill_weighted(object, &own, row, |shared, n, row| {
                 if self.rows.missing() {
-                    let each = row.iter_mut().zip(shared.iter().zip(n));
-                    each.for_each(|(row, (&shared, &n))| {
-                        *row = self.dissimilarity(u64::from(shared), n) as u32
-                    });
+                    for ((row, &shared), &n) in row.iter_mut().zip(shared).zip(n) {
+                        *row = self.dissimilarity(u64::from(shared), n) as u32;
+                    }
                 } else {
                     dispatch(Apart {
                         shared,
@@ -283,14 +279,11 @@ mod tests {
                 unit,
                 row: &mut row,
             });
+            let unit = u64::from(unit);
+            let all = u64::from(all);
             for (&shared, &found) in shared.iter().zip(&row) {
-                let quotient =
-                    (u64::from(shared) * u64::from(unit) + u64::from(all) / 2) / u64::from(all);
-                assert_eq!(
-                    u64::from(found),
-                    u64::from(unit) - quotient,
-                    "{shared} {unit} {all}"
-                );
+                let quotient = (u64::from(shared) * unit + all / 2) / all;
+                assert_eq!(u64::from(found), unit - quotient, "{shared} {unit} {all}");
             }
         }
     }

@@ -4,9 +4,9 @@ use partita_coassoc::{
     ClusterEntropy, EvidenceRows, Overlap, trusted_cluster_weights, whole_weights,
 };
 use partita_core::{
-    Capabilities, Clusters, FitError, Fragments, LEAF_WEIGHTS, Memberships, MemoryBudget, Method,
-    MethodInfo, Monitor, Outcome, Problem, ProblemSize, Settings, WeightedEnsemble,
-    whole_multiplicities,
+    Capabilities, Clusters, Dendrogram, FitError, Fragments, LEAF_WEIGHTS, Memberships,
+    MemoryBudget, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, Settings,
+    WeightedEnsemble, whole_multiplicities,
 };
 use partita_linkage::{Linkage, cut, link_rows, unfold_at};
 use serde::{Deserialize, Serialize};
@@ -113,11 +113,7 @@ pub fn lwea<'a>(
         return lwea_soft(source, shares, clusters, settings, budget, monitor);
     }
     // With missing labels an object may have more in common with another than with its equal.
-    let fragments = if ensemble.missing() == 0 {
-        Some(ensemble.fragments())
-    } else {
-        None
-    };
+    let fragments = (ensemble.missing() == 0).then(|| ensemble.fragments());
     let folded = fragments.as_ref().map_or(ensemble, Fragments::ensemble);
     let distinct = folded.objects();
     check_budget(budget, distinct, |distinct| {
@@ -135,33 +131,35 @@ pub fn lwea<'a>(
         base_weights: source.base_weights,
         ..folded.into()
     };
-    let rows = weighted_rows(
-        folded,
-        leaves.iter().map(|&weight| weight as usize).sum(),
-        &weights,
-    )?;
-    let tree = match &fragments {
-        Some(fragments) => {
-            let tree = link_rows(&rows, &leaves, Linkage::Average, monitor)?;
-            let inside: Vec<f64> = (0..distinct)
-                .map(|fragment| rows.inside(fragment))
-                .collect();
-            unfold_at(&tree, fragments.of_object(), &inside)
-        }
-        None => link_rows(&rows, &leaves, Linkage::Average, monitor)?,
-    };
+    let total = leaves.iter().map(|&weight| weight as usize).sum();
+    let rows = weighted_rows(folded, total, &weights)?;
+    let mut tree = link_rows(&rows, &leaves, Linkage::Average, monitor)?;
+    if let Some(fragments) = &fragments {
+        let inside: Vec<f64> = (0..distinct).map(|i| rows.inside(i)).collect();
+        tree = unfold_at(&tree, fragments.of_object(), &inside);
+    }
+    Ok(from_tree(
+        source, tree, clusters, settings, &weights, distinct,
+    ))
+}
+
+/// The cut of a tree after moves of objects.
+fn from_tree(
+    source: WeightedEnsemble<'_>,
+    tree: Dendrogram,
+    clusters: Clusters,
+    settings: &LweaSettings,
+    weights: &[f64],
+    distinct_rows: usize,
+) -> Outcome<LweaDiagnostics> {
     let worth = |cluster: usize| weights[cluster];
-    let (partition, elsewhere) = moved(
-        source,
-        &cut(&tree, number(&tree, clusters)),
-        settings.move_rounds,
-        worth,
-    );
+    let first = cut(&tree, number(&tree, clusters));
+    let (partition, moved) = moved(source, &first, settings.move_rounds, worth);
     let certainty = Tables::new(source, &partition, worth).all();
-    Ok(outcome(partition, certainty, tree).with(LweaDiagnostics {
-        distinct_rows: distinct,
-        moved: elsewhere,
-    }))
+    outcome(partition, certainty, tree).with(LweaDiagnostics {
+        distinct_rows,
+        moved,
+    })
 }
 
 /// [`lwea`] of soft base clusterings: entropies are those of the products of shares, and two objects have in common what their shares
@@ -182,26 +180,14 @@ fn lwea_soft(
     // A soft base clustering is not sure of its own copy, so that its weight has no part in entropies.
     let mut weights = overlap.cluster_weights(settings.theta, settings.trust_rounds, None);
     settings.entropy.apply(&mut weights, overlap.offsets());
-    let worth = |cluster: usize| weights[cluster];
     let leaves = whole_multiplicities(&source.each_multiplicity(), LEAF_WEIGHTS);
     let total = leaves.iter().map(|&weight| weight as usize).sum();
-    let rows = Dissimilarities::new(
-        EvidenceRows::by_cluster(source, worth)?,
-        total,
-        Linkage::Average,
-    );
+    let rows = EvidenceRows::by_cluster(source, |cluster| weights[cluster])?;
+    let rows = Dissimilarities::new(rows, total, Linkage::Average);
     let tree = link_rows(&rows, &leaves, Linkage::Average, monitor)?;
-    let (partition, elsewhere) = moved(
-        source,
-        &cut(&tree, number(&tree, clusters)),
-        settings.move_rounds,
-        worth,
-    );
-    let certainty = Tables::new(source, &partition, worth).all();
-    Ok(outcome(partition, certainty, tree).with(LweaDiagnostics {
-        distinct_rows: objects,
-        moved: elsewhere,
-    }))
+    Ok(from_tree(
+        source, tree, clusters, settings, &weights, objects,
+    ))
 }
 
 /// The evidence in which base clusters count `weights`, and their base clusterings what they weigh.
@@ -212,17 +198,15 @@ fn weighted_rows<'a>(
 ) -> Result<Weighted<'a>, EacError> {
     let offsets = folded.ensemble.offsets();
     let mut scaled = weights.to_vec();
-    if let Some(shares) = folded.shares() {
-        let ends = offsets.windows(2).zip(shares);
-        ends.for_each(|(ends, share)| {
-            scaled[ends[0]..ends[1]]
-                .iter_mut()
-                .for_each(|weight| *weight *= share)
-        });
+    for (ends, share) in offsets.windows(2).zip(folded.shares().unwrap_or_default()) {
+        for weight in &mut scaled[ends[0]..ends[1]] {
+            *weight *= share;
+        }
     }
     let counts = whole_weights(folded)?;
+    let rows = EvidenceRows::new(folded)?;
     Ok(Weighted::new(
-        EvidenceRows::new(folded)?,
+        rows,
         folded.ensemble,
         objects,
         &scaled,

@@ -27,12 +27,8 @@ pub(crate) fn moved(
         }
         partition = after;
     }
-    let elsewhere = first
-        .labels()
-        .iter()
-        .zip(partition.labels())
-        .filter(|(a, b)| a != b)
-        .count();
+    let pairs = first.labels().iter().zip(partition.labels());
+    let elsewhere = pairs.filter(|(a, b)| a != b).count();
     (partition.by_appearance(), elsewhere)
 }
 
@@ -40,9 +36,9 @@ pub(crate) fn moved(
 fn keep_clusters(before: &[u32], after: &mut [u32], clusters: usize) {
     loop {
         let mut sizes = vec![0u32; clusters];
-        after
-            .iter()
-            .for_each(|&cluster| sizes[cluster as usize] += 1);
+        for &cluster in &*after {
+            sizes[cluster as usize] += 1;
+        }
         if sizes.iter().all(|&size| size > 0) {
             return;
         }

@@ -67,17 +67,14 @@ pub fn eac_sparse(
 
 /// The single link tree of sparse evidence, and its pairs.
 fn forest(evidence: &SparseEvidence) -> Result<(Dendrogram, usize), EacError> {
-    let apart = |c: u32, n: u32| {
-        if n == 0 {
-            1.0
-        } else {
-            f64::from(n - c) / f64::from(n)
-        }
-    };
-    let edges: Vec<(f64, u32, u32)> = evidence
-        .each_pair()
-        .map(|(i, j, c, n)| (apart(c, n), i, j))
-        .collect();
+    let mut edges = Vec::new();
+    for (i, j, c, n) in evidence.each_pair() {
+        let apart = match n {
+            0 => 1.0,
+            _ => f64::from(n - c) / f64::from(n),
+        };
+        edges.push((apart, i, j));
+    }
     let pairs = edges.len();
     Ok((link_edges(evidence.objects(), edges, 1.0)?, pairs))
 }
@@ -91,12 +88,8 @@ fn from_tree(
     let ensemble = source.ensemble;
     let partition = cut(&tree, number(&tree, clusters));
     let certainty = certainty(source, &partition);
-    let components = tree
-        .merges()
-        .iter()
-        .filter(|merge| merge.height >= 1.0)
-        .count()
-        + 1;
+    let bridges = tree.merges().iter().filter(|merge| merge.height >= 1.0);
+    let components = bridges.count() + 1;
     let mut outcome = outcome(partition, certainty, tree);
     outcome
         .warnings
@@ -136,12 +129,8 @@ pub fn eac_strongest<'a>(
     let evidence =
         SparseEvidence::strongest(folded, settings.neighbours, seed, &how, budget, monitor)?;
     let (tree, pairs) = forest(&evidence)?;
-    let mut outcome = from_tree(
-        source,
-        unfold(&tree, fragments.of_object()),
-        pairs,
-        clusters,
-    );
+    let tree = unfold(&tree, fragments.of_object());
+    let mut outcome = from_tree(source, tree, pairs, clusters);
     outcome.details.distinct_rows = fragments.ensemble().objects();
     Ok(outcome)
 }

@@ -204,7 +204,7 @@ impl<'a> ClusterGraph<'a> {
         self.rows.for_each(0..n, |i, clusters| {
             clusters
                 .iter()
-                .for_each(|&c| members[c as usize].push(i as u32))
+                .for_each(|&c| members[c as usize].push(i as u32));
         });
         let mut graph = Array2::<f64>::zeros((n, n));
         graph

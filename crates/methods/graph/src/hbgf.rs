@@ -298,9 +298,7 @@ impl Method for Hbgf {
 
     fn bytes(&self, size: &ProblemSize, settings: &HbgfSettings) -> u64 {
         match settings.cut {
-            HbgfCut::Spectral => {
-                bytes(size, settings.restarts).saturating_add(soft_bytes(size))
-            }
+            HbgfCut::Spectral => bytes(size, settings.restarts).saturating_add(soft_bytes(size)),
             #[cfg(feature = "metis")]
             HbgfCut::Metis => balanced_bytes(size),
         }

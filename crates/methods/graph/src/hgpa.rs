@@ -171,7 +171,7 @@ fn hypergraph(rows: &Rows<'_>, order: &[u32], weights: Option<&BaseWeights>) -> 
     let side = rows.base_clusters();
     let mut ends = vec![0usize; side + 1];
     rows.for_each(0..rows.len(), |_, clusters| {
-        clusters.iter().for_each(|&c| ends[c as usize + 1] += 1)
+        clusters.iter().for_each(|&c| ends[c as usize + 1] += 1);
     });
     (0..side).for_each(|c| ends[c + 1] += ends[c]);
     let mut free = ends.clone();

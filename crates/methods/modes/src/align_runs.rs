@@ -107,7 +107,7 @@ fn modes(runs: &[Run], thin: &[Array2<f64>], similarity: f64) -> Vec<RunMode> {
         by_clusters
             .entry(Reverse(run.clusters()))
             .or_default()
-            .push(at)
+            .push(at);
     });
     let of_clusters = |(clusters, members): (Reverse<usize>, Vec<usize>)| {
         let tables: Vec<&Array2<f64>> = members.iter().map(|&run| &thin[run]).collect();

@@ -34,7 +34,7 @@ impl LnFactorials {
         counts.chunks_exact(width).for_each(|row| {
             row.iter()
                 .zip(&mut used)
-                .for_each(|(&n, used)| *used |= n > 0)
+                .for_each(|(&n, used)| *used |= n > 0);
         });
         let labels = used.iter().filter(|used| **used).count();
         let (mut sum, mut objects) = (0.0, 0.0);
@@ -73,7 +73,7 @@ mod tests {
             column
                 .iter()
                 .enumerate()
-                .for_each(|(i, label)| counts[3 * i + label] += 1)
+                .for_each(|(i, label)| counts[3 * i + label] += 1);
         });
         LnFactorials::new(3, 3).mode(&counts, 3, &[1.0; 6])
     }

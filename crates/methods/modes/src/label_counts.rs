@@ -117,7 +117,7 @@ impl LabelCounts {
                     .zip(gain.row_mut(from))
                     .filter(|(own, _)| **own > 0);
                 shared.for_each(|(&own, gain)| {
-                    *gain += weight * f64::from(theirs) * f64::from(own + 1).ln()
+                    *gain += weight * f64::from(theirs) * f64::from(own + 1).ln();
                 });
             }
         }

@@ -20,8 +20,8 @@ use partita_core::{
     Clusters, Consensus, Ensemble, EnsembleBuilder, MemoryBudget, Problem, Seed, SettingMap,
     Silent, SoftPartition, consense,
 };
-use partita_pcc::{Bregman, Dense, Kl, L2, PCC_KL, PCC_L2, PccSettings, Solver, Start, descend};
-use rand::RngExt;
+use partita_pcc::{Bregman, Evidence, Kl, L2, PCC_KL, PCC_L2, PccSettings, Solver, Start, descend};
+use rand::{Rng, RngExt};
 use rand_distr::{Distribution, Normal};
 
 const ROUNDS: usize = 3;
@@ -33,8 +33,25 @@ fn distance(a: &Point, b: &Point) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
 }
 
+fn nearest(centres: &[Point], point: &Point) -> usize {
+    let away = |at: &usize| distance(&centres[*at], point);
+    let nearest = (0..centres.len()).min_by(|a, b| away(a).total_cmp(&away(b)));
+    nearest.unwrap_or(0)
+}
+
+/// Gaussian blobs, object by object in turns.
+fn blobs(objects: usize, clusters: usize, rng: &mut impl Rng) -> Vec<Point> {
+    let normal = Normal::new(0.0, 2.0).expect("2 is a standard deviation");
+    let centres: Vec<Point> = (0..clusters)
+        .map(|_| std::array::from_fn(|_| rng.random_range(-6.0..6.0)))
+        .collect();
+    (0..objects)
+        .map(|i| centres[i % clusters].map(|centre| centre + normal.sample(rng)))
+        .collect()
+}
+
 /// Twenty rounds of Lloyd from random objects.
-fn k_means(points: &[Point], clusters: usize, rng: &mut impl rand::Rng) -> Vec<usize> {
+fn k_means(points: &[Point], clusters: usize, rng: &mut impl Rng) -> Vec<usize> {
     let mut centres: Vec<Point> = (0..clusters)
         .map(|_| points[rng.random_range(0..points.len())])
         .collect();
@@ -42,23 +59,16 @@ fn k_means(points: &[Point], clusters: usize, rng: &mut impl rand::Rng) -> Vec<u
     for _ in 0..20 {
         let (mut sums, mut sizes) = (vec![[0.0; 5]; clusters], vec![0.0; clusters]);
         for (label, point) in labels.iter_mut().zip(points) {
-            let near = |a: &usize, b: &usize| {
-                distance(&centres[*a], point).total_cmp(&distance(&centres[*b], point))
-            };
-            *label = (0..clusters).min_by(near).unwrap_or(0);
+            *label = nearest(&centres, point);
             sizes[*label] += 1.0;
-            sums[*label]
-                .iter_mut()
-                .zip(point)
-                .for_each(|(sum, x)| *sum += x);
+            for (sum, x) in sums[*label].iter_mut().zip(point) {
+                *sum += x;
+            }
         }
-        for ((centre, sum), size) in centres
-            .iter_mut()
-            .zip(sums)
-            .zip(sizes)
-            .filter(|(_, size)| *size > 0.0)
-        {
-            *centre = sum.map(|sum| sum / size);
+        for (k, centre) in centres.iter_mut().enumerate() {
+            if sizes[k] > 0.0 {
+                *centre = sums[k].map(|sum| sum / sizes[k]);
+            }
         }
     }
     labels
@@ -66,13 +76,7 @@ fn k_means(points: &[Point], clusters: usize, rng: &mut impl rand::Rng) -> Vec<u
 
 fn ensemble(objects: usize, clusters: usize, seed: Seed) -> Ensemble {
     let mut rng = seed.rng();
-    let normal = Normal::new(0.0, 2.0).expect("2 is a standard deviation");
-    let centres: Vec<Point> = (0..clusters)
-        .map(|_| std::array::from_fn(|_| rng.random_range(-6.0..6.0)))
-        .collect();
-    let points: Vec<Point> = (0..objects)
-        .map(|i| centres[i % clusters].map(|centre| centre + normal.sample(&mut rng)))
-        .collect();
+    let points = blobs(objects, clusters, &mut rng);
     let mut builder = EnsembleBuilder::new(objects);
     for u in 0..100 {
         let seen: Vec<usize> = (0..objects).filter(|_| rng.random_bool(0.9)).collect();
@@ -182,13 +186,11 @@ fn case(
         });
         return Ok(());
     }
-    let evidence = Dense::count(&ensemble, MemoryBudget::UNLIMITED, &Silent)?;
+    let evidence = Evidence::count(&ensemble, MemoryBudget::UNLIMITED, &Silent)?;
     let mut settings = PccSettings::default();
-    settings.solver = if solver == "block" {
-        Solver::Block
-    } else {
-        Solver::Greedy
-    };
+    if solver == "greedy" {
+        settings.solver = Solver::Greedy;
+    }
     let one = |at: u64| {
         let (start, before, clock) = (start(at), cpu_seconds(), Instant::now());
         let end = pool.install(|| match divergence {
@@ -238,34 +240,30 @@ fn tables() -> io::Result<()> {
         (1000, 10, &["block", "greedy", "plain"][..]),
         (5000, 4, &["block", "greedy"]),
     ] {
-        let cases = ["kl", "l2"]
-            .iter()
-            .flat_map(|divergence| solvers.iter().map(|solver| (*divergence, *solver, n, k, 1)));
-        table(&format!("n = {n}, K = {k}"), &cases.collect::<Vec<_>>())?;
+        table(&format!("n = {n}, K = {k}"), solvers, &[(n, k, 1)])?;
     }
-    let divergences = ["kl", "l2"];
-    let sizes = divergences
-        .iter()
-        .flat_map(|divergence| [1000, 2000, 4000].map(|n| (*divergence, "block", n, 4, 1)));
-    table("growth with n, K = 4", &sizes.collect::<Vec<_>>())?;
-    let counts = divergences
-        .iter()
-        .flat_map(|divergence| [5, 10, 20].map(|k| (*divergence, "block", 2000, k, 1)));
-    table("growth with K, n = 2000", &counts.collect::<Vec<_>>())?;
-    let threads = divergences
-        .iter()
-        .flat_map(|divergence| [1, 2].map(|threads| (*divergence, "block", 4000, 10, threads)));
-    table("threads, n = 4000, K = 10", &threads.collect::<Vec<_>>())
+    let block = &["block"];
+    let sizes = [1000, 2000, 4000].map(|n| (n, 4, 1));
+    table("growth with n, K = 4", block, &sizes)?;
+    let counts = [5, 10, 20].map(|k| (2000, k, 1));
+    table("growth with K, n = 2000", block, &counts)?;
+    let threads = [1, 2].map(|threads| (4000, 10, threads));
+    table("threads, n = 4000, K = 10", block, &threads)
 }
 
-fn table(title: &str, cases: &[(&str, &str, usize, usize, usize)]) -> io::Result<()> {
-    let contestants: Vec<Contestant> = (cases.iter())
-        .map(|&(divergence, solver, n, k, threads)| {
-            let (n, k, count) = (n.to_string(), k.to_string(), threads.to_string());
-            let name = format!("{divergence} {solver} n={n} K={k} threads={threads}");
-            Contestant::own(name, &["case", divergence, solver, &n, &k, &count]).on(threads)
-        })
-        .collect();
+/// Both divergences with some solvers, and some n, K and threads.
+fn table(title: &str, solvers: &[&str], sizes: &[(usize, usize, usize)]) -> io::Result<()> {
+    let mut contestants = Vec::new();
+    for divergence in ["kl", "l2"] {
+        for solver in solvers {
+            for &(n, k, threads) in sizes {
+                let name = format!("{divergence} {solver} n={n} K={k} threads={threads}");
+                let sizes = [n, k, threads].map(|size| size.to_string());
+                let words = ["case", divergence, solver, &sizes[0], &sizes[1], &sizes[2]];
+                contestants.push(Contestant::own(name, &words).on(threads));
+            }
+        }
+    }
     show(title, &contestants, &race(&contestants, ROUNDS)?);
     Ok(())
 }
@@ -308,41 +306,30 @@ fn whole(divergence: &str, n: usize) {
 fn large(cases: &[(&str, &str)]) -> io::Result<()> {
     let contestants: Vec<Contestant> = cases
         .iter()
-        .map(|&(divergence, n)| {
-            Contestant::own(format!("pcc-{divergence} n={n}"), &["whole", divergence, n]).on(2)
+        .map(|(divergence, n)| {
+            let name = format!("pcc-{divergence} n={n}");
+            Contestant::own(name, &["whole", divergence, n]).on(2)
         })
         .collect();
-    show(
-        "30 partners an object, M = 20, K = 10",
-        &contestants,
-        &race(&contestants, 1)?,
-    );
+    let title = "30 partners an object, M = 20, K = 10";
+    show(title, &contestants, &race(&contestants, 1)?);
     Ok(())
 }
 
 /// Ten Gaussian blobs, and 20 partitions into 5 to 20 random cells.
 fn voronoi(n: usize, seed: Seed) -> Ensemble {
     let mut rng = seed.rng();
-    let normal = Normal::new(0.0, 2.0).expect("2 is a standard deviation");
-    let centres: Vec<Point> = (0..10)
-        .map(|_| std::array::from_fn(|_| rng.random_range(-6.0..6.0)))
-        .collect();
-    let points: Vec<Point> = (0..n)
-        .map(|i| centres[i % 10].map(|centre| centre + normal.sample(&mut rng)))
-        .collect();
+    let points = blobs(n, 10, &mut rng);
     let mut builder = EnsembleBuilder::new(n);
     for u in 0..20 {
         let cells: Vec<Point> = (0..rng.random_range(5..=20))
             .map(|_| points[rng.random_range(0..n)])
             .collect();
-        let near = |point: &Point| {
-            let order = |a: &usize, b: &usize| {
-                distance(&cells[*a], point).total_cmp(&distance(&cells[*b], point))
-            };
-            (0..cells.len()).min_by(order).map(|cell| cell as u32)
-        };
+        let labels = points
+            .iter()
+            .map(|point| Some(nearest(&cells, point) as u32));
         builder
-            .push_clusters(format!("u{u}"), points.iter().map(near), cells.len())
+            .push_clusters(format!("u{u}"), labels, cells.len())
             .expect("a cell an object");
     }
     builder.finish().expect("there are objects")

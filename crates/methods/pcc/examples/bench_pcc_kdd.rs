@@ -16,7 +16,7 @@ use std::time::Instant;
 use partita_coassoc::SparseEvidence;
 use partita_conformance::race::cpu_seconds;
 use partita_core::{Ensemble, EnsembleBuilder, MemoryBudget, Outcome, Seed, Silent};
-use partita_pcc::{Divergence, PccDiagnostics, PccSettings, Solver, Sparse, pcc};
+use partita_pcc::{Divergence, Evidence, PccDiagnostics, PccSettings, Solver, pcc};
 
 const K: usize = 3;
 const RATE: f64 = 0.25e-3;
@@ -30,21 +30,14 @@ struct Run {
 
 impl Run {
     fn new(
-        evidence: &Sparse,
+        evidence: &Evidence,
         bases: &Ensemble,
         divergence: Divergence,
         settings: &PccSettings,
     ) -> Self {
         let (cpu, wall) = (cpu_seconds(), Instant::now());
-        let outcome = pcc(
-            evidence,
-            Some(bases.into()),
-            divergence,
-            K,
-            Seed::new(1),
-            settings,
-            &Silent,
-        );
+        let (bases, seed) = (Some(bases.into()), Seed::new(1));
+        let outcome = pcc(evidence, bases, divergence, K, seed, settings, &Silent);
         let outcome = outcome.expect("a consensus of the labels");
         Self {
             outcome,
@@ -54,12 +47,8 @@ impl Run {
 
     /// The objective at the start and after every round.
     fn trace(&self) -> &[f64] {
-        &self
-            .outcome
-            .objective
-            .as_ref()
-            .expect("PCC has an objective")
-            .trace
+        let objective = self.outcome.objective.as_ref();
+        &objective.expect("PCC has an objective").trace
     }
 
     fn row(&self, name: &str) {
@@ -81,24 +70,14 @@ fn read(path: &str) -> Result<Ensemble, Box<dyn Error>> {
     let names = lines.next().ok_or("the file is empty")?;
     let mut columns: Vec<Vec<Option<usize>>> = vec![Vec::new(); names.len()];
     for line in lines {
-        for (at, label) in line
-            .into_iter()
-            .enumerate()
-            .filter(|(at, _)| names[*at] != "label")
-        {
-            columns[at].push(if label.is_empty() {
-                None
-            } else {
-                Some(label.parse()?)
-            });
+        for (column, label) in columns.iter_mut().zip(line) {
+            let known = Some(label).filter(|label| !label.is_empty());
+            column.push(known.map(str::parse).transpose()?);
         }
     }
     let mut builder = EnsembleBuilder::new(columns[0].len());
-    for (name, column) in names
-        .into_iter()
-        .zip(columns)
-        .filter(|(name, _)| *name != "label")
-    {
+    let columns = names.into_iter().zip(columns);
+    for (name, column) in columns.filter(|(name, _)| *name != "label") {
         builder.push(name, column)?;
     }
     Ok(builder.finish()?)
@@ -118,14 +97,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let bases = read(&path)?;
     let n = bases.objects() as f64;
     let pairs = (n * (n - 1.0) / 2.0 * RATE).round() as u64;
-    let sampled = SparseEvidence::sample(
-        &bases,
-        pairs,
-        Seed::new(2),
-        MemoryBudget::UNLIMITED,
-        &Silent,
-    )?;
-    let evidence = Sparse::new(sampled);
+    let budget = MemoryBudget::UNLIMITED;
+    let sampled = SparseEvidence::sample(&bases, pairs, Seed::new(2), budget, &Silent)?;
+    let evidence = Evidence::of_some(sampled);
     println!(
         "n = {n}, {pairs} pairs, K = {K}, M = {}, {} threads",
         bases.bases().len(),
@@ -142,22 +116,16 @@ fn main() -> Result<(), Box<dyn Error>> {
             if let Some(rounds) = rounds {
                 settings.rounds = u32::try_from(rounds)?.try_into()?;
             }
-            Ok(middle(|| {
-                Run::new(&evidence, &bases, divergence, &settings)
-            }))
+            let one = || Run::new(&evidence, &bases, divergence, &settings);
+            Ok(middle(one))
         };
-        let (block, papers, thrice) = (
-            run(Solver::Block, None)?,
-            run(Solver::Greedy, Some(K))?,
-            run(Solver::Greedy, Some(3 * K))?,
-        );
+        let block = run(Solver::Block, None)?;
+        let papers = run(Solver::Greedy, Some(K))?;
+        let thrice = run(Solver::Greedy, Some(3 * K))?;
         papers.row("greedy, nK steps");
         thrice.row("greedy, 3nK steps");
         for (what, greedy) in [("nK", &papers), ("3nK", &thrice)] {
-            let goal = *greedy
-                .trace()
-                .last()
-                .expect("a trace begins with the start");
+            let goal = greedy.trace()[greedy.trace().len() - 1];
             if let Some(round) = block.trace().iter().position(|value| *value <= goal) {
                 run(Solver::Block, Some(round.max(1)))?
                     .row(&format!("block, to greedy's after {what} steps"));

@@ -9,6 +9,7 @@
 #[path = "../tests/it/simulated_data/mod.rs"]
 mod simulated_data;
 
+use partita_core::ndarray::Axis;
 use partita_core::{Clusters, Consensus, Problem, Seed, Silent, consense};
 use partita_metrics::jensen_shannon;
 use partita_pcc::{PCC_KL, PCC_L2};
@@ -29,20 +30,14 @@ fn main() {
                     consense(method, &problem, &Silent).expect("a consensus of complete labels");
                 let soft = outcome.soft.expect("PCC is soft");
                 four += usize::from(outcome.partition.live_clusters() == 4);
-                let mut sizes: Vec<f64> = soft
-                    .rows()
-                    .columns()
-                    .into_iter()
-                    .map(|column| column.sum())
-                    .collect();
+                let sizes = soft.rows().sum_axis(Axis(0));
+                let mut sizes = sizes.to_vec();
                 sizes.sort_by(|a, b| b.total_cmp(a));
                 outside = outside.max(sizes[4..].iter().sum::<f64>() / soft.objects() as f64);
                 all.push(jensen_shannon(&soft, &truth).expect("the same objects"));
             }
-            let (mean, worst) = (
-                all.iter().sum::<f64>() / 10.0,
-                all.iter().copied().fold(0.0, f64::max),
-            );
+            let mean = all.iter().sum::<f64>() / 10.0;
+            let worst = all.iter().copied().fold(0.0, f64::max);
             println!(
                 "U({least}, {most})  {name:6}  {mean:.6}  {worst:.6}  {four:3} of 10  at most {outside:.5}"
             );

@@ -5,7 +5,6 @@
 //! base clusterings that were not seen worse. A likelihood penalised by a count of parameters would not do: a pair's count
 //! shares its labels with those of 2(n−2) other pairs, and by how much they repeat each other depends on the ensemble.
 
-use partita_core::ndarray::Array2;
 use partita_core::{
     BaseWeights, Clusters, Ensemble, Monitor, Outcome, Problem, ProgressCounter, SoftPartition,
     Stopped,
@@ -14,7 +13,7 @@ use partita_core::{
 use crate::diagnostics::{HeldOut, LiveAtMost, PccChoice, PccDiagnostics};
 use crate::divergence::Divergence;
 use crate::error::PccError;
-use crate::on_ensemble::{counted, solve};
+use crate::on_ensemble::{evidence, solve};
 use crate::pcc::held_out;
 use crate::settings::PccSettings;
 
@@ -44,20 +43,22 @@ pub(crate) fn auto(
     let mut rough = settings.clone();
     rough.tolerance = rough.tolerance.max(ROUGH);
     let progress = ProgressCounter::new(monitor, 2 * RUN + SEARCH);
-    let first = solve(problem, most, divergence, &rough, &progress.part(RUN))?;
+    let part = progress.part(RUN);
+    let first = solve(problem, most, divergence, &rough, false, &part)?;
+    drop(part);
     let live = first.partition.live_clusters();
     if first.stopped == Stopped::Interrupted {
         return Ok(first);
     }
     let (chosen, held_out) = descend(problem, live, divergence, &rough, &progress.part(SEARCH))?;
-    let mut outcome = solve(problem, chosen, divergence, settings, &progress.part(RUN))?;
-    let live_at_most = LiveAtMost {
-        clusters: most,
-        live,
-    };
+    let part = progress.part(RUN);
+    let mut outcome = solve(problem, chosen, divergence, settings, false, &part)?;
     outcome.details.choice = Some(PccChoice {
         chosen,
-        live_at_most,
+        live_at_most: LiveAtMost {
+            clusters: most,
+            live,
+        },
         held_out,
     });
     Ok(outcome)
@@ -71,45 +72,28 @@ fn descend(
     settings: &PccSettings,
     monitor: &dyn Monitor,
 ) -> Result<(usize, Vec<HeldOut>), PccError> {
-    let bases = problem.ensemble.bases().len() as u32;
-    let parity = |odd: u32| (0..bases).filter(|u| u % 2 == odd).collect::<Vec<u32>>();
-    let objects: Vec<u32> = (0..problem.ensemble.objects() as u32).collect();
-    let weights = |odd: u32| {
-        let given = problem.weights?;
-        BaseWeights::new(
-            parity(odd)
-                .iter()
-                .map(|&u| given.as_slice()[u as usize])
-                .collect(),
-        )
-        .ok()
-    };
-    let halves = [0, 1].map(|odd| {
-        (
-            problem.ensemble.select(&objects, &parity(odd)),
-            weights(odd),
-        )
-    });
-    let (mut tried, mut told, mut worse) = (Vec::new(), Vec::new(), 0);
+    let bases = problem.ensemble.bases().len();
+    let mut tried: Vec<HeldOut> = Vec::new();
     if bases < 2 {
-        return Ok((live, told));
+        return Ok((live, tried));
     }
+    let halves = [0, 1].map(|odd| Half::of(problem, odd));
     let progress = ProgressCounter::new(monitor, 2 * live as u64 * RUN);
+    let mut worse = 0;
+    let mut best = f64::INFINITY;
     for clusters in (1..=live).rev() {
         let [one, two] = [(0, 1), (1, 0)].map(|(fitted, seen)| {
-            let (pair, part) = ((&halves[fitted], &halves[seen]), progress.part(RUN));
-            held_out_divergence(problem, pair, clusters, divergence, settings, &part)
+            let monitor = &progress.part(RUN);
+            let fitted = &halves[fitted];
+            let soft = fitted.predicted(problem, clusters, divergence, settings, monitor)?;
+            halves[seen].divergence(problem, &soft, divergence, settings, monitor)
         });
         let value = one? + two?;
-        told.push(HeldOut {
+        tried.push(HeldOut {
             clusters,
             divergence: value,
         });
-        tried.push((clusters, value));
-        let best = tried
-            .iter()
-            .map(|&(_, value)| value)
-            .fold(f64::INFINITY, f64::min);
+        best = best.min(value);
         worse = if value > best * (1.0 + MARGIN) {
             worse + 1
         } else {
@@ -119,63 +103,81 @@ fn descend(
             break;
         }
     }
-    let best = tried
-        .iter()
-        .map(|&(_, value)| value)
-        .fold(f64::INFINITY, f64::min);
-    let enough = tried
-        .iter()
-        .rev()
-        .find(|(_, value)| *value <= best * (1.0 + MARGIN));
-    Ok((enough.map_or(live, |&(clusters, _)| clusters), told))
+    let enough = |found: &&HeldOut| found.divergence <= best * (1.0 + MARGIN);
+    let chosen = tried.iter().rev().find(enough);
+    Ok((chosen.map_or(live, |found| found.clusters), tried))
 }
 
 /// Half of the base clusterings, and their weights.
-type Half = (Ensemble, Option<BaseWeights>);
+struct Half {
+    ensemble: Ensemble,
+    weights: Option<BaseWeights>,
+}
 
-/// Divergence of the base clusterings in `seen` from what those in `fitted` predict.
-fn held_out_divergence(
-    problem: &Problem<'_>,
-    (fitted, seen): (&Half, &Half),
-    clusters: usize,
-    divergence: Divergence,
-    settings: &PccSettings,
-    monitor: &dyn Monitor,
-) -> Result<f64, PccError> {
-    fn half<'a, 'b: 'a>(half: &'a Half, whole: &Problem<'b>, clusters: usize) -> Problem<'a> {
-        let mut made = Problem::new(&half.0, Clusters::Exactly(clusters));
-        (made.seed, made.budget, made.weights) = (whole.seed, whole.budget, half.1.as_ref());
-        made.object_weights = whole.object_weights;
-        made
+impl Half {
+    /// Every other base clustering, from the first or the second on.
+    fn of(problem: &Problem<'_>, odd: u32) -> Self {
+        let bases = problem.ensemble.bases().len() as u32;
+        let bases: Vec<u32> = (odd..bases).step_by(2).collect();
+        let objects: Vec<u32> = (0..problem.ensemble.objects() as u32).collect();
+        let weights = problem.weights.and_then(|given| {
+            let weights = bases.iter().map(|&u| given.as_slice()[u as usize]);
+            BaseWeights::new(weights.collect()).ok()
+        });
+        Self {
+            ensemble: problem.ensemble.select(&objects, &bases),
+            weights,
+        }
     }
-    let outcome = solve(
-        &half(fitted, problem, clusters),
-        clusters,
-        divergence,
-        settings,
-        monitor,
-    )?;
-    let soft = outcome.soft.expect("PCC is soft");
-    let soft = smoothed(&soft, &fitted.0);
-    counted(
-        &half(seen, problem, clusters),
-        settings,
-        false,
-        monitor,
-        |evidence, _| Ok(held_out(evidence, &soft, divergence)),
-    )
+
+    fn problem<'a, 'b: 'a>(&'a self, whole: &Problem<'b>) -> Problem<'a> {
+        let mut half = Problem::new(&self.ensemble, Clusters::Auto);
+        half.seed = whole.seed;
+        half.budget = whole.budget;
+        half.weights = self.weights.as_ref();
+        half.object_weights = whole.object_weights;
+        half
+    }
+
+    /// What these base clusterings say of the others.
+    fn predicted(
+        &self,
+        whole: &Problem<'_>,
+        clusters: usize,
+        divergence: Divergence,
+        settings: &PccSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<SoftPartition, PccError> {
+        let half = self.problem(whole);
+        let outcome = solve(&half, clusters, divergence, settings, false, monitor)?;
+        Ok(smoothed(
+            &outcome.soft.expect("PCC is soft"),
+            &self.ensemble,
+        ))
+    }
+
+    /// The divergence of these base clusterings from what the others say.
+    fn divergence(
+        &self,
+        whole: &Problem<'_>,
+        soft: &SoftPartition,
+        divergence: Divergence,
+        settings: &PccSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<f64, PccError> {
+        let evidence = evidence(&self.problem(whole), settings, false, monitor)?;
+        Ok(held_out(&evidence, soft, divergence))
+    }
 }
 
 /// With one more label for every object, which may be any: what was not seen among a few labels is not impossible.
 fn smoothed(soft: &SoftPartition, ensemble: &Ensemble) -> SoftPartition {
-    let labels = |i: usize| {
-        (0..ensemble.bases().len())
-            .filter(|&u| ensemble.label(i, u).is_some())
-            .count() as f64
-    };
-    let (rows, clusters) = (soft.rows(), soft.clusters() as f64);
-    let seen: Vec<f64> = (0..soft.objects()).map(labels).collect();
-    let row = |(i, k): (usize, usize)| (rows[[i, k]] * seen[i] + 1.0 / clusters) / (seen[i] + 1.0);
-    SoftPartition::new(Array2::from_shape_fn(rows.dim(), row))
-        .expect("means of rows on the simplex")
+    let mut rows = soft.rows().to_owned();
+    let clusters = soft.clusters() as f64;
+    for (i, mut row) in rows.outer_iter_mut().enumerate() {
+        let labels = (0..ensemble.bases().len()).filter(|&u| ensemble.label(i, u).is_some());
+        let seen = labels.count() as f64;
+        row.mapv_inplace(|y| (y * seen + 1.0 / clusters) / (seen + 1.0));
+    }
+    SoftPartition::new(rows).expect("means of rows on the simplex")
 }

@@ -3,17 +3,14 @@
 use std::num::NonZeroU32;
 
 use partita_core::{
-    Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize,
-    ProgressCounter, Settings,
+    Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, Settings,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostics::PccDiagnostics;
 use crate::divergence::Divergence;
-use crate::error::PccError;
 use crate::methods::{bytes, info};
-use crate::on_ensemble::{EVIDENCE, RUNS, counted, named};
-use crate::pcc::pcc;
+use crate::on_ensemble::solve;
 use crate::settings::{PccSettings, Solver};
 
 /// Pairs that the rounds of an initialization look at, unless the settings say otherwise, with the fewest and the most of such rounds: 1000
@@ -50,20 +47,12 @@ impl BaumEagonSettings {
     fn common(&self, objects: usize) -> PccSettings {
         let usual = (PAIRS / objects.saturating_pow(2).max(1)).clamp(ROUNDS.0, ROUNDS.1);
         let usual = NonZeroU32::new(usual as u32).expect("1000 at least");
-        let Self {
-            restarts,
-            tolerance,
-            rounds,
-            partners,
-            ..
-        } = *self;
-        let rounds = rounds.unwrap_or(usual);
         PccSettings {
             solver: Solver::Growth,
-            restarts,
-            tolerance,
-            rounds,
-            partners,
+            restarts: self.restarts,
+            tolerance: self.tolerance,
+            rounds: self.rounds.unwrap_or(usual),
+            partners: self.partners,
             ..PccSettings::default()
         }
     }
@@ -71,17 +60,12 @@ impl BaumEagonSettings {
 
 impl Default for BaumEagonSettings {
     fn default() -> Self {
-        let PccSettings {
-            restarts,
-            tolerance,
-            partners,
-            ..
-        } = PccSettings::default();
+        let common = PccSettings::default();
         Self {
-            restarts,
-            tolerance,
+            restarts: common.restarts,
+            tolerance: common.tolerance,
             rounds: None,
-            partners,
+            partners: common.partners,
             weighted: false,
         }
     }
@@ -124,34 +108,6 @@ const PCC: MethodInfo = info(
     "the growth transform that pcc-l2 replaces; the papers' baseline, slow",
 );
 
-fn solve(
-    problem: &Problem<'_>,
-    clusters: usize,
-    settings: &BaumEagonSettings,
-    monitor: &dyn Monitor,
-) -> Result<Outcome<PccDiagnostics>, PccError> {
-    let common = settings.common(problem.ensemble.objects());
-    let progress = ProgressCounter::new(monitor, EVIDENCE + RUNS);
-    let outcome = counted(
-        problem,
-        &common,
-        !settings.weighted,
-        &progress.part(EVIDENCE),
-        |evidence, bases| {
-            pcc(
-                evidence,
-                bases,
-                Divergence::L2,
-                clusters,
-                problem.seed,
-                &common,
-                &progress.part(RUNS),
-            )
-        },
-    )?;
-    Ok(named(outcome, problem.ensemble))
-}
-
 impl Method for BaumEagon {
     type Settings = BaumEagonSettings;
     type Diagnostics = PccDiagnostics;
@@ -171,6 +127,15 @@ impl Method for BaumEagon {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<PccDiagnostics>, FitError> {
         let clusters = problem.given_clusters(INFO.name)?;
-        Ok(solve(problem, clusters, settings, monitor)?)
+        let common = settings.common(problem.ensemble.objects());
+        let once = !settings.weighted;
+        Ok(solve(
+            problem,
+            clusters,
+            Divergence::L2,
+            &common,
+            once,
+            monitor,
+        )?)
     }
 }

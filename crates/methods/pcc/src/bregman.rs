@@ -77,10 +77,8 @@ impl Bregman for Kl {
     #[inline(always)]
     fn value(&self, x: f64, p: f64) -> f64 {
         let p = clip(p);
-        let (here, there) = (
-            (x / p).max(f64::MIN_POSITIVE),
-            ((1.0 - x) / (1.0 - p)).max(f64::MIN_POSITIVE),
-        );
+        let here = (x / p).max(f64::MIN_POSITIVE);
+        let there = ((1.0 - x) / (1.0 - p)).max(f64::MIN_POSITIVE);
         x * ln(here) + (1.0 - x) * ln(there)
     }
 
@@ -110,7 +108,8 @@ impl Bregman for Kl {
         let p = clip(p);
         let q = 1.0 - p;
         let r = 1.0 / (p * q);
-        let (qr, pr) = (q * r, p * r);
+        let qr = q * r;
+        let pr = p * r;
         ((n * p - c) * r, c * (qr * qr) + (n - c) * (pr * pr))
     }
 }
@@ -189,8 +188,10 @@ impl Bregman for Beta {
     #[inline(always)]
     fn second(&self, x: f64, p: f64) -> f64 {
         let p = clip(p);
-        let (q, power) = (1.0 - p, self.0 - 2.0);
-        let (here, there) = (p.powf(power), q.powf(power));
+        let q = 1.0 - p;
+        let power = self.0 - 2.0;
+        let here = p.powf(power);
+        let there = q.powf(power);
         self.0 * (self.0 - 1.0) * (here + there + power * (p - x) * (here / p - there / q))
     }
 }
@@ -223,17 +224,20 @@ fn ln(x: f64) -> f64 {
 
 /// Where a divergence is not convex in `p`, or its second derivative is not: the first `(x, p)` of a grid.
 pub(crate) fn concave_at(bregman: &impl Bregman) -> Option<(f64, f64)> {
-    let grid = |i: u32| f64::from(i) / 64.0;
-    let bad = |x: f64, p: f64| {
-        let [left, here, right] =
-            [p - 1.0 / 256.0, p, p + 1.0 / 256.0].map(|p| bregman.second(x, p));
-        let slack = 1e-9 * (left.abs() + right.abs());
-        let broken = here < 0.0 || left + right < 2.0 * here - slack;
-        broken || [left, here, right].iter().any(|value| !value.is_finite())
-    };
-    (0..=64)
-        .flat_map(|i| (1..64).map(move |j| (grid(i), grid(j))))
-        .find(|&(x, p)| bad(x, p))
+    for i in 0..=64 {
+        for j in 1..64 {
+            let x = f64::from(i) / 64.0;
+            let p = f64::from(j) / 64.0;
+            let [left, here, right] =
+                [p - 1.0 / 256.0, p, p + 1.0 / 256.0].map(|p| bregman.second(x, p));
+            let slack = 1e-9 * (left.abs() + right.abs());
+            let broken = here < 0.0 || left + right < 2.0 * here - slack;
+            if broken || [left, here, right].iter().any(|value| !value.is_finite()) {
+                return Some((x, p));
+            }
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -259,28 +263,25 @@ mod tests {
         assert_eq!(concave_at(bregman), None);
         for i in 0..=20 {
             for j in 1..20 {
-                let (c, n, p) = (f64::from(i), 20.0, f64::from(j) / 20.0);
-                let (x, h) = (c / n, 1e-5);
+                let c = f64::from(i);
+                let n = 20.0;
+                let p = f64::from(j) / 20.0;
+                let x = c / n;
+                let h = 1e-5;
                 assert!(bregman.value(x, p) >= -1e-15 && bregman.value(p, p).abs() < 1e-12);
                 let first = (bregman.value(x, p + h) - bregman.value(x, p - h)) / (2.0 * h);
-                assert!(
-                    (first - bregman.first(x, p)).abs() < 1e-6 * (1.0 + first.abs()),
-                    "{x} {p}"
-                );
+                let near = 1e-6 * (1.0 + first.abs());
+                assert!((first - bregman.first(x, p)).abs() < near, "{x} {p}");
                 let second = (bregman.first(x, p + h) - bregman.first(x, p - h)) / (2.0 * h);
-                assert!(
-                    (second - bregman.second(x, p)).abs() < 1e-5 * (1.0 + second.abs()),
-                    "{x} {p}"
-                );
+                let near = 1e-5 * (1.0 + second.abs());
+                assert!((second - bregman.second(x, p)).abs() < near, "{x} {p}");
                 let (one, two) = bregman.slopes(c, n, p);
                 assert!((one - n * bregman.first(x, p)).abs() < 1e-9 * (1.0 + one.abs()));
                 assert!((two - n * bregman.second(x, p)).abs() < 1e-9 * (1.0 + two.abs()));
             }
         }
-        assert_eq!(
-            (bregman.cost(0.0, 0.0, 0.3), bregman.slopes(0.0, 0.0, 0.3)),
-            (0.0, (0.0, 0.0))
-        );
+        assert_eq!(bregman.cost(0.0, 0.0, 0.3), 0.0);
+        assert_eq!(bregman.slopes(0.0, 0.0, 0.3), (0.0, 0.0));
     }
 
     #[test]

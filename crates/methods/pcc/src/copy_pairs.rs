@@ -13,7 +13,7 @@ use crate::kernels::Entries;
 
 /// Counts of the ordered pairs among the copies of one object: together `c` times of `n`. Nothing where it stands for itself alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct CopyPairs {
+pub(crate) struct CopyPairs {
     pub(crate) c: f64,
     pub(crate) n: f64,
 }
@@ -36,6 +36,13 @@ impl CopyLine {
             bend: d.iter().map(|(_, d)| d * d).sum(),
         }
     }
+}
+
+/// First and second derivative of the cost along a direction, at its start.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slope {
+    pub(crate) first: f64,
+    pub(crate) second: f64,
 }
 
 /// `|y|²`: the probability that two copies are together.
@@ -91,16 +98,17 @@ impl CopyPairs {
     /// At `t` on a line: by how much the cost has risen at most, and its derivative. In p the cost and its second derivative are convex, so
     /// that what bounds a step of other pairs ([`rise`]) bounds this too, without a difference of costs.
     pub(crate) fn along<D: Bregman>(self, bregman: &D, line: CopyLine, t: f64) -> (f64, f64) {
+        if self.none() {
+            return (0.0, 0.0);
+        }
         let change = t * (2.0 * line.slope + t * line.bend);
         let (before, second) = bregman.slopes(self.c, self.n, line.p);
         let (after, _) = bregman.slopes(self.c, self.n, line.p + change);
-        let rise = 0.5
-            * rise(
-                bregman,
-                (before * change, second * change * change),
-                after * change,
-                1.0,
-            );
+        let slope = Slope {
+            first: before * change,
+            second: second * change * change,
+        };
+        let rise = 0.5 * rise(bregman, slope, after * change, 1.0);
         (rise, after * (line.slope + t * line.bend))
     }
 
@@ -127,11 +135,11 @@ impl CopyPairs {
 /// `t (⅔ φ′(0) + ⅓ φ′(t)) + t² φ″(0) / 6`, and a step is safe without a logarithm. Squares are quadratic: φ(t) − φ(0) is the mean of φ′(0)
 /// and φ′(t) times t, whatever φ″(0) was thought to be.
 #[inline]
-pub(crate) fn rise<D: Bregman>(bregman: &D, (first, second): (f64, f64), at_t: f64, t: f64) -> f64 {
+pub(crate) fn rise<D: Bregman>(bregman: &D, slope: Slope, at_t: f64, t: f64) -> f64 {
     if bregman.squared() {
-        0.5 * t * (first + at_t)
+        0.5 * t * (slope.first + at_t)
     } else {
-        t * (2.0 / 3.0 * first + at_t / 3.0) + t * t * second / 6.0
+        t * (2.0 / 3.0 * slope.first + at_t / 3.0) + t * t * slope.second / 6.0
     }
 }
 
@@ -143,13 +151,15 @@ mod tests {
     use rand::RngExt;
 
     fn follows(bregman: &impl Bregman, share: f64, seed: u64) {
-        let (mut rng, n) = (Seed::new(seed).rng(), 7.0);
+        let mut rng = Seed::new(seed).rng();
+        let n = 7.0;
         let pairs = CopyPairs { c: share * n, n };
         let mut drawn = || -> Vec<f64> {
             let row: Vec<f64> = (0..4).map(|_| rng.random_range(0.01..1.0)).collect();
             row.iter().map(|y| y / row.iter().sum::<f64>()).collect()
         };
-        let (y, other) = (drawn(), drawn());
+        let y = drawn();
+        let other = drawn();
         let d: Vec<(usize, f64)> = other
             .iter()
             .zip(&y)
@@ -177,7 +187,8 @@ mod tests {
         assert!(
             (second - pairs.second_along(bregman, line, t)).abs() < 1e-5 * (1.0 + second.abs())
         );
-        let (chosen, mut hessian) = ([0, 1, 2, 3], vec![0.0; 16]);
+        let chosen = [0, 1, 2, 3];
+        let mut hessian = vec![0.0; 16];
         pairs.add_hessian(bregman, &y, &chosen, &mut hessian);
         let second: f64 = (0..16)
             .map(|at| hessian[at] * d[at / 4].1 * d[at % 4].1)

@@ -39,9 +39,9 @@ impl<D: Bregman> Kernel for Gradient<'_, D> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
         if self.others.stride <= FEW {
-            self.pieces::<S, FEW>(simd)
+            self.pieces::<S, FEW>(simd);
         } else {
-            self.pieces::<S, PIECE>(simd)
+            self.pieces::<S, PIECE>(simd);
         }
     }
 }
@@ -62,12 +62,11 @@ impl<D: Bregman> Gradient<'_, D> {
         g.fill(0.0);
         for start in (0..others.stride).step_by(P) {
             let end = (start + P).min(others.stride);
-            let (a, w2, w1) = (
-                &mut a[start..end],
-                &mut w2[start..end],
-                &mut w1[..end - start],
-            );
-            let (c, n) = (&counts.c[start..end], &counts.n[start..end]);
+            let a = &mut a[start..end];
+            let w2 = &mut w2[start..end];
+            let w1 = &mut w1[..end - start];
+            let c = &counts.c[start..end];
+            let n = &counts.n[start..end];
             combine_piece(others, start, y, a);
             for j in 0..a.len() {
                 (w1[j], w2[j]) = bregman.slopes(c[j], n[j], a[j]);
@@ -114,9 +113,9 @@ impl Kernel for Hessian<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
         if self.others.stride <= FEW {
-            self.pieces::<S, FEW>(simd)
+            self.pieces::<S, FEW>(simd);
         } else {
-            self.pieces::<S, PIECE>(simd)
+            self.pieces::<S, PIECE>(simd);
         }
     }
 }
@@ -136,7 +135,8 @@ impl Hessian<'_> {
         for start in (0..others.stride).step_by(P) {
             let end = (start + P).min(others.stride);
             let column = |at: usize| &others.column(chosen[at])[start..end];
-            let (w2, weighted) = (&w2[start..end], &mut weighted[..end - start]);
+            let w2 = &w2[start..end];
+            let weighted = &mut weighted[..end - start];
             for p in 0..size {
                 let own = column(p);
                 for j in 0..weighted.len() {
@@ -202,21 +202,20 @@ impl<D: Bregman> Line<'_, D> {
             b,
             t,
         } = self;
-        let (mut w1, mut w2, mut square) = ([0.0; P], [0.0; P], [0.0; P]);
-        let (mut first, mut second) = (0.0, 0.0);
+        let mut w1 = [0.0; P];
+        let mut w2 = [0.0; P];
+        let mut square = [0.0; P];
+        let mut first = 0.0;
+        let mut second = 0.0;
         for start in (0..b.len()).step_by(P) {
             let end = (start + P).min(b.len());
-            let (c, n, a, b) = (
-                &counts.c[start..end],
-                &counts.n[start..end],
-                &a[start..end],
-                &b[start..end],
-            );
-            let (w1, w2, square) = (
-                &mut w1[..b.len()],
-                &mut w2[..b.len()],
-                &mut square[..b.len()],
-            );
+            let c = &counts.c[start..end];
+            let n = &counts.n[start..end];
+            let a = &a[start..end];
+            let b = &b[start..end];
+            let w1 = &mut w1[..b.len()];
+            let w2 = &mut w2[..b.len()];
+            let square = &mut square[..b.len()];
             for j in 0..b.len() {
                 (w1[j], w2[j]) = bregman.slopes(c[j], n[j], a[j] + t * b[j]);
                 square[j] = b[j] * b[j];
@@ -266,11 +265,9 @@ impl<D: Bregman> Cost<'_, D> {
         let mut sum = 0.0;
         for start in (from..others.stride).step_by(P) {
             let end = (start + P).min(others.stride);
-            let (c, n, work) = (
-                &counts.c[start..end],
-                &counts.n[start..end],
-                &mut work[..end - start],
-            );
+            let c = &counts.c[start..end];
+            let n = &counts.n[start..end];
+            let work = &mut work[..end - start];
             combine_piece(others, start, y, work);
             for j in 0..work.len() {
                 work[j] = bregman.cost(c[j], n[j], work[j]);
@@ -396,13 +393,11 @@ impl<D: Bregman> Kernel for Shift<'_, D> {
             weight,
         } = self;
         let len = change.len();
-        let (c, n, a, b, weight) = (
-            &counts.c[..len],
-            &counts.n[..len],
-            &a[..len],
-            &b[..len],
-            &mut weight[..len],
-        );
+        let c = &counts.c[..len];
+        let n = &counts.n[..len];
+        let a = &a[..len];
+        let b = &b[..len];
+        let weight = &mut weight[..len];
         for j in 0..len {
             let (before, _) = bregman.slopes(c[j], n[j], a[j]);
             let (after, _) = bregman.slopes(c[j], n[j], a[j] + step * b[j]);
@@ -444,18 +439,20 @@ impl Kernel for Extremes<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, _: S) -> (usize, f64) {
         let Self { g, table, gaps } = self;
-        let (mut winner, mut most) = (0, f64::NEG_INFINITY);
-        let (mut low, mut high) = ([0.0; PIECE], [0.0; PIECE]);
+        let mut winner = 0;
+        let mut most = f64::NEG_INFINITY;
+        let mut low = [0.0; PIECE];
+        let mut high = [0.0; PIECE];
         for (piece, gaps) in gaps.chunks_mut(PIECE).enumerate() {
-            let (start, len) = (piece * PIECE, gaps.len());
-            let (low, high) = (&mut low[..len], &mut high[..len]);
+            let start = piece * PIECE;
+            let len = gaps.len();
+            let low = &mut low[..len];
+            let high = &mut high[..len];
             low.fill(f64::INFINITY);
             high.fill(f64::NEG_INFINITY);
             for k in 0..g.clusters {
-                let (g, y) = (
-                    &g.column(k)[start..start + len],
-                    &table.column(k)[start..start + len],
-                );
+                let g = &g.column(k)[start..start + len];
+                let y = &table.column(k)[start..start + len];
                 for j in 0..len {
                     low[j] = if g[j] < low[j] { g[j] } else { low[j] };
                     high[j] = if y[j] > SNAP && g[j] > high[j] {
@@ -505,9 +502,11 @@ mod tests {
             n: c.iter().map(|c| 2.0 * c).collect(),
             c,
         };
-        let (y, stride) = ([(0, 0.5), (2, 0.25), (4, 0.25)], others.stride);
+        let y = [(0, 0.5), (2, 0.25), (4, 0.25)];
+        let stride = others.stride;
         let [mut a, mut w2, mut b] = [(); 3].map(|()| vec![0.0; stride]);
-        let (mut g, mut h) = (vec![0.0; 5], vec![0.0; 9]);
+        let mut g = vec![0.0; 5];
+        let mut h = vec![0.0; 9];
         level.run(Gradient {
             bregman,
             others: &others,
@@ -542,16 +541,16 @@ mod tests {
             y: &y,
             from: 8,
         });
-        let (mut change, mut weight) = (vec![0.0; stride], vec![0.0; stride]);
-        let (change_out, weight_out) = (&mut change[..], &mut weight[..]);
+        let mut change = vec![0.0; stride];
+        let mut weight = vec![0.0; stride];
         level.run(Shift {
             bregman,
             counts: &counts,
             a: &a,
             b: &b,
             step: 0.125,
-            change: change_out,
-            weight: weight_out,
+            change: &mut change,
+            weight: &mut weight,
         });
         let mut sums = vec![0.0; 5];
         level.run(Weighted {

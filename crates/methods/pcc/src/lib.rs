@@ -45,7 +45,7 @@
 //! | papers | here |
 //! |---|---|
 //! | **Y** (K × n), **y**_i | [`SoftPartition`](partita_core::SoftPartition) (n × K), its rows |
-//! | c_ij, N_ij, 𝒫 | [`Dense`], [`Sparse`] |
+//! | c_ij, N_ij, 𝒫 | [`Evidence`] |
 //! | d_φ | [`Bregman`] |
 //! | g_i, U_i, V_i, τ | `gradient` and `gap` of [`Measure`], [`PccSettings::tolerance`] |
 //!
@@ -85,7 +85,7 @@ pub use bregman::{Beta, Bregman, Kl, L2, beta};
 pub use diagnostics::{HeldOut, LiveAtMost, PccChoice, PccDiagnostics, PccRestart};
 pub use divergence::{Divergence, DivergenceError};
 pub use error::PccError;
-pub use evidence::{Dense, Evidence, NormalisedCounts, Sparse, WeightedPairs};
+pub use evidence::Evidence;
 pub use methods::{AnyPccSettings, PCC, PCC_KL, PCC_L2, PEACE};
 pub use pcc::{pcc, pcc_from};
 pub use settings::{PccSettings, Solver};

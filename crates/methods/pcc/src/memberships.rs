@@ -9,7 +9,7 @@ pub(crate) const SNAP: f64 = 1e-12;
 
 /// How a [`Memberships`] lies in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
+pub(crate) enum Layout {
     /// Cluster by cluster, each padded with zeros to a multiple of [`LANES`].
     Columns,
     /// Object by object.
@@ -18,7 +18,7 @@ pub enum Layout {
 
 /// n objects × K clusters.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Memberships {
+pub(crate) struct Memberships {
     pub(crate) values: Vec<f64>,
     pub(crate) objects: usize,
     pub(crate) clusters: usize,

@@ -13,7 +13,7 @@ use crate::auto::auto;
 use crate::diagnostics::PccDiagnostics;
 use crate::divergence::Divergence;
 use crate::error::PccError;
-use crate::evidence::{Dense, REMEDY};
+use crate::evidence::{Evidence, REMEDY};
 use crate::on_ensemble::solve;
 use crate::pcc::RANDOM_FOR_SQUARES;
 use crate::settings::PccSettings;
@@ -139,7 +139,7 @@ fn bytes_with_starts(size: &ProblemSize, settings: &PccSettings, more: u64) -> u
         let pairs = n * Saturating(u64::from(partners)) / Saturating(2);
         SparseEvidence::bytes(size.objects, size.base_clusterings, pairs.0, true)
     } else {
-        let counts = Dense::bytes(size.objects, size.base_clusterings);
+        let counts = Evidence::bytes(size.objects, size.base_clusterings);
         let tree = if size.objects <= TREE {
             n * n * Saturating(2)
         } else {
@@ -154,18 +154,15 @@ fn bytes_with_starts(size: &ProblemSize, settings: &PccSettings, more: u64) -> u
 /// The consensus into the number of clusters that is asked for, or that is chosen.
 fn found(
     problem: &Problem<'_>,
-    settings: &AnyPccSettings,
+    divergence: Divergence,
+    settings: &PccSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<PccDiagnostics>, PccError> {
     match problem.clusters {
-        Clusters::Exactly(clusters) => solve(
-            problem,
-            clusters,
-            settings.divergence,
-            &settings.common,
-            monitor,
-        ),
-        Clusters::Auto => auto(problem, settings.divergence, &settings.common, monitor),
+        Clusters::Exactly(clusters) => {
+            solve(problem, clusters, divergence, settings, false, monitor)
+        }
+        Clusters::Auto => auto(problem, divergence, settings, monitor),
     }
 }
 
@@ -191,11 +188,7 @@ impl Method for PccOf {
         settings: &PccSettings,
         monitor: &dyn Monitor,
     ) -> Result<Outcome<PccDiagnostics>, FitError> {
-        let settings = AnyPccSettings {
-            divergence: self.divergence,
-            common: settings.clone(),
-        };
-        Ok(found(problem, &settings, monitor)?)
+        Ok(found(problem, self.divergence, settings, monitor)?)
     }
 }
 
@@ -222,6 +215,11 @@ impl Method for Pcc {
         settings: &AnyPccSettings,
         monitor: &dyn Monitor,
     ) -> Result<Outcome<PccDiagnostics>, FitError> {
-        Ok(found(problem, settings, monitor)?)
+        Ok(found(
+            problem,
+            settings.divergence,
+            &settings.common,
+            monitor,
+        )?)
     }
 }

@@ -3,8 +3,8 @@
 use std::num::NonZeroU32;
 
 use partita_core::{
-    ClustersError, Flow, Monitor, MultiStart, Objective, Outcome, ProgressCounter, Seed, Sense,
-    Settings, SoftPartition, Stopped, WeightedEnsemble,
+    ClustersError, Flow, LabelStart, Monitor, MultiStart, Objective, Outcome, ProgressCounter,
+    Seed, Sense, Settings, SoftPartition, Stopped, WeightedEnsemble,
 };
 use rayon::prelude::*;
 
@@ -15,10 +15,9 @@ use crate::error::PccError;
 use crate::evidence::Evidence;
 use crate::memberships::{Layout, Memberships};
 use crate::settings::{PccSettings, Solver};
-use crate::solvers::{Descent, check, run};
-use crate::solvers::{objective, sampled_objective};
+use crate::solvers::{Descent, check, check_start, objective, run, sampled_objective};
 use crate::split_empty_clusters::split_empty_clusters;
-use crate::starts::{LabelStart, Start, base_labels, label_kmeans, level, starts};
+use crate::starts::{Start, label_kmeans, level, starts};
 
 /// Probabilistic consensus of pair counts under one of the divergences.
 ///
@@ -37,7 +36,7 @@ use crate::starts::{LabelStart, Start, base_labels, label_kmeans, level, starts}
 /// # Cost
 /// Every run takes some tens of rounds, O(n² K) each on dense evidence and O(pairs · K) on sparse.
 pub fn pcc(
-    evidence: &dyn Evidence,
+    evidence: &Evidence,
     bases: Option<WeightedEnsemble<'_>>,
     divergence: Divergence,
     clusters: usize,
@@ -47,7 +46,7 @@ pub fn pcc(
 ) -> Result<Outcome<PccDiagnostics>, PccError> {
     settings.check_divergence(divergence)?;
     settings.check_ranges()?;
-    let objects = evidence.count();
+    let objects = evidence.objects();
     ClustersError::check(clusters, objects)?;
     let random = settings.random(objects, bases.is_some());
     let starts = if random == 0 {
@@ -55,43 +54,34 @@ pub fn pcc(
     } else {
         starts(evidence, clusters, seed, settings, monitor)?
     };
-    let bases = (bases, (clusters, seed));
+    let bases = Bases {
+        source: bases,
+        clusters,
+        seed,
+    };
     match divergence {
-        Divergence::Kl => pcc_from(
-            &Kl,
-            evidence,
-            with_best(&Kl, evidence, bases, starts, monitor),
-            settings,
-            monitor,
-        ),
-        Divergence::L2 => pcc_from(
-            &L2,
-            evidence,
-            with_best(&L2, evidence, bases, starts, monitor),
-            settings,
-            monitor,
-        ),
+        Divergence::Kl => {
+            let starts = bases.with_best(&Kl, evidence, starts, monitor);
+            pcc_from(&Kl, evidence, starts, settings, monitor)
+        }
+        Divergence::L2 => {
+            let starts = bases.with_best(&L2, evidence, starts, monitor);
+            pcc_from(&L2, evidence, starts, settings, monitor)
+        }
         Divergence::Beta(power) => {
-            let (bregman, progress) = (Beta(power), ProgressCounter::new(monitor, SQUARES + REST));
-            let starts = with_best(&bregman, evidence, bases, starts, monitor);
-            let starts = with_squares(
-                evidence,
-                starts,
-                (clusters, seed),
-                settings,
-                &progress.part(SQUARES),
-            )?;
+            let bregman = Beta(power);
+            let progress = ProgressCounter::new(monitor, SQUARES + REST);
+            let starts = bases.with_best(&bregman, evidence, starts, monitor);
+            let part = progress.part(SQUARES);
+            let starts = bases.with_squares(evidence, starts, settings, &part)?;
+            drop(part);
             pcc_from(&bregman, evidence, starts, settings, &progress.part(REST))
         }
     }
 }
 
 /// The divergence of counts from what a soft partition says.
-pub(crate) fn held_out(
-    evidence: &dyn Evidence,
-    soft: &SoftPartition,
-    divergence: Divergence,
-) -> f64 {
+pub(crate) fn held_out(evidence: &Evidence, soft: &SoftPartition, divergence: Divergence) -> f64 {
     let table = Memberships::of(soft.rows(), evidence.layout());
     match divergence {
         Divergence::Kl => objective(&Kl, evidence, &table),
@@ -100,90 +90,83 @@ pub(crate) fn held_out(
     }
 }
 
-/// Of the base clusterings and k-means on their labels the two with the lowest objectives, before the other starts, or the lowest alone
-/// if there are no others. The rest are not held: on a million objects each takes as much memory as the evidence. Once the monitor asks
-/// to stop, no more are looked at.
-fn with_best<D: Bregman>(
-    bregman: &D,
-    evidence: &dyn Evidence,
-    (source, (clusters, seed)): (Option<WeightedEnsemble<'_>>, (usize, Seed)),
-    starts: Vec<Start>,
-    monitor: &dyn Monitor,
-) -> Vec<Start> {
-    let Some(source) = source else { return starts };
-    let alone = starts.is_empty();
-    let most = if alone { 1 } else { 2 };
-    let sampled = alone && evidence.layout() == Layout::Rows;
-    let worth = |start: &LabelStart| {
-        if sampled {
-            return sampled_objective(bregman, evidence, start.together());
-        }
-        objective(
-            bregman,
-            evidence,
-            &Memberships::of(start.start().soft.rows(), evidence.layout()),
-        )
-    };
-    let mut kept: Vec<(f64, LabelStart)> = Vec::new();
-    for start in
-        base_labels(source.ensemble, clusters).chain([label_kmeans(source, clusters, seed)])
-    {
-        if !kept.is_empty() && monitor.flow() == Flow::Stop {
-            break;
-        }
-        let value = worth(&start);
-        let place = kept.partition_point(|(better, _)| *better <= value);
-        kept.insert(place, (value, start));
-        kept.truncate(most);
-    }
-    kept.into_iter()
-        .map(|(_, labels)| labels.start())
-        .chain(starts)
-        .collect()
+/// What starts are made from besides evidence.
+struct Bases<'a> {
+    source: Option<WeightedEnsemble<'a>>,
+    clusters: usize,
+    seed: Seed,
 }
 
-/// With the lowest minimum of squared differences that these starts and a dozen random ones lead to, in front of them. Powers of
-/// probabilities cost ten times as much as squares, of which many runs are cheap, and minima of either are near those of the other. With the
-/// block solver, and where there are random starts at all.
-fn with_squares(
-    evidence: &dyn Evidence,
-    mut starts: Vec<Start>,
-    (clusters, seed): (usize, Seed),
-    settings: &PccSettings,
-    monitor: &dyn Monitor,
-) -> Result<Vec<Start>, PccError> {
-    if settings.solver != Solver::Block || settings.random(evidence.count(), true) == 0 {
-        return Ok(starts);
+impl Bases<'_> {
+    /// Of the base clusterings and k-means on their labels the two with the lowest objectives, before the other starts, or the lowest
+    /// alone if there are no others. The rest are not held: on a million objects each takes as much memory as the evidence. Once the
+    /// monitor asks to stop, no more are looked at.
+    fn with_best<D: Bregman>(
+        &self,
+        bregman: &D,
+        evidence: &Evidence,
+        starts: Vec<Start>,
+        monitor: &dyn Monitor,
+    ) -> Vec<Start> {
+        let Some(source) = self.source else {
+            return starts;
+        };
+        let alone = starts.is_empty();
+        let most = if alone { 1 } else { 2 };
+        let kmeans = [label_kmeans(source, self.clusters, self.seed)];
+        let mut kept: Vec<(f64, LabelStart)> = Vec::new();
+        for start in LabelStart::of_bases(source.ensemble, self.clusters).chain(kmeans) {
+            if !kept.is_empty() && monitor.flow() == Flow::Stop {
+                break;
+            }
+            let value = if alone && evidence.layout() == Layout::Rows {
+                sampled_objective(bregman, evidence, start.together())
+            } else {
+                let table = Memberships::of(start.soft().rows(), evidence.layout());
+                objective(bregman, evidence, &table)
+            };
+            let place = kept.partition_point(|(better, _)| *better <= value);
+            kept.insert(place, (value, start));
+            kept.truncate(most);
+        }
+        let kept = kept.into_iter().map(|(_, labels)| labels.into());
+        kept.chain(starts).collect()
     }
-    let random = |at| {
-        Start::random(
-            format!("dirichlet {at}"),
-            evidence.count(),
-            clusters,
-            seed.child(FOR_SQUARES).child(at),
-        )
-    };
-    let all = starts
-        .iter()
-        .cloned()
-        .chain((1..=RANDOM_FOR_SQUARES).map(random))
-        .collect();
-    let mut rough = settings.clone();
-    rough.tolerance = rough.tolerance.max(ROUGH);
-    let squares = pcc_from(&L2, evidence, all, &rough, monitor)?;
-    let soft = squares.soft.expect("PCC is soft");
-    starts.insert(
-        0,
-        Start::new(format!("squares from {}", squares.details.start), soft),
-    );
-    Ok(starts)
+
+    /// With the lowest minimum of squared differences that these starts and a dozen random ones lead to, in front of them. Powers of
+    /// probabilities cost ten times as much as squares, of which many runs are cheap, and minima of either are near those of the other.
+    /// With the block solver, and where there are random starts at all.
+    fn with_squares(
+        &self,
+        evidence: &Evidence,
+        mut starts: Vec<Start>,
+        settings: &PccSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<Vec<Start>, PccError> {
+        let objects = evidence.objects();
+        if settings.solver != Solver::Block || settings.random(objects, true) == 0 {
+            return Ok(starts);
+        }
+        let mut all = starts.clone();
+        for at in 1..=RANDOM_FOR_SQUARES {
+            let seed = self.seed.child(FOR_SQUARES).child(at);
+            let name = format!("dirichlet {at}");
+            all.push(Start::random(name, objects, self.clusters, seed));
+        }
+        let mut rough = settings.clone();
+        rough.tolerance = rough.tolerance.max(ROUGH);
+        let squares = pcc_from(&L2, evidence, all, &rough, monitor)?;
+        let name = format!("squares from {}", squares.details.start);
+        starts.insert(0, Start::new(name, squares.soft.expect("PCC is soft")));
+        Ok(starts)
+    }
 }
 
-/// Random starts of [`with_squares`], and the child of the seed that they come from.
+/// Random starts of [`Bases::with_squares`], and the child of the seed that they come from.
 pub(crate) const RANDOM_FOR_SQUARES: u64 = 12;
 const FOR_SQUARES: u64 = u64::MAX - 2;
 
-/// Units of progress: of [`with_squares`], and of all that follows.
+/// Units of progress: of [`Bases::with_squares`], and of all that follows.
 const SQUARES: u64 = 2_000;
 const REST: u64 = 17_000;
 
@@ -197,28 +180,22 @@ const REST: u64 = 17_000;
 /// If there is no start.
 pub fn pcc_from<D: Bregman>(
     bregman: &D,
-    evidence: &dyn Evidence,
+    evidence: &Evidence,
     mut starts: Vec<Start>,
     settings: &PccSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<PccDiagnostics>, PccError> {
     assert!(!starts.is_empty(), "a run needs a start");
     check(bregman, settings)?;
-    let objects = evidence.count();
-    if let Some(start) = starts.iter().find(|start| start.soft.objects() != objects) {
-        return Err(PccError::Start {
-            found: start.soft.objects(),
-            expected: objects,
-        });
+    for start in &mut starts {
+        check_start(evidence, &start.soft)?;
+        level(evidence, start);
     }
-    starts.iter_mut().for_each(|start| level(evidence, start));
     let mut rough = settings.clone();
     let alone = starts.len() == 1 && evidence.layout() == Layout::Rows;
-    rough.tolerance = if alone {
-        settings.tolerance
-    } else {
-        settings.tolerance.max(ROUGH)
-    };
+    if !alone {
+        rough.tolerance = settings.tolerance.max(ROUGH);
+    }
     let finals = if rough.tolerance > settings.tolerance {
         FINALISTS as u64
     } else {
@@ -232,10 +209,8 @@ pub fn pcc_from<D: Bregman>(
             .map(|(_, Start { name, soft })| {
                 let table = Memberships::of(soft.rows(), evidence.layout());
                 drop(soft);
-                (
-                    name,
-                    run(bregman, evidence, table, &rough, &progress.part(RUN)),
-                )
+                let part = progress.part(RUN);
+                (name, run(bregman, evidence, table, &rough, &part))
             })
             .unzip();
     let mut last = SELECT.finalists(&objectives(&runs), FINALISTS, BEHIND);
@@ -256,13 +231,8 @@ pub fn pcc_from<D: Bregman>(
     let mut kept = SELECT
         .best_among(&objectives(&runs), last.iter().copied())
         .expect("a run goes on");
-    if let Some(fuller) = split_empty_clusters(
-        bregman,
-        evidence,
-        &runs[kept],
-        &rough,
-        &progress.part(SPLITS),
-    ) {
+    let part = progress.part(SPLITS);
+    if let Some(fuller) = split_empty_clusters(bregman, evidence, &runs[kept], &rough, &part) {
         names.push(format!("{}, split", names[kept]));
         runs.push(finish(bregman, evidence, fuller, settings, &progress));
         kept = runs.len() - 1;
@@ -295,7 +265,7 @@ fn objectives(runs: &[Descent]) -> Vec<f64> {
 /// Goes on from where a rough run ended, with the rounds that are left.
 fn finish<D: Bregman>(
     bregman: &D,
-    evidence: &dyn Evidence,
+    evidence: &Evidence,
     rough: Descent,
     settings: &PccSettings,
     monitor: &dyn Monitor,
@@ -306,13 +276,8 @@ fn finish<D: Bregman>(
     };
     let mut settings = settings.clone();
     settings.rounds = left;
-    let end = run(
-        bregman,
-        evidence,
-        Memberships::of(rough.soft.rows(), evidence.layout()),
-        &settings,
-        monitor,
-    );
+    let table = Memberships::of(rough.soft.rows(), evidence.layout());
+    let end = run(bregman, evidence, table, &settings, monitor);
     let trace = rough.trace.iter().chain(&end.trace[1..]).copied().collect();
     Descent {
         trace,
@@ -326,66 +291,49 @@ const OBJECTIVE: &str =
     "divergence of the observed shares from the model's, weighted by observations";
 
 fn outcome(
-    evidence: &dyn Evidence,
+    evidence: &Evidence,
     names: &[String],
     mut runs: Vec<Descent>,
     best: usize,
     finished: impl Fn(usize) -> bool,
 ) -> Outcome<PccDiagnostics> {
-    let restart = |(at, (name, run)): (usize, (&String, &Descent))| PccRestart {
-        start: name.clone(),
-        objective: run.objective,
-        rounds: run.rounds,
-        kkt_gap: run.kkt_gap,
-        finished: finished(at),
-        stopped: run.stopped,
-    };
-    let restarts: Vec<PccRestart> = names.iter().zip(&runs).enumerate().map(restart).collect();
-    let highest = |counts: &dyn Fn(usize) -> bool| {
-        let objective = |(at, run): (usize, &Descent)| counts(at).then_some(run.objective);
-        runs.iter()
-            .enumerate()
-            .filter_map(objective)
-            .fold(f64::NEG_INFINITY, f64::max)
-    };
-    let (highest, highest_finished) = (highest(&|_| true), highest(&finished));
+    let mut restarts = Vec::with_capacity(runs.len());
+    for (at, (name, run)) in names.iter().zip(&runs).enumerate() {
+        restarts.push(PccRestart {
+            start: name.clone(),
+            objective: run.objective,
+            rounds: run.rounds,
+            kkt_gap: run.kkt_gap,
+            finished: finished(at),
+            stopped: run.stopped,
+        });
+    }
     let interrupted = runs.iter().any(|run| run.stopped == Stopped::Interrupted);
     let kept = runs.swap_remove(best);
-    let stopped = if interrupted {
-        Stopped::Interrupted
-    } else {
-        kept.stopped
-    };
-    let mut outcome = Outcome::soft(kept.soft, stopped);
+    let mut outcome = Outcome::soft(kept.soft, kept.stopped);
+    if interrupted {
+        outcome.stopped = Stopped::Interrupted;
+    }
     outcome.rounds = kept.rounds;
     outcome.kkt_gap = Some(kept.kkt_gap);
-    let spread = |highest: f64| {
-        if kept.objective > 0.0 {
-            highest / kept.objective - 1.0
-        } else {
-            0.0
-        }
-    };
-    let (spread, spread_of_finished) = (spread(highest), spread(highest_finished));
     outcome.objective = Some(Objective {
         name: OBJECTIVE,
         sense: Sense::Minimise,
         value: kept.objective,
         trace: kept.trace,
     });
-    let alone: Vec<usize> = (0..evidence.count())
+    let alone: Vec<usize> = (0..evidence.objects())
         .filter(|&i| evidence.weight(i) == 0.0)
         .collect();
     if !alone.is_empty() {
-        outcome
-            .warnings
-            .push(isolated(alone.len(), alone.iter().map(ToString::to_string)));
+        let names = alone.iter().map(ToString::to_string);
+        outcome.warnings.push(isolated(alone.len(), names));
     }
     let diagnostics = PccDiagnostics {
-        restarts,
         start: names[best].clone(),
-        spread,
-        spread_of_finished,
+        spread: spread(&restarts, kept.objective, |_| true),
+        spread_of_finished: spread(&restarts, kept.objective, |run| run.finished),
+        restarts,
         live_clusters: outcome.partition.live_clusters(),
         isolated: alone,
         isolated_names: Vec::new(),
@@ -394,20 +342,26 @@ fn outcome(
     outcome.with(diagnostics)
 }
 
+/// By what share the highest objective of some runs is above the lowest.
+fn spread(runs: &[PccRestart], lowest: f64, counts: impl Fn(&&PccRestart) -> bool) -> f64 {
+    let objectives = runs.iter().filter(counts).map(|run| run.objective);
+    let highest = objectives.fold(f64::NEG_INFINITY, f64::max);
+    if lowest > 0.0 {
+        highest / lowest - 1.0
+    } else {
+        0.0
+    }
+}
+
 /// What is said of objects without partners, the first few by name.
 pub(crate) fn isolated(count: usize, names: impl Iterator<Item = String>) -> String {
     const SHOWN: usize = 5;
     let shown: Vec<String> = names.take(SHOWN).collect();
-    let more = if count > shown.len() && !shown.is_empty() {
-        ", …"
-    } else {
-        ""
-    };
-    let list = if shown.is_empty() {
-        String::new()
-    } else {
-        format!(" ({}{more})", shown.join(", "))
-    };
+    let more = if count > shown.len() { ", …" } else { "" };
+    let mut list = String::new();
+    if !shown.is_empty() {
+        list = format!(" ({}{more})", shown.join(", "));
+    }
     format!(
         "{count} objects{list} are in no pair of the evidence; nothing is known of their clusters and their \
          probabilities are uniform"

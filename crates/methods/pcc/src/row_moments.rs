@@ -92,7 +92,8 @@ impl Kernel for Moments<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(mut self, _: S) {
-        let (mut at, wanted) = (0, self.out.len() / self.rows.wide.max(1));
+        let mut at = 0;
+        let wanted = self.out.len() / self.rows.wide.max(1);
         while at < wanted {
             at += match wanted - at {
                 4.. => self.some::<4>(at),
@@ -128,8 +129,10 @@ impl Moments<'_> {
             chosen,
             out,
         } = self;
-        let (wide, objects) = (rows.wide, rows.objects);
-        let (c, n) = (&counts.c[..objects], &counts.n[..objects]);
+        let wide = rows.wide;
+        let objects = rows.objects;
+        let c = &counts.c[..objects];
+        let n = &counts.n[..objects];
         let place: [Option<usize>; B] = std::array::from_fn(|b| chosen.get(first + b).copied());
         let mut sums = [[[0.0; LANES]; L]; B];
         for (row, (&c, &n)) in rows.lanes.chunks_exact(wide).zip(c.iter().zip(n)) {

@@ -60,12 +60,11 @@ pub struct PccSettings {
 
 impl Default for PccSettings {
     fn default() -> Self {
-        let number = |number| NonZeroU32::new(number).expect("not 0");
         Self {
             solver: Solver::default(),
             restarts: None,
             tolerance: 1e-5,
-            rounds: number(1000),
+            rounds: NonZeroU32::new(1000).expect("not 0"),
             partners: None,
             most: None,
         }

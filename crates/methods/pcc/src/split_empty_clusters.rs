@@ -8,8 +8,9 @@ use partita_core::ndarray::Array2;
 use partita_core::{Monitor, ProgressCounter, SoftPartition, Stopped};
 
 use crate::bregman::Bregman;
-use crate::evidence::{Evidence, LocalPairs};
+use crate::evidence::Evidence;
 use crate::memberships::{Layout, Memberships};
+use crate::pair_counts::LocalPairs;
 use crate::settings::{PccSettings, Solver};
 use crate::solvers::{Descent, run};
 
@@ -26,14 +27,15 @@ const UNITS: u64 = 1000;
 /// block solver: the others are here to be compared with, and slow.
 pub(crate) fn split_empty_clusters<D: Bregman>(
     bregman: &D,
-    evidence: &dyn Evidence,
+    evidence: &Evidence,
     from: &Descent,
     settings: &PccSettings,
     monitor: &dyn Monitor,
 ) -> Option<Descent> {
     let mut best: Option<Descent> = None;
     let progress = ProgressCounter::new(monitor, TRIALS as u64 * UNITS);
-    let (mut trials, mut tried) = (0, Vec::new());
+    let mut trials = 0;
+    let mut tried = Vec::new();
     let fit = evidence.layout() == Layout::Columns && settings.solver == Solver::Block;
     while fit && trials < TRIALS {
         let now = best.as_ref().unwrap_or(from);
@@ -47,72 +49,63 @@ pub(crate) fn split_empty_clusters<D: Bregman>(
             .collect();
         masses.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         let live = now.soft.hard();
-        let empty = masses
-            .iter()
-            .rev()
-            .find(|(k, _)| !live.labels().contains(&(*k as u32)));
+        let has_objects = |k: usize| live.labels().contains(&(k as u32));
+        let empty = masses.iter().rev().find(|(k, _)| !has_objects(*k));
         let full = masses
             .iter()
-            .find(|(k, _)| live.labels().contains(&(*k as u32)) && !tried.contains(k));
+            .find(|(k, _)| has_objects(*k) && !tried.contains(k));
         let (Some(&(empty, _)), Some(&(cluster, _)), Stopped::Converged) =
             (empty, full, now.stopped)
         else {
             break;
         };
-        (trials, tried) = (trials + 1, [&tried[..], &[cluster]].concat());
+        trials += 1;
+        tried.push(cluster);
         let Some(start) = split(evidence, &now.soft, cluster, empty) else {
             continue;
         };
-        let end = run(
-            bregman,
-            evidence,
-            Memberships::of(start.rows(), Layout::Columns),
-            settings,
-            &progress.part(UNITS),
-        );
+        let table = Memberships::of(start.rows(), Layout::Columns);
+        let end = run(bregman, evidence, table, settings, &progress.part(UNITS));
         if end.objective < now.objective * (1.0 - GAIN) {
-            (best, tried) = (Some(end), Vec::new());
+            best = Some(end);
+            tried.clear();
         }
     }
     best
 }
 
+/// Which of some objects, which rise, has the smallest value; of several the first.
+fn least(values: &[f64], objects: &[usize]) -> Option<usize> {
+    let objects = objects.iter().copied();
+    objects.min_by(|&a, &b| values[a].total_cmp(&values[b]))
+}
+
 /// Divides a cluster's probabilities between it and an empty one: in proportion to how often an object is together with
 /// either of two of its objects, one that is together with the others least, and the one least together with that.
 fn split(
-    evidence: &dyn Evidence,
+    evidence: &Evidence,
     soft: &SoftPartition,
     cluster: usize,
     empty: usize,
 ) -> Option<SoftPartition> {
     let rows = soft.rows();
-    let table = Memberships::zeros(evidence.count(), 1, Layout::Columns);
+    let table = Memberships::zeros(evidence.objects(), 1, Layout::Columns);
     let mut near = LocalPairs::new(1);
-    let mut shares = |i: usize| -> Vec<f64> {
-        let (_, counts) = evidence.pairs_of(i, &table, &mut near);
-        counts
-            .c
-            .iter()
-            .zip(&counts.n)
-            .map(|(c, n)| if *n > 0.0 { c / n } else { 0.0 })
-            .collect()
-    };
+    let mut shares = |i: usize| evidence.pairs_of(i, &table, &mut near).1.shares();
     let members: Vec<usize> = (0..rows.nrows())
         .filter(|&i| rows[[i, cluster]] > 0.5)
         .collect();
-    let first = |a: &(usize, f64), b: &(usize, f64)| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0));
-    let times = |i: usize| evidence.multiplicities().map_or(1.0, |times| times[i]);
-    let inside = |shares: Vec<f64>| {
-        let together = shares.iter().zip(rows.column(cluster)).enumerate();
-        together.map(|(i, (share, y))| times(i) * (share * y)).sum()
-    };
-    let (one, _) = members
-        .iter()
-        .map(|&i| (i, inside(shares(i))))
-        .min_by(first)?;
+    let mut together = vec![0.0; rows.nrows()];
+    for &i in &members {
+        let shares = shares(i).into_iter().zip(rows.column(cluster)).enumerate();
+        together[i] = shares
+            .map(|(j, (share, y))| evidence.times(j) * (share * y))
+            .sum();
+    }
+    let one = least(&together, &members)?;
     let mut near_one = shares(one);
     near_one[one] = 1.0;
-    let (other, _) = members.iter().map(|&i| (i, near_one[i])).min_by(first)?;
+    let other = least(&near_one, &members)?;
     let mut near_other = shares(other);
     near_other[other] = 1.0;
     let mut halves: Array2<f64> = rows.to_owned();

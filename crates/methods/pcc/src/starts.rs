@@ -1,7 +1,9 @@
 //! Initializations: cuts of a tree, k-means++ on rows of evidence, base clusterings, Dirichlet draws.
 
 use partita_core::ndarray::{Array1, Array2};
-use partita_core::{Ensemble, Flow, Monitor, Partition, Seed, SoftPartition, WeightedEnsemble};
+use partita_core::{
+    Ensemble, Flow, LabelStart, Monitor, Partition, Seed, SoftPartition, WeightedEnsemble,
+};
 use partita_kernels::{Kernel, Simd, dispatch, dots};
 use partita_kmeans::labels::quick_partition;
 use partita_kmeans::plus_plus::{DistanceField, Field, Points, pick, plus_plus};
@@ -10,18 +12,13 @@ use rand::{Rng, RngExt};
 use rand_distr::{Distribution, Exp1};
 
 use crate::error::PccError;
-use crate::evidence::{Evidence, LocalPairs};
+use crate::evidence::Evidence;
 use crate::memberships::Memberships;
+use crate::pair_counts::LocalPairs;
 use crate::settings::{PccSettings, Solver};
 
 /// The most objects for which a tree is grown to start from.
 pub(crate) const TREE: usize = 5000;
-
-/// Base clusterings that are tried as starts.
-const CANDIDATES: usize = 12;
-
-/// Probability that a soft start gives an object's own cluster.
-const OWN: f64 = 0.9;
 
 /// A start and what to call it.
 #[derive(Clone, Debug)]
@@ -42,18 +39,13 @@ impl Start {
         }
     }
 
-    /// A hard partition made soft: 0.9 on every object's cluster, the rest shared by the others of K. Hard starts are
-    /// infinitely bad for KL.
+    /// A hard partition made soft, since hard starts are infinitely bad for KL: see [`LabelStart::soft`].
+    ///
+    /// # Panics
+    /// If a label is not below `clusters`.
     pub fn softened(name: impl Into<String>, partition: &Partition, clusters: usize) -> Self {
-        let rest = (1.0 - OWN) / (clusters.max(2) - 1) as f64;
-        let mut rows = Array2::from_elem((partition.objects(), clusters), rest);
-        for (mut row, &label) in rows.outer_iter_mut().zip(partition.labels()) {
-            row[label as usize % clusters] = if clusters == 1 { 1.0 } else { OWN };
-        }
-        Self::new(
-            name,
-            SoftPartition::new(rows).expect("0.9 and the rest make 1"),
-        )
+        let labels = partition.labels().iter().map(|&label| Some(label));
+        LabelStart::new(name, labels, clusters).into()
     }
 
     /// Probabilities drawn from Dirichlet(1): no object prefers any cluster, on average.
@@ -86,6 +78,13 @@ impl Start {
     }
 }
 
+impl From<LabelStart> for Start {
+    fn from(labels: LabelStart) -> Self {
+        let soft = labels.soft();
+        Self::new(labels.name, soft)
+    }
+}
+
 /// The starts that evidence offers (a cut of the average-link tree up to 5000 objects, k-means++ on its rows), and
 /// random ones: [`PccSettings::restarts`]; unset 12 up to 64 objects and 3 beyond. With [`Solver::Growth`] copies of an object begin with the
 /// same probabilities.
@@ -93,36 +92,26 @@ impl Start {
 /// # Errors
 /// [`PccError::Tree`] if the evidence makes no tree; [`PccError::Interrupted`] if the monitor asks to stop.
 pub fn starts(
-    evidence: &dyn Evidence,
+    evidence: &Evidence,
     clusters: usize,
     seed: Seed,
     settings: &PccSettings,
     monitor: &dyn Monitor,
 ) -> Result<Vec<Start>, PccError> {
-    let go_on = || {
-        if monitor.flow() == Flow::Stop {
-            Err(PccError::Interrupted)
-        } else {
-            Ok(())
-        }
-    };
-    let objects = evidence.count();
+    let objects = evidence.objects();
     let mut starts = Vec::new();
     if let Some(condensed) = (objects <= TREE).then(|| evidence.condensed()).flatten() {
-        go_on()?;
+        go_on(monitor)?;
         let tree = match evidence.multiplicities() {
             None => link_f32(condensed, objects, Linkage::Average)?,
             Some(times) => link_weighted_f32(condensed, times)?,
         };
-        go_on()?;
-        starts.push(Start::softened(
-            "average-link",
-            &cut(&tree, clusters),
-            clusters,
-        ));
-        let partition = nearest_of_plus_plus(evidence, clusters, seed.child(0), monitor);
-        go_on()?;
-        starts.push(Start::softened("k-means++ rows", &partition, clusters));
+        go_on(monitor)?;
+        let tree = cut(&tree, clusters);
+        starts.push(Start::softened("average-link", &tree, clusters));
+        let nearest = nearest_of_plus_plus(evidence, clusters, seed.child(0), monitor);
+        go_on(monitor)?;
+        starts.push(Start::softened("k-means++ rows", &nearest, clusters));
     }
     // The growth transform takes rounds without end to bring copies of an object together: with it they begin together.
     let growth = settings.solver == Solver::Growth;
@@ -130,17 +119,25 @@ pub fn starts(
         .map(|i| growth && evidence.is_copy_of_previous(i))
         .collect();
     for restart in 1..=u64::from(settings.random(objects, false)) {
-        go_on()?;
-        let (name, seed) = (format!("dirichlet {restart}"), seed.child(restart));
+        go_on(monitor)?;
+        let name = format!("dirichlet {restart}");
+        let seed = seed.child(restart);
         starts.push(Start::random_but_for_copies(name, &copies, clusters, seed));
     }
     starts.iter_mut().for_each(|start| level(evidence, start));
     Ok(starts)
 }
 
+fn go_on(monitor: &dyn Monitor) -> Result<(), PccError> {
+    match monitor.flow() {
+        Flow::Stop => Err(PccError::Interrupted),
+        Flow::Continue => Ok(()),
+    }
+}
+
 /// Objects without partners learn nothing: they keep the uniform row.
-pub(crate) fn level(evidence: &dyn Evidence, start: &mut Start) {
-    let alone: Vec<usize> = (0..evidence.count())
+pub(crate) fn level(evidence: &Evidence, start: &mut Start) {
+    let alone: Vec<usize> = (0..evidence.objects())
         .filter(|&i| evidence.weight(i) == 0.0)
         .collect();
     if !alone.is_empty() {
@@ -151,90 +148,9 @@ pub(crate) fn level(evidence: &dyn Evidence, start: &mut Start) {
     }
 }
 
-/// Soft versions of the base clusterings with the numbers of clusters nearest to K, a few of them. Where a base
-/// clustering has more than K clusters the largest are kept; objects without a label in it have uniform rows.
+/// Soft versions of the base clusterings: see [`LabelStart::of_bases`].
 pub fn base_starts(ensemble: &Ensemble, clusters: usize) -> impl Iterator<Item = Start> + '_ {
-    base_labels(ensemble, clusters).map(|labels| labels.start())
-}
-
-/// A start as labels below K, or none where the row is uniform: a sixteenth of the memory.
-#[derive(Clone, Debug)]
-pub(crate) struct LabelStart {
-    name: String,
-    labels: Vec<Option<u32>>,
-    clusters: usize,
-}
-
-impl LabelStart {
-    pub(crate) fn start(&self) -> Start {
-        let hard: Vec<u32> = self.labels.iter().map(|label| label.unwrap_or(0)).collect();
-        let partition = Partition::new(hard, self.clusters).expect("labels are below K");
-        let mut rows = Start::softened("", &partition, self.clusters)
-            .soft
-            .rows()
-            .to_owned();
-        for (i, _) in self
-            .labels
-            .iter()
-            .enumerate()
-            .filter(|(_, label)| label.is_none())
-        {
-            rows.row_mut(i).fill(1.0 / self.clusters as f64);
-        }
-        Start::new(
-            &self.name,
-            SoftPartition::new(rows).expect("rows are soft or uniform"),
-        )
-    }
-
-    /// The probability that objects `i` and `j` are together.
-    pub(crate) fn together(&self) -> impl Fn(usize, usize) -> f64 + Sync + '_ {
-        let others = (self.clusters.max(2) - 1) as f64;
-        let rest = (1.0 - OWN) / others;
-        let (one, two) = (
-            OWN * OWN + others * rest * rest,
-            2.0 * OWN * rest + (others - 1.0) * rest * rest,
-        );
-        let uniform = 1.0 / self.clusters as f64;
-        move |i, j| match (self.labels[i], self.labels[j]) {
-            _ if self.clusters == 1 => 1.0,
-            (Some(i), Some(j)) => {
-                if i == j {
-                    one
-                } else {
-                    two
-                }
-            }
-            _ => uniform,
-        }
-    }
-}
-
-/// The labels of [`base_starts`].
-pub(crate) fn base_labels(
-    ensemble: &Ensemble,
-    clusters: usize,
-) -> impl Iterator<Item = LabelStart> + '_ {
-    let mut order: Vec<usize> = (0..ensemble.bases().len()).collect();
-    order.sort_by_key(|&u| (ensemble.bases()[u].clusters().abs_diff(clusters), u));
-    order.into_iter().take(CANDIDATES).map(move |u| {
-        let base = &ensemble.bases()[u];
-        let mut sizes = vec![0usize; base.clusters()];
-        ensemble.column(u).flatten().for_each(|j| sizes[j] += 1);
-        let mut largest: Vec<usize> = (0..sizes.len()).collect();
-        largest.sort_by_key(|&j| (std::cmp::Reverse(sizes[j]), j));
-        let mut rank = vec![0; sizes.len()];
-        largest.iter().enumerate().for_each(|(at, &j)| rank[j] = at);
-        let label = |j: Option<usize>| {
-            j.map(|j| rank[j] as u32)
-                .filter(|&k| (k as usize) < clusters)
-        };
-        LabelStart {
-            name: format!("base {}", base.name()),
-            labels: ensemble.column(u).map(label).collect(),
-            clusters,
-        }
-    })
+    LabelStart::of_bases(ensemble, clusters).map(Start::from)
 }
 
 /// k-means on label rows: a consensus that is cheap at any size.
@@ -244,16 +160,8 @@ pub(crate) fn label_kmeans(
     seed: Seed,
 ) -> LabelStart {
     let partition = quick_partition(source, clusters, seed.child(LABEL_KMEANS));
-    let labels = partition
-        .labels()
-        .iter()
-        .map(|&label| Some(label))
-        .collect();
-    LabelStart {
-        name: "k-means on labels".to_owned(),
-        labels,
-        clusters,
-    }
+    let labels = partition.labels().iter().map(|&label| Some(label));
+    LabelStart::new("k-means on labels", labels, clusters)
 }
 
 /// The child of the seed that starts k-means on labels; random starts have small numbers.
@@ -276,57 +184,62 @@ impl Kernel for Dot<'_> {
 
 /// Rows of evidence `c_i·/N_i·`, 1 on the diagonal, and their squared distances. An object of weight w is w rows and
 /// w places of every row. Once the monitor asks to stop, all distances are 0.
-struct EvidenceRows<'a>(&'a dyn Evidence, &'a dyn Monitor);
+struct EvidenceRows<'a> {
+    evidence: &'a Evidence,
+    monitor: &'a dyn Monitor,
+}
 
 impl EvidenceRows<'_> {
     fn shares(&self, i: usize, table: &Memberships, near: &mut LocalPairs) -> Vec<f64> {
-        let (_, counts) = self.0.pairs_of(i, table, near);
-        let share = |(c, n): (&f64, &f64)| if *n > 0.0 { c / n } else { 0.0 };
-        let mut row: Vec<f64> = counts.c.iter().zip(&counts.n).map(share).collect();
+        let (_, counts) = self.evidence.pairs_of(i, table, near);
+        let mut row = counts.shares();
         row[i] = 1.0;
         row
+    }
+
+    fn distances_from(&self, centre: usize) -> Vec<f64> {
+        let evidence = self.evidence;
+        let table = Memberships::zeros(evidence.objects(), 1, evidence.layout());
+        let mut near = LocalPairs::new(1);
+        let middle = self.shares(centre, &table, &mut near);
+        let mut distances = vec![0.0; evidence.objects()];
+        for (i, distance) in distances.iter_mut().enumerate() {
+            if self.monitor.flow() == Flow::Stop {
+                continue;
+            }
+            let row = self.shares(i, &table, &mut near);
+            let away: Vec<f64> = row.iter().zip(&middle).map(|(a, b)| a - b).collect();
+            *distance = match evidence.multiplicities() {
+                None => dispatch(Dot(&away, &away)),
+                Some(times) => {
+                    let times = times.iter().chain(std::iter::repeat(&1.0));
+                    let counted: Vec<f64> = away.iter().zip(times).map(|(a, w)| a * w).collect();
+                    dispatch(Dot(&away, &counted))
+                }
+            };
+        }
+        distances
     }
 }
 
 impl Points for EvidenceRows<'_> {
     fn count(&self) -> usize {
-        self.0.count()
+        self.evidence.objects()
     }
 
     fn weight(&self, point: usize) -> f64 {
-        self.0.multiplicities().map_or(1.0, |times| times[point])
+        self.evidence.times(point)
     }
 
     fn distances(&self, centres: &[usize]) -> Vec<Vec<f64>> {
-        let (table, mut near) = (
-            Memberships::zeros(self.count(), 1, self.0.layout()),
-            LocalPairs::new(1),
-        );
-        let mut from = |&centre: &usize| {
-            let middle = self.shares(centre, &table, &mut near);
-            let distance = |i: usize| {
-                if self.1.flow() == Flow::Stop {
-                    return 0.0;
-                }
-                let row = self.shares(i, &table, &mut near);
-                let away: Vec<f64> = row.iter().zip(&middle).map(|(a, b)| a - b).collect();
-                let Some(times) = self.0.multiplicities() else {
-                    return dispatch(Dot(&away, &away));
-                };
-                let counted = away
-                    .iter()
-                    .enumerate()
-                    .map(|(j, away)| away * times.get(j).unwrap_or(&1.0));
-                let counted: Vec<f64> = counted.collect();
-                dispatch(Dot(&away, &counted))
-            };
-            (0..self.count()).map(distance).collect()
-        };
-        centres.iter().map(&mut from).collect()
+        centres
+            .iter()
+            .map(|&centre| self.distances_from(centre))
+            .collect()
     }
 
     fn first(&self, rng: &mut impl Rng) -> Option<usize> {
-        match self.0.multiplicities() {
+        match self.evidence.multiplicities() {
             None => Some(rng.random_range(0..self.count())),
             Some(times) => pick(times, rng.random::<f64>() * times.iter().sum::<f64>()),
         }
@@ -341,41 +254,16 @@ impl Points for EvidenceRows<'_> {
 
 /// Objects chosen by k-means++ on rows of evidence, and every object with its nearest.
 fn nearest_of_plus_plus(
-    evidence: &dyn Evidence,
+    evidence: &Evidence,
     clusters: usize,
     seed: Seed,
     monitor: &dyn Monitor,
 ) -> Partition {
-    let points = EvidenceRows(evidence, monitor);
+    let points = EvidenceRows { evidence, monitor };
     let mut field = Field::new(&points);
     let chosen = plus_plus(&mut field, clusters, 1, &mut seed.rng());
-    chosen.last().iter().for_each(|&&last| field.add(last));
-    Partition::new(field.into_nearest(), clusters).expect("labels count the clusters")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn labels_tell_how_probable_it_is_to_be_together() {
-        for clusters in 1..5u32 {
-            let labels = (0..9)
-                .map(|i| (i % 4 > 0).then_some(i % clusters))
-                .collect();
-            let labels = LabelStart {
-                name: String::new(),
-                labels,
-                clusters: clusters as usize,
-            };
-            let (start, together) = (labels.start(), labels.together());
-            let rows = start.soft.rows();
-            for (i, j) in (0..9).flat_map(|i| (0..9).map(move |j| (i, j))) {
-                assert!(
-                    (together(i, j) - rows.row(i).dot(&rows.row(j))).abs() < 1e-12,
-                    "{clusters}: {i} {j}"
-                );
-            }
-        }
+    if let Some(&last) = chosen.last() {
+        field.add(last);
     }
+    Partition::new(field.into_nearest(), clusters).expect("labels count the clusters")
 }

@@ -320,7 +320,7 @@ impl Model for NeighbourModel {
             .into_par_iter()
             .zip(x.axis_iter(Axis(0)));
         pairs.for_each(|(mut row, x)| {
-            self.shares(x, row.as_slice_mut().expect("rows are contiguous"))
+            self.shares(x, row.as_slice_mut().expect("rows are contiguous"));
         });
         simplex(rows)
     }

@@ -325,8 +325,8 @@ fn diagram(results: &[&Labelled]) -> String {
             (at(tick, 0.0), at(tick, 1.0), at(0.0, tick), at(1.0, tick));
         svg.line([x, bottom, x, top], "g");
         svg.line([left, y, right, y], "g");
-        svg.text([x, bottom + 16.0], "m", "middle", &format!("{tick}"));
-        svg.text([left - 7.0, y + 4.0], "m", "end", &format!("{tick}"));
+        svg.text([x, bottom + 16.0], "m", "middle", format!("{tick}"));
+        svg.text([left - 7.0, y + 4.0], "m", "end", format!("{tick}"));
     }
     let ([x0, y0], [x1, y1]) = (at(0.0, 0.0), at(1.0, 1.0));
     svg.line([x0, y0, x1, y1], "ax dash");

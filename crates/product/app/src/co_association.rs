@@ -47,7 +47,7 @@ pub fn co_association(
     let counts = counted(ensemble, budget, observer)?;
     let mut shares = Array2::from_elem((n, n), 1.0);
     each_pair(&counts, n, |i, j, share| {
-        (shares[[i, j]], shares[[j, i]]) = (share, share)
+        (shares[[i, j]], shares[[j, i]]) = (share, share);
     });
     Ok(shares)
 }

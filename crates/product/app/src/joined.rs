@@ -140,7 +140,7 @@ pub(crate) fn read_ensemble_beside(
     loop {
         match read_ensemble(path, read, observer) {
             Err(AppError::File(FileError::NoColumn { column, .. })) if is_asked(read, &column) => {
-                forget(read, &column)
+                forget(read, &column);
             }
             other => return other,
         }

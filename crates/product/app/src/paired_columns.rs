@@ -132,10 +132,10 @@ fn copy(
     let into = into.slice_axis_mut(Axis(0), within(wanted));
     match labels {
         LabelRows::Bytes(labels) => {
-            widened(labels.column(base).slice_axis(Axis(0), within(rows)), into)
+            widened(labels.column(base).slice_axis(Axis(0), within(rows)), into);
         }
         LabelRows::Words(labels) => {
-            widened(labels.column(base).slice_axis(Axis(0), within(rows)), into)
+            widened(labels.column(base).slice_axis(Axis(0), within(rows)), into);
         }
     }
 }

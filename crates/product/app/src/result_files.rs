@@ -99,7 +99,7 @@ pub(crate) fn write_outcome(
     match result.shares() {
         Some(shares) => files::write_soft(&soft, names, shares)?,
         None if soft.exists() => {
-            fs::remove_file(&soft).map_err(|error| AppError::io(&soft, "be removed", error))?
+            fs::remove_file(&soft).map_err(|error| AppError::io(&soft, "be removed", error))?;
         }
         None => {}
     }

@@ -457,7 +457,7 @@ fn saved_overlap(
     if !path.exists() {
         return Ok(None);
     }
-    let saved = ClusterTable::read(path, &ReadOptions::default().within(default_budget()))?;
+    let saved = ClusterTable::read(path, default_budget())?;
     let table = saved
         .for_bases(ensemble.bases())
         .filter(|_| saved.objects == ensemble.objects() as u64);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use partita::coassoc::Overlap;
-use partita::files::{self, OddNumber, ReadOptions, Truth};
+use partita::files::{self, ReadOptions, Truth, ValueKind};
 use partita::metrics::{BaseTables, Contingency, agreement_weights};
 use partita::{
     BaseClustering, BaseWeights, Clusters, ConsensusError, Ensemble, MemoryBudget, ObjectWeights,
@@ -194,7 +194,7 @@ fn weights_in_order(
             AppError::content(file, reason)
         })?;
         word.trim().parse::<f64>().map_err(|_| {
-            let what = OddNumber::of(word).map_or("which is not a number".to_owned(), |kind| {
+            let what = ValueKind::of(word).map_or("which is not a number".to_owned(), |kind| {
                 format!("{kind}; write plain numbers, such as 1.5")
             });
             AppError::content(

@@ -46,7 +46,7 @@ fn constant() -> Ensemble {
     (0..5).for_each(|base| {
         builder
             .push(base.to_string(), vec![Some(0); OBJECTS])
-            .expect("labels of all objects")
+            .expect("labels of all objects");
     });
     builder.finish().expect("an ensemble")
 }

@@ -1,6 +1,8 @@
 //! Axes, scales and frames of plots.
 
-use crate::svg::Svg;
+use std::fmt::Write as _;
+
+use crate::svg::{Svg, n};
 use crate::text::tick as short;
 
 /// A range of values laid on a range of pixels.
@@ -15,15 +17,17 @@ pub(crate) struct Scale {
 impl Scale {
     /// A scale over these values with a little margin, or over 0..1 where they have no extent.
     pub(crate) fn over(values: impl Iterator<Item = f64>, from: f64, to: f64, margin: f64) -> Self {
-        let finite = values.filter(|x| x.is_finite());
-        let (low, high) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| {
-            (low.min(x), high.max(x))
-        });
-        let (low, high) = match high - low {
-            extent if !extent.is_finite() => (0.0, 1.0),
-            extent if extent <= 1e-12 * high.abs().max(1e-300) => (low - 0.5, high + 0.5),
-            extent => (low - margin * extent, high + margin * extent),
-        };
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        for x in values.filter(|x| x.is_finite()) {
+            (low, high) = (low.min(x), high.max(x));
+        }
+        match high - low {
+            extent if !extent.is_finite() => (low, high) = (0.0, 1.0),
+            extent if extent <= 1e-12 * high.abs().max(1e-300) => {
+                (low, high) = (low - 0.5, high + 0.5);
+            }
+            extent => (low, high) = (low - margin * extent, high + margin * extent),
+        }
         Self {
             low,
             high,
@@ -41,18 +45,13 @@ impl Scale {
     pub(crate) fn ticks(&self, wanted: usize) -> Vec<f64> {
         let rough = (self.high - self.low) / wanted.max(1) as f64;
         let power = 10f64.powf(rough.log10().floor());
-        let step = [1.0, 2.0, 5.0, 10.0]
-            .map(|m| m * power)
-            .into_iter()
-            .find(|&step| step >= rough * 0.999)
-            .unwrap_or(rough);
-        let (first, last) = (
-            (self.low / step - 1e-9).ceil() as i64,
-            (self.high / step + 1e-9).floor() as i64,
-        );
-        (first..=last)
-            .map(|at| (at as f64 * step * 1e12).round() / 1e12)
-            .collect()
+        let steps = [1.0, 2.0, 5.0, 10.0].map(|m| m * power);
+        let step = steps.into_iter().find(|&step| step >= rough * 0.999);
+        let step = step.unwrap_or(rough);
+        let first = (self.low / step - 1e-9).ceil() as i64;
+        let last = (self.high / step + 1e-9).floor() as i64;
+        let tick = |at: i64| (at as f64 * step * 1e12).round() / 1e12;
+        (first..=last).map(tick).collect()
     }
 }
 
@@ -66,85 +65,81 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    pub(crate) fn new(width: f64, height: f64) -> Self {
-        Self {
+    /// A drawing of this size with room for axes.
+    pub(crate) fn new(width: f64, height: f64) -> (Svg, Self) {
+        let frame = Self {
             left: 70.0,
             top: 14.0,
             right: width - 16.0,
             bottom: height - 46.0,
-        }
+        };
+        (Svg::new(width, height), frame)
     }
 
     pub(crate) fn x(&self, low: f64, high: f64) -> Scale {
-        Scale {
-            low,
-            high,
-            from: self.left,
-            to: self.right,
-        }
+        Scale::over([low, high].into_iter(), self.left, self.right, 0.0)
     }
 
     pub(crate) fn y(&self, low: f64, high: f64) -> Scale {
-        Scale {
-            low,
-            high,
-            from: self.bottom,
-            to: self.top,
-        }
+        Scale::over([low, high].into_iter(), self.bottom, self.top, 0.0)
     }
 
     /// Lines and numbers of the vertical axis, and its name.
-    pub(crate) fn draw_y(
-        &self,
-        svg: &mut Svg,
-        y: &Scale,
-        name: &str,
-        write: impl Fn(f64) -> String,
-    ) {
+    pub(crate) fn draw_y(&self, svg: &mut Svg, y: &Scale, name: &str, write: fn(f64) -> String) {
         for tick in y.ticks(5) {
             let at = y.at(tick);
             svg.line([self.left, at, self.right, at], "g");
-            svg.text([self.left - 7.0, at + 4.0], "m", "end", &write(tick));
+            svg.text([self.left - 7.0, at + 4.0], "m", "end", write(tick));
         }
         svg.upwards([13.0, 0.5 * (self.top + self.bottom)], "m", name);
     }
 
     /// Line and numbers of the horizontal axis, and its name.
     pub(crate) fn draw_x(&self, svg: &mut Svg, x: &Scale, name: &str, ticks: &[f64]) {
-        svg.line([self.left, self.bottom, self.right, self.bottom], "ax");
+        let bottom = self.bottom;
+        svg.line([self.left, bottom, self.right, bottom], "ax");
         for &tick in ticks {
-            svg.line(
-                [x.at(tick), self.bottom, x.at(tick), self.bottom + 4.0],
-                "ax",
-            );
-            svg.text(
-                [x.at(tick), self.bottom + 18.0],
-                "m",
-                "middle",
-                &short(tick),
-            );
+            let at = x.at(tick);
+            svg.line([at, bottom, at, bottom + 4.0], "ax");
+            svg.text([at, bottom + 18.0], "m", "middle", short(tick));
         }
-        svg.text(
-            [0.5 * (self.left + self.right), self.bottom + 38.0],
-            "m",
-            "middle",
-            name,
-        );
+        let middle = 0.5 * (self.left + self.right);
+        svg.text([middle, bottom + 38.0], "m", "middle", name);
+    }
+}
+
+/// Rising places along a line, at which labels have to be a distance apart.
+pub(crate) struct Spacing {
+    least: f64,
+    last: f64,
+}
+
+impl Spacing {
+    pub(crate) fn new(least: f64) -> Self {
+        let last = f64::NEG_INFINITY;
+        Self { least, last }
+    }
+
+    /// Whether there is room for a label at this place, which is taken then.
+    pub(crate) fn fits(&mut self, place: f64) -> bool {
+        let fits = place - self.last >= self.least;
+        if fits {
+            self.last = place;
+        }
+        fits
     }
 }
 
 /// The path of a line through these pixels; it is interrupted where a number is missing.
-pub(crate) fn polyline(points: impl Iterator<Item = (f64, f64)>) -> String {
+pub(crate) fn polyline(points: impl IntoIterator<Item = [f64; 2]>) -> String {
     let mut d = String::new();
     let mut pen = false;
-    for (x, y) in points {
-        if x.is_finite() && y.is_finite() {
-            d.push_str(if pen { "L" } else { "M" });
-            d.push_str(&format!("{} {}", crate::svg::n(x), crate::svg::n(y)));
-            pen = true;
-        } else {
-            pen = false;
+    for [x, y] in points {
+        let there = x.is_finite() && y.is_finite();
+        if there {
+            let _ = write!(d, "{}{} {}", if pen { "L" } else { "M" }, n(x), n(y));
         }
+        pen = there;
     }
     d
 }
@@ -155,32 +150,18 @@ mod tests {
 
     #[test]
     fn ticks_are_round_and_inside() {
-        let scale = Scale {
-            low: 0.0,
-            high: 1.0,
-            from: 0.0,
-            to: 100.0,
-        };
+        let mut scale = Scale::over([0.0, 1.0].into_iter(), 0.0, 100.0, 0.0);
         assert_eq!(scale.ticks(5), [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]);
         assert_eq!(scale.at(0.25), 25.0);
-        assert_eq!(
-            Scale {
-                low: -3.0,
-                high: 12.0,
-                ..scale
-            }
-            .ticks(4),
-            [0.0, 5.0, 10.0]
-        );
+        (scale.low, scale.high) = (-3.0, 12.0);
+        assert_eq!(scale.ticks(4), [0.0, 5.0, 10.0]);
         assert_eq!(Scale::over([2.0, 2.0].into_iter(), 0.0, 1.0, 0.1).low, 1.5);
         assert_eq!(Scale::over(std::iter::empty(), 0.0, 1.0, 0.1).high, 1.0);
     }
 
     #[test]
     fn lines_break_where_numbers_are_missing() {
-        assert_eq!(
-            polyline([(0.0, 1.0), (1.0, f64::NAN), (2.0, 3.0), (3.0, 3.5)].into_iter()),
-            "M0 1M2 3L3 3.5"
-        );
+        let line = polyline([[0.0, 1.0], [1.0, f64::NAN], [2.0, 3.0], [3.0, 3.5]]);
+        assert_eq!(line, "M0 1M2 3L3 3.5");
     }
 }

@@ -1,7 +1,7 @@
 //! Sizes, members and certainty of each cluster.
 
+use partita_core::Ensemble;
 use partita_core::ndarray::Array2;
-use partita_core::{BaseClustering, Ensemble};
 
 use crate::{Counted, Report};
 
@@ -50,23 +50,19 @@ impl Clusters {
         live.sort_unstable();
         let of = |k: usize| Cluster::new(k, std::mem::take(&mut members[k]), report.trust());
         let mut shown: Vec<Cluster> = live.into_iter().map(of).collect();
-        counted.into_iter().for_each(|counted| {
+        if let Some(counted) = counted {
             shown
                 .iter_mut()
-                .for_each(|cluster| cluster.recount(counted))
-        });
+                .for_each(|cluster| cluster.recount(counted));
+        }
         let evidence = report.ensemble.map(|ensemble| {
-            let counts: Vec<Vec<u64>> = match counted {
-                Some(counted) => shown
-                    .iter()
-                    .map(|cluster| counted.in_base_clusters(cluster.label).to_vec())
-                    .collect(),
-                None => shown
-                    .iter()
-                    .map(|cluster| in_base_clusters(ensemble, &cluster.members))
-                    .collect(),
+            let offsets = ensemble.offsets();
+            let inside = |cluster: &Cluster| match counted {
+                Some(counted) => counted.in_base_clusters(cluster.label).to_vec(),
+                None => in_base_clusters(ensemble, &offsets, &cluster.members),
             };
-            together(&BaseClustering::offsets(ensemble.bases()), &counts)
+            let counts: Vec<Vec<u64>> = shown.iter().map(inside).collect();
+            together(&offsets, &counts)
         });
         Self {
             shown,
@@ -77,22 +73,20 @@ impl Clusters {
 
     /// Mean co-association within a cluster shown.
     pub(crate) fn cohesion(&self, at: usize) -> Option<f64> {
-        self.evidence
-            .as_ref()
-            .map(|evidence| evidence[[at, at]])
-            .filter(|x| x.is_finite())
+        let evidence = self.evidence.as_ref()?;
+        Some(evidence[[at, at]]).filter(|x| x.is_finite())
     }
 
     /// The other cluster that shares most with a cluster shown, and its mean co-association with it; none if none does.
     pub(crate) fn nearest(&self, at: usize) -> Option<(usize, f64)> {
         let evidence = self.evidence.as_ref()?;
-        let others =
-            (0..self.shown.len()).filter(|&other| other != at && evidence[[at, other]].is_finite());
-        let nearest = others.fold(None, |best: Option<usize>, other| match best {
-            Some(best) if evidence[[at, best]] >= evidence[[at, other]] => Some(best),
-            _ => Some(other),
-        })?;
-        Some((nearest, evidence[[at, nearest]])).filter(|nearest| nearest.1 > 0.0)
+        let mut nearest = None;
+        for (other, &share) in evidence.row(at).iter().enumerate() {
+            if other != at && share > nearest.map_or(0.0, |nearest: (usize, f64)| nearest.1) {
+                nearest = Some((other, share));
+            }
+        }
+        nearest
     }
 }
 
@@ -103,11 +97,8 @@ impl Cluster {
         let mean = members.iter().map(|&object| sure(object)).sum::<f64>() / members.len() as f64;
         let last = members.len().saturating_sub(1);
         // The most certain come first, so the lowest tenth is at the end.
-        let at = |share: f64| {
-            members
-                .get((share * last as f64).round() as usize)
-                .map_or(f64::NAN, |&i| sure(i))
-        };
+        let place = |share: f64| (share * last as f64).round() as usize;
+        let at = |share: f64| members.get(place(share)).map_or(f64::NAN, |&i| sure(i));
         Self {
             label,
             size: members.len() as u64,
@@ -130,16 +121,54 @@ pub(crate) fn rank(certainty: f64) -> u64 {
     (certainty.clamp(0.0, 1.0) * 1e9).round() as u64
 }
 
+/// Base clusters that an object is in, numbered through all base clusterings; `offsets` says where each begins.
+fn base_clusters(
+    ensemble: &Ensemble,
+    offsets: &[usize],
+    object: u32,
+) -> impl Iterator<Item = usize> {
+    let bases = 0..ensemble.bases().len();
+    bases.filter_map(move |u| Some(offsets[u] + ensemble.label(object as usize, u)?))
+}
+
 /// Objects of a group in every base cluster, ΣJ numbers.
-fn in_base_clusters(ensemble: &Ensemble, group: &[u32]) -> Vec<u64> {
-    let (offsets, bases) = (ensemble.offsets(), ensemble.bases().len());
-    let mut inside = vec![0; offsets[bases]];
+fn in_base_clusters(ensemble: &Ensemble, offsets: &[usize], group: &[u32]) -> Vec<u64> {
+    let mut inside = vec![0; offsets[ensemble.bases().len()]];
     for &object in group {
-        let labels =
-            (0..bases).filter_map(|u| Some(offsets[u] + ensemble.label(object as usize, u)?));
-        labels.for_each(|j| inside[j] += 1);
+        base_clusters(ensemble, offsets, object).for_each(|j| inside[j] += 1);
     }
     inside
+}
+
+/// The share of the objects of some groups that is in every base cluster.
+pub(crate) struct Profiles<'a> {
+    ensemble: &'a Ensemble,
+    offsets: Vec<usize>,
+    shares: Vec<Vec<f32>>,
+}
+
+impl<'a> Profiles<'a> {
+    pub(crate) fn of(ensemble: &'a Ensemble, groups: &[impl AsRef<[u32]>]) -> Self {
+        let offsets = ensemble.offsets();
+        let profile = |group: &[u32]| {
+            let inside = in_base_clusters(ensemble, &offsets, group).into_iter();
+            let share = |objects: u64| objects as f32 / group.len().max(1) as f32;
+            inside.map(share).collect()
+        };
+        let shares = groups.iter().map(|group| profile(group.as_ref())).collect();
+        Self {
+            ensemble,
+            offsets,
+            shares,
+        }
+    }
+
+    /// In how many base clusterings an object and one of a group are together, on average over the group.
+    pub(crate) fn with(&self, object: u32, group: usize) -> f64 {
+        let shares = &self.shares[group];
+        let of = base_clusters(self.ensemble, &self.offsets, object);
+        f64::from(of.map(|j| shares[j]).sum::<f32>())
+    }
 }
 
 /// Mean co-association Σc / ΣN over the pairs of objects of every two groups, an object with itself left out, from their objects in
@@ -149,44 +178,32 @@ fn in_base_clusters(ensemble: &Ensemble, group: &[u32]) -> Vec<u64> {
 /// O(G² ΣJ): no pair of objects is looked at.
 fn together(offsets: &[usize], counts: &[Vec<u64>]) -> Array2<f64> {
     let sums = |inside: &Vec<u64>| {
-        offsets
-            .windows(2)
-            .map(|u| inside[u[0]..u[1]].iter().sum())
-            .collect()
+        let bases = offsets.windows(2);
+        bases.map(|u| inside[u[0]..u[1]].iter().sum()).collect()
     };
     let labelled: Vec<Vec<u64>> = counts.iter().map(sums).collect();
+    // Numbers of pairs go beyond 64 bits where there are thousands of millions of objects.
+    let inner = |x: &[u64], y: &[u64]| -> u128 {
+        let pairs = x.iter().zip(y);
+        pairs.map(|(&x, &y)| u128::from(x) * u128::from(y)).sum()
+    };
     Array2::from_shape_fn((counts.len(), counts.len()), |(a, b)| {
-        // Numbers of pairs go beyond 64 bits where there are thousands of millions of objects.
-        let inner = |x: &[u64], y: &[u64]| {
-            x.iter()
-                .zip(y)
-                .map(|(&x, &y)| u128::from(x) * u128::from(y))
-                .sum::<u128>()
-        };
-        let (mut c, mut n) = (
-            inner(&counts[a], &counts[b]),
-            inner(&labelled[a], &labelled[b]),
-        );
+        let mut c = inner(&counts[a], &counts[b]);
+        let mut n = inner(&labelled[a], &labelled[b]);
         if a == b {
             let themselves: u128 = labelled[a].iter().map(|&objects| u128::from(objects)).sum();
             (c, n) = (c - themselves, n - themselves);
         }
-        if n == 0 {
-            f64::NAN
-        } else {
-            c as f64 / n as f64
-        }
+        // Not a number where no pair was seen.
+        c as f64 / n as f64
     })
 }
 
 /// At most `limit` objects of the clusters shown, from every cluster in proportion to its size and at least one, and
 /// over the whole range of its certainty; ascending.
 pub(crate) fn sample(clusters: &Clusters, limit: usize) -> Vec<u32> {
-    let all: usize = clusters
-        .shown
-        .iter()
-        .map(|cluster| cluster.members.len())
-        .sum();
+    let shown = clusters.shown.iter();
+    let all: usize = shown.map(|cluster| cluster.members.len()).sum();
     let mut taken: Vec<u32> = Vec::new();
     for cluster in &clusters.shown {
         let size = cluster.members.len();
@@ -209,12 +226,12 @@ mod tests {
 
     fn ensemble() -> Ensemble {
         let mut builder = EnsembleBuilder::new(5);
-        builder
-            .push("a", [Some(0), Some(0), Some(1), Some(1), Some(1)])
-            .unwrap();
-        builder
-            .push("b", [Some(0), Some(0), Some(0), Some(1), None])
-            .unwrap();
+        let (a, b) = (
+            [0, 0, 1, 1, 1].map(Some),
+            [Some(0), Some(0), Some(0), Some(1), None],
+        );
+        builder.push("a", a).unwrap();
+        builder.push("b", b).unwrap();
         builder.finish().unwrap()
     }
 
@@ -230,8 +247,8 @@ mod tests {
         assert_eq!(clusters.shown[1].deciles, [0.2, 0.4, 0.9]);
         // Within {2, 3, 4}: base a 3 of 3, base b 0 of 1. Across: base a 0 of 6, base b 2 of 4.
         assert_eq!(
-            (clusters.cohesion(0), clusters.cohesion(1)),
-            (Some(1.0), Some(0.75))
+            [0, 1].map(|at| clusters.cohesion(at)),
+            [1.0, 0.75].map(Some)
         );
         assert_eq!(clusters.nearest(0), Some((1, 0.2)));
     }

@@ -54,10 +54,9 @@ impl ConfidenceCounts {
     pub fn add(&mut self, other: &Self) {
         self.sum += other.sum;
         self.objects += other.objects;
-        self.steps
-            .iter_mut()
-            .zip(&other.steps)
-            .for_each(|(sum, count)| *sum += count);
+        for (sum, count) in self.steps.iter_mut().zip(&other.steps) {
+            *sum += count;
+        }
     }
 
     /// Mean confidence.
@@ -85,24 +84,26 @@ impl Counted {
         clusters: usize,
         bases: &[BaseClustering],
     ) -> Result<(), ReportError> {
-        let base_clusters = bases.iter().map(BaseClustering::clusters).sum::<usize>();
-        let parts = [
+        let base_clusters: usize = bases.iter().map(BaseClustering::clusters).sum();
+        let in_base_clusters = self.of_base_clusters.len();
+        for (part, found, wanted) in [
             ("sizes of clusters", self.sizes.len(), clusters),
             ("confidences of clusters", self.confidence.len(), clusters),
             (
                 "counts of clusters in base clusters",
-                self.of_base_clusters.len(),
+                in_base_clusters,
                 clusters * base_clusters,
             ),
-        ];
-        match parts.into_iter().find(|(_, found, wanted)| found != wanted) {
-            Some((part, found, wanted)) => Err(ReportError::Counts {
-                part,
-                wanted,
-                found,
-            }),
-            None => Ok(()),
+        ] {
+            if found != wanted {
+                return Err(ReportError::Counts {
+                    part,
+                    wanted,
+                    found,
+                });
+            }
         }
+        Ok(())
     }
 
     /// Objects of a cluster in every base cluster, ΣJ numbers.
@@ -125,22 +126,18 @@ impl Counted {
     pub(crate) fn bins<const N: usize>(&self) -> [u64; N] {
         let mut bins = [0; N];
         for of in &self.confidence {
-            of.steps
-                .iter()
-                .enumerate()
-                .for_each(|(step, count)| bins[(step * N / STEPS).min(N - 1)] += count);
+            for (step, count) in of.steps.iter().enumerate() {
+                bins[(step * N / STEPS).min(N - 1)] += count;
+            }
         }
         bins
     }
 
     /// The share of the objects whose confidence is at least so many thousandths.
     pub(crate) fn share_from(&self, thousandths: usize) -> f64 {
-        let from = self
-            .confidence
-            .iter()
-            .flat_map(|of| &of.steps[thousandths.min(STEPS)..])
-            .sum::<u64>();
-        from as f64 / self.objects().max(1) as f64
+        let of = self.confidence.iter();
+        let steps = of.flat_map(|of| &of.steps[thousandths.min(STEPS)..]);
+        steps.sum::<u64>() as f64 / self.objects().max(1) as f64
     }
 }
 
@@ -157,10 +154,8 @@ mod tests {
         sorted.sort_by(f64::total_cmp);
         for share in [0.0, 0.1, 0.5, 0.9, 1.0] {
             let exact = sorted[(share * 996.0_f64).round() as usize];
-            assert!(
-                (0.0..0.001 + 1e-12).contains(&(exact - of.quantile(share))),
-                "{share}: {exact}"
-            );
+            let apart = exact - of.quantile(share);
+            assert!((0.0..0.001 + 1e-12).contains(&apart), "{share}: {exact}");
         }
         assert!((of.mean() - 0.5).abs() < 1e-12);
         let counted = Counted {
@@ -168,12 +163,10 @@ mod tests {
             of_base_clusters: vec![997],
             confidence: vec![of],
         };
-        let at_least =
-            |from: f64| values.iter().filter(|value| **value >= from).count() as f64 / 997.0;
-        assert_eq!(
-            (counted.share_from(500), counted.share_from(750)),
-            (at_least(0.5), at_least(0.75))
-        );
+        let there = |from: f64| values.iter().filter(move |value| **value >= from);
+        let at_least = |from: f64| there(from).count() as f64 / 997.0;
+        assert_eq!(counted.share_from(500), at_least(0.5));
+        assert_eq!(counted.share_from(750), at_least(0.75));
         assert_eq!(counted.bins::<20>().iter().sum::<u64>(), 997);
         assert_eq!(counted.bins::<2>()[1] as f64 / 997.0, at_least(0.5));
     }
@@ -187,9 +180,7 @@ mod tests {
             confidence: vec![ConfidenceCounts::default(); 2],
         };
         let error = counted.check(2, &bases).unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "3 counts of clusters in base clusters are given; the labels ask for 4"
-        );
+        assert!(error.starts_with("3 counts of clusters in base clusters are given; "));
+        assert!(error.ends_with("the labels ask for 4"));
     }
 }

@@ -1,13 +1,15 @@
 //! Measures over the numbers of clusters that were tried, as a report draws them.
 
 use partita_core::Partition;
+use serde::Serialize;
 
 /// The measures of one number of clusters. What was not measured is absent.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CurvePoint {
     /// The number of clusters, K.
     pub clusters: usize,
     /// The consensus CDF at equal steps from 0 to 1, ends included.
+    #[serde(skip)]
     pub cdf: Vec<f64>,
     /// Area under the CDF.
     pub area: Option<f64>,
@@ -26,7 +28,7 @@ pub struct CurvePoint {
 }
 
 /// Another measure over the numbers of clusters, such as the one that chose.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Measure {
     /// What it is, in a word or a few.
     pub name: String,
@@ -35,7 +37,7 @@ pub struct Measure {
 }
 
 /// Curves over the numbers of clusters, and the number that was chosen.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ClusterCurves {
     /// One row for every K tried, rising.
     pub rows: Vec<CurvePoint>,
@@ -48,7 +50,20 @@ pub struct ClusterCurves {
     /// Further columns of the table; the first is drawn as a curve too.
     pub measures: Vec<Measure>,
     /// Labels for every K tried, where they were kept, in the order of the rows; for the flow of objects.
+    #[serde(skip)]
     pub partitions: Vec<Partition>,
     /// The objects that [`partitions`](Self::partitions) label, where they are not all.
+    #[serde(skip)]
     pub objects: Option<Vec<u32>>,
+}
+
+impl ClusterCurves {
+    /// The class of a number of clusters in a figure: the chosen one stands out.
+    pub(crate) fn class(&self, clusters: usize) -> &'static str {
+        if self.chosen == Some(clusters) {
+            "t big"
+        } else {
+            "m"
+        }
+    }
 }

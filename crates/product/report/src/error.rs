@@ -35,4 +35,22 @@ pub enum ReportError {
         /// Its certainty.
         value: f64,
     },
+    /// The template of the page does not fit what it is given: a mistake of this crate.
+    #[error("the page cannot be written: {message}")]
+    Template {
+        /// What the template engine says.
+        message: String,
+    },
+}
+
+impl From<minijinja::Error> for ReportError {
+    fn from(error: minijinja::Error) -> Self {
+        let mut message = error.to_string();
+        let mut source = std::error::Error::source(&error);
+        while let Some(error) = source {
+            message = format!("{message}: {error}");
+            source = error.source();
+        }
+        Self::Template { message }
+    }
 }

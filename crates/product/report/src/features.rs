@@ -1,10 +1,9 @@
 //! Which columns of the table tell a cluster from all other objects: effect sizes and rank tests.
 
-use std::cmp::Ordering;
-
 use partita_core::Features;
 use partita_core::ndarray::ArrayView1;
 use rayon::prelude::*;
+use serde::Serialize;
 use statrs::function::erf::erfc;
 
 use crate::Report;
@@ -20,7 +19,7 @@ const OBJECTS: (usize, usize) = (1_000, 50_000);
 const LEVEL: f64 = 0.05;
 
 /// A column in which the objects of a cluster differ from all others.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Marker {
     /// Place of the cluster among those shown.
     pub(crate) cluster: usize,
@@ -43,6 +42,7 @@ impl Marker {
 }
 
 /// The columns that tell clusters apart, and from how many objects that was computed.
+#[derive(Serialize)]
 pub(crate) struct Markers {
     /// Those of a cluster side by side, the clearest first.
     pub(crate) found: Vec<Marker>,
@@ -68,41 +68,27 @@ pub(crate) fn markers(
     }
     let objects = sample(clusters, (VALUES / columns).clamp(OBJECTS.0, OBJECTS.1));
     let mut place = vec![usize::MAX; report.partition.clusters()];
-    clusters
-        .shown
-        .iter()
-        .enumerate()
-        .for_each(|(at, cluster)| place[cluster.label] = at);
-    let groups: Vec<usize> = objects
-        .iter()
-        .map(|&i| place[report.partition.labels()[i as usize] as usize])
-        .collect();
+    for (at, cluster) in clusters.shown.iter().enumerate() {
+        place[cluster.label] = at;
+    }
+    let group = |&i: &u32| place[report.partition.labels()[i as usize] as usize];
+    let groups: Vec<usize> = objects.iter().map(group).collect();
     let of_column = |column: usize| {
         let values = table.values();
-        compared(
-            column,
-            values.column(column),
-            &objects,
-            &groups,
-            clusters.shown.len(),
-        )
+        let values = values.column(column);
+        compared(column, values, &objects, &groups, clusters.shown.len())
     };
-    let mut found: Vec<Marker> = (0..columns)
-        .into_par_iter()
-        .flat_map_iter(of_column)
-        .collect();
+    let all = (0..columns).into_par_iter();
+    let mut found: Vec<Marker> = all.flat_map_iter(of_column).collect();
     let tests = found.len();
     corrected(&mut found);
     found.retain(|marker| marker.p < LEVEL);
-    let clearest = |a: &Marker, b: &Marker| {
-        let by = a
-            .cluster
-            .cmp(&b.cluster)
-            .then(b.strength().total_cmp(&a.strength()));
-        by.then(b.d.abs().total_cmp(&a.d.abs()))
-            .then(a.column.cmp(&b.column))
-    };
-    found.sort_unstable_by(clearest);
+    found.sort_unstable_by(|a, b| {
+        let by_strength = b.strength().total_cmp(&a.strength());
+        let by_d = b.d.abs().total_cmp(&a.d.abs());
+        let by = a.cluster.cmp(&b.cluster).then(by_strength);
+        by.then(by_d).then(a.column.cmp(&b.column))
+    });
     let mut taken = vec![0; clusters.shown.len()];
     found.retain(|marker| {
         taken[marker.cluster] += 1;
@@ -124,7 +110,8 @@ struct Sums {
     ranks: f64,
 }
 
-/// One column: every group against all other objects. p-values are not corrected.
+/// One column: every group against all other objects. p-values are not corrected; there is none where either side has fewer than two
+/// objects or all values are equal.
 fn compared(
     column: usize,
     values: ArrayView1<'_, f64>,
@@ -132,69 +119,51 @@ fn compared(
     groups: &[usize],
     count: usize,
 ) -> Vec<Marker> {
-    let n = objects.len();
-    let mean = objects.iter().map(|&i| values[i as usize]).sum::<f64>() / n as f64;
-    let value = |at: usize| values[objects[at] as usize] - mean;
-    let mut order: Vec<usize> = (0..n).collect();
-    order.sort_unstable_by(|&a, &b| value(a).total_cmp(&value(b)).then(Ordering::Equal));
-    let (mut sums, mut below, mut ties) = (vec![Sums::default(); count], 0.0, 0.0);
+    let n = objects.len() as f64;
+    let centre = objects.iter().map(|&i| values[i as usize]).sum::<f64>() / n;
+    let value = |at: usize| values[objects[at] as usize] - centre;
+    let mut order: Vec<usize> = (0..objects.len()).collect();
+    order.sort_unstable_by(|&a, &b| value(a).total_cmp(&value(b)));
+    let mut sums = vec![Sums::default(); count];
+    let mut below = 0.0;
+    let mut ties = 0.0;
     for equal in order.chunk_by(|&a, &b| value(a) == value(b)) {
         let size = equal.len() as f64;
         for &at in equal {
             let (x, of) = (value(at), &mut sums[groups[at]]);
-            *of = Sums {
-                count: of.count + 1.0,
-                sum: of.sum + x,
-                squares: of.squares + x * x,
-                ranks: of.ranks + below + 0.5 * (size + 1.0),
-            };
+            of.count += 1.0;
+            of.sum += x;
+            of.squares += x * x;
+            of.ranks += below + 0.5 * (size + 1.0);
         }
         below += size;
         ties += size * size * size - size;
     }
     let squares: f64 = sums.iter().map(|of| of.squares).sum();
-    let marker = |(cluster, of): (usize, &Sums)| {
-        against_rest(of, n as f64, squares, ties).map(|found| {
-            let [inside, outside, d, auc, p] = found;
-            Marker {
-                cluster,
-                column,
-                means: [inside + mean, outside + mean],
-                d,
-                auc,
-                p,
-            }
-        })
-    };
-    sums.iter().enumerate().filter_map(marker).collect()
-}
-
-/// Means of a group and of the rest (around the mean of all), Cohen's d, AUC and p-value; none where either side has fewer than two
-/// objects or all values are equal.
-fn against_rest(of: &Sums, n: f64, squares: f64, ties: f64) -> Option<[f64; 5]> {
-    let (inside, outside) = (of.count, n - of.count);
-    // Values are around their mean, so that the rest has the opposite sum.
-    let (mean, rest) = (of.sum / inside, -of.sum / outside);
-    let spread = squares - inside * mean * mean - outside * rest * rest;
-    let variance = inside * outside / 12.0 * (n + 1.0 - ties / (n * (n - 1.0)));
-    if inside < 2.0 || outside < 2.0 || variance <= 0.0 {
-        return None;
+    let mut found = Vec::new();
+    for (cluster, of) in sums.iter().enumerate() {
+        let (inside, outside) = (of.count, n - of.count);
+        let variance = inside * outside / 12.0 * (n + 1.0 - ties / (n * (n - 1.0)));
+        if inside < 2.0 || outside < 2.0 || variance <= 0.0 {
+            continue;
+        }
+        // Values are around their mean, so that the rest has the opposite sum.
+        let (mean, rest) = (of.sum / inside, -of.sum / outside);
+        let spread = squares - inside * mean * mean - outside * rest * rest;
+        let deviation = (spread.max(0.0) / (n - 2.0)).sqrt();
+        let d = (mean - rest) / deviation;
+        let u = of.ranks - 0.5 * inside * (inside + 1.0);
+        let z = ((u - 0.5 * inside * outside).abs() - 0.5).max(0.0) / variance.sqrt();
+        found.push(Marker {
+            cluster,
+            column,
+            means: [mean + centre, rest + centre],
+            d: if deviation > 0.0 { d } else { 0.0 },
+            auc: u / (inside * outside),
+            p: erfc(z / std::f64::consts::SQRT_2),
+        });
     }
-    let deviation = (spread.max(0.0) / (n - 2.0)).sqrt();
-    let d = if deviation > 0.0 {
-        (mean - rest) / deviation
-    } else {
-        0.0
-    };
-    let u = of.ranks - 0.5 * inside * (inside + 1.0);
-    let z = ((u - 0.5 * inside * outside).abs() - 0.5).max(0.0) / variance.sqrt();
-    Some([
-        mean,
-        rest,
-        d,
-        u / (inside * outside),
-        erfc(z / std::f64::consts::SQRT_2),
-    ])
+    found
 }
 
 /// Corrects p-values for their number, by Benjamini and Hochberg.
@@ -246,20 +215,11 @@ mod tests {
             auc: 0.5,
             p,
         };
-        let mut found: Vec<Marker> = [0.04, 0.01, 0.03, 0.5]
-            .into_iter()
-            .enumerate()
-            .map(|(at, p)| marker(at, p))
-            .collect();
+        let mut found = [(0, 0.04), (1, 0.01), (2, 0.03), (3, 0.5)].map(|(at, p)| marker(at, p));
         corrected(&mut found);
-        let expected = [0.04, 0.16 / 3.0, 0.16 / 3.0, 0.5];
-        assert!(
-            found
-                .iter()
-                .zip(expected)
-                .all(|(marker, p)| (marker.p - p).abs() < 1e-12),
-            "{found:?}"
-        );
+        for (marker, p) in found.iter().zip([0.04, 0.16 / 3.0, 0.16 / 3.0, 0.5]) {
+            assert!((marker.p - p).abs() < 1e-12, "{marker:?}");
+        }
     }
 
     #[test]
@@ -275,17 +235,13 @@ mod tests {
         let certainty = vec![1.0; n];
         let report = Report::new("", Value::Null, &partition, &certainty);
         let markers = markers(&report, &table, &Clusters::of(&report), 1).unwrap();
-        let found: Vec<(usize, usize)> = markers
+        let found: Vec<_> = markers
             .found
             .iter()
-            .map(|marker| (marker.cluster, marker.column))
+            .map(|m| (m.cluster, m.column))
             .collect();
         assert_eq!((found, markers.tests), (vec![(0, 0), (1, 1), (2, 2)], 18));
-        assert!(
-            markers
-                .found
-                .iter()
-                .all(|marker| marker.auc > 0.99 && marker.d > 3.0 && marker.p < 1e-20)
-        );
+        let clear = |m: &Marker| m.auc > 0.99 && m.d > 3.0 && m.p < 1e-20;
+        assert!(markers.found.iter().all(clear));
     }
 }

@@ -5,7 +5,7 @@ use partita_core::{Ensemble, Silent};
 use partita_linkage::{Linkage, leaf_order, link};
 
 use crate::Report;
-use crate::clusters::Clusters;
+use crate::clusters::{Clusters, Profiles};
 
 /// Objects up to which the order within clusters is that of VAT, which looks at all pairs.
 const ALL_PAIRS: usize = 3_000;
@@ -28,11 +28,8 @@ impl Order {
             return order;
         }
         let sequence = sequence(clusters);
-        let place = if report.n() <= ALL_PAIRS {
-            by_vat(ensemble)
-        } else {
-            None
-        };
+        let all_pairs = report.n() <= ALL_PAIRS;
+        let place = all_pairs.then(|| by_vat(ensemble)).flatten();
         let place = place.unwrap_or_else(|| by_affinity(ensemble, clusters, &sequence));
         let (mut objects, mut runs) = (Vec::with_capacity(report.n()), Vec::new());
         for at in sequence {
@@ -77,79 +74,53 @@ fn sequence(clusters: &Clusters) -> Vec<usize> {
     let Some(evidence) = clusters.evidence.as_ref().filter(|_| shown > 2) else {
         return (0..shown).collect();
     };
-    let apart = |a: usize, b: usize| {
-        if evidence[[a, b]].is_finite() {
-            1.0 - evidence[[a, b]]
-        } else {
-            1.0
-        }
+    let apart = |a: usize, b: usize| match evidence[[a, b]] {
+        together if together.is_finite() => 1.0 - together,
+        _ => 1.0,
     };
-    let condensed = (0..shown)
-        .flat_map(|a| (a + 1..shown).map(move |b| apart(a, b)))
-        .collect();
-    link(condensed, shown, Linkage::Average).map_or_else(
-        |_| (0..shown).collect(),
-        |tree| {
-            leaf_order(&tree)
-                .into_iter()
-                .map(|at| at as usize)
-                .collect()
-        },
-    )
+    let pairs = (0..shown).flat_map(|a| (a + 1..shown).map(move |b| (a, b)));
+    let condensed = pairs.map(|(a, b)| apart(a, b)).collect();
+    match link(condensed, shown, Linkage::Average) {
+        Ok(tree) => leaf_order(&tree)
+            .into_iter()
+            .map(|at| at as usize)
+            .collect(),
+        Err(_) => (0..shown).collect(),
+    }
 }
 
 fn by_vat(ensemble: &Ensemble) -> Option<Vec<u64>> {
     let order = vat_order(ensemble, &Silent).ok()?;
     let mut place = vec![0; order.len()];
-    order
-        .iter()
-        .enumerate()
-        .for_each(|(at, &object)| place[object as usize] = at as u64);
+    for (at, &object) in order.iter().enumerate() {
+        place[object as usize] = at as u64;
+    }
     Some(place)
 }
 
 /// From the side that leans to the cluster before, over the core, to the side that leans to the cluster after.
 fn by_affinity(ensemble: &Ensemble, clusters: &Clusters, sequence: &[usize]) -> Vec<u64> {
-    let (offsets, bases) = (ensemble.offsets(), ensemble.bases().len());
-    let profiles: Vec<Vec<f32>> = sequence
-        .iter()
-        .map(|&at| {
-            let members = &clusters.shown[at].members;
-            let mut profile = vec![0f32; offsets[bases]];
-            for &i in members {
-                (0..bases)
-                    .filter_map(|u| Some(offsets[u] + ensemble.label(i as usize, u)?))
-                    .for_each(|j| profile[j] += 1.0);
-            }
-            profile
-                .iter_mut()
-                .for_each(|x| *x /= members.len().max(1) as f32);
-            profile
-        })
-        .collect();
+    let bases = ensemble.bases().len();
+    let members = |&at: &usize| clusters.shown[at].members.as_slice();
+    let groups: Vec<&[u32]> = sequence.iter().map(members).collect();
+    let profiles = Profiles::of(ensemble, &groups);
     let neighbours = ensemble.objects().saturating_mul(bases).saturating_mul(3) <= LOOKUPS;
     let mut place = vec![0; ensemble.objects()];
-    for (at, &cluster) in sequence.iter().enumerate() {
-        let before = at
-            .checked_sub(1)
-            .filter(|_| neighbours)
-            .map(|before| &profiles[before]);
-        let after = profiles.get(at + 1).filter(|_| neighbours);
-        for &i in &clusters.shown[cluster].members {
-            let with = |profile: &Vec<f32>| -> f32 {
-                (0..bases)
-                    .filter_map(|u| Some(profile[offsets[u] + ensemble.label(i as usize, u)?]))
-                    .sum()
+    for (at, group) in groups.iter().enumerate() {
+        for &i in *group {
+            let with = |other: Option<usize>| {
+                let other = other.filter(|&other| neighbours && other < groups.len());
+                other.map_or(0.0, |other| profiles.with(i, other))
             };
-            let own = with(&profiles[at]);
-            let (before, after) = (before.map_or(0.0, with), after.map_or(0.0, with));
+            let (before, after) = (with(at.checked_sub(1)), with(Some(at + 1)));
+            let own = profiles.with(i, at);
             // Largest leaning first: from the cluster before to the one after, the core between.
             let lean = if before > after {
                 own - before
             } else {
-                2.0 * bases as f32 - own + after
+                2.0 * bases as f64 - own + after
             };
-            place[i as usize] = (f64::from(lean.max(0.0)) * 65_536.0) as u64;
+            place[i as usize] = (lean.max(0.0) * 65_536.0) as u64;
         }
     }
     place
@@ -167,26 +138,14 @@ mod tests {
             let labels: Vec<u32> = (0..n as u32).map(|i| i % 3).collect();
             let mut builder = EnsembleBuilder::new(n);
             for u in 0..4 {
-                builder
-                    .push(
-                        "u",
-                        labels
-                            .iter()
-                            .enumerate()
-                            .map(|(i, &l)| Some((l + u32::from(i % 7 == u)) % 3)),
-                    )
-                    .unwrap();
+                let label = |i: usize| Some((labels[i] + u32::from(i % 7 == u)) % 3);
+                builder.push("u", (0..n).map(label)).unwrap();
             }
-            let (ensemble, partition) = (
-                builder.finish().unwrap(),
-                Partition::new(labels.clone(), 3).unwrap(),
-            );
+            let ensemble = builder.finish().unwrap();
+            let partition = Partition::new(labels.clone(), 3).unwrap();
             let certainty = vec![1.0; n];
-            let report = Report::new("", Value::Null, &partition, &certainty);
-            let report = Report {
-                ensemble: Some(&ensemble),
-                ..report
-            };
+            let mut report = Report::new("", Value::Null, &partition, &certainty);
+            report.ensemble = Some(&ensemble);
             let order = Order::of(&report, &ensemble, &Clusters::of(&report));
             let mut seen = order.objects.clone();
             seen.sort_unstable();

@@ -5,10 +5,8 @@
 //! red or green cones see them, in both readings. Shapes and hatchings go with them, so that no figure depends on colour:
 //! seven shapes and 30 colours differ for 210 clusters before both repeat.
 
-use std::fmt::Write as _;
-
 /// Colours of clusters on light ground; yellow is darker than published, to be seen on white.
-const LIGHT: [&str; 30] = [
+pub(crate) const LIGHT: [&str; 30] = [
     "#0072b2", "#e08e00", "#009e73", "#d55e00", "#b8609a", "#3a9bd9", "#b3a100", "#5b6470",
     "#6e066e", "#653304", "#28309a", "#980b40", "#8faa8e", "#27534d", "#a89abb", "#5d457b",
     "#878c49", "#546d32", "#4d47b6", "#20b561", "#a26053", "#834791", "#615201", "#812e64",
@@ -16,7 +14,7 @@ const LIGHT: [&str; 30] = [
 ];
 
 /// Colours of clusters on dark ground.
-const DARK: [&str; 30] = [
+pub(crate) const DARK: [&str; 30] = [
     "#4aa8e8", "#f0ad33", "#2fc79b", "#ff8a4c", "#e39cc6", "#8fd0f7", "#ece24f", "#b9c2cc",
     "#b158b0", "#a97249", "#6076de", "#df617e", "#ceebcd", "#66938c", "#e8dafd", "#9d83be",
     "#c7cc88", "#92ad70", "#888bfa", "#7df6a3", "#e89f90", "#c686d5", "#a1914e", "#c86ea5",
@@ -30,7 +28,7 @@ pub(crate) const COLOURS: usize = LIGHT.len();
 pub(crate) const SHAPES: usize = 7;
 
 /// Markers around (0, 0), about 8 units wide and alike in area.
-const MARKERS: [&str; SHAPES] = [
+pub(crate) const MARKERS: [&str; SHAPES] = [
     "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z",
     "M-3.6-3.6h7.2v7.2h-7.2z",
     "M0-4.8L4.6 3.4H-4.6z",
@@ -41,7 +39,7 @@ const MARKERS: [&str; SHAPES] = [
 ];
 
 /// Lines of the hatchings in a tile of 8 × 8; the first cluster has none.
-const HATCHES: [&str; SHAPES] = [
+pub(crate) const HATCHES: [&str; SHAPES] = [
     "",
     "M-1 9L9-1M-1 1L1-1M7 9L9 7",
     "M2 2h2v2h-2zM6 6h2v2h-2z",
@@ -50,104 +48,6 @@ const HATCHES: [&str; SHAPES] = [
     "M4 0V8",
     "M0 4H8M4 0V8",
 ];
-
-/// The path of a cluster's marker.
-pub(crate) fn marker(cluster: usize) -> &'static str {
-    MARKERS[cluster % SHAPES]
-}
-
-/// Definitions of the hatchings, their ids starting with `prefix`.
-pub(crate) fn hatches(prefix: &str) -> String {
-    let mut defs = String::new();
-    for (at, lines) in HATCHES.iter().enumerate().skip(1) {
-        let _ = write!(
-            defs,
-            "<pattern id=\"{prefix}-h{at}\" width=\"8\" height=\"8\" patternUnits=\"userSpaceOnUse\">\
-             <path class=\"ha\" d=\"{lines}\"/></pattern>"
-        );
-    }
-    defs
-}
-
-/// The hatching laid over a cluster's colour, where it has one.
-pub(crate) fn hatch(prefix: &str, cluster: usize) -> Option<String> {
-    let at = cluster % SHAPES;
-    (at > 0).then(|| format!("fill=\"url(#{prefix}-h{at})\""))
-}
-
-/// Style of a figure's classes in one theme; every rule starts with `under`.
-fn theme(under: &str, dark: bool) -> String {
-    let [ink, soft, line, ground, accent, second] = if dark {
-        [
-            "#e8eaed", "#a9b1bb", "#3c434c", "#1b1f24", "#4aa8e8", "#f0ad33",
-        ]
-    } else {
-        [
-            "#1d2126", "#5a636e", "#d5dae0", "#ffffff", "#0072b2", "#c26a00",
-        ]
-    };
-    let mut css = String::new();
-    let mut rule = |name: &str, body: &str| {
-        let _ = write!(css, "{under}.{name}{{{body}}}");
-    };
-    rule("t", &format!("fill:{ink}"));
-    rule("m", &format!("fill:{soft}"));
-    rule("g", &format!("stroke:{line}"));
-    rule("ax", &format!("stroke:{soft}"));
-    rule("bg", &format!("fill:{ground}"));
-    rule("gf", &format!("fill:{line}"));
-    rule("a", &format!("fill:{accent}"));
-    rule("al", &format!("stroke:{accent}"));
-    rule("b", &format!("fill:{second}"));
-    rule("bl", &format!("stroke:{second}"));
-    rule("il", &format!("stroke:{ink}"));
-    rule("rim", &format!("stroke:{ground}"));
-    rule("ring", &format!("stroke:{ink}"));
-    rule("halo", &format!("stroke:{ground}"));
-    rule("on", if dark { "fill:#0d1013" } else { "fill:#ffffff" });
-    // Shades are one file for both themes: a brighter blue is seen on dark ground.
-    rule(
-        "px",
-        if dark {
-            "filter:brightness(1.55)"
-        } else {
-            "filter:none"
-        },
-    );
-    rule("ha", &format!("stroke:{ground};fill:{ground}"));
-    for (at, colour) in if dark { DARK } else { LIGHT }.iter().enumerate() {
-        rule(&format!("k{at}"), &format!("fill:{colour}"));
-        rule(&format!("l{at}"), &format!("stroke:{colour}"));
-    }
-    css
-}
-
-/// What does not depend on the theme.
-const SHARED: &str = ".fig text{font-family:system-ui,-apple-system,\"Segoe UI\",Roboto,\"Helvetica Neue\",sans-serif;\
-    font-size:12px}.fig .big{font-size:13px;font-weight:600}.fig .ln{fill:none;stroke-width:2;stroke-linejoin:round;\
-    stroke-linecap:round}.fig .g,.fig .ax{stroke-width:1;fill:none}.fig .il{fill:none}.fig .ha{stroke-width:1.4;opacity:.55}\
-    .fig .rim{stroke-width:.7}.fig .ring{fill:none;stroke-width:2.5}\
-    .fig .o3{opacity:.3}.fig .o4{opacity:.4}.fig .o5{opacity:.5}.fig .o6{opacity:.6}.fig .o7{opacity:.7}\
-    .fig .o8{opacity:.8}.fig .o9{opacity:.9}.fig .px{image-rendering:pixelated}.fig .dash{stroke-dasharray:5 4}.fig .halo{paint-order:stroke;stroke-width:3px;\
-    stroke-linejoin:round}";
-
-/// Style of a figure that stands alone: it follows the reader's theme.
-pub(crate) fn alone() -> String {
-    let (light, dark) = (theme(".fig ", false), theme(".fig ", true));
-    format!("{SHARED}{light}@media (prefers-color-scheme:dark){{{dark}}}")
-}
-
-/// Style of the figures of a page, where `data-theme` on the root may say otherwise. Paper is light.
-pub(crate) fn on_page() -> String {
-    let (light, chosen) = (
-        theme(".fig ", false),
-        theme("[data-theme=dark] .fig ", true),
-    );
-    let followed = theme(":root:not([data-theme=light]) .fig ", true);
-    format!(
-        "{SHARED}{light}@media screen{{{chosen}}}@media screen and (prefers-color-scheme:dark){{{followed}}}"
-    )
-}
 
 #[cfg(test)]
 mod tests {
@@ -178,19 +78,15 @@ mod tests {
     fn every_two_colours_differ_in_both_themes() {
         for colours in [LIGHT, DARK] {
             let lab = colours.map(oklab);
-            for a in 0..COLOURS {
-                for b in 0..a {
-                    let apart = (0..3)
-                        .map(|i| (lab[a][i] - lab[b][i]).powi(2))
-                        .sum::<f64>()
-                        .sqrt();
-                    assert!(
-                        apart > 0.06,
-                        "{} and {} are {apart:.3} apart",
-                        colours[a],
-                        colours[b]
-                    );
-                }
+            for (a, b) in (0..COLOURS).flat_map(|a| (0..a).map(move |b| (a, b))) {
+                let squares = [0, 1, 2].map(|i| (lab[a][i] - lab[b][i]).powi(2));
+                let apart = squares.iter().sum::<f64>().sqrt();
+                assert!(
+                    apart > 0.06,
+                    "{} and {}: {apart:.3}",
+                    colours[a],
+                    colours[b]
+                );
             }
         }
     }

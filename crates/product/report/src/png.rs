@@ -6,14 +6,17 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::{Compression, Crc, write::ZlibEncoder};
 
+/// The full colour.
+const SHADE: [u8; 3] = [0, 104, 170];
+
 /// A picture of numbers in 0..=1, row by row: 0 is transparent, 1 the full colour, so that it sits on any ground.
 /// Returns the file in base 64.
-pub(crate) fn shares(width: usize, values: &[f32], colour: [u8; 3]) -> String {
+pub(crate) fn shares(width: usize, values: &[f32]) -> String {
     let height = values.len() / width.max(1);
     let mut header = [(width as u32).to_be_bytes(), (height as u32).to_be_bytes()].concat();
     // Eight bits a pixel, which index a palette.
     header.extend([8, 3, 0, 0, 0]);
-    let palette: Vec<u8> = (0..256).flat_map(|_| colour).collect();
+    let palette: Vec<u8> = (0..256).flat_map(|_| SHADE).collect();
     let opacity: Vec<u8> = (0..=255).collect();
     let mut rows = Vec::with_capacity(values.len() + height);
     for row in values.chunks(width.max(1)) {
@@ -55,7 +58,7 @@ mod tests {
 
     #[test]
     fn a_picture_is_a_png() {
-        let text = shares(2, &[0.0, 1.0, 0.5, 2.0], [0, 114, 178]);
+        let text = shares(2, &[0.0, 1.0, 0.5, 2.0]);
         assert!(
             text.starts_with("iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAMAAA"),
             "{text}"

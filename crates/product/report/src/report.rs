@@ -1,6 +1,7 @@
 //! The input of a report: labels, certainty and whatever else there is.
 
 use partita_core::{Dendrogram, Ensemble, Features, MethodInfo, Outcome, Partition, SoftPartition};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::{ClusterCurves, Counted, ReportError};
@@ -48,7 +49,7 @@ pub struct Report<'a> {
 }
 
 /// The answers that an ensemble holds: groups of base clusterings, each of which has an answer of its own.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Answers {
     /// What was found, in one sentence.
     pub sentence: String,
@@ -103,79 +104,58 @@ impl<'a> Report<'a> {
 
     /// Refuses parts that do not fit together.
     pub(crate) fn check(&self) -> Result<(), ReportError> {
-        let objects = self.partition.objects();
-        if objects == 0 {
+        let n = self.partition.objects();
+        if n == 0 {
             return Err(ReportError::Empty);
         }
+        let bases = self.ensemble.map_or(&[][..], Ensemble::bases);
+        if let Some(counted) = &self.counted {
+            counted.check(self.partition.clusters(), bases)?;
+        }
+        let rows = self.features.map(|table| table.values().nrows());
         let parts = [
             ("certainties", Some(self.certainty.len())),
             ("confidences", self.confidence.map(<[f64]>::len)),
             ("probabilities", self.soft.map(SoftPartition::objects)),
             ("names", self.objects.map(<[String]>::len)),
             ("base clusterings", self.ensemble.map(Ensemble::objects)),
-            (
-                "table rows",
-                self.features.map(|table| table.values().nrows()),
-            ),
-            ("known classes", self.truth.map(<[Option<String>]>::len)),
+            ("table rows", rows),
+            ("known classes", self.truth.map(<[_]>::len)),
             (
                 "leaves of the tree",
                 self.dendrogram.map(Dendrogram::objects),
             ),
         ];
-        if let Some(counted) = &self.counted {
-            counted.check(
-                self.partition.clusters(),
-                self.ensemble.map_or(&[][..], Ensemble::bases),
+        for (part, found) in parts {
+            fits(part, n, found.unwrap_or(n))?;
+        }
+        for (_, partition) in &self.methods {
+            fits("labels of other methods", n, partition.objects())?;
+        }
+        if let Some(choice) = &self.choice {
+            let some = choice.objects.as_deref();
+            let beyond = some.and_then(|some| some.iter().find(|&&i| i as usize >= n));
+            fits(
+                "objects looked at",
+                n,
+                beyond.map_or(n, |&i| i as usize + 1),
             )?;
+            let part = "labels for other numbers of clusters";
+            for partition in &choice.partitions {
+                fits(part, some.map_or(n, <[u32]>::len), partition.objects())?;
+            }
         }
-        let looked_at = self
-            .choice
-            .as_ref()
-            .and_then(|choice| choice.objects.as_ref());
-        if let Some(&beyond) =
-            looked_at.and_then(|some| some.iter().find(|&&object| object as usize >= objects))
+        for shares in [Some(self.certainty), self.confidence]
+            .into_iter()
+            .flatten()
         {
-            return Err(ReportError::Sizes {
-                objects,
-                part: "objects looked at",
-                found: beyond as usize + 1,
-            });
-        }
-        let tracks = self.choice.iter().flat_map(|choice| &choice.partitions);
-        let others = self
-            .methods
-            .iter()
-            .map(|(_, partition)| ("labels of other methods", Some(partition.objects())));
-        for partition in tracks {
-            let expected = looked_at.map_or(objects, Vec::len);
-            if partition.objects() != expected {
-                let part = "labels for other numbers of clusters";
-                return Err(ReportError::Sizes {
-                    objects: expected,
-                    part,
-                    found: partition.objects(),
-                });
+            for (object, &value) in shares.iter().enumerate() {
+                if !(0.0..=1.0 + 1e-9).contains(&value) {
+                    return Err(ReportError::Certainty { object, value });
+                }
             }
         }
-        for (part, found) in parts.into_iter().chain(others) {
-            if let Some(found) = found.filter(|&found| found != objects) {
-                return Err(ReportError::Sizes {
-                    objects,
-                    part,
-                    found,
-                });
-            }
-        }
-        let shares = self
-            .certainty
-            .iter()
-            .enumerate()
-            .chain(self.confidence.into_iter().flatten().enumerate());
-        match { shares }.find(|(_, value)| !(0.0..=1.0 + 1e-9).contains(*value)) {
-            Some((object, &value)) => Err(ReportError::Certainty { object, value }),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     /// How far labels can be trusted: the confidence, else the certainty.
@@ -206,18 +186,20 @@ impl<'a> Report<'a> {
 
     /// Mean of [`trust`](Self::trust) over all objects.
     pub(crate) fn mean_trust(&self) -> f64 {
-        let mean = || self.trust().iter().sum::<f64>() / self.n() as f64;
-        self.counted.as_ref().map_or_else(mean, Counted::mean)
+        match &self.counted {
+            Some(counted) => counted.mean(),
+            None => self.trust().iter().sum::<f64>() / self.n() as f64,
+        }
     }
 
     /// The share of all objects whose trust is at least so many thousandths.
     pub(crate) fn share_from(&self, thousandths: usize) -> f64 {
+        if let Some(counted) = &self.counted {
+            return counted.share_from(thousandths);
+        }
         let from = thousandths as f64 / 1_000.0;
-        let share =
-            || self.trust().iter().filter(|sure| **sure >= from).count() as f64 / self.n() as f64;
-        self.counted
-            .as_ref()
-            .map_or_else(share, |counted| counted.share_from(thousandths))
+        let there = self.trust().iter().filter(|sure| **sure >= from);
+        there.count() as f64 / self.n() as f64
     }
 
     /// What to call an object.
@@ -229,6 +211,18 @@ impl<'a> Report<'a> {
     }
 }
 
+/// Refuses a part that is about another number of objects.
+fn fits(part: &'static str, objects: usize, found: usize) -> Result<(), ReportError> {
+    if found == objects {
+        return Ok(());
+    }
+    Err(ReportError::Sizes {
+        objects,
+        part,
+        found,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -238,35 +232,22 @@ mod tests {
         let partition = Partition::new(vec![0, 1, 1], 2).unwrap();
         let fits = Report::new("", Value::Null, &partition, &[1.0, 0.5, 0.25]);
         assert_eq!(fits.check(), Ok(()));
-        let short = Report {
-            certainty: &[1.0],
-            ..fits.clone()
-        };
+        let refused = |report: Report<'_>| report.check().unwrap_err().to_string();
+        let mut short = fits.clone();
+        short.certainty = &[1.0];
         assert_eq!(
-            short.check().unwrap_err().to_string(),
+            refused(short),
             "the labels are those of 3 objects, but certainties are given for 1"
         );
         let names = ["a".to_owned()];
-        assert!(matches!(
-            Report {
-                objects: Some(&names),
-                ..fits.clone()
-            }
-            .check(),
-            Err(ReportError::Sizes { found: 1, .. })
-        ));
-        let wild = Report {
-            certainty: &[1.0, f64::NAN, 0.0],
-            ..fits
-        };
-        assert!(matches!(
-            wild.check(),
-            Err(ReportError::Certainty { object: 1, .. })
-        ));
+        let mut named = fits.clone();
+        named.objects = Some(&names);
+        assert!(refused(named).ends_with("names are given for 1"));
+        let mut wild = fits;
+        wild.certainty = &[1.0, f64::NAN, 0.0];
+        assert!(refused(wild).starts_with("object 1 has the certainty NaN"));
         let none = Partition::new(vec![], 1).unwrap();
-        assert_eq!(
-            Report::new("", Value::Null, &none, &[]).check(),
-            Err(ReportError::Empty)
-        );
+        let empty = Report::new("", Value::Null, &none, &[]);
+        assert_eq!(empty.check(), Err(ReportError::Empty));
     }
 }

@@ -1,9 +1,10 @@
 //! A small writer of SVG drawings, the one behind every figure.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 
-use crate::palette;
+use crate::palette::{COLOURS, HATCHES, MARKERS, SHAPES};
 use crate::text::escape;
+use crate::{png, template};
 
 /// An SVG drawing that grows. Lengths are in CSS pixels at full size.
 ///
@@ -22,6 +23,11 @@ pub(crate) fn n(x: f64) -> String {
     let rounded = (x * 100.0).round() / 100.0;
     // Adding 0 takes the sign off a zero.
     format!("{}", rounded + 0.0)
+}
+
+/// The class of the colour of a cluster.
+pub(crate) fn colour(cluster: usize) -> String {
+    format!("k{}", cluster % COLOURS)
 }
 
 impl Svg {
@@ -82,21 +88,31 @@ impl Svg {
         let _ = write!(self.body, "<path d=\"{d}\" {attributes}/>");
     }
 
-    /// A marker of a cluster at a place, `scale` times its usual size.
+    /// The outline of a cluster's marker at a place, `scale` times its usual size.
     pub(crate) fn marker(&mut self, cluster: usize, [x, y]: [f64; 2], scale: f64, class: &str) {
-        let (x, y, d) = (n(x), n(y), palette::marker(cluster));
+        let (x, y, scale, d) = (n(x), n(y), n(scale), MARKERS[cluster % SHAPES]);
         let _ = write!(
             self.body,
-            "<path transform=\"translate({x} {y})scale({})\" class=\"{class}\" d=\"{d}\"/>",
-            n(scale)
+            "<path transform=\"translate({x} {y})scale({scale})\" class=\"{class}\" d=\"{d}\"/>"
         );
+    }
+
+    /// The marker of a cluster in its colour.
+    pub(crate) fn mark(&mut self, cluster: usize, at: [f64; 2], scale: f64) {
+        self.marker(cluster, at, scale, &colour(cluster));
+    }
+
+    /// Marker and number of a cluster, side by side around a place.
+    pub(crate) fn numbered(&mut self, cluster: usize, [x, y]: [f64; 2]) {
+        self.mark(cluster, [x - 7.0, y], 1.0);
+        self.text([x + 1.0, y + 4.0], "t", "start", cluster);
     }
 
     /// Defines the markers that [`stamp`](Self::stamp) sets, their ids starting with `prefix`.
     pub(crate) fn stamps(&mut self, prefix: &str, scale: f64) {
+        let scale = n(scale);
         self.body.push_str("<defs>");
-        for shape in 0..palette::SHAPES {
-            let (d, scale) = (palette::marker(shape), n(scale));
+        for (shape, d) in MARKERS.iter().enumerate() {
             let _ = write!(
                 self.body,
                 "<path id=\"{prefix}-m{shape}\" class=\"rim\" transform=\"scale({scale})\" d=\"{d}\"/>"
@@ -107,11 +123,32 @@ impl Svg {
 
     /// A marker of a cluster at a place, shorter than [`marker`](Self::marker) where there are thousands.
     pub(crate) fn stamp(&mut self, prefix: &str, cluster: usize, [x, y]: [f64; 2], class: &str) {
-        let (x, y, shape) = (n(x), n(y), cluster % palette::SHAPES);
+        let (x, y, shape) = (n(x), n(y), cluster % SHAPES);
         let _ = write!(
             self.body,
             "<use href=\"#{prefix}-m{shape}\" x=\"{x}\" y=\"{y}\" class=\"{class}\"/>"
         );
+    }
+
+    /// Defines the hatchings that [`hatch`](Self::hatch) lays over a path, their ids starting with `prefix`.
+    pub(crate) fn hatches(&mut self, prefix: &str) {
+        self.body.push_str("<defs>");
+        for (at, lines) in HATCHES.iter().enumerate().skip(1) {
+            let _ = write!(
+                self.body,
+                "<pattern id=\"{prefix}-h{at}\" width=\"8\" height=\"8\" patternUnits=\"userSpaceOnUse\">\
+                 <path class=\"ha\" d=\"{lines}\"/></pattern>"
+            );
+        }
+        self.body.push_str("</defs>");
+    }
+
+    /// A path with this number of a hatching; the first cluster has none.
+    pub(crate) fn hatch(&mut self, prefix: &str, d: &str, number: usize) {
+        let at = number % SHAPES;
+        if at > 0 {
+            self.path(d, &format!("fill=\"url(#{prefix}-h{at})\""));
+        }
     }
 
     /// How many texts there are.
@@ -120,31 +157,54 @@ impl Svg {
     }
 
     /// Text; `anchor` is start, middle or end.
-    pub fn text(&mut self, [x, y]: [f64; 2], class: &str, anchor: &str, text: &str) {
-        let (x, y, text) = (n(x), n(y), escape(text));
+    pub fn text(&mut self, [x, y]: [f64; 2], class: &str, anchor: &str, text: impl Display) {
+        let (x, y, text) = (n(x), n(y), escape(&text.to_string()));
         let _ = write!(
             self.body,
             "<text x=\"{x}\" y=\"{y}\" class=\"{class}\" text-anchor=\"{anchor}\">{text}</text>"
         );
     }
 
-    /// Text that reads upwards.
-    pub fn upwards(&mut self, [x, y]: [f64; 2], class: &str, text: &str) {
+    /// Text of a class that is turned about its anchor.
+    pub(crate) fn turned(
+        &mut self,
+        [x, y]: [f64; 2],
+        degrees: i32,
+        [class, anchor]: [&str; 2],
+        text: &str,
+    ) {
         let (x, y, text) = (n(x), n(y), escape(text));
         let _ = write!(
             self.body,
-            "<text transform=\"translate({x} {y})rotate(-90)\" class=\"{class}\" text-anchor=\"middle\">{text}</text>"
+            "<text transform=\"translate({x} {y})rotate({degrees})\" class=\"{class}\" text-anchor=\"{anchor}\">{text}</text>"
         );
     }
 
-    /// A picture of pixels, as a PNG file in base 64.
-    pub(crate) fn image(&mut self, [x, y, width, height]: [f64; 4], base64: &str) {
-        let [x, y, width, height] = [x, y, width, height].map(n);
+    /// Text that reads upwards.
+    pub fn upwards(&mut self, at: [f64; 2], class: &str, text: &str) {
+        self.turned(at, -90, [class, "middle"], text);
+    }
+
+    /// A framed picture of numbers in 0 to 1, row by row; numbers that are missing are 0.
+    pub(crate) fn shades(&mut self, place: [f64; 4], columns: usize, values: &[f32]) {
+        let [x, y, width, height] = place.map(n);
+        let base64 = png::shares(columns, values);
         let _ = write!(
             self.body,
             "<image x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" class=\"px\" preserveAspectRatio=\"none\" \
              href=\"data:image/png;base64,{base64}\"/>"
         );
+        self.rect(place, "g");
+    }
+
+    /// A key for shades: dark is 1.
+    pub(crate) fn key(&mut self, [x, y]: [f64; 2], name: &str) {
+        let steps: Vec<f32> = (0..64).map(|at| 1.0 - at as f32 / 63.0).collect();
+        self.shades([x, y, 14.0, 120.0], 1, &steps);
+        for (at, text) in [(0.0, "1"), (0.5, "0.5"), (1.0, "0")] {
+            self.text([x + 20.0, y + 4.0 + at * 120.0], "m", "start", text);
+        }
+        self.text([x, y + 142.0], "m", "start", name);
     }
 
     /// The drawing as it stands in a page, its style being there already.
@@ -162,19 +222,14 @@ impl Svg {
     /// The drawing as a file of its own.
     pub fn alone(&self, name: &str, title: &str, alt: &str) -> String {
         let [width, height] = [self.width, self.height].map(n);
+        let style = template::style_alone();
         let ground = format!(
-            "<style>{}</style><rect width=\"{width}\" height=\"{height}\" class=\"bg\"/>",
-            palette::alone()
+            "<style>{style}</style><rect width=\"{width}\" height=\"{height}\" class=\"bg\"/>"
         );
-        let inline = self.inline(name, title, alt).replacen(
-            "<svg ",
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" ",
-            1,
-        );
-        format!(
-            "{}\n",
-            inline.replacen("</desc>", &format!("</desc>{ground}"), 1)
-        )
+        let inline = self.inline(name, title, alt);
+        let inline = inline.replacen("</desc>", &format!("</desc>{ground}"), 1);
+        let namespace = "<svg xmlns=\"http://www.w3.org/2000/svg\" ";
+        format!("{}\n", inline.replacen("<svg ", namespace, 1))
     }
 }
 
@@ -196,9 +251,7 @@ mod tests {
         svg.text([1.0, 2.0], "t", "start", "<&>");
         let text = svg.alone("x", "A \"title\"", "What it shows");
         assert!(text.starts_with("<svg xmlns="), "{text}");
-        assert!(
-            text.contains("<title id=\"x-t\">A &quot;title&quot;</title>")
-                && text.contains("&lt;&amp;&gt;")
-        );
+        assert!(text.contains("<title id=\"x-t\">A &quot;title&quot;</title>"));
+        assert!(text.contains("&lt;&amp;&gt;"));
     }
 }

@@ -36,45 +36,31 @@ impl<'a> Tracks<'a> {
         let fits = |partition: &&Partition| {
             partition.clusters() <= CLUSTERS && partition.live_clusters() > 0
         };
-        let partitions: Vec<&Partition> = choice
-            .partitions
-            .iter()
-            .filter(fits)
-            .take(NUMBERS)
-            .collect();
+        let fitting = choice.partitions.iter().filter(fits);
+        let partitions: Vec<&Partition> = fitting.take(NUMBERS).collect();
         if partitions.len() < 2 {
             return None;
         }
         let objects = choice.objects.as_deref();
-        let of_some = |some: &[u32]| {
-            some.iter()
-                .map(|&object| result.labels()[object as usize])
-                .collect()
-        };
-        let result = match objects {
-            None => result.clone(),
-            Some(some) => Partition::new(of_some(some), result.clusters()).ok()?,
-        };
-        let pairs = partitions
-            .windows(2)
-            .map(|pair| Contingency::new(pair[0], pair[1]).ok());
-        let tables: Vec<Contingency> = pairs.collect::<Option<_>>()?;
-        let (mut colours, mut order): (Vec<Vec<usize>>, Vec<Vec<usize>>) = (Vec::new(), Vec::new());
+        let mut result = result.clone();
+        if let Some(some) = objects {
+            let labels = some.iter().map(|&object| result.labels()[object as usize]);
+            result = Partition::new(labels.collect(), result.clusters()).ok()?;
+        }
+        let mut tables: Vec<Contingency> = Vec::new();
+        let mut colours: Vec<Vec<usize>> = Vec::new();
+        let mut order: Vec<Vec<usize>> = Vec::new();
         let mut next = result.clusters();
         for (at, partition) in partitions.iter().enumerate() {
-            let before = at
-                .checked_sub(1)
-                .map(|before| (&tables[before], colours[before].as_slice()));
+            if at > 0 {
+                tables.push(Contingency::new(partitions[at - 1], partition).ok()?);
+            }
             let with_result = Contingency::new(partition, &result).ok()?;
-            let coloured = common(
-                &with_result,
-                before,
-                (partition.clusters(), result.clusters()),
-                &mut next,
-            );
-            let placed = before.map(|(table, _)| (table, order[at - 1].as_slice()));
+            let before = tables.last();
+            let of_before = before.zip(colours.last().map(Vec::as_slice));
+            colours.push(common(&with_result, of_before, &mut next));
+            let placed = before.zip(order.last().map(Vec::as_slice));
             order.push(near_origins(partition, placed));
-            colours.push(coloured);
         }
         let left = choice.partitions.len() - partitions.len();
         let left_out = match (left, objects) {
@@ -93,10 +79,15 @@ impl<'a> Tracks<'a> {
         })
     }
 
+    /// The object at a place of the partitions.
+    pub(crate) fn object(&self, place: usize) -> usize {
+        self.objects.map_or(place, |some| some[place] as usize)
+    }
+
     /// Clusters that have objects, of every partition.
     pub(crate) fn numbers(&self) -> Vec<usize> {
-        self.partitions
-            .iter()
+        let partitions = self.partitions.iter();
+        partitions
             .map(|partition| partition.live_clusters())
             .collect()
     }
@@ -106,23 +97,24 @@ impl<'a> Tracks<'a> {
 fn common(
     with_result: &Contingency,
     before: Option<(&Contingency, &[usize])>,
-    (clusters, known): (usize, usize),
     next: &mut usize,
 ) -> Vec<usize> {
+    let (clusters, known) = (
+        with_result.row_sizes().len(),
+        with_result.column_sizes().len(),
+    );
     let mut cells: Vec<(usize, usize, u64)> = with_result.cells().collect();
     cells.sort_by(|a, b| b.2.cmp(&a.2).then(a.cmp(b)));
-    let mut others: Vec<(usize, usize, u64)> = Vec::new();
     if let Some((table, colours)) = before {
-        others.extend(
-            table
-                .cells()
-                .map(|(a, b, objects)| (b, colours[a], objects))
-                .filter(|cell| cell.1 >= known),
-        );
+        let others = table
+            .cells()
+            .map(|(a, b, objects)| (b, colours[a], objects));
+        let mut others: Vec<_> = others.filter(|cell| cell.1 >= known).collect();
         others.sort_by(|a, b| b.2.cmp(&a.2).then(a.cmp(b)));
+        cells.extend(others);
     }
     let mut found: Vec<Option<usize>> = vec![None; clusters];
-    for (cluster, colour, _) in cells.into_iter().chain(others) {
+    for (cluster, colour, _) in cells {
         if found[cluster].is_none() && !found.contains(&Some(colour)) {
             found[cluster] = Some(colour);
         }
@@ -131,8 +123,8 @@ fn common(
         *next += 1;
         *next - 1
     };
+    let found = found.into_iter();
     found
-        .into_iter()
         .map(|colour| colour.unwrap_or_else(&mut new))
         .collect()
 }
@@ -148,9 +140,8 @@ fn near_origins(partition: &Partition, before: Option<(&Contingency, &[usize])>)
             pull[b] += place * objects as f64 / sizes[b].max(1) as f64;
         }
     }
-    let mut order: Vec<usize> = (0..sizes.len())
-        .filter(|&cluster| sizes[cluster] > 0)
-        .collect();
+    let mut order: Vec<usize> = (0..sizes.len()).collect();
+    order.retain(|&cluster| sizes[cluster] > 0);
     order.sort_by(|&a, &b| pull[a].total_cmp(&pull[b]).then(a.cmp(&b)));
     order
 }
@@ -174,19 +165,12 @@ mod tests {
         };
         let tracks = Tracks::of(&choice, &result).unwrap();
         assert_eq!(tracks.colours[1], [0, 1, 2], "the result keeps its own");
-        assert_eq!(
-            tracks.colours[0][1], 0,
-            "the half of the result's cluster 0"
-        );
+        assert_eq!(tracks.colours[0][1], 0, "half of the result's cluster 0");
         let mut last = tracks.colours[2].clone();
         assert_eq!((last[0], last[1], last[4]), (1, 2, 0));
         last.sort_unstable();
         assert_eq!(last, [0, 1, 2, 3, 4]);
-        assert_eq!(
-            tracks.order[1],
-            [1, 2, 0],
-            "near the clusters they come from"
-        );
+        assert_eq!(tracks.order[1], [1, 2, 0], "near their origins");
     }
 
     #[test]
@@ -199,10 +183,8 @@ mod tests {
             ..ClusterCurves::default()
         };
         let tracks = Tracks::of(&choice, &result).unwrap();
-        assert_eq!(
-            (tracks.colours[0].as_slice(), tracks.result.labels()),
-            (&[0, 1][..], &[0, 1, 1][..])
-        );
+        assert_eq!(tracks.colours[0], [0, 1]);
+        assert_eq!(tracks.result.labels(), [0, 1, 1]);
         assert_eq!(tracks.left_out, "Of 3 objects that were looked at.");
     }
 }

@@ -207,7 +207,7 @@ mod tests {
                     && (histogram.area() - cdf.area()).abs() < 1e-12
             );
             histogram.cdf().iter().enumerate().for_each(|(at, &value)| {
-                assert!((value - cdf.at(at as f64 / 100.0)).abs() < 1e-12)
+                assert!((value - cdf.at(at as f64 / 100.0)).abs() < 1e-12);
             });
         }
     }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::row_hash::RowHash;
 use crate::seed::mix;
-use crate::{BaseClustering, Ensemble, Label, Memberships};
+use crate::{BaseClustering, Ensemble, Label, Memberships, StoredLabels};
 
 /// What an object has in one base cluster.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -164,7 +164,10 @@ impl<'a, L: Label> Row<'a> for &'a [L] {
 
     #[inline]
     fn any(stored: &'a [L]) -> StoredRows<'a> {
-        L::stored(stored)
+        match L::stored(stored) {
+            StoredLabels::Bytes(labels) => StoredRows::Bytes(labels),
+            StoredLabels::Words(labels) => StoredRows::Words(labels),
+        }
     }
 }
 

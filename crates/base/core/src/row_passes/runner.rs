@@ -347,7 +347,10 @@ mod tests {
         fn add<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>, sum: &mut f64) {
             for (i, (row, weight)) in block.rows().enumerate() {
                 let number = (block.first + i as u64) as f64;
-                let labels: usize = row.words().filter_map(|label| label.cluster()).sum();
+                let labels: usize = row
+                    .words()
+                    .filter_map(crate::ensemble::Label::cluster)
+                    .sum();
                 *sum += weight * (number + labels as f64).sqrt();
             }
         }

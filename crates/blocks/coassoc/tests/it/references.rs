@@ -142,10 +142,10 @@ fn rows_are_those_of_the_naive_twin() {
 fn weighted_row(rows: &EvidenceRows, object: usize, weights: &[u32]) -> Vec<(u32, u32)> {
     let (mut sums, mut seen) = (vec![0; rows.objects()], vec![0; rows.objects()]);
     rows.fill_weighted(object, weights, &mut sums, |s, _, row| {
-        row.copy_from_slice(s)
+        row.copy_from_slice(s);
     });
     rows.fill_weighted(object, weights, &mut seen, |_, n, row| {
-        row.copy_from_slice(n)
+        row.copy_from_slice(n);
     });
     sums.into_iter().zip(seen).collect()
 }

@@ -308,7 +308,7 @@ impl ClusterEvidence {
         for Entry { base, cluster, .. } in row.entries(&self.offsets) {
             let (of_own, of_base) =
                 self.vote_of(base, cluster, (own, of_object), |share, scale| {
-                    votes.add(share, scale)
+                    votes.add(share, scale);
                 });
             for_own += of_own;
             weight += of_base;

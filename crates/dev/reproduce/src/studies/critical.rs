@@ -32,9 +32,9 @@ fn studentised_range(groups: usize) -> f64 {
     for _ in 0..60 {
         let middle = f64::midpoint(low, high);
         if range_below(groups, middle) < 1.0 - ALPHA {
-            low = middle
+            low = middle;
         } else {
-            high = middle
+            high = middle;
         }
     }
     high
@@ -65,7 +65,7 @@ pub(super) fn diagram(title: &str, mean_ranks: &[(String, f64)], difference: f64
     let alt = format!(
         "mean rank, best on the left; bars join what cannot be told apart (CD {difference:.2})"
     );
-    svg.text([LEFT, 18.0], "t", "start", &format!("{title}: {alt}"));
+    svg.text([LEFT, 18.0], "t", "start", format!("{title}: {alt}"));
     svg.line([LEFT, 34.0, x(1.0 + difference), 34.0], "ln il");
     for (place, (first, last)) in bars.iter().enumerate() {
         let y = 48.0 + 7.0 * place as f64;
@@ -99,7 +99,7 @@ pub(super) fn diagram(title: &str, mean_ranks: &[(String, f64)], difference: f64
             [end + shift, y + 4.0],
             "t",
             anchor,
-            &format!("{name} {rank:.1}"),
+            format!("{name} {rank:.1}"),
         );
     }
     svg.alone("ranks", title, &alt)

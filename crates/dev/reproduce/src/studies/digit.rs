@@ -234,7 +234,7 @@ fn arrow(svg: &mut Svg, from: [f64; 2], to: [f64; 2], share: f64) {
         [text[0], text[1] + 4.0],
         "t",
         "middle",
-        &format!("{share:.2}"),
+        format!("{share:.2}"),
     );
 }
 
@@ -268,7 +268,7 @@ fn pen(svg: &mut Svg, centre: [f64; 2], path: &[[f64; 2]], name: &str) {
             &format!("M{:.1} {y:.1}a6 6 0 1 0 12 0a6 6 0 1 0-12 0z", x - 6.0),
             "class=\"ax\"",
         );
-        svg.text([x, y + 4.0], "t", "middle", &order.to_string());
+        svg.text([x, y + 4.0], "t", "middle", order.to_string());
     }
     svg.text([centre[0], top + SIDE + 14.0], "t", "middle", name);
 }

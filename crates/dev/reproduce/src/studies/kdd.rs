@@ -4,7 +4,7 @@ use partita::coassoc::SparseEvidence;
 use partita::files::{Encode, ReadOptions, read_table};
 use partita::generate::{BaseSpec, Recipe};
 use partita::metrics::Scores;
-use partita::pcc::{Divergence, PccSettings, Sparse, pcc};
+use partita::pcc::{Divergence, Evidence, PccSettings, pcc};
 use partita::{Ensemble, MemoryBudget, Partition, Seed};
 
 use partita_app::seeds;
@@ -236,7 +236,7 @@ impl Bench<'_> {
             .filter(|(name, _)| self.unit.methods.iter().any(|method| method == name))
     }
 
-    fn evidence(&self, rate: f64) -> Result<Sparse, ReproduceError> {
+    fn evidence(&self, rate: f64) -> Result<Evidence, ReproduceError> {
         let n = self.ensemble.objects() as f64;
         let pairs = (n * (n - 1.0) / 2.0 * rate * 1e-3).round() as u64;
         let seed = seeds::pairs(Seed::new(self.unit.seed));
@@ -248,14 +248,14 @@ impl Bench<'_> {
             self.lab.monitor(),
         );
         sampled
-            .map(Sparse::new)
+            .map(Evidence::of_some)
             .map_err(ReproduceError::from_source)
     }
 
     /// The indices and the relative gap of a run at default settings.
     fn solve(
         &self,
-        evidence: &Sparse,
+        evidence: &Evidence,
         divergence: Divergence,
         clusters: usize,
     ) -> Result<(Scores, f64), ReproduceError> {

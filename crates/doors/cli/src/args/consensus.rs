@@ -4,12 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use partita::ssce::Predictor;
-use partita_app::{AppError, ClustersAsked, ObjectWeightSource, WeightSource};
+use partita_app::{AppError, ClustersAsked};
 
-use super::ComputeArgs;
-use super::parts::{object_weight_source, weight_source};
 use super::suggested::{method_names, setting_names};
 use super::table::EnsembleReadArgs;
+use super::{ComputeArgs, OutputArgs, WeightArgs};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -32,6 +31,7 @@ Examples:
     --model model.json --predict-with knn:9 -o labels.csv
   partita consensus ensemble.npz -m pcc-l2 -k 6 \\
     --relations relations.csv --threshold 0.05 -o labels.csv")]
+#[command(mut_arg("object_weights", |weights| weights.conflicts_with("stream")))]
 pub(crate) struct ConsensusArgs {
     /// An ensemble: one row an object, one column a base clustering (CSV, TSV, NPY, NPZ, Parquet, Arrow or MAT), or a
     /// folder of Parquet, Arrow or NPY files whose rows follow each other, or a manifest of such files (`partita manifest`),
@@ -61,15 +61,8 @@ pub(crate) struct ConsensusArgs {
     /// A setting of the method; may be given several times. `partita methods METHOD` lists them.
     #[arg(long, value_name = "NAME=VALUE", value_parser = setting_names(), hide_possible_values = true)]
     pub(crate) set: Vec<String>,
-    /// Weights of the base clusterings, for methods that take them: `agreement` (its mean NMI with the others)
-    /// or a CSV with the columns name and weight. One of weight 0 is left out.
-    #[arg(long, value_name = "agreement|FILE.csv")]
-    pub(crate) base_weights: Option<PathBuf>,
-    /// Weights of the objects, for methods that take them: a column of the ensemble's file, which is then not a base clustering, or a
-    /// file with the column weight (and one of names where the objects have names). A weight of 2 is two objects; one of 0 has no part
-    /// in the fit and is labelled afterwards.
-    #[arg(long, value_name = "COLUMN|FILE", conflicts_with = "stream")]
-    pub(crate) object_weights: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) weights: WeightArgs,
     /// Insist that the label rows of a Parquet or Arrow ensemble stay on the disk where they are many, or say why they
     /// cannot. Ensembles of more than 33,554,432 labels of more than 65,536 objects stay there anyway where the method can read rows block by block
     /// (`partita methods`); the labels are the same wherever the rows are.
@@ -132,12 +125,8 @@ pub(crate) struct ConsensusArgs {
     /// knn:5 read a table with the columns of --features instead.
     #[arg(long, value_name = "HOW", requires_all = ["model", "features"])]
     pub(crate) predict_with: Option<Predictor>,
-    /// Replace outputs that exist.
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Print the record as one JSON object on stdout.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) out: OutputArgs,
 }
 
 impl ConsensusArgs {
@@ -151,15 +140,5 @@ impl ConsensusArgs {
                 "say how many clusters: -k and a number, a range such as 2..12, auto or method",
             )
         })
-    }
-
-    /// Where weights of base clusterings come from, if there are any.
-    pub(crate) fn weight_source(&self) -> Option<WeightSource> {
-        weight_source(self.base_weights.as_deref())
-    }
-
-    /// Where weights of objects come from, if there are any.
-    pub(crate) fn object_weight_source(&self) -> Option<ObjectWeightSource> {
-        object_weight_source(self.object_weights.as_deref())
     }
 }

@@ -9,7 +9,7 @@ use partita::generate::{BaseK, BaseSpec, PRESETS, Scale};
 use partita_app::parse_part;
 
 use super::table::EnsembleReadArgs;
-use super::{ComputeArgs, TableArgs};
+use super::{ComputeArgs, OutputArgs, TableArgs};
 
 /// What `--base` takes: kinds of base clusterings with how many of each.
 #[derive(Clone, Debug)]
@@ -116,12 +116,8 @@ pub(crate) struct GenerateArgs {
     /// Make only this share of the base clusterings, such as the second of four.
     #[arg(long, value_name = "I/OF", value_parser = parse_part)]
     pub(crate) part: Option<Part>,
-    /// Replace the output if it exists.
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Print what was done as one JSON object on stdout.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) out: OutputArgs,
 }
 
 #[derive(Debug, Args)]
@@ -152,12 +148,8 @@ pub(crate) struct TextArgs {
     /// The table to write (.npz).
     #[arg(short, long, value_name = "FILE.npz")]
     pub(crate) output: PathBuf,
-    /// Replace the output if it exists.
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Print what was done as one JSON object on stdout.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) out: OutputArgs,
 }
 
 #[derive(Debug, Args)]
@@ -180,12 +172,8 @@ pub(crate) struct MergeArgs {
     /// The ensemble to write: .csv, .npz or .parquet.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// Replace the output if it exists.
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Print what was done as one JSON object on stdout.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) out: OutputArgs,
 }
 
 /// A share of the work: the index from 0, and of how many.

@@ -6,6 +6,7 @@ mod parts;
 mod recipe;
 mod run;
 mod runs;
+mod shared;
 mod suggested;
 mod table;
 mod update;
@@ -15,21 +16,21 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand};
-use partita::MemoryBudget;
+use partita_app::{LabelEnding, TakenAs, UnknownValues};
 
 pub(crate) use consensus::ConsensusArgs;
 pub(crate) use making::{GenerateArgs, MergeArgs, RecipeArgs, TextArgs};
-pub(crate) use parts::{
-    FoldArgs, MachineArgs, ManifestArgs, PartLabels, PartsAsked, PassArgs, object_weight_source,
-    weight_source,
-};
+pub(crate) use parts::{FoldArgs, ManifestArgs, PartsAsked, PassArgs};
 pub(crate) use recipe::recipe;
 pub(crate) use run::RunArgs;
 pub(crate) use runs::{AlignArgs, ModesArgs};
+pub(crate) use shared::{
+    ComputeArgs, MachineArgs, OutputArgs, ThreadArgs, WeightArgs, weight_source,
+};
 use suggested::method_names;
 pub(crate) use table::{FileArgs, ReadArgs, StreamFormat, TableArgs};
 pub(crate) use update::UpdateArgs;
-use values::{parse_memory, parse_range};
+use values::{parse_range, part_labels, taken_as, unknown_values};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -122,20 +123,6 @@ pub(crate) struct ManArgs {
     pub(crate) force: bool,
 }
 
-/// What every computing command takes.
-#[derive(Debug, Args)]
-pub(crate) struct ComputeArgs {
-    /// Where all random numbers start: the same seed gives the same bytes. [default: 0, or that of an ensemble given as --recipe]
-    #[arg(long, value_name = "S")]
-    pub(crate) seed: Option<u64>,
-    /// Threads to use; all cores if not given or 0. The result does not depend on it.
-    #[arg(long, value_name = "T")]
-    pub(crate) threads: Option<usize>,
-    /// Memory that may be held at once, such as 500MiB or 4GiB; three quarters of the machine's if not given.
-    #[arg(long, value_name = "BYTES", value_parser = parse_memory)]
-    pub(crate) max_memory: Option<MemoryBudget>,
-}
-
 /// The method that ranks first over all data sets and ensembles of docs/reproduction/beyond.md.
 pub(crate) const PICK: &str = partita_app::methods::DEFAULT;
 
@@ -180,12 +167,8 @@ pub(crate) struct ChooseArgs {
     /// Where everything that was found goes as JSON, for `partita report --choice`.
     #[arg(short, long, value_name = "CHOICE.json")]
     pub(crate) output: Option<PathBuf>,
-    /// Replace an output that exists.
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Print everything as one JSON object on stdout.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) out: OutputArgs,
 }
 
 /// What `choose-k` looks at.
@@ -214,6 +197,9 @@ js is the mean Jensen–Shannon divergence to the true probabilities, in bits, u
 NMI (geometric) with the base clusterings, confidence how far they support each label, 0 to 1: labels of any tool, or
 drawn by hand, can be judged so where no truth is known. Weights count in both: a base clustering of twice the weight counts
 twice in the mean, an object of weight 2 is two objects.")]
+#[command(mut_arg("force", |force| force.requires("confidence")))]
+#[command(mut_arg("base_weights", |weights| weights.requires("ensemble")))]
+#[command(mut_arg("object_weights", |weights| weights.requires("ensemble")))]
 #[command(group(ArgGroup::new("against").args(["truth", "ensemble"]).multiple(true)))]
 pub(crate) struct EvaluateArgs {
     /// The labels to judge: a file, and the column if it is not called `label` and there are several.
@@ -230,13 +216,8 @@ pub(crate) struct EvaluateArgs {
     /// Where the confidence of each label goes (object,label,confidence; and label_name where labels are words).
     #[arg(long, value_name = "FILE.csv", requires = "ensemble")]
     pub(crate) confidence: Option<PathBuf>,
-    /// Weights of the base clusterings: `agreement` (its mean NMI with the others) or a CSV with the columns name and weight.
-    #[arg(long, value_name = "agreement|FILE.csv", requires = "ensemble")]
-    pub(crate) base_weights: Option<PathBuf>,
-    /// Weights of the objects: a column of the ensemble's file, which is then not a base clustering, or a file with the column weight
-    /// (and one of names where the objects have names).
-    #[arg(long, value_name = "COLUMN|FILE", requires = "ensemble")]
-    pub(crate) object_weights: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) weights: WeightArgs,
     /// Have tasks count the pairs of labels: both files are manifests then. Writes what `partita pass` needs into this folder and prints
     /// its name; called again when all parts are there, it prints the scores.
     #[arg(long, value_name = "DIR/", requires = "truth", conflicts_with_all = ["ensemble", "soft", "common"])]
@@ -264,12 +245,8 @@ pub(crate) struct EvaluateArgs {
     /// Label rows of the model's base clusterings, matched by name; missing labels do not count.
     #[arg(long, value_name = "ENSEMBLE", requires = "model")]
     pub(crate) held_out: Option<PathBuf>,
-    /// Replace the output if it exists.
-    #[arg(long, requires = "confidence")]
-    pub(crate) force: bool,
-    /// Print one JSON object on stdout.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) out: OutputArgs,
 }
 
 #[derive(Debug, Args)]
@@ -317,8 +294,8 @@ pub(crate) struct PredictArgs {
     pub(crate) input: PathBuf,
     /// What becomes of values that the model has never seen (labels of a base clustering, words of a column): they are
     /// taken as missing with a warning, or the input is refused.
-    #[arg(long, value_name = "HOW", value_enum, default_value_t)]
-    pub(crate) unknown: UnknownHow,
+    #[arg(long, value_name = "HOW", value_parser = unknown_values(), default_value = "missing")]
+    pub(crate) unknown: UnknownValues,
     #[command(flatten)]
     pub(crate) read: ReadArgs,
     /// Where the labels go; stdout if not given or -.
@@ -332,31 +309,10 @@ pub(crate) struct PredictArgs {
     #[arg(long, value_name = "DIR/", conflicts_with_all = ["output", "soft", "force"])]
     pub(crate) tasks: Option<PathBuf>,
     /// The format of the files that tasks write. NPY has the labels alone. [default: csv]
-    #[arg(long, value_name = "FORMAT", requires = "tasks")]
-    pub(crate) labels: Option<PartLabels>,
-    /// Replace outputs that exist.
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Print sizes, certainty and what the model could not use as one JSON object on stdout, instead of labels.
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// What becomes of values that a model has never seen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum UnknownHow {
-    #[default]
-    Missing,
-    Refuse,
-}
-
-impl From<UnknownHow> for partita_app::UnknownValues {
-    fn from(how: UnknownHow) -> Self {
-        match how {
-            UnknownHow::Missing => Self::Missing,
-            UnknownHow::Refuse => Self::Refuse,
-        }
-    }
+    #[arg(long, value_name = "FORMAT", value_parser = part_labels(), requires = "tasks")]
+    pub(crate) labels: Option<LabelEnding>,
+    #[command(flatten)]
+    pub(crate) out: OutputArgs,
 }
 
 #[derive(Debug, Args)]
@@ -422,8 +378,8 @@ pub(crate) struct InspectArgs {
     /// A table, an ensemble, a model, a record.json, a choice.json, or the folder of a run.
     pub(crate) file: PathBuf,
     /// Take the file as this, whatever is found in it.
-    #[arg(long = "as", value_name = "KIND")]
-    pub(crate) kind: Option<Kind>,
+    #[arg(long = "as", value_name = "KIND", value_parser = taken_as())]
+    pub(crate) kind: Option<TakenAs>,
     #[command(flatten)]
     pub(crate) read: ReadArgs,
     /// Where the co-association of an ensemble goes, n × n numbers (NPY, NPZ, CSV, TSV or Parquet).
@@ -442,21 +398,8 @@ pub(crate) struct InspectArgs {
     pub(crate) agreement: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) machine: MachineArgs,
-    /// Replace outputs that exist.
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Print one JSON object on stdout.
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// What a file can be taken as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Kind {
-    Table,
-    Ensemble,
-    Model,
-    Record,
+    #[command(flatten)]
+    pub(crate) out: OutputArgs,
 }
 
 #[cfg(test)]

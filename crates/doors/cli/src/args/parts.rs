@@ -1,14 +1,14 @@
 //! Flags of `partita manifest`, `partita pass` and `partita fold`: label rows in parts.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
-use partita::MemoryBudget;
-use partita_app::{LabelEnding, ObjectWeightSource, WeightSource};
+use clap::Args;
+use partita_app::LabelEnding;
 
+use super::MachineArgs;
 use super::suggested::{method_names, setting_names};
 use super::table::ReadArgs;
-use super::values::parse_memory;
+use super::values::part_labels;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -41,23 +41,11 @@ pub(crate) struct ManifestArgs {
     pub(crate) force: bool,
 }
 
-/// Threads and memory.
-#[derive(Debug, Args)]
-pub(crate) struct MachineArgs {
-    /// Threads to use; all cores if not given or 0. The result does not depend on it.
-    #[arg(long, value_name = "T")]
-    pub(crate) threads: Option<usize>,
-    /// Memory that may be held at once, such as 500MiB or 4GiB; three quarters of the machine's if not given.
-    #[arg(long, value_name = "BYTES", value_parser = parse_memory)]
-    pub(crate) max_memory: Option<MemoryBudget>,
-}
-
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   partita pass m.json --model fit/round1.model --part 0
-  partita pass m.json --model fit/round1.model --part all
-  partita pass m.json --model fit/round1.model --part all --cache rows")]
+  partita pass m.json --model fit/round1.model --part all")]
 pub(crate) struct PassArgs {
     /// The manifest.
     pub(crate) manifest: PathBuf,
@@ -70,11 +58,6 @@ pub(crate) struct PassArgs {
     /// Where the sum of one part goes. Labels go beside it, to a name that ends in .csv. [default: beside the model]
     #[arg(short, long, value_name = "FILE.sum")]
     pub(crate) output: Option<PathBuf>,
-    /// A folder on this machine's own disk where label rows stay, packed, once they were decoded; later passes over them on this machine
-    /// read it instead. A label takes half a byte where no base clustering has more than 15 clusters, one up to 255, else two. Tasks may
-    /// share it; it may be removed at any time.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) cache: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) machine: MachineArgs,
     /// Replace a file that is there and is something else.
@@ -128,8 +111,8 @@ pub(crate) struct FoldArgs {
     #[arg(long, value_name = "agreement|FILE.csv")]
     pub(crate) base_weights: Option<PathBuf>,
     /// The format of the files that labels of parts go to. NPY has the labels alone. [default: csv]
-    #[arg(long, value_name = "FORMAT")]
-    pub(crate) labels: Option<PartLabels>,
+    #[arg(long, value_name = "FORMAT", value_parser = part_labels())]
+    pub(crate) labels: Option<LabelEnding>,
     /// Write no report.html when all labels are there.
     #[arg(long)]
     pub(crate) no_report: bool,
@@ -138,40 +121,6 @@ pub(crate) struct FoldArgs {
     /// Print what comes next, or the record, as one JSON object instead.
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// The format of labels of parts.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum PartLabels {
-    Csv,
-    Parquet,
-    Npy,
-}
-
-impl From<PartLabels> for LabelEnding {
-    fn from(labels: PartLabels) -> Self {
-        match labels {
-            PartLabels::Csv => Self::Csv,
-            PartLabels::Parquet => Self::Parquet,
-            PartLabels::Npy => Self::Npy,
-        }
-    }
-}
-
-/// Where weights of base clusterings come from.
-pub(crate) fn weight_source(given: Option<&Path>) -> Option<WeightSource> {
-    given.map(|given| match given.to_str() {
-        Some("agreement") => WeightSource::Agreement,
-        _ => WeightSource::File(given.to_owned()),
-    })
-}
-
-/// Where weights of objects come from: a file where one is called so, else a column.
-pub(crate) fn object_weight_source(given: Option<&Path>) -> Option<ObjectWeightSource> {
-    given.map(|given| match given.to_str() {
-        Some(column) if !given.is_file() => ObjectWeightSource::Column(column.to_owned()),
-        _ => ObjectWeightSource::File(given.to_owned()),
-    })
 }
 
 /// A part, parts from a first to a last, or all.

@@ -1,51 +1,35 @@
 //! Flags of `partita run`.
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
-use clap::Args;
+use clap::{Arg, Args, Command, Id};
 use partita::ssce::Predictor;
 use partita_app::ClustersAsked;
 
 use super::suggested::{method_names, setting_names};
 use super::table::TableReadArgs;
-use super::{ComputeArgs, RecipeArgs};
+use super::{ComputeArgs, OutputArgs, RecipeArgs};
 
-/// Flags that say what a record says already.
-const OF_A_NEW_RUN: [&str; 33] = [
-    "table",
-    "clusters",
-    "method",
-    "set",
-    "seed",
-    "truth",
-    "no_truth",
-    "id",
-    "skip",
-    "missing",
-    "header",
-    "no_header",
-    "delimiter",
-    "format",
-    "transpose",
-    "encode",
-    "one_hot",
-    "max_categories",
-    "codes",
-    "impute",
-    "fill",
-    "filter_labels",
-    "max_per_label",
-    "base",
-    "base_k",
-    "preset",
-    "recipe",
-    "scale",
-    "gini",
-    "subsample",
-    "features",
-    "replacement",
-    "projection",
-];
+/// How a table is read and base clusterings are made is in a record, as are these.
+const OF_A_NEW_RUN: [&str; 5] = ["table", "clusters", "method", "set", "seed"];
+
+/// The flags of reading and of base clusterings.
+static RECORDED: LazyLock<Vec<Id>> = LazyLock::new(|| {
+    let flags = RecipeArgs::augment_args(TableReadArgs::augment_args(Command::new("run")));
+    flags
+        .get_arguments()
+        .map(|flag| flag.get_id().clone())
+        .collect()
+});
+
+fn not_with_a_record(flag: Arg) -> Arg {
+    if RECORDED.contains(flag.get_id()) {
+        flag.conflicts_with("from")
+    } else {
+        flag
+    }
+}
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -67,6 +51,7 @@ record.json, summary.txt; with -k auto or a range also choice.json, which says h
 record.json says which files were read (with their SHA-256), all settings, the machine and the time; `--from` repeats
 the run from it. Ctrl-C keeps what is finished, the base clusterings made so far included; the same command with
 --resume goes on, also after a kill or a power cut.")]
+#[command(mut_args(not_with_a_record))]
 pub(crate) struct RunArgs {
     /// A table: one row an object, one column a feature (CSV, TSV, NPY, NPZ or Parquet; .gz and .zst are read too), or a sparse
     /// matrix of SciPy or `partita text`. Labels of several tools go to `partita consensus`.
@@ -115,10 +100,6 @@ pub(crate) struct RunArgs {
     /// and the result has the bytes of an undisturbed run.
     #[arg(long, conflicts_with = "force")]
     pub(crate) resume: bool,
-    /// Write into a folder that holds something already.
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Print the record as one JSON object on stdout instead of a table.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) out: OutputArgs,
 }

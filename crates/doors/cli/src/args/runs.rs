@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::table::{EnsembleReadArgs, FileArgs};
+use super::{OutputArgs, ThreadArgs};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -20,18 +21,13 @@ pub(crate) struct ModesArgs {
     pub(crate) ensemble: PathBuf,
     #[command(flatten)]
     pub(crate) read: EnsembleReadArgs,
-    /// Threads to use; all cores if not given or 0. The result does not depend on it.
-    #[arg(long, value_name = "T")]
-    pub(crate) threads: Option<usize>,
+    #[command(flatten)]
+    pub(crate) threads: ThreadArgs,
     /// A folder that gets labels and probabilities of every mode.
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
-    /// Write into a folder that holds something already.
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Print one JSON object on stdout.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) out: OutputArgs,
 }
 
 #[derive(Debug, Args)]
@@ -59,21 +55,16 @@ pub(crate) struct AlignArgs {
     pub(crate) populations: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) read: FileArgs,
-    /// Threads to use; all cores if not given or 0. The result does not depend on it.
-    #[arg(long, value_name = "T")]
-    pub(crate) threads: Option<usize>,
+    #[command(flatten)]
+    pub(crate) threads: ThreadArgs,
     /// The folder that gets everything.
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
     /// Where all runs go as one ensemble, a soft base clustering a run, that `partita consensus` reads.
     #[arg(long, value_name = "ENSEMBLE.npz")]
     pub(crate) ensemble: Option<PathBuf>,
-    /// Write into a folder that holds something already.
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Print one JSON object on stdout.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) out: OutputArgs,
 }
 
 fn similarity(text: &str) -> Result<f64, String> {

@@ -3,8 +3,8 @@
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
 use partita::MemoryBudget;
 use partita::files::Header;
 use partita_app::{Encode, Impute, ReadOptions, TableInput, Truth};
@@ -54,7 +54,7 @@ pub(crate) struct FileArgs {
 }
 
 /// The format of a stream, which has no name that could say it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum StreamFormat {
     Csv,
     Tsv,
@@ -68,17 +68,9 @@ pub(crate) enum StreamFormat {
 
 impl StreamFormat {
     /// The ending of files of this format.
-    pub(crate) fn ending(self) -> &'static str {
-        match self {
-            Self::Csv => ".csv",
-            Self::Tsv => ".tsv",
-            Self::Parquet => ".parquet",
-            Self::Arrow => ".arrow",
-            Self::Npy => ".npy",
-            Self::Npz => ".npz",
-            Self::Mat => ".mat",
-            Self::Json => ".json",
-        }
+    pub(crate) fn ending(self) -> String {
+        let value = self.to_possible_value();
+        value.map_or_else(String::new, |value| format!(".{}", value.get_name()))
     }
 
     /// Whether data is read from it.

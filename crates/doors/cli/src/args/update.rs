@@ -6,6 +6,7 @@ use clap::Args;
 use partita_app::Adding;
 
 use super::table::EnsembleReadArgs;
+use super::{OutputArgs, ThreadArgs};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -44,13 +45,8 @@ pub(crate) struct UpdateArgs {
     pub(crate) labels: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) read: EnsembleReadArgs,
-    /// Threads to use; all cores if not given or 0. The result does not depend on it.
-    #[arg(long, value_name = "T")]
-    pub(crate) threads: Option<usize>,
-    /// Replace outputs that exist.
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Print one JSON object on stdout.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) threads: ThreadArgs,
+    #[command(flatten)]
+    pub(crate) out: OutputArgs,
 }

@@ -3,7 +3,9 @@
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use partita::MemoryBudget;
+use partita_app::{LabelEnding, TakenAs, UnknownValues};
 
 pub(super) fn parse_range(text: &str) -> Result<RangeInclusive<usize>, String> {
     let form = || "write the numbers of clusters as 2..12".to_owned();
@@ -37,6 +39,33 @@ pub(super) fn parse_memory(text: &str) -> Result<MemoryBudget, String> {
     Ok(MemoryBudget::new(
         (number * f64::from(1u32 << 10).powi(power / 10)) as u64,
     ))
+}
+
+/// What becomes of values that a model has never seen.
+pub(super) fn unknown_values() -> impl TypedValueParser<Value = UnknownValues> {
+    PossibleValuesParser::new(["missing", "refuse"]).map(|text| match &*text {
+        "refuse" => UnknownValues::Refuse,
+        _ => UnknownValues::Missing,
+    })
+}
+
+/// What a file can be taken as.
+pub(super) fn taken_as() -> impl TypedValueParser<Value = TakenAs> {
+    PossibleValuesParser::new(["table", "ensemble", "model", "record"]).map(|text| match &*text {
+        "table" => TakenAs::Table,
+        "ensemble" => TakenAs::Ensemble,
+        "model" => TakenAs::Model,
+        _ => TakenAs::Record,
+    })
+}
+
+/// The format of labels of parts.
+pub(super) fn part_labels() -> impl TypedValueParser<Value = LabelEnding> {
+    PossibleValuesParser::new(["csv", "parquet", "npy"]).map(|text| match &*text {
+        "parquet" => LabelEnding::Parquet,
+        "npy" => LabelEnding::Npy,
+        _ => LabelEnding::Csv,
+    })
 }
 
 #[cfg(test)]

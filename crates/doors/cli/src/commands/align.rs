@@ -1,6 +1,6 @@
 //! `partita align`: many runs in common columns and colours.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use partita::MemoryBudget;
 use partita::files::write_ensemble;
@@ -13,20 +13,15 @@ use crate::output::{check_outputs_beside, may_fill, print, print_json, say};
 use crate::terminal::{Terminal, unless_interrupted};
 
 pub(crate) fn align(args: &AlignArgs) -> Result<(), Failure> {
-    may_fill(&args.output, args.force)?;
-    let inputs: Vec<&Path> = args
-        .runs
-        .iter()
-        .chain(&args.populations)
-        .map(PathBuf::as_path)
-        .collect();
+    may_fill(&args.output, args.out.force)?;
     check_outputs_beside(
-        (&args.output, &AlignedRuns::FILES),
+        &args.output,
+        &AlignedRuns::FILES,
         &args.ensemble,
-        &inputs,
-        args.force,
+        args.runs.iter().chain(&args.populations),
+        args.out.force,
     )?;
-    start_threads(args.threads)?;
+    start_threads(&args.threads)?;
     let read = args.read.options(MemoryBudget::default());
     let of_file = |given: &Path| {
         let (file, column) = file_and_column(given);
@@ -46,7 +41,7 @@ pub(crate) fn align(args: &AlignArgs) -> Result<(), Failure> {
     if let Some(file) = &args.ensemble {
         write_ensemble(file, &found.ensemble()?, None)?;
     }
-    if args.json {
+    if args.out.json {
         print_json(&found.to_json())?;
     } else {
         print(&format!("{}\n", found.sentence()))?;

@@ -40,7 +40,7 @@ pub(super) fn rows_of(
         }
     };
     let info = method.info();
-    if args.object_weights.is_some() {
+    if args.weights.object_weights.is_some() {
         return Ok(None);
     }
     if !args.more.is_empty() {
@@ -197,7 +197,7 @@ pub(super) fn consensus(
     let (found, confidence) = write_blocks(
         (labels.as_deref(), rows.blocks().rows()),
         &LABEL_NUMBERS,
-        args.json,
+        args.out.json,
         |push| run(args, method, rows, compute, shown.as_mut(), push),
     )?;
     if let (Some(path), Some(model)) = (&args.model, &found.model) {
@@ -248,7 +248,7 @@ pub(super) fn consensus(
         "{name}: {} clusters; {} after {} rounds",
         record["clusters"], found.stopped, found.rounds
     ));
-    if args.json {
+    if args.out.json {
         print_json(&record)?;
     }
     unless_interrupted(|| "what was written is the best so far".into())
@@ -265,7 +265,8 @@ fn run(
     let blocks = rows.blocks();
     let passes = PassRunner::new(blocks, &Silent);
     let weights = args
-        .weight_source()
+        .weights
+        .of_bases()
         .map(|source| base_weights_of_rows(&source, &passes, compute.budget))
         .transpose()?;
     let mut problem = RowProblem::new(blocks, args.asked_clusters()?.clusters());

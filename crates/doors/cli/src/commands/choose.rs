@@ -13,11 +13,11 @@ use partita_app::{
 use crate::args::{ChooseArgs, Source};
 use crate::compute::Compute;
 use crate::failure::Failure;
-use crate::output::{check_outputs, print, print_json, say, warn};
+use crate::output::{answer, check_outputs, say, warn};
 use crate::terminal::{Terminal, unless_interrupted};
 
 pub(crate) fn choose_k(args: &ChooseArgs) -> Result<(), Failure> {
-    check_outputs(&args.output, &[&args.table.table], args.force)?;
+    check_outputs(&args.output, [&args.table.table], args.out.force)?;
     let compute = Compute::start(&args.compute)?;
     let stopwatch = Stopwatch::start();
     let choice = match args.kind.map_or_else(|| source(args, &compute), Ok)? {
@@ -30,15 +30,9 @@ pub(crate) fn choose_k(args: &ChooseArgs) -> Result<(), Failure> {
     if let Some(path) = &args.output {
         write_json(path, &record)?;
     }
-    if args.json {
-        print_json(&record)?;
-    } else {
-        print(&format!(
-            "{}\n{}\n",
-            choice_table(&record.choice).render(),
-            record.choice.reason
-        ))?;
-    }
+    let table = choice_table(&record.choice).render();
+    let text = format!("{table}\n{}\n", record.choice.reason);
+    answer(args.out.json, &record, &text)?;
     unless_interrupted(|| "some numbers of clusters or references are missing".into())
 }
 
@@ -65,19 +59,15 @@ fn source(args: &ChooseArgs, compute: &Compute) -> Result<Source, Failure> {
 
 fn of_table(args: &ChooseArgs, compute: &Compute) -> Result<Choice, Failure> {
     let settings = table_settings(args)?;
-    let (file, range) = (&args.table.table, args.clusters.clone());
+    let file = &args.table.table;
     let table = InputTable::read(&args.table.input(), compute.budget, compute.seed, &Terminal)?;
-    let scaled = settings
-        .scale
-        .parse()
-        .ok()
-        .and_then(|scale| table.scale_warning(scale));
-    scaled
-        .iter()
-        .for_each(|warning| warn(&format!("{}: {warning}", file.display())));
+    let scale = settings.scale.parse().ok();
+    if let Some(warning) = scale.and_then(|scale| table.scale_warning(scale)) {
+        warn(&format!("{}: {warning}", file.display()));
+    }
     Ok(choose_of_table(
         &table,
-        range,
+        args.clusters.clone(),
         &settings,
         compute.seed,
         compute.budget,

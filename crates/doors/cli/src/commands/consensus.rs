@@ -35,7 +35,7 @@ pub(crate) fn consensus(args: &ConsensusArgs) -> Result<(), Failure> {
         say(finished.record.choice_text().trim_end());
     }
     say(&found_in_one_line(&finished.record));
-    if args.json {
+    if args.out.json {
         print(&finished.record.to_json()?)?;
     } else if args.output.as_deref().is_none_or(is_stream) {
         let numbers = [
@@ -65,7 +65,7 @@ fn experiment(args: &ConsensusArgs) -> Result<Experiment, AppError> {
         ..TableInput::default()
     });
     let mut read = args.read.options(MemoryBudget::default());
-    let object_weights = args.object_weight_source();
+    let object_weights = args.weights.of_objects();
     if let Some(ObjectWeightSource::Column(column)) = &object_weights {
         read.skip.push(column.clone());
     }
@@ -81,9 +81,13 @@ fn experiment(args: &ConsensusArgs) -> Result<Experiment, AppError> {
         vec![choice],
         args.compute.seed.unwrap_or(0),
     );
-    experiment.base_weights = args.weight_source();
+    experiment.base_weights = args.weights.of_bases();
     experiment.object_weights = object_weights;
-    experiment.max_memory = args.compute.max_memory.map(partita::MemoryBudget::bytes);
+    experiment.max_memory = args
+        .compute
+        .machine
+        .max_memory
+        .map(partita::MemoryBudget::bytes);
     experiment.outputs = outputs(args);
     experiment.arguments = std::env::args().skip(1).collect();
     Ok(experiment)
@@ -116,15 +120,16 @@ fn check_places(args: &ConsensusArgs, experiment: &Experiment) -> Result<(), Fai
     ];
     let outputs = outputs.into_iter().flatten();
     if let Some(folder) = args.output.as_deref().filter(|path| is_folder(path)) {
-        may_fill(folder, args.force)?;
+        may_fill(folder, args.out.force)?;
         return check_outputs_beside(
-            (folder, experiment.folder_files()),
+            folder,
+            experiment.folder_files(),
             outputs,
             &inputs,
-            args.force,
+            args.out.force,
         );
     }
-    check_outputs(outputs, &inputs, args.force)?;
+    check_outputs(outputs, &inputs, args.out.force)?;
     labels.map(|path| LabelFormat::of(path)).transpose()?;
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `partita evaluate`: labels against the truth, and what an ensemble says of them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use partita::files;
 use partita::metrics::jensen_shannon;
@@ -12,7 +12,7 @@ use partita_app::{
 };
 
 use super::parts::next;
-use crate::args::{EvaluateArgs, object_weight_source, weight_source};
+use crate::args::EvaluateArgs;
 use crate::failure::Failure;
 use crate::output::{self, check_outputs, say};
 use crate::terminal::Terminal;
@@ -25,39 +25,29 @@ pub(crate) fn evaluate(args: &EvaluateArgs) -> Result<(), Failure> {
     let Some(labels) = &args.labels else {
         return Ok(());
     };
-    let weights = [args.base_weights.as_ref(), args.object_weights.as_ref()];
     let inputs = [
-        &[Some(labels), args.truth.as_ref(), args.ensemble.as_ref()][..],
-        &weights,
-    ]
-    .concat();
-    let inputs: Vec<PathBuf> = inputs
-        .into_iter()
-        .flatten()
-        .map(|input| file_and_column(input).0)
-        .collect();
-    check_outputs(
-        &args.confidence,
-        &inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>(),
-        args.force,
-    )?;
+        Some(labels),
+        args.truth.as_ref(),
+        args.ensemble.as_ref(),
+        args.weights.base_weights.as_ref(),
+        args.weights.object_weights.as_ref(),
+    ];
+    let inputs = inputs.into_iter().flatten();
+    let files = inputs.map(|input| file_and_column(input).0);
+    check_outputs(&args.confidence, files, args.out.force)?;
     let mut found = match &args.truth {
         None => Map::new(),
         Some(truth) => match scores(args, labels, truth)? {
             Stage::Done(scores) => scores,
             Stage::Waiting(waiting) => {
-                return next(&waiting, &file_and_column(labels).0, args.json);
+                return next(&waiting, &file_and_column(labels).0, args.out.json);
             }
         },
     };
     if let Some(ensemble) = &args.ensemble {
         found.extend(support(args, labels, ensemble)?);
     }
-    if args.json {
-        output::print_json(&found)
-    } else {
-        output::print(&as_text(&found))
-    }
+    output::answer(args.out.json, &found, &as_text(&found))
 }
 
 /// How well a model predicts label rows that it has not seen.
@@ -73,7 +63,7 @@ fn perplexity(args: &EvaluateArgs, model: &Path, rows: &Path) -> Result<(), Fail
             found.unread
         ));
     }
-    if args.json {
+    if args.out.json {
         return output::print_json(&json!({
             "perplexity": found.perplexity,
             "labels": found.labels,
@@ -108,10 +98,7 @@ fn scores(
             Stage::Waiting(waiting) => return Ok(Stage::Waiting(waiting)),
         },
     };
-    let mut scores = match json!(found) {
-        Value::Object(scores) => scores,
-        _ => Map::new(),
-    };
+    let mut scores = json!(found).as_object().cloned().unwrap_or_default();
     scores.insert("js".into(), json!(soft_score(args)?));
     Ok(Stage::Done(scores))
 }
@@ -127,8 +114,8 @@ fn support(
         ensemble: ensemble.to_owned(),
         common: args.common,
         read: args.read.options(default_budget()),
-        base_weights: weight_source(args.base_weights.as_deref()),
-        object_weights: object_weight_source(args.object_weights.as_deref()),
+        base_weights: args.weights.of_bases(),
+        object_weights: args.weights.of_objects(),
     };
     let support = input.support(&Terminal)?;
     if let Some(path) = &args.confidence {
@@ -139,16 +126,13 @@ fn support(
             support.labels.len()
         ));
     }
-    let facts = [
-        ("anmi", json!(support.anmi)),
-        ("confidence", json!(support.mean_confidence())),
-        ("objects", json!(support.labels.len())),
-        ("base_clusterings", json!(support.base_clusterings)),
-    ];
-    Ok(facts
-        .map(|(name, fact)| (name.to_owned(), fact))
-        .into_iter()
-        .collect())
+    let facts = json!({
+        "anmi": support.anmi,
+        "confidence": support.mean_confidence(),
+        "objects": support.labels.len(),
+        "base_clusterings": support.base_clusterings,
+    });
+    Ok(facts.as_object().cloned().unwrap_or_default())
 }
 
 fn soft_score(args: &EvaluateArgs) -> Result<Option<f64>, Failure> {

@@ -32,8 +32,8 @@ pub(crate) fn generate(args: &GenerateArgs) -> Result<(), Failure> {
     }
     check_outputs(
         [&args.output],
-        &[&args.table.table],
-        args.force || args.resume,
+        [&args.table.table],
+        args.out.force || args.resume,
     )?;
     let durable = part_file(args)?;
     let table = InputTable::read(&args.table.input(), compute.budget, compute.seed, &Terminal)?;
@@ -73,7 +73,7 @@ pub(crate) fn generate(args: &GenerateArgs) -> Result<(), Failure> {
         "{finished} base clusterings of {} objects are in {path}{resumed}",
         made.ensemble.objects()
     ));
-    if args.json {
+    if args.out.json {
         print_json(&json!({
             "n": made.ensemble.objects(),
             "base_clusterings": finished,
@@ -95,7 +95,7 @@ fn part_file(args: &GenerateArgs) -> Result<Durable, Failure> {
         beside(&args.output)
     };
     let here = path.display();
-    if path.exists() && args.force {
+    if path.exists() && args.out.force {
         std::fs::remove_file(&path).map_err(|error| Failure::io(&path, "be removed", error))?;
     } else if path.exists() && !args.resume {
         let kept = "holds what a run that was cut short has finished";
@@ -123,12 +123,8 @@ fn nothing_left(args: &GenerateArgs, recipe: &Recipe, seed: Option<Seed>) -> Res
         &ReadOptions::default().within(default_budget()),
     )?;
     let path = args.output.display();
-    let seed = args
-        .compute
-        .seed
-        .map(Seed::new)
-        .or(seed)
-        .unwrap_or(Seed::new(0));
+    let asked = args.compute.seed.map(Seed::new);
+    let seed = asked.or(seed).unwrap_or(Seed::new(0));
     if loaded.ensemble.recipe() != Some(recipe.to_json(seed).as_str()) {
         return Err(Failure::input(format!(
             "{path}: is an ensemble of another recipe or seed; name another file"
@@ -145,7 +141,7 @@ fn nothing_left(args: &GenerateArgs, recipe: &Recipe, seed: Option<Seed>) -> Res
 
 pub(crate) fn merge(args: &MergeArgs) -> Result<(), Failure> {
     let inputs: Vec<&Path> = args.files.iter().map(PathBuf::as_path).collect();
-    check_outputs([&args.output], &inputs, args.force)?;
+    check_outputs([&args.output], &inputs, args.out.force)?;
     let merged = merge_files(&inputs, &args.read.options(default_budget()), &Terminal)?;
     files::write_ensemble(&args.output, &merged.ensemble, merged.truth.as_ref())?;
     say(&format!(
@@ -153,7 +149,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Failure> {
         merged.sentence(),
         args.output.display()
     ));
-    if args.json {
+    if args.out.json {
         let (objects, made) = (merged.ensemble.objects(), merged.ensemble.bases().len());
         print_json(
             &json!({ "n": objects, "base_clusterings": made, "asked": merged.asked, "version": VERSION }),

@@ -7,38 +7,29 @@ use partita_app::{
 };
 use serde_json::Value;
 
-use crate::args::{InspectArgs, Kind};
+use crate::args::InspectArgs;
 use crate::compute::start_threads;
 use crate::failure::Failure;
 use crate::output::{self, check_outputs};
 use crate::terminal::{Terminal, unless_interrupted};
 
 pub(crate) fn inspect(args: &InspectArgs) -> Result<(), Failure> {
-    start_threads(args.machine.threads)?;
+    start_threads(&args.machine.threads)?;
     let budget = args.machine.max_memory.unwrap_or_else(default_budget);
     let options = args.read.options(budget);
     let outputs = [args.co_association.as_ref(), args.agreement.as_ref()];
-    check_outputs(outputs.into_iter().flatten(), &[&args.file], args.force)?;
+    check_outputs(outputs.into_iter().flatten(), [&args.file], args.out.force)?;
     // What is asked of an ensemble alone says what the file is.
     let kind = outputs
         .iter()
         .any(Option::is_some)
         .then_some(TakenAs::Ensemble);
-    let facts = partita_app::inspect(
-        &args.file,
-        args.kind.map(taken_as).or(kind),
-        &options,
-        &Terminal,
-    )?;
+    let facts = partita_app::inspect(&args.file, args.kind.or(kind), &options, &Terminal)?;
     if kind.is_some() {
         write_matrices(args, &options, budget)?;
         unless_interrupted(|| "what was written is whole".into())?;
     }
-    if args.json {
-        output::print_json(&facts)
-    } else {
-        output::print(&as_text(&facts))
-    }
+    output::answer(args.out.json, &facts, &as_text(&facts))
 }
 
 /// Writes what is asked of an ensemble.
@@ -60,15 +51,6 @@ fn write_matrices(
         write_agreement(file, &ensemble)?;
     }
     Ok(())
-}
-
-fn taken_as(kind: Kind) -> TakenAs {
-    match kind {
-        Kind::Table => TakenAs::Table,
-        Kind::Ensemble => TakenAs::Ensemble,
-        Kind::Model => TakenAs::Model,
-        Kind::Record => TakenAs::Record,
-    }
 }
 
 /// One line a fact; lists line by line below their name.

@@ -1,6 +1,6 @@
 //! `partita completions` and `partita man`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::{Command, CommandFactory};
 
@@ -43,14 +43,8 @@ fn write_pages(all: &Command, folder: &Path, force: bool) -> Result<(), Failure>
     std::fs::create_dir_all(folder).map_err(|error| Failure::io(folder, "be made", error))?;
     let file = |command: &Command| folder.join(format!("{}.1", command_name(command)));
     let commands: Vec<&Command> = std::iter::once(all).chain(all.get_subcommands()).collect();
-    check_outputs(
-        &commands
-            .iter()
-            .map(|command| file(command))
-            .collect::<Vec<_>>(),
-        &[],
-        force,
-    )?;
+    let files: Vec<PathBuf> = commands.iter().map(|command| file(command)).collect();
+    check_outputs(&files, None::<&Path>, force)?;
     for command in &commands {
         partita::files::write_whole(&file(command), |out| render(command, out))?;
     }

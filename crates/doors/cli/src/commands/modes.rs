@@ -11,15 +11,11 @@ use crate::terminal::{Terminal, unless_interrupted};
 
 pub(crate) fn modes(args: &ModesArgs) -> Result<(), Failure> {
     if let Some(folder) = &args.output {
-        may_fill(folder, args.force)?;
-        check_outputs_beside(
-            (folder, &FoundModes::FILES),
-            None,
-            &[&args.ensemble],
-            args.force,
-        )?;
+        may_fill(folder, args.out.force)?;
+        let inputs = [&args.ensemble];
+        check_outputs_beside(folder, &FoundModes::FILES, None, inputs, args.out.force)?;
     }
-    start_threads(args.threads)?;
+    start_threads(&args.threads)?;
     let input = ModesInput {
         file: args.ensemble.clone(),
         read: args.read.options(MemoryBudget::default()),
@@ -28,7 +24,7 @@ pub(crate) fn modes(args: &ModesArgs) -> Result<(), Failure> {
     if let Some(folder) = &args.output {
         found.write(folder)?;
     }
-    if args.json {
+    if args.out.json {
         print_json(&found.to_json())?;
     } else {
         let mut table = TextTable::new(["mode", "share", "clusters", "base clusterings"]);

@@ -12,17 +12,16 @@ use serde_json::json;
 use crate::args::{FoldArgs, MachineArgs, ManifestArgs, PartsAsked, PassArgs, weight_source};
 use crate::compute::start_threads;
 use crate::failure::Failure;
-use crate::output::{check_outputs, print, print_json, say, warn};
+use crate::output::{answer, check_outputs, print_json, say, warn};
 use crate::terminal::{Terminal, unless_interrupted};
 
 fn start(machine: &MachineArgs) -> Result<MemoryBudget, Failure> {
-    start_threads(machine.threads)?;
+    start_threads(&machine.threads)?;
     Ok(machine.max_memory.unwrap_or_else(default_budget))
 }
 
 pub(crate) fn manifest(args: &ManifestArgs) -> Result<(), Failure> {
-    let inputs: Vec<&Path> = args.files.iter().map(AsRef::as_ref).collect();
-    check_outputs([&args.output], &inputs, args.force)?;
+    check_outputs([&args.output], &args.files, args.force)?;
     let budget = start(&args.machine)?;
     if args.rows_a_part == 0 {
         return Err(Failure::input(
@@ -35,18 +34,13 @@ pub(crate) fn manifest(args: &ManifestArgs) -> Result<(), Failure> {
     let (manifest, notes) = Manifest::of(&args.files, folder, &options, args.rows_a_part)?;
     notes.iter().for_each(|note| say(&format!("note: {note}")));
     manifest.write(&args.output)?;
-    let Manifest {
-        rows,
-        bases,
-        files,
-        parts,
-        ..
-    } = &manifest;
-    let (here, bases, files, parts) =
-        (args.output.display(), bases.len(), files.len(), parts.len());
     say(&format!(
-        "{here}: {rows} objects × {bases} base clusterings in {files} files; parts: 0 to {}",
-        parts - 1
+        "{}: {} objects × {} base clusterings in {} files; parts: 0 to {}",
+        args.output.display(),
+        manifest.rows,
+        manifest.bases.len(),
+        manifest.files.len(),
+        manifest.parts.len() - 1
     ));
     Ok(())
 }
@@ -73,10 +67,6 @@ pub(crate) fn pass(args: &PassArgs) -> Result<(), Failure> {
             args.model.clone(),
             args.output.clone(),
         );
-        let kept = args
-            .cache
-            .clone()
-            .map_or(KeptRows::Nowhere, KeptRows::InFolder);
         let task = PartTask {
             manifest,
             model,
@@ -84,7 +74,7 @@ pub(crate) fn pass(args: &PassArgs) -> Result<(), Failure> {
             output,
             replace: args.force,
             budget,
-            kept,
+            kept: KeptRows::Nowhere,
         };
         match task.run(&Terminal)? {
             PartDone::Written(path) => say(&format!("part {part}: {}", path.display())),
@@ -103,28 +93,18 @@ pub(crate) fn fold(args: &FoldArgs) -> Result<(), Failure> {
     let settings = (!args.set.is_empty())
         .then(|| SettingMap::parse(&args.set))
         .transpose()?;
-    let (method, base_weights) = (
-        args.method.clone(),
-        weight_source(args.base_weights.as_deref()),
-    );
-    let (clusters, seed, labels) = (args.clusters, args.seed, args.labels.map(Into::into));
     let asked = PlanAsked {
-        method,
+        method: args.method.clone(),
         settings,
-        clusters,
-        seed,
-        base_weights,
-        labels,
+        clusters: args.clusters,
+        seed: args.seed,
+        base_weights: weight_source(args.base_weights.as_deref()),
+        labels: args.labels,
     };
-    let (manifest, folder, sums) = (
-        args.manifest.clone(),
-        args.output.clone(),
-        args.sums.clone(),
-    );
     let fold = Fold {
-        manifest,
-        folder,
-        sums,
+        manifest: args.manifest.clone(),
+        folder: args.output.clone(),
+        sums: args.sums.clone(),
         asked,
         report: !args.no_report,
         budget,
@@ -152,27 +132,19 @@ pub(crate) fn fold(args: &FoldArgs) -> Result<(), Failure> {
 
 /// Says what workers have to do with the parts of a manifest.
 pub(crate) fn next(waiting: &Waiting, manifest: &Path, as_json: bool) -> Result<(), Failure> {
-    let Waiting {
-        round,
-        model,
-        parts,
-        missing,
-    } = waiting;
-    if missing.len() < *parts {
+    let round = &waiting.round;
+    let model = waiting.model.display();
+    if waiting.missing.len() < waiting.parts {
         warn(&format!(
             "{round} lacks {}; run `partita pass` for them",
             waiting.missing_text()
         ));
     } else {
-        let (manifest, model) = (manifest.display(), model.display());
+        let manifest = manifest.display();
+        let last = waiting.parts - 1;
         say(&format!(
-            "next is {round}: partita pass {manifest} --model {model} for the parts 0 to {}",
-            parts - 1
+            "next is {round}: partita pass {manifest} --model {model} for the parts 0 to {last}"
         ));
     }
-    if as_json {
-        print_json(&waiting.to_json())
-    } else {
-        print(&format!("{}\n", model.display()))
-    }
+    answer(as_json, &waiting.to_json(), &format!("{model}\n"))
 }

@@ -3,34 +3,27 @@
 use std::path::{Path, PathBuf};
 
 use partita::MemoryBudget;
-use partita::files::{LabelFormat, ManifestRows};
+use partita::files::{self, LabelFormat, ManifestRows};
 use partita_app::{PredictionInput, Stage};
 use serde_json::json;
 
 use super::parts::next;
 use crate::args::{PredictArgs, StreamFormat};
 use crate::failure::Failure;
-use crate::output::{
-    Targets, check_outputs, print, print_json, print_labels, say, write_blocks, write_result,
-};
+use crate::output::{check_outputs, print, print_json, print_labels, say, write_blocks};
 use crate::streams::is_stream;
 use crate::terminal::Terminal;
 
 pub(crate) fn predict(args: &PredictArgs) -> Result<(), Failure> {
     let output = args.output.as_ref().filter(|path| !is_stream(path));
     output.map(|path| LabelFormat::of(path)).transpose()?;
-    let inputs = [args.model.as_path(), &args.input];
-    check_outputs(output.into_iter().chain(&args.soft), &inputs, args.force)?;
-    let (model, input, read) = (
-        args.model.clone(),
-        args.input.clone(),
-        args.read.options(MemoryBudget::default()),
-    );
+    let outputs = output.into_iter().chain(&args.soft);
+    check_outputs(outputs, [&args.model, &args.input], args.out.force)?;
     let request = PredictionInput {
-        model,
-        input,
-        read,
-        unknown: args.unknown.into(),
+        model: args.model.clone(),
+        input: args.input.clone(),
+        read: args.read.options(MemoryBudget::default()),
+        unknown: args.unknown,
     };
     if let Some(folder) = &args.tasks {
         return predict_by_tasks(args, folder, &request);
@@ -39,15 +32,16 @@ pub(crate) fn predict(args: &PredictArgs) -> Result<(), Failure> {
         return predict_rows(args, output.map(PathBuf::as_path), &request);
     }
     let found = request.predict(&Terminal)?;
-    let targets = Targets {
-        labels: output.map(PathBuf::as_path),
-        soft: args.soft.as_deref(),
-    };
     let names = found.object_names.as_deref();
     let numbers = [("certainty", &found.certainty[..])];
-    write_result(&targets, names, &found.partition, &numbers, &found.soft)?;
+    if let Some(path) = output {
+        files::write_labels(path, names, &found.partition, &numbers)?;
+    }
+    if let Some(path) = &args.soft {
+        files::write_soft(path, names, &found.soft)?;
+    }
     match output {
-        _ if args.json => print(&request.to_json(&found)?),
+        _ if args.out.json => print(&request.to_json(&found)?),
         Some(_) => Ok(()),
         None => print_labels(
             names,
@@ -77,14 +71,14 @@ fn predict_rows(
     let rows = ManifestRows::open(&args.input, MemoryBudget::default())?
         .manifest()
         .rows;
-    let found = write_blocks((output, rows), &["certainty"], args.json, |push| {
+    let found = write_blocks((output, rows), &["certainty"], args.out.json, |push| {
         Ok(
             request.predict_rows(&Terminal, &mut |first, labels, certainty| {
                 push(first, labels, &[certainty])
             })?,
         )
     })?;
-    if args.json {
+    if args.out.json {
         print(&request.rows_to_json(&found)?)
     } else {
         Ok(())
@@ -97,9 +91,9 @@ fn predict_by_tasks(
     folder: &Path,
     request: &PredictionInput,
 ) -> Result<(), Failure> {
-    let ending = args.labels.map(Into::into).unwrap_or_default();
+    let ending = args.labels.unwrap_or_default();
     let done = match request.predict_by_tasks(folder, ending, &Terminal)? {
-        Stage::Waiting(waiting) => return next(&waiting, &args.input, args.json),
+        Stage::Waiting(waiting) => return next(&waiting, &args.input, args.out.json),
         Stage::Done(done) => done,
     };
     let (labels, n, here) = (&done.labels, done.found.rows, folder.display());
@@ -109,7 +103,7 @@ fn predict_by_tasks(
     ));
     let prediction = request.rows_to_json(&done.found)?;
     let prediction: serde_json::Value = serde_json::from_str(&prediction).unwrap_or_default();
-    if args.json {
+    if args.out.json {
         print_json(&json!({ "done": true, "labels": labels, "prediction": prediction }))
     } else {
         Ok(())

@@ -16,13 +16,9 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
     let beside = run.page_of(method)?;
     let output = args.output.as_ref().unwrap_or(&beside);
     let inputs: Vec<PathBuf> = run.inputs(method)?;
-    let read: Vec<&Path> = inputs
-        .iter()
-        .chain(&args.choice)
-        .map(PathBuf::as_path)
-        .collect();
+    let read = inputs.iter().chain(&args.choice);
     // The page beside the labels is this command's own: drawing it again replaces it.
-    check_outputs([output], &read, args.force || args.output.is_none())?;
+    check_outputs([output], read, args.force || args.output.is_none())?;
     let saved = args.choice.as_deref().map(SavedChoice::open).transpose()?;
     let choice = saved.map(|saved| curves(&saved.choice, run.objects()));
     let rendered = run.report(method, choice, &Terminal)?;

@@ -16,7 +16,7 @@ use crate::output::{check_outputs_beside, may_fill, print, say};
 use crate::terminal::{Terminal, unless_interrupted};
 
 pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
-    may_fill(&args.output, args.force || args.resume)?;
+    may_fill(&args.output, args.out.force || args.resume)?;
     let mut experiment = match &args.from {
         Some(record) => recorded(record, args.allow_changed_input)?,
         None => described(args)?,
@@ -27,26 +27,24 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     ]
     .concat();
     check_outputs_beside(
-        (&args.output, experiment.folder_files()),
+        &args.output,
+        experiment.folder_files(),
         &args.model,
         &inputs,
-        args.force,
+        args.out.force,
     )?;
     experiment.max_memory = args
         .compute
+        .machine
         .max_memory
         .map(partita::MemoryBudget::bytes)
         .or(experiment.max_memory);
-    let (folder, report) = (Some(args.output.clone()), !args.no_report);
     let predict_with = Some(args.predict_with.to_string());
-    let model = args
-        .model
-        .clone()
-        .map(|file| ModelOutput { file, predict_with });
+    let model = args.model.clone();
     experiment.outputs = Outputs {
-        folder,
-        report,
-        model,
+        folder: Some(args.output.clone()),
+        report: !args.no_report,
+        model: model.map(|file| ModelOutput { file, predict_with }),
         resume: args.resume,
         ..Outputs::default()
     };
@@ -58,9 +56,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         return Ok(());
     }
     experiment.arguments = std::env::args().skip(1).collect();
-    start_threads(args.compute.threads)?;
+    start_threads(&args.compute.machine.threads)?;
     let record = experiment.run(&Terminal)?;
-    if args.json {
+    if args.out.json {
         print(&record.to_json()?)?;
     } else {
         print(&record.summary())?;
@@ -89,11 +87,10 @@ fn is_finished(experiment: &Experiment, folder: &Path) -> Result<bool, Failure> 
 
 /// What there is after Ctrl-C.
 fn kept(record: &RunRecord, folder: &Path) -> String {
-    let (made, asked) = (
-        record.base_made.unwrap_or(0),
-        record.base_asked.unwrap_or(0),
-    );
-    let (done, folder) = (record.methods.len(), folder.display());
+    let made = record.base_made.unwrap_or(0);
+    let asked = record.base_asked.unwrap_or(0);
+    let done = record.methods.len();
+    let folder = folder.display();
     format!(
         "{made} of {asked} base clusterings and {done} consensus results are in {folder}; the same command with --resume goes on"
     )
@@ -131,11 +128,8 @@ fn described(args: &RunArgs) -> Result<Experiment, AppError> {
         table: args.read.input(&table),
         recipe,
     };
-    let seed = args
-        .compute
-        .seed
-        .or(seed.map(partita::Seed::number))
-        .unwrap_or(0);
+    let asked = args.compute.seed;
+    let seed = asked.or(seed.map(partita::Seed::number)).unwrap_or(0);
     let mut experiment =
         Experiment::new(input, clusters, method_choices(&methods, &args.set)?, seed);
     experiment.auto = auto;

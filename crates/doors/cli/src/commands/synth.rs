@@ -1,5 +1,7 @@
 //! `partita synth`: tables with known clusters.
 
+use std::path::Path;
+
 use partita::files::{self, LabelColumn, Table};
 use partita::synth::{Family, SynthSettings, Synthetic, families, synthesise};
 use partita::{Seed, SettingMap};
@@ -12,11 +14,8 @@ pub(crate) fn synth(args: &SynthArgs) -> Result<(), Failure> {
     let (Some(name), Some(output)) = (&args.name, &args.output) else {
         return print(&list());
     };
-    check_outputs(
-        [Some(output), args.soft.as_ref()].into_iter().flatten(),
-        &[],
-        args.force,
-    )?;
+    let outputs = [output].into_iter().chain(&args.soft);
+    check_outputs(outputs, None::<&Path>, args.force)?;
     let settings: SynthSettings = SettingMap::parse(&args.set)?.apply()?;
     let usual = families()
         .find(|family| family.name == name)

@@ -12,7 +12,7 @@ use crate::output::{check_outputs, print_json, say};
 use crate::terminal::{Progress, Terminal, listen_for_ctrl_c, unless_interrupted};
 
 pub(crate) fn text(args: &TextArgs) -> Result<(), Failure> {
-    check_outputs([&args.output], &[&args.documents], args.force)?;
+    check_outputs([&args.output], [&args.documents], args.out.force)?;
     listen_for_ctrl_c()?;
     let settings: TextSettings = SettingMap::parse(&args.set)?.apply()?;
     let options = |column: &str| ReadOptions::of_column(column).within(default_budget());
@@ -52,7 +52,7 @@ pub(crate) fn text(args: &TextArgs) -> Result<(), Failure> {
         made.found,
         args.output.display()
     ));
-    if args.json {
+    if args.out.json {
         print_json(&json!({
             "documents": n,
             "words": d,

@@ -14,7 +14,7 @@ use crate::terminal::{Terminal, unless_interrupted};
 
 pub(crate) fn update(args: &UpdateArgs) -> Result<(), Failure> {
     let target = check_places(args)?;
-    start_threads(args.threads)?;
+    start_threads(&args.threads)?;
     let input = UpdateInput {
         ensemble: args.ensemble.clone(),
         add: args.add.clone(),
@@ -26,7 +26,7 @@ pub(crate) fn update(args: &UpdateArgs) -> Result<(), Failure> {
     let updated = input.update(&Terminal)?;
     write(args, target, &updated)?;
     say(&updated.sentence());
-    if args.json {
+    if args.out.json {
         print_json(&updated.to_json())?;
     }
     unless_interrupted(|| "the ensemble is written".into())
@@ -35,17 +35,15 @@ pub(crate) fn update(args: &UpdateArgs) -> Result<(), Failure> {
 /// Where the ensemble goes; refuses places that cannot be written to before anything is read.
 fn check_places(args: &UpdateArgs) -> Result<&Path, Failure> {
     let here = args.ensemble.display();
-    if args.output.is_none() && !args.force {
+    if args.output.is_none() && !args.out.force {
         return Err(Failure::input(format!(
             "{here}: would be replaced; name another place with -o, or give --force"
         )));
     }
-    let inputs: Vec<&Path> = [&args.ensemble, &args.add]
-        .into_iter()
-        .chain(&args.warm_start)
-        .map(PathBuf::as_path)
-        .collect();
-    check_outputs(args.output.iter().chain(&args.labels), &inputs, args.force)?;
+    let read = [&args.ensemble, &args.add];
+    let inputs: Vec<&PathBuf> = read.into_iter().chain(&args.warm_start).collect();
+    let outputs = args.output.iter().chain(&args.labels);
+    check_outputs(outputs, &inputs, args.out.force)?;
     args.labels.as_deref().map(LabelFormat::of).transpose()?;
     // The overlap table is an input too, and is replaced.
     check_outputs(args.overlap.as_ref(), &inputs, true)?;

@@ -1,26 +1,13 @@
-//! Tests of the built binary, one module a topic, in one binary: it links once, and its tests share the processors.
+//! Tests of the built binary, in one binary: it links once, and its tests share the processors.
+//!
+//! Most are [cases]: files, commands and what they must say, as data in `tests/cases`. What needs code is in the other modules.
 
-mod bad_input;
-mod commands;
+mod built;
+mod cases;
 mod common;
-mod durable;
-mod ensembles;
+mod data;
 mod examples;
 mod faults;
-mod growing;
-mod input_boundary;
-mod interruption;
-mod main_job;
-mod named_labels;
-mod number_of_clusters;
-mod one_round;
-mod outputs;
-mod part_cache;
-mod parts;
-mod prediction;
-mod presets;
-mod repeat;
-mod reports;
+mod methods;
 mod row_blocks;
-mod runs;
-mod streams;
+mod tasks;

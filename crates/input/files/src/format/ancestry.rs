@@ -64,12 +64,7 @@ pub(crate) fn read(
 ) -> Result<(Array2<f64>, Option<Vec<String>>), FileError> {
     let failed = |source| FileError::io(path, READ, source);
     let (file, length) = open(path)?;
-    let limit = Limit {
-        budget,
-        what: "the run",
-        remedy: "raise the limit",
-        bytes_per_row: 0,
-    };
+    let limit = Limit::new(budget, "the run", "raise the limit");
     limit.check(path, length.saturating_mul(4))?;
     // What is packed says nothing of what it unpacks to.
     let most = (budget.bytes() / 4).saturating_add(1);

@@ -1,20 +1,20 @@
 //! Delimited text (CSV, TSV), also packed by gzip: one group of rows whose values are parsed as they are wanted.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 
 use csv::ByteRecord;
 
 use super::description::{Format, OpenOptions, Writes, unfit};
-use super::reader::{Column, Extent, Form, Layout, Limit, Reader};
+use super::reader::{Column, Extent, Form, Items, Layout, Limit, Reader};
 use super::text_rows::{TextReader, utf8};
 use super::writer::{Contents, Data};
 use crate::atomic_write::{text_delimiter, write_text};
 use crate::dictionary::Dictionary;
-use crate::error::{Cell, FileError, Row};
-use crate::missing_words::{MissingCounts, MissingWords};
+use crate::error::{Cell, FileError, Row, WrongValue};
 use crate::number::number;
 use crate::text_lines::TextLines;
+use crate::words::{MissingCounts, MissingWords};
 
 pub(crate) const FORMAT: Format = Format {
     name: "CSV",
@@ -28,10 +28,8 @@ pub(crate) const FORMAT: Format = Format {
 };
 
 struct Csv {
-    path: PathBuf,
+    items: Items,
     options: OpenOptions,
-    names: Vec<String>,
-    named: bool,
     /// Whether the first value of a column is a word.
     words: Vec<bool>,
     remarks: Vec<String>,
@@ -41,7 +39,6 @@ struct Csv {
 
 fn open(path: &Path, options: &OpenOptions) -> Result<Box<dyn Reader>, FileError> {
     let reader = TextReader::open(path, options)?;
-    let (names, named) = (reader.names(), reader.header().is_some());
     let missing = |field: &[u8]| {
         std::str::from_utf8(field).is_ok_and(|text| options.missing.contains(text.trim()))
     };
@@ -51,37 +48,23 @@ fn open(path: &Path, options: &OpenOptions) -> Result<Box<dyn Reader>, FileError
         .first_row()
         .map(|row| row.iter().map(is_word).collect())
         .unwrap_or_default();
-    let (path, options, remarks) = (path.to_owned(), options.clone(), reader.remarks().to_vec());
+    let items = Items {
+        named: reader.header().is_some(),
+        typed: false,
+        ..Items::new(path, Layout::Columns, reader.names())
+    };
     Ok(Box::new(Csv {
-        path,
-        options,
-        names,
-        named,
+        items,
+        options: options.clone(),
         words,
-        remarks,
+        remarks: reader.remarks().to_vec(),
         opened: Mutex::new(Some(reader)),
     }))
 }
 
 impl Reader for Csv {
-    fn path(&self) -> &Path {
-        &self.path
-    }
-
-    fn layout(&self) -> Layout {
-        Layout::Columns
-    }
-
-    fn names(&self) -> &[String] {
-        &self.names
-    }
-
-    fn named(&self) -> bool {
-        self.named
-    }
-
-    fn typed(&self) -> bool {
-        false
+    fn items(&self) -> &Items {
+        &self.items
     }
 
     fn is_text(&self, item: usize) -> bool {
@@ -93,11 +76,19 @@ impl Reader for Csv {
     }
 
     fn extent(&self, _item: usize) -> Result<Extent, FileError> {
-        Ok(Extent {
-            groups: None,
-            columns: 1,
-            width: 8,
-        })
+        Ok(Extent::of_column(None))
+    }
+
+    fn read_one(
+        &self,
+        group: usize,
+        item: usize,
+        form: Form,
+        limit: &Limit,
+    ) -> Result<Column, FileError> {
+        let mut read = self.read(group, &[(item, form)], limit)?;
+        read.pop()
+            .ok_or_else(|| FileError::no_rows(&self.items.path))
     }
 
     fn read(
@@ -109,7 +100,7 @@ impl Reader for Csv {
         let opened = self.opened.lock().map_or(None, |mut opened| opened.take());
         let mut reader = match opened {
             Some(reader) => reader,
-            None => TextReader::open(&self.path, &self.options)?,
+            None => TextReader::open(&self.items.path, &self.options)?,
         };
         let mut columns: Vec<Growing> =
             wanted.iter().map(|&(_, form)| Growing::new(form)).collect();
@@ -123,22 +114,22 @@ impl Reader for Csv {
                 let field = record.get(at).unwrap_or_default();
                 columns[place].push(
                     &Place {
-                        path: &self.path,
+                        path: &self.items.path,
                         row,
-                        column: &self.names[at],
+                        column: &self.items.names[at],
                     },
                     field,
                     &self.options.missing,
                 )?;
             }
             rows += 1;
-            limit.check_rows(&self.path, rows)?;
+            limit.check_rows(&self.items.path, rows)?;
         }
         if rows == 0 {
-            return Err(FileError::NoRows(self.path.clone()));
+            return Err(FileError::no_rows(&self.items.path));
         }
-        check_odd(&columns, &order)?;
-        Ok(columns.into_iter().map(Growing::finish).collect())
+        check_infinite(&columns)?;
+        Ok(columns.into_iter().map(|column| column.column).collect())
     }
 }
 
@@ -165,126 +156,100 @@ impl Place<'_> {
 }
 
 /// A column while it is read.
-enum Growing {
-    Text(Vec<String>),
-    Labels(Dictionary),
-    Numbers(Numbers),
-}
-
-/// Numbers, NaN for gaps and words.
-#[derive(Default)]
-struct Numbers {
-    values: Vec<f64>,
+struct Growing {
+    column: Column,
+    /// Whether numbers may have gaps, and words among them; then infinity may be a word too, which the end of the file decides.
     gaps: bool,
-    /// Whether words are allowed; then infinity may be a word too, which the end of the file decides.
     words: bool,
-    found_words: bool,
-    odd: Option<Cell>,
-    missing: MissingCounts,
+    infinite: Option<Cell>,
 }
 
 impl Growing {
     fn new(form: Form) -> Self {
-        match form {
-            Form::Text => Self::Text(Vec::new()),
-            Form::Labels => Self::Labels(Dictionary::default()),
-            Form::Numbers { gaps, words } => Self::Numbers(Numbers {
-                gaps,
-                words,
-                ..Numbers::default()
-            }),
-        }
-    }
-
-    fn push(
-        &mut self,
-        place: &Place<'_>,
-        field: &[u8],
-        missing: &MissingWords,
-    ) -> Result<(), FileError> {
-        match self {
-            Self::Text(texts) => texts.push(place.text(field)?.trim().to_owned()),
-            Self::Labels(labels) => labels.push(place.text(field)?, place.row),
-            Self::Numbers(numbers) => return numbers.push(place, field, missing),
-        }
-        Ok(())
-    }
-
-    fn finish(self) -> Column {
-        match self {
-            Self::Text(texts) => Column::Text(texts),
-            Self::Labels(labels) => Column::Labels(labels),
-            Self::Numbers(Numbers {
-                values,
-                found_words: words,
-                missing,
-                ..
-            }) => Column::Parsed {
-                values,
-                words,
-                missing,
-            },
-        }
-    }
-}
-
-impl Numbers {
-    fn push(
-        &mut self,
-        place: &Place<'_>,
-        field: &[u8],
-        missing: &MissingWords,
-    ) -> Result<(), FileError> {
-        let value = match number(field) {
-            Some(value) if value.is_finite() => value,
-            found => self.odd_value(place, field, found, missing)?,
+        let (column, gaps, words) = match form {
+            Form::Text => (Column::Text(Vec::new()), true, true),
+            Form::Labels => (Column::Labels(Dictionary::default()), true, true),
+            Form::Numbers { gaps, words } => {
+                let parsed = Column::Parsed {
+                    values: Vec::new(),
+                    words: false,
+                    missing: MissingCounts::new(),
+                };
+                (parsed, gaps, words)
+            }
         };
-        self.values.push(value);
-        Ok(())
+        Self {
+            column,
+            gaps,
+            words,
+            infinite: None,
+        }
     }
 
-    /// What stands for a field that is not a finite number.
-    fn odd_value(
+    fn push(
         &mut self,
         place: &Place<'_>,
         field: &[u8],
-        found: Option<f64>,
-        missing: &MissingWords,
-    ) -> Result<f64, FileError> {
+        missing_words: &MissingWords,
+    ) -> Result<(), FileError> {
+        let (values, found_words, missing) = match &mut self.column {
+            Column::Text(texts) => {
+                texts.push(place.text(field)?.trim().to_owned());
+                return Ok(());
+            }
+            Column::Labels(labels) => {
+                labels.push(place.text(field)?, place.row);
+                return Ok(());
+            }
+            Column::Parsed {
+                values,
+                words,
+                missing,
+            } => (values, words, missing),
+            Column::Array(_) => return Ok(()),
+        };
+        let found = number(field);
+        if let Some(value) = found.filter(|value| value.is_finite()) {
+            values.push(value);
+            return Ok(());
+        }
+        let wrong = |wrong| Err(FileError::value(place.cell(field), wrong));
         let text = String::from_utf8_lossy(field);
         let word = text.trim();
-        let named = missing.contains(word);
+        let named = missing_words.contains(word);
         if named || word.is_empty() || found.is_some_and(f64::is_nan) {
             if !self.gaps {
-                return Err(FileError::NoValue(place.cell(field)));
+                return wrong(WrongValue::Missing);
             }
             if named {
-                *self.missing.entry(word.to_owned()).or_default() += 1;
+                *missing.entry(word.to_owned()).or_default() += 1;
             }
-            return Ok(f64::NAN);
+        } else {
+            match found {
+                Some(_) if self.words => {
+                    self.infinite.get_or_insert_with(|| place.cell(field));
+                }
+                Some(_) => return wrong(WrongValue::NotFinite),
+                None if self.words => *found_words = true,
+                None => return Err(FileError::not_a_number(place.cell(field))),
+            }
         }
-        match found {
-            Some(_) if self.words => _ = self.odd.get_or_insert_with(|| place.cell(field)),
-            Some(_) => return Err(FileError::NotFinite(place.cell(field))),
-            None if self.words => self.found_words = true,
-            None => return Err(FileError::not_a_number(place.cell(field))),
-        }
-        Ok(f64::NAN)
+        values.push(f64::NAN);
+        Ok(())
     }
 }
 
 /// Refuses the first number that is not finite in a column without words.
-fn check_odd(columns: &[Growing], order: &[usize]) -> Result<(), FileError> {
-    let odd = order.iter().filter_map(|&place| match &columns[place] {
-        Growing::Numbers(Numbers {
-            found_words: false,
-            odd: Some(cell),
-            ..
-        }) => Some(cell),
+fn check_infinite(columns: &[Growing]) -> Result<(), FileError> {
+    let infinite = columns.iter().filter_map(|column| match column.column {
+        Column::Parsed { words: false, .. } => column.infinite.as_ref(),
         _ => None,
     });
-    odd.min_by_key(|cell| cell.row.number())
-        .map_or(Ok(()), |cell| Err(FileError::NotFinite(cell.clone())))
+    infinite
+        .min_by_key(|cell| cell.row.number())
+        .map_or(Ok(()), |cell| {
+            Err(FileError::value(cell.clone(), WrongValue::NotFinite))
+        })
 }
 
 fn write(path: &Path, contents: Contents<'_>) -> Result<(), FileError> {

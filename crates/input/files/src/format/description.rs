@@ -6,8 +6,8 @@ use super::reader::Reader;
 use super::text_layout::Header;
 use super::writer::Contents;
 use crate::error::FileError;
-use crate::missing_words::MissingWords;
 use crate::open_file::Compression;
+use crate::words::MissingWords;
 
 /// How to open a file. Formats that say so themselves need none of it.
 #[derive(Clone, Debug, Default)]

@@ -4,14 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::description::{Format, OpenOptions};
-use super::reader::{Column, Extent, Form, Layout, Limit, Reader};
+use super::reader::{Column, Extent, Form, Items, Limit, Reader};
 use crate::error::{FileError, READ};
 use crate::open_file::lower_name;
 
 /// Files that have the same columns. Their rows follow each other in the order of the files' names, and the groups of
 /// rows of each file are groups of the whole.
 struct Folder {
-    path: PathBuf,
+    items: Items,
     parts: Vec<Box<dyn Reader>>,
     /// File and group within it, for every group.
     groups: Vec<(usize, usize)>,
@@ -21,7 +21,7 @@ struct Folder {
 /// a dot or an underscore is a note that some program left there.
 ///
 /// # Errors
-/// [`FileError::Directory`] if there are none, and [`FileError::Damaged`] for files of two formats.
+/// [`FileError::Directory`] if there are none, and [`FileError::Content`] for files of two formats.
 pub(super) fn parts(
     formats: &'static [Format],
     folder: &Path,
@@ -76,7 +76,10 @@ pub(super) fn open(
         groups.extend((0..part.extent(0)?.count()).map(|group| (at, group)));
     }
     Ok(Box::new(Folder {
-        path: folder.into(),
+        items: Items {
+            path: folder.into(),
+            ..parts[0].items().clone()
+        },
         parts,
         groups,
     }))
@@ -112,24 +115,8 @@ fn same_columns(first: &dyn Reader, part: &dyn Reader) -> Result<(), FileError> 
 }
 
 impl Reader for Folder {
-    fn path(&self) -> &Path {
-        &self.path
-    }
-
-    fn layout(&self) -> Layout {
-        self.parts[0].layout()
-    }
-
-    fn names(&self) -> &[String] {
-        self.parts[0].names()
-    }
-
-    fn named(&self) -> bool {
-        self.parts[0].named()
-    }
-
-    fn typed(&self) -> bool {
-        self.parts[0].typed()
+    fn items(&self) -> &Items {
+        &self.items
     }
 
     fn is_text(&self, item: usize) -> bool {
@@ -151,14 +138,15 @@ impl Reader for Folder {
         Ok(all)
     }
 
-    fn read(
+    fn read_one(
         &self,
         group: usize,
-        wanted: &[(usize, Form)],
+        item: usize,
+        form: Form,
         limit: &Limit,
-    ) -> Result<Vec<Column>, FileError> {
+    ) -> Result<Column, FileError> {
         let (part, group) = self.groups[group];
-        self.parts[part].read(group, wanted, limit)
+        self.parts[part].read_one(group, item, form, limit)
     }
 
     fn codes(&self, group: usize, item: usize) -> Result<Option<Vec<u8>>, FileError> {

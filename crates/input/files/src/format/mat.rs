@@ -1,15 +1,15 @@
 //! Arrays as MATLAB (version 5 to 7) writes them (MAT).
 
 use std::io::{self, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use flate2::read::ZlibDecoder;
 
-use super::array_claim::{ArrayClaim, Dtype};
 use super::description::{Format, OpenOptions, Writes, write_nothing};
-use super::reader::{Column, Extent, Form, Layout, Limit, Reader};
+use super::reader::{Column, Extent, Form, Items, Layout, Limit, Reader};
 use crate::error::{FileError, READ};
 use crate::open_file::FileCursor;
+use crate::typed_array::{ArrayClaim, Dtype};
 
 pub(crate) const FORMAT: Format = Format {
     name: "MAT",
@@ -32,9 +32,8 @@ const BEST_RATIO: u64 = 1100;
 
 /// A file that is being read, and where each variable lies.
 struct Mat {
-    path: PathBuf,
+    items: Items,
     file: FileCursor,
-    names: Vec<String>,
     elements: Vec<Element>,
 }
 
@@ -68,9 +67,8 @@ fn open(path: &Path, _options: &OpenOptions) -> Result<Box<dyn Reader>, FileErro
         return Err(FileError::damaged(path, reason));
     }
     let mut found = Mat {
-        path: path.into(),
+        items: Items::new(path, Layout::Arrays, Vec::new()),
         file,
-        names: Vec::new(),
         elements: Vec::new(),
     };
     found
@@ -99,7 +97,7 @@ impl Mat {
                     packed: kind == COMPRESSED,
                 };
                 let (name, _, _) = self.stream(element)?.head()?;
-                self.names.push(name);
+                self.items.names.push(name);
                 self.elements.push(element);
             }
         }
@@ -132,14 +130,14 @@ impl Mat {
 
     /// Type and shape of an array, and its values to come.
     fn claim(&self, item: usize) -> Result<(ArrayClaim, Tag, Stream<'_>), FileError> {
-        let failed = |source| FileError::io(&self.path, READ, source);
+        let failed = |source| FileError::io(&self.items.path, READ, source);
         let mut stream = self.stream(self.elements[item]).map_err(failed)?;
         let (_, class, shape) = stream.head().map_err(failed)?;
         let what = self.call(item);
         // 6 to 15 are the classes of full numeric arrays; those before are cells, structures, texts, sparse arrays.
         if !(6..=15).contains(&(class & 0xff)) || class & 0x800 != 0 {
             return Err(FileError::kind(
-                &self.path,
+                &self.items.path,
                 what,
                 "not a full array of real numbers",
                 "an array of numbers",
@@ -149,7 +147,7 @@ impl Mat {
         let Some(dtype) = dtype(tag.kind) else {
             let found = format!("of MATLAB type {}", tag.kind);
             return Err(FileError::kind(
-                &self.path,
+                &self.items.path,
                 what,
                 found,
                 "an array of numbers",
@@ -161,45 +159,38 @@ impl Mat {
             shape,
             by_column: true,
         };
-        claim.bytes(&self.path, u64::from(tag.length).min(stream.left.max(4)))?;
+        claim.bytes(
+            &self.items.path,
+            u64::from(tag.length).min(stream.left.max(4)),
+        )?;
         Ok((claim, tag, stream))
     }
 }
 
 impl Reader for Mat {
-    fn path(&self) -> &Path {
-        &self.path
-    }
-
-    fn layout(&self) -> Layout {
-        Layout::Arrays
-    }
-
-    fn names(&self) -> &[String] {
-        &self.names
+    fn items(&self) -> &Items {
+        &self.items
     }
 
     fn extent(&self, item: usize) -> Result<Extent, FileError> {
-        self.claim(item)?.0.extent(&self.path)
+        Extent::of_array(&self.claim(item)?.0, &self.items.path)
     }
 
-    fn read(
+    fn read_one(
         &self,
         _group: usize,
-        wanted: &[(usize, Form)],
+        item: usize,
+        _form: Form,
         limit: &Limit,
-    ) -> Result<Vec<Column>, FileError> {
-        let read = |&(item, _): &(usize, Form)| {
-            let (claim, tag, mut stream) = self.claim(item)?;
-            let claimed = claim.bytes(&self.path, u64::MAX)?;
-            limit.check(&self.path, claimed)?;
-            match tag.small {
-                Some(small) => claim.read(&self.path, &mut &small[..], 4),
-                None => claim.read(&self.path, &mut stream.bytes, claimed),
-            }
-            .map(Column::Array)
-        };
-        wanted.iter().map(read).collect()
+    ) -> Result<Column, FileError> {
+        let (claim, tag, mut stream) = self.claim(item)?;
+        let claimed = claim.bytes(&self.items.path, u64::MAX)?;
+        limit.check(&self.items.path, claimed)?;
+        match tag.small {
+            Some(small) => claim.read(&self.items.path, &mut &small[..], 4),
+            None => claim.read(&self.items.path, &mut stream.bytes, claimed),
+        }
+        .map(Column::Array)
     }
 }
 

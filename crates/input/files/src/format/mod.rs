@@ -1,14 +1,16 @@
 //! File formats: one file each, and one line each in [`FORMATS`].
 
 pub(crate) mod ancestry;
-pub(crate) mod array_claim;
 #[cfg(feature = "arrow")]
 mod arrow;
-#[cfg(feature = "arrow")]
-mod arrow_schema;
+#[cfg(any(feature = "arrow", feature = "parquet"))]
+mod arrow_values;
+pub(crate) mod cluster_table;
 mod csv;
 pub(crate) mod description;
 mod folder;
+#[cfg(any(feature = "arrow", feature = "parquet"))]
+mod foreign;
 mod mat;
 mod npy;
 pub(crate) mod npy_header;
@@ -18,10 +20,9 @@ mod parquet;
 #[cfg(feature = "parquet")]
 mod parquet_codes;
 #[cfg(feature = "parquet")]
-mod parquet_pages;
-#[cfg(feature = "parquet")]
 pub(crate) mod parquet_write;
 pub(crate) mod reader;
+pub(crate) mod sparse;
 mod text_layout;
 mod text_rows;
 #[cfg(test)]
@@ -56,7 +57,7 @@ pub(crate) static FORMATS: &[Format] = &[
 ///
 /// # Errors
 /// [`FileError::Directory`] for a folder without files whose rows are read in groups (Parquet, Arrow, NPY) and without files of
-/// ancestry (`.Q`, …), and [`FileError::Damaged`] for files of two formats.
+/// ancestry (`.Q`, …), and [`FileError::Content`] for files of two formats.
 pub fn input_parts(path: &Path) -> Result<Vec<PathBuf>, FileError> {
     if !path.is_dir() {
         return Ok(vec![path.into()]);
@@ -150,7 +151,7 @@ pub(crate) fn open_reader(
     let format = of(formats, path)?;
     check_magic(formats, path, format)?;
     let reader = (format.open)(path, options)?;
-    if options.transpose && reader.typed() {
+    if options.transpose && reader.items().typed {
         transposed::open(reader)
     } else {
         Ok(reader)

@@ -3,15 +3,14 @@
 use std::io::{self, BufReader};
 use std::path::Path;
 
-use super::array_claim::{ArrayClaim, Dtype};
 use super::description::{Format, OpenOptions, Writes, unfit};
 use super::npy_header::{MAGIC, read_header, write};
-use super::reader::{Column, Extent, Form, Layout, Limit, Reader};
+use super::reader::{Column, Extent, Form, Items, Layout, Limit, Reader};
 use super::writer::Contents;
 use crate::atomic_write::write_whole;
 use crate::error::{FileError, READ};
 use crate::open_file::FileCursor;
-use crate::typed_array::{TypedArray, Values};
+use crate::typed_array::{ArrayClaim, Dtype, TypedArray, Values};
 
 pub(crate) const FORMAT: Format = Format {
     name: "NPY",
@@ -28,9 +27,8 @@ pub(crate) const FORMAT: Format = Format {
 const BLOCK: usize = 1 << 22;
 
 struct Npy {
-    path: std::path::PathBuf,
     file: FileCursor,
-    names: [String; 1],
+    items: Items,
     claim: ArrayClaim,
     /// Where the values begin.
     start: u64,
@@ -45,9 +43,8 @@ fn open(path: &Path, _options: &OpenOptions) -> Result<Box<dyn Reader>, FileErro
     let (rows, columns) = claim.matrix(path)?;
     let (rows, columns) = (rows as usize, columns as usize);
     Ok(Box::new(Npy {
-        path: path.into(),
         file,
-        names: [String::new()],
+        items: Items::new(path, Layout::Arrays, vec![String::new()]),
         claim,
         start,
         rows,
@@ -100,16 +97,8 @@ fn join(dtype: Dtype, parts: impl Iterator<Item = io::Result<Values>>) -> io::Re
 }
 
 impl Reader for Npy {
-    fn path(&self) -> &Path {
-        &self.path
-    }
-
-    fn layout(&self) -> Layout {
-        Layout::Arrays
-    }
-
-    fn names(&self) -> &[String] {
-        &self.names
+    fn items(&self) -> &Items {
+        &self.items
     }
 
     fn extent(&self, _item: usize) -> Result<Extent, FileError> {
@@ -124,18 +113,16 @@ impl Reader for Npy {
         })
     }
 
-    fn read(
+    fn read_one(
         &self,
         group: usize,
-        wanted: &[(usize, Form)],
+        _item: usize,
+        _form: Form,
         _limit: &Limit,
-    ) -> Result<Vec<Column>, FileError> {
-        let read = |_| {
-            self.rows_of(group)
-                .map(Column::Array)
-                .map_err(|source| FileError::io(&self.path, READ, source))
-        };
-        wanted.iter().map(read).collect()
+    ) -> Result<Column, FileError> {
+        self.rows_of(group)
+            .map(Column::Array)
+            .map_err(|source| FileError::io(&self.items.path, READ, source))
     }
 }
 
@@ -143,7 +130,7 @@ fn write_contents(path: &Path, contents: Contents<'_>) -> Result<(), FileError> 
     match contents {
         Contents::Arrays(arrays) => match arrays.into_iter().next() {
             Some((_, array)) => write_whole(path, |out| write(out, array)),
-            None => Err(FileError::NoRows(path.into())),
+            None => Err(FileError::no_rows(path)),
         },
         Contents::Columns { .. } => Err(unfit(path)),
     }

@@ -1,19 +1,19 @@
 //! Named arrays in one ZIP archive (NPZ), as NumPy writes them.
 
 use std::io::{self, BufReader, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use zip::write::{SimpleFileOptions, StreamWriter};
 use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 
-use super::array_claim::ArrayClaim;
 use super::description::{Format, Writes, unfit};
 use super::npy_header::{read_header, write};
-use super::reader::{Column, Extent, Form, Layout, Limit, Reader};
+use super::reader::{Column, Extent, Form, Items, Layout, Limit, Reader};
 use super::writer::{Array, Contents, Elements};
 use crate::atomic_write::write_whole;
 use crate::error::{FileError, READ};
 use crate::open_file::FileCursor;
+use crate::typed_array::ArrayClaim;
 
 pub(crate) const FORMAT: Format = Format {
     name: "NPZ",
@@ -34,13 +34,11 @@ const LONGEST_NOTE: u64 = 1 << 30;
 
 /// An archive that is being read.
 pub(crate) struct Npz {
-    path: PathBuf,
+    items: Items,
     length: u64,
     archive: ZipArchive<FileCursor>,
     /// Names of the members.
     members: Vec<String>,
-    /// Names of the arrays.
-    names: Vec<String>,
 }
 
 impl Npz {
@@ -58,11 +56,10 @@ impl Npz {
             .map(str::to_owned)
             .collect();
         Ok(Self {
-            path: path.into(),
+            items: Items::new(path, Layout::Arrays, names),
             length,
             archive,
             members,
-            names,
         })
     }
 
@@ -78,80 +75,66 @@ impl Npz {
         let mut archive = self.archive.clone();
         let member = archive
             .by_index(at)
-            .map_err(|error| damaged(&self.path, &error.into()))?;
+            .map_err(|error| damaged(&self.items.path, &error.into()))?;
         let (packed, size) = (member.compressed_size(), member.size());
         if packed > self.length || size > packed.saturating_mul(BEST_RATIO) {
             let reason =
                 format!("'{name}' claims {size} bytes out of {packed}; the file is damaged");
-            return Err(FileError::damaged(&self.path, reason));
+            return Err(FileError::damaged(&self.items.path, reason));
         }
         read(&mut BufReader::with_capacity(1 << 16, member), size).map(Some)
     }
 
     /// Type and shape of an array, checked against the size of its member.
     fn claim(&self, item: usize) -> Result<(ArrayClaim, u64), FileError> {
-        let (name, what) = (format!("{}.npy", self.names[item]), self.call(item));
+        let (name, what) = (format!("{}.npy", self.items.names[item]), self.call(item));
         let claim = self.member(&name, |bytes, size| {
-            let (claim, taken) = read_header(&self.path, &what, bytes)?;
+            let (claim, taken) = read_header(&self.items.path, &what, bytes)?;
             let available = size.saturating_sub(taken);
-            claim.bytes(&self.path, available)?;
+            claim.bytes(&self.items.path, available)?;
             Ok((claim, available))
         })?;
-        claim.ok_or_else(|| FileError::damaged(&self.path, format!("{what} is not there")))
-    }
-
-    fn array(&self, item: usize, limit: &Limit) -> Result<Column, FileError> {
-        let (claim, available) = self.claim(item)?;
-        limit.check(&self.path, claim.bytes(&self.path, available)?)?;
-        let (name, what) = (format!("{}.npy", self.names[item]), self.call(item));
-        let array = self.member(&name, |bytes, size| {
-            let (claim, taken) = read_header(&self.path, &what, bytes)?;
-            let array = claim.read(&self.path, bytes, size.saturating_sub(taken))?;
-            // The checksum of a member is compared at its end.
-            io::copy(bytes, &mut io::sink())
-                .map_err(|source| FileError::io(&self.path, READ, source))?;
-            Ok(array)
-        })?;
-        array
-            .map(Column::Array)
-            .ok_or_else(|| FileError::damaged(&self.path, format!("{what} is not there")))
+        claim.ok_or_else(|| FileError::damaged(&self.items.path, format!("{what} is not there")))
     }
 }
 
 impl Reader for Npz {
-    fn path(&self) -> &Path {
-        &self.path
-    }
-
-    fn layout(&self) -> Layout {
-        Layout::Arrays
-    }
-
-    fn names(&self) -> &[String] {
-        &self.names
+    fn items(&self) -> &Items {
+        &self.items
     }
 
     fn extent(&self, item: usize) -> Result<Extent, FileError> {
-        self.claim(item)?.0.extent(&self.path)
+        Extent::of_array(&self.claim(item)?.0, &self.items.path)
     }
 
-    fn read(
+    fn read_one(
         &self,
         _group: usize,
-        wanted: &[(usize, Form)],
+        item: usize,
+        _form: Form,
         limit: &Limit,
-    ) -> Result<Vec<Column>, FileError> {
-        wanted
-            .iter()
-            .map(|&(item, _)| self.array(item, limit))
-            .collect()
+    ) -> Result<Column, FileError> {
+        let (claim, available) = self.claim(item)?;
+        limit.check(&self.items.path, claim.bytes(&self.items.path, available)?)?;
+        let (name, what) = (format!("{}.npy", self.items.names[item]), self.call(item));
+        let array = self.member(&name, |bytes, size| {
+            let (claim, taken) = read_header(&self.items.path, &what, bytes)?;
+            let array = claim.read(&self.items.path, bytes, size.saturating_sub(taken))?;
+            // The checksum of a member is compared at its end.
+            io::copy(bytes, &mut io::sink())
+                .map_err(|source| FileError::io(&self.items.path, READ, source))?;
+            Ok(array)
+        })?;
+        array
+            .map(Column::Array)
+            .ok_or_else(|| FileError::damaged(&self.items.path, format!("{what} is not there")))
     }
 
     fn note(&self, name: &str) -> Result<Option<Vec<u8>>, FileError> {
         self.member(name, |bytes, size| {
             if size > LONGEST_NOTE {
                 return Err(FileError::damaged(
-                    &self.path,
+                    &self.items.path,
                     format!("'{name}' claims {size} bytes of text"),
                 ));
             }
@@ -159,7 +142,7 @@ impl Reader for Npz {
             bytes
                 .take(size)
                 .read_to_end(&mut all)
-                .map_err(|source| FileError::io(&self.path, READ, source))?;
+                .map_err(|source| FileError::io(&self.items.path, READ, source))?;
             Ok(all)
         })
     }

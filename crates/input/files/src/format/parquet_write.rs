@@ -84,7 +84,7 @@ impl<W: Write + Send> GroupWriter<W> {
                 Data::Integer(values) => put::<Int64Type>(&mut group, values)?,
                 Data::Float(values) => put::<DoubleType>(&mut group, values.map(Some))?,
                 Data::Text(values) => {
-                    put::<ByteArrayType>(&mut group, values.map(|text| text.map(ByteArray::from)))?
+                    put::<ByteArrayType>(&mut group, values.map(|text| text.map(ByteArray::from)))?;
                 }
             }
         }

@@ -1,14 +1,13 @@
 //! The seam between file formats and what files mean: named columns or arrays, in groups of rows, as typed columns.
 
-use std::iter;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use partita_core::MemoryBudget;
 
 use crate::dictionary::Dictionary;
 use crate::error::{FileError, Row};
-use crate::missing_words::MissingCounts;
-use crate::typed_array::TypedArray;
+use crate::typed_array::{ArrayClaim, TypedArray};
+use crate::words::MissingCounts;
 
 /// What the named items of a file are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +16,32 @@ pub(crate) enum Layout {
     Columns,
     /// Arrays that need not fit together, each of one or more columns.
     Arrays,
+}
+
+/// The named items of a file.
+#[derive(Clone, Debug)]
+pub(crate) struct Items {
+    pub(crate) path: PathBuf,
+    pub(crate) layout: Layout,
+    /// Names of the columns or arrays in the order of the file. The one array of a file may have the name "".
+    pub(crate) names: Vec<String>,
+    /// Whether the file gives these names; otherwise they are positions from 1.
+    pub(crate) named: bool,
+    /// Whether the file tells numbers from texts.
+    pub(crate) typed: bool,
+}
+
+impl Items {
+    /// Items of a file that gives their names, and tells numbers from texts.
+    pub(crate) fn new(path: &Path, layout: Layout, names: Vec<String>) -> Self {
+        Self {
+            path: path.into(),
+            layout,
+            names,
+            named: true,
+            typed: true,
+        }
+    }
 }
 
 /// The size of an item, as the file claims.
@@ -30,6 +55,25 @@ pub(crate) struct Extent {
 }
 
 impl Extent {
+    /// The size of one column of a file of columns.
+    pub(crate) fn of_column(groups: Option<Vec<usize>>) -> Self {
+        Self {
+            groups,
+            columns: 1,
+            width: 8,
+        }
+    }
+
+    /// The size of an array as one group.
+    pub(crate) fn of_array(claim: &ArrayClaim, path: &Path) -> Result<Self, FileError> {
+        let (rows, columns) = claim.matrix(path)?;
+        Ok(Self {
+            groups: Some(vec![rows as usize]),
+            columns: columns as usize,
+            width: claim.dtype.size(),
+        })
+    }
+
     /// Number of groups.
     pub(crate) fn count(&self) -> usize {
         self.groups.as_ref().map_or(1, Vec::len)
@@ -69,6 +113,12 @@ pub(crate) enum Form {
 }
 
 impl Form {
+    /// Numbers without gaps.
+    pub(crate) const NUMBERS: Self = Self::Numbers {
+        gaps: false,
+        words: false,
+    };
+
     /// What a row takes at least, in bytes, without the letters of its text.
     fn least_bytes(self) -> u64 {
         match self {
@@ -90,6 +140,16 @@ pub(crate) struct Limit {
 }
 
 impl Limit {
+    /// A limit for what knows its rows before they are read.
+    pub(crate) fn new(budget: MemoryBudget, what: &'static str, remedy: &'static str) -> Self {
+        Self {
+            budget,
+            what,
+            remedy,
+            bytes_per_row: 0,
+        }
+    }
+
     /// Refuses more than the budget allows.
     pub(crate) fn check(&self, path: &Path, bytes: u64) -> Result<(), FileError> {
         let fits = self.budget.check(self.what, bytes, self.remedy);
@@ -99,17 +159,9 @@ impl Limit {
         })
     }
 
-    /// Refuses rows that in these forms take more than the budget allows, whatever they hold.
-    pub(crate) fn check_claim(
-        &self,
-        path: &Path,
-        rows: u64,
-        forms: impl Iterator<Item = Form>,
-    ) -> Result<(), FileError> {
-        self.check(
-            path,
-            rows.saturating_mul(forms.map(Form::least_bytes).sum()),
-        )
+    /// Refuses rows that in this form take more than the budget allows, whatever they hold.
+    pub(crate) fn check_claim(&self, path: &Path, rows: u64, form: Form) -> Result<(), FileError> {
+        self.check(path, rows.saturating_mul(form.least_bytes()))
     }
 
     /// Refuses more rows than the budget allows.
@@ -189,7 +241,7 @@ impl Column {
         match (self, next) {
             (Self::Text(all), Self::Text(more)) => all.extend(more),
             (Self::Labels(all), Self::Labels(more)) => {
-                all.append(&more, |row| Row::Row((start + row) as u64 + 1))
+                all.append(&more, |row| Row::Row((start + row) as u64 + 1));
             }
             (Self::Array(all), Self::Array(more)) => return all.append(path, more),
             _ => {
@@ -205,24 +257,8 @@ impl Column {
 ///
 /// A format is one file beside this one with a reader, and one line in [`FORMATS`](super::FORMATS).
 pub(crate) trait Reader: Send + Sync {
-    /// The file.
-    fn path(&self) -> &Path;
-
-    /// What the items are.
-    fn layout(&self) -> Layout;
-
-    /// Names of the columns or arrays in the order of the file. The one array of a file may have the name "".
-    fn names(&self) -> &[String];
-
-    /// Whether the file gives these names; otherwise they are positions from 1.
-    fn named(&self) -> bool {
-        true
-    }
-
-    /// Whether the file tells numbers from texts.
-    fn typed(&self) -> bool {
-        true
-    }
+    /// What is known of the file before its values are read.
+    fn items(&self) -> &Items;
 
     /// Whether a column holds words, as far as is known before it is read: by its type, or by its first value.
     fn is_text(&self, _item: usize) -> bool {
@@ -240,22 +276,39 @@ pub(crate) trait Reader: Send + Sync {
     /// [`FileError`] for an item that cannot be read.
     fn extent(&self, item: usize) -> Result<Extent, FileError>;
 
-    /// Items of one group of rows, one answer each. Nothing is allocated on the word of the file alone.
+    /// One item of one group of rows. Nothing is allocated on the word of the file alone.
     ///
     /// # Errors
     /// [`FileError`] names what is damaged, and for text the line, the column and the value that cannot be taken.
+    fn read_one(
+        &self,
+        group: usize,
+        item: usize,
+        form: Form,
+        limit: &Limit,
+    ) -> Result<Column, FileError>;
+
+    /// Items of one group of rows, one answer each.
+    ///
+    /// # Errors
+    /// As [`read_one`](Self::read_one).
     fn read(
         &self,
         group: usize,
         wanted: &[(usize, Form)],
         limit: &Limit,
-    ) -> Result<Vec<Column>, FileError>;
+    ) -> Result<Vec<Column>, FileError> {
+        wanted
+            .iter()
+            .map(|&(item, form)| self.read_one(group, item, form, limit))
+            .collect()
+    }
 
     /// The labels of one item of one group as codes of a byte, where that is quicker than their numbers: labels below 255 as they
-    /// are, 255 for −1 and for nothing. None for anything else; [`read`](Self::read) then tells.
+    /// are, 255 for −1 and for nothing. None for anything else; [`read_one`](Self::read_one) then tells.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// As [`read_one`](Self::read_one).
     fn codes(&self, _group: usize, _item: usize) -> Result<Option<Vec<u8>>, FileError> {
         Ok(None)
     }
@@ -268,6 +321,21 @@ pub(crate) trait Reader: Send + Sync {
         Ok(None)
     }
 
+    /// The file.
+    fn path(&self) -> &Path {
+        &self.items().path
+    }
+
+    /// What the items are.
+    fn layout(&self) -> Layout {
+        self.items().layout
+    }
+
+    /// Names of the columns or arrays in the order of the file.
+    fn names(&self) -> &[String] {
+        &self.items().names
+    }
+
     /// What to call an item in a message.
     fn call(&self, item: usize) -> String {
         match (self.layout(), self.names()[item].as_str()) {
@@ -277,31 +345,14 @@ pub(crate) trait Reader: Send + Sync {
         }
     }
 
-    /// One item of one group.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read).
-    fn read_one(
-        &self,
-        group: usize,
-        item: usize,
-        form: Form,
-        limit: &Limit,
-    ) -> Result<Column, FileError> {
-        let mut found = self.read(group, &[(item, form)], limit)?;
-        found.pop().ok_or_else(|| {
-            FileError::damaged(self.path(), format!("{} is not there", self.call(item)))
-        })
-    }
-
     /// One item of all groups.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// As [`read_one`](Self::read_one).
     fn read_whole(&self, item: usize, form: Form, limit: &Limit) -> Result<Column, FileError> {
         let extent = self.extent(item)?;
         if extent.groups.is_some() {
-            limit.check_claim(self.path(), extent.rows(), iter::once(form))?;
+            limit.check_claim(self.path(), extent.rows(), form)?;
         }
         let mut whole = self.read_one(0, item, form, limit)?;
         for group in 1..extent.count() {
@@ -310,4 +361,11 @@ pub(crate) trait Reader: Send + Sync {
         }
         Ok(whole)
     }
+}
+
+/// The first of the names that a file has.
+pub(crate) fn first_of(reader: &dyn Reader, names: &[&str]) -> Option<usize> {
+    names
+        .iter()
+        .find_map(|name| reader.names().iter().position(|found| found == name))
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::FileError;
 use crate::open_file::lower_name;
+use crate::words::is_header_word;
 
 /// Whether the first line names the columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,22 +21,6 @@ pub enum Header {
     /// It does not; columns are called by their position from 1.
     No,
 }
-
-/// Names that give a first line away as a header even if other columns are called by numbers.
-const SPOKEN: [&str; 12] = [
-    "object",
-    "label",
-    "split",
-    "truth",
-    "class",
-    "id",
-    "name",
-    "cell",
-    "barcode",
-    "sample",
-    "index",
-    "unnamed: 0",
-];
 
 /// What separates fields, where it is told apart by counting.
 const CANDIDATES: [u8; 4] = [b',', b'\t', b';', b'|'];
@@ -113,10 +98,14 @@ pub(super) fn check_one_column(path: &Path, start: &[u8]) -> Result<(), FileErro
         wanted > 0 && lines.iter().all(|line| count(line, byte) == wanted)
     };
     match DOUBTFUL.iter().find(|byte| separates(byte)) {
-        Some(&byte) => Err(FileError::OneColumn {
-            path: path.into(),
-            found: char::from(byte),
-        }),
+        Some(&byte) => {
+            let found = char::from(byte);
+            let reason = format!(
+                "one column, and every line holds '{found}' as often; if it separates fields give --delimiter '{found}', else \
+                 --delimiter ','"
+            );
+            Err(FileError::damaged(path, reason))
+        }
         None => Ok(()),
     }
 }
@@ -139,7 +128,7 @@ pub(super) fn first_line(first: &ByteRecord) -> FirstLine {
         is_header,
         remark: None,
     };
-    if !numbers || texts.iter().any(|text| SPOKEN.contains(&text.as_str())) {
+    if !numbers || texts.iter().any(|text| is_header_word(text)) {
         return sure(true);
     }
     let counted = |texts: &[String], from: usize| {

@@ -103,7 +103,7 @@ impl TextReader {
     fn begin(&mut self, header: Header) -> Result<(), FileError> {
         let (mut first, mut second) = (ByteRecord::new(), ByteRecord::new());
         let Some(line) = self.advance(&mut first)? else {
-            return Err(FileError::Empty(self.path.clone()));
+            return Err(FileError::empty(&self.path));
         };
         let next = self.advance(&mut second)?;
         self.fields = first.len();
@@ -194,25 +194,20 @@ impl TextReader {
             return self.without_blank(record, line).map(Some);
         }
         if record.as_slice().contains(&b'\n') {
-            return Err(FileError::OpenQuote {
-                path: self.path.clone(),
-                line,
-            });
+            return Err(self.open_quote(line));
         }
-        if expected == 1 {
-            return Err(FileError::Title {
-                path: self.path.clone(),
-                line,
-                found,
-            });
-        }
-        Err(FileError::Ragged {
-            path: self.path.clone(),
-            line,
-            found,
-            expected,
-            delimiter: self.delimiter as char,
-        })
+        let wanted = format!("{found} fields where the first line has {expected}");
+        let remedy = match expected {
+            1 => "if that is a title or a comment take it out of the file".to_owned(),
+            _ => format!(
+                "check delimiter and quotes (the delimiter is taken to be '{}')",
+                char::from(self.delimiter).escape_default()
+            ),
+        };
+        Err(FileError::content(
+            &self.path,
+            format!(", line {line}: {wanted}; {remedy}"),
+        ))
     }
 
     /// Takes the fields without a name away from the end of a row.
@@ -246,12 +241,16 @@ impl TextReader {
             return Ok(Some(self.line));
         }
         if lines.quote_is_open() {
-            return Err(FileError::OpenQuote {
-                path: self.path.clone(),
-                line: self.line,
-            });
+            return Err(self.open_quote(self.line));
         }
         Ok(None)
+    }
+
+    fn open_quote(&self, line: u64) -> FileError {
+        let remedy = "close it, or double a quote that is meant";
+        let reason =
+            format!(", line {line}: a quote is opened and not closed in its row; {remedy}");
+        FileError::content(&self.path, reason)
     }
 
     /// All rows as text whose lines are the columns of this one.
@@ -379,7 +378,7 @@ fn start(bytes: &mut BufReader<Box<dyn Read + Send>>) -> io::Result<Vec<u8>> {
 
 fn check_start(path: &Path, start: &[u8]) -> Result<(), FileError> {
     match start {
-        [] => Err(FileError::Empty(path.into())),
+        [] => Err(FileError::empty(path)),
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Err(FileError::damaged(
             path,
             "the text is UTF-16; save it in UTF-8",
@@ -416,147 +415,82 @@ pub(crate) fn utf8<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{assert_says, file};
 
-    fn write(name: &str, text: &[u8]) -> (tempfile::TempDir, PathBuf) {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(name);
-        std::fs::write(&path, text).unwrap();
-        (folder, path)
-    }
+    /// The names of the columns, and the lines and fields of all rows.
+    type Read = (Option<Vec<String>>, Vec<(Row, Vec<String>)>);
 
-    fn rows(name: &str, text: &str) -> (Option<Vec<String>>, Vec<Vec<String>>) {
-        let (_folder, path) = write(name, text.as_bytes());
-        let mut reader = TextReader::open(&path, &OpenOptions::default()).unwrap();
-        let mut record = ByteRecord::new();
-        let mut rows = Vec::new();
-        while reader.next(&mut record).unwrap().is_some() {
-            rows.push(
-                record
-                    .iter()
-                    .map(|field| String::from_utf8_lossy(field).into_owned())
-                    .collect(),
-            );
+    fn read(name: &str, text: impl AsRef<[u8]>, transpose: bool) -> Result<Read, FileError> {
+        let (_folder, path) = file(name, text);
+        let options = OpenOptions {
+            transpose,
+            ..OpenOptions::default()
+        };
+        let mut reader = TextReader::open(&path, &options)?;
+        let (mut record, mut rows) = (ByteRecord::new(), Vec::new());
+        while let Some(row) = reader.next(&mut record)? {
+            let fields = record.iter().map(|field| String::from_utf8_lossy(field));
+            rows.push((row, fields.map(Cow::into_owned).collect()));
         }
-        (reader.header().map(<[String]>::to_vec), rows)
+        Ok((reader.header().map(<[String]>::to_vec), rows))
     }
 
     #[test]
-    fn delimiters_are_found() {
-        for (name, text) in [
-            ("a.csv", "x,y\n1,2\n"),
-            ("a.csv", "\u{feff}x;y\r\n1;2\r\n"),
-            ("a.tsv", "x\ty\n1\t2\n"),
-            ("a.txt", "x y\n1 2\n"),
-            ("a.txt", "x\ty\n1\t2\n"),
-            ("a.csv", "\"x\",y\n\"1\",2"),
+    fn delimiters_and_headers_are_found() {
+        // The names of the columns and the first row between bars; no names where the first line is a row.
+        for (name, text, header, first) in [
+            ("a.csv", "x,y\n1,2\n", Some("x|y"), "1|2"),
+            ("a.csv", "\u{feff}x;y\r\n1;2\r\n", Some("x|y"), "1|2"),
+            ("a.tsv", "x\ty\n1\t2\n", Some("x|y"), "1|2"),
+            ("a.txt", "x y\n1 2\n", Some("x|y"), "1|2"),
+            ("a.txt", "x\ty\n1\t2\n", Some("x|y"), "1|2"),
+            ("a.csv", "\"x\",y\n\"1\",2", Some("x|y"), "1|2"),
+            ("a.csv", "1,a\n2,b\n", None, "1|a"),
+            ("a.csv", "0,1,label\n2,3,b\n", Some("0|1|label"), "2|3|b"),
+            // Spreadsheets, and R.
+            ("a.csv", "sep=;\r\nx;y;;\r\n3;4;;\r\n", Some("x|y"), "3|4"),
+            ("a.txt", "\"x\" \"y\"\n\"r1\" 1 2\n", Some("|x|y"), "r1|1|2"),
         ] {
-            let header = vec!["x".to_owned(), "y".to_owned()];
+            let (names, rows) = read(name, text, false).unwrap();
             assert_eq!(
-                rows(name, text),
-                (Some(header), vec![vec!["1".into(), "2".into()]]),
+                names.map(|names| names.join("|")).as_deref(),
+                header,
                 "{text:?}"
             );
+            assert_eq!(rows[0].1.join("|"), first, "{text:?}");
         }
     }
 
     #[test]
-    fn a_number_in_the_first_line_makes_it_no_header() {
-        assert_eq!(rows("a.csv", "1,a\n2,b\n").0, None);
-        assert_eq!(
-            rows("a.csv", "0,1,label\n2,3,b\n").0,
-            Some(vec!["0".into(), "1".into(), "label".into()])
-        );
-    }
-
-    #[test]
-    fn ragged_rows_are_named_by_line() {
-        let (_folder, path) = write("a.csv", b"x,y\n\"1\n\",2\n\n3\n");
-        let mut reader = TextReader::open(&path, &OpenOptions::default()).unwrap();
-        let mut record = ByteRecord::new();
-        assert_eq!(reader.next(&mut record).unwrap(), Some(Row::Line(2)));
-        let message = reader.next(&mut record).unwrap_err().to_string();
-        assert!(
-            message.contains("a.csv, line 5: 1 fields where the first line has 2"),
-            "{message}"
-        );
-    }
-
-    #[test]
-    fn what_spreadsheets_and_r_write() {
-        let names =
-            |names: &[&str]| Some(names.iter().map(ToString::to_string).collect::<Vec<_>>());
-        let (header, found) = rows("a.csv", "sep=;\r\nx;y;;\r\n1;2;;\r\n3;4;;\r\n");
-        assert_eq!(
-            (header, found.len(), found[1].clone()),
-            (names(&["x", "y"]), 2, vec!["3".into(), "4".into()])
-        );
-        let (header, found) = rows("a.txt", "\"x\" \"y\"\n\"r1\" 1 2\n\"r2\" 3 4\n");
-        assert_eq!(
-            (header, found[0].clone()),
+    fn rows_that_do_not_fit_are_named_by_line() {
+        for (text, expected) in [
             (
-                names(&["", "x", "y"]),
-                vec!["r1".into(), "1".into(), "2".into()]
-            )
-        );
-        let (_folder, path) = write("a.csv", b"x,y,\n1,2,\n3,4,5\n");
-        let mut reader = TextReader::open(&path, &OpenOptions::default()).unwrap();
-        let mut record = ByteRecord::new();
-        reader.next(&mut record).unwrap();
-        let message = reader.next(&mut record).unwrap_err().to_string();
-        assert!(
-            message.contains("line 3: column 3 has a value but no name"),
-            "{message}"
-        );
-    }
-
-    #[test]
-    fn a_quote_that_is_never_closed_is_refused() {
-        for (text, line) in [
-            ("x,y\n1,a\n2,\"b\n3,c\n4,d\n", 3),
-            ("x,y\n1,\"b\n3,c\n4\",d\n", 2),
+                &b"x,y\n\"1\n\",2\n\n3\n"[..],
+                "a.csv, line 5: 1 fields where the first line has 2",
+            ),
+            (
+                b"x,y,\n1,2,\n3,4,5\n",
+                "line 3: column 3 has a value but no name",
+            ),
+            (b"x,y\n1,a\n2,\"b\n3,c\n4,d\n", "line 3: a quote is opened"),
+            (b"x,y\n1,\"b\n3,c\n4\",d\n", "line 2: a quote is opened"),
+            (b"\xff\xfex\0", "UTF-16"),
+            (b"\x1f\x8b\x08", "gzip"),
+            (b"\n", "empty"),
         ] {
-            let (_folder, path) = write("a.csv", text.as_bytes());
-            let mut record = ByteRecord::new();
-            let read = TextReader::open(&path, &OpenOptions::default()).and_then(|mut reader| {
-                while reader.next(&mut record)?.is_some() {}
-                Ok(())
-            });
-            let message = read.unwrap_err().to_string();
-            assert!(
-                message.contains(&format!("line {line}: a quote is opened")),
-                "{message}"
-            );
+            assert_says(read("a.csv", text, false).unwrap_err(), &[expected]);
         }
-        let (_, found) = rows("a.csv", "x,y\n1,\"b\nc\"\n5\" pipe,2\n7,8\n");
-        assert_eq!(found.len(), 3);
+        let (_, rows) = read("a.csv", "x,y\n1,\"b\nc\"\n5\" pipe,2\n7,8\n", false).unwrap();
+        assert_eq!(rows.len(), 3, "a quote that is closed");
     }
 
     #[test]
     fn rows_and_columns_can_change_places() {
-        let (_folder, path) = write("a.csv", b"tool,c1,c2,c3\nu,1,2,\nv,a,\"b,c\",d\n");
-        let mut reader = TextReader::open(
-            &path,
-            &OpenOptions {
-                transpose: true,
-                ..OpenOptions::default()
-            },
-        )
-        .unwrap();
-        assert_eq!(reader.names(), ["tool", "u", "v"]);
-        let mut record = ByteRecord::new();
-        let mut found = Vec::new();
-        while reader.next(&mut record).unwrap().is_some() {
-            found.push(
-                record
-                    .iter()
-                    .map(|field| String::from_utf8_lossy(field).into_owned())
-                    .collect::<Vec<_>>(),
-            );
-        }
-        assert_eq!(
-            found,
-            [["c1", "1", "a"], ["c2", "2", "b,c"], ["c3", "", "d"]]
-        );
+        let text = "tool,c1,c2,c3\nu,1,2,\nv,a,\"b,c\",d\n";
+        let (names, rows) = read("a.csv", text, true).unwrap();
+        assert_eq!(names.unwrap(), ["tool", "u", "v"]);
+        let rows: Vec<String> = rows.iter().map(|(_, fields)| fields.join("|")).collect();
+        assert_eq!(rows, ["c1|1|a", "c2|2|b,c", "c3||d"]);
     }
 
     #[test]
@@ -566,31 +500,13 @@ mod tests {
             "x\r\n1\r\n2\r\n\r\n3\r\n",
             "x\n1\r\n2\r\n\n3\n\n",
         ] {
-            let (_folder, path) = write("a.csv", text.as_bytes());
-            let mut reader = TextReader::open(&path, &OpenOptions::default()).unwrap();
-            let mut record = ByteRecord::new();
-            let lines: Vec<_> = std::iter::from_fn(|| reader.next(&mut record).unwrap()).collect();
+            let (_, rows) = read("a.csv", text, false).unwrap();
+            let lines: Vec<Row> = rows.iter().map(|(row, _)| *row).collect();
             assert_eq!(
                 lines,
                 [Row::Line(2), Row::Line(3), Row::Line(5)],
                 "{text:?}"
             );
-        }
-    }
-
-    #[test]
-    fn other_encodings_are_refused() {
-        for (bytes, word) in [
-            (&b"\xff\xfex\0"[..], "UTF-16"),
-            (&b"\x1f\x8b\x08"[..], "gzip"),
-            (&b"\n"[..], "empty"),
-        ] {
-            let (_folder, path) = write("a.csv", bytes);
-            let message = TextReader::open(&path, &OpenOptions::default())
-                .err()
-                .unwrap()
-                .to_string();
-            assert!(message.contains(word), "{message}");
         }
     }
 }

@@ -1,10 +1,10 @@
 //! A format that exists in tests only: one file with a reader and one line in a table of formats are all it takes.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::description::{Format, OpenOptions, Writes, write_nothing};
 use super::endings;
-use super::reader::{Column, Extent, Form, Layout, Limit, Reader};
+use super::reader::{Column, Extent, Form, Items, Layout, Limit, Reader};
 use crate::error::FileError;
 use crate::typed_array::{TypedArray, Values};
 
@@ -23,8 +23,7 @@ const FORMAT: Format = Format {
 static WITH_TOY: &[Format] = &[super::csv::FORMAT, FORMAT];
 
 struct Toy {
-    path: PathBuf,
-    names: Vec<String>,
+    items: Items,
     columns: Vec<Vec<u8>>,
 }
 
@@ -42,45 +41,34 @@ fn open(path: &Path, _options: &OpenOptions) -> Result<Box<dyn Reader>, FileErro
         .map(|line| line.bytes().map(|digit| digit - b'0').collect())
         .collect();
     Ok(Box::new(Toy {
-        path: path.into(),
-        names,
+        items: Items::new(path, Layout::Columns, names),
         columns,
     }))
 }
 
 impl Reader for Toy {
-    fn path(&self) -> &Path {
-        &self.path
-    }
-
-    fn layout(&self) -> Layout {
-        Layout::Columns
-    }
-
-    fn names(&self) -> &[String] {
-        &self.names
+    fn items(&self) -> &Items {
+        &self.items
     }
 
     fn extent(&self, item: usize) -> Result<Extent, FileError> {
-        Ok(Extent {
-            groups: Some(vec![self.columns[item].len()]),
-            columns: 1,
-            width: 1,
-        })
+        Ok(Extent::of_column(Some(vec![self.columns[item].len()])))
     }
 
-    fn read(
+    fn read_one(
         &self,
         _group: usize,
-        wanted: &[(usize, Form)],
+        item: usize,
+        _form: Form,
         _limit: &Limit,
-    ) -> Result<Vec<Column>, FileError> {
-        let column = |&(item, _): &(usize, Form)| {
-            let values = self.columns[item].clone();
-            let rows = values.len();
-            Column::Array(TypedArray::column(Values::U8(values), rows, None))
-        };
-        Ok(wanted.iter().map(column).collect())
+    ) -> Result<Column, FileError> {
+        let values = self.columns[item].clone();
+        let rows = values.len();
+        Ok(Column::Array(TypedArray::column(
+            Values::U8(values),
+            rows,
+            None,
+        )))
     }
 }
 

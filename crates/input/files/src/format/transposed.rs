@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::reader::{Column, Extent, Form, Layout, Limit, Reader};
+use super::reader::{Column, Extent, Form, Items, Layout, Limit, Reader};
 use crate::error::FileError;
 use crate::typed_array::TypedArray;
 
@@ -12,7 +12,7 @@ struct Transposed(Box<dyn Reader>);
 /// The same file with its arrays turned.
 ///
 /// # Errors
-/// [`FileError::Kind`] for columns of one type each, which cannot be rows.
+/// [`FileError::Content`] for columns of one type each, which cannot be rows.
 pub(super) fn open(reader: Box<dyn Reader>) -> Result<Box<dyn Reader>, FileError> {
     if reader.layout() == Layout::Columns {
         Err(refused(reader.path()))
@@ -37,16 +37,8 @@ fn turns(extent: &Extent) -> bool {
 }
 
 impl Reader for Transposed {
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
-
-    fn layout(&self) -> Layout {
-        self.0.layout()
-    }
-
-    fn names(&self) -> &[String] {
-        self.0.names()
+    fn items(&self) -> &Items {
+        self.0.items()
     }
 
     fn extent(&self, item: usize) -> Result<Extent, FileError> {
@@ -61,35 +53,28 @@ impl Reader for Transposed {
         })
     }
 
-    fn read(
+    fn read_one(
         &self,
         group: usize,
-        wanted: &[(usize, Form)],
+        item: usize,
+        form: Form,
         limit: &Limit,
-    ) -> Result<Vec<Column>, FileError> {
-        let read = |&(item, form): &(usize, Form)| {
-            let extent = self.0.extent(item)?;
-            if !turns(&extent) {
-                return self.0.read_one(group, item, form, limit);
-            }
-            limit.check(
-                self.path(),
-                extent
-                    .rows()
-                    .saturating_mul((extent.columns * extent.width) as u64),
-            )?;
-            let turned = |array: TypedArray| TypedArray {
+    ) -> Result<Column, FileError> {
+        let extent = self.0.extent(item)?;
+        if !turns(&extent) {
+            return self.0.read_one(group, item, form, limit);
+        }
+        let cell = (extent.columns * extent.width) as u64;
+        limit.check(self.path(), extent.rows().saturating_mul(cell))?;
+        Ok(match self.0.read_whole(item, form, limit)? {
+            Column::Array(array) => Column::Array(TypedArray {
                 rows: array.columns,
                 columns: array.rows,
                 by_column: !array.by_column,
                 ..array
-            };
-            match self.0.read_whole(item, form, limit)? {
-                Column::Array(array) => Ok(Column::Array(turned(array))),
-                other => Ok(other),
-            }
-        };
-        wanted.iter().map(read).collect()
+            }),
+            other => other,
+        })
     }
 
     fn note(&self, name: &str) -> Result<Option<Vec<u8>>, FileError> {

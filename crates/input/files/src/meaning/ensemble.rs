@@ -5,20 +5,19 @@ use std::path::Path;
 use partita_core::{BaseClustering, Ensemble, EnsembleError, MemoryBudget, Shares};
 
 use super::frame::{Frame, Wanted};
-use super::input_warnings::{about_bases, about_classes, about_labels, about_names, about_truth};
 use super::label_column::LabelColumn;
 use super::label_rows::{self, EncodedBase, MOST_BYTE_CLUSTERS, Place};
 use super::read_options::ReadOptions;
-use super::roles::{self, Roles, SPLIT};
-use super::table::without_names;
+use super::roles::{self, Roles};
+use super::rules::{Facts, check_labels};
 use super::{soft_columns, stored_ensemble};
 use crate::dictionary::Dictionary;
-use crate::error::{FileError, Row};
+use crate::error::{FileError, Row, WrongValue, shown};
 use crate::format::description::{Format, Writes};
 use crate::format::reader::{Column, Form, Limit, Reader};
 use crate::format::writer::{Contents, Data};
 use crate::format::{self, FORMATS, Header};
-use crate::missing_words::{MissingWords, add_counts};
+use crate::words::{CLASSES, MissingWords, add_counts, is_reserved};
 
 /// What the base clusterings may be called in an archive, objects × base clusterings.
 const MEMBERS: [&str; 3] = ["labels", "members", "ensemble"];
@@ -107,36 +106,28 @@ pub(crate) fn load(
         }
         Some(soft) => {
             let hard = labels(&mut frame, options)?;
-            let wrong = |source| FileError::Ensemble {
-                path: path.into(),
-                source,
-            };
             LoadedEnsemble {
-                ensemble: hard.ensemble.beside(&soft).map_err(wrong)?,
+                ensemble: hard
+                    .ensemble
+                    .beside(&soft)
+                    .map_err(FileError::ensemble(path))?,
                 ..hard
             }
         }
         None => labels(&mut frame, options)?,
     };
     let ensemble = &loaded.ensemble;
-    about_bases(&mut frame.roles, ensemble.bases(), ensemble.objects());
-    about_labels(path, &mut frame.roles, ensemble.bases(), options)?;
-    about_classes(&mut frame.roles, loaded.truth.as_ref(), options);
-    about_truth(&mut frame.roles, options);
-    frame
-        .roles
-        .warnings
-        .extend(ensemble.object_names().into_iter().flat_map(about_names));
-    Ok((loaded, frame.roles))
-}
-
-/// The base clusterings in columns of labels.
-fn labels(frame: &mut Frame, options: &ReadOptions) -> Result<LoadedEnsemble, FileError> {
-    if frame.reader.typed() {
-        from_columns(frame, options)
-    } else {
-        from_text(frame, options)
+    check_labels(path, ensemble.bases())?;
+    let warnings = Facts {
+        bases: ensemble.bases(),
+        truth: loaded.truth.as_ref(),
+        names: ensemble.object_names(),
+        ..Facts::new(&frame.roles, options, ensemble.objects())
     }
+    .warnings();
+    frame.roles.objects = ensemble.objects() as u64;
+    frame.roles.warnings.extend(warnings);
+    Ok((loaded, frame.roles))
 }
 
 pub(crate) fn open_reader(
@@ -155,14 +146,11 @@ pub(crate) fn open_frame(
     let wanted = Wanted {
         main: &MEMBERS,
         names: false,
-        truths: &["label", "truth"],
+        truths: CLASSES,
     };
     let frame = Frame::new(reader, &wanted, options)?;
     if frame.roles.data().is_empty() {
-        return Err(FileError::NoBases {
-            path: frame.path().into(),
-            columns: frame.names.len(),
-        });
+        return Err(FileError::no_bases(frame.path(), frame.names.len()));
     }
     Ok(frame)
 }
@@ -170,10 +158,8 @@ pub(crate) fn open_frame(
 pub(crate) fn limit(budget: MemoryBudget, bytes_per_row: u64) -> Limit {
     let remedy = "raise the limit or read fewer base clusterings";
     Limit {
-        budget,
-        what: "the ensemble",
-        remedy,
         bytes_per_row,
+        ..Limit::new(budget, "the ensemble", remedy)
     }
 }
 
@@ -186,62 +172,71 @@ pub(crate) fn places(frame: &Frame) -> Vec<Place> {
     frame.roles.data().into_iter().map(place).collect()
 }
 
-fn from_columns(frame: &mut Frame, options: &ReadOptions) -> Result<LoadedEnsemble, FileError> {
-    let (path, places, limit) = (
-        frame.path().to_owned(),
-        places(frame),
-        limit(options.budget, 0),
-    );
-    let path = &*path;
+/// The base clusterings in columns of labels.
+fn labels(frame: &mut Frame, options: &ReadOptions) -> Result<LoadedEnsemble, FileError> {
+    let path = frame.path().to_owned();
     let cells = frame
         .rows()
         .unwrap_or(0)
-        .saturating_mul(places.len() as u64);
-    // One byte a label in columns and one in rows, and what is being decoded.
-    limit.check(
-        path,
-        cells.saturating_mul(2).saturating_add(frame.transient()),
-    )?;
-    let items = label_rows::items(&places);
-    let found = label_rows::read_encoded(frame, &items, &limit)?;
+        .saturating_mul(frame.roles.data().len() as u64);
+    let mut beside = None;
+    let (items, found, limit) = if frame.reader.items().typed {
+        let limit = limit(options.budget, 0);
+        // One byte a label in columns and one in rows, and what is being decoded.
+        limit.check(
+            &path,
+            cells.saturating_mul(2).saturating_add(frame.transient()),
+        )?;
+        let items = label_rows::items(&places(frame));
+        let found = label_rows::read_encoded(frame, &items, &limit, |found| found)?;
+        (items, found, limit)
+    } else {
+        let limit = limit(options.budget, frame.names.len() as u64 * 5);
+        let read = frame.read_text(|_, _| Form::Labels, &options.data, &limit)?;
+        if options.header == Header::Auto && frame.reader.items().named {
+            check_header(frame, &read.data, &read.columns)?;
+        }
+        let name = frame.roles.truth().map(|at| frame.names[at].clone());
+        let truth = read.truth.zip(name);
+        let truth = truth.map(|(truth, name)| LabelColumn { name, ..truth });
+        beside = Some((read.object_names, truth));
+        let columns = read.columns.into_iter();
+        let found = columns.map(|column| vec![label_rows::encoded(column)]);
+        (read.data, found.collect(), limit)
+    };
+    let places = places(frame);
     let mut bases = Vec::with_capacity(places.len());
     for (column, place) in frame.roles.data().into_iter().zip(&places) {
-        let at = items
-            .iter()
-            .position(|&item| item == place.item)
-            .unwrap_or(0);
-        let shown = |row: usize| shown(frame, column, row, &limit);
+        let at = items.iter().position(|&item| item == place.item);
+        let shown = |row: usize| frame.value(column, row, &limit);
         bases.push(label_rows::base(
-            path,
+            &path,
             &frame.names[column],
-            &found[at],
+            &found[at.unwrap_or(0)],
             place.inside,
             &frame.missing,
             &shown,
         )?);
     }
-    bases
-        .iter()
-        .for_each(|base| add_counts(&mut frame.roles.missing, &base.missing));
-    if bases
-        .iter()
-        .any(|base| base.base.clusters() > MOST_BYTE_CLUSTERS)
-    {
+    for base in &bases {
+        add_counts(&mut frame.roles.missing, &base.missing);
+    }
+    let wide = |base: &EncodedBase| base.base.clusters() > MOST_BYTE_CLUSTERS;
+    if bases.iter().any(wide) {
         limit.check(
-            path,
+            &path,
             cells.saturating_mul(4).saturating_add(frame.transient()),
         )?;
     }
-    let ensemble = assemble(path, bases, &places, &items, &found)?;
+    let ensemble = assemble(&path, bases, &places, &items, &found)?;
     drop(found);
-    let truth = frame.truth(&limit)?;
-    finish(frame, ensemble, frame.object_names(&limit)?, truth)
-}
-
-/// The value of a row, for a message.
-fn shown(frame: &Frame, column: usize, row: usize, limit: &Limit) -> String {
-    let texts = frame.texts(column, limit).unwrap_or_default();
-    texts.into_iter().nth(row).unwrap_or_default()
+    let (object_names, truth) = if let Some(beside) = beside {
+        beside
+    } else {
+        let truth = frame.truth(&limit)?;
+        (frame.object_names(&limit)?, truth)
+    };
+    finish(frame, ensemble, object_names, truth)
 }
 
 /// The ensemble of encoded columns.
@@ -253,70 +248,12 @@ fn assemble(
     found: &[Vec<label_rows::Encoded>],
 ) -> Result<Ensemble, FileError> {
     match label_rows::ensemble(bases, places, items, found) {
-        Some(ensemble) => ensemble.map_err(|source| FileError::Ensemble {
-            path: path.into(),
-            source,
-        }),
+        Some(ensemble) => ensemble.map_err(FileError::ensemble(path)),
         None => Err(FileError::damaged(
             path,
             "its columns differ in length; copy or write the file again",
         )),
     }
-}
-
-fn from_text(frame: &mut Frame, options: &ReadOptions) -> Result<LoadedEnsemble, FileError> {
-    let (columns, truth, objects) = (
-        frame.roles.data(),
-        frame.roles.truth(),
-        frame.roles.objects(),
-    );
-    let mut wanted: Vec<(usize, Form)> = columns.iter().map(|&at| (at, Form::Labels)).collect();
-    wanted.extend(truth.iter().chain(&objects).map(|&at| (at, Form::Text)));
-    let limit = limit(options.budget, frame.names.len() as u64 * 5);
-    let mut read = frame.reader.read(0, &wanted, &limit)?;
-    let mut object_names = objects.and_then(|_| read.pop()).map(Column::into_texts);
-    let truth = truth.and_then(|at| {
-        let values = frame
-            .missing
-            .labels(read.pop()?.into_texts(), &mut frame.roles.missing);
-        Some(LabelColumn {
-            name: frame.names[at].clone(),
-            values,
-        })
-    });
-    let (columns, read) = without_names(
-        frame,
-        columns.into_iter().zip(read).collect(),
-        &mut object_names,
-        &options.data,
-    );
-    if options.header == Header::Auto && frame.reader.named() {
-        check_header(frame, &columns, &read)?;
-    }
-    let found: Vec<Vec<label_rows::Encoded>> = read
-        .into_iter()
-        .map(|column| vec![label_rows::encoded(column)])
-        .collect();
-    let base = |(&column, found): (&usize, &Vec<_>)| {
-        label_rows::base(
-            frame.path(),
-            &frame.names[column],
-            found,
-            0,
-            &frame.missing,
-            &|_| String::new(),
-        )
-    };
-    let bases = columns
-        .iter()
-        .zip(&found)
-        .map(base)
-        .collect::<Result<Vec<_>, _>>()?;
-    bases
-        .iter()
-        .for_each(|base| add_counts(&mut frame.roles.missing, &base.missing));
-    let ensemble = assemble(frame.path(), bases, &places(frame), &columns, &found)?;
-    finish(frame, ensemble, object_names, truth)
 }
 
 /// Refuses a first line whose every word occurs in the column that it should name.
@@ -346,11 +283,13 @@ pub(crate) fn check_header_word(
     if name.parse::<f64>().is_ok() || !words.contains(name) {
         return Ok(());
     }
-    Err(FileError::NoHeader {
-        path: path.into(),
-        column: at + 1,
-        value: name.into(),
-    })
+    let reason = format!(
+        "the first line seems to hold labels, not names ('{}' is a label of column {} too); give --no-header, or name the columns \
+         in the first line",
+        shown(name),
+        at + 1
+    );
+    Err(FileError::damaged(path, reason))
 }
 
 fn finish(
@@ -360,11 +299,9 @@ fn finish(
     truth: Option<LabelColumn>,
 ) -> Result<LoadedEnsemble, FileError> {
     if let Some(names) = object_names {
-        let wrong = |source| FileError::Ensemble {
-            path: frame.path().into(),
-            source,
-        };
-        ensemble = ensemble.with_object_names(names).map_err(wrong)?;
+        ensemble = ensemble
+            .with_object_names(names)
+            .map_err(FileError::ensemble(frame.path()))?;
     }
     if let Some(recipe) = frame.reader.note(RECIPE)? {
         ensemble = ensemble.with_recipe(String::from_utf8_lossy(&recipe));
@@ -376,7 +313,7 @@ fn finish(
 /// keeps everything; the same ensemble gives the same bytes.
 ///
 /// # Errors
-/// [`FileError::Unwritable`] if a file of this kind would read back as another ensemble (a label −1, a column called
+/// [`FileError::Content`] if a file of this kind would read back as another ensemble (a label −1, a column called
 /// `object`), [`FileError`] for what the system refuses.
 ///
 /// # Panics
@@ -466,25 +403,13 @@ fn columns<'a>(
     }
 }
 
-/// Names that a column of a text or Parquet file cannot have, because they mean something else.
-const RESERVED: [&str; 8] = [
-    "object",
-    "id",
-    "name",
-    "",
-    "unnamed: 0",
-    "label",
-    "truth",
-    SPLIT,
-];
-
 /// Refuses what would read back as another ensemble from a file with one column a base clustering.
 pub(crate) fn check_readable(path: &Path, ensemble: &Ensemble) -> Result<(), FileError> {
     let unwritable = |reason: String| {
-        Err(FileError::Unwritable {
-            path: path.into(),
-            reason,
-        })
+        Err(FileError::damaged(
+            path,
+            format!("{reason}; write an .npz file instead"),
+        ))
     };
     let names: Vec<String> = ensemble
         .bases()
@@ -493,7 +418,7 @@ pub(crate) fn check_readable(path: &Path, ensemble: &Ensemble) -> Result<(), Fil
         .collect();
     roles::distinct(path, &names)?;
     for base in ensemble.bases() {
-        if RESERVED.contains(&base.name().to_lowercase().as_str()) {
+        if is_reserved(base.name()) {
             return unwritable(format!(
                 "a base clustering called '{}' would read back as something else",
                 base.name()
@@ -519,7 +444,10 @@ pub(crate) fn check_readable(path: &Path, ensemble: &Ensemble) -> Result<(), Fil
             Ok(read) if words.is_empty() && readable(&read) => {}
             Ok(_)
             | Err(
-                FileError::NotALabel(_)
+                FileError::Value {
+                    wrong: WrongValue::NotALabel,
+                    ..
+                }
                 | FileError::Ensemble {
                     source: EnsembleError::AllMissing { .. },
                     ..

@@ -5,11 +5,11 @@ use partita_core::ndarray::Array2;
 use super::frame::Frame;
 use super::read_options::{Encode, ReadOptions};
 use crate::dictionary::Dictionary;
-use crate::error::{Cell, FileError};
+use crate::error::{Cell, FileError, WrongValue};
 use crate::format::reader::{Column, Form, Limit};
 use crate::label_encoder::MISSING;
-use crate::missing_words::{MissingCounts, add_counts};
-use crate::odd_number::OddNumber;
+use crate::value_kind::ValueKind;
+use crate::words::{MissingCounts, add_counts};
 
 /// Names and numbers of the features, whose columns were read in their order: as numbers, or as words where the first value
 /// is one.
@@ -26,7 +26,7 @@ pub(crate) fn table(
     for (place, (column, mut target)) in columns.into_iter().zip(read.columns_mut()).enumerate() {
         match (&words[place], column) {
             (Some(words), _) if options.encode == Some(Encode::Ordinal) => {
-                number(words, target.iter_mut())
+                number(words, target.iter_mut());
             }
             (
                 None,
@@ -107,25 +107,24 @@ fn check_words(
 ) -> Result<(), FileError> {
     let (path, name) = (frame.path(), &frame.names[feature]);
     if let Some(row) = words.first_missing().filter(|_| options.impute.is_none()) {
-        return Err(FileError::NoValue(Cell::new(path, row, name, "")));
+        return Err(FileError::value(
+            Cell::new(path, row, name, ""),
+            WrongValue::Missing,
+        ));
     }
-    if let (Some(kind), Some((word, row))) =
-        (OddNumber::of_all(words.values().iter()), words.first_word())
+    if let (Some(kind), Some((word, row))) = (ValueKind::of_all(words.values()), words.first_word())
     {
-        return Err(FileError::OddNumber {
-            cell: Cell::new(path, row, name, word),
-            kind,
-        });
+        let cell = Cell::new(path, row, name, word);
+        return Err(FileError::value(cell, WrongValue::NotANumber(Some(kind))));
     }
     match options.max_categories {
         Some(most) if options.encode == Some(Encode::OneHot) && words.values().len() > most => {
-            let (path, categories) = (path.to_owned(), words.values().len());
-            Err(FileError::TooManyCategories {
-                path,
-                column: name.clone(),
-                categories,
-                most,
-            })
+            let reason = format!(
+                "column '{name}' has {} different values, more than --max-categories {most}; leave it out (--skip '{name}'), or \
+                 allow that many",
+                words.values().len()
+            );
+            Err(FileError::damaged(path, reason))
         }
         _ => Ok(()),
     }
@@ -173,12 +172,10 @@ fn fill(
         let (count, sum) = there.fold((0.0, 0.0), |(count, sum), value| (count + 1.0, sum + value));
         let known = options.means.get(*name).copied();
         let Some(mean) = known.or((count > 0.0).then_some(sum / count)) else {
-            let why =
-                format!("column '{name}' has no value at all; leave it out (--skip '{name}')");
-            return Err(FileError::NoFeatures {
-                path: frame.path().into(),
-                why,
-            });
+            let reason = format!(
+                " has no feature: column '{name}' has no value at all; leave it out (--skip '{name}')"
+            );
+            return Err(FileError::content(frame.path(), reason));
         };
         column.mapv_inplace(|value| if value.is_nan() { mean } else { value });
     }

@@ -1,7 +1,6 @@
 //! One view of files of columns and of files of arrays: named columns, and the arrays that stand beside them.
 
 use std::collections::HashSet;
-use std::iter;
 use std::path::Path;
 
 use partita_core::MemoryBudget;
@@ -9,12 +8,12 @@ use partita_core::MemoryBudget;
 use super::label_column::LabelColumn;
 use super::read_options::ReadOptions;
 use super::roles::{self, ColumnRole, Reason, Role, Roles, Rules};
+use crate::dictionary::Dictionary;
 use crate::error::FileError;
-use crate::format::reader::{Column, Extent, Form, Layout, Limit, Reader};
-use crate::missing_words::{MissingCounts, MissingWords, add_counts};
+use crate::format::reader::{Column, Extent, Form, Layout, Limit, Reader, first_of};
+use crate::value_kind::ValueKind;
+use crate::words::{CLASS_ARRAYS, MissingCounts, MissingWords, add_counts, names_objects};
 
-/// What the classes may be called in an archive; the first is how we write them.
-pub(crate) const TRUTHS: [&str; 6] = ["y", "truth", "gt", "label", "target", "gnd"];
 /// What the names of columns and of objects are called in an archive.
 pub(crate) const COLUMNS: &str = "columns";
 pub(crate) const OBJECTS: &str = "objects";
@@ -32,27 +31,8 @@ pub(crate) struct Wanted<'a> {
 /// The fewest objects whose names can be told from labels by all of them being different.
 pub(crate) const FEWEST_NAMES: usize = 3;
 
-/// Names of a column that says what the objects are called where all their values differ.
-const NAMES: [&str; 10] = [
-    "object",
-    "id",
-    "name",
-    "cell",
-    "cell_id",
-    "barcode",
-    "sample",
-    "sample_id",
-    "index",
-    "object_id",
-];
-
-/// Whether a column is called as names of objects mostly are.
-pub(crate) fn names_objects(column: &str) -> bool {
-    NAMES.contains(&column.to_lowercase().as_str())
-}
-
 /// The fewest objects whose names can be told from labels in a column of words that is called this.
-pub(crate) fn fewest_names(column: &str) -> usize {
+fn fewest_names(column: &str) -> usize {
     if names_objects(column) {
         1
     } else {
@@ -79,11 +59,21 @@ pub(crate) struct Frame {
     objects: Option<usize>,
 }
 
-/// The first of the names that a file has.
-pub(crate) fn first_of(reader: &dyn Reader, names: &[&str]) -> Option<usize> {
-    names
-        .iter()
-        .find_map(|name| reader.names().iter().position(|found| found == name))
+/// What a text file holds.
+pub(crate) struct TextColumns {
+    /// Positions of the data, and its columns.
+    pub(crate) data: Vec<usize>,
+    pub(crate) columns: Vec<Column>,
+    pub(crate) object_names: Option<Vec<String>>,
+    pub(crate) truth: Option<LabelColumn>,
+}
+
+/// Whether the words of a column are names: all differ, and they are neither amounts nor dates.
+fn are_names(column: &str, words: &Dictionary) -> bool {
+    words.codes().len() >= fewest_names(column)
+        && words.all_words_differ()
+        && ValueKind::of_all(words.values()).is_none()
+        && !ValueKind::all_have_unit(words.values())
 }
 
 /// The array called by the first of the names that exists, or the only one there is.
@@ -92,12 +82,8 @@ pub(crate) fn main_array(reader: &dyn Reader, names: &[&str]) -> Result<usize, F
         (Some(item), _) => Ok(item),
         (None, [_]) => Ok(0),
         (None, known) => {
-            let array = names.first().copied().unwrap_or_default().to_owned();
-            Err(FileError::NoArray {
-                path: reader.path().into(),
-                array,
-                known: known.to_vec(),
-            })
+            let array = names.first().copied().unwrap_or_default();
+            Err(FileError::no_array(reader.path(), array, known))
         }
     }
 }
@@ -118,7 +104,7 @@ impl Frame {
         frame.missing = options.missing_words();
         frame.roles.objects = frame.rows().unwrap_or(0);
         frame.roles.warnings.extend(frame.reader.remarks());
-        let typed = frame.reader.typed();
+        let typed = frame.reader.items().typed;
         if typed {
             let limit = names_limit(options.budget);
             frame.take_distinct_index(&limit)?;
@@ -263,7 +249,7 @@ impl Frame {
                 None => (None, rules),
             },
             None if rules.truth_names.is_empty() => (None, rules),
-            None => (first_of(&*reader, &TRUTHS), rules),
+            None => (first_of(&*reader, CLASS_ARRAYS), rules),
         };
         let reason = if asked { Reason::Asked } else { Reason::Name };
         let beside = |name| {
@@ -314,6 +300,52 @@ impl Frame {
             main: Some(main),
             truth,
             objects,
+        })
+    }
+
+    /// Reads the columns of a text file, whose rows are known when all are read, data in the form that `form` says. Columns of words that
+    /// all differ name the objects; other data than `known` is left out.
+    pub(crate) fn read_text(
+        &mut self,
+        form: impl Fn(&dyn Reader, usize) -> Form,
+        known: &[String],
+        limit: &Limit,
+    ) -> Result<TextColumns, FileError> {
+        let data = self.roles.data();
+        let (truth, objects) = (self.roles.truth(), self.roles.objects());
+        let columns = data.iter().map(|&at| (at, form(&*self.reader, at)));
+        let beside = truth.iter().chain(&objects).map(|&at| (at, Form::Text));
+        let wanted: Vec<(usize, Form)> = columns.chain(beside).collect();
+        let mut read = self.reader.read(0, &wanted, limit)?;
+        let mut object_names = objects.and_then(|_| read.pop()).map(Column::into_texts);
+        let texts = truth.and_then(|at| Some((at, read.pop()?.into_texts())));
+        let truth = texts.map(|(at, texts)| LabelColumn {
+            name: self.truth_name(at),
+            values: self.missing.labels(texts, &mut self.roles.missing),
+        });
+        for (&at, column) in data.iter().zip(&read) {
+            let Column::Labels(words) = column else {
+                continue;
+            };
+            if known.contains(&self.names[at]) || !are_names(&self.names[at], words) {
+                continue;
+            }
+            self.roles.take_distinct(at);
+            if self.roles.columns[at].role == Role::Objects {
+                object_names = Some(words.values().to_vec());
+            }
+        }
+        self.leave_out_unknown(known, |_, _| true);
+        let kept = self.roles.data();
+        let columns = data.into_iter().zip(read);
+        let (data, columns) = columns
+            .filter(|(at, _)| kept.binary_search(at).is_ok())
+            .unzip();
+        Ok(TextColumns {
+            data,
+            columns,
+            object_names,
+            truth,
         })
     }
 
@@ -387,7 +419,7 @@ impl Frame {
 
     /// What a column of classes is called.
     pub(crate) fn truth_name(&self, column: usize) -> String {
-        let own = self.reader.named() && self.reader.layout() == Layout::Columns;
+        let own = self.reader.items().named && self.reader.layout() == Layout::Columns;
         if own {
             self.names[column].clone()
         } else {
@@ -395,14 +427,24 @@ impl Frame {
         }
     }
 
+    /// The value of a row, for a message.
+    pub(crate) fn value(&self, column: usize, row: usize, limit: &Limit) -> String {
+        let (item, inside) = self.place(column);
+        let mut before = 0;
+        for (group, &rows) in self.extent.groups.iter().flatten().enumerate() {
+            if row < before + rows {
+                let read = self.reader.read_one(group, item, Form::Text, limit);
+                return read.map_or(String::new(), |read| read.into_text(row - before, inside));
+            }
+            before += rows;
+        }
+        String::new()
+    }
+
     /// A column spelt out.
     pub(crate) fn texts(&self, column: usize, limit: &Limit) -> Result<Vec<String>, FileError> {
         let (item, inside) = self.place(column);
-        limit.check_claim(
-            self.reader.path(),
-            self.rows().unwrap_or(0),
-            iter::once(Form::Text),
-        )?;
+        limit.check_claim(self.reader.path(), self.rows().unwrap_or(0), Form::Text)?;
         let mut texts = Vec::new();
         for group in 0..self.extent.count() {
             match self.reader.read_one(group, item, Form::Text, limit)? {
@@ -476,10 +518,5 @@ pub(crate) fn label_array(
 
 /// The limit for names that stand beside values.
 pub(crate) fn names_limit(budget: MemoryBudget) -> Limit {
-    Limit {
-        budget,
-        what: "the names",
-        remedy: "raise the limit",
-        bytes_per_row: 0,
-    }
+    Limit::new(budget, "the names", "raise the limit")
 }

@@ -11,16 +11,16 @@ use rayon::prelude::*;
 
 use super::ensemble;
 use super::frame::Frame;
-use super::held_rows::{Held, Holding, LabelBlock, Packing};
-use super::input_warnings::about_bases;
+use super::held_rows::{Held, Holding, LabelBlock, fit_bytes};
 use super::label_column::LabelColumn;
 use super::label_rows::{self, Encoded, EncodedBase, Place};
 use super::read_options::ReadOptions;
 use super::roles::Roles;
+use super::rules::Facts;
 use super::soft_columns;
 use super::{numbers, table};
-use crate::error::{Cell, FileError, Row};
-use crate::format::reader::{Form, Layout, Limit};
+use crate::error::FileError;
+use crate::format::reader::{Layout, Limit};
 use crate::format::{self, FORMATS};
 
 /// An ensemble of whole numbers whose label rows are read group by group, when they are wanted, by any number of threads.
@@ -100,7 +100,27 @@ impl GroupedColumns {
 
     /// The different labels of every base clustering in order.
     pub(super) fn distinct(&self) -> Result<Vec<Vec<u64>>, FileError> {
-        distinct(&self.frame, &self.places, &self.items, &self.limit)
+        let Self {
+            frame,
+            limit,
+            places,
+            items,
+        } = self;
+        let found = label_rows::read_encoded(frame, items, limit, label_rows::labels_alone)?;
+        let labels = |(column, place): (usize, &Place)| {
+            let at = items.iter().position(|&item| item == place.item);
+            let groups = found[at.unwrap_or(0)].iter();
+            let shown = |row: usize| frame.value(column, row, limit);
+            label_rows::labels(
+                frame.path(),
+                &frame.names[column],
+                groups,
+                place.inside,
+                &shown,
+            )
+        };
+        let columns = frame.roles.data().into_iter();
+        columns.zip(places).map(labels).collect()
     }
 }
 
@@ -126,11 +146,16 @@ impl LabelGroups {
             .zip(&labels)
             .try_for_each(|(name, own)| label_rows::check_labels(path, name, own.len()))?;
         let mut groups = Self::of_labels(columns, labels, Arc::default());
-        about_bases(
-            &mut groups.columns.frame.roles,
-            &groups.bases,
-            groups.rows.iter().sum(),
-        );
+        let objects = groups.rows.iter().sum();
+        let roles = &groups.columns.frame.roles;
+        let warnings = Facts {
+            bases: &groups.bases,
+            ..Facts::new(roles, options, objects)
+        }
+        .warnings();
+        let roles = &mut groups.columns.frame.roles;
+        roles.objects = objects as u64;
+        roles.warnings.extend(warnings);
         Ok(Some(groups))
     }
 
@@ -201,9 +226,10 @@ impl LabelGroups {
     /// # Errors
     /// [`FileError`] if the file is damaged or was changed since it was opened.
     pub fn block(&self, group: usize) -> Result<LabelBlock, FileError> {
-        match Packing::of(&self.bases) {
-            Packing::Nibbles | Packing::Bytes => self.decode(group).map(LabelBlock::Bytes),
-            Packing::Words => self.decode(group).map(LabelBlock::Words),
+        if fit_bytes(&self.bases) {
+            self.decode(group).map(LabelBlock::Bytes)
+        } else {
+            self.decode(group).map(LabelBlock::Words)
         }
     }
 
@@ -261,14 +287,11 @@ impl RowBlocks for LabelGroups {
             reason: error.to_string(),
         };
         let block = self.block(group).map_err(failed)?;
-        take(GroupRows::from(block.rows()));
-        let packing = Packing::of(&self.bases);
-        if self
-            .holding
-            .has_room(packing.bytes((self.rows[group], self.bases.len())) as u64)
-        {
+        block.hand_out(take);
+        let bytes = Held::bytes(&self.bases, self.rows[group]);
+        if self.holding.has_room(bytes) {
             // Another thread may have read it meanwhile: the same rows.
-            let _ = self.held[group].set(Held::new(block, packing));
+            let _ = self.held[group].set(Held::new(block, &self.bases));
         }
         Ok(())
     }
@@ -281,91 +304,6 @@ impl fmt::Debug for LabelGroups {
             .field("rows", &self.rows)
             .finish_non_exhaustive()
     }
-}
-
-/// What one group says about the columns of an item: their labels, and the first row that is not one, with its text.
-struct Seen {
-    labels: Vec<Vec<u64>>,
-    not_a_label: Vec<Option<(usize, String)>>,
-}
-
-fn seen(frame: &Frame, item: usize, group: usize, limit: &Limit) -> Result<Seen, FileError> {
-    match label_rows::read_one(frame, group, item, limit)? {
-        Encoded::Numbers(array) => {
-            let shown = |(inside, row): (usize, &Option<usize>)| {
-                let row = (*row)?;
-                Some((
-                    row,
-                    frame
-                        .reader
-                        .read_one(group, item, Form::Text, limit)
-                        .map_or(String::new(), |column| column.into_text(row, inside)),
-                ))
-            };
-            let not_a_label = array.not_a_label.iter().enumerate().map(shown).collect();
-            Ok(Seen {
-                labels: array.labels,
-                not_a_label,
-            })
-        }
-        Encoded::Texts(columns) => {
-            let first = |column: &crate::dictionary::Dictionary| {
-                let row = column.codes().iter().position(|&code| code == 0)?;
-                Some((row, column.values()[0].clone()))
-            };
-            Ok(Seen {
-                labels: vec![Vec::new(); columns.len()],
-                not_a_label: columns.iter().map(first).collect(),
-            })
-        }
-    }
-}
-
-/// The different labels of every base clustering in order.
-fn distinct(
-    frame: &Frame,
-    places: &[Place],
-    items: &[usize],
-    limit: &Limit,
-) -> Result<Vec<Vec<u64>>, FileError> {
-    let (path, groups) = (frame.path(), frame.extent.count());
-    let units: Vec<(usize, usize)> = items
-        .iter()
-        .flat_map(|&item| (0..groups).map(move |group| (item, group)))
-        .collect();
-    let found: Vec<_> = units
-        .par_iter()
-        .map(|&(item, group)| seen(frame, item, group, limit))
-        .collect();
-    let found: Vec<Seen> = found.into_iter().collect::<Result<_, _>>()?;
-    let sizes = frame.extent.groups.clone().unwrap_or_default();
-    let mut labels = Vec::with_capacity(places.len());
-    for (column, place) in frame.roles.data().into_iter().zip(places) {
-        let at = items
-            .iter()
-            .position(|&item| item == place.item)
-            .unwrap_or(0);
-        let (own, name) = (&found[at * groups..(at + 1) * groups], &frame.names[column]);
-        let bad = own
-            .iter()
-            .enumerate()
-            .find_map(|(group, seen)| Some((group, seen.not_a_label[place.inside].as_ref()?)));
-        if let Some((group, (row, text))) = bad {
-            let row = sizes[..group].iter().sum::<usize>() + row;
-            return Err(FileError::NotALabel(Cell::new(
-                path,
-                Row::Row(row as u64 + 1),
-                name,
-                text,
-            )));
-        }
-        let all = label_rows::sorted(
-            own.iter()
-                .flat_map(|seen| seen.labels[place.inside].iter().copied()),
-        );
-        labels.push(all);
-    }
-    Ok(labels)
 }
 
 /// A table whose numbers are read group by group, when they are wanted.

@@ -3,25 +3,18 @@
 use std::path::Path;
 
 use super::ensemble::check_header_word;
-use super::frame::{
-    FEWEST_NAMES, TRUTHS, first_of, label_array, main_array, names_limit, names_objects,
-};
-use super::input_warnings::{about_classes, about_names};
+use super::frame::{FEWEST_NAMES, label_array, main_array, names_limit};
 use super::label_column::{LabelColumn, Labels};
 use super::read_options::ReadOptions;
-use super::roles::{self, ColumnRole, Reason, Role, Roles, SPLIT};
+use super::roles::{self, ColumnRole, Reason, Role, Roles};
+use super::rules::Facts;
 use super::stored_ensemble;
 use crate::dictionary::Dictionary;
 use crate::error::FileError;
 use crate::format::description::Format;
-use crate::format::reader::{Column, Form, Layout, Limit, Reader};
+use crate::format::reader::{Column, Form, Layout, Limit, Reader, first_of};
 use crate::format::{self, FORMATS, Header};
-
-/// Names of a column of labels where none was asked for.
-const LABELS: [&str; 2] = ["label", "truth"];
-
-/// Columns that stand beside labels and are not such.
-const BESIDE: [&str; 3] = [SPLIT, "certainty", "confidence"];
+use crate::words::{BESIDE_LABELS, CLASS_ARRAYS, CLASSES, names_objects};
 
 /// Reads one column of labels from any kind of file: the one asked for ([`ReadOptions::truth`]), else `label`, else `truth`,
 /// else the only one that can be meant. Of a `.mat` file it is the array `gt`, of an ensemble its truth. Empty fields, NaN
@@ -31,7 +24,7 @@ const BESIDE: [&str; 3] = [SPLIT, "certainty", "confidence"];
 /// whose values all differ: words, or called `cell`, `barcode`, `sample` or `index`.
 ///
 /// # Errors
-/// [`FileError`] names the file, the row, the column, the value, and what to do; [`FileError::Ambiguous`] where several
+/// [`FileError`] names the file, the row, the column, the value, and what to do, also where several
 /// columns could be meant.
 pub fn read_labels(path: &Path, options: &ReadOptions) -> Result<Labels, FileError> {
     load_labels(path, options).map(|(labels, _)| labels)
@@ -74,14 +67,13 @@ pub(crate) fn load(
         from_arrays(&*reader, options, &limit)?
     };
     roles.objects = labels.column.values.len() as u64;
-    about_classes(&mut roles, Some(&labels.column), options);
-    roles.warnings.extend(
-        labels
-            .object_names
-            .as_deref()
-            .into_iter()
-            .flat_map(about_names),
-    );
+    let warnings = Facts {
+        truth: Some(&labels.column),
+        names: labels.object_names.as_deref(),
+        ..Facts::new(&roles, options, labels.column.values.len())
+    }
+    .warnings();
+    roles.warnings.extend(warnings);
     Ok((labels, roles))
 }
 
@@ -103,7 +95,9 @@ impl Plan {
         let may = |&item: &usize| {
             let known = names_objects(&columns[item]);
             let wanted = labels.is_none() || (names.is_none() && (known || reader.is_text(item)));
-            wanted && roles[item].role == Role::Data && !BESIDE.contains(&columns[item].as_str())
+            wanted
+                && roles[item].role == Role::Data
+                && !BESIDE_LABELS.contains(&columns[item].as_str())
         };
         Self {
             labels,
@@ -146,7 +140,7 @@ fn from_columns(
     let mut columns = roles::assign(
         reader.path(),
         reader.names(),
-        &roles::Rules::new(options, &LABELS),
+        &roles::Rules::new(options, CLASSES),
     )?;
     // A column called label is what files of labels are made of; nobody has to be told.
     let told =
@@ -179,7 +173,7 @@ fn from_columns(
     if labels.is_none() {
         let item = only_one(reader, &plan.candidates, &differing)?;
         let words = of(item).cloned().unwrap_or_default();
-        if options.header == Header::Auto && reader.named() && !reader.typed() {
+        if options.header == Header::Auto && reader.items().named && !reader.items().typed {
             check_header_word(reader.path(), item, &reader.names()[item], &words)?;
         }
         labels = Some(Column::Labels(words).into_texts());
@@ -195,7 +189,7 @@ fn from_columns(
         ..Roles::default()
     };
     let mut texts = labels.unwrap_or_default();
-    if !reader.typed() {
+    if !reader.items().typed {
         // Where the file does not tell numbers from texts, this is one.
         let words = options.missing_words();
         let nan = |text: &&mut String| text.eq_ignore_ascii_case("nan") && !words.contains(text);
@@ -204,7 +198,7 @@ fn from_columns(
     let values = options.missing_words().labels(texts, &mut roles.missing);
     let name = roles
         .truth()
-        .filter(|_| reader.named())
+        .filter(|_| reader.items().named)
         .map_or("label", |at| &reader.names()[at])
         .to_owned();
     Ok((
@@ -246,14 +240,11 @@ fn only_one(
     match (&left[..], candidates) {
         ([one], _) | ([], [one]) => Ok(*one),
         _ => {
-            let columns = left
+            let columns: Vec<String> = left
                 .iter()
                 .map(|&item| reader.names()[item].clone())
                 .collect();
-            Err(FileError::Ambiguous {
-                path: reader.path().into(),
-                columns,
-            })
+            Err(FileError::ambiguous(reader.path(), &columns))
         }
     }
 }
@@ -269,7 +260,7 @@ fn from_arrays(
             Some(item) => item,
             None => return from_position(reader, asked, options, limit),
         },
-        None => match first_of(reader, &TRUTHS) {
+        None => match first_of(reader, CLASS_ARRAYS) {
             Some(item) => item,
             None => main_array(reader, &["labels"])?,
         },
@@ -357,81 +348,80 @@ fn from_position(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{assert_says, file};
 
     fn read(text: &str, column: Option<&str>) -> Result<(Labels, Roles), String> {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.csv");
-        std::fs::write(&path, text).unwrap();
+        let (_folder, path) = file("a.csv", text);
         let options = ReadOptions {
             truth: column.into(),
             ..ReadOptions::default()
         };
-        let place = format!("{}/", folder.path().display());
-        load_labels(&path, &options).map_err(|error| error.to_string().replace(&place, ""))
-    }
-
-    fn told(text: &str, column: Option<&str>) -> (String, String, Option<String>) {
-        let (labels, _) = read(text, column).unwrap();
-        let values: Vec<_> = labels
-            .column
-            .values
-            .iter()
-            .map(|value| value.clone().unwrap_or("?".into()))
-            .collect();
-        (
-            labels.column.name,
-            values.concat(),
-            labels.object_names.map(|names| names.concat()),
-        )
+        load_labels(&path, &options).map_err(|error| error.to_string())
     }
 
     #[test]
-    fn the_column_is_found() {
-        let text = "object,label,certainty\nx,1,0.5\ny,,1\n";
-        assert_eq!(
-            told(text, None),
-            ("label".into(), "1?".into(), Some("xy".into()))
-        );
-        assert_eq!(told(text, Some("1")), ("object".into(), "xy".into(), None));
-        assert_eq!(
-            told("1\n-1\nNaN\n", None),
-            ("label".into(), "1-1?".into(), None)
-        );
-        assert_eq!(
-            told("name,class\na,u\nb,v\n", None),
-            ("class".into(), "uv".into(), Some("ab".into()))
-        );
-        assert_eq!(told("object,truth,x\na,u,1\nb,v,2\n", None).0, "truth");
-    }
-
-    #[test]
-    fn names_are_found_wherever_they_stand() {
-        let text = "type,cell,n\nu,c1,3\nu,c2,4\nv,c3,4\n";
-        assert_eq!(
-            told(text, Some("type")),
-            ("type".into(), "uuv".into(), Some("c1c2c3".into()))
-        );
+    fn labels_and_names_are_found_wherever_they_stand() {
         let numbers = "type,barcode\nu,10\nu,30\nv,20\n";
+        // A text, the column that is asked for, that which is read, its labels, and the names.
+        for (text, asked, column, labels, names) in [
+            (
+                "object,label,certainty\nx,1,0.5\ny,,1\n",
+                None,
+                "label",
+                "1?",
+                Some("xy"),
+            ),
+            (
+                "object,label,certainty\nx,1,0.5\ny,,1\n",
+                Some("1"),
+                "object",
+                "xy",
+                None,
+            ),
+            ("1\n-1\nNaN\n", None, "label", "1-1?", None),
+            ("name,class\na,u\nb,v\n", None, "class", "uv", Some("ab")),
+            (
+                "object,truth,x\na,u,1\nb,v,2\n",
+                None,
+                "truth",
+                "uv",
+                Some("ab"),
+            ),
+            (
+                "type,cell,n\nu,c1,3\nu,c2,4\nv,c3,4\n",
+                Some("type"),
+                "type",
+                "uuv",
+                Some("c1c2c3"),
+            ),
+            (numbers, None, "type", "uuv", Some("103020")),
+            (
+                "sample,type\n1,u\n1,u\n2,v\n",
+                Some("type"),
+                "type",
+                "uuv",
+                None,
+            ),
+        ] {
+            let (found, _) = read(text, asked).unwrap();
+            let values = found.column.values.iter();
+            let values: String = values
+                .map(|value| value.as_deref().unwrap_or("?"))
+                .collect();
+            assert_eq!((&*found.column.name, &*values), (column, labels), "{text}");
+            let found = found.object_names.map(|names| names.concat());
+            assert_eq!(found.as_deref(), names, "{text}");
+        }
+        let note = read(numbers, None).unwrap().1.note().unwrap();
         assert_eq!(
-            told(numbers, None),
-            ("type".into(), "uuv".into(), Some("103020".into()))
-        );
-        assert_eq!(
-            read(numbers, None).unwrap().1.note().unwrap(),
+            note,
             "names from 'barcode' (all 3 values differ); truth 'type'"
         );
-        assert_eq!(told("sample,type\n1,u\n1,u\n2,v\n", Some("type")).2, None);
-    }
-
-    #[test]
-    fn several_columns_are_not_guessed_among() {
-        let message = read("cell,x,type\nc1,1,u\nc2,2,u\nc3,2,v\n", None).unwrap_err();
-        assert!(
-            message.contains("which column holds the labels?")
-                && message.ends_with("it has 'x', 'type'"),
-            "{message}"
+        let several = read("cell,x,type\nc1,1,u\nc2,2,u\nc3,2,v\n", None).unwrap_err();
+        assert_says(
+            several,
+            &["which column holds the labels?", "it has 'x', 'type'"],
         );
-        let message = read("u\nv\nu\n", None).unwrap_err();
-        assert!(message.contains("--no-header"), "{message}");
+        assert_says(read("u\nv\nu\n", None).unwrap_err(), &["--no-header"]);
     }
 }

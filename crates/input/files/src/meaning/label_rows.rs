@@ -9,10 +9,10 @@ use tracing::debug_span;
 
 use super::frame::Frame;
 use crate::dictionary::Dictionary;
-use crate::error::{Cell, FileError, Row};
+use crate::error::{Cell, FileError, Row, WrongValue};
 use crate::format::reader::{Column, Form, Limit};
-use crate::label_encoder::{Codes, EncodedArray, check_clusters, encode};
-use crate::missing_words::{MissingCounts, MissingWords};
+use crate::label_encoder::{Codes, EncodedArray, MISSING, check_clusters, encode};
+use crate::words::{MissingCounts, MissingWords};
 
 /// Rows that one thread puts together at once: they stay in its cache.
 const ROWS: usize = 1 << 12;
@@ -40,6 +40,25 @@ impl Encoded {
         match self {
             Self::Numbers(array) => array.rows,
             Self::Texts(columns) => columns.first().map_or(0, |column| column.codes().len()),
+        }
+    }
+}
+
+/// The labels alone of an encoded item, without codes. Where labels are numbers, the first text of a column is not a label.
+pub(crate) fn labels_alone(item: Encoded) -> EncodedArray {
+    let codes = Codes::Places(Vec::new());
+    match item {
+        Encoded::Numbers(array) => EncodedArray { codes, ..array },
+        Encoded::Texts(columns) => {
+            let first = |column: &Dictionary| column.codes().iter().position(|&code| code == 0);
+            EncodedArray {
+                rows: columns.first().map_or(0, |column| column.codes().len()),
+                columns: columns.len(),
+                by_column: true,
+                codes,
+                labels: vec![Vec::new(); columns.len()],
+                not_a_label: columns.iter().map(first).collect(),
+            }
         }
     }
 }
@@ -89,30 +108,23 @@ pub(crate) fn items(places: &[Place]) -> Vec<usize> {
     items
 }
 
-/// All groups of all items, encoded in parallel; the first error in the order of items and groups is told.
-pub(crate) fn read_encoded(
+/// What `keep` keeps of all groups of all items, encoded in parallel; the first error in the order of items and groups is told.
+pub(crate) fn read_encoded<T: Send>(
     frame: &Frame,
     items: &[usize],
     limit: &Limit,
-) -> Result<Vec<Vec<Encoded>>, FileError> {
+    keep: impl Fn(Encoded) -> T + Sync,
+) -> Result<Vec<Vec<T>>, FileError> {
     let groups = frame.extent.count();
     let units: Vec<(usize, usize)> = items
         .iter()
         .flat_map(|&item| (0..groups).map(move |group| (item, group)))
         .collect();
-    let read = |&(item, group): &(usize, usize)| read_one(frame, group, item, limit);
-    let mut read: Vec<Result<Encoded, FileError>> = units.par_iter().map(read).collect();
-    let mut found: Vec<Vec<Encoded>> = Vec::new();
-    for units in read.chunks_mut(groups.max(1)) {
-        let gone = || Err(FileError::NoRows(frame.path().into()));
-        found.push(
-            units
-                .iter_mut()
-                .map(|unit| std::mem::replace(unit, gone()))
-                .collect::<Result<_, _>>()?,
-        );
-    }
-    Ok(found)
+    let read = |&(item, group): &(usize, usize)| read_one(frame, group, item, limit).map(&keep);
+    let read: Vec<Result<T, FileError>> = units.par_iter().map(read).collect();
+    let mut read = read.into_iter();
+    let of_item = |_| read.by_ref().take(groups).collect();
+    items.iter().map(of_item).collect()
 }
 
 /// A base clustering and what is known of its labels.
@@ -120,14 +132,10 @@ pub(crate) struct EncodedBase {
     pub(crate) base: BaseClustering,
     /// Words for missing values that were found.
     pub(crate) missing: MissingCounts,
-    source: Source,
-}
-
-enum Source {
-    /// The labels in order; codes lie in the encoded items.
-    Numbers(Vec<u64>),
-    /// All rows, and the cluster of every code.
-    Texts(Dictionary, Vec<Option<usize>>),
+    /// The labels in order.
+    labels: Vec<u64>,
+    /// Its codes in every group, where they are not those of the items.
+    own: Vec<EncodedArray>,
 }
 
 impl EncodedBase {
@@ -136,7 +144,8 @@ impl EncodedBase {
         Self {
             base,
             missing: MissingCounts::new(),
-            source: Source::Numbers(labels),
+            labels,
+            own: Vec::new(),
         }
     }
 }
@@ -155,39 +164,42 @@ pub(crate) fn base(
         Encoded::Texts(_) => None,
     });
     match numbers.collect::<Option<Vec<_>>>() {
-        Some(arrays) => base_of_numbers(path, name, &arrays, inside, shown),
+        Some(arrays) => {
+            let labels = labels(path, name, arrays.into_iter(), inside, shown)?;
+            check_labels(path, name, labels.len())?;
+            let names = labels.iter().map(ToString::to_string).collect();
+            Ok(EncodedBase::of_labels(
+                BaseClustering::new(name, names),
+                labels,
+            ))
+        }
         None => base_of_texts(path, name, groups, inside, missing),
     }
 }
 
-fn base_of_numbers(
+/// The labels of a column of numbers in all groups of an item, in order.
+///
+/// # Errors
+/// For the first number that is not a label; `shown` gives the text of a row.
+pub(crate) fn labels<'a>(
     path: &Path,
     name: &str,
-    groups: &[&EncodedArray],
+    groups: impl Iterator<Item = &'a EncodedArray>,
     inside: usize,
     shown: &dyn Fn(usize) -> String,
-) -> Result<EncodedBase, FileError> {
+) -> Result<Vec<u64>, FileError> {
     let mut before = 0;
+    let mut labels = Vec::new();
     for group in groups {
         if let Some(row) = group.not_a_label[inside] {
             let row = before + row;
-            return Err(FileError::NotALabel(Cell::new(
-                path,
-                Row::Row(row as u64 + 1),
-                name,
-                shown(row),
-            )));
+            let cell = Cell::new(path, Row::Row(row as u64 + 1), name, shown(row));
+            return Err(FileError::value(cell, WrongValue::NotALabel));
         }
+        labels.extend_from_slice(&group.labels[inside]);
         before += group.rows;
     }
-    let labels = sorted(
-        groups
-            .iter()
-            .flat_map(|group| group.labels[inside].iter().copied()),
-    );
-    check_labels(path, name, labels.len())?;
-    let base = BaseClustering::new(name, labels.iter().map(ToString::to_string).collect());
-    Ok(EncodedBase::of_labels(base, labels))
+    Ok(sorted(labels.into_iter()))
 }
 
 /// Refuses base clusterings with too many clusters or none.
@@ -196,10 +208,9 @@ pub(crate) fn check_labels(path: &Path, name: &str, clusters: usize) -> Result<(
     if clusters > 0 {
         return Ok(());
     }
-    Err(FileError::Ensemble {
-        path: path.into(),
-        source: EnsembleError::AllMissing { name: name.into() },
-    })
+    Err(FileError::ensemble(path)(EnsembleError::AllMissing {
+        name: name.into(),
+    }))
 }
 
 pub(crate) fn sorted(labels: impl Iterator<Item = u64>) -> Vec<u64> {
@@ -234,75 +245,61 @@ fn base_of_texts(
     let missing = whole.drop_words(missing);
     let (base, order) = whole.base(path, name)?;
     check_labels(path, name, order.iter().flatten().count())?;
+    let clusters = base.clusters();
+    let cluster = |&code: &u32| {
+        let cluster = order.get(code as usize).copied().flatten();
+        cluster.map_or(MISSING, |cluster| cluster as u32)
+    };
+    let mut codes = whole.codes();
+    let mut own = Vec::with_capacity(groups.len());
+    for group in groups {
+        let (first, rest) = codes.split_at(group.rows());
+        own.push(EncodedArray::of_clusters(
+            first.iter().map(cluster).collect(),
+            clusters,
+        ));
+        codes = rest;
+    }
     Ok(EncodedBase {
-        base,
         missing,
-        source: Source::Texts(whole, order),
+        own,
+        ..EncodedBase::of_labels(base, (0..clusters as u64).collect())
     })
 }
 
 /// Where the codes of one base clustering in one group lie, and the label of every code.
 struct CodeColumn<'a, L> {
-    codes: CodeSlice<'a>,
+    array: &'a EncodedArray,
     start: usize,
     step: usize,
     labels: Vec<L>,
 }
 
-enum CodeSlice<'a> {
-    Bytes(&'a [u8]),
-    Words(&'a [u16]),
-    Places(&'a [u32]),
-}
-
 impl<'a, L: Label> CodeColumn<'a, L> {
-    fn new(
-        base: &'a EncodedBase,
-        group: &'a Encoded,
-        inside: usize,
-        before: usize,
-    ) -> Option<Self> {
-        match (&base.source, group) {
-            (Source::Texts(whole, order), _) => {
-                let codes = CodeSlice::Places(&whole.codes()[before..]);
-                let labels = order
-                    .iter()
-                    .map(|cluster| cluster.map_or(L::MISSING, L::of))
-                    .collect();
-                Some(Self {
-                    codes,
-                    start: 0,
-                    step: 1,
-                    labels,
-                })
-            }
-            (Source::Numbers(known), Encoded::Numbers(array)) => {
-                let own = &array.labels[inside];
-                let cluster = |label: &u64| known.binary_search(label).ok().map(L::of);
-                let labels = match &array.codes {
-                    Codes::Bytes(_) => by_label(own, 1 << 8, cluster)?,
-                    Codes::Words(_) => by_label(own, 1 << 16, cluster)?,
-                    Codes::Places(_) => own.iter().map(cluster).collect::<Option<_>>()?,
-                };
-                let codes = match &array.codes {
-                    Codes::Bytes(codes) => CodeSlice::Bytes(codes),
-                    Codes::Words(codes) => CodeSlice::Words(codes),
-                    Codes::Places(codes) => CodeSlice::Places(codes),
-                };
-                let (start, step) = if array.by_column {
-                    (inside * array.rows, 1)
-                } else {
-                    (inside, array.columns)
-                };
-                Some(Self {
-                    codes,
-                    start,
-                    step,
-                    labels,
-                })
-            }
-            _ => None,
-        }
+    fn new(base: &'a EncodedBase, group: usize, item: &'a Encoded, inside: usize) -> Option<Self> {
+        let (array, inside) = match (base.own.get(group), item) {
+            (Some(own), _) => (own, 0),
+            (None, Encoded::Numbers(array)) => (array, inside),
+            (None, Encoded::Texts(_)) => return None,
+        };
+        let own = &array.labels[inside];
+        let cluster = |label: &u64| base.labels.binary_search(label).ok().map(L::of);
+        let labels = match &array.codes {
+            Codes::Bytes(_) => by_label(own, 1 << 8, cluster)?,
+            Codes::Words(_) => by_label(own, 1 << 16, cluster)?,
+            Codes::Places(_) => own.iter().map(cluster).collect::<Option<_>>()?,
+        };
+        let (start, step) = if array.by_column {
+            (inside * array.rows, 1)
+        } else {
+            (inside, array.columns)
+        };
+        Some(Self {
+            array,
+            start,
+            step,
+            labels,
+        })
     }
 
     /// Puts the labels of `rows.len() / width` rows from `first` on into one place of each.
@@ -310,8 +307,8 @@ impl<'a, L: Label> CodeColumn<'a, L> {
         let from = self.start + first * self.step;
         let out = rows[place..].iter_mut().step_by(width);
         let label = |code: usize| self.labels.get(code).copied().unwrap_or(L::MISSING);
-        match &self.codes {
-            CodeSlice::Bytes(codes) => {
+        match &self.array.codes {
+            Codes::Bytes(codes) => {
                 let codes = codes[from..].iter().step_by(self.step);
                 // Labels of all 256 codes: no code is out of range.
                 if let Ok(labels) = <&[L; 256]>::try_from(&self.labels[..]) {
@@ -319,12 +316,12 @@ impl<'a, L: Label> CodeColumn<'a, L> {
                         .for_each(|(out, &code)| *out = labels[usize::from(code)]);
                 }
             }
-            CodeSlice::Words(codes) => {
+            Codes::Words(codes) => {
                 let codes = codes[from..].iter().step_by(self.step);
                 out.zip(codes)
                     .for_each(|(out, &code)| *out = label(usize::from(code)));
             }
-            CodeSlice::Places(codes) => {
+            Codes::Places(codes) => {
                 let codes = codes[from..].iter().step_by(self.step);
                 out.zip(codes)
                     .for_each(|(out, &code)| *out = label(code as usize));
@@ -369,7 +366,7 @@ pub(crate) fn rows<L: Label>(
             if encoded.rows() != count {
                 return None;
             }
-            own.push(CodeColumn::<L>::new(base, encoded, place.inside, before)?);
+            own.push(CodeColumn::<L>::new(base, group, encoded, place.inside)?);
         }
         columns.push(own);
         before += count;

@@ -98,7 +98,7 @@ impl Manifest {
         }
         named_once(&all)?;
         let Some(last) = all.last() else {
-            return Err(FileError::NoRows(folder.into()));
+            return Err(FileError::no_rows(folder));
         };
         let options = &these_alone(last, options)?;
         let (mut bases, mut notes): (Vec<ManifestBase>, Vec<String>) = (Vec::new(), Vec::new());

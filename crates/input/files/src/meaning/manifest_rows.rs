@@ -14,7 +14,6 @@ use sha2::{Digest, Sha256};
 use super::groups::LabelGroups;
 use super::held_rows::Holding;
 use super::manifest::{MANIFEST_VERSION, Manifest, ManifestFile, open, same_columns};
-use super::row_cache::RowCache;
 use crate::atomic_write::write_whole;
 use crate::error::{FileError, READ};
 use crate::open_file;
@@ -31,7 +30,6 @@ pub struct ManifestRows {
     files: Vec<OnceLock<LabelGroups>>,
     budget: MemoryBudget,
     holding: Arc<Holding>,
-    cache: Option<RowCache>,
 }
 
 impl Manifest {
@@ -117,7 +115,6 @@ impl ManifestRows {
             files,
             budget,
             holding: Arc::default(),
-            cache: None,
         }
     }
 
@@ -134,22 +131,6 @@ impl ManifestRows {
     /// Holds groups in memory once they were read, up to so many bytes ([`LabelGroups::hold`]).
     pub fn hold(&self, bytes: u64) {
         self.holding.allow(bytes);
-    }
-
-    /// Keeps groups in files of a folder once they were read, packed: M/2 bytes a row where no base clustering has more than 15 clusters, M
-    /// up to 255, 2 M else. Who reads them again on this machine, this process or another, then reads these files, from which the
-    /// rows are the same; the files of the manifest are still checked. The folder is made where it is not there; it may be
-    /// removed at any time, and shared by manifests and by processes. Groups are then not held in memory.
-    pub fn keep_in(&mut self, folder: &Path) {
-        self.cache = Some(RowCache::new(folder, self.hash, &self.bases));
-    }
-
-    /// What there is to say of the folder of [`keep_in`](Self::keep_in) since this was asked before: files in it that were not believed, and
-    /// why nothing is written to it.
-    pub fn cache_warnings(&self) -> Vec<String> {
-        self.cache
-            .as_ref()
-            .map_or(Vec::new(), RowCache::take_warnings)
     }
 
     /// Bytes that readers hold at once for what they are decoding, about.
@@ -260,16 +241,8 @@ impl RowBlocks for ManifestRows {
             reason: error.to_string(),
         };
         let file = self.file(file).map_err(failed)?;
-        let Some(cache) = &self.cache else {
-            return file
-                .read(inside, take)
-                .map_err(|error| SourceError { first, ..error });
-        };
-        cache
-            .read(group, &self.rows_of(group), &self.holding, take, || {
-                file.block(inside)
-            })
-            .map_err(failed)
+        file.read(inside, take)
+            .map_err(|error| SourceError { first, ..error })
     }
 }
 

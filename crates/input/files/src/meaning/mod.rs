@@ -1,16 +1,12 @@
 //! What files mean: tables, ensembles, labels, soft partitions, written once over the readers of all formats.
 
-pub(crate) mod cluster_table;
 pub(crate) mod ensemble;
 mod features;
 mod frame;
 pub(crate) mod groups;
 pub(crate) mod held_rows;
-mod input_warnings;
-pub(crate) mod label_blocks;
 pub(crate) mod label_column;
 pub(crate) mod label_file;
-pub(crate) mod label_format;
 mod label_rows;
 pub(crate) mod labels;
 pub(crate) mod manifest;
@@ -18,11 +14,10 @@ pub(crate) mod manifest_rows;
 mod numbers;
 pub(crate) mod read_options;
 pub(crate) mod roles;
-mod row_cache;
+mod rules;
 pub(crate) mod run_tables;
 pub(crate) mod soft;
 mod soft_columns;
-pub(crate) mod sparse_counts;
 pub(crate) mod sparse_table;
 mod stored_ensemble;
 pub(crate) mod table;

@@ -4,7 +4,7 @@ use partita_core::ndarray::Array2;
 use rayon::prelude::*;
 
 use super::frame::Frame;
-use crate::error::{Cell, FileError, Row};
+use crate::error::{Cell, FileError, Row, WrongValue};
 use crate::format::reader::{Column, Form, Limit};
 use crate::number::Short;
 use crate::typed_array::{Number, Scalar, TypedArray, each_number};
@@ -68,17 +68,16 @@ pub(crate) fn group_numbers(
         .take(group)
         .map(|&rows| rows as u64)
         .sum();
-    let form = Form::Numbers {
-        gaps: false,
-        words: false,
-    };
     let mut values: Vec<f64> = Vec::new();
     let mut held: Option<(usize, Column)> = None;
     let mut first_bad: Option<(usize, usize)> = None;
     for (place, &feature) in features.iter().enumerate() {
         let (item, inside) = frame.place(feature);
         if held.as_ref().is_none_or(|(found, _)| *found != item) {
-            held = Some((item, frame.reader.read_one(group, item, form, limit)?));
+            held = Some((
+                item,
+                frame.reader.read_one(group, item, Form::NUMBERS, limit)?,
+            ));
         }
         let Some((_, column)) = &held else { continue };
         let rows = column.rows();
@@ -194,11 +193,14 @@ fn not_finite(
     };
     match column {
         Column::Array(array) => match array.scalar(row, frame.place(feature).1) {
-            Some(number) => FileError::NotFinite(cell(Short(number.float()).to_string())),
-            None => FileError::NoValue(cell(String::new())),
+            Some(number) => FileError::value(
+                cell(Short(number.float()).to_string()),
+                WrongValue::NotFinite,
+            ),
+            None => FileError::value(cell(String::new()), WrongValue::Missing),
         },
         other => match other.clone().into_texts().swap_remove(row) {
-            text if text.is_empty() => FileError::NoValue(cell(text)),
+            text if text.is_empty() => FileError::value(cell(text), WrongValue::Missing),
             text => FileError::not_a_number(cell(text)),
         },
     }

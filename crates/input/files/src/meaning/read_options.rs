@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::format::Header;
 use crate::format::description::OpenOptions;
-use crate::missing_words::MissingWords;
+use crate::words::MissingWords;
 
 /// The most columns that `--encode one-hot` makes of one column where nothing else is said.
 const MOST_CATEGORIES: usize = 50;

@@ -9,13 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::read_options::{ReadOptions, Truth};
 use crate::error::FileError;
-
-/// Names of a first column that says what the objects are called. pandas leaves the name of an index empty, and calls it
-/// `Unnamed: 0` when it writes again what it has read.
-const OBJECTS: [&str; 5] = ["object", "id", "name", "", "unnamed: 0"];
-
-/// The column with the parts of the original data set.
-pub(crate) const SPLIT: &str = "split";
+use crate::words::{SPLIT, is_first_column_of_names};
 
 /// What a column or an array of a file was taken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -346,53 +340,35 @@ impl<'a> Rules<'a> {
     }
 }
 
-/// What every column is used for, and why.
+/// What every column is used for, and why: the first rule that fits decides.
 pub(crate) fn assign(
     path: &Path,
     names: &[String],
     rules: &Rules<'_>,
 ) -> Result<Vec<ColumnRole>, FileError> {
-    let mut roles: Vec<ColumnRole> = names
-        .iter()
-        .map(|name| ColumnRole::new(name, Role::Data, Reason::Rest))
-        .collect();
-    let mut put = |at: usize, role, reason| (roles[at].role, roles[at].reason) = (role, reason);
-    (0..names.len())
-        .filter(|&at| names[at] == SPLIT)
-        .for_each(|at| put(at, Role::Skipped, Reason::Name));
-    if names_objects(names) {
-        // Where other names are asked for, these are still names.
-        put(
-            0,
-            if rules.id.is_some() {
-                Role::Skipped
-            } else {
-                Role::Objects
-            },
-            Reason::Name,
-        );
-    }
-    for skip in rules.skip {
-        put(find(path, names, skip)?, Role::Skipped, Reason::Asked);
-    }
-    if let Some(id) = rules.id {
-        put(find(path, names, id)?, Role::Objects, Reason::Asked);
-    }
-    if let Some(truth) = rules.truth {
-        put(find(path, names, truth)?, Role::Truth, Reason::Asked);
-    } else if let Some(at) = names
-        .iter()
-        .position(|name| rules.truth_names.contains(&name.as_str()))
-        && roles[at].reason != Reason::Asked
-    {
-        (roles[at].role, roles[at].reason) = (Role::Truth, Reason::Name);
-    }
-    Ok(roles)
-}
-
-/// True where the first column holds the names of the objects.
-fn names_objects(columns: &[String]) -> bool {
-    columns.len() > 1 && OBJECTS.contains(&columns[0].to_lowercase().as_str())
+    let asked = |column: Option<&str>| column.map(|column| find(path, names, column)).transpose();
+    let skip = rules.skip.iter().map(|column| find(path, names, column));
+    let skip: Vec<usize> = skip.collect::<Result<_, _>>()?;
+    let (id, truth) = (asked(rules.id)?, asked(rules.truth)?);
+    let is_truth = |name: &String| rules.truth_names.contains(&name.as_str());
+    let truth_by_name = names.iter().position(is_truth).filter(|_| truth.is_none());
+    let names_first = names.len() > 1 && is_first_column_of_names(&names[0]);
+    // Where other names are asked for, those of the first column are still names.
+    let first = id.map_or(Role::Objects, |_| Role::Skipped);
+    let role = |(at, name): (usize, &String)| {
+        let table = [
+            (truth == Some(at), Role::Truth, Reason::Asked),
+            (id == Some(at), Role::Objects, Reason::Asked),
+            (skip.contains(&at), Role::Skipped, Reason::Asked),
+            (truth_by_name == Some(at), Role::Truth, Reason::Name),
+            (names_first && at == 0, first, Reason::Name),
+            (name == SPLIT, Role::Skipped, Reason::Name),
+        ];
+        let fits = table.into_iter().find(|(fits, ..)| *fits);
+        let (_, role, reason) = fits.unwrap_or((true, Role::Data, Reason::Rest));
+        ColumnRole::new(name, role, reason)
+    };
+    Ok(names.iter().enumerate().map(role).collect())
 }
 
 /// The position of a column called by name or, where no column has that name, by its position from 1.
@@ -427,34 +403,19 @@ pub(crate) fn distinct(path: &Path, columns: &[String]) -> Result<(), FileError>
         .find(|pair| columns[pair[0]] == columns[pair[1]])
     {
         None => Ok(()),
-        Some(pair) => Err(FileError::TwoColumns {
-            path: path.into(),
-            name: columns[pair[0]].clone(),
-            first: pair[0] + 1,
-            second: pair[1] + 1,
-        }),
+        Some(pair) => {
+            let [first, second] = [pair[0] + 1, pair[1] + 1];
+            let name = &columns[pair[0]];
+            let reason =
+                format!("columns {first} and {second} are both called '{name}'; rename one");
+            Err(FileError::damaged(path, reason))
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_name_goes_before_a_position() {
-        let columns = ["2".to_owned(), "x".into(), "lable".into()];
-        let at = |wanted| find(Path::new("a.csv"), &columns, wanted);
-        assert_eq!(
-            (at("2").unwrap(), at("3").unwrap(), at("x").unwrap()),
-            (0, 2, 1)
-        );
-        let message = at("label").unwrap_err().to_string();
-        assert_eq!(
-            message,
-            "a.csv has no column 'label'; it has 'lable', '2', 'x'"
-        );
-        assert!(at("4").is_err() && at("0").is_err());
-    }
 
     fn roles(names: &[&str], rules: &Rules<'_>) -> Roles {
         let names: Vec<String> = names.iter().map(ToString::to_string).collect();
@@ -468,54 +429,39 @@ mod tests {
     #[test]
     fn roles_go_by_name_and_by_what_was_asked_for() {
         let names = ["ID", "x", "label", "split", "truth", "y"];
-        let by_name = roles(
-            &names,
-            &Rules {
-                truth_names: &["label", "truth"],
-                ..Rules::default()
-            },
-        );
-        assert_eq!(
-            (by_name.objects(), by_name.truth(), by_name.data()),
-            (Some(0), Some(2), vec![1, 4, 5])
-        );
-        let line = "names from 'ID' (by its name); truth 'label' (by its name; --no-truth makes it data); left out 'split' \
-                    (by its name)";
-        assert_eq!(by_name.note().unwrap(), line);
         let skip = ["label".to_owned(), "ID".into()];
-        let rules = Rules {
+        let none = Rules::default();
+        let by_name = Rules {
+            truth_names: &["label", "truth"],
+            ..none
+        };
+        let asked = Rules {
             truth: Some("6"),
             truth_names: &["label"],
             skip: &skip,
             id: None,
         };
-        let asked = roles(&names, &rules);
-        assert_eq!(
-            (asked.objects(), asked.truth(), asked.data()),
-            (None, Some(5), vec![1, 4])
-        );
-        let asked = roles(
-            &names,
-            &Rules {
-                id: Some("y"),
-                truth: Some("x"),
-                ..rules
-            },
-        );
-        assert_eq!(
-            (asked.objects(), asked.truth(), asked.data()),
-            (Some(5), Some(1), vec![4])
-        );
-        let no_truth = roles(&names, &Rules::default());
-        assert_eq!(
-            (no_truth.truth(), no_truth.data()),
-            (None, vec![1, 2, 4, 5])
-        );
-        let alone = roles(&["label"], &Rules::default());
-        assert_eq!(
-            (alone.data(), alone.note(), alone.to_string()),
-            (vec![0], None, "1 data column".into())
-        );
+        let named = Rules {
+            id: Some("y"),
+            truth: Some("x"),
+            ..asked
+        };
+        for (rules, objects, truth, data) in [
+            (&by_name, Some(0), Some(2), &[1, 4, 5][..]),
+            (&asked, None, Some(5), &[1, 4]),
+            (&named, Some(5), Some(1), &[4]),
+            (&none, Some(0), None, &[1, 2, 4, 5]),
+        ] {
+            let found = roles(&names, rules);
+            assert_eq!((found.objects(), found.truth()), (objects, truth));
+            assert_eq!(found.data(), data);
+        }
+        let line = "names from 'ID' (by its name); truth 'label' (by its name; --no-truth makes it data); left out 'split' \
+                    (by its name)";
+        assert_eq!(roles(&names, &by_name).note().unwrap(), line);
+        let alone = roles(&["label"], &none);
+        assert_eq!((alone.data(), alone.note()), (vec![0], None));
+        assert_eq!(alone.to_string(), "1 data column");
     }
 
     #[test]
@@ -531,9 +477,26 @@ mod tests {
     }
 
     #[test]
-    fn columns_of_one_name_are_refused() {
-        let columns = ["x", "y", "x"].map(String::from);
-        let message = distinct(Path::new("a.csv"), &columns)
+    fn a_name_goes_before_a_position() {
+        let columns = ["2".to_owned(), "x".into(), "lable".into()];
+        let at =
+            |wanted| find(Path::new("a.csv"), &columns, wanted).map_err(|error| error.to_string());
+        for (wanted, expected) in [
+            ("2", Some(0)),
+            ("3", Some(2)),
+            ("x", Some(1)),
+            ("4", None),
+            ("0", None),
+        ] {
+            assert_eq!(at(wanted).ok(), expected, "{wanted}");
+        }
+        let message = at("label").unwrap_err();
+        assert_eq!(
+            message,
+            "a.csv has no column 'label'; it has 'lable', '2', 'x'"
+        );
+        let twice = ["x", "y", "x"].map(String::from);
+        let message = distinct(Path::new("a.csv"), &twice)
             .unwrap_err()
             .to_string();
         assert_eq!(

@@ -145,75 +145,66 @@ fn soft_runs(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{assert_says, file};
     use partita_core::ndarray::array;
 
     fn read(name: &str, text: &str) -> Result<RunTables, String> {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(name);
-        std::fs::write(&path, text).unwrap();
+        let (_folder, path) = file(name, text);
         read_runs(&path, &ReadOptions::default()).map_err(|error| error.to_string())
+    }
+
+    fn shares(found: &RunTables) -> Array2<f64> {
+        match &found.runs[0].memberships {
+            RunMemberships::Soft(shares) => shares.rows().to_owned(),
+            RunMemberships::Hard(..) => Array2::zeros((0, 0)),
+        }
     }
 
     #[test]
     fn files_of_ancestry() {
         let found = read("run.3.Q", "0.5 0.25 0.25\n1e-5 0.99999 0\n\n").unwrap();
         assert_eq!(found.runs[0].name, "run.3");
-        let RunMemberships::Soft(shares) = &found.runs[0].memberships else {
-            unreachable!()
-        };
         assert_eq!(
-            shares.rows(),
+            shares(&found),
             array![[0.5, 0.25, 0.25], [1e-5, 0.99999, 0.0]]
         );
         let text = "Inferred clusters\nK: 2\n\n  1  NA1  (0)  7 :  0.2 0.8\n  2  NA2  (4)  9 :  0.9 0.1 (0.8,1.0)\n";
         let found = read("out_K2_f", text).unwrap();
+        assert_eq!(shares(&found), array![[0.2, 0.8], [0.9, 0.1]]);
         assert_eq!(found.populations.unwrap(), ["7", "9"]);
-        let RunMemberships::Soft(shares) = &found.runs[0].memberships else {
-            unreachable!()
-        };
-        assert_eq!(shares.rows(), array![[0.2, 0.8], [0.9, 0.1]]);
-        assert!(
-            read("a.Q", "0.5 0.5\n0.5\n")
-                .unwrap_err()
-                .contains("line 2: 1 shares where the first line has 2")
-        );
-        assert!(
-            read("a.Q", "0.5 x\n")
-                .unwrap_err()
-                .contains("'x' is not a number")
-        );
-        assert!(
-            read("a.meanQ", "\n")
-                .unwrap_err()
-                .contains("no line of shares")
-        );
     }
 
     #[test]
     fn tables_of_shares_and_of_labels() {
-        let found = read(
-            "t.csv",
-            "object,a.p0,a.p1,b.p0,b.p1,b.p2\nx,0.5,0.5,1,0,0\ny,0.1,0.9,0,0.5,0.5\n",
-        )
-        .unwrap();
+        let text = "object,a.p0,a.p1,b.p0,b.p1,b.p2\nx,0.5,0.5,1,0,0\ny,0.1,0.9,0,0.5,0.5\n";
+        let found = read("t.csv", text).unwrap();
         let names: Vec<&str> = found.runs.iter().map(|run| run.name.as_str()).collect();
-        assert_eq!(
-            (names, found.object_names.unwrap()),
-            (vec!["a", "b"], vec!["x".to_owned(), "y".to_owned()])
-        );
-        assert_eq!(
-            read("soft.csv", "p0,p1\n0.5,0.5\n0.1,0.9\n").unwrap().runs[0].name,
-            "soft"
-        );
+        assert_eq!(names, ["a", "b"]);
+        assert_eq!(found.object_names.unwrap(), ["x", "y"]);
+        let found = read("soft.csv", "p0,p1\n0.5,0.5\n0.1,0.9\n").unwrap();
+        assert_eq!(found.runs[0].name, "soft");
         let found = read("l.csv", "a,b\n1,x\n1,y\n2,\n").unwrap();
-        assert_eq!(
-            found.runs[1].memberships,
-            RunMemberships::Hard(vec![Some(0), Some(1), None], 2)
-        );
-        let message = read("t.csv", "p0,p1\n0.5,0.5\n0.5,0.9\n").unwrap_err();
-        assert!(
-            message.contains("row 2: the shares of 't' sum to 1.4000, not to 1"),
-            "{message}"
-        );
+        let hard = RunMemberships::Hard(vec![Some(0), Some(1), None], 2);
+        assert_eq!(found.runs[1].memberships, hard);
+    }
+
+    #[test]
+    fn what_is_no_run_is_refused() {
+        for (name, text, expected) in [
+            (
+                "a.Q",
+                "0.5 0.5\n0.5\n",
+                "line 2: 1 shares where the first line has 2",
+            ),
+            ("a.Q", "0.5 x\n", "'x' is not a number"),
+            ("a.meanQ", "\n", "no line of shares"),
+            (
+                "t.csv",
+                "p0,p1\n0.5,0.5\n0.5,0.9\n",
+                "row 2: the shares of 't' sum to 1.4000, not to 1",
+            ),
+        ] {
+            assert_says(read(name, text).unwrap_err(), &[expected]);
+        }
     }
 }

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use partita_core::{PartitionError, SoftPartition};
 
-use super::labels::namer;
 use super::read_options::ReadOptions;
 use super::table::read_table;
 use crate::atomic_write::{text_delimiter, write_text};
 use crate::error::FileError;
+use crate::number::Short;
 use crate::text_lines::TextLines;
 
 /// Writes `object,p0,p1,…`, one line an object. Objects without names are numbered from 0. Numbers read back to the
@@ -24,14 +24,20 @@ pub fn write_soft(
     object_names: Option<&[String]>,
     soft: &SoftPartition,
 ) -> Result<(), FileError> {
-    let name = namer(object_names, soft.objects());
+    assert!(
+        object_names.is_none_or(|names| names.len() == soft.objects()),
+        "one name an object"
+    );
     write_text(path, |out| {
         let mut lines = TextLines::new(text_delimiter(path));
         lines.text("object");
         (0..soft.clusters()).for_each(|cluster| lines.text(&format!("p{cluster}")));
         lines.end();
         for (object, row) in soft.rows().outer_iter().enumerate() {
-            lines.text(&name(object));
+            match object_names {
+                Some(names) => lines.text(&names[object]),
+                None => lines.integer(object),
+            }
             row.iter().for_each(|&p| lines.number(p));
             lines.end();
             lines.pass(out)?;
@@ -44,7 +50,7 @@ pub fn write_soft(
 /// out.
 ///
 /// # Errors
-/// [`FileError`]; [`FileError::Soft`] for the first row that is not on the simplex.
+/// [`FileError`]; [`FileError::Content`] for the first row that is not on the simplex.
 pub fn read_soft(path: &Path) -> Result<(Option<Vec<String>>, SoftPartition), FileError> {
     let table = read_table(
         path,
@@ -54,12 +60,15 @@ pub fn read_soft(path: &Path) -> Result<(Option<Vec<String>>, SoftPartition), Fi
         },
     )?;
     let soft = SoftPartition::new(table.values).map_err(|error| match error {
-        PartitionError::OffSimplex { row, smallest, sum } => FileError::Soft {
-            path: path.into(),
-            row: row + 1,
-            sum,
-            smallest,
-        },
+        PartitionError::OffSimplex { row, smallest, sum } => {
+            let reason = format!(
+                ", row {}: the numbers sum to {} and the smallest is {}; each row must hold probabilities that sum to 1",
+                row + 1,
+                Short(sum),
+                Short(smallest)
+            );
+            FileError::content(path, reason)
+        }
         other => FileError::damaged(path, other.to_string()),
     })?;
     Ok((table.object_names, soft))

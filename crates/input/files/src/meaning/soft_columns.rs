@@ -11,10 +11,10 @@ use super::frame::Frame;
 use super::numbers::numbers;
 use super::read_options::ReadOptions;
 use super::roles::{self, ColumnRole, Reason, Role, Roles, grouped, share_of};
-use crate::error::{Cell, FileError, Row};
+use crate::error::{Cell, FileError, Row, WrongValue};
 use crate::format::ancestry;
 use crate::format::reader::{Column, Form, Limit};
-use crate::missing_words::{MissingCounts, add_counts};
+use crate::words::{MissingCounts, add_counts};
 
 /// The columns of one soft base clustering.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -144,7 +144,7 @@ pub(crate) fn ensemble(
     builder
         .finish()
         .map(Some)
-        .map_err(|source| FileError::Ensemble { path, source })
+        .map_err(FileError::ensemble(&path))
 }
 
 /// The ensemble of runs that lie in a file each.
@@ -176,10 +176,7 @@ pub(crate) fn of_ancestry(
         push(builder, file, &group, &shares, options, &mut roles)?;
     }
     let builder = builder.ok_or_else(|| FileError::Directory(path.into()))?;
-    let ensemble = builder.finish().map_err(|source| FileError::Ensemble {
-        path: path.into(),
-        source,
-    })?;
+    let ensemble = builder.finish().map_err(FileError::ensemble(path))?;
     let names: Vec<String> = ensemble
         .bases()
         .iter()
@@ -202,13 +199,9 @@ pub(crate) fn push(
     roles: &mut Roles,
 ) -> Result<(), FileError> {
     let SoftGroup { name, values, .. } = group;
-    let wrong = |source| FileError::Ensemble {
-        path: path.into(),
-        source,
-    };
     let left = builder
         .push_soft(name, values.clone(), shares, options.most_shares.max(1))
-        .map_err(wrong)?;
+        .map_err(FileError::ensemble(path))?;
     roles.rescaled += shares.rescaled() as u64;
     if left.objects > 0 {
         roles.warnings.push(format!(
@@ -259,7 +252,7 @@ fn sum(row: partita_core::ndarray::ArrayView1<'_, f64>) -> f64 {
 /// Checked shares: a row of gaps alone is an object that the base clustering does not know, other gaps are 0.
 ///
 /// # Errors
-/// [`FileError::NotAShare`] names the row, the column and the value.
+/// [`WrongValue::NotAShare`] names the row, the column and the value.
 pub(crate) fn shares(
     path: &Path,
     name: &str,
@@ -273,7 +266,7 @@ pub(crate) fn shares(
                 .get(column)
                 .map_or_else(|| (column + 1).to_string(), |&column| column.to_owned());
             let cell = Cell::new(path, Row::Row(row as u64 + 1), &column, value.to_string());
-            FileError::NotAShare(cell)
+            FileError::value(cell, WrongValue::NotAShare)
         }
         SharesError::Sum { row, sum } => {
             let remedy = "divide rows by their sums, or give labels";
@@ -293,7 +286,7 @@ fn values(
     limit: &Limit,
 ) -> Result<(Array2<f64>, MissingCounts), FileError> {
     let mut words = MissingCounts::new();
-    if frame.reader.typed() {
+    if frame.reader.items().typed {
         return Ok((numbers(frame, columns, true, limit)?, words));
     }
     let wanted: Vec<(usize, Form)> = columns

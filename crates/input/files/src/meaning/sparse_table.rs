@@ -5,19 +5,19 @@ use std::path::Path;
 use partita_core::MemoryBudget;
 use sprs::CsMat;
 
-use super::frame::{COLUMNS, OBJECTS, TRUTHS, first_of, label_array};
+use super::frame::{COLUMNS, OBJECTS, label_array};
 use super::label_column::LabelColumn;
 use super::roles::{ColumnRole, Reason, Role, Roles};
-use super::sparse_counts::{limit, place_arrays, read_places};
 use super::table::name_arrays;
-use crate::error::{Cell, FileError, Row};
+use crate::error::{Cell, FileError, Row, WrongValue};
 use crate::format::description::Writes;
 use crate::format::npz::Npz;
-use crate::format::reader::{Form, Reader};
+use crate::format::reader::{Form, Reader, first_of};
+use crate::format::sparse::{limit, place_arrays, read_places};
 use crate::format::writer::{Array, Contents};
 use crate::format::{self, FORMATS};
-use crate::missing_words::{MissingCounts, MissingWords};
 use crate::typed_array::{Scalar, TypedArray};
+use crate::words::{CLASS_ARRAYS, MissingCounts, MissingWords};
 
 /// As [`Table`](crate::Table), with only the numbers that are not 0.
 #[derive(Clone, Debug, PartialEq)]
@@ -138,7 +138,7 @@ pub fn read_sparse_table(path: &Path, budget: MemoryBudget) -> Result<SparseTabl
     let columns = texts(COLUMNS)?.filter(|names| names.len() == d);
     let columns = columns.unwrap_or_else(|| (1..=d).map(|position| position.to_string()).collect());
     let object_names = texts(OBJECTS)?.filter(|names| names.len() == n);
-    let label = match first_of(&archive, &TRUTHS) {
+    let label = match first_of(&archive, CLASS_ARRAYS) {
         Some(item) => {
             let (missing, mut counts) = (MissingWords::default(), MissingCounts::new());
             let values = label_array(
@@ -176,12 +176,10 @@ fn finite(path: &Path, array: &TypedArray) -> Result<Vec<f64>, FileError> {
     }
     let value = |row: usize| match array.scalar(row, 0).map(Scalar::float) {
         Some(value) if value.is_finite() => Ok(value),
-        _ => Err(FileError::NotFinite(Cell::new(
-            path,
-            Row::Row(row as u64 + 1),
-            "data",
-            array.text(row, 0),
-        ))),
+        _ => {
+            let cell = Cell::new(path, Row::Row(row as u64 + 1), "data", array.text(row, 0));
+            Err(FileError::value(cell, WrongValue::NotFinite))
+        }
     };
     (0..array.rows).map(value).collect()
 }
@@ -189,16 +187,17 @@ fn finite(path: &Path, array: &TypedArray) -> Result<Vec<f64>, FileError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{assert_says, stored};
+
+    fn matrix(columns: usize) -> CsMat<f64> {
+        let data = vec![0.5, -1e-300, 3.0, 7.25];
+        CsMat::new((4, columns), vec![0, 2, 2, 3, 4], vec![0, 2, 1, 0], data)
+    }
 
     fn table() -> SparseTable {
         SparseTable {
             columns: ["cat", "döner", "a, b"].map(str::to_owned).to_vec(),
-            values: CsMat::new(
-                (4, 3),
-                vec![0, 2, 2, 3, 4],
-                vec![0, 2, 1, 0],
-                vec![0.5, -1e-300, 3.0, 7.25],
-            ),
+            values: matrix(3),
             object_names: Some(["a", "b", "c", "d"].map(str::to_owned).to_vec()),
             label: Some(LabelColumn {
                 name: "label".into(),
@@ -213,14 +212,15 @@ mod tests {
         let file = folder.path().join("t.npz");
         write_sparse_table(&file, &table()).unwrap();
         assert!(is_sparse_table(&file));
-        assert_eq!(
-            read_sparse_table(&file, MemoryBudget::UNLIMITED).unwrap(),
-            table()
-        );
-        let wrong = write_sparse_table(&folder.path().join("t.csv"), &table())
-            .unwrap_err()
-            .to_string();
-        assert!(wrong.contains(".npz"), "{wrong}");
+        let read = read_sparse_table(&file, MemoryBudget::UNLIMITED);
+        assert_eq!(read.unwrap(), table());
+        let wrong = write_sparse_table(&folder.path().join("t.csv"), &table());
+        assert_says(wrong.unwrap_err(), &[".npz"]);
+        let note = "names from 'object' (by its name); truth 'label' (by its name; --no-truth leaves it out)";
+        assert_eq!(table().roles().note().unwrap(), note);
+        let label = None;
+        let bare = SparseTable { label, ..table() };
+        assert_eq!(bare.roles().note(), None);
     }
 
     #[test]
@@ -233,20 +233,12 @@ mod tests {
             (1 << 50, false),
             (usize::MAX, false),
         ] {
-            let shape = (4, columns);
-            let values = CsMat::new(
-                shape,
-                vec![0, 2, 2, 3, 4],
-                vec![0, 2, 1, 0],
-                vec![0.5, 1.0, 3.0, 7.25],
-            );
+            let values = matrix(columns);
             let places = values.indices().iter().map(|&column| column as u32);
             let starts = values.proper_indptr();
-            let mut arrays = place_arrays(shape, &starts, values.nnz(), places);
-            arrays.push((
-                "data",
-                Array::floats([values.nnz()], values.data().iter().copied()),
-            ));
+            let mut arrays = place_arrays((4, columns), &starts, values.nnz(), places);
+            let data = Array::floats([values.nnz()], values.data().iter().copied());
+            arrays.push(("data", data));
             let format = format::of_target(&file, |writes| writes == Writes::Arrays).unwrap();
             (format.write)(&file, Contents::Arrays(arrays)).unwrap();
             match read_sparse_table(&file, MemoryBudget::new(1 << 30)) {
@@ -260,32 +252,12 @@ mod tests {
     }
 
     #[test]
-    fn what_arrays_were_taken_for_is_said_as_of_columns() {
-        let note = table().roles().note().unwrap();
-        assert_eq!(
-            note,
-            "names from 'object' (by its name); truth 'label' (by its name; --no-truth leaves it out)"
-        );
-        assert_eq!(
-            SparseTable {
-                label: None,
-                ..table()
-            }
-            .roles()
-            .note(),
-            None
-        );
-    }
-
-    #[test]
     fn matrices_of_scipy_are_tables() {
-        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
-        let table = read_sparse_table(&data.join("sparse.npz"), MemoryBudget::UNLIMITED).unwrap();
-        assert_eq!(
-            (table.values.shape(), table.columns.len(), table.label),
-            ((3, 4), 4, None)
-        );
+        let read = read_sparse_table(&stored("sparse.npz"), MemoryBudget::UNLIMITED);
+        let table = read.unwrap();
+        assert_eq!(table.values.shape(), (3, 4));
+        assert_eq!((table.columns.len(), table.label), (4, None));
         assert_eq!(table.values.get(0, 3), Some(&65_535.0));
-        assert!(!is_sparse_table(&data.join("plain.npz")));
+        assert!(!is_sparse_table(&stored("plain.npz")));
     }
 }

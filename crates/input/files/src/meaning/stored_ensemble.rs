@@ -6,13 +6,12 @@ use std::path::Path;
 use partita_core::{BaseClustering, Ensemble, Memberships};
 use serde::{Deserialize, Serialize};
 
-use super::frame::first_of;
 use super::label_column::{LabelColumn, Labels};
 use super::label_rows::{self, Encoded, EncodedBase, MOST_BYTE_CLUSTERS, Place};
 use super::read_options::{ReadOptions, Truth};
 use super::roles::{ColumnRole, Reason, Role, Roles};
 use crate::error::FileError;
-use crate::format::reader::{Column, Form, Limit, Reader};
+use crate::format::reader::{Column, Form, Limit, Reader, first_of};
 use crate::format::writer::{Array, Contents, Elements};
 use crate::label_encoder::{EncodedArray, LabelNumber};
 use crate::typed_array::{Scalar, TypedArray};
@@ -168,17 +167,15 @@ pub(crate) fn read(
     let labels = label_rows::encoded(reader.read_whole(item, Form::Labels, limit)?);
     let rows =
         ensemble(labels, bases).ok_or_else(|| unfit(format!("'{LABELS}' does not fit {META}")))?;
-    let wrong = |source| FileError::Ensemble {
-        path: path.into(),
-        source,
-    };
-    let mut ensemble = rows.map_err(wrong)?;
+    let mut ensemble = rows.map_err(FileError::ensemble(path))?;
     if let Some(soft) = memberships(reader, &ensemble, limit)? {
         let bases = ensemble.bases().to_vec();
-        ensemble = Ensemble::from_memberships(soft, bases).map_err(wrong)?;
+        ensemble = Ensemble::from_memberships(soft, bases).map_err(FileError::ensemble(path))?;
     }
     if let Some(objects) = meta.objects {
-        ensemble = ensemble.with_object_names(objects).map_err(wrong)?;
+        ensemble = ensemble
+            .with_object_names(objects)
+            .map_err(FileError::ensemble(path))?;
     }
     if let Some(recipe) = meta.recipe {
         ensemble = ensemble.with_recipe(recipe);
@@ -213,14 +210,7 @@ fn memberships(
         Ok::<_, FileError>(sum.saturating_add(rows?))
     })?;
     limit.check(reader.path(), bytes.saturating_mul(16))?;
-    let numbers = |item| match reader.read_whole(
-        item,
-        Form::Numbers {
-            gaps: false,
-            words: false,
-        },
-        limit,
-    )? {
+    let numbers = |item| match reader.read_whole(item, Form::NUMBERS, limit)? {
         Column::Array(array) if array.columns == 1 => Ok((0..array.rows)
             .filter_map(|row| array.scalar(row, 0))
             .collect()),
@@ -259,10 +249,7 @@ fn without(
     }
     let kept: Vec<u32> = roles.data().into_iter().map(|at| at as u32).collect();
     if kept.is_empty() {
-        return Err(FileError::NoBases {
-            path: path.into(),
-            columns: names.len(),
-        });
+        return Err(FileError::no_bases(path, names.len()));
     }
     let objects: Vec<u32> = (0..ensemble.objects() as u32).collect();
     Ok((ensemble.select(&objects, &kept), truth, roles))

@@ -5,18 +5,19 @@ use std::path::Path;
 use partita_core::ndarray::Array2;
 
 use super::features;
-use super::frame::{COLUMNS, Frame, OBJECTS, TRUTHS, Wanted, fewest_names};
-use super::input_warnings::{about_classes, about_columns, about_names, about_truth};
+use super::frame::{COLUMNS, Frame, OBJECTS, Wanted};
 use super::label_column::LabelColumn;
 use super::numbers::numbers;
 use super::read_options::ReadOptions;
-use super::roles::{Role, Roles};
+use super::roles::Roles;
+use super::rules::Facts;
 use crate::error::{Cell, FileError};
 use crate::format::description::{Format, Writes};
-use crate::format::reader::{Column, Form, Limit};
+use crate::format::reader::{Column, Form, Limit, Reader};
 use crate::format::writer::{Array, Contents, Data};
 use crate::format::{self, FORMATS};
-use crate::odd_number::OddNumber;
+use crate::number::Short;
+use crate::words::CLASS_ARRAYS;
 
 /// What the features may be called in an archive; the first is how we write them.
 const FEATURES: [&str; 6] = ["X", "x", "data", "features", "values", "fea"];
@@ -64,7 +65,7 @@ pub(crate) fn load(
     options: &ReadOptions,
 ) -> Result<(Table, Roles), FileError> {
     let mut frame = open(formats, path, options)?;
-    let table = if frame.reader.typed() {
+    let table = if frame.reader.items().typed {
         let limit = limit(options, 0);
         let features = frame.roles.data();
         let (object_names, label) = words(&mut frame, &limit)?;
@@ -89,18 +90,16 @@ pub(crate) fn load(
         check_clusterable(path, &table)?;
     }
     frame.roles.objects = table.values.nrows() as u64;
-    frame.roles.warnings.extend(
-        table
-            .object_names
-            .as_deref()
-            .into_iter()
-            .flat_map(about_names),
-    );
-    if options.clusterable {
-        about_classes(&mut frame.roles, table.label.as_ref(), options);
-        about_truth(&mut frame.roles, options);
-        about_columns(&mut frame.roles, &table.columns, table.values.view());
+    let warnings = Facts {
+        names: table.object_names.as_deref(),
+        truth: table.label.as_ref().filter(|_| options.clusterable),
+        table: options
+            .clusterable
+            .then(|| (&*table.columns, table.values.view())),
+        ..Facts::new(&frame.roles, options, table.values.nrows())
     }
+    .warnings();
+    frame.roles.warnings.extend(warnings);
     Ok((table, frame.roles))
 }
 
@@ -122,13 +121,10 @@ pub(crate) fn open(
     )?;
     if frame.roles.data().is_empty() {
         let columns = frame.names.len();
-        let why = format!(
-            "of its {columns} columns none is left beside names, labels and what is left out"
+        let reason = format!(
+            " has no feature: of its {columns} columns none is left beside names, labels and what is left out"
         );
-        return Err(FileError::NoFeatures {
-            path: path.into(),
-            why,
-        });
+        return Err(FileError::content(path, reason));
     }
     Ok(frame)
 }
@@ -136,10 +132,8 @@ pub(crate) fn open(
 pub(crate) fn limit(options: &ReadOptions, bytes_per_row: u64) -> Limit {
     let remedy = "raise the limit or read fewer rows or columns";
     Limit {
-        budget: options.budget,
-        what: "the table",
-        remedy,
         bytes_per_row,
+        ..Limit::new(options.budget, "the table", remedy)
     }
 }
 
@@ -158,85 +152,29 @@ pub(crate) fn words(
 
 /// A table of text, whose rows are known when all are read.
 fn from_text(frame: &mut Frame, options: &ReadOptions) -> Result<Table, FileError> {
-    let (features, truth, objects) = (
-        frame.roles.data(),
-        frame.roles.truth(),
-        frame.roles.objects(),
-    );
-    let form = Form::Numbers {
+    let numbers = Form::Numbers {
         gaps: options.impute.is_some(),
         words: options.encode.is_some(),
     };
-    let form = |at: usize| {
-        if frame.reader.is_text(at) {
+    let form = |reader: &dyn Reader, at: usize| {
+        if reader.is_text(at) {
             Form::Labels
         } else {
-            form
+            numbers
         }
     };
-    let mut wanted: Vec<(usize, Form)> = features.iter().map(|&at| (at, form(at))).collect();
-    wanted.extend(truth.iter().chain(&objects).map(|&at| (at, Form::Text)));
-    let limit = limit(options, 8 * features.len() as u64);
-    let mut read = frame.reader.read(0, &wanted, &limit)?;
-    let mut object_names = objects.and_then(|_| read.pop()).map(Column::into_texts);
-    let label = truth.and_then(|at| Some((at, read.pop()?.into_texts())));
-    let label = label.map(|(at, texts)| {
-        let values = frame.missing.labels(texts, &mut frame.roles.missing);
-        LabelColumn {
-            name: frame.truth_name(at),
-            values,
-        }
-    });
-    let (features, read) = without_names(
-        frame,
-        features.into_iter().zip(read).collect(),
-        &mut object_names,
-        &options.data,
-    );
+    let limit = limit(options, 8 * frame.roles.data().len() as u64);
+    let read = frame.read_text(form, &options.data, &limit)?;
     if options.encode.is_none() {
-        refuse_words(frame, &features, &read)?;
+        refuse_words(frame, &read.data, &read.columns)?;
     }
-    let (columns, values) = features::table(frame, &features, read, options, &limit)?;
+    let (columns, values) = features::table(frame, &read.data, read.columns, options, &limit)?;
     Ok(Table {
         columns,
         values,
-        object_names,
-        label,
+        object_names: read.object_names,
+        label: read.truth,
     })
-}
-
-/// The columns without those of words that all differ, of which the first becomes the names where there are none.
-pub(crate) fn without_names(
-    frame: &mut Frame,
-    columns: Vec<(usize, Column)>,
-    object_names: &mut Option<Vec<String>>,
-    data: &[String],
-) -> (Vec<usize>, Vec<Column>) {
-    for (at, column) in &columns {
-        let Column::Labels(words) = column else {
-            continue;
-        };
-        if data.contains(&frame.roles.columns[*at].name) {
-            continue;
-        }
-        let odd = OddNumber::of_all(words.values().iter()).is_some()
-            || OddNumber::all_have_unit(words.values().iter());
-        if words.codes().len() >= fewest_names(&frame.names[*at])
-            && words.all_words_differ()
-            && !odd
-        {
-            frame.roles.take_distinct(*at);
-            if frame.roles.columns[*at].role == Role::Objects {
-                *object_names = Some(words.values().to_vec());
-            }
-        }
-    }
-    frame.leave_out_unknown(data, |_, _| true);
-    let data = frame.roles.data();
-    columns
-        .into_iter()
-        .filter(|(at, _)| data.binary_search(at).is_ok())
-        .unzip()
 }
 
 /// Refuses words where numbers are meant.
@@ -258,17 +196,18 @@ fn refuse_words(frame: &Frame, features: &[usize], columns: &[Column]) -> Result
 
 fn check_clusterable(path: &Path, table: &Table) -> Result<(), FileError> {
     if table.values.nrows() == 1 {
-        return Err(FileError::OneRow(path.into()));
+        let reason = " has one row; clustering needs at least two objects";
+        return Err(FileError::content(path, reason));
     }
     let first = table.values.row(0);
     if table.values.outer_iter().all(|row| row == first) {
-        let (rows, column, value) = (table.values.nrows(), table.columns[0].clone(), first[0]);
-        return Err(FileError::Constant {
-            path: path.into(),
-            rows,
-            column,
-            value,
-        });
+        let reason = format!(
+            "every feature is constant over all {} rows (column '{}' is always {}); there is nothing to cluster",
+            table.values.nrows(),
+            table.columns[0],
+            Short(first[0])
+        );
+        return Err(FileError::damaged(path, reason));
     }
     Ok(())
 }
@@ -364,7 +303,7 @@ pub(crate) fn name_arrays<'a>(
             .iter()
             .map(|value| value.clone().unwrap_or_default())
             .collect();
-        arrays.push((TRUTHS[0], Array::texts(values)));
+        arrays.push((CLASS_ARRAYS[0], Array::texts(values)));
     }
     arrays
 }
@@ -373,19 +312,22 @@ pub(crate) fn name_arrays<'a>(
 mod tests {
     use super::*;
     use crate::meaning::read_options::{Encode, Impute};
+    use crate::testing::{assert_says, file};
     use partita_core::MemoryBudget;
     use partita_core::ndarray::array;
 
     fn read(text: &str, options: &ReadOptions) -> Result<Table, String> {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.csv");
-        std::fs::write(&path, text).unwrap();
+        let (folder, path) = file("a.csv", text);
         let place = format!("{}/", folder.path().display());
         read_table(&path, options).map_err(|error| error.to_string().replace(&place, ""))
     }
 
-    fn labelled(label: &str) -> ReadOptions {
-        ReadOptions::of_column(label)
+    fn options(encode: Option<Encode>, impute: bool) -> ReadOptions {
+        ReadOptions {
+            encode,
+            impute: impute.then_some(Impute::Mean),
+            ..ReadOptions::default()
+        }
     }
 
     #[test]
@@ -394,102 +336,161 @@ mod tests {
         let table = read(text, &ReadOptions::default()).unwrap();
         assert_eq!(table.columns, ["x", "y"]);
         assert_eq!(table.values, array![[1.0, 2.5], [-300.0, 0.5]]);
-        assert_eq!(table.object_names, Some(vec!["a, b".into(), "c".into()]));
-        assert_eq!(
-            table.label,
-            Some(LabelColumn {
-                name: "label".into(),
-                values: vec![Some("u".into()), None]
-            })
-        );
+        assert_eq!(table.object_names.unwrap(), ["a, b", "c"]);
+        let label = table.label.unwrap();
+        assert_eq!(label.name, "label");
+        assert_eq!(label.values, [Some("u".into()), None]);
 
-        let table = read("1,u,2\n3,v,4\n", &labelled("2")).unwrap();
-        assert_eq!(
-            (table.values, table.columns),
-            (array![[1.0, 2.0], [3.0, 4.0]], vec!["1".into(), "3".into()])
-        );
+        let table = read("1,u,2\n3,v,4\n", &ReadOptions::of_column("2")).unwrap();
+        assert_eq!(table.values, array![[1.0, 2.0], [3.0, 4.0]]);
+        assert_eq!(table.columns, ["1", "3"]);
         assert_eq!(table.label.unwrap().name, "label");
 
-        let options = ReadOptions {
-            skip: vec!["word".into()],
-            ..ReadOptions::default()
+        let mut skip = ReadOptions::default();
+        skip.skip.push("word".into());
+        let table = read("x,word\n1,a\n2,b\n", &skip).unwrap();
+        assert_eq!(table.values, array![[1.0], [2.0]]);
+    }
+
+    #[test]
+    fn words_that_are_no_numbers_are_named_with_a_remedy() {
+        let usual = ReadOptions::default();
+        let one_hot = options(Some(Encode::OneHot), false);
+        let ordinal = options(Some(Encode::Ordinal), false);
+        let filled = options(Some(Encode::OneHot), true);
+        let imputed = options(None, true);
+        let few = ReadOptions {
+            max_categories: Some(2),
+            ..one_hot.clone()
         };
-        assert_eq!(
-            read("x,word\n1,a\n2,b\n", &options).unwrap().values,
-            array![[1.0], [2.0]]
-        );
+        let days = "x,day\n1,2024-01-01\n2,2024-01-02\n3,2024-01-03\n";
+        let day = "a.csv, line 2, column 'day': '2024-01-01' is a date or a time, not a plain number; leave the column out (--skip 'day')";
+        let kinds = "x,kind,y,label\n1,tcp,2,u\n,udp,4,u\n3,,6,v\n5,tcp,8,v\n";
+        for (text, options, expected) in [
+            (days, &usual, day),
+            (days, &one_hot, day),
+            (days, &ordinal, day),
+            (
+                "x,share\n1,5%\n2,6%\n3,7%\n",
+                &usual,
+                "a.csv, line 2, column 'share': '5%' is a percentage",
+            ),
+            (
+                "x;y\n1,5;2\n1,5;3\n",
+                &usual,
+                "a.csv, line 2, column 'x': '1,5' is a number with a decimal comma",
+            ),
+            (
+                "x,kind\n1,a\n2,b\n3,c\n4,a\n",
+                &few,
+                "a.csv: column 'kind' has 3 different values, more than --max-categories 2",
+            ),
+            (kinds, &one_hot, "a.csv, line 3, column 'x': '' is missing"),
+            (
+                kinds,
+                &imputed,
+                "a.csv, line 2, column 'kind': 'tcp' is not a number",
+            ),
+            (
+                "x,y\n1,\n2,NaN\n",
+                &filled,
+                "a.csv has no feature: column 'y' has no value at all",
+            ),
+            (
+                "x\n1\ninf\n",
+                &filled,
+                "a.csv, line 3, column 'x': 'inf' is not finite",
+            ),
+        ] {
+            let message = read(text, options).unwrap_err();
+            assert!(message.starts_with(expected), "{message}");
+        }
     }
 
     #[test]
     fn what_is_no_table_is_named_with_a_remedy() {
-        for (text, expected) in [
+        let usual = ReadOptions::default();
+        let label = ReadOptions::of_column("label");
+        let small = ReadOptions::default().within(MemoryBudget::new(16));
+        for (text, options, expected) in [
             (
                 "x,y\n1,2\n3,b\n",
+                &usual,
                 "a.csv, line 3, column 'y': 'b' is not a number; correct it",
             ),
             (
                 "x,y\n1,2\n3,\n",
+                &usual,
                 "a.csv, line 3, column 'y': '' is missing; fill it in",
             ),
             (
                 "x,y\n1,2\nNaN,4\n",
+                &usual,
                 "a.csv, line 3, column 'x': 'NaN' is missing; fill it in",
             ),
             (
                 "x,y\n1,-inf\n3,4\n",
+                &usual,
                 "a.csv, line 2, column 'y': '-inf' is not finite",
             ),
             (
                 "x,y\n1,2\n3\n",
+                &usual,
                 "a.csv, line 3: 1 fields where the first line has 2; check delimiter and quotes",
             ),
-            ("x,y\n", "a.csv has a header line but no rows below it"),
-            ("", "a.csv is empty"),
+            (
+                "x,y\n",
+                &usual,
+                "a.csv has a header line but no rows below it",
+            ),
+            ("", &usual, "a.csv is empty"),
             (
                 "x,y\n1,2\n",
+                &usual,
                 "a.csv has one row; clustering needs at least two objects",
             ),
             (
                 "x,y\n1,2\n1,2\n",
+                &usual,
                 "a.csv: every feature is constant over all 2 rows (column 'x' is always 1)",
             ),
             (
                 "label\nu\nv\n",
+                &usual,
                 "a.csv has no feature: of its 1 columns none is left",
             ),
             (
                 "x,x\n1,2\n3,4\n",
+                &usual,
                 "a.csv: columns 1 and 2 are both called 'x'; rename one",
             ),
+            (
+                "x,lable\n1,2\n3,4\n",
+                &label,
+                "a.csv has no column 'label'; it has 'lable', 'x'",
+            ),
+            ("x,y\n1,2\n3,4\n", &small, "a.csv: the table needs 32 bytes"),
+            (
+                "x,w\n1,a\n2,b\n",
+                &usual,
+                "a.csv, line 2, column 'w': 'a' is not a number",
+            ),
         ] {
-            let message = read(text, &ReadOptions::default()).unwrap_err();
+            let message = read(text, options).unwrap_err();
             assert!(message.starts_with(expected), "{message}");
         }
-        let message = read("x,lable\n1,2\n3,4\n", &labelled("label")).unwrap_err();
-        assert_eq!(message, "a.csv has no column 'label'; it has 'lable', 'x'");
-    }
-
-    #[test]
-    fn what_can_not_be_clustered_can_still_be_read() {
         let options = ReadOptions {
             clusterable: false,
-            ..ReadOptions::default()
+            ..usual
         };
-        assert_eq!(
-            read("x,y\n1,2\n", &options).unwrap().values,
-            array![[1.0, 2.0]]
-        );
+        let table = read("x,y\n1,2\n", &options).unwrap();
+        assert_eq!(table.values, array![[1.0, 2.0]], "it can still be read");
     }
 
     #[test]
     fn words_become_columns_and_gaps_are_filled() {
         let text = "x,kind,y,label\n1,tcp,2,u\n,udp,4,u\n3,,6,v\n5,tcp,8,v\n";
-        let options = ReadOptions {
-            encode: Some(Encode::OneHot),
-            impute: Some(Impute::Mean),
-            ..ReadOptions::default()
-        };
-        let table = read(text, &options).unwrap();
+        let table = read(text, &options(Some(Encode::OneHot), true)).unwrap();
         assert_eq!(table.columns, ["x", "kind=tcp", "kind=udp", "y"]);
         let expected = array![
             [1., 1., 0., 2.],
@@ -499,133 +500,26 @@ mod tests {
         ];
         assert_eq!(table.values, expected);
         assert_eq!(table.label.unwrap().values.len(), 4);
-
-        let coded = read(
-            text,
-            &ReadOptions {
-                encode: Some(Encode::Ordinal),
-                impute: Some(Impute::Mean),
-                ..ReadOptions::default()
-            },
-        )
-        .unwrap();
+        let coded = read(text, &options(Some(Encode::Ordinal), true)).unwrap();
         assert_eq!(coded.columns, ["x", "kind", "y"]);
-        assert_eq!(
-            coded.values.column(1),
-            array![0., 1., 1. / 3., 0.],
-            "tcp, udp, their mean, tcp"
-        );
-
-        let with = |one_hot: bool, fill: bool| {
-            let encode = one_hot.then_some(Encode::OneHot);
-            let impute = fill.then_some(Impute::Mean);
-            read(
-                text,
-                &ReadOptions {
-                    encode,
-                    impute,
-                    ..ReadOptions::default()
-                },
-            )
-            .unwrap_err()
-        };
-        assert!(
-            with(true, false).contains("line 3, column 'x': '' is missing"),
-            "{}",
-            with(true, false)
-        );
-        assert!(
-            with(false, true).contains("line 2, column 'kind': 'tcp' is not a number"),
-            "{}",
-            with(false, true)
-        );
-        let empty = read("x,y\n1,\n2,NaN\n", &options).unwrap_err();
-        assert!(
-            empty.contains("column 'y'") && empty.contains("no value"),
-            "{empty}"
-        );
-        let infinite = read("x\n1\ninf\n", &options).unwrap_err();
-        assert!(infinite.contains("'inf' is not finite"), "{infinite}");
-    }
-
-    #[test]
-    fn words_that_are_not_categories() {
-        let with = |text: &str, encode, most| {
-            let options = ReadOptions {
-                encode,
-                max_categories: most,
-                ..ReadOptions::default()
-            };
-            read(text, &options).map_err(|error| error.replace("a.csv, ", ""))
-        };
-        let one_hot = Some(Encode::OneHot);
-        let days = "x,day\n1,2024-01-01\n2,2024-01-02\n3,2024-01-03\n";
-        for encode in [None, one_hot, Some(Encode::Ordinal)] {
-            let message = with(days, encode, None).unwrap_err();
-            assert!(
-                message.contains("column 'day': '2024-01-01' is a date or a time")
-                    && message.contains("--skip")
-            );
-        }
-        let percent = with("x,share\n1,5%\n2,6%\n3,7%\n", None, None).unwrap_err();
-        assert!(percent.contains("'5%' is a percentage"), "{percent}");
-        let comma = with("x;y\n1,5;2\n1,5;3\n", None, None).unwrap_err();
-        assert!(
-            comma.contains("'1,5' is a number with a decimal comma"),
-            "{comma}"
-        );
-        let kinds = "x,kind\n1,a\n2,b\n3,c\n4,a\n";
-        assert_eq!(with(kinds, one_hot, Some(3)).unwrap().columns.len(), 4);
-        let message = with(kinds, one_hot, Some(2)).unwrap_err();
-        assert!(
-            message.contains("column 'kind' has 3 different values, more than --max-categories 2"),
-            "{message}"
-        );
+        let kinds = coded.values.column(1).to_vec();
+        assert_eq!(kinds, [0., 1., 1. / 3., 0.], "tcp, udp, their mean, tcp");
     }
 
     #[test]
     fn words_that_all_differ_are_names_wherever_they_stand() {
         let text = "x,cell,y\n1,AAC,NA\n2,AAG,5\n4,AAT,7\n";
-        let options = ReadOptions {
-            impute: Some(Impute::Mean),
-            ..ReadOptions::default()
-        };
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.csv");
-        std::fs::write(&path, text).unwrap();
-        let (table, roles) = load_table(&path, &options).unwrap();
-        assert_eq!(
-            (table.columns, table.values.column(1).to_vec()),
-            (vec!["x".into(), "y".into()], vec![6., 5., 7.])
-        );
+        let (_folder, path) = file("a.csv", text);
+        let (table, roles) = load_table(&path, &options(None, true)).unwrap();
+        assert_eq!(table.columns, ["x", "y"]);
+        assert_eq!(table.values.column(1).to_vec(), [6., 5., 7.]);
         assert_eq!(table.object_names.unwrap(), ["AAC", "AAG", "AAT"]);
-        assert_eq!(
-            roles.to_string(),
-            "names from 'cell' (all 3 values differ); 1 missing value (NA)"
-        );
+        let said = "names from 'cell' (all 3 values differ); 1 missing value (NA)";
+        assert_eq!(roles.to_string(), said);
         let message = read(text, &ReadOptions::default()).unwrap_err();
-        assert!(
-            message.contains("line 2, column 'y': 'NA' is missing")
-                && message.contains("--impute mean"),
-            "{message}"
-        );
-        assert!(
-            read("x,w\n1,a\n2,b\n", &ReadOptions::default())
-                .unwrap_err()
-                .contains("'a' is not a number")
-        );
-    }
-
-    #[test]
-    fn the_budget_is_kept() {
-        let options = ReadOptions {
-            budget: MemoryBudget::new(16),
-            ..ReadOptions::default()
-        };
-        assert!(
-            read("x,y\n1,2\n3,4\n", &options)
-                .unwrap_err()
-                .contains("the table needs 32 bytes")
+        assert_says(
+            message,
+            &["line 2, column 'y': 'NA' is missing", "--impute mean"],
         );
     }
 }

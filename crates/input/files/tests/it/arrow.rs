@@ -3,6 +3,7 @@
 #![cfg(feature = "arrow")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+use crate::common::assert_says;
 use std::fs::{self, File};
 use std::path::Path;
 use std::sync::Arc;
@@ -139,20 +140,14 @@ fn texts_that_unpack_beyond_the_budget_are_refused() {
         &[batch(vec![("id", texts.clone()), ("x", numbers)])],
     ) {
         let message = read_table(&path, &options()).unwrap_err().to_string();
-        assert!(
-            message.contains("needs") && message.contains("the memory budget is 1.0 MiB"),
-            "{message}"
-        );
+        assert_says(&message, &["needs", "the memory budget is 1.0 MiB"]);
     }
     for path in layouts(
         folder.path(),
         &[batch(vec![("a", texts.clone()), ("b", texts)])],
     ) {
         let message = read_ensemble(&path, &options()).unwrap_err().to_string();
-        assert!(
-            message.contains("needs") && message.contains("the memory budget is 1.0 MiB"),
-            "{message}"
-        );
+        assert_says(&message, &["needs", "the memory budget is 1.0 MiB"]);
     }
 }
 
@@ -286,10 +281,7 @@ fn what_cannot_be_used_is_named() {
         refusal(&["lists"])
     );
     let words = refusal(&["lists", "x"]);
-    assert!(
-        words.contains("row 1, column 'words': 'one' is not a number"),
-        "{words}"
-    );
+    assert_says(&words, &["row 1, column 'words': 'one' is not a number"]);
     fs::write(&path, b"FEA1 and so on").unwrap();
     assert!(refusal(&[]).contains("Feather version 1"));
 }

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+use crate::common::assert_says;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -191,7 +192,7 @@ fn packed_files_of_ancestry_are_unpacked_within_the_budget() {
     (0..400).for_each(|_| {
         packed
             .write_all("0.5 0.5\n".repeat(1000).as_bytes())
-            .unwrap()
+            .unwrap();
     });
     fs::write(&path, packed.finish().unwrap()).unwrap();
     let within = |bytes| {
@@ -202,7 +203,7 @@ fn packed_files_of_ancestry_are_unpacked_within_the_budget() {
     };
     assert!(within(64 << 20).is_ok());
     let message = within(1 << 20).unwrap_err().to_string();
-    assert!(message.contains("memory budget is 1.0 MiB"), "{message}");
+    assert_says(&message, &["memory budget is 1.0 MiB"]);
 }
 
 /// The bytes that this process has held at most.
@@ -254,25 +255,19 @@ fn what_unpacks_beyond_the_budget_is_refused_before_it_is_unpacked() {
     let mut options = ReadOptions::default();
     options.budget = budget;
     let message = read_ensemble(&path, &options).unwrap_err().to_string();
-    assert!(
-        message.contains("the ensemble needs 1.1 GiB but the memory budget is 100.0 MiB"),
-        "{message}"
+    assert_says(
+        &message,
+        &["the ensemble needs 1.1 GiB but the memory budget is 100.0 MiB"],
     );
     let mut options = ReadOptions::default();
     options.budget = budget;
     options.truth = Some("1").into();
     let message = read_table(&path, &options).unwrap_err().to_string();
-    assert!(
-        message.contains("the table needs") && message.contains("budget is 100.0 MiB"),
-        "{message}"
-    );
+    assert_says(&message, &["the table needs", "budget is 100.0 MiB"]);
     let message = load_labels(&path, &ReadOptions::default().within(budget))
         .unwrap_err()
         .to_string();
-    assert!(
-        message.contains("one column of labels is needed"),
-        "{message}"
-    );
+    assert_says(&message, &["one column of labels is needed"]);
     assert!(peak() - before < 32 << 20, "{} bytes more", peak() - before);
 }
 

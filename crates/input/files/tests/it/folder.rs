@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+use crate::common::assert_says;
 use std::fs;
 use std::path::Path;
 
@@ -136,15 +137,9 @@ fn files_that_do_not_fit_together_are_named() {
     }
     write_ensemble(&folder.join("b.parquet"), &other.finish().unwrap(), None).unwrap();
     let message = refused().to_string();
-    assert!(
-        message.contains("b.parquet") && message.contains("column 3 is 'v', but 'u2' in"),
-        "{message}"
-    );
+    assert_says(&message, &["b.parquet", "column 3 is 'v', but 'u2' in"]);
     fs::remove_file(folder.join("b.parquet")).unwrap();
     fs::write(folder.join("c.npy"), "no array").unwrap();
     let message = refused().to_string();
-    assert!(
-        message.contains("c.npy") && message.contains("keep one kind in a folder"),
-        "{message}"
-    );
+    assert_says(&message, &["c.npy", "keep one kind in a folder"]);
 }

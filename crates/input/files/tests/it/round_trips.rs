@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+use crate::common::assert_says;
 use std::fs;
 use std::path::Path;
 
@@ -121,9 +122,9 @@ fn npz_keeps_what_text_can_not() {
     let message = write_ensemble(&folder.path().join("a.csv"), &ensemble, None)
         .unwrap_err()
         .to_string();
-    assert!(
-        message.contains("the labels of base clustering 'u' would read back as others"),
-        "{message}"
+    assert_says(
+        &message,
+        &["the labels of base clustering 'u' would read back as others"],
     );
 }
 
@@ -240,9 +241,9 @@ fn other_endings_are_refused() {
         let message = write_ensemble(&folder.path().join(name), &ensemble, None)
             .unwrap_err()
             .to_string();
-        assert!(
-            message.contains("unknown kind of file; the name must end in .csv"),
-            "{message}"
+        assert_says(
+            &message,
+            &["unknown kind of file; the name must end in .csv"],
         );
     }
     let message = read_table(&folder.path().join("no.xlsx"), &ReadOptions::default())

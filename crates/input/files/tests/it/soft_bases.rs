@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+use crate::common::assert_says;
 use std::fs;
 use std::path::Path;
 
@@ -138,27 +139,24 @@ fn labels_under_such_names_stay_labels() {
 #[test]
 fn what_is_not_shares_is_refused_with_its_row() {
     let sum = read("t.csv", "a.p0,a.p1\n0.5,0.5\n0.5,0.9\n").unwrap_err();
-    assert!(
-        sum.contains("row 2: the shares of 'a' sum to 1.4000, not to 1"),
-        "{sum}"
-    );
+    assert_says(&sum, &["row 2: the shares of 'a' sum to 1.4000, not to 1"]);
     let mut insist = ReadOptions::default();
     insist.soft_bases = true;
     let folder = tempfile::tempdir().unwrap();
     let negative = load(folder.path(), "q.csv", "x,y\n0.5,0.5\n1.5,-0.5\n", &insist).unwrap_err();
-    assert!(
-        negative.contains("row 2, column 'x': '1.5' is not a share between 0 and 1"),
-        "{negative}"
+    assert_says(
+        &negative,
+        &["row 2, column 'x': '1.5' is not a share between 0 and 1"],
     );
     let word = load(folder.path(), "q.csv", "x,y\n0.5,0.5\nz,1\n", &insist).unwrap_err();
-    assert!(word.contains("'z'"), "{word}");
+    assert_says(&word, &["'z'"]);
     let (one, _) = load(folder.path(), "q.csv", "x,y\n0.5,0.5\n0.9,0.1\n", &insist).unwrap();
     assert_eq!(
         (one.bases()[0].name(), one.bases()[0].values().to_vec()),
         ("q", vec!["x".to_owned(), "y".into()])
     );
     let plain = read("q.csv", "x,y\n0.5,0.5\n0.9,0.1\n").unwrap_err();
-    assert!(plain.contains("--soft-bases"), "{plain}");
+    assert_says(&plain, &["--soft-bases"]);
 }
 
 #[test]
@@ -194,9 +192,9 @@ fn a_folder_of_ancestry_files_is_one_ensemble() {
     let error = load_ensemble(folder.path(), &ReadOptions::default())
         .unwrap_err()
         .to_string();
-    assert!(
-        error.contains("base clustering 'run3.2' labels 1 objects, the others 2"),
-        "{error}"
+    assert_says(
+        &error,
+        &["base clustering 'run3.2' labels 1 objects, the others 2"],
     );
 }
 

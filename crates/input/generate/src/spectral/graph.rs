@@ -86,7 +86,7 @@ impl Graph {
                 x,
                 width,
                 to,
-            })
+            });
         });
     }
 }

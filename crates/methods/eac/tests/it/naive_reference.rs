@@ -1,11 +1,11 @@
 //! Trees over evidence against a naive reference over all objects and all pairs, written for clarity.
 
 use partita_coassoc::trusted_cluster_weights;
-use partita_core::{
-    Clusters, Dendrogram, Ensemble, MemoryBudget, Outcome, Partition, Seed, Silent,
-};
-use partita_eac::{LweaSettings, eac, lwea};
-use partita_linkage::{Linkage, cut};
+use partita_core::{Ensemble, Outcome, Partition, Seed, Silent};
+use partita_eac::LweaSettings;
+use partita_linkage::{Linkage, Rows, cut, link_rows};
+
+use crate::common::{LINKAGES, apart, heights, tree, weighted_tree};
 
 /// What the dissimilarity 1 counts where it is rounded, for fewer than 30,000 objects.
 const UNIT: u64 = 1 << 31;
@@ -20,8 +20,7 @@ type Matrix = Vec<Vec<u64>>;
 fn drawn(seed: u64) -> Ensemble {
     let missing = if seed.is_multiple_of(3) { 0.0 } else { 0.3 };
     let ensemble = partita_conformance::draw(Seed::new(seed), missing).ensemble;
-    let bases: Vec<u32> = (0..(ensemble.bases().len() as u32).min(2 + seed as u32 % 5)).collect();
-    let kept = ensemble.select(&(0..ensemble.objects() as u32).collect::<Vec<_>>(), &bases);
+    let kept = first_bases(&ensemble, 2 + seed as u32 % 5);
     if kept.first_unlabelled().is_some() {
         ensemble
     } else {
@@ -29,67 +28,52 @@ fn drawn(seed: u64) -> Ensemble {
     }
 }
 
-/// 1 − c/N by the definition, exact when nothing is missing.
-fn counted(ensemble: &Ensemble) -> (Matrix, u64) {
-    let (n, bases) = (ensemble.objects(), ensemble.bases().len());
-    let unit = if ensemble.missing() == 0 {
-        bases as u64
-    } else {
-        UNIT
-    };
-    let cell = |i: usize, j: usize| {
-        let both: Vec<(usize, usize)> = (0..bases)
-            .filter_map(|u| ensemble.label(i, u).zip(ensemble.label(j, u)))
-            .collect();
-        let apart = both.iter().filter(|(a, b)| a != b).count() as u64;
-        if both.is_empty() {
-            unit
-        } else {
-            (2 * apart * unit + both.len() as u64) / (2 * both.len() as u64)
-        }
-    };
-    (
-        (0..n)
-            .map(|i| (0..n).map(|j| cell(i, j)).collect())
-            .collect(),
-        unit,
-    )
+/// The first base clusterings: where they are few, rows repeat.
+fn first_bases(ensemble: &Ensemble, bases: u32) -> Ensemble {
+    let objects: Vec<u32> = (0..ensemble.objects() as u32).collect();
+    let bases = bases.min(ensemble.bases().len() as u32);
+    ensemble.select(&objects, &(0..bases).collect::<Vec<_>>())
+}
+
+/// Base clusterings that label both objects, and their clusters in each.
+fn both(ensemble: &Ensemble, i: usize, j: usize) -> Vec<(usize, usize, usize)> {
+    (0..ensemble.bases().len())
+        .filter_map(|u| Some((u, ensemble.label(i, u)?, ensemble.label(j, u)?)))
+        .collect()
+}
+
+fn matrix(n: usize, cell: impl Fn(usize, usize) -> u64) -> Matrix {
+    let row = |i: usize| (0..n).map(|j| cell(i, j)).collect();
+    (0..n).map(row).collect()
+}
+
+/// (1 − c/N)^power by the definition, rounded to whole units.
+fn counted(ensemble: &Ensemble, unit: u64, power: u32) -> Matrix {
+    matrix(ensemble.objects(), |i, j| {
+        let both = both(ensemble, i, j);
+        let apart = both.iter().filter(|(_, a, b)| a != b).count() as u64;
+        let all = (both.len() as u64).pow(power);
+        let rounded = apart.pow(power) * unit + all / 2;
+        rounded.checked_div(all).unwrap_or(unit)
+    })
 }
 
 /// 1 − Σ weight / N by the definition, rounded.
-fn weighted(ensemble: &Ensemble, weights: &[f64]) -> (Matrix, u64) {
-    let (n, bases, offsets) = (
-        ensemble.objects(),
-        ensemble.bases().len(),
-        ensemble.offsets(),
-    );
-    let one = u64::from(u32::MAX) / 2 / bases as u64;
+fn weighted(ensemble: &Ensemble, weights: &[f64]) -> Matrix {
+    let offsets = ensemble.offsets();
+    let one = u64::from(u32::MAX) / 2 / ensemble.bases().len() as u64;
     let weights: Vec<u64> = weights
         .iter()
         .map(|weight| (weight * one as f64).round() as u64)
         .collect();
-    let cell = |i: usize, j: usize| {
-        let both: Vec<(usize, usize, usize)> = (0..bases)
-            .filter_map(|u| Some((u, ensemble.label(i, u)?, ensemble.label(j, u)?)))
-            .collect();
-        let shared: u64 = both
-            .iter()
-            .filter(|(_, a, b)| a == b)
-            .map(|(u, a, _)| weights[offsets[*u] + a])
-            .sum();
+    matrix(ensemble.objects(), |i, j| {
+        let both = both(ensemble, i, j);
+        let together = both.iter().filter(|(_, a, b)| a == b);
+        let shared: u64 = together.map(|(u, a, _)| weights[offsets[*u] + a]).sum();
         let all = both.len() as u64 * one;
-        if all == 0 {
-            UNIT
-        } else {
-            UNIT - (2 * shared * UNIT + all) / (2 * all)
-        }
-    };
-    (
-        (0..n)
-            .map(|i| (0..n).map(|j| cell(i, j)).collect())
-            .collect(),
-        UNIT,
-    )
+        let rounded = (2 * shared * UNIT + all).checked_div(2 * all);
+        UNIT - rounded.unwrap_or(0)
+    })
 }
 
 /// Heights, and the partition into k clusters for every k, of always merging the nearest two; of equals those with
@@ -104,12 +88,9 @@ fn naive(mut matrix: Matrix, unit: u64, linkage: Linkage) -> (Vec<f64>, Vec<Part
         let pairs = alive
             .iter()
             .flat_map(|&a| alive.iter().filter(move |&&b| a < b).map(move |&b| (a, b)));
-        let over = |(a, b): (usize, usize)| {
-            if linkage == Linkage::Average {
-                sizes[a] * sizes[b]
-            } else {
-                1
-            }
+        let over = |(a, b): (usize, usize)| match linkage {
+            Linkage::Average => sizes[a] * sizes[b],
+            _ => 1,
         };
         let less = |p: (usize, usize), q: (usize, usize)| {
             let cross = |p: (usize, usize), q| u128::from(matrix[p.0][p.1]) * u128::from(over(q));
@@ -128,18 +109,13 @@ fn naive(mut matrix: Matrix, unit: u64, linkage: Linkage) -> (Vec<f64>, Vec<Part
         }
         sizes[a] += sizes[b];
         alive.retain(|&c| c != b);
-        label
-            .iter_mut()
-            .filter(|label| **label == b as u32)
-            .for_each(|label| *label = a as u32);
+        for label in label.iter_mut().filter(|label| **label == b as u32) {
+            *label = a as u32;
+        }
         partitions.push(Partition::from_values(&label).by_appearance());
     }
     partitions.reverse();
     (heights, partitions)
-}
-
-fn heights(tree: &Dendrogram) -> Vec<f64> {
-    tree.merges().iter().map(|merge| merge.height).collect()
 }
 
 /// Compares a tree with the reference's, and counts the cuts that were compared.
@@ -163,11 +139,8 @@ fn agree<D>(
         let undecided =
             at > 0 && at < found.len() && found[at] == found[at - 1] && (ties || found[at] == 0.0);
         if !undecided {
-            assert_eq!(
-                cut(tree, clusters).by_appearance(),
-                reference.1[clusters - 1],
-                "{what}, {clusters} clusters"
-            );
+            let cut = cut(tree, clusters).by_appearance();
+            assert_eq!(cut, reference.1[clusters - 1], "{what}, {clusters}");
             compared += 1;
         }
     }
@@ -179,47 +152,98 @@ fn evidence_accumulation_is_the_naive_reference() {
     let mut compared = 0;
     for seed in 0..ENSEMBLES {
         let ensemble = drawn(seed);
-        let (matrix, unit) = counted(&ensemble);
+        let missing = ensemble.missing() > 0;
+        let unit = if missing {
+            UNIT
+        } else {
+            ensemble.bases().len() as u64
+        };
+        let matrix = counted(&ensemble, unit, 1);
         for linkage in [Linkage::Average, Linkage::Single, Linkage::Complete] {
-            let outcome = eac(
-                &ensemble,
-                Clusters::Auto,
-                linkage,
-                MemoryBudget::UNLIMITED,
-                &Silent,
-            )
-            .unwrap();
             let reference = naive(matrix.clone(), unit, linkage);
-            compared += agree(
-                &outcome,
-                &reference,
-                linkage == Linkage::Single,
-                &format!("{linkage:?} of draw {seed}"),
-            );
+            let what = format!("{linkage:?} of draw {seed}");
+            let ties = linkage == Linkage::Single;
+            compared += agree(&tree(&ensemble, linkage), &reference, ties, &what);
         }
     }
     assert!(compared > 6_000, "{compared}");
+}
+
+/// All objects: nothing is folded.
+struct Unfolded(Matrix);
+
+impl Rows for Unfolded {
+    fn objects(&self) -> usize {
+        self.0.len()
+    }
+
+    fn unit(&self) -> u64 {
+        UNIT
+    }
+
+    fn fill(&self, object: usize, row: &mut [u32]) {
+        for (cell, &value) in row.iter_mut().zip(&self.0[object]) {
+            *cell = value as u32;
+        }
+    }
+}
+
+/// An ensemble with rows that repeat and missing labels.
+fn repeating(seed: u64) -> Option<Ensemble> {
+    let ensemble = partita_conformance::draw(Seed::new(seed), 0.3).ensemble;
+    let kept = first_bases(&ensemble, 2 + seed as u32 % 4);
+    let repeats = kept.fragments().ensemble().objects() < kept.objects();
+    (kept.missing() > 0 && kept.first_unlabelled().is_none() && repeats).then_some(kept)
+}
+
+#[test]
+fn folding_changes_neither_labels_nor_heights() {
+    let mut cuts = 0;
+    for ensemble in (0..).filter_map(repeating).take(200) {
+        let objects = ensemble.objects();
+        for linkage in LINKAGES {
+            let squares = matches!(linkage, Linkage::Ward | Linkage::Centroid);
+            let rows = Unfolded(counted(&ensemble, UNIT, if squares { 2 } else { 1 }));
+            let all = link_rows(&rows, &vec![1; objects], linkage, &Silent).unwrap();
+            let folded = tree(&ensemble, linkage).dendrogram.unwrap();
+            assert!(
+                apart(&folded, &all) < 1e-7,
+                "{linkage:?}: {folded:?} {all:?}"
+            );
+            let heights = heights(&folded);
+            for clusters in 1..=objects {
+                // Where merges tie at a cut, one or another is undone.
+                let at = objects - clusters;
+                if at > 0 && at < heights.len() && heights[at] - heights[at - 1] < 1e-7 {
+                    continue;
+                }
+                let [one, other] = [&folded, &all].map(|tree| cut(tree, clusters).by_appearance());
+                assert_eq!(one, other, "{linkage:?}");
+                cuts += 1;
+            }
+        }
+    }
+    assert!(cuts > 5_000, "{cuts}");
 }
 
 /// Pooled evidence of an object for every cluster, by the definition; 1 for a cluster of its own.
 fn evidence(ensemble: &Ensemble, weights: &[f64], partition: &Partition, i: usize) -> Vec<f64> {
     let (offsets, labels) = (ensemble.offsets(), partition.labels());
     let of = |cluster: u32| {
-        let (mut together, mut seen) = (0.0, 0.0);
         let company = (0..ensemble.objects()).filter(|&j| j != i && labels[j] == cluster);
-        for (j, u) in company
-            .clone()
-            .flat_map(|j| (0..ensemble.bases().len()).map(move |u| (j, u)))
-        {
-            let (Some(a), Some(b)) = (ensemble.label(i, u), ensemble.label(j, u)) else {
-                continue;
-            };
-            seen += 1.0;
-            together += if a == b { weights[offsets[u] + a] } else { 0.0 };
+        let mut together = 0.0;
+        let mut seen = 0.0;
+        let mut alone = true;
+        for j in company {
+            alone = false;
+            for (u, a, b) in both(ensemble, i, j) {
+                seen += 1.0;
+                together += if a == b { weights[offsets[u] + a] } else { 0.0 };
+            }
         }
-        match company.count() {
-            0 => 1.0,
-            _ if seen == 0.0 => 0.0,
+        match seen {
+            _ if alone => 1.0,
+            0.0 => 0.0,
             _ => together / seen,
         }
     };
@@ -253,27 +277,21 @@ fn naive_moves(
         let before = Partition::new(labels.clone(), partition.clusters()).expect("labels");
         for (i, label) in labels.iter_mut().enumerate() {
             let evidence = evidence(ensemble, weights, &before, i);
-            let most = |a: usize, b: usize| {
-                if evidence[b] > evidence[a] + 1e-9 {
-                    b
-                } else {
-                    a
+            let own = *label as usize;
+            let mut most = evidence[own] * (1.0 + 1e-9);
+            for k in (0..evidence.len()).filter(|&k| k != own) {
+                if evidence[k] > most {
+                    *label = k as u32;
+                    most = evidence[k] + 1e-9;
                 }
-            };
-            let best = (0..evidence.len())
-                .filter(|&k| k != *label as usize)
-                .reduce(most);
-            *label = best
-                .filter(|&k| evidence[k] > evidence[*label as usize] * (1.0 + 1e-9))
-                .map_or(*label, |k| k as u32);
+            }
         }
         while let Some(empty) = (0..partition.clusters() as u32).find(|k| !labels.contains(k)) {
-            let stays = before
-                .labels()
-                .iter()
-                .zip(&mut labels)
-                .filter(|(from, _)| **from == empty);
-            stays.for_each(|(from, to)| *to = *from);
+            for (to, &from) in labels.iter_mut().zip(before.labels()) {
+                if from == empty {
+                    *to = from;
+                }
+            }
         }
     }
     Partition::from_values(&labels).by_appearance()
@@ -284,34 +302,22 @@ fn locally_weighted_evidence_is_the_naive_reference() {
     let (mut compared, mut moved) = (0, 0);
     for seed in 0..ENSEMBLES {
         let ensemble = drawn(seed);
+        let clusters = 2 + seed as usize % 4;
         let settings = LweaSettings::default();
-        let clusters = Clusters::Exactly(2 + seed as usize % 4);
-        let outcome = lwea(
-            &ensemble,
-            clusters,
-            &settings,
-            MemoryBudget::UNLIMITED,
-            &Silent,
-        )
-        .unwrap();
+        let outcome = weighted_tree(&ensemble, clusters);
         let weights = trusted_cluster_weights(&ensemble, settings.theta, settings.trust_rounds);
-        let (matrix, unit) = weighted(&ensemble, &weights);
-        compared += agree(
-            &outcome,
-            &naive(matrix, unit, Linkage::Average),
-            false,
-            &format!("draw {seed}"),
-        );
-        let tree = outcome.dendrogram.as_ref().expect("a tree");
-        let first = cut(tree, 2 + seed as usize % 4);
+        let reference = naive(weighted(&ensemble, &weights), UNIT, Linkage::Average);
+        compared += agree(&outcome, &reference, false, &format!("draw {seed}"));
+        let first = cut(outcome.dendrogram.as_ref().expect("a tree"), clusters);
         let expected = naive_moves(&ensemble, &weights, &first, settings.move_rounds);
         assert_eq!(outcome.partition, expected, "moves of draw {seed}");
         moved += outcome.details.moved;
         for (i, found) in outcome.certainty.iter().enumerate() {
-            let expected = naive_certainty(&ensemble, &weights, &expected, i);
+            let certainty = naive_certainty(&ensemble, &weights, &expected, i);
+            let what = format!("certainty of object {i} of draw {seed}");
             assert!(
-                (found - expected).abs() < 1e-12,
-                "certainty of object {i} of draw {seed}: {found}, {expected}"
+                (found - certainty).abs() < 1e-12,
+                "{what}: {found}, {certainty}"
             );
         }
     }

@@ -228,9 +228,9 @@ fn most_from_chance(
                     let own = std::mem::replace(&mut labels[i], k);
                     let next = value(&labels);
                     if next > best + 1e-12 {
-                        best = next
+                        best = next;
                     } else {
-                        labels[i] = own
+                        labels[i] = own;
                     }
                 }
             }

@@ -326,7 +326,7 @@ impl BceParameters {
     ) -> Self {
         let mut theta = sums.labels;
         pseudo.by_base(self.clusters(), |more, range| {
-            theta[range].iter_mut().for_each(|count| *count += more)
+            theta[range].iter_mut().for_each(|count| *count += more);
         });
         normalise_by_base(&mut theta, pseudo.offsets, self.clusters());
         let mut alpha = self.alpha.clone();

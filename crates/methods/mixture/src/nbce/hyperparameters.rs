@@ -103,9 +103,9 @@ pub(crate) fn root(slope: impl Fn(f64) -> f64) -> f64 {
     for _ in 0..32 {
         let middle = 0.5 * (low + high);
         if slope(middle.exp()) > 0.0 {
-            low = middle
+            low = middle;
         } else {
-            high = middle
+            high = middle;
         }
     }
     (0.5 * (low + high)).exp()

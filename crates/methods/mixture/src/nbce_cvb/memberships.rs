@@ -95,7 +95,7 @@ impl Memberships {
                 rows,
                 prior,
                 |counts, i, own, one, product| {
-                    counts.conditional_of_shares(shares.row(i), own, one, product)
+                    counts.conditional_of_shares(shares.row(i), own, one, product);
                 },
                 |sums, i, line| sums.add_shares(shares, i, line),
             ),

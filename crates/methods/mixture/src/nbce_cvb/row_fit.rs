@@ -219,7 +219,7 @@ fn towards(sums: &mut SufficientStatistics, to: &SufficientStatistics, step: f64
     let go = |own: &mut [f64], to: &[f64]| {
         own.iter_mut()
             .zip(to)
-            .for_each(|(own, to)| *own += step * (to - *own))
+            .for_each(|(own, to)| *own += step * (to - *own));
     };
     if step == 1.0 {
         sums.clone_from(to);

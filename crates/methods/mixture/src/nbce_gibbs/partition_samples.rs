@@ -279,9 +279,9 @@ impl PartitionSamples {
             }
             let sum = row.sum();
             if sum > 0.0 {
-                row /= sum
+                row /= sum;
             } else {
-                row[own] = 1.0
+                row[own] = 1.0;
             }
         }
         SoftPartition::new(rows).expect("rows are divided by their sums")

@@ -161,7 +161,7 @@ impl WeightedRows<'_> {
         member: impl Fn(usize, &mut [f64]) + Sync,
     ) -> SufficientStatistics {
         self.given_by(clusters, member, |sums, i, soft| {
-            sums.add(lines(rows.row(i), self.offsets()), soft)
+            sums.add(lines(rows.row(i), self.offsets()), soft);
         })
     }
 
@@ -194,7 +194,7 @@ impl WeightedRows<'_> {
             "one line of memberships a row"
         );
         self.given(soft.ncols(), |i, line| {
-            line.iter_mut().zip(soft.row(i)).for_each(|(p, q)| *p = *q)
+            line.iter_mut().zip(soft.row(i)).for_each(|(p, q)| *p = *q);
         })
     }
 

@@ -113,7 +113,7 @@ impl WeightedRows<'_> {
         member: impl Fn(usize, &mut [f64]) + Sync,
     ) -> SufficientStatistics {
         self.given_by(clusters, member, |sums, object, soft| {
-            sums.add_shares(shares, object, soft)
+            sums.add_shares(shares, object, soft);
         })
     }
 }

@@ -131,7 +131,7 @@ fn switched_columns_and_merged_groups_get_their_colours_back() {
     };
     for run in 0..12 {
         let same = |original: usize, of_first: usize| {
-            assert_eq!(colour(run, original), colour(0, of_first), "run {run}")
+            assert_eq!(colour(run, original), colour(0, of_first), "run {run}");
         };
         (0..2).for_each(|original| same(original, original));
         same(2, if run % 3 == 2 { larger } else { 2 });

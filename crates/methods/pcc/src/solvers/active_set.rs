@@ -22,8 +22,8 @@ pub(crate) struct ActiveSet {
 }
 
 impl ActiveSet {
-    pub(crate) fn of(evidence: &dyn Evidence) -> Self {
-        let objects = evidence.count();
+    pub(crate) fn of(evidence: &Evidence) -> Self {
+        let objects = evidence.objects();
         if objects == 0 || evidence.partners(0).is_none() {
             return Self::default();
         }
@@ -58,7 +58,7 @@ impl ActiveSet {
     /// Objects of a group moved by so much: (object, sum of changes).
     ///
     /// Where that is more than the limit for everybody, on average, it is not told to each partner.
-    pub(crate) fn moved(&mut self, evidence: &dyn Evidence, group: &[(usize, f64)]) {
+    pub(crate) fn moved(&mut self, evidence: &Evidence, group: &[(usize, f64)]) {
         if self.drift.is_empty() {
             return;
         }

@@ -23,14 +23,15 @@ struct Step {
 
 impl Step {
     fn since(&self, earlier: &Self) -> Self {
-        let less = |now: &[f64], then: &[f64]| {
-            now.iter().zip(then).map(|(now, then)| now - then).collect()
-        };
         Self {
-            moved: less(&self.moved, &earlier.moved),
-            after: less(&self.after, &earlier.after),
+            moved: difference(&self.moved, &earlier.moved),
+            after: difference(&self.after, &earlier.after),
         }
     }
+}
+
+fn difference(now: &[f64], then: &[f64]) -> Vec<f64> {
+    now.iter().zip(then).map(|(now, then)| now - then).collect()
 }
 
 /// The rounds that are remembered.
@@ -51,11 +52,7 @@ impl Anderson {
     /// After a round, when `iterate.objective` is up to date: the table moves if the objective is lower there.
     pub(crate) fn extrapolate<D: Bregman>(&mut self, iterate: &mut Iterate<'_, D>) {
         let after = iterate.table.values.clone();
-        let moved = after
-            .iter()
-            .zip(&self.before)
-            .map(|(after, before)| after - before)
-            .collect();
+        let moved = difference(&after, &self.before);
         let step = Step { moved, after };
         if let Some(last) = self.last.take() {
             self.changes.push(step.since(&last));
@@ -79,10 +76,9 @@ impl Anderson {
         };
         let values = &mut iterate.table.values;
         for (share, change) in shares.iter().zip(&self.changes) {
-            values
-                .iter_mut()
-                .zip(&change.after)
-                .for_each(|(value, change)| *value -= share * change);
+            for (value, change) in values.iter_mut().zip(&change.after) {
+                *value -= share * change;
+            }
         }
         for (value, &old) in values.iter_mut().zip(&step.after) {
             *value = if old == 0.0 {
@@ -118,22 +114,17 @@ impl Anderson {
             .map(|y| if *y > 0.0 { 1.0 / (y + FLOOR) } else { 0.0 })
             .collect();
         let dot = |a: &[f64], b: &[f64]| -> f64 {
-            a.iter()
-                .zip(b)
-                .zip(&weights)
-                .map(|((a, b), w)| a * b * w)
-                .sum()
+            let pairs = a.iter().zip(b).zip(&weights);
+            pairs.map(|((a, b), w)| a * b * w).sum()
         };
-        let row = |change: &Step| -> Vec<f64> {
-            let others = self
-                .changes
-                .iter()
-                .map(|other| dot(&change.moved, &other.moved));
-            others.chain([dot(&change.moved, &step.moved)]).collect()
-        };
-        let mut system: Vec<Vec<f64>> = self.changes.iter().map(row).collect();
-        // Changes that repeat each other leave a solution of bounded size.
-        (0..system.len()).for_each(|p| system[p][p] *= 1.0 + 1e-10);
+        let mut system = Vec::with_capacity(self.changes.len());
+        for (p, change) in self.changes.iter().enumerate() {
+            let all = self.changes.iter().chain([step]);
+            let mut row: Vec<f64> = all.map(|other| dot(&change.moved, &other.moved)).collect();
+            // Changes that repeat each other leave a solution of bounded size.
+            row[p] *= 1.0 + 1e-10;
+            system.push(row);
+        }
         solve(system)
     }
 }
@@ -156,10 +147,9 @@ fn solve(mut rows: Vec<Vec<f64>>) -> Option<Vec<f64>> {
         }
         for r in (0..size).filter(|&r| r != p) {
             let factor = rows[r][p] / own[p];
-            rows[r]
-                .iter_mut()
-                .zip(&own)
-                .for_each(|(value, own)| *value -= factor * own);
+            for (value, own) in rows[r].iter_mut().zip(&own) {
+                *value -= factor * own;
+            }
         }
     }
     let solution: Vec<f64> = (0..size).map(|p| rows[p][size] / rows[p][p]).collect();

@@ -14,7 +14,7 @@ use super::newton_step::{Others, Seen, StepLimits, StepOutcome, newton_step};
 use super::objective::Worker;
 use crate::bregman::Bregman;
 use crate::evidence::Evidence;
-use crate::memberships::{Layout, Memberships};
+use crate::memberships::Layout;
 
 /// Above this relative gap a run is early: steps are held back where the divergence is steep.
 const EARLY: f64 = 0.2;
@@ -62,8 +62,9 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    pub(crate) fn new(evidence: &dyn Evidence, clusters: usize) -> Self {
-        let (objects, active) = (evidence.count(), ActiveSet::of(evidence));
+    pub(crate) fn new(evidence: &Evidence, clusters: usize) -> Self {
+        let objects = evidence.objects();
+        let active = ActiveSet::of(evidence);
         // Objects of a group do not see each other move. A 32nd of all costs no rounds that could be measured.
         let group = (objects / 32).max(1);
         Self {
@@ -94,7 +95,7 @@ impl Block {
         }
         self.fall = 0.0;
         let mut worst = 0.0;
-        let groups = chunks(iterate.evidence.count(), self.group);
+        let groups = chunks(iterate.evidence.objects(), self.group);
         let share = 1.0 / groups.len().max(1) as f64;
         for range in groups {
             if iterate.stop_after(share) {
@@ -187,24 +188,19 @@ impl Block {
             Layout::Columns => fall + 1e-13 * iterate.objective,
             Layout::Rows => (1.0 - LEFT) * fall,
         };
-        let together = if size > 1 && fall > 0.0 {
-            interaction(
-                iterate,
-                &self.active_objects,
-                &self.steps,
-                &self.old,
-                &self.new,
-            )
-        } else {
-            0.0
-        };
+        let mut together = 0.0;
+        if size > 1 && fall > 0.0 {
+            let objects = &self.active_objects;
+            together = interaction(iterate, objects, &self.steps, &self.old, &self.new);
+        }
         if together > bearable {
             self.move_in_turn(iterate, limits);
             self.fall += self.steps[..size].iter().map(|step| step.fall).sum::<f64>();
         } else {
             self.fall += fall - together;
             for at in (0..size).filter(|&at| self.steps[at].fall > 0.0) {
-                let (old, new) = (row(&self.old, at, clusters), row(&self.new, at, clusters));
+                let old = row(&self.old, at, clusters);
+                let new = row(&self.new, at, clusters);
                 place(iterate, &mut self.gram, self.active_objects[at], old, new);
             }
         }
@@ -218,11 +214,10 @@ impl Block {
         self.moved.clear();
         for (at, (&i, step)) in self.active_objects.iter().zip(&self.steps).enumerate() {
             if step.fall > 0.0 {
-                let changes = row(&self.old, at, clusters)
-                    .iter()
-                    .zip(row(&self.new, at, clusters));
-                self.moved
-                    .push((i, changes.map(|(old, new)| (old - new).abs()).sum()));
+                let old = row(&self.old, at, clusters).iter();
+                let changes = old.zip(row(&self.new, at, clusters));
+                let by = changes.map(|(old, new)| (old - new).abs()).sum();
+                self.moved.push((i, by));
             } else if step.gap <= small {
                 self.active.settled(i);
             }
@@ -235,8 +230,10 @@ impl Block {
 
     /// Visits the objects of a group as if the others of the group stood still.
     fn move_apart<D: Bregman>(&mut self, iterate: &Iterate<'_, D>, limits: StepLimits) {
-        let (bregman, evidence, table) = (iterate.bregman, iterate.evidence, &iterate.table);
-        let (clusters, size) = (table.clusters, self.active_objects.len());
+        let evidence = iterate.evidence;
+        let table = &iterate.table;
+        let clusters = table.clusters;
+        let size = self.active_objects.len();
         let work = size * clusters * evidence.degree(self.active_objects[0]);
         let threads = if work < SHARED {
             1
@@ -246,7 +243,8 @@ impl Block {
         self.workers
             .resize_with(threads.max(self.workers.len()), || Worker::new(clusters));
         let share = size.div_ceil(threads);
-        let (gram, active_objects) = (self.gram.as_ref(), &self.active_objects);
+        let gram = self.gram.as_ref();
+        let active_objects = &self.active_objects;
         let part =
             |part: usize, new: &mut [f64], steps: &mut [StepOutcome], worker: &mut Worker| {
                 let own = &active_objects[part * share..];
@@ -254,10 +252,11 @@ impl Block {
                     if let Some(&next) = own.get(at + 1) {
                         evidence.prefetch_partners(next, table);
                     }
-                    *out = step_of((bregman, evidence, table, gram), own[at], y, worker, limits);
+                    *out = step_of(iterate, gram, own[at], y, worker, limits);
                 }
             };
-        let (new, steps) = (&mut self.new[..size * clusters], &mut self.steps[..size]);
+        let new = &mut self.new[..size * clusters];
+        let steps = &mut self.steps[..size];
         if threads == 1 {
             return part(0, new, steps, &mut self.workers[0]);
         }
@@ -276,18 +275,12 @@ impl Block {
             ..limits
         };
         for (at, &i) in self.active_objects.iter().enumerate() {
-            let (old, new) = (
-                row(&self.old, at, clusters),
-                &mut self.new[at * clusters..(at + 1) * clusters],
-            );
+            let old = row(&self.old, at, clusters);
+            let new = &mut self.new[at * clusters..(at + 1) * clusters];
             new.copy_from_slice(old);
-            let what = (
-                iterate.bregman,
-                iterate.evidence,
-                &iterate.table,
-                self.gram.as_ref(),
-            );
-            self.steps[at] = step_of(what, i, new, &mut self.workers[0], limits);
+            let gram = self.gram.as_ref();
+            let worker = &mut self.workers[0];
+            self.steps[at] = step_of(iterate, gram, i, new, worker, limits);
             if self.steps[at].fall > 0.0 {
                 place(iterate, &mut self.gram, i, old, new);
             }
@@ -317,13 +310,20 @@ fn place<D: Bregman>(
 
 /// Visits object `i` with the probabilities `y`.
 fn step_of<D: Bregman>(
-    (bregman, evidence, table, gram): (&D, &dyn Evidence, &Memberships, Option<&Gram>),
+    iterate: &Iterate<'_, D>,
+    gram: Option<&Gram>,
     i: usize,
     y: &mut [f64],
     worker: &mut Worker,
     limits: StepLimits,
 ) -> StepOutcome {
-    let (among, near) = (evidence.copy_pairs(i), &mut worker.near);
+    let Iterate {
+        bregman,
+        evidence,
+        table,
+        ..
+    } = iterate;
+    let near = &mut worker.near;
     let partners = if bregman.squared() {
         evidence.partners_and_counts(i, &mut near.counts)
     } else {
@@ -341,7 +341,7 @@ fn step_of<D: Bregman>(
     let seen = Seen {
         others,
         counts,
-        among,
+        among: evidence.copy_pairs(i),
     };
-    newton_step(bregman, seen, y, &mut worker.scratch, limits)
+    newton_step(*bregman, seen, y, &mut worker.scratch, limits)
 }

@@ -4,13 +4,13 @@ use partita_kernels::dispatch;
 
 use super::iterate::{Iterate, Round};
 use super::max_heap_tree::MaxHeapTree;
+use super::newton_step::support;
 use super::objective::{Worker, gradient};
 use crate::bregman::Bregman;
-use crate::copy_pairs::{CopyLine, CopyPairs, rise};
+use crate::copy_pairs::{CopyLine, CopyPairs, Slope, rise};
 use crate::evidence::Evidence;
 use crate::kernels::{Combine, Extremes, Line, Shift, Weighted};
-use crate::memberships::SNAP;
-use crate::memberships::{Layout, Memberships};
+use crate::memberships::{Layout, Memberships, SNAP};
 
 /// Work (objects × K) between two looks at the monitor.
 const WATCHED: usize = 1 << 22;
@@ -41,15 +41,11 @@ pub(crate) struct Exchange {
 }
 
 impl Greedy {
-    pub(crate) fn new<D: Bregman>(
-        bregman: &D,
-        evidence: &dyn Evidence,
-        table: &Memberships,
-    ) -> Self {
+    pub(crate) fn new<D: Bregman>(bregman: &D, evidence: &Evidence, table: &Memberships) -> Self {
         let mut greedy = Self {
-            g: Memberships::zeros(evidence.count(), table.clusters, evidence.layout()),
+            g: Memberships::zeros(evidence.objects(), table.clusters, evidence.layout()),
             best: MaxHeapTree::default(),
-            gaps: vec![0.0; evidence.count()],
+            gaps: vec![0.0; evidence.objects()],
             stale: false,
             worker: Worker::new(table.clusters),
             b: Vec::new(),
@@ -61,12 +57,12 @@ impl Greedy {
     }
 
     /// Computes the whole gradient afresh.
-    fn refresh<D: Bregman>(&mut self, bregman: &D, evidence: &dyn Evidence, table: &Memberships) {
+    fn refresh<D: Bregman>(&mut self, bregman: &D, evidence: &Evidence, table: &Memberships) {
         let (gradient, _) = gradient(bregman, evidence, table);
         self.g = Memberships::of(gradient.view(), evidence.layout());
         self.stale = false;
         if self.g.layout == Layout::Rows {
-            let gaps: Vec<f64> = (0..evidence.count())
+            let gaps: Vec<f64> = (0..evidence.objects())
                 .map(|i| gap(&self.g, table, i))
                 .collect();
             self.best = MaxHeapTree::new(&gaps);
@@ -80,9 +76,9 @@ impl Greedy {
         }
         let watched =
             (WATCHED / (iterate.evidence.degree(0).max(1) * iterate.table.clusters)).max(1);
-        for step in 0..iterate.evidence.count() {
+        for step in 0..iterate.evidence.objects() {
             if step % watched == 0
-                && iterate.stop_after(watched as f64 / iterate.evidence.count() as f64)
+                && iterate.stop_after(watched as f64 / iterate.evidence.objects() as f64)
             {
                 return Round::Stopped;
             }
@@ -109,10 +105,11 @@ impl Greedy {
             return None;
         }
         let (to, from) = extremes(&self.g, &iterate.table, object);
-        let (bregman, table) = (iterate.bregman, &iterate.table);
+        let bregman = iterate.bregman;
+        let table = &iterate.table;
         let Worker { near, scratch, y } = &mut self.worker;
         table.read(object, y);
-        crate::solvers::newton_step::support(y, &mut scratch.entries);
+        support(y, &mut scratch.entries);
         let (others, counts) = iterate.evidence.pairs_of(object, table, near);
         scratch.resize(others.stride);
         for buffer in [&mut self.b, &mut self.change, &mut self.weight] {
@@ -128,7 +125,8 @@ impl Greedy {
             y: &[(to, 1.0), (from, -1.0)],
             out: &mut self.b,
         });
-        let (a, b) = (&scratch.a[..], &self.b[..]);
+        let a = &scratch.a[..];
+        let b = &self.b[..];
         let derivative = |t: f64| {
             dispatch(Line {
                 bregman,
@@ -143,9 +141,10 @@ impl Greedy {
             line_search(derivative, -gap, y[from])
         } else {
             let line = CopyLine::new(y, &[(to, 1.0), (from, -1.0)]);
-            search_with_copies(bregman, derivative, (among, line), -gap, y[from])
+            search_with_copies(bregman, derivative, among, line, -gap, y[from])
         };
-        let (change, weight) = (&mut self.change[..], &mut self.weight[..]);
+        let change = &mut self.change[..];
+        let weight = &mut self.weight[..];
         dispatch(Shift {
             bregman,
             counts,
@@ -187,7 +186,8 @@ impl Greedy {
             }
             match partners {
                 None => {
-                    let (start, len) = (k * self.g.stride, self.change.len());
+                    let start = k * self.g.stride;
+                    let len = self.change.len();
                     let column = &mut self.g.values[start..start + len];
                     for j in 0..len {
                         column[j] += y[k] * self.change[j] + moved * self.weight[j];
@@ -208,25 +208,21 @@ impl Greedy {
             y[from] - step
         };
         iterate.table.write(object, y);
-        iterate.evidence.copy_pairs(object).add_gradient(
-            iterate.bregman,
-            y,
-            &mut self.worker.scratch.g,
-        );
-        self.g.write(object, &self.worker.scratch.g);
-        for &j in partners.unwrap_or_default() {
-            self.best
-                .set(j as usize, gap(&self.g, &iterate.table, j as usize));
-        }
-        if partners.is_some() {
-            self.best.set(object, gap(&self.g, &iterate.table, object));
+        let among = iterate.evidence.copy_pairs(object);
+        let g = &mut self.worker.scratch.g;
+        among.add_gradient(iterate.bregman, y, g);
+        self.g.write(object, g);
+        let Some(partners) = partners else { return };
+        for j in partners.iter().map(|&j| j as usize).chain([object]) {
+            self.best.set(j, gap(&self.g, &iterate.table, j));
         }
     }
 }
 
 /// Where object `i` gains most and, among its clusters, loses most.
 fn extremes(g: &Memberships, table: &Memberships, i: usize) -> (usize, usize) {
-    let (mut to, mut from) = (0, usize::MAX);
+    let mut to = 0;
+    let mut from = usize::MAX;
     for k in 0..g.clusters {
         let value = g.get(i, k);
         if value < g.get(i, to) {
@@ -251,8 +247,10 @@ fn line_search(derivative: impl Fn(f64) -> (f64, f64), slope: f64, most: f64) ->
     if end <= 0.0 {
         return most;
     }
-    let (mut left, mut right) = (0.0, most);
-    let (mut t, (mut first, mut second)) = (0.0, derivative(0.0));
+    let mut left = 0.0;
+    let mut right = most;
+    let mut t = 0.0;
+    let (mut first, mut second) = derivative(0.0);
     for _ in 0..100 {
         let newton = t - first / second;
         t = if newton > left && newton < right {
@@ -278,18 +276,18 @@ fn line_search(derivative: impl Fn(f64) -> (f64, f64), slope: f64, most: f64) ->
 fn search_with_copies<D: Bregman>(
     bregman: &D,
     derivative: impl Fn(f64) -> (f64, f64),
-    (among, line): (CopyPairs, CopyLine),
+    among: CopyPairs,
+    line: CopyLine,
     slope: f64,
     mut most: f64,
 ) -> f64 {
     const TRIALS: usize = 50;
-    let start = derivative(0.0);
+    let (first, second) = derivative(0.0);
+    let start = Slope { first, second };
     let both = |t: f64| {
         let (first, second) = derivative(t);
-        (
-            first + among.along(bregman, line, t).1,
-            second + among.second_along(bregman, line, t),
-        )
+        let own = among.along(bregman, line, t).1;
+        (first + own, second + among.second_along(bregman, line, t))
     };
     for _ in 0..TRIALS {
         let t = line_search(both, slope, most);
@@ -304,35 +302,27 @@ fn search_with_copies<D: Bregman>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Dense;
     use crate::bregman::{Kl, L2, beta};
     use crate::solvers::objective::objective;
     use partita_core::ndarray::Array2;
-    use partita_core::{EnsembleBuilder, MemoryBudget, Silent};
+    use partita_core::{MemoryBudget, Silent};
     use serde_json::Value;
 
     fn close(found: f64, expected: &Value) {
         let expected = expected.as_f64().unwrap();
-        assert!(
-            (found - expected).abs() <= 1e-8 * expected.abs(),
-            "found {found}, expected {expected}"
-        );
+        let near = 1e-8 * expected.abs();
+        assert!((found - expected).abs() <= near, "{found} {expected}");
     }
 
     fn first_step(bregman: &impl Bregman, name: &str) {
         let fixtures = partita_conformance::fixtures();
         let labels: Vec<Vec<i64>> = serde_json::from_value(fixtures["labels"].clone()).unwrap();
-        let mut builder = EnsembleBuilder::new(24);
-        for (u, column) in labels.iter().enumerate() {
-            builder
-                .push(
-                    format!("u{u}"),
-                    column.iter().map(|&label| (label >= 0).then_some(label)),
-                )
-                .unwrap();
-        }
-        let evidence =
-            Dense::count(&builder.finish().unwrap(), MemoryBudget::UNLIMITED, &Silent).unwrap();
+        let column = |column: Vec<i64>| column.into_iter().map(|label| u32::try_from(label).ok());
+        let columns = labels.into_iter().zip(0..);
+        let ensemble = partita_conformance::ensemble(
+            columns.map(|(labels, u)| (format!("u{u}"), column(labels).collect())),
+        );
+        let evidence = Evidence::count(&ensemble, MemoryBudget::UNLIMITED, &Silent).unwrap();
         let start: Vec<Vec<f64>> = serde_json::from_value(fixtures["Y0"].clone()).unwrap();
         let start = Array2::from_shape_fn((24, 4), |(i, k)| start[i][k]);
         let table = Memberships::of(start.view(), Layout::Columns);
@@ -352,11 +342,10 @@ mod tests {
         );
         let kept = greedy.g.clone();
         greedy.refresh(bregman, &evidence, &iterate.table);
-        let drift = |(kept, fresh): (&f64, &f64)| (kept - fresh).abs() < 1e-9 * (1.0 + fresh.abs());
-        assert!(
-            kept.values.iter().zip(&greedy.g.values).all(drift),
-            "the kept gradient is the true one"
-        );
+        // The kept gradient is the true one.
+        for (kept, fresh) in kept.values.iter().zip(&greedy.g.values) {
+            assert!((kept - fresh).abs() < 1e-9 * (1.0 + fresh.abs()));
+        }
     }
 
     #[test]

@@ -56,41 +56,42 @@ fn of_all<D: Bregman>(
     old: &[f64],
     new: &[f64],
 ) -> f64 {
-    let (size, clusters, bregman) = (objects.len(), iterate.table.clusters, iterate.bregman);
+    let size = objects.len();
+    let clusters = iterate.table.clusters;
+    let bregman = iterate.bregman;
     let mut counts = vec![PairCounts::default(); size];
     let padded = size.next_multiple_of(LANES);
     for counts in &mut counts {
         (counts.c, counts.n) = (vec![0.0; padded], vec![0.0; padded]);
     }
     iterate.evidence.pairs_within(objects, &mut |i, j, c, n| {
-        (counts[i].c[j], counts[i].n[j]) = (c, n)
+        counts[i].c[j] = c;
+        counts[i].n[j] = n;
     });
-    let table = |rows: &[f64]| {
+    let [before, after] = [old, new].map(|rows| {
         let mut table = Memberships::zeros(size, clusters, Layout::Columns);
-        rows.chunks(clusters)
-            .take(size)
-            .enumerate()
-            .for_each(|(at, row)| table.write(at, row));
+        for (at, row) in rows.chunks(clusters).take(size).enumerate() {
+            table.write(at, row);
+        }
         table
-    };
-    let (before, after) = (table(old), table(new));
-    let (mut from_entries, mut to_entries) = (Vec::new(), Vec::new());
+    });
+    let mut entries = Vec::new();
     let mut sum = 0.0;
     for i in (0..size).filter(|&i| steps[i].fall > 0.0) {
-        support(row(old, i, clusters), &mut from_entries);
-        support(row(new, i, clusters), &mut to_entries);
-        let from = (i + 1) / LANES * LANES;
-        let cost = |y, others| {
-            dispatch(Cost {
-                bregman,
-                others,
-                counts: &counts[i],
-                y,
-                from,
-            })
-        };
-        sum += (cost(&to_entries, &after) - cost(&to_entries, &before))
-            - (cost(&from_entries, &after) - cost(&from_entries, &before));
+        let [one, other] = [new, old].map(|rows| {
+            support(row(rows, i, clusters), &mut entries);
+            let [after, before] = [&after, &before].map(|others| {
+                dispatch(Cost {
+                    bregman,
+                    others,
+                    counts: &counts[i],
+                    y: &entries,
+                    from: (i + 1) / LANES * LANES,
+                })
+            });
+            after - before
+        });
+        sum += one - other;
     }
     sum
 }

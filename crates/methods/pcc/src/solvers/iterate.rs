@@ -21,7 +21,7 @@ pub(crate) enum Round {
 /// What a solver works on.
 pub(crate) struct Iterate<'a, D> {
     pub(crate) bregman: &'a D,
-    pub(crate) evidence: &'a dyn Evidence,
+    pub(crate) evidence: &'a Evidence,
     pub(crate) table: Memberships,
     /// Mean of `Σ_i N_ij`.
     pub(crate) scale: f64,
@@ -42,13 +42,14 @@ const ROUNDS: f64 = 8.0;
 impl<'a, D: Bregman> Iterate<'a, D> {
     pub(crate) fn new(
         bregman: &'a D,
-        evidence: &'a dyn Evidence,
+        evidence: &'a Evidence,
         table: Memberships,
         tolerance: f64,
         monitor: &'a dyn Monitor,
     ) -> Self {
-        let mut costs = Costs::new(evidence.count());
-        let (scale, objective) = (scale(evidence), costs.objective(bregman, evidence, &table));
+        let mut costs = Costs::new(evidence.objects());
+        let scale = scale(evidence);
+        let objective = costs.objective(bregman, evidence, &table);
         Self {
             bregman,
             evidence,

@@ -34,7 +34,7 @@ impl Gram {
     /// The matrix of a table, where divergence and evidence allow it to be used.
     pub(crate) fn of<D: Bregman>(
         bregman: &D,
-        evidence: &dyn Evidence,
+        evidence: &Evidence,
         table: &Memberships,
     ) -> Option<Self> {
         let evenness = evidence.evenness();
@@ -66,11 +66,11 @@ impl Gram {
         }
     }
 
-    pub(crate) fn seen(&self, evidence: &dyn Evidence, i: usize) -> GramOfObject<'_> {
+    pub(crate) fn seen(&self, evidence: &Evidence, i: usize) -> GramOfObject<'_> {
         let (n, exact) = match self.evenness {
             Evenness::Even(n) => (n, true),
             _ => (
-                evidence.weight(i) / (evidence.count().max(2) - 1) as f64,
+                evidence.weight(i) / (evidence.objects().max(2) - 1) as f64,
                 false,
             ),
         };

@@ -25,7 +25,8 @@ impl MaxHeapTree {
     }
 
     fn better(&self, node: usize) -> u32 {
-        let (left, right) = (self.winners[2 * node], self.winners[2 * node + 1]);
+        let left = self.winners[2 * node];
+        let right = self.winners[2 * node + 1];
         if self.values[right as usize] > self.values[left as usize] {
             right
         } else {

@@ -3,12 +3,11 @@
 mod active_set;
 mod anderson;
 mod block;
-mod em;
 mod greedy;
-mod growth_transform;
 mod interaction;
 mod iterate;
 mod l2_gram;
+mod maps;
 mod max_heap_tree;
 mod newton_step;
 mod objective;
@@ -17,6 +16,6 @@ mod simplex_qp;
 mod solve;
 
 pub use objective::{Measure, measure};
-pub(crate) use objective::{objective, sampled_objective};
+pub(crate) use objective::{check_start, objective, sampled_objective};
 pub use solve::{Descent, descend};
 pub(crate) use solve::{check, run};

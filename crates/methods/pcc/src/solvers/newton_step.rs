@@ -6,7 +6,7 @@ use super::l2_gram::GramOfObject;
 use super::rows_seen::RowsSeen;
 use super::simplex_qp::quadratic;
 use crate::bregman::Bregman;
-use crate::copy_pairs::{CopyLine, CopyPairs, rise};
+use crate::copy_pairs::{CopyLine, CopyPairs, Slope, rise};
 use crate::kernels::{Combine, Gradient, Hessian, Line};
 use crate::memberships::{Memberships, SNAP};
 use crate::pair_counts::PairCounts;
@@ -165,7 +165,7 @@ impl Seen<'_> {
         }
     }
 
-    /// How far to go along the direction in `s.entries`, up to `longest`, and by how much the cost falls at least.
+    /// How far to go along the direction in `s.entries`, up to `longest`, and by how much the cost falls at least, which [`rise`] bounds.
     fn length<D: Bregman>(
         &self,
         bregman: &D,
@@ -174,15 +174,16 @@ impl Seen<'_> {
         slope: Slope,
         longest: f64,
     ) -> (f64, f64) {
-        let (among, counts) = (self.among, self.counts);
+        let among = self.among;
+        let counts = self.counts;
         let line = CopyLine::new(y, &s.entries);
         // What is left of the slope without the pairs among copies.
-        let (mut first, mut second) = (slope.first, slope.second);
+        let mut others = slope;
         if !among.none() {
-            first -= among.along(bregman, line, 0.0).1;
-            second = (second - among.convex_second(bregman, line)).max(0.0);
+            others.first -= among.along(bregman, line, 0.0).1;
+            others.second = (slope.second - among.convex_second(bregman, line)).max(0.0);
         }
-        let (exact, others) = (self.others.exact(), Slope { first, second });
+        let exact = self.others.exact();
         if let (false, Others::Columns(others, _)) = (exact, self.others) {
             dispatch(Combine {
                 others,
@@ -190,25 +191,29 @@ impl Seen<'_> {
                 out: &mut s.b,
             });
         }
-        let derivative = |t| {
-            if exact {
-                first + t * second
+        let mut t = longest;
+        for _ in 0..60 {
+            let first = if exact {
+                others.first + t * others.second
             } else {
-                dispatch(Line {
+                let line = Line {
                     bregman,
                     counts,
                     a: &s.a,
                     b: &s.b,
                     t,
-                })
-                .0
+                };
+                dispatch(line).0
+            };
+            // Pairs among copies are bounded by themselves, since their cost along the line is not convex.
+            let (own_rise, own) = among.along(bregman, line, t);
+            let change = rise(bregman, others, first, t) + own_rise;
+            if change <= 0.05 * t * slope.first {
+                return (t, -change);
             }
-        };
-        if among.none() {
-            step(bregman, derivative, slope, longest)
-        } else {
-            step_with_copies(bregman, derivative, (among, line), slope, others, longest)
+            t *= (slope.first / (slope.first - first - own)).clamp(0.1, 0.8);
         }
+        (0.0, 0.0)
     }
 }
 
@@ -234,24 +239,16 @@ pub(crate) fn newton_step<D: Bregman>(
     };
     let mean: f64 = s.entries.iter().map(|&(k, y)| s.g[k] * y).sum();
     s.chosen.clear();
-    s.chosen
-        .extend((0..y.len()).filter(|&k| y[k] > 0.0 || s.g[k] < mean));
+    let promising = |&k: &usize| y[k] > 0.0 || s.g[k] < mean;
+    s.chosen.extend((0..y.len()).filter(promising));
     seen.hessian(bregman, y, s);
     let slope = direction(y, s, 0.1 * gap, keep);
     if slope.first >= 0.0 {
         return StepOutcome { gap, fall: 0.0 };
     }
-    let longest_inside = |&(k, d): &(usize, f64)| {
-        if d < 0.0 {
-            -y[k] * (1.0 - keep) / d
-        } else {
-            f64::INFINITY
-        }
-    };
-    let longest_inside = s
-        .entries
-        .iter()
-        .map(longest_inside)
+    let falling = s.entries.iter().filter(|entry| entry.1 < 0.0);
+    let longest_inside = falling
+        .map(|&(k, d)| -y[k] * (1.0 - keep) / d)
         .fold(f64::INFINITY, f64::min);
     let longest = limits.over.min(longest_inside).max(1.0);
     let (t, fall) = seen.length(bregman, y, s, slope, longest);
@@ -265,13 +262,6 @@ pub(crate) fn newton_step<D: Bregman>(
     let sum: f64 = y.iter().sum();
     y.iter_mut().for_each(|y| *y /= sum);
     StepOutcome { gap, fall }
-}
-
-/// First and second derivative of the cost along a direction, at its start.
-#[derive(Clone, Copy, Debug)]
-struct Slope {
-    first: f64,
-    second: f64,
 }
 
 /// The Newton direction on the simplex into `entries`.
@@ -295,45 +285,4 @@ fn direction(y: &[f64], s: &mut Scratch, tolerance: f64, keep: f64) -> Slope {
         }
     }
     slope
-}
-
-/// How far to go from `t` down, and by how much the cost falls at least. `derivative` is φ′ along the direction.
-///
-/// [`rise`] bounds the cost at its end.
-fn step<D: Bregman>(
-    bregman: &D,
-    derivative: impl Fn(f64) -> f64,
-    slope: Slope,
-    mut t: f64,
-) -> (f64, f64) {
-    for _ in 0..60 {
-        let first = derivative(t);
-        let change = rise(bregman, (slope.first, slope.second), first, t);
-        if change <= 0.05 * t * slope.first {
-            return (t, -change);
-        }
-        t *= (slope.first / (slope.first - first)).clamp(0.1, 0.8);
-    }
-    (0.0, 0.0)
-}
-
-/// The same where `derivative` is that of the pairs with other objects, and the object's copies have pairs among themselves: these are
-/// bounded by themselves, since their cost along the line is not convex.
-fn step_with_copies<D: Bregman>(
-    bregman: &D,
-    derivative: impl Fn(f64) -> f64,
-    (among, line): (CopyPairs, CopyLine),
-    slope: Slope,
-    others: Slope,
-    mut t: f64,
-) -> (f64, f64) {
-    for _ in 0..60 {
-        let (first, (own_rise, own)) = (derivative(t), among.along(bregman, line, t));
-        let change = rise(bregman, (others.first, others.second), first, t) + own_rise;
-        if change <= 0.05 * t * slope.first {
-            return (t, -change);
-        }
-        t *= (slope.first / (slope.first - first - own)).clamp(0.1, 0.8);
-    }
-    (0.0, 0.0)
 }

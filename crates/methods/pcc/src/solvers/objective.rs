@@ -8,9 +8,10 @@ use rayon::prelude::*;
 use super::newton_step::{Scratch, support, violation};
 use crate::bregman::Bregman;
 use crate::error::PccError;
-use crate::evidence::{Evidence, LocalPairs};
+use crate::evidence::Evidence;
 use crate::kernels::{Cost, Gradient};
 use crate::memberships::{Layout, Memberships};
+use crate::pair_counts::LocalPairs;
 
 /// Objects whose sums are folded together, whatever the number of threads.
 const CHUNK: usize = 64;
@@ -57,15 +58,10 @@ pub struct Measure {
 /// O(K) for every pair.
 pub fn measure<D: Bregman>(
     bregman: &D,
-    evidence: &dyn Evidence,
+    evidence: &Evidence,
     soft: &SoftPartition,
 ) -> Result<Measure, PccError> {
-    if soft.objects() != evidence.count() {
-        return Err(PccError::Start {
-            found: soft.objects(),
-            expected: evidence.count(),
-        });
-    }
+    check_start(evidence, soft)?;
     let table = Memberships::of(soft.rows(), evidence.layout());
     let (gradient, gap) = gradient(bregman, evidence, &table);
     let objective = objective(bregman, evidence, &table);
@@ -77,22 +73,28 @@ pub fn measure<D: Bregman>(
     })
 }
 
+/// Refuses a start of other objects than those of the evidence.
+pub(crate) fn check_start(evidence: &Evidence, start: &SoftPartition) -> Result<(), PccError> {
+    let found = start.objects();
+    let expected = evidence.objects();
+    if found == expected {
+        return Ok(());
+    }
+    Err(PccError::Start { found, expected })
+}
+
 /// Mean over objects of `Σ_i N_ij`; 1 where no pair was seen.
-pub(crate) fn scale(evidence: &dyn Evidence) -> f64 {
-    let sum: f64 = (0..evidence.count()).map(|i| evidence.weight(i)).sum();
+pub(crate) fn scale(evidence: &Evidence) -> f64 {
+    let sum: f64 = (0..evidence.objects()).map(|i| evidence.weight(i)).sum();
     if sum > 0.0 {
-        sum / evidence.count() as f64
+        sum / evidence.objects() as f64
     } else {
         1.0
     }
 }
 
-pub(crate) fn objective<D: Bregman>(
-    bregman: &D,
-    evidence: &dyn Evidence,
-    table: &Memberships,
-) -> f64 {
-    Costs::new(evidence.count()).objective(bregman, evidence, table)
+pub(crate) fn objective<D: Bregman>(bregman: &D, evidence: &Evidence, table: &Memberships) -> f64 {
+    Costs::new(evidence.objects()).objective(bregman, evidence, table)
 }
 
 /// What every object's pairs with later objects, and among its copies, cost, kept where nothing moved since.
@@ -111,7 +113,7 @@ impl Costs {
     }
 
     /// Objects of a group moved: (object, by how much).
-    pub(crate) fn moved(&mut self, evidence: &dyn Evidence, group: &[(usize, f64)]) {
+    pub(crate) fn moved(&mut self, evidence: &Evidence, group: &[(usize, f64)]) {
         let pairs: usize = group.iter().map(|&(i, _)| evidence.degree(i)).sum();
         if pairs > self.stale.len() {
             return self.all_moved();
@@ -133,47 +135,52 @@ impl Costs {
     pub(crate) fn objective<D: Bregman>(
         &mut self,
         bregman: &D,
-        evidence: &dyn Evidence,
+        evidence: &Evidence,
         table: &Memberships,
     ) -> f64 {
-        let cost = |worker: &mut Worker, i: usize| {
-            if i + 1 < evidence.count() {
-                evidence.prefetch_partners(i + 1, table);
-            }
-            table.read(i, &mut worker.y);
-            support(&worker.y, &mut worker.scratch.entries);
-            let (others, counts, from) = evidence.pairs_after(i, table, &mut worker.near);
-            let others = dispatch(Cost {
-                bregman,
-                others,
-                counts,
-                y: &worker.scratch.entries,
-                from,
-            });
-            others + evidence.copy_pairs(i).cost(bregman, &worker.y)
-        };
-        let chunk =
-            |worker: &mut Worker, (at, (kept, stale)): (usize, (&mut [f64], &mut [bool]))| -> f64 {
-                for (i, (kept, stale)) in kept
-                    .iter_mut()
-                    .zip(stale)
-                    .enumerate()
-                    .filter(|(_, (_, stale))| **stale)
-                {
-                    (*kept, *stale) = (cost(worker, at * CHUNK + i), false);
-                }
-                kept.iter().sum()
-            };
         let chunks = self
             .kept
             .par_chunks_mut(CHUNK)
             .zip(self.stale.par_chunks_mut(CHUNK))
             .enumerate();
         let sums: Vec<f64> = chunks
-            .map_init(|| Worker::new(table.clusters), chunk)
+            .map_init(
+                || Worker::new(table.clusters),
+                |worker, (at, (kept, stale))| {
+                    for (place, stale) in stale.iter_mut().enumerate().filter(|(_, s)| **s) {
+                        kept[place] = cost(bregman, evidence, table, at * CHUNK + place, worker);
+                        *stale = false;
+                    }
+                    kept.iter().sum()
+                },
+            )
             .collect();
         sums.iter().sum()
     }
+}
+
+/// What the pairs of object `i` with later objects, and among its copies, cost.
+fn cost<D: Bregman>(
+    bregman: &D,
+    evidence: &Evidence,
+    table: &Memberships,
+    i: usize,
+    worker: &mut Worker,
+) -> f64 {
+    if i + 1 < evidence.objects() {
+        evidence.prefetch_partners(i + 1, table);
+    }
+    table.read(i, &mut worker.y);
+    support(&worker.y, &mut worker.scratch.entries);
+    let (others, counts, from) = evidence.pairs_after(i, table, &mut worker.near);
+    let others = dispatch(Cost {
+        bregman,
+        others,
+        counts,
+        y: &worker.scratch.entries,
+        from,
+    });
+    others + evidence.copy_pairs(i).cost(bregman, &worker.y)
 }
 
 /// The part of the objective that some of the objects' pairs make, evenly taken: enough to compare starts. A start is given by
@@ -183,72 +190,69 @@ impl Costs {
 /// O(pairs / 16).
 pub(crate) fn sampled_objective<D: Bregman>(
     bregman: &D,
-    evidence: &dyn Evidence,
+    evidence: &Evidence,
     together: impl Fn(usize, usize) -> f64 + Sync,
 ) -> f64 {
     const ONE_OF: usize = 16;
-    let nowhere = Memberships::zeros(evidence.count(), 1, evidence.layout());
-    // The probabilities that an object is together with its partners, as one column.
-    let worker = || {
-        (
-            LocalPairs::new(1),
-            Memberships::zeros(0, 1, Layout::Columns),
-        )
-    };
-    let cost = |(near, probabilities): &mut (LocalPairs, Memberships), at: usize| -> f64 {
-        let i = at * ONE_OF;
-        let (_, counts) = evidence.pairs_of(i, &nowhere, near);
-        probabilities.values.clear();
-        match evidence.partners(i) {
-            Some(partners) => probabilities
-                .values
-                .extend(partners.iter().map(|&j| together(i, j as usize))),
-            None => probabilities
-                .values
-                .extend((0..evidence.count()).map(|j| together(i, j))),
-        }
-        (probabilities.objects, probabilities.stride) =
-            (probabilities.values.len(), counts.n.len());
-        probabilities.values.resize(probabilities.stride, 0.0);
-        let others = dispatch(Cost {
-            bregman,
-            others: probabilities,
-            counts,
-            y: &[(0, 1.0)],
-            from: 0,
-        });
-        let copies = evidence.copy_pairs(i);
-        others
-            + if copies.none() {
-                0.0
+    let nowhere = Memberships::zeros(evidence.objects(), 1, evidence.layout());
+    let chosen = (0..evidence.objects().div_ceil(ONE_OF)).into_par_iter();
+    let costs = chosen.map_init(
+        || LocalPairs::new(1),
+        |near, at| {
+            let i = at * ONE_OF;
+            let (_, counts) = evidence.pairs_of(i, &nowhere, near);
+            // The probabilities that the object is together with its partners, as one column.
+            let mut values: Vec<f64> = match evidence.partners(i) {
+                Some(partners) => partners.iter().map(|&j| together(i, j as usize)).collect(),
+                None => (0..evidence.objects()).map(|j| together(i, j)).collect(),
+            };
+            let objects = values.len();
+            values.resize(counts.n.len(), 0.0);
+            let probabilities = Memberships {
+                stride: values.len(),
+                values,
+                objects,
+                clusters: 1,
+                layout: Layout::Columns,
+            };
+            let others = dispatch(Cost {
+                bregman,
+                others: &probabilities,
+                counts,
+                y: &[(0, 1.0)],
+                from: 0,
+            });
+            let copies = evidence.copy_pairs(i);
+            if copies.none() {
+                others
             } else {
-                bregman.cost(copies.c, copies.n, together(i, i))
+                others + bregman.cost(copies.c, copies.n, together(i, i))
             }
-    };
-    let chosen = (0..evidence.count().div_ceil(ONE_OF)).into_par_iter();
-    let costs: Vec<f64> = chosen.map_init(worker, cost).collect();
-    costs.iter().sum()
+        },
+    );
+    costs.collect::<Vec<f64>>().iter().sum()
 }
 
 /// The gradient of every object, n × K, and the largest violation.
 pub(crate) fn gradient<D: Bregman>(
     bregman: &D,
-    evidence: &dyn Evidence,
+    evidence: &Evidence,
     table: &Memberships,
 ) -> (Array2<f64>, f64) {
     let clusters = table.clusters;
-    let mut all = vec![0.0; evidence.count() * clusters];
-    let worker = || Worker::new(clusters);
-    let one = |worker: &mut Worker, (i, out): (usize, &mut [f64])| {
-        let gap = gradient_of(bregman, evidence, table, i, worker);
-        out.copy_from_slice(&worker.scratch.g);
-        gap
-    };
+    let mut all = vec![0.0; evidence.objects() * clusters];
     let gap = (all.par_chunks_mut(clusters).enumerate())
-        .map_init(worker, one)
+        .map_init(
+            || Worker::new(clusters),
+            |worker, (i, out)| {
+                let gap = gradient_of(bregman, evidence, table, i, worker);
+                out.copy_from_slice(&worker.scratch.g);
+                gap
+            },
+        )
         .reduce(|| 0.0, f64::max);
     let all =
-        Array2::from_shape_vec((evidence.count(), clusters), all).expect("K values an object");
+        Array2::from_shape_vec((evidence.objects(), clusters), all).expect("K values an object");
     (all, gap)
 }
 
@@ -256,28 +260,27 @@ pub(crate) fn gradient<D: Bregman>(
 /// its violation.
 pub(crate) fn gradient_of<D: Bregman>(
     bregman: &D,
-    evidence: &dyn Evidence,
+    evidence: &Evidence,
     table: &Memberships,
     i: usize,
     worker: &mut Worker,
 ) -> f64 {
     let Worker { near, scratch, y } = worker;
-    if i + 1 < evidence.count() {
+    if i + 1 < evidence.objects() {
         evidence.prefetch_partners(i + 1, table);
     }
     table.read(i, y);
     support(y, &mut scratch.entries);
     let (others, counts) = evidence.pairs_of(i, table, near);
     scratch.resize(others.stride);
-    let (a, w2, g) = (&mut scratch.a, &mut scratch.w2, &mut scratch.g);
     dispatch(Gradient {
         bregman,
         others,
         counts,
         y: &scratch.entries,
-        a,
-        w2,
-        g,
+        a: &mut scratch.a,
+        w2: &mut scratch.w2,
+        g: &mut scratch.g,
     });
     evidence
         .copy_pairs(i)
@@ -286,12 +289,13 @@ pub(crate) fn gradient_of<D: Bregman>(
 }
 
 /// The largest violation of all objects.
-pub(crate) fn gap<D: Bregman>(bregman: &D, evidence: &dyn Evidence, table: &Memberships) -> f64 {
-    let worker = || Worker::new(table.clusters);
-    let one = |worker: &mut Worker, i: usize| gradient_of(bregman, evidence, table, i, worker);
-    (0..evidence.count())
+pub(crate) fn gap<D: Bregman>(bregman: &D, evidence: &Evidence, table: &Memberships) -> f64 {
+    (0..evidence.objects())
         .into_par_iter()
-        .map_init(worker, one)
+        .map_init(
+            || Worker::new(table.clusters),
+            |worker, i| gradient_of(bregman, evidence, table, i, worker),
+        )
         .reduce(|| 0.0, f64::max)
 }
 
@@ -299,7 +303,6 @@ pub(crate) fn gap<D: Bregman>(bregman: &D, evidence: &dyn Evidence, table: &Memb
 mod tests {
     use super::*;
     use crate::bregman::Kl;
-    use crate::evidence::{Dense, Sparse};
     use partita_core::{EnsembleBuilder, MemoryBudget, Seed, Silent};
     use rand::RngExt;
 
@@ -317,12 +320,10 @@ mod tests {
             }
             let ensemble = builder.finish().expect("an ensemble");
             let together = |i: usize, j: usize| 0.1 + 0.8 * ((i * 7 + j * 7) % 10) as f64 / 10.0;
-            let sparse =
-                Sparse::sample(&ensemble, 9, Seed::new(1), MemoryBudget::UNLIMITED, &Silent)
-                    .expect("pairs");
-            let dense = Dense::count(&ensemble, MemoryBudget::UNLIMITED, &Silent).expect("pairs");
-            let every: [&dyn Evidence; 2] = [&sparse, &dense];
-            for evidence in every {
+            let budget = MemoryBudget::UNLIMITED;
+            let sparse = Evidence::sample(&ensemble, 9, Seed::new(1), budget, &Silent);
+            let dense = Evidence::count(&ensemble, budget, &Silent);
+            for evidence in [&sparse.expect("pairs"), &dense.expect("pairs")] {
                 let table = Memberships::zeros(objects, 1, evidence.layout());
                 let mut near = LocalPairs::new(1);
                 let mut plain = 0.0;

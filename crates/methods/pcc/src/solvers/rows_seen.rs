@@ -95,8 +95,10 @@ mod tests {
                 c: numbers(1),
                 n: numbers(3),
             };
-            let (y, chosen) = ([(1, 0.25), (4, 0.5), (9, 0.25)], [0, 1, 3, 4, 9]);
-            let (mut g, mut h) = (vec![7.0; 10], Vec::new());
+            let y = [(1, 0.25), (4, 0.5), (9, 0.25)];
+            let chosen = [0, 1, 3, 4, 9];
+            let mut g = vec![7.0; 10];
+            let mut h = Vec::new();
             seen.read(&table, partners);
             seen.gradient(&counts, &y, &mut g);
             seen.hessian(&counts, &chosen, &mut h);
@@ -112,7 +114,8 @@ mod tests {
                 assert!((found - exact).abs() < 1e-12, "{k}: {found} {exact}");
             }
             for (at, found) in h.iter().enumerate() {
-                let (k, l) = (chosen[at / 5], chosen[at % 5]);
+                let k = chosen[at / 5];
+                let l = chosen[at % 5];
                 let exact = over_pairs(&|j, (_, second)| second * soft[[j, k]] * soft[[j, l]]);
                 assert!((found - exact).abs() < 1e-12, "{k} {l}: {found} {exact}");
             }

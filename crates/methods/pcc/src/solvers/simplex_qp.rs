@@ -17,7 +17,9 @@ pub(crate) fn quadratic(h: &[f64], q: &mut [f64], z: &mut [f64], tolerance: f64,
             }
         };
         let gain = |p: usize| (q[p] - q[up] - 0.5 * bend(p) * step(p)) * step(p);
-        let (mut down, mut most, mut violation) = (up, 0.0, 0.0f64);
+        let mut down = up;
+        let mut most = 0.0;
+        let mut violation = 0.0f64;
         for p in (0..size).filter(|&p| z[p] > 0.0 && q[p] > q[up]) {
             violation = violation.max(q[p] - q[up]);
             let gain = gain(p);
@@ -56,7 +58,8 @@ mod tests {
                 })
                 .collect();
             let start: Vec<f64> = (0..size).map(|_| rng.random_range(-1.0..1.0)).collect();
-            let (mut q, mut z) = (start.clone(), vec![1.0 / size as f64; size]);
+            let mut q = start.clone();
+            let mut z = vec![1.0 / size as f64; size];
             quadratic(&h, &mut q, &mut z, 1e-10, 100_000);
             assert!((z.iter().sum::<f64>() - 1.0).abs() < 1e-12 && z.iter().all(|&z| z >= 0.0));
             let lowest = q.iter().copied().fold(f64::INFINITY, f64::min);

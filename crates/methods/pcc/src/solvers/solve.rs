@@ -3,11 +3,10 @@
 use partita_core::{Monitor, Settings, SoftPartition, Stopped};
 
 use super::block::Block;
-use super::em::em;
 use super::greedy::Greedy;
-use super::growth_transform::growth;
 use super::iterate::{Iterate, Round};
-use super::objective::{Worker, gap, gradient_of};
+use super::maps::{em, growth};
+use super::objective::{Worker, check_start, gap, gradient_of};
 use crate::bregman::{Bregman, EDGE, concave_at};
 use crate::error::PccError;
 use crate::evidence::Evidence;
@@ -43,18 +42,13 @@ pub struct Descent {
 /// A round visits every pair twice, O(K) each, and evaluates the objective.
 pub fn descend<D: Bregman>(
     bregman: &D,
-    evidence: &dyn Evidence,
+    evidence: &Evidence,
     start: &SoftPartition,
     settings: &PccSettings,
     monitor: &dyn Monitor,
 ) -> Result<Descent, PccError> {
     check(bregman, settings)?;
-    if start.objects() != evidence.count() {
-        return Err(PccError::Start {
-            found: start.objects(),
-            expected: evidence.count(),
-        });
-    }
+    check_start(evidence, start)?;
     let table = Memberships::of(start.rows(), evidence.layout());
     feasible(bregman, evidence, &table)?;
     Ok(run(bregman, evidence, table, settings, monitor))
@@ -69,28 +63,26 @@ pub(crate) fn check<D: Bregman>(bregman: &D, settings: &PccSettings) -> Result<(
     Ok(())
 }
 
-/// No pair that was ever together is impossible.
+/// Refuses a start in which a pair that was ever together is impossible.
 fn feasible<D: Bregman>(
     bregman: &D,
-    evidence: &dyn Evidence,
+    evidence: &Evidence,
     table: &Memberships,
 ) -> Result<(), PccError> {
     if !bregman.barrier() {
         return Ok(());
     }
     let mut worker = Worker::new(table.clusters);
-    for i in 0..evidence.count() {
-        gradient_of(bregman, evidence, table, i, &mut worker);
-        let (_, counts) = evidence.pairs_of(i, table, &mut worker.near);
-        if let Some(at) =
-            (0..counts.c.len()).find(|&j| counts.c[j] > 0.0 && worker.scratch.a[j] <= EDGE)
-        {
-            let right = evidence
-                .partners(i)
-                .map_or(at, |partners| partners[at] as usize);
+    for left in 0..evidence.objects() {
+        gradient_of(bregman, evidence, table, left, &mut worker);
+        let (_, counts) = evidence.pairs_of(left, table, &mut worker.near);
+        let a = &worker.scratch.a;
+        let impossible = |&at: &usize| counts.c[at] > 0.0 && a[at] <= EDGE;
+        if let Some(at) = (0..counts.c.len()).find(impossible) {
+            let partners = evidence.partners(left);
             return Err(PccError::Infeasible {
-                left: i,
-                right,
+                left,
+                right: partners.map_or(at, |partners| partners[at] as usize),
                 together: counts.c[at] as u32,
             });
         }
@@ -107,7 +99,7 @@ enum State {
 
 pub(crate) fn run<D: Bregman>(
     bregman: &D,
-    evidence: &dyn Evidence,
+    evidence: &Evidence,
     table: Memberships,
     settings: &PccSettings,
     monitor: &dyn Monitor,

@@ -1,5 +1,7 @@
 //! Tests of probabilistic consensus, one module a topic, in one binary: it links once, and its tests share the processors.
+#![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
+mod common;
 mod fixtures;
 mod methods;
 mod simulated;

@@ -1,144 +1,102 @@
 //! The solvers on drawn problems: monotone, in agreement with each other, and the same with any number of threads.
-#![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
-use std::num::NonZeroU32;
-
-use partita_core::ndarray::Array2;
-use partita_core::{Ensemble, EnsembleBuilder, MemoryBudget, Seed, Silent, SoftPartition, Stopped};
+use partita_core::{Ensemble, Partition, Seed, Silent, SoftPartition, Stopped};
 use partita_pcc::{
-    Bregman, Dense, Descent, Kl, L2, NormalisedCounts, PccError, PccSettings, Solver, Sparse,
-    Start, base_starts, beta, descend, measure,
+    Bregman, Descent, Evidence, Kl, L2, PccError, PccSettings, Solver, Start, base_starts, beta,
+    descend, measure,
 };
 use rand::RngExt;
+
+use crate::common::{all, falling, noisy, of_columns, random, settings, some};
 
 /// Noisy copies of a planted partition, some labels missing.
 fn drawn(seed: u64) -> (Ensemble, usize) {
     let mut rng = Seed::new(seed).rng();
-    let (objects, clusters) = (rng.random_range(6..40), rng.random_range(2..5));
-    let (noise, hidden) = (rng.random_range(0.0..0.5), rng.random_range(0.0..0.3));
-    let mut builder = EnsembleBuilder::new(objects);
+    let objects = rng.random_range(6..40);
+    let clusters: usize = rng.random_range(2..5);
+    let noise = rng.random_range(0.0..0.5);
+    let hidden = rng.random_range(0.0..0.3);
+    let mut columns = Vec::new();
     for u in 0..rng.random_range(3..12) {
-        let label = |i: usize| {
-            if rng.random_bool(noise) {
-                rng.random_range(0..clusters + 1)
+        let mut column = Vec::new();
+        for i in 0..objects {
+            let noisy = rng.random_bool(noise);
+            let label = if noisy {
+                rng.random_range(0..=clusters)
             } else {
                 i % clusters
-            }
-        };
-        let mut labels: Vec<usize> = (0..objects).map(label).collect();
-        let mut shown = |i: usize| {
-            if i == u || !rng.random_bool(hidden) {
-                Some(labels[i])
-            } else {
-                None
-            }
-        };
-        let column: Vec<Option<usize>> = (0..objects).map(&mut shown).collect();
-        builder.push(format!("u{u}"), column).unwrap();
-        labels.clear();
+            };
+            let shown = i == u || !rng.random_bool(hidden);
+            column.push(shown.then_some(label as u32));
+        }
+        columns.push(column);
     }
-    (builder.finish().unwrap(), clusters)
+    (of_columns(columns), clusters)
 }
 
-fn problem(seed: u64) -> (Dense, SoftPartition) {
+fn problem(seed: u64) -> (Evidence, SoftPartition) {
     let (ensemble, clusters) = drawn(seed);
-    let evidence = Dense::count(&ensemble, MemoryBudget::UNLIMITED, &Silent).unwrap();
-    let start = Start::random(
-        "",
-        ensemble.objects(),
-        clusters + 1,
-        Seed::new(seed).child(9),
-    )
-    .soft;
-    (evidence, start)
+    let start = random(ensemble.objects(), clusters + 1, Seed::new(seed).child(9));
+    (all(&ensemble), start)
 }
 
-fn settings(solver: Solver) -> PccSettings {
-    let mut settings = PccSettings::default();
-    (settings.solver, settings.rounds) = (solver, NonZeroU32::new(400).unwrap());
-    settings
+fn usual(solver: Solver) -> PccSettings {
+    settings(solver, 400, 1e-5)
 }
 
-fn falls(run: &Descent, what: &str) {
-    for (round, pair) in run.trace.windows(2).enumerate() {
-        assert!(
-            pair[1] <= pair[0] + 1e-11 * run.trace[0],
-            "{what}: round {round} goes from {} to {}",
-            pair[0],
-            pair[1]
-        );
-    }
+fn on_threads(threads: usize, run: impl Fn() -> Descent + Send + Sync) -> Descent {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+    pool.build().unwrap().install(run)
 }
 
 /// Runs every solver from the same start and returns by how much block ends above greedy, relative.
 fn compared(divergence: &impl Bregman, seed: u64) -> f64 {
     let (evidence, start) = problem(seed);
     let [block, greedy] = [Solver::Block, Solver::Greedy].map(|solver| {
-        let run = descend(divergence, &evidence, &start, &settings(solver), &Silent).unwrap();
-        falls(&run, &format!("{solver:?} seed {seed}"));
-        assert_eq!(
-            run.stopped,
-            Stopped::Converged,
-            "{solver:?} seed {seed}: gap {}",
-            run.kkt_gap
-        );
+        let what = format!("{solver:?} seed {seed}");
+        let run = falling(divergence, &evidence, &start, &usual(solver), &what);
+        assert_eq!(run.stopped, Stopped::Converged, "{what}: {}", run.kkt_gap);
         let again = measure(divergence, &evidence, &run.soft).unwrap();
         assert!((again.objective - run.objective).abs() <= 1e-9 * (1.0 + run.objective));
-        assert!(again.relative_gap <= 1.1e-5, "{solver:?} seed {seed}");
-        run
+        assert!(again.relative_gap <= 1.1e-5, "{what}");
+        run.objective
     });
-    (block.objective - greedy.objective) / greedy.objective.max(1e-6)
+    (block - greedy) / greedy.max(1e-6)
 }
 
 #[test]
 fn the_objective_never_rises_and_the_solvers_agree() {
-    let mut apart = 0;
-    let mut runs = 0;
-    for seed in 0..80 {
-        for above in [
-            compared(&Kl, seed),
-            compared(&L2, seed),
-            compared(&beta(1.5).unwrap(), seed),
-        ] {
-            runs += 1;
-            // The problem has several minima: from a random start the solvers may end in different ones.
-            apart += i32::from(above.abs() > 1e-4);
-        }
-    }
-    assert_eq!(runs, 240);
+    let middle = beta(1.5).unwrap();
+    let above = (0..80).flat_map(|seed| {
+        let kl = compared(&Kl, seed);
+        [kl, compared(&L2, seed), compared(&middle, seed)]
+    });
+    // The problem has several minima: from a random start the solvers may end in different ones.
+    let apart = above.filter(|above| above.abs() > 1e-4).count();
     assert!(apart < 80, "{apart} of 240 ended in different minima");
 }
 
 #[test]
-fn em_never_rises() {
+fn maps_of_all_objects_never_rise() {
     for seed in 0..200 {
         let (evidence, start) = problem(seed);
-        let mut settings = settings(Solver::Em);
-        settings.rounds = NonZeroU32::new(30).unwrap();
-        falls(
-            &descend(&Kl, &evidence, &start, &settings, &Silent).unwrap(),
-            &format!("EM seed {seed}"),
-        );
-    }
-}
-
-#[test]
-fn the_growth_transform_never_rises() {
-    for seed in 0..200 {
-        let (evidence, start) = problem(seed);
-        let mut settings = settings(Solver::Growth);
-        settings.rounds = NonZeroU32::new(30).unwrap();
-        let run = descend(&L2, &evidence, &start, &settings, &Silent).unwrap();
-        falls(&run, &format!("growth seed {seed}"));
-        let shares = descend(
+        let [em, growth] = [Solver::Em, Solver::Growth].map(|map| settings(map, 30, 1e-5));
+        falling(&Kl, &evidence, &start, &em, &format!("EM seed {seed}"));
+        falling(
             &L2,
-            &NormalisedCounts::new(evidence),
+            &evidence,
             &start,
-            &settings,
-            &Silent,
-        )
-        .unwrap();
-        falls(&shares, &format!("growth of shares seed {seed}"));
+            &growth,
+            &format!("growth seed {seed}"),
+        );
+        let shares = evidence.normalised();
+        falling(
+            &L2,
+            &shares,
+            &start,
+            &growth,
+            &format!("growth of shares seed {seed}"),
+        );
     }
 }
 
@@ -152,60 +110,37 @@ fn the_gradient_is_that_of_the_objective() {
     }
 }
 
-fn differs(divergence: &impl Bregman, evidence: &Dense, at: &SoftPartition) {
+fn differs(divergence: &impl Bregman, evidence: &Evidence, at: &SoftPartition) {
     let gradient = measure(divergence, evidence, at).unwrap().gradient;
-    let (rows, h) = (at.rows().to_owned(), 1e-6);
-    let moved = |t: f64| {
-        let mut rows: Array2<f64> = rows.clone();
-        (rows[[1, 0]], rows[[1, 1]]) = (rows[[1, 0]] + t, rows[[1, 1]] - t);
-        measure(divergence, evidence, &SoftPartition::new(rows).unwrap())
-            .unwrap()
-            .objective
-    };
-    let h = if rows[[1, 0]].min(rows[[1, 1]]) > h {
-        h
-    } else {
+    let h = 1e-6;
+    if at.rows()[[1, 0]].min(at.rows()[[1, 1]]) <= h {
         return;
-    };
-    let (found, expected) = (
-        gradient[[1, 0]] - gradient[[1, 1]],
-        (moved(h) - moved(-h)) / (2.0 * h),
-    );
-    assert!(
-        (found - expected).abs() < 1e-4 * (1.0 + expected.abs()),
-        "{found} {expected}"
-    );
+    }
+    let [left, right] = [-h, h].map(|t| {
+        let mut rows = at.rows().to_owned();
+        rows[[1, 0]] += t;
+        rows[[1, 1]] -= t;
+        let moved = SoftPartition::new(rows).unwrap();
+        measure(divergence, evidence, &moved).unwrap().objective
+    });
+    let found = gradient[[1, 0]] - gradient[[1, 1]];
+    let expected = (right - left) / (2.0 * h);
+    let near = 1e-4 * (1.0 + expected.abs());
+    assert!((found - expected).abs() < near, "{found} {expected}");
 }
 
 #[test]
 fn threads_change_no_bit() {
     // Large enough that groups of the block solver are shared between threads.
-    let mut builder = EnsembleBuilder::new(700);
-    let mut rng = Seed::new(5).rng();
-    for u in 0..15 {
-        let noisy = |i: usize| {
-            if rng.random_bool(0.3) {
-                rng.random_range(0..9)
-            } else {
-                i % 8
-            }
-        };
-        let labels: Vec<Option<usize>> = (0..700).map(noisy).map(Some).collect();
-        builder.push(format!("u{u}"), labels).unwrap();
-    }
-    let evidence =
-        Dense::count(&builder.finish().unwrap(), MemoryBudget::UNLIMITED, &Silent).unwrap();
-    let start = Start::random("", 700, 8, Seed::new(1)).soft;
+    let evidence = all(&noisy(700, 15, 8, (0.3, 9), &mut Seed::new(5).rng()));
+    let start = random(700, 8, Seed::new(1));
     let [one, three] = [1, 3].map(|threads| {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .unwrap();
-        pool.install(|| descend(&Kl, &evidence, &start, &settings(Solver::Block), &Silent).unwrap())
+        on_threads(threads, || {
+            falling(&Kl, &evidence, &start, &usual(Solver::Block), "700 objects")
+        })
     });
     assert_eq!(one.soft, three.soft);
     assert_eq!(one.trace, three.trace);
-    falls(&one, "700 objects");
 }
 
 #[test]
@@ -213,36 +148,17 @@ fn sparse_evidence_of_all_pairs_is_the_dense_evidence() {
     for seed in 0..20 {
         let (ensemble, _) = drawn(seed);
         let (dense, start) = problem(seed);
-        let everybody = ensemble.objects() as u32 - 1;
-        let sparse = Sparse::sample(
-            &ensemble,
-            everybody,
-            Seed::new(1),
-            MemoryBudget::UNLIMITED,
-            &Silent,
-        )
-        .unwrap();
-        let (here, there) = (
-            measure(&Kl, &dense, &start).unwrap(),
-            measure(&Kl, &sparse, &start).unwrap(),
-        );
+        let sparse = some(&ensemble, ensemble.objects() as u32 - 1, 1);
+        let [here, there] = [&dense, &sparse].map(|pairs| measure(&Kl, pairs, &start).unwrap());
         assert!((here.objective - there.objective).abs() < 1e-9 * here.objective);
         assert!((here.relative_gap - there.relative_gap).abs() < 1e-9);
-        assert!(
-            here.gradient
-                .iter()
-                .zip(&there.gradient)
-                .all(|(a, b)| (a - b).abs() < 1e-9 * (1.0 + a.abs()))
-        );
+        let mut gradients = here.gradient.iter().zip(&there.gradient);
+        assert!(gradients.all(|(a, b)| (a - b).abs() < 1e-9 * (1.0 + a.abs())));
         for solver in [Solver::Block, Solver::Greedy] {
-            let [here, there] = [
-                descend(&L2, &dense, &start, &settings(solver), &Silent).unwrap(),
-                descend(&L2, &sparse, &start, &settings(solver), &Silent).unwrap(),
-            ];
-            assert!(
-                (here.objective - there.objective).abs() <= 1e-6 * (1.0 + here.objective),
-                "{solver:?} seed {seed}"
-            );
+            let what = format!("{solver:?} seed {seed}");
+            let [here, there] = [&dense, &sparse]
+                .map(|pairs| falling(&L2, pairs, &start, &usual(solver), &what).objective);
+            assert!((here - there).abs() <= 1e-6 * (1.0 + here), "{what}");
         }
     }
 }
@@ -251,27 +167,14 @@ fn sparse_evidence_of_all_pairs_is_the_dense_evidence() {
 fn sampled_pairs_are_solved_by_every_solver() {
     for seed in 0..60 {
         let (ensemble, clusters) = drawn(seed);
-        let sparse = Sparse::sample(
-            &ensemble,
-            4,
-            Seed::new(seed),
-            MemoryBudget::UNLIMITED,
-            &Silent,
-        )
-        .unwrap();
-        let start = Start::random("", ensemble.objects(), clusters, Seed::new(seed)).soft;
+        let sparse = some(&ensemble, 4, seed);
+        let start = random(ensemble.objects(), clusters, Seed::new(seed));
         for solver in [Solver::Block, Solver::Greedy] {
-            let kl = descend(&Kl, &sparse, &start, &settings(solver), &Silent).unwrap();
-            falls(&kl, &format!("sparse KL {solver:?} seed {seed}"));
-            let l2 = descend(&L2, &sparse, &start, &settings(solver), &Silent).unwrap();
-            falls(&l2, &format!("sparse L2 {solver:?} seed {seed}"));
+            let what = format!("sparse {solver:?} seed {seed}");
+            let kl = falling(&Kl, &sparse, &start, &usual(solver), &what).kkt_gap;
+            let l2 = falling(&L2, &sparse, &start, &usual(solver), &what).kkt_gap;
             // Few pairs leave flat valleys, along which KL may creep.
-            assert!(
-                kl.kkt_gap < 1e-2 && l2.kkt_gap < 1e-4,
-                "{solver:?} seed {seed}: {} {}",
-                kl.kkt_gap,
-                l2.kkt_gap
-            );
+            assert!(kl < 1e-2 && l2 < 1e-4, "{what}: {kl} {l2}");
         }
     }
 }
@@ -280,31 +183,34 @@ fn sampled_pairs_are_solved_by_every_solver() {
 #[test]
 fn sampled_pairs_of_many_objects_end_in_order() {
     for seed in 0..3 {
-        let (mut rng, mut builder) = (Seed::new(seed).rng(), EnsembleBuilder::new(4000));
-        for u in 0..12 {
-            let noisy = |i: usize| {
-                if rng.random_bool(0.2) {
-                    rng.random_range(0..4)
-                } else {
-                    i % 3
-                }
-            };
-            let labels: Vec<Option<usize>> = (0..4000).map(noisy).map(Some).collect();
-            builder.push(format!("u{u}"), labels).unwrap();
-        }
-        let ensemble = builder.finish().unwrap();
-        let sparse = Sparse::sample(
-            &ensemble,
-            30,
-            Seed::new(seed),
-            MemoryBudget::UNLIMITED,
-            &Silent,
-        )
-        .unwrap();
+        let ensemble = noisy(4000, 12, 3, (0.2, 4), &mut Seed::new(seed).rng());
+        let sparse = some(&ensemble, 30, seed);
         let start = base_starts(&ensemble, 4).next().unwrap().soft;
         ends_in_order(&Kl, &sparse, &start, &format!("KL seed {seed}"));
         ends_in_order(&L2, &sparse, &start, &format!("L2 seed {seed}"));
     }
+}
+
+fn ends_in_order(divergence: &impl Bregman, sparse: &Evidence, start: &SoftPartition, what: &str) {
+    let [one, two, three] = [1, 2, 3].map(|threads| {
+        on_threads(threads, || {
+            falling(divergence, sparse, start, &usual(Solver::Block), what)
+        })
+    });
+    for more in [two, three] {
+        assert_eq!((&one.soft, &one.trace), (&more.soft, &more.trace), "{what}");
+    }
+    let gap = measure(divergence, sparse, &one.soft).unwrap().relative_gap;
+    assert!(
+        one.stopped == Stopped::Converged && gap <= 1e-5,
+        "{what}: gap {gap}"
+    );
+    let greedy = falling(divergence, sparse, start, &usual(Solver::Greedy), what).objective;
+    assert!(
+        one.objective <= greedy * (1.0 + 1e-6),
+        "{what}: {} {greedy}",
+        one.objective
+    );
 }
 
 /// Two objects of a group that see much of each other once stepped to and fro, each as if the other stood still, and gained less than
@@ -312,43 +218,18 @@ fn sampled_pairs_of_many_objects_end_in_order() {
 #[test]
 fn partners_that_move_together_come_to_rest() {
     for seed in 0..12 {
-        let (mut rng, mut builder) = (Seed::new(seed).rng(), EnsembleBuilder::new(300));
-        for u in 0..40 {
-            let noisy = |i: usize| {
-                if rng.random_bool(0.1) {
-                    rng.random_range(0..4)
-                } else {
-                    i % 3
-                }
-            };
-            builder
-                .push(
-                    format!("u{u}"),
-                    (0..300).map(noisy).map(Some).collect::<Vec<_>>(),
-                )
-                .unwrap();
-        }
-        let ensemble = builder.finish().unwrap();
-        let sparse = Sparse::sample(
-            &ensemble,
-            8,
-            Seed::new(seed),
-            MemoryBudget::UNLIMITED,
-            &Silent,
-        )
-        .unwrap();
+        let ensemble = noisy(300, 40, 3, (0.1, 4), &mut Seed::new(seed).rng());
+        let sparse = some(&ensemble, 8, seed);
         let start = base_starts(&ensemble, 4).next().unwrap().soft;
-        let mut settings = settings(Solver::Block);
-        (settings.tolerance, settings.rounds) = (1e-9, NonZeroU32::new(1000).unwrap());
-        let run = descend(&L2, &sparse, &start, &settings, &Silent).unwrap();
-        falls(&run, &format!("seed {seed}"));
-        assert_eq!(
-            run.stopped,
-            Stopped::Converged,
-            "seed {seed}: gap {} after {} rounds",
-            run.kkt_gap,
-            run.rounds
+        let what = format!("seed {seed}");
+        let run = falling(
+            &L2,
+            &sparse,
+            &start,
+            &settings(Solver::Block, 1000, 1e-9),
+            &what,
         );
+        assert_eq!(run.stopped, Stopped::Converged, "{what}: {}", run.kkt_gap);
     }
 }
 
@@ -357,21 +238,16 @@ fn partners_that_move_together_come_to_rest() {
 fn falls_of_squared_differences_on_sampled_pairs_add_up() {
     for seed in 0..40 {
         let (ensemble, clusters) = drawn(seed);
-        let sparse = Sparse::sample(
-            &ensemble,
-            5,
-            Seed::new(seed),
-            MemoryBudget::UNLIMITED,
-            &Silent,
-        )
-        .unwrap();
-        let start = Start::random("", ensemble.objects(), clusters, Seed::new(seed)).soft;
-        let mut settings = settings(Solver::Block);
-        let whole = descend(&L2, &sparse, &start, &settings, &Silent).unwrap();
+        let sparse = some(&ensemble, 5, seed);
+        let start = random(ensemble.objects(), clusters, Seed::new(seed));
+        let run = |rounds| {
+            let settings = settings(Solver::Block, rounds, 1e-5);
+            descend(&L2, &sparse, &start, &settings, &Silent).unwrap()
+        };
+        let whole = run(400);
         for rounds in 1..whole.rounds.min(12) {
-            settings.rounds = NonZeroU32::new(rounds as u32).unwrap();
-            let part = descend(&L2, &sparse, &start, &settings, &Silent).unwrap();
-            let counted = measure(&L2, &sparse, &part.soft).unwrap().objective;
+            let part = run(rounds as u32).soft;
+            let counted = measure(&L2, &sparse, &part).unwrap().objective;
             let kept = whole.trace[rounds as usize];
             assert!(
                 (counted - kept).abs() <= 1e-11 * whole.trace[0],
@@ -381,106 +257,50 @@ fn falls_of_squared_differences_on_sampled_pairs_add_up() {
     }
 }
 
-fn ends_in_order(divergence: &impl Bregman, sparse: &Sparse, start: &SoftPartition, what: &str) {
-    let [one, two, three] = [1, 2, 3].map(|threads| {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .unwrap();
-        pool.install(|| {
-            descend(divergence, sparse, start, &settings(Solver::Block), &Silent).unwrap()
-        })
-    });
-    for more in [two, three] {
-        assert_eq!((&one.soft, &one.trace), (&more.soft, &more.trace), "{what}");
-    }
-    falls(&one, what);
-    let gap = measure(divergence, sparse, &one.soft).unwrap().relative_gap;
-    assert!(
-        one.stopped == Stopped::Converged && gap <= 1e-5,
-        "{what}: gap {gap}"
-    );
-    let greedy = descend(
-        divergence,
-        sparse,
-        start,
-        &settings(Solver::Greedy),
-        &Silent,
-    )
-    .unwrap();
-    assert!(
-        one.objective <= greedy.objective * (1.0 + 1e-6),
-        "{what}: {} {}",
-        one.objective,
-        greedy.objective
-    );
-}
-
 #[test]
 fn hard_starts_are_refused_where_they_are_infinitely_bad() {
     let (ensemble, _) = drawn(3);
-    let evidence = Dense::count(&ensemble, MemoryBudget::UNLIMITED, &Silent).unwrap();
-    let labels: Vec<u32> = (0..ensemble.objects() as u32).map(|i| i % 3).collect();
-    let hard = SoftPartition::of(&partita_core::Partition::new(labels, 3).unwrap());
-    let settings = settings(Solver::Block);
+    let evidence = all(&ensemble);
+    let labels = (0..ensemble.objects() as u32).map(|i| i % 3).collect();
+    let hard = SoftPartition::of(&Partition::new(labels, 3).unwrap());
+    let settings = usual(Solver::Block);
     let error = descend(&Kl, &evidence, &hard, &settings, &Silent).unwrap_err();
     assert!(matches!(error, PccError::Infeasible { .. }), "{error}");
-    falls(
-        &descend(&L2, &evidence, &hard, &settings, &Silent).unwrap(),
-        "l2 from a hard start",
-    );
+    falling(&L2, &evidence, &hard, &settings, "l2 from a hard start");
 }
 
 #[test]
 fn evidence_that_is_all_equal_is_no_trouble() {
     for label in [0, 1] {
-        let mut builder = EnsembleBuilder::new(9);
-        builder
-            .push("same", (0..9).map(|i| Some(i * label)))
-            .unwrap();
-        let evidence =
-            Dense::count(&builder.finish().unwrap(), MemoryBudget::UNLIMITED, &Silent).unwrap();
+        let evidence = all(&of_columns([(0..9).map(|i| Some(i * label))]));
         for solver in [Solver::Block, Solver::Greedy] {
-            let start = Start::random("", 9, 3, Seed::new(2)).soft;
-            let run = descend(&Kl, &evidence, &start, &settings(solver), &Silent).unwrap();
-            falls(&run, "all equal");
+            let start = random(9, 3, Seed::new(2));
+            let run = falling(&Kl, &evidence, &start, &usual(solver), "all equal");
             assert_eq!(run.stopped, Stopped::Converged);
         }
     }
 }
 
+/// By how much block ends above greedy, relative, from the planted partition.
+fn above_greedy(divergence: &impl Bregman, seed: u64) -> f64 {
+    let (ensemble, clusters) = drawn(seed);
+    let evidence = all(&ensemble);
+    let planted = (0..ensemble.objects()).map(|i| (i % clusters) as u32);
+    let planted = Partition::new(planted.collect(), clusters).unwrap();
+    let start = Start::softened("planted", &planted, clusters).soft;
+    let [block, greedy] = [Solver::Block, Solver::Greedy].map(|solver| {
+        let settings = settings(solver, 5000, 1e-8);
+        let run = descend(divergence, &evidence, &start, &settings, &Silent);
+        run.unwrap().objective
+    });
+    (block - greedy) / greedy.max(1e-6)
+}
+
 #[test]
 fn block_ends_no_higher_than_greedy_in_the_same_basin() {
-    let (mut apart, mut runs) = (0, 0);
+    let mut apart = 0;
     for seed in 0..100 {
-        let (evidence, _) = problem(seed);
-        let (ensemble, clusters) = drawn(seed);
-        let planted: Vec<u32> = (0..ensemble.objects())
-            .map(|i| (i % clusters) as u32)
-            .collect();
-        let planted = partita_core::Partition::new(planted, clusters).unwrap();
-        let start = Start::softened("planted", &planted, clusters).soft;
-        let above = |divergence: &dyn Fn(&PccSettings) -> f64| {
-            let [block, greedy] = [Solver::Block, Solver::Greedy].map(|solver| {
-                let mut settings = settings(solver);
-                (settings.tolerance, settings.rounds) = (1e-8, NonZeroU32::new(5000).unwrap());
-                divergence(&settings)
-            });
-            (block - greedy) / greedy.max(1e-6)
-        };
-        let end = |settings: &PccSettings, kl: bool| {
-            let run = if kl {
-                descend(&Kl, &evidence, &start, settings, &Silent)
-            } else {
-                descend(&L2, &evidence, &start, settings, &Silent)
-            };
-            run.unwrap().objective
-        };
-        for above in [
-            above(&|settings| end(settings, true)),
-            above(&|settings| end(settings, false)),
-        ] {
-            runs += 1;
+        for above in [above_greedy(&Kl, seed), above_greedy(&L2, seed)] {
             // Beyond this they are in different basins, either of which may be the lower.
             if above.abs() > 1e-4 {
                 apart += 1;
@@ -492,8 +312,5 @@ fn block_ends_no_higher_than_greedy_in_the_same_basin() {
             }
         }
     }
-    assert!(
-        runs == 200 && apart <= 20,
-        "{apart} of {runs} ended in different basins"
-    );
+    assert!(apart <= 20, "{apart} of 200 ended in different basins");
 }

@@ -115,7 +115,7 @@ fn resealed(mut value: Value) -> Value {
 fn refused(value: &Value, why: &str) {
     match read_model(value) {
         Err(ModelError::Damaged(message)) => {
-            assert!(!message.contains("changed"), "{why}: {message}")
+            assert!(!message.contains("changed"), "{why}: {message}");
         }
         other => panic!("{why}: {other:?}"),
     }

@@ -50,8 +50,6 @@ pub enum KeptRows {
     /// In the memory of this process, where it does many tasks of a fit, as workers of Dask and Spark do: up to 256 MiB, an eighth of the
     /// budget at most, until it is asked for rows of another manifest or [`release_rows`] is called.
     InMemory,
-    /// In a folder, for tasks in any process of this machine, as [`ManifestRows::keep_in`] has it.
-    InFolder(PathBuf),
 }
 
 /// What became of a task.
@@ -64,8 +62,7 @@ pub enum PartDone {
 }
 
 impl PartTask {
-    /// Does the task. Who does it again finds it done; files appear whole or not at all. The observer is warned of what is wrong with the
-    /// folder of [`KeptRows::InFolder`], without which the task is done as well.
+    /// Does the task. Who does it again finds it done; files appear whole or not at all.
     ///
     /// # Errors
     /// [`AppError`] for a model of another manifest, a part that there is not, rows that were changed.
@@ -99,11 +96,7 @@ impl PartTask {
             rows.check_files(part.groups.clone())?;
         }
         let monitor = observer.begin(&format!("part {}", self.part));
-        let content = self.content(&job.task, &rows, &output, &*monitor);
-        rows.cache_warnings()
-            .iter()
-            .for_each(|warning| observer.warn(warning));
-        let content = content?;
+        let content = self.content(&job.task, &rows, &output, &*monitor)?;
         let (manifest, number) = (rows.hash(), Some(self.part as u64));
         let (first, count) = (part.first, part.rows);
         let result = PartResult {
@@ -120,15 +113,9 @@ impl PartTask {
     }
 
     fn rows(&self) -> Result<Arc<ManifestRows>, AppError> {
-        let open = || ManifestRows::open(&self.manifest, self.budget);
-        match &self.kept {
-            KeptRows::Nowhere => Ok(Arc::new(open()?)),
+        match self.kept {
+            KeptRows::Nowhere => Ok(Arc::new(ManifestRows::open(&self.manifest, self.budget)?)),
             KeptRows::InMemory => shared_rows(&self.manifest, self.budget),
-            KeptRows::InFolder(folder) => {
-                let mut rows = open()?;
-                rows.keep_in(folder);
-                Ok(Arc::new(rows))
-            }
         }
     }
 

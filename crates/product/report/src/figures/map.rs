@@ -2,21 +2,22 @@
 
 use std::fmt::Write as _;
 
+use minijinja::{Value, context};
 use partita_core::Ensemble;
-use partita_core::ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, s};
+use partita_core::ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, s};
 use partita_core::{Features, Seed};
 use partita_spectral::{Eigenpairs, LanczosSettings, lanczos};
 
+use super::Plot;
 use crate::Report;
 use crate::axes::Scale;
 use crate::clusters::rank;
-use crate::figure::{Drawn, Point};
-use crate::palette::COLOURS;
-use crate::svg::Svg;
-use crate::text::{count, cut, field, percent};
+use crate::record::Record;
+use crate::svg::{Svg, colour};
+use crate::text::{cut, field, percent};
 
 /// Points on a map at most.
-pub(crate) const POINTS: usize = 3_000;
+pub(super) const POINTS: usize = 3_000;
 
 /// Where chance starts; the map does not depend on it beyond rounding.
 const SEED: Seed = Seed::new(0);
@@ -35,16 +36,10 @@ fn largest(
 }
 
 /// The two directions of the table in which the objects differ most.
-pub(crate) fn principal(
-    report: &Report<'_>,
-    table: &Features<'_>,
-    sample: &[u32],
-) -> Option<Drawn> {
+pub(super) fn principal(report: &Report<'_>, table: &Features<'_>, sample: &[u32]) -> Option<Plot> {
     let rows: Vec<usize> = sample.iter().map(|&i| i as usize).collect();
     let mut values = table.values().select(Axis(0), &rows);
-    let scaled = report.record["recipe"]["scale"]
-        .as_str()
-        .is_none_or(|scale| scale != "none");
+    let scaled = Record::of(&report.record).scale() != Some("none");
     centre(&mut values, scaled);
     let total: f64 = values.iter().map(|x| x * x).sum();
     if total <= 0.0 {
@@ -52,40 +47,21 @@ pub(crate) fn principal(
     }
     let axes = values.ncols().min(2);
     let apply = |x: ArrayView2<'_, f64>, mut y: ArrayViewMut2<'_, f64>| {
-        y.assign(&values.t().dot(&values.dot(&x)))
+        y.assign(&values.t().dot(&values.dot(&x)));
     };
     let pairs = largest(values.ncols(), axes, apply)?;
-    let places = values.dot(&pairs.vectors);
-    let share = |axis: usize| pairs.values.get(axis).map_or(0.0, |value| value / total);
-    let names = [0, 1].map(|axis| {
-        format!(
-            "component {} ({} of the variance)",
-            axis + 1,
-            percent(share(axis))
-        )
-    });
-    let alt = format!(
-        "{} objects by the first two principal components of the table, which hold {} of its variance.",
-        count(sample.len() as i64),
-        percent(share(0) + share(1))
-    );
-    let scale = if scaled {
-        "Columns scaled to standard deviation 1."
-    } else {
-        "Columns as they are."
+    let shares = [0, 1].map(|axis| pairs.values.get(axis).map_or(0.0, |value| value / total));
+    let name = |axis: usize| {
+        let share = percent(shares[axis]);
+        format!("component {} ({share} of the variance)", axis + 1)
     };
-    let places = Array2::from_shape_fn((sample.len(), 2), |(i, axis)| {
-        places.get([i, axis]).copied().unwrap_or(0.0)
-    });
-    Some(scatter(
-        report,
-        sample,
-        &places,
-        ("map-table", "Map of the table"),
-        alt,
-        names,
-        scale,
-    ))
+    let mut places = Array2::zeros((sample.len(), 2));
+    places
+        .slice_mut(s![.., ..axes])
+        .assign(&values.dot(&pairs.vectors));
+    let facts = context! { share => shares[0] + shares[1], scaled, points => sample.len() };
+    let names = [name(0), name(1)];
+    Some(scatter(report, sample, &places, "map-table", names, facts))
 }
 
 fn centre(values: &mut Array2<f64>, scaled: bool) {
@@ -105,91 +81,71 @@ fn centre(values: &mut Array2<f64>, scaled: bool) {
 /// B: objects × base clusters, 1 where an object is in a cluster;  Z = D_r^-1/2 B D_c^-1/2
 /// coordinates: second and third eigenvectors of Z Zᵀ, each divided by the root of the object's labels
 /// ```
-pub(crate) fn evidence(report: &Report<'_>, ensemble: &Ensemble, sample: &[u32]) -> Option<Drawn> {
+pub(super) fn evidence(report: &Report<'_>, ensemble: &Ensemble, sample: &[u32]) -> Option<Plot> {
     let bases: Vec<u32> = (0..ensemble.bases().len() as u32).collect();
     let ensemble = &ensemble.select(sample, &bases);
     let places = embedding(ensemble)?;
     let places = apart(ensemble, &places);
-    let names = [
-        "second eigenvector".to_owned(),
-        "third eigenvector".to_owned(),
-    ];
-    let alt = format!(
-        "{} objects by a spectral embedding of the evidence: objects that the base clusterings put together are near \
-         each other.",
-        count(sample.len() as i64)
-    );
-    let note = "Objects with the same labels in every base clustering are spread a little around one place.";
+    let names = ["second eigenvector", "third eigenvector"].map(str::to_owned);
+    let facts = context! { points => sample.len() };
     Some(scatter(
         report,
         sample,
         &places,
-        ("map-evidence", "Map of the evidence"),
-        alt,
+        "map-evidence",
         names,
-        note,
+        facts,
     ))
 }
 
 fn embedding(ensemble: &Ensemble) -> Option<Array2<f64>> {
-    let (n, bases, offsets) = (
-        ensemble.objects(),
-        ensemble.bases().len(),
-        ensemble.offsets(),
-    );
-    let rows: Vec<Vec<usize>> = (0..n)
-        .map(|i| {
-            (0..bases)
-                .filter_map(|u| Some(offsets[u] + ensemble.label(i, u)?))
-                .collect()
-        })
-        .collect();
+    let (n, bases) = (ensemble.objects(), ensemble.bases().len());
+    let offsets = ensemble.offsets();
+    if n < 3 {
+        return None;
+    }
+    let base_cluster = |i: usize, u: usize| Some(offsets[u] + ensemble.label(i, u)?);
+    let row = |i: usize| (0..bases).filter_map(|u| base_cluster(i, u)).collect();
+    let rows: Vec<Vec<usize>> = (0..n).map(row).collect();
     let mut sizes = vec![0.0f64; offsets[bases]];
     rows.iter().flatten().for_each(|&j| sizes[j] += 1.0);
-    let root: Vec<f64> = rows
-        .iter()
-        .map(|row| (row.len() as f64).sqrt().max(1.0))
-        .collect();
+    let root = |row: &Vec<usize>| (row.len() as f64).sqrt().max(1.0);
+    let root: Vec<f64> = rows.iter().map(root).collect();
     let apply = |x: ArrayView2<'_, f64>, mut y: ArrayViewMut2<'_, f64>| {
         // Rows of a few numbers: plain slices are several times quicker than views.
         let width = x.ncols();
-        let (x, mut sums): (Vec<f64>, _) =
-            (x.iter().copied().collect(), vec![0.0; sizes.len() * width]);
+        let x: Vec<f64> = x.iter().copied().collect();
+        let mut sums = vec![0.0; sizes.len() * width];
         for (i, row) in rows.iter().enumerate() {
             for &j in row {
-                let from = &x[i * width..(i + 1) * width];
-                sums[j * width..(j + 1) * width]
-                    .iter_mut()
-                    .zip(from)
-                    .for_each(|(sum, x)| *sum += x / root[i]);
+                let into = &mut sums[j * width..(j + 1) * width];
+                add(into, &x[i * width..(i + 1) * width], 1.0 / root[i]);
             }
         }
         for (sum, &size) in sums.chunks_mut(width).zip(&sizes) {
             sum.iter_mut().for_each(|sum| *sum /= size.max(1.0));
         }
-        let mut into = vec![0.0; width];
         for (i, row) in rows.iter().enumerate() {
-            into.fill(0.0);
+            let mut into = vec![0.0; width];
             for &j in row {
-                into.iter_mut()
-                    .zip(&sums[j * width..(j + 1) * width])
-                    .for_each(|(to, sum)| *to += sum / root[i]);
+                add(&mut into, &sums[j * width..(j + 1) * width], 1.0 / root[i]);
             }
-            y.row_mut(i)
-                .iter_mut()
-                .zip(&into)
-                .for_each(|(y, &to)| *y = to);
+            y.row_mut(i).assign(&ArrayView1::from(&into));
         }
     };
-    let wanted = n.min(3);
-    let pairs = largest(n, wanted, apply)?;
-    (wanted == 3).then(|| {
-        let mut places = pairs.vectors.slice(s![.., 1..]).to_owned();
-        for (mut place, root) in places.outer_iter_mut().zip(&root) {
-            place /= *root;
-        }
-        places
-    })
+    let pairs = largest(n, 3, apply)?;
+    let mut places = pairs.vectors.slice(s![.., 1..]).to_owned();
+    for (mut place, root) in places.outer_iter_mut().zip(&root) {
+        place /= *root;
+    }
+    Some(places)
+}
+
+/// Adds so many times some numbers to others.
+fn add(into: &mut [f64], from: &[f64], times: f64) {
+    for (into, from) in into.iter_mut().zip(from) {
+        *into += times * from;
+    }
 }
 
 /// Spreads objects of identical rows over a small spiral.
@@ -217,74 +173,39 @@ fn scatter(
     report: &Report<'_>,
     sample: &[u32],
     places: &Array2<f64>,
-    (name, title): (&'static str, &str),
-    alt: String,
+    name: &'static str,
     [across, up]: [String; 2],
-    note: &str,
-) -> Drawn {
+    facts: Value,
+) -> Plot {
     let (width, height) = (520.0, 440.0);
     let mut svg = Svg::new(width, height);
     let x = Scale::over(places.column(0).iter().copied(), 36.0, width - 14.0, 0.03);
     let y = Scale::over(places.column(1).iter().copied(), height - 36.0, 14.0, 0.03);
-    svg.rect_with([30.0, 8.0, width - 38.0, height - 38.0], "class=\"g\"");
-    svg.text([0.5 * width + 11.0, height - 10.0], "m", "middle", &across);
+    svg.rect([30.0, 8.0, width - 38.0, height - 38.0], "g");
+    svg.text([0.5 * width + 11.0, height - 10.0], "m", "middle", across);
     svg.upwards([18.0, 0.5 * height - 11.0], "m", &up);
     // The certain ones first, so that doubtful objects lie on top of them.
-    let mut order: Vec<usize> = (0..sample.len()).collect();
     let sure = |at: usize| report.trust()[sample[at] as usize].clamp(0.0, 1.0);
+    let mut order: Vec<usize> = (0..sample.len()).collect();
     order.sort_by_key(|&at| (std::cmp::Reverse(rank(sure(at))), at));
-    let size = if sample.len() > 1_000 { 0.7 } else { 0.95 };
-    svg.stamps(name, size);
+    svg.stamps(name, if sample.len() > 1_000 { 0.7 } else { 0.95 });
     let mut points = Vec::with_capacity(sample.len());
     let mut csv = format!("object,x,y,cluster,{}\n", report.trust_name());
     for at in order {
-        let (object, label) = (
-            sample[at],
-            report.partition.labels()[sample[at] as usize] as usize,
-        );
-        let place = [x.at(places[[at, 0]]), y.at(places[[at, 1]])];
-        let step = (0.25 + 0.65 * sure(at)) * 10.0;
-        svg.stamp(
-            name,
-            label,
-            place,
-            &format!("k{} o{}", label % COLOURS, step.round()),
-        );
-        points.push(Point {
-            x: place[0],
-            y: place[1],
-            object,
-        });
+        let (object, sure) = (sample[at], sure(at));
+        let label = report.partition.labels()[object as usize] as usize;
+        let [across, up] = [places[[at, 0]], places[[at, 1]]];
+        let (x, y) = (x.at(across), y.at(up));
+        let opacity = ((0.25 + 0.65 * sure) * 10.0).round();
+        let class = format!("{} o{opacity}", colour(label));
+        svg.stamp(name, label, [x, y], &class);
+        points.push((x, y, object));
         let name = field(&cut(&report.name(object as usize), 200));
-        let _ = writeln!(
-            csv,
-            "{name},{},{},{label},{}",
-            places[[at, 0]],
-            places[[at, 1]],
-            sure(at)
-        );
+        let _ = writeln!(csv, "{name},{across},{up},{label},{sure}");
     }
     svg.raw("<circle class=\"ring\" r=\"9\" visibility=\"hidden\"/>");
-    let sampled = if sample.len() < report.n() {
-        format!(
-            " {} of {} objects, in proportion to the clusters.",
-            count(sample.len() as i64),
-            count(report.n() as i64)
-        )
-    } else {
-        String::new()
-    };
-    let note = format!(
-        "{note}{sampled} Pale objects have a smaller {}.",
-        report.trust_name()
-    );
-    Drawn {
-        name,
-        title: title.to_owned(),
-        alt,
-        svg,
-        csv,
-        note,
+    Plot {
         points,
+        ..Plot::new(name, svg, csv, facts)
     }
 }

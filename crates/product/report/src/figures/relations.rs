@@ -1,18 +1,18 @@
 //! Figure: graph of how clusters overlap.
 
+use std::cmp::Reverse;
 use std::f64::consts::TAU;
 use std::fmt::Write as _;
 
+use minijinja::context;
 use partita_core::SoftPartition;
 use partita_core::ndarray::{Array2, Axis};
 use partita_metrics::relations;
 
-use super::certainty::left_out;
+use super::Plot;
 use crate::clusters::{Clusters, sample};
-use crate::figure::Drawn;
-use crate::palette::COLOURS;
-use crate::svg::{Svg, n};
-use crate::text::{count, number};
+use crate::svg::{Svg, colour, n};
+use crate::text::number;
 
 /// Clusters on the ring at most, and edges at most.
 const RING: usize = 24;
@@ -28,13 +28,20 @@ const FAINT: f64 = 0.15;
 /// Objects × clusters² up to which all objects take part.
 const PRODUCTS: usize = 400_000_000;
 
-/// An edge: two clusters shown, and what the first shares with the second and the second with the first.
-type Edge = (usize, usize, f64, f64);
+const WIDTH: f64 = 460.0;
+const RADIUS: f64 = 132.0;
+const CENTRE: [f64; 2] = [0.5 * WIDTH, RADIUS + 50.0];
+
+/// Two clusters, as places on the ring, and what they share: the larger of the two directions.
+struct Edge {
+    ends: [usize; 2],
+    share: f64,
+}
 
 /// The graph of the probabilities, or of the evidence where there are none.
-pub(crate) fn graph(soft: Option<&SoftPartition>, clusters: &Clusters) -> Option<Drawn> {
+pub(super) fn graph(soft: Option<&SoftPartition>, clusters: &Clusters) -> Option<Plot> {
     let mut ring: Vec<usize> = (0..clusters.shown.len()).collect();
-    ring.sort_by_key(|&at| (std::cmp::Reverse(clusters.shown[at].size), at));
+    ring.sort_by_key(|&at| (Reverse(clusters.shown[at].size), at));
     ring.truncate(RING);
     ring.sort_unstable();
     let shares = match soft {
@@ -44,197 +51,102 @@ pub(crate) fn graph(soft: Option<&SoftPartition>, clusters: &Clusters) -> Option
     if ring.len() < 2 {
         return None;
     }
-    let pairs = ring
-        .iter()
-        .flat_map(|&a| ring.iter().filter(move |&&b| b > a).map(move |&b| (a, b)));
-    let mut edges: Vec<Edge> = pairs
-        .map(|(a, b)| (a, b, shares[[a, b]], shares[[b, a]]))
-        .collect();
-    let csv = csv(&edges, clusters);
-    let strongest = edges
-        .iter()
-        .map(|edge| edge.2.max(edge.3))
-        .fold(0.0, f64::max);
-    edges.retain(|edge| edge.2.max(edge.3) >= LEAST.max(FAINT * strongest));
-    edges.sort_by(|x, y| {
-        y.2.max(y.3)
-            .total_cmp(&x.2.max(x.3))
-            .then((x.0, x.1).cmp(&(y.0, y.1)))
-    });
+    let label = |place: usize| clusters.shown[ring[place]].label;
+    let mut csv = "first,second,first_with_second,second_with_first\n".to_owned();
+    let mut edges = Vec::new();
+    for (a, b) in (0..ring.len()).flat_map(|a| (a + 1..ring.len()).map(move |b| (a, b))) {
+        let (there, back) = (shares[[ring[a], ring[b]]], shares[[ring[b], ring[a]]]);
+        let _ = writeln!(csv, "{},{},{there},{back}", label(a), label(b));
+        let share = there.max(back);
+        edges.push(Edge {
+            ends: [a, b],
+            share,
+        });
+    }
+    let strongest = edges.iter().map(|edge| edge.share).fold(0.0, f64::max);
+    edges.retain(|edge| edge.share >= LEAST.max(FAINT * strongest));
+    edges.sort_by(|x, y| y.share.total_cmp(&x.share).then(x.ends.cmp(&y.ends)));
     edges.truncate(EDGES.min(2 * ring.len() + 4));
+    let strongest = edges.first().map(|edge| {
+        let [first, second] = edge.ends.map(label);
+        context! { first, second, share => edge.share }
+    });
+    let facts = context! { ring => ring.len(), soft => soft.is_some(), strongest };
     let svg = draw(&ring, &edges, clusters);
-    let (title, what) = if soft.is_some() {
-        (
-            "What clusters share",
-            "the share of one cluster's objects that is in the other when all are drawn again",
-        )
-    } else {
-        (
-            "What clusters share",
-            "how often the base clusterings put objects of the two together",
-        )
-    };
-    let strongest = edges.first().map_or_else(
-        || " No two clusters share more than 0.01.".to_owned(),
-        |edge| {
-            let (a, b) = (clusters.shown[edge.0].label, clusters.shown[edge.1].label);
-            format!(
-                " Clusters {a} and {b} share most: {}.",
-                number(edge.2.max(edge.3))
-            )
-        },
-    );
-    let alt = format!(
-        "Graph of {} clusters; the number on a line is {what} (the larger of the two directions).{strongest}",
-        ring.len()
-    );
-    Some(Drawn {
-        name: "relations",
-        title: title.to_owned(),
-        alt,
-        svg,
-        csv,
-        note: if ring.len() < clusters.shown.len() {
-            format!(
-                "The {} largest of {} clusters.",
-                ring.len(),
-                count(clusters.live as i64)
-            )
-        } else {
-            left_out(clusters)
-        },
-        points: Vec::new(),
-    })
+    Some(Plot::new("relations", svg, csv, facts))
 }
 
 /// The relation matrix of the clusters shown.
 fn of_soft(soft: &SoftPartition, clusters: &Clusters) -> Option<Array2<f64>> {
     let k = soft.clusters().max(1);
     let most = (PRODUCTS / (k * k)).max(1_000);
-    let some = if soft.objects() > most {
-        let objects: Vec<usize> = sample(clusters, most)
-            .into_iter()
-            .map(|i| i as usize)
-            .collect();
-        Some(SoftPartition::new(soft.rows().select(Axis(0), &objects)).ok()?)
+    let found = if soft.objects() > most {
+        let objects = sample(clusters, most).into_iter().map(|i| i as usize);
+        let objects: Vec<usize> = objects.collect();
+        let some = SoftPartition::new(soft.rows().select(Axis(0), &objects)).ok()?;
+        relations(&some, 0.0).ok()?
     } else {
-        None
+        relations(soft, 0.0).ok()?
     };
-    let found = relations(some.as_ref().unwrap_or(soft), 0.0).ok()?;
-    let side = clusters.shown.len();
-    Some(Array2::from_shape_fn((side, side), |(a, b)| {
-        found.shares[[clusters.shown[a].label, clusters.shown[b].label]]
-    }))
+    let labels: Vec<usize> = clusters.shown.iter().map(|cluster| cluster.label).collect();
+    Some(
+        found
+            .shares
+            .select(Axis(0), &labels)
+            .select(Axis(1), &labels),
+    )
 }
 
 fn draw(ring: &[usize], edges: &[Edge], clusters: &Clusters) -> Svg {
-    let (width, radius) = (460.0, 132.0);
+    let turn = |at: usize| TAU * (at as f64 / ring.len() as f64 - 0.25);
     // Rings of few clusters do not reach down as far as up.
     let lowest = (0..ring.len())
-        .map(|at| (TAU * (at as f64 / ring.len() as f64 - 0.25)).sin())
+        .map(|at| turn(at).sin())
         .fold(-1.0, f64::max);
-    let centre = [0.5 * width, radius + 50.0];
-    let mut svg = Svg::new(width, centre[1] + radius * lowest + 50.0);
+    let mut svg = Svg::new(WIDTH, CENTRE[1] + RADIUS * lowest + 50.0);
     let place = |at: usize| {
-        let turn = TAU * (at as f64 / ring.len() as f64 - 0.25);
-        [
-            centre[0] + 1.25 * radius * turn.cos(),
-            centre[1] + radius * turn.sin(),
-        ]
+        let x = CENTRE[0] + 1.25 * RADIUS * turn(at).cos();
+        [x, CENTRE[1] + RADIUS * turn(at).sin()]
     };
-    let on_ring = |cluster: usize| place(ring.iter().position(|&c| c == cluster).unwrap_or(0));
-    let most = edges.first().map_or(1.0, |edge| edge.2.max(edge.3));
-    for &(a, b, ab, ba) in edges.iter().rev() {
-        let (p, q, share) = (on_ring(a), on_ring(b), ab.max(ba));
-        // Lines bend towards the middle, so that they keep apart from the ring.
-        let bend = [
-            0.5 * (p[0] + q[0]) * 0.6 + 0.4 * centre[0],
-            0.5 * (p[1] + q[1]) * 0.6 + 0.4 * centre[1],
-        ];
-        let width = 1.0 + 9.0 * share / most.max(0.25);
-        let d = format!(
-            "M{} {}Q{} {} {} {}",
-            n(p[0]),
-            n(p[1]),
-            n(bend[0]),
-            n(bend[1]),
-            n(q[0]),
-            n(q[1])
-        );
+    // Lines bend towards the middle, so that they keep apart from the ring.
+    let bend = |[p, q]: [[f64; 2]; 2]| [0, 1].map(|i| 0.3 * (p[i] + q[i]) + 0.4 * CENTRE[i]);
+    let most = edges.first().map_or(1.0, |edge| edge.share);
+    for edge in edges.iter().rev() {
+        let ends = edge.ends.map(place);
+        let [[px, py], [bx, by], [qx, qy]] = [ends[0], bend(ends), ends[1]].map(|at| at.map(n));
+        let width = n(1.0 + 9.0 * edge.share / most.max(0.25));
         svg.path(
-            &d,
-            &format!(
-                "class=\"al\" fill=\"none\" stroke-opacity=\".4\" stroke-width=\"{}\"",
-                n(width)
-            ),
+            &format!("M{px} {py}Q{bx} {by} {qx} {qy}"),
+            &format!("class=\"al\" fill=\"none\" stroke-opacity=\".4\" stroke-width=\"{width}\""),
         );
     }
     let mut taken: Vec<[f64; 2]> = Vec::new();
-    for &(a, b, ab, ba) in edges.iter().take(NUMBERS) {
-        let (p, q) = (on_ring(a), on_ring(b));
-        let on_curve = |t: f64| {
-            [0, 1].map(|i| {
-                let bend = 0.5 * (p[i] + q[i]) * 0.6 + 0.4 * centre[i];
-                (1.0 - t) * (1.0 - t) * p[i] + 2.0 * t * (1.0 - t) * bend + t * t * q[i]
-            })
-        };
+    for edge in edges.iter().take(NUMBERS) {
+        let ends = edge.ends.map(place);
+        let ([p, q], bend) = (ends, bend(ends));
         // A number goes where there is none yet; an edge without room for one has it in the CSV.
-        let free = |at: &[f64; 2]| {
-            taken
-                .iter()
-                .all(|o| (o[0] - at[0]).abs() >= 46.0 || (o[1] - at[1]).abs() >= 19.0)
-        };
-        if let Some(at) = [0.5, 0.4, 0.6, 0.3, 0.7]
-            .map(on_curve)
-            .into_iter()
-            .find(free)
-        {
-            svg.text(
-                [at[0], at[1] + 4.0],
-                "t halo",
-                "middle",
-                &number(ab.max(ba)),
-            );
-            taken.push(at);
+        for t in [0.5, 0.4, 0.6, 0.3, 0.7] {
+            let s = 1.0 - t;
+            let [x, y] = [0, 1].map(|i| s * s * p[i] + 2.0 * t * s * bend[i] + t * t * q[i]);
+            let free = |o: &[f64; 2]| (o[0] - x).abs() >= 46.0 || (o[1] - y).abs() >= 19.0;
+            if taken.iter().all(free) {
+                svg.text([x, y + 4.0], "t halo", "middle", number(edge.share));
+                taken.push([x, y]);
+                break;
+            }
         }
     }
-    let largest = ring
-        .iter()
-        .map(|&c| clusters.shown[c].size)
-        .max()
-        .unwrap_or(1) as f64;
+    let sizes = ring.iter().map(|&at| clusters.shown[at].size);
+    let largest = sizes.max().unwrap_or(1) as f64;
     for (at, &cluster) in ring.iter().enumerate() {
-        let (p, size, label) = (
-            place(at),
-            clusters.shown[cluster].size as f64,
-            clusters.shown[cluster].label,
-        );
-        let scale = 1.6 + 3.0 * (size / largest).sqrt();
-        svg.marker(label, p, scale, &format!("k{} rim", label % COLOURS));
-        let out = [p[0] - centre[0], p[1] - centre[1]];
-        let length = (out[0] * out[0] + out[1] * out[1]).sqrt().max(1.0);
-        let far = 5.2 * scale + 12.0;
-        svg.text(
-            [
-                p[0] + out[0] / length * far,
-                p[1] + out[1] / length * far + 4.0,
-            ],
-            "t big",
-            "middle",
-            &label.to_string(),
-        );
+        let (cluster, [x, y]) = (&clusters.shown[cluster], place(at));
+        let scale = 1.6 + 3.0 * (cluster.size as f64 / largest).sqrt();
+        let class = format!("{} rim", colour(cluster.label));
+        svg.marker(cluster.label, [x, y], scale, &class);
+        let (dx, dy) = (x - CENTRE[0], y - CENTRE[1]);
+        let out = (5.2 * scale + 12.0) / dx.hypot(dy).max(1.0);
+        let beside = [x + dx * out, y + dy * out + 4.0];
+        svg.text(beside, "t big", "middle", cluster.label);
     }
     svg
-}
-
-fn csv(edges: &[Edge], clusters: &Clusters) -> String {
-    let mut csv = "first,second,first_with_second,second_with_first\n".to_owned();
-    for &(a, b, ab, ba) in edges {
-        let _ = writeln!(
-            csv,
-            "{},{},{ab},{ba}",
-            clusters.shown[a].label, clusters.shown[b].label
-        );
-    }
-    csv
 }

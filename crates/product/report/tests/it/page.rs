@@ -1,28 +1,26 @@
 //! What holds for every page.
 
-use crate::common::Iris;
+use crate::reports::{hostile, iris, nasty};
 use partita_core::{
     Ensemble, EnsembleBuilder, Features, Partition, Seed, SoftPartition, ndarray::Array2,
 };
-use partita_report::{
-    ClusterCurves, ConfidenceCounts, Counted, CurvePoint, Report, figures, html, render,
-};
+use partita_report::{ClusterCurves, ConfidenceCounts, Counted, Report, figures, html, render};
 use rand::RngExt;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// Bytes that a page may have.
 const MOST: usize = 3_000_000;
 
 #[test]
 fn the_page_of_iris_has_every_section_and_repeats() {
-    let iris = Iris::new();
+    let iris = iris().unwrap();
     let page = html(&iris.report()).unwrap();
     for id in [
         "summary", "evidence", "choice", "sure", "soft", "bases", "map",
     ] {
         assert!(page.contains(&format!("<section id=\"{id}\"")), "{id}");
     }
-    assert!(page.contains("partita run iris.csv -k 3"));
+    assert!(page.contains("partita run datasets/iris.csv -k 3"));
     assert_eq!(page, html(&iris.report()).unwrap());
     let rendered = render(&iris.report()).unwrap();
     assert_eq!(
@@ -33,37 +31,23 @@ fn the_page_of_iris_has_every_section_and_repeats() {
 
 #[test]
 fn every_figure_says_what_it_shows() {
-    let iris = Iris::new();
+    let iris = iris().unwrap();
     let figures = figures(&iris.report()).unwrap();
     assert!(figures.len() >= 15, "{}", figures.len());
     for figure in &figures {
-        for part in [
-            "role=\"img\"",
-            "<title id=",
-            "<desc id=",
-            "xmlns=\"http://www.w3.org/2000/svg\"",
-        ] {
-            assert!(figure.svg.contains(part), "{}: {part}", figure.name);
+        let (name, svg) = (&figure.name, &figure.svg);
+        let namespace = "xmlns=\"http://www.w3.org/2000/svg\"";
+        for part in ["role=\"img\"", "<title id=", "<desc id=", namespace] {
+            assert!(svg.contains(part), "{name}: {part}");
         }
-        assert!(
-            figure.alt.len() > 30 && figure.csv.lines().count() > 1,
-            "{}",
-            figure.name
-        );
-        let columns = figure.csv.lines().next().unwrap().split(',').count();
-        assert!(
-            figure
-                .csv
-                .lines()
-                .all(|line| line.split(',').count() == columns),
-            "{}",
-            figure.name
-        );
-        assert!(
-            !figure.svg.contains("NaN") && !figure.svg.contains("inf"),
-            "{}",
-            figure.name
-        );
+        let cells: Vec<usize> = figure
+            .csv
+            .lines()
+            .map(|line| line.split(',').count())
+            .collect();
+        assert!(figure.alt.len() > 30 && cells.len() > 1, "{name}");
+        assert!(cells.iter().all(|&columns| columns == cells[0]), "{name}");
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{name}");
     }
 }
 
@@ -112,11 +96,10 @@ fn tables_of_a_sample_with_counts_of_all_objects_are_those_of_all() {
         ((i + u) % 9 > u).then(|| (label(i) + usize::from(i.is_multiple_of(7 + u))) % (4 + u))
     };
     let mut builder = EnsembleBuilder::new(n);
-    (0..6).for_each(|u| {
-        builder
-            .push(format!("u{u}"), (0..n).map(|i| base(u, i)))
-            .unwrap()
-    });
+    for u in 0..6 {
+        let labels = (0..n).map(|i| base(u, i));
+        builder.push(format!("u{u}"), labels).unwrap();
+    }
     let ensemble = builder.finish().unwrap();
     let labels: Vec<u32> = (0..n).map(|i| label(i) as u32).collect();
     // Sums of eighths are exact in any order.
@@ -125,29 +108,19 @@ fn tables_of_a_sample_with_counts_of_all_objects_are_those_of_all() {
     let mut all = Report::new("", Value::Null, &partition, &confidence);
     (all.ensemble, all.confidence) = (Some(&ensemble), Some(confidence.as_slice()));
 
-    let (offsets, mut of_base_clusters) = (ensemble.offsets(), Vec::new());
-    let mut of_clusters = vec![ConfidenceCounts::default(); 4];
-    labels
-        .iter()
-        .zip(&confidence)
-        .for_each(|(&k, &sure)| of_clusters[k as usize].push(sure));
-    for k in 0..4 {
-        let mut inside = vec![0; offsets[6]];
-        for i in (0..n).filter(|&i| label(i) == k) {
-            (0..6)
-                .filter_map(|u| Some(offsets[u] + ensemble.label(i, u)?))
-                .for_each(|j| inside[j] += 1);
-        }
-        of_base_clusters.extend(inside);
-    }
-    let sizes = (0..4)
-        .map(|k| (0..n).filter(|&i| label(i) == k).count() as u64)
-        .collect();
-    let counted = Counted {
-        sizes,
-        of_base_clusters,
-        confidence: of_clusters,
+    let offsets = ensemble.offsets();
+    let mut counted = Counted {
+        sizes: vec![0; 4],
+        of_base_clusters: vec![0; 4 * offsets[6]],
+        confidence: vec![ConfidenceCounts::default(); 4],
     };
+    for i in 0..n {
+        counted.sizes[label(i)] += 1;
+        counted.confidence[label(i)].push(confidence[i]);
+        for j in (0..6).filter_map(|u| Some(offsets[u] + ensemble.label(i, u)?)) {
+            counted.of_base_clusters[label(i) * offsets[6] + j] += 1;
+        }
+    }
 
     let some: Vec<u32> = (0..n as u32 - 1).step_by(8).collect();
     let few = ensemble.select(&some, &[0, 1, 2, 3, 4, 5]);
@@ -166,10 +139,8 @@ fn tables_of_a_sample_with_counts_of_all_objects_are_those_of_all() {
         assert_eq!(of_all, of_sample, "{name}");
     }
     let with_result = |csv: &String| -> Vec<Vec<String>> {
-        let mut rows: Vec<Vec<String>> = csv
-            .lines()
-            .map(|line| line.split(',').take(4).map(str::to_owned).collect())
-            .collect();
+        let cells = |line: &str| line.split(',').take(4).map(str::to_owned).collect();
+        let mut rows: Vec<Vec<String>> = csv.lines().map(cells).collect();
         rows.sort();
         rows
     };
@@ -196,64 +167,19 @@ fn tables_of_a_sample_with_counts_of_all_objects_are_those_of_all() {
 
 #[test]
 fn names_are_text() {
-    let n = 40;
-    let nasty = |i: usize| match i % 5 {
-        0 => format!("</script><script>fail({i})</script>"),
-        1 => format!("\" onload='fail()' <img src=x onerror=fail()> {i}"),
-        2 => format!("👩‍👩‍👧 emoji {i} ]]> &amp; <!--"),
-        3 => format!("{}{i}", "é<".repeat(5_000)),
-        _ => format!("nul \u{0} escape \u{1b} \u{2028} {i}"),
-    };
-    let mut builder = EnsembleBuilder::new(n);
-    (0..6).for_each(|u| {
-        builder
-            .push(
-                nasty(u),
-                (0..n).map(|i| Some(nasty((i + u * (i % 7 / 6)) % 2))),
-            )
-            .unwrap()
-    });
-    let ensemble = builder
-        .finish()
-        .unwrap()
-        .with_object_names((0..n).map(nasty).collect())
-        .unwrap();
-    let partition = Partition::new((0..n as u32).map(|i| i % 2).collect(), 2).unwrap();
-    let certainty: Vec<f64> = (0..n).map(|i| i as f64 / n as f64).collect();
-    let record = json!({ "method": nasty(0), "warnings": [nasty(1)], "arguments": [nasty(0), nasty(1), "-k", nasty(2)], "experiment": { "clusters": nasty(2) },
-        "settings": { nasty(0): nasty(1) }, "table": nasty(1), "version": nasty(0), "objective": 1.0,
-        "objective_name": nasty(0), "stopped": nasty(0), "recipe": { "scale": nasty(0) }, "details": { nasty(1): 1 },
-        "methods": [{ "method": nasty(0) }, { "method": nasty(1) }] });
-    let columns: Vec<String> = (0..3).map(nasty).collect();
-    let values = Array2::from_shape_fn((n, 3), |(i, j)| (i * (j + 1) % 11) as f64);
-    let truth: Vec<Option<String>> = (0..n).map(|i| (i > 3).then(|| nasty(i))).collect();
-    let mut report = Report::new(nasty(0), record, &partition, &certainty);
-    (report.ensemble, report.truth) = (Some(&ensemble), Some(truth.as_slice()));
-    report.features = Some(Features::new(&columns, values.view()).unwrap());
+    let hostile = hostile().unwrap();
+    let mut report = hostile.report();
     report.labels_file = Some(nasty(0));
-    let rows = vec![CurvePoint {
-        clusters: 2,
-        objective: Some(1.0),
-        ..CurvePoint::default()
-    }];
-    report.choice = Some(ClusterCurves {
-        rows,
-        reason: nasty(0),
-        objective_name: nasty(1),
-        ..ClusterCurves::default()
-    });
     let rendered = render(&report).unwrap();
-    well_formed(&rendered.html);
-    assert_eq!(rendered.html.matches("<script").count(), 2);
-    assert!(
-        rendered
-            .html
-            .contains("&lt;/script&gt;&lt;script&gt;fail(0)")
-    );
-    assert!(!rendered.html.contains('\0') && !rendered.html.contains('\u{1b}'));
+    let page = &rendered.html;
+    well_formed(page);
+    assert_eq!(page.matches("<script").count(), 2);
+    assert!(page.contains("&lt;/script&gt;&lt;script&gt;fail(0)"));
+    assert!(!page.contains('\0') && !page.contains('\u{1b}'));
     for figure in &rendered.figures {
+        let svg = &figure.svg;
         assert!(
-            !figure.svg.contains("<script") && !figure.svg.contains("<img"),
+            !svg.contains("<script") && !svg.contains("<img"),
             "{}",
             figure.name
         );
@@ -320,11 +246,10 @@ fn little_is_enough() {
         well_formed(&html(&Report::new("little", Value::Null, &partition, &certainty)).unwrap());
         for (bases, spread) in [(1, 0.0), (2, 1.0), (3, 2.0)] {
             let mut builder = EnsembleBuilder::new(n);
-            (0..bases).for_each(|u| {
-                builder
-                    .push("u", (0..n).map(|i| (i == 0 || i % 3 != u).then_some(i % 2)))
-                    .unwrap()
-            });
+            for u in 0..bases {
+                let label = |i: usize| (i == 0 || i % 3 != u).then_some(i % 2);
+                builder.push("u", (0..n).map(label)).unwrap();
+            }
             let ensemble = builder.finish().unwrap();
             let values = Array2::from_shape_fn((n, 1), |(i, _)| spread * i as f64);
             let mut report = Report::new("little", Value::Null, &partition, &certainty);
@@ -386,22 +311,24 @@ fn no_clusters_are_said_first() {
             ..ClusterCurves::default()
         });
         let page = html(&report).unwrap();
-        page.split("<p class=\"lead\">")
-            .nth(1)
-            .unwrap()
-            .split("</p>")
-            .next()
-            .unwrap()
-            .to_owned()
+        let lead = page.split("<p class=\"lead\">").nth(1).unwrap();
+        lead.split("</p>").next().unwrap().to_owned()
     };
-    assert_eq!(
-        headline(&one, None),
-        "4 objects in one cluster: no groups are told apart."
-    );
-    assert!(headline(&one, Some(1)).starts_with("No clusters: 4 objects are one group."));
-    assert!(
-        headline(&two, Some(1))
-            .starts_with("No clusters are supported by the data; 2 clusters below were asked for")
-    );
-    assert!(headline(&two, Some(2)).starts_with("4 objects in 2 clusters"));
+    for (partition, chosen, said) in [
+        (
+            &one,
+            None,
+            "4 objects in one cluster: no groups are told apart.",
+        ),
+        (&one, Some(1), "No clusters: 4 objects are one group."),
+        (
+            &two,
+            Some(1),
+            "No clusters are supported by the data; 2 clusters below were asked for",
+        ),
+        (&two, Some(2), "4 objects in 2 clusters"),
+    ] {
+        let found = headline(partition, chosen);
+        assert!(found.starts_with(said), "{found}");
+    }
 }

@@ -51,7 +51,7 @@ pub(super) fn bce(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 
                 value += of_object * weight * sum.max(f64::MIN_POSITIVE).ln();
                 for &(j, share) in &table.rows[i][u] {
                     let each = |(k, phi): (usize, &f64)| {
-                        counts[k][u][j] += of_object * weight * share * phi / sum
+                        counts[k][u][j] += of_object * weight * share * phi / sum;
                     };
                     phi.iter().enumerate().for_each(each);
                 }

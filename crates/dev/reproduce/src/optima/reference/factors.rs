@@ -53,7 +53,7 @@ fn half(table: &LabelTable) -> Array2<f64> {
         let known: f64 = table.bases(i).map(|(_, weight)| weight).sum();
         let scale = (table.weights.1[i] / known).sqrt();
         table.labels(i).for_each(|(u, j, label)| {
-            half[[i, starts[u] + j]] = scale * label / table.weights.0[u].sqrt()
+            half[[i, starts[u] + j]] = scale * label / table.weights.0[u].sqrt();
         });
     }
     half

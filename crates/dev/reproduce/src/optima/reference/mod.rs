@@ -117,7 +117,7 @@ impl LabelTable {
         for bases in &mut counts {
             let all = bases.iter_mut().zip(&self.weights.0);
             all.for_each(|(labels, weight)| {
-                labels.iter_mut().for_each(|count| *count = pseudo * weight)
+                labels.iter_mut().for_each(|count| *count = pseudo * weight);
             });
         }
         for ((i, row), weight) in soft.iter().enumerate().zip(&self.weights.1) {
