@@ -6,9 +6,7 @@ use partita_core::{BaseWeights, Consensus, Ensemble, ObjectWeights, Seed};
 use partita_median::{KC, KCC, QMI, SEC};
 use rand::RngExt;
 
-use crate::common::{
-    Tables, UTILITIES, assert_close, found, labels, partitions, problem, value,
-};
+use crate::common::{Tables, UTILITIES, assert_close, found, labels, partitions, problem, value};
 
 /// a = 1 1 1 2 2 2, b = 1 1 2 2 2 2, c = 1 1 1 2 3 3.
 pub(crate) fn tiny() -> Ensemble {
