@@ -337,7 +337,7 @@ mod tests {
                 (KMeansSettings::default(), ProgressCounter::new(&Silent, 1));
             let (mut dense, rows) = (None, DenseRows::new(table.view(), None, true));
             lloyd(&rows, &[spec()], &settings, &progress, &mut |_, fit| {
-                dense = Some(fit)
+                dense = Some(fit);
             });
             let held = CsMat::csr_from_dense(table.view(), 0.0);
             let rows = SparseRows::new(held.view(), None, true).unwrap();

@@ -220,7 +220,7 @@ impl Mergeable for Counts {
         let add = |sums: &mut [f64], more: &[f64]| {
             sums.iter_mut()
                 .zip(more)
-                .for_each(|(sum, count)| *sum += count)
+                .for_each(|(sum, count)| *sum += count);
         };
         add(&mut self.labels, &other.labels);
         add(&mut self.sizes, &other.sizes);

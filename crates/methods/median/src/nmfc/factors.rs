@@ -158,7 +158,7 @@ impl Factors {
             let below = self.g.dot(&self.s).dot(&self.g);
             self.s
                 .zip_mut_with(&(&self.r / &(below + TINY)), |s, quotient| {
-                    *s *= quotient.sqrt()
+                    *s *= quotient.sqrt();
                 });
         }
     }

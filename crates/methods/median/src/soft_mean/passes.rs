@@ -351,7 +351,7 @@ impl RowPass for SumBase {
             match chosen {
                 _ if !gathered.unknown() => gathered.closest(&mut mean, false),
                 Some(chosen) => {
-                    (0..clusters).for_each(|k| mean[k] = f64::from(k == chosen as usize))
+                    (0..clusters).for_each(|k| mean[k] = f64::from(k == chosen as usize));
                 }
                 None => mean.fill(1.0 / clusters as f64),
             }

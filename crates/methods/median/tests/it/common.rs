@@ -96,7 +96,7 @@ pub(crate) const UTILITIES: [(&str, Phi); 4] = [
 
 /// Base clusterings as tables of shares, with weights: objectives by their definitions.
 pub(crate) struct Tables {
-    pub(crate) tables: Vec<Array2<f64>>,
+    pub(crate) shares: Vec<Array2<f64>>,
     pub(crate) bases: Vec<f64>,
     pub(crate) objects: Vec<f64>,
 }
@@ -117,7 +117,7 @@ impl Tables {
         let bases = ensemble.bases().len();
         let table = |u| ensemble.base_shares(u).rows().to_owned();
         Self {
-            tables: (0..bases).map(table).collect(),
+            shares: (0..bases).map(table).collect(),
             bases: vec![1.0; bases],
             objects: vec![1.0; ensemble.objects()],
         }
@@ -125,7 +125,7 @@ impl Tables {
 
     /// The mean shares of base clustering u inside each cluster, and the weight of the objects that it knows there.
     fn means(&self, u: usize, labels: &[u32]) -> Vec<(Vec<f64>, f64)> {
-        let table = &self.tables[u];
+        let table = &self.shares[u];
         let clusters = 1 + labels.iter().copied().max().unwrap() as usize;
         let mut means = vec![(vec![0.0; table.ncols()], 0.0); clusters];
         for ((row, &label), weight) in table.outer_iter().zip(labels).zip(&self.objects) {
@@ -144,7 +144,7 @@ impl Tables {
     /// Σ_i w_i Σ_u ω_u ‖z_iu − m_ku‖² over the base clusterings that know an object.
     pub(crate) fn squares(&self, labels: &[u32]) -> f64 {
         let mut sum = 0.0;
-        for (u, table) in self.tables.iter().enumerate() {
+        for (u, table) in self.shares.iter().enumerate() {
             let means = self.means(u, labels);
             for ((row, &label), weight) in table.outer_iter().zip(labels).zip(&self.objects) {
                 let mean = &means[label as usize].0;
@@ -173,7 +173,7 @@ impl Tables {
     /// Category utility, in which every base clustering counts the same.
     pub(crate) fn category_utility(&self, labels: &[u32]) -> f64 {
         let gain = |u: usize| self.bases[u] * self.worth(u, labels, UTILITIES[0].1).gain;
-        (0..self.tables.len()).map(gain).sum()
+        (0..self.shares.len()).map(gain).sum()
     }
 
     /// Σ_u ω_u (n_u / n) U_u, each divided by what the base clustering is worth itself where they are normalised.
@@ -187,6 +187,6 @@ impl Tables {
             };
             self.bases[u] * known * gain / scale
         };
-        (0..self.tables.len()).map(gain).sum()
+        (0..self.shares.len()).map(gain).sum()
     }
 }

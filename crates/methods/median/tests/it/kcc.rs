@@ -80,7 +80,7 @@ fn objectives_are_what_definitions_say_and_c_is_kc() {
 fn the_cut_is_that_of_the_co_association() {
     for seed in 0..60 {
         let drawn = draw(Seed::new(seed), if seed % 2 == 0 { 0.0 } else { 0.3 });
-        let tables = Tables::of(&drawn.ensemble).tables;
+        let tables = Tables::of(&drawn.ensemble).shares;
         let together: Array2<f64> = (tables.iter().map(|z| z.dot(&z.t())))
             .reduce(|a, b| a + b)
             .unwrap();
@@ -193,11 +193,11 @@ fn the_best_of_all_partitions_is_found_on_weighted_shares() {
         let drawn = draw_shares(Seed::new(seed));
         let first = |table: &Array2<f64>| table.select(Axis(0), &[0, 1, 2, 3, 4, 5, 6, 7]);
         let tables = Tables {
-            tables: drawn.tables.iter().take(4).map(first).collect(),
+            shares: drawn.tables.iter().take(4).map(first).collect(),
             bases: bases.as_slice().to_vec(),
             objects: objects.as_slice().to_vec(),
         };
-        let named = tables.tables.iter().zip(["a", "b", "c", "d"]);
+        let named = tables.shares.iter().zip(["a", "b", "c", "d"]);
         let ensemble = ensemble_of_shares(named.map(|(table, name)| (name.to_owned(), table)));
         let most = |value: &dyn Fn(&[u32]) -> f64| {
             let values = all[1..].iter().map(|labels| value(labels));

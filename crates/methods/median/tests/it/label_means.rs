@@ -22,7 +22,7 @@ fn objectives_are_what_definitions_say_and_never_get_worse() {
         tables.bases = weights.as_slice().to_vec();
         // Labels that are there, each with the weight of its base clustering.
         let labels = |(table, weight): (&Array2<f64>, &f64)| weight * table.sum();
-        let all: f64 = tables.tables.iter().zip(&tables.bases).map(labels).sum();
+        let all: f64 = tables.shares.iter().zip(&tables.bases).map(labels).sum();
         for (method, name) in [(&KC, "kc"), (&QMI, "qmi"), (&IPVC, "ipvc")] {
             let problem = problem(&drawn.ensemble, drawn.clusters, &[]).seed(seed);
             let outcome = found(method, &problem.base_weights(&weights));
@@ -52,7 +52,7 @@ fn with_complete_labels_qmi_is_kc() {
 
 /// One-hot labels, n × ΣJ, columns centred and those of base clustering u times √weight_u.
 fn standardised(tables: &Tables) -> Array2<f64> {
-    let weighted = tables.tables.iter().zip(&tables.bases);
+    let weighted = tables.shares.iter().zip(&tables.bases);
     let columns = weighted.map(|(table, weight)| table * weight.sqrt());
     let columns: Vec<Array2<f64>> = columns.collect();
     let views: Vec<_> = columns.iter().map(|table| table.view()).collect();

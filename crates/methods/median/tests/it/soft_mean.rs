@@ -115,7 +115,7 @@ fn rows_cost_what_the_best_matchings_do() {
                 .map(cost)
                 .fold(f64::INFINITY, f64::min)
         };
-        let expected = Tables::of(&ensemble).tables.iter().map(least).sum();
+        let expected = Tables::of(&ensemble).shares.iter().map(least).sum();
         assert_close(value(&found), expected, "squares");
     }
 }
@@ -356,7 +356,7 @@ fn from_chance(tables: &[Array2<f64>], k: usize, merge: bool, rng: &mut impl Rng
 
 /// The results of a hundred random matchings.
 fn hundred(ensemble: &Ensemble, merge: bool, seed: u64) -> Vec<Judged> {
-    let tables = Tables::of(ensemble).tables;
+    let tables = Tables::of(ensemble).shares;
     let mut rng = Seed::new(seed).child(1).rng();
     let chance = |_| from_chance(&tables, 3, merge, &mut rng);
     (0..100).map(chance).collect()

@@ -18,13 +18,13 @@ fn reference(outcome: &Outcome, ensemble: &Ensemble) -> Option<usize> {
 
 /// Votes of fixed-reference schemes, object by object: n × clusters of the reference.
 fn naive(tables: &Tables, reference: usize, normalised: bool) -> Vec<Vec<f64>> {
-    let columns = tables.tables[reference].ncols();
-    let shared: Vec<_> = (tables.tables.iter())
-        .map(|table| table.t().dot(&tables.tables[reference]))
+    let columns = tables.shares[reference].ncols();
+    let shared: Vec<_> = (tables.shares.iter())
+        .map(|table| table.t().dot(&tables.shares[reference]))
         .collect();
     let row = |i: usize| {
         let mut votes = vec![0.0; columns];
-        for ((table, shared), weight) in tables.tables.iter().zip(&shared).zip(&tables.bases) {
+        for ((table, shared), weight) in tables.shares.iter().zip(&shared).zip(&tables.bases) {
             let Some(j) = (0..table.ncols()).find(|&j| table[[i, j]] > 0.0) else {
                 continue;
             };

@@ -148,7 +148,7 @@ fn shares_of_zero_and_one_are_labels() {
     for (method, settings) in WAYS.into_iter().filter(|way| takes_shares(way.0)) {
         for seed in 0..20 {
             let drawn = draw(Seed::new(seed), if seed % 2 == 0 { 0.0 } else { 0.3 });
-            let tables = Tables::of(&drawn.ensemble).tables;
+            let tables = Tables::of(&drawn.ensemble).shares;
             let named = drawn.ensemble.bases().iter().zip(&tables);
             let named = named.map(|(base, table)| (base.name().to_owned(), table));
             let shares = ensemble_of_shares(named);
