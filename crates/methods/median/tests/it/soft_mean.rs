@@ -3,15 +3,13 @@
 
 use partita_conformance::{draw_shares, ensemble, ensemble_of_shares, planted, progress};
 use partita_core::ndarray::{Array1, Array2, ArrayView1, Axis};
-use partita_core::{
-    BaseWeights, Clusters, Ensemble, ObjectWeights, Outcome, Seed, SettingMap, Shares,
-};
+use partita_core::{Clusters, Ensemble, Seed, SettingMap, Shares};
 use partita_median::SOFT_MEAN;
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 use serde_json::Value;
 
-use crate::common::{Tables, assert_close, assert_monotone, found, labels, problem, value};
+use crate::common::{Tables, assert_close, assert_monotone, found, problem, value};
 
 /// Rows that sum to 1.
 fn on_simplex(mut table: Array2<f64>) -> Array2<f64> {
@@ -177,33 +175,6 @@ fn more_clusters_are_merged() {
             .filter(|&(i, j)| (labels[i] == labels[j]) == (drawn.truth[i] == drawn.truth[j]))
             .count();
         assert!(right as f64 > 0.9 * pairs().count() as f64, "seed {seed}");
-    }
-}
-
-#[test]
-fn weights_scale_the_objective() {
-    for seed in 0..20 {
-        let drawn = draw_shares(Seed::new(seed));
-        let bases = drawn.tables.len();
-        let plain = of_shares(&drawn.tables);
-        let mut twice = drawn.tables.clone();
-        twice.push(drawn.tables[0].clone());
-        let twice = of_shares(&twice);
-        let weight = |u| if u == 0 { 2.0 } else { 1.0 };
-        let base = BaseWeights::new((0..bases).map(weight).collect()).unwrap();
-        let objects = ObjectWeights::new(vec![3.0; drawn.truth.len()]).unwrap();
-        let given = |ensemble| problem(ensemble, drawn.clusters, &["restarts=4"]).seed(2);
-        let (copied, plainly) = (given(&twice), given(&plain));
-        let same = |one: &Outcome, other: &Outcome, factor: f64| {
-            assert_eq!(labels(one), labels(other));
-            assert_close(value(one) * factor, value(other), "objective");
-        };
-        // The mean of base weights is 1: objectives differ by what the weights were divided by.
-        let mean = (bases + 1) as f64 / bases as f64;
-        let weighted = found(&SOFT_MEAN, &plainly.clone().base_weights(&base));
-        same(&weighted, &found(&SOFT_MEAN, &copied), mean);
-        let thrice = found(&SOFT_MEAN, &plainly.clone().object_weights(&objects));
-        same(&found(&SOFT_MEAN, &plainly), &thrice, 3.0);
     }
 }
 
