@@ -3,7 +3,7 @@
 use partita_conformance::{draw, draw_shares, ensemble, ensemble_of_shares};
 use partita_core::{
     BaseWeights, Clusters, Consensus, Ensemble, EnsembleRows, ObjectWeights, Outcome, Problem,
-    RowProblem, Seed, SettingMap, Silent, SoftBases, consense_rows,
+    RowProblem, Seed, SettingMap, Silent, SoftBases, SoftPartition, consense_rows,
 };
 use partita_median::{
     ACV, IPVC, KC, KCC, MEDIAN_BINDER, MEDIAN_VI, NMFC, PLURALITY, QMI, RCV, SEC, SOFT_MEAN, URCV,
@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::common::{Tables, assert_close, found_as_given, found_by_rows, problem};
 
 /// Methods over passes with settings.
-const WAYS: [(&dyn Consensus, &[&str]); 19] = [
+const WAYS: [(&dyn Consensus, &[&str]); 21] = [
     (&KC, &[]),
     (&QMI, &[]),
     (&IPVC, &[]),
@@ -31,6 +31,8 @@ const WAYS: [(&dyn Consensus, &[&str]); 19] = [
     (&SOFT_MEAN, &["rows=hard"]),
     (&SOFT_MEAN, &["order=stream"]),
     (&MEDIAN_VI, &[]),
+    (&MEDIAN_VI, &["loss=nvi"]),
+    (&MEDIAN_VI, &["loss=id"]),
     (&MEDIAN_VI, &["loss=nid"]),
     (&MEDIAN_BINDER, &[]),
     (&MEDIAN_BINDER, &["loss=ari"]),
@@ -55,7 +57,7 @@ fn in_memory(method: &dyn Consensus, problem: &Problem<'_>) -> Found {
 }
 
 fn of_outcome(outcome: Outcome) -> Found {
-    let soft = outcome.soft.map(|soft| soft.into_rows());
+    let soft = outcome.soft.map(SoftPartition::into_rows);
     Found {
         labels: outcome.partition.labels().to_vec(),
         certainty: outcome.certainty,
