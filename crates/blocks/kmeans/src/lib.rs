@@ -8,7 +8,7 @@
 //! | [`kmeans`], [`kmeans_from`], [`kmeans_many`] | Euclidean or cosine, single precision | n·d·k | 8·n·d bytes |
 //! | [`kmeans_sparse`], [`kmeans_sparse_from`] | the same on the entries of a sparse table | entries·k | 8 bytes an entry, 20·k·d |
 //! | [`minibatch`] | Euclidean, batches of 1024 rows | 1024·d·k a batch | as [`kmeans`] |
-//! | [`labels::kmeans`] | one-hot label rows that are never built, with weights | rows·M·k | 16 bytes a row, 16·ΣJ·k |
+//! | [`labels::kmeans`] | one-hot label rows that are never built, or shares, with weights, by passes | rows·M·k | a sample of 10,000 rows, 8·ΣJ·k a sum under way |
 //! | [`embedded::kmeans`] | Euclidean, double precision, weighted rows | n·d·k | 8·n·k |
 //! | [`plus_plus`](mod@plus_plus) | k-means++ and greedy k-means++ over anything with distances | n·k | 16·n |
 //!

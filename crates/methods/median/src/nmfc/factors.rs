@@ -243,54 +243,63 @@ impl Factors {
 #[cfg(test)]
 mod tests {
     use approx::assert_relative_eq;
-    use partita_conformance::draw;
-    use partita_core::{Label, Seed, Silent};
-    use partita_kmeans::labels::{RowVisitor, WeightedLabelRows, with_rows};
+    use partita_conformance::{draw, draw_shares, ensemble_of_shares};
+    use partita_core::{AnyBlock, Ensemble, EnsembleRows, Entry, Seed};
 
     use super::*;
-    use crate::plurality::centre;
 
-    struct Check(Partition, Vec<f64>);
-
-    impl RowVisitor for Check {
-        type Out = ();
-
-        /// Products, objective and descent against the matrix written out, object by object.
-        fn run<L: Label>(self, rows: &WeightedLabelRows<'_, L>) {
-            let matrix = Matrix::new(rows, &self.1);
-            let n = rows.len();
-            let entry = |(i, j): (usize, usize)| {
-                let shared = rows
-                    .places(i)
-                    .filter(|place| rows.places(j).any(|other| other == *place));
-                shared.map(|(u, _)| self.1[u]).sum::<f64>() * matrix.scale[i] * matrix.scale[j]
-            };
-            let full = Array2::from_shape_fn((n, n), entry);
-            let mut state = Factors::start(&matrix, &self.0);
-            for _ in 0..5 {
-                let weigh =
-                    Array2::from_shape_fn((n, n), |(i, j)| matrix.weights[i] * matrix.weights[j]);
-                let error = &full - &state.q.dot(&state.s).dot(&state.q.t());
-                let expected = (&error * &error * &weigh).sum() - (&full * &full * &weigh).sum();
-                assert_relative_eq!(state.objective(), expected, max_relative = 1e-9);
-                match state.step(&matrix) {
-                    Some(next) => state = next,
-                    None => break,
-                }
+    /// Products, objective and descent against the matrix written out, object by object.
+    fn check<'r, R: Row<'r>>(rows: &RowBlock<'r, R>, offsets: &[usize], clusters: usize) {
+        let base_weights: Vec<f64> = (0..rows.bases).map(|u| 1.0 + (u % 3) as f64).collect();
+        let matrix = Matrix::new(rows, offsets, &base_weights);
+        let n = rows.len();
+        let mut full = Array2::<f64>::zeros((n, n));
+        for ((i, j), sum) in full.indexed_iter_mut() {
+            for own in rows.row(i).entries(offsets) {
+                let same = |other: &Entry| other.cluster == own.cluster;
+                let share = rows.row(j).entries(offsets).find(same);
+                let share = share.map_or(0.0, |other| own.share * other.share);
+                *sum += base_weights[own.base] * share;
+            }
+            *sum *= matrix.scale[i] * matrix.scale[j];
+        }
+        let labels: Vec<u32> = (0..n).map(|i| (i % clusters) as u32).collect();
+        let mut state = Factors::start(&matrix, &labels, clusters);
+        let weigh = |(i, j): (usize, usize)| matrix.weights[i] * matrix.weights[j];
+        let weigh = Array2::from_shape_fn((n, n), weigh);
+        for _ in 0..5 {
+            let error = &full - &state.q.dot(&state.s).dot(&state.q.t());
+            let expected = (&error * &error * &weigh).sum() - (&full * &full * &weigh).sum();
+            assert_relative_eq!(state.objective(), expected, max_relative = 1e-9);
+            match state.step(&matrix) {
+                Some(next) => state = next,
+                None => break,
             }
         }
+    }
+
+    fn check_ensemble(ensemble: &Ensemble, clusters: usize) {
+        let weights: Vec<f64> = (0..ensemble.objects())
+            .map(|i| 1.0 + (i % 2) as f64)
+            .collect();
+        let offsets = ensemble.offsets();
+        let rows = EnsembleRows::weighted(ensemble, &weights).with_shares();
+        rows.with_all(|block| match block {
+            AnyBlock::Bytes(rows) => check(&rows, &offsets, clusters),
+            AnyBlock::Words(rows) => check(&rows, &offsets, clusters),
+            AnyBlock::Shares(rows) => check(&rows, &offsets, clusters),
+        });
     }
 
     #[test]
     fn the_objective_is_that_of_the_matrix_written_out() {
         for seed in 0..30 {
             let drawn = draw(Seed::new(seed), 0.3);
-            let start =
-                centre(&drawn.ensemble, None, drawn.clusters, Seed::new(1), &Silent).unwrap();
-            let base_weights = (0..drawn.ensemble.bases().len())
-                .map(|u| 1.0 + (u % 3) as f64)
-                .collect();
-            with_rows(&drawn.ensemble, Check(start, base_weights));
+            check_ensemble(&drawn.ensemble, drawn.clusters);
+            let drawn = draw_shares(Seed::new(seed));
+            let named = drawn.tables.iter().enumerate();
+            let shares = ensemble_of_shares(named.map(|(u, table)| (u.to_string(), table)));
+            check_ensemble(&shares, drawn.clusters);
         }
     }
 }

@@ -1,97 +1,22 @@
-//! Utilities of k-means on labels: values that can be checked by hand, and that they are what definitions say.
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
+//! KCC and SEC: values that can be checked by hand, and that they are what definitions say.
 
-use partita_conformance::{draw, ensemble};
-use partita_core::{
-    Clusters, Consensus, Ensemble, Outcome, Problem, Seed, SettingMap, Silent, consense,
-};
-use partita_median::{KC, KCC, SEC};
+use partita_conformance::{draw, draw_shares, ensemble, ensemble_of_shares};
+use partita_core::ndarray::{Array2, Axis};
+use partita_core::{BaseWeights, Consensus, Ensemble, ObjectWeights, Seed};
+use partita_median::{KC, KCC, QMI, SEC};
 use rand::RngExt;
 
+use crate::common::{Tables, UTILITIES, assert_close, found, labels, partitions, problem, value};
+
 /// a = 1 1 1 2 2 2, b = 1 1 2 2 2 2, c = 1 1 1 2 3 3.
-fn tiny() -> Ensemble {
-    let columns = [[1, 1, 1, 2, 2, 2], [1, 1, 2, 2, 2, 2], [1, 1, 1, 2, 3, 3]];
-    let named = columns.iter().zip(["a", "b", "c"]);
-    ensemble(named.map(|(column, name)| {
-        (
-            name.to_owned(),
-            column.iter().map(|&label| Some(label)).collect(),
-        )
-    }))
+pub(crate) fn tiny() -> Ensemble {
+    let columns = [
+        ("a", [1, 1, 1, 2, 2, 2]),
+        ("b", [1, 1, 2, 2, 2, 2]),
+        ("c", [1, 1, 1, 2, 3, 3]),
+    ];
+    ensemble(columns.map(|(name, column)| (name.to_owned(), column.map(Some).to_vec())))
 }
-
-fn run(
-    method: &dyn Consensus,
-    ensemble: &Ensemble,
-    clusters: usize,
-    seed: u64,
-    settings: &[&str],
-) -> Outcome {
-    let mut problem = Problem::new(ensemble, Clusters::Exactly(clusters)).seed(seed);
-    problem.settings = SettingMap::parse(settings).unwrap();
-    consense(method, &problem, &Silent).unwrap()
-}
-
-fn value(outcome: &Outcome) -> f64 {
-    outcome.objective.as_ref().unwrap().value
-}
-
-/// Label shares of base clustering u among some objects, and how many of them it labels.
-fn shares(ensemble: &Ensemble, u: usize, inside: impl Fn(usize) -> bool) -> (Vec<f64>, f64) {
-    let labels: Vec<usize> = (0..ensemble.objects())
-        .filter(|&i| inside(i))
-        .filter_map(|i| ensemble.label(i, u))
-        .collect();
-    let of = |j: usize| {
-        labels.iter().filter(|label| **label == j).count() as f64 / labels.len().max(1) as f64
-    };
-    (
-        (0..ensemble.bases()[u].clusters()).map(of).collect(),
-        labels.len() as f64,
-    )
-}
-
-/// Σ_u (n_u / n) U_u from the definition.
-fn utility(
-    ensemble: &Ensemble,
-    labels: &[u32],
-    phi: &dyn Fn(&[f64]) -> f64,
-    normalised: bool,
-) -> f64 {
-    let n = ensemble.objects() as f64;
-    let of_base = |u: usize| {
-        let (own, seen) = shares(ensemble, u, |_| true);
-        let inside = |k: u32| {
-            let (shares, size) = shares(ensemble, u, |i| labels[i] == k);
-            if size > 0.0 {
-                size / seen * phi(&shares)
-            } else {
-                0.0
-            }
-        };
-        let gain = (0..=labels.iter().copied().max().unwrap())
-            .map(inside)
-            .sum::<f64>()
-            - phi(&own);
-        let scale = if normalised && phi(&own).abs() > 1e-12 {
-            phi(&own).abs()
-        } else {
-            1.0
-        };
-        seen / n * gain / scale
-    };
-    (0..ensemble.bases().len()).map(of_base).sum()
-}
-
-type Phi = fn(&[f64]) -> f64;
-const UTILITIES: [(&str, Phi); 4] = [
-    ("c", |m| m.iter().map(|x| x * x).sum()),
-    ("h", |m| {
-        m.iter().filter(|x| **x > 0.0).map(|x| x * x.ln()).sum()
-    }),
-    ("cos", |m| m.iter().map(|x| x * x).sum::<f64>().sqrt()),
-    ("lp", |m| m.iter().map(|x| x.powi(5)).sum::<f64>().powf(0.2)),
-];
 
 #[test]
 fn tiny_values_to_their_printed_digits() {
@@ -102,67 +27,51 @@ fn tiny_values_to_their_printed_digits() {
         ("lp", [0.912_753, 0.746_448, 1.077_362]),
     ];
     let tiny = tiny();
+    let tables = Tables::of(&tiny);
+    let partitions = [[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 2, 2]];
     for ((name, phi), (_, values)) in UTILITIES.iter().zip(expected) {
-        for (labels, value) in [[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 2, 2]]
-            .iter()
-            .zip(values)
-        {
-            assert!(
-                (utility(&tiny, labels, phi, false) - value).abs() < 5e-7,
-                "{name} {labels:?}"
-            );
+        for (labels, value) in partitions.iter().zip(values) {
+            let utility = tables.utility(labels, *phi, false);
+            assert!((utility - value).abs() < 5e-7, "{name} {labels:?}");
         }
-        let two = run(&KCC, &tiny, 2, 1, &[&format!("utility={name}")]);
-        assert_eq!(
-            two.partition.by_appearance().labels(),
-            [0, 0, 0, 1, 1, 1],
-            "{name}"
-        );
-        assert!(
-            (value(&two) - values[0]).abs() < 5e-7,
-            "{name}: {}",
-            value(&two)
-        );
-        let three = run(&KCC, &tiny, 3, 1, &[&format!("utility={name}")]);
-        assert!(
-            value(&three) >= values[2] - 5e-7,
-            "{name}: {}",
-            value(&three)
-        );
+        let best = |k| {
+            found(
+                &KCC,
+                &problem(&tiny, k, &[&format!("utility={name}")]).seed(1),
+            )
+        };
+        let two = best(2);
+        assert_eq!(labels(&two), [0, 0, 0, 1, 1, 1], "{name}");
+        assert!((value(&two) - values[0]).abs() < 5e-7, "{name}: {two:?}");
+        let three = value(&best(3));
+        assert!(three >= values[2] - 5e-7, "{name}: {three}");
     }
     // Degrees 8 8 10 8 9 9: the cut of 000111 has 8 + 8 + 10 in one and 8 + 9 + 9 in the other cluster.
-    let sec = run(&SEC, &tiny, 2, 1, &[]);
-    assert_eq!(sec.partition.by_appearance().labels(), [0, 0, 0, 1, 1, 1]);
+    let sec = found(&SEC, &problem(&tiny, 2, &[]).seed(1));
+    assert_eq!(labels(&sec), [0, 0, 0, 1, 1, 1]);
     let within = [9.0 + 4.0 + 1.0 + 9.0, 9.0 + 9.0 + 1.0 + 4.0];
-    assert!(
-        (value(&sec) - (2.0 - within[0] / 26.0 - within[1] / 26.0)).abs() < 1e-12,
-        "{}",
-        value(&sec)
-    );
+    let cut = 2.0 - within[0] / 26.0 - within[1] / 26.0;
+    assert_close(value(&sec), cut, "cut");
 }
 
 #[test]
 fn objectives_are_what_definitions_say_and_c_is_kc() {
     for seed in 0..60 {
         let drawn = draw(Seed::new(seed), if seed % 2 == 0 { 0.0 } else { 0.3 });
+        let tables = Tables::of(&drawn.ensemble);
+        let run = |method: &dyn Consensus, settings: &[&str]| {
+            let problem = problem(&drawn.ensemble, drawn.clusters, settings);
+            found(method, &problem.seed(seed))
+        };
         for (name, phi) in UTILITIES {
             for normalised in [false, true] {
-                let settings = [
-                    format!("utility={name}"),
-                    format!("normalised={normalised}"),
-                ];
-                let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
-                let found = run(&KCC, &drawn.ensemble, drawn.clusters, seed, &settings);
-                let expected = utility(&drawn.ensemble, found.partition.labels(), &phi, normalised);
-                assert!(
-                    (value(&found) - expected).abs() < 1e-9,
-                    "{name} {normalised} {seed}: {} {expected}",
-                    value(&found)
-                );
+                let utility = format!("utility={name}");
+                let found = run(&KCC, &[&utility, &format!("normalised={normalised}")]);
+                let expected = tables.utility(found.partition.labels(), phi, normalised);
+                assert_close(value(&found), expected, name);
             }
         }
-        let kc = run(&KC, &drawn.ensemble, drawn.clusters, seed, &[]);
-        let kcc = run(&KCC, &drawn.ensemble, drawn.clusters, seed, &["utility=c"]);
+        let (kc, kcc) = (run(&KC, &[]), run(&KCC, &["utility=c"]));
         assert_eq!((kc.partition, kc.certainty), (kcc.partition, kcc.certainty));
     }
 }
@@ -171,55 +80,43 @@ fn objectives_are_what_definitions_say_and_c_is_kc() {
 fn the_cut_is_that_of_the_co_association() {
     for seed in 0..60 {
         let drawn = draw(Seed::new(seed), if seed % 2 == 0 { 0.0 } else { 0.3 });
-        let (ensemble, n) = (&drawn.ensemble, drawn.ensemble.objects());
-        let together = |i: usize, j: usize| {
-            let same = |u: &usize| {
-                ensemble.label(i, *u).is_some() && ensemble.label(i, *u) == ensemble.label(j, *u)
-            };
-            (0..ensemble.bases().len()).filter(same).count() as f64
-        };
-        let found = run(&SEC, ensemble, drawn.clusters, seed, &[]);
-        let labels = found.partition.labels();
-        let outside = |k: u32| {
-            let own: Vec<usize> = (0..n).filter(|&i| labels[i] == k).collect();
-            let volume: f64 = own
-                .iter()
-                .map(|&i| (0..n).map(|j| together(i, j)).sum::<f64>())
-                .sum();
-            let within: f64 = own
-                .iter()
-                .map(|&i| own.iter().map(|&j| together(i, j)).sum::<f64>())
-                .sum();
-            if own.is_empty() {
+        let tables = Tables::of(&drawn.ensemble).shares;
+        let together: Array2<f64> = (tables.iter().map(|z| z.dot(&z.t())))
+            .reduce(|a, b| a + b)
+            .unwrap();
+        let found = found(
+            &SEC,
+            &problem(&drawn.ensemble, drawn.clusters, &[]).seed(seed),
+        );
+        let outside = |k: usize| {
+            let members = found.partition.labels().iter();
+            let members: Vec<usize> = (members.enumerate())
+                .filter_map(|(i, &label)| (label as usize == k).then_some(i))
+                .collect();
+            let lines = together.select(Axis(0), &members);
+            let within = lines.select(Axis(1), &members).sum();
+            if members.is_empty() {
                 1.0
             } else {
-                1.0 - within / volume
+                1.0 - within / lines.sum()
             }
         };
-        let expected: f64 = (0..drawn.clusters as u32).map(outside).sum();
-        assert!(
-            (value(&found) - expected).abs() < 1e-9,
-            "{seed}: {} {expected}",
-            value(&found)
-        );
+        let cut = (0..drawn.clusters).map(outside).sum();
+        assert_close(value(&found), cut, "cut");
     }
 }
 
-/// The most utility that k-means with the plain definition reaches from random partitions: every object in turn to the cluster where the
-/// whole utility is largest.
+/// The most utility that is reached from random partitions: every object in turn to the cluster where the whole utility is largest.
 fn most_from_chance(
-    ensemble: &Ensemble,
+    tables: &Tables,
     clusters: u32,
-    phi: &dyn Fn(&[f64]) -> f64,
-    normalised: bool,
+    value: impl Fn(&[u32]) -> f64,
     seed: u64,
 ) -> f64 {
     let mut rng = Seed::new(seed).child(7).rng();
-    let value = |labels: &[u32]| utility(ensemble, labels, phi, normalised);
     let climbed = |_| {
-        let mut labels: Vec<u32> = (0..ensemble.objects())
-            .map(|_| rng.random_range(0..clusters))
-            .collect();
+        let random = |_| rng.random_range(0..clusters);
+        let mut labels: Vec<u32> = (0..tables.objects.len()).map(random).collect();
         let mut best = value(&labels);
         loop {
             let before = best;
@@ -242,39 +139,84 @@ fn most_from_chance(
     (0..100).map(climbed).fold(f64::NEG_INFINITY, f64::max)
 }
 
+/// Base clusterings with many more clusters than the consensus.
+fn fine(seed: u64) -> Ensemble {
+    let mut rng = Seed::new(seed).rng();
+    ensemble((0..4).map(|u| {
+        let fine = rng.random_range(5..8u32);
+        let mut label = |i: u32| {
+            if rng.random_bool(0.4) {
+                rng.random_range(0..fine)
+            } else {
+                i % fine
+            }
+        };
+        let column = (0..16).map(|i| Some(label(i))).collect();
+        (format!("u{u}"), column)
+    }))
+}
+
 #[test]
 fn utilities_are_as_large_as_from_a_hundred_random_partitions() {
     for (name, phi) in UTILITIES {
         for normalised in [false, true] {
             let mut reached = 0;
             for seed in 0..8 {
-                let mut rng = Seed::new(seed).rng();
-                // Base clusterings with many more clusters than the consensus.
-                let ensemble = ensemble((0..4).map(|u| {
-                    let fine = rng.random_range(5..8u32);
-                    let label = |i: u32| {
-                        if rng.random_bool(0.4) {
-                            rng.random_range(0..fine)
-                        } else {
-                            i % fine
-                        }
-                    };
-                    (format!("u{u}"), (0..16).map(label).map(Some).collect())
-                }));
-                let settings = [
+                let ensemble = fine(seed);
+                let tables = Tables::of(&ensemble);
+                let (utility, by) = (
                     format!("utility={name}"),
                     format!("normalised={normalised}"),
-                ];
-                let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
-                let found = value(&run(&KCC, &ensemble, 3, seed, &settings));
-                reached += u32::from(
-                    found >= most_from_chance(&ensemble, 3, &phi, normalised, seed) - 1e-9,
                 );
+                let found = value(&found(
+                    &KCC,
+                    &problem(&ensemble, 3, &[&utility, &by]).seed(seed),
+                ));
+                let utility = |labels: &[u32]| tables.utility(labels, phi, normalised);
+                let most = most_from_chance(&tables, 3, utility, seed);
+                reached += usize::from(found >= most - 1e-9);
             }
             assert!(
                 reached >= 6,
                 "{name} normalised={normalised}: {reached} of 8"
             );
+        }
+    }
+}
+
+#[test]
+fn the_best_of_all_partitions_is_found_on_weighted_shares() {
+    let all = partitions(8, 2);
+    let objects = ObjectWeights::new(vec![2.0, 1.0, 0.5, 3.0, 1.0, 1.5, 1.0, 2.5]).unwrap();
+    let bases = BaseWeights::new(vec![1.0, 2.0, 1.0, 3.0]).unwrap();
+    for seed in 0..6 {
+        let drawn = draw_shares(Seed::new(seed));
+        let first = |table: &Array2<f64>| table.select(Axis(0), &[0, 1, 2, 3, 4, 5, 6, 7]);
+        let tables = Tables {
+            shares: drawn.tables.iter().take(4).map(first).collect(),
+            bases: bases.as_slice().to_vec(),
+            objects: objects.as_slice().to_vec(),
+        };
+        let named = tables.shares.iter().zip(["a", "b", "c", "d"]);
+        let ensemble = ensemble_of_shares(named.map(|(table, name)| (name.to_owned(), table)));
+        let most = |value: &dyn Fn(&[u32]) -> f64| {
+            let values = all[1..].iter().map(|labels| value(labels));
+            values.fold(f64::NEG_INFINITY, f64::max)
+        };
+        let reached = |method: &dyn Consensus, settings: &[&str]| {
+            let settings: Vec<&str> = [settings, &["restarts=50"]].concat();
+            let problem = problem(&ensemble, 2, &settings).base_weights(&bases);
+            value(&found(method, &problem.object_weights(&objects)))
+        };
+        assert_close(reached(&KC, &[]), -most(&|z| -tables.squares(z)), "kc");
+        assert_close(
+            reached(&QMI, &[]),
+            most(&|z| tables.category_utility(z)),
+            "qmi",
+        );
+        for (name, phi) in UTILITIES {
+            let most = most(&|z| tables.utility(z, phi, false));
+            assert_close(reached(&KCC, &[&format!("utility={name}")]), most, name);
         }
     }
 }

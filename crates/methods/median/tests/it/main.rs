@@ -1,12 +1,10 @@
 //! Tests of median partitions, one module a topic, in one binary: it links once, and its tests share the processors.
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-mod fractional;
+mod common;
 mod kcc;
 mod label_means;
 mod median;
-mod median_rows;
-mod rows;
 mod soft_mean;
-mod soft_mean_fine;
 mod voting;
-mod weights;
+mod ways;

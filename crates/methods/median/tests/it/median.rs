@@ -1,46 +1,52 @@
 //! Medians by loss: values that can be checked by hand, exhaustive search, and the guarantees of the search.
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-use partita_core::{
-    BaseWeights, Clusters, Consensus, Ensemble, EnsembleBuilder, Outcome, Partition, Problem, Seed,
-    SettingMap, Silent, consense,
-};
+use partita_conformance::ensemble;
+use partita_core::{BaseWeights, Clusters, Consensus, Ensemble, Outcome, Partition, Problem, Seed};
+use partita_core::{SettingMap, Silent, consense};
 use partita_median::{MEDIAN_BINDER, MEDIAN_VI};
 use partita_metrics::Contingency;
 use rand::RngExt;
+use serde_json::Value;
 
-fn ensemble(columns: &[Vec<Option<u32>>]) -> Ensemble {
-    let mut builder = EnsembleBuilder::new(columns[0].len());
-    columns
-        .iter()
-        .enumerate()
-        .for_each(|(u, column)| builder.push(u.to_string(), column.clone()).unwrap());
-    builder.finish().unwrap()
+use crate::common::{assert_close, assert_monotone, found, labels, partitions, value};
+use crate::kcc::tiny;
+
+type Column = Vec<Option<u32>>;
+
+const LOSSES: [&str; 6] = ["vi", "nvi", "id", "nid", "binder", "ari"];
+
+fn of_columns(columns: &[Column]) -> Ensemble {
+    let named = columns.iter().enumerate();
+    ensemble(named.map(|(u, column)| (u.to_string(), column.clone())))
 }
 
-/// a = 1 1 1 2 2 2, b = 1 1 2 2 2 2, c = 1 1 1 2 3 3.
-fn tiny() -> Ensemble {
-    let columns = [[1, 1, 1, 2, 2, 2], [1, 1, 2, 2, 2, 2], [1, 1, 1, 2, 3, 3]];
-    ensemble(&columns.map(|column| column.map(Some).to_vec()))
+fn method(loss: &str) -> &'static dyn Consensus {
+    if ["binder", "ari"].contains(&loss) {
+        &MEDIAN_BINDER
+    } else {
+        &MEDIAN_VI
+    }
 }
 
-fn run(
-    method: &dyn Consensus,
-    ensemble: &Ensemble,
+/// The problem of a median with this loss.
+fn problem<'a>(
+    ensemble: &'a Ensemble,
     clusters: Clusters,
-    settings: &[&str],
-) -> Outcome {
-    let mut problem = Problem::new(ensemble, clusters).seed(1);
-    problem.settings = SettingMap::parse(settings).unwrap();
-    consense(method, &problem, &Silent).unwrap()
+    loss: &str,
+    asymmetry: f64,
+) -> Problem<'a> {
+    let settings = [format!("loss={loss}"), format!("asymmetry={asymmetry}")];
+    let settings = SettingMap::parse(&settings).unwrap();
+    Problem::new(ensemble, clusters).seed(1).settings(settings)
 }
 
-fn labels(outcome: &Outcome) -> Vec<u32> {
-    outcome.partition.by_appearance().labels().to_vec()
+fn median(ensemble: &Ensemble, clusters: Clusters, loss: &str, asymmetry: f64) -> Outcome {
+    found(method(loss), &problem(ensemble, clusters, loss, asymmetry))
 }
 
-fn value(outcome: &Outcome) -> f64 {
-    outcome.objective.as_ref().unwrap().value
+fn by_restart(outcome: &Outcome) -> Vec<f64> {
+    let starts = outcome.details["objective_by_restart"].as_array().unwrap();
+    starts.iter().filter_map(Value::as_f64).collect()
 }
 
 /// Number of objects that satisfy a condition.
@@ -78,198 +84,138 @@ fn naive(loss: &str, a: f64, partition: &[u32], base: &[Option<u32>]) -> f64 {
             (a * separated + (2.0 - a) * joined) / (n * n) as f64
         }
         "ari" => {
-            let (b, v, all) = (
-                pairs(&|i, j| p(i) == p(j)),
-                pairs(&|i, j| q(i) == q(j)),
-                (n * n - n) as f64,
-            );
+            let b = pairs(&|i, j| p(i) == p(j));
+            let v = pairs(&|i, j| q(i) == q(j));
             let both = pairs(&|i, j| p(i) == p(j) && q(i) == q(j));
-            let expected = if all > 0.0 { b * v / all } else { 0.0 };
+            let expected = ratio(b * v, (n * n - n) as f64);
             ratio(f64::midpoint(b, v) - both, f64::midpoint(b, v) - expected)
         }
         other => panic!("{other}"),
     }
 }
 
-fn mean(
-    loss: &str,
-    a: f64,
-    partition: &[u32],
-    columns: &[Vec<Option<u32>>],
-    weights: &[f64],
-) -> f64 {
-    let all: f64 = weights.iter().sum();
-    columns
-        .iter()
+/// The weighted mean of losses.
+fn mean(losses: impl Iterator<Item = f64>, weights: &[f64]) -> f64 {
+    let sum: f64 = losses
         .zip(weights)
-        .map(|(column, w)| w * naive(loss, a, partition, column))
-        .sum::<f64>()
-        / all
-}
-
-/// Every partition of n objects into at most `most` clusters, as labels by appearance.
-fn partitions(n: usize, most: u32) -> Vec<Vec<u32>> {
-    let mut all = vec![Vec::new()];
-    for _ in 0..n {
-        let longer = |labels: Vec<u32>| {
-            let next = labels.iter().max().map_or(0, |k| k + 1);
-            (0..=next.min(most - 1))
-                .map(move |k| labels.iter().copied().chain([k]).collect::<Vec<u32>>())
-        };
-        all = all.into_iter().flat_map(longer).collect();
-    }
-    all
-}
-
-fn method(loss: &str) -> &'static dyn Consensus {
-    if ["binder", "ari"].contains(&loss) {
-        &MEDIAN_BINDER
-    } else {
-        &MEDIAN_VI
-    }
+        .map(|(loss, weight)| loss * weight)
+        .sum();
+    sum / weights.iter().sum::<f64>()
 }
 
 #[test]
 fn tiny_values_to_their_printed_digits() {
+    let tiny = tiny();
     let close = |a: f64, b: f64| assert!((a - b).abs() < 5e-7, "{a} {b}");
-    let best = |loss: &str| {
-        run(
-            method(loss),
-            &tiny(),
-            Clusters::Auto,
-            &[&format!("loss={loss}")],
-        )
-    };
-    for (loss, expected) in [("binder", 0.129630), ("vi", 0.486383), ("ari", 0.323264)] {
-        let outcome = best(loss);
+    for (loss, expected) in LOSSES.iter().zip([
+        Some(0.486383),
+        None,
+        None,
+        None,
+        Some(0.129630),
+        Some(0.323264),
+    ]) {
+        let outcome = median(&tiny, Clusters::Auto, loss, 1.0);
         assert_eq!(labels(&outcome), [0, 0, 0, 1, 1, 1], "{loss}");
-        close(value(&outcome), expected);
+        close(value(&outcome), expected.unwrap_or(value(&outcome)));
     }
-    for loss in ["nvi", "id", "nid"] {
-        assert_eq!(labels(&best(loss)), [0, 0, 0, 1, 1, 1], "{loss}");
+    let column = |u| tiny.column(u).map(|l| l.map(|l| l as u32)).collect();
+    let columns: Vec<Column> = (0..3).map(column).collect();
+    for (loss, partition, expected) in [
+        ("binder", [0, 0, 0, 1, 2, 2], 0.166667),
+        ("binder", [0, 0, 1, 2, 2, 2], 0.166667),
+        ("vi", [0, 0, 0, 1, 2, 2], 0.639432),
+        ("ari", [0, 0, 0, 1, 2, 2], 0.419140),
+        ("binder", [0; 6], 0.518519),
+        ("vi", [0; 6], 1.125815),
+        ("ari", [0; 6], 1.0),
+    ] {
+        let losses = columns
+            .iter()
+            .map(|column| naive(loss, 1.0, &partition, column));
+        close(mean(losses, &[1.0; 3]), expected);
     }
-    let columns: Vec<Vec<Option<u32>>> = (0..3)
-        .map(|u| tiny().column(u).map(|l| l.map(|l| l as u32)).collect())
-        .collect();
-    let other = |loss: &str, labels: [u32; 6]| mean(loss, 1.0, &labels, &columns, &[1.0; 3]);
-    close(other("binder", [0, 0, 0, 1, 2, 2]), 0.166667);
-    close(other("binder", [0, 0, 1, 2, 2, 2]), 0.166667);
-    close(other("vi", [0, 0, 0, 1, 2, 2]), 0.639432);
-    close(other("ari", [0, 0, 0, 1, 2, 2]), 0.419140);
-    let together: Vec<f64> = ["binder", "vi", "ari"]
-        .iter()
-        .map(|loss| other(loss, [0; 6]))
-        .collect();
-    together
-        .iter()
-        .zip([0.518519, 1.125815, 1.0])
-        .for_each(|(&a, b)| close(a, b));
     for loss in ["vi", "binder"] {
-        let cases = [
+        for (asymmetry, expected) in [
             (0.2, [0, 0, 1, 2, 3, 3]),
             (0.6, [0, 0, 1, 2, 3, 3]),
             (1.0, [0, 0, 0, 1, 1, 1]),
-        ];
-        for (a, expected) in cases
-            .into_iter()
-            .chain([(1.4, [0, 0, 0, 1, 1, 1]), (1.8, [0; 6])])
-        {
-            let found = run(
-                method(loss),
-                &tiny(),
-                Clusters::Auto,
-                &[&format!("asymmetry={a}")],
-            );
-            assert_eq!(labels(&found), expected, "{loss} {a}");
+            (1.4, [0, 0, 0, 1, 1, 1]),
+            (1.8, [0; 6]),
+        ] {
+            let found = median(&tiny, Clusters::Auto, loss, asymmetry);
+            assert_eq!(labels(&found), expected, "{loss} {asymmetry}");
         }
     }
 }
 
 /// Base clusterings of a few objects; a fifth of the labels is missing where `missing`.
-fn drawn(seed: u64, missing: bool) -> Vec<Vec<Option<u32>>> {
+fn few(seed: u64, missing: bool) -> Vec<Column> {
     let mut rng = Seed::new(seed).rng();
-    let (n, bases, clusters) = (
-        rng.random_range(3..=8),
-        rng.random_range(2..=6),
-        rng.random_range(2..=4),
-    );
+    let n = rng.random_range(3..=8);
+    let bases = rng.random_range(2..=6);
+    let clusters = rng.random_range(2..=4);
     let truth: Vec<u32> = (0..n).map(|_| rng.random_range(0..3)).collect();
-    (0..bases)
-        .map(|u| {
-            let label = |(i, &k): (usize, &u32)| {
-                let label = if rng.random_bool(0.4) {
-                    rng.random_range(0..clusters)
-                } else {
-                    k
-                };
-                (!missing || i % bases == u || rng.random_bool(0.8)).then_some(label)
+    let mut column = |u| {
+        let label = |(i, &k): (usize, &u32)| {
+            let noise = rng.random_bool(0.4);
+            let label = if noise {
+                rng.random_range(0..clusters)
+            } else {
+                k
             };
-            let mut column: Vec<Option<u32>> = truth.iter().enumerate().map(label).collect();
-            if column.iter().all(Option::is_none) {
-                column[0] = Some(0);
-            }
-            column
-        })
-        .collect()
+            (!missing || i % bases == u || rng.random_bool(0.8)).then_some(label)
+        };
+        let mut column: Column = truth.iter().enumerate().map(label).collect();
+        if column.iter().all(Option::is_none) {
+            column[0] = Some(0);
+        }
+        column
+    };
+    (0..bases).map(&mut column).collect()
 }
 
 #[test]
 fn the_search_finds_what_an_exhaustive_one_does() {
-    let cases = [
-        ("vi", 1.0),
-        ("vi", 0.5),
-        ("binder", 1.0),
-        ("binder", 1.5),
-        ("nvi", 1.0),
-        ("id", 1.0),
-        ("nid", 1.0),
-        ("ari", 1.0),
-    ];
     let all: Vec<Vec<Vec<u32>>> = (0..=8).map(|n| partitions(n, 8)).collect();
-    for (loss, a) in cases {
-        let (mut optimal, mut tried) = (0, 0);
-        for seed in 0..120 {
-            let columns = drawn(seed, seed % 3 == 0);
+    for (loss, a) in LOSSES
+        .map(|loss| (loss, 1.0))
+        .into_iter()
+        .chain([("vi", 0.5), ("binder", 1.5)])
+    {
+        let (mut optimal, tried) = (0, 120);
+        for seed in 0..tried {
+            let columns = few(seed, seed % 3 == 0);
             let n = columns[0].len();
-            let ensemble = ensemble(&columns);
-            let weights: Vec<f64> = (0..columns.len())
-                .map(|u| if seed % 2 == 0 { 1.0 } else { 1.0 + u as f64 })
-                .collect();
-            let most = if seed % 4 == 1 { 2 } else { n };
-            let clusters = if most == n {
-                Clusters::Auto
+            let ensemble = of_columns(&columns);
+            let weight = |u| if seed % 2 == 0 { 1.0 } else { 1.0 + u as f64 };
+            let weights: Vec<f64> = (0..columns.len()).map(weight).collect();
+            let (most, clusters) = if seed % 4 == 1 {
+                (2, Clusters::Exactly(2))
             } else {
-                Clusters::Exactly(most)
+                (n, Clusters::Auto)
             };
-            let loss_of = |labels: &[u32]| mean(loss, a, labels, &columns, &weights);
-            let few = |labels: &&Vec<u32>| labels.iter().all(|&k| (k as usize) < most);
-            let best = all[n]
+            let loss_of = |labels: &[u32]| {
+                let losses = columns.iter().map(|column| naive(loss, a, labels, column));
+                mean(losses, &weights)
+            };
+            let allowed = all[n]
                 .iter()
-                .filter(few)
+                .filter(|labels| labels.iter().all(|&k| (k as usize) < most));
+            let best = allowed
                 .map(|labels| loss_of(labels))
                 .fold(f64::INFINITY, f64::min);
             let given = BaseWeights::new(weights.clone()).unwrap();
-            let mut problem = Problem::new(&ensemble, clusters)
-                .seed(seed)
-                .base_weights(&given);
-            problem.settings =
-                SettingMap::parse(&[format!("loss={loss}"), format!("asymmetry={a}")]).unwrap();
-            let found = consense(method(loss), &problem, &Silent).unwrap();
+            let problem = problem(&ensemble, clusters, loss, a).seed(seed);
+            let found = found(method(loss), &problem.base_weights(&given));
             let reached = loss_of(found.partition.labels());
+            assert_close(value(&found), reached, loss);
+            let starts = by_restart(&found);
             assert!(
-                (value(&found) - reached).abs() < 1e-9,
-                "{loss} {seed}: {} {reached}",
-                value(&found)
-            );
-            let starts = found.details["objective_by_restart"].as_array().unwrap();
-            assert!(
-                starts
-                    .iter()
-                    .all(|start| reached <= start.as_f64().unwrap() + 1e-9),
+                starts.iter().all(|start| reached <= start + 1e-9),
                 "{loss} {seed}"
             );
-            optimal += usize::from(reached <= best + 1e-9);
-            tried += 1;
+            optimal += u64::from(reached <= best + 1e-9);
         }
         assert!(
             optimal * 100 >= tried * 98,
@@ -280,28 +226,26 @@ fn the_search_finds_what_an_exhaustive_one_does() {
 
 #[test]
 fn base_losses_are_told_and_an_asymmetry_is_refused_where_there_is_none() {
-    let outcome = run(&MEDIAN_VI, &tiny(), Clusters::Exactly(3), &[]);
+    let tiny = tiny();
+    let outcome = median(&tiny, Clusters::Exactly(3), "vi", 1.0);
     let losses = outcome.details["base_losses"].as_array().unwrap();
-    let told: Vec<(&str, f64)> = losses
+    let names: Vec<&str> = losses
         .iter()
-        .map(|base| {
-            (
-                base["base"].as_str().unwrap(),
-                base["loss"].as_f64().unwrap(),
-            )
-        })
+        .filter_map(|base| base["base"].as_str())
         .collect();
-    assert_eq!(
-        told.iter().map(|base| base.0).collect::<Vec<_>>(),
-        ["0", "2", "1"]
+    assert_eq!(names, ["a", "c", "b"]);
+    let losses: Vec<f64> = losses
+        .iter()
+        .filter_map(|base| base["loss"].as_f64())
+        .collect();
+    assert_eq!(losses[0], 0.0);
+    assert_close(
+        mean(losses.into_iter(), &[1.0; 3]),
+        value(&outcome),
+        "losses",
     );
-    assert!(
-        told[0].1 == 0.0
-            && (told.iter().map(|base| base.1).sum::<f64>() / 3.0 - value(&outcome)).abs() < 1e-12
-    );
-    let mut problem = Problem::new(outcome_ensemble(), Clusters::Auto);
-    problem.settings = SettingMap::parse(&["loss=nid", "asymmetry=0.5"]).unwrap();
-    let error = consense(&MEDIAN_VI, &problem, &Silent)
+    let refused = problem(&tiny, Clusters::Auto, "nid", 0.5);
+    let error = consense(&MEDIAN_VI, &refused, &Silent)
         .unwrap_err()
         .to_string();
     assert!(
@@ -310,68 +254,153 @@ fn base_losses_are_told_and_an_asymmetry_is_refused_where_there_is_none() {
     );
 }
 
+/// What is drawn: objects, base clusterings, their clusters, and the share of labels that are at random.
+struct Draw {
+    objects: usize,
+    bases: u32,
+    clusters: u32,
+    noise: f64,
+    missing: f64,
+}
+
+impl Draw {
+    /// Base clusterings of planted clusters, and these. The first base clustering lacks no label.
+    fn ensemble(&self, seed: u64) -> (Ensemble, Vec<u32>) {
+        let mut rng = Seed::new(seed).rng();
+        let planted = |_| rng.random_range(0..self.clusters);
+        let truth: Vec<u32> = (0..self.objects).map(planted).collect();
+        let mut column = |u| {
+            let clusters = self.clusters + u % 3;
+            let label = |&k: &u32| {
+                let noise = rng.random_bool(self.noise);
+                let label = if noise {
+                    rng.random_range(0..clusters)
+                } else {
+                    k
+                };
+                (u == 0 || !rng.random_bool(self.missing)).then_some(label)
+            };
+            truth.iter().map(label).collect()
+        };
+        let columns: Vec<Column> = (0..self.bases).map(&mut column).collect();
+        (of_columns(&columns), truth)
+    }
+}
+
 #[test]
 fn a_limit_of_sweeps_is_said() {
-    let columns = drawn(7, false);
-    let mut rng = Seed::new(2).rng();
-    let noise: Vec<Vec<Option<u32>>> = (0..6)
-        .map(|_| (0..200).map(|_| Some(rng.random_range(0..4))).collect())
-        .collect();
-    let limited = run(
-        &MEDIAN_BINDER,
-        &ensemble(&noise),
-        Clusters::Exactly(3),
-        &["sweeps=1"],
-    );
-    assert!(
-        limited
-            .warnings
-            .iter()
-            .any(|said| said.contains("limit of 1 sweeps")),
-        "{:?}",
-        limited.warnings
-    );
-    let free = run(&MEDIAN_VI, &ensemble(&columns), Clusters::Auto, &[]);
+    let noise = Draw {
+        objects: 300,
+        bases: 6,
+        clusters: 4,
+        noise: 1.0,
+        missing: 0.0,
+    };
+    let (noise, _) = noise.ensemble(2);
+    for method in [&MEDIAN_VI as &dyn Consensus, &MEDIAN_BINDER] {
+        let limited = crate::common::problem(&noise, 3, &["sweeps=1"]);
+        let said = found(method, &limited).warnings;
+        assert!(
+            said.iter().any(|said| said.contains("limit of 1 sweeps")),
+            "{said:?}"
+        );
+    }
+    let free = median(&of_columns(&few(7, false)), Clusters::Auto, "vi", 1.0);
     assert!(free.warnings.iter().all(|said| !said.contains("sweeps")));
 }
 
-fn outcome_ensemble() -> &'static Ensemble {
-    Box::leak(Box::new(tiny()))
+/// The loss of labels against a base clustering, from a table of counts.
+fn counted(loss: &str, ensemble: &Ensemble, u: usize, labels: &[u32]) -> f64 {
+    let term = |count: f64| match loss {
+        "vi" if count > 0.0 => count * count.log2(),
+        "vi" => 0.0,
+        _ => count * count,
+    };
+    let clusters = 1 + *labels.iter().max().unwrap() as usize;
+    let mut table = vec![vec![0.0; ensemble.bases()[u].clusters()]; clusters];
+    for (&k, label) in labels.iter().zip(ensemble.column(u)) {
+        if let Some(label) = label {
+            table[k as usize][label] += 1.0;
+        }
+    }
+    let column = |c: usize| term(table.iter().map(|row| row[c]).sum());
+    let b: f64 = table.iter().map(|row| term(row.iter().sum())).sum();
+    let v: f64 = (0..table[0].len()).map(column).sum();
+    let j: f64 = table.iter().flatten().map(|&count| term(count)).sum();
+    let n: f64 = table.iter().flatten().sum();
+    (b + v - 2.0 * j) / if loss == "vi" { n } else { n * n }
+}
+
+/// Few rows, and so many that starts are tried on a sample.
+#[test]
+fn the_loss_is_what_counts_say_and_never_rises() {
+    let mut rounds = 0;
+    for loss in LOSSES {
+        for seed in 0..6u64 {
+            if !["vi", "binder"].contains(&loss) && !(2..4).contains(&seed) {
+                continue;
+            }
+            let draw = Draw {
+                objects: if seed % 3 == 0 { 11_000 } else { 2500 },
+                bases: 10,
+                clusters: 3 + seed as u32 % 4,
+                noise: if seed % 4 < 2 { 0.3 } else { 0.5 },
+                missing: if seed % 2 == 0 { 0.0 } else { 0.1 },
+            };
+            let clusters = if seed == 1 {
+                Clusters::Auto
+            } else {
+                Clusters::Exactly(draw.clusters as usize)
+            };
+            let (ensemble, _) = draw.ensemble(seed);
+            let weights: Vec<f64> = (0..draw.bases).map(|u| 1.0 + f64::from(u % 3)).collect();
+            let given = BaseWeights::new(weights.clone()).unwrap();
+            let problem = problem(&ensemble, clusters, loss, 1.0);
+            let found = found(method(loss), &problem.base_weights(&given));
+            assert_monotone(found.objective.as_ref().unwrap());
+            let least = by_restart(&found).into_iter().fold(f64::INFINITY, f64::min);
+            let sampled = draw.objects > 10_000;
+            assert!(
+                sampled || value(&found) <= least + 1e-12,
+                "{loss} {seed}: {least}"
+            );
+            if ["vi", "binder"].contains(&loss) {
+                let labels = found.partition.labels();
+                let losses = (0..weights.len()).map(|u| counted(loss, &ensemble, u, labels));
+                assert_close(value(&found), mean(losses, &weights), loss);
+            }
+            rounds = rounds.max(found.rounds);
+        }
+    }
+    assert!(rounds > 1, "no start was improved");
 }
 
 #[test]
-fn many_rows_are_tried_on_a_sample_and_clusters_come_back() {
-    let mut rng = Seed::new(4).rng();
-    let truth: Vec<u32> = (0..60_000).map(|i| i % 5).collect();
-    let columns: Vec<Vec<Option<u32>>> = (0..12)
-        .map(|_| {
-            truth
-                .iter()
-                .map(|&k| {
-                    Some(if rng.random_bool(0.25) {
-                        rng.random_range(0..5)
-                    } else {
-                        k
-                    })
-                })
-                .collect()
-        })
-        .collect();
-    let ensemble = ensemble(&columns);
-    for method in [&MEDIAN_VI as &dyn Consensus, &MEDIAN_BINDER] {
-        let outcome = run(method, &ensemble, Clusters::Auto, &[]);
-        let table = Contingency::new(&outcome.partition, &Partition::from_values(&truth)).unwrap();
-        assert!(
-            table.purity() > 0.97,
-            "{}: {}",
-            method.info().name,
-            table.purity()
-        );
-        assert!(
-            table.accuracy() > 0.9,
-            "{}: {}",
-            method.info().name,
-            table.accuracy()
-        );
+fn planted_clusters_come_back_and_the_number_is_found() {
+    let draw = |noise: f64, missing: f64, seed: u64| {
+        let draw = Draw {
+            objects: 20_000,
+            bases: 15,
+            clusters: 5,
+            noise,
+            missing,
+        };
+        draw.ensemble(seed)
+    };
+    let (ensemble, truth) = draw(0.25, 0.05, 9);
+    for loss in LOSSES {
+        let found = median(&ensemble, Clusters::Exactly(5), loss, 1.0);
+        let table = Contingency::new(&found.partition, &Partition::from_values(&truth)).unwrap();
+        assert!(table.accuracy() > 0.98, "{loss}: {}", table.accuracy());
+        assert_eq!(found.details["clusters"], found.partition.live_clusters());
+    }
+    let few = median(&draw(0.1, 0.0, 3).0, Clusters::Auto, "vi", 1.0);
+    assert_eq!(few.partition.live_clusters(), 5);
+    // Where the number is free, a few small clusters may be left.
+    for loss in ["vi", "binder"] {
+        let found = median(&ensemble, Clusters::Auto, loss, 1.0);
+        let table = Contingency::new(&found.partition, &Partition::from_values(&truth)).unwrap();
+        assert!(table.purity() > 0.97, "{loss}: {}", table.purity());
+        assert!(table.accuracy() > 0.9, "{loss}: {}", table.accuracy());
     }
 }
