@@ -3,7 +3,7 @@
 use std::env;
 use std::fs::{self, File};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -151,6 +151,8 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         .iter()
         .filter(|step| arguments.all || !step.rare);
     let start = Instant::now();
+    // Asked before the tests are built, which may put another program in the place of this one.
+    let this = env::current_exe().context("the program does not know where it is")?;
     if arguments.all {
         tools::install_ahead();
     }
@@ -163,7 +165,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         if tally.failed_step.is_some() {
             break;
         }
-        let work = Work::begin(workspace, step)?;
+        let work = Work::begin(workspace, step, &this)?;
         if step.until.is_some() {
             beside.push(work);
         } else {
@@ -244,14 +246,13 @@ struct Work {
 }
 
 impl Work {
-    fn begin(workspace: &Workspace, step: &'static Step) -> Result<Self> {
+    fn begin(workspace: &Workspace, step: &'static Step, this: &Path) -> Result<Self> {
         let logs = workspace.target("steps")?;
         fs::create_dir_all(&logs)?;
         let log = logs.join(format!("{}.log", step.name));
         let out = File::create(&log)?;
         let beside = step.until.map_or("", |_| ", beside the next steps");
         println!("==> {}{beside}", step.name);
-        let this = env::current_exe().context("the program does not know where it is")?;
         let mut command = Command::new(this);
         command.args(["test", "--only", step.name]);
         command.current_dir(workspace.root()).stdin(Stdio::null());
@@ -287,7 +288,6 @@ impl Work {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::Path;
 
     #[test]
     fn what_works_beside_others_ends_before_a_later_step_begins() {

@@ -234,7 +234,7 @@ impl CoAssociation {
     pub fn pair(&self, i: usize, j: usize) -> (u32, u32) {
         assert!(
             i != j && i.max(j) < self.objects,
-            "({i}, {j}) is no pair of {} objects",
+            "({i}, {j}) is not a pair of two of the {} objects",
             self.objects
         );
         let pair = place(self.objects, i.min(j), i.max(j));

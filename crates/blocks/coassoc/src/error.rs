@@ -25,8 +25,8 @@ pub enum CoassocError {
         /// Pairs there are.
         there: u64,
     },
-    /// A pair that is none.
-    #[error("({left}, {right}) is no pair of {objects} objects")]
+    /// A pair that is not two different objects of the ensemble.
+    #[error("({left}, {right}) is not a pair of two of the {objects} objects")]
     NoPair {
         /// The first object.
         left: u32,

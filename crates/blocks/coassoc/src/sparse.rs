@@ -47,7 +47,7 @@ impl SparseEvidence {
     /// Evidence of the pairs given, in any order; twice the same pair is once.
     ///
     /// # Errors
-    /// [`CoassocError::NoPair`] for the first that is no pair of objects, and as [`sample`](Self::sample).
+    /// [`CoassocError::NoPair`] for the first that is not a pair of two objects, and as [`sample`](Self::sample).
     ///
     /// # Cost
     /// As [`sample`](Self::sample).

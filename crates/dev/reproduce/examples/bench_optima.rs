@@ -102,7 +102,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn real(most: usize) -> Result<Vec<Case>, Box<dyn Error>> {
     let lab = Lab::new(
-        &Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."),
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.."),
         &Silent,
     );
     let mut cases = Vec::new();

@@ -10,7 +10,7 @@ const SETTINGS: [f64; 11] = [0.01, 0.1, 0.25, 0.5, 1.5, 2.5, 13.8, 16.7, 2.8, 0.
 
 #[test]
 fn pages_are_what_the_raw_values_give() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
     for (name, text) in pages(
         STUDIES,
         &root,
