@@ -357,8 +357,8 @@ impl Rows for Apart {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shared::initialization::pick;
     use partita_core::Seed;
+    use partita_kmeans::plus_plus::pick;
 
     #[test]
     fn memberships_are_mean_co_assignments_and_the_ball_holds_its_share() {
