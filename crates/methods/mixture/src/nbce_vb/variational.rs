@@ -168,3 +168,177 @@ fn objective(trace: Vec<f64>) -> Objective {
         trace,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::NBCE_VB;
+    use crate::nbce::prior::{NbcePrior, log_labels};
+    use crate::shared::fixture::{self, Held};
+    use crate::shared::held_rows::GivenMemberships;
+    use crate::shared::initialization;
+    use crate::shared::log_probabilities::{LogProbabilities, normalise};
+    use crate::shared::row_passes::Places;
+    use crate::shared::sufficient_statistics::SufficientStatistics;
+    use partita_core::ndarray::{Array2, ArrayView2};
+    use partita_core::{Assigned, Clusters, Ensemble, Method, Problem, Silent};
+
+    /// The sums when rows have these memberships.
+    fn given(held: &Held, soft: ArrayView2<'_, f64>) -> SufficientStatistics {
+        let lines = GivenMemberships::Lines(soft.iter().copied().collect());
+        held.rows().given(lines, soft.ncols())
+    }
+
+    /// The memberships of rows under these logarithms.
+    fn memberships(held: &Held, logs: &LogProbabilities) -> Array2<f64> {
+        let labels = MostProbable {
+            offsets: held.layout.offsets.clone(),
+            logs: logs.clone(),
+            places: Places((0..logs.clusters()).collect()),
+        };
+        let mut soft = Vec::new();
+        let take = &mut |_, assigned: Assigned| {
+            soft.extend(assigned.soft.unwrap());
+            Ok(())
+        };
+        held.rows().passes().each(&labels, take).unwrap();
+        Array2::from_shape_vec((held.rows().len(), logs.clusters()), soft).unwrap()
+    }
+
+    /// The bound at any memberships, with the best q(π) and q(θ) for them.
+    fn bound(held: &Held, soft: ArrayView2<'_, f64>, hyperparameters: Hyperparameters) -> f64 {
+        let sums = given(held, soft);
+        let posterior = Posterior::of(sums.clone(), hyperparameters, &held.layout);
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let expected =
+            dot(&sums.sizes, &posterior.logs.prior) + dot(&sums.labels, &posterior.logs.lines);
+        let entropy: f64 = soft.iter().filter(|p| **p > 0.0).map(|p| -p * p.ln()).sum();
+        expected + entropy - posterior.divergence(&held.layout)
+    }
+
+    const HYPERPARAMETERS: Hyperparameters = Hyperparameters {
+        alpha0: 0.8,
+        beta: 0.3,
+    };
+
+    #[test]
+    fn one_round_agrees_with_the_independent_implementation() {
+        let (fixtures, ensemble) = (partita_conformance::fixtures(), fixture::ensemble());
+        let told = &fixtures["nbce_vb"];
+        let held = Held::each(&ensemble);
+        let soft = fixture::matrix(&told["R0"]);
+        let posterior = Posterior::of(given(&held, soft.view()), HYPERPARAMETERS, &held.layout);
+        let after = memberships(&held, &posterior.logs);
+        let flat = |matrix: &Array2<f64>| matrix.iter().copied().collect::<Vec<_>>();
+        fixture::assert_close(&flat(&after), &flat(&fixture::matrix(&told["R1"])));
+        let found = [
+            bound(&held, soft.view(), HYPERPARAMETERS),
+            bound(&held, after.view(), HYPERPARAMETERS),
+        ];
+        fixture::assert_close(
+            &found,
+            &["elbo_at_R0", "elbo_after_update"].map(|name| told[name].as_f64().unwrap()),
+        );
+    }
+
+    /// From one posterior a base clustering of weight 3 gives the bound and the next posterior of three copies, and rows with weights
+    /// those of every row for itself; learned or not.
+    #[test]
+    fn a_weight_is_so_many_copies() {
+        for seed in 0..20 {
+            let ensemble = fixture::drawn(seed);
+            let bases = ensemble.bases().len() as u32;
+            let objects: Vec<u32> = (0..ensemble.objects() as u32).collect();
+            let copied = ensemble.select(
+                &objects,
+                &[&[0, 0][..], &(0..bases).collect::<Vec<u32>>()].concat(),
+            );
+            let copies = (0..bases).map(|u| if u == 0 { 3.0 } else { 1.0 }).collect();
+            let held = Held::of(&ensemble).with_copies(Some(copies));
+            let nearest = initialization::kmeans_plus_plus(held.rows(), 3, Seed::new(seed));
+            let start = |held: &Held, nearest: &[u32]| {
+                let (rows, layout) = (held.rows(), &held.layout);
+                let sums = rows.given_hard(nearest, 4);
+                let posterior = Posterior::of(sums, HYPERPARAMETERS, layout);
+                let round = |from| round(&rows.passes(), layout, from, true).unwrap();
+                let (bound, next) = round(&posterior);
+                (bound, next.hyperparameters, round(&next).0)
+            };
+            let (one, learned, next) = start(&held, &nearest);
+            let spread = ensemble.fragments().expand(&nearest);
+            for (other, labels) in [
+                (Held::of(&copied), &nearest),
+                (Held::each(&copied), &spread),
+            ] {
+                let (other, expected, last) = start(&other, labels);
+                assert!(
+                    (one - other).abs() < 1e-10 * one.abs()
+                        && (next - last).abs() < 1e-10 * next.abs(),
+                    "seed {seed}"
+                );
+                assert!(learned.distance(&expected) < 1e-8, "seed {seed}");
+            }
+        }
+    }
+
+    /// With ln ρ in place of ψ(ρ) − ψ(Σρ), the update that the paper prints, the bound falls.
+    #[test]
+    fn the_printed_update_does_not_ascend() {
+        let mut falls = 0;
+        for seed in 0..50 {
+            let held = Held::each(&fixture::drawn(seed));
+            let nearest = initialization::kmeans_plus_plus(held.rows(), 4, Seed::new(seed));
+            let mut sums = held.rows().given_hard(&nearest, 4);
+            let mut before = f64::NEG_INFINITY;
+            for _ in 0..20 {
+                let mut posterior = Posterior::of(sums, HYPERPARAMETERS, &held.layout);
+                posterior.logs.lines = posterior.labels.iter().map(|label| label.ln()).collect();
+                let soft = memberships(&held, &posterior.logs);
+                let after = bound(&held, soft.view(), HYPERPARAMETERS);
+                falls += u32::from(after < before - 1e-3);
+                before = after;
+                sums = given(&held, soft.view());
+            }
+        }
+        assert!(falls > 50, "the printed update fell {falls} times of 950");
+    }
+
+    /// ln p(labels), by all assignments of the objects.
+    fn evidence(ensemble: &Ensemble, clusters: usize, hyperparameters: Hyperparameters) -> f64 {
+        let held = Held::each(ensemble);
+        let n = ensemble.objects() as u32;
+        let joint = |code: usize| {
+            let z: Vec<u32> = (0..n)
+                .map(|i| (code / clusters.pow(i) % clusters) as u32)
+                .collect();
+            let sums = held.rows().given_hard(&z, clusters);
+            NbcePrior::Symmetric.log_partition(&sums.sizes, hyperparameters.alpha0)
+                + log_labels(&sums, &held.layout, hyperparameters.beta)
+        };
+        normalise(&mut (0..clusters.pow(n)).map(joint).collect::<Vec<f64>>())
+    }
+
+    #[test]
+    fn the_bound_is_below_the_evidence() {
+        for seed in 0..20 {
+            let drawn = fixture::drawn(seed);
+            let bases: Vec<u32> = (0..drawn.bases().len() as u32).collect();
+            let ensemble = drawn.select(&[0, 1, 2, 3, 4, 5], &bases);
+            let settings = NbceVbSettings {
+                alpha0: 0.8,
+                beta: 0.3,
+                ..NbceVbSettings::default()
+            };
+            let problem = Problem::new(&ensemble, Clusters::Exactly(3)).seed(seed);
+            let outcome = NBCE_VB.fit(&problem, &settings, &Silent).unwrap();
+            let (bound, evidence) = (
+                outcome.objective.unwrap().value,
+                evidence(&ensemble, 3, HYPERPARAMETERS),
+            );
+            assert!(
+                bound <= evidence && bound > evidence - 6.0,
+                "seed {seed}: {bound} and {evidence}"
+            );
+        }
+    }
+}
