@@ -9,9 +9,8 @@ use crate::nbce::scaled_product::{RENORMALISE_AFTER, ScaledProduct};
 use crate::shared::layout::BaseLayout;
 use crate::shared::sufficient_statistics::SufficientStatistics;
 
-/// Turns in which memberships are brought to agree with themselves at most, and the difference that ends them.
+/// Turns in which memberships are brought to agree with themselves, at most.
 const TURNS: usize = 60;
-const SETTLED: f64 = 1e-8;
 
 /// Expected counts of a round, β and J β included.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -27,6 +26,8 @@ pub(crate) struct Counts {
     /// β and J_u β: what is left when nothing else is.
     pseudo_totals: Vec<f64>,
     beta: f64,
+    /// The difference at which memberships agree with themselves.
+    settled: f64,
     /// Copies of base clusterings are exponents of their factors.
     layout: BaseLayout,
 }
@@ -37,6 +38,7 @@ impl Counts {
         sums: &SufficientStatistics,
         hyperparameters: Hyperparameters,
         prior: NbcePrior,
+        settled: f64,
     ) -> Self {
         let Hyperparameters { alpha0, beta } = hyperparameters;
         let clusters = sums.clusters();
@@ -55,6 +57,7 @@ impl Counts {
             labels: sums.labels.iter().map(|count| beta + count).collect(),
             totals: totals.iter().enumerate().map(with_pseudo).collect(),
             pseudo_totals,
+            settled,
             layout: layout.clone(),
         }
     }
@@ -177,7 +180,7 @@ impl Counts {
             own.iter_mut()
                 .zip(&*last)
                 .for_each(|(own, step)| *own += share * step);
-            if far <= SETTLED {
+            if far <= self.settled {
                 break;
             }
         }
@@ -231,7 +234,7 @@ mod tests {
             let clusters = start.ncols();
             let lines = GivenMemberships::Lines(start.iter().copied().collect());
             let sums = held.rows().given(lines, clusters);
-            let counts = Counts::of(&held.layout, &sums, hyperparameters, prior);
+            let counts = Counts::of(&held.layout, &sums, hyperparameters, prior, 1e-8);
             let mut product = ScaledProduct::new(clusters);
             let mut found = vec![0.0; clusters];
             held.rows().rows.with_all(|block| {

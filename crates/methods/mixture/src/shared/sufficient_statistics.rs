@@ -4,6 +4,7 @@ use partita_core::{Entry, Mergeable};
 use serde::{Deserialize, Serialize};
 
 use crate::shared::layout::BaseLayout;
+use crate::shared::log_probabilities::farthest;
 
 /// What some rows add up to. The sums of all rows are those of any division of the rows, merged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,6 +45,11 @@ impl SufficientStatistics {
                 .zip(soft)
                 .for_each(|(sum, p)| *sum += share * p);
         }
+    }
+
+    /// The largest difference of two sums.
+    pub(crate) fn distance(&self, other: &Self) -> f64 {
+        farthest(&self.sizes, &other.sizes).max(farthest(&self.labels, &other.labels))
     }
 
     /// The same in which labels count as often as their base clustering has copies.
