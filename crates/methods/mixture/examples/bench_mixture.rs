@@ -16,13 +16,12 @@ use std::{env, io};
 
 use partita_conformance::race::{Contestant, Figures, race, stage};
 use partita_core::{
-    BaseClustering, Ensemble, EnsembleBuilder, GroupRows, PassRunner, RowBlocks, Seed, Silent,
-    SourceError,
+    BaseClustering, Clusters, Ensemble, EnsembleBuilder, GroupRows, Method, PassRunner, Problem,
+    RowBlocks, RowProblem, Seed, Silent, SourceError,
 };
 use partita_files::{LabelGroups, ReadOptions, write_ensemble};
 use partita_mixture::{
-    NbceCvbSettings, NbceGibbsSettings, NbceVbSettings, WeightedRows, nbce_cvb, nbce_draws,
-    nbce_vb, nbce_vb_rows,
+    NBCE_CVB, NBCE_VB, NbceCvbSettings, NbceGibbsSettings, NbceVbSettings, nbce_draws,
 };
 use rand::{Rng, RngExt};
 use statrs::function::gamma::digamma;
@@ -120,13 +119,12 @@ fn show(title: &str, contestants: &[Contestant], figures: &[Figures]) {
 
 fn case(name: &str) {
     let ensemble = ensemble();
-    let rows = WeightedRows::unfolded(&ensemble);
     let labels = Naive::of(&ensemble);
     stage(|| {
         let value = match name {
             "Gibbs, 100 sweeps" => gibbs(&ensemble),
-            "VB, 54 rounds" => vb(&rows),
-            "CVB, 100 rounds" => cvb(&rows),
+            "VB, 54 rounds" => vb(&ensemble),
+            "CVB, 100 rounds" => cvb(&ensemble),
             "naive Gibbs, 100 sweeps" => labels.gibbs(SWEEPS),
             "naive VB, 54 rounds" => labels.vb(VB_ROUNDS),
             _ => labels.cvb(CVB_ROUNDS),
@@ -162,14 +160,10 @@ fn in_memory(objects: usize) {
     let ensemble = many(objects, 0);
     stage(|| {
         let settings = NbceVbSettings::default();
-        let outcome = nbce_vb(
-            &WeightedRows::of(&ensemble),
-            MANY_CLUSTERS,
-            Seed::new(1),
-            &settings,
-            &Silent,
-        )
-        .expect("valid settings");
+        let problem = Problem::new(&ensemble, Clusters::Exactly(MANY_CLUSTERS)).seed(1);
+        let outcome = NBCE_VB
+            .fit(&problem, &settings, &Silent)
+            .expect("valid settings");
         vec![
             ("rounds", outcome.rounds as f64),
             ("bound", outcome.objective.map_or(f64::NAN, |o| o.value)),
@@ -216,7 +210,9 @@ fn stream(folder: &Path) -> Result<(), Box<dyn Error>> {
         );
         let settings = NbceVbSettings::default();
         let rows = PassRunner::new(&files, &Silent);
-        let found = nbce_vb_rows(&rows, None, MANY_CLUSTERS, Seed::new(1), &settings, &Silent)
+        let problem = RowProblem::new(&files, Clusters::Exactly(MANY_CLUSTERS)).seed(1);
+        let found = NBCE_VB
+            .fit_rows(&problem, &settings, &Silent)
             .expect("files can be read");
         found
             .label(&rows, &mut |_, _| Ok(()))
@@ -272,11 +268,13 @@ fn gibbs(ensemble: &Ensemble) -> f64 {
     draws.samples.log_joint()[0]
 }
 
-fn vb(rows: &WeightedRows<'_>) -> f64 {
+fn vb(ensemble: &Ensemble) -> f64 {
     let mut settings = NbceVbSettings::default();
     (settings.restarts, settings.rounds, settings.tolerance) = (count(1), count(VB_ROUNDS), 0.0);
-    let outcome =
-        nbce_vb(rows, CLUSTERS, Seed::new(1), &settings, &Silent).expect("valid settings");
+    let problem = Problem::new(ensemble, Clusters::Exactly(CLUSTERS)).seed(1);
+    let outcome = NBCE_VB
+        .fit(&problem, &settings, &Silent)
+        .expect("valid settings");
     assert_eq!(
         outcome.rounds,
         u64::from(VB_ROUNDS),
@@ -285,11 +283,13 @@ fn vb(rows: &WeightedRows<'_>) -> f64 {
     outcome.objective.map_or(0.0, |objective| objective.value)
 }
 
-fn cvb(rows: &WeightedRows<'_>) -> f64 {
+fn cvb(ensemble: &Ensemble) -> f64 {
     let mut settings = NbceCvbSettings::default();
     (settings.restarts, settings.rounds, settings.tolerance) = (count(1), count(CVB_ROUNDS), 0.0);
-    let outcome =
-        nbce_cvb(rows, CLUSTERS, Seed::new(1), &settings, &Silent).expect("valid settings");
+    let problem = Problem::new(ensemble, Clusters::Exactly(CLUSTERS)).seed(1);
+    let outcome = NBCE_CVB
+        .fit(&problem, &settings, &Silent)
+        .expect("valid settings");
     assert_eq!(
         outcome.rounds,
         u64::from(CVB_ROUNDS),

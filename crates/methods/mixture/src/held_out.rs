@@ -70,8 +70,8 @@ fn measured(
 mod tests {
     use super::*;
     use crate::shared::fixture;
-    use crate::{BceSettings, MmSettings, WeightedRows, bce, mm};
-    use partita_core::{Seed, Silent};
+    use crate::{BCE, MM};
+    use partita_core::{Clusters, Consensus, Problem, Silent, consense};
     use serde_json::json;
 
     #[test]
@@ -83,22 +83,9 @@ mod tests {
             ensemble.select(&half, &bases),
             ensemble.select(&[5, 6, 7], &bases),
         );
-        let rows = WeightedRows::of(&seen);
-        let fits = [
-            (
-                mm(&rows, 3, Seed::new(1), &MmSettings::default(), &Silent)
-                    .unwrap()
-                    .erased(),
-                false,
-            ),
-            (
-                bce(&rows, 3, Seed::new(1), &BceSettings::default(), &Silent)
-                    .unwrap()
-                    .erased(),
-                true,
-            ),
-        ];
-        for (outcome, upper_bound) in fits {
+        let problem = Problem::new(&seen, Clusters::Exactly(3)).seed(1);
+        for (method, upper_bound) in [(&MM as &dyn Consensus, false), (&BCE, true)] {
+            let outcome = consense(method, &problem, &Silent).unwrap();
             let saved = outcome.model.unwrap().to_json();
             let found = held_out(&saved, &rest).unwrap();
             assert_eq!(

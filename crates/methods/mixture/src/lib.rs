@@ -6,21 +6,24 @@
 //!
 //! | method | what it is | time | memory |
 //! |---|---|---|---|
-//! | [`mm`] | finite mixture, EM | restarts · rounds · d M K | n K + 64 ΣJ K |
-//! | [`mm_named`] | the same where labels name classes (Dawid–Skene) | rounds · d M K | n K + M K² |
-//! | [`bce`] | mixed memberships, variational EM | restarts · rounds · 20 d M K | restarts · d K |
-//! | [`nbce_vb`] | Dirichlet-process mixture, variational | restarts · rounds · d M K | n K + 64 ΣJ K |
-//! | [`nbce_cvb`] | the same, collapsed, first order | restarts · rounds · d M K | restarts · d K |
-//! | [`nbce_gibbs`] | the same, sampled | chains · sweeps · n M K | kept · n |
+//! | [`MM`] | finite mixture, EM | restarts · rounds · d M K | n K + restarts · ΣJ K |
+//! | [`MM`] with `named` | the same where labels name classes (Dawid–Skene) | rounds · d M K | n K + M K² |
+//! | [`BCE`] | mixed memberships, variational EM | restarts · rounds · 100 d M K | n K + restarts · ΣJ K |
+//! | [`NBCE_VB`] | Dirichlet-process mixture, variational | restarts · rounds · d M K | n K + restarts · ΣJ K |
+//! | [`NBCE_CVB`] | the same, collapsed, first order | restarts · rounds · 5 d M K | n K + restarts · ΣJ K |
+//! | [`NBCE_GIBBS`] | the same, sampled | chains · sweeps · n M K | kept · n |
 //!
+//! All but [`NBCE_GIBBS`] are written over passes: rows of labels and of shares, in memory or not, are fitted by the same code.
 //! n objects, d distinct label rows, M base clusterings, ΣJ label values, K clusters (for NBCE: at most). [`RowModel`]
 //! makes the outcome of any method, of this crate or not, label new label rows. [`PartitionSamples`] turns draws into
 //! one partition, [`r_hat`] and [`effective_samples`] say whether there are enough. [`held_out`] is the perplexity of rows
 //! that a saved model has not seen.
 //!
 //! ```
-//! use partita_core::{EnsembleBuilder, ModelInput, Model, Seed, Silent, SoftPartition};
-//! use partita_mixture::{NbceVbSettings, RowModel, WeightedRows, nbce_vb};
+//! use partita_core::{
+//!     Clusters, EnsembleBuilder, Model, ModelInput, Problem, Silent, SoftPartition, consense,
+//! };
+//! use partita_mixture::{NBCE_VB, RowModel};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let mut builder = EnsembleBuilder::new(6);
@@ -29,7 +32,7 @@
 //! builder.push("c", [Some(7), Some(7), Some(7), Some(8), Some(8), None])?;
 //! let ensemble = builder.finish()?;
 //!
-//! let outcome = nbce_vb(&WeightedRows::of(&ensemble), 4, Seed::new(1), &NbceVbSettings::default(), &Silent)?;
+//! let outcome = consense(&NBCE_VB, &Problem::new(&ensemble, Clusters::Exactly(4)), &Silent)?;
 //! assert_eq!(outcome.partition.live_clusters(), 2);
 //!
 //! let model = RowModel::of_consensus(&ensemble, &SoftPartition::of(&outcome.partition));
@@ -54,18 +57,17 @@ mod nbce_vb;
 mod pass_kinds;
 mod shared;
 
-pub use bce::{BCE, BceDiagnostics, BceModel, BceSettings, bce, bce_rows};
+pub use bce::{BCE, Bce, BceDiagnostics, BceModel, BceSettings};
 pub use error::MixtureError;
 pub use held_out::{HeldOut, held_out};
-pub use mm::{MM, MmDiagnostics, MmSettings, mm, mm_from, mm_named, mm_rows};
+pub use mm::{MM, Mm, MmDiagnostics, MmSettings, mm_from};
 pub use nbce::likelihood::{NbceDiagnostics, RowLikelihood};
 pub use nbce::prior::NbcePrior;
-pub use nbce_cvb::{NBCE_CVB, NbceCvbSettings, nbce_cvb, nbce_cvb_rows};
+pub use nbce_cvb::{NBCE_CVB, NbceCvb, NbceCvbSettings};
 pub use nbce_gibbs::{
-    Mode, NBCE_GIBBS, NbceDraws, NbceGibbsDiagnostics, NbceGibbsSettings, PartitionLoss,
-    PartitionSamples, Summary, effective_samples, nbce_draws, nbce_gibbs, r_hat,
+    Mode, NBCE_GIBBS, NbceDraws, NbceGibbs, NbceGibbsDiagnostics, NbceGibbsSettings, PartitionLoss,
+    PartitionSamples, Summary, effective_samples, nbce_draws, r_hat,
 };
-pub use nbce_vb::{NBCE_VB, NbceVbSettings, nbce_vb, nbce_vb_rows};
+pub use nbce_vb::{NBCE_VB, NbceVb, NbceVbSettings};
 pub use pass_kinds::{LABELLERS, PASSES};
 pub use shared::row_model::RowModel;
-pub use shared::weighted_rows::WeightedRows;

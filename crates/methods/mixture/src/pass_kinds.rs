@@ -2,8 +2,9 @@
 
 use partita_core::{LabellerKind, PassKind};
 
-use crate::bce::row_fit::RowInference;
-use crate::nbce_cvb::row_update::{Collapsed, Update};
+use crate::bce::RowInference;
+use crate::mm::{NamedLabels, SumVotes};
+use crate::nbce_cvb::{Collapsed, Update};
 use crate::shared::expectation::Expectation;
 use crate::shared::row_passes::{MostProbable, Usage};
 
@@ -13,6 +14,7 @@ pub const PASSES: &[PassKind] = &[
     PassKind::of::<Usage>(),
     PassKind::of::<RowInference>(),
     PassKind::of::<Update>(),
+    PassKind::of::<SumVotes>(),
 ];
 
 /// What labels rows after a fit of this crate.
@@ -20,4 +22,5 @@ pub const LABELLERS: &[LabellerKind] = &[
     LabellerKind::of::<MostProbable>(),
     LabellerKind::of::<RowInference>(),
     LabellerKind::of::<Collapsed>(),
+    LabellerKind::of::<NamedLabels>(),
 ];

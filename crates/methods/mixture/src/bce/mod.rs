@@ -4,10 +4,10 @@ mod dirichlet;
 mod inference;
 mod method;
 mod model;
-pub(crate) mod row_fit;
+mod passes;
 mod variational_em;
 
-pub use method::BCE;
+pub use method::{BCE, Bce};
 pub use model::BceModel;
-pub use row_fit::bce_rows;
-pub use variational_em::{BceDiagnostics, BceSettings, bce};
+pub(crate) use passes::RowInference;
+pub use variational_em::{BceDiagnostics, BceSettings};

@@ -2,19 +2,22 @@
 
 use partita_core::ndarray::{Array2, ArrayView2};
 use partita_core::{
-    BaseClustering, Ensemble, Label, LabelRows, Model, ModelError, ModelInput, SoftPartition,
-    Unread,
+    BaseClustering, Ensemble, Entry, Label, LabelRows, Model, ModelError, ModelInput,
+    SoftPartition, Unread,
 };
 use rayon::prelude::*;
 use serde_json::Value;
 
-use super::inference::{BceParameters, RowScratch};
-use crate::shared::match_bases::{MatchedBases, match_bases, perplexity, unused};
+use super::inference::{BceParameters, RowLabels, RowLimits, RowScratch};
+use crate::shared::layout::BaseLayout;
+use crate::shared::match_bases::{MatchedBases, known_label, match_bases, perplexity, unused};
 use crate::shared::saved_model;
 
-/// Rounds of the inference for one row, and the change of γ at which it ends.
-const ROW_ROUNDS: u32 = 200;
-const ROW_TOLERANCE: f64 = 1e-8;
+/// When the inference for one row ends.
+const ROW: RowLimits = RowLimits {
+    rounds: 200,
+    tolerance: 1e-8,
+};
 
 /// A fitted BCE: the Dirichlet that memberships are drawn from, and the label shares of every cluster. It labels new
 /// label rows by variational inference with both fixed. Base clusterings are matched as by [`RowModel`](crate::RowModel):
@@ -59,7 +62,7 @@ impl BceModel {
             &self.log_probability_bounds(ensemble)?,
             &matched,
             ensemble,
-            (&self.bases, self.weights.as_deref()),
+            &BaseLayout::new(&self.bases, self.weights.as_deref()),
         )
     }
 
@@ -90,36 +93,26 @@ impl BceModel {
         })
     }
 
-    /// What a label on this line counts.
-    fn count(&self, line: usize, offsets: &[usize]) -> f64 {
-        let base = || offsets.partition_point(|&start| start <= line) - 1;
-        self.weights.as_ref().map_or(1.0, |weights| weights[base()])
-    }
-
     fn label_rows<L: Label>(
         &self,
         rows: ArrayView2<'_, L>,
         matched: &MatchedBases,
     ) -> (Array2<f64>, Vec<f64>) {
-        let (clusters, offsets) = (self.clusters(), BaseClustering::offsets(&self.bases));
+        let clusters = self.clusters();
+        let layout = BaseLayout::new(&self.bases, self.weights.as_deref());
         let mut soft = vec![0.0; rows.nrows() * clusters];
         let row = |(i, soft): (usize, &mut [f64])| {
             let known = rows.row(i).into_iter().zip(matched);
-            let lines: Vec<usize> = known
-                .filter_map(|(label, places)| label.cluster().and_then(|j| places[j]))
-                .collect();
-            let counts: Vec<f64> = lines
-                .iter()
-                .map(|&line| self.count(line, &offsets))
-                .collect();
-            let mut gamma = self.parameters.start(counts.iter().sum());
-            let (ends, mut scratch) = ((ROW_ROUNDS, ROW_TOLERANCE), RowScratch::new(clusters));
-            let bound = self.parameters.infer(
-                self.parameters.labels(&lines, &counts[..]),
-                &mut gamma,
-                ends,
-                &mut scratch,
-            );
+            let known = known.filter_map(|(label, places)| places[label.cluster()?]);
+            // A value may be of any base clustering of the model.
+            let entry = |cluster: usize| Entry {
+                base: layout.base_of(cluster),
+                ..known_label(cluster)
+            };
+            let mut labels = RowLabels::default();
+            labels.read(known.map(entry), &layout, &self.parameters);
+            let mut scratch = RowScratch::new(clusters);
+            let (gamma, bound) = self.parameters.infer(&labels, ROW, &mut scratch);
             let total: f64 = gamma.iter().sum();
             soft.iter_mut()
                 .zip(&gamma)
@@ -166,21 +159,22 @@ impl Model for BceModel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shared::weighted_rows::WeightedRows;
-    use crate::shared::{fixture, initialization};
+    use crate::shared::fixture::{self, Held};
+    use crate::shared::held_rows::GivenMemberships;
+    use crate::shared::initialization;
 
     #[test]
     fn a_saved_model_is_the_same_model() {
         let ensemble = fixture::drawn(3);
-        let rows = WeightedRows::of(&ensemble);
-        let sums = initialization::random_statistics(&rows, 3, partita_core::Seed::new(1));
-        let shares = initialization::model(&rows, &sums);
+        let held = Held::of(&ensemble);
+        let sums = held.rows().given(GivenMemberships::Drawn(1), 3);
+        let shares = initialization::begun(&held.layout, &sums);
         let parameters = BceParameters {
             alpha: vec![0.3, 0.1, 2.5],
             theta: shares.theta,
         };
         let model = BceModel {
-            bases: shares.bases,
+            bases: ensemble.bases().to_vec(),
             parameters,
             weights: None,
         };

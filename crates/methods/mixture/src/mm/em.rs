@@ -1,23 +1,25 @@
-//! EM for a finite mixture of products of label distributions.
+//! EM for a finite mixture of products of label distributions: one pass a round.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use partita_core::ndarray::ArrayView2;
 use partita_core::{
-    Confusion, Monitor, Objective, Outcome, ProgressCounter, Seed, Sense, Settings, SoftPartition,
-    WeightedEnsemble,
+    Confusion, Monitor, Objective, PassError, PassRunner, ProgressCounter, RowFit, RowProblem,
+    Seed, Sense, Settings,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::error::MixtureError;
-use crate::shared::initialization;
-use crate::shared::multi_start::{Limits, Run, ascend, best_of_finalists, best_on};
+use crate::shared::expectation::expect;
+use crate::shared::held_rows::HeldRows;
+use crate::shared::initialization::{self, varied_statistics};
+use crate::shared::layout::BaseLayout;
+use crate::shared::multi_start::{Competition, Limits, MixtureFit, Run, ascend, best_fit};
 use crate::shared::row_model::RowModel;
-use crate::shared::sufficient_statistics::SufficientStatistics;
-use crate::shared::weighted_rows::WeightedRows;
+use crate::shared::row_passes::{MostProbable, Places, Usage};
+use crate::shared::shares::MixtureShares;
 
-/// Settings of [`mm`]. Start from `default()` and change what you mean to change.
+/// Settings of [`MM`](crate::MM). Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -25,7 +27,7 @@ pub struct MmSettings {
     /// Independent initializations, of every four one by merging small clusters and three of memberships drawn at random. All run for
     /// 20 rounds, the best quarter goes on, and the highest objective is kept.
     ///
-    /// Above 65,536 distinct rows they compete on a sample, and the best goes on with all rows.
+    /// Above 32,768 distinct rows they compete on a sample, and the best goes on with all rows.
     #[setting(range = 1..=100_000, alias = "n_init", alias = "n_restarts")]
     pub restarts: NonZeroU32,
     /// The most rounds of one initialization.
@@ -89,168 +91,127 @@ impl MmSettings {
     }
 }
 
-/// The mixture of `clusters` products of label distributions under which the rows are most probable.
-///
-/// ```text
-/// maximise  Σ_i w_i ln Σ_k π_k Π_u θ_kuℓ(i,u)  +  c Σ_kuj ln θ_kuj
-/// ```
-///
-/// | paper | here |
-/// |---|---|
-/// | α_m | π_k, share of a cluster |
-/// | ϑ_mj(k) | θ_kuj, label shares within a cluster |
-/// | `E[z_im]` | the soft result |
-///
-/// The product runs over the labels that are there. Where base clusterings have weights, ln θ_kuj counts as often as the weight of u
-/// says, as if u were there so often: in the product, and with its pseudo-counts. The objective never falls from one round to the next. A cluster
-/// may die; it keeps its number.
-///
-/// # Cost
-/// O(distinct rows · M · K) time a round, in parallel over restarts and rows; 64 ΣJ K numbers a restart and n K for
-/// the result.
-///
-/// # Differences from the paper
-/// Starts by k-means++ into 8 K clusters that are merged to K by the likelihood a merge loses, and then moved (one run from a random start gives
-/// the poor baselines of later papers, and k-means++ into K is little better), beside random ones, and a pseudo-count that keeps
-/// labels that were not seen possible in held-out rows.
-///
-/// # Errors
-/// [`MixtureError::Settings`] for a tolerance or pseudo-count that is negative or not finite, and
-/// [`MixtureError::NoClusters`] for K = 0.
-///
-/// # References
-/// Topchy, Jain, Punch, *A mixture model for clustering ensembles*, SDM 2004.
-#[doc(alias = "latent class model")]
-#[doc(alias = "expectation-maximization")]
-#[doc(alias("SAME"))]
-pub fn mm(
-    rows: &WeightedRows<'_>,
+/// EM over rows of one layout.
+pub(super) struct MixtureEm<'a> {
+    pub(super) layout: &'a BaseLayout,
+    pub(super) clusters: usize,
+    pub(super) seed: Seed,
+    pub(super) pseudo_count: f64,
+}
+
+impl MixtureFit for MixtureEm<'_> {
+    type State = MixtureShares;
+
+    fn start(&self, rows: HeldRows<'_>, restart: u32) -> MixtureShares {
+        let sums = varied_statistics(rows, self.clusters, restart, self.seed);
+        initialization::begun(self.layout, &sums)
+    }
+
+    fn ascend(
+        &self,
+        rows: &PassRunner<'_>,
+        state: MixtureShares,
+        limits: Limits,
+        progress: &ProgressCounter<'_>,
+    ) -> Result<Run<MixtureShares>, PassError> {
+        ascend(state, limits, progress, |shares| self.round(rows, shares))
+    }
+
+    fn fits(&self, state: &MixtureShares) -> bool {
+        state.fits(self.layout, self.clusters)
+    }
+}
+
+impl MixtureEm<'_> {
+    /// The objective at `shares`, and the shares after one round.
+    fn round(
+        &self,
+        rows: &PassRunner<'_>,
+        shares: &MixtureShares,
+    ) -> Result<(f64, MixtureShares), PassError> {
+        let logs = shares.logs(self.layout);
+        let prior = if self.pseudo_count > 0.0 {
+            self.pseudo_count * logs.lines.iter().sum::<f64>()
+        } else {
+            0.0
+        };
+        let sums = expect(rows, &self.layout.offsets, logs)?;
+        let next = MixtureShares::of_sums(&sums, self.layout, self.pseudo_count, 0.0);
+        Ok((sums.log_sum + prior, next))
+    }
+}
+
+/// The fit from several initializations.
+pub(super) fn solve(
+    problem: &RowProblem<'_>,
     clusters: usize,
-    seed: Seed,
     settings: &MmSettings,
     monitor: &dyn Monitor,
-) -> Result<Outcome<MmDiagnostics>, MixtureError> {
-    let _span = tracing::info_span!("mm", rows = rows.weights().len(), clusters).entered();
-    MixtureError::check(settings, &rows.size(clusters))?;
-    let progress = settings.limits().progress_of_finalists(monitor, 1);
-    let (run, objectives) = best_on(
-        rows,
-        seed,
-        |rows| compete(rows, clusters, seed, settings, &progress),
-        |model| ascend_on(rows, model, settings, &progress),
-    );
-    Ok(outcome(rows, run, objectives))
+) -> Result<RowFit<MmDiagnostics>, MixtureError> {
+    let _span = tracing::info_span!("mm", rows = problem.rows.rows(), clusters).entered();
+    let layout = BaseLayout::of(problem);
+    let fit = MixtureEm {
+        layout: &layout,
+        clusters,
+        seed: problem.seed,
+        pseudo_count: settings.pseudo_count,
+    };
+    let found = best_fit(&fit, problem, &layout, settings.limits(), monitor)?;
+    finished(problem, layout, found)
 }
 
-/// [`mm`] from given memberships: one run, in which clusters keep their numbers. Objects whose line is 0 say nothing at the start.
-///
-/// # Errors
-/// As [`mm`].
-///
-/// # Panics
-/// If there is not one line of `memberships` an object.
-#[doc(alias = "warm start")]
-pub fn mm_from(
-    ensemble: WeightedEnsemble<'_>,
-    memberships: ArrayView2<'_, f64>,
+/// One run from given shares.
+pub(super) fn go_on(
+    problem: &RowProblem<'_>,
+    start: &MixtureShares,
     settings: &MmSettings,
     monitor: &dyn Monitor,
-) -> Result<Outcome<MmDiagnostics>, MixtureError> {
-    let rows = WeightedRows::of_weighted(ensemble);
-    MixtureError::check(settings, &rows.size(memberships.ncols()))?;
-    let limits = Limits {
-        restarts: NonZeroU32::MIN,
-        ..settings.limits()
+) -> Result<RowFit<MmDiagnostics>, MixtureError> {
+    let layout = BaseLayout::of(problem);
+    let fit = MixtureEm {
+        layout: &layout,
+        clusters: start.prior.len(),
+        seed: problem.seed,
+        pseudo_count: settings.pseudo_count,
     };
-    let start = initialization::model(
-        &rows,
-        &WeightedRows::unfolded(ensemble.ensemble).given_soft(memberships),
-    );
-    let run = ascend_on(&rows, start, settings, &limits.progress(monitor, 0));
-    let objective = run.objective();
-    Ok(outcome(&rows, run, vec![objective]))
+    let limits = settings.limits().of_one_run();
+    let progress = limits.progress(monitor, 0);
+    let best = fit.ascend(&problem.passes(), start.clone(), limits, &progress)?;
+    let objectives = vec![best.objective()];
+    finished(problem, layout, Competition { best, objectives })
 }
 
-/// The best of all initializations, and the objectives of all.
-pub(crate) fn compete(
-    rows: &WeightedRows<'_>,
-    clusters: usize,
-    seed: Seed,
-    settings: &MmSettings,
-    progress: &ProgressCounter<'_>,
-) -> (Run<RowModel>, Vec<f64>) {
-    best_of_finalists(
-        settings.limits(),
-        progress,
-        |restart| {
-            initialization::model(
-                rows,
-                &initialization::varied_statistics(rows, clusters, restart, seed),
-            )
-        },
-        |start, limits| {
-            ascend(start, limits, progress, |model| {
-                round(rows, model, settings.pseudo_count)
-            })
-        },
-    )
-}
-
-fn ascend_on(
-    rows: &WeightedRows<'_>,
-    start: RowModel,
-    settings: &MmSettings,
-    progress: &ProgressCounter<'_>,
-) -> Run<RowModel> {
-    ascend(start, settings.limits(), progress, |model| {
-        round(rows, model, settings.pseudo_count)
-    })
-}
-
-/// The objective at `model`, and the model after one round.
-fn round(rows: &WeightedRows<'_>, model: &RowModel, pseudo_count: f64) -> (f64, RowModel) {
-    advance(rows.expect(model.logs()), model, pseudo_count)
-}
-
-/// The same from what the rows expect.
-pub(crate) fn advance(
-    sums: SufficientStatistics,
-    model: &RowModel,
-    pseudo_count: f64,
-) -> (f64, RowModel) {
-    let prior = if pseudo_count > 0.0 {
-        pseudo_count * model.logs().lines.iter().sum::<f64>()
-    } else {
-        0.0
-    };
-    let next = RowModel::of_sums(model.bases.clone(), &sums, |_| pseudo_count, 0.0)
-        .weighted(model.base_weights());
-    (sums.log_sum + prior, next)
-}
-
-fn outcome(
-    rows: &WeightedRows<'_>,
-    run: Run<RowModel>,
-    objective_by_restart: Vec<f64>,
-) -> Outcome<MmDiagnostics> {
-    let model = run.result;
-    let soft = rows.expand(rows.memberships(model.logs()));
-    let log_likelihood = rows.expect(model.logs()).log_sum;
-    let mut outcome = Outcome::soft(
-        SoftPartition::new(soft).expect("normalised probabilities"),
-        run.stopped,
-    );
-    outcome.rounds = run.trace.len() as u64;
-    outcome.objective = Some(objective(run.trace));
-    outcome.model = Some(Arc::new(model));
-    let perplexity = (-log_likelihood / rows.labels()).exp();
-    outcome.with(MmDiagnostics {
-        log_likelihood,
-        perplexity,
-        objective_by_restart,
+fn finished(
+    problem: &RowProblem<'_>,
+    layout: BaseLayout,
+    found: Competition<MixtureShares>,
+) -> Result<RowFit<MmDiagnostics>, MixtureError> {
+    let Competition { best, objectives } = found;
+    let shares = best.result;
+    let clusters = shares.prior.len();
+    let logs = shares.logs(&layout);
+    let usage = Usage { layout, logs };
+    let used = problem.passes().run(&usage)?;
+    let Usage { layout, logs } = usage;
+    let details = MmDiagnostics {
+        log_likelihood: used.log_sum,
+        perplexity: (-used.log_sum / used.labels).exp(),
+        objective_by_restart: objectives,
         names: None,
         confusion: None,
-    })
+    };
+    let labels = MostProbable {
+        offsets: layout.offsets,
+        logs,
+        places: Places((0..clusters).collect()),
+    };
+    let mut fit = RowFit::new(clusters, best.stopped, labels, details);
+    fit.rounds = best.trace.len() as u64;
+    fit.objective = Some(objective(best.trace));
+    let bases = problem.rows.bases().to_vec();
+    let model = RowModel::of_shares(bases, shares, layout.copies.as_deref());
+    fit.model = Some(Arc::new(model));
+    Ok(fit)
 }
 
 pub(crate) fn objective(trace: Vec<f64>) -> Objective {
@@ -266,110 +227,48 @@ pub(crate) fn objective(trace: Vec<f64>) -> Objective {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shared::fixture;
-    use partita_core::Silent;
+    use crate::shared::fixture::{self, Held};
+    use crate::shared::held_rows::GivenMemberships;
+    use partita_core::Model;
 
     #[test]
     fn one_step_agrees_with_the_independent_implementation() {
         let (fixtures, ensemble) = (partita_conformance::fixtures(), fixture::ensemble());
         let expected = &fixtures["mm"];
-        let rows = WeightedRows::unfolded(&ensemble);
-        let sums = rows.given_soft(fixture::matrix(&expected["R0"]).view());
-        let model = RowModel::of_sums(ensemble.bases().to_vec(), &sums, |_| 0.0, 0.0);
-        fixture::assert_close(model.prior(), &fixture::vector(&expected["pi"]));
+        let held = Held::each(&ensemble);
+        let start = fixture::matrix(&expected["R0"]);
+        let lines = GivenMemberships::Lines(start.iter().copied().collect());
+        let sums = held.rows().given(lines, start.ncols());
+        let shares = MixtureShares::of_sums(&sums, &held.layout, 0.0, 0.0);
+        fixture::assert_close(&shares.prior, &fixture::vector(&expected["pi"]));
+        let model = RowModel::of_shares(ensemble.bases().to_vec(), shares.clone(), None);
         for (u, theta) in expected["theta"].as_array().unwrap().iter().enumerate() {
-            let found = model
-                .label_probabilities(u)
-                .t()
-                .iter()
-                .copied()
-                .collect::<Vec<_>>();
-            fixture::assert_close(
-                &found,
-                &fixture::matrix(theta).iter().copied().collect::<Vec<_>>(),
-            );
+            let found = model.label_probabilities(u);
+            let found: Vec<f64> = found.t().iter().copied().collect();
+            let told: Vec<f64> = fixture::matrix(theta).iter().copied().collect();
+            fixture::assert_close(&found, &told);
         }
         let logs = model.log_probabilities(&ensemble).unwrap();
         fixture::assert_close(&logs, &fixture::vector(&expected["loglik_per_object"]));
+        let fit = MixtureEm {
+            layout: &held.layout,
+            clusters: start.ncols(),
+            seed: Seed::new(0),
+            pseudo_count: 0.0,
+        };
+        let usage = Usage {
+            layout: held.layout.clone(),
+            logs: shares.logs(&held.layout),
+        };
+        let used = held.rows().passes().run(&usage).unwrap();
         let found = [
-            round(&rows, &model, 0.0).0,
+            fit.round(&held.rows().passes(), &shares).unwrap().0,
             model.perplexity(&ensemble).unwrap(),
-            rows.labels(),
+            used.labels,
         ];
         let told =
             ["loglik", "perplexity", "n_labels"].map(|name| expected[name].as_f64().unwrap());
         fixture::assert_close(&found, &told);
-    }
-
-    #[test]
-    fn the_objective_never_falls_and_repeated_rows_change_nothing() {
-        for seed in 0..60 {
-            let ensemble = fixture::drawn(seed);
-            let settings = MmSettings {
-                pseudo_count: [0.0, 0.1, 1.0][seed as usize % 3],
-                ..MmSettings::default()
-            };
-            let fit =
-                |rows: &WeightedRows<'_>| mm(rows, 3, Seed::new(seed), &settings, &Silent).unwrap();
-            let outcome = fit(&WeightedRows::of(&ensemble));
-            let trace = &outcome.objective.as_ref().unwrap().trace;
-            assert!(
-                trace
-                    .windows(2)
-                    .all(|pair| pair[1] >= pair[0] - 1e-9 * pair[0].abs()),
-                "seed {seed}: {trace:?}"
-            );
-
-            let n = ensemble.objects() as u32;
-            let bases: Vec<u32> = (0..ensemble.bases().len() as u32).collect();
-            let twice = ensemble.select(&(0..2 * n).map(|i| i % n).collect::<Vec<_>>(), &bases);
-            let again = fit(&WeightedRows::weighted(&twice, &vec![0.5; twice.objects()]).unwrap());
-            assert_eq!(again.objective, outcome.objective);
-            assert_eq!(
-                again.partition.labels()[..n as usize],
-                *outcome.partition.labels()
-            );
-        }
-    }
-
-    /// Merges alone lead to few different places; most of the other initializations lead elsewhere.
-    #[test]
-    fn initializations_end_in_different_places() {
-        let mut builder = partita_core::EnsembleBuilder::new(80);
-        for u in 0..6u64 {
-            let label = |i: u64| Some(Seed::new(u).child(i).number() % 4);
-            builder.push(format!("u{u}"), (0..80).map(label)).unwrap();
-        }
-        let ensemble = builder.finish().unwrap();
-        let outcome = mm(
-            &WeightedRows::of(&ensemble),
-            4,
-            Seed::new(1),
-            &MmSettings::default(),
-            &Silent,
-        )
-        .unwrap();
-        let mut reached = outcome.details.objective_by_restart.clone();
-        reached.sort_by(f64::total_cmp);
-        reached.dedup_by(|a, b| (*a - *b).abs() < 1e-6);
-        assert!(reached.len() >= 9, "{reached:?}");
-        assert_eq!(outcome.objective.unwrap().value, *reached.last().unwrap());
-    }
-
-    /// From the same model, distinct rows with weights and every row for itself give the same round.
-    #[test]
-    fn distinct_rows_are_exact() {
-        for seed in 0..60 {
-            let ensemble = fixture::drawn(seed);
-            let rows = WeightedRows::of(&ensemble);
-            let model = initialization::model(
-                &rows,
-                &initialization::random_statistics(&rows, 3, Seed::new(seed)),
-            );
-            let (folded, next) = round(&WeightedRows::of(&ensemble), &model, 0.1);
-            let (each, other) = round(&WeightedRows::unfolded(&ensemble), &model, 0.1);
-            assert!((folded - each).abs() < 1e-10 * each.abs());
-            fixture::assert_close(&next.theta, &other.theta);
-        }
+        assert!(model.to_json().is_object());
     }
 }

@@ -3,10 +3,8 @@
 mod em;
 mod method;
 mod named;
-mod row_fit;
 mod vocabulary;
 
-pub use em::{MmDiagnostics, MmSettings, mm, mm_from};
-pub use method::MM;
-pub use named::mm_named;
-pub use row_fit::mm_rows;
+pub use em::{MmDiagnostics, MmSettings};
+pub use method::{MM, Mm, mm_from};
+pub(crate) use named::{NamedLabels, SumVotes};

@@ -1,57 +1,39 @@
 //! Named labels: EM of Dawid and Skene, in which clusters are the classes that label names stand for.
 
-use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use partita_core::ndarray::Array2;
 use partita_core::{
-    BaseClustering, ClusterNames, Confusion, Monitor, Outcome, ProblemSize, SettingsError,
-    SoftPartition,
+    Assigned, BaseClustering, Confusion, Monitor, Row, RowBlock, RowFit, RowLabeller, RowMap,
+    RowPass, RowProblem, SettingsError,
 };
+use serde::{Deserialize, Serialize};
 
 use super::em::{MmDiagnostics, MmSettings, objective};
 use super::vocabulary::Vocabulary;
 use crate::error::MixtureError;
+use crate::shared::expectation::expect;
+use crate::shared::layout::BaseLayout;
 use crate::shared::log_probabilities::LogProbabilities;
-use crate::shared::multi_start::{Limits, Run, ascend};
+use crate::shared::multi_start::ascend;
 use crate::shared::row_model::RowModel;
+use crate::shared::row_passes::Places;
+use crate::shared::shares::MixtureShares;
 use crate::shared::sufficient_statistics::SufficientStatistics;
-use crate::shared::weighted_rows::WeightedRows;
 
 /// Labels added where a base clustering names the class itself: tools are mostly right.
 const RIGHT: f64 = 1.0;
 
-/// The mixture of [`mm`](fn@crate::mm) whose clusters are the classes that labels name: labels of the same name are the same class in
-/// all base clusterings, and θ_u is the confusion matrix of base clustering u.
-///
-/// ```text
-/// maximise  Σ_i w_i ln Σ_k π_k Π_u θ_ukℓ(i,u)  +  Σ_ukl (c + [k = l]) ln θ_ukl        k, l = 1..K names
-/// ```
-///
-/// Starts from the shares of votes of every object, and has one run: `restarts` is not used. Labels that say "unknown" count as
-/// missing. An object without any label that names a class gets equal probabilities.
-///
-/// # Cost
-/// O(distinct rows · M · K) time a round; K ΣJ numbers a sum, and K² M for the confusion matrices.
-///
-/// # Differences from the paper
-/// One label on the diagonal of every confusion matrix and the pseudo-count everywhere; weights of base clusterings as in
-/// [`mm`](fn@crate::mm).
+/// The fit of labels that name classes, with the names and the confusion matrices in its details.
 ///
 /// # Errors
-/// As [`mm`](fn@crate::mm), and [`MixtureError::Settings`] where no two base clusterings have a name in common.
-///
-/// # References
-/// Dawid, Skene, *Maximum likelihood estimation of observer error-rates using the EM algorithm*, Applied Statistics 28, 1979.
-#[doc(alias = "Dawid-Skene")]
-#[doc(alias = "crowdsourcing")]
-#[doc(alias = "confusion matrix")]
-pub fn mm_named(
-    rows: &WeightedRows<'_>,
+/// [`MixtureError::Settings`] where no two base clusterings have a name in common.
+pub(super) fn solve(
+    problem: &RowProblem<'_>,
     settings: &MmSettings,
     monitor: &dyn Monitor,
-) -> Result<Outcome<MmDiagnostics>, MixtureError> {
-    let bases = rows.ensemble().bases();
+) -> Result<RowFit<MmDiagnostics>, MixtureError> {
+    let bases = problem.rows.bases();
     let vocabulary = Vocabulary::of(bases);
     if let Some(reason) = vocabulary.refusal(bases) {
         return Err(SettingsError::Unfit {
@@ -61,164 +43,194 @@ pub fn mm_named(
         }
         .into());
     }
-    let size = ProblemSize {
-        clusters: vocabulary.len(),
-        ..rows.size(vocabulary.len())
-    };
-    MixtureError::check(settings, &size)?;
-    let _span = tracing::info_span!(
-        "mm named",
-        rows = rows.weights().len(),
-        clusters = vocabulary.len()
-    )
-    .entered();
+    let clusters = vocabulary.len();
+    let _span = tracing::info_span!("mm named", rows = problem.rows.rows(), clusters).entered();
+    let (rows, layout) = (problem.passes(), BaseLayout::of(problem));
+    let votes = rows.run(&SumVotes {
+        classes: vocabulary.classes.clone(),
+        layout: layout.clone(),
+        clusters,
+    })?;
     let fit = NamedFit {
-        rows,
+        bases,
+        layout,
         vocabulary,
         pseudo_count: settings.pseudo_count,
     };
-    let limits = Limits {
-        restarts: NonZeroU32::MIN,
-        ..settings.limits()
+    let offsets = &fit.layout.offsets;
+    let limits = settings.limits().of_one_run();
+    let progress = limits.progress(monitor, 0);
+    let run = ascend(fit.maximise(&votes), limits, &progress, |state| {
+        let sums = expect(&rows, offsets, state.logs.clone())?;
+        Ok((sums.log_sum + fit.log_prior(state), fit.maximise(&sums)))
+    })?;
+    let state = run.result;
+    let sums = expect(&rows, offsets, state.logs.clone())?;
+    let named = |label: &usize| fit.vocabulary.classes[*label].is_some();
+    let labels: f64 = (0..fit.vocabulary.classes.len())
+        .filter(named)
+        .map(|at| line_sum(&sums, at))
+        .sum();
+    let confusion = (0..bases.len()).map(|u| fit.confusion_of(&state, &sums, u));
+    let details = MmDiagnostics {
+        log_likelihood: sums.log_sum,
+        perplexity: (-sums.log_sum / labels).exp(),
+        objective_by_restart: vec![run.trace[run.trace.len() - 1]],
+        names: Some(fit.vocabulary.names.clone()),
+        confusion: Some(confusion.collect()),
     };
-    let start = fit.maximise(&fit.votes());
-    let run = ascend(start, limits, &limits.progress(monitor, 0), |state| {
-        let sums = rows.expect(&state.logs);
-        (sums.log_sum + fit.log_prior(state), fit.maximise(&sums))
-    });
-    Ok(fit.outcome(run, settings.threshold))
+    let rule = NamedLabels {
+        classes: fit.vocabulary.classes.clone(),
+        offsets: offsets.clone(),
+        logs: state.logs.clone(),
+    };
+    let mut found = RowFit::new(clusters, run.stopped, rule, details);
+    found.rounds = run.trace.len() as u64;
+    found.objective = Some(objective(run.trace));
+    found.model = Some(Arc::new(fit.model(&state)));
+    found.warnings = fit.vocabulary.warnings(bases);
+    Ok(found)
 }
 
 /// Whether settings fix the number of clusters of these base clusterings, and at how many.
-pub(crate) fn fixed_clusters(settings: &MmSettings, bases: &[BaseClustering]) -> Option<usize> {
+pub(super) fn fixed_clusters(settings: &MmSettings, bases: &[BaseClustering]) -> Option<usize> {
     settings.named.then(|| Vocabulary::of(bases).len().max(1))
 }
 
+/// Sums in which every row belongs to the classes by its votes.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct SumVotes {
+    /// The class of every label value, if it names one.
+    classes: Vec<Option<usize>>,
+    layout: BaseLayout,
+    clusters: usize,
+}
+
+impl RowPass for SumVotes {
+    type Sum = SufficientStatistics;
+    const KIND: &'static str = "mixture/votes";
+
+    fn zero(&self) -> SufficientStatistics {
+        SufficientStatistics::zero(self.classes.len(), self.clusters)
+    }
+
+    fn add<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>, sum: &mut SufficientStatistics) {
+        let mut votes = vec![0.0; self.clusters];
+        for (row, weight) in block.rows() {
+            votes.fill(0.0);
+            for entry in row.entries(&self.layout.offsets) {
+                if let Some(class) = self.classes[entry.cluster] {
+                    votes[class] += entry.share * self.layout.copies_of(entry.base);
+                }
+            }
+            let all: f64 = votes.iter().sum();
+            if all > 0.0 {
+                votes.iter_mut().for_each(|votes| *votes *= weight / all);
+            }
+            sum.add(row.entries(&self.layout.offsets), &votes);
+        }
+    }
+}
+
+/// The most probable class of every row; all are as probable where no label names one.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct NamedLabels {
+    classes: Vec<Option<usize>>,
+    offsets: Vec<usize>,
+    logs: LogProbabilities,
+}
+
+impl RowLabeller for NamedLabels {
+    const KIND: &'static str = "mixture/named-labels";
+}
+
+impl RowMap for NamedLabels {
+    type Out = Assigned;
+
+    fn map<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>) -> Assigned {
+        let places = Places((0..self.logs.clusters()).collect());
+        places.assigned(block, |row, _, soft| {
+            let mut entries = row.entries(&self.offsets);
+            if entries.any(|entry| self.classes[entry.cluster].is_some()) {
+                self.logs.memberships(row.entries(&self.offsets), soft);
+            } else {
+                soft.fill(1.0 / soft.len() as f64);
+            }
+        })
+    }
+}
+
 struct NamedFit<'a> {
-    rows: &'a WeightedRows<'a>,
+    bases: &'a [BaseClustering],
+    layout: BaseLayout,
     vocabulary: Vocabulary,
     pseudo_count: f64,
 }
 
 /// Shares of the classes, and the confusion matrices where labels occur.
 struct NamedState {
-    prior: Vec<f64>,
+    /// π, and θ where labels occur: 1 for labels that say nothing.
+    shares: MixtureShares,
     /// Labels of every base clustering and class after pseudo-labels, M lines of K.
     totals: Vec<f64>,
-    /// θ, ΣJ lines of K values; 1 for labels that say nothing.
-    theta: Vec<f64>,
     logs: LogProbabilities,
 }
 
 impl NamedFit<'_> {
-    /// Sums in which every row belongs to the classes by its votes.
-    fn votes(&self) -> SufficientStatistics {
-        let (ensemble, offsets) = (self.rows.ensemble(), self.rows.offsets());
-        let weight = |u: usize| self.rows.base_weights().map_or(1.0, |weights| weights[u]);
-        let vote = |line: &mut [f64], label: usize, u: usize, share: f64| {
-            if let Some(class) = self.vocabulary.classes[label] {
-                line[class] += share * weight(u);
-            }
-        };
-        self.rows.given(self.vocabulary.len(), |i, line| {
-            match ensemble.memberships() {
-                Some(soft) => {
-                    let (clusters, shares) = soft.row(i);
-                    for (&label, &share) in clusters.iter().zip(shares) {
-                        let label = label as usize;
-                        vote(
-                            line,
-                            label,
-                            offsets.partition_point(|&start| start <= label) - 1,
-                            share,
-                        );
-                    }
-                }
-                None => (0..ensemble.bases().len())
-                    .filter_map(|u| Some((u, ensemble.label(i, u)?)))
-                    .for_each(|(u, j)| vote(line, offsets[u] + j, u, 1.0)),
-            }
-            let sum: f64 = line.iter().sum();
-            if sum > 0.0 {
-                line.iter_mut().for_each(|votes| *votes /= sum);
-            }
-        })
-    }
-
     /// Labels that are added to a label of a class.
     fn pseudo(&self, class: usize, label: usize) -> f64 {
         self.pseudo_count + if class == label { RIGHT } else { 0.0 }
     }
 
+    /// The labels of a base clustering that name a class, with it.
+    fn named(&self, u: usize) -> impl Iterator<Item = (usize, usize)> {
+        let labels = self.layout.offsets[u]..self.layout.offsets[u + 1];
+        labels.filter_map(|at| Some((at, self.vocabulary.classes[at]?)))
+    }
+
     /// The M-step.
     fn maximise(&self, sums: &SufficientStatistics) -> NamedState {
-        let (k, offsets) = (self.vocabulary.len(), self.rows.offsets());
+        let k = self.vocabulary.len();
         let all: f64 = sums.sizes.iter().sum();
-        let prior: Vec<f64> = sums.sizes.iter().map(|size| size / all).collect();
-        let mut totals = vec![RIGHT + self.pseudo_count * k as f64; (offsets.len() - 1) * k];
+        let prior = sums.sizes.iter().map(|size| size / all).collect();
+        let mut totals = vec![RIGHT + self.pseudo_count * k as f64; self.layout.len() * k];
         let mut theta = vec![1.0; sums.labels.len()];
-        for (u, ends) in offsets.windows(2).enumerate() {
-            let totals = &mut totals[u * k..(u + 1) * k];
-            let named =
-                || (ends[0]..ends[1]).filter_map(|at| Some((at * k, self.vocabulary.classes[at]?)));
-            for (at, _) in named() {
+        for (u, totals) in totals.chunks_exact_mut(k).enumerate() {
+            for (at, _) in self.named(u) {
                 totals
                     .iter_mut()
-                    .zip(&sums.labels[at..at + k])
+                    .zip(&sums.labels[at * k..(at + 1) * k])
                     .for_each(|(total, count)| *total += count);
             }
-            for (at, label) in named() {
+            for (at, label) in self.named(u) {
                 for class in 0..k {
-                    theta[at + class] =
-                        (sums.labels[at + class] + self.pseudo(class, label)) / totals[class];
+                    theta[at * k + class] =
+                        (sums.labels[at * k + class] + self.pseudo(class, label)) / totals[class];
                 }
             }
         }
-        let logs = self.logs(&prior, &theta);
+        let shares = MixtureShares { prior, theta };
         NamedState {
-            prior,
+            logs: shares.logs(&self.layout),
+            shares,
             totals,
-            theta,
-            logs,
-        }
-    }
-
-    fn logs(&self, prior: &[f64], theta: &[f64]) -> LogProbabilities {
-        let (k, offsets) = (prior.len(), self.rows.offsets());
-        let mut lines: Vec<f64> = theta.iter().map(|p| p.ln()).collect();
-        for (ends, weight) in offsets
-            .windows(2)
-            .zip(self.rows.base_weights().unwrap_or_default())
-        {
-            lines[ends[0] * k..ends[1] * k]
-                .iter_mut()
-                .for_each(|log| *log *= weight);
-        }
-        LogProbabilities {
-            prior: prior.iter().map(|p| p.ln()).collect(),
-            lines,
         }
     }
 
     /// θ of a base clustering for every class (lines) and label (columns) of the vocabulary.
     fn confusion(&self, state: &NamedState, u: usize) -> Array2<f64> {
-        let (k, offsets) = (self.vocabulary.len(), self.rows.offsets());
+        let k = self.vocabulary.len();
         let totals = &state.totals[u * k..(u + 1) * k];
         let mut found = Array2::from_shape_fn((k, k), |(class, label)| {
             self.pseudo(class, label) / totals[class]
         });
-        for at in offsets[u]..offsets[u + 1] {
-            let Some(label) = self.vocabulary.classes[at] else {
-                continue;
-            };
-            (0..k).for_each(|class| found[[class, label]] = state.theta[at * k + class]);
+        for (at, label) in self.named(u) {
+            (0..k).for_each(|class| found[[class, label]] = state.shares.theta[at * k + class]);
         }
         found
     }
 
     fn log_prior(&self, state: &NamedState) -> f64 {
-        let bases = self.rows.offsets().len() - 1;
-        let weight = |u: usize| self.rows.base_weights().map_or(1.0, |weights| weights[u]);
         let of_base = |u: usize| {
             let confusion = self.confusion(state, u);
             let term = |((class, label), p): ((usize, usize), &f64)| match self.pseudo(class, label)
@@ -226,77 +238,18 @@ impl NamedFit<'_> {
                 0.0 => 0.0,
                 pseudo => pseudo * p.ln(),
             };
-            weight(u) * confusion.indexed_iter().map(term).sum::<f64>()
+            self.layout.copies_of(u) * confusion.indexed_iter().map(term).sum::<f64>()
         };
-        (0..bases).map(of_base).sum()
-    }
-
-    /// Whether a row has a label that names a class.
-    fn has_evidence(&self, row: usize) -> bool {
-        let (ensemble, offsets) = (self.rows.ensemble(), self.rows.offsets());
-        let names = |label: usize| self.vocabulary.classes[label].is_some();
-        match ensemble.memberships() {
-            Some(soft) => soft.row(row).0.iter().any(|&label| names(label as usize)),
-            None => (0..ensemble.bases().len()).any(|u| {
-                ensemble
-                    .label(row, u)
-                    .is_some_and(|j| names(offsets[u] + j))
-            }),
-        }
-    }
-
-    fn outcome(&self, run: Run<NamedState>, threshold: f64) -> Outcome<MmDiagnostics> {
-        let (state, bases, k) = (
-            run.result,
-            self.rows.ensemble().bases(),
-            self.vocabulary.len(),
-        );
-        let mut soft = self.rows.memberships(&state.logs);
-        let silent = (0..soft.nrows())
-            .filter(|&row| !self.has_evidence(row))
-            .collect::<Vec<_>>();
-        silent
-            .into_iter()
-            .for_each(|row| soft.row_mut(row).fill(1.0 / k as f64));
-        let sums = self.rows.expect(&state.logs);
-        let confusion: Vec<Confusion> = (0..bases.len())
-            .map(|u| self.confusion_of(&state, &sums, u))
-            .collect();
-        let named = |label: &usize| self.vocabulary.classes[*label].is_some();
-        let labels: f64 = (0..self.vocabulary.classes.len())
-            .filter(named)
-            .map(|at| line_sum(&sums, at, k))
-            .sum();
-        let details = MmDiagnostics {
-            log_likelihood: sums.log_sum,
-            perplexity: (-sums.log_sum / labels).exp(),
-            objective_by_restart: vec![run.trace[run.trace.len() - 1]],
-            names: Some(self.vocabulary.names.clone()),
-            confusion: Some(confusion.clone()),
-        };
-        let soft = SoftPartition::new(self.rows.expand(soft)).expect("normalised probabilities");
-        let mut outcome = Outcome::soft(soft, run.stopped);
-        outcome.rounds = run.trace.len() as u64;
-        outcome.objective = Some(objective(run.trace));
-        outcome.names = Some(ClusterNames::new(
-            self.vocabulary.names.clone(),
-            threshold,
-            confusion,
-        ));
-        outcome.model = Some(Arc::new(self.model(&state)));
-        outcome.warnings = self.vocabulary.warnings(bases);
-        outcome.with(details)
+        (0..self.layout.len()).map(of_base).sum()
     }
 
     fn confusion_of(&self, state: &NamedState, sums: &SufficientStatistics, u: usize) -> Confusion {
-        let (k, offsets) = (self.vocabulary.len(), self.rows.offsets());
-        let labels = || {
-            (offsets[u]..offsets[u + 1]).filter_map(|at| Some((at, self.vocabulary.classes[at]?)))
-        };
-        let right: f64 = labels()
+        let k = self.vocabulary.len();
+        let right: f64 = self
+            .named(u)
             .map(|(at, class)| sums.labels[at * k + class])
             .sum();
-        let all: f64 = labels().map(|(at, _)| line_sum(sums, at, k)).sum();
+        let all: f64 = self.named(u).map(|(at, _)| line_sum(sums, at)).sum();
         let probabilities = self
             .confusion(state, u)
             .outer_iter()
@@ -304,7 +257,7 @@ impl NamedFit<'_> {
             .collect();
         let accuracy = if all > 0.0 { right / all } else { 0.0 };
         Confusion {
-            name: self.rows.ensemble().bases()[u].name().to_owned(),
+            name: self.bases[u].name().to_owned(),
             accuracy,
             probabilities,
         }
@@ -312,35 +265,35 @@ impl NamedFit<'_> {
 
     /// A model that knows every name in every base clustering.
     fn model(&self, state: &NamedState) -> RowModel {
-        let bases = self.rows.ensemble().bases();
         let all =
             |base: &BaseClustering| BaseClustering::new(base.name(), self.vocabulary.names.clone());
-        let theta = (0..bases.len()).flat_map(|u| {
-            self.confusion(state, u)
-                .reversed_axes()
-                .iter()
-                .copied()
-                .collect::<Vec<_>>()
-        });
-        RowModel::from_parts(
-            bases.iter().map(all).collect(),
-            state.prior.clone(),
-            theta.collect(),
-        )
-        .weighted(self.rows.base_weights())
+        let of_base = |u: usize| self.confusion(state, u).reversed_axes();
+        let theta =
+            (0..self.bases.len()).flat_map(|u| of_base(u).iter().copied().collect::<Vec<_>>());
+        let shares = MixtureShares {
+            prior: state.shares.prior.clone(),
+            theta: theta.collect(),
+        };
+        let bases = self.bases.iter().map(all).collect();
+        RowModel::of_shares(bases, shares, self.layout.copies.as_deref())
     }
 }
 
 /// Labels with this value in all clusters.
-fn line_sum(sums: &SufficientStatistics, at: usize, clusters: usize) -> f64 {
+fn line_sum(sums: &SufficientStatistics, at: usize) -> f64 {
+    let clusters = sums.clusters();
     sums.labels[at * clusters..(at + 1) * clusters].iter().sum()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use partita_core::{EnsembleBuilder, Seed, Silent};
+    use crate::MM;
+    use partita_core::{
+        ClusterNames, Clusters, EnsembleBuilder, Method, Outcome, Problem, Seed, Silent,
+    };
     use rand::RngExt;
+    use std::num::NonZeroU32;
 
     fn fit(tools: &[Vec<Option<&str>>], settings: &MmSettings) -> Outcome<MmDiagnostics> {
         let mut builder = EnsembleBuilder::new(tools[0].len());
@@ -349,12 +302,9 @@ mod tests {
                 .push(format!("tool{u}"), labels.iter().copied())
                 .unwrap();
         }
-        mm_named(
-            &WeightedRows::of(&builder.finish().unwrap()),
-            settings,
-            &Silent,
-        )
-        .unwrap()
+        let ensemble = builder.finish().unwrap();
+        MM.fit(&Problem::new(&ensemble, Clusters::Auto), settings, &Silent)
+            .unwrap()
     }
 
     /// The M-step and E-step written out with full K × K matrices.

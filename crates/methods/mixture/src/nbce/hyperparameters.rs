@@ -1,10 +1,12 @@
 //! Hyperparameters α0 and β of NBCE, and their maximum: the concave parts of the bound that depend on them.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 use statrs::function::gamma::digamma;
 
 use super::prior::NbcePrior;
-use crate::shared::log_probabilities::totals_by_base;
+use crate::shared::layout::BaseLayout;
 use crate::shared::sufficient_statistics::SufficientStatistics;
 
 /// The concentration α0 and the label pseudo-count β.
@@ -35,18 +37,17 @@ const RANGE: (f64, f64) = (1e-4, 1e4);
 pub(crate) fn maximise(
     expected_log_pi: &[f64],
     expected_log_theta: f64,
-    (offsets, base_weights): (&[usize], Option<&[f64]>),
+    layout: &BaseLayout,
 ) -> Hyperparameters {
     let clusters = expected_log_pi.len() as f64;
     let pi: f64 = expected_log_pi.iter().sum();
     let alpha0 = root(|a| digamma(a) - digamma(a / clusters) + pi / clusters - 1.0);
     let slope = |beta: f64| {
-        let base = |(u, ends): (usize, &[usize])| {
-            let labels = (ends[1] - ends[0]) as f64;
-            let weight = base_weights.map_or(1.0, |weights| weights[u]);
-            weight * (clusters * labels * (digamma(labels * beta) - digamma(beta)))
+        let base = |(u, labels): (usize, Range<usize>)| {
+            let labels = labels.len() as f64;
+            layout.copies_of(u) * (clusters * labels * (digamma(labels * beta) - digamma(beta)))
         };
-        offsets.windows(2).enumerate().map(base).sum::<f64>() + expected_log_theta - 1.0
+        layout.bases().map(base).sum::<f64>() + expected_log_theta - 1.0
     };
     Hyperparameters {
         alpha0,
@@ -58,11 +59,10 @@ pub(crate) fn maximise(
 pub(crate) fn maximise_collapsed(
     prior: NbcePrior,
     sums: &SufficientStatistics,
-    (offsets, base_weights): (&[usize], Option<&[f64]>),
+    layout: &BaseLayout,
 ) -> Hyperparameters {
-    let clusters = sums.sizes.len();
-    let totals = totals_by_base(&sums.labels, offsets, clusters);
-    let weight = |u: usize| base_weights.map_or(1.0, |weights| weights[u]);
+    let clusters = sums.clusters();
+    let totals = layout.totals(&sums.labels, clusters);
     let slope = |beta: f64| {
         let rise = |from: f64, count: f64| {
             if count > 1e-12 {
@@ -71,25 +71,17 @@ pub(crate) fn maximise_collapsed(
                 0.0
             }
         };
-        let base = |(u, (ends, totals)): (usize, (&[usize], &[f64]))| {
-            let labels = (ends[1] - ends[0]) as f64;
-            weight(u)
-                * totals
-                    .iter()
-                    .map(|&total| labels * rise(labels * beta, total))
-                    .sum::<f64>()
+        let base = |(u, labels): (usize, Range<usize>)| {
+            let counts = &sums.labels[labels.start * clusters..labels.end * clusters];
+            let rises: f64 = counts.iter().map(|&count| rise(beta, count)).sum();
+            let labels = labels.len() as f64;
+            let totals = &totals[u * clusters..(u + 1) * clusters];
+            let falls = totals
+                .iter()
+                .map(|&total| labels * rise(labels * beta, total));
+            layout.copies_of(u) * (rises - falls.sum::<f64>())
         };
-        let falls: f64 = offsets
-            .windows(2)
-            .zip(totals.chunks_exact(clusters))
-            .enumerate()
-            .map(base)
-            .sum();
-        let rises = |(u, ends): (usize, &[usize])| {
-            let counts = sums.labels[ends[0] * clusters..ends[1] * clusters].iter();
-            counts.map(move |&count| weight(u) * rise(beta, count))
-        };
-        offsets.windows(2).enumerate().flat_map(rises).sum::<f64>() - falls - 1.0
+        layout.bases().map(base).sum::<f64>() - 1.0
     };
     Hyperparameters {
         alpha0: root(|alpha0| prior.slope(&sums.sizes, alpha0) - 1.0),
@@ -115,18 +107,18 @@ pub(crate) fn root(slope: impl Fn(f64) -> f64) -> f64 {
 mod tests {
     use super::*;
     use crate::nbce::prior::log_labels;
-    use crate::shared::{fixture, weighted_rows::WeightedRows};
+    use crate::shared::fixture::{self, Held};
 
     #[test]
     fn no_other_value_is_better() {
         let ensemble = fixture::ensemble();
-        let rows = WeightedRows::unfolded(&ensemble);
+        let held = Held::each(&ensemble);
         let labels: Vec<u32> = (0..24).map(|i| i * 3 / 24).collect();
-        let sums = rows.given_hard(&labels, 5);
+        let sums = held.rows().given_hard(&labels, 5);
         for prior in [NbcePrior::Symmetric, NbcePrior::StickBreaking] {
-            let best = maximise_collapsed(prior, &sums, (rows.offsets(), None));
+            let best = maximise_collapsed(prior, &sums, &held.layout);
             let alpha0 = |a: f64| prior.log_partition(&sums.sizes, a) - a;
-            let beta = |b: f64| log_labels(&sums, (rows.offsets(), None), b) - b;
+            let beta = |b: f64| log_labels(&sums, &held.layout, b) - b;
             for factor in [0.5, 0.9, 1.1, 2.0] {
                 assert!(alpha0(best.alpha0 * factor) < alpha0(best.alpha0));
                 assert!(beta(best.beta * factor) < beta(best.beta));

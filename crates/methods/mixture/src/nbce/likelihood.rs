@@ -2,13 +2,18 @@
 
 use std::sync::Arc;
 
-use partita_core::ndarray::{Array2, ArrayView2};
-use partita_core::{BaseClustering, Outcome, Partition, SoftPartition, Stopped};
+use partita_core::{
+    BaseClustering, Objective, PassError, PassRunner, RowFit, RowLabeller, RowProblem, Stopped,
+};
 use serde::Serialize;
 
-use crate::shared::log_probabilities::normalise_by_base;
+use super::hyperparameters::Hyperparameters;
+use super::truncation::order_by_size;
+use crate::error::MixtureError;
+use crate::shared::layout::BaseLayout;
 use crate::shared::row_model::RowModel;
-use crate::shared::weighted_rows::WeightedRows;
+use crate::shared::row_passes::{Places, Usage};
+use crate::shared::shares::MixtureShares;
 
 /// How well the saved model explains the rows.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -41,105 +46,99 @@ pub struct NbceDiagnostics {
 
 /// The clusters in use, largest first. Those that are not the most probable one of any row and hold less than half an object
 /// are one last cluster together: "none of these".
-pub(crate) fn in_use(rows: &WeightedRows<'_>, soft: ArrayView2<'_, f64>) -> Vec<usize> {
-    let clusters = soft.ncols();
-    let (mut sizes, mut chosen) = (vec![0.0; clusters], vec![false; clusters]);
-    for (row, &weight) in soft.outer_iter().zip(rows.weights()) {
-        let best = (0..clusters).fold(0, |best, k| if row[k] > row[best] { k } else { best });
-        chosen[best] = true;
-        sizes
-            .iter_mut()
-            .zip(row)
-            .for_each(|(size, p)| *size += weight * p);
-    }
-    in_use_by_size(&sizes, &chosen)
-}
-
-/// The same from the sizes of all clusters, and which are some row's most probable one.
-pub(crate) fn in_use_by_size(sizes: &[f64], chosen: &[bool]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..sizes.len())
-        .filter(|&k| chosen[k] || sizes[k] >= 0.5)
-        .collect();
-    order.sort_by(|&a, &b| sizes[b].total_cmp(&sizes[a]).then(a.cmp(&b)));
+fn in_use(sizes: &[f64], chosen: &[bool]) -> Vec<usize> {
+    let mut order = order_by_size(sizes);
+    order.retain(|&k| chosen[k] || sizes[k] >= 0.5);
     order
 }
 
-/// The place of each of K clusters in a result, and how many places there are: clusters that are not in use are one last cluster together.
-pub(crate) fn places(order: &[usize], clusters: usize) -> (Vec<usize>, usize) {
+/// The place of each of K clusters in a result: clusters that are not in use are one last cluster together.
+fn places(order: &[usize], clusters: usize) -> Places {
     let place = |k: usize| {
-        order
-            .iter()
-            .position(|&cluster| cluster == k)
-            .unwrap_or(order.len())
+        let found = order.iter().position(|&cluster| cluster == k);
+        found.unwrap_or(order.len())
     };
-    (
-        (0..clusters).map(place).collect(),
-        order.len() + usize::from(order.len() < clusters),
-    )
+    Places((0..clusters).map(place).collect())
 }
 
-/// Sums the columns of clusters that are not in use into a last one, where there are some.
-fn merged(soft: ArrayView2<'_, f64>, order: &[usize]) -> Array2<f64> {
-    let rest: Vec<usize> = (0..soft.ncols()).filter(|k| !order.contains(k)).collect();
-    let columns = order.len() + usize::from(!rest.is_empty());
-    Array2::from_shape_fn((soft.nrows(), columns), |(i, k)| match order.get(k) {
-        Some(&cluster) => soft[[i, cluster]],
-        None => rest.iter().map(|&cluster| soft[[i, cluster]]).sum(),
-    })
-}
-
-/// The model with the clusters of [`merged`]: the last one has the total share of those it stands for, and their
-/// mean label shares.
+/// The model whose clusters have these places: one that stands for several has their total share, and their mean label shares.
 pub(crate) fn merged_model(
     bases: &[BaseClustering],
-    prior: &[f64],
-    theta: &[f64],
-    order: &[usize],
+    layout: &BaseLayout,
+    shares: &MixtureShares,
+    places: &Places,
 ) -> RowModel {
-    let clusters = prior.len();
-    let prior = ArrayView2::from_shape((1, clusters), prior).expect("K shares");
-    let joint = Array2::from_shape_fn((theta.len() / clusters, clusters), |(line, k)| {
-        theta[line * clusters + k] * prior[[0, k]]
-    });
-    let shares = merged(prior, order).into_iter().collect::<Vec<f64>>();
-    let mut theta: Vec<f64> = merged(joint.view(), order).into_iter().collect();
-    normalise_by_base(&mut theta, &BaseClustering::offsets(bases), shares.len());
-    RowModel::from_parts(bases.to_vec(), shares, theta)
-}
-
-/// The outcome of a variational fit: memberships (one line a row), shares and label shares of all K clusters.
-pub(crate) fn outcome(
-    rows: &WeightedRows<'_>,
-    soft: ArrayView2<'_, f64>,
-    (prior, theta): (&[f64], &[f64]),
-    stopped: Stopped,
-) -> Outcome<RowLikelihood> {
-    let order = in_use(rows, soft);
-    let model =
-        merged_model(rows.ensemble().bases(), prior, theta, &order).weighted(rows.base_weights());
-    let soft = rows.expand(merged(soft, &order));
-    let mut outcome = Outcome::soft(
-        SoftPartition::new(soft).expect("normalised probabilities"),
-        stopped,
-    );
-    let fit = likelihood(&outcome.partition, prior.len(), rows, &model);
-    outcome.model = Some(Arc::new(model));
-    outcome.with(fit)
-}
-
-/// How well the saved model explains the rows.
-pub(crate) fn likelihood(
-    partition: &Partition,
-    clusters_at_most: usize,
-    rows: &WeightedRows<'_>,
-    model: &RowModel,
-) -> RowLikelihood {
-    let log_likelihood = rows.expect(model.logs()).log_sum;
-    let perplexity = (-log_likelihood / rows.labels()).exp();
-    RowLikelihood {
-        clusters_in_use: partition.live_clusters(),
-        log_likelihood,
-        perplexity,
-        clusters_at_most,
+    let clusters = places.count();
+    let mut prior = vec![0.0; clusters];
+    for (share, &place) in shares.prior.iter().zip(&places.0) {
+        prior[place] += share;
     }
+    let mut theta = vec![0.0; layout.label_values() * clusters];
+    let lines = shares.theta.chunks_exact(shares.prior.len());
+    for (merged, line) in theta.chunks_exact_mut(clusters).zip(lines) {
+        for ((p, share), &place) in line.iter().zip(&shares.prior).zip(&places.0) {
+            merged[place] += p * share;
+        }
+    }
+    layout.normalise(&mut theta, clusters);
+    let shares = MixtureShares { prior, theta };
+    RowModel::of_shares(bases.to_vec(), shares, layout.copies.as_deref())
+}
+
+/// What a variational fit found.
+pub(crate) struct NbceFound {
+    /// E π and E θ.
+    pub(crate) shares: MixtureShares,
+    /// The expected weight of every cluster, and whether it is some row's most probable one.
+    pub(crate) sizes: Vec<f64>,
+    pub(crate) chosen: Vec<bool>,
+    pub(crate) hyperparameters: Hyperparameters,
+    pub(crate) objective: Objective,
+    pub(crate) stopped: Stopped,
+    /// Objectives of all initializations.
+    pub(crate) objectives: Vec<f64>,
+}
+
+impl NbceFound {
+    /// The fit with clusters in use by size, in which `labels` labels rows by the places of clusters.
+    pub(crate) fn fit<L: RowLabeller>(
+        self,
+        problem: &RowProblem<'_>,
+        layout: BaseLayout,
+        labels: impl FnOnce(Places) -> L,
+    ) -> Result<RowFit<NbceDiagnostics>, MixtureError> {
+        let clusters = self.sizes.len();
+        let order = in_use(&self.sizes, &self.chosen);
+        let places = places(&order, clusters);
+        let model = merged_model(problem.rows.bases(), &layout, &self.shares, &places);
+        let details = NbceDiagnostics {
+            fit: likelihood(&problem.passes(), layout, &model, order.len(), clusters)?,
+            alpha0: self.hyperparameters.alpha0,
+            beta: self.hyperparameters.beta,
+            objective_by_restart: self.objectives,
+        };
+        let mut fit = RowFit::new(places.count(), self.stopped, labels(places), details);
+        fit.rounds = self.objective.trace.len() as u64;
+        fit.objective = Some(self.objective);
+        fit.model = Some(Arc::new(model));
+        Ok(fit)
+    }
+}
+
+/// How well the saved model explains the rows, of which so many clusters are in use.
+pub(crate) fn likelihood(
+    rows: &PassRunner<'_>,
+    layout: BaseLayout,
+    model: &RowModel,
+    clusters_in_use: usize,
+    clusters_at_most: usize,
+) -> Result<RowLikelihood, PassError> {
+    let logs = model.logs().clone();
+    let used = rows.run(&Usage { layout, logs })?;
+    Ok(RowLikelihood {
+        clusters_in_use,
+        log_likelihood: used.log_sum,
+        perplexity: (-used.log_sum / used.labels).exp(),
+        clusters_at_most,
+    })
 }

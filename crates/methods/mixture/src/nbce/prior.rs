@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use statrs::function::gamma::{digamma, ln_gamma};
 
 use super::scaled_product::{ScaledProduct, split};
+use crate::shared::layout::BaseLayout;
 use crate::shared::sufficient_statistics::SufficientStatistics;
 
 /// How the Dirichlet process over cluster shares is made finite.
@@ -192,17 +193,13 @@ pub(crate) fn log_rise(x: f64, more: f64) -> f64 {
 /// ```text
 /// Π_k Π_u [ Γ(J_u β)/Γ(J_u β + N_ku) Π_j Γ(β + N_kuj)/Γ(β) ]^ω_u
 /// ```
-pub(crate) fn log_labels(
-    sums: &SufficientStatistics,
-    (offsets, base_weights): (&[usize], Option<&[f64]>),
-    beta: f64,
-) -> f64 {
-    let clusters = sums.sizes.len();
+pub(crate) fn log_labels(sums: &SufficientStatistics, layout: &BaseLayout, beta: f64) -> f64 {
+    let clusters = sums.clusters();
     let mut log = 0.0;
-    for (u, ends) in offsets.windows(2).enumerate() {
-        let weight = base_weights.map_or(1.0, |weights| weights[u]);
-        let labels = (ends[1] - ends[0]) as f64;
-        let block = &sums.labels[ends[0] * clusters..ends[1] * clusters];
+    for (u, labels) in layout.bases() {
+        let weight = layout.copies_of(u);
+        let block = &sums.labels[labels.start * clusters..labels.end * clusters];
+        let labels = labels.len() as f64;
         for k in 0..clusters {
             let mut total = 0.0;
             for &count in block[k..]
@@ -224,19 +221,19 @@ pub(crate) fn log_labels(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shared::{fixture, weighted_rows::WeightedRows};
+    use crate::shared::fixture::{self, Held};
 
     #[test]
     fn the_joint_agrees_with_the_independent_implementation() {
         let (fixtures, ensemble) = (partita_conformance::fixtures(), fixture::ensemble());
         let told = &fixtures["nbce"];
         let z: Vec<u32> = serde_json::from_value(told["z"].clone()).unwrap();
-        let rows = WeightedRows::unfolded(&ensemble);
-        let sums = rows.given_hard(&z, 6);
+        let held = Held::each(&ensemble);
+        let sums = held.rows().given_hard(&z, 6);
         let found = [
             NbcePrior::Symmetric.log_partition(&sums.sizes, 0.8),
             NbcePrior::StickBreaking.log_partition(&sums.sizes, 0.8),
-            log_labels(&sums, (rows.offsets(), None), 0.3),
+            log_labels(&sums, &held.layout, 0.3),
         ];
         let expected = ["log_p_z_fsd", "log_p_z_tsb", "log_p_y_given_z"]
             .map(|name| told[name].as_f64().unwrap());

@@ -2,14 +2,21 @@
 
 use partita_core::{ProblemSize, Seed};
 
+use crate::shared::held_rows::{GivenMemberships, HeldRows};
 use crate::shared::initialization::{self, MERGED_OF, Merges};
 use crate::shared::sufficient_statistics::SufficientStatistics;
-use crate::shared::weighted_rows::WeightedRows;
 
-/// The size of a problem that is truncated at K, or at twice the clusters of its largest base clustering, and never at
-/// more than objects.
+/// The size of a problem that is truncated at K, or at twice the clusters of its largest base clustering.
 pub(crate) fn truncated(size: &ProblemSize) -> ProblemSize {
-    size.at_most((2 * size.largest_base_clustering).max(2))
+    let most = if size.auto {
+        (2 * size.largest_base_clustering).max(2)
+    } else {
+        size.clusters
+    };
+    ProblemSize {
+        clusters: most,
+        ..*size
+    }
 }
 
 /// Clusters that a start begins with: every other begins with all K, those between with K/2, K/4, K/8 in turn (at
@@ -26,7 +33,7 @@ pub(crate) fn initial_clusters(clusters: usize, restart: u32) -> usize {
 /// Sufficient statistics of the rows of one start, with empty clusters up to K: of every four one is made by merges, to K, K/2, K, K/4, …
 /// clusters, the others of memberships drawn at random.
 pub(crate) fn varied_statistics(
-    rows: &WeightedRows<'_>,
+    rows: HeldRows<'_>,
     clusters: usize,
     restart: u32,
     seed: Seed,
@@ -37,23 +44,27 @@ pub(crate) fn varied_statistics(
         let seed = seed.child(u64::from(number));
         initialization::merged_statistics(rows, begun, Merges::of(restart), seed).widened(clusters)
     } else {
-        initialization::random_statistics(rows, clusters, seed.child(u64::from(restart)))
+        let seed = seed.child(u64::from(restart));
+        rows.given(GivenMemberships::Drawn(seed.number()), clusters)
     }
 }
 
-/// The largest clusters first: under stick-breaking, order matters.
-pub(crate) fn order_by_size(rows: &WeightedRows<'_>, labels: &mut [u32], clusters: usize) {
-    let mut sizes = vec![0.0; clusters];
-    labels
-        .iter()
-        .zip(rows.weights())
-        .for_each(|(&k, w)| sizes[k as usize] += w);
-    let mut order: Vec<usize> = (0..clusters).collect();
+/// Clusters by size, the largest first: under stick-breaking, order matters.
+pub(crate) fn order_by_size(sizes: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..sizes.len()).collect();
     order.sort_by(|&a, &b| sizes[b].total_cmp(&sizes[a]).then(a.cmp(&b)));
-    let mut place = vec![0u32; clusters];
     order
-        .iter()
-        .enumerate()
-        .for_each(|(at, &k)| place[k] = at as u32);
+}
+
+/// The same labels where the clusters of rows with these weights are numbered by size.
+pub(crate) fn number_by_size(labels: &mut [u32], weights: &[f64], clusters: usize) {
+    let mut sizes = vec![0.0; clusters];
+    for (&k, weight) in labels.iter().zip(weights) {
+        sizes[k as usize] += weight;
+    }
+    let mut place = vec![0u32; clusters];
+    for (&k, at) in order_by_size(&sizes).iter().zip(0..) {
+        place[k] = at;
+    }
     labels.iter_mut().for_each(|k| *k = place[*k as usize]);
 }

@@ -1,18 +1,16 @@
 //! Expected counts of CVB0, and what they make of a row that does not count itself.
 
-use partita_core::Label;
-use partita_core::ndarray::ArrayView1;
+use partita_core::{Entry, Row};
 use serde::{Deserialize, Serialize};
 
 use crate::nbce::hyperparameters::Hyperparameters;
 use crate::nbce::prior::NbcePrior;
 use crate::nbce::scaled_product::{RENORMALISE_AFTER, ScaledProduct};
-use crate::shared::log_probabilities::totals_by_base;
+use crate::shared::layout::BaseLayout;
 use crate::shared::sufficient_statistics::SufficientStatistics;
 
-/// Turns in which memberships are brought to agree with themselves at most, and the difference that ends them.
+/// Turns in which memberships are brought to agree with themselves, at most.
 const TURNS: usize = 60;
-const SETTLED: f64 = 1e-8;
 
 /// Expected counts of a round, β and J β included.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -28,42 +26,39 @@ pub(crate) struct Counts {
     /// β and J_u β: what is left when nothing else is.
     pseudo_totals: Vec<f64>,
     beta: f64,
-    offsets: Vec<usize>,
-    /// How many copies of every base clustering there are, where that is not one: exponents of their factors.
-    base_weights: Option<Vec<f64>>,
+    /// The difference at which memberships agree with themselves.
+    settled: f64,
+    /// Copies of base clusterings are exponents of their factors.
+    layout: BaseLayout,
 }
 
 impl Counts {
     pub(crate) fn of(
-        (offsets, base_weights): (&[usize], Option<&[f64]>),
+        layout: &BaseLayout,
         sums: &SufficientStatistics,
         hyperparameters: Hyperparameters,
         prior: NbcePrior,
+        settled: f64,
     ) -> Self {
-        let clusters = sums.sizes.len();
-        let pseudo_totals: Vec<f64> = offsets
-            .windows(2)
-            .map(|ends| (ends[1] - ends[0]) as f64 * hyperparameters.beta)
+        let Hyperparameters { alpha0, beta } = hyperparameters;
+        let clusters = sums.clusters();
+        let pseudo_totals: Vec<f64> = layout
+            .bases()
+            .map(|(_, labels)| labels.len() as f64 * beta)
             .collect();
+        let totals = layout.totals(&sums.labels, clusters);
+        let with_pseudo = |(at, count): (usize, &f64)| pseudo_totals[at / clusters] + count;
         Self {
             prior,
-            alpha0: hyperparameters.alpha0,
+            alpha0,
+            beta,
             total: sums.sizes.iter().sum(),
             sizes: sums.sizes.clone(),
-            labels: sums
-                .labels
-                .iter()
-                .map(|count| hyperparameters.beta + count)
-                .collect(),
-            totals: totals_by_base(&sums.labels, offsets, clusters)
-                .iter()
-                .enumerate()
-                .map(|(at, count)| pseudo_totals[at / clusters] + count)
-                .collect(),
+            labels: sums.labels.iter().map(|count| beta + count).collect(),
+            totals: totals.iter().enumerate().map(with_pseudo).collect(),
             pseudo_totals,
-            beta: hyperparameters.beta,
-            offsets: offsets.to_vec(),
-            base_weights: base_weights.map(<[f64]>::to_vec),
+            settled,
+            layout: layout.clone(),
         }
     }
 
@@ -71,36 +66,44 @@ impl Counts {
         self.sizes.len()
     }
 
-    /// The conditional of one row up to its sum, when its own memberships do not count.
-    /// A row that stands for less than an object leaves out what it counts.
+    /// Writes the conditional of one row up to its sum, when its own memberships do not count.
+    /// A row that stands for less than an object leaves out what it counts. A share of a label is the exponent of its factor.
     // Inlined into its callers it takes a tenth longer.
     #[inline(never)]
-    pub(crate) fn conditional<L: Label>(
+    pub(crate) fn conditional<'a, R: Row<'a>>(
         &self,
-        row: ArrayView1<'_, L>,
+        row: R,
         own: &[f64],
         one: f64,
         product: &mut ScaledProduct,
     ) {
-        let clusters = own.len();
-        self.shares(own, one, product);
-        if let Some(weights) = &self.base_weights {
-            let labels = row
-                .iter()
-                .enumerate()
-                .filter_map(|(u, label)| Some((u, self.offsets[u] + label.cluster()?, 1.0)));
-            return self.raise(labels, weights, (own, one), product);
+        let others = self.sizes.iter().zip(own);
+        let others = others.map(|(size, own)| (size - one * own).max(0.0));
+        self.prior
+            .shares(others, self.total - one, self.alpha0, product);
+        let entries = row.entries(&self.layout.offsets);
+        if self.layout.copies.is_some() {
+            return self.raise(entries, own, one, product);
         }
+        let clusters = own.len();
         let mut pending = 1;
-        for (u, label) in row.iter().enumerate() {
-            let Some(j) = label.cluster() else { continue };
-            let label = &self.labels[(self.offsets[u] + j) * clusters..][..clusters];
-            let total = &self.totals[u * clusters..][..clusters];
+        for Entry {
+            base,
+            cluster,
+            share,
+        } in entries
+        {
+            let label = &self.labels[cluster * clusters..][..clusters];
+            let total = &self.totals[base * clusters..][..clusters];
             for (((m, &own), &label), &total) in
                 product.mantissas.iter_mut().zip(own).zip(label).zip(total)
             {
-                *m *= (label - one * own).max(self.beta)
-                    / (total - one * own).max(self.pseudo_totals[u]);
+                let factor = self.factor(label - one * own * share, total - one * own, base);
+                *m *= if share == 1.0 {
+                    factor
+                } else {
+                    factor.powf(share)
+                };
             }
             pending += 1;
             if pending == RENORMALISE_AFTER {
@@ -111,86 +114,45 @@ impl Counts {
         product.renormalise();
     }
 
-    /// The factors of the clusters' sizes without the row's own memberships, which the others go on from.
-    fn shares(&self, own: &[f64], one: f64, product: &mut ScaledProduct) {
-        let sizes = self
-            .sizes
-            .iter()
-            .zip(own)
-            .map(|(size, own)| (size - one * own).max(0.0));
-        self.prior
-            .shares(sizes, self.total - one, self.alpha0, product);
+    /// The probability of a label where so many others and so many labels of its base clustering are there.
+    #[inline]
+    fn factor(&self, label: f64, total: f64, base: usize) -> f64 {
+        label.max(self.beta) / total.max(self.pseudo_totals[base])
     }
 
-    /// The factors of a row's labels or shares where these are raised to weights: of any size, so that logarithms are added. Entries are
-    /// base clustering, line and share.
+    /// The factors of a row's entries where these are raised to numbers of copies: of any size, so that logarithms are added.
     fn raise(
         &self,
-        entries: impl Iterator<Item = (usize, usize, f64)>,
-        weights: &[f64],
-        (own, one): (&[f64], f64),
-        product: &mut ScaledProduct,
-    ) {
-        let clusters = own.len();
-        let mut logs = vec![0.0; clusters];
-        for (u, line, share) in entries {
-            let label = &self.labels[line * clusters..][..clusters];
-            let total = &self.totals[u * clusters..][..clusters];
-            for (((log, &own), &label), &total) in logs.iter_mut().zip(own).zip(label).zip(total) {
-                let factor = (label - one * own * share).max(self.beta)
-                    / (total - one * own).max(self.pseudo_totals[u]);
-                *log += weights[u] * share * factor.ln();
-            }
-        }
-        product.raise(&logs);
-    }
-
-    /// The same for a row of shares, each of which counts as so much of a label: an exponent of its factor.
-    pub(crate) fn conditional_of_shares(
-        &self,
-        (lines, shares): (&[u32], &[f64]),
+        entries: impl Iterator<Item = Entry>,
         own: &[f64],
         one: f64,
         product: &mut ScaledProduct,
     ) {
         let clusters = own.len();
-        self.shares(own, one, product);
-        let base = |line: u32| {
-            self.offsets
-                .partition_point(|&start| start <= line as usize)
-                - 1
-        };
-        if let Some(weights) = &self.base_weights {
-            let entries = lines
-                .iter()
-                .zip(shares)
-                .map(|(&line, &share)| (base(line), line as usize, share));
-            return self.raise(entries, weights, (own, one), product);
-        }
-        for (at, (&line, &share)) in lines.iter().zip(shares).enumerate() {
-            let u = base(line);
-            let label = &self.labels[line as usize * clusters..][..clusters];
-            let total = &self.totals[u * clusters..][..clusters];
-            for (((m, &own), &label), &total) in
-                product.mantissas.iter_mut().zip(own).zip(label).zip(total)
-            {
-                let without = (label - one * own * share).max(self.beta)
-                    / (total - one * own).max(self.pseudo_totals[u]);
-                *m *= without.powf(share);
-            }
-            if at % (RENORMALISE_AFTER - 1) == RENORMALISE_AFTER - 2 {
-                product.renormalise();
+        let mut logs = vec![0.0; clusters];
+        for Entry {
+            base,
+            cluster,
+            share,
+        } in entries
+        {
+            let label = &self.labels[cluster * clusters..][..clusters];
+            let total = &self.totals[base * clusters..][..clusters];
+            let exponent = self.layout.copies_of(base) * share;
+            for (((log, &own), &label), &total) in logs.iter_mut().zip(own).zip(label).zip(total) {
+                let factor = self.factor(label - one * own * share, total - one * own, base);
+                *log += exponent * factor.ln();
             }
         }
-        product.renormalise();
+        product.raise(&logs);
     }
 
     /// Brings a row's memberships `own` to where they are what these counts make of them: γ with γ = conditional(γ). From zeros, that is from
     /// counts with the row in them, two or three turns are enough where clusters have many rows. Where a row turns back, as one may that is
     /// alone in its cluster, its steps are halved.
-    pub(crate) fn settle<L: Label>(
+    pub(crate) fn settle<'a, R: Row<'a>>(
         &self,
-        row: ArrayView1<'_, L>,
+        row: R,
         one: f64,
         own: &mut [f64],
         scratch: &mut SettleScratch,
@@ -218,7 +180,7 @@ impl Counts {
             own.iter_mut()
                 .zip(&*last)
                 .for_each(|(own, step)| *own += share * step);
-            if far <= SETTLED {
+            if far <= self.settled {
                 break;
             }
         }
@@ -238,6 +200,55 @@ impl SettleScratch {
             product: ScaledProduct::new(clusters),
             conditional: vec![0.0; clusters],
             step: vec![0.0; clusters],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shared::fixture::{self, Held};
+    use crate::shared::held_rows::GivenMemberships;
+    use partita_core::AnyBlock;
+
+    /// From given memberships, one conditional of every row without itself.
+    #[test]
+    fn conditionals_agree_with_the_independent_implementation() {
+        let (fixtures, ensemble) = (partita_conformance::fixtures(), fixture::ensemble());
+        let told = &fixtures["nbce_cvb0"];
+        let held = Held::each(&ensemble);
+        let hyperparameters = Hyperparameters {
+            alpha0: 0.8,
+            beta: 0.3,
+        };
+        let cases = [
+            (
+                NbcePrior::Symmetric,
+                &fixtures["nbce_vb"]["R0"],
+                &told["fsd_R1"],
+            ),
+            (NbcePrior::StickBreaking, &told["tsb_R0"], &told["tsb_R1"]),
+        ];
+        for (prior, start, told) in cases {
+            let (start, told) = (fixture::matrix(start), fixture::matrix(told));
+            let clusters = start.ncols();
+            let lines = GivenMemberships::Lines(start.iter().copied().collect());
+            let sums = held.rows().given(lines, clusters);
+            let counts = Counts::of(&held.layout, &sums, hyperparameters, prior, 1e-8);
+            let mut product = ScaledProduct::new(clusters);
+            let mut found = vec![0.0; clusters];
+            held.rows().rows.with_all(|block| {
+                let AnyBlock::Bytes(block) = block else {
+                    panic!("few clusters")
+                };
+                for (i, (row, _)) in block.rows().enumerate() {
+                    let own = start.row(i).to_vec();
+                    counts.conditional(row, &own, 1.0, &mut product);
+                    let sum = product.weights(&mut found);
+                    found.iter_mut().for_each(|p| *p /= sum);
+                    fixture::assert_close(&found, &told.row(i).to_vec());
+                }
+            });
         }
     }
 }

@@ -2,11 +2,9 @@
 
 mod collapsed;
 mod counts;
-mod memberships;
 mod method;
-mod row_fit;
-pub(crate) mod row_update;
+mod update;
 
-pub use collapsed::{NbceCvbSettings, nbce_cvb};
-pub use method::NBCE_CVB;
-pub use row_fit::nbce_cvb_rows;
+pub use collapsed::NbceCvbSettings;
+pub use method::{NBCE_CVB, NbceCvb};
+pub(crate) use update::{Collapsed, Update};

@@ -7,9 +7,9 @@ use rand::{Rng, RngExt};
 use super::gibbs_state::GibbsState;
 use super::settings::NbceGibbsSettings;
 use crate::nbce::hyperparameters::Hyperparameters;
-use crate::nbce::truncation::{initial_clusters, order_by_size};
+use crate::nbce::truncation::{initial_clusters, number_by_size};
+use crate::shared::held_rows::HeldRows;
 use crate::shared::initialization;
-use crate::shared::weighted_rows::WeightedRows;
 
 /// One kept draw.
 pub(crate) struct KeptDraw {
@@ -56,11 +56,19 @@ fn draw_labels<L: Label>(
 /// Moves after which a chain asks whether to stop.
 const MOVES_A_LOOK: u32 = 1024;
 
+/// One chain of several.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Chain {
+    pub(crate) number: u32,
+    pub(crate) clusters: usize,
+}
+
 /// Runs one chain. Where base clusterings are soft, every sweep draws labels by their shares first.
 pub(crate) fn gibbs_run<L: Label>(
-    rows: &WeightedRows<'_>,
+    rows: HeldRows<'_>,
+    soft: Option<&Memberships>,
     labels: ArrayView2<'_, L>,
-    (number, clusters): (u32, usize),
+    Chain { number, clusters }: Chain,
     seed: Seed,
     settings: &NbceGibbsSettings,
     progress: &ProgressCounter<'_>,
@@ -68,24 +76,19 @@ pub(crate) fn gibbs_run<L: Label>(
     let seed = seed.child(u64::from(number));
     let mut start =
         initialization::labels(rows, initial_clusters(clusters, number % 2), seed.child(0));
-    order_by_size(rows, &mut start, clusters);
+    let weights = rows.weights();
+    number_by_size(&mut start, &weights, clusters);
     let hyperparameters = Hyperparameters {
         alpha0: settings.alpha0,
         beta: settings.beta,
     };
-    let soft = rows
-        .ensemble()
-        .memberships()
-        .map(|shares| (shares, rows.offsets()));
+    let soft = soft.map(|shares| (shares, &rows.layout.offsets[..]));
     let mut drawn = soft.map(|_| labels.to_owned());
-    let object_weights = rows
-        .weights()
-        .iter()
-        .any(|weight| *weight != 1.0)
-        .then_some(rows.weights());
+    let differ = weights.iter().any(|weight| *weight != 1.0);
     let mut state = GibbsState::new(
-        (labels, rows.offsets()),
-        (rows.base_weights(), object_weights),
+        labels,
+        rows.layout,
+        differ.then_some(&weights[..]),
         start,
         clusters,
         settings.prior,
@@ -145,7 +148,7 @@ pub(crate) fn gibbs_run<L: Label>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shared::fixture;
+    use crate::shared::fixture::{self, Held};
     use partita_core::{Flow, LabelRows, Monitor};
     use std::num::NonZeroU32;
 
@@ -160,7 +163,7 @@ mod tests {
     #[test]
     fn the_longest_chain_that_can_be_written_begins() {
         let ensemble = fixture::drawn(1);
-        let (rows, most) = (WeightedRows::unfolded(&ensemble), NonZeroU32::MAX);
+        let (held, most) = (Held::each(&ensemble), NonZeroU32::MAX);
         let settings = NbceGibbsSettings {
             burn_in: u32::MAX,
             sweeps: most,
@@ -171,13 +174,28 @@ mod tests {
         let LabelRows::Bytes(labels) = ensemble.rows() else {
             panic!("few clusters")
         };
-        let run = gibbs_run(&rows, labels, (0, 4), Seed::new(1), &settings, &progress);
-        assert!(run.interrupted);
+        let run = |settings| {
+            let chain = Chain {
+                number: 0,
+                clusters: 4,
+            };
+            gibbs_run(
+                held.rows(),
+                None,
+                labels,
+                chain,
+                Seed::new(1),
+                settings,
+                &progress,
+            )
+        };
+        assert!(run(&settings).interrupted);
         let settings = NbceGibbsSettings {
             moves: u32::MAX,
             ..NbceGibbsSettings::default()
         };
-        assert!(gibbs_run(&rows, labels, (0, 4), Seed::new(1), &settings, &progress).interrupted);
+        let run = run(&settings);
+        assert!(run.interrupted);
         assert_eq!((run.kept.len(), run.log_joint.len()), (1, 1));
     }
 }

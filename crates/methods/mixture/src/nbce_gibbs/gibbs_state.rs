@@ -8,16 +8,14 @@ use super::slice_sampling::slice;
 use crate::nbce::hyperparameters::Hyperparameters;
 use crate::nbce::prior::{NbcePrior, log_labels, log_rise};
 use crate::nbce::scaled_product::{RENORMALISE_AFTER, ScaledProduct};
-use crate::shared::log_probabilities::{lines, totals_by_base};
+use crate::shared::layout::BaseLayout;
 use crate::shared::sufficient_statistics::SufficientStatistics;
 
 /// The assignment of every object, and the counts that its conditionals read.
 #[derive(Clone, Debug)]
 pub(crate) struct GibbsState<'a, L> {
     pub(crate) rows: CowArray<'a, L, Ix2>,
-    pub(crate) offsets: &'a [usize],
-    /// How many copies of every base clustering there are, where that is not one.
-    pub(crate) base_weights: Option<&'a [f64]>,
+    pub(crate) layout: &'a BaseLayout,
     /// How many objects one stands for, where they differ: multiples of a unit in which sums are exact.
     object_weights: Option<&'a [f64]>,
     pub(crate) prior: NbcePrior,
@@ -39,21 +37,21 @@ pub(crate) struct GibbsState<'a, L> {
 
 impl<'a, L: Label> GibbsState<'a, L> {
     pub(crate) fn new(
-        (rows, offsets): (ArrayView2<'a, L>, &'a [usize]),
-        (base_weights, object_weights): (Option<&'a [f64]>, Option<&'a [f64]>),
+        rows: ArrayView2<'a, L>,
+        layout: &'a BaseLayout,
+        object_weights: Option<&'a [f64]>,
         z: Vec<u32>,
         clusters: usize,
         prior: NbcePrior,
         hyperparameters: Hyperparameters,
     ) -> Self {
-        let counts = SufficientStatistics::zero(offsets[offsets.len() - 1], clusters);
+        let counts = SufficientStatistics::zero(layout.label_values(), clusters);
         let (product, weights) = (ScaledProduct::new(clusters), vec![0.0; clusters]);
-        let totals = totals_by_base(&counts.labels, offsets, clusters);
+        let totals = layout.totals(&counts.labels, clusters);
         let (labels, inverse) = (counts.labels.clone(), totals.clone());
         let mut state = Self {
             rows: rows.into(),
-            offsets,
-            base_weights,
+            layout,
             object_weights,
             prior,
             hyperparameters,
@@ -83,14 +81,17 @@ impl<'a, L: Label> GibbsState<'a, L> {
 
     fn recount(&mut self) {
         let clusters = self.weights.len();
-        let mut counts = SufficientStatistics::zero(self.offsets[self.offsets.len() - 1], clusters);
+        let mut counts = SufficientStatistics::zero(self.layout.label_values(), clusters);
         for (i, (row, &k)) in self.rows.outer_iter().zip(&self.z).enumerate() {
             counts.sizes[k as usize] += self.weight(i);
-            lines(row, self.offsets)
-                .for_each(|line| counts.labels[line * clusters + k as usize] += self.weight(i));
+            for (label, offset) in row.iter().zip(&self.layout.offsets) {
+                if let Some(j) = label.cluster() {
+                    counts.labels[(offset + j) * clusters + k as usize] += self.weight(i);
+                }
+            }
         }
         self.counts = counts;
-        self.totals = totals_by_base(&self.counts.labels, self.offsets, clusters);
+        self.totals = self.layout.totals(&self.counts.labels, clusters);
         self.set(self.hyperparameters);
     }
 
@@ -98,16 +99,14 @@ impl<'a, L: Label> GibbsState<'a, L> {
     pub(crate) fn set(&mut self, hyperparameters: Hyperparameters) {
         self.hyperparameters = hyperparameters;
         let clusters = self.weights.len();
-        let labels = self
-            .offsets
-            .windows(2)
-            .map(|ends| (ends[1] - ends[0]) as f64);
+        let labels = self.layout.bases().map(|(_, labels)| labels.len() as f64);
         self.pseudo_totals = labels.map(|labels| labels * hyperparameters.beta).collect();
         if self.object_weights.is_some() {
             return;
         }
-        for (u, ends) in self.offsets.windows(2).enumerate() {
-            for at in ends[0] * clusters..ends[1] * clusters {
+        let layout = self.layout;
+        for (u, labels) in layout.bases() {
+            for at in labels.start * clusters..labels.end * clusters {
                 self.labels[at] = self.of_label(u, self.counts.labels[at]);
             }
         }
@@ -119,16 +118,18 @@ impl<'a, L: Label> GibbsState<'a, L> {
     /// What a label of base clustering `u` that occurs so often makes of the probability of one more.
     fn of_label(&self, u: usize, count: f64) -> f64 {
         let beta = self.hyperparameters.beta;
-        self.base_weights
-            .map_or(beta + count, |weights| weights[u] * (beta + count).ln())
+        match &self.layout.copies {
+            None => beta + count,
+            Some(copies) => copies[u] * (beta + count).ln(),
+        }
     }
 
     /// The same of all labels of base clustering `u` that are there.
     fn of_total(&self, u: usize, total: f64) -> f64 {
         let pseudo_total = self.pseudo_totals[u];
-        match self.base_weights {
+        match &self.layout.copies {
             None => 1.0 / (pseudo_total + total),
-            Some(weights) => -weights[u] * (pseudo_total + total).ln(),
+            Some(copies) => -copies[u] * (pseudo_total + total).ln(),
         }
     }
 
@@ -157,13 +158,13 @@ impl<'a, L: Label> GibbsState<'a, L> {
             self.hyperparameters.alpha0,
             &mut self.product,
         );
-        if self.base_weights.is_some() {
+        if self.layout.copies.is_some() {
             return self.weighted_conditional(object);
         }
         let mut pending = 1;
         for (u, label) in row.iter().enumerate() {
             let Some(j) = label.cluster() else { continue };
-            let label = &self.labels[(self.offsets[u] + j) * clusters..][..clusters];
+            let label = &self.labels[(self.layout.offsets[u] + j) * clusters..][..clusters];
             let inverse = &self.inverse[u * clusters..][..clusters];
             for ((m, label), inverse) in self.product.mantissas.iter_mut().zip(label).zip(inverse) {
                 *m *= label * inverse;
@@ -184,7 +185,7 @@ impl<'a, L: Label> GibbsState<'a, L> {
         let mut logs = vec![0.0; clusters];
         for (u, label) in self.rows.row(object).iter().enumerate() {
             let Some(j) = label.cluster() else { continue };
-            let label = &self.labels[(self.offsets[u] + j) * clusters..][..clusters];
+            let label = &self.labels[(self.layout.offsets[u] + j) * clusters..][..clusters];
             let inverse = &self.inverse[u * clusters..][..clusters];
             logs.iter_mut()
                 .zip(label)
@@ -208,10 +209,10 @@ impl<'a, L: Label> GibbsState<'a, L> {
         for (u, label) in self.rows.row(object).iter().enumerate() {
             let Some(j) = label.cluster() else { continue };
             let (counts, totals) = (
-                &self.counts.labels[(self.offsets[u] + j) * clusters..],
+                &self.counts.labels[(self.layout.offsets[u] + j) * clusters..],
                 &self.totals[u * clusters..],
             );
-            let weight = self.base_weights.map_or(1.0, |weights| weights[u]);
+            let weight = self.layout.copies_of(u);
             for (k, log) in logs.iter_mut().enumerate() {
                 *log += weight
                     * (log_rise(beta + counts[k], w)
@@ -227,13 +228,16 @@ impl<'a, L: Label> GibbsState<'a, L> {
     /// Puts object `i` into cluster `k`, or takes it out where `sign` is −1.
     pub(crate) fn count(&mut self, i: usize, k: usize, sign: f64) {
         let (clusters, one) = (self.weights.len(), sign * self.weight(i));
-        let (plain, cached) = (self.base_weights.is_none(), self.object_weights.is_none());
+        let (plain, cached) = (self.layout.copies.is_none(), self.object_weights.is_none());
         self.counts.sizes[k] += one;
         for u in 0..self.rows.ncols() {
             let Some(j) = self.rows[[i, u]].cluster() else {
                 continue;
             };
-            let (at, of_base) = ((self.offsets[u] + j) * clusters + k, u * clusters + k);
+            let (at, of_base) = (
+                (self.layout.offsets[u] + j) * clusters + k,
+                u * clusters + k,
+            );
             self.counts.labels[at] += one;
             self.totals[of_base] += one;
             if cached && plain {
@@ -250,23 +254,19 @@ impl<'a, L: Label> GibbsState<'a, L> {
     pub(crate) fn log_joint(&self, hyperparameters: Hyperparameters) -> f64 {
         self.prior
             .log_partition(&self.counts.sizes, hyperparameters.alpha0)
-            + log_labels(
-                &self.counts,
-                (self.offsets, self.base_weights),
-                hyperparameters.beta,
-            )
+            + log_labels(&self.counts, self.layout, hyperparameters.beta)
     }
 
     /// Draws α0 and β by slice sampling of their logarithms, under Gamma(1, 1).
     pub(crate) fn learn(&mut self, rng: &mut impl Rng) {
         // The density of ln x has the factor x.
         let density = |x: f64| x.ln() - x;
-        let (sizes, of) = (&self.counts.sizes, (self.offsets, self.base_weights));
+        let sizes = &self.counts.sizes;
         let alpha0 = slice(self.hyperparameters.alpha0, rng, |a| {
             self.prior.log_partition(sizes, a) + density(a)
         });
         let beta = slice(self.hyperparameters.beta, rng, |b| {
-            log_labels(&self.counts, of, b) + density(b)
+            log_labels(&self.counts, self.layout, b) + density(b)
         });
         self.set(Hyperparameters { alpha0, beta });
     }
@@ -296,8 +296,8 @@ fn index_at(weights: &[f64], mark: f64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::shared::fixture::{self, Held};
     use crate::shared::log_probabilities::normalise;
-    use crate::shared::{fixture, weighted_rows::WeightedRows};
     use partita_core::{LabelRows, Partition, Seed};
     use std::collections::BTreeMap;
 
@@ -318,20 +318,14 @@ mod tests {
         let (fixtures, ensemble) = (partita_conformance::fixtures(), fixture::ensemble());
         let told = &fixtures["nbce"];
         let z: Vec<u32> = serde_json::from_value(told["z"].clone()).unwrap();
-        let offsets = ensemble.offsets();
+        let layout = BaseLayout::new(ensemble.bases(), None);
         for (prior, name) in [
             (NbcePrior::Symmetric, "fsd"),
             (NbcePrior::StickBreaking, "tsb"),
         ] {
             let rows = bytes(ensemble.rows());
-            let mut state = GibbsState::new(
-                (rows, &offsets),
-                (None, None),
-                z.clone(),
-                6,
-                prior,
-                HYPERPARAMETERS,
-            );
+            let mut state =
+                GibbsState::new(rows, &layout, None, z.clone(), 6, prior, HYPERPARAMETERS);
             for i in [0, 9, 23] {
                 state.count(i, z[i] as usize, -1.0);
                 let sum = state.conditional(i);
@@ -346,22 +340,17 @@ mod tests {
     }
 
     /// The posterior of partitions, as labels in order of appearance.
-    fn exact(
-        rows: &WeightedRows<'_>,
-        clusters: usize,
-        prior: NbcePrior,
-        weights: Option<&[f64]>,
-    ) -> BTreeMap<Vec<u32>, f64> {
-        let n = rows.objects() as u32;
+    fn exact(held: &Held, clusters: usize, prior: NbcePrior) -> BTreeMap<Vec<u32>, f64> {
+        let n = held.rows().len() as u32;
         let assignment = |code: usize| -> Vec<u32> {
             (0..n)
                 .map(|i| (code / clusters.pow(i) % clusters) as u32)
                 .collect()
         };
         let joint = |code: usize| {
-            let sums = rows.given_hard(&assignment(code), clusters);
+            let sums = held.rows().given_hard(&assignment(code), clusters);
             prior.log_partition(&sums.sizes, HYPERPARAMETERS.alpha0)
-                + log_labels(&sums, (rows.offsets(), weights), HYPERPARAMETERS.beta)
+                + log_labels(&sums, &held.layout, HYPERPARAMETERS.beta)
         };
         let mut joints: Vec<f64> = (0..clusters.pow(n)).map(joint).collect();
         normalise(&mut joints);
@@ -404,16 +393,14 @@ mod tests {
             let drawn = fixture::drawn(seed);
             let bases: Vec<u32> = (0..drawn.bases().len() as u32).collect();
             let ensemble = drawn.select(&[0, 1, 2, 3, 4, 5], &bases);
-            let (offsets, given) = (
-                ensemble.offsets(),
-                [2.3, 0.4, 1.0, 0.7, 1.5, 0.2, 1.9, 0.9, 1.1, 1.0],
-            );
-            let weights = weighted.then(|| &given[..bases.len()]);
+            let given = [2.3, 0.4, 1.0, 0.7, 1.5, 0.2, 1.9, 0.9, 1.1, 1.0];
+            let copies = weighted.then(|| given[..bases.len()].to_vec());
             let object_weights = objects_weighted.then_some(&[1.0, 2.0, 0.5, 1.0, 3.0, 1.5][..]);
-            let of = (bytes(ensemble.rows()), &offsets[..]);
+            let held = Held::each(&ensemble).with_copies(copies);
             let mut state = GibbsState::new(
-                of,
-                (weights, object_weights),
+                bytes(ensemble.rows()),
+                &held.layout,
+                object_weights,
                 vec![0; 6],
                 4,
                 prior,
@@ -427,8 +414,7 @@ mod tests {
                 *seen.entry(partition(state.z.clone(), 4)).or_insert(0.0) +=
                     1.0 / f64::from(SWEEPS);
             }
-            let rows = WeightedRows::unfolded(&ensemble).with_object_weights(object_weights);
-            let exact = exact(&rows, 4, prior, weights);
+            let exact = exact(&held.with_weights(object_weights), 4, prior);
             let distance =
                 |(z, p): (&Vec<u32>, &f64)| (p - seen.get(z).copied().unwrap_or(0.0)).abs();
             let variation = 0.5 * exact.iter().map(distance).sum::<f64>();
@@ -444,7 +430,7 @@ mod tests {
     #[test]
     fn an_object_of_weight_two_is_two_objects() {
         let ensemble = fixture::drawn(7);
-        let (offsets, n) = (ensemble.offsets(), ensemble.objects());
+        let (layout, n) = (BaseLayout::new(ensemble.bases(), None), ensemble.objects());
         let mut order: Vec<u32> = (0..n as u32).collect();
         order.push(0);
         let bases: Vec<u32> = (0..ensemble.bases().len() as u32).collect();
@@ -455,10 +441,10 @@ mod tests {
             let joint = |first: u32| {
                 let mut z: Vec<u32> = (0..n as u32).map(|i| i % 3).collect();
                 z[0] = first;
-                let of = (bytes(ensemble.rows()), &offsets[..]);
                 let one = GibbsState::new(
-                    of,
-                    (None, Some(&weights)),
+                    bytes(ensemble.rows()),
+                    &layout,
+                    Some(&weights),
                     z.clone(),
                     5,
                     prior,
@@ -466,8 +452,9 @@ mod tests {
                 );
                 z.push(first);
                 let two = GibbsState::new(
-                    (bytes(twice.rows()), &offsets),
-                    (None, None),
+                    bytes(twice.rows()),
+                    &layout,
+                    None,
                     z,
                     5,
                     prior,
@@ -500,11 +487,12 @@ mod tests {
     #[test]
     fn counts_stay_those_of_the_assignment() {
         let ensemble = fixture::drawn(11);
-        let (offsets, mut rng) = (ensemble.offsets(), Seed::new(1).rng());
+        let (layout, mut rng) = (BaseLayout::new(ensemble.bases(), None), Seed::new(1).rng());
         let rows = bytes(ensemble.rows());
         let mut state = GibbsState::new(
-            (rows, &offsets),
-            (None, None),
+            rows,
+            &layout,
+            None,
             vec![0; ensemble.objects()],
             5,
             NbcePrior::StickBreaking,
@@ -516,8 +504,9 @@ mod tests {
             state.learn(&mut rng);
         }
         let fresh = GibbsState::new(
-            (rows, &offsets),
-            (None, None),
+            rows,
+            &layout,
+            None,
             state.z.clone(),
             5,
             NbcePrior::StickBreaking,

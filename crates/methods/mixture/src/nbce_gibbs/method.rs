@@ -7,17 +7,38 @@ use partita_core::{
 };
 
 use super::chain_diagnostics::NbceGibbsDiagnostics;
-use super::sampler::nbce_gibbs;
+use super::sampler::solve;
 use super::settings::{NbceGibbsSettings, Summary};
 use crate::nbce::info::NBCE;
 use crate::nbce::truncation::truncated;
 use crate::shared::initialization::initial_bytes;
 
-/// [`nbce_gibbs`] as a method. `Clusters::Auto` allows twice as many clusters as the largest base clustering has.
+/// The method [`NBCE_GIBBS`].
 #[derive(Debug)]
 pub struct NbceGibbs;
 
-/// NBCE by collapsed Gibbs sampling, [`nbce_gibbs`].
+/// A Dirichlet-process mixture of label rows with at most K clusters, by collapsed Gibbs sampling
+/// ([`nbce_draws`](crate::nbce_draws)) and one partition that stands for what was drawn ([`Summary`](crate::Summary)).
+///
+/// Objects with equal label rows go where most of them are. Certainty is the mean co-assignment with the other
+/// members of the cluster. R-hat and the effective number of draws of the log joint are in the details, and a warning
+/// when they are bad; `modes` groups chains whose best partitions are near each other.
+///
+/// | paper | here |
+/// |---|---|
+/// | Z | kept partitions |
+/// | `p_FSD`, `p_TSB` | `prior`: `symmetric`, `stick-breaking` |
+/// | K, α0, β | the number of clusters asked for, `alpha0`, `beta` |
+///
+/// `Clusters::Auto` allows twice as many clusters as the largest base clustering has.
+///
+/// # Cost
+/// As [`nbce_draws`](crate::nbce_draws), plus O(kept² n) for the summary.
+///
+/// # References
+/// Wang, Domeniconi, Laskey, *Nonparametric Bayesian clustering ensembles*, ECML PKDD 2010.
+#[doc(alias = "MCMC")]
+#[doc(alias = "DPMM")]
 pub static NBCE_GIBBS: NbceGibbs = NbceGibbs;
 
 static INFO: MethodInfo = MethodInfo {
@@ -54,7 +75,7 @@ impl Method for NbceGibbs {
         settings: &NbceGibbsSettings,
         monitor: &dyn Monitor,
     ) -> Result<Outcome<NbceGibbsDiagnostics>, FitError> {
-        Ok(nbce_gibbs(
+        Ok(solve(
             problem.weighted(),
             truncated(&problem.size()).clusters,
             problem.seed,

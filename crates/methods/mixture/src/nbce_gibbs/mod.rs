@@ -16,8 +16,8 @@ mod split_merge;
 
 pub use chain_diagnostics::{Mode, NbceDraws, NbceGibbsDiagnostics};
 pub use convergence::{effective_samples, r_hat};
-pub use method::NBCE_GIBBS;
+pub use method::{NBCE_GIBBS, NbceGibbs};
 pub use partition_loss::PartitionLoss;
 pub use partition_samples::PartitionSamples;
-pub use sampler::{nbce_draws, nbce_gibbs};
+pub use sampler::nbce_draws;
 pub use settings::{NbceGibbsSettings, Summary};

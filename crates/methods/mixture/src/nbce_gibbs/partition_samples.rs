@@ -357,8 +357,9 @@ impl Rows for Apart {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shared::initialization::pick;
     use partita_core::Seed;
+    use partita_kmeans::plus_plus::pick;
+    use rand::RngExt;
 
     #[test]
     fn memberships_are_mean_co_assignments_and_the_ball_holds_its_share() {
@@ -400,7 +401,7 @@ mod tests {
             let label = |i: u32| {
                 pick(
                     &[0, 1, 2].map(|k| if k == i / 4 { 20.0 } else { 1.0 }),
-                    &mut rng,
+                    22.0 * rng.random::<f64>(),
                 )
                 .unwrap() as u32
             };

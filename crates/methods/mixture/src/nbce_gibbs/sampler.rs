@@ -3,24 +3,26 @@
 use std::sync::Arc;
 
 use partita_core::{
-    Clusters, LabelRows, Monitor, Outcome, Partition, ProblemSize, ProgressCounter, Seed, Stopped,
-    WeightedEnsemble,
+    Clusters, EnsembleRows, LabelRows, Monitor, Outcome, Partition, PassRunner, ProblemSize,
+    ProgressCounter, Seed, Settings, Silent, Stopped, WeightedEnsemble,
 };
 use rayon::prelude::*;
 
 use super::chain_diagnostics::{NbceDraws, NbceGibbsDiagnostics, with_diagnostics};
 use super::equal_rows::{majority_by_row, mean_by_row};
-use super::gibbs_run::{GibbsRun, KeptDraw, gibbs_run};
+use super::gibbs_run::{Chain, GibbsRun, KeptDraw, gibbs_run};
 use super::partition_loss::PartitionLoss;
 use super::partition_samples::PartitionSamples;
 use super::settings::{NbceGibbsSettings, Summary};
 use crate::error::MixtureError;
 use crate::nbce::likelihood::{likelihood, merged_model};
 use crate::nbce::prior::NbcePrior;
-use crate::nbce::truncation::order_by_size;
-use crate::shared::log_probabilities::normalise_by_base;
+use crate::nbce::truncation::number_by_size;
+use crate::shared::held_rows::HeldRows;
+use crate::shared::layout::BaseLayout;
 use crate::shared::row_model::RowModel;
-use crate::shared::weighted_rows::WeightedRows;
+use crate::shared::row_passes::Places;
+use crate::shared::shares::MixtureShares;
 
 /// Steps that the greedy search may cost.
 const SEARCH_EFFORT: usize = 2_000_000_000;
@@ -56,22 +58,33 @@ pub fn nbce_draws<'a>(
     let of: WeightedEnsemble<'_> = of.into();
     let ensemble = of.ensemble;
     let _span = tracing::info_span!("nbce-gibbs", objects = ensemble.objects(), clusters).entered();
-    MixtureError::check(
-        settings,
-        &ProblemSize::of(ensemble, Clusters::Exactly(clusters)),
-    )?;
+    let size = ProblemSize::of(ensemble, Clusters::Exactly(clusters));
+    if clusters == 0 {
+        return Err(MixtureError::NoClusters);
+    }
+    settings.validate(&size)?;
     let length = u64::from(settings.burn_in) + u64::from(settings.sweeps.get());
     let progress = ProgressCounter::new(monitor, length * u64::from(settings.chains.get()));
     let weights = of.multiplicities().map(exact);
-    let rows = WeightedRows::unfolded(ensemble)
-        .with_base_weights(of.base_copies().map(<[f64]>::to_vec))
-        .with_object_weights(weights.as_deref());
-    let chain = |chain: u32| match ensemble.rows() {
-        LabelRows::Bytes(labels) => {
-            gibbs_run(&rows, labels, (chain, clusters), seed, settings, &progress)
-        }
-        LabelRows::Words(labels) => {
-            gibbs_run(&rows, labels, (chain, clusters), seed, settings, &progress)
+    let layout = BaseLayout::new(ensemble.bases(), of.base_copies());
+    let rows = match &weights {
+        Some(weights) => EnsembleRows::weighted(ensemble, weights),
+        None => EnsembleRows::new(ensemble),
+    };
+    let rows = HeldRows {
+        rows: rows.with_shares(),
+        layout: &layout,
+    };
+    let soft = ensemble.memberships();
+    let chain = |number: u32| {
+        let chain = Chain { number, clusters };
+        match ensemble.rows() {
+            LabelRows::Bytes(labels) => {
+                gibbs_run(rows, soft, labels, chain, seed, settings, &progress)
+            }
+            LabelRows::Words(labels) => {
+                gibbs_run(rows, soft, labels, chain, seed, settings, &progress)
+            }
         }
     };
     // Who asks to stop does not wait for chains that were not begun.
@@ -117,30 +130,8 @@ fn exact(weights: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-/// A Dirichlet-process mixture of label rows with at most `clusters` clusters, by collapsed Gibbs sampling
-/// ([`nbce_draws`]) and one partition that stands for what was drawn ([`Summary`]).
-///
-/// Objects with equal label rows go where most of them are. Certainty is the mean co-assignment with the other
-/// members of the cluster. R-hat and the effective number of draws of the log joint are in the details, and a warning
-/// when they are bad; `modes` groups chains whose best partitions are near each other.
-///
-/// | paper | here |
-/// |---|---|
-/// | Z | kept partitions |
-/// | `p_FSD`, `p_TSB` | `prior`: `symmetric`, `stick-breaking` |
-/// | K, α0, β | `clusters`, `alpha0`, `beta` |
-///
-/// # Cost
-/// As [`nbce_draws`], plus O(kept² n) for the summary.
-///
-/// # Errors
-/// As [`nbce_draws`]; [`MixtureError::Settings`] also for the average-link summary of more than 20,000 objects.
-///
-/// # References
-/// Wang, Domeniconi, Laskey, *Nonparametric Bayesian clustering ensembles*, ECML PKDD 2010.
-#[doc(alias = "MCMC")]
-#[doc(alias = "DPMM")]
-pub fn nbce_gibbs<'a>(
+/// The partition that stands for what was drawn, with all there is to say of the draws.
+pub(super) fn solve<'a>(
     of: impl Into<WeightedEnsemble<'a>>,
     clusters: usize,
     seed: Seed,
@@ -158,12 +149,15 @@ pub fn nbce_gibbs<'a>(
     let mut outcome = Outcome::hard(partition, vec![0.0; ensemble.objects()], draws.stopped);
     let certainty = draws.samples.certainty(&outcome.partition);
     outcome.certainty = mean_by_row(&certainty, &weights, &fragments);
+    let rows = EnsembleRows::from(of);
+    let layout = BaseLayout::new(ensemble.bases(), of.base_copies());
     let fit = likelihood(
-        &outcome.partition,
-        clusters,
-        &WeightedRows::of_weighted(of),
+        &PassRunner::new(&rows, &Silent),
+        layout,
         &model,
-    );
+        outcome.partition.live_clusters(),
+        clusters,
+    )?;
     outcome.model = Some(Arc::new(model));
     Ok(with_diagnostics(outcome, fit, draws, settings.burn_in))
 }
@@ -197,25 +191,25 @@ fn fit(
     draws: &NbceDraws,
     prior: NbcePrior,
 ) -> (Partition, RowModel) {
-    let rows = WeightedRows::unfolded(of.ensemble).with_object_weights(of.multiplicities());
+    let layout = BaseLayout::new(of.ensemble.bases(), of.base_copies());
+    let rows = HeldRows {
+        rows: EnsembleRows::from(of),
+        layout: &layout,
+    };
     let mut labels = partition.by_appearance().labels().to_vec();
-    order_by_size(&rows, &mut labels, clusters);
+    number_by_size(&mut labels, &rows.weights(), clusters);
     let mean = |pick: fn(&(f64, f64)) -> f64| {
         draws.hyperparameters.iter().map(pick).sum::<f64>() / draws.hyperparameters.len() as f64
     };
     let (alpha0, beta) = (mean(|values| values.0), mean(|values| values.1));
     let sums = rows.given_hard(&labels, clusters);
-    let mut theta: Vec<f64> = sums.labels.iter().map(|count| count + beta).collect();
-    normalise_by_base(&mut theta, rows.offsets(), clusters);
+    let shares = MixtureShares {
+        prior: prior.expected_shares(&sums.sizes, alpha0),
+        theta: MixtureShares::of_sums(&sums, &layout, beta, 0.0).theta,
+    };
     let live = sums.sizes.iter().filter(|size| **size > 0.0).count();
-    let order: Vec<usize> = (0..live).collect();
-    let model = merged_model(
-        of.ensemble.bases(),
-        &prior.expected_shares(&sums.sizes, alpha0),
-        &theta,
-        &order,
-    )
-    .weighted(of.base_copies());
+    let places = Places((0..clusters).map(|k| k.min(live)).collect());
+    let model = merged_model(of.ensemble.bases(), &layout, &shares, &places);
     let partition =
         Partition::new(labels, model.clusters()).expect("labels are below the live clusters");
     (partition, model)
@@ -273,7 +267,7 @@ mod tests {
                     summary,
                     ..short()
                 };
-                let outcome = nbce_gibbs(&ensemble, 10, Seed::new(1), &settings, &Silent).unwrap();
+                let outcome = solve(&ensemble, 10, Seed::new(1), &settings, &Silent).unwrap();
                 assert_eq!(
                     outcome.partition.by_appearance(),
                     truth,
@@ -302,7 +296,7 @@ mod tests {
             summary: Summary::AverageLink,
             ..short()
         };
-        let error = nbce_gibbs(
+        let error = solve(
             &builder.finish().unwrap(),
             2,
             Seed::new(1),
@@ -329,7 +323,7 @@ mod tests {
             learn: true,
             ..short()
         };
-        let outcome = nbce_gibbs(&groups(), 10, Seed::new(2), &settings, &Silent).unwrap();
+        let outcome = solve(&groups(), 10, Seed::new(2), &settings, &Silent).unwrap();
         let beta = outcome.details.beta;
         assert!(
             beta > 0.0 && beta < 1.0,
@@ -346,7 +340,7 @@ mod tests {
             keep: count(4),
             ..NbceGibbsSettings::default()
         };
-        let outcome = nbce_gibbs(&fixture::drawn(5), 8, Seed::new(2), &settings, &Silent).unwrap();
+        let outcome = solve(&fixture::drawn(5), 8, Seed::new(2), &settings, &Silent).unwrap();
         assert!(
             outcome
                 .warnings
@@ -364,7 +358,7 @@ mod tests {
             keep: one,
             ..NbceGibbsSettings::default()
         };
-        let outcome = nbce_gibbs(&fixture::drawn(5), 8, Seed::new(2), &settings, &Silent).unwrap();
+        let outcome = solve(&fixture::drawn(5), 8, Seed::new(2), &settings, &Silent).unwrap();
         let said = |words: &str| {
             outcome
                 .warnings
@@ -416,9 +410,8 @@ mod tests {
             .build()
             .unwrap();
         let run = || {
-            let fit = |monitor: &After| {
-                nbce_gibbs(&ensemble, 6, Seed::new(3), &settings, monitor).unwrap()
-            };
+            let fit =
+                |monitor: &After| solve(&ensemble, 6, Seed::new(3), &settings, monitor).unwrap();
             let draws = nbce_draws(&ensemble, 6, Seed::new(3), &settings, &After(230)).unwrap();
             (fit(&After(230)).details, draws)
         };

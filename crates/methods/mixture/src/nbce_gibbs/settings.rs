@@ -24,7 +24,7 @@ pub enum Summary {
     AverageLink,
 }
 
-/// Settings of [`nbce_gibbs`](crate::nbce_gibbs()). Start from `default()` and change what you mean to change.
+/// Settings of [`NBCE_GIBBS`](crate::NBCE_GIBBS). Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default, deny_unknown_fields)]
 #[settings(check = Self::check_together)]

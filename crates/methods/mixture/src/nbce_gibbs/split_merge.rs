@@ -81,8 +81,8 @@ impl<L: Label> GibbsState<'_, L> {
     ) -> ([SideCounts; 2], f64, Vec<bool>) {
         let mut sides = [i, j].map(|object| {
             let (labels, totals) = (
-                vec![0.0; self.offsets[self.offsets.len() - 1]],
-                vec![0.0; self.offsets.len() - 1],
+                vec![0.0; self.layout.label_values()],
+                vec![0.0; self.layout.len()],
             );
             let mut side = SideCounts {
                 size: 0.0,
@@ -115,7 +115,7 @@ impl<L: Label> GibbsState<'_, L> {
         side.size += weight;
         for (u, label) in self.rows.row(object).iter().enumerate() {
             if let Some(j) = label.cluster() {
-                side.labels[self.offsets[u] + j] += weight;
+                side.labels[self.layout.offsets[u] + j] += weight;
                 side.totals[u] += weight;
             }
         }
@@ -128,7 +128,7 @@ impl<L: Label> GibbsState<'_, L> {
         for (u, label) in self.rows.row(object).iter().enumerate() {
             if let Some(j) = label.cluster() {
                 let (label, all) = (
-                    beta + side.labels[self.offsets[u] + j],
+                    beta + side.labels[self.layout.offsets[u] + j],
                     self.pseudo_totals[u] + side.totals[u],
                 );
                 let one = if weight == 1.0 {
@@ -136,7 +136,7 @@ impl<L: Label> GibbsState<'_, L> {
                 } else {
                     log_rise(label, weight) - log_rise(all, weight)
                 };
-                log += self.base_weights.map_or(1.0, |weights| weights[u]) * one;
+                log += self.layout.copies_of(u) * one;
             }
         }
         log
@@ -151,14 +151,20 @@ impl<L: Label> GibbsState<'_, L> {
             ln_gamma(low + x) + ln_gamma(low + y) - ln_gamma(low) - ln_gamma(low + x + y)
         };
         let beta = self.hyperparameters.beta;
-        let weight = |u: usize| self.base_weights.map_or(1.0, |weights| weights[u]);
+        let weight = |u: usize| self.layout.copies_of(u);
         let of_base = |(u, ends): (usize, &[usize])| {
             let pairs = first.labels[ends[0]..ends[1]]
                 .iter()
                 .zip(&second.labels[ends[0]..ends[1]]);
             pairs.map(move |(&x, &y)| weight(u) * gain(beta, x, y))
         };
-        let labels: f64 = self.offsets.windows(2).enumerate().flat_map(of_base).sum();
+        let labels: f64 = self
+            .layout
+            .offsets
+            .windows(2)
+            .enumerate()
+            .flat_map(of_base)
+            .sum();
         let pairs = self
             .pseudo_totals
             .iter()

@@ -2,9 +2,7 @@
 
 mod method;
 mod posterior;
-mod row_fit;
 mod variational;
 
-pub use method::NBCE_VB;
-pub use row_fit::nbce_vb_rows;
-pub use variational::{NbceVbSettings, nbce_vb};
+pub use method::{NBCE_VB, NbceVb};
+pub use variational::NbceVbSettings;

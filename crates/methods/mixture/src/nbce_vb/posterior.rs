@@ -1,11 +1,14 @@
 //! The variational posterior of cluster shares and label shares, and its bound on the evidence.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 use statrs::function::gamma::{digamma, ln_gamma};
 
 use crate::nbce::hyperparameters::{Hyperparameters, maximise};
-use crate::shared::kept::{Kept, KeptOf};
-use crate::shared::log_probabilities::{LogProbabilities, normalise_by_base, totals_by_base};
+use crate::shared::layout::BaseLayout;
+use crate::shared::log_probabilities::LogProbabilities;
+use crate::shared::shares::MixtureShares;
 use crate::shared::sufficient_statistics::SufficientStatistics;
 
 /// q(π) and q(θ), with what their next E-step reads.
@@ -26,9 +29,9 @@ impl Posterior {
     pub(crate) fn of(
         sums: SufficientStatistics,
         hyperparameters: Hyperparameters,
-        offsets: &[usize],
+        layout: &BaseLayout,
     ) -> Self {
-        let clusters = sums.sizes.len();
+        let clusters = sums.clusters();
         let (mut shares, mut labels) = (sums.sizes, sums.labels);
         shares
             .iter_mut()
@@ -38,11 +41,12 @@ impl Posterior {
             .for_each(|label| *label += hyperparameters.beta);
         let all = digamma(shares.iter().sum());
         let prior = shares.iter().map(|&share| digamma(share) - all).collect();
-        let totals = totals_by_base(&labels, offsets, clusters);
+        let totals = layout.totals(&labels, clusters);
         let mut lines: Vec<f64> = labels.iter().map(|&label| digamma(label)).collect();
-        for (ends, totals) in offsets.windows(2).zip(totals.chunks_exact(clusters)) {
+        for ((_, labels), totals) in layout.bases().zip(totals.chunks_exact(clusters)) {
             let logs: Vec<f64> = totals.iter().map(|&total| digamma(total)).collect();
-            for line in lines[ends[0] * clusters..ends[1] * clusters].chunks_exact_mut(clusters) {
+            let own = &mut lines[labels.start * clusters..labels.end * clusters];
+            for line in own.chunks_exact_mut(clusters) {
                 line.iter_mut()
                     .zip(&logs)
                     .for_each(|(line, log)| *line -= log);
@@ -58,62 +62,47 @@ impl Posterior {
     }
 
     /// E π and E θ.
-    pub(crate) fn means(&self, offsets: &[usize]) -> (Vec<f64>, Vec<f64>) {
-        let (mut prior, mut theta) = (self.shares.clone(), self.labels.clone());
-        normalise_by_base(&mut theta, offsets, prior.len());
-        let total: f64 = prior.iter().sum();
-        prior.iter_mut().for_each(|share| *share /= total);
-        (prior, theta)
+    pub(crate) fn means(&self, layout: &BaseLayout) -> MixtureShares {
+        let mut theta = self.labels.clone();
+        layout.normalise(&mut theta, self.shares.len());
+        let total: f64 = self.shares.iter().sum();
+        MixtureShares {
+            prior: self.shares.iter().map(|share| share / total).collect(),
+            theta,
+        }
     }
 
     /// KL(q(π) ‖ p(π)) + Σ_u ω_u KL(q(θ_u) ‖ p(θ_u)).
-    pub(crate) fn divergence(&self, (offsets, base_weights): (&[usize], Option<&[f64]>)) -> f64 {
-        let clusters = self.shares.len() as f64;
+    pub(crate) fn divergence(&self, layout: &BaseLayout) -> f64 {
+        let k = self.shares.len();
+        let clusters = k as f64;
         let Hyperparameters { alpha0, beta } = self.hyperparameters;
-        let labels = |ends: &[usize]| (ends[1] - ends[0]) as f64;
-        let weight = |u: usize| base_weights.map_or(1.0, |weights| weights[u]);
-        let normaliser =
-            |ends: &[usize]| labels(ends) * ln_gamma(beta) - ln_gamma(labels(ends) * beta);
         let pi = ln_gamma(self.shares.iter().sum()) - ln_gamma(alpha0)
-            + clusters * ln_gamma(alpha0 / clusters);
-        let bases = || offsets.windows(2).enumerate();
-        let theta: f64 = clusters
-            * bases()
-                .map(|(u, ends)| weight(u) * normaliser(ends))
-                .sum::<f64>();
-        let top = |(at, &total): (usize, &f64)| weight(at / self.shares.len()) * ln_gamma(total);
-        let tops: f64 = self.totals.iter().enumerate().map(top).sum();
-        let of_base = |(u, ends): (usize, &[usize])| {
-            let range = ends[0] * self.shares.len()..ends[1] * self.shares.len();
-            let own = tilts(&self.labels[range.clone()], &self.logs.lines[range], beta);
-            own.map(move |tilt| weight(u) * tilt)
+            + clusters * ln_gamma(alpha0 / clusters)
+            + tilts(&self.shares, &self.logs.prior, alpha0 / clusters);
+        let of_base = |(u, labels): (usize, Range<usize>)| {
+            let count = labels.len() as f64;
+            let normaliser = count * ln_gamma(beta) - ln_gamma(count * beta);
+            let totals = self.totals[u * k..(u + 1) * k].iter();
+            let tops: f64 = totals.map(|&total| ln_gamma(total)).sum();
+            let own = labels.start * k..labels.end * k;
+            let tilts = tilts(&self.labels[own.clone()], &self.logs.lines[own], beta);
+            layout.copies_of(u) * (clusters * normaliser + tops + tilts)
         };
-        pi + theta
-            + tops
-            + tilts(&self.shares, &self.logs.prior, alpha0 / clusters).sum::<f64>()
-            + bases().flat_map(of_base).sum::<f64>()
+        pi + layout.bases().map(of_base).sum::<f64>()
+    }
+
+    pub(crate) fn fits(&self, layout: &BaseLayout, clusters: usize) -> bool {
+        layout.fits(&self.labels, &self.shares, clusters)
+            && layout.fits(&self.logs.lines, &self.logs.prior, clusters)
+            && self.totals.len() == layout.len() * clusters
     }
 }
 
-impl Kept for Posterior {
-    type Form = Self;
-
-    fn keep(self) -> Self {
-        self
-    }
-
-    fn open(form: Self, of: &KeptOf<'_>) -> Option<Self> {
-        let logs = of.fits(&form.logs.lines, None, &form.logs.prior);
-        (logs && of.fits(&form.labels, Some(&form.totals), &form.shares)).then_some(form)
-    }
-}
-
-/// (a − c) E ln − ln Γ(a) for the parameters a of a Dirichlet with prior c.
-fn tilts(parameters: &[f64], logs: &[f64], prior: f64) -> impl Iterator<Item = f64> {
-    parameters
-        .iter()
-        .zip(logs)
-        .map(move |(&a, log)| (a - prior) * log - ln_gamma(a))
+/// Σ (a − c) E ln − ln Γ(a) for the parameters a of a Dirichlet with prior c.
+fn tilts(parameters: &[f64], logs: &[f64], prior: f64) -> f64 {
+    let pairs = parameters.iter().zip(logs);
+    pairs.map(|(&a, log)| (a - prior) * log - ln_gamma(a)).sum()
 }
 
 /// The bound (plus the log densities of learned α0 and β) and the next posterior, from what the rows expect under
@@ -121,17 +110,16 @@ fn tilts(parameters: &[f64], logs: &[f64], prior: f64) -> impl Iterator<Item = f
 pub(crate) fn advance(
     sums: SufficientStatistics,
     posterior: &Posterior,
-    (offsets, base_weights): (&[usize], Option<&[f64]>),
+    layout: &BaseLayout,
     learn: bool,
 ) -> (f64, Posterior) {
     let Hyperparameters { alpha0, beta } = posterior.hyperparameters;
-    let bound = sums.log_sum
-        - posterior.divergence((offsets, base_weights))
-        - if learn { alpha0 + beta } else { 0.0 };
-    let mut next = Posterior::of(sums, posterior.hyperparameters, offsets);
+    let bound =
+        sums.log_sum - posterior.divergence(layout) - if learn { alpha0 + beta } else { 0.0 };
+    let mut next = Posterior::of(sums, posterior.hyperparameters, layout);
     if learn {
-        let expected = next.logs.weighted(base_weights, offsets).lines.iter().sum();
-        next.hyperparameters = maximise(&next.logs.prior, expected, (offsets, base_weights));
+        let expected = next.logs.clone().weighted(layout).lines.iter().sum();
+        next.hyperparameters = maximise(&next.logs.prior, expected, layout);
     }
     (bound, next)
 }

@@ -1,19 +1,25 @@
-//! Mean-field variational inference for NBCE, on label rows in memory.
+//! Mean-field variational inference for NBCE: one pass a round.
 
 use std::num::NonZeroU32;
 
-use partita_core::{Monitor, Objective, Outcome, ProgressCounter, Seed, Sense, Settings};
+use partita_core::{
+    Monitor, Objective, PassError, PassRunner, ProgressCounter, RowFit, RowProblem, Seed, Sense,
+    Settings,
+};
 use serde::{Deserialize, Serialize};
 
 use super::posterior::{Posterior, advance};
 use crate::error::MixtureError;
 use crate::nbce::hyperparameters::Hyperparameters;
-use crate::nbce::likelihood::{self, NbceDiagnostics};
+use crate::nbce::likelihood::{NbceDiagnostics, NbceFound};
 use crate::nbce::truncation::varied_statistics;
-use crate::shared::multi_start::{Limits, Run, ascend, best_of_finalists, best_on};
-use crate::shared::weighted_rows::WeightedRows;
+use crate::shared::expectation::expect;
+use crate::shared::held_rows::HeldRows;
+use crate::shared::layout::BaseLayout;
+use crate::shared::multi_start::{Competition, Limits, MixtureFit, Run, ascend, best_fit};
+use crate::shared::row_passes::{MostProbable, Usage};
 
-/// Settings of [`nbce_vb`]. Start from `default()` and change what you mean to change.
+/// Settings of [`NBCE_VB`](crate::NBCE_VB). Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -29,7 +35,7 @@ pub struct NbceVbSettings {
     /// Independent initializations, of every four one by merging small clusters to K, K/2, K, K/4, … ones and three of memberships drawn
     /// at random. All run for 20 rounds, the best quarter goes on, and the highest bound is kept.
     ///
-    /// Above 65,536 distinct rows they compete on a sample, and the best goes on with all rows.
+    /// Above 32,768 distinct rows they compete on a sample, and the best goes on with all rows.
     #[setting(range = 1..=100_000, alias = "n_init", alias = "n_restarts")]
     pub restarts: NonZeroU32,
     /// The most rounds of one initialization.
@@ -64,131 +70,96 @@ impl NbceVbSettings {
     }
 }
 
-/// A Dirichlet-process mixture of label rows with at most `clusters` clusters, by a lower bound on the evidence.
-///
-/// ```text
-/// π ~ Dir(α0/K, …)   θ_ku ~ Dir(β, …)   z_i ~ π   ℓ_iu ~ θ_{z_i u}      q(π) q(θ) q(z)
-/// γ_ik ∝ exp( ψ(ξ_k) − ψ(Σξ) + Σ_u [ψ(ρ_kuℓ) − ψ(Σ_j ρ_kuj)] )
-/// ξ_k = α0/K + Σ_i w_i γ_ik       ρ_kuj = β + Σ_i w_i γ_ik δ(ℓ_iu = j)
-/// ```
-///
-/// | paper | here |
-/// |---|---|
-/// | γ | the soft result, n × K |
-/// | ξ, ρ | Dirichlet parameters of cluster shares and label shares |
-/// | K, α0, β | `clusters`, `alpha0`, `beta` |
-///
-/// The bound never falls. With learned α0 and β it is the bound plus their log prior densities. Clusters that stay
-/// empty are reported as one last cluster, which stands for "none of these" in the saved model. Rows may have any
-/// weights. A base clustering of weight ω is ω copies: the exponent of the factor of its labels, and ω times in the bound.
-///
-/// # Cost
-/// O(distinct rows · M · K) time a round, in parallel over restarts and rows; 64 ΣJ K numbers a restart and n K for
-/// the result. The memberships are never held while the bound ascends.
-///
-/// # Differences from the paper
-/// The printed update of γ has ln ρ where the bound wants ψ(ρ) − ψ(Σρ); the printed one is not an ascent step and
-/// collapses clusters. Eq. 7 sums u over base clusterings, and adds E ln p(π). Missing labels drop out.
-///
-/// # Errors
-/// [`MixtureError::Settings`] for a tolerance below 0, or α0 or β out of range; [`MixtureError::NoClusters`] for K = 0.
-///
-/// # References
-/// Wang, Domeniconi, Laskey, *Nonparametric Bayesian clustering ensembles*, ECML PKDD 2010.
-#[doc(alias = "Dirichlet process mixture")]
-#[doc(alias = "DPMM")]
-pub fn nbce_vb(
-    rows: &WeightedRows<'_>,
+/// Variational inference over rows of one layout.
+struct Variational<'a> {
+    layout: &'a BaseLayout,
     clusters: usize,
     seed: Seed,
-    settings: &NbceVbSettings,
-    monitor: &dyn Monitor,
-) -> Result<Outcome<NbceDiagnostics>, MixtureError> {
-    let _span = tracing::info_span!("nbce-vb", rows = rows.weights().len(), clusters).entered();
-    MixtureError::check(settings, &rows.size(clusters))?;
-    let progress = settings.limits().progress_of_finalists(monitor, 1);
-    let (run, objectives) = best_on(
-        rows,
-        seed,
-        |rows| compete(rows, clusters, seed, settings, &progress),
-        |posterior| ascend_on(rows, posterior, settings, &progress),
-    );
-    Ok(outcome(rows, run, objectives))
+    settings: &'a NbceVbSettings,
 }
 
-/// The best of all initializations, and the bounds of all.
-pub(crate) fn compete(
-    rows: &WeightedRows<'_>,
-    clusters: usize,
-    seed: Seed,
-    settings: &NbceVbSettings,
-    progress: &ProgressCounter<'_>,
-) -> (Run<Posterior>, Vec<f64>) {
-    let hyperparameters = Hyperparameters {
-        alpha0: settings.alpha0,
-        beta: settings.beta,
-    };
-    best_of_finalists(
-        settings.limits(),
-        progress,
-        |restart| {
-            let sums = varied_statistics(rows, clusters, restart, seed);
-            Posterior::of(sums, hyperparameters, rows.offsets())
-        },
-        |start, limits| {
-            ascend(start, limits, progress, |posterior| {
-                round(rows, posterior, settings.learn)
-            })
-        },
-    )
-}
+impl MixtureFit for Variational<'_> {
+    type State = Posterior;
 
-fn ascend_on(
-    rows: &WeightedRows<'_>,
-    start: Posterior,
-    settings: &NbceVbSettings,
-    progress: &ProgressCounter<'_>,
-) -> Run<Posterior> {
-    ascend(start, settings.limits(), progress, |posterior| {
-        round(rows, posterior, settings.learn)
-    })
+    fn start(&self, rows: HeldRows<'_>, restart: u32) -> Posterior {
+        let hyperparameters = Hyperparameters {
+            alpha0: self.settings.alpha0,
+            beta: self.settings.beta,
+        };
+        let sums = varied_statistics(rows, self.clusters, restart, self.seed);
+        Posterior::of(sums, hyperparameters, self.layout)
+    }
+
+    fn ascend(
+        &self,
+        rows: &PassRunner<'_>,
+        state: Posterior,
+        limits: Limits,
+        progress: &ProgressCounter<'_>,
+    ) -> Result<Run<Posterior>, PassError> {
+        ascend(state, limits, progress, |posterior| {
+            round(rows, self.layout, posterior, self.settings.learn)
+        })
+    }
+
+    fn fits(&self, state: &Posterior) -> bool {
+        state.fits(self.layout, self.clusters)
+    }
 }
 
 /// The bound at the best q(z) for `posterior` (plus the log densities of learned α0 and β), and the next posterior.
-fn round(rows: &WeightedRows<'_>, posterior: &Posterior, learn: bool) -> (f64, Posterior) {
-    let sums = rows.expect(&posterior.logs.weighted(rows.base_weights(), rows.offsets()));
-    advance(
-        sums,
-        posterior,
-        (rows.offsets(), rows.base_weights()),
-        learn,
-    )
+fn round(
+    rows: &PassRunner<'_>,
+    layout: &BaseLayout,
+    posterior: &Posterior,
+    learn: bool,
+) -> Result<(f64, Posterior), PassError> {
+    let logs = posterior.logs.clone().weighted(layout);
+    let sums = expect(rows, &layout.offsets, logs)?;
+    Ok(advance(sums, posterior, layout, learn))
 }
 
-fn outcome(
-    rows: &WeightedRows<'_>,
-    run: Run<Posterior>,
-    objective_by_restart: Vec<f64>,
-) -> Outcome<NbceDiagnostics> {
-    let posterior = run.result;
-    let soft = rows.memberships(&posterior.logs.weighted(rows.base_weights(), rows.offsets()));
-    let (prior, theta) = posterior.means(rows.offsets());
-    let mut outcome = likelihood::outcome(rows, soft.view(), (&prior, &theta), run.stopped);
-    outcome.rounds = run.trace.len() as u64;
-    outcome.objective = Some(objective(run.trace));
-    let (alpha0, beta) = (
-        posterior.hyperparameters.alpha0,
-        posterior.hyperparameters.beta,
-    );
-    outcome.map_details(|fit| NbceDiagnostics {
-        fit,
-        alpha0,
-        beta,
-        objective_by_restart,
+/// The fit from several initializations.
+pub(super) fn solve(
+    problem: &RowProblem<'_>,
+    clusters: usize,
+    settings: &NbceVbSettings,
+    monitor: &dyn Monitor,
+) -> Result<RowFit<NbceDiagnostics>, MixtureError> {
+    let _span = tracing::info_span!("nbce-vb", rows = problem.rows.rows(), clusters).entered();
+    let layout = BaseLayout::of(problem);
+    let fit = Variational {
+        layout: &layout,
+        clusters,
+        seed: problem.seed,
+        settings,
+    };
+    let Competition { best, objectives } =
+        best_fit(&fit, problem, &layout, settings.limits(), monitor)?;
+    let posterior = best.result;
+    let shares = posterior.means(&layout);
+    let logs = posterior.logs.weighted(&layout);
+    let usage = Usage { layout, logs };
+    let used = problem.passes().run(&usage)?;
+    let Usage { layout, logs } = usage;
+    let found = NbceFound {
+        shares,
+        sizes: used.sizes,
+        chosen: used.chosen,
+        hyperparameters: posterior.hyperparameters,
+        objective: objective(best.trace),
+        stopped: best.stopped,
+        objectives,
+    };
+    let offsets = layout.offsets.clone();
+    found.fit(problem, layout, |places| MostProbable {
+        offsets,
+        logs,
+        places,
     })
 }
 
-pub(crate) fn objective(trace: Vec<f64>) -> Objective {
+fn objective(trace: Vec<f64>) -> Objective {
     let (name, sense) = ("lower bound on the log evidence, nats", Sense::Maximise);
     Objective {
         name,
@@ -201,25 +172,48 @@ pub(crate) fn objective(trace: Vec<f64>) -> Objective {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::NBCE_VB;
     use crate::nbce::prior::{NbcePrior, log_labels};
-    use crate::shared::log_probabilities::normalise;
-    use crate::shared::{fixture, initialization};
+    use crate::shared::fixture::{self, Held};
+    use crate::shared::held_rows::GivenMemberships;
+    use crate::shared::initialization;
+    use crate::shared::log_probabilities::{LogProbabilities, normalise};
+    use crate::shared::row_passes::Places;
+    use crate::shared::sufficient_statistics::SufficientStatistics;
     use partita_core::ndarray::{Array2, ArrayView2};
-    use partita_core::{Ensemble, Silent};
+    use partita_core::{Assigned, Clusters, Ensemble, Method, Problem, Silent};
+
+    /// The sums when rows have these memberships.
+    fn given(held: &Held, soft: ArrayView2<'_, f64>) -> SufficientStatistics {
+        let lines = GivenMemberships::Lines(soft.iter().copied().collect());
+        held.rows().given(lines, soft.ncols())
+    }
+
+    /// The memberships of rows under these logarithms.
+    fn memberships(held: &Held, logs: &LogProbabilities) -> Array2<f64> {
+        let labels = MostProbable {
+            offsets: held.layout.offsets.clone(),
+            logs: logs.clone(),
+            places: Places((0..logs.clusters()).collect()),
+        };
+        let mut soft = Vec::new();
+        let take = &mut |_, assigned: Assigned| {
+            soft.extend(assigned.soft.unwrap());
+            Ok(())
+        };
+        held.rows().passes().each(&labels, take).unwrap();
+        Array2::from_shape_vec((held.rows().len(), logs.clusters()), soft).unwrap()
+    }
 
     /// The bound at any memberships, with the best q(π) and q(θ) for them.
-    fn bound(
-        rows: &WeightedRows<'_>,
-        soft: ArrayView2<'_, f64>,
-        hyperparameters: Hyperparameters,
-    ) -> f64 {
-        let sums = rows.given_soft(soft);
-        let posterior = Posterior::of(sums.clone(), hyperparameters, rows.offsets());
+    fn bound(held: &Held, soft: ArrayView2<'_, f64>, hyperparameters: Hyperparameters) -> f64 {
+        let sums = given(held, soft);
+        let posterior = Posterior::of(sums.clone(), hyperparameters, &held.layout);
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         let expected =
             dot(&sums.sizes, &posterior.logs.prior) + dot(&sums.labels, &posterior.logs.lines);
         let entropy: f64 = soft.iter().filter(|p| **p > 0.0).map(|p| -p * p.ln()).sum();
-        expected + entropy - posterior.divergence((rows.offsets(), None))
+        expected + entropy - posterior.divergence(&held.layout)
     }
 
     const HYPERPARAMETERS: Hyperparameters = Hyperparameters {
@@ -231,19 +225,15 @@ mod tests {
     fn one_round_agrees_with_the_independent_implementation() {
         let (fixtures, ensemble) = (partita_conformance::fixtures(), fixture::ensemble());
         let told = &fixtures["nbce_vb"];
-        let rows = WeightedRows::unfolded(&ensemble);
+        let held = Held::each(&ensemble);
         let soft = fixture::matrix(&told["R0"]);
-        let posterior = Posterior::of(
-            rows.given_soft(soft.view()),
-            HYPERPARAMETERS,
-            rows.offsets(),
-        );
-        let after = rows.memberships(&posterior.logs);
+        let posterior = Posterior::of(given(&held, soft.view()), HYPERPARAMETERS, &held.layout);
+        let after = memberships(&held, &posterior.logs);
         let flat = |matrix: &Array2<f64>| matrix.iter().copied().collect::<Vec<_>>();
         fixture::assert_close(&flat(&after), &flat(&fixture::matrix(&told["R1"])));
         let found = [
-            bound(&rows, soft.view(), HYPERPARAMETERS),
-            bound(&rows, after.view(), HYPERPARAMETERS),
+            bound(&held, soft.view(), HYPERPARAMETERS),
+            bound(&held, after.view(), HYPERPARAMETERS),
         ];
         fixture::assert_close(
             &found,
@@ -251,8 +241,8 @@ mod tests {
         );
     }
 
-    /// From one posterior a base clustering of weight 3 gives the bound and the next posterior of three copies, learned or not; the bound
-    /// never falls where weights are fractions.
+    /// From one posterior a base clustering of weight 3 gives the bound and the next posterior of three copies, and rows with weights
+    /// those of every row for itself; learned or not.
     #[test]
     fn a_weight_is_so_many_copies() {
         for seed in 0..20 {
@@ -263,75 +253,31 @@ mod tests {
                 &objects,
                 &[&[0, 0][..], &(0..bases).collect::<Vec<u32>>()].concat(),
             );
-            let weights: Vec<f64> = (0..bases).map(|u| if u == 0 { 3.0 } else { 1.0 }).collect();
-            let rows = WeightedRows::of(&ensemble).with_base_weights(Some(weights));
-            let copies = WeightedRows::of(&copied);
-            let nearest = initialization::kmeans_plus_plus(&rows, 3, Seed::new(seed));
-            let start = |rows: &WeightedRows<'_>| {
-                let posterior = Posterior::of(
-                    rows.given_hard(&nearest, 4),
-                    HYPERPARAMETERS,
-                    rows.offsets(),
+            let copies = (0..bases).map(|u| if u == 0 { 3.0 } else { 1.0 }).collect();
+            let held = Held::of(&ensemble).with_copies(Some(copies));
+            let nearest = initialization::kmeans_plus_plus(held.rows(), 3, Seed::new(seed));
+            let start = |held: &Held, nearest: &[u32]| {
+                let (rows, layout) = (held.rows(), &held.layout);
+                let sums = rows.given_hard(nearest, 4);
+                let posterior = Posterior::of(sums, HYPERPARAMETERS, layout);
+                let round = |from| round(&rows.passes(), layout, from, true).unwrap();
+                let (bound, next) = round(&posterior);
+                (bound, next.hyperparameters, round(&next).0)
+            };
+            let (one, learned, next) = start(&held, &nearest);
+            let spread = ensemble.fragments().expand(&nearest);
+            for (other, labels) in [
+                (Held::of(&copied), &nearest),
+                (Held::each(&copied), &spread),
+            ] {
+                let (other, expected, last) = start(&other, labels);
+                assert!(
+                    (one - other).abs() < 1e-10 * one.abs()
+                        && (next - last).abs() < 1e-10 * next.abs(),
+                    "seed {seed}"
                 );
-                let (bound, next) = round(rows, &posterior, true);
-                (bound, next.hyperparameters, round(rows, &next, true).0)
-            };
-            let ((one, learned, next), (other, expected, last)) = (start(&rows), start(&copies));
-            assert!(
-                (one - other).abs() < 1e-12 * one.abs() && (next - last).abs() < 1e-12 * next.abs(),
-                "seed {seed}"
-            );
-            assert!(learned.distance(&expected) < 1e-9, "seed {seed}");
-
-            let fractions: Vec<f64> = (0..bases).map(|u| 0.25 + 0.5 * f64::from(u)).collect();
-            let rows = WeightedRows::of(&ensemble).with_base_weights(Some(fractions));
-            let found = nbce_vb(
-                &rows,
-                5,
-                Seed::new(seed),
-                &NbceVbSettings::default(),
-                &Silent,
-            )
-            .unwrap();
-            let trace = found.objective.unwrap().trace;
-            assert!(
-                trace
-                    .windows(2)
-                    .all(|pair| pair[1] >= pair[0] - 1e-10 * pair[0].abs()),
-                "seed {seed}: {trace:?}"
-            );
-        }
-    }
-
-    #[test]
-    fn the_bound_never_falls() {
-        for seed in 0..240 {
-            let ensemble = fixture::drawn(seed);
-            let (alpha0, beta) = (
-                [0.3, 1.0, 3.0][seed as usize % 3],
-                [0.1, 1.0][seed as usize % 2],
-            );
-            let settings = NbceVbSettings {
-                alpha0,
-                beta,
-                learn: seed % 4 == 0,
-                ..NbceVbSettings::default()
-            };
-            let outcome = nbce_vb(
-                &WeightedRows::of(&ensemble),
-                6,
-                Seed::new(seed),
-                &settings,
-                &Silent,
-            )
-            .unwrap();
-            let trace = outcome.objective.unwrap().trace;
-            assert!(
-                trace
-                    .windows(2)
-                    .all(|pair| pair[1] >= pair[0] - 1e-10 * pair[0].abs()),
-                "seed {seed}: {trace:?}"
-            );
+                assert!(learned.distance(&expected) < 1e-8, "seed {seed}");
+            }
         }
     }
 
@@ -340,19 +286,18 @@ mod tests {
     fn the_printed_update_does_not_ascend() {
         let mut falls = 0;
         for seed in 0..50 {
-            let ensemble = fixture::drawn(seed);
-            let rows = WeightedRows::unfolded(&ensemble);
-            let nearest = initialization::kmeans_plus_plus(&rows, 4, Seed::new(seed));
-            let mut sums = rows.given_hard(&nearest, 4);
+            let held = Held::each(&fixture::drawn(seed));
+            let nearest = initialization::kmeans_plus_plus(held.rows(), 4, Seed::new(seed));
+            let mut sums = held.rows().given_hard(&nearest, 4);
             let mut before = f64::NEG_INFINITY;
             for _ in 0..20 {
-                let mut posterior = Posterior::of(sums, HYPERPARAMETERS, rows.offsets());
+                let mut posterior = Posterior::of(sums, HYPERPARAMETERS, &held.layout);
                 posterior.logs.lines = posterior.labels.iter().map(|label| label.ln()).collect();
-                let soft = rows.memberships(&posterior.logs);
-                let after = bound(&rows, soft.view(), HYPERPARAMETERS);
+                let soft = memberships(&held, &posterior.logs);
+                let after = bound(&held, soft.view(), HYPERPARAMETERS);
                 falls += u32::from(after < before - 1e-3);
                 before = after;
-                sums = rows.given_soft(soft.view());
+                sums = given(&held, soft.view());
             }
         }
         assert!(falls > 50, "the printed update fell {falls} times of 950");
@@ -360,15 +305,15 @@ mod tests {
 
     /// ln p(labels), by all assignments of the objects.
     fn evidence(ensemble: &Ensemble, clusters: usize, hyperparameters: Hyperparameters) -> f64 {
-        let rows = WeightedRows::unfolded(ensemble);
+        let held = Held::each(ensemble);
         let n = ensemble.objects() as u32;
         let joint = |code: usize| {
             let z: Vec<u32> = (0..n)
                 .map(|i| (code / clusters.pow(i) % clusters) as u32)
                 .collect();
-            let sums = rows.given_hard(&z, clusters);
+            let sums = held.rows().given_hard(&z, clusters);
             NbcePrior::Symmetric.log_partition(&sums.sizes, hyperparameters.alpha0)
-                + log_labels(&sums, (rows.offsets(), None), hyperparameters.beta)
+                + log_labels(&sums, &held.layout, hyperparameters.beta)
         };
         normalise(&mut (0..clusters.pow(n)).map(joint).collect::<Vec<f64>>())
     }
@@ -384,14 +329,8 @@ mod tests {
                 beta: 0.3,
                 ..NbceVbSettings::default()
             };
-            let outcome = nbce_vb(
-                &WeightedRows::of(&ensemble),
-                3,
-                Seed::new(seed),
-                &settings,
-                &Silent,
-            )
-            .unwrap();
+            let problem = Problem::new(&ensemble, Clusters::Exactly(3)).seed(seed);
+            let outcome = NBCE_VB.fit(&problem, &settings, &Silent).unwrap();
             let (bound, evidence) = (
                 outcome.objective.unwrap().value,
                 evidence(&ensemble, 3, HYPERPARAMETERS),
@@ -401,82 +340,5 @@ mod tests {
                 "seed {seed}: {bound} and {evidence}"
             );
         }
-    }
-
-    #[test]
-    fn repeated_rows_with_halved_weights_change_nothing() {
-        for seed in 0..40 {
-            let ensemble = fixture::drawn(seed);
-            let n = ensemble.objects() as u32;
-            let bases: Vec<u32> = (0..ensemble.bases().len() as u32).collect();
-            let twice = ensemble.select(&(0..2 * n).map(|i| i % n).collect::<Vec<_>>(), &bases);
-            let fit = |rows: &WeightedRows<'_>| {
-                nbce_vb(
-                    rows,
-                    5,
-                    Seed::new(seed),
-                    &NbceVbSettings::default(),
-                    &Silent,
-                )
-                .unwrap()
-            };
-            let once = fit(&WeightedRows::of(&ensemble));
-            let again = fit(&WeightedRows::weighted(&twice, &vec![0.5; twice.objects()]).unwrap());
-            assert_eq!(again.objective, once.objective);
-            assert_eq!(
-                again.partition.labels()[..n as usize],
-                *once.partition.labels()
-            );
-            assert_eq!(
-                again.partition.labels()[n as usize..],
-                *once.partition.labels()
-            );
-        }
-    }
-
-    /// From the same posterior, distinct rows with weights and every row for itself give the same round.
-    #[test]
-    fn distinct_rows_are_exact() {
-        for seed in 0..40 {
-            let ensemble = fixture::drawn(seed);
-            let (folded, each) = (
-                WeightedRows::of(&ensemble),
-                WeightedRows::unfolded(&ensemble),
-            );
-            let start = rows_start(&folded, seed);
-            let ((one, next), (other, last)) =
-                (round(&folded, &start, true), round(&each, &start, true));
-            assert!((one - other).abs() < 1e-10 * one.abs());
-            fixture::assert_close(&next.labels, &last.labels);
-        }
-    }
-
-    fn rows_start(rows: &WeightedRows<'_>, seed: u64) -> Posterior {
-        let nearest = initialization::kmeans_plus_plus(rows, 3, Seed::new(seed));
-        Posterior::of(
-            rows.given_hard(&nearest, 4),
-            HYPERPARAMETERS,
-            rows.offsets(),
-        )
-    }
-
-    /// With very many distinct rows, initializations compete on a sample.
-    #[test]
-    fn initializations_compete_on_a_sample_of_many_rows() {
-        let ensemble = fixture::many(75_000, 16, 5);
-        let rows = WeightedRows::of(&ensemble);
-        assert!(
-            initialization::sample(&rows, crate::shared::multi_start::SAMPLE_ROWS, Seed::new(1))
-                .is_some()
-        );
-        let settings = NbceVbSettings {
-            restarts: NonZeroU32::new(2).unwrap(),
-            ..NbceVbSettings::default()
-        };
-        let outcome = nbce_vb(&rows, 5, Seed::new(1), &settings, &Silent).unwrap();
-        let right = (0..75_000)
-            .filter(|&i| outcome.partition.labels()[i] == outcome.partition.labels()[i % 5])
-            .count();
-        assert!(right > 74_000, "{right}");
     }
 }

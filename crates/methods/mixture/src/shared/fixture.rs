@@ -1,9 +1,60 @@
 //! The stored values of an independent implementation, for tests.
 
 use partita_core::ndarray::Array2;
-use partita_core::{Ensemble, EnsembleBuilder, Seed};
+use partita_core::{Ensemble, EnsembleBuilder, EnsembleRows, Seed};
 use rand::RngExt;
 use serde_json::Value;
+
+use crate::shared::held_rows::HeldRows;
+use crate::shared::layout::BaseLayout;
+
+/// Rows in memory with what they count.
+pub(crate) struct Held {
+    ensemble: Ensemble,
+    weights: Vec<f64>,
+    pub(crate) layout: BaseLayout,
+}
+
+impl Held {
+    /// The distinct rows of an ensemble, each as often as it occurs.
+    pub(crate) fn of(ensemble: &Ensemble) -> Self {
+        let fragments = ensemble.fragments();
+        Self {
+            weights: fragments.masses(None),
+            ..Self::each(fragments.ensemble())
+        }
+    }
+
+    /// Every object for itself.
+    pub(crate) fn each(ensemble: &Ensemble) -> Self {
+        Self {
+            weights: vec![1.0; ensemble.objects()],
+            layout: BaseLayout::new(ensemble.bases(), None),
+            ensemble: ensemble.clone(),
+        }
+    }
+
+    /// The same with so many copies of base clusterings.
+    pub(crate) fn with_copies(mut self, copies: Option<Vec<f64>>) -> Self {
+        self.layout.copies = copies;
+        self
+    }
+
+    /// The same where rows stand for so many objects.
+    pub(crate) fn with_weights(self, weights: Option<&[f64]>) -> Self {
+        Self {
+            weights: weights.map_or(self.weights, <[f64]>::to_vec),
+            ..self
+        }
+    }
+
+    pub(crate) fn rows(&self) -> HeldRows<'_> {
+        HeldRows {
+            rows: EnsembleRows::weighted(&self.ensemble, &self.weights).with_shares(),
+            layout: &self.layout,
+        }
+    }
+}
 
 pub(crate) fn ensemble() -> Ensemble {
     let fixtures = partita_conformance::fixtures();

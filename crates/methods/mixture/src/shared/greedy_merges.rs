@@ -168,7 +168,7 @@ fn left(a: &[Count], b: &[Count]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shared::{fixture, weighted_rows::WeightedRows};
+    use crate::shared::fixture::{self, Held};
     use partita_core::EnsembleBuilder;
 
     /// Four groups, each in two halves: the halves meet before groups do, and what is empty goes first.
@@ -186,9 +186,10 @@ mod tests {
             builder.push(format!("u{u}"), (0..80).map(label)).unwrap();
         }
         let ensemble = builder.finish().unwrap();
-        let rows = WeightedRows::unfolded(&ensemble);
+        let held = Held::each(&ensemble);
+        let rows = held.rows();
         let halves: Vec<u32> = (0..80).map(|i| 2 * (i % 4) + (i / 40)).collect();
-        let place = merge_to(&rows.given_hard(&halves, 10), 4, rows.offsets());
+        let place = merge_to(&rows.given_hard(&halves, 10), 4, &rows.layout.offsets);
         for group in 0..4 {
             assert_eq!(place[2 * group], place[2 * group + 1]);
             assert!((0..group).all(|other| place[2 * other] != place[2 * group]));
@@ -198,24 +199,21 @@ mod tests {
     #[test]
     fn the_loss_is_that_of_the_likelihood() {
         let ensemble = fixture::ensemble();
-        let rows = WeightedRows::unfolded(&ensemble);
+        let held = Held::each(&ensemble);
+        let rows = held.rows();
         let labels: Vec<u32> = (0..24).map(|i| i % 3).collect();
         let sums = rows.given_hard(&labels, 3);
         let log = |sums: &SufficientStatistics| {
             let term = |x: f64| if x > 0.0 { x * x.ln() } else { 0.0 };
-            let totals = crate::shared::log_probabilities::totals_by_base(
-                &sums.labels,
-                rows.offsets(),
-                sums.sizes.len(),
-            );
+            let totals = rows.layout.totals(&sums.labels, sums.clusters());
             sums.labels.iter().map(|&x| term(x)).sum::<f64>()
                 - totals.into_iter().map(term).sum::<f64>()
         };
         let joined = rows.given_hard(&labels.iter().map(|&k| k.min(1)).collect::<Vec<_>>(), 2);
-        let loss = ClusterCounts::of(&sums, 1, rows.offsets()).loss(&ClusterCounts::of(
+        let loss = ClusterCounts::of(&sums, 1, &rows.layout.offsets).loss(&ClusterCounts::of(
             &sums,
             2,
-            rows.offsets(),
+            &rows.layout.offsets,
         ));
         assert!((loss - (log(&sums) - log(&joined))).abs() < 1e-9);
     }

@@ -2,16 +2,15 @@
 
 use std::num::Saturating;
 
-use partita_core::ndarray::{ArrayView1, ArrayView2};
-use partita_core::{Label, LabelRows, ProblemSize, Seed};
-use rand::{Rng, RngExt};
-use rand_distr::{Distribution, Exp1};
+use partita_core::{AnyBlock, EnsembleRows, Entry, ProblemSize, Row, RowBlock, RowSample, Seed};
+use partita_kmeans::plus_plus::{DistanceField, Field, Points, plus_plus};
 
 use crate::shared::greedy_merges::merge_to;
-use crate::shared::row_model::RowModel;
+use crate::shared::held_rows::{GivenMemberships, HeldRows};
+use crate::shared::layout::BaseLayout;
+use crate::shared::shares::MixtureShares;
 use crate::shared::small_cluster_moves::moved;
 use crate::shared::sufficient_statistics::SufficientStatistics;
-use crate::shared::weighted_rows::WeightedRows;
 
 /// Rows that a start looks at; where there are more than twice as many, a sample of so many.
 const START_ROWS: usize = 8192;
@@ -22,20 +21,6 @@ const MOST_SMALL: usize = 256;
 
 /// Rounds in which rows find the small cluster they fit best.
 const POLISH_ROUNDS: u32 = 2;
-
-/// What the rows of one start add up to. Small clusters around rows drawn as k-means++ does are merged by the
-/// likelihood that a merge loses: the likelihood of label rows has many poor local maxima, nearly all of them with two
-/// clusters for one group and one for two, and EM from k-means++ with K centres ends on one of those.
-///
-/// # Cost
-/// O(r M K' + K'² ΣJ) time for r = min(rows, 16384) rows and K' = min(8 K, 256) small clusters.
-pub(crate) fn initial_statistics(
-    rows: &WeightedRows<'_>,
-    clusters: usize,
-    seed: Seed,
-) -> SufficientStatistics {
-    merged_statistics(rows, clusters, Merges::Greedy, seed)
-}
 
 /// How small clusters become K.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,37 +42,57 @@ impl Merges {
     }
 }
 
-/// [`initial_statistics`] by either.
+/// What the rows of one start add up to. Small clusters around rows drawn as k-means++ does are merged by the
+/// likelihood that a merge loses: the likelihood of label rows has many poor local maxima, nearly all of them with two
+/// clusters for one group and one for two, and EM from k-means++ with K centres ends on one of those.
+///
+/// # Cost
+/// O(r M K' + K'² ΣJ) time for r = min(rows, 16384) rows and K' = min(8 K, 256) small clusters.
 pub(crate) fn merged_statistics(
-    rows: &WeightedRows<'_>,
+    rows: HeldRows<'_>,
     clusters: usize,
     merges: Merges,
     seed: Seed,
 ) -> SufficientStatistics {
-    let sample = sample(rows, START_ROWS, seed.child(u64::MAX));
-    let rows = sample.as_ref().unwrap_or(rows);
+    if rows.len() > 2 * START_ROWS {
+        let sample = RowSample::draw(&rows.passes(), START_ROWS, seed.child(u64::MAX));
+        let sample =
+            sample.expect("rows in memory are read, and every base clustering labels some");
+        let layout = rows.layout;
+        let rows = EnsembleRows::weighted(&sample.ensemble, &sample.weights).with_shares();
+        return merged_rows(HeldRows { rows, layout }, clusters, merges, seed);
+    }
+    merged_rows(rows, clusters, merges, seed)
+}
+
+fn merged_rows(
+    rows: HeldRows<'_>,
+    clusters: usize,
+    merges: Merges,
+    seed: Seed,
+) -> SufficientStatistics {
+    let layout = rows.layout;
     let small = (SMALL_A_CLUSTER * clusters)
         .min(MOST_SMALL)
-        .min(rows.weights().len())
+        .min(rows.len())
         .max(clusters);
     let mut labels = kmeans_plus_plus(rows, small, seed);
     if small > clusters {
         for _ in 0..POLISH_ROUNDS {
-            labels = rows.nearest(model(rows, &rows.given_hard(&labels, small)).logs());
+            let shares = begun(layout, &rows.given_hard(&labels, small));
+            labels = rows.nearest(&shares.logs(layout));
         }
-        let sums = rows
-            .given_hard(&labels, small)
-            .weighted(rows.base_weights(), rows.offsets());
-        let mut place = merge_to(&sums, clusters, rows.offsets());
+        let sums = rows.given_hard(&labels, small).weighted(layout);
+        let mut place = merge_to(&sums, clusters, &layout.offsets);
         if merges == Merges::Moved {
-            place = moved(&sums, place, clusters, rows.offsets());
+            place = moved(&sums, place, clusters, &layout.offsets);
         }
         labels.iter_mut().for_each(|k| *k = place[*k as usize]);
     }
     rows.given_hard(&labels, clusters)
 }
 
-/// Bytes that [`initial_statistics`] holds at once, at most, besides labels: sums of two parts of the rows, shares, and their logarithms, for
+/// Bytes that [`merged_statistics`] holds at once, at most, besides labels: sums of two parts of the rows, shares, and their logarithms, for
 /// small clusters.
 pub(crate) fn initial_bytes(size: &ProblemSize) -> Saturating<u64> {
     let [_, m, side, k] = size.saturating();
@@ -100,7 +105,7 @@ pub(crate) fn initial_bytes(size: &ProblemSize) -> Saturating<u64> {
 /// What the rows of one of several starts add up to: of every four one is made by merges (of the first, greedy alone), the others of
 /// memberships drawn at random, since merges lead to few different places.
 pub(crate) fn varied_statistics(
-    rows: &WeightedRows<'_>,
+    rows: HeldRows<'_>,
     clusters: usize,
     restart: u32,
     seed: Seed,
@@ -109,216 +114,181 @@ pub(crate) fn varied_statistics(
     if restart.is_multiple_of(MERGED_OF) {
         merged_statistics(rows, clusters, Merges::of(restart), seed)
     } else {
-        random_statistics(rows, clusters, seed)
+        rows.given(GivenMemberships::Drawn(seed.number()), clusters)
     }
 }
 
 /// Of so many starts one is made by merges.
 pub(crate) const MERGED_OF: u32 = 4;
 
-/// What rows add up to whose memberships are drawn from Dirichlet(1).
-pub(crate) fn random_statistics(
-    rows: &WeightedRows<'_>,
-    clusters: usize,
-    seed: Seed,
-) -> SufficientStatistics {
-    rows.given(clusters, |i, line| {
-        let mut rng = seed.child(i as u64).rng();
-        line.iter_mut().for_each(|p| *p = Exp1.sample(&mut rng));
-        let sum: f64 = line.iter().sum();
-        line.iter_mut().for_each(|p| *p /= sum);
-    })
-}
-
 /// The cluster that every row fits best in one start.
-pub(crate) fn labels(rows: &WeightedRows<'_>, clusters: usize, seed: Seed) -> Vec<u32> {
-    rows.nearest(model(rows, &initial_statistics(rows, clusters, seed)).logs())
+pub(crate) fn labels(rows: HeldRows<'_>, clusters: usize, seed: Seed) -> Vec<u32> {
+    let sums = merged_statistics(rows, clusters, Merges::Greedy, seed);
+    rows.nearest(&begun(rows.layout, &sums).logs(rows.layout))
 }
 
 /// Label shares with one pseudo-label a base clustering, and shares with one pseudo-object in all.
-pub(crate) fn model(rows: &WeightedRows<'_>, sums: &SufficientStatistics) -> RowModel {
-    let ends = rows.offsets();
-    let spread = |u: usize| RowModel::PSEUDO_LABELS / (ends[u + 1] - ends[u]) as f64;
-    RowModel::of_sums(
-        rows.ensemble().bases().to_vec(),
-        sums,
-        spread,
-        1.0 / sums.sizes.len() as f64,
-    )
-    .weighted(rows.base_weights())
+pub(crate) fn begun(layout: &BaseLayout, sums: &SufficientStatistics) -> MixtureShares {
+    MixtureShares::with_one_label(sums, layout, 1.0 / sums.clusters() as f64)
 }
 
-/// About `most` rows in proportion to their weights, which stand for all; none where there are not more than twice
-/// as many. One is drawn from each of `most` equal strata.
-pub(crate) fn sample(
-    rows: &WeightedRows<'_>,
-    most: usize,
-    seed: Seed,
-) -> Option<WeightedRows<'static>> {
-    if rows.weights().len() <= 2 * most {
-        return None;
-    }
-    let mut rng = seed.rng();
-    let stratum = rows.weights().iter().sum::<f64>() / most as f64;
-    let (mut chosen, mut weights) = (Vec::<u32>::new(), Vec::<f64>::new());
-    let (mut row, mut passed) = (0, rows.weights()[0]);
-    for s in 0..most {
-        let mark = (s as f64 + rng.random::<f64>()) * stratum;
-        while passed <= mark && row + 1 < rows.weights().len() {
-            row += 1;
-            passed += rows.weights()[row];
-        }
-        if chosen.last() == Some(&(row as u32)) {
-            *weights.last_mut().expect("a weight a row") += stratum;
-        } else {
-            chosen.push(row as u32);
-            weights.push(stratum);
-        }
-    }
-    let bases: Vec<u32> = (0..rows.ensemble().bases().len() as u32).collect();
-    let ensemble = rows.ensemble().select(&chosen, &bases);
-    let sample = WeightedRows::weighted(&ensemble, &weights).expect("positive weights, one a row");
-    Some(sample.with_base_weights(rows.base_weights().map(<[f64]>::to_vec)))
-}
-
-/// The nearest of K rows, drawn as k-means++ does, for every row. The distance of
-/// two rows is the share of labels on which they differ, by weight, among those that both have: half the squared distance of
-/// their one-hot rows, were they as long.
+/// The nearest of K rows, drawn as k-means++ does, for every row.
 ///
 /// # Cost
 /// O(rows · M · K) time.
-pub(crate) fn kmeans_plus_plus(rows: &WeightedRows<'_>, clusters: usize, seed: Seed) -> Vec<u32> {
-    match rows.ensemble().rows() {
-        LabelRows::Bytes(labels) => draw(rows, labels, clusters, seed),
-        LabelRows::Words(labels) => draw(rows, labels, clusters, seed),
-    }
+pub(crate) fn kmeans_plus_plus(rows: HeldRows<'_>, clusters: usize, seed: Seed) -> Vec<u32> {
+    rows.rows.with_all(|block| match block {
+        AnyBlock::Bytes(block) => nearest_drawn(&block, rows.layout, clusters, seed),
+        AnyBlock::Words(block) => nearest_drawn(&block, rows.layout, clusters, seed),
+        AnyBlock::Shares(block) => nearest_drawn(&block, rows.layout, clusters, seed),
+    })
 }
 
-fn draw<L: Label>(
-    rows: &WeightedRows<'_>,
-    labels: ArrayView2<'_, L>,
+fn nearest_drawn<'r, R: Row<'r>>(
+    block: &RowBlock<'r, R>,
+    layout: &BaseLayout,
     clusters: usize,
     seed: Seed,
 ) -> Vec<u32> {
-    let mut rng = seed.rng();
     // A row that says little makes a poor centre.
-    let all = rows
-        .base_weights()
-        .map_or(labels.ncols() as f64, |weights| weights.iter().sum());
-    let share = |i: usize| rows.weight_of_labels(i) / all;
-    let weights: Vec<f64> = rows
-        .weights()
-        .iter()
-        .enumerate()
-        .map(|(i, w)| w * share(i))
+    let all: f64 = (0..layout.len()).map(|u| layout.copies_of(u)).sum();
+    let weights = block
+        .rows()
+        .map(|(row, weight)| weight * layout.labels_of(row) / all)
         .collect();
-    let mut nearest = vec![0u32; weights.len()];
-    let mut distance = vec![f64::INFINITY; weights.len()];
-    for cluster in 0..clusters {
-        let chances: Vec<f64> = if cluster == 0 {
-            weights.clone()
-        } else {
-            weights.iter().zip(&distance).map(|(w, d)| w * d).collect()
-        };
-        let Some(centre) = pick(&chances, &mut rng) else {
-            break;
-        };
-        for (i, row) in labels.outer_iter().enumerate() {
-            let d = differ(row, labels.row(centre), rows.base_weights());
-            if d < distance[i] {
-                (distance[i], nearest[i]) = (d, cluster as u32);
-            }
-        }
-    }
-    nearest
-}
-
-/// An index in proportion to its chance, if any has one.
-pub(crate) fn pick(chances: &[f64], rng: &mut impl Rng) -> Option<usize> {
-    let total: f64 = chances.iter().sum();
-    let mut left = rng.random::<f64>() * total;
-    let mut last = None;
-    for (i, &chance) in chances.iter().enumerate() {
-        if chance > 0.0 {
-            last = Some(i);
-            left -= chance;
-            if left < 0.0 {
-                break;
-            }
-        }
-    }
-    last
-}
-
-fn differ<L: Label>(
-    a: ArrayView1<'_, L>,
-    b: ArrayView1<'_, L>,
-    base_weights: Option<&[f64]>,
-) -> f64 {
-    let pairs = a
-        .iter()
-        .zip(&b)
-        .map(|(&a, &b)| (a != L::MISSING && b != L::MISSING, a != b));
-    let (both, different) = match base_weights {
-        None => {
-            let (mut both, mut different) = (0u32, 0u32);
-            for (seen, differs) in pairs {
-                both += u32::from(seen);
-                different += u32::from(seen && differs);
-            }
-            (f64::from(both), f64::from(different))
-        }
-        Some(weights) => pairs
-            .zip(weights)
-            .filter(|((seen, _), _)| *seen)
-            .fold((0.0, 0.0), |sums, ((_, differs), w)| {
-                (sums.0 + w, if differs { sums.1 + w } else { sums.1 })
-            }),
+    let points = LabelRows {
+        block,
+        layout,
+        weights,
     };
-    if both == 0.0 { 1.0 } else { different / both }
+    let mut field = Field::new(&points);
+    let chosen = plus_plus(&mut field, clusters, 1, &mut seed.rng());
+    if let Some(&last) = chosen.last() {
+        field.add(last);
+    }
+    field.into_nearest()
+}
+
+/// Rows by their distances: the share of labels on which two rows differ, by weight, among those that both have. That is half the squared
+/// distance of their one-hot rows, were they as long; of rows of shares it is just that.
+struct LabelRows<'a, 'r, R: Row<'r>> {
+    block: &'a RowBlock<'r, R>,
+    layout: &'a BaseLayout,
+    weights: Vec<f64>,
+}
+
+impl<'r, R: Row<'r>> Points for LabelRows<'_, 'r, R> {
+    fn count(&self) -> usize {
+        self.weights.len()
+    }
+
+    fn weight(&self, point: usize) -> f64 {
+        self.weights[point]
+    }
+
+    fn distances(&self, centres: &[usize]) -> Vec<Vec<f64>> {
+        let from = |&centre: &usize| {
+            let centre = Centre::new(self.block.row(centre), self.layout);
+            let away = |(row, _): (R, f64)| centre.distance(row, self.layout);
+            self.block.rows().map(away).collect()
+        };
+        centres.iter().map(from).collect()
+    }
+}
+
+/// A row as a vector of ΣJ shares.
+struct Centre {
+    shares: Vec<f64>,
+    /// The squared length in each base clustering; none where it does not know the row.
+    squares: Vec<Option<f64>>,
+}
+
+impl Centre {
+    fn new<'r, R: Row<'r>>(row: R, layout: &BaseLayout) -> Self {
+        let mut shares = vec![0.0; layout.label_values()];
+        let mut squares = vec![None; layout.len()];
+        for entry in row.entries(&layout.offsets) {
+            shares[entry.cluster] = entry.share;
+            *squares[entry.base].get_or_insert(0.0) += entry.share * entry.share;
+        }
+        Self { shares, squares }
+    }
+
+    /// 1 from a row with which it has no base clustering in common.
+    fn distance<'r, R: Row<'r>>(&self, row: R, layout: &BaseLayout) -> f64 {
+        let mut apart = 0.0;
+        let mut both = 0.0;
+        for Entry {
+            base,
+            cluster,
+            share,
+        } in row.entries(&layout.offsets)
+        {
+            if let Some(square) = self.squares[base] {
+                let weight = layout.copies_of(base) * share;
+                // The shares of a row in a base clustering add up to 1.
+                apart += weight * (0.5 * (share + square) - self.shares[cluster]);
+                both += weight;
+            }
+        }
+        if both > 0.0 {
+            (apart / both).max(0.0)
+        } else {
+            1.0
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::shared::fixture::{self, Held};
     use partita_core::EnsembleBuilder;
 
     #[test]
     fn distinct_rows_become_centres_before_any_is_drawn_twice() {
-        let mut builder = EnsembleBuilder::new(9);
+        let mut builder = EnsembleBuilder::new(3);
         for u in 0..3u32 {
             builder
-                .push(format!("u{u}"), (0..9).map(|i| Some(i % 3)))
+                .push(format!("u{u}"), (0..3).map(|i| Some(i % 3)))
                 .unwrap();
         }
-        let ensemble = builder.finish().unwrap();
+        let held = Held::of(&builder.finish().unwrap());
         for seed in 0..20 {
-            let nearest = kmeans_plus_plus(&WeightedRows::of(&ensemble), 3, Seed::new(seed));
-            assert_eq!(nearest.len(), 3);
+            let nearest = kmeans_plus_plus(held.rows(), 3, Seed::new(seed));
             assert!((0..3).all(|k| nearest.contains(&k)));
         }
     }
 
     #[test]
-    fn a_sample_stands_for_all_rows() {
-        let ensemble = crate::shared::fixture::many(5000, 6, 7);
-        let rows = WeightedRows::of(&ensemble);
-        assert!(sample(&rows, rows.weights().len() / 2 + 1, Seed::new(1)).is_none());
-        let sample = sample(&rows, 500, Seed::new(1)).unwrap();
-        assert!(sample.weights().len() <= 500);
-        assert!((sample.weights().iter().sum::<f64>() - 5000.0).abs() < 1e-6);
-        let share =
-            |rows: &WeightedRows<'_>| rows.given_hard(&vec![0; rows.weights().len()], 1).labels;
-        for (all, some) in share(&rows).into_iter().zip(share(&sample)) {
-            assert!((all - some).abs() < 0.1 * 5000.0, "{all} and {some}");
+    fn missing_labels_are_not_compared() {
+        let mut builder = EnsembleBuilder::new(3);
+        let columns = [
+            [Some(0), Some(0), None],
+            [Some(1), Some(2), None],
+            [None, Some(3), Some(1)],
+        ];
+        for (u, column) in columns.into_iter().enumerate() {
+            builder.push(format!("u{u}"), column).unwrap();
         }
+        let held = Held::of(&builder.finish().unwrap());
+        held.rows().rows.with_all(|block| {
+            let AnyBlock::Bytes(block) = block else {
+                panic!("few clusters")
+            };
+            let centre = Centre::new(block.row(0), &held.layout);
+            let away = |row| centre.distance(block.row(row), &held.layout);
+            assert_eq!([away(1), away(2)], [0.5, 1.0]);
+        });
     }
 
+    /// Starts of many rows are made of a sample that stands for all.
     #[test]
-    fn missing_labels_are_not_compared() {
-        let missing = u8::MISSING;
-        let rows = partita_core::ndarray::array![[0, 1, missing], [0, 2, 3], [missing, missing, 1]];
-        assert_eq!(differ(rows.row(0), rows.row(1), None), 0.5);
-        assert_eq!(differ(rows.row(0), rows.row(2), None), 1.0);
+    fn starts_of_many_rows_have_the_weight_of_all() {
+        let held = Held::of(&fixture::many(40_000, 12, 5));
+        assert!(held.rows().len() > 2 * START_ROWS);
+        let sums = merged_statistics(held.rows(), 5, Merges::Greedy, Seed::new(1));
+        let all: f64 = sums.sizes.iter().sum();
+        assert!((all / 40_000.0 - 1.0).abs() < 0.05, "{all}");
     }
 }

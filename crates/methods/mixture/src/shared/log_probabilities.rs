@@ -1,7 +1,9 @@
 //! Log probabilities of labels by cluster, and the score of a label row under them.
 
-use partita_core::{Label, Row};
+use partita_core::Entry;
 use serde::{Deserialize, Serialize};
+
+use crate::shared::layout::BaseLayout;
 
 /// One line of K logarithms for every label value of every base clustering (ΣJ lines), and one for the prior.
 ///
@@ -18,40 +20,33 @@ impl LogProbabilities {
         self.prior.len()
     }
 
-    /// The same in which a label of base clustering u counts `weights[u]` times, where there are weights.
-    pub(crate) fn weighted(&self, weights: Option<&[f64]>, offsets: &[usize]) -> Self {
-        let mut logs = self.clone();
-        weigh_by_base(&mut logs.lines, weights, offsets, self.clusters());
-        logs
+    /// The same in which the labels of a base clustering count as often as it has copies.
+    pub(crate) fn weighted(mut self, layout: &BaseLayout) -> Self {
+        layout.weigh(&mut self.lines, self.prior.len());
+        self
     }
 
-    /// Writes the unnormalised log probability of every cluster.
-    pub(crate) fn score(&self, lines: impl Iterator<Item = usize>, scores: &mut [f64]) {
+    /// Writes the unnormalised log probability of every cluster; a share counts as so much of a label.
+    pub(crate) fn score(&self, entries: impl Iterator<Item = Entry>, scores: &mut [f64]) {
         let clusters = scores.len();
         scores.copy_from_slice(&self.prior);
-        for line in lines {
-            let line = &self.lines[line * clusters..][..clusters];
+        for Entry { cluster, share, .. } in entries {
+            let line = &self.lines[cluster * clusters..][..clusters];
             scores
                 .iter_mut()
                 .zip(line)
-                .for_each(|(score, log)| *score += log);
+                .for_each(|(score, log)| *score += share * log);
         }
     }
-}
 
-/// The lines of a row's labels.
-pub(crate) fn lines<'a, L: Label>(
-    row: impl IntoIterator<Item = &'a L>,
-    offsets: &'a [usize],
-) -> impl Iterator<Item = usize> {
-    row.into_iter()
-        .zip(offsets)
-        .filter_map(|(label, offset)| label.cluster().map(|j| offset + j))
-}
-
-/// The lines of a row's labels.
-pub(crate) fn lines_of<'a, R: Row<'a>>(row: R, offsets: &[usize]) -> impl Iterator<Item = usize> {
-    row.entries(offsets).map(|entry| entry.cluster)
+    /// Writes the probability of every cluster: that of the prior where no cluster is possible.
+    pub(crate) fn memberships(&self, entries: impl Iterator<Item = Entry>, soft: &mut [f64]) {
+        self.score(entries, soft);
+        if normalise(soft) == f64::NEG_INFINITY {
+            soft.copy_from_slice(&self.prior);
+            normalise(soft);
+        }
+    }
 }
 
 /// Turns scores into probabilities and returns the logarithm of their sum. Where no cluster is possible (the sum
@@ -73,46 +68,6 @@ pub(crate) fn normalise(scores: &mut [f64]) -> f64 {
 /// The place of the largest value; the first of equals.
 pub(crate) fn largest(values: &[f64]) -> usize {
     (0..values.len()).fold(0, |best, k| if values[k] > values[best] { k } else { best })
-}
-
-/// Multiplies the lines of every base clustering by its weight, where there are weights.
-pub(crate) fn weigh_by_base(
-    lines: &mut [f64],
-    weights: Option<&[f64]>,
-    offsets: &[usize],
-    clusters: usize,
-) {
-    for (ends, weight) in offsets.windows(2).zip(weights.unwrap_or_default()) {
-        lines[ends[0] * clusters..ends[1] * clusters]
-            .iter_mut()
-            .for_each(|value| *value *= weight);
-    }
-}
-
-/// The totals of every base clustering's lines: M lines of K values.
-pub(crate) fn totals_by_base(lines: &[f64], offsets: &[usize], clusters: usize) -> Vec<f64> {
-    let mut sums = vec![0.0; (offsets.len() - 1) * clusters];
-    for (ends, sums) in offsets.windows(2).zip(sums.chunks_exact_mut(clusters)) {
-        for line in lines[ends[0] * clusters..ends[1] * clusters].chunks_exact(clusters) {
-            sums.iter_mut()
-                .zip(line)
-                .for_each(|(sum, count)| *sum += count);
-        }
-    }
-    sums
-}
-
-/// Turns counts of labels by cluster into shares within every base clustering; without counts they become even.
-pub(crate) fn normalise_by_base(lines: &mut [f64], offsets: &[usize], clusters: usize) {
-    let sums = totals_by_base(lines, offsets, clusters);
-    for (ends, sums) in offsets.windows(2).zip(sums.chunks_exact(clusters)) {
-        let even = 1.0 / (ends[1] - ends[0]) as f64;
-        let share =
-            |(count, sum): (&mut f64, &f64)| *count = if *sum > 0.0 { *count / sum } else { even };
-        for line in lines[ends[0] * clusters..ends[1] * clusters].chunks_exact_mut(clusters) {
-            line.iter_mut().zip(sums).for_each(share);
-        }
-    }
 }
 
 /// The largest difference of two numbers at one place.
@@ -145,7 +100,12 @@ mod tests {
             lines: vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
         };
         let mut scores = [0.0; 2];
-        logs.score([0, 2].into_iter(), &mut scores);
+        let label = |cluster| Entry {
+            base: 0,
+            cluster,
+            share: 1.0,
+        };
+        logs.score([0, 2].map(label).into_iter(), &mut scores);
         assert_eq!(scores, [6.5, 8.25]);
         logs.score(std::iter::empty(), &mut scores);
         assert_eq!(scores, [0.5, 0.25]);

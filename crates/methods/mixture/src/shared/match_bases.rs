@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use partita_core::{BaseClustering, Ensemble, ModelError, Unread};
+use partita_core::{BaseClustering, Ensemble, Entry, ModelError, Unread};
+
+use crate::shared::layout::BaseLayout;
 
 /// For every column of the input and every label in it, the place among all label values of the model.
 pub(crate) type MatchedBases = Vec<Vec<Option<usize>>>;
@@ -57,6 +59,15 @@ pub(crate) fn match_bases(
     }
 }
 
+/// A label at this place. Its base clustering is not asked for.
+pub(crate) fn known_label(place: usize) -> Entry {
+    Entry {
+        base: 0,
+        cluster: place,
+        share: 1.0,
+    }
+}
+
 /// Labels whose value the model has never seen.
 pub(crate) fn unread(matched: &MatchedBases, ensemble: &Ensemble) -> u64 {
     let in_column = |u: usize| {
@@ -95,19 +106,14 @@ pub(crate) fn unused(matched: &MatchedBases, ensemble: &Ensemble) -> Unread {
 }
 
 /// exp(−Σ log p(row) / number of labels) over the labels that are there and known, each of which counts what its base clustering does
-/// in the model of `bases`.
+/// in the model.
 pub(crate) fn perplexity(
     logs: &[f64],
     matched: &MatchedBases,
     ensemble: &Ensemble,
-    (bases, weights): (&[BaseClustering], Option<&[f64]>),
+    layout: &BaseLayout,
 ) -> Result<f64, ModelError> {
-    let offsets = BaseClustering::offsets(bases);
-    let weight = |place: usize| {
-        weights.map_or(1.0, |weights| {
-            weights[offsets.partition_point(|&start| start <= place) - 1]
-        })
-    };
+    let weight = |place: usize| layout.copies_of(layout.base_of(place));
     let column = |u: usize| {
         ensemble
             .column(u)

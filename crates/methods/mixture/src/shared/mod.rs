@@ -1,12 +1,13 @@
-//! What the mixtures share: weighted label rows, sufficient statistics, initialization, multi-start, saved models.
+//! What the mixtures share: passes, sufficient statistics, initialization, multi-start, saved models.
 
 pub(crate) mod expectation;
 #[cfg(test)]
 pub(crate) mod fixture;
 pub(crate) mod greedy_merges;
+pub(crate) mod held_rows;
 pub(crate) mod info;
 pub(crate) mod initialization;
-pub(crate) mod kept;
+pub(crate) mod layout;
 pub(crate) mod log_probabilities;
 pub(crate) mod match_bases;
 pub(crate) mod memory;
@@ -14,7 +15,6 @@ pub(crate) mod multi_start;
 pub(crate) mod row_model;
 pub(crate) mod row_passes;
 pub(crate) mod saved_model;
+pub(crate) mod shares;
 pub(crate) mod small_cluster_moves;
-pub(crate) mod soft_expectation;
 pub(crate) mod sufficient_statistics;
-pub(crate) mod weighted_rows;

@@ -1,20 +1,78 @@
-//! Multi-start ascent: runs from independent initializations side by side, of which the best is kept.
+//! Multi-start ascent: initializations compete on a sample of the rows, and the best goes on with all.
 
-use std::convert::Infallible;
 use std::num::NonZeroU32;
 
 use partita_core::{
-    BaseWeights, Clusters, Flow, Monitor, MultiStart, PassError, PassRunner, ProblemSize,
-    ProgressCounter, RowSample, Seed, Sense, Settings, Stopped, map_parallel,
+    EnsembleRows, Flow, Monitor, MultiStart, PassError, PassRunner, ProgressCounter, RowProblem,
+    RowSample, Sense, Stopped, map_parallel,
 };
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
-use crate::error::MixtureError;
-use crate::shared::initialization;
-use crate::shared::kept::{Kept, KeptOf};
-use crate::shared::weighted_rows::WeightedRows;
+use crate::shared::held_rows::HeldRows;
+use crate::shared::layout::BaseLayout;
+
+/// How a mixture is fitted, over a sample of the rows as over all of them.
+pub(crate) trait MixtureFit: Sync {
+    /// What a round changes.
+    type State: Send + Serialize + DeserializeOwned;
+
+    /// Where an initialization begins.
+    fn start(&self, rows: HeldRows<'_>, restart: u32) -> Self::State;
+
+    /// Rounds from a state until they end.
+    fn ascend(
+        &self,
+        rows: &PassRunner<'_>,
+        state: Self::State,
+        limits: Limits,
+        progress: &ProgressCounter<'_>,
+    ) -> Result<Run<Self::State>, PassError>;
+
+    /// Whether a state that was kept is of such rows.
+    fn fits(&self, state: &Self::State) -> bool;
+}
+
+/// Different rows on which initializations compete.
+pub(crate) const SAMPLE_ROWS: usize = 32_768;
+
+/// The best of all initializations on a sample of the rows, and what all reached.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Competition<T> {
+    pub(crate) best: Run<T>,
+    /// The objectives of all initializations.
+    pub(crate) objectives: Vec<f64>,
+}
+
+/// Initializations compete on a sample; the best of them goes on with all rows, unless the sample has all rows that differ.
+pub(crate) fn best_fit<F: MixtureFit>(
+    fit: &F,
+    problem: &RowProblem<'_>,
+    layout: &BaseLayout,
+    limits: Limits,
+    monitor: &dyn Monitor,
+) -> Result<Competition<F::State>, PassError> {
+    let progress = limits.progress_of_finalists(monitor, 1);
+    let rows = problem.passes();
+    let sample = RowSample::draw(&rows, SAMPLE_ROWS, problem.seed.child(u64::MAX))?;
+    let whole = sample.whole;
+    let fits = |kept: &Competition<F::State>| fit.fits(&kept.best.result);
+    let found = rows.once("mixture/starts", fits, || {
+        let rows = EnsembleRows::weighted(&sample.ensemble, &sample.weights).with_shares();
+        best_of_finalists(fit, HeldRows { rows, layout }, limits, &progress)
+    })?;
+    drop(sample);
+    if whole {
+        return Ok(found);
+    }
+    Ok(Competition {
+        best: fit.ascend(&rows, found.best.result, limits, &progress)?,
+        objectives: found.objectives,
+    })
+}
 
 /// One run of an iteration that ascends an objective.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Run<T> {
     pub(crate) result: T,
     /// The objective by round.
@@ -23,14 +81,6 @@ pub(crate) struct Run<T> {
 }
 
 impl<T> Run<T> {
-    pub(crate) fn map<U>(self, map: impl FnOnce(T) -> U) -> Run<U> {
-        Run {
-            result: map(self.result),
-            trace: self.trace,
-            stopped: self.stopped,
-        }
-    }
-
     pub(crate) fn objective(&self) -> f64 {
         self.trace.last().copied().unwrap_or(f64::NEG_INFINITY)
     }
@@ -46,6 +96,14 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
+    /// The same of one run.
+    pub(crate) fn of_one_run(self) -> Self {
+        Self {
+            restarts: NonZeroU32::MIN,
+            ..self
+        }
+    }
+
     /// A counter of the rounds of all initializations, and of so many runs more.
     pub(crate) fn progress<'a>(&self, monitor: &'a dyn Monitor, more: u64) -> ProgressCounter<'a> {
         ProgressCounter::new(
@@ -54,7 +112,7 @@ impl Limits {
         )
     }
 
-    /// The same where most initializations run for a few rounds only, as in [`best_of_finalists`].
+    /// The same where most initializations run for a few rounds only, as in [`best_fit`].
     pub(crate) fn progress_of_finalists<'a>(
         &self,
         monitor: &'a dyn Monitor,
@@ -72,25 +130,11 @@ impl Limits {
 /// Ascends from `state`: `round` returns the objective of a state and the next one. Keeps the last state whose
 /// objective is known, and stops when a round gains at most `tolerance` times the objective.
 pub(crate) fn ascend<T>(
-    state: T,
-    limits: Limits,
-    progress: &ProgressCounter<'_>,
-    round: impl Fn(&T) -> (f64, T),
-) -> Run<T> {
-    match try_ascend(state, limits, progress, |state| {
-        Ok::<_, Infallible>(round(state))
-    }) {
-        Ok(run) => run,
-    }
-}
-
-/// [`ascend`] where a round may fail.
-fn try_ascend<T, E>(
     mut state: T,
     limits: Limits,
     progress: &ProgressCounter<'_>,
-    round: impl Fn(&T) -> Result<(f64, T), E>,
-) -> Result<Run<T>, E> {
+    round: impl Fn(&T) -> Result<(f64, T), PassError>,
+) -> Result<Run<T>, PassError> {
     let most = limits.rounds.get() as usize;
     let mut trace: Vec<f64> = Vec::new();
     loop {
@@ -131,12 +175,16 @@ const SAME: f64 = 1e-9;
 
 /// The run with the highest objective, and the objectives of all: every initialization runs for a few rounds, and of those that
 /// differ the best quarter goes on to the end. When the monitor asks to stop, the best so far is kept.
-pub(crate) fn best_of_finalists<T: Send>(
+fn best_of_finalists<F: MixtureFit>(
+    fit: &F,
+    rows: HeldRows<'_>,
     limits: Limits,
     progress: &ProgressCounter<'_>,
-    start: impl Fn(u32) -> T + Sync,
-    ascend: impl Fn(T, Limits) -> Run<T> + Sync,
-) -> (Run<T>, Vec<f64>) {
+) -> Competition<F::State> {
+    let ascend = |state, limits| {
+        let run = fit.ascend(&rows.passes(), state, limits, progress);
+        run.expect("rows in memory are read, and nobody stops a pass")
+    };
     let restarts = limits.restarts.get();
     let alone = restarts == 1 || limits.rounds.get() <= SHORT;
     let short = if alone {
@@ -147,10 +195,12 @@ pub(crate) fn best_of_finalists<T: Send>(
             ..limits
         }
     };
-    let runs = begun(restarts, progress, |restart| ascend(start(restart), short));
+    let runs = begun(restarts, progress, |restart| {
+        ascend(fit.start(rows, restart), short)
+    });
     let rough: Vec<f64> = runs.iter().map(Run::objective).collect();
     let last = finalists(&rough);
-    let finish = |(at, run): (usize, Run<T>)| {
+    let finish = |(at, run): (usize, Run<F::State>)| {
         let over = alone || !last.contains(&at) || progress.flow() == Flow::Stop;
         if over {
             run
@@ -175,13 +225,13 @@ fn begun<T: Send>(
 }
 
 /// The run with the highest objective (the first of equals), and the objectives of all. What a stop left undone was interrupted.
-fn best_run<T>(mut runs: Vec<Run<T>>, progress: &ProgressCounter<'_>) -> (Run<T>, Vec<f64>) {
+fn best_run<T>(mut runs: Vec<Run<T>>, progress: &ProgressCounter<'_>) -> Competition<T> {
     let objectives: Vec<f64> = runs.iter().map(Run::objective).collect();
     let mut best = runs.swap_remove(SELECT.best(&objectives).expect("at least one restart"));
     if best.stopped == Stopped::RoundLimit && progress.flow() == Flow::Stop {
         best.stopped = Stopped::Interrupted;
     }
-    (best, objectives)
+    Competition { best, objectives }
 }
 
 const SELECT: MultiStart = MultiStart::new(Sense::Maximise);
@@ -216,97 +266,4 @@ fn go_on<T>(run: Run<T>, limits: Limits, ascend: &impl Fn(T, Limits) -> Run<T>) 
         .copied()
         .collect();
     Run { trace, ..end }
-}
-
-/// Where there are more than twice as many distinct rows, initializations compete on a sample of so many.
-pub(crate) const SAMPLE_ROWS: usize = 32_768;
-
-/// The best run on `rows`, and the objectives of all: where there are many rows, initializations compete on a sample of
-/// them, and only the best goes on with all.
-pub(crate) fn best_on<T>(
-    rows: &WeightedRows<'_>,
-    seed: Seed,
-    compete: impl FnOnce(&WeightedRows<'_>) -> (Run<T>, Vec<f64>),
-    go_on: impl FnOnce(T) -> Run<T>,
-) -> (Run<T>, Vec<f64>) {
-    match initialization::sample(rows, SAMPLE_ROWS, seed.child(u64::MAX)) {
-        None => compete(rows),
-        Some(sample) => {
-            let (best, objectives) = compete(&sample);
-            (go_on(best.result), objectives)
-        }
-    }
-}
-
-/// A fit over label rows that are not held: [`best_of_sample`] of a fit that ascends by rounds.
-pub(crate) fn best_over_rows<T: Kept>(
-    (rows, weights): (&PassRunner<'_>, Option<&BaseWeights>),
-    (clusters, seed): (usize, Seed),
-    (settings, limits): (&impl Settings, Limits),
-    monitor: &dyn Monitor,
-    compete: impl FnOnce(&WeightedRows<'_>, &ProgressCounter<'_>) -> (Run<T>, Vec<f64>),
-    round: impl Fn(&T) -> Result<(f64, T), PassError>,
-) -> Result<(Run<T>, Vec<f64>), MixtureError> {
-    let progress = limits.progress_of_finalists(monitor, 1);
-    best_of_sample(
-        (rows, weights),
-        (clusters, seed),
-        settings,
-        |sample| compete(sample, &progress),
-        |best| try_ascend(best, limits, &progress, &round),
-    )
-}
-
-/// A fit over label rows that are not held: checks the settings, lets initializations `compete` on a sample of the rows,
-/// and goes on from the best of them with all rows, unless the sample has all rows that differ. The run, and the objectives
-/// of all initializations on the sample.
-pub(crate) fn best_of_sample<T: Kept>(
-    (rows, weights): (&PassRunner<'_>, Option<&BaseWeights>),
-    (clusters, seed): (usize, Seed),
-    settings: &impl Settings,
-    compete: impl FnOnce(&WeightedRows<'_>) -> (Run<T>, Vec<f64>),
-    go_on: impl FnOnce(T) -> Result<Run<T>, PassError>,
-) -> Result<(Run<T>, Vec<f64>), MixtureError> {
-    let (objects, bases) = (rows.source().rows() as usize, rows.source().bases());
-    MixtureError::check(
-        settings,
-        &ProblemSize::of_bases(objects, bases, Clusters::Exactly(clusters)),
-    )?;
-    let weights = weights.map(BaseWeights::copies);
-    let RowSample {
-        ensemble,
-        weights: of_rows,
-        whole,
-        ..
-    } = RowSample::draw(rows, SAMPLE_ROWS, seed.child(u64::MAX))?;
-    let sample = WeightedRows::weighted(&ensemble, &of_rows)?
-        .with_base_weights(weights.map(<[f64]>::to_vec));
-    let made = || {
-        let (best, objectives) = compete(&sample);
-        (best.result.keep(), best.trace, best.stopped, objectives)
-    };
-    let (form, trace, stopped, objectives) = rows.once("mixture/starts", |_| true, made)?;
-    let other = || PassError::Parts("what is kept of 'mixture/starts' is of other rows".into());
-    let result = T::open(
-        form,
-        &KeptOf {
-            bases,
-            clusters,
-            weights,
-        },
-    )
-    .ok_or_else(other)?;
-    if whole {
-        return Ok((
-            Run {
-                result,
-                trace,
-                stopped,
-            },
-            objectives,
-        ));
-    }
-    drop(sample);
-    drop((ensemble, of_rows));
-    Ok((go_on(result)?, objectives))
 }

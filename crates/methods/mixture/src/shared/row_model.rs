@@ -2,17 +2,19 @@
 
 use partita_core::ndarray::{Array2, ArrayView2};
 use partita_core::{
-    BaseClustering, Ensemble, Label, LabelRows, Model, ModelError, ModelInput, SoftPartition,
-    Unread, chunks, map_parallel,
+    BaseClustering, Ensemble, EnsembleRows, Entry, Label, LabelRows, Model, ModelError, ModelInput,
+    SoftPartition, Unread, chunks, map_parallel,
 };
 use serde_json::Value;
 
-use crate::shared::kept::{Kept, KeptOf};
-use crate::shared::log_probabilities::{LogProbabilities, normalise, normalise_by_base};
-use crate::shared::match_bases::{MatchedBases, match_bases, perplexity, unread, unused};
+use crate::shared::held_rows::{GivenMemberships, HeldRows};
+use crate::shared::layout::BaseLayout;
+use crate::shared::log_probabilities::{LogProbabilities, normalise};
+use crate::shared::match_bases::{
+    MatchedBases, known_label, match_bases, perplexity, unread, unused,
+};
 use crate::shared::saved_model;
-use crate::shared::sufficient_statistics::SufficientStatistics;
-use crate::shared::weighted_rows::WeightedRows;
+use crate::shared::shares::MixtureShares;
 
 /// Label rows labelled side by side.
 const CHUNK: usize = 1024;
@@ -38,10 +40,7 @@ const CHUNK: usize = 1024;
 #[derive(Clone, Debug, PartialEq)]
 pub struct RowModel {
     pub(crate) bases: Vec<BaseClustering>,
-    /// π, K values.
-    pub(crate) prior: Vec<f64>,
-    /// θ, ΣJ lines of K values.
-    pub(crate) theta: Vec<f64>,
+    shares: MixtureShares,
     /// What a label of every base clustering counts, where they differ: the exponent of its factor.
     weights: Option<Vec<f64>>,
     logs: LogProbabilities,
@@ -53,7 +52,7 @@ impl RowModel {
 
     /// Pseudo-count of [`RowModel::of_consensus`]: labels added to every cluster and base clustering, spread evenly
     /// over the label values. One label keeps unseen combinations possible and leaves small clusters recognisable.
-    pub const PSEUDO_LABELS: f64 = 1.0;
+    pub const PSEUDO_LABELS: f64 = MixtureShares::ONE_LABEL;
 
     /// The mixture that maximises the likelihood of `ensemble` when its objects belong to clusters as `soft` says:
     /// π is the mean of the rows, θ the share of every label within a cluster after
@@ -62,61 +61,32 @@ impl RowModel {
     /// # Panics
     /// If there is not one row of `soft` an object.
     pub fn of_consensus(ensemble: &Ensemble, soft: &SoftPartition) -> Self {
-        let sums = WeightedRows::unfolded(ensemble).given_soft(soft.rows());
-        let offsets = ensemble.offsets();
-        let pseudo = |u: usize| Self::PSEUDO_LABELS / (offsets[u + 1] - offsets[u]).max(1) as f64;
-        Self::of_sums(ensemble.bases().to_vec(), &sums, pseudo, 0.0)
-    }
-
-    /// The M-step: shares from sums, after `per_label(u)` pseudo-labels for every label of base clustering u and
-    /// `per_cluster` pseudo-objects for every cluster.
-    pub(crate) fn of_sums(
-        bases: Vec<BaseClustering>,
-        sums: &SufficientStatistics,
-        per_label: impl Fn(usize) -> f64,
-        per_cluster: f64,
-    ) -> Self {
-        let clusters = sums.sizes.len();
-        let total: f64 = sums.sizes.iter().map(|size| size + per_cluster).sum();
-        let prior = sums
-            .sizes
-            .iter()
-            .map(|size| (size + per_cluster) / total)
-            .collect();
-        let mut theta = sums.labels.clone();
-        for (u, ends) in BaseClustering::offsets(&bases).windows(2).enumerate() {
-            let block = &mut theta[ends[0] * clusters..ends[1] * clusters];
-            block.iter_mut().for_each(|count| *count += per_label(u));
-        }
-        normalise_by_base(&mut theta, &BaseClustering::offsets(&bases), clusters);
-        Self::from_parts(bases, prior, theta)
-    }
-
-    /// A mixture with these shares and label probabilities.
-    pub(crate) fn from_parts(bases: Vec<BaseClustering>, prior: Vec<f64>, theta: Vec<f64>) -> Self {
-        let logs = |values: &[f64]| values.iter().map(|p| p.ln()).collect();
-        let logs = LogProbabilities {
-            prior: logs(&prior),
-            lines: logs(&theta),
+        let soft = soft.rows();
+        assert_eq!(ensemble.objects(), soft.nrows(), "one row an object");
+        let layout = BaseLayout::new(ensemble.bases(), None);
+        let rows = HeldRows {
+            rows: EnsembleRows::new(ensemble).with_shares(),
+            layout: &layout,
         };
-        Self {
-            bases,
-            prior,
-            theta,
-            weights: None,
-            logs,
-        }
+        let lines = GivenMemberships::Lines(soft.iter().copied().collect());
+        let sums = rows.given(lines, soft.ncols());
+        let shares = MixtureShares::with_one_label(&sums, &layout, 0.0);
+        Self::of_shares(ensemble.bases().to_vec(), shares, None)
     }
 
-    /// The same in which a label of base clustering u counts `weights[u]` times.
-    pub(crate) fn weighted(mut self, weights: Option<&[f64]>) -> Self {
-        if let Some(weights) = weights {
-            self.logs = self
-                .logs
-                .weighted(Some(weights), &BaseClustering::offsets(&self.bases));
-            self.weights = Some(weights.to_vec());
+    /// A mixture with these shares, in which a label of base clustering u counts `weights[u]` times.
+    pub(crate) fn of_shares(
+        bases: Vec<BaseClustering>,
+        shares: MixtureShares,
+        weights: Option<&[f64]>,
+    ) -> Self {
+        let layout = BaseLayout::new(&bases, weights);
+        Self {
+            logs: shares.logs(&layout),
+            bases,
+            shares,
+            weights: layout.copies,
         }
-        self
     }
 
     /// What a label of every base clustering counts, where they differ.
@@ -126,7 +96,7 @@ impl RowModel {
 
     /// Number of clusters, K.
     pub fn clusters(&self) -> usize {
-        self.prior.len()
+        self.shares.prior.len()
     }
 
     /// The base clusterings that the model reads, M of them.
@@ -136,7 +106,7 @@ impl RowModel {
 
     /// The share of every cluster, π: K values that sum to 1.
     pub fn prior(&self) -> &[f64] {
-        &self.prior
+        &self.shares.prior
     }
 
     /// The probability θ of every label of base clustering `base` within every cluster: J × K, columns sum to 1.
@@ -146,7 +116,7 @@ impl RowModel {
     pub fn label_probabilities(&self, base: usize) -> ArrayView2<'_, f64> {
         let offsets = BaseClustering::offsets(&self.bases);
         let clusters = self.clusters();
-        let block = &self.theta[offsets[base] * clusters..offsets[base + 1] * clusters];
+        let block = &self.shares.theta[offsets[base] * clusters..offsets[base + 1] * clusters];
         ArrayView2::from_shape((self.bases[base].clusters(), clusters), block)
             .expect("J lines of K values")
     }
@@ -164,7 +134,8 @@ impl RowModel {
         let (bases, prior, theta) = saved_model::read(value, saved_model::ROWS)?;
         saved_model::check_sum("the shares of the clusters", &prior)?;
         let weights = saved_model::weights(value)?;
-        Ok(Self::from_parts(bases, prior, theta).weighted(weights.as_deref()))
+        let shares = MixtureShares { prior, theta };
+        Ok(Self::of_shares(bases, shares, weights.as_deref()))
     }
 
     /// Natural logarithm of the probability of every row of `ensemble` under the model; 0 for a row without any
@@ -187,7 +158,7 @@ impl RowModel {
             &self.log_probabilities(ensemble)?,
             &matched,
             ensemble,
-            (&self.bases, self.base_weights()),
+            &BaseLayout::new(&self.bases, self.base_weights()),
         )
     }
 
@@ -226,7 +197,7 @@ impl RowModel {
                     let known = rows.row(object).into_iter().zip(matched);
                     let known =
                         known.filter_map(|(label, places)| label.cluster().and_then(|j| places[j]));
-                    *log = self.label_row(known, soft);
+                    *log = self.label_row(known.map(known_label), soft);
                 }
             },
         );
@@ -237,31 +208,18 @@ impl RowModel {
     }
 
     /// Labels one row, by the prior where it has no label or the model thinks it impossible.
-    fn label_row(&self, lines: impl Iterator<Item = usize>, soft: &mut [f64]) -> f64 {
-        let mut lines = lines.peekable();
-        if lines.peek().is_none() {
-            soft.copy_from_slice(&self.prior);
+    fn label_row(&self, labels: impl Iterator<Item = Entry>, soft: &mut [f64]) -> f64 {
+        let mut labels = labels.peekable();
+        if labels.peek().is_none() {
+            soft.copy_from_slice(&self.shares.prior);
             return 0.0;
         }
-        self.logs.score(lines, soft);
+        self.logs.score(labels, soft);
         let log = normalise(soft);
         if log == f64::NEG_INFINITY {
-            soft.copy_from_slice(&self.prior);
+            soft.copy_from_slice(&self.shares.prior);
         }
         log
-    }
-}
-
-impl Kept for RowModel {
-    type Form = (Vec<f64>, Vec<f64>);
-
-    fn keep(self) -> Self::Form {
-        (self.prior, self.theta)
-    }
-
-    fn open((prior, theta): Self::Form, of: &KeptOf<'_>) -> Option<Self> {
-        let fits = of.fits(&theta, None, &prior);
-        fits.then(|| Self::from_parts(of.bases.to_vec(), prior, theta).weighted(of.weights))
     }
 }
 
@@ -270,8 +228,8 @@ impl Model for RowModel {
         saved_model::write(
             saved_model::ROWS,
             (&self.bases, self.base_weights()),
-            &self.prior,
-            &self.theta,
+            &self.shares.prior,
+            &self.shares.theta,
         )
     }
 

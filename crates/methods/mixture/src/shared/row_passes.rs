@@ -3,15 +3,16 @@
 use partita_core::{Assigned, Mergeable, Row, RowBlock, RowLabeller, RowMap, RowPass};
 use serde::{Deserialize, Serialize};
 
-use crate::shared::log_probabilities::{LogProbabilities, largest, lines_of, normalise};
+use crate::shared::layout::BaseLayout;
+use crate::shared::log_probabilities::{LogProbabilities, largest, normalise};
+use crate::shared::sufficient_statistics::add;
 
 /// Which clusters are in use under a table of log probabilities.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Usage {
-    pub(crate) offsets: Vec<usize>,
+    pub(crate) layout: BaseLayout,
+    /// Copies of base clusterings are in them.
     pub(crate) logs: LogProbabilities,
-    /// What a label of every base clustering counts, where that is not one; in `logs` too.
-    pub(crate) base_weights: Option<Vec<f64>>,
 }
 
 /// What [`Usage`] finds.
@@ -29,27 +30,13 @@ pub(crate) struct Used {
 
 impl Mergeable for Used {
     fn merge(&mut self, other: Self) {
-        self.sizes
-            .iter_mut()
-            .zip(&other.sizes)
-            .for_each(|(a, b)| *a += b);
+        add(&mut self.sizes, &other.sizes);
         self.chosen
             .iter_mut()
             .zip(&other.chosen)
             .for_each(|(a, b)| *a |= b);
         self.labels += other.labels;
         self.log_sum += other.log_sum;
-    }
-}
-
-impl Usage {
-    fn weight_of<'a, R: Row<'a>>(&self, row: R) -> f64 {
-        let Some(weights) = &self.base_weights else {
-            return row.entries(&self.offsets).count() as f64;
-        };
-        row.entries(&self.offsets)
-            .map(|entry| weights[entry.base])
-            .sum()
     }
 }
 
@@ -70,15 +57,45 @@ impl RowPass for Usage {
     fn add<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>, sum: &mut Used) {
         let mut soft = vec![0.0; self.logs.clusters()];
         for (row, weight) in block.rows() {
-            self.logs.score(lines_of(row, &self.offsets), &mut soft);
+            self.logs
+                .score(row.entries(&self.layout.offsets), &mut soft);
             sum.log_sum += weight * normalise(&mut soft);
             sum.chosen[largest(&soft)] = true;
             sum.sizes
                 .iter_mut()
                 .zip(&soft)
                 .for_each(|(size, p)| *size += weight * p);
-            sum.labels += weight * self.weight_of(row);
+            sum.labels += weight * self.layout.labels_of(row);
         }
+    }
+}
+
+/// For every cluster of a fit its place in the result: clusters that are not in use may share one.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Places(pub(crate) Vec<usize>);
+
+impl Places {
+    /// Number of places.
+    pub(crate) fn count(&self) -> usize {
+        self.0.iter().max().map_or(1, |most| most + 1)
+    }
+
+    /// Every row in its most probable place, where `write` writes its probabilities of the clusters.
+    pub(crate) fn assigned<'a, R: Row<'a>>(
+        &self,
+        block: &RowBlock<'a, R>,
+        mut write: impl FnMut(R, f64, &mut [f64]),
+    ) -> Assigned {
+        let places = self.count();
+        let mut own = vec![0.0; self.0.len()];
+        let mut all = vec![0.0; block.len() * places];
+        for ((row, weight), soft) in block.rows().zip(all.chunks_exact_mut(places)) {
+            write(row, weight, &mut own);
+            own.iter()
+                .zip(&self.0)
+                .for_each(|(p, &place)| soft[place] += p);
+        }
+        Assigned::of_soft(all, places)
     }
 }
 
@@ -88,8 +105,7 @@ impl RowPass for Usage {
 pub(crate) struct MostProbable {
     pub(crate) offsets: Vec<usize>,
     pub(crate) logs: LogProbabilities,
-    /// For every cluster of `logs`, its place in the result.
-    pub(crate) place: Vec<usize>,
+    pub(crate) places: Places,
 }
 
 impl RowLabeller for MostProbable {
@@ -100,30 +116,8 @@ impl RowMap for MostProbable {
     type Out = Assigned;
 
     fn map<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>) -> Assigned {
-        let places = self.place.iter().max().map_or(1, |most| most + 1);
-        let (mut scores, mut all) = (
-            vec![0.0; self.logs.clusters()],
-            Vec::with_capacity(block.len() * places),
-        );
-        let mut assigned = Assigned::default();
-        for (row, _) in block.rows() {
-            self.logs.score(lines_of(row, &self.offsets), &mut scores);
-            if normalise(&mut scores) == f64::NEG_INFINITY {
-                scores.copy_from_slice(&self.logs.prior);
-                normalise(&mut scores);
-            }
-            let start = all.len();
-            all.resize(start + places, 0.0);
-            let soft: &mut [f64] = &mut all[start..];
-            scores
-                .iter()
-                .zip(&self.place)
-                .for_each(|(p, &place)| soft[place] += p);
-            let best = largest(soft);
-            assigned.labels.push(best as u32);
-            assigned.certainty.push(soft[best].min(1.0));
-        }
-        assigned.soft = Some(all);
-        assigned
+        self.places.assigned(block, |row, _, soft| {
+            self.logs.memberships(row.entries(&self.offsets), soft);
+        })
     }
 }

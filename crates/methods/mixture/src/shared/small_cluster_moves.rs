@@ -144,13 +144,13 @@ mod tests {
     use rand::RngExt;
 
     use super::*;
-    use crate::shared::fixture;
+    use crate::shared::fixture::{self, Held};
     use crate::shared::greedy_merges::merge_to;
+    use crate::shared::held_rows::HeldRows;
     use crate::shared::initialization::kmeans_plus_plus;
-    use crate::shared::weighted_rows::WeightedRows;
 
     /// The log likelihood of the labels, were every row certain of its cluster.
-    fn log_likelihood(rows: &WeightedRows<'_>, labels: &[u32], clusters: usize) -> f64 {
+    fn log_likelihood(rows: HeldRows<'_>, labels: &[u32], clusters: usize) -> f64 {
         let sums = rows.given_hard(labels, clusters);
         let entropy = |x: f64| if x > 0.0 { x * x.ln() } else { 0.0 };
         let of_base = |ends: &[usize], k: usize| {
@@ -159,7 +159,7 @@ mod tests {
                 .collect();
             counts.iter().map(|&n| entropy(n)).sum::<f64>() - entropy(counts.iter().sum())
         };
-        let bases = rows.offsets().windows(2);
+        let bases = rows.layout.offsets.windows(2);
         bases
             .map(|ends| (0..clusters).map(|k| of_base(ends, k)).sum::<f64>())
             .sum()
@@ -179,14 +179,15 @@ mod tests {
                 builder.push(format!("u{u}"), (0..80).map(label)).unwrap();
             }
             let ensemble = builder.finish().unwrap();
-            let rows = WeightedRows::unfolded(&ensemble);
+            let held = Held::each(&ensemble);
+            let rows = held.rows();
             let halves: Vec<u32> = (0..80).map(|i| i % 8).collect();
             let sums = rows.given_hard(&halves, 8);
-            let greedy = merge_to(&sums, 4, rows.offsets());
-            let moved = moved(&sums, greedy.clone(), 4, rows.offsets());
+            let greedy = merge_to(&sums, 4, &rows.layout.offsets);
+            let moved = moved(&sums, greedy.clone(), 4, &rows.layout.offsets);
             let value = |place: &[u32]| {
                 log_likelihood(
-                    &rows,
+                    rows,
                     &halves
                         .iter()
                         .map(|half| place[*half as usize])
@@ -210,15 +211,16 @@ mod tests {
         let mut better = 0;
         for seed in 0..60 {
             let ensemble = fixture::drawn(seed);
-            let rows = WeightedRows::of(&ensemble);
-            let small = kmeans_plus_plus(&rows, 9, Seed::new(seed));
+            let held = Held::of(&ensemble);
+            let rows = held.rows();
+            let small = kmeans_plus_plus(rows, 9, Seed::new(seed));
             let sums = rows.given_hard(&small, 9);
-            let greedy = merge_to(&sums, 3, rows.offsets());
-            let place = moved(&sums, greedy.clone(), 3, rows.offsets());
+            let greedy = merge_to(&sums, 3, &rows.layout.offsets);
+            let place = moved(&sums, greedy.clone(), 3, &rows.layout.offsets);
             assert!((0..3).all(|k| place.contains(&k)));
             let value = |place: &[u32]| {
                 log_likelihood(
-                    &rows,
+                    rows,
                     &small.iter().map(|s| place[*s as usize]).collect::<Vec<_>>(),
                     3,
                 )

@@ -1,11 +1,12 @@
 //! Sufficient statistics of a mixture: expected cluster sizes, label counts by cluster, and the log likelihood.
 
-use partita_core::Mergeable;
+use partita_core::{Entry, Mergeable};
 use serde::{Deserialize, Serialize};
 
-use crate::shared::log_probabilities::weigh_by_base;
+use crate::shared::layout::BaseLayout;
+use crate::shared::log_probabilities::farthest;
 
-/// What some label rows add up to. The sums of all rows are those of any division of the rows, merged.
+/// What some rows add up to. The sums of all rows are those of any division of the rows, merged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SufficientStatistics {
     /// The weight in every cluster, K values.
@@ -25,21 +26,35 @@ impl SufficientStatistics {
         }
     }
 
+    pub(crate) fn clusters(&self) -> usize {
+        self.sizes.len()
+    }
+
     /// Adds a row that belongs to the clusters by these weights.
     // Within a caller that scores rows too, the compiler keeps less of the sums in registers, and this takes a quarter longer.
     #[inline(never)]
-    pub(crate) fn add(&mut self, lines: impl Iterator<Item = usize>, soft: &[f64]) {
+    pub(crate) fn add(&mut self, entries: impl Iterator<Item = Entry>, soft: &[f64]) {
         let clusters = soft.len();
-        let plus = |sums: &mut [f64]| sums.iter_mut().zip(soft).for_each(|(sum, p)| *sum += p);
-        plus(&mut self.sizes);
-        for line in lines {
-            plus(&mut self.labels[line * clusters..][..clusters]);
+        self.sizes
+            .iter_mut()
+            .zip(soft)
+            .for_each(|(sum, p)| *sum += p);
+        for Entry { cluster, share, .. } in entries {
+            let line = &mut self.labels[cluster * clusters..][..clusters];
+            line.iter_mut()
+                .zip(soft)
+                .for_each(|(sum, p)| *sum += share * p);
         }
     }
 
-    /// The same in which a label of base clustering u counts `weights[u]` times, where there are weights.
-    pub(crate) fn weighted(mut self, weights: Option<&[f64]>, offsets: &[usize]) -> Self {
-        weigh_by_base(&mut self.labels, weights, offsets, self.sizes.len());
+    /// The largest difference of two sums.
+    pub(crate) fn distance(&self, other: &Self) -> f64 {
+        farthest(&self.sizes, &other.sizes).max(farthest(&self.labels, &other.labels))
+    }
+
+    /// The same in which labels count as often as their base clustering has copies.
+    pub(crate) fn weighted(mut self, layout: &BaseLayout) -> Self {
+        layout.weigh(&mut self.labels, self.sizes.len());
         self
     }
 
@@ -65,23 +80,17 @@ impl SufficientStatistics {
     }
 }
 
-impl SufficientStatistics {
-    pub(crate) fn merged(mut self, other: Self) -> Self {
-        self.merge(other);
-        self
+impl Mergeable for SufficientStatistics {
+    fn merge(&mut self, other: Self) {
+        add(&mut self.sizes, &other.sizes);
+        add(&mut self.labels, &other.labels);
+        self.log_sum += other.log_sum;
     }
 }
 
-impl Mergeable for SufficientStatistics {
-    fn merge(&mut self, other: Self) {
-        self.sizes
-            .iter_mut()
-            .zip(&other.sizes)
-            .for_each(|(a, b)| *a += b);
-        self.labels
-            .iter_mut()
-            .zip(&other.labels)
-            .for_each(|(a, b)| *a += b);
-        self.log_sum += other.log_sum;
-    }
+/// Adds numbers to others, place by place.
+pub(crate) fn add(sums: &mut [f64], more: &[f64]) {
+    sums.iter_mut()
+        .zip(more)
+        .for_each(|(sum, more)| *sum += more);
 }

@@ -2,7 +2,6 @@
 //!
 //! A debug build takes a sample: two seeds, the first thousand digits and the three methods without a slow loop over
 //! objects. Everything (five seeds, all digits, all methods): `cargo test --release -p partita-mixture --test missing`.
-#![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 use std::env;
 use std::path::PathBuf;

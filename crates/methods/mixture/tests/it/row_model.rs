@@ -1,5 +1,4 @@
 //! A saved consensus labels new label rows, and believes no file.
-#![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 use partita_core::ndarray::array;
 use partita_core::{

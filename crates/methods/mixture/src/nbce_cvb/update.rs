@@ -1,11 +1,11 @@
 //! CVB0 as a row pass: memberships that follow from expected counts alone, and what they add up to.
 
-use partita_core::ndarray::ArrayView1;
 use partita_core::{Assigned, Mergeable, Row, RowBlock, RowLabeller, RowMap, RowPass};
 use serde::{Deserialize, Serialize};
 
 use super::counts::{Counts, SettleScratch};
-use crate::shared::log_probabilities::{farthest, largest, lines_of};
+use crate::shared::log_probabilities::{farthest, largest};
+use crate::shared::row_passes::Places;
 use crate::shared::sufficient_statistics::SufficientStatistics;
 
 /// The update of all rows under expected counts.
@@ -60,18 +60,14 @@ impl RowPass for Update {
             vec![0.0; clusters],
             SettleScratch::new(clusters),
         );
-        let mut words: Vec<u16> = Vec::new();
         for (row, weight) in block.rows() {
-            words.clear();
-            words.extend(row.words());
-            let labels = ArrayView1::from(&words);
             let one = weight.min(1.0);
             own.fill(0.0);
             if let Some(before) = &self.before {
-                before.settle(labels, one, &mut own, &mut scratch);
+                before.settle(row, one, &mut own, &mut scratch);
                 old.copy_from_slice(&own);
             }
-            self.now.settle(labels, one, &mut own, &mut scratch);
+            self.now.settle(row, one, &mut own, &mut scratch);
             if self.before.is_some() {
                 updated.change = updated.change.max(farthest(&old, &own));
             }
@@ -83,7 +79,7 @@ impl RowPass for Update {
                 .sum();
             updated.sums.log_sum += weight * entropy;
             own.iter_mut().for_each(|p| *p *= weight);
-            updated.sums.add(lines_of(row, &self.offsets), &own);
+            updated.sums.add(row.entries(&self.offsets), &own);
         }
     }
 }
@@ -92,8 +88,7 @@ impl RowPass for Update {
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Collapsed {
     pub(crate) counts: Counts,
-    /// For every cluster of the counts, its place in the result.
-    pub(crate) place: Vec<usize>,
+    pub(crate) places: Places,
 }
 
 impl RowLabeller for Collapsed {
@@ -104,27 +99,10 @@ impl RowMap for Collapsed {
     type Out = Assigned;
 
     fn map<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>) -> Assigned {
-        let places = self.place.iter().max().map_or(1, |most| most + 1);
-        let clusters = self.counts.clusters();
-        let (mut own, mut scratch) = (vec![0.0; clusters], SettleScratch::new(clusters));
-        let mut all = Vec::with_capacity(block.len() * places);
-        let mut words: Vec<u16> = Vec::new();
-        for (row, weight) in block.rows() {
+        let mut scratch = SettleScratch::new(self.counts.clusters());
+        self.places.assigned(block, |row, weight, own| {
             own.fill(0.0);
-            words.clear();
-            words.extend(row.words());
-            self.counts.settle(
-                ArrayView1::from(&words),
-                weight.min(1.0),
-                &mut own,
-                &mut scratch,
-            );
-            let start = all.len();
-            all.resize(start + places, 0.0);
-            own.iter()
-                .zip(&self.place)
-                .for_each(|(p, &place)| all[start + place] += p);
-        }
-        Assigned::of_soft(all, places)
+            self.counts.settle(row, weight.min(1.0), own, &mut scratch);
+        })
     }
 }
