@@ -36,6 +36,25 @@ pub(crate) struct ClusterGraph<'a> {
     total: f64,
 }
 
+impl ClusterPlaces {
+    pub(crate) fn new(pairs: &Eigenpairs, table: Array2<f64>) -> Self {
+        Self {
+            table,
+            values: pairs.values.to_vec(),
+            next: pairs.next,
+        }
+    }
+}
+
+/// Vectors with their lines times factors.
+pub(crate) fn lifted(vectors: &Array2<f64>, factors: impl Iterator<Item = f64>) -> Array2<f64> {
+    let mut table = vectors.as_standard_layout().into_owned();
+    for (mut line, factor) in table.outer_iter_mut().zip(factors) {
+        line.mapv_inplace(|x| x * factor);
+    }
+    table
+}
+
 /// Whether a cluster graph of this side is written out.
 pub(crate) fn written_out(side: usize, bases: usize) -> bool {
     side <= WRITTEN_OUT && bases <= FEW_BASES
@@ -76,15 +95,8 @@ impl<'a> ClusterGraph<'a> {
         monitor: &dyn Monitor,
     ) -> Result<ClusterPlaces, GraphError> {
         let pairs = self.leading(count.min(self.scale.len()), seed, monitor)?;
-        let mut table = pairs.vectors.as_standard_layout().into_owned();
-        for (mut line, scale) in table.outer_iter_mut().zip(&self.scale) {
-            line.mapv_inplace(|x| x * scale * self.total);
-        }
-        Ok(ClusterPlaces {
-            table,
-            values: pairs.values.to_vec(),
-            next: pairs.next,
-        })
+        let factors = self.scale.iter().map(|scale| scale * self.total);
+        Ok(ClusterPlaces::new(&pairs, lifted(&pairs.vectors, factors)))
     }
 
     fn leading(

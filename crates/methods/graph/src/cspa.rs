@@ -348,7 +348,17 @@ impl Method for Cspa {
 mod tests {
     use super::*;
     use partita_conformance::draw;
-    use partita_core::{Ensemble, Silent};
+    use partita_core::{Clusters, Ensemble, MemoryBudget, Seed, Silent};
+
+    fn fit(
+        ensemble: &Ensemble,
+        clusters: usize,
+        settings: &CspaSettings,
+        budget: MemoryBudget,
+    ) -> Result<Outcome<CspaDiagnostics>, FitError> {
+        let problem = Problem::new(ensemble, Clusters::Exactly(clusters)).seed(1);
+        CSPA.fit(&problem.budget(budget), settings, &Silent)
+    }
 
     /// The dense matrix of c / N, written plainly, cut by the same partitioner.
     fn naive(ensemble: &Ensemble, clusters: usize, imbalance: f64, seed: Seed) -> Vec<u32> {
@@ -375,53 +385,30 @@ mod tests {
     #[test]
     fn a_naive_reference_finds_the_same() {
         for seed in (0..60).map(Seed::new) {
-            let drawn = draw(seed, 0.3);
-            let settings = CspaSettings::default();
-            let found = cspa(
-                &drawn.ensemble,
-                drawn.clusters,
-                seed,
-                &settings,
-                MemoryBudget::UNLIMITED,
-                &Silent,
-            )
-            .unwrap();
-            let expected = naive(&drawn.ensemble, drawn.clusters, settings.imbalance, seed);
+            let (drawn, settings) = (draw(seed, 0.3), CspaSettings::default());
+            let (ensemble, clusters) = (&drawn.ensemble, drawn.clusters);
+            let found = fit(ensemble, clusters, &settings, MemoryBudget::UNLIMITED).unwrap();
+            let expected = naive(ensemble, clusters, settings.imbalance, Seed::new(1));
             assert_eq!(found.partition.labels(), expected);
         }
     }
 
     #[test]
     fn beyond_exact_objects_neighbours_do() {
+        let settings = CspaSettings {
+            exact_objects: 0,
+            neighbours: 3,
+            ..CspaSettings::default()
+        };
         for seed in (0..20).map(Seed::new) {
             let drawn = draw(seed, 0.0);
-            let settings = CspaSettings {
-                exact_objects: 0,
-                neighbours: 3,
-                ..CspaSettings::default()
-            };
-            let unlimited = MemoryBudget::UNLIMITED;
-            let found = cspa(
-                &drawn.ensemble,
-                drawn.clusters,
-                seed,
-                &settings,
-                unlimited,
-                &Silent,
-            )
-            .unwrap();
+            let (ensemble, clusters) = (&drawn.ensemble, drawn.clusters);
+            let found = fit(ensemble, clusters, &settings, MemoryBudget::UNLIMITED).unwrap();
             assert_eq!(found.details.neighbours, Some(3));
-            assert_eq!(found.partition.live_clusters(), drawn.clusters);
+            assert_eq!(found.partition.live_clusters(), clusters);
             assert!(found.certainty.iter().all(|c| (0.0..=1.0).contains(c)));
-            let none = cspa(
-                &drawn.ensemble,
-                drawn.clusters,
-                seed,
-                &settings,
-                MemoryBudget::new(1),
-                &Silent,
-            );
-            assert!(matches!(none, Err(GraphError::Evidence(_))));
+            let none = fit(ensemble, clusters, &settings, MemoryBudget::new(1));
+            assert!(matches!(none, Err(FitError::Budget(_))));
         }
     }
 
@@ -432,23 +419,14 @@ mod tests {
         let needed = all_pairs_bytes(&size);
         let fit = |bytes: u64| {
             let (settings, budget) = (CspaSettings::default(), MemoryBudget::new(bytes));
-            cspa(
-                &drawn.ensemble,
-                drawn.clusters,
-                Seed::new(1),
-                &settings,
-                budget,
-                &Silent,
-            )
+            fit(&drawn.ensemble, drawn.clusters, &settings, budget)
         };
         let (enough, ample) = (fit(needed).unwrap(), fit(u64::MAX).unwrap());
-        assert_eq!(
-            (enough.partition, enough.details.neighbours),
-            (ample.partition, None)
-        );
+        assert_eq!(enough.partition, ample.partition);
+        assert_eq!(enough.details.neighbours, None);
         // Neighbours would fit; whoever wants them says so.
         let refused = fit(needed - 1).unwrap_err();
-        assert!(matches!(refused, GraphError::Budget(_)), "{refused}");
+        assert!(matches!(refused, FitError::Budget(_)), "{refused}");
         assert!(refused.to_string().contains("exact_objects=0"), "{refused}");
     }
 }

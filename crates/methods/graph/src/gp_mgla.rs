@@ -11,7 +11,7 @@ use partita_metrics::{Normalisation, nmi_of_counts};
 use serde::{Deserialize, Serialize};
 
 use crate::GraphError;
-use crate::cluster_graph::{ClusterPlaces, inverse_roots, leading};
+use crate::cluster_graph::{ClusterPlaces, inverse_roots, leading, lifted};
 use crate::cluster_similarity::{bases_of, common_links, jaccard, known, live};
 use crate::link_method::{EmbeddedSettings, LinkMethod};
 use crate::rows::copies_by_base;
@@ -57,11 +57,7 @@ fn fitted(
     drop(overlap);
     let matrix = graph.matrix(Overlap::shared(rows, &graph.strengths)?.into_table());
     let pairs = leading(matrix.view(), search.clusters, problem.seed.child(0))?;
-    let places = ClusterPlaces {
-        table: graph.lifted(&pairs.vectors),
-        values: pairs.values.to_vec(),
-        next: pairs.next,
-    };
+    let places = ClusterPlaces::new(&pairs, graph.lifted(&pairs.vectors));
     let cut = Cut {
         rows,
         strengths: &graph.strengths,
@@ -131,12 +127,11 @@ impl LinkedGraph {
 
     /// What base clusters add to the places of their objects.
     fn lifted(&self, vectors: &Array2<f64>) -> Array2<f64> {
-        let mut table = vectors.as_standard_layout().into_owned();
-        let scales = self.roots.iter().zip(&self.strengths);
-        for (mut line, (root, strength)) in table.outer_iter_mut().zip(scales) {
-            line.mapv_inplace(|x| x * root * strength * self.total);
-        }
-        table
+        let factors = self.roots.iter().zip(&self.strengths);
+        lifted(
+            vectors,
+            factors.map(|(root, strength)| root * strength * self.total),
+        )
     }
 
     /// D^-½ Bᵀ D⁻¹ B D^-½ from the part of the objects, Σ_i Z_ic Z_id / d_i.

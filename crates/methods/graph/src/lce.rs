@@ -9,7 +9,7 @@ use partita_kmeans::embedded::Search;
 use serde::{Deserialize, Serialize};
 
 use crate::GraphError;
-use crate::cluster_graph::{ClusterPlaces, inverse_roots, leading};
+use crate::cluster_graph::{ClusterPlaces, inverse_roots, leading, lifted};
 use crate::cluster_similarity::{connected_triples, jaccard, known};
 use crate::link_method::{EmbeddedSettings, LinkMethod};
 use crate::rows::copies_by_base;
@@ -54,11 +54,7 @@ fn fitted(
     let shared = Overlap::shared(rows, &links.strengths)?.into_table();
     let graph = links.graph(&shared, &degrees);
     let pairs = leading(graph.view(), search.clusters, problem.seed.child(0))?;
-    let places = ClusterPlaces {
-        table: links.lifted(&pairs.vectors, &degrees),
-        values: pairs.values.to_vec(),
-        next: pairs.next,
-    };
+    let places = ClusterPlaces::new(&pairs, links.lifted(&pairs.vectors, &degrees));
     let cut = Cut {
         rows,
         strengths: &links.strengths,
@@ -103,12 +99,9 @@ impl Links {
 
     /// S D^-½ V, scaled so that the trivial eigenvector puts a 1 into every row.
     fn lifted(&self, vectors: &Array2<f64>, degrees: &[f64]) -> Array2<f64> {
-        let root = inverse_roots(degrees);
-        let mut scaled = vectors.clone();
-        let total: f64 = degrees.iter().sum();
-        for (mut line, root) in scaled.outer_iter_mut().zip(&root) {
-            line.mapv_inplace(|x| x * root * total.sqrt());
-        }
+        let total = degrees.iter().sum::<f64>().sqrt();
+        let roots = inverse_roots(degrees).into_iter();
+        let scaled = lifted(vectors, roots.map(|root| root * total));
         self.table.dot(&scaled)
     }
 }

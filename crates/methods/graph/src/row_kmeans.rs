@@ -249,7 +249,7 @@ pub(crate) struct Means {
     sums: Vec<f64>,
     mass: Vec<f64>,
     loss: f64,
-    /// The row that costs most: how much, and its place.
+    /// The row that is farthest from its centroid: its squared distance, and its place.
     farthest: (f64, Vec<f64>),
 }
 
@@ -318,7 +318,7 @@ impl<'b, R: Row<'b>> Kernel for AddRows<'_, 'b, R> {
             embedding.place(row, &mut lines, &mut place);
             centroids.scores(&place, embedding.width, &mut scores);
             let best = smallest(&scores);
-            let gap = weight * (dot(&place, &place) + scores[best]).max(0.0);
+            let gap = (dot(&place, &place) + scores[best]).max(0.0);
             sum.mass[best] += weight;
             let own = sum.sums[best * embedding.stride..][..embedding.stride]
                 .as_chunks_mut()
@@ -326,7 +326,7 @@ impl<'b, R: Row<'b>> Kernel for AddRows<'_, 'b, R> {
             own.iter_mut()
                 .zip(place.as_chunks().0)
                 .for_each(|(sum, x)| add_scaled(sum, weight, x));
-            sum.loss += gap;
+            sum.loss += weight * gap;
             if gap > sum.farthest.0 {
                 sum.farthest = (gap, place.clone());
             }
@@ -378,21 +378,16 @@ pub(crate) fn lloyd(
     };
     let mut fit = RowFit::new(search.clusters, stopped, labels, ());
     fit.rounds = trace.len() as u64;
-    fit.objective = Some(objective(trace));
+    fit.objective = Some(Objective {
+        name: SPECTRAL_LOSS,
+        sense: Sense::Minimise,
+        value: trace.last().copied().unwrap_or(0.0),
+        trace,
+    });
     Ok(Found { fit, masses })
 }
 
-fn objective(trace: Vec<f64>) -> Objective {
-    let value = trace.last().copied().unwrap_or(0.0);
-    Objective {
-        name: SPECTRAL_LOSS,
-        sense: Sense::Minimise,
-        value,
-        trace,
-    }
-}
-
-/// Centroids as means; the first empty one goes to the row that costs most.
+/// Centroids as means; the first empty one goes to the row that is farthest from its own.
 fn moved(centroids: &Centroids, means: Means) -> Centroids {
     let (mut lines, stride) = (centroids.lines.clone(), centroids.stride);
     let mut farthest = (means.farthest.0 > 0.0).then_some(means.farthest.1);
