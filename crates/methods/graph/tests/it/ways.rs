@@ -47,13 +47,13 @@ impl Found {
         }
     }
 
-    /// Asserts that two are the same but for rounding and one object in a thousand.
+    /// Asserts that two are the same but for one object in a thousand: other starts end a little apart.
     fn assert_like(&self, other: &Self, what: &str) {
         let labels = self.labels.iter().zip(&other.labels);
         let apart = labels.filter(|(a, b)| a != b).count();
         assert!(apart <= self.labels.len() / 1000, "{what}: {apart} objects");
         let sure = self.certainty.iter().zip(&other.certainty);
-        let apart = sure.filter(|(a, b)| (*a - *b).abs() > 1e-6).count();
+        let apart = sure.filter(|(a, b)| (*a - *b).abs() > 1e-3).count();
         assert!(
             apart <= self.labels.len() / 1000,
             "{what}: {apart} certainties"
