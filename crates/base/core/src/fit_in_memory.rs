@@ -4,7 +4,7 @@ use ndarray::Array2;
 
 use crate::{
     EnsembleRows, FitError, Method, Monitor, Outcome, Partition, PassError, PassRunner, Problem,
-    ProblemSize, RowFit, Silent, SoftPartition,
+    ProblemSize, RowFit, RowProblem, Silent, SoftPartition,
 };
 
 /// The consensus of an ensemble in memory by the passes of a method ([`Method::fit_rows`]).
@@ -20,16 +20,29 @@ pub fn fit_in_memory<M: Method + ?Sized>(
     settings: &M::Settings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<M::Diagnostics>, FitError> {
+    let fit = |rows: &RowProblem<'_>| Ok(vec![method.fit_rows(rows, settings, monitor)?]);
+    Ok(fit_each_in_memory(problem, fit)?.swap_remove(0))
+}
+
+/// Outcomes of several fits over passes that have something in common, for an ensemble in memory: as [`fit_in_memory`].
+///
+/// # Errors
+/// Those of the fits.
+pub fn fit_each_in_memory<D>(
+    problem: &Problem<'_>,
+    fits: impl FnOnce(&RowProblem<'_>) -> Result<Vec<RowFit<D>>, FitError>,
+) -> Result<Vec<Outcome<D>>, FitError> {
     let fragments = problem.ensemble.fragments();
     let weights = fragments.masses(problem.weighted().multiplicities());
     let rows = EnsembleRows::weighted(fragments.ensemble(), &weights).with_shares();
-    let fit = method.fit_rows(&problem.over(&rows), settings, monitor)?;
-    let outcome = labelled(&PassRunner::new(&rows, &Silent), fit)?;
-    Ok(outcome.expanded(fragments.of_object()))
+    let runner = PassRunner::new(&rows, &Silent);
+    let outcome = |fit| Ok(labelled(&runner, fit)?.expanded(fragments.of_object()));
+    let fits = fits(&problem.over(&rows))?;
+    fits.into_iter().map(outcome).collect()
 }
 
 /// Bytes that [`fit_in_memory`] holds at once beside what the method does, at most: the distinct rows and what is found of them.
-pub(crate) fn bytes(size: &ProblemSize, soft: bool) -> u64 {
+pub fn fit_in_memory_bytes(size: &ProblemSize, soft: bool) -> u64 {
     let [n, m, _, k] = size.saturating();
     let shares = n.0.min(size.soft_shares as u64);
     let of_object = if soft { 2 * 8 * k.0 } else { 0 };

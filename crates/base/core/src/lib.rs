@@ -130,7 +130,7 @@ pub use {
     consensus::Consensus,
     consensus_error::ConsensusError,
     features::Features,
-    fit_in_memory::fit_in_memory,
+    fit_in_memory::{fit_each_in_memory, fit_in_memory, fit_in_memory_bytes},
     method::{FitError, Method},
     method_info::{Capabilities, MethodInfo, MissingLabels, Reads, SoftBases, Weights},
     model::{Model, ModelError, ModelInput, ModelReads, Unread},

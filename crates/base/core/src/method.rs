@@ -4,7 +4,7 @@ use std::error::Error;
 
 use serde::Serialize;
 
-use crate::fit_in_memory::{self, fit_in_memory};
+use crate::fit_in_memory::{fit_in_memory, fit_in_memory_bytes};
 use crate::{
     BaseClustering, BudgetError, ConsensusError, MethodInfo, Monitor, Outcome, Problem,
     ProblemSize, RowFit, RowProblem, Settings, SettingsError,
@@ -34,7 +34,7 @@ pub trait Method: Sync {
     /// Bytes held at once, at most, with these settings. A method over passes says it by [`row_bytes`](Self::row_bytes).
     fn bytes(&self, size: &ProblemSize, settings: &Self::Settings) -> u64 {
         self.row_bytes(size, settings)
-            .saturating_add(fit_in_memory::bytes(size, self.info().capabilities.soft))
+            .saturating_add(fit_in_memory_bytes(size, self.info().capabilities.soft))
     }
 
     /// The number of clusters that these settings and the names of labels fix, whatever is asked for; none where they leave it open.

@@ -40,7 +40,7 @@ impl ClusterEntropy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster_weights;
+    use crate::trusted_cluster_weights;
     use partita_core::EnsembleBuilder;
 
     #[test]
@@ -59,7 +59,7 @@ mod tests {
                 "{weights:?}"
             );
         };
-        let mut weights = cluster_weights(&ensemble, 0.4);
+        let mut weights = trusted_cluster_weights(&ensemble, 0.4, 0);
         close(
             &weights,
             [0.465_219, 0.465_219, 1.0, 0.145_720, 0.465_219, 1.0, 1.0],

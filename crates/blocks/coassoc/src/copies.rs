@@ -3,8 +3,7 @@
 use partita_core::WeightedEnsemble;
 
 use crate::CoassocError;
-use crate::soft_pairs::SoftPairs;
-use crate::whole_weights::whole_weights;
+use crate::pairs::Rows;
 
 /// c and N of every object with a copy of itself, in parts of [`pair_unit`](crate::pair_unit): what
 /// [`CoAssociation`](crate::CoAssociation) counts for two objects with the same labels or shares. Two with the same labels are always
@@ -14,27 +13,20 @@ use crate::whole_weights::whole_weights;
 /// [`CoassocError::Weights`] if there is not one weight a base clustering.
 ///
 /// # Cost
-/// O(n M) time; of soft base clusterings the shares once more.
+/// O(n M) time; labels or shares once more.
 pub fn copy_counts<'a>(
     source: impl Into<WeightedEnsemble<'a>>,
 ) -> Result<Vec<(u32, u32)>, CoassocError> {
     let source = source.into();
-    let ensemble = source.ensemble;
-    CoassocError::check_bases(ensemble.bases().len())?;
-    if let Some(soft) = SoftPairs::new(source)? {
-        return Ok((0..ensemble.objects()).map(|i| soft.pair(i, i)).collect());
-    }
-    let weights = whole_weights(source)?;
-    let counted = |u: usize| weights.as_ref().map_or(1, |weights| weights[u]);
-    let labelled = |i: usize| -> u32 {
-        (0..ensemble.bases().len())
-            .filter(|&u| ensemble.label(i, u).is_some())
-            .map(counted)
-            .sum()
+    let objects = source.ensemble.objects() as u32;
+    CoassocError::check_bases(source.ensemble.bases().len())?;
+    let rows = Rows::new(source)?;
+    let (together, seen) = rows.count(&(0..objects).map(|i| (i, i)).collect::<Vec<_>>());
+    let copy = |i: usize| {
+        let seen = seen.as_ref().map_or(rows.unit(), |seen| seen.at(i));
+        (together.at(i), seen)
     };
-    Ok((0..ensemble.objects())
-        .map(|i| (labelled(i), labelled(i)))
-        .collect())
+    Ok((0..objects as usize).map(copy).collect())
 }
 
 #[cfg(test)]

@@ -4,10 +4,12 @@ use std::ops::Range;
 
 use partita_core::ndarray::{Array2, ArrayView2, Axis};
 use partita_core::{
-    BaseClustering, Entry, Mergeable, PassError, PassKind, PassRunner, ProblemSize, Row, RowBlock,
-    RowPass, StoredRows, sums_under_way,
+    BaseClustering, BaseWeights, Entry, Mergeable, PassError, PassKind, PassRunner, ProblemSize,
+    Row, RowBlock, RowPass, StoredRows, sums_under_way,
 };
 use serde::{Deserialize, Serialize};
+
+use crate::Entropies;
 
 /// Weight of the objects that each pair of base clusters shares, I = ZᵀWZ for one-hot labels Z: ΣJ × ΣJ, symmetric, with
 /// the weight of each cluster on the diagonal and 0 between different clusters of one base clustering.
@@ -83,22 +85,20 @@ impl Overlap {
         if !offsets.starts_with(&self.offsets) {
             return Err(OverlapError::Bases);
         }
-        let old = self.offsets[self.offsets.len() - 1];
-        let new = Self::of(
-            rows.run(&CountNewPairs {
-                offsets: offsets.clone(),
-                old,
-            })?,
-            offsets,
-        );
-        let mut sum = self.widened(&new.offsets)?;
-        sum.table += &new.table;
-        sum.first_unlabelled = new.first_unlabelled;
-        Ok(sum)
+        let (old, side) = (self.side(), offsets[offsets.len() - 1]);
+        let counted = rows.run(&CountLines::new(offsets.clone(), old..side))?;
+        let mut grown = self.widened(&offsets)?;
+        for (new, line) in (old..side).zip(counted.cells.chunks_exact(side)) {
+            for (other, &cell) in line.iter().enumerate() {
+                (grown.table[[new, other]], grown.table[[other, new]]) = (cell, cell);
+            }
+        }
+        grown.first_unlabelled = counted.first_unlabelled;
+        Ok(grown)
     }
 
     /// The same counts where each base clustering may have more clusters, and there may be more base clusterings.
-    pub(crate) fn widened(&self, offsets: &[usize]) -> Result<Self, OverlapError> {
+    fn widened(&self, offsets: &[usize]) -> Result<Self, OverlapError> {
         let clusters = |offsets: &[usize], u: usize| offsets[u + 1] - offsets[u];
         let bases = self.offsets.len() - 1;
         if offsets.len() <= bases
@@ -184,22 +184,28 @@ impl Overlap {
         Ok(Self::of(sum, offsets))
     }
 
-    /// The whole table, to be changed.
-    pub(crate) fn table_mut(&mut self) -> &mut Array2<f64> {
-        &mut self.table
+    /// The entropies of base clusterings inside base clusters.
+    pub fn entropies(&self) -> Entropies {
+        let cells = self.table.as_slice().expect("a table of lines");
+        Entropies::of_table(&self.offsets, cells, self.first_unlabelled)
     }
 
-    /// From the whole table.
-    pub(crate) fn of_table(
-        table: Array2<f64>,
-        offsets: Vec<usize>,
-        first_unlabelled: Option<u64>,
-    ) -> Self {
-        Self {
-            table,
-            offsets,
-            first_unlabelled,
-        }
+    /// [`Entropies::cluster_weights`] of these rows.
+    ///
+    /// # Panics
+    /// If there is not one weight a base clustering.
+    pub fn cluster_weights(
+        &self,
+        theta: f64,
+        rounds: u32,
+        weights: Option<&BaseWeights>,
+    ) -> Vec<f64> {
+        self.entropies().cluster_weights(theta, rounds, weights)
+    }
+
+    /// Number of base clusters, ΣJ.
+    fn side(&self) -> usize {
+        self.offsets[self.offsets.len() - 1]
     }
 
     fn of(sum: PairSums, offsets: Vec<usize>) -> Self {
@@ -280,24 +286,45 @@ pub enum OverlapError {
 pub const PASSES: &[PassKind] = &[
     PassKind::of::<CountPairs>(),
     PassKind::of::<SharePairs>(),
-    PassKind::of::<CountNewPairs>(),
+    PassKind::of::<CountLines>(),
 ];
 
-/// Sums over pairs of base clusters; only those of different base clusterings in their order, and the diagonal, are used.
+/// Sums over pairs of base clusters, some lines of the table. Of a whole table those of different base clusterings in their order, and
+/// the diagonal, are used.
 #[derive(Serialize, Deserialize)]
-struct PairSums {
-    cells: Vec<f64>,
-    first_unlabelled: Option<u64>,
+pub(crate) struct PairSums {
+    pub(crate) cells: Vec<f64>,
+    pub(crate) first_unlabelled: Option<u64>,
 }
 
 impl PairSums {
-    fn zero(offsets: &[usize]) -> Self {
+    fn zero(lines: usize, offsets: &[usize]) -> Self {
         let side = offsets[offsets.len() - 1];
         // Written and not only reserved: pages that are read before they are written are mapped twice, and the second time every
         // thread of the process is interrupted.
         Self {
-            cells: std::iter::repeat_n(0.0, side * side).collect(),
+            cells: std::iter::repeat_n(0.0, lines * side).collect(),
             first_unlabelled: None,
+        }
+    }
+
+    /// Those of all lines.
+    fn whole(offsets: &[usize]) -> Self {
+        Self::zero(offsets[offsets.len() - 1], offsets)
+    }
+
+    /// Writes the entries of a row, and its number where there are none.
+    fn decode<'a, R: Row<'a>>(
+        &mut self,
+        number: u64,
+        row: R,
+        offsets: &[usize],
+        entries: &mut Vec<Entry>,
+    ) {
+        entries.clear();
+        entries.extend(row.entries(offsets));
+        if entries.is_empty() {
+            self.first_unlabelled.get_or_insert(number);
         }
     }
 }
@@ -329,7 +356,7 @@ impl RowPass for CountPairs {
     }
 
     fn zero(&self) -> PairSums {
-        PairSums::zero(&self.offsets)
+        PairSums::whole(&self.offsets)
     }
 
     fn add<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>, sum: &mut PairSums) {
@@ -341,39 +368,46 @@ impl RowPass for CountPairs {
     }
 }
 
-/// Every object counts its weight in pairs that have a cluster from `old` on.
+/// Some lines of the table that [`CountPairs`] counts.
 #[derive(Serialize, Deserialize)]
-struct CountNewPairs {
+pub(crate) struct CountLines {
     offsets: Vec<usize>,
-    old: usize,
+    lines: Range<usize>,
 }
 
-impl RowPass for CountNewPairs {
+impl CountLines {
+    pub(crate) fn new(offsets: Vec<usize>, lines: Range<usize>) -> Self {
+        Self { offsets, lines }
+    }
+}
+
+impl RowPass for CountLines {
     type Sum = PairSums;
-    const KIND: &'static str = "coassoc/count-new-pairs";
+    const KIND: &'static str = "coassoc/count-lines";
     const EXACT: bool = true;
 
     fn fits(&self, bases: &[BaseClustering]) -> bool {
+        let side = self.offsets.last().copied().unwrap_or(0);
         self.offsets == BaseClustering::offsets(bases)
+            && self.lines.start <= self.lines.end
+            && self.lines.end <= side
     }
 
     fn zero(&self) -> PairSums {
-        PairSums::zero(&self.offsets)
+        PairSums::zero(self.lines.len(), &self.offsets)
     }
 
     fn add<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>, sum: &mut PairSums) {
         let side = self.offsets[self.offsets.len() - 1];
         let mut entries: Vec<Entry> = Vec::new();
         for (at, (row, weight)) in block.rows().enumerate() {
-            entries.clear();
-            entries.extend(row.entries(&self.offsets));
-            if entries.is_empty() {
-                sum.first_unlabelled.get_or_insert(block.first + at as u64);
-            }
-            let first_new = entries.partition_point(|entry| entry.cluster < self.old);
-            for (place, own) in entries.iter().enumerate() {
-                let line = &mut sum.cells[own.cluster * side..][..side];
-                for other in &entries[place.max(first_new)..] {
+            sum.decode(block.first + at as u64, row, &self.offsets, &mut entries);
+            for own in &entries {
+                if !self.lines.contains(&own.cluster) {
+                    continue;
+                }
+                let line = &mut sum.cells[(own.cluster - self.lines.start) * side..][..side];
+                for other in &entries {
                     line[other.cluster] += pair_of(*own, *other) * weight;
                 }
             }
@@ -398,7 +432,7 @@ impl RowPass for SharePairs {
     }
 
     fn zero(&self) -> PairSums {
-        PairSums::zero(&self.offsets)
+        PairSums::whole(&self.offsets)
     }
 
     fn add<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>, sum: &mut PairSums) {
@@ -479,11 +513,7 @@ fn add_products<'a, R: Row<'a>>(
     let side = offsets[offsets.len() - 1];
     let mut entries: Vec<Entry> = Vec::new();
     for (at, (row, weight)) in block.rows().enumerate() {
-        entries.clear();
-        entries.extend(row.entries(offsets));
-        if entries.is_empty() {
-            sum.first_unlabelled.get_or_insert(block.first + at as u64);
-        }
+        sum.decode(block.first + at as u64, row, offsets, &mut entries);
         let weight = weight * factor(&entries);
         for (place, own) in entries.iter().enumerate() {
             let line = &mut sum.cells[own.cluster * side..][..side];
@@ -528,7 +558,8 @@ fn add_decoded(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use partita_core::{Ensemble, EnsembleBuilder, EnsembleRows, Seed, Silent};
+    use partita_core::ndarray::array;
+    use partita_core::{Ensemble, EnsembleBuilder, EnsembleRows, Seed, Shares, Silent};
     use rand::RngExt;
 
     fn drawn(seed: u64, objects: usize) -> Ensemble {
@@ -548,24 +579,21 @@ mod tests {
     #[test]
     fn a_table_that_grows_is_the_one_that_is_counted_anew() {
         let count = |ensemble: &Ensemble| {
-            Overlap::count(&PassRunner::new(&EnsembleRows::new(ensemble), &Silent)).unwrap()
+            let rows = EnsembleRows::new(ensemble).with_shares();
+            Overlap::count(&PassRunner::new(&rows, &Silent)).unwrap()
         };
-        for seed in 0..10 {
-            let (all, rows) = (drawn(seed, 700), |from: u32, to: u32| {
-                (from..to).collect::<Vec<_>>()
-            });
+        for all in (0..10).map(|seed| drawn(seed, 700)).chain([shares()]) {
+            let (objects, bases) = (all.objects() as u32, all.bases().len() as u32);
+            let rows = |from: u32, to: u32| (from..to).collect::<Vec<_>>();
             let cold = count(&all);
-            let old = all.select(&rows(0, 700), &[0, 1, 2]);
-            let source = EnsembleRows::new(&all);
-            assert_eq!(
-                count(&old)
-                    .with_bases(&PassRunner::new(&source, &Silent))
-                    .unwrap(),
-                cold
-            );
-            let [first, last] = [rows(0, 400), rows(400, 700)]
-                .map(|rows| count(&all.select(&rows, &[0, 1, 2, 3, 4])));
-            assert_eq!(first.with_rows(400, &last).unwrap(), cold);
+            let old = all.select(&rows(0, objects), &rows(0, bases - 1));
+            let source = EnsembleRows::new(&all).with_shares();
+            let grown = count(&old).with_bases(&PassRunner::new(&source, &Silent));
+            assert_eq!(grown.unwrap(), cold);
+            let cut = objects / 2;
+            let [first, last] = [rows(0, cut), rows(cut, objects)]
+                .map(|part| count(&all.select(&part, &rows(0, bases))));
+            assert_eq!(first.with_rows(u64::from(cut), &last).unwrap(), cold);
             assert_eq!(count(&old).with_rows(700, &last), Err(OverlapError::Bases));
             let again = Overlap::from_parts(
                 cold.table().to_owned(),
@@ -608,5 +636,42 @@ mod tests {
             let shared = Overlap::shared(&runner, &strengths).unwrap();
             assert!((&shared.table() - &shares).iter().all(|x| x.abs() < 1e-9));
         }
+    }
+    /// Three objects of shares in three base clusterings, the second of which does not know one of them.
+    fn shares() -> Ensemble {
+        let mut builder = EnsembleBuilder::new(3);
+        let tables = [
+            array![[0.25, 0.75], [1.0, 0.0], [0.5, 0.5]],
+            array![[0.5, 0.5], [0.0, 0.0], [0.0, 1.0]],
+            array![[0.5, 0.5], [0.25, 0.75], [0.0, 1.0]],
+        ];
+        for (u, table) in tables.into_iter().enumerate() {
+            let values = vec!["0".to_owned(), "1".into()];
+            let shares = Shares::new(table).unwrap();
+            builder
+                .push_soft(format!("u{u}"), values, &shares, 8)
+                .unwrap();
+        }
+        builder.finish().unwrap()
+    }
+
+    #[test]
+    fn shares_are_multiplied_between_base_clusterings() {
+        let ensemble = shares().select(&[0, 2], &[0, 1]);
+        let source = EnsembleRows::weighted(&ensemble, &[2.0, 1.0]).with_shares();
+        let runner = PassRunner::new(&source, &Silent);
+        let expected = array![
+            [1.0, 0.0, 0.25, 0.75],
+            [0.0, 2.0, 0.75, 1.25],
+            [0.25, 0.75, 1.0, 0.0],
+            [0.75, 1.25, 0.0, 2.0]
+        ];
+        assert_eq!(Overlap::count(&runner).unwrap().table(), expected);
+        let within = Overlap::products(&runner).unwrap();
+        assert_eq!(
+            within.of_bases(0, 0),
+            array![[0.375, 0.625], [0.625, 1.375]]
+        );
+        assert_eq!(within.of_bases(0, 1), array![[0.25, 0.75], [0.75, 1.25]]);
     }
 }

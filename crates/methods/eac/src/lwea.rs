@@ -1,12 +1,10 @@
 //! Locally weighted evidence accumulation.
 
-use partita_coassoc::{
-    ClusterEntropy, EvidenceRows, Overlap, trusted_cluster_weights, whole_weights,
-};
+use partita_coassoc::{ClusterEntropy, EvidenceRows, trusted_cluster_weights, whole_weights};
 use partita_core::{
-    Capabilities, Clusters, Dendrogram, FitError, Fragments, LEAF_WEIGHTS, Memberships,
-    MemoryBudget, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, Settings,
-    WeightedEnsemble, whole_multiplicities,
+    Capabilities, Clusters, Dendrogram, FitError, Fragments, LEAF_WEIGHTS, MemoryBudget, Method,
+    MethodInfo, Monitor, Outcome, Problem, ProblemSize, Settings, WeightedEnsemble,
+    whole_multiplicities,
 };
 use partita_linkage::{Linkage, cut, link_rows, unfold_at};
 use serde::{Deserialize, Serialize};
@@ -109,8 +107,8 @@ pub fn lwea<'a>(
     let source = source.into();
     let ensemble = source.ensemble;
     settings.validate(&ProblemSize::of(ensemble, clusters))?;
-    if let Some(shares) = ensemble.memberships() {
-        return lwea_soft(source, shares, clusters, settings, budget, monitor);
+    if ensemble.memberships().is_some() {
+        return lwea_soft(source, clusters, settings, budget, monitor);
     }
     // With missing labels an object may have more in common with another than with its equal.
     let fragments = (ensemble.missing() == 0).then(|| ensemble.fragments());
@@ -166,7 +164,6 @@ fn from_tree(
 /// multiply to, times the weight of the base cluster.
 fn lwea_soft(
     source: WeightedEnsemble<'_>,
-    shares: &Memberships,
     clusters: Clusters,
     settings: &LweaSettings,
     budget: MemoryBudget,
@@ -176,10 +173,8 @@ fn lwea_soft(
     check_budget(budget, objects, |objects| {
         lwea_bytes(objects, ensemble.bases().len())
     })?;
-    let overlap = Overlap::of_shares(shares, ensemble.offsets(), source.multiplicities());
-    // A soft base clustering is not sure of its own copy, so that its weight has no part in entropies.
-    let mut weights = overlap.cluster_weights(settings.theta, settings.trust_rounds, None);
-    settings.entropy.apply(&mut weights, overlap.offsets());
+    let mut weights = trusted_cluster_weights(source, settings.theta, settings.trust_rounds);
+    settings.entropy.apply(&mut weights, &ensemble.offsets());
     let leaves = whole_multiplicities(&source.each_multiplicity(), LEAF_WEIGHTS);
     let total = leaves.iter().map(|&weight| weight as usize).sum();
     let rows = EvidenceRows::by_cluster(source, |cluster| weights[cluster])?;

@@ -2,27 +2,13 @@
 
 use partita_coassoc::Overlap;
 use partita_core::ndarray::{Array1, Array2, ArrayView1, Axis};
-use partita_core::{EnsembleRows, Memberships, PassRunner, Silent, WeightedEnsemble};
+use partita_core::{BaseClustering, Entry, PassError, PassRunner, Row, RowBlock, RowPass};
 use partita_spectral::symmetric_eigen;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::GraphError;
-use crate::spectral::counted;
-
-/// The overlaps of base clusters and the [`jaccard`] index of every two of an ensemble in memory; for soft base clusterings the extended
-/// index, a·b / (a·a + b·b − a·b), of their shares. Objects count their weights.
-pub(crate) fn overlaps(source: WeightedEnsemble<'_>) -> Result<(Overlap, Array2<f64>), GraphError> {
-    let ensemble = source.ensemble;
-    if !source.is_fractional() {
-        let overlap = counted(&PassRunner::new(&EnsembleRows::new(ensemble), &Silent))?;
-        let index = jaccard(&overlap);
-        return Ok((overlap, index));
-    }
-    let (shares, weights) = (ensemble.shares(), source.each_multiplicity());
-    let overlap = Overlap::of_shares(&shares, ensemble.offsets(), Some(&weights));
-    let index = extended_jaccard(&overlap, &shares, &weights);
-    Ok((overlap, index))
-}
+use crate::cluster_graph::Numbers;
 
 /// The base clustering of every base cluster.
 pub(crate) fn bases_of(offsets: &[usize]) -> Vec<usize> {
@@ -33,53 +19,73 @@ pub(crate) fn bases_of(offsets: &[usize]) -> Vec<usize> {
         .collect()
 }
 
-/// The extended Jaccard index of every two base clusters of different base clusterings, over the objects that both of these know.
-fn extended_jaccard(overlap: &Overlap, shares: &Memberships, weights: &[f64]) -> Array2<f64> {
-    let (table, base_of) = (overlap.table(), bases_of(overlap.offsets()));
-    // Σ of squared shares in every base cluster over the objects that each base clustering knows.
-    let mut squares = Array2::<f64>::zeros((table.nrows(), overlap.offsets().len() - 1));
-    for (object, weight) in weights.iter().enumerate() {
-        let (clusters, own) = shares.row(object);
-        let mut known: Vec<usize> = clusters.iter().map(|&c| base_of[c as usize]).collect();
-        known.dedup();
-        for (&c, share) in clusters.iter().zip(own) {
-            known
-                .iter()
-                .for_each(|&u| squares[[c as usize, u]] += weight * share * share);
-        }
+/// Σ of squared shares in every base cluster over the objects that each base clustering knows, ΣJ × M: of labels the objects.
+pub(crate) fn known(rows: &PassRunner<'_>, overlap: &Overlap) -> Result<Array2<f64>, PassError> {
+    if !rows.source().are_shares() {
+        return Ok(labelled_by(overlap));
     }
-    Array2::from_shape_fn(table.dim(), |(c, d)| {
-        let shared = if base_of[c] == base_of[d] {
-            0.0
-        } else {
-            table[[c, d]]
-        };
-        let all = squares[[c, base_of[d]]] + squares[[d, base_of[c]]] - shared;
-        if shared > 0.0 { shared / all } else { 0.0 }
+    let offsets = overlap.offsets().to_vec();
+    let shape = (overlap.table().nrows(), offsets.len() - 1);
+    let squares = rows.run(&Squares { offsets })?;
+    Ok(Array2::from_shape_vec(shape, squares.0).expect("M numbers a base cluster"))
+}
+
+/// The objects of every base cluster that each base clustering labels.
+fn labelled_by(overlap: &Overlap) -> Array2<f64> {
+    let (table, offsets) = (overlap.table(), overlap.offsets());
+    Array2::from_shape_fn((table.nrows(), offsets.len() - 1), |(c, u)| {
+        let own = (offsets[u]..offsets[u + 1]).into();
+        table.row(c).slice_axis(Axis(0), own).sum()
     })
 }
 
-/// The Jaccard index of every two base clusters of different base clusterings, over the objects that both of these label; ΣJ × ΣJ,
-/// symmetric, 0 on the diagonal and within a base clustering.
-pub(crate) fn jaccard(overlap: &Overlap) -> Array2<f64> {
-    let (table, offsets) = (overlap.table(), overlap.offsets());
-    let mut index = Array2::zeros(table.dim());
-    for (u, own) in offsets.windows(2).enumerate() {
-        for (v, other) in offsets.windows(2).enumerate().skip(u + 1) {
-            let both = overlap.of_bases(u, v);
-            let (sizes, others) = (both.sum_axis(Axis(1)), both.sum_axis(Axis(0)));
-            for (c, size) in (own[0]..own[1]).zip(&sizes) {
-                for (d, other) in (other[0]..other[1]).zip(&others) {
-                    let shared = table[[c, d]];
-                    if shared > 0.0 {
-                        index[[c, d]] = shared / (size + other - shared);
-                        index[[d, c]] = index[[c, d]];
-                    }
-                }
+/// The sums of [`known`] of shares.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Squares {
+    offsets: Vec<usize>,
+}
+
+impl RowPass for Squares {
+    type Sum = Numbers;
+    const KIND: &'static str = "graph/squares";
+
+    fn fits(&self, bases: &[BaseClustering]) -> bool {
+        self.offsets == BaseClustering::offsets(bases)
+    }
+
+    fn zero(&self) -> Numbers {
+        let bases = self.offsets.len() - 1;
+        Numbers(vec![0.0; self.offsets[bases] * bases])
+    }
+
+    fn add<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>, sum: &mut Numbers) {
+        let bases = self.offsets.len() - 1;
+        for (row, weight) in block.rows() {
+            let entries: Vec<Entry> = row.entries(&self.offsets).collect();
+            let mut known: Vec<usize> = entries.iter().map(|entry| entry.base).collect();
+            known.dedup();
+            for entry in &entries {
+                let square = weight * entry.share * entry.share;
+                let line = &mut sum.0[entry.cluster * bases..][..bases];
+                known.iter().for_each(|&u| line[u] += square);
             }
         }
     }
-    index
+}
+
+/// The Jaccard index of every two base clusters of different base clusterings, over the objects that both of these know; of shares the
+/// extended index, a·b / (a·a + b·b − a·b). ΣJ × ΣJ, symmetric, 0 on the diagonal and within a base clustering.
+pub(crate) fn jaccard(overlap: &Overlap, known: &Array2<f64>) -> Array2<f64> {
+    let (table, base_of) = (overlap.table(), bases_of(overlap.offsets()));
+    Array2::from_shape_fn(table.dim(), |(c, d)| {
+        let shared = table[[c, d]];
+        if base_of[c] == base_of[d] || shared <= 0.0 {
+            return 0.0;
+        }
+        // Added up alike both ways, so that the table is symmetric.
+        let (one, other) = (c.min(d), c.max(d));
+        shared / (known[[one, base_of[other]]] + known[[other, base_of[one]]] - shared)
+    })
 }
 
 /// The base clusters that have objects.
@@ -231,6 +237,11 @@ pub(crate) mod tests {
         Overlap::count(&PassRunner::new(&EnsembleRows::new(ensemble), &Silent)).unwrap()
     }
 
+    /// The Jaccard index of labels.
+    pub(crate) fn index(overlap: &Overlap) -> Array2<f64> {
+        jaccard(overlap, &labelled_by(overlap))
+    }
+
     /// Σ_i Z_ic Z_id / d_i, where the strengths of an object's base clusters add up to d_i.
     pub(crate) fn shared(ensemble: &Ensemble, strengths: &[f64]) -> Array2<f64> {
         let source = EnsembleRows::new(ensemble);
@@ -298,7 +309,7 @@ pub(crate) mod tests {
 
     #[test]
     fn tiny_tables_to_their_printed_digits() {
-        let a = jaccard(&overlap(&tiny()));
+        let a = index(&overlap(&tiny()));
         let cells = [
             (1, 2, 0.0),
             (1, 3, 0.666_667),
@@ -414,7 +425,7 @@ pub(crate) mod tests {
             let drawn = draw(Seed::new(seed), if seed % 2 == 0 { 0.0 } else { 0.3 });
             let steps = 1 + (seed % 25) as u32;
             let (expected, a) = naive(&drawn.ensemble, steps);
-            let index = jaccard(&overlap(&drawn.ensemble));
+            let index = self::index(&overlap(&drawn.ensemble));
             assert!((&index - &a).iter().all(|x| x.abs() < 1e-12), "{seed}");
             let found = propagated(&index, &vec![1.0; index.nrows()], steps)
                 .unwrap()
@@ -437,7 +448,8 @@ pub(crate) mod tests {
                 &objects,
                 &[&(0..bases).collect::<Vec<u32>>()[..], &[0, 0]].concat(),
             );
-            let (index, of_copies) = (jaccard(&overlap(&ensemble)), jaccard(&overlap(&copied)));
+            let index = self::index(&overlap(&ensemble));
+            let of_copies = self::index(&overlap(&copied));
             let copies: Vec<f64> = (0..index.nrows())
                 .map(|c| if c < own { 3.0 } else { 1.0 })
                 .collect();

@@ -4,18 +4,17 @@ use std::num::Saturating;
 
 use partita_coassoc::{EvidenceRows, SparseEvidence, StrongestSettings};
 use partita_core::{
-    BaseWeights, Capabilities, Clusters, FitError, Flow, MemoryBudget, Method, MethodInfo, Monitor,
-    Objective, Outcome, Partition, Problem, ProblemSize, Seed, Settings, SoftBases, Stopped,
-    WeightedEnsemble, Weights,
+    Capabilities, FitError, Flow, Method, MethodInfo, Monitor, Outcome, Partition, Problem,
+    ProblemSize, Settings, SoftBases, Stopped, WeightedEnsemble, Weights,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::GraphError;
 use crate::metis::{Graph, partition};
-use crate::rows::{Rows, check};
+use crate::rows::Rows;
 use crate::spectral::GRAPH;
 
-/// Settings of [`cspa`]. Start from `default()` and change what you mean to change.
+/// Settings of [`CSPA`]. Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default)]
 #[non_exhaustive]
@@ -50,98 +49,50 @@ impl Default for CspaSettings {
     }
 }
 
-/// Cluster-based similarity partitioning (Strehl and Ghosh 2002): cut the graph of objects into K parts of about the same
-/// size, an edge weighing how often its two objects are together.
-///
-/// ```text
-/// edge between objects i and j:  c_ij / N_ij
-/// ```
-/// METIS cuts it by recursive bisection; its integer weights are scaled so that the largest is 10,000, less where their
-/// sum would pass 2³⁰. An object of weight w is ⌈w⌉ vertices, each of an equal part of it, as long as there are no more than
-/// `exact_objects` of them, and gets the part that most of them are in; else it is one vertex of weight w. Where all pairs are too many
-/// for [`CspaSettings::exact_objects`], the graph has the strongest neighbours of every distinct label row, a row weighing as many objects
-/// as it stands for and an edge the pairs that it stands for.
-///
-/// The certainty of an object is its mean evidence for its own cluster over the sum of that and the best other
-/// cluster's, its total evidence where only neighbours are known; 0.5 means undecided.
-///
-/// # Errors
-/// [`GraphError`] when K is out of range, an object has no label, a setting is out of its range, the pairs that are edges do
-/// not fit the budget, the graph is too large for the partitioner, or the monitor asks to
-/// stop.
-///
-/// # Cost
-/// O(n² M) time, 40 n² bytes. Of q neighbours: O(n² M) time up to 30,000 distinct rows, then O(n (M q + log n)), and
-/// about 160 n q bytes.
-///
-/// # Differences from the paper
-/// Missing labels; weights; the graph of neighbours.
-///
-/// # References
-/// A. Strehl, J. Ghosh: Cluster ensembles, a knowledge reuse framework for combining multiple partitions, JMLR 3, 2002.
-pub fn cspa<'a>(
-    source: impl Into<WeightedEnsemble<'a>>,
+/// The cut of the graph of all pairs of objects.
+fn exact(
+    problem: &Problem<'_>,
     clusters: usize,
-    seed: Seed,
     settings: &CspaSettings,
-    budget: MemoryBudget,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<CspaDiagnostics>, GraphError> {
-    let source = source.into();
-    let ensemble = source.ensemble;
-    let size = ProblemSize::of(ensemble, Clusters::Exactly(clusters));
-    settings.validate(&size)?;
-    check(ensemble, clusters)?;
-    if size.objects <= settings.exact_objects {
-        let copies = Copies::of(source, settings.exact_objects);
-        let vertices = ProblemSize {
-            objects: copies.objects.len(),
-            ..size
-        };
-        budget.check("cspa of all pairs", all_pairs_bytes(&vertices), REMEDY)?;
-        let graph = all_pairs(source, &copies, monitor)?;
-        let parts = partition(&graph, clusters, settings.imbalance, seed, monitor)?;
-        let mut sizes = vec![0.0; clusters];
-        parts
-            .iter()
-            .zip(&graph.vertices)
-            .for_each(|(&part, weight)| sizes[part as usize] += weight);
-        let certainty = certainty(&graph, &parts, &sizes, |own, size| {
-            own / (size - 1.0_f64).max(1.0)
-        });
-        let (labels, firsts) = copies.most(&parts, clusters);
-        let certainty = firsts.into_iter().map(|vertex| certainty[vertex]).collect();
-        return Ok(outcome(
-            labels,
-            certainty,
-            clusters,
-            (None, graph.cut(&parts)),
-        ));
-    }
-    let rows = Rows::weighted(ensemble, clusters, source.object_weights)?;
-    let graph = strongest(
-        &rows,
-        source.base_weights,
-        settings.neighbours,
-        seed.child(0),
-        budget,
-        monitor,
-    )?;
-    let labels = partition(
-        &graph,
-        clusters.min(rows.len()),
-        settings.imbalance,
-        seed,
-        monitor,
-    )?;
+    let source = problem.weighted();
+    let copies = Copies::of(source, settings.exact_objects);
+    let vertices = ProblemSize {
+        objects: copies.objects.len(),
+        ..problem.size()
+    };
+    let bytes = all_pairs_bytes(&vertices);
+    problem.budget.check("cspa of all pairs", bytes, REMEDY)?;
+    let graph = all_pairs(source, &copies, monitor)?;
+    let parts = partition(&graph, clusters, settings.imbalance, problem.seed, monitor)?;
+    let mut sizes = vec![0.0; clusters];
+    let weighted = parts.iter().zip(&graph.vertices);
+    weighted.for_each(|(&part, weight)| sizes[part as usize] += weight);
+    let mean = |own: f64, size: f64| own / (size - 1.0).max(1.0);
+    let certainty = certainty(&graph, &parts, &sizes, mean);
+    let (labels, firsts) = copies.most(&parts, clusters);
+    let certainty = firsts.into_iter().map(|vertex| certainty[vertex]).collect();
+    let mut outcome = outcome(labels, certainty, clusters, None);
+    outcome.objective = Some(graph.cut(&parts));
+    Ok(outcome)
+}
+
+/// The cut of the graph of the strongest neighbours of different rows.
+fn among_neighbours(
+    problem: &Problem<'_>,
+    clusters: usize,
+    settings: &CspaSettings,
+    monitor: &dyn Monitor,
+) -> Result<Outcome<CspaDiagnostics>, GraphError> {
+    let rows = Rows::new(problem.weighted());
+    let graph = strongest(&rows, problem, settings.neighbours, monitor)?;
+    let parts = clusters.min(rows.len());
+    let labels = partition(&graph, parts, settings.imbalance, problem.seed, monitor)?;
     let certainty = certainty(&graph, &labels, &vec![1.0; clusters], |own, _| own);
-    let found = (Some(settings.neighbours), graph.cut(&labels));
-    let mut outcome = outcome(
-        rows.expand(&labels),
-        rows.expand(&certainty),
-        clusters,
-        found,
-    );
+    let (of_objects, certainty) = (rows.expand(&labels), rows.expand(&certainty));
+    let mut outcome = outcome(of_objects, certainty, clusters, Some(settings.neighbours));
+    outcome.objective = Some(graph.cut(&labels));
     outcome.warnings.push(format!(
         "of all pairs of objects only those with the {} strongest neighbours of each were looked at",
         settings.neighbours
@@ -153,11 +104,10 @@ fn outcome(
     labels: Vec<u32>,
     certainty: Vec<f64>,
     clusters: usize,
-    (neighbours, cut): (Option<usize>, Objective),
+    neighbours: Option<usize>,
 ) -> Outcome<CspaDiagnostics> {
     let partition = Partition::new(labels, clusters).expect("as many parts as clusters");
-    let mut outcome = Outcome::hard(partition, certainty, Stopped::Exact);
-    outcome.objective = Some(cut);
+    let outcome = Outcome::hard(partition, certainty, Stopped::Exact);
     outcome.with(CspaDiagnostics { neighbours })
 }
 
@@ -249,19 +199,18 @@ fn all_pairs(
 
 /// Distinct rows, each with its strongest neighbours.
 fn strongest(
-    rows: &Rows<'_>,
-    base_weights: Option<&BaseWeights>,
+    rows: &Rows,
+    problem: &Problem<'_>,
     neighbours: usize,
-    seed: Seed,
-    budget: MemoryBudget,
     monitor: &dyn Monitor,
 ) -> Result<Graph, GraphError> {
     let neighbours = neighbours.min(rows.len().saturating_sub(1));
     let settings = StrongestSettings::default();
     let source = WeightedEnsemble {
-        base_weights,
+        base_weights: problem.weights,
         ..rows.ensemble().into()
     };
+    let (seed, budget) = (problem.seed.child(0), problem.budget);
     let evidence = SparseEvidence::strongest(source, neighbours, seed, &settings, budget, monitor)?;
     let weights = rows.weights();
     let near = |row: usize| {
@@ -315,11 +264,34 @@ fn neighbours_bytes(size: &ProblemSize, neighbours: usize) -> u64 {
     (Saturating(counts) + pairs * Saturating(24 + 80) + n * Saturating(100)).0
 }
 
-/// [`cspa`] as a method.
+/// Cluster-based similarity partitioning as a method: [`CSPA`].
 #[derive(Debug)]
 pub struct Cspa;
 
-/// Cluster-based similarity partitioning, [`cspa`].
+/// Cluster-based similarity partitioning (Strehl and Ghosh 2002): cut the graph of objects into K parts of about the same
+/// size, an edge weighing how often its two objects are together.
+///
+/// ```text
+/// edge between objects i and j:  c_ij / N_ij
+/// ```
+/// METIS cuts it by recursive bisection; its integer weights are scaled so that the largest is 10,000, less where their
+/// sum would pass 2³⁰. An object of weight w is ⌈w⌉ vertices, each of an equal part of it, as long as there are no more than
+/// `exact_objects` of them, and gets the part that most of them are in; else it is one vertex of weight w. Where all pairs are too many
+/// for [`CspaSettings::exact_objects`], the graph has the strongest neighbours of every distinct label row, a row weighing as many objects
+/// as it stands for and an edge the pairs that it stands for.
+///
+/// The certainty of an object is its mean evidence for its own cluster over the sum of that and the best other
+/// cluster's, its total evidence where only neighbours are known; 0.5 means undecided.
+///
+/// # Cost
+/// O(n² M) time, 40 n² bytes. Of q neighbours: O(n² M) time up to 30,000 distinct rows, then O(n (M q + log n)), and
+/// about 160 n q bytes.
+///
+/// # Differences from the paper
+/// Missing labels; weights; the graph of neighbours.
+///
+/// # References
+/// A. Strehl, J. Ghosh: Cluster ensembles, a knowledge reuse framework for combining multiple partitions, JMLR 3, 2002.
 pub static CSPA: Cspa = Cspa;
 
 const REMEDY: &str = "set exact_objects=0 for the strongest neighbours alone, or take lwgp or hbgf, which hold no pairs";
@@ -363,14 +335,12 @@ impl Method for Cspa {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<CspaDiagnostics>, FitError> {
         let clusters = problem.given_clusters(INFO.name)?;
-        Ok(cspa(
-            problem.weighted(),
-            clusters,
-            problem.seed,
-            settings,
-            problem.budget,
-            monitor,
-        )?)
+        let cut = if problem.ensemble.objects() <= settings.exact_objects {
+            exact
+        } else {
+            among_neighbours
+        };
+        Ok(cut(problem, clusters, settings, monitor)?)
     }
 }
 
@@ -378,7 +348,17 @@ impl Method for Cspa {
 mod tests {
     use super::*;
     use partita_conformance::draw;
-    use partita_core::{Ensemble, Silent};
+    use partita_core::{Clusters, Ensemble, MemoryBudget, Seed, Silent};
+
+    fn fit(
+        ensemble: &Ensemble,
+        clusters: usize,
+        settings: &CspaSettings,
+        budget: MemoryBudget,
+    ) -> Result<Outcome<CspaDiagnostics>, FitError> {
+        let problem = Problem::new(ensemble, Clusters::Exactly(clusters)).seed(1);
+        CSPA.fit(&problem.budget(budget), settings, &Silent)
+    }
 
     /// The dense matrix of c / N, written plainly, cut by the same partitioner.
     fn naive(ensemble: &Ensemble, clusters: usize, imbalance: f64, seed: Seed) -> Vec<u32> {
@@ -405,53 +385,30 @@ mod tests {
     #[test]
     fn a_naive_reference_finds_the_same() {
         for seed in (0..60).map(Seed::new) {
-            let drawn = draw(seed, 0.3);
-            let settings = CspaSettings::default();
-            let found = cspa(
-                &drawn.ensemble,
-                drawn.clusters,
-                seed,
-                &settings,
-                MemoryBudget::UNLIMITED,
-                &Silent,
-            )
-            .unwrap();
-            let expected = naive(&drawn.ensemble, drawn.clusters, settings.imbalance, seed);
+            let (drawn, settings) = (draw(seed, 0.3), CspaSettings::default());
+            let (ensemble, clusters) = (&drawn.ensemble, drawn.clusters);
+            let found = fit(ensemble, clusters, &settings, MemoryBudget::UNLIMITED).unwrap();
+            let expected = naive(ensemble, clusters, settings.imbalance, Seed::new(1));
             assert_eq!(found.partition.labels(), expected);
         }
     }
 
     #[test]
     fn beyond_exact_objects_neighbours_do() {
+        let settings = CspaSettings {
+            exact_objects: 0,
+            neighbours: 3,
+            ..CspaSettings::default()
+        };
         for seed in (0..20).map(Seed::new) {
             let drawn = draw(seed, 0.0);
-            let settings = CspaSettings {
-                exact_objects: 0,
-                neighbours: 3,
-                ..CspaSettings::default()
-            };
-            let unlimited = MemoryBudget::UNLIMITED;
-            let found = cspa(
-                &drawn.ensemble,
-                drawn.clusters,
-                seed,
-                &settings,
-                unlimited,
-                &Silent,
-            )
-            .unwrap();
+            let (ensemble, clusters) = (&drawn.ensemble, drawn.clusters);
+            let found = fit(ensemble, clusters, &settings, MemoryBudget::UNLIMITED).unwrap();
             assert_eq!(found.details.neighbours, Some(3));
-            assert_eq!(found.partition.live_clusters(), drawn.clusters);
+            assert_eq!(found.partition.live_clusters(), clusters);
             assert!(found.certainty.iter().all(|c| (0.0..=1.0).contains(c)));
-            let none = cspa(
-                &drawn.ensemble,
-                drawn.clusters,
-                seed,
-                &settings,
-                MemoryBudget::new(1),
-                &Silent,
-            );
-            assert!(matches!(none, Err(GraphError::Evidence(_))));
+            let none = fit(ensemble, clusters, &settings, MemoryBudget::new(1));
+            assert!(matches!(none, Err(FitError::Budget(_))));
         }
     }
 
@@ -462,23 +419,14 @@ mod tests {
         let needed = all_pairs_bytes(&size);
         let fit = |bytes: u64| {
             let (settings, budget) = (CspaSettings::default(), MemoryBudget::new(bytes));
-            cspa(
-                &drawn.ensemble,
-                drawn.clusters,
-                Seed::new(1),
-                &settings,
-                budget,
-                &Silent,
-            )
+            fit(&drawn.ensemble, drawn.clusters, &settings, budget)
         };
         let (enough, ample) = (fit(needed).unwrap(), fit(u64::MAX).unwrap());
-        assert_eq!(
-            (enough.partition, enough.details.neighbours),
-            (ample.partition, None)
-        );
+        assert_eq!(enough.partition, ample.partition);
+        assert_eq!(enough.details.neighbours, None);
         // Neighbours would fit; whoever wants them says so.
         let refused = fit(needed - 1).unwrap_err();
-        assert!(matches!(refused, GraphError::Budget(_)), "{refused}");
+        assert!(matches!(refused, FitError::Budget(_)), "{refused}");
         assert!(refused.to_string().contains("exact_objects=0"), "{refused}");
     }
 }

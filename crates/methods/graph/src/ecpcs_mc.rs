@@ -5,23 +5,20 @@ use std::num::Saturating;
 use partita_coassoc::Overlap;
 use partita_core::ndarray::{Array1, Array2, Axis};
 use partita_core::{
-    Assigned, BaseWeights, Capabilities, Clusters, Entry, FitError, Flow, Method, MethodInfo,
-    Monitor, Outcome, PassRunner, Problem, ProblemSize, ProgressCounter, Row, RowBlock, RowFit,
-    RowLabeller, RowMap, RowProblem, Seed, Settings, SoftBases, SoftPartition, WeightedEnsemble,
-    Weights,
+    Assigned, Capabilities, Entry, FitError, Flow, Method, MethodInfo, Monitor, ProblemSize,
+    ProgressCounter, Row, RowBlock, RowFit, RowLabeller, RowMap, RowProblem, Seed, Settings,
+    SoftBases, Weights,
 };
 use partita_kmeans::embedded::{Grouping, Search, kmeans};
 use partita_spectral::{LanczosSettings, top_eigenpairs};
 use serde::{Deserialize, Serialize};
 
 use crate::GraphError;
-use crate::cluster_similarity::{self, bases_of, jaccard, live, overlaps, propagated};
-use crate::collect::in_memory;
-use crate::rows::{check, copies_by_base};
-use crate::soft::soft_bytes;
-use crate::spectral::{GRAPH, counted_for};
+use crate::cluster_similarity::{self, jaccard, known, live, propagated};
+use crate::rows::copies_by_base;
+use crate::spectral::{GRAPH, counted};
 
-/// Settings of [`ecpcs_mc`]. Start from `default()` and change what you mean to change.
+/// Settings of [`ECPCS_MC`]. Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default)]
 #[non_exhaustive]
@@ -55,232 +52,92 @@ pub struct MetaClusters {
     pub base_clusters: Vec<usize>,
 }
 
-/// Enhanced ensemble clustering via fast propagation of cluster-wise similarities, by meta-clusters (Huang, Wang, Peng, Lai and
-/// Kwoh 2021): random walks on the Jaccard graph of base clusters say which of them are alike, a normalised cut groups them,
-/// and an object joins the group that has most of it.
-///
-/// ```text
-/// A_cd = |c ∩ d| / |c ∪ d|      P = D⁻¹ A      Ŝ = cosine of [P, P², …, Pᵗ]
-/// score_ik = Σ_{c in group k} ω_u(c) Z_ic / Σ_{c in group k} ω_u(c)      over the base clusterings that label object i
-/// ```
-/// | paper | here |
-/// |---|---|
-/// | t | [`EcpcsMcSettings::steps`] |
-/// | C, the similarity of trajectories | cosine of walks, from one eigenproblem |
-///
-/// The soft result is the scores divided by their sum. Propagation changes accuracy by less than the choice of cut does: without
-/// it (plain meta-clustering by a spectral cut) results are within .003 NMI.
-///
-/// # Cost
-/// O(n M²) time for the overlaps of base clusters, O((ΣJ)³) for their walks, O(n M) for the labels. No memory that grows with n
-/// besides the result.
-///
-/// # Differences from the paper
-/// Eigenvectors are scaled to unit rows and grouped by k-means (the paper: the discretisation of Yu and Shi); ties go to the
-/// first cluster; missing labels; weights of base clusterings, each of which is so many copies; weights of objects, which count in the
-/// overlaps; soft base clusterings, by the extended Jaccard index a·b / (a·a + b·b − a·b) of their shares Z.
-///
-/// # Errors
-/// [`GraphError`] when K is out of range, an object has no label, a setting is out of range, or the monitor asks to stop.
-///
-/// # References
-/// D. Huang, C.-D. Wang, H. Peng, J. Lai, C.-K. Kwoh: Enhanced ensemble clustering via fast propagation of cluster-wise
-/// similarities, IEEE Trans. SMC: Systems 51(1), 2021.
-pub fn ecpcs_mc<'a>(
-    source: impl Into<WeightedEnsemble<'a>>,
+/// The groups of base clusters, and the scores of rows.
+fn fitted(
+    problem: &RowProblem<'_>,
     clusters: usize,
-    seed: Seed,
-    settings: &EcpcsMcSettings,
-    monitor: &dyn Monitor,
-) -> Result<Outcome<MetaClusters>, GraphError> {
-    let source = source.into();
-    if source.is_fractional() {
-        return ecpcs_mc_shares(source, clusters, seed, settings, monitor);
-    }
-    in_memory(source, |rows| {
-        ecpcs_mc_rows(rows, source.base_weights, clusters, seed, settings, monitor)
-    })
-}
-
-/// [`ecpcs_mc`] of shares and weighted objects: base clusters are compared by the extended Jaccard index, and scores are of shares.
-fn ecpcs_mc_shares(
-    source: WeightedEnsemble<'_>,
-    clusters: usize,
-    seed: Seed,
-    settings: &EcpcsMcSettings,
-    monitor: &dyn Monitor,
-) -> Result<Outcome<MetaClusters>, GraphError> {
-    let ensemble = source.ensemble;
-    settings.validate(&ProblemSize::of(ensemble, Clusters::Exactly(clusters)))?;
-    check(ensemble, clusters)?;
-    if monitor.tick(0, 3) == Flow::Stop {
-        return Err(GraphError::Interrupted);
-    }
-    let (overlap, index) = overlaps(source)?;
-    let found = Grouped::of(
-        (&overlap, &index),
-        source.base_weights,
-        clusters,
-        seed,
-        settings,
-        monitor,
-    )?;
-    let (shares, base_of) = (ensemble.shares(), bases_of(overlap.offsets()));
-    let mut soft = Array2::zeros((ensemble.objects(), clusters));
-    for (object, mut line) in soft.outer_iter_mut().enumerate() {
-        let (own, values) = shares.row(object);
-        let entries = own
-            .iter()
-            .zip(values)
-            .map(|(&c, &share)| (base_of[c as usize], c as usize, share));
-        found
-            .scores
-            .of_shares(entries, line.as_slice_mut().expect("lines of a new array"));
-    }
-    let soft = SoftPartition::new(soft).expect("scores are divided by their sum");
-    let mut outcome = Outcome::soft(soft, found.grouping.stopped);
-    outcome.rounds = found.grouping.trace.len() as u64;
-    Ok(outcome.with(found.details))
-}
-
-/// [`ecpcs_mc`] over label rows that are not held: one pass for the overlaps, one for the labels.
-///
-/// # Errors
-/// As [`ecpcs_mc`], and [`GraphError::Pass`] when rows cannot be read.
-pub fn ecpcs_mc_rows(
-    rows: &PassRunner<'_>,
-    weights: Option<&BaseWeights>,
-    clusters: usize,
-    seed: Seed,
     settings: &EcpcsMcSettings,
     monitor: &dyn Monitor,
 ) -> Result<RowFit<MetaClusters>, GraphError> {
-    let overlap = counted_for(rows, clusters, settings, monitor)?;
-    let found = Grouped::of(
-        (&overlap, &jaccard(&overlap)),
-        weights,
+    let rows = problem.passes();
+    let overlap = counted(&rows, monitor)?;
+    let index = jaccard(&overlap, &known(&rows, &overlap)?);
+    if monitor.tick(1, 3) == Flow::Stop {
+        return Err(GraphError::Interrupted);
+    }
+    let copies = copies_by_base(overlap.offsets(), problem.weights);
+    let (similarity, of_copies) = propagated(&index, &copies, settings.steps)?;
+    if monitor.tick(2, 3) == Flow::Stop {
+        return Err(GraphError::Interrupted);
+    }
+    let live = live(&overlap);
+    let (matrix, copies_of_live) = live_graph(&similarity, &copies, &of_copies, &live);
+    let search = Search {
         clusters,
-        seed,
-        settings,
-        monitor,
-    )?;
-    let mut fit = RowFit::new(
-        clusters,
-        found.grouping.stopped,
-        found.scores,
-        found.details,
-    );
-    fit.rounds = found.grouping.trace.len() as u64;
+        restarts: settings.restarts,
+        rounds: settings.rounds,
+        tolerance: 0.0,
+    };
+    let progress = ProgressCounter::new(monitor, 3);
+    progress.add(2);
+    let grouping = groups(&matrix, &copies_of_live, &search, problem.seed, &progress)?;
+    let mut meta = vec![None; copies.len()];
+    let grouped = live.iter().zip(&grouping.labels);
+    grouped.for_each(|(&c, &k)| meta[c] = Some(k as usize));
+    let count = |k| meta.iter().filter(|meta| **meta == Some(k)).count();
+    let details = MetaClusters {
+        base_clusters: (0..clusters).map(count).collect(),
+    };
+    let scores = Scores::new(overlap.offsets(), &meta, &copies, clusters);
+    let mut fit = RowFit::new(clusters, grouping.stopped, scores, details);
+    fit.rounds = grouping.trace.len() as u64;
     Ok(fit)
 }
 
-/// Base clusters in meta-clusters.
-struct Grouped {
-    grouping: Grouping,
-    scores: Scores,
-    details: MetaClusters,
-}
-
-impl Grouped {
-    /// The groups of base clusters by their overlaps and Jaccard indices.
-    fn of(
-        (overlap, index): (&Overlap, &Array2<f64>),
-        weights: Option<&BaseWeights>,
-        clusters: usize,
-        seed: Seed,
-        settings: &EcpcsMcSettings,
-        monitor: &dyn Monitor,
-    ) -> Result<Self, GraphError> {
-        if monitor.tick(1, 3) == Flow::Stop {
-            return Err(GraphError::Interrupted);
-        }
-        let copies = copies_by_base(overlap.offsets(), weights);
-        let (similarity, of_copies) = propagated(index, &copies, settings.steps)?;
-        if monitor.tick(2, 3) == Flow::Stop {
-            return Err(GraphError::Interrupted);
-        }
-        let live = live(overlap);
-        let progress = ProgressCounter::new(monitor, 3);
-        progress.add(2);
-        let grouping = groups(
-            &similarity,
-            (&copies, &of_copies),
-            &live,
-            (clusters, seed),
-            settings,
-            &progress,
-        )?;
-        let mut meta = vec![None; similarity.nrows()];
-        live.iter()
-            .zip(&grouping.labels)
-            .for_each(|(&c, &k)| meta[c] = Some(k as usize));
-        let count = |k| meta.iter().filter(|meta| **meta == Some(k)).count();
-        let details = MetaClusters {
-            base_clusters: (0..clusters).map(count).collect(),
-        };
-        let scores = Scores::new(overlap.offsets(), &meta, &copies, clusters);
-        Ok(Self {
-            grouping,
-            scores,
-            details,
-        })
-    }
-}
-
-/// The normalised cut of the similarity of those base clusters that have objects, in which copies stay together.
-fn groups(
+/// The normalised similarity of those base clusters that have objects, in which copies stay together, and their copies.
+fn live_graph(
     similarity: &Array2<f64>,
-    (copies, of_copies): (&[f64], &[f64]),
+    copies: &[f64],
+    of_copies: &[f64],
     live: &[usize],
-    (clusters, seed): (usize, Seed),
-    settings: &EcpcsMcSettings,
-    monitor: &dyn Monitor,
-) -> Result<Grouping, GraphError> {
+) -> (Array2<f64>, Vec<f64>) {
     let copies = Array1::from_iter(live.iter().map(|&c| copies[c]));
     // A cluster is like itself, even one that shares objects with no other; here is the mean over its copies.
     let own = |a: usize| (1.0 + (copies[a] - 1.0).max(0.0) * of_copies[live[a]]) / copies[a];
-    let cell = |a: usize, b: usize| {
+    let mut matrix = Array2::from_shape_fn((live.len(), live.len()), |(a, b)| {
         if a == b {
             own(a)
         } else {
             similarity[[live[a], live[b]]]
         }
-    };
-    let mut matrix = Array2::from_shape_fn((live.len(), live.len()), |(a, b)| cell(a, b));
-    let root = (&matrix * &copies)
-        .sum_axis(Axis(1))
-        .mapv(|degree: f64| 1.0 / degree.sqrt())
-        * copies.mapv(f64::sqrt);
+    });
+    let degrees = (&matrix * &copies).sum_axis(Axis(1));
+    let root = degrees.mapv(|degree: f64| 1.0 / degree.sqrt()) * copies.mapv(f64::sqrt);
     matrix
         .indexed_iter_mut()
         .for_each(|((a, b), x)| *x *= root[a] * root[b]);
-    let count = clusters.min(live.len());
-    let mut rows = top_eigenpairs(
-        matrix.view(),
-        count,
-        seed.child(0),
-        &LanczosSettings::default(),
-    )?
-    .vectors;
+    (matrix, copies.to_vec())
+}
+
+/// The normalised cut of a graph of base clusters.
+fn groups(
+    matrix: &Array2<f64>,
+    copies: &[f64],
+    search: &Search,
+    seed: Seed,
+    monitor: &dyn Monitor,
+) -> Result<Grouping, GraphError> {
+    let (count, settings) = (
+        search.clusters.min(copies.len()),
+        LanczosSettings::default(),
+    );
+    let mut rows = top_eigenpairs(matrix.view(), count, seed.child(0), &settings)?.vectors;
     for mut row in rows.outer_iter_mut() {
         let length = row.dot(&row).sqrt();
         row.mapv_inplace(|x| if length > 1e-9 { x / length } else { 0.0 });
     }
-    let (restarts, rounds) = (settings.restarts, settings.rounds);
-    let search = Search {
-        clusters,
-        restarts,
-        rounds,
-        tolerance: 0.0,
-    };
     let rows = rows.as_standard_layout();
-    Ok(kmeans(
-        rows.view(),
-        &copies.to_vec(),
-        &search,
-        seed.child(1),
-        monitor,
-    ))
+    Ok(kmeans(rows.view(), copies, search, seed.child(1), monitor))
 }
 
 /// How much of a row each meta-cluster has.
@@ -323,24 +180,6 @@ impl Scores {
 }
 
 impl Scores {
-    /// Writes the scores of an object with these entries: base clustering, base cluster and share.
-    fn of_shares(&self, entries: impl Iterator<Item = (usize, usize, f64)>, scores: &mut [f64]) {
-        let (mut whole, mut missing) = (self.all.clone(), vec![true; self.offsets.len() - 1]);
-        for (u, c, share) in entries {
-            let (k, weight) = self.meta[c];
-            scores[k] += weight * share;
-            missing[u] = false;
-        }
-        for (u, _) in missing.iter().enumerate().filter(|(_, missing)| **missing) {
-            let absent = &self.by_base[u * self.clusters..][..self.clusters];
-            whole
-                .iter_mut()
-                .zip(absent)
-                .for_each(|(whole, absent)| *whole -= absent);
-        }
-        Self::divide(scores, &whole);
-    }
-
     /// Takes what a base clustering that does not know the object could add off what its scores could be.
     fn take_off(&self, base: usize, whole: &mut [f64]) {
         let missing = &self.by_base[base * self.clusters..][..self.clusters];
@@ -394,11 +233,38 @@ impl RowMap for Scores {
     }
 }
 
-/// [`ecpcs_mc`] as a method.
+/// Meta-clusters of base clusters by propagated similarities as a method: [`ECPCS_MC`].
 #[derive(Debug)]
 pub struct EcpcsMc;
 
-/// Propagated similarities of base clusters, by meta-clusters: [`ecpcs_mc`].
+/// Enhanced ensemble clustering via fast propagation of cluster-wise similarities, by meta-clusters (Huang, Wang, Peng, Lai and
+/// Kwoh 2021): random walks on the Jaccard graph of base clusters say which of them are alike, a normalised cut groups them,
+/// and an object joins the group that has most of it.
+///
+/// ```text
+/// A_cd = |c ∩ d| / |c ∪ d|      P = D⁻¹ A      Ŝ = cosine of [P, P², …, Pᵗ]
+/// score_ik = Σ_{c in group k} ω_u(c) Z_ic / Σ_{c in group k} ω_u(c)      over the base clusterings that label object i
+/// ```
+/// | paper | here |
+/// |---|---|
+/// | t | [`EcpcsMcSettings::steps`] |
+/// | C, the similarity of trajectories | cosine of walks, from one eigenproblem |
+///
+/// The soft result is the scores divided by their sum. Propagation changes accuracy by less than the choice of cut does: without
+/// it (plain meta-clustering by a spectral cut) results are within .003 NMI.
+///
+/// # Cost
+/// O(n M²) time for the overlaps of base clusters, O((ΣJ)³) for their walks, O(n M) for the labels. No memory that grows with n
+/// besides the result.
+///
+/// # Differences from the paper
+/// Eigenvectors are scaled to unit rows and grouped by k-means (the paper: the discretisation of Yu and Shi); ties go to the
+/// first cluster; missing labels; weights of base clusterings, each of which is so many copies; weights of objects, which count in the
+/// overlaps; soft base clusterings, by the extended Jaccard index a·b / (a·a + b·b − a·b) of their shares Z.
+///
+/// # References
+/// D. Huang, C.-D. Wang, H. Peng, J. Lai, C.-K. Kwoh: Enhanced ensemble clustering via fast propagation of cluster-wise
+/// similarities, IEEE Trans. SMC: Systems 51(1), 2021.
 pub static ECPCS_MC: EcpcsMc = EcpcsMc;
 
 static INFO: MethodInfo = MethodInfo {
@@ -427,28 +293,6 @@ impl Method for EcpcsMc {
         &INFO
     }
 
-    fn bytes(&self, size: &ProblemSize, settings: &EcpcsMcSettings) -> u64 {
-        let [n, _, _, k] = size.saturating();
-        let rows = Saturating(self.row_bytes(size, settings)) + Saturating(soft_bytes(size));
-        (n * (k * Saturating(24) + Saturating(16)) + rows).0
-    }
-
-    fn fit(
-        &self,
-        problem: &Problem<'_>,
-        settings: &EcpcsMcSettings,
-        monitor: &dyn Monitor,
-    ) -> Result<Outcome<MetaClusters>, FitError> {
-        let clusters = problem.given_clusters(INFO.name)?;
-        Ok(ecpcs_mc(
-            problem.weighted(),
-            clusters,
-            problem.seed,
-            settings,
-            monitor,
-        )?)
-    }
-
     fn fit_rows(
         &self,
         problem: &RowProblem<'_>,
@@ -456,14 +300,7 @@ impl Method for EcpcsMc {
         monitor: &dyn Monitor,
     ) -> Result<RowFit<MetaClusters>, FitError> {
         let clusters = problem.given_clusters(INFO.name)?;
-        Ok(ecpcs_mc_rows(
-            &problem.passes(),
-            problem.weights,
-            clusters,
-            problem.seed,
-            settings,
-            monitor,
-        )?)
+        Ok(fitted(problem, clusters, settings, monitor)?)
     }
 
     fn row_bytes(&self, size: &ProblemSize, settings: &EcpcsMcSettings) -> u64 {

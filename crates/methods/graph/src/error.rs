@@ -18,8 +18,8 @@ pub enum GraphError {
     /// An object that nobody labelled.
     #[error("object {object} has no label in any base clustering; remove it or label it")]
     Unlabelled {
-        /// Name or index of the object.
-        object: String,
+        /// Index of the object.
+        object: u64,
     },
     /// No pair statistics.
     #[error(transparent)]

@@ -3,22 +3,21 @@
 use partita_coassoc::Overlap;
 use partita_core::ndarray::{Array2, Axis};
 use partita_core::{
-    BaseWeights, Capabilities, MethodInfo, Monitor, Outcome, PassRunner, RowFit, Seed, Settings,
-    WeightedEnsemble, Weights,
+    BaseWeights, Capabilities, MethodInfo, Monitor, PassRunner, RowFit, RowProblem, Settings,
+    Weights,
 };
+use partita_kmeans::embedded::Search;
 use partita_metrics::{Normalisation, nmi_of_counts};
 use serde::{Deserialize, Serialize};
 
 use crate::GraphError;
-use crate::bipartite::inverse_roots;
-use crate::cluster_similarity::{bases_of, common_links, jaccard, live};
-use crate::collect::in_memory;
+use crate::cluster_graph::{ClusterPlaces, inverse_roots, leading, lifted};
+use crate::cluster_similarity::{bases_of, common_links, jaccard, known, live};
 use crate::link_method::{EmbeddedSettings, LinkMethod};
-use crate::row_cut::{grouped_by, leading, lifted};
 use crate::rows::copies_by_base;
-use crate::spectral::{SPECTRAL, SpectralDiagnostics, counted_for};
+use crate::spectral::{Cut, SPECTRAL, SpectralDiagnostics, counted};
 
-/// Settings of [`gp_mgla`]. Start from `default()` and change what you mean to change.
+/// Settings of [`GP_MGLA`]. Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default)]
 #[non_exhaustive]
@@ -45,79 +44,26 @@ impl Default for GpMglaSettings {
     }
 }
 
-/// Graph partitioning with multi-granularity link analysis (Huang, Lai and Wang 2015): the normalised cut of a graph of objects and
-/// base clusters, in which base clusters are linked by their common neighbours and all edges count as their base clusterings agree.
-///
-/// ```text
-/// a_u = (NCAI_u)^β,   NCAI_u = mean over v of NMI(u, v), by the larger entropy, over the largest such mean
-/// B = [ α a_u(c) Z_ic ; SACT ]      SACT_cd = Σ_e a_u(e) min(W_ce, W_de) / their maximum, 1 on the diagonal
-/// ```
-/// W is the Jaccard index of base clusters, 1 on the diagonal. The cluster graph is `Bᵀ D⁻¹ B`, of which the part of the objects
-/// comes from one pass.
-///
-/// | paper | here |
-/// |---|---|
-/// | α, β | [`GpMglaSettings::alpha`], [`GpMglaSettings::beta`]; defaults as in the authors' demo |
-/// | crowd agreement, influence | a_u |
-///
-/// # Cost
-/// O(n M²) time for two tables of (ΣJ)² numbers, O((ΣJ)³) for the links, O(n (M + K) K) a round of k-means; no memory that
-/// grows with n besides the result.
-///
-/// # Differences from the paper
-/// Missing labels; weights of base clusterings, each of which is so many copies; a_u is at least 0.001, so that no object is cut off;
-/// an object of weight w is w objects, in NMI, W, the cut and k-means.
-///
-/// # Errors
-/// [`GraphError`] when K is out of range, an object has no label, a setting is out of range, the eigenvectors are not found, or
-/// the monitor asks to stop before they are.
-///
-/// # References
-/// D. Huang, J.-H. Lai, C.-D. Wang: Combining multiple clusterings via crowd agreement estimation and multi-granularity link
-/// analysis, Neurocomputing 170, 2015.
-#[doc(alias = "GP-MGLA")]
-pub fn gp_mgla<'a>(
-    source: impl Into<WeightedEnsemble<'a>>,
-    clusters: usize,
-    seed: Seed,
-    settings: &GpMglaSettings,
-    monitor: &dyn Monitor,
-) -> Result<Outcome<SpectralDiagnostics>, GraphError> {
-    let source = source.into();
-    in_memory(source, |rows| {
-        gp_mgla_rows(rows, source.base_weights, clusters, seed, settings, monitor)
-    })
-}
-
-/// [`gp_mgla`] over label rows that are not held: three passes and one for every round of k-means.
-///
-/// # Errors
-/// As [`gp_mgla`], and [`GraphError::Pass`] when rows cannot be read.
-pub fn gp_mgla_rows(
+fn fitted(
     rows: &PassRunner<'_>,
-    weights: Option<&BaseWeights>,
-    clusters: usize,
-    seed: Seed,
+    problem: &RowProblem<'_>,
+    search: &Search,
     settings: &GpMglaSettings,
     monitor: &dyn Monitor,
 ) -> Result<RowFit<SpectralDiagnostics>, GraphError> {
-    let graph = LinkedGraph::new(
-        &counted_for(rows, clusters, settings, monitor)?,
-        weights,
-        settings,
-    );
+    let overlap = counted(rows, monitor)?;
+    let index = jaccard(&overlap, &known(rows, &overlap)?);
+    let graph = LinkedGraph::new(&overlap, index, problem.weights, settings);
+    drop(overlap);
     let matrix = graph.matrix(Overlap::shared(rows, &graph.strengths)?.into_table());
-    let pairs = leading(matrix.view(), clusters, seed)?;
-    let table = lifted(&pairs.vectors, &graph.roots, &graph.strengths, graph.total);
-    let search = settings.embedded.search(clusters);
-    grouped_by(
+    let pairs = leading(matrix.view(), search.clusters, problem.seed.child(0))?;
+    let places = ClusterPlaces::new(&pairs, graph.lifted(&pairs.vectors));
+    let cut = Cut {
         rows,
-        (&pairs, &table),
-        &graph.strengths,
-        &search,
-        seed,
-        monitor,
-    )
+        strengths: &graph.strengths,
+        seed: problem.seed,
+    };
+    cut.at(&places, search, monitor)
 }
 
 /// Edges of base clusters.
@@ -132,7 +78,12 @@ struct LinkedGraph {
 }
 
 impl LinkedGraph {
-    fn new(overlap: &Overlap, weights: Option<&BaseWeights>, settings: &GpMglaSettings) -> Self {
+    fn new(
+        overlap: &Overlap,
+        mut near: Array2<f64>,
+        weights: Option<&BaseWeights>,
+        settings: &GpMglaSettings,
+    ) -> Self {
         let influence = influence(overlap, weights.map(BaseWeights::copies), settings.beta);
         let (base_of, copies) = (
             bases_of(overlap.offsets()),
@@ -143,7 +94,7 @@ impl LinkedGraph {
             .zip(&copies)
             .map(|(&u, copies)| influence[u] * copies)
             .collect();
-        let (mut near, live) = (jaccard(overlap), live(overlap));
+        let live = live(overlap);
         live.iter().for_each(|&c| near[[c, c]] = 1.0);
         let mut links = common_links(&near, Some(&counts));
         let most = links.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
@@ -165,16 +116,22 @@ impl LinkedGraph {
             .zip(links.sum_axis(Axis(1)))
             .map(|(own, links)| own + links)
             .collect();
-        let (roots, total) = (
-            inverse_roots(&degrees, &vec![1.0; degrees.len()]),
-            degrees.iter().sum::<f64>().sqrt(),
-        );
+        let (roots, total) = (inverse_roots(&degrees), degrees.iter().sum::<f64>().sqrt());
         Self {
             strengths,
             links,
             roots,
             total,
         }
+    }
+
+    /// What base clusters add to the places of their objects.
+    fn lifted(&self, vectors: &Array2<f64>) -> Array2<f64> {
+        let factors = self.roots.iter().zip(&self.strengths);
+        lifted(
+            vectors,
+            factors.map(|(root, strength)| root * strength * self.total),
+        )
     }
 
     /// D^-½ Bᵀ D⁻¹ B D^-½ from the part of the objects, Σ_i Z_ic Z_id / d_i.
@@ -237,7 +194,33 @@ fn influence(overlap: &Overlap, copies: Option<&[f64]>, beta: f64) -> Vec<f64> {
         .collect()
 }
 
-/// Graph partitioning with multi-granularity link analysis, [`gp_mgla`].
+/// Graph partitioning with multi-granularity link analysis (Huang, Lai and Wang 2015): the normalised cut of a graph of objects and
+/// base clusters, in which base clusters are linked by their common neighbours and all edges count as their base clusterings agree.
+///
+/// ```text
+/// a_u = (NCAI_u)^β,   NCAI_u = mean over v of NMI(u, v), by the larger entropy, over the largest such mean
+/// B = [ α a_u(c) Z_ic ; SACT ]      SACT_cd = Σ_e a_u(e) min(W_ce, W_de) / their maximum, 1 on the diagonal
+/// ```
+/// W is the Jaccard index of base clusters, 1 on the diagonal. The cluster graph is `Bᵀ D⁻¹ B`, of which the part of the objects
+/// comes from one pass.
+///
+/// | paper | here |
+/// |---|---|
+/// | α, β | [`GpMglaSettings::alpha`], [`GpMglaSettings::beta`]; defaults as in the authors' demo |
+/// | crowd agreement, influence | a_u |
+///
+/// # Cost
+/// O(n M²) time for two tables of (ΣJ)² numbers, O((ΣJ)³) for the links, O(n (M + K) K) a round of k-means; no memory that
+/// grows with n besides the result.
+///
+/// # Differences from the paper
+/// Missing labels; weights of base clusterings, each of which is so many copies; a_u is at least 0.001, so that no object is cut off;
+/// an object of weight w is w objects, in NMI, W, the cut and k-means.
+///
+/// # References
+/// D. Huang, J.-H. Lai, C.-D. Wang: Combining multiple clusterings via crowd agreement estimation and multi-granularity link
+/// analysis, Neurocomputing 170, 2015.
+#[doc(alias = "GP-MGLA")]
 pub static GP_MGLA: LinkMethod<GpMglaSettings> = LinkMethod {
     info: &MethodInfo {
         name: "gp-mgla",
@@ -252,20 +235,19 @@ pub static GP_MGLA: LinkMethod<GpMglaSettings> = LinkMethod {
         },
         ..SPECTRAL
     },
-    fit: |source, clusters, seed, settings, monitor| {
-        gp_mgla(source, clusters, seed, settings, monitor)
-    },
-    fit_rows: gp_mgla_rows,
+    fit: fitted,
     embedded: |settings| &settings.embedded,
 };
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster_similarity::tests::{assert_cut_of, naive, overlap, refined, shared, tiny};
+    use crate::cluster_similarity::tests::{
+        assert_cut_of, index, naive, overlap, refined, shared, tiny,
+    };
     use partita_conformance::draw;
-    use partita_core::Ensemble;
     use partita_core::ndarray::{Array1, concatenate};
+    use partita_core::{Ensemble, Seed};
 
     #[test]
     fn tiny_agreement_to_its_printed_digits() {
@@ -306,14 +288,10 @@ mod tests {
                 alpha: 0.1 + (seed % 7) as f64,
                 ..GpMglaSettings::default()
             };
-            let graph = LinkedGraph::new(&overlap(&ensemble), None, &settings);
+            let overlap = overlap(&ensemble);
+            let graph = LinkedGraph::new(&overlap, index(&overlap), None, &settings);
             let matrix = graph.matrix(shared(&ensemble, &graph.strengths));
-            let all = lifted(
-                &Array2::eye(graph.roots.len()),
-                &graph.roots,
-                &graph.strengths,
-                graph.total,
-            );
+            let all = graph.lifted(&Array2::eye(graph.roots.len()));
             assert_cut_of(&ensemble, &edges(&ensemble, &settings), &matrix, &all);
         }
     }

@@ -4,24 +4,25 @@
 use std::num::Saturating;
 
 use partita_core::{
-    BaseWeights, Capabilities, Clusters, FitError, Memberships, Method, MethodInfo, Monitor,
-    Outcome, PassRunner, Problem, ProblemSize, RowFit, RowProblem, Seed, SettingChoice, Settings,
-    SettingsError, SoftBases, WeightedEnsemble, Weights,
+    BaseClustering, Capabilities, FitError, Flow, Method, MethodInfo, Monitor, Outcome, Problem,
+    ProblemSize, RowFit, RowProblem, SettingChoice, Settings, SettingsError, SoftBases, Weights,
+    fit_in_memory, fit_in_memory_bytes,
 };
 #[cfg(feature = "metis")]
-use partita_core::{Flow, Partition, Stopped};
+use partita_core::{Partition, Stopped};
 use partita_kmeans::embedded::Search;
+use partita_kmeans::labels::Counts;
 use serde::{Deserialize, Serialize};
 
 use crate::GraphError;
 #[cfg(feature = "metis")]
 use crate::metis::{Graph, partition};
-use crate::row_cut;
-use crate::rows::{Rows, by_base};
-use crate::soft::{cut_soft, soft_bytes};
-use crate::spectral::{SPECTRAL, SpectralDiagnostics, bytes, counted, cut};
+#[cfg(feature = "metis")]
+use crate::rows::Rows;
+use crate::rows::by_base;
+use crate::spectral::{self, Cut, SPECTRAL, SpectralDiagnostics, labelled};
 
-/// How [`hbgf`] cuts the graph.
+/// How [`HBGF`] cuts the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, SettingChoice)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -33,7 +34,7 @@ pub enum HbgfCut {
     Metis,
 }
 
-/// Settings of [`hbgf`]. Start from `default()` and change what you mean to change.
+/// Settings of [`HBGF`]. Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default)]
 #[non_exhaustive]
@@ -82,7 +83,8 @@ impl Default for HbgfSettings {
 /// minimise  Σ_k cut(part k, rest) / volume(part k)      over partitions of objects and clusters
 /// ```
 /// relaxed to eigenvectors of the cluster graph of side ΣJ (transfer cut), then k-means on the objects' rows.
-/// Missing labels are missing edges. `weights` scale the edges of whole base clusterings. The certainty of an object is
+/// Missing labels are missing edges; the edge to a soft base cluster weighs the share of the object. Weights scale the edges of whole base
+/// clusterings. The certainty of an object is
 /// `1 − distance to its centroid / distance to the next` in the space of the eigenvectors.
 ///
 /// With [`HbgfCut::Metis`] the edges that are cut are minimised between parts of about the same number of objects, base
@@ -90,148 +92,34 @@ impl Default for HbgfSettings {
 /// labels whose base clusters are in its part. Where clusters differ in size this does harm: on a set of one class with 87 %
 /// of the objects and half of the labels missing, ARI is 0.06 where the spectral cut has 0.69.
 ///
-/// # Errors
-/// [`GraphError`] when K is out of range, an object has no label, a setting is out of range, the eigenvectors are not
-/// found, the graph is too large for METIS, or the monitor asks to stop before there is a result.
-///
 /// # Cost
-/// As [`lwgp`](crate::lwgp), half the time for the cluster graph. With METIS about O(n M) time and 80 n M bytes.
+/// As [`LWGP`](crate::LWGP), half the time for the cluster graph. With METIS about O(n M) time and 80 n M bytes.
 ///
 /// # Differences from the paper
 /// Only objects are embedded and grouped; the paper groups objects and clusters together, and balances both with METIS.
 ///
 /// # References
 /// X. Z. Fern, C. E. Brodley: Solving cluster ensemble problems by bipartite graph partitioning, ICML 2004.
-pub fn hbgf<'a>(
-    source: impl Into<WeightedEnsemble<'a>>,
-    clusters: usize,
-    seed: Seed,
-    settings: &HbgfSettings,
-    monitor: &dyn Monitor,
-) -> Result<Outcome<HbgfDiagnostics>, GraphError> {
-    let source = source.into();
-    let (ensemble, weights) = (source.ensemble, source.base_weights);
-    settings.validate(&ProblemSize::of(ensemble, Clusters::Exactly(clusters)))?;
-    let rows = Rows::weighted(ensemble, clusters, source.object_weights)?;
-    #[cfg(feature = "metis")]
-    if settings.cut == HbgfCut::Metis {
-        return balanced(
-            &rows,
-            &rows.by_base(weights),
-            clusters,
-            settings.imbalance,
-            seed,
-            monitor,
-        );
-    }
-    let search = Search {
-        clusters,
-        restarts: settings.restarts,
-        rounds: settings.rounds,
-        tolerance: settings.tolerance,
-    };
-    let strengths = rows.by_base(weights);
-    let outcome = cut(&rows, &strengths, &search, seed, monitor)?;
-    Ok(outcome.map_details(|spectral| HbgfDiagnostics {
-        spectral: Some(spectral),
-    }))
-}
-
-/// [`hbgf`] with the spectral cut over label rows that are not held.
-///
-/// # Errors
-/// As [`hbgf`], [`GraphError::Pass`] when rows cannot be read, and [`GraphError::Settings`] for METIS, which holds the graph.
-///
-/// # Cost
-/// As [`lwgp_rows`](crate::lwgp_rows).
-pub fn hbgf_rows(
-    rows: &PassRunner<'_>,
-    weights: Option<&BaseWeights>,
-    clusters: usize,
-    seed: Seed,
-    settings: &HbgfSettings,
-    monitor: &dyn Monitor,
-) -> Result<RowFit<HbgfDiagnostics>, GraphError> {
-    settings.validate(&ProblemSize::of_bases(
-        rows.source().rows() as usize,
-        rows.source().bases(),
-        Clusters::Exactly(clusters),
-    ))?;
-    #[cfg(feature = "metis")]
-    if settings.cut == HbgfCut::Metis {
-        let reason = "METIS holds the whole graph; take the spectral cut".to_owned();
-        return Err(SettingsError::Unfit {
-            name: "cut",
-            value: "metis".into(),
-            reason,
-        }
-        .into());
-    }
-    let overlap = counted(rows)?;
-    let search = Search {
-        clusters,
-        restarts: settings.restarts,
-        rounds: settings.rounds,
-        tolerance: settings.tolerance,
-    };
-    let fit = row_cut::cut(
-        rows,
-        &by_base(overlap.offsets(), weights),
-        &overlap.sizes(),
-        &search,
-        seed,
-        monitor,
-    )?;
-    Ok(fit.map_details(|spectral| HbgfDiagnostics {
-        spectral: Some(spectral),
-    }))
-}
-
-/// [`hbgf`] of soft base clusterings: an edge weighs the share of the object.
-fn hbgf_soft(
-    problem: &Problem<'_>,
-    shares: &Memberships,
-    clusters: usize,
-    settings: &HbgfSettings,
-    monitor: &dyn Monitor,
-) -> Result<Outcome<HbgfDiagnostics>, FitError> {
-    if settings.cut != HbgfCut::Spectral {
-        let reason =
-            "edges of soft base clusterings are cut by eigenvectors; take the spectral cut"
-                .to_owned();
-        return Err(SettingsError::Unfit {
-            name: "cut",
-            value: "metis".into(),
-            reason,
-        }
-        .into());
-    }
-    let strengths = by_base(&problem.ensemble.offsets(), problem.weights);
-    let search = Search {
-        clusters,
-        restarts: settings.restarts,
-        rounds: settings.rounds,
-        tolerance: settings.tolerance,
-    };
-    let outcome = cut_soft(problem, shares, &strengths, &search, monitor)?;
-    Ok(outcome.map_details(|spectral| HbgfDiagnostics {
-        spectral: Some(spectral),
-    }))
-}
+pub static HBGF: Hbgf = Hbgf;
 
 /// The cut by METIS.
 #[cfg(feature = "metis")]
 fn balanced(
-    rows: &Rows<'_>,
-    strengths: &[f64],
-    clusters: usize,
-    imbalance: f64,
-    seed: Seed,
+    problem: &Problem<'_>,
+    settings: &HbgfSettings,
     monitor: &dyn Monitor,
-) -> Result<Outcome<HbgfDiagnostics>, GraphError> {
-    if monitor.tick(0, 1) == Flow::Stop {
-        return Err(GraphError::Interrupted);
+) -> Result<Outcome<HbgfDiagnostics>, FitError> {
+    let clusters = problem.given_clusters(INFO.name)?;
+    if problem.ensemble.memberships().is_some() {
+        return Err(spectral_alone(
+            "edges of soft base clusterings are cut by eigenvectors",
+        ));
     }
+    if monitor.tick(0, 1) == Flow::Stop {
+        return Err(FitError::Interrupted);
+    }
+    let rows = Rows::new(problem.weighted());
+    let strengths = by_base(rows.offsets(), problem.weights);
     let n = rows.len();
     let mut graph = Graph {
         vertices: rows.weights().to_vec(),
@@ -239,14 +127,15 @@ fn balanced(
     };
     // The partitioner rounds up to its smallest weight, one 10,000th of the heaviest row's.
     graph.vertices.extend(strengths.iter().map(|_| 0.0));
-    rows.for_each(0..n, |row, codes| {
+    rows.for_each(|row, codes| {
         for &c in codes {
             let weight = strengths[c as usize] * rows.weights()[row];
             graph.edges[row].push((n as u32 + c, weight));
             graph.edges[n + c as usize].push((row as u32, weight));
         }
     });
-    let labels = partition(&graph, clusters.min(n), imbalance, seed, monitor)?;
+    let parts = clusters.min(n);
+    let labels = partition(&graph, parts, settings.imbalance, problem.seed, monitor)?;
     let share = |row: usize| {
         let of = |&&(other, _): &&(u32, f64)| labels[other as usize] == labels[row];
         let own: f64 = graph.edges[row].iter().filter(of).map(|edge| edge.1).sum();
@@ -268,12 +157,52 @@ fn balanced_bytes(size: &ProblemSize) -> u64 {
     (n * m * Saturating(80) + (n + side) * Saturating(100)).0
 }
 
-/// [`hbgf`] as a method.
+/// METIS is refused for this reason.
+#[cfg(feature = "metis")]
+fn spectral_alone(reason: &str) -> FitError {
+    let unfit = SettingsError::Unfit {
+        name: "cut",
+        value: "metis".into(),
+        reason: format!("{reason}; take the spectral cut"),
+    };
+    unfit.into()
+}
+
+/// The cut by eigenvectors.
+fn cut(
+    problem: &RowProblem<'_>,
+    clusters: usize,
+    settings: &HbgfSettings,
+    monitor: &dyn Monitor,
+) -> Result<RowFit<SpectralDiagnostics>, GraphError> {
+    if monitor.flow() == Flow::Stop {
+        return Err(GraphError::Interrupted);
+    }
+    let rows = problem.passes();
+    let (counts, first_unlabelled) = Counts::together(&rows)?;
+    labelled(first_unlabelled)?;
+    let strengths = by_base(
+        &BaseClustering::offsets(problem.rows.bases()),
+        problem.weights,
+    );
+    let sizes: Vec<f64> = (0..strengths.len()).map(|c| counts.of(c)[0]).collect();
+    let cut = Cut {
+        rows: &rows,
+        strengths: &strengths,
+        seed: problem.seed,
+    };
+    let search = Search {
+        clusters,
+        restarts: settings.restarts,
+        rounds: settings.rounds,
+        tolerance: settings.tolerance,
+    };
+    cut.into_clusters(&sizes, &search, monitor)
+}
+
+/// Hybrid bipartite graph formulation as a method: [`HBGF`].
 #[derive(Debug)]
 pub struct Hbgf;
-
-/// Hybrid bipartite graph formulation, [`hbgf`].
-pub static HBGF: Hbgf = Hbgf;
 
 static INFO: MethodInfo = MethodInfo {
     name: "hbgf",
@@ -298,7 +227,9 @@ impl Method for Hbgf {
 
     fn bytes(&self, size: &ProblemSize, settings: &HbgfSettings) -> u64 {
         match settings.cut {
-            HbgfCut::Spectral => bytes(size, settings.restarts).saturating_add(soft_bytes(size)),
+            HbgfCut::Spectral => self
+                .row_bytes(size, settings)
+                .saturating_add(fit_in_memory_bytes(size, false)),
             #[cfg(feature = "metis")]
             HbgfCut::Metis => balanced_bytes(size),
         }
@@ -310,17 +241,11 @@ impl Method for Hbgf {
         settings: &HbgfSettings,
         monitor: &dyn Monitor,
     ) -> Result<Outcome<HbgfDiagnostics>, FitError> {
-        let clusters = problem.given_clusters(INFO.name)?;
-        if let Some(shares) = problem.ensemble.memberships() {
-            return hbgf_soft(problem, shares, clusters, settings, monitor);
+        match settings.cut {
+            HbgfCut::Spectral => fit_in_memory(self, problem, settings, monitor),
+            #[cfg(feature = "metis")]
+            HbgfCut::Metis => balanced(problem, settings, monitor),
         }
-        Ok(hbgf(
-            problem.weighted(),
-            clusters,
-            problem.seed,
-            settings,
-            monitor,
-        )?)
     }
 
     fn fit_rows(
@@ -329,18 +254,18 @@ impl Method for Hbgf {
         settings: &HbgfSettings,
         monitor: &dyn Monitor,
     ) -> Result<RowFit<HbgfDiagnostics>, FitError> {
+        #[cfg(feature = "metis")]
+        if settings.cut == HbgfCut::Metis {
+            return Err(spectral_alone("METIS holds the whole graph"));
+        }
         let clusters = problem.given_clusters(INFO.name)?;
-        Ok(hbgf_rows(
-            &problem.passes(),
-            problem.weights,
-            clusters,
-            problem.seed,
-            settings,
-            monitor,
-        )?)
+        let spectral = |spectral| HbgfDiagnostics {
+            spectral: Some(spectral),
+        };
+        Ok(cut(problem, clusters, settings, monitor)?.map_details(spectral))
     }
 
     fn row_bytes(&self, size: &ProblemSize, settings: &HbgfSettings) -> u64 {
-        row_cut::bytes(size, settings.restarts)
+        spectral::bytes(size, settings.restarts)
     }
 }

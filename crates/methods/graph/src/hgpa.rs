@@ -4,16 +4,16 @@ use std::num::Saturating;
 
 use partita_core::ndarray::{Array2, ArrayView2};
 use partita_core::{
-    BaseWeights, Capabilities, Clusters, Ensemble, FitError, Flow, LEAF_WEIGHTS, Label, LabelRows,
-    Method, MethodInfo, Monitor, Objective, Outcome, Partition, Problem, ProblemSize, Seed, Sense,
-    Settings, SoftBases, Stopped, WeightedEnsemble, Weights, whole_multiplicities,
+    BaseWeights, Capabilities, Ensemble, FitError, Flow, LEAF_WEIGHTS, Label, LabelRows, Method,
+    MethodInfo, Monitor, Objective, Outcome, Partition, Problem, ProblemSize, Sense, Settings,
+    SoftBases, Stopped, Weights, whole_multiplicities,
 };
 use serde::{Deserialize, Serialize};
 use tracing::info_span;
 
 use crate::GraphError;
 use crate::hypergraph::{Found, Hypergraph, NetObjective, partition};
-use crate::rows::Rows;
+use crate::rows::{Rows, by_base};
 use crate::spectral::GRAPH;
 
 /// Weights of base clusterings become integers: those that they are in proportion to, up to this sum, or the mean is this one.
@@ -27,7 +27,7 @@ fn unit(weights: Option<&BaseWeights>) -> f64 {
     weights.map_or(1.0, |weights| weights.whole(LARGEST_SUM).map_or(UNIT, mean))
 }
 
-/// Settings of [`hgpa`]. Start from `default()` and change what you mean to change.
+/// Settings of [`HGPA`]. Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default)]
 #[non_exhaustive]
@@ -62,48 +62,15 @@ impl Default for HgpaSettings {
     }
 }
 
-/// Hypergraph partitioning (Strehl and Ghosh 2002): every base cluster is a hyperedge that joins its objects; cut the
-/// objects into K parts of about the same size so that few hyperedges are cut.
-///
-/// ```text
-/// cut:   minimise  Σ w_C        over base clusters C in more than one part
-/// soed:  minimise  Σ w_C λ(C)   over the same, λ(C) the number of parts that C is in
-/// ```
-/// Objects with the same label row are one vertex of their number's weight and stay together, so there are no more
-/// clusters than different rows; an object is left out of the hyperedges of base clusterings that do not label it. The
-/// partitioner is a multilevel one of our own: coarsening by heavy hyperedges, cuts from scratch, Fiduccia–Mattheyses
-/// refinement, recursive bisection, then V-cycles that move objects between all parts.
-///
-/// The certainty of an object is its support for its own cluster, the mean share that its base clusters have in it, over
-/// the sum of that and the best other cluster's; 0.5 means undecided.
-///
-/// # Errors
-/// [`GraphError`] when K is out of range, an object has no label, the imbalance is no number from 0 to 1000, or the
-/// monitor asks to stop before the first partition.
-///
-/// # Cost
-/// O(n M (K + 48)) time a level and pass, the levels being of geometrically falling size; 8 n M bytes a level, and (n + ΣJ) K
-/// numbers.
-///
-/// # Differences from the paper
-/// The paper calls hMETIS, and counts hyperedges cut; the default here is `soed`, which goes on telling partitions
-/// apart when large hyperedges are cut anyway. Missing labels, weights of base clusterings, weights of objects (those of vertices).
-///
-/// # References
-/// A. Strehl, J. Ghosh: Cluster ensembles, a knowledge reuse framework for combining multiple partitions, JMLR 3, 2002.
-/// C. M. Fiduccia, R. M. Mattheyses: A linear-time heuristic for improving network partitions, DAC 1982.
-/// G. Karypis, V. Kumar: Multilevel k-way hypergraph partitioning, VLSI Design 11(3), 2000.
-pub fn hgpa<'a>(
-    source: impl Into<WeightedEnsemble<'a>>,
+/// The cheapest of several partitions.
+fn cheapest(
+    problem: &Problem<'_>,
     clusters: usize,
-    seed: Seed,
     settings: &HgpaSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<HgpaDiagnostics>, GraphError> {
-    let source = source.into();
-    let (ensemble, weights) = (source.ensemble, source.base_weights);
-    settings.validate(&ProblemSize::of(ensemble, Clusters::Exactly(clusters)))?;
-    let rows = Rows::weighted(ensemble, clusters, source.object_weights)?;
+    let weights = problem.weights;
+    let rows = Rows::new(problem.weighted());
     // Rows in lexicographic order, so that vertices that share hyperedges are close in number.
     let order = lexicographic(rows.ensemble());
     let graph = hypergraph(&rows, &order, weights);
@@ -117,7 +84,7 @@ pub fn hgpa<'a>(
             stopped = Stopped::Interrupted;
             break;
         }
-        let seed = seed.child(restart);
+        let seed = problem.seed.child(restart);
         let search = || {
             partition(
                 &graph,
@@ -162,28 +129,28 @@ pub fn hgpa<'a>(
 }
 
 /// The rows as vertices in the given order, the base clusters as nets.
-fn hypergraph(rows: &Rows<'_>, order: &[u32], weights: Option<&BaseWeights>) -> Hypergraph {
+fn hypergraph(rows: &Rows, order: &[u32], weights: Option<&BaseWeights>) -> Hypergraph {
     let mut place = vec![0u32; order.len()];
     order
         .iter()
         .enumerate()
         .for_each(|(at, &row)| place[row as usize] = at as u32);
-    let side = rows.base_clusters();
+    let side = rows.offsets().last().copied().unwrap_or(0);
     let mut ends = vec![0usize; side + 1];
-    rows.for_each(0..rows.len(), |_, clusters| {
+    rows.for_each(|_, clusters| {
         clusters.iter().for_each(|&c| ends[c as usize + 1] += 1);
     });
     (0..side).for_each(|c| ends[c + 1] += ends[c]);
     let mut free = ends.clone();
     let mut pins = vec![0u32; ends[side]];
-    rows.for_each(0..rows.len(), |row, clusters| {
+    rows.for_each(|row, clusters| {
         for &c in clusters {
             pins[free[c as usize]] = place[row];
             free[c as usize] += 1;
         }
     });
     let unit = unit(weights);
-    let weights = rows.by_base(weights);
+    let weights = by_base(rows.offsets(), weights);
     // Nets of one vertex, or of none, are never cut.
     let (mut starts, mut kept, mut nets) = (vec![0], Vec::with_capacity(pins.len()), Vec::new());
     for (c, range) in ends
@@ -218,9 +185,9 @@ fn lexicographic(ensemble: &Ensemble) -> Vec<u32> {
 }
 
 /// Support for the own cluster over the sum of that and the best other's.
-fn certainty(rows: &Rows<'_>, labels: &[u32], clusters: usize) -> Vec<f64> {
-    let mut held = Array2::<f64>::zeros((rows.base_clusters(), clusters));
-    rows.for_each(0..rows.len(), |row, codes| {
+fn certainty(rows: &Rows, labels: &[u32], clusters: usize) -> Vec<f64> {
+    let mut held = Array2::<f64>::zeros((rows.offsets().last().copied().unwrap_or(0), clusters));
+    rows.for_each(|row, codes| {
         codes
             .iter()
             .for_each(|&c| held[[c as usize, labels[row] as usize]] += rows.weights()[row]);
@@ -232,7 +199,7 @@ fn certainty(rows: &Rows<'_>, labels: &[u32], clusters: usize) -> Vec<f64> {
         }
     }
     let (mut certainty, mut support) = (vec![1.0; rows.len()], vec![0.0; clusters]);
-    rows.for_each(0..rows.len(), |row, codes| {
+    rows.for_each(|row, codes| {
         support.fill(0.0);
         for &c in codes {
             support
@@ -248,11 +215,37 @@ fn certainty(rows: &Rows<'_>, labels: &[u32], clusters: usize) -> Vec<f64> {
     certainty
 }
 
-/// [`hgpa`] as a method.
+/// Hypergraph partitioning as a method: [`HGPA`].
 #[derive(Debug)]
 pub struct Hgpa;
 
-/// Hypergraph partitioning, [`hgpa`].
+/// Hypergraph partitioning (Strehl and Ghosh 2002): every base cluster is a hyperedge that joins its objects; cut the
+/// objects into K parts of about the same size so that few hyperedges are cut.
+///
+/// ```text
+/// cut:   minimise  Σ w_C        over base clusters C in more than one part
+/// soed:  minimise  Σ w_C λ(C)   over the same, λ(C) the number of parts that C is in
+/// ```
+/// Objects with the same label row are one vertex of their number's weight and stay together, so there are no more
+/// clusters than different rows; an object is left out of the hyperedges of base clusterings that do not label it. The
+/// partitioner is a multilevel one of our own: coarsening by heavy hyperedges, cuts from scratch, Fiduccia–Mattheyses
+/// refinement, recursive bisection, then V-cycles that move objects between all parts.
+///
+/// The certainty of an object is its support for its own cluster, the mean share that its base clusters have in it, over
+/// the sum of that and the best other cluster's; 0.5 means undecided.
+///
+/// # Cost
+/// O(n M (K + 48)) time a level and pass, the levels being of geometrically falling size; 8 n M bytes a level, and (n + ΣJ) K
+/// numbers.
+///
+/// # Differences from the paper
+/// The paper calls hMETIS, and counts hyperedges cut; the default here is `soed`, which goes on telling partitions
+/// apart when large hyperedges are cut anyway. Missing labels, weights of base clusterings, weights of objects (those of vertices).
+///
+/// # References
+/// A. Strehl, J. Ghosh: Cluster ensembles, a knowledge reuse framework for combining multiple partitions, JMLR 3, 2002.
+/// C. M. Fiduccia, R. M. Mattheyses: A linear-time heuristic for improving network partitions, DAC 1982.
+/// G. Karypis, V. Kumar: Multilevel k-way hypergraph partitioning, VLSI Design 11(3), 2000.
 pub static HGPA: Hgpa = Hgpa;
 
 static INFO: MethodInfo = MethodInfo {
@@ -294,12 +287,6 @@ impl Method for Hgpa {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<HgpaDiagnostics>, FitError> {
         let clusters = problem.given_clusters(INFO.name)?;
-        Ok(hgpa(
-            problem.weighted(),
-            clusters,
-            problem.seed,
-            settings,
-            monitor,
-        )?)
+        Ok(cheapest(problem, clusters, settings, monitor)?)
     }
 }

@@ -3,22 +3,19 @@
 use partita_coassoc::Overlap;
 use partita_core::ndarray::{Array1, Array2, Axis};
 use partita_core::{
-    BaseWeights, Capabilities, MethodInfo, Monitor, Outcome, PassRunner, RowFit, Seed, Settings,
-    SoftBases, WeightedEnsemble, Weights,
+    Capabilities, MethodInfo, Monitor, PassRunner, RowFit, RowProblem, Settings, SoftBases, Weights,
 };
-use partita_spectral::Eigenpairs;
+use partita_kmeans::embedded::Search;
 use serde::{Deserialize, Serialize};
 
 use crate::GraphError;
-use crate::bipartite::inverse_roots;
-use crate::cluster_similarity::{connected_triples, jaccard};
-use crate::collect::in_memory;
+use crate::cluster_graph::{ClusterPlaces, inverse_roots, leading, lifted};
+use crate::cluster_similarity::{connected_triples, jaccard, known};
 use crate::link_method::{EmbeddedSettings, LinkMethod};
-use crate::row_cut;
 use crate::rows::copies_by_base;
-use crate::spectral::{SPECTRAL, SpectralDiagnostics, counted_for};
+use crate::spectral::{Cut, SPECTRAL, SpectralDiagnostics, counted};
 
-/// Settings of [`lce`]. Start from `default()` and change what you mean to change.
+/// Settings of [`LCE`]. Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default)]
 #[non_exhaustive]
@@ -38,6 +35,74 @@ impl Default for LceSettings {
             decay: 0.9,
             embedded: EmbeddedSettings::default(),
         }
+    }
+}
+
+fn fitted(
+    rows: &PassRunner<'_>,
+    problem: &RowProblem<'_>,
+    search: &Search,
+    settings: &LceSettings,
+    monitor: &dyn Monitor,
+) -> Result<RowFit<SpectralDiagnostics>, GraphError> {
+    let overlap = counted(rows, monitor)?;
+    let copies = copies_by_base(overlap.offsets(), problem.weights);
+    let index = jaccard(&overlap, &known(rows, &overlap)?);
+    let links = Links::new(&index, overlap.offsets(), &copies, settings.decay);
+    let degrees = links.degrees(&overlap);
+    drop(overlap);
+    let shared = Overlap::shared(rows, &links.strengths)?.into_table();
+    let graph = links.graph(&shared, &degrees);
+    let pairs = leading(graph.view(), search.clusters, problem.seed.child(0))?;
+    let places = ClusterPlaces::new(&pairs, links.lifted(&pairs.vectors, &degrees));
+    let cut = Cut {
+        rows,
+        strengths: &links.strengths,
+        seed: problem.seed,
+    };
+    cut.at(&places, search, monitor)
+}
+
+/// How far the objects of a base cluster are in the clusters of its base clustering, S = blockdiag(ω_u Sim_u).
+struct Links {
+    table: Array2<f64>,
+    /// Row sums: the degree that an object has from a label.
+    strengths: Vec<f64>,
+}
+
+impl Links {
+    fn new(jaccard: &Array2<f64>, offsets: &[usize], weights: &[f64], decay: f64) -> Self {
+        let mut table = connected_triples(jaccard, weights, decay);
+        let base = |c: usize| offsets.partition_point(|&start| start <= c);
+        table
+            .indexed_iter_mut()
+            .for_each(|((c, d), x)| *x *= if base(c) == base(d) { weights[c] } else { 0.0 });
+        let strengths = table.sum_axis(Axis(1)).to_vec();
+        Self { table, strengths }
+    }
+
+    /// Σ_i R_ic of every base cluster.
+    fn degrees(&self, overlap: &Overlap) -> Vec<f64> {
+        let sizes = Array1::from(overlap.sizes());
+        self.table.t().dot(&sizes).to_vec()
+    }
+
+    /// D^-½ Sᵀ Ĩ S D^-½.
+    fn graph(&self, shared: &Array2<f64>, degrees: &[f64]) -> Array2<f64> {
+        let mut graph = self.table.t().dot(shared).dot(&self.table);
+        let root = inverse_roots(degrees);
+        graph
+            .indexed_iter_mut()
+            .for_each(|((a, b), x)| *x *= root[a] * root[b]);
+        graph
+    }
+
+    /// S D^-½ V, scaled so that the trivial eigenvector puts a 1 into every row.
+    fn lifted(&self, vectors: &Array2<f64>, degrees: &[f64]) -> Array2<f64> {
+        let total = degrees.iter().sum::<f64>().sqrt();
+        let roots = inverse_roots(degrees).into_iter();
+        let scaled = lifted(vectors, roots.map(|root| root * total));
+        self.table.dot(&scaled)
     }
 }
 
@@ -65,124 +130,12 @@ impl Default for LceSettings {
 /// the neighbours), k-means by greedy k-means++ from several
 /// initializations.
 ///
-/// # Errors
-/// [`GraphError`] when K is out of range, an object has no label, a setting is out of range, the eigenvectors are not found, or
-/// the monitor asks to stop before they are.
-///
 /// # References
 /// N. Iam-On, T. Boongoen, S. Garrett, C. Price: A link-based approach to the cluster ensemble problem, IEEE TPAMI 33(12), 2011.
 #[doc(alias = "LinkCluE")]
-pub fn lce<'a>(
-    source: impl Into<WeightedEnsemble<'a>>,
-    clusters: usize,
-    seed: Seed,
-    settings: &LceSettings,
-    monitor: &dyn Monitor,
-) -> Result<Outcome<SpectralDiagnostics>, GraphError> {
-    let source = source.into();
-    in_memory(source, |rows| {
-        lce_rows(rows, source.base_weights, clusters, seed, settings, monitor)
-    })
-}
-
-/// [`lce`] over label rows that are not held: three passes and one for every round of k-means.
-///
-/// # Errors
-/// As [`lce`], and [`GraphError::Pass`] when rows cannot be read.
-pub fn lce_rows(
-    rows: &PassRunner<'_>,
-    weights: Option<&BaseWeights>,
-    clusters: usize,
-    seed: Seed,
-    settings: &LceSettings,
-    monitor: &dyn Monitor,
-) -> Result<RowFit<SpectralDiagnostics>, GraphError> {
-    let overlap = counted_for(rows, clusters, settings, monitor)?;
-    let strengths = copies_by_base(overlap.offsets(), weights);
-    let memberships = Memberships::new(
-        &jaccard(&overlap),
-        overlap.offsets(),
-        &strengths,
-        settings.decay,
-    );
-    let degrees = memberships.degrees(&overlap);
-    drop(overlap);
-    let shared = Overlap::shared(rows, &memberships.strengths)?.into_table();
-    let pairs = memberships.leading(&shared, &degrees, clusters, seed)?;
-    let table = memberships.lifted(&pairs.vectors, &degrees);
-    let search = settings.embedded.search(clusters);
-    row_cut::grouped_by(
-        rows,
-        (&pairs, &table),
-        &memberships.strengths,
-        &search,
-        seed,
-        monitor,
-    )
-}
-
-/// How far the objects of a base cluster are in the clusters of its base clustering, S = blockdiag(ω_u Sim_u).
-struct Memberships {
-    table: Array2<f64>,
-    /// Row sums: the degree that an object has from a label.
-    strengths: Vec<f64>,
-}
-
-impl Memberships {
-    fn new(jaccard: &Array2<f64>, offsets: &[usize], weights: &[f64], decay: f64) -> Self {
-        let mut table = connected_triples(jaccard, weights, decay);
-        let base = |c: usize| offsets.partition_point(|&start| start <= c);
-        table
-            .indexed_iter_mut()
-            .for_each(|((c, d), x)| *x *= if base(c) == base(d) { weights[c] } else { 0.0 });
-        let strengths = table.sum_axis(Axis(1)).to_vec();
-        Self { table, strengths }
-    }
-
-    /// Σ_i R_ic of every base cluster.
-    fn degrees(&self, overlap: &Overlap) -> Vec<f64> {
-        let sizes = Array1::from(overlap.sizes());
-        self.table.t().dot(&sizes).to_vec()
-    }
-
-    /// D^-½ Sᵀ Ĩ S D^-½.
-    fn graph(&self, shared: &Array2<f64>, degrees: &[f64]) -> Array2<f64> {
-        let mut graph = self.table.t().dot(shared).dot(&self.table);
-        let root = inverse_roots(degrees, &vec![1.0; degrees.len()]);
-        graph
-            .indexed_iter_mut()
-            .for_each(|((a, b), x)| *x *= root[a] * root[b]);
-        graph
-    }
-
-    /// The leading eigenvectors of the graph.
-    fn leading(
-        &self,
-        shared: &Array2<f64>,
-        degrees: &[f64],
-        clusters: usize,
-        seed: Seed,
-    ) -> Result<Eigenpairs, GraphError> {
-        row_cut::leading(self.graph(shared, degrees).view(), clusters, seed)
-    }
-
-    /// S D^-½ V, scaled so that the trivial eigenvector puts a 1 into every row.
-    fn lifted(&self, vectors: &Array2<f64>, degrees: &[f64]) -> Array2<f64> {
-        let root = inverse_roots(degrees, &vec![1.0; degrees.len()]);
-        let mut scaled = vectors.clone();
-        let total: f64 = degrees.iter().sum();
-        for (mut line, root) in scaled.outer_iter_mut().zip(&root) {
-            line.mapv_inplace(|x| x * root * total.sqrt());
-        }
-        self.table.dot(&scaled)
-    }
-}
-
-/// Link-based cluster ensemble, [`lce`].
 pub static LCE: LinkMethod<LceSettings> = LinkMethod {
     info: &INFO,
-    fit: |source, clusters, seed, settings, monitor| lce(source, clusters, seed, settings, monitor),
-    fit_rows: lce_rows,
+    fit: fitted,
     embedded: |settings| &settings.embedded,
 };
 
@@ -206,16 +159,16 @@ static INFO: MethodInfo = MethodInfo {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster_similarity::tests::{assert_cut_of, overlap, refined, shared, tiny};
-    use crate::{HbgfSettings, hbgf_rows};
+    use crate::cluster_similarity::tests::{assert_cut_of, index, overlap, refined, shared, tiny};
+    use crate::{HBGF, HbgfSettings};
     use partita_conformance::draw;
-    use partita_core::Silent;
+    use partita_core::{Clusters, Method, Problem, Seed, Silent};
 
     #[test]
-    fn tiny_memberships_to_their_printed_digits() {
+    fn tiny_links_to_their_printed_digits() {
         let refined = refined(
             &tiny(),
-            &connected_triples(&jaccard(&overlap(&tiny())), &[1.0; 7], 0.9),
+            &connected_triples(&index(&overlap(&tiny())), &[1.0; 7], 0.9),
         );
         let rows = [
             (1, [1.0, 0.18, 1.0, 0.36, 1.0, 0.18, 0.18]),
@@ -236,17 +189,17 @@ mod tests {
     }
 
     #[test]
-    fn the_linear_form_is_that_of_dense_memberships() {
+    fn the_linear_form_is_that_of_dense_links() {
         for seed in 0..120 {
             let drawn = draw(Seed::new(seed), if seed % 2 == 0 { 0.0 } else { 0.3 });
             let ensemble = &drawn.ensemble;
             let overlap = overlap(ensemble);
             let ones = vec![1.0; overlap.sizes().len()];
-            let dense = refined(ensemble, &connected_triples(&jaccard(&overlap), &ones, 0.9));
-            let memberships = Memberships::new(&jaccard(&overlap), overlap.offsets(), &ones, 0.9);
-            let degrees = memberships.degrees(&overlap);
-            let graph = memberships.graph(&shared(ensemble, &memberships.strengths), &degrees);
-            let table = memberships.lifted(&Array2::eye(dense.ncols()), &degrees);
+            let dense = refined(ensemble, &connected_triples(&index(&overlap), &ones, 0.9));
+            let links = Links::new(&index(&overlap), overlap.offsets(), &ones, 0.9);
+            let degrees = links.degrees(&overlap);
+            let graph = links.graph(&shared(ensemble, &links.strengths), &degrees);
+            let table = links.lifted(&Array2::eye(dense.ncols()), &degrees);
             assert_cut_of(ensemble, &dense, &graph, &table);
         }
     }
@@ -259,12 +212,12 @@ mod tests {
                 decay: 0.0,
                 ..LceSettings::default()
             };
-            let found = lce(&drawn.ensemble, drawn.clusters, seed, &settings, &Silent).unwrap();
-            let plain = HbgfSettings::default();
-            let fit = |rows: &PassRunner<'_>| {
-                hbgf_rows(rows, None, drawn.clusters, seed, &plain, &Silent)
-            };
-            let expected = in_memory(&drawn.ensemble, fit).unwrap();
+            let mut problem = Problem::new(&drawn.ensemble, Clusters::Exactly(drawn.clusters));
+            problem.seed = seed;
+            let found = LCE.fit(&problem, &settings, &Silent).unwrap();
+            let expected = HBGF
+                .fit(&problem, &HbgfSettings::default(), &Silent)
+                .unwrap();
             assert_eq!(
                 found.partition.by_appearance(),
                 expected.partition.by_appearance(),

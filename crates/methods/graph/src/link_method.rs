@@ -1,14 +1,14 @@
 //! What LCE and GP-MGLA have in common: cuts of objects and linked base clusters, by passes over label rows.
 
+use partita_coassoc::Overlap;
 use partita_core::{
-    BaseWeights, FitError, Method, MethodInfo, Monitor, Outcome, PassRunner, Problem, ProblemSize,
-    RowFit, RowProblem, Seed, Settings, WeightedEnsemble,
+    FitError, Method, MethodInfo, Monitor, PassRunner, ProblemSize, RowFit, RowProblem, Settings,
 };
 use partita_kmeans::embedded::Search;
 use serde::{Deserialize, Serialize};
 
-use crate::spectral::SpectralDiagnostics;
-use crate::{GraphError, cluster_similarity, row_cut};
+use crate::spectral::{self, SpectralDiagnostics};
+use crate::{GraphError, cluster_similarity};
 
 /// How k-means groups embedded objects. Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
@@ -36,41 +36,19 @@ impl Default for EmbeddedSettings {
     }
 }
 
-impl EmbeddedSettings {
-    /// The search for so many clusters.
-    pub(crate) fn search(&self, clusters: usize) -> Search {
-        Search {
-            clusters,
-            restarts: self.restarts,
-            rounds: self.rounds,
-            tolerance: self.tolerance,
-        }
-    }
-}
-
 type Fit<S> = fn(
-    WeightedEnsemble<'_>,
-    usize,
-    Seed,
-    &S,
-    &dyn Monitor,
-) -> Result<Outcome<SpectralDiagnostics>, GraphError>;
-
-type FitRows<S> = fn(
     &PassRunner<'_>,
-    Option<&BaseWeights>,
-    usize,
-    Seed,
+    &RowProblem<'_>,
+    &Search,
     &S,
     &dyn Monitor,
 ) -> Result<RowFit<SpectralDiagnostics>, GraphError>;
 
-/// A cut of objects and base clusters that are linked as a method: [`lce`](crate::lce()) or [`gp_mgla`](crate::gp_mgla()).
+/// A cut of objects and base clusters that are linked as a method: [`LCE`](crate::LCE) or [`GP_MGLA`](crate::GP_MGLA).
 #[derive(Debug)]
 pub struct LinkMethod<S> {
     pub(crate) info: &'static MethodInfo,
     pub(crate) fit: Fit<S>,
-    pub(crate) fit_rows: FitRows<S>,
     /// How k-means goes about with these settings.
     pub(crate) embedded: fn(&S) -> &EmbeddedSettings,
 }
@@ -83,39 +61,23 @@ impl<S: Settings> Method for LinkMethod<S> {
         self.info
     }
 
-    fn bytes(&self, size: &ProblemSize, settings: &S) -> u64 {
-        self.row_bytes(size, settings)
-            .saturating_add((size.objects as u64).saturating_mul(24))
-    }
-
-    fn fit(
-        &self,
-        problem: &Problem<'_>,
-        settings: &S,
-        monitor: &dyn Monitor,
-    ) -> Result<Outcome<SpectralDiagnostics>, FitError> {
-        let clusters = problem.given_clusters(self.info.name)?;
-        Ok((self.fit)(
-            problem.weighted(),
-            clusters,
-            problem.seed,
-            settings,
-            monitor,
-        )?)
-    }
-
     fn fit_rows(
         &self,
         problem: &RowProblem<'_>,
         settings: &S,
         monitor: &dyn Monitor,
     ) -> Result<RowFit<SpectralDiagnostics>, FitError> {
-        let clusters = problem.given_clusters(self.info.name)?;
-        Ok((self.fit_rows)(
+        let embedded = (self.embedded)(settings);
+        let search = Search {
+            clusters: problem.given_clusters(self.info.name)?,
+            restarts: embedded.restarts,
+            rounds: embedded.rounds,
+            tolerance: embedded.tolerance,
+        };
+        Ok((self.fit)(
             &problem.passes(),
-            problem.weights,
-            clusters,
-            problem.seed,
+            problem,
+            &search,
             settings,
             monitor,
         )?)
@@ -123,7 +85,8 @@ impl<S: Settings> Method for LinkMethod<S> {
 
     fn row_bytes(&self, size: &ProblemSize, settings: &S) -> u64 {
         let restarts = (self.embedded)(settings).restarts;
-        row_cut::bytes(size, restarts)
+        Overlap::bytes(size)
+            .max(spectral::bytes(size, restarts))
             .saturating_add(cluster_similarity::bytes(size.base_clusters as u64))
     }
 }

@@ -1,22 +1,20 @@
 //! LWGP: locally weighted graph partitioning.
 
-use partita_coassoc::{ClusterEntropy, trusted_cluster_weights};
+use partita_coassoc::{ClusterEntropy, Entropies};
 use partita_core::{
-    BaseWeights, Capabilities, Clusters, Ensemble, FitError, Memberships, Method, MethodInfo,
-    Monitor, Outcome, PassRunner, Problem, ProblemSize, RowFit, RowProblem, Seed, Settings,
-    SoftBases, WeightedEnsemble, Weights,
+    BaseWeights, Capabilities, Clusters, ClustersError, Ensemble, FitError, Flow, Method,
+    MethodInfo, Monitor, Outcome, PassRunner, Problem, ProblemSize, RowFit, RowProblem, Seed,
+    Settings, SoftBases, Weights, fit_each_in_memory,
 };
 use partita_kmeans::embedded::Search;
 use serde::{Deserialize, Serialize};
 use tracing::info_span;
 
 use crate::GraphError;
-use crate::row_cut;
-use crate::rows::{Rows, by_base};
-use crate::soft::{cut_soft, soft_bytes, soft_strengths};
-use crate::spectral::{SPECTRAL, SpectralDiagnostics, bytes, counted, cut, cut_each};
+use crate::rows::by_base;
+use crate::spectral::{self, Cut, SPECTRAL, SpectralDiagnostics, labelled};
 
-/// Settings of [`lwgp`]. Start from `default()` and change what you mean to change.
+/// Settings of [`LWGP`]. Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default)]
 #[non_exhaustive]
@@ -54,6 +52,86 @@ impl Default for LwgpSettings {
     }
 }
 
+impl LwgpSettings {
+    fn search(&self, clusters: usize) -> Search {
+        Search {
+            clusters,
+            restarts: self.restarts,
+            rounds: self.rounds,
+            tolerance: self.tolerance,
+        }
+    }
+}
+
+/// [`LWGP`] for several numbers of clusters, whose eigenvectors are looked for once. Labels may differ from those of single calls
+/// where eigenvectors differ by their tolerance.
+///
+/// # Errors
+/// Settings or numbers of clusters out of range, an object without labels, eigenvectors that are not found, or the wish to stop.
+///
+/// # Cost
+/// That of the largest number, and k-means of each.
+pub fn lwgp_each(
+    ensemble: &Ensemble,
+    clusters: &[usize],
+    seed: Seed,
+    settings: &LwgpSettings,
+    monitor: &dyn Monitor,
+) -> Result<Vec<Outcome<SpectralDiagnostics>>, FitError> {
+    let most = clusters.iter().copied().max().unwrap_or(1);
+    ClustersError::check(most, ensemble.objects()).map_err(FitError::other)?;
+    let mut problem = Problem::new(ensemble, Clusters::Exactly(most));
+    settings.validate(&problem.size())?;
+    problem.seed = seed;
+    fit_each_in_memory(&problem, |rows| {
+        Ok(cuts(rows, clusters, settings, monitor)?)
+    })
+}
+
+/// The cuts of rows into several numbers of clusters.
+fn cuts(
+    problem: &RowProblem<'_>,
+    clusters: &[usize],
+    settings: &LwgpSettings,
+    monitor: &dyn Monitor,
+) -> Result<Vec<RowFit<SpectralDiagnostics>>, GraphError> {
+    if monitor.flow() == Flow::Stop {
+        return Err(GraphError::Interrupted);
+    }
+    let rows = problem.passes();
+    let entropies = info_span!("cluster weights").in_scope(|| Entropies::count(&rows))?;
+    labelled(entropies.first_unlabelled())?;
+    let cut = Cut {
+        rows: &rows,
+        strengths: &strengths(&rows, &entropies, problem.weights, settings),
+        seed: problem.seed,
+    };
+    cut.into_each(entropies.sizes(), clusters, &settings.search(1), monitor)
+}
+
+/// What an edge to each base cluster weighs.
+fn strengths(
+    rows: &PassRunner<'_>,
+    entropies: &Entropies,
+    weights: Option<&BaseWeights>,
+    settings: &LwgpSettings,
+) -> Vec<f64> {
+    // A soft base clustering is not sure of its own copy, so that its weight has no part in entropies.
+    let copies = weights.filter(|_| !rows.source().are_shares());
+    let mut agreed = entropies.cluster_weights(settings.theta, settings.trust_rounds, copies);
+    settings.entropy.apply(&mut agreed, entropies.offsets());
+    let bases = by_base(entropies.offsets(), weights);
+    bases
+        .iter()
+        .zip(agreed)
+        .map(|(weight, index)| weight * index)
+        .collect()
+}
+
+/// Locally weighted graph partitioning as a method: [`LWGP`].
+#[derive(Debug)]
+pub struct Lwgp;
+
 /// Locally weighted graph partitioning (Huang, Wang and Lai 2018): normalised cut of the graph of objects and base
 /// clusters, in which an edge weighs the more, the less the other base clusterings break its cluster up.
 ///
@@ -66,19 +144,16 @@ impl Default for LwgpSettings {
 /// | paper | here |
 /// |---|---|
 /// | θ | [`LwgpSettings::theta`] |
-/// | ECI(C) | [`partita_coassoc::trusted_cluster_weights`] |
+/// | ECI(C) | [`Entropies::cluster_weights`] |
 /// | B, W_Y = Bᵀ D⁻¹ B | edges; the cluster graph |
 ///
+/// The edge to a soft base cluster weighs the share of the object too, and entropies are of the products of shares.
 /// Missing labels are missing edges. A base clustering of weight w is w base clusterings, in its edges and in ECI. The certainty of an object is
 /// `1 − distance to its centroid / distance to the next` in the space of the eigenvectors.
 ///
-/// # Errors
-/// [`GraphError`] when K is out of range, an object has no label, a setting is out of range, the eigenvectors are not
-/// found, or the monitor asks to stop before they are.
-///
 /// # Cost
-/// O(n M²) time for the cluster graph while ΣJ ≤ 4096 and M ≤ 256, else O(n M) a product; O(n K²) a round of k-means;
-/// n K numbers besides.
+/// O(n M²) time for the cluster graph while ΣJ ≤ 4096 and M ≤ 256, else O(n M K) a product; O(n (M + K) K) a round of k-means; no memory
+/// that grows with n.
 ///
 /// # Differences from the paper
 /// θ is 0.5 and base clusterings that the others break up have less of a say in H(C) (`trust_rounds`); the paper has
@@ -100,131 +175,6 @@ impl Default for LwgpSettings {
 /// # References
 /// D. Huang, C.-D. Wang, J.-H. Lai: Locally weighted ensemble clustering, IEEE Trans. Cybernetics 48(5), 2018.
 /// Z. Li, X.-M. Wu, S.-F. Chang: Segmentation using superpixels, a bipartite graph partitioning approach, CVPR 2012.
-pub fn lwgp<'a>(
-    source: impl Into<WeightedEnsemble<'a>>,
-    clusters: usize,
-    seed: Seed,
-    settings: &LwgpSettings,
-    monitor: &dyn Monitor,
-) -> Result<Outcome<SpectralDiagnostics>, GraphError> {
-    let theta = settings.theta;
-    let source = source.into();
-    let (ensemble, weights) = (source.ensemble, source.base_weights);
-    settings.validate(&ProblemSize::of(ensemble, Clusters::Exactly(clusters)))?;
-    let rows = Rows::weighted(ensemble, clusters, source.object_weights)?;
-    let mut agreed = info_span!("cluster weights")
-        .in_scope(|| trusted_cluster_weights(source, theta, settings.trust_rounds));
-    settings.entropy.apply(&mut agreed, &ensemble.offsets());
-    let strengths: Vec<f64> = rows
-        .by_base(weights)
-        .iter()
-        .zip(agreed)
-        .map(|(weight, index)| weight * index)
-        .collect();
-    let search = Search {
-        clusters,
-        restarts: settings.restarts,
-        rounds: settings.rounds,
-        tolerance: settings.tolerance,
-    };
-    cut(&rows, &strengths, &search, seed, monitor)
-}
-
-/// [`lwgp`] of soft base clusterings: an edge weighs the share of the object times ECI of the cluster, whose entropies are those of
-/// the products of shares.
-fn lwgp_soft(
-    problem: &Problem<'_>,
-    shares: &Memberships,
-    settings: &LwgpSettings,
-    monitor: &dyn Monitor,
-) -> Result<Outcome<SpectralDiagnostics>, FitError> {
-    let clusters = problem.given_clusters(INFO.name)?;
-    let strengths = soft_strengths(
-        problem,
-        shares,
-        (settings.theta, settings.trust_rounds),
-        settings.entropy,
-    );
-    let search = Search {
-        clusters,
-        restarts: settings.restarts,
-        rounds: settings.rounds,
-        tolerance: settings.tolerance,
-    };
-    Ok(cut_soft(problem, shares, &strengths, &search, monitor)?)
-}
-
-/// [`lwgp`] for several numbers of clusters, whose eigenvectors are looked for once. Labels may differ from those of single calls
-/// where eigenvectors differ by their tolerance.
-///
-/// # Errors
-/// As [`lwgp`].
-///
-/// # Cost
-/// That of the largest number, and k-means of each.
-pub fn lwgp_each(
-    ensemble: &Ensemble,
-    clusters: &[usize],
-    seed: Seed,
-    settings: &LwgpSettings,
-    monitor: &dyn Monitor,
-) -> Result<Vec<Outcome<SpectralDiagnostics>>, GraphError> {
-    let most = clusters.iter().copied().max().unwrap_or(1);
-    settings.validate(&ProblemSize::of(ensemble, Clusters::Exactly(most)))?;
-    let rows = Rows::new(ensemble, most)?;
-    let mut strengths = trusted_cluster_weights(ensemble, settings.theta, settings.trust_rounds);
-    settings.entropy.apply(&mut strengths, &ensemble.offsets());
-    let search = Search {
-        clusters: most,
-        restarts: settings.restarts,
-        rounds: settings.rounds,
-        tolerance: settings.tolerance,
-    };
-    cut_each(&rows, &strengths, clusters, &search, seed, monitor)
-}
-
-/// [`lwgp`] over label rows that are not held: four passes and one for every round of k-means.
-///
-/// # Errors
-/// As [`lwgp`], and [`GraphError::Pass`] when rows cannot be read.
-///
-/// # Cost
-/// O(n M²) time for two tables of ΣJ × ΣJ numbers, O(n (M + K) K) a round of k-means; no memory that grows with n.
-pub fn lwgp_rows(
-    rows: &PassRunner<'_>,
-    weights: Option<&BaseWeights>,
-    clusters: usize,
-    seed: Seed,
-    settings: &LwgpSettings,
-    monitor: &dyn Monitor,
-) -> Result<RowFit<SpectralDiagnostics>, GraphError> {
-    settings.validate(&ProblemSize::of_bases(
-        rows.source().rows() as usize,
-        rows.source().bases(),
-        Clusters::Exactly(clusters),
-    ))?;
-    let overlap = counted(rows)?;
-    let mut agreed = overlap.cluster_weights(settings.theta, settings.trust_rounds, weights);
-    settings.entropy.apply(&mut agreed, overlap.offsets());
-    let strengths: Vec<f64> = by_base(overlap.offsets(), weights)
-        .iter()
-        .zip(agreed)
-        .map(|(weight, index)| weight * index)
-        .collect();
-    let search = Search {
-        clusters,
-        restarts: settings.restarts,
-        rounds: settings.rounds,
-        tolerance: settings.tolerance,
-    };
-    row_cut::cut(rows, &strengths, &overlap.sizes(), &search, seed, monitor)
-}
-
-/// [`lwgp`] as a method.
-#[derive(Debug)]
-pub struct Lwgp;
-
-/// Locally weighted graph partitioning, [`lwgp`].
 pub static LWGP: Lwgp = Lwgp;
 
 static INFO: MethodInfo = MethodInfo {
@@ -247,29 +197,6 @@ impl Method for Lwgp {
         &INFO
     }
 
-    fn bytes(&self, size: &ProblemSize, settings: &LwgpSettings) -> u64 {
-        bytes(size, settings.restarts).saturating_add(soft_bytes(size))
-    }
-
-    fn fit(
-        &self,
-        problem: &Problem<'_>,
-        settings: &LwgpSettings,
-        monitor: &dyn Monitor,
-    ) -> Result<Outcome<SpectralDiagnostics>, FitError> {
-        if let Some(shares) = problem.ensemble.memberships() {
-            return lwgp_soft(problem, shares, settings, monitor);
-        }
-        let clusters = problem.given_clusters(INFO.name)?;
-        Ok(lwgp(
-            problem.weighted(),
-            clusters,
-            problem.seed,
-            settings,
-            monitor,
-        )?)
-    }
-
     fn fit_rows(
         &self,
         problem: &RowProblem<'_>,
@@ -277,17 +204,10 @@ impl Method for Lwgp {
         monitor: &dyn Monitor,
     ) -> Result<RowFit<SpectralDiagnostics>, FitError> {
         let clusters = problem.given_clusters(INFO.name)?;
-        Ok(lwgp_rows(
-            &problem.passes(),
-            problem.weights,
-            clusters,
-            problem.seed,
-            settings,
-            monitor,
-        )?)
+        Ok(cuts(problem, &[clusters], settings, monitor)?.swap_remove(0))
     }
 
     fn row_bytes(&self, size: &ProblemSize, settings: &LwgpSettings) -> u64 {
-        row_cut::bytes(size, settings.restarts)
+        Entropies::bytes(size).max(spectral::bytes(size, settings.restarts))
     }
 }

@@ -7,16 +7,18 @@
 
 use partita_core::ndarray::{Array2, ArrayView2};
 use partita_core::{
-    Assigned, BaseClustering, Ensemble, Flow, Label, LabelRows, Mergeable, Monitor, Objective,
-    PassRunner, Row, RowBlock, RowFit, RowLabeller, RowMap, RowPass, Sense, Stopped,
+    Assigned, Ensemble, EnsembleRows, Flow, Mergeable, Monitor, Objective, PassRunner, Row,
+    RowBlock, RowFit, RowLabeller, RowMap, RowPass, Sense, Silent, Stopped,
 };
 use partita_kernels::{Kernel, LANES, Simd, dispatch};
 use partita_kmeans::embedded::Search;
 use serde::{Deserialize, Serialize};
 
 use crate::GraphError;
-use crate::bipartite::UNREACHED;
 use crate::spectral::SPECTRAL_LOSS;
+
+/// A row whose mean over its clusters' lines is not longer than this is not reached by the eigenvectors.
+const UNREACHED: f64 = 1e-6;
 
 /// Lines of the eigenvectors by base cluster: a row's place is the mean of its clusters' lines, at length 1.
 #[derive(Clone, Serialize, Deserialize)]
@@ -31,11 +33,7 @@ pub(crate) struct Embedding {
 
 impl Embedding {
     /// The embedding by the lines of a table, ΣJ × width, with one strength a line.
-    pub(crate) fn new(
-        bases: &[BaseClustering],
-        table: ArrayView2<'_, f64>,
-        strengths: &[f64],
-    ) -> Self {
+    pub(crate) fn new(offsets: Vec<usize>, table: ArrayView2<'_, f64>, strengths: &[f64]) -> Self {
         let width = table.ncols();
         let stride = (width + 1).next_multiple_of(LANES);
         let mut lines = vec![0.0; table.nrows() * stride];
@@ -50,24 +48,24 @@ impl Embedding {
             line[width] = strength;
         }
         Self {
-            offsets: BaseClustering::offsets(bases),
+            offsets,
             width,
             stride,
             lines,
         }
     }
 
-    /// Writes a row's place, `stride` numbers that end in zeros. A row that the eigenvectors do not reach stays 0.
-    /// `starts` is room for where the lines of the row begin.
+    /// Writes a row's place, `stride` numbers that end in zeros: the sum of its clusters' lines, each times its share, at length 1. A row
+    /// that the eigenvectors do not reach stays 0. `lines` is room for where the lines of the row begin, and its shares.
     #[inline(always)]
-    fn place<'a, R: Row<'a>>(&self, row: R, starts: &mut Vec<usize>, place: &mut [f64]) {
-        starts.clear();
-        let clusters = row.entries(&self.offsets).map(|entry| entry.cluster);
-        starts.extend(clusters.map(|cluster| cluster * self.stride));
+    fn place<'a, R: Row<'a>>(&self, row: R, lines: &mut Vec<(usize, f64)>, place: &mut [f64]) {
+        lines.clear();
+        let entries = row.entries(&self.offsets);
+        lines.extend(entries.map(|entry| (entry.cluster * self.stride, entry.share)));
         for (chunk, place) in place.as_chunks_mut().0.iter_mut().enumerate() {
             let mut sum = [0.0; LANES];
-            for start in &*starts {
-                add_scaled(&mut sum, 1.0, lanes(&self.lines[start + chunk * LANES..]));
+            for &(start, share) in &*lines {
+                add_scaled(&mut sum, share, lanes(&self.lines[start + chunk * LANES..]));
             }
             *place = sum;
         }
@@ -83,21 +81,32 @@ impl Embedding {
 
     /// The places of all rows of an ensemble, n × width.
     pub(crate) fn of(&self, ensemble: &Ensemble) -> Array2<f64> {
-        fn places<L: Label>(embedding: &Embedding, rows: ArrayView2<'_, L>) -> Array2<f64> {
-            let mut places = Array2::zeros((rows.nrows(), embedding.width));
-            let (mut starts, mut place) = (Vec::new(), vec![0.0; embedding.stride]);
-            for (row, mut line) in rows.outer_iter().zip(places.outer_iter_mut()) {
-                embedding.place(row.to_vec().as_slice(), &mut starts, &mut place);
-                line.iter_mut()
-                    .zip(&place)
-                    .for_each(|(to, &number)| *to = number);
-            }
-            places
+        let rows = EnsembleRows::new(ensemble).with_shares();
+        let mut places = Vec::with_capacity(ensemble.objects() * self.width);
+        let mut take = |_, more: Vec<f64>| {
+            places.extend(more);
+            Ok(())
+        };
+        let passed = PassRunner::new(&rows, &Silent).each(&Places(self), &mut take);
+        passed.expect("rows in memory can be read");
+        Array2::from_shape_vec((ensemble.objects(), self.width), places).expect("a place a row")
+    }
+}
+
+/// The places of rows.
+struct Places<'a>(&'a Embedding);
+
+impl RowMap for Places<'_> {
+    type Out = Vec<f64>;
+
+    fn map<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>) -> Vec<f64> {
+        let (mut lines, mut place) = (Vec::new(), vec![0.0; self.0.stride]);
+        let mut places = Vec::with_capacity(block.len() * self.0.width);
+        for (row, _) in block.rows() {
+            self.0.place(row, &mut lines, &mut place);
+            places.extend_from_slice(&place[..self.0.width]);
         }
-        match ensemble.rows() {
-            LabelRows::Bytes(rows) => places(self, rows),
-            LabelRows::Words(rows) => places(self, rows),
-        }
+        places
     }
 }
 
@@ -240,7 +249,7 @@ pub(crate) struct Means {
     sums: Vec<f64>,
     mass: Vec<f64>,
     loss: f64,
-    /// The row that costs most: how much, and its place.
+    /// The row that is farthest from its centroid: its squared distance, and its place.
     farthest: (f64, Vec<f64>),
 }
 
@@ -303,13 +312,13 @@ impl<'b, R: Row<'b>> Kernel for AddRows<'_, 'b, R> {
             },
             sum,
         ) = (self.round, self.sum);
-        let (mut starts, mut place) = (Vec::new(), vec![0.0; embedding.stride]);
+        let (mut lines, mut place) = (Vec::new(), vec![0.0; embedding.stride]);
         let mut scores = vec![0.0; centroids.squares.len()];
         for (row, weight) in self.block.rows() {
-            embedding.place(row, &mut starts, &mut place);
+            embedding.place(row, &mut lines, &mut place);
             centroids.scores(&place, embedding.width, &mut scores);
             let best = smallest(&scores);
-            let gap = weight * (dot(&place, &place) + scores[best]).max(0.0);
+            let gap = (dot(&place, &place) + scores[best]).max(0.0);
             sum.mass[best] += weight;
             let own = sum.sums[best * embedding.stride..][..embedding.stride]
                 .as_chunks_mut()
@@ -317,12 +326,18 @@ impl<'b, R: Row<'b>> Kernel for AddRows<'_, 'b, R> {
             own.iter_mut()
                 .zip(place.as_chunks().0)
                 .for_each(|(sum, x)| add_scaled(sum, weight, x));
-            sum.loss += gap;
+            sum.loss += weight * gap;
             if gap > sum.farthest.0 {
                 sum.farthest = (gap, place.clone());
             }
         }
     }
+}
+
+/// Rows in groups, and the weights of these.
+pub(crate) struct Found {
+    pub(crate) fit: RowFit<()>,
+    pub(crate) masses: Vec<f64>,
 }
 
 /// Lloyd's rounds until the loss stands still.
@@ -332,59 +347,47 @@ pub(crate) fn lloyd(
     start: &Array2<f64>,
     search: &Search,
     monitor: &dyn Monitor,
-) -> Result<RowFit<()>, GraphError> {
+) -> Result<Found, GraphError> {
     let centroids = Centroids::padded(start, embedding.stride);
-    let mut live = vec![true; centroids.clusters];
     let mut round = Assignment {
         embedding,
         centroids,
     };
-    let (mut trace, mut stopped): (Vec<f64>, Stopped) = (Vec::new(), Stopped::RoundLimit);
-    for number in 0..search.rounds.max(1) {
+    let mut trace: Vec<f64> = Vec::new();
+    let rounds = search.rounds.max(1);
+    let (stopped, masses) = loop {
         let means = rows.run(&round)?;
-        live = means.mass.iter().map(|&mass| mass > 0.0).collect();
         let gained = trace.last().map_or(f64::INFINITY, |last| last - means.loss);
         trace.push(means.loss);
+        let done = trace.len() as u64;
         if gained.abs() <= search.tolerance * means.loss {
-            stopped = Stopped::Converged;
-            break;
+            break (Stopped::Converged, means.mass);
+        }
+        if done == u64::from(rounds) {
+            break (Stopped::RoundLimit, means.mass);
+        }
+        if monitor.tick(done, u64::from(rounds)) == Flow::Stop {
+            break (Stopped::Interrupted, means.mass);
         }
         round.centroids = moved(&round.centroids, means);
-        if monitor.tick(u64::from(number) + 2, u64::from(search.rounds) + 1) == Flow::Stop {
-            stopped = Stopped::Interrupted;
-            break;
-        }
-    }
-    let rounds = trace.len() as u64;
-    let Assignment {
-        embedding,
-        centroids,
-    } = round;
-    let mut fit = RowFit::new(
-        search.clusters,
-        stopped,
-        Nearest {
-            embedding,
-            centroids,
-            live,
-        },
-        (),
-    );
-    (fit.rounds, fit.objective) = (rounds, Some(objective(trace)));
-    Ok(fit)
-}
-
-fn objective(trace: Vec<f64>) -> Objective {
-    let value = trace.last().copied().unwrap_or(0.0);
-    Objective {
+    };
+    let labels = Nearest {
+        embedding: round.embedding,
+        centroids: round.centroids,
+        live: masses.iter().map(|&mass| mass > 0.0).collect(),
+    };
+    let mut fit = RowFit::new(search.clusters, stopped, labels, ());
+    fit.rounds = trace.len() as u64;
+    fit.objective = Some(Objective {
         name: SPECTRAL_LOSS,
         sense: Sense::Minimise,
-        value,
+        value: trace.last().copied().unwrap_or(0.0),
         trace,
-    }
+    });
+    Ok(Found { fit, masses })
 }
 
-/// Centroids as means; the first empty one goes to the row that costs most.
+/// Centroids as means; the first empty one goes to the row that is farthest from its own.
 fn moved(centroids: &Centroids, means: Means) -> Centroids {
     let (mut lines, stride) = (centroids.lines.clone(), centroids.stride);
     let mut farthest = (means.farthest.0 > 0.0).then_some(means.farthest.1);
@@ -443,11 +446,11 @@ impl<'b, R: Row<'b>> Kernel for LabelRowsOf<'_, 'b, R> {
             centroids,
             ..
         } = self.nearest;
-        let (mut starts, mut place) = (Vec::new(), vec![0.0; embedding.stride]);
+        let (mut lines, mut place) = (Vec::new(), vec![0.0; embedding.stride]);
         let mut scores = vec![0.0; centroids.squares.len()];
         let mut assigned = Assigned::default();
         for (row, _) in self.block.rows() {
-            embedding.place(row, &mut starts, &mut place);
+            embedding.place(row, &mut lines, &mut place);
             centroids.scores(&place, embedding.width, &mut scores);
             let best = smallest(&scores);
             assigned.labels.push(best as u32);

@@ -1,90 +1,182 @@
-//! Different rows with what they count, and how sure objects are of a cluster by mean similarities.
+//! Similarities of different rows, of labels or of shares: the mean over what both have in base clusterings.
 
-use partita_core::{Fragments, Partition};
+use partita_core::ndarray::Array2;
+use partita_core::{Fragments, Memberships, Partition, WeightedEnsemble};
 use partita_linkage::Rows as Dissimilarities;
 use rayon::prelude::*;
 
-/// Objects as different rows.
-#[derive(Clone, Copy)]
-pub(crate) struct Objects<'a> {
-    pub(crate) fragments: &'a Fragments,
-    /// What every fragment counts in a tree.
-    pub(crate) leaves: &'a [u32],
-    /// What every object counts.
-    pub(crate) multiplicities: &'a [f64],
+use crate::cluster_similarity::bases_of;
+
+/// Parts of a similarity of 1 that are told apart, so that the order of additions does not decide which of two pairs is nearer.
+const PARTS: f64 = (1u32 << 24) as f64;
+
+/// Similarities of different rows:
+///
+/// ```text
+/// sim(i, j) = Σ_u ω_u Σ_cd z_ic S_cd z_jd / Σ_u ω_u      c, d clusters of u, over the base clusterings that know both; S_cc = 1
+/// ```
+/// Weights and similarities are in whole units: sums over labels are exact.
+pub(crate) struct SimilarRows {
+    shares: Memberships,
+    offsets: Vec<usize>,
+    base_of: Vec<usize>,
+    /// ω_u S_cd within base clusterings.
+    lines: Array2<f64>,
+    /// ω_u of every base cluster.
+    weights: Vec<f64>,
+    unit: u64,
 }
 
-impl Objects<'_> {
-    /// What a similarity of 1 counts, so that sums over all pairs fit 64 bits.
-    pub(crate) fn unit(self) -> u64 {
-        let objects: u64 = self.leaves.iter().map(|&leaf| u64::from(leaf)).sum();
-        (u64::MAX / 4 / (objects.saturating_mul(objects) / 4).max(1)).clamp(1, 1 << 31)
-    }
-
-    /// The objects of every cluster.
-    pub(crate) fn sizes(self, partition: &Partition) -> Vec<f64> {
-        let mut sizes = vec![0.0; partition.clusters()];
-        partition
-            .labels()
-            .iter()
-            .zip(self.multiplicities)
-            .for_each(|(&k, weight)| sizes[k as usize] += weight);
-        sizes
-    }
-
-    /// A number for every object from its fragment and cluster; that of a fragment is that of its last object.
-    pub(crate) fn each(
-        self,
-        partition: &Partition,
-        of: impl Fn(usize, usize, f64) -> f64 + Sync,
-    ) -> Vec<f64> {
-        let mut own = vec![(0, 0.0); self.leaves.len()];
-        for ((&fragment, &k), &weight) in self
-            .fragments
-            .of_object()
-            .iter()
-            .zip(partition.labels())
-            .zip(self.multiplicities)
-        {
-            own[fragment as usize] = (k as usize, weight);
-        }
-        let value = |(fragment, (own, weight)): (usize, (usize, f64))| of(fragment, own, weight);
-        let found: Vec<f64> = own.into_par_iter().enumerate().map(value).collect();
-        self.fragments.expand(&found)
-    }
+/// What is summed of a row, or of a row and another: what they have in common, and what that could be.
+#[derive(Clone, Default)]
+struct Likeness {
+    alike: f64,
+    seen: f64,
 }
 
-/// The mean similarity to the own cluster over the sum of that and the best other's, from sums of similarities and of what they could
-/// be at most. `itself` is what an object adds to the sums of its own cluster, which hold more than that if it is not alone there.
-pub(crate) fn surety(
-    alike: &mut [f64],
-    seen: &mut [f64],
-    own: usize,
-    itself: f64,
-    alone: bool,
-) -> f64 {
-    (alike[own], seen[own]) = (alike[own] - itself, seen[own] - itself);
-    let mean = |k: usize| {
-        if seen[k] > 0.5 {
-            (alike[k] / seen[k]).clamp(0.0, 1.0)
+impl Likeness {
+    fn mean(&self) -> f64 {
+        // In whole units, in which less than half a unit is nothing.
+        if self.seen > 0.5 {
+            (self.alike / self.seen).clamp(0.0, 1.0)
         } else {
             0.0
         }
-    };
-    let other = (0..seen.len())
-        .filter(|&k| k != own)
-        .map(mean)
-        .fold(0.0, f64::max);
-    let own = if alone { 1.0 } else { mean(own) };
-    if own + other > 0.0 {
-        own / (own + other)
-    } else {
-        0.0
     }
 }
 
-/// Different rows that can be linked, and say how sure objects are of a cluster.
-pub(crate) trait Similar: Dissimilarities {
-    /// For every object the mean similarity to its own cluster, itself left out, over the sum of that and the best other's.
-    fn certainty(&self, partition: &Partition, objects: Objects<'_>) -> Vec<f64>;
+impl SimilarRows {
+    /// The rows of fragments, of which `leaves` says what each counts in a tree; `weights` are those of the base clusters.
+    pub(crate) fn new(
+        fragments: &Fragments,
+        leaves: &[u32],
+        similarity: &Array2<f64>,
+        weights: &[f64],
+    ) -> Self {
+        let ensemble = fragments.ensemble();
+        let (offsets, bases) = (ensemble.offsets(), ensemble.bases().len());
+        // Sums over base clusterings fit 32 bits.
+        let most = weights.iter().copied().fold(0.0, f64::max);
+        let one = f64::from(u32::MAX / 2) / bases as f64 / most;
+        let lines = Array2::from_shape_fn(similarity.dim(), |(c, d)| {
+            let alike = if c == d { 1.0 } else { similarity[[c, d]] };
+            (alike * weights[c] * one).round()
+        });
+        // What a similarity of 1 counts, so that sums over all pairs fit 64 bits.
+        let objects: u64 = leaves.iter().map(|&leaf| u64::from(leaf)).sum();
+        let pairs = objects.saturating_mul(objects) / 4;
+        Self {
+            shares: ensemble.shares().into_owned(),
+            base_of: bases_of(&offsets),
+            offsets,
+            lines,
+            weights: weights
+                .iter()
+                .map(|weight| (weight * one).round())
+                .collect(),
+            unit: (u64::MAX / 4 / pairs.max(1)).clamp(1, 1 << 31),
+        }
+    }
+
+    /// The base clusters of a row, and its share in each.
+    fn entries(&self, row: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let (clusters, shares) = self.shares.row(row);
+        clusters
+            .iter()
+            .zip(shares)
+            .map(|(&c, &share)| (c as usize, share))
+    }
+
+    /// What a row has in common with an object that is wholly in a base cluster, for each of these.
+    fn with_each_cluster(&self, row: usize) -> Vec<Likeness> {
+        let mut all = vec![Likeness::default(); self.weights.len()];
+        for (c, share) in self.entries(row) {
+            let base = self.base_of[c];
+            for d in self.offsets[base]..self.offsets[base + 1] {
+                all[d].alike += share * self.lines[[c, d]];
+                all[d].seen += share * self.weights[c];
+            }
+        }
+        all
+    }
+
+    fn likeness(&self, of_each: &[Likeness], other: usize) -> Likeness {
+        let mut sum = Likeness::default();
+        for (d, share) in self.entries(other) {
+            sum.alike += share * of_each[d].alike;
+            sum.seen += share * of_each[d].seen;
+        }
+        sum
+    }
+
+    /// For every object the mean similarity to its own cluster, itself left out, over the sum of that and the best other's; objects of
+    /// one row have that of the last.
+    pub(crate) fn certainty(
+        &self,
+        partition: &Partition,
+        fragments: &Fragments,
+        source: WeightedEnsemble<'_>,
+    ) -> Vec<f64> {
+        let clusters = partition.clusters();
+        let mut held = Array2::<f64>::zeros((self.weights.len(), clusters));
+        let mut sizes = vec![0.0; clusters];
+        let mut last = vec![(0, 0.0); fragments.weights().len()];
+        let labels = fragments.of_object().iter().zip(partition.labels());
+        for ((&row, &k), weight) in labels.zip(source.each_multiplicity()) {
+            let (row, k) = (row as usize, k as usize);
+            sizes[k] += weight;
+            last[row] = (k, weight);
+            for (c, share) in self.entries(row) {
+                held[[c, k]] += weight * share;
+            }
+        }
+        let certainty = |(row, (own, weight)): (usize, (usize, f64))| {
+            let of_each = self.with_each_cluster(row);
+            let mut sums = vec![Likeness::default(); clusters];
+            for (likeness, held) in of_each.iter().zip(held.outer_iter()) {
+                for (sum, held) in sums.iter_mut().zip(held) {
+                    sum.alike += likeness.alike * held;
+                    sum.seen += likeness.seen * held;
+                }
+            }
+            let once = f64::min(weight, 1.0);
+            let itself = self.likeness(&of_each, row);
+            sums[own].alike -= once * itself.alike;
+            sums[own].seen -= once * itself.seen;
+            let others = (0..clusters).filter(|&k| k != own);
+            let other = others.map(|k| sums[k].mean()).fold(0.0, f64::max);
+            // An object that is alone is wholly like its cluster.
+            let own = if sizes[own] <= once {
+                1.0
+            } else {
+                sums[own].mean()
+            };
+            if own + other > 0.0 {
+                own / (own + other)
+            } else {
+                0.0
+            }
+        };
+        let found: Vec<f64> = last.into_par_iter().enumerate().map(certainty).collect();
+        fragments.expand(&found)
+    }
+}
+
+impl Dissimilarities for SimilarRows {
+    fn objects(&self) -> usize {
+        self.shares.objects()
+    }
+
+    fn unit(&self) -> u64 {
+        self.unit
+    }
+
+    fn fill(&self, object: usize, row: &mut [u32]) {
+        let of_each = self.with_each_cluster(object);
+        for (other, to) in row.iter_mut().enumerate() {
+            let similar = self.likeness(&of_each, other).mean();
+            let apart = 1.0 - (similar * PARTS).round() / PARTS;
+            *to = (apart * self.unit as f64).round() as u32;
+        }
+    }
 }

@@ -401,22 +401,13 @@ impl UpdateInput {
         let wrong =
             |error: &dyn std::fmt::Display| AppError::request(format!("{}: {error}", shown(path)));
         let count = |ensemble: &Ensemble| {
-            if let Some(shares) = ensemble.memberships() {
-                return Ok(Overlap::of_shares(shares, ensemble.offsets(), None));
-            }
-            Overlap::count(&PassRunner::new(&EnsembleRows::new(ensemble), &*monitor))
-                .map_err(|error| wrong(&error))
+            let rows = EnsembleRows::new(ensemble).with_shares();
+            Overlap::count(&PassRunner::new(&rows, &*monitor)).map_err(|error| wrong(&error))
         };
         let (table, grew) = match (known, adding) {
             (None, _) => (count(grown)?, false),
-            (Some(table), Adding::Runs) if grown.memberships().is_some() => (
-                table
-                    .with_shares(&grown.shares(), &grown.offsets())
-                    .map_err(|error| wrong(&error))?,
-                true,
-            ),
             (Some(table), Adding::Runs) => {
-                let rows = EnsembleRows::new(grown);
+                let rows = EnsembleRows::new(grown).with_shares();
                 (
                     table
                         .with_bases(&PassRunner::new(&rows, &*monitor))

@@ -1,7 +1,7 @@
 //! Errors of a choice.
 
 use partita_coassoc::CoassocError;
-use partita_core::{BudgetError, ConsensusError, SettingsError};
+use partita_core::{BudgetError, ConsensusError, FitError, SettingsError};
 use partita_generate::GenerateError;
 use partita_metrics::MetricsError;
 use partita_spectral::SpectralError;
@@ -52,9 +52,9 @@ pub enum SelectError {
     /// No consensus.
     #[error(transparent)]
     Consensus(ConsensusError),
-    /// No cut of a graph.
+    /// No fit of a method.
     #[error(transparent)]
-    Graph(partita::graph::GraphError),
+    Fit(FitError),
     /// No pair statistics.
     #[error(transparent)]
     Coassoc(CoassocError),
@@ -66,11 +66,13 @@ pub enum SelectError {
     Metrics(#[from] MetricsError),
 }
 
-impl From<partita::graph::GraphError> for SelectError {
-    fn from(error: partita::graph::GraphError) -> Self {
+impl From<FitError> for SelectError {
+    fn from(error: FitError) -> Self {
         match error {
-            partita::graph::GraphError::Interrupted => Self::Interrupted,
-            other => Self::Graph(other),
+            FitError::Interrupted => Self::Interrupted,
+            FitError::Budget(budget) => Self::Budget(budget),
+            FitError::Settings(settings) => Self::Settings(settings),
+            other => Self::Fit(other),
         }
     }
 }

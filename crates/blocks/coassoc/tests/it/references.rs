@@ -52,6 +52,38 @@ fn naive(ensemble: &Ensemble, i: usize, j: usize) -> (u32, u32) {
     (c, n)
 }
 
+fn dense<'a>(source: impl Into<WeightedEnsemble<'a>>) -> CoAssociation {
+    CoAssociation::count(source, MemoryBudget::UNLIMITED, &Silent).expect("counts")
+}
+
+fn strongest<'a>(
+    source: impl Into<WeightedEnsemble<'a>>,
+    neighbours: usize,
+    settings: &StrongestSettings,
+) -> SparseEvidence {
+    let (seed, budget) = (Seed::new(1), MemoryBudget::UNLIMITED);
+    SparseEvidence::strongest(source, neighbours, seed, settings, budget, &Silent).expect("counts")
+}
+
+fn weighted<'a>(ensemble: &'a Ensemble, weights: &'a BaseWeights) -> WeightedEnsemble<'a> {
+    WeightedEnsemble {
+        base_weights: Some(weights),
+        ..ensemble.into()
+    }
+}
+
+/// All pairs of n objects.
+fn pairs(n: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..n).flat_map(move |i| (i + 1..n).map(move |j| (i, j)))
+}
+
+/// The same on one thread and on two.
+fn on_any_threads<T: Send + PartialEq + std::fmt::Debug>(work: impl Fn() -> T + Sync) -> T {
+    let found = in_pool(1, &work);
+    assert_eq!(found, in_pool(2, &work));
+    found
+}
+
 fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
@@ -65,21 +97,14 @@ fn dense_counts_are_those_of_the_naive_twin() {
     for seed in 0..ENSEMBLES {
         let ensemble = draw(seed);
         let n = ensemble.objects();
-        let count = || CoAssociation::count(&ensemble, MemoryBudget::UNLIMITED, &Silent).unwrap();
-        let counts = in_pool(1, count);
-        assert_eq!(counts, in_pool(2, count), "seed {seed}");
+        let counts = on_any_threads(|| dense(&ensemble));
         assert_eq!(
             matches!(counts.seen(), Seen::Always(_)),
             ensemble.missing() == 0
         );
-        for i in 0..n {
-            for j in i + 1..n {
-                assert_eq!(
-                    counts.pair(j, i),
-                    naive(&ensemble, i, j),
-                    "seed {seed}, pair {i} {j}"
-                );
-            }
+        for (i, j) in pairs(n) {
+            let expected = naive(&ensemble, i, j);
+            assert_eq!(counts.pair(j, i), expected, "seed {seed}, pair {i} {j}");
         }
     }
 }
@@ -90,13 +115,12 @@ fn a_histogram_counts_each_pair_once() {
         let ensemble = draw(seed);
         let (n, bases) = (ensemble.objects(), ensemble.bases().len());
         let mut expected = vec![0; (bases + 1) * (bases + 2) / 2];
-        for (i, j) in (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))) {
+        for (i, j) in pairs(n) {
             let (c, n) = naive(&ensemble, i, j);
             expected[(n * (n + 1) / 2 + c) as usize] += 1;
         }
-        let count = || pair_histogram(&ensemble, &Silent).unwrap();
-        assert_eq!(in_pool(1, count), expected, "seed {seed}");
-        assert_eq!(in_pool(2, count), expected, "seed {seed}");
+        let found = on_any_threads(|| pair_histogram(&ensemble, &Silent).unwrap());
+        assert_eq!(found, expected, "seed {seed}");
     }
 }
 
@@ -178,27 +202,19 @@ fn sparse_evidence_of_all_pairs_is_dense_and_of_some_a_part_of_it() {
         let ensemble = draw(seed);
         let n = ensemble.objects() as u64;
         let all = n * (n - 1) / 2;
-        let dense = CoAssociation::count(&ensemble, MemoryBudget::UNLIMITED, &Silent).unwrap();
+        let (dense, unlimited) = (dense(&ensemble), MemoryBudget::UNLIMITED);
         for pairs in [all, all / 3] {
-            let sample = || {
-                SparseEvidence::sample(
-                    &ensemble,
-                    pairs,
-                    Seed::new(seed),
-                    MemoryBudget::UNLIMITED,
-                    &Silent,
-                )
-                .unwrap()
-            };
-            let sparse = in_pool(1, sample);
-            assert_eq!(sparse, in_pool(2, sample), "seed {seed}");
+            let seed = Seed::new(seed);
+            let sparse = on_any_threads(|| {
+                SparseEvidence::sample(&ensemble, pairs, seed, unlimited, &Silent).unwrap()
+            });
             assert_eq!(sparse.pairs() as u64, pairs);
             assert_eq!(sparse.each_pair().count() as u64, pairs);
             let matrix = sparse.together().expect("no weights");
             for i in 0..n as usize {
                 assert!(sparse.neighbours(i).is_sorted_by(|a, b| a < b));
                 for (j, c, n) in sparse.row(i) {
-                    assert_eq!((c, n), dense.pair(i, j as usize), "seed {seed}");
+                    assert_eq!((c, n), dense.pair(i, j as usize), "{seed:?}");
                     assert_eq!(matrix.get(j as usize, i).map(|&c| u32::from(c)), Some(c));
                 }
             }
@@ -206,8 +222,7 @@ fn sparse_evidence_of_all_pairs_is_dense_and_of_some_a_part_of_it() {
                 .each_pair()
                 .flat_map(|(i, j, ..)| [(j, i), (i, j)])
                 .collect();
-            let given =
-                SparseEvidence::of_pairs(&ensemble, &list, MemoryBudget::UNLIMITED, &Silent);
+            let given = SparseEvidence::of_pairs(&ensemble, &list, unlimited, &Silent);
             assert_eq!(given.unwrap(), sparse);
             assert_eq!(from_its_parts(&sparse), sparse);
         }
@@ -259,18 +274,11 @@ fn a_weight_is_so_many_copies() {
     for seed in 0..ENSEMBLES / 3 {
         let ensemble = draw(seed);
         let (copies, weights) = copied(&ensemble);
-        let weighted = WeightedEnsemble {
-            base_weights: Some(&weights),
-            ..(&ensemble).into()
-        };
-        let unlimited = MemoryBudget::UNLIMITED;
-        let (dense, expected) = (
-            CoAssociation::count(weighted, unlimited, &Silent).unwrap(),
-            CoAssociation::count(&copies, unlimited, &Silent).unwrap(),
-        );
+        let weighted = weighted(&ensemble, &weights);
+        let (found, expected) = (dense(weighted), dense(&copies));
         let n = ensemble.objects();
-        for (i, j) in (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))) {
-            assert_eq!(dense.pair(i, j), expected.pair(i, j), "seed {seed}");
+        for (i, j) in pairs(n) {
+            assert_eq!(found.pair(i, j), expected.pair(i, j), "seed {seed}");
         }
         let (rows, all) = (
             EvidenceRows::new(weighted).unwrap(),
@@ -283,16 +291,7 @@ fn a_weight_is_so_many_copies() {
         };
         assert_eq!(row(&rows), row(&all), "seed {seed}");
         let near = |source: WeightedEnsemble<'_>| {
-            let settings = StrongestSettings::default();
-            let near = SparseEvidence::strongest(
-                source,
-                3,
-                Seed::new(seed),
-                &settings,
-                unlimited,
-                &Silent,
-            )
-            .unwrap();
+            let near = strongest(source, 3, &StrongestSettings::default());
             near.each_pair().collect::<Vec<_>>()
         };
         assert_eq!(near(weighted), near((&copies).into()), "seed {seed}");
@@ -308,13 +307,9 @@ fn weights_of_any_proportion_are_summed() {
             .map(|u| (1.0 + u as f64).sqrt())
             .collect();
         let weights = BaseWeights::new(given).unwrap();
-        let weighted = WeightedEnsemble {
-            base_weights: Some(&weights),
-            ..(&ensemble).into()
-        };
-        let dense = CoAssociation::count(weighted, MemoryBudget::UNLIMITED, &Silent).unwrap();
+        let dense = dense(weighted(&ensemble, &weights));
         let weight = |u: usize| weights.as_slice()[u] / ensemble.bases().len() as f64;
-        for (i, j) in (0..ensemble.objects()).flat_map(|i| (0..i).map(move |j| (j, i))) {
+        for (i, j) in pairs(ensemble.objects()) {
             let (mut c, mut n) = (0.0, 0.0);
             for u in 0..ensemble.bases().len() {
                 if let (Some(a), Some(b)) = (ensemble.label(i, u), ensemble.label(j, u)) {
@@ -372,13 +367,7 @@ fn the_strongest_are_those_of_the_naive_twin() {
         let n = ensemble.objects();
         let q = 1 + seed as usize % 6;
         let settings = StrongestSettings::default();
-        let found = || {
-            let budget = MemoryBudget::UNLIMITED;
-            SparseEvidence::strongest(&ensemble, q, Seed::new(1), &settings, budget, &Silent)
-                .unwrap()
-        };
-        let strongest = in_pool(1, found);
-        assert_eq!(strongest, in_pool(2, found), "seed {seed}");
+        let strongest = on_any_threads(|| strongest(&ensemble, q, &settings));
         let mut expected = std::collections::BTreeSet::new();
         for i in 0..n {
             let mut others: Vec<usize> = (0..n).filter(|&j| j != i).collect();
@@ -424,19 +413,7 @@ fn most_of_the_strongest_are_among_the_candidates() {
     let ensemble = builder.finish().unwrap();
     let mut settings = StrongestSettings::default();
     settings.exact_objects = 0;
-    let found = || {
-        SparseEvidence::strongest(
-            &ensemble,
-            10,
-            Seed::new(1),
-            &settings,
-            MemoryBudget::UNLIMITED,
-            &Silent,
-        )
-        .unwrap()
-    };
-    let strongest = in_pool(1, found);
-    assert_eq!(strongest, in_pool(2, found));
+    let strongest = on_any_threads(|| strongest(&ensemble, 10, &settings));
     let share = recall(&strongest, &ensemble, 10, 500, Seed::new(2)).unwrap();
     assert!(share > 0.8, "{share}");
 }

@@ -5,3 +5,4 @@ mod pools;
 mod soft;
 mod unequal;
 mod unequal_set;
+mod ways;

@@ -3,10 +3,10 @@
 
 use std::num::Saturating;
 
-use partita_coassoc::{Overlap, trusted_cluster_weights};
+use partita_coassoc::trusted_cluster_weights;
 use partita_core::ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis};
 use partita_core::{
-    Monitor, ObjectWeights, Partition, ProblemSize, Seed, WeightedEnsemble, tick_open_ended,
+    Monitor, Partition, ProblemSize, Seed, WeightedEnsemble, tick_open_ended,
 };
 use partita_kmeans::embedded::{Search, kmeans};
 use partita_spectral::{LanczosSettings, lanczos};
@@ -119,17 +119,7 @@ pub(super) fn bytes(size: &ProblemSize) -> u64 {
 
 /// What an edge to each base cluster weighs: the weight of the base clustering, times how whole the others leave the cluster.
 fn strengths(source: WeightedEnsemble<'_>, rows: &WeightedShares<'_>) -> Vec<f64> {
-    let mut strengths = if source.ensemble.memberships().is_some() {
-        let weights = source.object_weights.map(ObjectWeights::as_slice);
-        // A soft base clustering is not sure of its own copy, so that its weight has no part in entropies.
-        Overlap::of_shares(rows.shares, rows.offsets.clone(), weights).cluster_weights(
-            THETA,
-            TRUST_ROUNDS,
-            None,
-        )
-    } else {
-        trusted_cluster_weights(source, THETA, TRUST_ROUNDS)
-    };
+    let mut strengths = trusted_cluster_weights(source, THETA, TRUST_ROUNDS);
     for (ends, weight) in rows.offsets.windows(2).zip(&rows.base_weights) {
         strengths[ends[0]..ends[1]]
             .iter_mut()
