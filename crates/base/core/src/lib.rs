@@ -88,6 +88,8 @@ mod result_warnings;
 mod row_consensus;
 mod row_hash;
 mod row_passes;
+#[cfg(feature = "methods")]
+mod rows_held;
 mod seed;
 #[cfg(feature = "methods")]
 mod settings;
@@ -144,6 +146,7 @@ pub use {
     row_passes::{
         Assigned, LabelCounts, LabelJob, LabelledMap, Labeller, LabellerKind, RowFit, RowLabeller,
     },
+    rows_held::LABELLERS,
     settings::{
         SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings, SettingsError,
     },

@@ -130,6 +130,7 @@ impl<'a> Problem<'a> {
             settings,
             budget,
             soft: true,
+            by_blocks: false,
             engine: None,
         }
     }
@@ -153,6 +154,9 @@ pub struct RowProblem<'a> {
     pub budget: MemoryBudget,
     /// Whether soft methods tell the probabilities besides labels.
     pub soft: bool,
+    /// Fit by blocks however few the rows are: what tests of passes ask for. Otherwise up to
+    /// [`LABELS_BY_BLOCKS`](crate::LABELS_BY_BLOCKS) labels are held, and the result is that of [`consense`](crate::consense).
+    pub by_blocks: bool,
     /// Who runs the passes, if not this process: of `rows` only the base clusterings and the number of rows are asked then.
     pub engine: Option<&'a dyn PassEngine>,
 }
@@ -173,6 +177,7 @@ impl<'a> RowProblem<'a> {
             settings,
             budget,
             soft: true,
+            by_blocks: false,
             engine: None,
         }
     }

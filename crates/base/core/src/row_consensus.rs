@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::result_warnings::{self, Found};
 use crate::row_passes::foreign::guarded;
+use crate::rows_held::{fit_held, held_bytes};
 use crate::{
     Assigned, BaseClustering, BaseWeights, Consensus, ConsensusError, EnsembleRows, Flow,
     MethodInfo, Model, Monitor, Objective, Outcome, Partition, PartitionError, PassError, Problem,
@@ -34,16 +35,35 @@ impl RowProblem<'_> {
     /// # Errors
     /// [`ConsensusError`] for the first that does not fit.
     pub fn check(&self, method: &dyn Consensus) -> Result<Map<String, Value>, ConsensusError> {
-        let (info, size) = (method.info(), self.size());
+        let info = method.info();
+        let size = self.size();
         check(method, self, &size)?;
         let wrong = |source| ConsensusError::Settings {
             method: info.name,
             source,
         };
         let settings = method.validate(&self.settings, &size).map_err(wrong)?;
-        let bytes = method.row_bytes(&self.settings, &size).map_err(wrong)?;
+        let bytes = self.bytes(method).map_err(wrong)?;
         self.budget.check(info.name, bytes, info.remedy)?;
         Ok(settings)
+    }
+
+    /// Bytes that [`fit_rows`] holds at once besides what reading the rows takes, at most.
+    ///
+    /// # Errors
+    /// [`SettingsError`] for settings that the method does not take.
+    pub fn bytes(&self, method: &dyn Consensus) -> Result<u64, SettingsError> {
+        if self.are_held() {
+            held_bytes(method, &self.settings, &self.size())
+        } else {
+            method.row_bytes(&self.settings, &self.size())
+        }
+    }
+
+    /// Whether the rows are labels, one an object, and so few that they are held.
+    fn are_held(&self) -> bool {
+        let (objects, bases) = (self.rows.rows(), self.rows.bases().len());
+        !self.by_blocks && !self.rows.are_shares() && !are_read_by_blocks(objects, bases as u64)
     }
 }
 
@@ -113,21 +133,25 @@ pub fn fit_rows(
     if monitor.flow() == Flow::Stop {
         return Err(ConsensusError::Interrupted);
     }
-    let run = || method.fit_rows(problem, monitor);
+    let run = || {
+        if problem.are_held() {
+            fit_held(method, problem, monitor)
+        } else {
+            Ok((method.fit_rows(problem, monitor)?, settings))
+        }
+    };
     let broken = |error| ConsensusError::of_pass(method.info().name, error);
-    let fit = if problem.engine.is_some() {
+    let (fit, settings) = if problem.engine.is_some() {
         guarded(broken, run)?
     } else {
         run()?
     };
-    Ok((
-        if problem.soft {
-            fit
-        } else {
-            fit.without_soft()
-        },
-        settings,
-    ))
+    let fit = if problem.soft {
+        fit
+    } else {
+        fit.without_soft()
+    };
+    Ok((fit, settings))
 }
 
 impl RowOutcome {
@@ -267,6 +291,9 @@ fn check(
     let info = method.info();
     if !info.capabilities.streams {
         return Err(ConsensusError::Streams { method: info.name });
+    }
+    if problem.are_held() {
+        return Ok(());
     }
     info.check_clusters(problem.clusters, size.objects)?;
     let Some(weights) = BaseWeights::heeded(problem.weights, info.capabilities.base_weights) else {

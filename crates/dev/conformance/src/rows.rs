@@ -5,8 +5,8 @@ use std::ops::Range;
 use partita_core::ndarray::{Axis, Slice};
 use partita_core::{
     Assigned, BaseClustering, Clusters, Consensus, ConsensusError, Ensemble, EnsembleRows,
-    GroupRows, LabelRows, MissingLabels, RowBlocks, RowProblem, Seed, SettingMap, Silent,
-    SourceError, consense_rows,
+    GroupRows, LabelRows, MissingLabels, Problem, RowBlocks, RowProblem, Seed, SettingMap, Silent,
+    SourceError, consense, consense_rows,
 };
 use rand::RngExt;
 
@@ -67,7 +67,7 @@ impl ByRows<'_> {
     /// Holds the method to its guarantees and returns how many were checked.
     pub(crate) fn check(&self) -> usize {
         let drawn = planted(300, 4, 2, Seed::new(9));
-        let answer = self.run(&EnsembleRows::new(&drawn.ensemble), 2, Seed::new(1));
+        let answer = self.run(&EnsembleRows::new(&drawn.ensemble), 2, Seed::new(1), true);
         if matches!(answer, Err(ConsensusError::Settings { .. })) {
             // Settings of a way that holds all rows are refused.
             return 1;
@@ -91,9 +91,12 @@ impl ByRows<'_> {
         rows: &dyn RowBlocks,
         clusters: usize,
         seed: Seed,
+        by_blocks: bool,
     ) -> Result<Assigned, ConsensusError> {
         let mut problem = RowProblem::new(rows, Clusters::Exactly(clusters));
-        (problem.seed, problem.settings) = (seed, self.settings.clone());
+        problem.seed = seed;
+        problem.settings = self.settings.clone();
+        problem.by_blocks = by_blocks;
         let mut all = Assigned::default();
         let found = consense_rows(self.method, &problem, &Silent, &mut |first, block| {
             assert_eq!(first as usize, all.labels.len(), "blocks come in order");
@@ -123,27 +126,49 @@ impl ByRows<'_> {
         Ok(all)
     }
 
-    /// However rows are cut, and by how many threads they are read, the bits are the same.
+    /// However rows are cut, and by how many threads they are read, the bits are the same; where they are held, those of the ensemble.
     fn bits(&self, drawn: &Drawn, seed: Seed) -> usize {
         let (name, memory) = (self.method.info().name, EnsembleRows::new(&drawn.ensemble));
-        let fit = |rows: &dyn RowBlocks| {
-            self.run(rows, drawn.clusters, seed)
+        let fit = |rows: &dyn RowBlocks, by_blocks| {
+            self.run(rows, drawn.clusters, seed, by_blocks)
                 .unwrap_or_else(|error| panic!("{name} over rows: {error}"))
         };
-        let one = self.pools[0].install(|| fit(&memory));
-        let two = self.pools[1].install(|| fit(&Cut::new(&drawn.ensemble, seed)));
-        assert!(
-            one == two,
-            "{name}: rows that are cut, on two threads, give other bits"
-        );
+        for by_blocks in [false, true] {
+            let one = self.pools[0].install(|| fit(&memory, by_blocks));
+            let two = self.pools[1].install(|| fit(&Cut::new(&drawn.ensemble, seed), by_blocks));
+            assert!(
+                one == two,
+                "{name}: rows that are cut, on two threads, give other bits"
+            );
+            if !by_blocks {
+                assert!(
+                    one == self.in_memory(drawn, seed),
+                    "{name}: rows that are held give other bits"
+                );
+            }
+        }
         1
+    }
+
+    fn in_memory(&self, drawn: &Drawn, seed: Seed) -> Assigned {
+        let mut problem = Problem::new(&drawn.ensemble, Clusters::Exactly(drawn.clusters));
+        problem.seed = seed;
+        problem.settings = self.settings.clone();
+        let outcome = consense(self.method, &problem, &Silent).expect("a consensus");
+        Assigned {
+            labels: outcome.partition.labels().to_vec(),
+            certainty: outcome.certainty,
+            soft: outcome
+                .soft
+                .map(|soft| soft.into_rows().into_iter().collect()),
+        }
     }
 
     /// K = 1 puts everything together.
     fn one_cluster(&self) -> usize {
         let drawn = planted(300, 4, 2, Seed::new(7));
         let all = self
-            .run(&EnsembleRows::new(&drawn.ensemble), 1, Seed::new(1))
+            .run(&EnsembleRows::new(&drawn.ensemble), 1, Seed::new(1), true)
             .expect("one cluster");
         assert!(
             all.labels.iter().all(|&label| label == 0),
@@ -163,7 +188,7 @@ impl ByRows<'_> {
                 drawn.ensemble.column(u).enumerate().map(label).collect(),
             )
         }));
-        let answer = self.run(&EnsembleRows::new(&hidden), 2, Seed::new(1));
+        let answer = self.run(&EnsembleRows::new(&hidden), 2, Seed::new(1), true);
         let labelled = self.method.info().capabilities.missing == MissingLabels::HandledByPrior;
         assert_eq!(
             answer.is_ok(),

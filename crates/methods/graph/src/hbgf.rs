@@ -5,11 +5,11 @@ use std::num::Saturating;
 
 use partita_core::{
     BaseClustering, Capabilities, FitError, Flow, Method, MethodInfo, Monitor, Outcome, Problem,
-    ProblemSize, RowFit, RowProblem, SettingChoice, Settings, SettingsError, SoftBases, Weights,
+    ProblemSize, RowFit, RowProblem, SettingChoice, Settings, SoftBases, Weights,
     fit_in_memory, fit_in_memory_bytes,
 };
 #[cfg(feature = "metis")]
-use partita_core::{Partition, Stopped};
+use partita_core::{Partition, SettingsError, Stopped};
 use partita_kmeans::embedded::Search;
 use partita_kmeans::labels::Counts;
 use serde::{Deserialize, Serialize};

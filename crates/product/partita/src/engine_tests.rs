@@ -124,9 +124,11 @@ fn fitted(
     method: &dyn Consensus,
     rows: &dyn RowBlocks,
     engine: Option<&dyn PassEngine>,
+    by_blocks: bool,
 ) -> Result<(Assigned, LabelCounts), ConsensusError> {
     let mut problem = RowProblem::new(rows, Clusters::Exactly(3)).seed(5);
     problem.engine = engine;
+    problem.by_blocks = by_blocks;
     let (fit, _) = fit_rows(method, &problem, &Silent)?;
     let of_pass = |error| ConsensusError::of_pass(method.info().name, error);
     let counts = fit.count_labels(&problem.passes()).map_err(of_pass)?;
@@ -165,34 +167,26 @@ impl LabelledMap for AsTheyAre {
 #[test]
 fn workers_that_see_bytes_give_every_method_the_bits_of_one_process() {
     let drawn = planted(9000, 6, 3, Seed::new(4));
-    let whole = EnsembleRows::new(&drawn.ensemble);
+    let whole = Cut::new(&drawn.ensemble, 1, 0);
     let mut kinds = std::collections::BTreeSet::new();
     let streaming = METHODS
         .iter()
         .filter(|method| method.info().capabilities.streams);
     for (at, method) in streaming.enumerate() {
         let name = method.info().name;
-        let expected =
-            fitted(*method, &whole, None).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let mut plain = Assigned::default();
-        consense_rows(
-            *method,
-            &RowProblem::new(&whole, Clusters::Exactly(3)).seed(5),
-            &Silent,
-            &mut |_, block| {
-                plain.labels.extend(block.labels);
-                Ok(())
-            },
-        )
-        .expect("as above");
-        assert_eq!(plain.labels, expected.0.labels, "{name}");
-        for parts in [1, 2 + at % 6] {
-            let rows = Cut::new(&drawn.ensemble, 9, (at * 7 + parts) as u64);
-            let engine = Bytes::new(&rows, parts, Fault::None);
-            let found = fitted(*method, &rows, Some(&engine))
-                .unwrap_or_else(|error| panic!("{name}: {error}"));
-            assert!(found == expected, "{name} of {parts} parts: other bits");
-            kinds.extend(engine.kinds.into_inner().expect("one thread"));
+        let of = |rows: &Cut<'_>, engine: Option<&dyn PassEngine>, by_blocks| {
+            fitted(*method, rows, engine, by_blocks)
+                .unwrap_or_else(|error| panic!("{name}: {error}"))
+        };
+        for by_blocks in [true, false] {
+            let expected = of(&whole, None, by_blocks);
+            for parts in [1, 2 + at % 6] {
+                let rows = Cut::new(&drawn.ensemble, 9, (at * 7 + parts) as u64);
+                let engine = Bytes::new(&rows, parts, Fault::None);
+                let found = of(&rows, Some(&engine), by_blocks);
+                assert!(found == expected, "{name} of {parts} parts: other bits");
+                kinds.extend(engine.kinds.into_inner().expect("one thread"));
+            }
         }
     }
     assert!(kinds.len() >= 12, "{kinds:?}");
@@ -212,7 +206,7 @@ fn sums_that_are_not_those_of_all_rows_are_refused() {
     ] {
         for method in ["lwgp", "mm", "kc"] {
             let engine = Bytes::new(&rows, 5, fault);
-            let found = fitted(method_named(method), &rows, Some(&engine));
+            let found = fitted(method_named(method), &rows, Some(&engine), true);
             let error = found.expect_err(&format!("{fault:?} in {method}"));
             let mut text = error.to_string();
             let mut cause: Option<&dyn std::error::Error> = std::error::Error::source(&error);
@@ -282,14 +276,14 @@ fn a_fit_that_is_replayed_does_long_steps_once_and_refuses_those_of_others() {
     {
         let name = method.info().name;
         let engine = keeping(&rows);
-        let expected = fitted(method, &rows, Some(&engine)).unwrap();
+        let expected = fitted(method, &rows, Some(&engine), true).unwrap();
         let steps = engine.next.swap(0, Relaxed);
         assert!(
             steps > 0 && engine.kept.lock().unwrap().len() == steps,
             "{name}"
         );
         assert!(
-            fitted(method, &rows, Some(&engine)).unwrap() == expected,
+            fitted(method, &rows, Some(&engine), true).unwrap() == expected,
             "{name}"
         );
         assert!(
@@ -300,7 +294,7 @@ fn a_fit_that_is_replayed_does_long_steps_once_and_refuses_those_of_others() {
         let refused = |kept: Vec<u8>, what: &str| {
             *engine.kept.lock().unwrap() = vec![kept; steps];
             engine.next.store(0, Relaxed);
-            let error = fitted(method, &rows, Some(&engine)).expect_err(name);
+            let error = fitted(method, &rows, Some(&engine), true).expect_err(name);
             let text = std::error::Error::source(&error)
                 .map_or_else(|| error.to_string(), ToString::to_string);
             assert!(text.contains(what), "{name}: {text}");
@@ -309,7 +303,7 @@ fn a_fit_that_is_replayed_does_long_steps_once_and_refuses_those_of_others() {
         // What these two keep looks the same for all rows.
         if !["lwgp", "hbgf"].contains(&name) {
             let elsewhere = keeping(&others);
-            fitted(method, &others, Some(&elsewhere)).unwrap();
+            fitted(method, &others, Some(&elsewhere), true).unwrap();
             refused(
                 elsewhere.kept.into_inner().unwrap().swap_remove(0),
                 "is of other rows",

@@ -164,6 +164,7 @@ const PASSES: &[&[PassKind]] = &[
 
 /// What labels rows after a fit, by crate.
 const LABELLERS: &[&[LabellerKind]] = &[
+    partita_core::LABELLERS,
     #[cfg(feature = "mixture")]
     partita_mixture::LABELLERS,
     #[cfg(feature = "graph")]

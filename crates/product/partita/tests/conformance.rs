@@ -208,9 +208,7 @@ fn no_method_holds_more_than_it_says() {
                 let rows = EnsembleRows::new(&drawn.ensemble);
                 let mut over = RowProblem::new(&rows, problem.clusters);
                 over.settings = problem.settings.clone();
-                let said = method
-                    .row_bytes(&over.settings, &over.size())
-                    .expect("settings that fit");
+                let said = over.bytes(method).expect("settings that fit");
                 PEAK.store(before, Relaxed);
                 match consense_rows(method, &over, &Silent, &mut |_, _| Ok(())) {
                     // Settings of a way that holds all rows are refused.

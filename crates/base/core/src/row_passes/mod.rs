@@ -13,6 +13,7 @@ mod engine;
 #[cfg(feature = "methods")]
 mod fit;
 pub(crate) mod foreign;
+mod hold;
 #[cfg(feature = "methods")]
 mod labeller;
 mod merge_tree;
@@ -30,6 +31,8 @@ pub use engine::{PassEngine, PassJob, TakePart};
 #[cfg(feature = "methods")]
 pub use fit::RowFit;
 #[cfg(feature = "methods")]
+pub(crate) use hold::held_rows;
+#[cfg(feature = "methods")]
 pub use labeller::{LabelCounts, LabelJob, Labeller, LabellerKind, RowLabeller};
 pub use merge_tree::{MergeTree, Mergeable};
 pub use pass::{PassError, RowMap, RowPass};
@@ -39,7 +42,12 @@ pub use runner::{PassRunner, sums_under_way};
 pub use sample::RowSample;
 
 /// The passes of this crate.
-pub const PASSES: &[PassKind] = sample::PASSES;
+pub const PASSES: &[PassKind] = &[
+    PassKind::of::<hold::HoldRows>(),
+    PassKind::of::<sample::CountCells>(),
+    PassKind::of::<sample::SmallestRanks>(),
+    PassKind::of::<sample::SmallestLabelled>(),
+];
 
 /// Rows of a block of the global grid. The last block may be shorter.
 pub const BLOCK_ROWS: u64 = 2048;

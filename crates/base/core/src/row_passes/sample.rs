@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Mergeable, PassError, PassKind, PassRunner, Row, RowBlock, RowKey, RowPass, SourceError,
-    sums_under_way,
+    Mergeable, PassError, PassRunner, Row, RowBlock, RowKey, RowPass, SourceError, sums_under_way,
 };
 use crate::seed::mix;
 use crate::{BaseClustering, Ensemble, EnsembleError, ProblemSize, Seed};
@@ -105,13 +104,6 @@ impl RowSample {
     }
 }
 
-/// The passes of [`RowSample::draw`].
-pub(super) const PASSES: &[PassKind] = &[
-    PassKind::of::<CountCells>(),
-    PassKind::of::<SmallestRanks>(),
-    PassKind::of::<SmallestLabelled>(),
-];
-
 /// The cell of a row with this hash.
 fn cell(hash: u64) -> usize {
     mix(hash) as usize % CELLS
@@ -119,10 +111,10 @@ fn cell(hash: u64) -> usize {
 
 /// Weights of rows by cell.
 #[derive(Serialize, Deserialize)]
-struct CountCells(u64);
+pub(super) struct CountCells(u64);
 
 #[derive(Serialize, Deserialize)]
-struct Cells(Vec<f64>);
+pub(super) struct Cells(Vec<f64>);
 
 impl Mergeable for Cells {
     fn merge(&mut self, other: Self) {
@@ -173,7 +165,7 @@ fn keys(drawn: &[Copies]) -> Vec<RowKey> {
 
 /// The rows of smallest rank, one more than asked for, with their numbers of objects.
 #[derive(Serialize, Deserialize)]
-struct SmallestRanks {
+pub(super) struct SmallestRanks {
     /// The seed of the hashes.
     hash: u64,
     most: usize,
@@ -189,7 +181,7 @@ fn no_limit() -> Arc<AtomicU64> {
 
 /// Rows by rank. Rows that differ may have the same rank.
 #[derive(Serialize, Deserialize)]
-struct Ranked {
+pub(super) struct Ranked {
     rows: BTreeMap<u64, Vec<Copies>>,
     count: usize,
     most: usize,
@@ -295,7 +287,7 @@ impl RowPass for SmallestRanks {
 
 /// For each of some base clusterings the row of smallest hash that it labels.
 #[derive(Serialize, Deserialize)]
-struct SmallestLabelled {
+pub(super) struct SmallestLabelled {
     /// The seed of the hashes.
     hash: u64,
     bases: Vec<usize>,
@@ -304,7 +296,7 @@ struct SmallestLabelled {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Firsts(Vec<Option<Copies>>);
+pub(super) struct Firsts(Vec<Option<Copies>>);
 
 impl Firsts {
     fn add(&mut self, at: usize, copies: Copies) {
