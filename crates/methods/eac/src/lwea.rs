@@ -1,6 +1,8 @@
 //! Locally weighted evidence accumulation.
 
-use partita_coassoc::{ClusterEntropy, EvidenceRows, trusted_cluster_weights, whole_weights};
+use partita_coassoc::{
+    ClusterEntropy, Entropies, EvidenceRows, trusted_cluster_weights, whole_weights,
+};
 use partita_core::{
     Capabilities, Clusters, Dendrogram, FitError, Fragments, LEAF_WEIGHTS, MemoryBudget, Method,
     MethodInfo, Monitor, Outcome, Problem, ProblemSize, Settings, WeightedEnsemble,
@@ -106,7 +108,8 @@ pub fn lwea<'a>(
 ) -> Result<Outcome<LweaDiagnostics>, EacError> {
     let source = source.into();
     let ensemble = source.ensemble;
-    settings.validate(&ProblemSize::of(ensemble, clusters))?;
+    let size = ProblemSize::of(ensemble, clusters);
+    settings.validate(&size)?;
     if ensemble.memberships().is_some() {
         return lwea_soft(source, clusters, settings, budget, monitor);
     }
@@ -114,8 +117,8 @@ pub fn lwea<'a>(
     let fragments = (ensemble.missing() == 0).then(|| ensemble.fragments());
     let folded = fragments.as_ref().map_or(ensemble, Fragments::ensemble);
     let distinct = folded.objects();
-    check_budget(budget, distinct, |distinct| {
-        lwea_bytes(distinct, ensemble.bases().len())
+    check_budget(budget, distinct, |objects| {
+        lwea_bytes(&ProblemSize { objects, ..size })
     })?;
 
     let mut weights = trusted_cluster_weights(source, settings.theta, settings.trust_rounds);
@@ -170,8 +173,9 @@ fn lwea_soft(
     monitor: &dyn Monitor,
 ) -> Result<Outcome<LweaDiagnostics>, EacError> {
     let (ensemble, objects) = (source.ensemble, source.ensemble.objects());
+    let size = ProblemSize::of(ensemble, clusters);
     check_budget(budget, objects, |objects| {
-        lwea_bytes(objects, ensemble.bases().len())
+        lwea_bytes(&ProblemSize { objects, ..size })
     })?;
     let mut weights = trusted_cluster_weights(source, settings.theta, settings.trust_rounds);
     settings.entropy.apply(&mut weights, &ensemble.offsets());
@@ -210,10 +214,12 @@ fn weighted_rows<'a>(
 }
 
 /// Bytes that [`lwea`] holds at once, at most, over so many distinct label rows.
-pub fn lwea_bytes(objects: usize, base_clusterings: usize) -> u64 {
+pub fn lwea_bytes(size: &ProblemSize) -> u64 {
+    let objects = size.objects;
     let rows = partita_linkage::bytes(objects, rounded_unit(objects), Linkage::Average);
-    let row = (base_clusterings as u64).saturating_mul(5) / 2;
+    let row = (size.base_clusterings as u64).saturating_mul(5) / 2;
     rows.saturating_add((objects as u64).saturating_mul(row.saturating_add(16)))
+        .saturating_add(Entropies::bytes(size))
 }
 
 /// [`lwea`] as a method.
@@ -248,7 +254,7 @@ impl Method for Lwea {
     }
 
     fn bytes(&self, size: &ProblemSize, _settings: &LweaSettings) -> u64 {
-        lwea_bytes(size.objects, size.base_clusterings)
+        lwea_bytes(size)
     }
 
     fn fit(

@@ -1,7 +1,9 @@
 //! What every method guarantees, and what an independent implementation found.
 
 use partita_conformance::ensemble;
-use partita_core::{Clusters, Consensus, Ensemble, MemoryBudget, Partition, Problem, Seed, Silent};
+use partita_core::{
+    Clusters, Consensus, Ensemble, MemoryBudget, Partition, Problem, ProblemSize, Seed, Silent,
+};
 use partita_core::{Outcome, consense};
 use partita_eac::{EAC_AVERAGE, EAC_SINGLE, LWEA, LweaSettings, bytes, eac, lwea, lwea_bytes};
 use partita_linkage::Linkage;
@@ -64,7 +66,10 @@ fn what_does_not_fit_is_refused_with_what_would() {
     );
     let told = "150 distinct label rows would fit; take eac-sparse or eac-single";
     assert!(error.contains(told), "{error}");
-    let budget = MemoryBudget::new(lwea_bytes(150, 1));
+    let budget = MemoryBudget::new(lwea_bytes(&ProblemSize {
+        objects: 150,
+        ..ProblemSize::of(&ensemble, two)
+    }));
     let settings = LweaSettings::default();
     let error = lwea(&ensemble, Clusters::Auto, &settings, budget, &Silent).unwrap_err();
     assert!(error.to_string().contains(told), "{error}");
