@@ -19,9 +19,9 @@
 //! | [`Model`] | a fitted consensus that labels new objects |
 //! | [`Seed`], [`Monitor`], [`MemoryBudget`], [`BaseWeights`], [`ObjectWeights`] | chance, progress, memory, weights |
 //!
-//! The feature `methods`, on by default, has methods, settings, problems and outcomes. Without it there are ensembles,
-//! partitions and row passes alone, which is what comparisons, trees and eigenvectors need. The feature `rayon` runs row passes on
-//! all threads. Foreign types in signatures are re-exported: [`ndarray`], [`rand`], [`serde_json`].
+//! The feature `methods`, on by default, has methods, settings, problems and outcomes; it brings `passes`, which has seeds and sums over
+//! label rows. Without both there are ensembles and partitions alone, which is what comparisons need. The feature `rayon` runs row passes
+//! on all threads. Foreign types in signatures are re-exported: [`ndarray`], [`rand`], [`serde_json`].
 //!
 //! ```
 //! use partita_core::{Ensemble, EnsembleBuilder};
@@ -68,7 +68,9 @@ mod method_info;
 #[cfg(feature = "methods")]
 mod model;
 mod monitor;
+#[cfg(feature = "passes")]
 mod multi_start;
+#[cfg(feature = "passes")]
 mod objective;
 #[cfg(feature = "methods")]
 mod outcome;
@@ -87,6 +89,7 @@ mod result_warnings;
 #[cfg(feature = "methods")]
 mod row_consensus;
 mod row_hash;
+#[cfg(feature = "passes")]
 mod row_passes;
 #[cfg(feature = "methods")]
 mod rows_held;
@@ -107,18 +110,10 @@ pub use label_start::LabelStart;
 pub use memberships::{Memberships, ROUNDED_SHARES, Shares, SharesError};
 pub use message::on_one_line;
 pub use monitor::{Flow, Monitor, Silent, chunks, tick_open_ended};
-pub use multi_start::MultiStart;
-pub use objective::{Objective, Sense, Stopped};
 pub use parallel::map_parallel;
 pub use partition::{Partition, PartitionError, SoftPartition};
 pub use problem_size::{Clusters, ClustersError, ProblemSize};
 pub use progress_counter::{ProgressCounter, ProgressPart};
-pub use row_passes::{
-    AnyBlock, BLOCK_ROWS, EnsembleRows, Entry, GroupRows, MergeTree, Mergeable, PASSES, PIECE_ROWS,
-    PassEngine, PassError, PassJob, PassKind, PassRunner, Row, RowBlock, RowBlocks, RowData,
-    RowKey, RowMap, RowPass, RowSample, ShareRow, ShareRows, SourceError, StoredRows, TakePart,
-    sums_under_way,
-};
 pub use seed::Seed;
 pub use weights::{
     BaseWeights, LEAF_WEIGHTS, ObjectWeights, WeightError, WeightedEnsemble, WeightsError,
@@ -149,6 +144,17 @@ pub use {
     rows_held::LABELLERS,
     settings::{
         SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings, SettingsError,
+    },
+};
+#[cfg(feature = "passes")]
+pub use {
+    multi_start::MultiStart,
+    objective::{Objective, Sense, Stopped},
+    row_passes::{
+        AnyBlock, BLOCK_ROWS, EnsembleRows, Entry, GroupRows, MergeTree, Mergeable, PASSES,
+        PIECE_ROWS, PassEngine, PassError, PassJob, PassKind, PassRunner, Row, RowBlock, RowBlocks,
+        RowData, RowKey, RowMap, RowPass, RowSample, ShareRow, ShareRows, SourceError, StoredRows,
+        TakePart, sums_under_way,
     },
 };
 
@@ -200,6 +206,7 @@ pub use partita_derive::SettingChoice;
 /// ```
 #[cfg(feature = "methods")]
 pub use partita_derive::Settings;
+#[cfg(feature = "passes")]
 pub use rand;
 #[cfg(feature = "methods")]
 pub use serde_json;

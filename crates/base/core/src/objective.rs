@@ -52,3 +52,18 @@ pub struct Objective {
     /// The value by round, of the run that was kept.
     pub trace: Vec<f64>,
 }
+
+impl Objective {
+    /// An objective of which every round is known, the last one that of the result.
+    ///
+    /// # Panics
+    /// If there was no round.
+    pub fn of_trace(name: &'static str, sense: Sense, trace: Vec<f64>) -> Self {
+        Self {
+            name,
+            sense,
+            value: trace[trace.len() - 1],
+            trace,
+        }
+    }
+}

@@ -13,6 +13,12 @@ pub enum Clusters {
     Auto,
 }
 
+impl From<usize> for Clusters {
+    fn from(clusters: usize) -> Self {
+        Self::Exactly(clusters)
+    }
+}
+
 /// K out of range.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("asked for {clusters} clusters of {objects} objects; ask for {}", range(*.objects))]

@@ -2,13 +2,15 @@
 
 use std::cmp::Ordering;
 
+#[cfg(feature = "passes")]
 use serde::{Deserialize, Serialize};
 
 use crate::Label;
 use crate::seed::mix;
 
 /// A hash of a label row that does not depend on the width of stored labels.
-#[derive(Clone, Copy, Serialize, Deserialize)]
+#[derive(Clone, Copy)]
+#[cfg_attr(feature = "passes", derive(Serialize, Deserialize))]
 pub(crate) struct RowHash(pub(crate) u64);
 
 impl RowHash {

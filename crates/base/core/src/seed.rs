@@ -1,6 +1,8 @@
 //! Chance belongs to the unit of work, not to the thread.
 
+#[cfg(feature = "passes")]
 use rand::SeedableRng;
+#[cfg(feature = "passes")]
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// Where a stream of random numbers starts.
@@ -29,6 +31,7 @@ impl Seed {
     }
 
     /// A generator that starts here (xoshiro256++).
+    #[cfg(feature = "passes")]
     pub fn rng(self) -> impl rand::Rng + Clone {
         Xoshiro256PlusPlus::seed_from_u64(self.0)
     }
@@ -42,7 +45,7 @@ pub(crate) const fn mix(x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "passes"))]
 mod tests {
     use super::*;
     use rand::RngExt;

@@ -434,6 +434,11 @@ impl SettingMap {
         texts.iter().map(pair).collect::<Result<_, _>>().map(Self)
     }
 
+    /// Sets one; of two values of one setting the later counts.
+    pub fn set(&mut self, name: impl Into<String>, value: impl Into<Value>) {
+        self.0.insert(name.into(), value.into());
+    }
+
     /// True when there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -1,5 +1,6 @@
 //! Weights of base clusterings and of objects: how much each counts.
 
+#[cfg(feature = "passes")]
 use serde::{Deserialize, Serialize};
 
 use crate::Ensemble;
@@ -7,7 +8,8 @@ use crate::Ensemble;
 /// A weight for every base clustering, 0 or above: how many base clusterings it stands for. To most methods only proportions count
 /// ([`as_slice`](Self::as_slice)); to others they are numbers of copies ([`copies`](Self::copies), [`Weights::Copies`](crate::Weights)).
 /// A base clustering of weight 0 is left out.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "passes", derive(Serialize, Deserialize))]
 pub struct BaseWeights {
     /// In proportion; the mean of those above 0 is 1.
     proportions: Vec<f64>,

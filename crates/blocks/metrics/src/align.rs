@@ -2,6 +2,7 @@
 
 use partita_core::ndarray::{Array2, ArrayView1};
 use partita_core::{BaseClustering, BaseWeights, Ensemble, Partition, WeightedEnsemble};
+#[cfg(feature = "passes")]
 use serde::{Deserialize, Serialize};
 
 use crate::contingency::{check_sizes, weighted_cells};
@@ -9,8 +10,9 @@ use crate::information::nmi_of_cells;
 use crate::{Contingency, MetricsError, Normalisation};
 
 /// What becomes of clusters beyond the number that the reference has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "passes", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "passes", serde(rename_all = "kebab-case"))]
 pub enum Surplus {
     /// They keep labels of their own, counted on from the last of the reference: the first surplus clusters of
     /// two base clusterings share a label.

@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 
 use partita_core::ndarray::ArrayView2;
+#[cfg(feature = "passes")]
 use serde::{Deserialize, Serialize};
 
 use crate::Contingency;
 use crate::contingency::WeightedCells;
 
 /// What mutual information is divided by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "passes", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "passes", serde(rename_all = "kebab-case"))]
 pub enum Normalisation {
     /// The larger of the two entropies.
     Max,

@@ -42,6 +42,8 @@
 #![forbid(unsafe_code)]
 
 mod align;
+mod assignment;
+#[cfg(feature = "passes")]
 mod confidence;
 mod contingency;
 mod density;
@@ -50,6 +52,7 @@ mod information;
 mod matching;
 mod pairs;
 mod relations;
+#[cfg(feature = "passes")]
 mod row_counts;
 mod scores;
 mod soft;
@@ -59,6 +62,7 @@ pub use align::{
     Alignment, BaseTables, Surplus, agreement_matrix, agreement_weights, align, align_by, align_to,
     align_to_partition, anmi, best_reference,
 };
+#[cfg(feature = "passes")]
 pub use confidence::{
     CALIBRATION, ClusterEvidence, calibrated_confidence, confidence, confidence_margins,
     evidence_shares,
@@ -70,6 +74,7 @@ pub use information::{Normalisation, nmi_of_counts};
 pub use matching::{Matching, matching};
 pub use pairs::{F1, PairCounts};
 pub use relations::{Relations, centres, relations};
+#[cfg(feature = "passes")]
 pub use row_counts::{PASSES, RowCounts};
 pub use scores::{NmiScores, Scores};
 pub use soft::{jensen_shannon, perplexity};

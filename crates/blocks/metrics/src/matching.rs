@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 
 use partita_core::ndarray::ArrayView2;
 
+use crate::assignment::assignment;
 use crate::contingency::Cell;
 use crate::{Contingency, MetricsError};
 
@@ -28,7 +29,7 @@ pub struct Matching {
 /// [`MetricsError::NotFinite`] for the first entry that is not a finite number.
 ///
 /// # Cost
-/// O(s² l) time for a shorter side of s and a longer of l (shortest augmenting paths, crate `lsap`), O(s l)
+/// O(s² l) time for a shorter side of s and a longer of l (shortest augmenting paths), O(s l)
 /// memory.
 ///
 /// ```
@@ -46,18 +47,12 @@ pub fn matching(overlap: ArrayView2<'_, f64>) -> Result<Matching, MetricsError> 
     }
     let (rows, columns) = overlap.dim();
     let values: Vec<f64> = overlap.iter().copied().collect();
-    let (left, right) =
-        lsap::solve(rows, columns, &values, true).expect("finite matrices have a matching");
-    let mut matched = vec![None; rows];
-    let mut total = 0.0;
-    for (row, column) in left.into_iter().zip(right) {
-        matched[row] = Some(column);
-        total += overlap[[row, column]];
-    }
-    Ok(Matching {
-        columns: matched,
-        total,
-    })
+    let columns = assignment(rows, columns, &values);
+    let pairs = columns.iter().enumerate();
+    let total = pairs
+        .filter_map(|(row, column)| Some(overlap[[row, (*column)?]]))
+        .sum();
+    Ok(Matching { columns, total })
 }
 
 impl Contingency {
@@ -96,10 +91,9 @@ fn match_dense(table: &Contingency) -> Vec<Option<usize>> {
     table
         .cells()
         .for_each(|(row, column, count)| values[row * columns + column] = count as f64);
-    let (left, right) = lsap::solve(rows, columns, &values, true).expect("counts are finite");
-    let mut matched = vec![None; rows];
-    for (row, column) in left.into_iter().zip(right) {
-        matched[row] = (values[row * columns + column] > 0.0).then_some(column);
+    let mut matched = assignment(rows, columns, &values);
+    for (row, column) in matched.iter_mut().enumerate() {
+        *column = column.filter(|column| values[row * columns + column] > 0.0);
     }
     matched
 }

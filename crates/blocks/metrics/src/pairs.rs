@@ -17,7 +17,8 @@ pub struct PairCounts {
 }
 
 /// F1 in the three readings that the literature mixes up. See [`Contingency::f1_best_class`].
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "passes", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct F1 {
     /// [`Contingency::f1_best_class`].

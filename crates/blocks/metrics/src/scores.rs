@@ -1,12 +1,14 @@
 //! Every external index of a result at once.
 
 use partita_core::Partition;
+#[cfg(feature = "passes")]
 use serde::{Deserialize, Serialize};
 
 use crate::{Contingency, F1, MetricsError, Normalisation};
 
 /// Every external index of a partition against the truth, under the names that files and JSON use.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "passes", derive(Serialize, Deserialize))]
 #[non_exhaustive]
 pub struct Scores {
     /// Accuracy under the best matching of clusters ([`Contingency::accuracy`]).
@@ -28,7 +30,8 @@ pub struct Scores {
 }
 
 /// Normalised mutual information by what it is divided by.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "passes", derive(Serialize, Deserialize))]
 #[non_exhaustive]
 pub struct NmiScores {
     /// Over the larger entropy.

@@ -14,8 +14,8 @@ pub enum ReproduceError {
         name: String,
     },
     /// A name that is not in the list of methods.
-    #[error("there is no method '{0}'")]
-    NoMethod(String),
+    #[error(transparent)]
+    NoMethod(#[from] partita::MethodError),
     /// A file that cannot be read or written.
     #[error("{path}: {reason}")]
     File {

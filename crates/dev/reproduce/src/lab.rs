@@ -166,7 +166,7 @@ impl<'a> Lab<'a> {
         settings: &[&str],
     ) -> Result<Outcome, ReproduceError> {
         let method: &dyn Consensus =
-            partita::method(method).ok_or_else(|| ReproduceError::NoMethod(method.to_owned()))?;
+            partita::method(method)?;
         let mut problem = Problem::new(ensemble, Clusters::Exactly(clusters));
         problem.features = features;
         problem.seed = seeds::consensus(Seed::new(seed));

@@ -170,7 +170,7 @@ fn data_set(name: &str) -> Done<Vec<Labelled>> {
         for method in METHODS {
             let problem = Problem::new(&ensemble, Clusters::Exactly(classes.clusters()));
             let found = consense(
-                partita::method(method).ok_or("no such method")?,
+                partita::method(method)?,
                 &problem,
                 &Silent,
             )?;

@@ -42,10 +42,14 @@
 #[cfg(all(test, feature = "metis", feature = "mixture", feature = "median"))]
 mod engine_tests;
 mod known_as;
+mod methods;
+mod one_call;
 
 use std::sync::Arc;
 
 pub use known_as::{KNOWN_AS, KnownAs};
+pub use methods::{DEFAULT_METHOD, METHODS, MethodError, method};
+pub use one_call::{CallError, ConsensusCall, consensus};
 #[cfg(feature = "aspect")]
 pub use partita_aspect as aspect;
 #[cfg(feature = "coassoc")]
@@ -90,61 +94,6 @@ pub use partita_ssce as ssce;
 pub use partita_synth as synth;
 #[cfg(feature = "text")]
 pub use partita_text as text;
-
-/// The list of methods, each behind the feature that brings it.
-macro_rules! methods {
-    ($($feature:literal => $method:path,)*) => {
-        /// Every consensus method that the features brought, one line each. The command line, the table of methods and the
-        /// conformance tests are read from this list.
-        pub static METHODS: &[&dyn Consensus] = &[$(#[cfg(feature = $feature)] &$method,)*];
-    };
-}
-
-methods! {
-    "eac" => partita_eac::EAC_AVERAGE,
-    "eac" => partita_eac::EAC_SINGLE,
-    "eac" => partita_eac::EAC_COMPLETE,
-    "eac" => partita_eac::EAC_WARD,
-    "eac" => partita_eac::EAC_CENTROID,
-    "eac" => partita_eac::EAC_SPARSE,
-    "eac" => partita_eac::LWEA,
-    "pcc" => partita_pcc::PCC_KL,
-    "pcc" => partita_pcc::PCC_L2,
-    "pcc" => partita_pcc::PCC,
-    "pcc" => partita_pcc::PEACE,
-    "pcc" => partita_pcc::BAUM_EAGON,
-    "aspect" => partita_aspect::PENCA,
-    "mixture" => partita_mixture::MM,
-    "mixture" => partita_mixture::BCE,
-    "mixture" => partita_mixture::NBCE_GIBBS,
-    "mixture" => partita_mixture::NBCE_VB,
-    "mixture" => partita_mixture::NBCE_CVB,
-    "graph" => partita_graph::LWGP,
-    "graph" => partita_graph::HBGF,
-    "metis" => partita_graph::CSPA,
-    "metis" => partita_graph::MCLA,
-    "graph" => partita_graph::HGPA,
-    "graph" => partita_graph::LCE,
-    "graph" => partita_graph::GP_MGLA,
-    "graph" => partita_graph::ECPCS_MC,
-    "graph" => partita_graph::ECPCS_HC,
-    "graph" => partita_graph::CTS,
-    "ssce" => partita_ssce::SSCE,
-    "ssce" => partita_ssce::SSCE_P,
-    "median" => partita_median::MEDIAN_VI,
-    "median" => partita_median::MEDIAN_BINDER,
-    "median" => partita_median::KC,
-    "median" => partita_median::KCC,
-    "median" => partita_median::SEC,
-    "median" => partita_median::QMI,
-    "median" => partita_median::IPVC,
-    "median" => partita_median::NMFC,
-    "median" => partita_median::PLURALITY,
-    "median" => partita_median::SOFT_MEAN,
-    "median" => partita_median::URCV,
-    "median" => partita_median::RCV,
-    "median" => partita_median::ACV,
-}
 
 /// The passes over label rows, by crate.
 const PASSES: &[&[PassKind]] = &[
@@ -197,14 +146,6 @@ pub fn labeller_kind(name: &str) -> Option<LabellerKind> {
         .find(|kind| kind.name() == name)
 }
 
-/// The method of this name.
-pub fn method(name: &str) -> Option<&'static dyn Consensus> {
-    METHODS
-        .iter()
-        .find(|method| method.info().name == name)
-        .copied()
-}
-
 /// Reads back a model that [`Model::to_json`] wrote; its field `format` says which kind it is.
 ///
 /// # Errors
@@ -237,16 +178,6 @@ struct Guide;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
-
-    #[test]
-    fn every_method_is_listed_once() {
-        let names: BTreeSet<&str> = METHODS.iter().map(|method| method.info().name).collect();
-        assert_eq!(names.len(), METHODS.len());
-        assert!(names.iter().all(|name| method(name).is_some()));
-        assert!(method("no such method").is_none());
-    }
-
     #[cfg(all(
         feature = "metis",
         feature = "mixture",
@@ -256,7 +187,7 @@ mod tests {
     #[test]
     fn names_of_the_literature_lead_to_methods() {
         // `best` is the choice among all methods, a layer above.
-        let exists = |name: &&str| *name == "best" || method(name).is_some();
+        let exists = |name: &&str| *name == "best" || method(name).is_ok();
         assert!(
             KNOWN_AS
                 .iter()

@@ -253,7 +253,7 @@ fn ensembles() -> Done {
                         MemoryBudget::UNLIMITED,
                         &Silent,
                     )?;
-                    let method = partita::method(method).ok_or("no such method")?;
+                    let method = partita::method(method)?;
                     let problem = Problem::new(&made.ensemble, Clusters::Auto);
                     let settings = EnsembleChoiceSettings::default();
                     picked.push(

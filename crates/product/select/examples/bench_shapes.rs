@@ -316,7 +316,7 @@ fn scored(set: &Set, recipe: &Recipe, clusters: usize) -> Done<f64> {
     .ensemble;
     let problem = Problem::new(&ensemble, Clusters::Exactly(clusters));
     let outcome = consense(
-        partita::method("lwgp").ok_or("lwgp is a method")?,
+        partita::method("lwgp")?,
         &problem,
         &Silent,
     )?;
@@ -372,9 +372,8 @@ fn choices_among_methods(sets: &[Set], what: &str) -> Done {
         )?
         .ensemble;
         let problem = Problem::new(&ensemble, Clusters::Exactly(set.clusters));
-        let named =
-            |name: &&str| partita::method(name).ok_or_else(|| format!("{name} is a method"));
-        let listed = methods.iter().map(named).collect::<Result<Vec<_>, _>>()?;
+        let named = methods.iter().map(|name| partita::method(name));
+        let listed = named.collect::<Result<Vec<_>, _>>()?;
         for (name, method) in methods.iter().zip(&listed) {
             columns
                 .entry(name)

@@ -38,8 +38,8 @@ pub enum SelectError {
     #[error(transparent)]
     Settings(#[from] SettingsError),
     /// No such method.
-    #[error("there is no method '{0}'")]
-    Method(String),
+    #[error(transparent)]
+    Method(#[from] MethodError),
     /// A table that cannot be looked at.
     #[error("{0}")]
     Table(String),

@@ -45,8 +45,7 @@ impl BestSettings {
         let refused = |reason| SettingsError::value("among", &self.among, reason);
         let mut methods: Vec<&'static dyn Consensus> = Vec::new();
         for name in self.names() {
-            let method = partita::method(name)
-                .ok_or_else(|| refused(format!("there is no method '{name}'")))?;
+            let method = partita::method(name).map_err(|error| refused(error.to_string()))?;
             // A method that is there twice would agree with itself.
             if methods
                 .iter()

@@ -177,8 +177,7 @@ impl<'a> Look<'a> {
         let progress =
             ProgressCounter::new(monitor, (numbers.len() * (all + CONSENSUS)) as u64 * RUN);
         let (base, draw_base) = (BaseSpec::new(kind, runs), BaseSpec::new(kind, draw_runs));
-        let missing = || SelectError::Method(settings.consensus.clone());
-        let consensus = partita::method(&settings.consensus).ok_or_else(missing)?;
+        let consensus = partita::method(&settings.consensus)?;
         Ok(Self {
             scores,
             numbers,

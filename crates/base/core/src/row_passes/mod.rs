@@ -13,6 +13,7 @@ mod engine;
 #[cfg(feature = "methods")]
 mod fit;
 pub(crate) mod foreign;
+#[cfg(feature = "methods")]
 mod hold;
 #[cfg(feature = "methods")]
 mod labeller;
@@ -43,6 +44,7 @@ pub use sample::RowSample;
 
 /// The passes of this crate.
 pub const PASSES: &[PassKind] = &[
+    #[cfg(feature = "methods")]
     PassKind::of::<hold::HoldRows>(),
     PassKind::of::<sample::CountCells>(),
     PassKind::of::<sample::SmallestRanks>(),

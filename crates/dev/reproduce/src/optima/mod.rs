@@ -67,8 +67,7 @@ pub fn compare(
     if starts < 8 {
         return Ok(None);
     }
-    let method = partita::method(reference.method)
-        .ok_or_else(|| ReproduceError::NoMethod(reference.method.into()))?;
+    let method = partita::method(reference.method)?;
     let mut problem = Problem::new(&case.ensemble, Clusters::Exactly(case.clusters)).seed(1);
     (problem.weights, problem.object_weights) = (base_weights, object_weights);
     let begun = thread_seconds();

@@ -235,7 +235,7 @@ impl Study for Soft {
                     let takes =
                         partita::method(name).map(|method| method.info().capabilities.soft_bases);
                     let hard = soft.clone().hardened();
-                    let given = if takes == Some(SoftBases::Native) {
+                    let given = if takes == Ok(SoftBases::Native) {
                         &soft
                     } else {
                         &hard

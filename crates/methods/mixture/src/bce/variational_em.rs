@@ -187,24 +187,15 @@ pub(super) fn solve(
     };
     let mut fit = RowFit::new(clusters, best.stopped, labels, details);
     fit.rounds = best.trace.len() as u64;
-    fit.objective = Some(objective(best.trace));
+    fit.objective = Some(Objective::of_trace(
+        "lower bound on the log likelihood with pseudo-counts, nats",
+        Sense::Maximise,
+        best.trace,
+    ));
     fit.model = Some(Arc::new(BceModel {
         bases: problem.rows.bases().to_vec(),
         parameters: best.result,
         weights: layout.copies,
     }));
     Ok(fit)
-}
-
-fn objective(trace: Vec<f64>) -> Objective {
-    let (name, sense) = (
-        "lower bound on the log likelihood with pseudo-counts, nats",
-        Sense::Maximise,
-    );
-    Objective {
-        name,
-        sense,
-        value: trace[trace.len() - 1],
-        trace,
-    }
 }

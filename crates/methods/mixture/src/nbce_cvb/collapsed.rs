@@ -95,8 +95,6 @@ struct CollapsedFit<'a> {
 struct Expected {
     sums: SufficientStatistics,
     hyperparameters: Hyperparameters,
-    /// How much of the way to new counts a round goes: 1, less once rounds repeat each other.
-    step: f64,
 }
 
 impl MixtureFit for CollapsedFit<'_> {
@@ -114,7 +112,6 @@ impl MixtureFit for CollapsedFit<'_> {
                 alpha0: self.settings.alpha0,
                 beta: self.settings.beta,
             },
-            step: 1.0,
         }
     }
 
@@ -155,8 +152,7 @@ impl CollapsedFit<'_> {
             - if settings.learn { alpha0 + beta } else { 0.0 }
     }
 
-    /// Rounds until no membership changes, nor α0 and β where they are learned. Where rounds go to and fro, expected counts go half of
-    /// the way from then on, which has the same fixed points.
+    /// Rounds until no membership changes, nor α0 and β where they are learned.
     fn relax(
         &self,
         rows: &PassRunner<'_>,
@@ -169,7 +165,6 @@ impl CollapsedFit<'_> {
         let mut trace = Vec::new();
         let mut before: Option<Update> = None;
         let mut moved = f64::INFINITY;
-        let mut oscillation = Oscillation::new(&state.sums);
         let stopped = loop {
             // Where counts move so far some row must, and how far need not be asked.
             let weight: f64 = state.sums.sizes.iter().sum();
@@ -181,27 +176,24 @@ impl CollapsedFit<'_> {
             };
             let found = rows.run(&update)?;
             let mut change = if update.before.is_some() {
-                found.change / state.step
+                found.change
             } else {
                 f64::INFINITY
             };
             moved = state.sums.distance(&found.sums);
             before = Some(update);
             let still = change <= settings.tolerance;
-            towards(&mut state.sums, &found.sums, state.step);
+            state.sums = found.sums;
             if settings.learn && (still || trace.len() % LEARN_EVERY == LEARN_EVERY - 1) {
                 let learned = maximise_collapsed(settings.prior, &state.sums, self.layout);
                 change = change.max(learned.distance(&state.hyperparameters));
                 state.hyperparameters = learned;
             }
-            trace.push(self.objective(&state, found.sums.log_sum));
+            trace.push(self.objective(&state, state.sums.log_sum));
             progress.add(1);
             let stop = progress.stopped();
             if still && change <= settings.tolerance {
                 break Stopped::Converged;
-            }
-            if oscillation.found(&state.sums) {
-                state.step *= 0.5;
             }
             if stop {
                 break Stopped::Interrupted;
@@ -252,84 +244,16 @@ pub(super) fn solve(
         sizes: last.sums.sizes,
         chosen: last.chosen,
         hyperparameters: state.hyperparameters,
-        objective: reported(best.trace),
+        objective: Objective::of_trace(
+            "log joint at expected counts plus entropy, nats",
+            Sense::Maximise,
+            best.trace,
+        ),
         stopped: best.stopped,
         objectives,
     };
     let counts = update.now;
     found.fit(problem, layout, |places| Collapsed { counts, places })
-}
-
-/// Goes so much of the way to other counts.
-fn towards(sums: &mut SufficientStatistics, to: &SufficientStatistics, step: f64) {
-    let go = |own: &mut [f64], to: &[f64]| {
-        own.iter_mut()
-            .zip(to)
-            .for_each(|(own, to)| *own += step * (to - *own));
-    };
-    if step == 1.0 {
-        sums.clone_from(to);
-    } else {
-        go(&mut sums.sizes, &to.sizes);
-        go(&mut sums.labels, &to.labels);
-    }
-}
-
-/// Looks for rounds that go to and fro: steps of the expected counts that point against those before them.
-struct Oscillation {
-    sums: SufficientStatistics,
-    step: Vec<f64>,
-    rounds: u32,
-}
-
-impl Oscillation {
-    /// So many steps in a row that turn back are an oscillation.
-    const ROUNDS: u32 = 10;
-    /// The cosine of the angle between two steps below which the second turns back.
-    const BACK: f64 = -0.5;
-
-    fn new(sums: &SufficientStatistics) -> Self {
-        Self {
-            sums: sums.clone(),
-            step: Vec::new(),
-            rounds: 0,
-        }
-    }
-
-    /// Whether the counts have turned back in each of the last rounds.
-    fn found(&mut self, sums: &SufficientStatistics) -> bool {
-        let differences = |now: &[f64], before: &[f64]| {
-            now.iter()
-                .zip(before)
-                .map(|(a, b)| a - b)
-                .collect::<Vec<_>>()
-        };
-        let mut step = differences(&sums.sizes, &self.sums.sizes);
-        step.extend(differences(&sums.labels, &self.sums.labels));
-        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-        let lengths = (dot(&step, &step) * dot(&self.step, &self.step)).sqrt();
-        let back = dot(&step, &self.step) < Self::BACK * lengths;
-        self.rounds = if back { self.rounds + 1 } else { 0 };
-        (self.sums, self.step) = (sums.clone(), step);
-        let found = self.rounds == Self::ROUNDS;
-        if found {
-            self.rounds = 0;
-        }
-        found
-    }
-}
-
-fn reported(trace: Vec<f64>) -> Objective {
-    let (name, sense) = (
-        "log joint at expected counts plus entropy, nats",
-        Sense::Maximise,
-    );
-    Objective {
-        name,
-        sense,
-        value: trace[trace.len() - 1],
-        trace,
-    }
 }
 
 #[cfg(test)]
@@ -399,27 +323,5 @@ mod tests {
             }
         }
         assert!(converged >= 170, "{converged} of 180");
-    }
-
-    /// Nothing that was drawn here goes to and fro; counts that do are found, and the rounds that follow start anew.
-    #[test]
-    fn counts_that_go_to_and_fro_are_found() {
-        let sums = |size: f64| SufficientStatistics {
-            sizes: vec![size, 10.0 - size],
-            labels: vec![size; 4],
-            log_sum: 0.0,
-        };
-        let found = |next: fn(u32) -> f64| {
-            let mut oscillation = Oscillation::new(&sums(5.0));
-            let rounds = 1..=2 * Oscillation::ROUNDS + 1;
-            let found: Vec<u32> = rounds
-                .filter(|&round| oscillation.found(&sums(next(round))))
-                .collect();
-            found
-        };
-        let to_and_fro = |round: u32| if round % 2 == 0 { 4.0 } else { 6.0 };
-        let ends = [Oscillation::ROUNDS + 1, 2 * Oscillation::ROUNDS + 1];
-        assert_eq!(found(to_and_fro), ends);
-        assert_eq!(found(|round| 5.0 + f64::from(round) / 10.0), [0; 0]);
     }
 }

@@ -147,7 +147,11 @@ pub(super) fn solve(
         sizes: used.sizes,
         chosen: used.chosen,
         hyperparameters: posterior.hyperparameters,
-        objective: objective(best.trace),
+        objective: Objective::of_trace(
+            "lower bound on the log evidence, nats",
+            Sense::Maximise,
+            best.trace,
+        ),
         stopped: best.stopped,
         objectives,
     };
@@ -157,16 +161,6 @@ pub(super) fn solve(
         logs,
         places,
     })
-}
-
-fn objective(trace: Vec<f64>) -> Objective {
-    let (name, sense) = ("lower bound on the log evidence, nats", Sense::Maximise);
-    Objective {
-        name,
-        sense,
-        value: trace[trace.len() - 1],
-        trace,
-    }
 }
 
 #[cfg(test)]
