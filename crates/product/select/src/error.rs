@@ -39,7 +39,7 @@ pub enum SelectError {
     Settings(#[from] SettingsError),
     /// No such method.
     #[error(transparent)]
-    Method(#[from] MethodError),
+    Method(#[from] partita::MethodError),
     /// A table that cannot be looked at.
     #[error("{0}")]
     Table(String),
