@@ -81,6 +81,7 @@ pub(crate) fn sums(bytes: &[u8]) {
     };
     let mut problem = RowProblem::new(&rows, Clusters::Exactly(2));
     problem.settings = few_rounds(&method.default_settings());
+    problem.by_blocks = true;
     if mode < 2 {
         problem.engine = Some(&engine);
     }

@@ -165,8 +165,7 @@ impl<'a> Lab<'a> {
         seed: u64,
         settings: &[&str],
     ) -> Result<Outcome, ReproduceError> {
-        let method: &dyn Consensus =
-            partita::method(method)?;
+        let method: &dyn Consensus = partita::method(method)?;
         let mut problem = Problem::new(ensemble, Clusters::Exactly(clusters));
         problem.features = features;
         problem.seed = seeds::consensus(Seed::new(seed));

@@ -5,8 +5,8 @@ use std::num::Saturating;
 
 use partita_core::{
     BaseClustering, Capabilities, FitError, Flow, Method, MethodInfo, Monitor, Outcome, Problem,
-    ProblemSize, RowFit, RowProblem, SettingChoice, Settings, SoftBases, Weights,
-    fit_in_memory, fit_in_memory_bytes,
+    ProblemSize, RowFit, RowProblem, SettingChoice, Settings, SoftBases, Weights, fit_in_memory,
+    fit_in_memory_bytes,
 };
 #[cfg(feature = "metis")]
 use partita_core::{Partition, SettingsError, Stopped};

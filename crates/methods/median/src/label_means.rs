@@ -214,7 +214,8 @@ pub(crate) fn solve(
     settings: &LabelMeansSettings,
     monitor: &dyn Monitor,
 ) -> Result<RowFit<LabelMeansDiagnostics>, MedianError> {
-    let _span = tracing::info_span!("k-means on labels", rows = problem.rows.rows(), clusters);
+    let _span =
+        tracing::info_span!("k-means on labels", rows = problem.rows.rows(), clusters).entered();
     let rows = problem.passes();
     let (all, first_unlabelled) = Counts::together(&rows)?;
     labelled(first_unlabelled)?;

@@ -169,11 +169,7 @@ fn data_set(name: &str) -> Done<Vec<Labelled>> {
         .ensemble;
         for method in METHODS {
             let problem = Problem::new(&ensemble, Clusters::Exactly(classes.clusters()));
-            let found = consense(
-                partita::method(method)?,
-                &problem,
-                &Silent,
-            )?;
+            let found = consense(partita::method(method)?, &problem, &Silent)?;
             let margins = confidence_margins(&ensemble, &found.partition)?;
             let class = Contingency::new(&found.partition, &classes)?.matching();
             let labels = found.partition.labels().iter().zip(classes.labels());

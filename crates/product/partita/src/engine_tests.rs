@@ -192,6 +192,92 @@ fn workers_that_see_bytes_give_every_method_the_bits_of_one_process() {
     assert!(kinds.len() >= 12, "{kinds:?}");
 }
 
+/// Labels, certainty and probabilities of an ensemble in memory.
+fn in_memory(method: &dyn Consensus, problem: &Problem<'_>) -> Assigned {
+    let outcome = consense(method, problem, &Silent)
+        .unwrap_or_else(|error| panic!("{}: {error}", method.info().name));
+    Assigned {
+        labels: outcome.partition.labels().to_vec(),
+        certainty: outcome.certainty,
+        soft: outcome
+            .soft
+            .map(|soft| soft.into_rows().into_iter().collect()),
+    }
+}
+
+/// In memory, by blocks and by tasks, on any number of threads, as labels and as shares of 0 and 1, and with a weight of 2 in place of
+/// a copy.
+#[test]
+fn every_way_to_the_same_rows_gives_the_same_bytes() {
+    let drawn = planted(700, 6, 3, Seed::new(6));
+    let ensemble = &drawn.ensemble;
+    let rows = Cut::new(ensemble, 7, 3);
+    let problem = |ensemble| Problem::new(ensemble, Clusters::Exactly(3)).seed(5);
+    let mut shares = EnsembleBuilder::new(ensemble.objects());
+    for (u, base) in ensemble.bases().iter().enumerate() {
+        let label = |(i, label): (usize, Option<usize>)| (i, label.expect("none is missing"));
+        let mut table = ndarray::Array2::<f64>::zeros((ensemble.objects(), base.clusters()));
+        for (i, label) in ensemble.column(u).enumerate().map(label) {
+            table[[i, label]] = 1.0;
+        }
+        let table = Shares::new(table).expect("shares");
+        let values = (0..base.clusters()).map(|j| j.to_string()).collect();
+        shares
+            .push_soft(base.name(), values, &table, 4)
+            .expect("a base clustering");
+    }
+    let shares = shares.finish().expect("an ensemble");
+    let objects = ensemble.objects() as u32;
+    let bases: Vec<u32> = (0..ensemble.bases().len() as u32).collect();
+    let order: Vec<u32> = (0..objects).chain(0..100).collect();
+    let copies = ensemble.select(&order, &bases);
+    let twice = (0..objects).map(|i| if i < 100 { 2.0 } else { 1.0 });
+    let twice = ObjectWeights::new(twice.collect()).expect("weights");
+    let pools = [1, 2, 8].map(|threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        pool.build().expect("threads")
+    });
+    for method in METHODS
+        .iter()
+        .copied()
+        .filter(|method| method.info().capabilities.streams)
+    {
+        let name = method.info().name;
+        let expected = in_memory(method, &problem(ensemble));
+        for pool in &pools {
+            let by_blocks = pool
+                .install(|| fitted(method, &rows, None, false))
+                .unwrap()
+                .0;
+            assert!(by_blocks == expected, "{name} by blocks");
+            assert!(
+                pool.install(|| in_memory(method, &problem(ensemble))) == expected,
+                "{name} on other threads"
+            );
+        }
+        let tasks = Bytes::new(&rows, 3, Fault::None);
+        assert!(
+            fitted(method, &rows, Some(&tasks), false).unwrap().0 == expected,
+            "{name} by tasks"
+        );
+        assert!(
+            in_memory(method, &problem(&shares)) == expected,
+            "{name} of shares"
+        );
+        let of_copies = in_memory(method, &problem(&copies));
+        let of_weights = in_memory(method, &problem(ensemble).object_weights(&twice));
+        let own = ensemble.objects();
+        assert!(
+            of_copies.labels[..own] == of_weights.labels[..],
+            "{name}: weight 2"
+        );
+        assert!(
+            of_copies.certainty[..own] == of_weights.certainty[..],
+            "{name}: certainty of weight 2"
+        );
+    }
+}
+
 #[test]
 fn sums_that_are_not_those_of_all_rows_are_refused() {
     let drawn = planted(9000, 6, 3, Seed::new(4));

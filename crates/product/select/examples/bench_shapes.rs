@@ -315,11 +315,7 @@ fn scored(set: &Set, recipe: &Recipe, clusters: usize) -> Done<f64> {
     )?
     .ensemble;
     let problem = Problem::new(&ensemble, Clusters::Exactly(clusters));
-    let outcome = consense(
-        partita::method("lwgp")?,
-        &problem,
-        &Silent,
-    )?;
+    let outcome = consense(partita::method("lwgp")?, &problem, &Silent)?;
     ari(&outcome.partition, set)
 }
 

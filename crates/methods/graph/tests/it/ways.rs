@@ -31,7 +31,8 @@ impl Found {
     /// By blocks, where equal rows are not one.
     fn by_rows(method: &dyn Consensus, ensemble: &Ensemble, clusters: usize) -> Self {
         let rows = EnsembleRows::new(ensemble).with_shares();
-        let problem = RowProblem::new(&rows, Clusters::Exactly(clusters)).seed(1);
+        let mut problem = RowProblem::new(&rows, Clusters::Exactly(clusters)).seed(1);
+        problem.by_blocks = true;
         let (mut labels, mut certainty) = (Vec::new(), Vec::new());
         let mut take = |_, assigned: partita_core::Assigned| {
             labels.extend(assigned.labels);
@@ -146,7 +147,8 @@ fn an_object_without_labels_is_named() {
     let ensemble = ensemble((0..4).map(|u| (format!("u{u}"), (0..60).map(hidden).collect())));
     let rows = EnsembleRows::new(&ensemble);
     for method in METHODS {
-        let problem = RowProblem::new(&rows, Clusters::Exactly(3));
+        let mut problem = RowProblem::new(&rows, Clusters::Exactly(3));
+        problem.by_blocks = true;
         let error = consense_rows(method, &problem, &Silent, &mut |_, _| Ok(())).unwrap_err();
         let error = error.to_string();
         assert!(error.contains("object 20 has no label"), "{error}");

@@ -31,7 +31,8 @@ pub(super) fn solve(
 ) -> Result<RowFit<MedianDiagnostics>, MedianError> {
     let size = problem.size();
     let bases = problem.rows.bases();
-    let _span = tracing::info_span!("median", objects = size.objects, clusters = size.clusters);
+    let _span =
+        tracing::info_span!("median", objects = size.objects, clusters = size.clusters).entered();
     let rows = problem.passes();
     labelled(Counts::together(&rows)?.1)?;
     let sample = RowSample::draw(&rows, START_ROWS, problem.seed.child(0))?;

@@ -5,9 +5,7 @@ use std::num::Saturating;
 
 use partita_coassoc::trusted_cluster_weights;
 use partita_core::ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis};
-use partita_core::{
-    Monitor, Partition, ProblemSize, Seed, WeightedEnsemble, tick_open_ended,
-};
+use partita_core::{Monitor, Partition, ProblemSize, Seed, WeightedEnsemble, tick_open_ended};
 use partita_kmeans::embedded::{Search, kmeans};
 use partita_spectral::{LanczosSettings, lanczos};
 

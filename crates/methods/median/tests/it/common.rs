@@ -25,8 +25,10 @@ pub(crate) fn found_by_rows(
     method: &dyn Consensus,
     problem: &RowProblem<'_>,
 ) -> (RowOutcome, Assigned) {
+    let mut problem = problem.clone();
+    problem.by_blocks = true;
     let mut all = Assigned::default();
-    let found = consense_rows(method, problem, &Silent, &mut |_, block| {
+    let found = consense_rows(method, &problem, &Silent, &mut |_, block| {
         all.labels.extend(block.labels);
         all.certainty.extend(block.certainty);
         if let Some(soft) = block.soft {

@@ -212,7 +212,8 @@ fn an_object_without_labels_is_named() {
         &SOFT_MEAN,
         &MEDIAN_VI,
     ] {
-        let problem = RowProblem::new(&rows, Clusters::Exactly(3));
+        let mut problem = RowProblem::new(&rows, Clusters::Exactly(3));
+        problem.by_blocks = true;
         let error = consense_rows(method, &problem, &Silent, &mut |_, _| Ok(())).unwrap_err();
         let error = error.to_string();
         assert!(error.contains("object 20 has no label"), "{error}");

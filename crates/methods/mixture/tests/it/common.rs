@@ -27,8 +27,10 @@ pub(crate) fn found_by_rows(
     method: &dyn Consensus,
     problem: &RowProblem<'_>,
 ) -> (RowOutcome, Assigned) {
+    let mut problem = problem.clone();
+    problem.by_blocks = true;
     let mut all = Assigned::default();
-    let found = consense_rows(method, problem, &Silent, &mut |first, block| {
+    let found = consense_rows(method, &problem, &Silent, &mut |first, block| {
         assert_eq!(first as usize, all.labels.len());
         all.labels.extend(block.labels);
         all.certainty.extend(block.certainty);

@@ -238,6 +238,7 @@ fn what_either_side_says_ends_the_fit() {
         let said = |source| {
             let mut problem = RowProblem::new(source, Clusters::Exactly(4));
             problem.settings = SettingMap::parse(settings).unwrap();
+            problem.by_blocks = true;
             let full = &mut |_, _| Err("the disk is full".into());
             let error = consense_rows(method, &problem, &Silent, full).unwrap_err();
             error.to_string()
