@@ -167,7 +167,8 @@ impl Outcome {
                 continue;
             }
             let mut run = rows.slice_mut(ndarray::s![start..end, ..]);
-            if end - start > 1 {
+            let first = run.row(0).to_owned();
+            if run.outer_iter().any(|row| row != first) {
                 let mean = run.mean_axis(Axis(0)).expect("a run is not empty");
                 run.outer_iter_mut().for_each(|mut row| row.assign(&mean));
             }
