@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value};
 
+use crate::by_blocks::{by_blocks, consensus_bytes, over_blocks};
 use crate::canonical::Weighting;
 use crate::reduction::Reduction;
 use crate::result_warnings::{self, Found};
-use crate::row_consensus::{by_blocks, consensus_bytes, over_blocks};
 use crate::{
     BaseWeights, Clusters, Consensus, ConsensusError, Ensemble, MethodInfo, MissingLabels, Monitor,
     Outcome, Partition, Problem, Reads, SoftBases, SoftPartition, Stopped, Weights,
@@ -127,7 +127,15 @@ fn consense_kept(
         .budget
         .check(info.name, bytes.map_err(wrong)?, info.remedy)?;
     if !held && by_blocks(info, &size) {
-        return over_blocks(method, problem, monitor);
+        let mut outcome = over_blocks(method, problem, monitor)?;
+        outcome.settings = settings;
+        return Ok(judged(
+            outcome,
+            info,
+            problem.clusters,
+            problem.ensemble,
+            None,
+        ));
     }
     if problem.clusters == Clusters::Exactly(1) && !fixed {
         return Ok(everything_together(

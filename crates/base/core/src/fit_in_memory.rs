@@ -3,28 +3,15 @@
 use ndarray::Array2;
 
 use crate::{
-    EnsembleRows, FitError, Method, Monitor, Outcome, Partition, PassError, PassRunner, Problem,
-    ProblemSize, RowFit, RowProblem, Silent, SoftPartition,
+    EnsembleRows, FitError, Outcome, Partition, PassError, PassRunner, Problem, ProblemSize,
+    RowFit, RowProblem, Silent, SoftPartition,
 };
 
-/// The consensus of an ensemble in memory by the passes of a method ([`Method::fit_rows`]).
+/// Outcomes of several fits over passes that have something in common, for an ensemble in memory: equal rows count once with their
+/// weights, and every object gets the label of its row.
 ///
 /// # Cost
-/// That of the method over the distinct rows, and O(n M) to find them; a copy of these.
-///
-/// # Errors
-/// Those of the method.
-pub fn fit_in_memory<M: Method + ?Sized>(
-    method: &M,
-    problem: &Problem<'_>,
-    settings: &M::Settings,
-    monitor: &dyn Monitor,
-) -> Result<Outcome<M::Diagnostics>, FitError> {
-    let fit = |rows: &RowProblem<'_>| Ok(vec![method.fit_rows(rows, settings, monitor)?]);
-    Ok(fit_each_in_memory(problem, fit)?.swap_remove(0))
-}
-
-/// Outcomes of several fits over passes that have something in common, for an ensemble in memory: as [`fit_in_memory`].
+/// That of the fits over the distinct rows, and O(n M) to find them; a copy of these.
 ///
 /// # Errors
 /// Those of the fits.
@@ -41,7 +28,7 @@ pub fn fit_each_in_memory<D>(
     fits.into_iter().map(outcome).collect()
 }
 
-/// Bytes that [`fit_in_memory`] holds at once beside what the method does, at most: the distinct rows and what is found of them.
+/// Bytes that [`fit_each_in_memory`] holds at once beside what the method does, at most: the distinct rows and what is found of them.
 pub fn fit_in_memory_bytes(size: &ProblemSize, soft: bool) -> u64 {
     let [n, m, _, k] = size.saturating();
     let shares = n.0.min(size.soft_shares as u64);
@@ -53,7 +40,7 @@ pub fn fit_in_memory_bytes(size: &ProblemSize, soft: bool) -> u64 {
 }
 
 /// The outcome of a fit whose labels are collected.
-fn labelled<D>(rows: &PassRunner<'_>, fit: RowFit<D>) -> Result<Outcome<D>, FitError> {
+pub(crate) fn labelled<D>(rows: &PassRunner<'_>, fit: RowFit<D>) -> Result<Outcome<D>, FitError> {
     let objects = rows.source().rows() as usize;
     let mut labels = Vec::with_capacity(objects);
     let mut certainty = Vec::with_capacity(objects);

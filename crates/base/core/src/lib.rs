@@ -41,6 +41,8 @@
 mod budget;
 mod builder;
 #[cfg(feature = "methods")]
+mod by_blocks;
+#[cfg(feature = "methods")]
 mod canonical;
 #[cfg(feature = "methods")]
 mod cluster_names;
@@ -54,6 +56,8 @@ mod dendrogram;
 mod ensemble;
 #[cfg(feature = "methods")]
 mod features;
+#[cfg(feature = "methods")]
+mod fit_error;
 #[cfg(feature = "methods")]
 mod fit_in_memory;
 mod fragments;
@@ -121,23 +125,22 @@ pub use weights::{
 };
 #[cfg(feature = "methods")]
 pub use {
+    by_blocks::{FitAndSettings, LABELS_BY_BLOCKS, are_read_by_blocks, consensus_bytes},
     canonical::{CanonicalOrder, Weighting},
     cluster_names::{ClusterNames, Confusion, Unnamed},
     consense::consense,
     consensus::Consensus,
     consensus_error::ConsensusError,
     features::Features,
-    fit_in_memory::{fit_each_in_memory, fit_in_memory, fit_in_memory_bytes},
-    method::{FitError, Method},
+    fit_error::FitError,
+    fit_in_memory::{fit_each_in_memory, fit_in_memory_bytes},
+    method::{Method, fit_in_memory},
     method_info::{Capabilities, MethodInfo, MissingLabels, Reads, SoftBases, Weights},
     model::{Model, ModelError, ModelInput, ModelReads, Unread},
     outcome::Outcome,
     posterior::{Bound, CredibleBall, Posterior, shares_of_clusters},
     problem::{Problem, RowProblem},
-    row_consensus::{
-        FitAndSettings, LABELS_BY_BLOCKS, LabelSink, RowOutcome, are_read_by_blocks, consense_rows,
-        consensus_bytes, fit_rows,
-    },
+    row_consensus::{LabelSink, RowOutcome, consense_rows, fit_rows},
     row_passes::{
         Assigned, LabelCounts, LabelJob, LabelledMap, Labeller, LabellerKind, RowFit, RowLabeller,
     },

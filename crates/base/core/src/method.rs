@@ -1,13 +1,11 @@
 //! What a consensus method writes: its settings, its facts, and the function that fits it.
 
-use std::error::Error;
-
 use serde::Serialize;
 
-use crate::fit_in_memory::{fit_in_memory, fit_in_memory_bytes};
+use crate::fit_in_memory::{fit_each_in_memory, fit_in_memory_bytes};
 use crate::{
-    BaseClustering, BudgetError, ConsensusError, MethodInfo, Monitor, Outcome, Problem,
-    ProblemSize, RowFit, RowProblem, Settings, SettingsError,
+    BaseClustering, ConsensusError, FitError, MethodInfo, Monitor, Outcome, Problem, ProblemSize,
+    RowFit, RowProblem, Settings, SettingsError,
 };
 
 /// A consensus method. Write one function and this trait; the list of methods, help, settings by name, budgets, JSON and
@@ -80,40 +78,19 @@ pub trait Method: Sync {
     }
 }
 
-/// Why a fit failed, sorted by whose turn it is: what every method can run into, and the rest.
-#[derive(Debug, thiserror::Error)]
-pub enum FitError {
-    /// Settings that do not fit this ensemble.
-    #[error(transparent)]
-    Settings(#[from] SettingsError),
-    /// Too little memory.
-    #[error(transparent)]
-    Budget(#[from] BudgetError),
-    /// It was asked to stop before there was anything to give back.
-    #[error("stopped before there was a result")]
-    Interrupted,
-    /// One of the errors that every method shares.
-    #[error(transparent)]
-    Consensus(#[from] ConsensusError),
-    /// Something of this method's own.
-    #[error("{0}")]
-    Other(Box<dyn Error + Send + Sync>),
-}
-
-impl FitError {
-    /// An error of a method's own.
-    pub fn other(error: impl Error + Send + Sync + 'static) -> Self {
-        Self::Other(Box::new(error))
-    }
-
-    /// The error as that of a method.
-    pub(crate) fn of(self, method: &'static str) -> ConsensusError {
-        match self {
-            Self::Settings(source) => ConsensusError::Settings { method, source },
-            Self::Budget(error) => error.into(),
-            Self::Interrupted => ConsensusError::Interrupted,
-            Self::Consensus(error) => error,
-            Self::Other(source) => ConsensusError::Method { method, source },
-        }
-    }
+/// The consensus of an ensemble in memory by the passes of a method ([`Method::fit_rows`]).
+///
+/// # Cost
+/// That of the method over the distinct rows, and O(n M) to find them; a copy of these.
+///
+/// # Errors
+/// Those of the method.
+pub fn fit_in_memory<M: Method + ?Sized>(
+    method: &M,
+    problem: &Problem<'_>,
+    settings: &M::Settings,
+    monitor: &dyn Monitor,
+) -> Result<Outcome<M::Diagnostics>, FitError> {
+    let fit = |rows: &RowProblem<'_>| Ok(vec![method.fit_rows(rows, settings, monitor)?]);
+    Ok(fit_each_in_memory(problem, fit)?.swap_remove(0))
 }

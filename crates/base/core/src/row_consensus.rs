@@ -1,33 +1,17 @@
 //! Calling a method on label rows that it does not hold.
 
-use std::num::Saturating;
 use std::sync::Arc;
 
-use ndarray::Array2;
 use serde_json::{Map, Value};
 
 use crate::result_warnings::{self, Found};
 use crate::row_passes::foreign::guarded;
 use crate::rows_held::{fit_held, held_bytes};
 use crate::{
-    Assigned, BaseClustering, BaseWeights, Consensus, ConsensusError, EnsembleRows, Flow,
-    MethodInfo, Model, Monitor, Objective, Outcome, Partition, PartitionError, PassError, Problem,
-    ProblemSize, RowFit, RowProblem, SettingMap, SettingsError, SoftPartition, Stopped, Weights,
+    Assigned, BaseClustering, BaseWeights, Consensus, ConsensusError, FitAndSettings, Flow, Model,
+    Monitor, Objective, ProblemSize, RowFit, RowProblem, SettingsError, Stopped, Weights,
+    are_read_by_blocks,
 };
-
-/// Labels of an ensemble, objects times base clusterings, beyond which methods that can read rows by blocks do so, whether
-/// the rows are in memory or not. The path depends on the size of the ensemble alone, so that the same command gives the
-/// same labels on every machine.
-pub const LABELS_BY_BLOCKS: u64 = 1 << 25;
-
-/// The objects up to which label rows are held however many base clusterings there are: blocks of few rows save little, and the
-/// tables of pairs of base clusters that passes sum grow with the square of the base clusterings.
-const OBJECTS_HELD: u64 = 1 << 16;
-
-/// Whether methods that can read the label rows of so many objects and base clusterings by blocks do so.
-pub fn are_read_by_blocks(objects: u64, base_clusterings: u64) -> bool {
-    objects > OBJECTS_HELD && objects.saturating_mul(base_clusterings) > LABELS_BY_BLOCKS
-}
 
 impl RowProblem<'_> {
     /// Compares the problem with what the method can do, and its memory with the budget; all settings, if everything fits.
@@ -116,9 +100,6 @@ pub fn consense_rows(
     Ok(RowOutcome::of(method, problem, fit, settings, sizes))
 }
 
-/// A fit of label rows with diagnostics as JSON, and all settings that it ran with.
-pub type FitAndSettings = (RowFit<Map<String, Value>>, Map<String, Value>);
-
 /// The first half of [`consense_rows`]: a fit that was checked and has not labelled the rows, and all its settings. For those who
 /// need more of the rows than their labels: [`RowFit::each`] hands out both, as often as it is called.
 ///
@@ -192,97 +173,6 @@ impl RowOutcome {
     }
 }
 
-/// Whether the method reads an ensemble of this size by blocks.
-pub(crate) fn by_blocks(info: &MethodInfo, size: &ProblemSize) -> bool {
-    let large = are_read_by_blocks(size.objects as u64, size.base_clusterings as u64);
-    info.capabilities.streams && large && size.soft_shares == 0 && (size.auto || size.clusters != 1)
-}
-
-/// Bytes that [`consense`](crate::consense) holds at once beside the ensemble, at most.
-///
-/// # Errors
-/// [`SettingsError`] for settings that the method does not take.
-pub fn consensus_bytes(
-    method: &dyn Consensus,
-    settings: &SettingMap,
-    size: &ProblemSize,
-) -> Result<u64, SettingsError> {
-    let info = method.info();
-    if by_blocks(info, size) {
-        return Ok(method
-            .row_bytes(settings, size)?
-            .saturating_add(held(info, size)));
-    }
-    method.bytes(settings, size)
-}
-
-/// [`consense_rows`] of an ensemble in memory, with all labels.
-pub(crate) fn over_blocks(
-    method: &dyn Consensus,
-    problem: &Problem<'_>,
-    monitor: &dyn Monitor,
-) -> Result<Outcome, ConsensusError> {
-    let (info, rows) = (method.info(), EnsembleRows::new(problem.ensemble));
-    let objects = problem.ensemble.objects();
-    let (mut labels, mut certainty) = (Vec::with_capacity(objects), Vec::with_capacity(objects));
-    let mut soft: Option<Vec<f64>> = None;
-    let found = consense_rows(
-        method,
-        &problem.over(&rows),
-        monitor,
-        &mut |first, block| {
-            labels.extend(block.labels);
-            certainty.extend(block.certainty);
-            if let Some(block) = block.soft {
-                let clusters = block.len() / (labels.len() - first as usize).max(1);
-                soft.get_or_insert_with(|| Vec::with_capacity(objects * clusters))
-                    .extend(block);
-            }
-            Ok(())
-        },
-    )?;
-    let clusters = found.sizes.len();
-    let invalid = |error: PartitionError| ConsensusError::Method {
-        method: info.name,
-        source: Box::new(error),
-    };
-    let partition = Partition::new(labels, clusters).map_err(invalid)?;
-    let mut outcome = Outcome::hard(partition, certainty, found.stopped).with(found.details);
-    if let Some(soft) = soft {
-        let soft =
-            Array2::from_shape_vec((objects, clusters), soft).expect("K probabilities an object");
-        outcome.soft = Some(SoftPartition::new(soft).map_err(invalid)?);
-    }
-    (outcome.rounds, outcome.objective, outcome.model) =
-        (found.rounds, found.objective, found.model);
-    (outcome.settings, outcome.warnings) = (found.settings, found.warnings);
-    Ok(outcome)
-}
-
-/// Bytes of the labels, certainty and probabilities of all objects.
-fn held(info: &MethodInfo, size: &ProblemSize) -> u64 {
-    let [n, _, _, k] = size.saturating();
-    let soft = if info.capabilities.soft {
-        k * Saturating(8)
-    } else {
-        Saturating(0)
-    };
-    (n * (soft + Saturating(12))).0
-}
-
-impl ConsensusError {
-    /// The error of a method whose rows were not passed over to the end.
-    pub fn of_pass(method: &'static str, error: PassError) -> Self {
-        match error {
-            PassError::Interrupted => Self::Interrupted,
-            other => Self::Method {
-                method,
-                source: Box::new(other),
-            },
-        }
-    }
-}
-
 fn check(
     method: &dyn Consensus,
     problem: &RowProblem<'_>,
@@ -324,16 +214,4 @@ fn check(
         what: "base clusterings",
         reason,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::are_read_by_blocks;
-
-    #[test]
-    fn few_objects_are_held_whatever_the_base_clusterings() {
-        assert!(!are_read_by_blocks(1797, 20_000) && !are_read_by_blocks(1 << 16, u64::MAX));
-        assert!(!are_read_by_blocks(1 << 20, 32) && are_read_by_blocks(1 << 20, 33));
-        assert!(are_read_by_blocks(u64::MAX, 2) && are_read_by_blocks((1 << 16) + 1, 512));
-    }
 }

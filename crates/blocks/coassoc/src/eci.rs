@@ -48,6 +48,28 @@ pub fn trusted_cluster_weights<'a>(
     entropies.cluster_weights(theta, rounds, source.base_weights.filter(|_| !soft))
 }
 
+impl Overlap {
+    /// The entropies of base clusterings inside base clusters.
+    pub fn entropies(&self) -> Entropies {
+        let table = self.table();
+        let cells = table.as_slice().expect("a table of lines");
+        Entropies::of_table(self.offsets(), cells, self.first_unlabelled())
+    }
+
+    /// [`Entropies::cluster_weights`] of these rows.
+    ///
+    /// # Panics
+    /// If there is not one weight a base clustering.
+    pub fn cluster_weights(
+        &self,
+        theta: f64,
+        rounds: u32,
+        weights: Option<&BaseWeights>,
+    ) -> Vec<f64> {
+        self.entropies().cluster_weights(theta, rounds, weights)
+    }
+}
+
 impl Entropies {
     /// The entropies of rows, where the overlap table may be too large to be held: it is counted strip by strip then.
     ///

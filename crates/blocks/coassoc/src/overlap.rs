@@ -4,12 +4,10 @@ use std::ops::Range;
 
 use partita_core::ndarray::{Array2, ArrayView2, Axis};
 use partita_core::{
-    BaseClustering, BaseWeights, Entry, Mergeable, PassError, PassKind, PassRunner, ProblemSize,
-    Row, RowBlock, RowPass, StoredRows, sums_under_way,
+    BaseClustering, Entry, Mergeable, PassError, PassKind, PassRunner, ProblemSize, Row, RowBlock,
+    RowPass, StoredRows, sums_under_way,
 };
 use serde::{Deserialize, Serialize};
-
-use crate::Entropies;
 
 /// Weight of the objects that each pair of base clusters shares, I = ZᵀWZ for one-hot labels Z: ΣJ × ΣJ, symmetric, with
 /// the weight of each cluster on the diagonal and 0 between different clusters of one base clustering.
@@ -182,25 +180,6 @@ impl Overlap {
             strengths: Vec::new(),
         })?;
         Ok(Self::of(sum, offsets))
-    }
-
-    /// The entropies of base clusterings inside base clusters.
-    pub fn entropies(&self) -> Entropies {
-        let cells = self.table.as_slice().expect("a table of lines");
-        Entropies::of_table(&self.offsets, cells, self.first_unlabelled)
-    }
-
-    /// [`Entropies::cluster_weights`] of these rows.
-    ///
-    /// # Panics
-    /// If there is not one weight a base clustering.
-    pub fn cluster_weights(
-        &self,
-        theta: f64,
-        rounds: u32,
-        weights: Option<&BaseWeights>,
-    ) -> Vec<f64> {
-        self.entropies().cluster_weights(theta, rounds, weights)
     }
 
     /// Number of base clusters, ΣJ.

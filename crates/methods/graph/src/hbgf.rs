@@ -197,7 +197,7 @@ fn cut(
         rounds: settings.rounds,
         tolerance: settings.tolerance,
     };
-    cut.into_clusters(&sizes, &search, monitor)
+    cut.clusters(&sizes, &search, monitor)
 }
 
 /// Hybrid bipartite graph formulation as a method: [`HBGF`].

@@ -106,7 +106,7 @@ fn cuts(
         strengths: &strengths(&rows, &entropies, problem.weights, settings),
         seed: problem.seed,
     };
-    cut.into_each(entropies.sizes(), clusters, &settings.search(1), monitor)
+    cut.each(entropies.sizes(), clusters, &settings.search(1), monitor)
 }
 
 /// What an edge to each base cluster weighs.

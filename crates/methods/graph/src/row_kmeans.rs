@@ -15,7 +15,9 @@ use partita_kmeans::embedded::Search;
 use serde::{Deserialize, Serialize};
 
 use crate::GraphError;
-use crate::spectral::SPECTRAL_LOSS;
+
+/// What k-means minimises.
+pub(crate) const SPECTRAL_LOSS: &str = "squared distance to the centroids of the embedding";
 
 /// A row whose mean over its clusters' lines is not longer than this is not reached by the eigenvectors.
 const UNREACHED: f64 = 1e-6;

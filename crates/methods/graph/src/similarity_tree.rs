@@ -57,12 +57,14 @@ pub struct SimilarityTreeDiagnostics {
     pub distinct_rows: usize,
 }
 
+/// The similarity of base clusters by their Jaccard indices and copies.
+type Similarity<S> = fn(&Array2<f64>, &[f64], &S) -> Result<Array2<f64>, GraphError>;
+
 /// A tree of objects by similarities of base clusters as a method: [`ECPCS_HC`] or [`CTS`].
 #[derive(Debug)]
 pub struct SimilarityTree<S> {
     info: &'static MethodInfo,
-    /// The similarity of base clusters by their Jaccard indices and copies.
-    similarity: fn(&Array2<f64>, &[f64], &S) -> Result<Array2<f64>, GraphError>,
+    similarity: Similarity<S>,
 }
 
 /// Enhanced ensemble clustering via fast propagation of cluster-wise similarities, by a tree (Huang, Wang, Peng, Lai and Kwoh

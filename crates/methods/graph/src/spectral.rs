@@ -31,9 +31,6 @@ pub struct SpectralDiagnostics {
 const EIGENVECTORS: u64 = 700;
 const KMEANS: u64 = 300;
 
-/// What k-means minimises.
-pub(crate) const SPECTRAL_LOSS: &str = "squared distance to the centroids of the embedding";
-
 /// Refuses a row without any label, if there is one.
 pub(crate) fn labelled(first_unlabelled: Option<u64>) -> Result<(), GraphError> {
     match first_unlabelled {
@@ -61,18 +58,18 @@ pub(crate) struct Cut<'a> {
 
 impl Cut<'_> {
     /// The normalised cut, where base clusters weigh `sizes`.
-    pub(crate) fn into_clusters(
+    pub(crate) fn clusters(
         &self,
         sizes: &[f64],
         search: &Search,
         monitor: &dyn Monitor,
     ) -> Result<RowFit<SpectralDiagnostics>, GraphError> {
-        let mut fits = self.into_each(sizes, &[search.clusters], search, monitor)?;
+        let mut fits = self.each(sizes, &[search.clusters], search, monitor)?;
         Ok(fits.swap_remove(0))
     }
 
     /// The cuts into several numbers of clusters: the eigenvectors are looked for once.
-    pub(crate) fn into_each(
+    pub(crate) fn each(
         &self,
         sizes: &[f64],
         clusters: &[usize],

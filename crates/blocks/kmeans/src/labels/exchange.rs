@@ -4,7 +4,7 @@ use partita_core::{Entry, Row};
 
 use super::assignment::{Assignment, Utility, within_and_volume};
 use super::counts::Counts;
-use super::starts::{Run, Sample};
+use super::sample::{Run, Sample};
 
 /// A move has to lower the loss by this share of the labels that move.
 const GAIN: f64 = 1e-9;

@@ -2,16 +2,16 @@
 //! swaps, on a sample of the rows.
 
 use partita_core::{
-    AnyBlock, EnsembleRows, Entry, Flow, Monitor, PassRunner, Row, RowBlock, RowSample, Seed,
-    Silent, Stopped,
+    AnyBlock, EnsembleRows, Entry, Flow, Monitor, PassRunner, Row, RowSample, Seed, Silent, Stopped,
 };
 use rayon::prelude::*;
 
 use super::choice::LabelChoice;
+use super::climb::LabelFit;
 use super::counts::Counts;
 use super::exchange::exchange;
-use super::lloyd::{LabelFit, climb};
 use super::plan::{Plan, Progress};
+use super::sample::{Run, Sample};
 use super::swaps::Swaps;
 use crate::plus_plus::{Field, Points, plus_plus};
 
@@ -60,46 +60,7 @@ pub(super) fn best_start(
     })
 }
 
-/// Rows in memory on which runs are tried.
-pub(super) struct Sample<'a, 'r, R: Row<'r>> {
-    pub(super) rows: &'a RowBlock<'r, R>,
-    pub(super) runner: PassRunner<'a>,
-    pub(super) offsets: &'a [usize],
-    pub(super) plan: &'a Plan<'a>,
-}
-
-/// A partition of the rows of a sample.
-#[derive(Clone)]
-pub(super) struct Run {
-    /// The cluster of every row.
-    pub(super) labels: Vec<u32>,
-    pub(super) counts: Counts,
-    /// The loss by iteration.
-    pub(super) trace: Vec<f64>,
-    pub(super) stopped: Stopped,
-}
-
-impl Run {
-    pub(super) fn loss(&self) -> f64 {
-        self.trace.last().copied().unwrap_or(f64::INFINITY)
-    }
-}
-
-impl<'a, 'r, R: Row<'r>> Sample<'a, 'r, R> {
-    fn new(
-        rows: &'a RowBlock<'r, R>,
-        runner: PassRunner<'a>,
-        offsets: &'a [usize],
-        plan: &'a Plan<'a>,
-    ) -> Self {
-        Self {
-            rows,
-            runner,
-            offsets,
-            plan,
-        }
-    }
-
+impl<'r, R: Row<'r>> Sample<'_, 'r, R> {
     fn search(&self, whole: bool, seed: Seed, monitor: &dyn Monitor) -> LabelFit {
         let plan = self.plan;
         let most = (SCORES / PASSES / self.scores()).clamp(1, plan.restarts.get() as usize);
@@ -143,23 +104,6 @@ impl<'a, 'r, R: Row<'r>> Sample<'a, 'r, R> {
         }
     }
 
-    /// A run from these counts.
-    pub(super) fn climbed(&self, plan: &Plan<'_>, counts: Counts, progress: Progress<'_>) -> Run {
-        let fit = climb(&self.runner, plan, counts, progress)
-            .expect("rows in memory are read, and nobody stops a pass");
-        Run {
-            labels: fit.choice.labels(self.rows),
-            counts: fit.counts,
-            trace: fit.trace,
-            stopped: fit.stopped,
-        }
-    }
-
-    /// What an object with this row has.
-    pub(super) fn entries(&self, row: usize) -> impl Iterator<Item = Entry> {
-        self.rows.row(row).entries(self.offsets)
-    }
-
     /// Scores that one pass over the rows looks at.
     fn scores(&self) -> usize {
         self.rows
@@ -192,12 +136,6 @@ impl<'a, 'r, R: Row<'r>> Sample<'a, 'r, R> {
             .map(|(_, run)| run)
             .reduce(|best, run| if run.loss() < best.loss() { run } else { best })
             .expect("there is at least one start")
-    }
-
-    pub(super) fn loss(&self, counts: &Counts) -> f64 {
-        let plan = self.plan;
-        plan.assignment
-            .loss(counts, self.offsets, plan.base_weights)
     }
 
     /// Counts of K rows chosen by greedy k-means++, and every other time by plain k-means++, which varies more. Fewer where there are

@@ -11,8 +11,8 @@ use rand::{Rng, RngExt};
 use super::counts::Counts;
 use super::exchange::exchange;
 use super::plan::{Plan, Progress};
+use super::sample::{Run, Sample};
 use super::scores::Scores;
-use super::starts::{Run, Sample};
 use crate::plus_plus::pick;
 
 /// Iterations after a swap, at most.
@@ -153,7 +153,7 @@ mod tests {
     };
     use rand::seq::index;
 
-    use super::super::lloyd::climb;
+    use super::super::climb::climb;
     use super::super::{Assignment, kmeans};
     use super::*;
 
