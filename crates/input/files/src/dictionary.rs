@@ -6,7 +6,7 @@ use std::path::Path;
 use partita_core::BaseClustering;
 
 use crate::error::{Cell, FileError, Result, Row, WrongValue};
-use crate::label_encoder::{LabelNumber, MISSING, check_clusters};
+use crate::label_number::{LabelNumber, MISSING, check_clusters};
 use crate::words::{MissingCounts, MissingWords};
 
 /// Numbers of at most so many digits are looked up in a list.

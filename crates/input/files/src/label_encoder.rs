@@ -1,59 +1,12 @@
 //! Label encoding: codes in the width that they need, and what the codes of every column stand for.
 
 use std::collections::HashMap;
-use std::path::Path;
 
-use partita_core::{EnsembleError, Label, MAX_BASE_CLUSTERS};
+use partita_core::Label;
 
 use crate::dictionary::Dictionary;
-use crate::error::{FileError, Result};
-use crate::format::reader::Column;
-use crate::typed_array::{Number, Scalar, TypedArray, each_number};
-
-/// The code of a missing value where codes are places in lists.
-pub(crate) const MISSING: u32 = u32::MAX;
-
-/// What a number says where labels are meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LabelNumber {
-    Missing,
-    Label(u64),
-    NotALabel,
-}
-
-impl LabelNumber {
-    /// What a text says, if it is a number.
-    pub(crate) fn of_text(text: &str) -> Option<Self> {
-        match text.parse::<i128>() {
-            Ok(whole) => Some(Self::of(Scalar::Integer(whole))),
-            Err(_) => text
-                .parse::<f64>()
-                .ok()
-                .map(|value| Self::of(Scalar::Float(value))),
-        }
-    }
-
-    /// A whole number is a label, or −1 for missing; a floating-point number too where it is whole, and NaN is missing.
-    pub(crate) fn of(number: Scalar) -> Self {
-        match number {
-            Scalar::Integer(-1) => Self::Missing,
-            Scalar::Integer(whole) => u64::try_from(whole).map_or(Self::NotALabel, Self::Label),
-            Scalar::Float(value) if value.is_nan() => Self::Missing,
-            Scalar::Float(value) if value.fract() == 0.0 && value.abs() < 1e18 => {
-                Self::of(Scalar::Integer(value as i128))
-            }
-            Scalar::Float(_) => Self::NotALabel,
-        }
-    }
-
-    pub(crate) fn label(&self) -> Option<u64> {
-        if let Self::Label(label) = self {
-            Some(*label)
-        } else {
-            None
-        }
-    }
-}
+use crate::label_number::{LabelNumber, MISSING};
+use crate::typed_array::{Number, TypedArray, each_number};
 
 /// Codes of labels in the width that they need; the largest code of each is missing.
 #[derive(Clone, Debug, PartialEq)]
@@ -101,16 +54,10 @@ pub(crate) struct Encoded {
 }
 
 impl Encoded {
-    /// A column as it was read.
-    pub(crate) fn new(column: Column) -> Self {
-        match column {
-            Column::Codes(codes) => {
-                let labels = used(&codes, 1, true);
-                Self::by_column(codes.len(), Codes::Bytes(codes), labels)
-            }
-            Column::Array(array) => Self::of_array(&array),
-            other => Self::of_texts(vec![other.into_dictionary()]),
-        }
+    /// One column of codes of a byte.
+    pub(crate) fn of_bytes(codes: Vec<u8>) -> Self {
+        let labels = used(&codes, 1, true);
+        Self::by_column(codes.len(), Codes::Bytes(codes), labels)
     }
 
     fn by_column(rows: usize, codes: Codes, labels: Vec<Labels>) -> Self {
@@ -123,7 +70,7 @@ impl Encoded {
         }
     }
 
-    fn of_texts(columns: Vec<Dictionary>) -> Self {
+    pub(crate) fn of_texts(columns: Vec<Dictionary>) -> Self {
         let mut codes = Vec::new();
         let mut labels = Vec::with_capacity(columns.len());
         for mut column in columns {
@@ -137,7 +84,7 @@ impl Encoded {
         )
     }
 
-    fn of_array(array: &TypedArray) -> Self {
+    pub(crate) fn of_array(array: &TypedArray) -> Self {
         let present = array.present.as_deref();
         let (codes, labels) = each_number!(&array.values, numbers => {
             if let Some(codes) = narrow::<_, u8>(numbers, present) {
@@ -255,17 +202,6 @@ fn places(array: &TypedArray) -> (Codes, Vec<Labels>) {
         });
     }
     (Codes::Places(codes), all)
-}
-
-/// Refuses more clusters than can be held.
-pub(crate) fn check_clusters(path: &Path, name: &str, clusters: usize) -> Result<()> {
-    if clusters <= MAX_BASE_CLUSTERS {
-        return Ok(());
-    }
-    Err(FileError::ensemble(path)(EnsembleError::TooManyClusters {
-        name: name.into(),
-        clusters,
-    }))
 }
 
 #[cfg(test)]

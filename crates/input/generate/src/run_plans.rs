@@ -167,7 +167,7 @@ fn in_shares(
                 let jobs = [job];
                 let settings = KMeansSettings::default();
                 lloyd(&rows, &jobs, &settings, sink.progress, &mut |_, made| {
-                    fit = Some(made)
+                    fit = Some(made);
                 });
             }
             let made = fit.map(|fit| {

@@ -403,7 +403,7 @@ mod tests {
             else {
                 panic!()
             };
-            let encoded = Encoded::new(Column::Array(numbers));
+            let encoded = Encoded::of_array(&numbers);
             match reader.read_one(0, 0, Form::Codes, &limit).unwrap() {
                 Column::Codes(codes) => {
                     quick += 1;

@@ -17,7 +17,6 @@ use crate::format::description::{Format, Writes};
 use crate::format::reader::{Column, Form, Limit, Reader};
 use crate::format::writer::{Contents, Data};
 use crate::format::{self, FORMATS, Header};
-use crate::label_encoder::Encoded;
 use crate::words::{CLASSES, MissingWords, add_counts, is_reserved};
 
 /// What the base clusterings may be called in an archive, objects × base clusterings.
@@ -200,7 +199,7 @@ fn labels(frame: &mut Frame, options: &ReadOptions) -> Result<LoadedEnsemble> {
         let truth = truth.map(|(truth, name)| LabelColumn { name, ..truth });
         beside = Some((read.object_names, truth));
         let columns = read.columns.into_iter();
-        let groups = columns.map(|column| vec![Encoded::new(column)]);
+        let groups = columns.map(|column| vec![label_rows::encoded(column)]);
         (EncodedItems::new(read.data, groups.collect()), limit)
     };
     let mut bases = Vec::new();

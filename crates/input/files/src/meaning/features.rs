@@ -7,7 +7,7 @@ use super::read_options::{Encode, ReadOptions};
 use crate::dictionary::Dictionary;
 use crate::error::{Cell, FileError, Result, WrongValue};
 use crate::format::reader::{Column, Form, Limit};
-use crate::label_encoder::MISSING;
+use crate::label_number::MISSING;
 use crate::value_kind::ValueKind;
 use crate::words::{MissingCounts, add_counts};
 

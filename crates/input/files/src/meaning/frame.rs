@@ -6,7 +6,6 @@ use std::path::Path;
 use partita_core::MemoryBudget;
 
 use super::label_column::LabelColumn;
-use super::label_rows::Place;
 use super::read_options::ReadOptions;
 use super::roles::{self, ColumnRole, Reason, Role, Roles, Rules};
 use crate::dictionary::Dictionary;
@@ -43,6 +42,13 @@ fn fewest_names(column: &str) -> usize {
 
 /// The index columns that pandas stores begin like this where they have no name.
 const INDEX: &str = "__index_level_";
+
+/// A base clustering: the item of the file that holds it, and which column of the item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) item: usize,
+    pub(crate) inside: usize,
+}
 
 /// A file as columns of equal length.
 pub(crate) struct Frame {

@@ -8,11 +8,12 @@ use partita_core::{BaseClustering, Ensemble, EnsembleError, Label};
 use rayon::prelude::*;
 use tracing::debug_span;
 
-use super::frame::Frame;
+use super::frame::{Frame, Place};
 use crate::dictionary::Dictionary;
 use crate::error::{Cell, FileError, Result, Row, WrongValue};
-use crate::format::reader::{Form, Limit};
-use crate::label_encoder::{Codes, Encoded, Labels, check_clusters};
+use crate::format::reader::{Column, Form, Limit};
+use crate::label_encoder::{Codes, Encoded, Labels};
+use crate::label_number::check_clusters;
 use crate::words::{MissingCounts, MissingWords};
 
 /// Rows that one thread puts together at once: they stay in its cache.
@@ -21,11 +22,13 @@ const ROWS: usize = 1 << 12;
 /// The most clusters that leave one code of a byte for a missing label.
 pub(crate) const MOST_BYTE_CLUSTERS: usize = 255;
 
-/// A base clustering: the item of the file that holds it, and which column of the item.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
-    pub(crate) item: usize,
-    pub(crate) inside: usize,
+/// A column of labels, encoded.
+pub(crate) fn encoded(column: Column) -> Encoded {
+    match column {
+        Column::Codes(codes) => Encoded::of_bytes(codes),
+        Column::Array(array) => Encoded::of_array(&array),
+        other => Encoded::of_texts(vec![other.into_dictionary()]),
+    }
 }
 
 /// One item of a group, encoded.
@@ -33,7 +36,7 @@ pub(crate) fn read_one(frame: &Frame, group: usize, item: usize, limit: &Limit) 
     // The time of a span begins where it is made.
     let column =
         debug_span!("read").in_scope(|| frame.reader.read_one(group, item, Form::Codes, limit))?;
-    Ok(debug_span!("encode").in_scope(|| Encoded::new(column)))
+    Ok(debug_span!("encode").in_scope(|| encoded(column)))
 }
 
 /// The items of a file that hold base clusterings, encoded, all groups of each.

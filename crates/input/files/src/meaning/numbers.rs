@@ -3,8 +3,7 @@
 use partita_core::ndarray::Array2;
 use rayon::prelude::*;
 
-use super::frame::Frame;
-use super::label_rows::Place;
+use super::frame::{Frame, Place};
 use crate::error::{Cell, FileError, Result, Row, WrongValue};
 use crate::format::reader::{Column, Form, Limit};
 use crate::number::Short;

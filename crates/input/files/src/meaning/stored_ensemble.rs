@@ -6,14 +6,16 @@ use std::path::Path;
 use partita_core::{BaseClustering, Ensemble, Memberships};
 use serde::{Deserialize, Serialize};
 
+use super::frame::Place;
 use super::label_column::{self, LabelColumn};
-use super::label_rows::{self, EncodedBase, EncodedItems, MOST_BYTE_CLUSTERS, Place};
+use super::label_rows::{self, EncodedBase, EncodedItems, MOST_BYTE_CLUSTERS};
 use super::read_options::{ReadOptions, Truth};
 use super::roles::{ColumnRole, Reason, Role, Roles};
 use crate::error::{FileError, Result};
 use crate::format::reader::{Column, Form, Limit, Reader, first_of};
 use crate::format::writer::{Array, Contents, Elements};
-use crate::label_encoder::{Encoded, LabelNumber, Labels};
+use crate::label_encoder::{Encoded, Labels};
+use crate::label_number::LabelNumber;
 use crate::typed_array::{Scalar, TypedArray};
 
 /// The member that says how the arrays are meant.
@@ -164,7 +166,7 @@ pub(crate) fn read(
         .into_iter()
         .map(|base| BaseClustering::new(base.name, base.values))
         .collect();
-    let labels = Encoded::new(reader.read_whole(item, Form::Labels, limit)?);
+    let labels = label_rows::encoded(reader.read_whole(item, Form::Labels, limit)?);
     let rows =
         ensemble(labels, bases).ok_or_else(|| unfit(format!("'{LABELS}' does not fit {META}")))?;
     let mut ensemble = rows.map_err(FileError::ensemble(path))?;
