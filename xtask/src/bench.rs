@@ -215,7 +215,8 @@ fn machine(workspace: &Workspace) -> Result<String> {
     } else {
         " and changes that are not committed"
     };
-    let (compiler, commit) = (compiler.trim(), commit.trim());
+    let compiler = compiler.trim();
+    let commit = commit.trim();
     Ok(format!(
         "{processor}, {cores} cores; {compiler}; commit {commit}{changes}"
     ))

@@ -127,7 +127,8 @@ fn checksum(path: &Path, packed: bool) -> Result<String> {
         Box::new(file)
     };
     let mut content = BufReader::new(content.take(LARGEST_UNPACKED + 1));
-    let (mut sum, mut bytes) = (Sha256::new(), 0);
+    let mut sum = Sha256::new();
+    let mut bytes = 0;
     let mut buffer = [0; 1 << 14];
     loop {
         let read = content.read(&mut buffer);
@@ -167,7 +168,8 @@ fn list(workspace: &Workspace, sets: &[Set], folders: &[PathBuf]) -> String {
 
 /// Compares every set that lies in one of the folders; fails if one differs, or if none is there at all.
 fn verify(workspace: &Workspace, sets: &[Set], folders: &[PathBuf]) -> Result<()> {
-    let (mut good, mut bad) = (0, 0);
+    let mut good = 0;
+    let mut bad = 0;
     for folder in folders {
         for set in sets {
             let shipped = set.shipped == "yes" && *folder == workspace.path("datasets");

@@ -48,7 +48,8 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
             bail!("with the feature '{feature}' alone: {}", said.trim());
         }
     }
-    let (count, names) = (features.len(), features.join(", "));
+    let count = features.len();
+    let names = features.join(", ");
     println!("{count} features, each alone: {names}");
     Ok(())
 }

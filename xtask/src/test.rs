@@ -182,7 +182,8 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         failed,
         failed_step,
     } = tally;
-    let (all, time) = (STEPS.len(), shell::seconds(start.elapsed()));
+    let all = STEPS.len();
+    let time = shell::seconds(start.elapsed());
     println!("{passed} passed, {failed} failed; {steps} of {all} steps in {time}");
     match failed_step {
         Some(name) => bail!("step '{name}' failed"),

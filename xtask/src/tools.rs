@@ -128,7 +128,8 @@ pub(crate) fn install_ahead() {
 /// `setup`: says what is there, fails if something is not, and builds the binary.
 pub(crate) fn setup(workspace: &Workspace) -> Result<()> {
     let missing = BUILD.iter().filter(|(name, remedy)| !said(name, remedy));
-    let (missing, all) = (missing.count(), BUILD.len());
+    let missing = missing.count();
+    let all = BUILD.len();
     ensure!(
         missing == 0,
         "{missing} of {all} programs are missing; the lines above say where they come from"

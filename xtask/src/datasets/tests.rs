@@ -212,7 +212,8 @@ fn sources_that_can_not_be_used_are_refused() {
 
 #[test]
 fn the_command_fetches_what_is_named_and_verifies() {
-    let (from, into) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let from = tempfile::tempdir().unwrap();
+    let into = tempfile::tempdir().unwrap();
     let sets = [set("small", CONTENT), set("absent", "")];
     let fetch = |names: &[&str]| {
         let arguments = Fetch {

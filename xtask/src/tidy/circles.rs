@@ -41,7 +41,8 @@ pub(super) fn check(sources: &[Source]) -> Vec<Violation> {
         let Some((folder, inside)) = source.file.split_once("/src/") else {
             continue;
         };
-        let (modules, module) = (crates.entry(folder).or_default(), module(inside));
+        let modules = crates.entry(folder).or_default();
+        let module = module(inside);
         modules.files.insert(module.clone(), source.file.clone());
         if !tests.contains(&source.file) {
             modules.read(source.tokens.clone(), &module);

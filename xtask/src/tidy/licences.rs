@@ -54,7 +54,8 @@ fn complaints(packages: &[Package], allow: &[String]) -> Vec<String> {
             })
             .collect();
         if needed.iter().any(Vec::is_empty) {
-            let (name, version) = (&package.name, &package.version);
+            let name = &package.name;
+            let version = &package.version;
             wrong.push(format!(
                 "{name} {version} has the licence {licence}, which is not allowed; allow it or take another crate"
             ));

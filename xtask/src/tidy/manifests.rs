@@ -63,7 +63,8 @@ fn doubles(lock: &str) -> Result<Vec<Violation>> {
         }
         versions.retain(|version| *name != OPTIONAL.0 || !version.starts_with(OPTIONAL.1));
         if let [first, _, ..] = versions[..] {
-            let (count, versions) = (versions.len(), versions.join(", "));
+            let count = versions.len();
+            let versions = versions.join(", ");
             let what = format!(
                 "{count} versions of {name} ({versions}); `cargo tree -i {name}@{first}` says who asks"
             );

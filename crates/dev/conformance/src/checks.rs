@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 
 use partita_core::ndarray::Axis;
 use partita_core::{
-    BaseClustering, Clusters, Consensus, ConsensusError, Features, Flow, MissingLabels, Monitor,
-    Outcome, Partition, Problem, Reads, Seed, SettingMap, SettingValues, Silent, Weights, consense,
+    BaseClustering, Capabilities, Clusters, Consensus, ConsensusError, Features, Flow,
+    MissingLabels, Monitor, Outcome, Partition, Problem, Reads, Seed, SettingMap, SettingValues,
+    Silent, Weights, consense,
 };
 
 use crate::draw::{Drawn, draw, ensemble, many_clusters, planted, shuffled};
@@ -72,8 +73,16 @@ pub(crate) struct Bench<'a> {
 
 impl Bench<'_> {
     pub(crate) fn holds(&mut self, guarantee: bool, what: &str) {
-        assert!(guarantee, "{}: {what}", self.method.info().name);
+        assert!(guarantee, "{}: {what}", self.name());
         self.checks += 1;
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        self.method.info().name
+    }
+
+    pub(crate) fn can(&self) -> Capabilities {
+        self.method.info().capabilities
     }
 
     /// Runs the method on a drawn ensemble, with the problem changed as `change` says.
@@ -86,7 +95,7 @@ impl Bench<'_> {
     ) -> Result<Outcome, ConsensusError> {
         let mut problem = Problem::new(&drawn.ensemble, Clusters::Exactly(drawn.clusters));
         problem.settings = self.settings.clone();
-        if self.method.info().capabilities.reads == Reads::LabelsAndFeatures {
+        if self.can().reads == Reads::LabelsAndFeatures {
             problem.features =
                 Some(Features::new(columns, drawn.features.view()).expect("finite features"));
         }
@@ -108,12 +117,18 @@ impl Bench<'_> {
 
     pub(crate) fn outcome(&self, drawn: &Drawn, clusters: Clusters, seed: Seed) -> Outcome {
         self.run(drawn, clusters, seed, &Silent)
-            .unwrap_or_else(|error| panic!("{}: {error}", self.method.info().name))
+            .unwrap_or_else(|error| panic!("{}: {error}", self.name()))
+    }
+
+    /// With as many clusters as were planted.
+    pub(crate) fn planted(&self, drawn: &Drawn, seed: Seed) -> Outcome {
+        self.outcome(drawn, Clusters::Exactly(drawn.clusters), seed)
     }
 
     /// The info agrees with the settings, and says why weights are refused.
     fn info(&mut self) {
-        let (info, settings) = (self.method.info(), self.method.settings());
+        let info = self.method.info();
+        let settings = self.method.settings();
         let defaults = self.method.default_settings();
         let known: Vec<&str> = defaults.keys().map(String::as_str).collect();
         let told: Vec<&str> = settings.iter().map(|setting| setting.name).collect();
@@ -165,16 +180,13 @@ impl Bench<'_> {
             );
         }
         let auto = self.run(&drawn, Clusters::Auto, Seed::new(0), &Silent);
-        match (auto, self.method.info().capabilities.auto_clusters) {
+        match (auto, self.can().auto_clusters) {
             (Ok(outcome), true) => {
                 let chosen = outcome.partition.clusters();
                 self.checks += shape(self.method, &outcome, &drawn.ensemble, chosen);
             }
             (Err(ConsensusError::Auto { .. }), false) => self.checks += 1,
-            (other, can) => panic!(
-                "{}: auto is {can}, and answered by {other:?}",
-                self.method.info().name
-            ),
+            (other, can) => panic!("{}: auto is {can}, and answered by {other:?}", self.name()),
         }
         let error = self.run_with(&drawn, &columns(), &Silent, |problem| {
             problem.budget(partita_core::MemoryBudget::new(1))
@@ -270,7 +282,7 @@ impl Bench<'_> {
         };
         let (one, all) = (hidden(&|u| u == 1), hidden(&|_| true));
         let clusters = Clusters::Exactly(drawn.clusters);
-        let missing = self.method.info().capabilities.missing;
+        let missing = self.can().missing;
         drawn.ensemble = one;
         let answer = self.run(&drawn, clusters, Seed::new(0), &Silent);
         let refused = matches!(answer, Err(ConsensusError::Missing { .. }));
@@ -341,7 +353,7 @@ impl Bench<'_> {
 
     /// Methods that read label rows block by block.
     fn by_rows(&mut self) {
-        if self.method.info().capabilities.streams {
+        if self.can().streams {
             self.checks += ByRows {
                 method: self.method,
                 settings: &self.settings,
@@ -369,7 +381,7 @@ impl Bench<'_> {
             same_bits(&one, &two),
             "one thread and two give the same bits",
         );
-        if !self.method.info().capabilities.seeded {
+        if !self.can().seeded {
             let other = self.outcome(drawn, clusters, seed.child(1));
             self.holds(
                 same_bits(&one, &other),
@@ -391,7 +403,7 @@ impl Bench<'_> {
             features,
             ..drawn.clone()
         };
-        let again = self.outcome(&other, Clusters::Exactly(drawn.clusters), seed);
+        let again = self.planted(&other, seed);
         let expected: Vec<u32> = places
             .iter()
             .map(|&i| outcome.partition.labels()[i])
@@ -414,7 +426,7 @@ impl Bench<'_> {
 
     /// Objects with the same label row have the same label.
     fn equal_rows(&mut self, outcome: &Outcome, drawn: &Drawn) {
-        let can = self.method.info().capabilities;
+        let can = self.can();
         if can.reads != Reads::Labels || !can.soft {
             return;
         }

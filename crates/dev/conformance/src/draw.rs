@@ -23,7 +23,8 @@ pub struct Drawn {
 /// to `missing` of the labels (never all of an object's).
 pub fn draw(seed: Seed, missing: f64) -> Drawn {
     let mut rng = seed.rng();
-    let (n, clusters) = (rng.random_range(12..=40), rng.random_range(2..=4usize));
+    let n = rng.random_range(12..=40);
+    let clusters = rng.random_range(2..=4usize);
     let truth: Vec<u32> = (0..n).map(|i| (i % clusters) as u32).collect();
     let bases = rng.random_range(4..=9);
     let mut columns: Vec<Vec<Option<u32>>> = (0..bases)

@@ -32,7 +32,8 @@ pub fn progress(
     clusters: Clusters,
     settings: &SettingMap,
 ) -> Vec<f64> {
-    let (name, columns) = (method.info().name, ["x".to_owned(), "y".to_owned()]);
+    let name = method.info().name;
+    let columns = ["x".to_owned(), "y".to_owned()];
     let mut problem = Problem::new(&drawn.ensemble, clusters);
     problem.settings = settings.clone();
     if method.info().capabilities.reads == Reads::LabelsAndFeatures {

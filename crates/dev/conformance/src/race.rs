@@ -124,9 +124,11 @@ fn medians(runs: &[Figures]) -> Figures {
 
 /// Does the work that is measured and prints its figures as one line of JSON; `work` returns what it measured itself.
 pub fn stage(work: impl FnOnce() -> Vec<(&'static str, f64)>) {
-    let (cpu, wall) = (cpu_seconds(), Instant::now());
+    let cpu = cpu_seconds();
+    let wall = Instant::now();
     let own = work();
-    let (cpu, wall) = (cpu_seconds() - cpu, wall.elapsed().as_secs_f64());
+    let cpu = cpu_seconds() - cpu;
+    let wall = wall.elapsed().as_secs_f64();
     let figures = [("cpu", cpu), ("wall", wall), ("peak", peak_bytes())]
         .into_iter()
         .chain(own);

@@ -20,7 +20,8 @@ struct Cut<'a> {
 
 impl<'a> Cut<'a> {
     fn new(ensemble: &'a Ensemble, seed: Seed) -> Self {
-        let (mut rng, rows) = (seed.rng(), ensemble.objects() as u64);
+        let mut rng = seed.rng();
+        let rows = ensemble.objects() as u64;
         let mut ends: Vec<u64> = (0..5)
             .map(|_| rng.random_range(1..=rows))
             .chain([rows])
@@ -72,7 +73,8 @@ impl ByRows<'_> {
             // Settings of a way that holds all rows are refused.
             return 1;
         }
-        let (seed, complete) = (Seed::new(1), planted(5000, 6, 3, Seed::new(1)));
+        let seed = Seed::new(1);
+        let complete = planted(5000, 6, 3, Seed::new(1));
         let drawn = [
             with_missing(&complete, seed),
             complete,
@@ -128,7 +130,8 @@ impl ByRows<'_> {
 
     /// However rows are cut, and by how many threads they are read, the bits are the same; where they are held, those of the ensemble.
     fn bits(&self, drawn: &Drawn, seed: Seed) -> usize {
-        let (name, memory) = (self.method.info().name, EnsembleRows::new(&drawn.ensemble));
+        let name = self.method.info().name;
+        let memory = EnsembleRows::new(&drawn.ensemble);
         let fit = |rows: &dyn RowBlocks, by_blocks| {
             self.run(rows, drawn.clusters, seed, by_blocks)
                 .unwrap_or_else(|error| panic!("{name} over rows: {error}"))

@@ -12,7 +12,8 @@ pub fn shape(
     ensemble: &Ensemble,
     clusters: usize,
 ) -> usize {
-    let (info, n) = (method.info(), ensemble.objects());
+    let info = method.info();
+    let n = ensemble.objects();
     let can = info.capabilities;
     let live = outcome.partition.live_clusters();
     let keys =

@@ -29,7 +29,8 @@ pub struct DrawnShares {
 /// 55 to 95 % of an object to its own, a few rows unknown (never all of an object's).
 pub fn draw_shares(seed: Seed) -> DrawnShares {
     let mut rng = seed.rng();
-    let (n, clusters) = (rng.random_range(20..=40), rng.random_range(2..=4usize));
+    let n = rng.random_range(20..=40);
+    let clusters = rng.random_range(2..=4usize);
     let truth: Vec<u32> = (0..n).map(|i| (i % clusters) as u32).collect();
     let bases = rng.random_range(5..=9usize);
     let keep: Vec<usize> = (0..n).map(|_| rng.random_range(0..bases)).collect();
@@ -108,7 +109,8 @@ fn named(tables: &[Array2<f64>]) -> Ensemble {
 /// With the method's name and the broken guarantee.
 pub fn check_soft(method: &dyn Consensus, settings: &[&str]) -> usize {
     let settings = SettingMap::parse(settings).expect("settings of the form name=value");
-    let (mut checks, mut alike) = (0, 0.0);
+    let mut checks = 0;
+    let mut alike = 0.0;
     for seed in (0..DRAWS).map(Seed::new) {
         let drawn = draw_shares(seed);
         let given = named(&drawn.tables);
@@ -195,7 +197,8 @@ fn unchanged(
     settings: &SettingMap,
     seed: Seed,
 ) -> f64 {
-    let (name, mut rng) = (method.info().name, seed.child(1).rng());
+    let name = method.info().name;
+    let mut rng = seed.child(1).rng();
     let n = drawn.truth.len();
     let mut order: Vec<usize> = (0..n).collect();
     order.shuffle(&mut rng);

@@ -2,8 +2,8 @@
 
 use partita_core::ndarray::Axis;
 use partita_core::{
-    BaseWeights, Clusters, ConsensusError, MissingLabels, ObjectWeights, Outcome, Partition, Reads,
-    Seed, Silent, Weights,
+    BaseWeights, ConsensusError, MissingLabels, ObjectWeights, Outcome, Partition, Reads, Seed,
+    Silent, Weights,
 };
 
 use crate::checks::{Bench, columns};
@@ -74,7 +74,7 @@ impl Bench<'_> {
     }
 
     fn found(&self, answer: Result<Outcome, ConsensusError>) -> Outcome {
-        answer.unwrap_or_else(|error| panic!("{} with weights: {error}", self.method.info().name))
+        answer.unwrap_or_else(|error| panic!("{} with weights: {error}", self.name()))
     }
 
     fn refused(
@@ -98,7 +98,8 @@ impl Bench<'_> {
     /// Only proportions count, unless weights are numbers of copies, and a weight of 2 does what a copy does where the planted clusters are
     /// clear (to the bit it need not: initializations of the two ensembles differ); next to no weight does what leaving out does.
     fn weights_of_bases(&mut self) {
-        let (mut alike, mut near) = (0.0, 0.0);
+        let mut alike = 0.0;
+        let mut near = 0.0;
         for seed in (200..200 + TRIED).map(Seed::new) {
             let drawn = draw(seed, 0.0);
             let given = |first: f64, others: f64| {
@@ -107,15 +108,11 @@ impl Bench<'_> {
                 self.weighted(&drawn, seed, &Given::bases(weights))
             };
             let (once, scaled, tiny) = (given(2.0, 1.0), given(8.0, 4.0), given(1e-9, 1.0));
-            if self.refused(
-                &once,
-                self.method.info().capabilities.base_weights,
-                "base clusterings",
-            ) {
+            if self.refused(&once, self.can().base_weights, "base clusterings") {
                 return;
             }
             let (once, scaled, tiny) = (self.found(once), self.found(scaled), self.found(tiny));
-            let copies = self.method.info().capabilities.base_weights == Weights::Copies;
+            let copies = self.can().base_weights == Weights::Copies;
             self.holds(
                 copies || same_bits(&once, &scaled),
                 "only proportions of weights count",
@@ -124,10 +121,10 @@ impl Bench<'_> {
                 ensemble: duplicated(&drawn.ensemble, 0),
                 ..drawn.clone()
             };
-            let copied = self.outcome(&copied, Clusters::Exactly(drawn.clusters), seed);
+            let copied = self.planted(&copied, seed);
             alike += agreement(&copied.partition, &once.partition) / TRIED as f64;
             let without = without(&drawn, &[], &[0]);
-            let without = self.outcome(&without, Clusters::Exactly(drawn.clusters), seed);
+            let without = self.planted(&without, seed);
             near += agreement(&without.partition, &tiny.partition) / TRIED as f64;
         }
         self.holds(
@@ -149,19 +146,15 @@ impl Bench<'_> {
             let mut weights = vec![1.0; n];
             weights[..3].fill(2.0);
             let once = self.weighted(&drawn, seed, &Given::objects(weights.clone()));
-            if self.refused(
-                &once,
-                self.method.info().capabilities.object_weights,
-                "objects",
-            ) {
+            if self.refused(&once, self.can().object_weights, "objects") {
                 return;
             }
             let once = self.found(once);
             let order: Vec<u32> = (0..n as u32).chain(0..3).collect();
             let copied = chosen(&drawn, &order);
-            let unweighted = self.outcome(&copied, Clusters::Exactly(drawn.clusters), seed);
+            let unweighted = self.planted(&copied, seed);
             alike += agreement(&first(&unweighted, n), &once.partition) / OBJECT_DRAWS as f64;
-            if self.method.info().capabilities.reads == Reads::Labels {
+            if self.can().reads == Reads::Labels {
                 // Two of weight 1 beside others of 1 are even, and so the others have more.
                 let heavier: Vec<f64> = weights
                     .iter()
@@ -192,8 +185,9 @@ impl Bench<'_> {
     /// Weights that are all the same are none, and what has weight 0 is not there, whatever the method takes.
     fn nothing_to_weigh(&mut self, seed: Seed) {
         let drawn = draw(seed, 0.0);
-        let (n, bases) = (drawn.ensemble.objects(), drawn.ensemble.bases().len());
-        let plain = self.outcome(&drawn, Clusters::Exactly(drawn.clusters), seed);
+        let n = drawn.ensemble.objects();
+        let bases = drawn.ensemble.bases().len();
+        let plain = self.planted(&drawn, seed);
         let even = Given {
             objects: Given::objects(vec![1.0; n]).objects,
             ..Given::bases(vec![0.3; bases])
@@ -206,11 +200,7 @@ impl Bench<'_> {
             (0..count).map(weight).collect::<Vec<f64>>()
         };
         let left = self.found(self.weighted(&drawn, seed, &Given::bases(ones(bases, &[1]))));
-        let removed = self.outcome(
-            &without(&drawn, &[], &[1]),
-            Clusters::Exactly(drawn.clusters),
-            seed,
-        );
+        let removed = self.planted(&without(&drawn, &[], &[1]), seed);
         self.holds(
             same_bits(&left, &removed),
             "a base clustering of weight 0 is not there",
@@ -218,11 +208,7 @@ impl Bench<'_> {
 
         let absent = [2usize, 5];
         let left = self.found(self.weighted(&drawn, seed, &Given::objects(ones(n, &absent))));
-        let removed = self.outcome(
-            &without(&drawn, &absent, &[]),
-            Clusters::Exactly(drawn.clusters),
-            seed,
-        );
+        let removed = self.planted(&without(&drawn, &absent, &[]), seed);
         let kept: Vec<u32> = (0..n)
             .filter(|i| !absent.contains(i))
             .map(|i| left.partition.labels()[i])
@@ -270,7 +256,8 @@ impl Bench<'_> {
                     .collect(),
             )
         };
-        let (large, small) = (given(1e90, 1.0), given(1e-300, 1e-300));
+        let large = given(1e90, 1.0);
+        let small = given(1e-300, 1e-300);
         for given in [
             large,
             small,
@@ -298,7 +285,7 @@ impl Bench<'_> {
 
     /// Weights and missing labels together.
     fn missing_labels(&mut self, seed: Seed) {
-        let can = self.method.info().capabilities;
+        let can = self.can();
         if can.missing == MissingLabels::Refused {
             return;
         }

@@ -1,5 +1,6 @@
 //! The engine: measures the units that are missing, keeps them, writes the pages, checks a sample again.
 
+use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -83,8 +84,9 @@ pub fn run(
     threads: usize,
     interrupt: &Interrupt,
     say: &(dyn Fn(&str) + Sync),
-) -> Result<Report, ReproduceError> {
-    let (raw_folder, lab) = (folder(root, scope).join("raw"), Lab::new(root, interrupt));
+) -> Result<Report> {
+    let raw_folder = folder(root, scope).join("raw");
+    let lab = Lab::new(root, interrupt);
     let raw = Raw::read(&raw_folder, study.name())?;
     let units = study.units(scope);
     let here: BTreeMap<&str, bool> = units
@@ -113,7 +115,8 @@ pub fn run(
         raw: Mutex::new((raw, Instant::now())),
         failed: Mutex::default(),
     };
-    let (done, start) = (AtomicUsize::new(0), Instant::now());
+    let done = AtomicUsize::new(0);
+    let start = Instant::now();
     for_each(&todo, threads, interrupt, |unit| {
         desk.measure(unit, &lab, interrupt)?;
         let done = done.fetch_add(1, Ordering::Relaxed) + 1;
@@ -132,7 +135,7 @@ pub fn run(
     raw.write(&raw_folder, study.name())?;
     write_page(study, raw, scope, &folder(root, scope))?;
     if interrupt.asked() {
-        Err(ReproduceError::Stopped)
+        Err(ReproduceError::Stopped.into())
     } else {
         Ok(report)
     }
@@ -143,8 +146,8 @@ fn for_each(
     units: &[Unit],
     threads: usize,
     interrupt: &Interrupt,
-    work: impl Fn(&Unit) -> Result<(), ReproduceError> + Sync,
-) -> Result<(), ReproduceError> {
+    work: impl Fn(&Unit) -> Result<()> + Sync,
+) -> Result<()> {
     let next = AtomicUsize::new(0);
     let worker = || {
         let mut rest = std::iter::from_fn(|| units.get(next.fetch_add(1, Ordering::Relaxed)));
@@ -170,12 +173,7 @@ struct Desk<'a> {
 
 impl Desk<'_> {
     /// Measures a unit and keeps it, unless it was cut short.
-    fn measure(
-        &self,
-        unit: &Unit,
-        lab: &Lab<'_>,
-        interrupt: &Interrupt,
-    ) -> Result<(), ReproduceError> {
+    fn measure(&self, unit: &Unit, lab: &Lab<'_>, interrupt: &Interrupt) -> Result<()> {
         let rows = measure_alone(self.study, unit, lab)?;
         if interrupt.asked() {
             return Ok(());
@@ -208,15 +206,8 @@ impl Desk<'_> {
 }
 
 /// Measures a unit in one thread of its own, so that its CPU seconds can be told.
-fn measure_alone(
-    study: &dyn Study,
-    unit: &Unit,
-    lab: &Lab<'_>,
-) -> Result<Result<Vec<Row>, ReproduceError>, ReproduceError> {
-    let pool = ThreadPoolBuilder::new()
-        .num_threads(1)
-        .build()
-        .map_err(ReproduceError::from_source)?;
+fn measure_alone(study: &dyn Study, unit: &Unit, lab: &Lab<'_>) -> Result<Result<Vec<Row>>> {
+    let pool = ThreadPoolBuilder::new().num_threads(1).build()?;
     Ok(pool.install(|| {
         let start = thread_seconds();
         let mut rows = study.measure(unit, lab)?;
@@ -237,12 +228,7 @@ fn results(raw: Raw) -> Results {
     results
 }
 
-fn write_page(
-    study: &dyn Study,
-    raw: Raw,
-    scope: Scope,
-    folder: &Path,
-) -> Result<(), ReproduceError> {
+fn write_page(study: &dyn Study, raw: Raw, scope: Scope, folder: &Path) -> Result<()> {
     let results = results(raw);
     for (name, svg) in study.pictures(&results) {
         write(&folder.join(name), &svg)?;
@@ -290,11 +276,10 @@ fn unmeasured(study: &dyn Study, scope: Scope, results: &Results) -> String {
     )
 }
 
-fn write(path: &Path, text: &str) -> Result<(), ReproduceError> {
-    partita::files::write_whole(path, |file| {
+fn write(path: &Path, text: &str) -> Result<()> {
+    Ok(partita::files::write_whole(path, |file| {
         std::io::Write::write_all(file, text.as_bytes())
-    })
-    .map_err(|error| ReproduceError::file(path, error))
+    })?)
 }
 
 /// Everything below `docs/reproduction` that is written from the raw values: pages, pictures and the summary, by name.
@@ -305,7 +290,7 @@ pub fn pages(
     studies: &[&'static dyn Study],
     root: &Path,
     scope: Scope,
-) -> Result<Vec<(String, String)>, ReproduceError> {
+) -> Result<Vec<(String, String)>> {
     let raw_folder = folder(root, scope).join("raw");
     let mut files = Vec::new();
     let mut measured: Vec<(&dyn Study, Results)> = Vec::new();
@@ -329,11 +314,7 @@ pub fn pages(
 ///
 /// # Errors
 /// [`ReproduceError::File`].
-pub fn write_pages(
-    studies: &[&'static dyn Study],
-    root: &Path,
-    scope: Scope,
-) -> Result<(), ReproduceError> {
+pub fn write_pages(studies: &[&'static dyn Study], root: &Path, scope: Scope) -> Result<()> {
     let folder = folder(root, scope);
     pages(studies, root, scope)?
         .iter()
@@ -352,7 +333,7 @@ pub fn check(
     seconds: f64,
     threads: usize,
     interrupt: &Interrupt,
-) -> Result<(usize, Vec<String>), ReproduceError> {
+) -> Result<(usize, Vec<String>)> {
     let scope = Scope {
         seeds: 0,
         quick: false,
@@ -389,7 +370,7 @@ pub fn check(
         Ok(())
     })?;
     if interrupt.asked() {
-        return Err(ReproduceError::Stopped);
+        return Err(ReproduceError::Stopped.into());
     }
     let (compared, mut differ) = found.into_inner().expect("no worker panicked");
     differ.sort();
@@ -459,7 +440,8 @@ fn affordable(mut unit: Unit, raw: &Raw, most: f64) -> Option<(Unit, f64)> {
         .collect();
     by_cost.sort_by(|a, b| a.0.total_cmp(&b.0));
     let shared = (whole - by_cost.iter().map(|(cost, _)| cost).sum::<f64>()).max(0.0);
-    let (mut cost, mut kept) = (shared, vec![false; unit.methods.len()]);
+    let mut cost = shared;
+    let mut kept = vec![false; unit.methods.len()];
     for (own, at) in by_cost {
         if cost + own > most {
             break;

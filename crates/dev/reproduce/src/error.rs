@@ -1,6 +1,5 @@
 //! Errors of a study.
 
-use std::error::Error;
 use std::path::PathBuf;
 
 /// Why something could not be measured.
@@ -27,17 +26,9 @@ pub enum ReproduceError {
     /// It was asked to stop.
     #[error("stopped")]
     Stopped,
-    /// Something of the crates that are measured.
-    #[error(transparent)]
-    Measured(#[from] Box<dyn Error + Send + Sync>),
 }
 
 impl ReproduceError {
-    /// An error of one of the crates that are measured.
-    pub fn from_source(source: impl Error + Send + Sync + 'static) -> Self {
-        Self::Measured(Box::new(source))
-    }
-
     pub(crate) fn file(path: impl Into<PathBuf>, reason: impl ToString) -> Self {
         Self::File {
             path: path.into(),

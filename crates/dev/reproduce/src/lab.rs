@@ -1,5 +1,6 @@
 //! What a study measures with: data sets by name, base clusterings, consensus, CPU seconds.
 
+use anyhow::Result;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -43,8 +44,8 @@ impl Data {
     ///
     /// # Errors
     /// Whatever the metrics say.
-    pub fn scores(&self, found: &Partition) -> Result<Scores, ReproduceError> {
-        Scores::of(found, &self.truth).map_err(ReproduceError::from_source)
+    pub fn scores(&self, found: &Partition) -> Result<Scores> {
+        Ok(Scores::of(found, &self.truth)?)
     }
 
     /// Classes.
@@ -76,14 +77,11 @@ impl<'a> Lab<'a> {
     ///
     /// # Errors
     /// [`ReproduceError::NoData`] if it is not on this machine.
-    pub fn path(&self, name: &str) -> Result<PathBuf, ReproduceError> {
+    pub fn path(&self, name: &str) -> Result<PathBuf> {
         let missing = || ReproduceError::NoData { name: name.into() };
         let set = files::data_set(name).ok_or_else(missing)?;
-        self.folders
-            .iter()
-            .map(|folder| folder.join(&set.file))
-            .find(|path| path.is_file())
-            .ok_or_else(missing)
+        let mut paths = self.folders.iter().map(|folder| folder.join(&set.file));
+        Ok(paths.find(|path| path.is_file()).ok_or_else(missing)?)
     }
 
     /// Whether a data set is on this machine; names that are not in the catalogue are made, not read.
@@ -97,7 +95,7 @@ impl<'a> Lab<'a> {
     ///
     /// # Errors
     /// [`ReproduceError::NoData`] if it is not on this machine; whatever the reader says of a bad file.
-    pub fn data(&self, name: &str) -> Result<Data, ReproduceError> {
+    pub fn data(&self, name: &str) -> Result<Data> {
         let (name, standardise) = name
             .strip_suffix("-std")
             .map_or((name, false), |name| (name, true));
@@ -107,7 +105,7 @@ impl<'a> Lab<'a> {
         let path = self.path(name)?;
         let mut options = ReadOptions::default();
         (options.truth, options.impute) = (Some("label").into(), Some(Impute::Mean));
-        let table = files::read_table(&path, &options).map_err(ReproduceError::from_source)?;
+        let table = files::read_table(&path, &options)?;
         let Table {
             columns,
             values,
@@ -140,16 +138,16 @@ impl<'a> Lab<'a> {
         values: impl Into<TableView<'t>>,
         recipe: &Recipe,
         seed: u64,
-    ) -> Result<Ensemble, ReproduceError> {
+    ) -> Result<Ensemble> {
+        let unlimited = MemoryBudget::UNLIMITED;
         let made = generate(
             values.into(),
             recipe,
             Seed::new(seed),
-            MemoryBudget::UNLIMITED,
+            unlimited,
             self.monitor,
-        );
-        made.map(|made| made.ensemble)
-            .map_err(ReproduceError::from_source)
+        )?;
+        Ok(made.ensemble)
     }
 
     /// The consensus of a method by its name, with settings as `--set` takes them.
@@ -164,13 +162,13 @@ impl<'a> Lab<'a> {
         clusters: usize,
         seed: u64,
         settings: &[&str],
-    ) -> Result<Outcome, ReproduceError> {
+    ) -> Result<Outcome> {
         let method: &dyn Consensus = partita::method(method)?;
         let mut problem = Problem::new(ensemble, Clusters::Exactly(clusters));
         problem.features = features;
         problem.seed = seeds::consensus(Seed::new(seed));
-        problem.settings = SettingMap::parse(settings).map_err(ReproduceError::from_source)?;
-        consense(method, &problem, self.monitor).map_err(ReproduceError::from_source)
+        problem.settings = SettingMap::parse(settings)?;
+        Ok(consense(method, &problem, self.monitor)?)
     }
 
     /// What `work` gives, and the CPU seconds that it took in this thread: all there are, since a unit runs in one.
@@ -212,12 +210,12 @@ pub fn standardised(values: ArrayView2<'_, f64>) -> Array2<f64> {
 }
 
 /// A base clustering; objects without a label are in its first cluster.
-pub(crate) fn base_partition(ensemble: &Ensemble, u: usize) -> Result<Partition, ReproduceError> {
+pub(crate) fn base_partition(ensemble: &Ensemble, u: usize) -> Result<Partition> {
     let labels = ensemble
         .column(u)
         .map(|label| label.map_or(0, |j| j as u32))
         .collect();
-    Partition::new(labels, ensemble.bases()[u].clusters()).map_err(ReproduceError::from_source)
+    Ok(Partition::new(labels, ensemble.bases()[u].clusters())?)
 }
 
 /// How many different true labels there are.

@@ -9,9 +9,14 @@ use crate::{Results, Stat};
 pub(crate) const LEGEND: &str = "Published → ours (mean ± sd over seeds, the best single run in brackets). ▲ exceeded by more than one sd, = within one sd, ▼ not reached, \
 ∅ a value that no correct implementation can print, – not measured here.";
 
+/// What stands where there is no value.
+pub(crate) fn dash() -> String {
+    "–".into()
+}
+
 /// `.812 ± .010`, or a dash.
 pub fn mean_sd(stat: Option<Stat>) -> String {
-    stat.map_or_else(|| "–".into(), |s| format!("{:.3} ± {:.3}", s.mean, s.sd))
+    stat.map_or_else(dash, |s| format!("{:.3} ± {:.3}", s.mean, s.sd))
 }
 
 /// A Markdown table that is filled row by row.
@@ -80,7 +85,7 @@ impl Grid {
                 let found = all.iter().find(|c| {
                     (c.published.data.as_str(), c.published.method.as_str()) == (name, method)
                 });
-                found.map_or_else(|| "–".into(), |comparison| comparison_cell(comparison))
+                found.map_or_else(dash, |comparison| comparison_cell(comparison))
             };
             grid.row(std::iter::once(name.to_owned()).chain(methods.iter().map(cell)));
         }

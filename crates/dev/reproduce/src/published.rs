@@ -99,6 +99,15 @@ impl Published {
         self.0.iter().filter(move |cell| cell.table == table)
     }
 
+    /// The first cell of a table that is like this.
+    pub fn find(
+        &self,
+        table: &str,
+        like: impl Fn(&PublishedCell) -> bool,
+    ) -> Option<&PublishedCell> {
+        self.table(table).find(|cell| like(cell))
+    }
+
     /// How ours stand to all of them, `sense` by measure. `ours` are the methods that are the papers' own and ours.
     pub fn compare(
         &self,
@@ -165,7 +174,7 @@ pub struct Comparison {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Row;
+    use crate::Unit;
 
     #[test]
     fn within_a_standard_deviation_is_a_match() {
@@ -180,15 +189,8 @@ mod tests {
         ] {
             let mut results = Results::default();
             for (seed, value) in (0..).zip(values) {
-                let [data, setting, method, measure] = ["iris", "a", "mm", "h"].map(String::from);
-                results.insert(Row {
-                    data,
-                    setting,
-                    method,
-                    seed,
-                    measure,
-                    value,
-                });
+                let unit = Unit::new("iris", "a", seed, ["mm"]);
+                results.insert(unit.row("mm", "h", value));
             }
             assert_eq!(
                 published.compare(&results, |_| Sense::More, &["mm"])[0].verdict,

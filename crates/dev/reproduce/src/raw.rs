@@ -1,5 +1,6 @@
 //! Measured values on the disk: one compressed CSV a study, sorted, values to six digits.
 
+use anyhow::Result;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -23,7 +24,7 @@ pub(crate) struct Raw {
 
 impl Raw {
     /// What `folder` has of a study; nothing if there is no file yet.
-    pub(crate) fn read(folder: &Path, study: &str) -> Result<Self, ReproduceError> {
+    pub(crate) fn read(folder: &Path, study: &str) -> Result<Self> {
         let [values, seconds] = files(folder, study).map(|path| read(&path));
         Ok(Self {
             values: values?,
@@ -31,7 +32,7 @@ impl Raw {
         })
     }
 
-    pub(crate) fn write(&self, folder: &Path, study: &str) -> Result<(), ReproduceError> {
+    pub(crate) fn write(&self, folder: &Path, study: &str) -> Result<()> {
         std::fs::create_dir_all(folder).map_err(|error| ReproduceError::file(folder, error))?;
         let [values, seconds] = files(folder, study);
         write(&values, &self.values)?;
@@ -73,7 +74,7 @@ fn files(folder: &Path, study: &str) -> [PathBuf; 2] {
     ["", "-seconds"].map(|kind| folder.join(format!("{study}{kind}.csv.gz")))
 }
 
-fn read(path: &Path) -> Result<Results, ReproduceError> {
+fn read(path: &Path) -> Result<Results> {
     let mut results = Results::default();
     if !path.exists() {
         return Ok(results);
@@ -82,15 +83,9 @@ fn read(path: &Path) -> Result<Results, ReproduceError> {
     let mut reader = csv::Reader::from_reader(MultiGzDecoder::new(file));
     for (line, record) in reader.records().enumerate() {
         let record = record.map_err(|error| ReproduceError::file(path, error))?;
-        let row = row(&record).ok_or_else(|| {
-            ReproduceError::file(
-                path,
-                format!(
-                    "line {}: data,setting,method,seed,measure,value expected",
-                    line + 2
-                ),
-            )
-        })?;
+        let expected = "data,setting,method,seed,measure,value expected";
+        let row = row(&record)
+            .ok_or_else(|| ReproduceError::file(path, format!("line {}: {expected}", line + 2)))?;
         results.insert(row);
     }
     Ok(results)
@@ -99,7 +94,8 @@ fn read(path: &Path) -> Result<Results, ReproduceError> {
 fn row(record: &csv::StringRecord) -> Option<Row> {
     let text = |at: usize| record.get(at).map(ToOwned::to_owned);
     let (data, setting, method, measure) = (text(0)?, text(1)?, text(2)?, text(4)?);
-    let (seed, value) = (record.get(3)?.parse().ok()?, record.get(5)?.parse().ok()?);
+    let seed = record.get(3)?.parse().ok()?;
+    let value = record.get(5)?.parse().ok()?;
     Some(Row {
         data,
         setting,
@@ -110,28 +106,26 @@ fn row(record: &csv::StringRecord) -> Option<Row> {
     })
 }
 
-fn write(path: &Path, results: &Results) -> Result<(), ReproduceError> {
-    let failed = |error: &dyn ToString| ReproduceError::file(path, error.to_string());
+fn write(path: &Path, results: &Results) -> Result<()> {
     let mut writer = csv::Writer::from_writer(GzEncoder::new(Vec::new(), Compression::default()));
-    writer
-        .write_record(HEADER)
-        .map_err(|error| failed(&error))?;
+    writer.write_record(HEADER)?;
     for row in results.rows() {
-        let (seed, value) = (row.seed.to_string(), rounded(row.value).to_string());
-        let record = [
+        let seed = row.seed.to_string();
+        let value = rounded(row.value).to_string();
+        writer.write_record([
             &row.data,
             &row.setting,
             &row.method,
             &seed,
             &row.measure,
             &value,
-        ];
-        writer
-            .write_record(record)
-            .map_err(|error| failed(&error))?;
+        ])?;
     }
-    let packed = writer.into_inner().map_err(|error| failed(&error))?;
-    let bytes = packed.finish().map_err(|error| failed(&error))?;
-    write_whole(path, |file| std::io::Write::write_all(file, &bytes))
-        .map_err(|error| failed(&error))
+    let bytes = writer
+        .into_inner()
+        .map_err(|error| error.into_error())?
+        .finish()?;
+    Ok(write_whole(path, |file| {
+        std::io::Write::write_all(file, &bytes)
+    })?)
 }

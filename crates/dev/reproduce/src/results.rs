@@ -48,7 +48,8 @@ impl Stat {
         } else {
             0.0
         };
-        let (min, max) = (f64::INFINITY, f64::NEG_INFINITY);
+        let min = f64::INFINITY;
+        let max = f64::NEG_INFINITY;
         let (min, max) = values.iter().fold((min, max), |(min, max), &value| {
             (min.min(value), max.max(value))
         });
@@ -154,6 +155,11 @@ impl Results {
         Stat::of(&self.values(data, setting, method, measure))
     }
 
+    /// The mean of a cell over its seeds.
+    pub fn mean(&self, data: &str, setting: &str, method: &str, measure: &str) -> Option<f64> {
+        Some(self.stat(data, setting, method, measure)?.mean)
+    }
+
     /// The different data sets, settings and methods, sorted.
     pub fn names(&self) -> [Vec<String>; 3] {
         let names = |of: fn(&Key) -> &String| {
@@ -178,20 +184,14 @@ impl Results {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Unit;
 
     #[test]
     fn a_cell_is_found_by_its_names() {
         let mut results = Results::default();
         for (seed, value) in [(0, 0.5), (1, 0.25), (11, 0.123_456_789)] {
-            let [data, setting, method, measure] = ["iris", "pcc-1", "mm", "h"].map(String::from);
-            results.insert(Row {
-                data,
-                setting,
-                method,
-                seed,
-                measure,
-                value,
-            });
+            let unit = Unit::new("iris", "pcc-1", seed, ["mm"]);
+            results.insert(unit.row("mm", "h", value));
         }
         assert_eq!(
             results.values("iris", "pcc-1", "mm", "h"),

@@ -1,6 +1,7 @@
 //! The trait of a study: one paper, or one question.
 
-use crate::{Comparison, Lab, ReproduceError, Results, Row, Unit};
+use crate::{Comparison, Lab, Results, Row, Unit};
+use anyhow::Result;
 
 /// How much of a study is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,6 +10,13 @@ pub struct Scope {
     pub seeds: u64,
     /// Only what is done in a few minutes.
     pub quick: bool,
+}
+
+impl Scope {
+    /// All of these, or the first few of them.
+    pub fn of<T>(self, all: &[T], quick: usize) -> &[T] {
+        if self.quick { &all[..quick] } else { all }
+    }
 }
 
 /// One paper, or one question.
@@ -27,7 +35,7 @@ pub trait Study: Sync {
     /// # Errors
     /// [`ReproduceError::NoData`] where a data set is not on this machine (the unit is left out and the page says so);
     /// anything else fails the run after all other units are done.
-    fn measure(&self, unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>, ReproduceError>;
+    fn measure(&self, unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>>;
 
     /// The page: everything after its title. Depends on the results only.
     fn page(&self, results: &Results) -> String;

@@ -24,7 +24,8 @@ pub fn summary(studies: &[(&dyn Study, Results)]) -> String {
         "values",
         "CPU s",
     ]);
-    let (mut good, mut all) = (0, 0);
+    let mut good = 0;
+    let mut all = 0;
     let mut misses = String::new();
     for (study, results) in studies {
         let comparisons: Vec<Comparison> = study

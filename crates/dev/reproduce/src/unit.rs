@@ -35,7 +35,8 @@ impl Unit {
 
     /// A value of this unit.
     pub fn row(&self, method: &str, measure: &str, value: f64) -> Row {
-        let (data, setting) = (self.data.clone(), self.setting.clone());
+        let data = self.data.clone();
+        let setting = self.setting.clone();
         Row {
             data,
             setting,

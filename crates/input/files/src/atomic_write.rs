@@ -4,8 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use crate::error::FileError;
 use crate::error::WRITE;
+use crate::error::{FileError, Result};
 use crate::open_file::{Compression, lower_name};
 
 /// Writes a file whole: into a temporary file beside the target, which is flushed to disk and then renamed. On any
@@ -67,7 +67,7 @@ fn fill(
 pub(crate) fn write_text(
     path: &Path,
     write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
-) -> Result<(), FileError> {
+) -> Result<()> {
     match Compression::of(path) {
         Compression::None => write_whole(path, write),
         Compression::Gzip => write_whole(path, |out| {
@@ -146,7 +146,8 @@ mod tests {
     #[cfg(unix)]
     fn a_link_is_followed() {
         let folder = tempfile::tempdir().unwrap();
-        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        let file = folder.path().join("file");
+        let link = folder.path().join("link");
         fs::write(&file, "old").unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
         write_whole(&link, |out| out.write_all(b"new")).unwrap();

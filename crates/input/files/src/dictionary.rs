@@ -5,8 +5,8 @@ use std::path::Path;
 
 use partita_core::BaseClustering;
 
-use crate::error::{Cell, FileError, Row, WrongValue};
-use crate::label_encoder::{LabelNumber, MISSING, check_clusters};
+use crate::error::{Cell, FileError, Result, Row, WrongValue};
+use crate::label_number::{LabelNumber, MISSING, check_clusters};
 use crate::words::{MissingCounts, MissingWords};
 
 /// Numbers of at most so many digits are looked up in a list.
@@ -84,19 +84,17 @@ impl Dictionary {
         self.values.len() as u32 - 1
     }
 
-    /// Adds the rows of another column; `place` says where its row, from 0, stands.
-    pub(crate) fn append(&mut self, other: &Self, place: impl Fn(usize) -> Row) {
-        let mut codes = vec![MISSING; other.values.len()];
-        for (row, &code) in other.codes.iter().enumerate() {
-            match codes.get_mut(code as usize) {
-                None => self.push_missing(place(row)),
-                Some(own) => {
-                    if *own == MISSING {
-                        *own = self.code(&other.values[code as usize], place(row));
-                    }
-                    self.codes.push(*own);
-                }
+    /// Adds the rows of another column, whose codes these are, below so many rows.
+    pub(crate) fn append(&mut self, other: &Self, codes: &[u32], before: u64) {
+        let first_missing = other.first_missing.map(|row| row.after(before));
+        self.first_missing = self.first_missing.or(first_missing);
+        let mut own = vec![MISSING; other.values.len()];
+        for &code in codes {
+            let at = code as usize;
+            if own.get(at) == Some(&MISSING) {
+                own[at] = self.code(&other.values[at], other.first[at].after(before));
             }
+            self.codes.push(own.get(at).copied().unwrap_or(MISSING));
         }
     }
 
@@ -108,6 +106,11 @@ impl Dictionary {
     /// The code of every row, [`MISSING`] where there is no value.
     pub(crate) fn codes(&self) -> &[u32] {
         &self.codes
+    }
+
+    /// The codes, which are taken out: the values stay.
+    pub(crate) fn take_codes(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.codes)
     }
 
     /// Whether every row has a value that no other has.
@@ -194,7 +197,7 @@ impl Dictionary {
         &self,
         path: &Path,
         name: &str,
-    ) -> Result<(BaseClustering, Vec<Option<usize>>), FileError> {
+    ) -> Result<(BaseClustering, Vec<Option<usize>>)> {
         let numbers = self.values.iter().map(|value| LabelNumber::of_text(value));
         let labels: Vec<Option<(u64, String)>> = match numbers.collect::<Option<Vec<_>>>() {
             Some(numbers) => {
@@ -249,8 +252,12 @@ mod tests {
     use super::*;
 
     fn dictionary(values: &[&str]) -> Dictionary {
+        from_line(2, values)
+    }
+
+    fn from_line(first: u64, values: &[&str]) -> Dictionary {
         let mut dictionary = Dictionary::default();
-        for (value, line) in values.iter().zip(2..) {
+        for (value, line) in values.iter().zip(first..) {
             dictionary.push(value, Row::Line(line));
         }
         dictionary
@@ -292,7 +299,7 @@ mod tests {
         assert_eq!(column.values(), ["7", "10"]);
         assert_eq!(column.first_missing(), Some(Row::Line(3)));
         assert_eq!(column.codes(), [0, MISSING, 1, MISSING, MISSING, MISSING]);
-        column.append(&dictionary(&["10"]), |row| Row::Line(row as u64));
+        column.append(&dictionary(&["10"]), &[0], 0);
         assert_eq!(column.codes().last(), Some(&1));
     }
 
@@ -308,7 +315,8 @@ mod tests {
     fn columns_in_pieces_are_the_whole_column() {
         let values = ["x", "3", "", "x", "y", "3", "412", "412", "00"];
         let mut whole = dictionary(&values[..4]);
-        whole.append(&dictionary(&values[4..]), |row| Row::Line(row as u64 + 6));
+        let rest = from_line(6, &values[4..]);
+        whole.append(&rest, rest.codes(), 4);
         let expected = dictionary(&values);
         assert_eq!(whole.codes(), expected.codes());
         assert_eq!(whole.values(), expected.values());

@@ -11,6 +11,9 @@ use partita_core::{BudgetError, EnsembleError, on_one_line};
 
 use crate::value_kind::ValueKind;
 
+/// What is mostly given by this crate.
+pub(crate) type Result<T, E = FileError> = std::result::Result<T, E>;
+
 /// A file that cannot be read or written. Every message is one line that names the file, the row, the column
 /// and the value as far as they are known, and says what to do about it.
 #[derive(Debug, thiserror::Error)]
@@ -151,6 +154,11 @@ impl FileError {
         }
     }
 
+    /// As [`io`](Self::io), while reading.
+    pub(crate) fn reading(path: &Path) -> impl Fn(io::Error) -> Self + Copy {
+        move |source| Self::io(path, READ, source)
+    }
+
     /// What is wrong with a file and the remedy, as it follows the name of the file.
     pub(crate) fn content(path: &Path, reason: impl AsRef<str>) -> Self {
         Self::Content {
@@ -284,6 +292,16 @@ impl Row {
     pub(crate) fn number(self) -> u64 {
         match self {
             Self::Line(number) | Self::Row(number) => number,
+        }
+    }
+}
+
+impl Row {
+    /// The same row of a table below so many others; lines are those of the file.
+    pub(crate) fn after(self, rows: u64) -> Self {
+        match self {
+            Self::Line(_) => self,
+            Self::Row(row) => Self::Row(rows + row),
         }
     }
 }

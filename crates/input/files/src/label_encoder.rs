@@ -1,57 +1,12 @@
-//! Label encoding of numbers: codes in the width that they need, and the labels of every column.
+//! Label encoding: codes in the width that they need, and what the codes of every column stand for.
 
 use std::collections::HashMap;
-use std::path::Path;
 
-use partita_core::{EnsembleError, Label, MAX_BASE_CLUSTERS};
+use partita_core::Label;
 
-use crate::error::FileError;
-use crate::typed_array::{Number, Scalar, TypedArray, each_number};
-
-/// The code of a missing value where codes are places in lists.
-pub(crate) const MISSING: u32 = u32::MAX;
-
-/// What a number says where labels are meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LabelNumber {
-    Missing,
-    Label(u64),
-    NotALabel,
-}
-
-impl LabelNumber {
-    /// What a text says, if it is a number.
-    pub(crate) fn of_text(text: &str) -> Option<Self> {
-        match text.parse::<i128>() {
-            Ok(whole) => Some(Self::of(Scalar::Integer(whole))),
-            Err(_) => text
-                .parse::<f64>()
-                .ok()
-                .map(|value| Self::of(Scalar::Float(value))),
-        }
-    }
-
-    /// A whole number is a label, or −1 for missing; a floating-point number too where it is whole, and NaN is missing.
-    pub(crate) fn of(number: Scalar) -> Self {
-        match number {
-            Scalar::Integer(-1) => Self::Missing,
-            Scalar::Integer(whole) => u64::try_from(whole).map_or(Self::NotALabel, Self::Label),
-            Scalar::Float(value) if value.is_nan() => Self::Missing,
-            Scalar::Float(value) if value.fract() == 0.0 && value.abs() < 1e18 => {
-                Self::of(Scalar::Integer(value as i128))
-            }
-            Scalar::Float(_) => Self::NotALabel,
-        }
-    }
-
-    pub(crate) fn label(&self) -> Option<u64> {
-        if let Self::Label(label) = self {
-            Some(*label)
-        } else {
-            None
-        }
-    }
-}
+use crate::dictionary::Dictionary;
+use crate::label_number::{LabelNumber, MISSING};
+use crate::typed_array::{Number, TypedArray, each_number};
 
 /// Codes of labels in the width that they need; the largest code of each is missing.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,70 +19,103 @@ pub(crate) enum Codes {
     Places(Vec<u32>),
 }
 
-/// An array of numbers as labels, in the same order.
+/// What the codes of a column stand for.
 #[derive(Clone, Debug)]
-pub(crate) struct EncodedArray {
+pub(crate) enum Labels {
+    /// Numbers, by their codes for [`Codes::Places`], otherwise in order.
+    Numbers {
+        labels: Vec<u64>,
+        /// The first row with a number that is not a label; such numbers are encoded as missing.
+        not_a_label: Option<usize>,
+    },
+    /// Texts by their codes.
+    Texts(Dictionary),
+}
+
+impl Labels {
+    /// The first row that holds something else than the number of a cluster.
+    pub(crate) fn first_wrong(&self) -> Option<usize> {
+        match self {
+            Self::Numbers { not_a_label, .. } => *not_a_label,
+            Self::Texts(words) => words.first_word().map(|(_, row)| row.number() as usize - 1),
+        }
+    }
+}
+
+/// One or more columns of labels as codes.
+#[derive(Clone, Debug)]
+pub(crate) struct Encoded {
     pub(crate) rows: usize,
     pub(crate) columns: usize,
     pub(crate) by_column: bool,
     pub(crate) codes: Codes,
-    /// The labels of every column; for [`Codes::Places`] by their codes, otherwise in order.
-    pub(crate) labels: Vec<Vec<u64>>,
-    /// The first row of every column with a number that is not a label; such numbers are encoded as missing.
-    pub(crate) not_a_label: Vec<Option<usize>>,
+    /// What the codes of every column stand for.
+    pub(crate) labels: Vec<Labels>,
 }
 
-impl EncodedArray {
-    /// One column of codes.
-    fn column(codes: Codes, rows: usize, labels: Vec<u64>) -> Self {
-        Self {
-            rows,
-            columns: 1,
-            by_column: true,
-            codes,
-            labels: vec![labels],
-            not_a_label: vec![None],
-        }
-    }
-
+impl Encoded {
     /// One column of codes of a byte.
     pub(crate) fn of_bytes(codes: Vec<u8>) -> Self {
-        let mut column = Self::column(Codes::Bytes(Vec::new()), codes.len(), Vec::new());
-        column.labels = column.used(&codes);
-        column.codes = Codes::Bytes(codes);
-        column
+        let labels = used(&codes, 1, true);
+        Self::by_column(codes.len(), Codes::Bytes(codes), labels)
     }
 
-    /// One column of clusters, of which there are so many.
-    pub(crate) fn of_clusters(codes: Vec<u32>, clusters: usize) -> Self {
-        let rows = codes.len();
-        Self::column(Codes::Places(codes), rows, (0..clusters as u64).collect())
-    }
-}
-
-/// Labels out of an array of numbers; none for an array of texts.
-pub(crate) fn encode(array: &TypedArray) -> Option<EncodedArray> {
-    let present = array.present.as_deref();
-    let mut encoded = EncodedArray {
-        rows: array.rows,
-        columns: array.columns,
-        by_column: array.by_column,
-        codes: Codes::Places(Vec::new()),
-        labels: Vec::new(),
-        not_a_label: vec![None; array.columns],
-    };
-    each_number!(&array.values, numbers => {
-        if let Some(codes) = narrow::<_, u8>(numbers, present) {
-            encoded.labels = encoded.used(&codes);
-            encoded.codes = Codes::Bytes(codes);
-        } else if let Some(codes) = narrow::<_, u16>(numbers, present) {
-            encoded.labels = encoded.used(&codes);
-            encoded.codes = Codes::Words(codes);
-        } else {
-            encoded.find_places(array);
+    fn by_column(rows: usize, codes: Codes, labels: Vec<Labels>) -> Self {
+        Self {
+            rows,
+            columns: labels.len(),
+            by_column: true,
+            codes,
+            labels,
         }
-    }, text => return None);
-    Some(encoded)
+    }
+
+    pub(crate) fn of_texts(columns: Vec<Dictionary>) -> Self {
+        let mut codes = Vec::new();
+        let mut labels = Vec::with_capacity(columns.len());
+        for mut column in columns {
+            codes.append(&mut column.take_codes());
+            labels.push(Labels::Texts(column));
+        }
+        Self::by_column(
+            codes.len() / labels.len().max(1),
+            Codes::Places(codes),
+            labels,
+        )
+    }
+
+    pub(crate) fn of_array(array: &TypedArray) -> Self {
+        let present = array.present.as_deref();
+        let (codes, labels) = each_number!(&array.values, numbers => {
+            if let Some(codes) = narrow::<_, u8>(numbers, present) {
+                let labels = used(&codes, array.columns, array.by_column);
+                (Codes::Bytes(codes), labels)
+            } else if let Some(codes) = narrow::<_, u16>(numbers, present) {
+                let labels = used(&codes, array.columns, array.by_column);
+                (Codes::Words(codes), labels)
+            } else {
+                places(array)
+            }
+        }, text => {
+            let columns = (0..array.columns).map(|column| Dictionary::of_texts(array.texts(column)));
+            return Self::of_texts(columns.collect());
+        });
+        Self {
+            rows: array.rows,
+            columns: array.columns,
+            by_column: array.by_column,
+            codes,
+            labels,
+        }
+    }
+
+    /// The labels without their codes, whose memory is given back.
+    pub(crate) fn without_codes(self) -> Self {
+        Self {
+            codes: Codes::Places(Vec::new()),
+            ..self
+        }
+    }
 }
 
 /// Labels that are their own codes, if all of them are small enough.
@@ -161,64 +149,59 @@ pub(crate) fn narrow<T: Number, L: Label>(
     Some(codes)
 }
 
-impl EncodedArray {
-    /// The labels of every column in order, where labels are their own codes.
-    fn used<L: Label>(&self, codes: &[L]) -> Vec<Vec<u64>> {
-        let all = L::MISSING.index() + 1;
-        let mut seen = vec![false; all * self.columns];
-        if self.by_column {
-            for (column, seen) in codes.chunks(self.rows.max(1)).zip(seen.chunks_mut(all)) {
-                column.iter().for_each(|code| seen[code.index()] = true);
-            }
-        } else {
-            for row in codes.chunks(self.columns) {
-                row.iter()
-                    .zip(seen.chunks_mut(all))
-                    .for_each(|(code, seen)| seen[code.index()] = true);
+/// The labels of every column in order, where labels are their own codes.
+fn used<L: Label>(codes: &[L], columns: usize, by_column: bool) -> Vec<Labels> {
+    let all = L::MISSING.index() + 1;
+    let mut seen = vec![false; all * columns];
+    if by_column {
+        let rows = (codes.len() / columns).max(1);
+        for (column, seen) in codes.chunks(rows).zip(seen.chunks_mut(all)) {
+            column.iter().for_each(|code| seen[code.index()] = true);
+        }
+    } else {
+        for row in codes.chunks(columns) {
+            for (code, seen) in row.iter().zip(seen.chunks_mut(all)) {
+                seen[code.index()] = true;
             }
         }
-        let labels = |seen: &[bool]| {
-            let labels = 0..all as u64 - 1;
-            labels.filter(|&label| seen[label as usize]).collect()
-        };
-        seen.chunks(all).map(labels).collect()
     }
-
-    /// Takes labels of any size by their places in lists.
-    fn find_places(&mut self, array: &TypedArray) {
-        let mut codes = vec![MISSING; array.rows * array.columns];
-        for column in 0..array.columns {
-            let (start, step) = array.stride(column);
-            let mut own = Vec::new();
-            let mut known = HashMap::new();
-            for row in 0..array.rows {
-                let number = array.scalar(row, column);
-                match number.map_or(LabelNumber::Missing, LabelNumber::of) {
-                    LabelNumber::Missing => {}
-                    LabelNumber::NotALabel => _ = self.not_a_label[column].get_or_insert(row),
-                    LabelNumber::Label(label) => {
-                        codes[start + row * step] = *known.entry(label).or_insert_with(|| {
-                            own.push(label);
-                            own.len() as u32 - 1
-                        });
-                    }
-                }
-            }
-            self.labels.push(own);
-        }
-        self.codes = Codes::Places(codes);
-    }
+    let labels = seen.chunks(all).map(|seen| Labels::Numbers {
+        labels: (0..all as u64 - 1)
+            .filter(|&label| seen[label as usize])
+            .collect(),
+        not_a_label: None,
+    });
+    labels.collect()
 }
 
-/// Refuses more clusters than can be held.
-pub(crate) fn check_clusters(path: &Path, name: &str, clusters: usize) -> Result<(), FileError> {
-    if clusters <= MAX_BASE_CLUSTERS {
-        return Ok(());
+/// Labels of any size by their places in lists.
+fn places(array: &TypedArray) -> (Codes, Vec<Labels>) {
+    let mut codes = vec![MISSING; array.rows * array.columns];
+    let mut all = Vec::with_capacity(array.columns);
+    for column in 0..array.columns {
+        let (start, step) = array.stride(column);
+        let mut labels = Vec::new();
+        let mut known = HashMap::new();
+        let mut not_a_label = None;
+        for row in 0..array.rows {
+            let number = array.scalar(row, column);
+            match number.map_or(LabelNumber::Missing, LabelNumber::of) {
+                LabelNumber::Missing => {}
+                LabelNumber::NotALabel => _ = not_a_label.get_or_insert(row),
+                LabelNumber::Label(label) => {
+                    codes[start + row * step] = *known.entry(label).or_insert_with(|| {
+                        labels.push(label);
+                        labels.len() as u32 - 1
+                    });
+                }
+            }
+        }
+        all.push(Labels::Numbers {
+            labels,
+            not_a_label,
+        });
     }
-    Err(FileError::ensemble(path)(EnsembleError::TooManyClusters {
-        name: name.into(),
-        clusters,
-    }))
+    (Codes::Places(codes), all)
 }
 
 #[cfg(test)]
@@ -227,7 +210,10 @@ mod tests {
     use crate::typed_array::Values;
 
     /// The width of the codes, and the label of every value of one column.
-    fn told(encoded: &EncodedArray) -> (u32, Vec<Option<u64>>) {
+    fn told(encoded: &Encoded) -> (u32, Vec<Option<u64>>) {
+        let Labels::Numbers { labels, .. } = &encoded.labels[0] else {
+            panic!("texts")
+        };
         let own = |code: u64, most: u64| (code < most).then_some(code);
         match &encoded.codes {
             Codes::Bytes(codes) => (1, codes.iter().map(|&code| own(code.into(), 255)).collect()),
@@ -235,62 +221,67 @@ mod tests {
                 2,
                 codes.iter().map(|&code| own(code.into(), 65_535)).collect(),
             ),
-            Codes::Places(codes) => {
-                let labels = &encoded.labels[0];
-                (
-                    4,
-                    codes
-                        .iter()
-                        .map(|&code| labels.get(code as usize).copied())
-                        .collect(),
-                )
-            }
+            Codes::Places(codes) => (
+                4,
+                codes
+                    .iter()
+                    .map(|&code| labels.get(code as usize).copied())
+                    .collect(),
+            ),
         }
     }
 
     #[test]
     fn numbers_of_any_type_and_size_are_encoded() {
-        let bad = Values::F64(vec![1.0, 0.5, -2.0, 1e18]);
-        let (all, some) = (None, Some(vec![true, false, true]));
-        for (values, present, width, expected, not_a_label) in [
+        let some = Some(vec![true, false, true]);
+        for (values, present, width, expected, wrong) in [
             (
                 Values::I64(vec![7, -1, 254, 0]),
-                &all,
+                None,
                 1,
                 vec![Some(7), None, Some(254), Some(0)],
                 None,
             ),
             (
                 Values::F32(vec![65_534.0, f32::NAN, 255.0]),
-                &all,
+                None,
                 2,
                 vec![Some(65_534), None, Some(255)],
                 None,
             ),
             (
                 Values::U64(vec![u64::MAX, 0, 65_535]),
-                &all,
+                None,
                 4,
                 vec![Some(u64::MAX), Some(0), Some(65_535)],
                 None,
             ),
-            (bad, &all, 4, vec![Some(1), None, None, None], Some(1)),
+            (
+                Values::F64(vec![1.0, 0.5, -2.0, 1e18]),
+                None,
+                4,
+                vec![Some(1), None, None, None],
+                Some(1),
+            ),
             (
                 Values::I32(vec![1, 0, 2]),
-                &some,
+                some,
                 1,
                 vec![Some(1), None, Some(2)],
                 None,
             ),
         ] {
-            let column = TypedArray::column(values, expected.len(), present.clone());
-            let encoded = encode(&column).unwrap();
+            let column = TypedArray::column(values, expected.len(), present);
+            let encoded = Encoded::of_array(&column);
             assert_eq!(told(&encoded), (width, expected));
-            assert_eq!(encoded.not_a_label, [not_a_label]);
+            assert_eq!(encoded.labels[0].first_wrong(), wrong);
         }
-        let (width, data) = (1, vec![97]);
+        let width = 1;
+        let data = vec![97];
         let text = TypedArray::column(Values::Chars { width, data }, 1, None);
-        assert!(encode(&text).is_none());
+        let encoded = Encoded::of_array(&text);
+        assert!(matches!(&encoded.labels[0], Labels::Texts(words) if words.values() == ["a"]));
+        assert_eq!(encoded.codes, Codes::Places(vec![0]));
     }
 
     #[test]
@@ -306,7 +297,9 @@ mod tests {
                 by_column,
                 present: None,
             };
-            assert_eq!(encode(&array).unwrap().labels, expected);
+            for (found, expected) in Encoded::of_array(&array).labels.iter().zip(expected) {
+                assert!(matches!(found, Labels::Numbers { labels, .. } if *labels == expected));
+            }
         }
     }
 }

@@ -57,6 +57,7 @@ mod dictionary;
 mod error;
 mod format;
 mod label_encoder;
+mod label_number;
 mod meaning;
 mod number;
 mod open_file;

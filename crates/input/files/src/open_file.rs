@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::SystemTime;
 
-use crate::error::{FileError, READ};
+use crate::error::{FileError, Result};
 
 /// Whether a text file is packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,14 +72,13 @@ pub(crate) fn lower_name(path: &Path) -> String {
 }
 
 /// The file and its length in bytes, if it has any.
-pub(crate) fn open(path: &Path) -> Result<(File, u64), FileError> {
-    let failed = |source| FileError::io(path, READ, source);
+pub(crate) fn open(path: &Path) -> Result<(File, u64)> {
     if is_named_pipe(path) {
         let reason = "this is a pipe, and files are read more than once; give - and send it to standard input";
         return Err(FileError::damaged(path, reason));
     }
-    let file = File::open(path).map_err(failed)?;
-    let found = file.metadata().map_err(failed)?;
+    let file = File::open(path).map_err(FileError::reading(path))?;
+    let found = file.metadata().map_err(FileError::reading(path))?;
     match () {
         () if found.is_dir() => Err(FileError::Directory(path.into())),
         () if found.is_file() && found.len() == 0 => Err(FileError::empty(path)),
@@ -141,7 +140,7 @@ impl KnownFile {
 }
 
 impl FileCursor {
-    pub(crate) fn open(path: &Path) -> Result<Self, FileError> {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
         let (file, length) = open(path)?;
         let modified = file.metadata().and_then(|found| found.modified()).ok();
         let known = KnownFile {

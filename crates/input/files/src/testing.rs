@@ -1,4 +1,4 @@
-//! Helpers of the tests of this crate.
+//! Helpers of the tests of this crate, those in `tests/it` included.
 
 use std::path::PathBuf;
 
@@ -23,4 +23,16 @@ pub(crate) fn assert_says(message: impl std::fmt::Display, parts: &[&str]) {
     for part in parts {
         assert!(message.contains(part), "'{part}' is not in: {message}");
     }
+}
+
+/// A table of cases: a line each, and fields between bars. Line breaks in a field are written `\\n`.
+pub(crate) fn cases<const N: usize>(table: &str) -> Vec<[String; N]> {
+    let lines = table.lines().map(str::trim).filter(|line| !line.is_empty());
+    let case = |line: &str| {
+        let fields = line
+            .split('|')
+            .map(|field| field.trim().replace("\\n", "\n"));
+        fields.collect::<Vec<_>>().try_into().unwrap()
+    };
+    lines.map(case).collect()
 }

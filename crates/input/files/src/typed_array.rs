@@ -5,7 +5,7 @@ use std::path::Path;
 
 use bytemuck::Pod;
 
-use crate::error::{FileError, READ};
+use crate::error::{FileError, Result};
 use crate::number::Short;
 
 /// The values of an array, in the type that the file has.
@@ -204,10 +204,10 @@ impl TypedArray {
             Values::Bytes { width, data } => {
                 String::from_utf8_lossy(&data[place * width..][..*width]).into_owned()
             }
-            Values::Chars { width, data } => {
-                let one = |&code: &u32| char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
-                data[place * width..][..*width].iter().map(one).collect()
-            }
+            Values::Chars { width, data } => data[place * width..][..*width]
+                .iter()
+                .map(|&code: &u32| char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER))
+                .collect(),
             _ => String::new(),
         };
         text.trim_end_matches('\0').to_owned()
@@ -219,7 +219,7 @@ impl TypedArray {
     }
 
     /// The rows that `other` adds below, of the same type.
-    pub(crate) fn append(&mut self, path: &Path, other: Self) -> Result<(), FileError> {
+    pub(crate) fn append(&mut self, path: &Path, other: Self) -> Result<()> {
         let below = (self.columns == 1 && other.columns == 1)
             || (self.columns == other.columns && !self.by_column && !other.by_column);
         if !below || !self.values.extend(other.values) {
@@ -330,34 +330,20 @@ pub(crate) struct ArrayClaim {
 
 impl ArrayClaim {
     /// Rows and columns; an array of one dimension is one column.
-    pub(crate) fn matrix(&self, path: &Path) -> Result<(u64, u64), FileError> {
+    pub(crate) fn matrix(&self, path: &Path) -> Result<(u64, u64)> {
         let lengths: Vec<String> = self.shape.iter().map(ToString::to_string).collect();
         let found = format!("an array of shape ({})", lengths.join(", "));
-        let (rows, columns) = match self.shape[..] {
-            [rows] => (rows, 1),
-            [rows, columns] => (rows, columns),
-            _ => {
-                return Err(FileError::kind(
-                    path,
-                    &self.what,
-                    found,
-                    "an array of objects × columns",
-                ));
-            }
+        let needed = match self.shape[..] {
+            [rows] if rows > 0 => return Ok((rows, 1)),
+            [rows, columns] if rows > 0 && columns > 0 => return Ok((rows, columns)),
+            [_] | [_, _] => "at least one row and one column",
+            _ => "an array of objects × columns",
         };
-        if rows == 0 || columns == 0 {
-            return Err(FileError::kind(
-                path,
-                &self.what,
-                found,
-                "at least one row and one column",
-            ));
-        }
-        Ok((rows, columns))
+        Err(FileError::kind(path, &self.what, found, needed))
     }
 
     /// Bytes that the values take, refused where that is more than can be there.
-    pub(crate) fn bytes(&self, path: &Path, available: u64) -> Result<u64, FileError> {
+    pub(crate) fn bytes(&self, path: &Path, available: u64) -> Result<u64> {
         let (rows, columns) = self.matrix(path)?;
         let size = self.dtype.size() as u64;
         let claimed = rows
@@ -387,14 +373,14 @@ impl ArrayClaim {
         path: &Path,
         bytes: &mut dyn Read,
         available: u64,
-    ) -> Result<TypedArray, FileError> {
+    ) -> Result<TypedArray> {
         let claimed = self.bytes(path, available)?;
         let (rows, columns) = self.matrix(path)?;
         let values = self
             .dtype
             .read(&mut bytes.take(claimed), (rows * columns) as usize);
         Ok(TypedArray {
-            values: values.map_err(|source| FileError::io(path, READ, source))?,
+            values: values.map_err(FileError::reading(path))?,
             rows: rows as usize,
             columns: columns as usize,
             by_column: self.by_column,

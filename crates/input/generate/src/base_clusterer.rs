@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::GenerateError;
+use crate::error::Result;
 
 /// A base clusterer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +115,7 @@ impl fmt::Display for BaseKind {
 impl FromStr for BaseKind {
     type Err = GenerateError;
 
-    fn from_str(text: &str) -> Result<Self, GenerateError> {
+    fn from_str(text: &str) -> Result<Self> {
         Self::ALL
             .into_iter()
             .find(|kind| kind.name() == text)

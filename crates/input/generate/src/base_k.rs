@@ -8,6 +8,7 @@ use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
 use crate::GenerateError;
+use crate::error::Result;
 
 /// How many clusters the base clusterings have.
 ///
@@ -61,7 +62,7 @@ impl BaseK {
         }
     }
 
-    pub(crate) fn check(&self) -> Result<(), GenerateError> {
+    pub(crate) fn check(&self) -> Result<()> {
         match self {
             Self::Turns(turns) if turns.is_empty() => Err(GenerateError::BaseK(String::new())),
             Self::Range { first, last } if first > last => Err(GenerateError::Reversed {
@@ -79,7 +80,7 @@ impl BaseK {
 impl FromStr for BaseK {
     type Err = GenerateError;
 
-    fn from_str(text: &str) -> Result<Self, GenerateError> {
+    fn from_str(text: &str) -> Result<Self> {
         let text = text.trim();
         let number = |part: &str| {
             part.trim()
@@ -123,7 +124,7 @@ impl From<BaseK> for String {
 impl TryFrom<String> for BaseK {
     type Error = GenerateError;
 
-    fn try_from(text: String) -> Result<Self, GenerateError> {
+    fn try_from(text: String) -> Result<Self> {
         text.parse()
     }
 }

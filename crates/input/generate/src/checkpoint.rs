@@ -7,9 +7,11 @@ use partita_core::{MemoryBudget, Monitor, Seed};
 
 use crate::base_run::BaseRun;
 use crate::checkpoint_file::{self, Header, PartFile, read};
-use crate::generate::{Generated, assemble, bytes};
+use crate::error::Result;
+use crate::generate::{Generated, assemble, checked_plans};
 use crate::plan::{Plan, plan};
-use crate::run_plans::{check_groups, run_plans};
+use crate::run_context::Sink;
+use crate::run_plans::run_plans;
 use crate::{GenerateError, Recipe, TableView};
 use partita_core::ProgressCounter;
 
@@ -58,20 +60,12 @@ pub fn generate_durable<'a>(
     monitor: &dyn Monitor,
 ) -> Result<Generated, GenerateError> {
     let values = values.into();
-    values.check()?;
-    let n = values.dim().0;
-    recipe.check(n)?;
-    check_groups(&values, recipe)?;
     let (index, of) = durable.part;
     if index >= of {
         return Err(GenerateError::Part { index, of });
     }
-    budget.check(
-        "generation",
-        bytes(recipe, &values),
-        "ask for fewer or simpler base clusterings, or sample the rows",
-    )?;
-    let mut plans = plan(recipe, n, seed);
+    let mut plans = checked_plans(&values, recipe, seed, budget)?;
+    let n = values.dim().0;
     plans.retain(|plan| plan.run as u64 % u64::from(of) == u64::from(index));
     let table = values.fingerprint()?;
     let header = Header {
@@ -95,25 +89,35 @@ pub fn generate_durable<'a>(
     let progress = ProgressCounter::new(monitor, plans.len() as u64);
     kept.keys().for_each(|_| progress.add(1));
     let resumed = kept.len();
-    let made = run_plans(
-        values,
-        recipe,
-        &missing,
-        budget,
-        &progress,
-        &|plan, found| file.append(plan.run, found),
-    )?;
+    let sink = Sink {
+        progress: &progress,
+        keep: &|plan, found| file.append(plan.run, found),
+    };
+    let made = run_plans(values, recipe, &missing, budget, sink)?;
     file.close()?;
-    kept.extend(
-        missing
-            .iter()
-            .zip(made)
-            .filter_map(|(plan, found)| Some((plan.run, found?))),
-    );
+    for (plan, found) in missing.iter().zip(made) {
+        kept.extend(found.map(|found| (plan.run, found)));
+    }
+    let generated = of_kept(&plans, kept, n, header.recipe)?;
+    Ok(Generated {
+        resumed,
+        ..generated
+    })
+}
+
+fn of_kept(
+    plans: &[Plan],
+    mut kept: BTreeMap<usize, BaseRun>,
+    n: usize,
+    recipe: String,
+) -> Result<Generated> {
+    let resumed = kept.len();
     let found = plans.iter().map(|plan| kept.remove(&plan.run)).collect();
-    let mut generated = assemble(&plans, found, n, header.recipe)?;
-    generated.resumed = resumed;
-    Ok(generated)
+    let generated = assemble(plans, found, n, recipe)?;
+    Ok(Generated {
+        resumed,
+        ..generated
+    })
 }
 
 /// Whether a file is a part file, by how it begins.
@@ -148,9 +152,6 @@ pub fn merge_parts<P: AsRef<Path>>(paths: &[P]) -> Result<(Generated, String), G
     let (recipe, seed) = Recipe::from_json(&work.recipe)?;
     recipe.check(work.objects)?;
     let plans = plan(&recipe, work.objects, seed);
-    let resumed = kept.len();
-    let found = plans.iter().map(|plan| kept.remove(&plan.run)).collect();
-    let mut generated = assemble(&plans, found, work.objects, work.recipe)?;
-    generated.resumed = resumed;
+    let generated = of_kept(&plans, kept, work.objects, work.recipe)?;
     Ok((generated, work.note))
 }

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::GenerateError;
 use crate::base_run::BaseRun;
+use crate::error::Result;
 use partita_kmeans::UNLABELLED;
 
 const MAGIC: &str = "PARTITA-PART-1\n";
@@ -44,8 +45,8 @@ pub(crate) struct PartFile {
     file: Mutex<(File, Option<GenerateError>)>,
 }
 
-fn failed(path: &Path, error: &std::io::Error) -> GenerateError {
-    GenerateError::PartFile {
+fn failed(path: &Path) -> impl Fn(std::io::Error) -> GenerateError {
+    move |error| GenerateError::PartFile {
         path: path.display().to_string(),
         reason: error.to_string(),
         kind: error.kind(),
@@ -53,7 +54,7 @@ fn failed(path: &Path, error: &std::io::Error) -> GenerateError {
 }
 
 /// Keeps other processes from the file until this one ends; on a disk without locks there are none.
-fn lock(path: &Path, file: &File) -> Result<(), GenerateError> {
+fn lock(path: &Path, file: &File) -> Result<()> {
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => Err(GenerateError::InUse {
             path: path.display().to_string(),
@@ -64,12 +65,12 @@ fn lock(path: &Path, file: &File) -> Result<(), GenerateError> {
 
 impl PartFile {
     /// A new part file.
-    pub(crate) fn create(path: &Path, header: &Header) -> Result<Self, GenerateError> {
+    pub(crate) fn create(path: &Path, header: &Header) -> Result<Self> {
         let opened = OpenOptions::new().write(true).create_new(true).open(path);
-        let mut file = opened.map_err(|error| failed(path, &error))?;
+        let mut file = opened.map_err(failed(path))?;
         lock(path, &file)?;
         file.write_all(text(header).as_bytes())
-            .map_err(|error| failed(path, &error))?;
+            .map_err(failed(path))?;
         Ok(Self {
             path: path.into(),
             file: Mutex::new((file, None)),
@@ -78,16 +79,12 @@ impl PartFile {
 
     /// The part file of an interrupted run, ready for more, and what it holds. One that was cut off inside its
     /// header holds nothing and is begun again.
-    pub(crate) fn resume(
-        path: &Path,
-        header: &Header,
-    ) -> Result<(Self, Vec<(usize, BaseRun)>), GenerateError> {
+    pub(crate) fn resume(path: &Path, header: &Header) -> Result<(Self, Vec<(usize, BaseRun)>)> {
         let opened = OpenOptions::new().read(true).write(true).open(path);
-        let mut file = opened.map_err(|error| failed(path, &error))?;
+        let mut file = opened.map_err(failed(path))?;
         lock(path, &file)?;
         let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes)
-            .map_err(|error| failed(path, &error))?;
+        file.read_to_end(&mut bytes).map_err(failed(path))?;
         let expected = text(header);
         let (records, end) =
             if expected.as_bytes().starts_with(&bytes) && bytes.len() < expected.len() {
@@ -110,7 +107,7 @@ impl PartFile {
                 Ok(())
             }
         };
-        cut(&mut file).map_err(|error| failed(path, &error))?;
+        cut(&mut file).map_err(failed(path))?;
         Ok((
             Self {
                 path: path.into(),
@@ -127,19 +124,19 @@ impl PartFile {
         if file.1.is_none()
             && let Err(error) = file.0.write_all(&record)
         {
-            file.1 = Some(failed(&self.path, &error));
+            file.1 = Some(failed(&self.path)(error));
         }
     }
 
     /// Brings everything to the disk; gives the first failure.
-    pub(crate) fn close(self) -> Result<(), GenerateError> {
+    pub(crate) fn close(self) -> Result<()> {
         let (file, failure) = self
             .file
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner);
         match failure {
             Some(failure) => Err(failure),
-            None => file.sync_all().map_err(|error| failed(&self.path, &error)),
+            None => file.sync_all().map_err(failed(&self.path)),
         }
     }
 }
@@ -153,8 +150,8 @@ pub(crate) fn is_part_file(path: &Path) -> bool {
 }
 
 /// Header and records of a whole part file.
-pub(crate) fn read(path: &Path) -> Result<(Header, Vec<(usize, BaseRun)>), GenerateError> {
-    let bytes = std::fs::read(path).map_err(|error| failed(path, &error))?;
+pub(crate) fn read(path: &Path) -> Result<(Header, Vec<(usize, BaseRun)>)> {
+    let bytes = std::fs::read(path).map_err(failed(path))?;
     let (header, records, _) = parse(path, &bytes)?;
     Ok((header, records))
 }
@@ -200,10 +197,7 @@ fn record(run: usize, found: &BaseRun) -> Vec<u8> {
 
 /// Header, whole records, and where they end.
 #[expect(clippy::type_complexity, reason = "read in two places, both beside it")]
-fn parse(
-    path: &Path,
-    bytes: &[u8],
-) -> Result<(Header, Vec<(usize, BaseRun)>, usize), GenerateError> {
+fn parse(path: &Path, bytes: &[u8]) -> Result<(Header, Vec<(usize, BaseRun)>, usize)> {
     let damaged = |what: &str| GenerateError::Damaged {
         path: path.display().to_string(),
         what: what.into(),

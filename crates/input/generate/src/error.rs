@@ -5,6 +5,9 @@ use partita_kmeans::KMeansError;
 use partita_linkage::LinkageError;
 use partita_spectral::SpectralError;
 
+/// What is mostly given by this crate.
+pub(crate) type Result<T, E = GenerateError> = std::result::Result<T, E>;
+
 /// A recipe or a table that makes no ensemble.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]

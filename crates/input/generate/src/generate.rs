@@ -5,7 +5,9 @@ use partita_core::{BaseClustering, Ensemble, MemoryBudget, Monitor, Seed, Stoppe
 use serde::Serialize;
 
 use crate::base_run::BaseRun;
+use crate::error::Result;
 use crate::plan::{Plan, plan};
+use crate::run_context::Sink;
 use crate::run_plans::{check_groups, run_plans, stays_sparse};
 use crate::spectral;
 use crate::tree::linkage;
@@ -69,19 +71,29 @@ pub fn generate<'a>(
     monitor: &dyn Monitor,
 ) -> Result<Generated, GenerateError> {
     let values = values.into();
+    let plans = checked_plans(&values, recipe, seed, budget)?;
+    let sink = Sink {
+        progress: &ProgressCounter::new(monitor, plans.len() as u64),
+        keep: &|_, _| (),
+    };
+    let found = run_plans(values, recipe, &plans, budget, sink)?;
+    assemble(&plans, found, values.dim().0, recipe.to_json(seed))
+}
+
+/// What a recipe asks for, if it can be followed for this table within the budget.
+pub(crate) fn checked_plans(
+    values: &TableView<'_>,
+    recipe: &Recipe,
+    seed: Seed,
+    budget: MemoryBudget,
+) -> Result<Vec<Plan>> {
     values.check()?;
     let n = values.dim().0;
     recipe.check(n)?;
-    check_groups(&values, recipe)?;
-    budget.check(
-        "generation",
-        bytes(recipe, &values),
-        "ask for fewer or simpler base clusterings, or sample the rows",
-    )?;
-    let plans = plan(recipe, n, seed);
-    let progress = ProgressCounter::new(monitor, plans.len() as u64);
-    let found = run_plans(values, recipe, &plans, budget, &progress, &|_, _| ())?;
-    assemble(&plans, found, n, recipe.to_json(seed))
+    check_groups(values, recipe)?;
+    let remedy = "ask for fewer or simpler base clusterings, or sample the rows";
+    budget.check("generation", bytes(recipe, values), remedy)?;
+    Ok(plan(recipe, n, seed))
 }
 
 /// Bytes that [`generate`] holds at once besides the table, at most: what it compares with its budget.
@@ -98,7 +110,8 @@ pub fn bytes(recipe: &Recipe, values: &TableView<'_>) -> u64 {
         }
         _ => 16 * n * d,
     };
-    let (table, labels) = (table as u64, 4 * (n * recipe.runs()) as u64);
+    let table = table as u64;
+    let labels = 4 * (n * recipe.runs()) as u64;
     let rows = recipe.rows(n) as u64;
     let threads = rayon::current_num_threads().min(recipe.runs()) as u64;
     let pairs = |spec: &BaseSpec| match spec.kind {
@@ -124,7 +137,7 @@ pub(crate) fn assemble(
     found: Vec<Option<BaseRun>>,
     n: usize,
     recipe: String,
-) -> Result<Generated, GenerateError> {
+) -> Result<Generated> {
     let asked = plans.len();
     let finished: Vec<(&Plan, BaseRun)> = plans
         .iter()

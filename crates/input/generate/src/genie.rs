@@ -9,8 +9,8 @@ use partita_kmeans::Members;
 use partita_linkage::{LinkageError, cut, genie, spanning_tree};
 use rayon::prelude::*;
 
-use crate::GenerateError;
 use crate::base_run::BaseRun;
+use crate::error::Result;
 use crate::plan::Plan;
 use crate::run_context::RunContext;
 use crate::tree::distance2;
@@ -23,27 +23,19 @@ pub(crate) const EXACT_OBJECTS: usize = 20_000;
 pub(crate) const LANDMARKS: usize = 2_000;
 
 /// The base clusterings of plans that see the same rows.
-pub(crate) fn genies(
-    plans: &[Plan],
-    context: &RunContext<'_>,
-) -> Result<Vec<Option<BaseRun>>, GenerateError> {
+pub(crate) fn genies(plans: &[Plan], context: &RunContext<'_>) -> Result<Vec<Option<BaseRun>>> {
     let (members, rows) = context.sight.rows(&plans[0]);
-    let landmarks = Landmarks::of(rows, plans[0].sample.child(4), context.progress);
-    let edges = match spanning_tree(landmarks.rows.view(), context.progress) {
-        Err(LinkageError::Interrupted) => return Ok(plans.iter().map(|_| None).collect()),
+    let progress = context.sink.progress;
+    let landmarks = Landmarks::of(rows, plans[0].sample.child(4), progress);
+    let edges = match spanning_tree(landmarks.rows.view(), progress) {
+        Err(LinkageError::Interrupted) => return Ok(vec![None; plans.len()]),
         edges => edges?,
     };
     let found = |plan: &Plan| {
         let tree = genie(landmarks.rows.nrows(), &edges, plan.gini);
         let partition = cut(&tree, plan.k);
         let labels = landmarks.spread(partition.labels());
-        let found = BaseRun::of_members(
-            context.sight.values.nrows(),
-            &members,
-            labels,
-            Stopped::Exact,
-        );
-        Some(context.kept(plan, found))
+        Some(context.finished(plan, &members, labels, Stopped::Exact))
     };
     Ok(plans.par_iter().map(found).collect())
 }
@@ -73,16 +65,14 @@ impl Landmarks {
                 return 0;
             }
             let row = rows.row(i);
-            let distances = landmarks
-                .outer_iter()
-                .map(|landmark| distance2(row, landmark))
-                .zip(0..);
-            distances
-                .fold(
-                    (f64::INFINITY, 0),
-                    |best, one| if one.0 < best.0 { one } else { best },
-                )
-                .1
+            let mut best = (f64::INFINITY, 0);
+            for (at, landmark) in landmarks.outer_iter().enumerate() {
+                let distance = distance2(row, landmark);
+                if distance < best.0 {
+                    best = (distance, at as u32);
+                }
+            }
+            best.1
         };
         let nearest = Some((0..n).into_par_iter().map(nearest).collect());
         Self {
@@ -105,12 +95,13 @@ mod tests {
     use partita_core::ndarray::Array2;
     use partita_core::{MemoryBudget, Seed, Silent};
 
-    use crate::{BaseSpec, GenerateError, Recipe, generate};
+    use crate::{BaseSpec, GenerateError, Generated, Recipe, generate};
 
     /// Two rings, one inside the other.
     fn rings(n: usize) -> Array2<f64> {
         Array2::from_shape_fn((n, 2), |(i, p)| {
-            let (radius, angle) = (1.0 + 2.0 * (i % 2) as f64, i as f64 * 0.37);
+            let radius = 1.0 + 2.0 * (i % 2) as f64;
+            let angle = i as f64 * 0.37;
             radius * if p == 0 { angle.cos() } else { angle.sin() }
         })
     }
@@ -123,17 +114,15 @@ mod tests {
         }
     }
 
+    fn made(table: &Array2<f64>, recipe: &Recipe) -> Generated {
+        let unlimited = MemoryBudget::UNLIMITED;
+        generate(table.view(), recipe, Seed::new(1), unlimited, &Silent).unwrap()
+    }
+
     #[test]
     fn rings_are_told_apart_and_each_run_sees_nine_tenths() {
         let table = rings(300);
-        let made = generate(
-            table.view(),
-            &recipe("genie:8", "2"),
-            Seed::new(1),
-            MemoryBudget::UNLIMITED,
-            &Silent,
-        )
-        .unwrap();
+        let made = made(&table, &recipe("genie:8", "2"));
         assert_eq!(made.ensemble.missing(), 8 * 30);
         for u in 0..8 {
             let inner = made.ensemble.label(0, u).or(made.ensemble.label(2, u));
@@ -153,14 +142,7 @@ mod tests {
         (asked.subsample, asked.gini) = (1.0, vec![0.05, 0.95]);
         let mut table = rings(200);
         table[[7, 0]] = 90.0;
-        let made = generate(
-            table.view(),
-            &asked,
-            Seed::new(1),
-            MemoryBudget::UNLIMITED,
-            &Silent,
-        )
-        .unwrap();
+        let made = made(&table, &asked);
         let column = |u: usize| made.ensemble.column(u).collect::<Vec<_>>();
         assert_ne!(column(0), column(1));
         assert!([2, 4].iter().any(|&u| column(u) == column(0)));
@@ -177,14 +159,7 @@ mod tests {
             subsample: 1.0,
             ..recipe("genie:2", "2")
         };
-        let made = generate(
-            table.view(),
-            &asked,
-            Seed::new(1),
-            MemoryBudget::UNLIMITED,
-            &Silent,
-        )
-        .unwrap();
+        let made = made(&table, &asked);
         let first = made.ensemble.label(0, 0);
         assert!((0..20_100).all(|i| (made.ensemble.label(i, 0) == first) == (i % 2 == 0)));
     }

@@ -4,6 +4,7 @@ use partita_core::Seed;
 use partita_core::ndarray::{Array2, ArrayView2, Axis};
 use rand::RngExt;
 
+use crate::error::Result;
 use crate::{BaseK, BaseKind, GenerateError, Recipe};
 use partita_kmeans::Members;
 
@@ -107,7 +108,8 @@ impl TableSample<'_> {
 
 /// Which of n objects a plan sees, and where they are drawn with replacement how often each is.
 pub(crate) fn drawn(recipe: &Recipe, n: usize, plan: &Plan) -> (Members, Option<Vec<f64>>) {
-    let (count, mut rng) = (recipe.rows(n), plan.sample.child(0).rng());
+    let count = recipe.rows(n);
+    let mut rng = plan.sample.child(0).rng();
     if !recipe.replacement {
         return (Members::draw(n, count, &mut rng), None);
     }
@@ -120,7 +122,7 @@ pub(crate) fn drawn(recipe: &Recipe, n: usize, plan: &Plan) -> (Members, Option<
 }
 
 /// Refuses a plan that sees fewer objects than it shall have clusters. Without replacement the recipe knows.
-pub(crate) fn check_drawn(recipe: &Recipe, n: usize, plan: &Plan) -> Result<(), GenerateError> {
+pub(crate) fn check_drawn(recipe: &Recipe, n: usize, plan: &Plan) -> Result<()> {
     let rows = if recipe.replacement {
         drawn(recipe, n, plan).0.count()
     } else {

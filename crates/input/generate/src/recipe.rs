@@ -6,6 +6,7 @@ use std::str::FromStr;
 use partita_core::{Seed, on_one_line};
 use serde::{Deserialize, Serialize};
 
+use crate::error::Result;
 use crate::{BaseK, BaseKind, GenerateError, Scale};
 
 /// So many runs of one base clusterer; written `kmeans:60`.
@@ -41,7 +42,7 @@ impl BaseSpec {
 impl FromStr for BaseSpec {
     type Err = GenerateError;
 
-    fn from_str(text: &str) -> Result<Self, GenerateError> {
+    fn from_str(text: &str) -> Result<Self> {
         let (name, runs) = text.split_once(':').unwrap_or((text, ""));
         let kind: BaseKind = name.trim().parse()?;
         match runs.trim().parse() {
@@ -69,7 +70,7 @@ impl From<BaseSpec> for String {
 impl TryFrom<String> for BaseSpec {
     type Error = GenerateError;
 
-    fn try_from(text: String) -> Result<Self, GenerateError> {
+    fn try_from(text: String) -> Result<Self> {
         text.parse()
     }
 }
@@ -198,7 +199,8 @@ impl Recipe {
             });
         }
         self.base_k.check()?;
-        let (clusters, rows) = (self.base_k.bounds(objects).1, self.rows(objects));
+        let clusters = self.base_k.bounds(objects).1;
+        let rows = self.rows(objects);
         if clusters > objects {
             return Err(GenerateError::TooManyClusters { clusters, objects });
         }

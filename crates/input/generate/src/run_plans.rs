@@ -6,15 +6,15 @@ use rayon::prelude::*;
 use sprs::CsMatView;
 
 use crate::base_run::BaseRun;
+use crate::error::Result;
 use crate::genie::genies;
 use crate::plan::{Plan, TableSample, check_drawn, drawn};
-use crate::run_context::RunContext;
+use crate::run_context::{RunContext, Sink};
 use crate::spectral::{is_spectral, spectral};
 use crate::splits::splits;
 use crate::tree::{linkage, trees};
 use crate::uspec::uspec;
 use crate::{BaseKind, BaseSpec, GenerateError, Recipe, Scale, TableView, scale};
-use partita_core::ProgressCounter;
 use partita_kmeans::{
     DenseRows, Initialization, KMeansSettings, Members, RunSpec, SparseRows, UNLABELLED, lloyd,
     lloyd_sparse, minibatch,
@@ -26,9 +26,8 @@ pub(crate) fn run_plans(
     recipe: &Recipe,
     plans: &[Plan],
     budget: MemoryBudget,
-    progress: &ProgressCounter<'_>,
-    keep: &(dyn Fn(&Plan, &BaseRun) + Sync),
-) -> Result<Vec<Option<BaseRun>>, GenerateError> {
+    sink: Sink<'_>,
+) -> Result<Vec<Option<BaseRun>>> {
     let n = table.dim().0;
     let _span = tracing::info_span!("generate", runs = plans.len(), rows = n).entered();
     plans
@@ -41,26 +40,20 @@ pub(crate) fn run_plans(
     {
         let sparse;
         (sparse, dense) = plans.iter().partition(|plan| start(plan.kind).is_some());
-        found = sparsely(values, recipe, &sparse, progress, keep)?;
+        found = sparsely(values, recipe, &sparse, sink)?;
     }
     if let TableView::Groups(_) = table {
         let (by_blocks, shares) = of_uspec(&dense);
-        found = in_shares(&table, recipe, &shares, budget, progress, keep)?;
-        found.extend(uspec(&table, recipe, &by_blocks, progress, keep)?);
+        found = in_shares(&table, recipe, &shares, budget, sink)?;
+        found.extend(uspec(&table, recipe, &by_blocks, sink)?);
     } else if !dense.is_empty() {
         let values = table.dense()?;
         let scaled = (recipe.scale != Scale::None).then(|| scale(values.view(), recipe.scale));
         let values = scaled
             .as_ref()
             .map_or(values.view(), |scaled| scaled.view());
-        found.extend(densely(
-            &RunContext {
-                sight: &TableSample { values, recipe },
-                progress,
-                keep,
-            },
-            &dense,
-        )?);
+        let sight = &TableSample { values, recipe };
+        found.extend(densely(&RunContext { sight, sink }, &dense)?);
     }
     found.sort_unstable_by_key(|(run, _)| *run);
     Ok(found.into_iter().map(|(_, found)| found).collect())
@@ -94,9 +87,8 @@ fn sparsely(
     values: CsMatView<'_, f64>,
     recipe: &Recipe,
     plans: &[&Plan],
-    progress: &ProgressCounter<'_>,
-    keep: &(dyn Fn(&Plan, &BaseRun) + Sync),
-) -> Result<Numbered, GenerateError> {
+    sink: Sink<'_>,
+) -> Result<Numbered> {
     let mut found = Vec::with_capacity(plans.len());
     for cosine in [false, true] {
         let chosen: Vec<&Plan> = plans
@@ -111,18 +103,12 @@ fn sparsely(
         let rows = SparseRows::new(values, None, cosine)?;
         let one = |plan: &&Plan| {
             let members = drawn(recipe, values.rows(), plan).0;
-            let fit = if progress.stopped() {
+            let fit = if sink.progress.stopped() {
                 None
             } else {
-                lloyd_sparse(&rows, &job(plan, members), &settings, progress)
+                lloyd_sparse(&rows, &job(plan, members), &settings, sink.progress)
             };
-            let found = fit.map(|fit| {
-                let found = BaseRun::from(fit);
-                keep(plan, &found);
-                progress.add(1);
-                found
-            });
-            (plan.run, found)
+            (plan.run, fit.map(|fit| sink.kept(plan, fit.into())))
         };
         found.par_extend(chosen.par_iter().map(one));
     }
@@ -130,7 +116,7 @@ fn sparsely(
 }
 
 /// Refuses a recipe that needs all of a table that is read in groups.
-pub(crate) fn check_groups(table: &TableView<'_>, recipe: &Recipe) -> Result<(), GenerateError> {
+pub(crate) fn check_groups(table: &TableView<'_>, recipe: &Recipe) -> Result<()> {
     let TableView::Groups(_) = table else {
         return Ok(());
     };
@@ -155,16 +141,15 @@ fn in_shares(
     recipe: &Recipe,
     plans: &[&Plan],
     budget: MemoryBudget,
-    progress: &ProgressCounter<'_>,
-    keep: &(dyn Fn(&Plan, &BaseRun) + Sync),
-) -> Result<Numbered, GenerateError> {
+    sink: Sink<'_>,
+) -> Result<Numbered> {
     let (n, d) = table.dim();
     let rows = recipe.rows(n);
     // A share in double and in single precision, once by rows and once in panels; a third is left for the rest.
     let fits = (budget.bytes() / 3 * 2) / (20 * rows * d).max(1) as u64;
     let mut found = Vec::with_capacity(plans.len());
     for plans in plans.chunks(fits.clamp(1, 64) as usize) {
-        if progress.stopped() {
+        if sink.progress.stopped() {
             found.extend(plans.iter().map(|plan| (plan.run, None)));
             continue;
         }
@@ -177,16 +162,13 @@ fn in_shares(
             let job = job(plan, Members::all(members.count()));
             let mut fit = None;
             if plan.kind == BaseKind::KMeansBatch {
-                fit = minibatch(&rows, &job, progress);
+                fit = minibatch(&rows, &job, sink.progress);
             } else {
-                let jobs = std::slice::from_ref(&job);
-                lloyd(
-                    &rows,
-                    jobs,
-                    &KMeansSettings::default(),
-                    progress,
-                    &mut |_, made| fit = Some(made),
-                );
+                let jobs = [job];
+                let settings = KMeansSettings::default();
+                lloyd(&rows, &jobs, &settings, sink.progress, &mut |_, made| {
+                    fit = Some(made);
+                });
             }
             let made = fit.map(|fit| {
                 let mut made = BaseRun::from(fit);
@@ -196,9 +178,7 @@ fn in_shares(
                     .zip(&made.labels)
                     .for_each(|(object, &label)| labels[object] = label);
                 made.labels = labels;
-                keep(plan, &made);
-                progress.add(1);
-                made
+                sink.kept(plan, made)
             });
             (plan.run, made)
         };
@@ -209,7 +189,7 @@ fn in_shares(
 }
 
 /// Everything on a table in which every number is there.
-fn densely(context: &RunContext<'_>, plans: &[&Plan]) -> Result<Numbered, GenerateError> {
+fn densely(context: &RunContext<'_>, plans: &[&Plan]) -> Result<Numbered> {
     let recipe = context.sight.recipe;
     let alone = recipe.alters_columns() || recipe.replacement;
     let shared = |plan: &Plan| {
@@ -226,7 +206,7 @@ fn densely(context: &RunContext<'_>, plans: &[&Plan]) -> Result<Numbered, Genera
             .copied()
             .filter(|plan| shared(plan) == Some(cosine))
             .collect();
-        if !chosen.is_empty() && !context.progress.stopped() {
+        if !chosen.is_empty() && !context.sink.progress.stopped() {
             let rows = DenseRows::new(context.sight.values, None, cosine);
             found.extend(
                 chosen
@@ -244,18 +224,12 @@ fn densely(context: &RunContext<'_>, plans: &[&Plan]) -> Result<Numbered, Genera
                 &columns.view().into(),
                 recipe,
                 &[plan],
-                context.progress,
-                context.keep,
+                context.sink,
             )?);
         }
     } else {
-        found.extend(uspec(
-            &context.sight.values.into(),
-            recipe,
-            &by_blocks,
-            context.progress,
-            context.keep,
-        )?);
+        let table = context.sight.values.into();
+        found.extend(uspec(&table, recipe, &by_blocks, context.sink)?);
     }
     let rest: Vec<Plan> = rest
         .into_iter()
@@ -268,7 +242,7 @@ fn densely(context: &RunContext<'_>, plans: &[&Plan]) -> Result<Numbered, Genera
     let made: Vec<Vec<Option<BaseRun>>> = groups
         .par_iter()
         .map(|plans| context.alone(plans))
-        .collect::<Result<_, GenerateError>>()?;
+        .collect::<Result<_>>()?;
     found.extend(
         rest.iter()
             .map(|plan| plan.run)
@@ -308,10 +282,10 @@ impl RunContext<'_> {
         let settings = KMeansSettings::default();
         let group = |plans: &[&Plan]| -> Vec<Option<BaseRun>> {
             let mut found: Vec<Option<BaseRun>> = plans.iter().map(|_| None).collect();
-            if !self.progress.stopped() {
+            if !self.sink.progress.stopped() {
                 let jobs: Vec<RunSpec> = plans.iter().map(|plan| self.job(plan)).collect();
-                lloyd(rows, &jobs, &settings, self.progress, &mut |u, fit| {
-                    found[u] = Some(self.kept(plans[u], fit.into()));
+                lloyd(rows, &jobs, &settings, self.sink.progress, &mut |u, fit| {
+                    found[u] = Some(self.sink.kept(plans[u], fit.into()));
                 });
             }
             found
@@ -324,9 +298,9 @@ impl RunContext<'_> {
     }
 
     /// The base clusterings of plans of one kind that see the same.
-    fn alone(&self, plans: &[Plan]) -> Result<Vec<Option<BaseRun>>, GenerateError> {
-        if self.progress.stopped() {
-            return Ok(plans.iter().map(|_| None).collect());
+    fn alone(&self, plans: &[Plan]) -> Result<Vec<Option<BaseRun>>> {
+        if self.sink.progress.stopped() {
+            return Ok(vec![None; plans.len()]);
         }
         if let Some(linkage) = linkage(plans[0].kind) {
             return trees(plans, linkage, self);
@@ -346,11 +320,11 @@ impl RunContext<'_> {
             DenseRows::new(self.sight.columns(plan).view(), often.as_deref(), cosine)
         };
         let found = match plan.kind {
-            BaseKind::Splits => splits(plan, self.sight, self.progress)?,
+            BaseKind::Splits => splits(plan, self.sight, self.sink.progress)?,
             BaseKind::KMeansBatch => minibatch(
                 &DenseRows::new(self.sight.columns(plan).view(), None, false),
                 &self.job(plan),
-                self.progress,
+                self.sink.progress,
             )?
             .into(),
             kind => {
@@ -362,6 +336,6 @@ impl RunContext<'_> {
                     .flatten();
             }
         };
-        Some(self.kept(plan, found))
+        Some(self.sink.kept(plan, found))
     }
 }

@@ -7,6 +7,7 @@ use partita_core::ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
 
 use crate::GenerateError;
+use crate::error::Result;
 
 /// How columns are brought to a common scale before anything is clustered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,7 +28,7 @@ pub enum Scale {
 impl FromStr for Scale {
     type Err = GenerateError;
 
-    fn from_str(text: &str) -> Result<Self, GenerateError> {
+    fn from_str(text: &str) -> Result<Self> {
         match text.trim() {
             "none" => Ok(Self::None),
             "zscore" => Ok(Self::ZScore),
@@ -97,7 +98,8 @@ pub fn scale(values: ArrayView2<'_, f64>, scale: Scale) -> Array2<f64> {
         return scaled;
     }
     for mut column in scaled.axis_iter_mut(Axis(1)) {
-        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        let mut low = f64::INFINITY;
+        let mut high = f64::NEG_INFINITY;
         for &x in &column {
             (low, high) = (low.min(x), high.max(x));
         }

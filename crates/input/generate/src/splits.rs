@@ -73,7 +73,8 @@ fn split(
             .map(|(&i, _)| i)
             .collect()
     };
-    let (left, right) = (side(true), side(false));
+    let left = side(true);
+    let right = side(false);
     (!left.is_empty() && !right.is_empty()).then_some((left, right))
 }
 

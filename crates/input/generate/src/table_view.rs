@@ -6,6 +6,7 @@ use sprs::CsMatView;
 
 use crate::GenerateError;
 use crate::checkpoint_file::{continued, fingerprint};
+use crate::error::Result;
 
 /// A table of n objects × d numbers.
 ///
@@ -97,7 +98,7 @@ impl<'a> TableView<'a> {
     }
 
     /// The rows of several sets, dense, in one pass over the table.
-    pub(crate) fn gather(&self, sets: &[Members]) -> Result<Vec<Array2<f64>>, GenerateError> {
+    pub(crate) fn gather(&self, sets: &[Members]) -> Result<Vec<Array2<f64>>> {
         let d = self.dim().1;
         let mut shares: Vec<Array2<f64>> = sets
             .iter()
@@ -120,7 +121,7 @@ impl<'a> TableView<'a> {
     }
 
     /// Every number in its place.
-    pub(crate) fn dense(&self) -> Result<CowArray<'a, f64, Ix2>, GenerateError> {
+    pub(crate) fn dense(&self) -> Result<CowArray<'a, f64, Ix2>> {
         Ok(match self {
             Self::Dense(values) => CowArray::from(*values),
             Self::Sparse(values) => {
@@ -144,8 +145,8 @@ impl<'a> TableView<'a> {
     /// Hands over the groups of rows, with the number of the first; a whole table is one group.
     pub(crate) fn each_group(
         &self,
-        mut take: impl FnMut(usize, ArrayView2<'_, f64>) -> Result<(), GenerateError>,
-    ) -> Result<(), GenerateError> {
+        mut take: impl FnMut(usize, ArrayView2<'_, f64>) -> Result<()>,
+    ) -> Result<()> {
         let Self::Groups(table) = self else {
             return take(0, self.dense()?.view());
         };
@@ -174,7 +175,7 @@ impl<'a> TableView<'a> {
 
     /// Refuses a table that nothing can be learned from: no or one row, no column, a number that is not finite, or
     /// rows that are all equal.
-    pub(crate) fn check(&self) -> Result<(), GenerateError> {
+    pub(crate) fn check(&self) -> Result<()> {
         let (rows, columns) = self.dim();
         if rows < 2 || columns == 0 {
             return Err(GenerateError::TooSmall { rows, columns });
@@ -215,7 +216,7 @@ impl<'a> TableView<'a> {
     }
 
     /// A number that differs when the table does, as good as always.
-    pub(crate) fn fingerprint(&self) -> Result<u64, GenerateError> {
+    pub(crate) fn fingerprint(&self) -> Result<u64> {
         let (n, d) = self.dim();
         let mut hash = fingerprint([n as u64, d as u64].into_iter());
         if let Self::Sparse(values) = self {

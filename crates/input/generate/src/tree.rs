@@ -5,10 +5,11 @@ use partita_core::ndarray::{Array2, ArrayView1};
 use partita_linkage::{Linkage, cut, link};
 use rayon::prelude::*;
 
+use crate::BaseKind;
 use crate::base_run::BaseRun;
+use crate::error::Result;
 use crate::plan::Plan;
 use crate::run_context::RunContext;
-use crate::{BaseKind, GenerateError};
 use partita_core::ProgressCounter;
 
 /// The linkage of a base clusterer, where it is one.
@@ -28,24 +29,16 @@ pub(crate) fn trees(
     plans: &[Plan],
     linkage: Linkage,
     context: &RunContext<'_>,
-) -> Result<Vec<Option<BaseRun>>, GenerateError> {
+) -> Result<Vec<Option<BaseRun>>> {
     let (members, rows) = context.sight.rows(&plans[0]);
-    let Some(distances) = condensed(&rows, context.progress) else {
-        return Ok(plans.iter().map(|_| None).collect());
+    let Some(distances) = condensed(&rows, context.sink.progress) else {
+        return Ok(vec![None; plans.len()]);
     };
     let tree = link(distances, members.len(), linkage)?;
     let found = |plan: &Plan| {
         let partition = cut(&tree, plan.k);
         let labels = partition.labels().iter().map(|&label| label as u16);
-        Some(context.kept(
-            plan,
-            BaseRun::of_members(
-                context.sight.values.nrows(),
-                &members,
-                labels,
-                Stopped::Exact,
-            ),
-        ))
+        Some(context.finished(plan, &members, labels, Stopped::Exact))
     };
     Ok(plans.iter().map(found).collect())
 }

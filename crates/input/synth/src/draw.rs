@@ -34,7 +34,8 @@ pub(crate) fn rectangle(centre: [f64; 2], sides: [f64; 2], u: Uniform<'_>) -> [f
 }
 
 pub(crate) fn triangle(a: [f64; 2], b: [f64; 2], c: [f64; 2], u: Uniform<'_>) -> [f64; 2] {
-    let (mut s, mut t) = (u(), u());
+    let mut s = u();
+    let mut t = u();
     if s + t > 1.0 {
         (s, t) = (1.0 - s, 1.0 - t);
     }
@@ -73,7 +74,8 @@ pub(crate) fn long_blob(centre: [f64; 2], deviations: [f64; 2], angle: f64) -> P
     let (sin, cos) = angle.sin_cos();
     Box::new(move |u| {
         let [a, b] = normals(u);
-        let (a, b) = (a * deviations[0], b * deviations[1]);
+        let a = a * deviations[0];
+        let b = b * deviations[1];
         vec![centre[0] + cos * a - sin * b, centre[1] + sin * a + cos * b]
     })
 }

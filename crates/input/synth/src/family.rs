@@ -102,40 +102,36 @@ pub(crate) enum Make {
     /// From random numbers for its layout.
     Layout(fn(Uniform<'_>) -> Recipe),
     /// From settings.
-    Settings(fn(&str, Seed, &SynthSettings) -> Result<Recipe, SynthError>),
+    Settings(FromSettings),
 }
 
+type FromSettings = fn(&str, Seed, &SynthSettings) -> Result<Recipe, SynthError>;
+
 impl Family {
-    pub(crate) const fn new(
-        name: &'static str,
-        group: Group,
-        objects: usize,
-        about: &'static str,
-        make: fn(Uniform<'_>) -> Recipe,
-    ) -> Self {
+    pub(crate) const fn new(name: &'static str, group: Group, objects: usize) -> Self {
         Self {
             name,
             group,
-            about,
+            about: "",
             objects,
-            make: Make::Layout(make),
+            make: Make::Layout(|_| Recipe::of(Vec::new())),
         }
     }
 
-    pub(crate) const fn of_settings(
-        name: &'static str,
-        group: Group,
-        objects: usize,
-        about: &'static str,
-        make: fn(&str, Seed, &SynthSettings) -> Result<Recipe, SynthError>,
-    ) -> Self {
-        Self {
-            name,
-            group,
-            about,
-            objects,
-            make: Make::Settings(make),
-        }
+    pub(crate) const fn about(self, about: &'static str) -> Self {
+        Self { about, ..self }
+    }
+
+    /// Drawn by a recipe that takes random numbers for its layout.
+    pub(crate) const fn drawn(self, make: fn(Uniform<'_>) -> Recipe) -> Self {
+        let make = Make::Layout(make);
+        Self { make, ..self }
+    }
+
+    /// Drawn by a recipe that takes settings.
+    pub(crate) const fn of_settings(self, make: FromSettings) -> Self {
+        let make = Make::Settings(make);
+        Self { make, ..self }
     }
 
     /// Its half: the parity of a hash of its name (FNV-1a, its upper bits).

@@ -17,81 +17,27 @@ fn picture(shares: &[f64], draw: fn(usize, Uniform<'_>) -> [f64; 2]) -> Recipe {
 }
 
 pub(crate) const PICTURES: &[Family] = &[
-    Family::new(
-        "half-rings",
-        Group::Arcs,
-        400,
-        "two interlocking half rings, one three times as dense (2 clusters)",
-        |_| picture(&[1.0, 3.0], half_rings),
-    ),
-    Family::new(
-        "rings",
-        Group::Rings,
-        600,
-        "three rings around one centre, equally dense (3 clusters)",
-        |_| {
+    Family::new("half-rings", Group::Arcs, 400).about("two interlocking half rings, one three times as dense (2 clusters)").drawn(|_| picture(&[1.0, 3.0], half_rings)),
+    Family::new("rings", Group::Rings, 600).about("three rings around one centre, equally dense (3 clusters)").drawn(|_| {
             picture(&[1.0, 2.0, 3.0], |ring, u| {
                 arc([0.0; 2], 1.0 + ring as f64, 0.2, [0.0, TAU], u)
             })
-        },
-    ),
-    Family::new(
-        "spiral",
-        Group::Spirals,
-        200,
-        "two interlocking spirals (2 clusters)",
-        |_| picture(&[1.0, 1.0], spiral),
-    ),
-    Family::new(
-        "cigar",
-        Group::Anisotropic,
-        250,
-        "two long thin groups beside each other and two small ones below (4 clusters)",
-        |_| picture(&[4.0, 4.0, 1.0, 1.0], cigar),
-    ),
-    Family::new(
-        "bars",
-        Group::Stripes,
-        400,
-        "two long bars beside each other (2 clusters)",
-        |_| {
+        }),
+    Family::new("spiral", Group::Spirals, 200).about("two interlocking spirals (2 clusters)").drawn(|_| picture(&[1.0, 1.0], spiral)),
+    Family::new("cigar", Group::Anisotropic, 250).about("two long thin groups beside each other and two small ones below (4 clusters)").drawn(|_| picture(&[4.0, 4.0, 1.0, 1.0], cigar)),
+    Family::new("bars", Group::Stripes, 400).about("two long bars beside each other (2 clusters)").drawn(|_| {
             picture(&[1.0, 1.0], |bar, u| {
                 rectangle([1.2 * bar as f64, 0.0], [0.6, 4.0], u)
             })
-        },
-    ),
-    Family::new(
-        "stars",
-        Group::Pictures,
-        114,
-        "two five-pointed stars (2 clusters)",
-        |_| {
+        }),
+    Family::new("stars", Group::Pictures, 114).about("two five-pointed stars (2 clusters)").drawn(|_| {
             picture(&[1.0, 1.0], |at, u| {
                 star([2.6 * at as f64, 0.4 * at as f64], u)
             })
-        },
-    ),
-    Family::new(
-        "face",
-        Group::Pictures,
-        500,
-        "a face: outline, two eyes, mouth (4 clusters)",
-        |_| picture(&[10.0, 1.0, 1.0, 3.0], face),
-    ),
-    Family::new(
-        "smiling-face",
-        Group::Pictures,
-        1000,
-        "a smiling face with a nose and Gaussian eyes, after the large sets of the U-SPEC paper (5 clusters)",
-        |_| picture(&[10.0, 2.0, 2.0, 1.0, 4.0], smiling_face),
-    ),
-    Family::new(
-        "image",
-        Group::Pictures,
-        739,
-        "a picture of seven figures: disc in a ring, square, triangle, bar, arc, cross (7 clusters)",
-        |_| picture(&[1.0, 4.0, 2.0, 1.5, 1.5, 1.5, 2.0], image),
-    ),
+        }),
+    Family::new("face", Group::Pictures, 500).about("a face: outline, two eyes, mouth (4 clusters)").drawn(|_| picture(&[10.0, 1.0, 1.0, 3.0], face)),
+    Family::new("smiling-face", Group::Pictures, 1000).about("a smiling face with a nose and Gaussian eyes, after the large sets of the U-SPEC paper (5 clusters)").drawn(|_| picture(&[10.0, 2.0, 2.0, 1.0, 4.0], smiling_face)),
+    Family::new("image", Group::Pictures, 739).about("a picture of seven figures: disc in a ring, square, triangle, bar, arc, cross (7 clusters)").drawn(|_| picture(&[1.0, 4.0, 2.0, 1.5, 1.5, 1.5, 2.0], image)),
 ];
 
 fn half_rings(ring: usize, u: Uniform<'_>) -> [f64; 2] {

@@ -115,7 +115,8 @@ fn recipe(name: &str, seed: Seed, settings: &SynthSettings) -> Result<Recipe, Sy
 /// Labels in order, in numbers that follow the shares; none is left out.
 fn labels(shares: &[f64], objects: usize) -> Vec<usize> {
     let total: f64 = shares.iter().sum();
-    let (mut labels, mut before) = (Vec::with_capacity(objects), 0.0);
+    let mut labels = Vec::with_capacity(objects);
+    let mut before = 0.0;
     for (cluster, share) in shares.iter().enumerate() {
         before += share;
         let end = (objects as f64 * before / total).round() as usize;

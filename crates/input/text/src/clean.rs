@@ -7,7 +7,8 @@ use std::borrow::Cow;
 /// A block is two or more lines `Name: value`, which lines that start with a blank continue, up to an empty line. A
 /// first line `From …` of a mail box belongs to it.
 pub(crate) fn without_headers(text: &str) -> &str {
-    let (mut at, mut headers) = (0, 0);
+    let mut at = 0;
+    let mut headers = 0;
     for line in text.split_inclusive('\n') {
         at += line.len();
         let bare = line.trim_end_matches(['\n', '\r']);

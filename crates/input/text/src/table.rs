@@ -148,22 +148,17 @@ impl Counts {
         let frequent = |&number: &u32| tally(number).documents >= settings.least_documents;
         let mut chosen: Vec<u32> = (0..self.terms.len() as u32).filter(frequent).collect();
         if chosen.is_empty() {
-            let most = self
-                .terms
-                .iter()
-                .map(|tally| tally.documents)
-                .max()
-                .unwrap_or(0);
-            let (terms, wanted) = (self.terms.len(), settings.least_documents);
+            let most = self.terms.iter().map(|tally| tally.documents).max();
             return Err(TextError::TooRare {
-                terms,
+                terms: self.terms.len(),
                 documents,
-                wanted,
-                most,
+                wanted: settings.least_documents,
+                most: most.unwrap_or(0),
             });
         }
         chosen.sort_by(|&a, &b| {
-            let (a, b) = (tally(a), tally(b));
+            let a = tally(a);
+            let b = tally(b);
             b.spread(documents)
                 .cmp(&a.spread(documents))
                 .then_with(|| a.term.cmp(&b.term))
@@ -184,30 +179,28 @@ impl Counts {
             .map(|tally| settings.idf.of(n, tally.documents))
             .collect();
         let mut place = vec![usize::MAX; self.terms.len()];
-        columns
-            .iter()
-            .enumerate()
-            .for_each(|(column, &number)| place[number as usize] = column);
-        let (mut ends, mut indices, mut data) = (vec![0], Vec::new(), Vec::new());
+        for (column, &number) in columns.iter().enumerate() {
+            place[number as usize] = column;
+        }
+        let mut ends = vec![0];
+        let mut indices = Vec::new();
+        let mut data = Vec::new();
         for row in &self.rows {
-            let seen = row
-                .iter()
-                .map(|&(number, count)| (place[number as usize], count));
-            let weight = |(column, count): (usize, u32)| {
-                (column, settings.frequency.of(count) * rarities[column])
-            };
-            let mut kept: Vec<(usize, f64)> = seen
-                .filter(|(column, _)| *column != usize::MAX)
-                .map(weight)
-                .collect();
+            let mut kept: Vec<(usize, f64)> = Vec::new();
+            for &(number, count) in row {
+                let column = place[number as usize];
+                if let Some(rarity) = rarities.get(column) {
+                    kept.push((column, settings.frequency.of(count) * rarity));
+                }
+            }
             kept.retain(|&(_, weight)| weight != 0.0);
             kept.sort_unstable_by_key(|&(column, _)| column);
-            let length = kept
-                .iter()
-                .map(|(_, weight)| weight * weight)
-                .sum::<f64>()
-                .sqrt();
-            let scale = if settings.unit_length { length } else { 1.0 };
+            let squares: f64 = kept.iter().map(|(_, weight)| weight * weight).sum();
+            let scale = if settings.unit_length {
+                squares.sqrt()
+            } else {
+                1.0
+            };
             indices.extend(kept.iter().map(|&(column, _)| column));
             data.extend(kept.iter().map(|&(_, weight)| weight / scale));
             ends.push(indices.len());

@@ -175,7 +175,8 @@ pub fn drawn(number: u64, most: usize) -> Case {
 pub fn drawn_with_doubt(number: u64, most: usize) -> Case {
     let case = drawn(number, most);
     let mut rng = Seed::new(number).child(78).rng();
-    let (objects, bases) = (case.ensemble.objects(), case.ensemble.bases());
+    let objects = case.ensemble.objects();
+    let bases = case.ensemble.bases();
     let mut builder = EnsembleBuilder::new(objects);
     for (u, base) in bases.iter().enumerate() {
         let mut shares = case.ensemble.base_shares(u).rows().to_owned();

@@ -11,6 +11,7 @@ mod reference;
 #[cfg(test)]
 mod tests;
 
+use anyhow::Result;
 use partita::rand::SeedableRng;
 use partita::rand::rngs::StdRng;
 use partita::{Clusters, Problem, Sense, Silent, WeightedEnsemble, consense};
@@ -51,8 +52,9 @@ pub fn compare(
     reference: &Reference,
     case: &Case,
     (starts, operations): (usize, f64),
-) -> Result<Option<Gap>, ReproduceError> {
-    let (base_weights, object_weights) = (case.base_weights.as_ref(), case.object_weights.as_ref());
+) -> Result<Option<Gap>> {
+    let base_weights = case.base_weights.as_ref();
+    let object_weights = case.object_weights.as_ref();
     let table = LabelTable::of(WeightedEnsemble {
         ensemble: &case.ensemble,
         base_weights,
@@ -71,7 +73,7 @@ pub fn compare(
     let mut problem = Problem::new(&case.ensemble, Clusters::Exactly(case.clusters)).seed(1);
     (problem.weights, problem.object_weights) = (base_weights, object_weights);
     let begun = thread_seconds();
-    let outcome = consense(method, &problem, &Silent).map_err(ReproduceError::from_source)?;
+    let outcome = consense(method, &problem, &Silent)?;
     let seconds = thread_seconds() - begun;
     let objective = outcome
         .objective

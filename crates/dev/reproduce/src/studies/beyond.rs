@@ -1,10 +1,13 @@
 //! Beyond the papers: all methods on all small data sets and five kinds of ensembles.
 
+use anyhow::Result;
 use partita::METHODS;
 use partita::generate::Recipe;
 
 use super::critical::{critical_difference, diagram, ranks};
-use crate::{Grid, Lab, ReproduceError, Results, Row, SECONDS, Scope, Study, Unit};
+use super::tables;
+use crate::page::dash;
+use crate::{Grid, Lab, Results, Row, SECONDS, Scope, Study, Unit};
 
 pub(super) static BEYOND: Beyond = Beyond;
 
@@ -41,11 +44,11 @@ const QUICK: usize = 6;
 const ENSEMBLES: [&str; 5] = ["pcc-1", "pcc-2", "ssce", "nbce", "draws"];
 const MEASURES: [&str; 3] = ["h", "ari", "nmi"];
 
-fn recipe(ensemble: &str, classes: usize, objects: usize) -> Result<Recipe, ReproduceError> {
+fn recipe(ensemble: &str, classes: usize, objects: usize) -> Result<Recipe> {
     if ensemble == "draws" {
         return Ok(Recipe::for_clusters(classes, objects));
     }
-    Recipe::preset(ensemble, classes).map_err(ReproduceError::from_source)
+    Ok(Recipe::preset(ensemble, classes)?)
 }
 
 /// The same problem and solver as `pcc-kl`, at their defaults.
@@ -78,11 +81,7 @@ impl Study for Beyond {
     }
 
     fn units(&self, scope: Scope) -> Vec<Unit> {
-        let data = if scope.quick {
-            &DATA[..QUICK]
-        } else {
-            &DATA[..]
-        };
+        let data = scope.of(&DATA, QUICK);
         // One seed: the blocks of the test are data sets, and five ensembles are averaged in each.
         let mut units = Vec::new();
         for data in data {
@@ -91,36 +90,22 @@ impl Study for Beyond {
         units
     }
 
-    fn measure(&self, unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>, ReproduceError> {
+    fn measure(&self, unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>> {
         let data = lab.data(&unit.data)?;
-        let (classes, objects) = (data.classes(), data.objects());
+        let classes = data.classes();
+        let objects = data.objects();
         let ensemble = lab.ensemble(
             data.values.view(),
             &recipe(&unit.setting, classes, objects)?,
             unit.seed,
         )?;
-        let mut rows = Vec::new();
-        for method in &unit.methods {
-            let consensus = || {
-                lab.consensus(
-                    method,
-                    &ensemble,
-                    Some(data.features()),
-                    classes,
-                    unit.seed,
-                    settings(method),
-                )
-            };
-            let (outcome, seconds) = lab.timed(consensus);
-            let scores = data.scores(&outcome?.partition)?;
-            rows.extend([
-                unit.row(method, "h", scores.h),
-                unit.row(method, "ari", scores.ari),
-                unit.row(method, "nmi", scores.nmi.arithmetic),
-                unit.row(method, SECONDS, seconds),
-            ]);
-        }
-        Ok(rows)
+        tables::measure(unit, lab, &data, &ensemble, settings, |scores| {
+            [
+                ("h", scores.h),
+                ("ari", scores.ari),
+                ("nmi", scores.nmi.arithmetic),
+            ]
+        })
     }
 
     fn page(&self, results: &Results) -> String {
@@ -210,16 +195,10 @@ fn rank_table(results: &Results, methods: &[&str]) -> String {
     let overall = |m: usize| ranks.iter().map(|ranks| ranks[m]).sum::<f64>() / ranks.len() as f64;
     let mut order: Vec<usize> = (0..methods.len()).collect();
     order.sort_by(|&a, &b| overall(a).total_cmp(&overall(b)));
-    let mut grid = Grid::new([
-        "method",
-        "rank by H",
-        "rank by ARI",
-        "rank by NMI",
-        "mean H",
-        "mean ARI",
-        "mean NMI",
-        "CPU s",
-    ]);
+    let mut grid = Grid::new(
+        "method | rank by H | rank by ARI | rank by NMI | mean H | mean ARI | mean NMI | CPU s"
+            .split(" | "),
+    );
     for m in order {
         let seconds = seconds(results, methods[m]);
         let cells = ranks.iter().map(|ranks| format!("{:.1}", ranks[m]));
@@ -267,8 +246,7 @@ fn scores_table(results: &Results, methods: &[&str], ensemble: &str) -> String {
             .collect();
         let known: Vec<f64> = values.iter().flatten().copied().collect();
         let mean = known.iter().sum::<f64>() / known.len().max(1) as f64;
-        let cell =
-            |value: &Option<f64>| value.map_or_else(|| "–".into(), |value| format!("{value:.2}"));
+        let cell = |value: &Option<f64>| value.map_or_else(dash, |value| format!("{value:.2}"));
         grid.row(
             [format!("`{method}`"), format!("{mean:.3}")]
                 .into_iter()

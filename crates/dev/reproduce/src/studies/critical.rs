@@ -22,13 +22,15 @@ pub(super) fn ranks(scores: &[f64]) -> Vec<f64> {
 
 /// Mean ranks of `methods` over `blocks` that differ by less cannot be told apart at the 5 % level.
 pub(super) fn critical_difference(methods: usize, blocks: usize) -> f64 {
-    let (k, n) = (methods as f64, blocks as f64);
+    let k = methods as f64;
+    let n = blocks as f64;
     studentised_range(methods) / 2.0_f64.sqrt() * (k * (k + 1.0) / (6.0 * n)).sqrt()
 }
 
 /// Upper 5 % point of the range of so many standard normal values.
 fn studentised_range(groups: usize) -> f64 {
-    let (mut low, mut high) = (0.0, 20.0);
+    let mut low = 0.0;
+    let mut high = 20.0;
     for _ in 0..60 {
         let middle = f64::midpoint(low, high);
         if range_below(groups, middle) < 1.0 - ALPHA {
@@ -57,7 +59,8 @@ fn range_below(groups: usize, q: f64) -> f64 {
 pub(super) fn diagram(title: &str, mean_ranks: &[(String, f64)], difference: f64) -> String {
     let mut sorted = mean_ranks.to_vec();
     sorted.sort_by(|a, b| a.1.total_cmp(&b.1).then_with(|| a.0.cmp(&b.0)));
-    let (most, half) = (sorted.len() as f64, sorted.len().div_ceil(2));
+    let most = sorted.len() as f64;
+    let half = sorted.len().div_ceil(2);
     let x = |rank: f64| LEFT + (rank - 1.0) / (most - 1.0).max(1.0) * WIDTH;
     let bars = bars(&sorted, difference);
     let axis = 64.0 + 7.0 * bars.len() as f64;

@@ -1,5 +1,6 @@
 //! The digit 2 of PenDigits (PCC 2015, Section 7.4): clusters that share objects, as a graph of pen paths.
 
+use anyhow::Result;
 use std::f64::consts::TAU;
 
 use partita::generate::Recipe;
@@ -7,7 +8,7 @@ use partita::metrics::{centres, relations};
 use partita::ndarray::{Array2, Axis, s};
 use partita_report::Svg;
 
-use crate::{Grid, Lab, ReproduceError, Results, Row, SECONDS, Unit};
+use crate::{Grid, Lab, Results, Row, SECONDS, Unit};
 
 const DATA: &str = "pendigits";
 /// Ensembles: of K to 3K clusters, in which blocks are seen, and of √n/2 to √n.
@@ -35,7 +36,7 @@ pub(super) fn is(unit: &Unit) -> bool {
 }
 
 /// Sizes, relations and centres of the clusters, the largest first.
-pub(super) fn measure(unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>, ReproduceError> {
+pub(super) fn measure(unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>> {
     let data = lab.data(DATA)?;
     let labels = data.truth.labels();
     // The second object of the file is a 2.
@@ -48,15 +49,15 @@ pub(super) fn measure(unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>, ReproduceE
         .slice_move(s![.., ..2 * POINTS]);
     let recipe = match unit.setting.as_str() {
         setting if setting == SETTINGS[0].0 => Recipe::for_clusters(CLUSTERS, twos.len()),
-        _ => Recipe::preset("pcc-1", CLUSTERS).map_err(ReproduceError::from_source)?,
+        _ => Recipe::preset("pcc-1", CLUSTERS)?,
     };
     let ensemble = lab.ensemble(values.view(), &recipe, unit.seed)?;
     let (outcome, seconds) =
         lab.timed(|| lab.consensus(METHOD, &ensemble, None, CLUSTERS, unit.seed, &[]));
     let outcome = outcome?;
     let soft = outcome.soft.as_ref().expect("PCC is soft");
-    let found = relations(soft, LEAST).map_err(ReproduceError::from_source)?;
-    let centres = centres(&found.soft, values.view()).map_err(ReproduceError::from_source)?;
+    let found = relations(soft, LEAST)?;
+    let centres = centres(&found.soft, values.view())?;
     let mut order: Vec<usize> = (0..found.sizes.len())
         .filter(|&k| found.sizes[k] > 0.0)
         .collect();
@@ -206,9 +207,11 @@ pub(super) fn picture(results: &Results) -> Option<String> {
 
 /// An arrow from one box to another that leaves room for the one that goes back.
 fn arrow(svg: &mut Svg, from: [f64; 2], to: [f64; 2], share: f64) {
-    let (dx, dy) = (to[0] - from[0], to[1] - from[1]);
+    let dx = to[0] - from[0];
+    let dy = to[1] - from[1];
     let length = dx.hypot(dy).max(1.0);
-    let (ux, uy) = (dx / length, dy / length);
+    let ux = dx / length;
+    let uy = dy / length;
     // From edge to edge of circles around the boxes, bent to the left.
     let gap = 0.68 * SIDE;
     let start = [from[0] + gap * ux - 9.0 * uy, from[1] + gap * uy + 9.0 * ux];
@@ -240,7 +243,8 @@ fn arrow(svg: &mut Svg, from: [f64; 2], to: [f64; 2], share: f64) {
 
 /// A pen path in a box: coordinates from 0 to 100, y upwards, points numbered in the order of writing.
 fn pen(svg: &mut Svg, centre: [f64; 2], path: &[[f64; 2]], name: &str) {
-    let (left, top) = (centre[0] - 0.5 * SIDE, centre[1] - 0.5 * SIDE);
+    let left = centre[0] - 0.5 * SIDE;
+    let top = centre[1] - 0.5 * SIDE;
     let inner = SIDE - 24.0;
     let at = |point: &[f64; 2]| {
         [

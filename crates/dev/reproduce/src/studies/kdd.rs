@@ -1,5 +1,6 @@
 //! PCC (2015), section 7.3: connections of KDD Cup 1999, pairs sampled.
 
+use anyhow::Result;
 use partita::coassoc::SparseEvidence;
 use partita::files::{Encode, ReadOptions, read_table};
 use partita::generate::{BaseSpec, Recipe};
@@ -9,10 +10,9 @@ use partita::{Ensemble, MemoryBudget, Partition, Seed};
 
 use partita_app::seeds;
 
-use crate::page::LEGEND;
+use crate::page::{LEGEND, dash};
 use crate::{
-    Comparison, Grid, Lab, Published, ReproduceError, Results, Row, SECONDS, Scope, Sense, Study,
-    Unit, mean_sd,
+    Comparison, Grid, Lab, Published, Results, Row, SECONDS, Scope, Sense, Study, Unit, mean_sd,
 };
 
 pub(super) static KDD: Kdd = Kdd;
@@ -82,19 +82,15 @@ impl Study for Kdd {
             .collect()
     }
 
-    fn measure(&self, unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>, ReproduceError> {
-        let table = read_table(&lab.path(DATA)?, &options(&unit.setting))
-            .map_err(ReproduceError::from_source)?;
+    fn measure(&self, unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>> {
+        let table = read_table(&lab.path(DATA)?, &options(&unit.setting))?;
         let seed = Seed::new(unit.seed);
         let classes = CLASSES.map(String::from);
-        let table = table
-            .of_labels(&classes, Some(EACH), seeds::rows(seed))
-            .map_err(ReproduceError::from_source)?;
+        let table = table.of_labels(&classes, Some(EACH), seeds::rows(seed))?;
         let truth = Partition::from_values(&table.label.expect("asked for").values);
-        let mut recipe =
-            Recipe::preset("kdd", CLASSES.len()).map_err(ReproduceError::from_source)?;
+        let mut recipe = Recipe::preset("kdd", CLASSES.len())?;
         if unit.setting.ends_with("k-means++") {
-            recipe.base = BaseSpec::list("kmeans:100").map_err(ReproduceError::from_source)?;
+            recipe.base = BaseSpec::list("kmeans:100")?;
         }
         let (ensemble, seconds) =
             lab.timed(|| lab.ensemble(table.values.view(), &recipe, unit.seed));
@@ -158,7 +154,8 @@ impl Study for Kdd {
 
 /// How a reading reads the table.
 fn options(setting: &str) -> ReadOptions {
-    let (mut options, codes) = (ReadOptions::default(), setting.contains("codes"));
+    let mut options = ReadOptions::default();
+    let codes = setting.contains("codes");
     options.truth = Some("label").into();
     options.encode = Some(if codes {
         Encode::Ordinal
@@ -182,7 +179,7 @@ struct Bench<'a> {
 
 impl Bench<'_> {
     /// Everything at K = 3 and the full share of the pairs; `seconds` are those of the ensemble.
-    fn whole(&self, seconds: f64) -> Result<Vec<Row>, ReproduceError> {
+    fn whole(&self, seconds: f64) -> Result<Vec<Row>> {
         let unit = self.unit;
         let mut rows = vec![
             unit.row("*", SECONDS, seconds),
@@ -202,7 +199,7 @@ impl Bench<'_> {
         Ok(rows)
     }
 
-    fn by_clusters(&self) -> Result<Vec<Row>, ReproduceError> {
+    fn by_clusters(&self) -> Result<Vec<Row>> {
         let evidence = self.evidence(RATE)?;
         let points = self
             .methods()
@@ -214,7 +211,7 @@ impl Bench<'_> {
         points.map(row).collect()
     }
 
-    fn by_share(&self) -> Result<Vec<Row>, ReproduceError> {
+    fn by_share(&self) -> Result<Vec<Row>> {
         let mut rows = Vec::new();
         for rate in RATES {
             let evidence = self.evidence(rate)?;
@@ -236,7 +233,7 @@ impl Bench<'_> {
             .filter(|(name, _)| self.unit.methods.iter().any(|method| method == name))
     }
 
-    fn evidence(&self, rate: f64) -> Result<Evidence, ReproduceError> {
+    fn evidence(&self, rate: f64) -> Result<Evidence> {
         let n = self.ensemble.objects() as f64;
         let pairs = (n * (n - 1.0) / 2.0 * rate * 1e-3).round() as u64;
         let seed = seeds::pairs(Seed::new(self.unit.seed));
@@ -247,9 +244,7 @@ impl Bench<'_> {
             MemoryBudget::UNLIMITED,
             self.lab.monitor(),
         );
-        sampled
-            .map(Evidence::of_some)
-            .map_err(ReproduceError::from_source)
+        Ok(Evidence::of_some(sampled?))
     }
 
     /// The indices and the relative gap of a run at default settings.
@@ -258,20 +253,20 @@ impl Bench<'_> {
         evidence: &Evidence,
         divergence: Divergence,
         clusters: usize,
-    ) -> Result<(Scores, f64), ReproduceError> {
-        let (settings, seed) = (PccSettings::default(), Seed::new(self.unit.seed));
-        let (bases, monitor) = (Some((&self.ensemble).into()), self.lab.monitor());
+    ) -> Result<(Scores, f64)> {
+        let settings = PccSettings::default();
+        let seed = Seed::new(self.unit.seed);
+        let bases = Some((&self.ensemble).into());
+        let monitor = self.lab.monitor();
         let outcome = pcc(
             evidence, bases, divergence, clusters, seed, &settings, monitor,
-        )
-        .map_err(ReproduceError::from_source)?;
-        let scores =
-            Scores::of(&outcome.partition, &self.truth).map_err(ReproduceError::from_source)?;
+        )?;
+        let scores = Scores::of(&outcome.partition, &self.truth)?;
         Ok((scores, outcome.kkt_gap.unwrap_or(f64::NAN)))
     }
 
     /// Mean H of the base clusterings, each on the objects that it saw.
-    fn base(&self) -> Result<f64, ReproduceError> {
+    fn base(&self) -> Result<f64> {
         let bases = self.ensemble.bases();
         let mut sum = 0.0;
         for (u, base) in bases.iter().enumerate() {
@@ -279,41 +274,31 @@ impl Bench<'_> {
                 (self.ensemble.column(u).zip(self.truth.labels()))
                     .filter_map(|(label, &class)| Some((label? as u32, class)))
                     .unzip();
-            let found =
-                Partition::new(labels, base.clusters()).map_err(ReproduceError::from_source)?;
-            let truth = Partition::new(truth, self.truth.clusters())
-                .map_err(ReproduceError::from_source)?;
-            sum += Scores::of(&found, &truth)
-                .map_err(ReproduceError::from_source)?
-                .h;
+            let found = Partition::new(labels, base.clusters())?;
+            let truth = Partition::new(truth, self.truth.clusters())?;
+            sum += Scores::of(&found, &truth)?.h;
         }
         Ok(sum / bases.len() as f64)
     }
 }
 
 fn whole(results: &Results) -> String {
-    let mut grid = Grid::new([
-        "method",
-        "H",
-        "ARI",
-        "least H",
-        "largest gap",
-        "CPU s of one thread",
-        "floor",
-        "reached",
-    ]);
+    let mut grid = Grid::new(
+        "method | H | ARI | least H | largest gap | CPU s of one thread | floor | reached"
+            .split(" | "),
+    );
     for ((name, _), floor) in METHODS.into_iter().zip([0.985, 0.99]) {
         let stat = |measure| results.stat(DATA, SETTING, name, measure);
         let Some(h) = stat("h") else { continue };
         let number = |value: Option<f64>, digits: usize| {
-            value.map_or_else(|| "–".into(), |v| format!("{v:.digits$}"))
+            value.map_or_else(dash, |v| format!("{v:.digits$}"))
         };
         grid.row([
             format!("`{name}`"),
             mean_sd(Some(h)),
             mean_sd(stat("ari")),
             format!("{:.3}", h.min),
-            stat("gap").map_or_else(|| "–".into(), |gap| format!("{:.1e}", gap.max)),
+            stat("gap").map_or_else(dash, |gap| format!("{:.1e}", gap.max)),
             number(stat(SECONDS).map(|seconds| seconds.mean), 2),
             format!("{floor}"),
             if h.mean >= floor { "yes" } else { "**no**" }.to_owned(),
@@ -323,13 +308,8 @@ fn whole(results: &Results) -> String {
 }
 
 fn readings(results: &Results) -> String {
-    let mut grid = Grid::new([
-        "reading",
-        "seeds",
-        "base clusterings",
-        "`pcc-kl`",
-        "`pcc-l2`",
-    ]);
+    let mut grid =
+        Grid::new("reading | seeds | base clusterings | `pcc-kl` | `pcc-l2`".split(" | "));
     for (setting, what, _) in READINGS {
         let stat = |method| results.stat(DATA, setting, method, "h");
         let Some(base) = stat("*") else { continue };

@@ -1,5 +1,6 @@
 //! NBCE (2010), Tables 2 to 7: consensus and perplexity of mixtures of label rows.
 
+use anyhow::Result;
 use partita::generate::Recipe;
 use partita::metrics::Contingency;
 use partita::mixture::held_out;
@@ -9,11 +10,11 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 
 use super::tables::{SLACK, f1_both};
-use crate::page::LEGEND;
+use crate::page::{LEGEND, dash};
 use crate::published::Verdict;
 use crate::{
-    Comparison, Data, Grid, Lab, Published, PublishedCell, ReproduceError, Results, Row, SECONDS,
-    Scope, Sense, Stat, Study, Unit, base_partition, mean_sd,
+    Comparison, Data, Grid, Lab, Published, PublishedCell, Results, Row, SECONDS, Scope, Sense,
+    Study, Unit, base_partition, mean_sd,
 };
 
 pub(super) static NBCE: Nbce = Nbce;
@@ -117,11 +118,7 @@ impl Study for Nbce {
                 )
             }));
         }
-        for data in if scope.quick {
-            &DATA[..QUICK]
-        } else {
-            &DATA[..]
-        } {
+        for data in scope.of(&DATA, QUICK) {
             let methods = || METHODS.into_iter().chain((*FIXED).map(|(name, _)| name));
             units.extend((0..scope.seeds).map(|seed| Unit::new(*data, PRESET, seed, methods())));
         }
@@ -133,11 +130,7 @@ impl Study for Nbce {
                 (scope.seeds..MORE * scope.seeds).map(|seed| Unit::new(MOST, PRESET, seed, ["mm"])),
             );
         }
-        let also = if scope.quick {
-            &STANDARDISED[..0]
-        } else {
-            &STANDARDISED[..]
-        };
+        let also = scope.of(&STANDARDISED, 0);
         for data in also {
             units.extend(
                 (0..scope.seeds)
@@ -147,13 +140,12 @@ impl Study for Nbce {
         units
     }
 
-    fn measure(&self, unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>, ReproduceError> {
+    fn measure(&self, unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>> {
         let (ensemble, truth) = if unit.data == SYNTHETIC {
             two_clusters(unit)
         } else {
             let data = data(lab, &unit.data)?;
-            let recipe =
-                Recipe::preset(PRESET, data.classes()).map_err(ReproduceError::from_source)?;
+            let recipe = Recipe::preset(PRESET, data.classes())?;
             (
                 lab.ensemble(data.values.view(), &recipe, unit.seed)?,
                 data.truth,
@@ -244,7 +236,7 @@ fn floors(results: &Results) -> String {
     let mut text = format!(
         "## What another implementation reached\n\nPerplexity of the fitted rows of {MOST}, and whether ours is at most {SLACK} above:\n\n"
     );
-    let mut grid = Grid::new(["method", "it", "ours", "ensembles", "reached"]);
+    let mut grid = Grid::new("method | it | ours | ensembles | reached".split(" | "));
     for (method, it, most) in [("nbce-gibbs", "1.51 to 1.68", 1.68), ("mm", "1.93", 1.93)] {
         let Some(ours) = results.stat(MOST, PRESET, method, TRAIN) else {
             continue;
@@ -271,7 +263,7 @@ fn floors(results: &Results) -> String {
 const COMPARED: &str = FIXED[3].0;
 
 /// A data set; of the letters the first 700 that are A to J.
-fn data(lab: &Lab<'_>, name: &str) -> Result<Data, ReproduceError> {
+fn data(lab: &Lab<'_>, name: &str) -> Result<Data> {
     let data = lab.data(name)?;
     if !name.starts_with("letter-recognition") {
         return Ok(data);
@@ -352,7 +344,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    fn rows(&self) -> Result<Vec<Row>, ReproduceError> {
+    fn rows(&self) -> Result<Vec<Row>> {
         let mut rows = Vec::new();
         for method in &self.unit.methods {
             match method.as_str() {
@@ -368,7 +360,7 @@ impl<'a> Bench<'a> {
         Ok(rows)
     }
 
-    fn consensus(&self, method: &str) -> Result<Outcome, ReproduceError> {
+    fn consensus(&self, method: &str) -> Result<Outcome> {
         let (name, settings): (&str, &[&str]) = match method {
             "nbce-gibbs-tsb" => (
                 "nbce-gibbs",
@@ -391,9 +383,8 @@ impl<'a> Bench<'a> {
     }
 
     /// H of a partition, and F1 in every reading.
-    fn scores(&self, partition: &Partition) -> Result<[(&'static str, f64); 5], ReproduceError> {
-        let table =
-            Contingency::new(partition, &self.truth).map_err(ReproduceError::from_source)?;
+    fn scores(&self, partition: &Partition) -> Result<[(&'static str, f64); 5]> {
+        let table = Contingency::new(partition, &self.truth)?;
         Ok([
             ("f1", table.f1_best_class()),
             ("f1 classes", table.f1_best_cluster()),
@@ -403,12 +394,7 @@ impl<'a> Bench<'a> {
         ])
     }
 
-    fn outcome(
-        &self,
-        method: &str,
-        outcome: &Outcome,
-        rows: &mut Vec<Row>,
-    ) -> Result<(), ReproduceError> {
+    fn outcome(&self, method: &str, outcome: &Outcome, rows: &mut Vec<Row>) -> Result<()> {
         let mut keep = |measure: &str, value: f64| rows.push(self.unit.row(method, measure, value));
         // Noise in true labels has no place in Table 2.
         let all =
@@ -429,21 +415,17 @@ impl<'a> Bench<'a> {
         {
             let saved = model.to_json();
             for (measure, rows) in [(TRAIN, &self.train), (HELD_OUT, &self.rest)] {
-                keep(
-                    measure,
-                    held_out(&saved, rows)
-                        .map_err(ReproduceError::from_source)?
-                        .perplexity,
-                );
+                keep(measure, held_out(&saved, rows)?.perplexity);
             }
         }
         Ok(())
     }
 
     /// The best and the mean base clustering.
-    fn bases(&self, rows: &mut Vec<Row>) -> Result<(), ReproduceError> {
+    fn bases(&self, rows: &mut Vec<Row>) -> Result<()> {
         let bases = self.train.bases().len();
-        let (mut sum, mut most) = ([0.0; 5], 0.0f64);
+        let mut sum = [0.0; 5];
+        let mut most = 0.0f64;
         let mut measures = [""; 5];
         for u in 0..bases {
             let scores = self.scores(&base_partition(&self.train, u)?)?;
@@ -463,12 +445,11 @@ impl<'a> Bench<'a> {
 /// What no model's perplexity of these rows is below: the rows' own frequencies are the most probable distribution.
 fn least_perplexity(rows: &Ensemble) -> f64 {
     let n = rows.objects() as f64;
-    let share = |&weight: &u32| f64::from(weight) / n;
     let fragments = rows.fragments();
     let entropy: f64 = fragments
         .weights()
         .iter()
-        .map(share)
+        .map(|&weight: &u32| f64::from(weight) / n)
         .map(|p| -p * p.ln())
         .sum();
     (n * entropy / (n * rows.bases().len() as f64 - rows.missing() as f64)).exp()
@@ -485,11 +466,7 @@ fn claim(results: &Results) -> String {
     for data in DATA {
         for method in NBCE_METHODS {
             for measure in [TRAIN, HELD_OUT] {
-                let mean = |method: &str| {
-                    results
-                        .stat(data, PRESET, method, measure)
-                        .map(|stat: Stat| stat.mean)
-                };
+                let mean = |method: &str| results.mean(data, PRESET, method, measure);
                 let (Some(own), Some(mm)) = (mean(method), mean("mm")) else {
                     continue;
                 };
@@ -516,22 +493,15 @@ fn claim(results: &Results) -> String {
 
 /// One reading of F1: published, and ours for every β.
 fn reading(results: &Results, measure: &str) -> String {
-    let mut grid = Grid::new([
-        "data",
-        "published",
-        "learned β",
-        "β = 1",
-        "β = 3",
-        "β = 5",
-        "β = 10",
-        "β = 20",
-    ]);
+    let published = published();
+    let mut grid = Grid::new(
+        "data | published | learned β | β = 1 | β = 3 | β = 5 | β = 10 | β = 20".split(" | "),
+    );
     let mut reached = [0; TABLE_2.len()];
     for data in DATA {
-        let theirs = published()
-            .table("Table 2")
-            .find(|cell| cell.data == data && cell.method == COMPARED)
-            .cloned();
+        let theirs = published.find("Table 2", |cell| {
+            cell.data == data && cell.method == COMPARED
+        });
         let Some(theirs) = theirs else { continue };
         let mut cells = vec![data.to_owned(), format!("{:.2}", theirs.value)];
         for (method, reached) in TABLE_2.iter().zip(&mut reached) {
@@ -586,24 +556,17 @@ fn why(results: &Results, cell: &PublishedCell) -> String {
 }
 
 fn noise(results: &Results) -> String {
-    let mut grid = Grid::new([
-        "noise",
-        "least",
-        "mm",
-        "bce",
-        "nbce-gibbs",
-        "nbce-gibbs-tsb",
-        "nbce-cvb",
-        "nbce-vb",
-    ]);
+    let published = published();
+    let mut grid = Grid::new(
+        "noise | least | mm | bce | nbce-gibbs | nbce-gibbs-tsb | nbce-cvb | nbce-vb".split(" | "),
+    );
     for noise in NOISE {
         let setting = format!("noise {noise}");
         let least = mean_sd(results.stat(SYNTHETIC, &setting, "*", LEAST));
         let cells = METHODS[4..].iter().map(|method| {
-            let theirs = published()
-                .table("Table 3")
-                .find(|cell| cell.setting == setting && cell.method == *method)
-                .cloned();
+            let theirs = published.find("Table 3", |cell| {
+                cell.setting == setting && cell.method == *method
+            });
             let theirs = theirs.map_or_else(String::new, |cell| format!("{:.2} ∅ → ", cell.value));
             format!(
                 "{theirs}{}",
@@ -616,20 +579,14 @@ fn noise(results: &Results) -> String {
 }
 
 fn bounds(results: &Results) -> String {
-    let mut grid = Grid::new([
-        "data",
-        "least",
-        "nbce-gibbs",
-        "nbce-gibbs-tsb",
-        "nbce-cvb",
-        "nbce-vb",
-    ]);
+    let mut grid =
+        Grid::new("data | least | nbce-gibbs | nbce-gibbs-tsb | nbce-cvb | nbce-vb".split(" | "));
     for data in DATA {
         let least = mean_sd(results.stat(data, PRESET, "*", LEAST));
         let cells = NBCE_METHODS.iter().map(|method| {
             results
                 .stat(data, PRESET, method, "clusters")
-                .map_or_else(|| "–".into(), |stat| format!("{:.1}", stat.mean))
+                .map_or_else(dash, |stat| format!("{:.1}", stat.mean))
         });
         grid.row([data.to_owned(), least].into_iter().chain(cells));
     }
@@ -637,13 +594,12 @@ fn bounds(results: &Results) -> String {
 }
 
 fn outliers(results: &Results) -> String {
+    let published = published();
     let mut grid = Grid::new(["data", "nbce-gibbs-tsb", "nbce-gibbs"]);
     for data in DATA {
         let cell = |method: &str| {
-            let theirs = published()
-                .table("Table 6")
-                .find(|cell| cell.data == data && cell.method == method)
-                .cloned();
+            let theirs =
+                published.find("Table 6", |cell| cell.data == data && cell.method == method);
             let theirs = theirs.map_or_else(String::new, |cell| format!("{:.3} → ", cell.value));
             format!(
                 "{theirs}{}",

@@ -1,5 +1,6 @@
 //! PCC (2015): simulated probabilities, and the data sets of Table 3.
 
+use anyhow::Result;
 use partita::generate::Recipe;
 use partita::metrics::jensen_shannon;
 use partita::ndarray::Array2;
@@ -8,11 +9,8 @@ use rand::RngExt;
 
 use super::digit;
 use super::tables::{self, Floor};
-use crate::page::LEGEND;
-use crate::{
-    Comparison, Grid, Lab, Published, ReproduceError, Results, Row, SECONDS, Scope, Sense, Study,
-    Unit,
-};
+use crate::page::{LEGEND, dash};
+use crate::{Comparison, Grid, Lab, Published, Results, Row, SECONDS, Scope, Sense, Study, Unit};
 
 pub(super) static PCC: PccStudy = PccStudy;
 
@@ -77,11 +75,7 @@ impl Study for PccStudy {
             let draws = if scope.quick { 2 } else { DRAWS };
             units.extend((0..draws).map(|seed| Unit::new(SIMULATED, name_of(range), seed, OURS)));
         }
-        for data in if scope.quick {
-            &DATA[..QUICK]
-        } else {
-            &DATA[..]
-        } {
+        for data in scope.of(&DATA, QUICK) {
             for seed in 0..scope.seeds {
                 units.extend(ENSEMBLES.map(|ensemble| Unit::new(*data, ensemble, seed, METHODS)));
             }
@@ -90,7 +84,7 @@ impl Study for PccStudy {
         units
     }
 
-    fn measure(&self, unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>, ReproduceError> {
+    fn measure(&self, unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>> {
         if unit.data == SIMULATED {
             return simulated(unit, lab);
         }
@@ -98,10 +92,9 @@ impl Study for PccStudy {
             return digit::measure(unit, lab);
         }
         let data = lab.data(&unit.data)?;
-        let recipe =
-            Recipe::preset(&unit.setting, data.classes()).map_err(ReproduceError::from_source)?;
+        let recipe = Recipe::preset(&unit.setting, data.classes())?;
         let ensemble = lab.ensemble(data.values.view(), &recipe, unit.seed)?;
-        tables::measure(unit, lab, &data, &ensemble, |_| &[])
+        tables::measure(unit, lab, &data, &ensemble, |_| &[], tables::usual)
     }
 
     fn comparisons(&self, results: &Results) -> Vec<Comparison> {
@@ -155,7 +148,7 @@ impl Study for PccStudy {
 
 /// Published J and ours, with as many digits as tell them apart.
 fn divergences<'c>(comparisons: impl Iterator<Item = &'c Comparison>) -> String {
-    let mut grid = Grid::new(["method", "published", "ours", ""]);
+    let mut grid = Grid::new("method | published | ours | ".split(" | "));
     for Comparison {
         published,
         stat,
@@ -163,10 +156,9 @@ fn divergences<'c>(comparisons: impl Iterator<Item = &'c Comparison>) -> String 
         ..
     } in comparisons
     {
-        let ours = stat.map_or_else(
-            || "–".into(),
-            |stat| format!("{:.5} ± {:.5} ({:.5})", stat.mean, stat.sd, stat.min),
-        );
+        let ours = stat.map_or_else(dash, |stat| {
+            format!("{:.5} ± {:.5} ({:.5})", stat.mean, stat.sd, stat.min)
+        });
         grid.row([
             format!("`{}`", published.method),
             format!("{:.4}", published.value),
@@ -177,7 +169,7 @@ fn divergences<'c>(comparisons: impl Iterator<Item = &'c Comparison>) -> String 
     grid.finish()
 }
 
-fn simulated(unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>, ReproduceError> {
+fn simulated(unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>> {
     let range = RANGES
         .into_iter()
         .find(|&range| name_of(range) == unit.setting)
@@ -191,7 +183,7 @@ fn simulated(unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>, ReproduceError> {
             lab.timed(|| lab.consensus(method, &ensemble, None, 8, unit.seed, &[]));
         let outcome = outcome?;
         let soft = outcome.soft.as_ref().expect("PCC is soft");
-        let divergence = jensen_shannon(soft, &truth).map_err(ReproduceError::from_source)?;
+        let divergence = jensen_shannon(soft, &truth)?;
         let mut sizes: Vec<f64> = soft
             .rows()
             .columns()
@@ -268,13 +260,7 @@ fn drawn(truth: &SoftPartition, bases: usize, seed: Seed) -> Ensemble {
 }
 
 fn simulated_table(results: &Results) -> String {
-    let mut grid = Grid::new([
-        "means, method",
-        "mean J",
-        "largest J",
-        "runs with 4 live clusters",
-        "most outside the four largest",
-    ]);
+    let mut grid = Grid::new("means, method | mean J | largest J | runs with 4 live clusters | most outside the four largest".split(" | "));
     for range in RANGES {
         for method in OURS {
             let setting = name_of(range);

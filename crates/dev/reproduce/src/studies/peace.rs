@@ -1,9 +1,10 @@
 //! PEACE (2013): the data sets of Table 1 (Figure 3).
 
+use anyhow::Result;
 use partita::generate::{BaseK, BaseKind, BaseSpec, Recipe};
 
 use super::tables;
-use crate::{Grid, Lab, ReproduceError, Results, Row, Scope, Study, Unit};
+use crate::{Grid, Lab, Results, Row, Scope, Study, Unit};
 
 pub(super) static PEACE: Peace = Peace;
 
@@ -26,19 +27,18 @@ const ENSEMBLES: [&str; 2] = ["pcc-1", "table 1"];
 const METHODS: [&str; 4] = ["peace", "baum-eagon", "eac-single", "eac-average"];
 
 /// Ensemble (1), or ensemble (2) with every number of clusters once for each clusterer.
-fn recipe(ensemble: &str, data: &str, classes: usize) -> Result<Recipe, ReproduceError> {
+fn recipe(ensemble: &str, data: &str, classes: usize) -> Result<Recipe> {
     use BaseKind::{Average, Centroid, KMeansRandom, Single, Spectral, Ward};
     if ensemble == ENSEMBLES[0] {
-        return Recipe::preset(ensemble, classes).map_err(ReproduceError::from_source);
+        return Ok(Recipe::preset(ensemble, classes)?);
     }
     let ks = DATA
         .iter()
         .find(|(name, _)| *name == data)
         .map_or(&[][..], |(_, ks)| ks);
-    let mut recipe = Recipe::preset("pcc-2", classes).map_err(ReproduceError::from_source)?;
-    let runs = |kind: BaseKind| BaseSpec::new(kind, ks.len());
+    let mut recipe = Recipe::preset("pcc-2", classes)?;
     recipe.base = [Single, Average, Ward, Centroid, KMeansRandom, Spectral]
-        .map(runs)
+        .map(|kind: BaseKind| BaseSpec::new(kind, ks.len()))
         .into();
     recipe.base_k = BaseK::Turns(ks.to_vec());
     Ok(recipe)
@@ -55,11 +55,7 @@ impl Study for Peace {
 
     fn units(&self, scope: Scope) -> Vec<Unit> {
         let mut units = Vec::new();
-        for (data, _) in if scope.quick {
-            &DATA[..QUICK]
-        } else {
-            &DATA[..]
-        } {
+        for (data, _) in scope.of(&DATA, QUICK) {
             for seed in 0..scope.seeds {
                 units.extend(ENSEMBLES.map(|ensemble| Unit::new(*data, ensemble, seed, METHODS)));
             }
@@ -67,15 +63,14 @@ impl Study for Peace {
         units
     }
 
-    fn measure(&self, unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>, ReproduceError> {
+    fn measure(&self, unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>> {
         let data = lab.data(&unit.data)?;
         let recipe = recipe(&unit.setting, &unit.data, data.classes())?;
         let ensemble = lab.ensemble(data.values.view(), &recipe, unit.seed)?;
         // The growth transform is slow: fewer starts, and not so near to its end.
         let slow: &'static [&'static str] = &["restarts=1", "tolerance=1e-3", "rounds=1000"];
-        tables::measure(unit, lab, &data, &ensemble, |method| {
-            if method == "baum-eagon" { slow } else { &[] }
-        })
+        let settings = |method: &str| if method == "baum-eagon" { slow } else { &[] };
+        tables::measure(unit, lab, &data, &ensemble, settings, tables::usual)
     }
 
     fn page(&self, results: &Results) -> String {
@@ -89,11 +84,7 @@ impl Study for Peace {
             text += "Means over the data sets:\n\n";
             text += &tables::means(results, &names, ensemble, &METHODS, &["h", "f1"]);
             let best = |name: &&&str| {
-                let h = |method: &str| {
-                    results
-                        .stat(name, ensemble, method, "h")
-                        .map(|stat| stat.mean)
-                };
+                let h = |method: &str| results.mean(name, ensemble, method, "h");
                 let others = METHODS[2..]
                     .iter()
                     .filter_map(|method| h(method))

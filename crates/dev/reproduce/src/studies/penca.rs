@@ -1,5 +1,6 @@
 //! PEnCA (2011, slides): the one table, against the mixture model.
 
+use anyhow::Result;
 use partita::aspect::{DyadCounts, PencaSettings, Start, penca};
 use partita::coassoc::CoAssociation;
 use partita::generate::{BaseK, BaseKind, BaseSpec, Recipe};
@@ -8,11 +9,11 @@ use partita::synth::{SynthSettings, families, synthesise};
 use partita::{Ensemble, MemoryBudget, Outcome, Partition, Seed};
 
 use super::tables::{self, Floor};
-use crate::page::LEGEND;
+use crate::page::{LEGEND, dash};
 use crate::published::Verdict;
 use crate::{
-    Comparison, Data, Grid, Lab, Published, PublishedCell, ReproduceError, Results, Row, SECONDS,
-    Scope, Sense, Stat, Study, Unit, mean_sd,
+    Comparison, Data, Grid, Lab, Published, PublishedCell, Results, Row, SECONDS, Scope, Sense,
+    Stat, Study, Unit, mean_sd,
 };
 
 pub(super) static PENCA: Penca = Penca;
@@ -94,11 +95,7 @@ impl Study for Penca {
 
     fn units(&self, scope: Scope) -> Vec<Unit> {
         let mut units = Vec::new();
-        for data in if scope.quick {
-            &DATA[..QUICK]
-        } else {
-            &DATA[..]
-        } {
+        for data in scope.of(&DATA, QUICK) {
             for seed in 0..scope.seeds {
                 let methods = |ensemble| {
                     METHODS
@@ -112,7 +109,7 @@ impl Study for Penca {
         units
     }
 
-    fn measure(&self, unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>, ReproduceError> {
+    fn measure(&self, unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>> {
         let data = if DRAWN.contains(&unit.data.as_str()) {
             drawn(unit)?
         } else {
@@ -200,7 +197,7 @@ fn published() -> Published {
     Published::read(include_str!("../../published/penca.csv"))
 }
 
-fn recipe(setting: &str, data: &Data) -> Result<Recipe, ReproduceError> {
+fn recipe(setting: &str, data: &Data) -> Result<Recipe> {
     let classes = data.classes();
     let mut all = Recipe::default();
     all.subsample = 1.0;
@@ -216,13 +213,13 @@ fn recipe(setting: &str, data: &Data) -> Result<Recipe, ReproduceError> {
             all.base_k = BaseK::Turns(vec![classes]);
             all.base = vec![BaseSpec::new(BaseKind::KMeansRandom, 100)];
         }
-        _ => return Recipe::preset(setting, classes).map_err(ReproduceError::from_source),
+        _ => return Ok(Recipe::preset(setting, classes)?),
     }
     Ok(all)
 }
 
 /// Points of a recipe, drawn anew with every seed.
-fn drawn(unit: &Unit) -> Result<Data, ReproduceError> {
+fn drawn(unit: &Unit) -> Result<Data> {
     let known = families().find(|known| known.name == unit.data);
     let objects = known.map_or(0, |known| known.objects);
     let made = synthesise(
@@ -230,8 +227,7 @@ fn drawn(unit: &Unit) -> Result<Data, ReproduceError> {
         objects,
         Seed::new(unit.seed),
         &SynthSettings::default(),
-    )
-    .map_err(ReproduceError::from_source)?;
+    )?;
     Ok(Data {
         values: made.values,
         columns: made.columns,
@@ -245,7 +241,7 @@ fn consensus(
     lab: &Lab<'_>,
     ensemble: &Ensemble,
     data: &Data,
-) -> Result<Outcome, ReproduceError> {
+) -> Result<Outcome> {
     let classes = data.classes();
     let of = |method: &str, settings: &[&str]| {
         lab.consensus(
@@ -271,9 +267,9 @@ fn from(
     ensemble: &Ensemble,
     clusters: usize,
     lab: &Lab<'_>,
-) -> Result<Outcome, ReproduceError> {
+) -> Result<Outcome> {
     let pairs = CoAssociation::count(ensemble, MemoryBudget::UNLIMITED, lab.monitor());
-    let counts = DyadCounts::dense(&pairs.map_err(ReproduceError::from_source)?);
+    let counts = DyadCounts::dense(&pairs?);
     let labels: Vec<_> = partition
         .labels()
         .iter()
@@ -281,15 +277,14 @@ fn from(
         .collect();
     let start = vec![Start::softened("one start", &labels, clusters)];
     let found = penca(&counts, start, &PencaSettings::default(), lab.monitor());
-    Ok(found.map_err(ReproduceError::from_source)?.erased())
+    Ok(found?.erased())
 }
 
 /// The mean and the best of the base clusterings.
-fn bases(unit: &Unit, ensemble: &Ensemble, data: &Data) -> Result<[Row; 2], ReproduceError> {
+fn bases(unit: &Unit, ensemble: &Ensemble, data: &Data) -> Result<[Row; 2]> {
     let mut values = Vec::new();
     for u in 0..ensemble.bases().len() {
-        let table = Contingency::with_base(&data.truth, ensemble, u)
-            .map_err(ReproduceError::from_source)?;
+        let table = Contingency::with_base(&data.truth, ensemble, u)?;
         values.push(table.accuracy());
     }
     let stat = Stat::of(&values).expect("there are base clusterings");
@@ -313,7 +308,8 @@ fn readings(results: &Results, show: impl Fn(Stat) -> (String, Stat)) -> String 
             .into_iter()
             .chain(names),
     );
-    let (mut sums, mut reached) = (vec![0.0; columns().count()], vec![0; columns().count()]);
+    let mut sums = vec![0.0; columns().count()];
+    let mut reached = vec![0; columns().count()];
     for theirs in published()
         .table("Results")
         .filter(|cell| cell.method == SINGLE)
@@ -345,11 +341,7 @@ fn readings(results: &Results, show: impl Fn(Stat) -> (String, Stat)) -> String 
 
 /// How much more likely the pairs are under what was found than under what EM makes of the true labels.
 fn ahead(results: &Results, data: &str, ensemble: &str, method: &str) -> Option<f64> {
-    let mean = |method| {
-        results
-            .stat(data, ensemble, method, LIKELIHOOD)
-            .map(|stat| stat.mean)
-    };
+    let mean = |method| results.mean(data, ensemble, method, LIKELIHOOD);
     Some(mean(method)? - mean(TRUTH)?)
 }
 
@@ -358,8 +350,7 @@ fn likelihoods(results: &Results) -> String {
     let mut grid = Grid::new(std::iter::once("data".to_owned()).chain(names));
     for data in DATA {
         let cell = |(ensemble, method)| {
-            ahead(results, data, ensemble, method)
-                .map_or_else(|| "–".into(), |more| format!("{more:+.4}"))
+            ahead(results, data, ensemble, method).map_or_else(dash, |more| format!("{more:+.4}"))
         };
         grid.row(std::iter::once(data.to_owned()).chain(columns().map(cell)));
     }

@@ -1,12 +1,13 @@
 //! Soft base clusterings: how well planted shares come back from noisy runs whose columns are in any order.
 
+use anyhow::Result;
 use partita::ndarray::{Array2, Axis};
 use partita::{Ensemble, EnsembleBuilder, Seed, Shares, SoftBases};
 use partita_modes::match_columns;
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 
-use crate::{Grid, Lab, ReproduceError, Results, Row, Scope, Study, Unit};
+use crate::{Grid, Lab, Results, Row, Scope, Study, Unit};
 
 pub(super) static SOFT: Soft = Soft;
 
@@ -153,16 +154,14 @@ fn drawn(unit: &Unit) -> Option<(Array2<f64>, Vec<Array2<f64>>)> {
     Some((truth, tables))
 }
 
-fn ensemble(tables: &[Array2<f64>]) -> Result<Ensemble, ReproduceError> {
+fn ensemble(tables: &[Array2<f64>]) -> Result<Ensemble> {
     let mut builder = EnsembleBuilder::new(OBJECTS);
     for (at, table) in tables.iter().enumerate() {
-        let shares = Shares::new(table.clone()).map_err(ReproduceError::from_source)?;
+        let shares = Shares::new(table.clone())?;
         let values = (0..table.ncols()).map(|j| j.to_string()).collect();
-        builder
-            .push_soft(format!("run{at}"), values, &shares, table.ncols())
-            .map_err(ReproduceError::from_source)?;
+        builder.push_soft(format!("run{at}"), values, &shares, table.ncols())?;
     }
-    builder.finish().map_err(ReproduceError::from_source)
+    Ok(builder.finish()?)
 }
 
 /// Root mean square of the differences of shares after the best matching of columns.
@@ -201,11 +200,7 @@ impl Study for Soft {
 
     fn units(&self, scope: Scope) -> Vec<Unit> {
         let mut units = Vec::new();
-        for clusters in if scope.quick {
-            &CLUSTERS[..QUICK]
-        } else {
-            &CLUSTERS[..]
-        } {
+        for clusters in scope.of(&CLUSTERS, QUICK) {
             for evenness in EVENNESS {
                 for seed in 0..scope.seeds {
                     units.extend(SETTINGS.map(|one| {
@@ -217,11 +212,12 @@ impl Study for Soft {
         units
     }
 
-    fn measure(&self, unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>, ReproduceError> {
+    fn measure(&self, unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>> {
         let Some((truth, tables)) = drawn(unit) else {
             return Ok(Vec::new());
         };
-        let (soft, k) = (ensemble(&tables)?, truth.ncols());
+        let soft = ensemble(&tables)?;
+        let k = truth.ncols();
         let same: Vec<&Array2<f64>> = tables.iter().filter(|table| table.ncols() == k).collect();
         let mut rows = Vec::new();
         for method in &unit.methods {

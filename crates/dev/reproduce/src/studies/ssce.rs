@@ -1,5 +1,6 @@
 //! SSCE (2013), Tables 2 and 3: consensus of k-means with the table, and labels of objects that were not there.
 
+use anyhow::Result;
 use std::num::NonZeroU32;
 
 use partita::generate::Recipe;
@@ -15,8 +16,8 @@ use self::moves::moved;
 use self::page::{page, published};
 use self::readings::{explained, with_best};
 use crate::{
-    Comparison, Data, Lab, ReproduceError, Results, Row, SECONDS, Scope, Sense, Study, Unit,
-    base_partition, standardised,
+    Comparison, Data, Lab, Results, Row, SECONDS, Scope, Sense, Study, Unit, base_partition,
+    standardised,
 };
 
 mod moves;
@@ -93,11 +94,7 @@ impl Study for Ssce {
     }
 
     fn units(&self, scope: Scope) -> Vec<Unit> {
-        let data = if scope.quick {
-            &DATA[..QUICK]
-        } else {
-            &DATA[..]
-        };
+        let data = scope.of(&DATA, QUICK);
         let mut units = Vec::new();
         for (at, &(name, each)) in data.iter().enumerate() {
             let each = if scope.quick { each.min(2) } else { each };
@@ -125,7 +122,7 @@ impl Study for Ssce {
         units
     }
 
-    fn measure(&self, unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>, ReproduceError> {
+    fn measure(&self, unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>> {
         let data = lab.data(&unit.data)?;
         let base = unit.setting.trim_end_matches(UNSEEN);
         let table = if base == "std" {
@@ -133,7 +130,7 @@ impl Study for Ssce {
         } else {
             data.values.clone()
         };
-        let recipe = Recipe::preset("ssce", data.classes()).map_err(ReproduceError::from_source)?;
+        let recipe = Recipe::preset("ssce", data.classes())?;
         let ensemble =
             |table: ArrayView2<'_, f64>| match (base, lab.ensemble(table, &recipe, unit.seed)?) {
                 (MOVED, ensemble) => moved(table, &ensemble),
@@ -151,7 +148,8 @@ impl Study for Ssce {
             .rows();
         }
         let (seen, unseen) = split(data.objects(), unit.seed / RUNS);
-        let (here, rest) = (part(&data, &seen), part(&data, &unseen));
+        let here = part(&data, &seen);
+        let rest = part(&data, &unseen);
         let (table, unseen) = (table.select(Axis(0), &seen), table.select(Axis(0), &unseen));
         let ensemble = ensemble(table.view())?;
         Bench {
@@ -251,7 +249,7 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    fn rows(&self) -> Result<Vec<Row>, ReproduceError> {
+    fn rows(&self) -> Result<Vec<Row>> {
         let mut rows = Vec::new();
         for method in &self.unit.methods {
             match method.as_str() {
@@ -272,7 +270,7 @@ impl Bench<'_> {
         Ok(rows)
     }
 
-    fn consensus(&self, method: &str, settings: &[&str]) -> Result<Outcome, ReproduceError> {
+    fn consensus(&self, method: &str, settings: &[&str]) -> Result<Outcome> {
         let features = Some(self.data.features());
         self.lab.consensus(
             method,
@@ -285,7 +283,7 @@ impl Bench<'_> {
     }
 
     /// Mean accuracy of the base clusterings.
-    fn kmeans(&self) -> Result<f64, ReproduceError> {
+    fn kmeans(&self) -> Result<f64> {
         let bases = self.ensemble.bases().len();
         let mut sum = 0.0;
         for u in 0..bases {
@@ -295,7 +293,7 @@ impl Bench<'_> {
     }
 
     /// SSCE or SSCE-P with an Ω that has an inverse, many rounds, every γ; and our default, which knows no true label.
-    fn own(&self, method: &str, rows: &mut Vec<Row>) -> Result<(), ReproduceError> {
+    fn own(&self, method: &str, rows: &mut Vec<Row>) -> Result<()> {
         for gamma in GAMMAS {
             let tie = with(gamma);
             let paper = [
@@ -318,7 +316,7 @@ impl Bench<'_> {
     }
 
     /// The formulas as they are printed, one round, every intercept, every γ.
-    fn printed(&self, name: &str, rows: &mut Vec<Row>) -> Result<(), ReproduceError> {
+    fn printed(&self, name: &str, rows: &mut Vec<Row>) -> Result<()> {
         let method = name.trim_end_matches(PRINTED);
         let mut seconds = 0.0;
         for (measure, constant, times) in INTERCEPTS {
@@ -350,19 +348,16 @@ impl Bench<'_> {
     }
 
     /// SSCE as printed without an intercept, named by the true labels, every γ.
-    fn named(&self, name: &str, rows: &mut Vec<Row>) -> Result<(), ReproduceError> {
-        let (bases, truth) = (self.ensemble.bases(), &self.data.truth);
+    fn named(&self, name: &str, rows: &mut Vec<Row>) -> Result<()> {
+        let bases = self.ensemble.bases();
+        let truth = &self.data.truth;
         let mut builder = EnsembleBuilder::new(truth.objects());
         for (u, base) in bases.iter().enumerate() {
-            builder
-                .push(base.name(), self.ensemble.column(u))
-                .map_err(ReproduceError::from_source)?;
+            builder.push(base.name(), self.ensemble.column(u))?;
         }
         let labels = truth.labels().iter().map(|&label| Some(label as usize));
-        builder
-            .push(LENT.0, labels)
-            .map_err(ReproduceError::from_source)?;
-        let ensemble = builder.finish().map_err(ReproduceError::from_source)?;
+        builder.push(LENT.0, labels)?;
+        let ensemble = builder.finish()?;
         let weights = BaseWeights::new([vec![1.0; bases.len()], vec![LENT.1]].concat())
             .expect("all are above 0")
             .in_proportion();
@@ -392,7 +387,7 @@ impl Bench<'_> {
                 )
             };
             let (outcome, took) = self.lab.timed(run);
-            let found = self.found(&outcome.map_err(ReproduceError::from_source)?.erased())?;
+            let found = self.found(&outcome?.erased())?;
             rows.push(self.unit.row(name, &format!("none {}", with(gamma)), found));
             seconds += took;
         }
@@ -407,11 +402,11 @@ impl Bench<'_> {
     }
 
     /// Accuracy of an outcome; on unseen objects that of its model.
-    fn found(&self, outcome: &Outcome) -> Result<f64, ReproduceError> {
+    fn found(&self, outcome: &Outcome) -> Result<f64> {
         match (&self.rest, &outcome.model) {
             (Some(rest), Some(model)) => {
                 let input = ModelInput::Features(rest.data.features());
-                let found = model.predict(&input).map_err(ReproduceError::from_source)?;
+                let found = model.predict(&input)?;
                 accuracy(&found.hard(), &rest.data.truth)
             }
             _ => self.accuracy(&outcome.partition),
@@ -419,7 +414,7 @@ impl Bench<'_> {
     }
 
     /// Accuracy of a partition; on unseen objects, of the clusters whose centres are nearest to them.
-    fn accuracy(&self, partition: &Partition) -> Result<f64, ReproduceError> {
+    fn accuracy(&self, partition: &Partition) -> Result<f64> {
         match &self.rest {
             None => accuracy(partition, &self.data.truth),
             Some(rest) => accuracy(
@@ -435,10 +430,8 @@ fn with(gamma: f64) -> String {
 }
 
 /// Share of objects under the best matching of these very objects.
-fn accuracy(found: &Partition, truth: &Partition) -> Result<f64, ReproduceError> {
-    Ok(Contingency::new(found, truth)
-        .map_err(ReproduceError::from_source)?
-        .accuracy())
+fn accuracy(found: &Partition, truth: &Partition) -> Result<f64> {
+    Ok(Contingency::new(found, truth)?.accuracy())
 }
 
 /// The cluster of the nearest centre for every row of `unseen`.

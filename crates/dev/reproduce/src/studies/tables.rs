@@ -1,9 +1,11 @@
 //! Helpers of the studies of numeric tables: recipes, cells, floors.
 
+use anyhow::Result;
 use partita::Ensemble;
-use partita::metrics::Contingency;
+use partita::metrics::{Contingency, Scores};
 
-use crate::{Data, Grid, Lab, ReproduceError, Results, Row, SECONDS, Unit};
+use crate::page::dash;
+use crate::{Data, Grid, Lab, Results, Row, SECONDS, Unit};
 
 /// A value that another implementation of the same method reached: data, setting, method, H.
 pub(super) type Floor = (&'static str, &'static str, &'static str, f64);
@@ -18,7 +20,8 @@ pub(super) fn measure(
     data: &Data,
     ensemble: &Ensemble,
     settings: impl Fn(&str) -> &'static [&'static str],
-) -> Result<Vec<Row>, ReproduceError> {
+    measures: impl Fn(&Scores) -> [(&'static str, f64); 3],
+) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     for method in &unit.methods {
         let consensus = || {
@@ -33,19 +36,25 @@ pub(super) fn measure(
         };
         let (outcome, seconds) = lab.timed(consensus);
         let scores = data.scores(&outcome?.partition)?;
-        rows.extend([
-            unit.row(method, "h", scores.h),
-            unit.row(method, "ari", scores.ari),
-            unit.row(method, "f1", scores.f1.best_class),
-            unit.row(method, SECONDS, seconds),
-        ]);
+        let values = measures(&scores).map(|(measure, value)| unit.row(method, measure, value));
+        rows.extend(values);
+        rows.push(unit.row(method, SECONDS, seconds));
     }
     Ok(rows)
 }
 
+/// H, ARI and F1 of the best class.
+pub(super) fn usual(scores: &Scores) -> [(&'static str, f64); 3] {
+    [
+        ("h", scores.h),
+        ("ari", scores.ari),
+        ("f1", scores.f1.best_class),
+    ]
+}
+
 /// Every floor of a measure, what was reached, and whether the mean is at most .02 below.
 pub(super) fn floors(results: &Results, measure: &str, floors: &[Floor]) -> String {
-    let mut grid = Grid::new(["data, ensemble, method", "floor", "ours", "reached"]);
+    let mut grid = Grid::new("data, ensemble, method | floor | ours | reached".split(" | "));
     for &(data, setting, method, floor) in floors {
         let ours = results.stat(data, setting, method, measure);
         let reached = ours.map_or("not measured", |ours| {
@@ -77,15 +86,11 @@ pub(super) fn means(
     let mut grid = Grid::new(std::iter::once("method").chain(measures.iter().copied()));
     for method in methods {
         let mean = |measure: &&str| {
-            let all = data.iter().map(|name| {
-                results
-                    .stat(name, setting, method, measure)
-                    .map(|stat| stat.mean)
-            });
-            all.sum::<Option<f64>>().map_or_else(
-                || "–".into(),
-                |sum| format!("{:.3}", sum / data.len() as f64),
-            )
+            let all = data
+                .iter()
+                .map(|name| results.mean(name, setting, method, measure));
+            all.sum::<Option<f64>>()
+                .map_or_else(dash, |sum| format!("{:.3}", sum / data.len() as f64))
         };
         grid.row(std::iter::once(format!("`{method}`")).chain(measures.iter().map(mean)));
     }
@@ -107,6 +112,7 @@ pub(super) fn f1_both(table: &Contingency) -> f64 {
         let live = best.iter().filter(|share| **share > 0.0).count();
         best.iter().sum::<f64>() / live as f64
     };
-    let (precision, recall) = (mean(&clusters), mean(&classes));
+    let precision = mean(&clusters);
+    let recall = mean(&classes);
     2.0 * precision * recall / (precision + recall)
 }

@@ -1,5 +1,6 @@
 //! PEACE (2013), Tables 2 and 3: documents.
 
+use anyhow::Result;
 use partita::Partition;
 use partita::files::{ReadOptions, read_labels};
 use partita::generate::{BaseKind, BaseSpec, Recipe};
@@ -7,11 +8,8 @@ use partita::metrics::{Contingency, Scores};
 use partita::text::{Frequency, TextSettings, tf_idf};
 
 use super::tables::{self, f1_both};
-use crate::page::LEGEND;
-use crate::{
-    Comparison, Grid, Lab, Published, ReproduceError, Results, Row, SECONDS, Scope, Sense, Study,
-    Unit,
-};
+use crate::page::{LEGEND, dash};
+use crate::{Comparison, Grid, Lab, Published, Results, Row, SECONDS, Scope, Sense, Study, Unit};
 
 pub(super) static TEXT: Text = Text;
 
@@ -43,12 +41,12 @@ const OUT: [&str; 3] = [
 ];
 
 /// Documents that the paper keeps, and their classes.
-fn documents(lab: &Lab<'_>, data: &str) -> Result<(Vec<String>, Partition), ReproduceError> {
+fn documents(lab: &Lab<'_>, data: &str) -> Result<(Vec<String>, Partition)> {
     let path = lab.path(data)?;
     let column =
         |name| read_labels(&path, &ReadOptions::of_column(name)).map(|read| read.column.values);
-    let texts = column("text").map_err(ReproduceError::from_source)?;
-    let labels = column("label").map_err(ReproduceError::from_source)?;
+    let texts = column("text")?;
+    let labels = column("label")?;
     let both = texts
         .into_iter()
         .map(Option::unwrap_or_default)
@@ -71,8 +69,8 @@ fn settings(unit: &Unit) -> TextSettings {
     settings
 }
 
-fn recipe(ensemble: &str, classes: usize) -> Result<Recipe, ReproduceError> {
-    let mut recipe = Recipe::preset("peace-text", classes).map_err(ReproduceError::from_source)?;
+fn recipe(ensemble: &str, classes: usize) -> Result<Recipe> {
+    let mut recipe = Recipe::preset("peace-text", classes)?;
     if ensemble.starts_with("1b") {
         recipe.base = vec![BaseSpec::new(BaseKind::KMeansBatch, 100)];
     }
@@ -104,14 +102,13 @@ impl Study for Text {
         units
     }
 
-    fn measure(&self, unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>, ReproduceError> {
+    fn measure(&self, unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>> {
         let (texts, truth) = documents(lab, &unit.data)?;
         let words = tf_idf(
             texts.iter().map(String::as_str),
             &settings(unit),
             lab.monitor(),
-        )
-        .map_err(ReproduceError::from_source)?;
+        )?;
         let classes = crate::classes(&truth);
         let ensemble = lab.ensemble(
             words.matrix.view(),
@@ -123,8 +120,8 @@ impl Study for Text {
             let (outcome, seconds) =
                 lab.timed(|| lab.consensus(method, &ensemble, None, classes, unit.seed, &[]));
             let found = outcome?.partition;
-            let scores = Scores::of(&found, &truth).map_err(ReproduceError::from_source)?;
-            let table = Contingency::new(&found, &truth).map_err(ReproduceError::from_source)?;
+            let scores = Scores::of(&found, &truth)?;
+            let table = Contingency::new(&found, &truth)?;
             let f1 = scores.f1;
             rows.extend([
                 unit.row(method, "h", scores.h),
@@ -192,18 +189,10 @@ fn published() -> Published {
 
 /// Every number of the two tables beside ours.
 fn whole(results: &Results, ensemble: &str) -> String {
-    let mut grid = Grid::new([
-        "data, method, index",
-        "selected",
-        "av",
-        "sd",
-        "max",
-        "min",
-        "ours av",
-        "sd",
-        "max",
-        "min",
-    ]);
+    let mut grid = Grid::new(
+        "data, method, index | selected | av | sd | max | min | ours av | sd | max | min"
+            .split(" | "),
+    );
     let published = published();
     let printed = |table: &str, data: &str, method: &str, measure: String| {
         let here = |c: &&crate::PublishedCell| {
@@ -217,7 +206,7 @@ fn whole(results: &Results, ensemble: &str) -> String {
         published
             .table(table)
             .find(here)
-            .map_or_else(|| "–".into(), |cell| format!("{:.3}", cell.value))
+            .map_or_else(dash, |cell| format!("{:.3}", cell.value))
     };
     for data in DATA {
         for method in ["peace", "baum-eagon"] {

@@ -1,5 +1,6 @@
 //! What is measured stays measured: after Ctrl-C, from run to run, and where data are missing.
 
+use anyhow::Result;
 use std::io::{Read, Write};
 use std::path::Path;
 use std::process::Command;
@@ -37,7 +38,7 @@ impl Study for Sums {
             .collect()
     }
 
-    fn measure(&self, unit: &Unit, _lab: &Lab<'_>) -> Result<Vec<Row>, ReproduceError> {
+    fn measure(&self, unit: &Unit, _lab: &Lab<'_>) -> Result<Vec<Row>> {
         self.measured.fetch_add(1, Ordering::Relaxed);
         let value =
             |method: &str| unit.seed as f64 + if method == "once" { 1.0 } else { 2.0 } / 3.0;
@@ -96,7 +97,8 @@ fn a_run_goes_on_where_ctrl_c_cut_it_short() {
         }
     };
     let stopped = run(&study, SCOPE, cut.path(), 1, &interrupt, &say).unwrap_err();
-    assert!(matches!(stopped, ReproduceError::Stopped), "{stopped}");
+    let is_stopped = matches!(stopped.downcast_ref(), Some(ReproduceError::Stopped));
+    assert!(is_stopped, "{stopped}");
     study.measured.store(0, Ordering::Relaxed);
     let report = run(&study, SCOPE, cut.path(), 2, &Interrupt::new(), &|_| ()).unwrap();
     assert_eq!(

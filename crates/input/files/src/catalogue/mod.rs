@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use crate::error::{FileError, READ};
+use crate::error::FileError;
 use crate::open_file::{Compression, open};
 
 /// A data set of the catalogue, `catalogue.csv` of this crate.
@@ -98,14 +98,13 @@ pub fn data_set(name: &str) -> Option<&'static DataSet> {
 /// # Cost
 /// One pass over the file, 64 KiB of memory.
 pub fn verify(set: &DataSet, path: &Path) -> Result<(), FileError> {
-    let failed = |source| FileError::io(path, READ, source);
     let mut bytes = Compression::of(path)
         .unpack(open(path)?.0)
-        .map_err(|source| FileError::io(path, READ, source))?;
+        .map_err(FileError::reading(path))?;
     let mut hash = Sha256::new();
     let mut buffer = vec![0; 1 << 16];
     loop {
-        match bytes.read(&mut buffer).map_err(failed)? {
+        match bytes.read(&mut buffer).map_err(FileError::reading(path))? {
             0 => break,
             read => hash.update(&buffer[..read]),
         }

@@ -9,7 +9,7 @@ use partita_core::MemoryBudget;
 use partita_core::ndarray::Array2;
 
 use super::reader::Limit;
-use crate::error::{Cell, FileError, READ, Row};
+use crate::error::{Cell, FileError, Result, Row};
 use crate::open_file::{Compression, lower_name, open};
 
 /// Whether a file is called like one of these.
@@ -26,11 +26,10 @@ pub(crate) fn fits(path: &Path) -> bool {
 ///
 /// # Errors
 /// [`FileError::Directory`] if there are none.
-pub(crate) fn files(folder: &Path) -> Result<Vec<PathBuf>, FileError> {
-    let failed = |source| FileError::io(folder, READ, source);
+pub(crate) fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
+    for entry in fs::read_dir(folder).map_err(FileError::reading(folder))? {
+        let path = entry.map_err(FileError::reading(folder))?.path();
         if fits(&path) && !path.is_dir() {
             found.push(path);
         }
@@ -61,8 +60,7 @@ pub(crate) fn stem(path: &Path) -> String {
 pub(crate) fn read(
     path: &Path,
     budget: MemoryBudget,
-) -> Result<(Array2<f64>, Option<Vec<String>>), FileError> {
-    let failed = |source| FileError::io(path, READ, source);
+) -> Result<(Array2<f64>, Option<Vec<String>>)> {
     let (file, length) = open(path)?;
     let limit = Limit::new(budget, "the run", "raise the limit");
     limit.check(path, length.saturating_mul(4))?;
@@ -71,10 +69,10 @@ pub(crate) fn read(
     let mut text = Vec::new();
     Compression::of(path)
         .unpack(file)
-        .map_err(failed)?
+        .map_err(FileError::reading(path))?
         .take(most)
         .read_to_end(&mut text)
-        .map_err(failed)?;
+        .map_err(FileError::reading(path))?;
     limit.check(path, (text.len() as u64).saturating_mul(4))?;
     let text =
         String::from_utf8(text).map_err(|_| FileError::damaged(path, "it is not text (UTF-8)"))?;

@@ -18,7 +18,7 @@ use super::arrow_values;
 use super::description::{Format, OpenOptions, Writes, write_nothing};
 use super::foreign::guarded;
 use super::reader::{Column, Extent, Form, Items, Layout, Limit, Reader};
-use crate::error::{FileError, READ};
+use crate::error::{FileError, READ, Result};
 use crate::open_file::FileCursor;
 
 pub(crate) const FORMAT: Format = Format {
@@ -65,13 +65,13 @@ struct Arrow {
     known: OnceLock<Dictionaries>,
 }
 
-fn open(path: &Path, _options: &OpenOptions) -> Result<Box<dyn Reader>, FileError> {
+fn open(path: &Path, _options: &OpenOptions) -> Result<Box<dyn Reader>> {
     let file = FileCursor::open(path)?;
     let mut start = Vec::new();
     file.clone()
         .take(PADDING)
         .read_to_end(&mut start)
-        .map_err(|source| FileError::io(path, READ, source))?;
+        .map_err(FileError::reading(path))?;
     if start.starts_with(b"FEA1") {
         return Err(FileError::damaged(
             path,
@@ -118,7 +118,7 @@ impl Arrow {
     }
 
     /// What the decoders give; where they fail or panic the file is not whole.
-    fn shielded<T>(&self, work: impl FnOnce() -> Result<T, ArrowError>) -> Result<T, FileError> {
+    fn shielded<T>(&self, work: impl FnOnce() -> Result<T, ArrowError>) -> Result<T> {
         match guarded(work) {
             Some(done) => done.map_err(|error| self.damaged(&error.to_string())),
             None => Err(self.damaged("its bytes cannot be decoded")),
@@ -126,7 +126,7 @@ impl Arrow {
     }
 
     /// So many bytes from a place on.
-    fn bytes(&self, at: u64, length: u64) -> Result<Vec<u8>, FileError> {
+    fn bytes(&self, at: u64, length: u64) -> Result<Vec<u8>> {
         let mut bytes = vec![0; length as usize];
         let read = self.file.from(at).read_exact(&mut bytes);
         read.map_err(|source| self.failed(source))?;
@@ -134,7 +134,7 @@ impl Arrow {
     }
 
     /// Finds schema, dictionaries and batches.
-    fn scan(&mut self, mut at: u64) -> Result<(), FileError> {
+    fn scan(&mut self, mut at: u64) -> Result<()> {
         let end = self.file.length();
         // A stream may end without saying so, a file may not.
         while !(self.is_stream && at == end && !self.items.names.is_empty()) {
@@ -143,7 +143,8 @@ impl Arrow {
             if word(0) != u32::MAX {
                 return Err(self.damaged("a message does not begin where it should"));
             }
-            let (length, start) = (u64::from(word(4)), at + 8);
+            let length = u64::from(word(4));
+            let start = at + 8;
             if length == 0 {
                 return Ok(());
             }
@@ -156,7 +157,7 @@ impl Arrow {
     }
 
     /// Takes a message whose body begins at `body`; where the next one begins.
-    fn take(&mut self, message: Vec<u8>, body: u64) -> Result<u64, FileError> {
+    fn take(&mut self, message: Vec<u8>, body: u64) -> Result<u64> {
         let found = self.message(&message)?;
         let length = u64::try_from(found.bodyLength()).ok();
         let length = length.filter(|&length| {
@@ -185,6 +186,8 @@ impl Arrow {
                     .iter()
                     .map(|field| field.name().clone())
                     .collect();
+                let kinds = schema.fields().iter().map(|field| field.data_type());
+                self.items.words = kinds.map(arrow_values::is_text).collect();
                 self.schema = Arc::new(schema);
             }
             MessageHeader::RecordBatch => {
@@ -199,7 +202,8 @@ impl Arrow {
             MessageHeader::DictionaryBatch => {
                 let dictionary = found.header_as_dictionary_batch().ok_or_else(lost)?;
                 let rows = rows(dictionary.data().ok_or_else(lost)?)?;
-                let (id, adds) = (dictionary.id(), dictionary.isDelta());
+                let id = dictionary.id();
+                let adds = dictionary.isDelta();
                 if !adds && self.dictionaries.iter().any(|(known, ..)| *known == id) {
                     return Err(FileError::damaged(
                         &self.items.path,
@@ -219,7 +223,7 @@ impl Arrow {
         Ok(body + length)
     }
 
-    fn message<'a>(&self, bytes: &'a [u8]) -> Result<Message<'a>, FileError> {
+    fn message<'a>(&self, bytes: &'a [u8]) -> Result<Message<'a>> {
         arrow_ipc::root_as_message(bytes).map_err(|_| self.damaged("a message cannot be read"))
     }
 
@@ -230,7 +234,7 @@ impl Arrow {
         content: arrow_ipc::RecordBatch<'_>,
         buffers: std::ops::Range<usize>,
         limit: &Limit,
-    ) -> Result<Buffer, FileError> {
+    ) -> Result<Buffer> {
         let mut body = MutableBuffer::from_len_zeroed(batch.length as usize);
         let found = content.buffers().into_iter().flatten();
         for buffer in found.skip(buffers.start).take(buffers.len()) {
@@ -261,7 +265,7 @@ impl Arrow {
     }
 
     /// All dictionaries.
-    fn dictionaries(&self, limit: &Limit) -> Result<&Dictionaries, FileError> {
+    fn dictionaries(&self, limit: &Limit) -> Result<&Dictionaries> {
         if let Some(known) = self.known.get() {
             return Ok(known);
         }
@@ -318,22 +322,12 @@ impl Reader for Arrow {
         &self.items
     }
 
-    fn is_text(&self, item: usize) -> bool {
-        arrow_values::is_text(self.schema.field(item).data_type())
-    }
-
-    fn extent(&self, _item: usize) -> Result<Extent, FileError> {
+    fn extent(&self, _item: usize) -> Result<Extent> {
         let groups = self.batches.iter().map(|batch| batch.rows).collect();
         Ok(Extent::of_column(Some(groups)))
     }
 
-    fn read_one(
-        &self,
-        group: usize,
-        item: usize,
-        form: Form,
-        limit: &Limit,
-    ) -> Result<Column, FileError> {
+    fn read_one(&self, group: usize, item: usize, form: Form, limit: &Limit) -> Result<Column> {
         let batch = &self.batches[group];
         limit.check_claim(&self.items.path, batch.rows as u64, form)?;
         let kind = self.schema.field(item).data_type();
@@ -379,7 +373,7 @@ impl Reader for Arrow {
         )))
     }
 
-    fn note(&self, name: &str) -> Result<Option<Vec<u8>>, FileError> {
+    fn note(&self, name: &str) -> Result<Option<Vec<u8>>> {
         let note = self.schema.metadata().get(name);
         Ok(note.map(|note| note.clone().into_bytes()))
     }

@@ -41,7 +41,7 @@ pub(super) fn is_read(kind: &DataType) -> bool {
 /// An array as a column, texts in the form that is wanted.
 pub(super) fn column(array: &ArrayRef, form: Form) -> Result<Column, ArrowError> {
     if let DataType::Dictionary(_, values) = array.data_type() {
-        if form == Form::Labels && is_text(values) {
+        if matches!(form, Form::Labels | Form::Codes) && is_text(values) {
             return labels_of_places(array).map(Column::Labels);
         }
         let dictionary = array.as_any_dictionary();
@@ -51,7 +51,7 @@ pub(super) fn column(array: &ArrayRef, form: Form) -> Result<Column, ArrowError>
     if is_text(array.data_type()) {
         let texts = texts(array)?.into_iter().map(Option::unwrap_or_default);
         return Ok(match form {
-            Form::Labels => {
+            Form::Labels | Form::Codes => {
                 let mut labels = Dictionary::default();
                 texts
                     .zip(1..)
@@ -72,7 +72,8 @@ pub(super) fn column(array: &ArrayRef, form: Form) -> Result<Column, ArrowError>
 /// Labels of which the array says which of its texts they are.
 fn labels_of_places(array: &ArrayRef) -> Result<Dictionary, ArrowError> {
     let dictionary = array.as_any_dictionary();
-    let (texts, mut labels) = (texts(dictionary.values())?, Dictionary::default());
+    let texts = texts(dictionary.values())?;
+    let mut labels = Dictionary::default();
     let places = if texts.is_empty() {
         vec![0; array.len()]
     } else {

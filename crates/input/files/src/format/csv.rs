@@ -11,7 +11,7 @@ use super::text_rows::{TextReader, utf8};
 use super::writer::{Contents, Data};
 use crate::atomic_write::{text_delimiter, write_text};
 use crate::dictionary::Dictionary;
-use crate::error::{Cell, FileError, Row, WrongValue};
+use crate::error::{Cell, FileError, Result, Row, WrongValue};
 use crate::number::number;
 use crate::text_lines::TextLines;
 use crate::words::{MissingCounts, MissingWords};
@@ -30,14 +30,11 @@ pub(crate) const FORMAT: Format = Format {
 struct Csv {
     items: Items,
     options: OpenOptions,
-    /// Whether the first value of a column is a word.
-    words: Vec<bool>,
-    remarks: Vec<String>,
     /// The reader with which the file was opened, for the first that reads: a pipe can be opened once only.
     opened: Mutex<Option<TextReader>>,
 }
 
-fn open(path: &Path, options: &OpenOptions) -> Result<Box<dyn Reader>, FileError> {
+fn open(path: &Path, options: &OpenOptions) -> Result<Box<dyn Reader>> {
     let reader = TextReader::open(path, options)?;
     let missing = |field: &[u8]| {
         std::str::from_utf8(field).is_ok_and(|text| options.missing.contains(text.trim()))
@@ -51,13 +48,13 @@ fn open(path: &Path, options: &OpenOptions) -> Result<Box<dyn Reader>, FileError
     let items = Items {
         named: reader.header().is_some(),
         typed: false,
+        words,
+        remarks: reader.remarks().to_vec(),
         ..Items::new(path, Layout::Columns, reader.names())
     };
     Ok(Box::new(Csv {
         items,
         options: options.clone(),
-        words,
-        remarks: reader.remarks().to_vec(),
         opened: Mutex::new(Some(reader)),
     }))
 }
@@ -67,36 +64,17 @@ impl Reader for Csv {
         &self.items
     }
 
-    fn is_text(&self, item: usize) -> bool {
-        self.words.get(item).is_some_and(|&word| word)
-    }
-
-    fn remarks(&self) -> Vec<String> {
-        self.remarks.clone()
-    }
-
-    fn extent(&self, _item: usize) -> Result<Extent, FileError> {
+    fn extent(&self, _item: usize) -> Result<Extent> {
         Ok(Extent::of_column(None))
     }
 
-    fn read_one(
-        &self,
-        group: usize,
-        item: usize,
-        form: Form,
-        limit: &Limit,
-    ) -> Result<Column, FileError> {
+    fn read_one(&self, group: usize, item: usize, form: Form, limit: &Limit) -> Result<Column> {
         let mut read = self.read(group, &[(item, form)], limit)?;
         read.pop()
             .ok_or_else(|| FileError::no_rows(&self.items.path))
     }
 
-    fn read(
-        &self,
-        _group: usize,
-        wanted: &[(usize, Form)],
-        limit: &Limit,
-    ) -> Result<Vec<Column>, FileError> {
+    fn read(&self, _group: usize, wanted: &[(usize, Form)], limit: &Limit) -> Result<Vec<Column>> {
         let opened = self.opened.lock().map_or(None, |mut opened| opened.take());
         let mut reader = match opened {
             Some(reader) => reader,
@@ -107,7 +85,8 @@ impl Reader for Csv {
         // Of several errors in a row, that of the first column is told.
         let mut order: Vec<usize> = (0..wanted.len()).collect();
         order.sort_by_key(|&place| wanted[place].0);
-        let (mut record, mut rows) = (ByteRecord::new(), 0);
+        let mut record = ByteRecord::new();
+        let mut rows = 0;
         while let Some(row) = reader.next(&mut record)? {
             for &place in &order {
                 let at = wanted[place].0;
@@ -141,7 +120,7 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    fn text<'a>(&self, field: &'a [u8]) -> Result<&'a str, FileError> {
+    fn text<'a>(&self, field: &'a [u8]) -> Result<&'a str> {
         utf8(self.path, self.row, self.column, field)
     }
 
@@ -168,7 +147,7 @@ impl Growing {
     fn new(form: Form) -> Self {
         let (column, gaps, words) = match form {
             Form::Text => (Column::Text(Vec::new()), true, true),
-            Form::Labels => (Column::Labels(Dictionary::default()), true, true),
+            Form::Labels | Form::Codes => (Column::Labels(Dictionary::default()), true, true),
             Form::Numbers { gaps, words } => {
                 let parsed = Column::Parsed {
                     values: Vec::new(),
@@ -191,7 +170,7 @@ impl Growing {
         place: &Place<'_>,
         field: &[u8],
         missing_words: &MissingWords,
-    ) -> Result<(), FileError> {
+    ) -> Result<()> {
         let (values, found_words, missing) = match &mut self.column {
             Column::Text(texts) => {
                 texts.push(place.text(field)?.trim().to_owned());
@@ -206,7 +185,7 @@ impl Growing {
                 words,
                 missing,
             } => (values, words, missing),
-            Column::Array(_) => return Ok(()),
+            Column::Codes(_) | Column::Array(_) => return Ok(()),
         };
         let found = number(field);
         if let Some(value) = found.filter(|value| value.is_finite()) {
@@ -240,7 +219,7 @@ impl Growing {
 }
 
 /// Refuses the first number that is not finite in a column without words.
-fn check_infinite(columns: &[Growing]) -> Result<(), FileError> {
+fn check_infinite(columns: &[Growing]) -> Result<()> {
     let infinite = columns.iter().filter_map(|column| match column.column {
         Column::Parsed { words: false, .. } => column.infinite.as_ref(),
         _ => None,
@@ -252,7 +231,7 @@ fn check_infinite(columns: &[Growing]) -> Result<(), FileError> {
         })
 }
 
-fn write(path: &Path, contents: Contents<'_>) -> Result<(), FileError> {
+fn write(path: &Path, contents: Contents<'_>) -> Result<()> {
     let Contents::Columns { columns, .. } = contents else {
         return Err(unfit(path));
     };

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::reader::Reader;
 use super::text_layout::Header;
 use super::writer::Contents;
-use crate::error::FileError;
+use crate::error::{FileError, Result};
 use crate::open_file::Compression;
 use crate::words::MissingWords;
 
@@ -35,10 +35,10 @@ pub(crate) enum Writes {
 }
 
 /// Writes contents to a target that has this path, in pieces.
-pub(crate) type WriteFn = fn(&Path, Contents<'_>) -> Result<(), FileError>;
+pub(crate) type WriteFn = fn(&Path, Contents<'_>) -> Result<()>;
 
 /// Opens a file.
-pub(crate) type OpenFn = fn(&Path, &OpenOptions) -> Result<Box<dyn Reader>, FileError>;
+pub(crate) type OpenFn = fn(&Path, &OpenOptions) -> Result<Box<dyn Reader>>;
 
 /// A file format.
 #[derive(Clone, Copy)]
@@ -82,6 +82,6 @@ pub(crate) fn unfit(path: &Path) -> FileError {
 }
 
 /// The writer of a format that is only read.
-pub(crate) fn write_nothing(path: &Path, _contents: Contents<'_>) -> Result<(), FileError> {
+pub(crate) fn write_nothing(path: &Path, _contents: Contents<'_>) -> Result<()> {
     Err(unfit(path))
 }

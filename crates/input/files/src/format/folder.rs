@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::description::{Format, OpenOptions};
 use super::reader::{Column, Extent, Form, Items, Limit, Reader};
-use crate::error::{FileError, READ};
+use crate::error::{FileError, Result};
 use crate::open_file::lower_name;
 
 /// Files that have the same columns. Their rows follow each other in the order of the files' names, and the groups of
@@ -25,11 +25,10 @@ struct Folder {
 pub(super) fn parts(
     formats: &'static [Format],
     folder: &Path,
-) -> Result<(&'static Format, Vec<PathBuf>), FileError> {
-    let failed = |source| FileError::io(folder, READ, source);
+) -> Result<(&'static Format, Vec<PathBuf>)> {
     let mut found: Vec<(PathBuf, &'static Format)> = Vec::new();
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
+    for entry in fs::read_dir(folder).map_err(FileError::reading(folder))? {
+        let path = entry.map_err(FileError::reading(folder))?.path();
         let name = lower_name(&path);
         if name.starts_with(['.', '_']) || path.is_dir() {
             continue;
@@ -63,7 +62,7 @@ pub(super) fn open(
     formats: &'static [Format],
     folder: &Path,
     options: &OpenOptions,
-) -> Result<Box<dyn Reader>, FileError> {
+) -> Result<Box<dyn Reader>> {
     if options.transpose {
         return Err(super::transposed::refused(folder));
     }
@@ -86,8 +85,9 @@ pub(super) fn open(
 }
 
 /// Refuses a file that has other columns than the first.
-fn same_columns(first: &dyn Reader, part: &dyn Reader) -> Result<(), FileError> {
-    let (wanted, found) = (first.names(), part.names());
+fn same_columns(first: &dyn Reader, part: &dyn Reader) -> Result<()> {
+    let wanted = first.names();
+    let found = part.names();
     let differs = (0..wanted.len().max(found.len())).find(|&at| wanted.get(at) != found.get(at));
     let shown = |names: &[String], at: usize| {
         names
@@ -119,11 +119,7 @@ impl Reader for Folder {
         &self.items
     }
 
-    fn is_text(&self, item: usize) -> bool {
-        self.parts[0].is_text(item)
-    }
-
-    fn extent(&self, item: usize) -> Result<Extent, FileError> {
+    fn extent(&self, item: usize) -> Result<Extent> {
         let mut all = Extent {
             groups: Some(Vec::new()),
             ..self.parts[0].extent(item)?
@@ -138,24 +134,13 @@ impl Reader for Folder {
         Ok(all)
     }
 
-    fn read_one(
-        &self,
-        group: usize,
-        item: usize,
-        form: Form,
-        limit: &Limit,
-    ) -> Result<Column, FileError> {
+    fn read_one(&self, group: usize, item: usize, form: Form, limit: &Limit) -> Result<Column> {
         let (part, group) = self.groups[group];
         self.parts[part].read_one(group, item, form, limit)
     }
 
-    fn codes(&self, group: usize, item: usize) -> Result<Option<Vec<u8>>, FileError> {
-        let (part, group) = self.groups[group];
-        self.parts[part].codes(group, item)
-    }
-
     /// A note that all files have in the same words: what only some say is not said of the whole.
-    fn note(&self, name: &str) -> Result<Option<Vec<u8>>, FileError> {
+    fn note(&self, name: &str) -> Result<Option<Vec<u8>>> {
         let first = self.parts[0].note(name)?;
         for part in &self.parts[1..] {
             if part.note(name)? != first {

@@ -7,7 +7,7 @@ use flate2::read::ZlibDecoder;
 
 use super::description::{Format, OpenOptions, Writes, write_nothing};
 use super::reader::{Column, Extent, Form, Items, Layout, Limit, Reader};
-use crate::error::{FileError, READ};
+use crate::error::{FileError, Result};
 use crate::open_file::FileCursor;
 use crate::typed_array::{ArrayClaim, Dtype};
 
@@ -29,6 +29,8 @@ const COMPRESSED: u32 = 15;
 const LONGEST: usize = 1 << 12;
 /// The most that deflate can shrink anything, rounded up.
 const BEST_RATIO: u64 = 1100;
+/// What is needed of every variable.
+const NUMBERS: &str = "an array of numbers";
 
 /// A file that is being read, and where each variable lies.
 struct Mat {
@@ -45,13 +47,13 @@ struct Element {
     packed: bool,
 }
 
-fn open(path: &Path, _options: &OpenOptions) -> Result<Box<dyn Reader>, FileError> {
+fn open(path: &Path, _options: &OpenOptions) -> Result<Box<dyn Reader>> {
     let file = FileCursor::open(path)?;
     let mut header = Vec::new();
     file.clone()
         .take(HEADER)
         .read_to_end(&mut header)
-        .map_err(|source| FileError::io(path, READ, source))?;
+        .map_err(FileError::reading(path))?;
     if header.starts_with(b"MATLAB 7.3") || header.starts_with(b"\x89HDF") {
         let reason = "this is a MATLAB 7.3 (HDF5) file; save it in MATLAB with the option -v7";
         return Err(FileError::damaged(path, reason));
@@ -71,20 +73,20 @@ fn open(path: &Path, _options: &OpenOptions) -> Result<Box<dyn Reader>, FileErro
         file,
         elements: Vec::new(),
     };
-    found
-        .scan()
-        .map_err(|source| FileError::io(path, READ, source))?;
+    found.scan().map_err(FileError::reading(path))?;
     Ok(Box::new(found))
 }
 
 impl Mat {
     /// Finds the variables and their names.
     fn scan(&mut self) -> io::Result<()> {
-        let (mut at, end) = (HEADER, self.file.length());
+        let mut at = HEADER;
+        let end = self.file.length();
         while at < end {
             let mut tag = [0; 8];
             self.file.from(at).read_exact(&mut tag)?;
-            let (kind, length) = (word(&tag[..4]), u64::from(word(&tag[4..])));
+            let kind = word(&tag[..4]);
+            let length = u64::from(word(&tag[4..]));
             let start = at + 8;
             at = start + length;
             if at > end {
@@ -129,29 +131,23 @@ impl Mat {
     }
 
     /// Type and shape of an array, and its values to come.
-    fn claim(&self, item: usize) -> Result<(ArrayClaim, Tag, Stream<'_>), FileError> {
-        let failed = |source| FileError::io(&self.items.path, READ, source);
-        let mut stream = self.stream(self.elements[item]).map_err(failed)?;
-        let (_, class, shape) = stream.head().map_err(failed)?;
-        let what = self.call(item);
+    fn claim(&self, item: usize) -> Result<(ArrayClaim, Tag, Stream<'_>)> {
+        let mut stream = self
+            .stream(self.elements[item])
+            .map_err(FileError::reading(&self.items.path))?;
+        let (_, class, shape) = stream
+            .head()
+            .map_err(FileError::reading(&self.items.path))?;
+        let what = self.items.call(item);
         // 6 to 15 are the classes of full numeric arrays; those before are cells, structures, texts, sparse arrays.
         if !(6..=15).contains(&(class & 0xff)) || class & 0x800 != 0 {
-            return Err(FileError::kind(
-                &self.items.path,
-                what,
-                "not a full array of real numbers",
-                "an array of numbers",
-            ));
+            let found = "not a full array of real numbers";
+            return Err(FileError::kind(&self.items.path, what, found, NUMBERS));
         }
-        let tag = stream.tag().map_err(failed)?;
+        let tag = stream.tag().map_err(FileError::reading(&self.items.path))?;
         let Some(dtype) = dtype(tag.kind) else {
             let found = format!("of MATLAB type {}", tag.kind);
-            return Err(FileError::kind(
-                &self.items.path,
-                what,
-                found,
-                "an array of numbers",
-            ));
+            return Err(FileError::kind(&self.items.path, what, found, NUMBERS));
         };
         let claim = ArrayClaim {
             what,
@@ -172,17 +168,11 @@ impl Reader for Mat {
         &self.items
     }
 
-    fn extent(&self, item: usize) -> Result<Extent, FileError> {
+    fn extent(&self, item: usize) -> Result<Extent> {
         Extent::of_array(&self.claim(item)?.0, &self.items.path)
     }
 
-    fn read_one(
-        &self,
-        _group: usize,
-        item: usize,
-        _form: Form,
-        limit: &Limit,
-    ) -> Result<Column, FileError> {
+    fn read_one(&self, _group: usize, item: usize, _form: Form, limit: &Limit) -> Result<Column> {
         let (claim, tag, mut stream) = self.claim(item)?;
         let claimed = claim.bytes(&self.items.path, u64::MAX)?;
         limit.check(&self.items.path, claimed)?;
@@ -239,7 +229,8 @@ impl Stream<'_> {
 
     fn tag(&mut self) -> io::Result<Tag> {
         let first = self.four()?;
-        let (first, second) = (u32::from_le_bytes(first), self.four()?);
+        let first = u32::from_le_bytes(first);
+        let second = self.four()?;
         Ok(match first >> 16 {
             0 => Tag {
                 kind: first,

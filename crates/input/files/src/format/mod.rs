@@ -36,7 +36,7 @@ use std::path::{Path, PathBuf};
 use description::{Format, OpenOptions, Writes};
 use reader::Reader;
 
-use crate::error::{FileError, READ};
+use crate::error::{FileError, Result};
 use crate::open_file::{lower_name, open};
 
 pub use text_layout::Header;
@@ -79,7 +79,7 @@ pub(crate) fn ancestry_files(path: &Path) -> Option<Vec<PathBuf>> {
 }
 
 /// The format of a file, by the ending of its name, or of the files of a folder.
-pub(crate) fn of(formats: &'static [Format], path: &Path) -> Result<&'static Format, FileError> {
+pub(crate) fn of(formats: &'static [Format], path: &Path) -> Result<&'static Format> {
     if path.is_dir() {
         return folder::parts(formats, path).map(|(format, _)| format);
     }
@@ -109,15 +109,11 @@ pub fn ending_of_content(start: &[u8]) -> &'static str {
 }
 
 /// The format of a file that is to be written.
-pub(crate) fn of_target(
-    path: &Path,
-    can: fn(Writes) -> bool,
-) -> Result<&'static Format, FileError> {
+pub(crate) fn of_target(path: &Path, can: fn(Writes) -> bool) -> Result<&'static Format> {
     let name = lower_name(path);
-    let writable = |format: &&Format| format.fits(&name) && can(format.writes);
     FORMATS
         .iter()
-        .find(writable)
+        .find(|format: &&Format| format.fits(&name) && can(format.writes))
         .ok_or_else(|| FileError::Extension {
             path: path.into(),
             known: endings(FORMATS, can),
@@ -144,7 +140,7 @@ pub(crate) fn open_reader(
     formats: &'static [Format],
     path: &Path,
     options: &OpenOptions,
-) -> Result<Box<dyn Reader>, FileError> {
+) -> Result<Box<dyn Reader>> {
     if path.is_dir() {
         return folder::open(formats, path, options);
     }
@@ -159,7 +155,7 @@ pub(crate) fn open_reader(
 }
 
 /// Refuses a file that says with its first bytes that it is of another format than its name says.
-fn check_magic(formats: &[Format], path: &Path, format: &Format) -> Result<(), FileError> {
+fn check_magic(formats: &[Format], path: &Path, format: &Format) -> Result<()> {
     if !path.is_file() {
         return Ok(());
     }
@@ -168,7 +164,7 @@ fn check_magic(formats: &[Format], path: &Path, format: &Format) -> Result<(), F
         .0
         .take(16)
         .read_to_end(&mut start)
-        .map_err(|source| FileError::io(path, READ, source))?;
+        .map_err(FileError::reading(path))?;
     match formats.iter().find(|other| other.begins(&start)) {
         Some(other) if other.name != format.name => {
             let reason = format!(

@@ -8,7 +8,7 @@ use super::npy_header::{MAGIC, read_header, write};
 use super::reader::{Column, Extent, Form, Items, Layout, Limit, Reader};
 use super::writer::Contents;
 use crate::atomic_write::write_whole;
-use crate::error::{FileError, READ};
+use crate::error::{FileError, Result};
 use crate::open_file::FileCursor;
 use crate::typed_array::{ArrayClaim, Dtype, TypedArray, Values};
 
@@ -36,12 +36,13 @@ struct Npy {
     columns: usize,
 }
 
-fn open(path: &Path, _options: &OpenOptions) -> Result<Box<dyn Reader>, FileError> {
+fn open(path: &Path, _options: &OpenOptions) -> Result<Box<dyn Reader>> {
     let file = FileCursor::open(path)?;
     let (claim, start) = read_header(path, "the array", &mut BufReader::new(file.clone()))?;
     claim.bytes(path, file.length().saturating_sub(start))?;
     let (rows, columns) = claim.matrix(path)?;
-    let (rows, columns) = (rows as usize, columns as usize);
+    let rows = rows as usize;
+    let columns = columns as usize;
     Ok(Box::new(Npy {
         file,
         items: Items::new(path, Layout::Arrays, vec![String::new()]),
@@ -101,7 +102,7 @@ impl Reader for Npy {
         &self.items
     }
 
-    fn extent(&self, _item: usize) -> Result<Extent, FileError> {
+    fn extent(&self, _item: usize) -> Result<Extent> {
         let block = self.block();
         let rows = (0..self.rows)
             .step_by(block)
@@ -113,20 +114,14 @@ impl Reader for Npy {
         })
     }
 
-    fn read_one(
-        &self,
-        group: usize,
-        _item: usize,
-        _form: Form,
-        _limit: &Limit,
-    ) -> Result<Column, FileError> {
+    fn read_one(&self, group: usize, _item: usize, _form: Form, _limit: &Limit) -> Result<Column> {
         self.rows_of(group)
             .map(Column::Array)
-            .map_err(|source| FileError::io(&self.items.path, READ, source))
+            .map_err(FileError::reading(&self.items.path))
     }
 }
 
-fn write_contents(path: &Path, contents: Contents<'_>) -> Result<(), FileError> {
+fn write_contents(path: &Path, contents: Contents<'_>) -> Result<()> {
     match contents {
         Contents::Arrays(arrays) => match arrays.into_iter().next() {
             Some((_, array)) => write_whole(path, |out| write(out, array)),

@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 
 use super::writer::{Array, Elements};
-use crate::error::{FileError, READ};
+use crate::error::{FileError, Result};
 use crate::typed_array::{ArrayClaim, Dtype};
 
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
@@ -17,10 +17,11 @@ pub(crate) fn read_header(
     path: &Path,
     what: &str,
     bytes: &mut dyn Read,
-) -> Result<(ArrayClaim, u64), FileError> {
-    let failed = |source| FileError::io(path, READ, source);
+) -> Result<(ArrayClaim, u64)> {
     let mut fixed = [0; 10];
-    bytes.read_exact(&mut fixed).map_err(failed)?;
+    bytes
+        .read_exact(&mut fixed)
+        .map_err(FileError::reading(path))?;
     if !fixed.starts_with(MAGIC) {
         return Err(FileError::damaged(
             path,
@@ -31,7 +32,9 @@ pub(crate) fn read_header(
         1 => (usize::from(u16::from_le_bytes([fixed[8], fixed[9]])), 10),
         2 | 3 => {
             let mut high = [0; 2];
-            bytes.read_exact(&mut high).map_err(failed)?;
+            bytes
+                .read_exact(&mut high)
+                .map_err(FileError::reading(path))?;
             (
                 u32::from_le_bytes([fixed[8], fixed[9], high[0], high[1]]) as usize,
                 12,
@@ -51,7 +54,9 @@ pub(crate) fn read_header(
         ));
     }
     let mut header = vec![0; length];
-    bytes.read_exact(&mut header).map_err(failed)?;
+    bytes
+        .read_exact(&mut header)
+        .map_err(FileError::reading(path))?;
     Ok((
         parse(path, what, &String::from_utf8_lossy(&header))?,
         (taken + length) as u64,
@@ -59,7 +64,7 @@ pub(crate) fn read_header(
 }
 
 /// What a header such as `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }` describes.
-fn parse(path: &Path, what: &str, header: &str) -> Result<ArrayClaim, FileError> {
+fn parse(path: &Path, what: &str, header: &str) -> Result<ArrayClaim> {
     let unreadable = || {
         FileError::damaged(
             path,
@@ -218,11 +223,12 @@ pub(crate) fn word(text: &str) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::assert_says;
+    use crate::testing::{assert_says, cases};
     use crate::typed_array::TypedArray;
 
     fn parse(bytes: &[u8]) -> Result<TypedArray, String> {
-        let (path, mut rest) = (Path::new("a.npy"), bytes);
+        let path = Path::new("a.npy");
+        let mut rest = bytes;
         let read = read_header(path, "the array", &mut rest)
             .and_then(|(claim, taken)| claim.read(path, &mut rest, bytes.len() as u64 - taken));
         read.map_err(|error| error.to_string())
@@ -237,7 +243,8 @@ mod tests {
 
     #[test]
     fn arrays_read_back() {
-        let (mut bytes, numbers) = (Vec::new(), [1.5, -2.0, 3.0, 4.0, 5.0, f64::MAX]);
+        let mut bytes = Vec::new();
+        let numbers = [1.5, -2.0, 3.0, 4.0, 5.0, f64::MAX];
         write(&mut bytes, Array::floats([2, 3], numbers)).unwrap();
         assert_eq!(bytes.len() % 4, 0);
         let array = parse(&bytes).unwrap();
@@ -259,23 +266,20 @@ mod tests {
 
     #[test]
     fn what_cannot_be_is_refused_before_memory_is_taken() {
-        for (descr, shape, expected) in [
-            ("'<f8'", "(1000000000, 1000)", "only 100 bytes follow"),
-            (
-                "'<f8'",
-                "(9999999999999999999, 99999)",
-                "only 100 bytes follow",
-            ),
-            ("'|O'", "(3,)", "of NumPy type '|O'"),
-            ("'<c16'", "(3,)", "'<c16'; an array of numbers or texts"),
-            ("[('x', '<f8')]", "(3,)", "an array of records"),
-            ("'<f8'", "(1, 1, 1)", "of shape (1, 1, 1)"),
-            ("'<f8'", "(0, 2)", "at least one row"),
-            ("'<f8'", "()", "of shape ()"),
-            ("'<f8'", "3", "unreadable NPY header"),
-        ] {
-            let bytes = with_header(descr, "False", shape, &[0; 100]);
-            assert_says(parse(&bytes).unwrap_err(), &[expected]);
+        for [descr, shape, expected] in cases(
+            "
+            '<f8' | (1000000000, 1000) | only 100 bytes follow
+            '<f8' | (9999999999999999999, 99999) | only 100 bytes follow
+            '=O' | (3,) | of NumPy type '=O'
+            '<c16' | (3,) | '<c16'; an array of numbers or texts
+            [('x', '<f8')] | (3,) | an array of records
+            '<f8' | (1, 1, 1) | of shape (1, 1, 1)
+            '<f8' | (0, 2) | at least one row
+            '<f8' | () | of shape ()
+            '<f8' | 3 | unreadable NPY header",
+        ) {
+            let bytes = with_header(&descr, "False", &shape, &[0; 100]);
+            assert_says(parse(&bytes).unwrap_err(), &[&expected]);
         }
         assert_says(
             parse(b"not an array").unwrap_err(),

@@ -11,7 +11,7 @@ use super::npy_header::{read_header, write};
 use super::reader::{Column, Extent, Form, Items, Layout, Limit, Reader};
 use super::writer::{Array, Contents, Elements};
 use crate::atomic_write::write_whole;
-use crate::error::{FileError, READ};
+use crate::error::{FileError, Result};
 use crate::open_file::FileCursor;
 use crate::typed_array::ArrayClaim;
 
@@ -42,7 +42,7 @@ pub(crate) struct Npz {
 }
 
 impl Npz {
-    pub(crate) fn open(path: &Path) -> Result<Self, FileError> {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
         let file = FileCursor::open(path)?;
         let length = file.length();
         let archive = ZipArchive::new(file).map_err(|error| damaged(path, &error.into()))?;
@@ -67,8 +67,8 @@ impl Npz {
     fn member<T>(
         &self,
         name: &str,
-        read: impl FnOnce(&mut dyn Read, u64) -> Result<T, FileError>,
-    ) -> Result<Option<T>, FileError> {
+        read: impl FnOnce(&mut dyn Read, u64) -> Result<T>,
+    ) -> Result<Option<T>> {
         let Some(at) = self.members.iter().position(|found| found == name) else {
             return Ok(None);
         };
@@ -76,7 +76,8 @@ impl Npz {
         let member = archive
             .by_index(at)
             .map_err(|error| damaged(&self.items.path, &error.into()))?;
-        let (packed, size) = (member.compressed_size(), member.size());
+        let packed = member.compressed_size();
+        let size = member.size();
         if packed > self.length || size > packed.saturating_mul(BEST_RATIO) {
             let reason =
                 format!("'{name}' claims {size} bytes out of {packed}; the file is damaged");
@@ -86,8 +87,11 @@ impl Npz {
     }
 
     /// Type and shape of an array, checked against the size of its member.
-    fn claim(&self, item: usize) -> Result<(ArrayClaim, u64), FileError> {
-        let (name, what) = (format!("{}.npy", self.items.names[item]), self.call(item));
+    fn claim(&self, item: usize) -> Result<(ArrayClaim, u64)> {
+        let (name, what) = (
+            format!("{}.npy", self.items.names[item]),
+            self.items.call(item),
+        );
         let claim = self.member(&name, |bytes, size| {
             let (claim, taken) = read_header(&self.items.path, &what, bytes)?;
             let available = size.saturating_sub(taken);
@@ -103,26 +107,22 @@ impl Reader for Npz {
         &self.items
     }
 
-    fn extent(&self, item: usize) -> Result<Extent, FileError> {
+    fn extent(&self, item: usize) -> Result<Extent> {
         Extent::of_array(&self.claim(item)?.0, &self.items.path)
     }
 
-    fn read_one(
-        &self,
-        _group: usize,
-        item: usize,
-        _form: Form,
-        limit: &Limit,
-    ) -> Result<Column, FileError> {
+    fn read_one(&self, _group: usize, item: usize, _form: Form, limit: &Limit) -> Result<Column> {
         let (claim, available) = self.claim(item)?;
         limit.check(&self.items.path, claim.bytes(&self.items.path, available)?)?;
-        let (name, what) = (format!("{}.npy", self.items.names[item]), self.call(item));
+        let (name, what) = (
+            format!("{}.npy", self.items.names[item]),
+            self.items.call(item),
+        );
         let array = self.member(&name, |bytes, size| {
             let (claim, taken) = read_header(&self.items.path, &what, bytes)?;
             let array = claim.read(&self.items.path, bytes, size.saturating_sub(taken))?;
             // The checksum of a member is compared at its end.
-            io::copy(bytes, &mut io::sink())
-                .map_err(|source| FileError::io(&self.items.path, READ, source))?;
+            io::copy(bytes, &mut io::sink()).map_err(FileError::reading(&self.items.path))?;
             Ok(array)
         })?;
         array
@@ -130,7 +130,7 @@ impl Reader for Npz {
             .ok_or_else(|| FileError::damaged(&self.items.path, format!("{what} is not there")))
     }
 
-    fn note(&self, name: &str) -> Result<Option<Vec<u8>>, FileError> {
+    fn note(&self, name: &str) -> Result<Option<Vec<u8>>> {
         self.member(name, |bytes, size| {
             if size > LONGEST_NOTE {
                 return Err(FileError::damaged(
@@ -142,7 +142,7 @@ impl Reader for Npz {
             bytes
                 .take(size)
                 .read_to_end(&mut all)
-                .map_err(|source| FileError::io(&self.items.path, READ, source))?;
+                .map_err(FileError::reading(&self.items.path))?;
             Ok(all)
         })
     }
@@ -153,7 +153,7 @@ fn damaged(path: &Path, error: &io::Error) -> FileError {
     FileError::damaged(path, reason)
 }
 
-fn write_contents(path: &Path, contents: Contents<'_>) -> Result<(), FileError> {
+fn write_contents(path: &Path, contents: Contents<'_>) -> Result<()> {
     match contents {
         Contents::Arrays(arrays) => write_whole(path, |out| write_arrays(out, arrays)),
         Contents::Columns { .. } => Err(unfit(path)),

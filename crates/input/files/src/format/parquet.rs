@@ -25,7 +25,7 @@ use super::foreign::guarded;
 use super::parquet_codes::codes;
 use super::parquet_write::write_contents;
 use super::reader::{Column, Extent, Form, Items, Layout, Limit, Reader};
-use crate::error::{FileError, READ};
+use crate::error::{FileError, Result};
 use crate::open_file::FileCursor;
 
 pub(crate) const FORMAT: Format = Format {
@@ -80,7 +80,7 @@ struct Parquet {
     kinds: Vec<Option<DataType>>,
 }
 
-fn open(path: &Path, _options: &OpenOptions) -> Result<Box<dyn Reader>, FileError> {
+fn open(path: &Path, _options: &OpenOptions) -> Result<Box<dyn Reader>> {
     let file = FileCursor::open(path)?;
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let metadata = shielded(path, || ArrowReaderMetadata::load(&file, options))?;
@@ -97,9 +97,16 @@ fn open(path: &Path, _options: &OpenOptions) -> Result<Box<dyn Reader>, FileErro
     };
     let names = schema.columns().iter();
     let names = names.map(|column| column.path().string()).collect();
-    let kinds = schema.columns().iter().enumerate().map(kind).collect();
+    let kinds: Vec<Option<DataType>> = schema.columns().iter().enumerate().map(kind).collect();
+    let words = kinds
+        .iter()
+        .map(|kind| kind.as_ref().is_some_and(arrow_values::is_text));
+    let words = words.collect();
     let file = Parquet {
-        items: Items::new(path, Layout::Columns, names),
+        items: Items {
+            words,
+            ..Items::new(path, Layout::Columns, names)
+        },
         file,
         metadata,
         kinds,
@@ -110,10 +117,7 @@ fn open(path: &Path, _options: &OpenOptions) -> Result<Box<dyn Reader>, FileErro
 }
 
 /// What the decoders give; where they fail or panic the file is not whole.
-fn shielded<T>(
-    path: &Path,
-    work: impl FnOnce() -> Result<T, ParquetError>,
-) -> Result<T, FileError> {
+fn shielded<T>(path: &Path, work: impl FnOnce() -> Result<T, ParquetError>) -> Result<T> {
     let broken = |why: &str| {
         let reason = format!("this is not a whole Parquet file ({why}); copy or write it again");
         FileError::damaged(path, reason)
@@ -130,7 +134,7 @@ impl Parquet {
     }
 
     /// Refuses sizes that cannot be true.
-    fn check_claims(&self) -> Result<(), FileError> {
+    fn check_claims(&self) -> Result<()> {
         let length = self.file.length();
         let mut columns = self.groups().iter().flat_map(RowGroupMetaData::columns);
         let inside = columns.all(|column| {
@@ -166,7 +170,7 @@ impl Parquet {
     }
 
     /// Refuses packings that are not read.
-    fn check_packing(&self) -> Result<(), FileError> {
+    fn check_packing(&self) -> Result<()> {
         let mut columns = self.groups().iter().flat_map(RowGroupMetaData::columns);
         let unread = |packing| matches!(packing, Compression::BROTLI(_) | Compression::LZO);
         let Some(column) = columns.find(|column| unread(column.compression())) else {
@@ -215,12 +219,12 @@ impl Parquet {
     }
 
     /// The file, which stays open from page to page as long as this is kept.
-    fn keep_open(&self) -> Result<Arc<std::fs::File>, FileError> {
+    fn keep_open(&self) -> Result<Arc<std::fs::File>> {
         let open = self.file.keep_open();
-        open.map_err(|source| FileError::io(&self.items.path, READ, source))
+        open.map_err(FileError::reading(&self.items.path))
     }
 
-    fn check_rows(&self, item: usize, rows: usize, found: usize) -> Result<(), FileError> {
+    fn check_rows(&self, item: usize, rows: usize, found: usize) -> Result<()> {
         if found == rows {
             return Ok(());
         }
@@ -229,6 +233,27 @@ impl Parquet {
             format!("column '{name}' holds {found} of {rows} values; copy or write the file again");
         Err(FileError::damaged(&self.items.path, reason))
     }
+
+    /// Labels as codes of a byte; none where their pages do not give them.
+    fn codes(&self, group: usize, item: usize) -> Result<Option<Vec<u8>>> {
+        let column = self.metadata.parquet_schema().column(item);
+        let whole = matches!(column.physical_type(), Physical::INT32 | Physical::INT64)
+            && self.kinds[item]
+                .as_ref()
+                .is_some_and(DataType::is_signed_integer);
+        if !whole {
+            return Ok(None);
+        }
+        let rows = self.rows(group);
+        let _open = self.keep_open()?;
+        let found = shielded(&self.items.path, || {
+            codes(&mut self.pages(group, item)?, &column, rows)
+        })?;
+        if let Some(codes) = &found {
+            self.check_rows(item, rows, codes.len())?;
+        }
+        Ok(found)
+    }
 }
 
 impl Reader for Parquet {
@@ -236,22 +261,12 @@ impl Reader for Parquet {
         &self.items
     }
 
-    fn is_text(&self, item: usize) -> bool {
-        self.kinds[item].as_ref().is_some_and(arrow_values::is_text)
-    }
-
-    fn extent(&self, _item: usize) -> Result<Extent, FileError> {
+    fn extent(&self, _item: usize) -> Result<Extent> {
         let groups = (0..self.groups().len()).map(|group| self.rows(group));
         Ok(Extent::of_column(Some(groups.collect())))
     }
 
-    fn read_one(
-        &self,
-        group: usize,
-        item: usize,
-        form: Form,
-        _limit: &Limit,
-    ) -> Result<Column, FileError> {
+    fn read_one(&self, group: usize, item: usize, form: Form, _limit: &Limit) -> Result<Column> {
         let kind = self.kinds[item].as_ref();
         if !kind.is_some_and(arrow_values::is_read) {
             let is_time = kind.is_some_and(arrow_values::is_time);
@@ -260,6 +275,11 @@ impl Reader for Parquet {
                 &self.items.names[item],
                 is_time,
             ));
+        }
+        if form == Form::Codes
+            && let Some(codes) = self.codes(group, item)?
+        {
+            return Ok(Column::Codes(codes));
         }
         let rows = self.rows(group);
         let _open = self.keep_open()?;
@@ -294,26 +314,7 @@ impl Reader for Parquet {
         Ok(whole.unwrap_or(Column::Text(Vec::new())))
     }
 
-    fn codes(&self, group: usize, item: usize) -> Result<Option<Vec<u8>>, FileError> {
-        let column = self.metadata.parquet_schema().column(item);
-        let whole = matches!(column.physical_type(), Physical::INT32 | Physical::INT64)
-            && self.kinds[item]
-                .as_ref()
-                .is_some_and(DataType::is_signed_integer);
-        if !whole {
-            return Ok(None);
-        }
-        let (rows, _open) = (self.rows(group), self.keep_open()?);
-        let found = shielded(&self.items.path, || {
-            codes(&mut self.pages(group, item)?, &column, rows)
-        })?;
-        if let Some(codes) = &found {
-            self.check_rows(item, rows, codes.len())?;
-        }
-        Ok(found)
-    }
-
-    fn note(&self, name: &str) -> Result<Option<Vec<u8>>, FileError> {
+    fn note(&self, name: &str) -> Result<Option<Vec<u8>>> {
         let notes = self
             .metadata
             .metadata()

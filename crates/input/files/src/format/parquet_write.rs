@@ -15,13 +15,13 @@ use parquet::schema::types::Type;
 use super::description::unfit;
 use super::writer::{Contents, Data};
 use crate::atomic_write::write_whole;
-use crate::error::FileError;
+use crate::error::Result;
 
 /// Rows of a row group, as pandas and Polars have it: readers hold as few at once, and several threads share a file.
 pub(crate) const GROUP_ROWS: usize = 1 << 20;
 
 /// Writes columns in groups of rows, and notes beside them.
-pub(crate) fn write_contents(path: &Path, contents: Contents<'_>) -> Result<(), FileError> {
+pub(crate) fn write_contents(path: &Path, contents: Contents<'_>) -> Result<()> {
     let Contents::Columns {
         rows,
         columns,
@@ -120,7 +120,8 @@ fn put<T: DataType>(
     let mut writer = group
         .next_column()?
         .ok_or_else(|| ParquetError::General("a column too many".into()))?;
-    let (mut present, mut levels) = (Vec::new(), Vec::new());
+    let mut present = Vec::new();
+    let mut levels = Vec::new();
     for value in values.take(GROUP_ROWS) {
         levels.push(i16::from(value.is_some()));
         present.extend(value);

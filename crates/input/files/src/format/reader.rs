@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use partita_core::MemoryBudget;
 
 use crate::dictionary::Dictionary;
-use crate::error::{FileError, Row};
+use crate::error::{FileError, Result};
 use crate::typed_array::{ArrayClaim, TypedArray};
 use crate::words::MissingCounts;
 
@@ -29,6 +29,10 @@ pub(crate) struct Items {
     pub(crate) named: bool,
     /// Whether the file tells numbers from texts.
     pub(crate) typed: bool,
+    /// Which items hold words, as far as is known before they are read: by their type, or by their first value.
+    pub(crate) words: Vec<bool>,
+    /// What looks as if it were meant otherwise, and the flag that settles it.
+    pub(crate) remarks: Vec<String>,
 }
 
 impl Items {
@@ -40,6 +44,17 @@ impl Items {
             names,
             named: true,
             typed: true,
+            words: Vec::new(),
+            remarks: Vec::new(),
+        }
+    }
+
+    /// What to call an item in a message.
+    pub(crate) fn call(&self, item: usize) -> String {
+        match (self.layout, self.names[item].as_str()) {
+            (Layout::Columns, name) => format!("column '{name}'"),
+            (Layout::Arrays, "") => "the array".into(),
+            (Layout::Arrays, name) => format!("array '{name}'"),
         }
     }
 }
@@ -65,7 +80,7 @@ impl Extent {
     }
 
     /// The size of an array as one group.
-    pub(crate) fn of_array(claim: &ArrayClaim, path: &Path) -> Result<Self, FileError> {
+    pub(crate) fn of_array(claim: &ArrayClaim, path: &Path) -> Result<Self> {
         let (rows, columns) = claim.matrix(path)?;
         Ok(Self {
             groups: Some(vec![rows as usize]),
@@ -108,6 +123,8 @@ pub(crate) enum Form {
     Text,
     /// Every distinct value once.
     Labels,
+    /// As [`Labels`](Self::Labels), or as [`Column::Codes`] where that is quicker.
+    Codes,
     /// Numbers. Where gaps or words are not allowed, the first one is an error.
     Numbers { gaps: bool, words: bool },
 }
@@ -123,7 +140,7 @@ impl Form {
     fn least_bytes(self) -> u64 {
         match self {
             Self::Text => size_of::<String>() as u64,
-            Self::Labels => size_of::<u32>() as u64,
+            Self::Labels | Self::Codes => size_of::<u32>() as u64,
             Self::Numbers { .. } => 1,
         }
     }
@@ -151,7 +168,7 @@ impl Limit {
     }
 
     /// Refuses more than the budget allows.
-    pub(crate) fn check(&self, path: &Path, bytes: u64) -> Result<(), FileError> {
+    pub(crate) fn check(&self, path: &Path, bytes: u64) -> Result<()> {
         let fits = self.budget.check(self.what, bytes, self.remedy);
         fits.map_err(|source| FileError::Budget {
             path: path.into(),
@@ -160,12 +177,12 @@ impl Limit {
     }
 
     /// Refuses rows that in this form take more than the budget allows, whatever they hold.
-    pub(crate) fn check_claim(&self, path: &Path, rows: u64, form: Form) -> Result<(), FileError> {
+    pub(crate) fn check_claim(&self, path: &Path, rows: u64, form: Form) -> Result<()> {
         self.check(path, rows.saturating_mul(form.least_bytes()))
     }
 
     /// Refuses more rows than the budget allows.
-    pub(crate) fn check_rows(&self, path: &Path, rows: u64) -> Result<(), FileError> {
+    pub(crate) fn check_rows(&self, path: &Path, rows: u64) -> Result<()> {
         self.check(path, rows.saturating_mul(self.bytes_per_row))
     }
 }
@@ -183,6 +200,12 @@ pub(crate) enum Column {
         words: bool,
         missing: MissingCounts,
     },
+    /// Labels below 255 as they are, 255 for −1 and for nothing.
+    #[cfg_attr(
+        not(feature = "parquet"),
+        expect(dead_code, reason = "no other format gives them")
+    )]
+    Codes(Vec<u8>),
     /// Numbers or texts of a fixed width in the type that the file has, of one or more columns.
     Array(TypedArray),
 }
@@ -193,6 +216,7 @@ impl Column {
             Self::Text(texts) => texts.len(),
             Self::Labels(labels) => labels.codes().len(),
             Self::Parsed { values, .. } => values.len(),
+            Self::Codes(codes) => codes.len(),
             Self::Array(array) => array.rows,
         }
     }
@@ -209,6 +233,13 @@ impl Column {
             Self::Parsed { values, .. } => values
                 .iter()
                 .map(|&value| crate::number::Short(value).to_string())
+                .collect(),
+            Self::Codes(codes) => codes
+                .iter()
+                .map(|&code| match code {
+                    u8::MAX => String::new(),
+                    label => label.to_string(),
+                })
                 .collect(),
             Self::Array(array) => array.texts(0),
         }
@@ -232,16 +263,11 @@ impl Column {
     }
 
     /// Adds the rows of the next group, which begins at row `start`.
-    pub(crate) fn append(
-        &mut self,
-        path: &Path,
-        next: Self,
-        start: usize,
-    ) -> Result<(), FileError> {
+    pub(crate) fn append(&mut self, path: &Path, next: Self, start: usize) -> Result<()> {
         match (self, next) {
             (Self::Text(all), Self::Text(more)) => all.extend(more),
             (Self::Labels(all), Self::Labels(more)) => {
-                all.append(&more, |row| Row::Row((start + row) as u64 + 1));
+                all.append(&more, more.codes(), start as u64);
             }
             (Self::Array(all), Self::Array(more)) => return all.append(path, more),
             _ => {
@@ -260,96 +286,58 @@ pub(crate) trait Reader: Send + Sync {
     /// What is known of the file before its values are read.
     fn items(&self) -> &Items;
 
-    /// Whether a column holds words, as far as is known before it is read: by its type, or by its first value.
-    fn is_text(&self, _item: usize) -> bool {
-        false
-    }
-
-    /// What looks as if it were meant otherwise, and the flag that settles it.
-    fn remarks(&self) -> Vec<String> {
-        Vec::new()
-    }
-
     /// The size that the file claims for an item, which is no more than the file can hold.
     ///
     /// # Errors
     /// [`FileError`] for an item that cannot be read.
-    fn extent(&self, item: usize) -> Result<Extent, FileError>;
+    fn extent(&self, item: usize) -> Result<Extent>;
 
     /// One item of one group of rows. Nothing is allocated on the word of the file alone.
     ///
     /// # Errors
     /// [`FileError`] names what is damaged, and for text the line, the column and the value that cannot be taken.
-    fn read_one(
-        &self,
-        group: usize,
-        item: usize,
-        form: Form,
-        limit: &Limit,
-    ) -> Result<Column, FileError>;
+    fn read_one(&self, group: usize, item: usize, form: Form, limit: &Limit) -> Result<Column>;
 
     /// Items of one group of rows, one answer each.
     ///
     /// # Errors
     /// As [`read_one`](Self::read_one).
-    fn read(
-        &self,
-        group: usize,
-        wanted: &[(usize, Form)],
-        limit: &Limit,
-    ) -> Result<Vec<Column>, FileError> {
+    fn read(&self, group: usize, wanted: &[(usize, Form)], limit: &Limit) -> Result<Vec<Column>> {
         wanted
             .iter()
             .map(|&(item, form)| self.read_one(group, item, form, limit))
             .collect()
     }
 
-    /// The labels of one item of one group as codes of a byte, where that is quicker than their numbers: labels below 255 as they
-    /// are, 255 for −1 and for nothing. None for anything else; [`read_one`](Self::read_one) then tells.
-    ///
-    /// # Errors
-    /// As [`read_one`](Self::read_one).
-    fn codes(&self, _group: usize, _item: usize) -> Result<Option<Vec<u8>>, FileError> {
-        Ok(None)
-    }
-
     /// What lies beside columns and arrays under this name, if anything.
     ///
     /// # Errors
     /// [`FileError`] if it is damaged.
-    fn note(&self, _name: &str) -> Result<Option<Vec<u8>>, FileError> {
+    fn note(&self, _name: &str) -> Result<Option<Vec<u8>>> {
         Ok(None)
     }
+}
 
-    /// The file.
-    fn path(&self) -> &Path {
+impl dyn Reader + '_ {
+    pub(crate) fn path(&self) -> &Path {
         &self.items().path
     }
 
-    /// What the items are.
-    fn layout(&self) -> Layout {
-        self.items().layout
-    }
-
     /// Names of the columns or arrays in the order of the file.
-    fn names(&self) -> &[String] {
+    pub(crate) fn names(&self) -> &[String] {
         &self.items().names
     }
 
-    /// What to call an item in a message.
-    fn call(&self, item: usize) -> String {
-        match (self.layout(), self.names()[item].as_str()) {
-            (Layout::Columns, name) => format!("column '{name}'"),
-            (Layout::Arrays, "") => "the array".into(),
-            (Layout::Arrays, name) => format!("array '{name}'"),
-        }
+    /// Whether a column holds words, as far as is known before it is read.
+    pub(crate) fn is_text(&self, item: usize) -> bool {
+        self.items().words.get(item).is_some_and(|&words| words)
     }
 
     /// One item of all groups.
     ///
     /// # Errors
     /// As [`read_one`](Self::read_one).
-    fn read_whole(&self, item: usize, form: Form, limit: &Limit) -> Result<Column, FileError> {
+    pub(crate) fn read_whole(&self, item: usize, form: Form, limit: &Limit) -> Result<Column> {
         let extent = self.extent(item)?;
         if extent.groups.is_some() {
             limit.check_claim(self.path(), extent.rows(), form)?;

@@ -10,7 +10,7 @@ use super::npz::{Npz, write_arrays};
 use super::reader::{Column, Form, Limit, Reader, first_of};
 use super::writer::{Array, Elements};
 use crate::atomic_write::write_whole;
-use crate::error::FileError;
+use crate::error::{FileError, Result};
 use crate::typed_array::{Scalar, TypedArray};
 
 /// A sparse matrix of counts in compressed rows: the values of row `i` and their columns stand at
@@ -149,8 +149,9 @@ pub(crate) struct Places {
     pub(crate) columns: Vec<u32>,
 }
 
-pub(crate) fn read_places(archive: &Npz, budget: MemoryBudget) -> Result<Places, FileError> {
-    let (path, limit) = (archive.path(), limit(budget));
+pub(crate) fn read_places(archive: &dyn Reader, budget: MemoryBudget) -> Result<Places> {
+    let path = archive.path();
+    let limit = limit(budget);
     check_format(archive)?;
     let shape = numbers::<u64>(archive, "shape", &needed(archive, "shape", &limit)?)?;
     let &[rows, columns] = &shape[..] else {
@@ -180,10 +181,10 @@ impl Places {
     /// An array of one element a stored value; none where nothing is stored, which no other reader of arrays takes.
     pub(crate) fn array(
         &self,
-        archive: &Npz,
+        archive: &dyn Reader,
         name: &str,
         limit: &Limit,
-    ) -> Result<Option<TypedArray>, FileError> {
+    ) -> Result<Option<TypedArray>> {
         let found = needed(archive, name, limit);
         if self.starts.last().is_none_or(|&stored| stored == 0)
             && found.is_err()
@@ -195,7 +196,7 @@ impl Places {
     }
 
     /// Refuses arrays that do not fit together.
-    pub(crate) fn check(&self, path: &Path, values: usize) -> Result<(), FileError> {
+    pub(crate) fn check(&self, path: &Path, values: usize) -> Result<()> {
         let Self {
             shape,
             starts,
@@ -228,7 +229,7 @@ impl Places {
 }
 
 /// Refuses what is not in compressed rows.
-fn check_format(archive: &Npz) -> Result<(), FileError> {
+fn check_format(archive: &dyn Reader) -> Result<()> {
     let path = archive.path();
     let missing = || FileError::no_array(path, FORMAT, archive.names());
     let bytes = archive.note(FORMAT_MEMBER)?.ok_or_else(missing)?;
@@ -251,7 +252,7 @@ fn check_format(archive: &Npz) -> Result<(), FileError> {
 }
 
 /// An array that has to be there.
-fn needed(archive: &Npz, name: &str, limit: &Limit) -> Result<TypedArray, FileError> {
+fn needed(archive: &dyn Reader, name: &str, limit: &Limit) -> Result<TypedArray> {
     let missing = || FileError::no_array(archive.path(), name, archive.names());
     let item = first_of(archive, &[name]).ok_or_else(missing)?;
     match archive.read_whole(item, Form::Text, limit)? {
@@ -263,7 +264,7 @@ fn needed(archive: &Npz, name: &str, limit: &Limit) -> Result<TypedArray, FileEr
 /// An array beside the matrix.
 type Named<'a> = (String, Cow<'a, [u16]>);
 
-fn beside(archive: &Npz, limit: &Limit) -> Result<Vec<Named<'static>>, FileError> {
+fn beside(archive: &dyn Reader, limit: &Limit) -> Result<Vec<Named<'static>>> {
     let others = archive
         .names()
         .iter()
@@ -277,10 +278,10 @@ fn beside(archive: &Npz, limit: &Limit) -> Result<Vec<Named<'static>>, FileError
 
 /// A column of whole numbers that fit the type.
 fn numbers<T: TryFrom<u64>>(
-    archive: &Npz,
+    archive: &dyn Reader,
     name: &str,
     array: &TypedArray,
-) -> Result<Vec<T>, FileError> {
+) -> Result<Vec<T>> {
     // Whole numbers up to 2^53 are exact.
     let number = |row: usize| {
         let value = array.scalar(row, 0).map(Scalar::float);
@@ -316,7 +317,7 @@ mod tests {
         }
     }
 
-    fn read(path: &Path) -> Result<SparseCounts<'static>, FileError> {
+    fn read(path: &Path) -> Result<SparseCounts<'static>> {
         read_sparse_npz(path, MemoryBudget::UNLIMITED)
     }
 

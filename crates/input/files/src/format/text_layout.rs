@@ -5,7 +5,7 @@ use std::path::Path;
 use csv::ByteRecord;
 use serde::{Deserialize, Serialize};
 
-use crate::error::FileError;
+use crate::error::{FileError, Result};
 use crate::open_file::lower_name;
 use crate::words::is_header_word;
 
@@ -78,7 +78,7 @@ fn count(line: &[u8], wanted: u8) -> usize {
 }
 
 /// Refuses a single column whose lines all hold the same number of something that may separate fields.
-pub(super) fn check_one_column(path: &Path, start: &[u8]) -> Result<(), FileError> {
+pub(super) fn check_one_column(path: &Path, start: &[u8]) -> Result<()> {
     const LINES: usize = 50;
     let whole = start
         .iter()

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::description::{Format, OpenOptions, Writes, write_nothing};
 use super::endings;
 use super::reader::{Column, Extent, Form, Items, Layout, Limit, Reader};
-use crate::error::FileError;
+use crate::error::{FileError, Result};
 use crate::typed_array::{TypedArray, Values};
 
 /// Columns of numbers from 0 to 9: the first line has their names, each further line the digits of one column.
@@ -27,9 +27,8 @@ struct Toy {
     columns: Vec<Vec<u8>>,
 }
 
-fn open(path: &Path, _options: &OpenOptions) -> Result<Box<dyn Reader>, FileError> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| FileError::io(path, crate::error::READ, error))?;
+fn open(path: &Path, _options: &OpenOptions) -> Result<Box<dyn Reader>> {
+    let text = std::fs::read_to_string(path).map_err(FileError::reading(path))?;
     let mut lines = text.lines();
     let names = lines
         .next()
@@ -51,17 +50,11 @@ impl Reader for Toy {
         &self.items
     }
 
-    fn extent(&self, item: usize) -> Result<Extent, FileError> {
+    fn extent(&self, item: usize) -> Result<Extent> {
         Ok(Extent::of_column(Some(vec![self.columns[item].len()])))
     }
 
-    fn read_one(
-        &self,
-        _group: usize,
-        item: usize,
-        _form: Form,
-        _limit: &Limit,
-    ) -> Result<Column, FileError> {
+    fn read_one(&self, _group: usize, item: usize, _form: Form, _limit: &Limit) -> Result<Column> {
         let values = self.columns[item].clone();
         let rows = values.len();
         Ok(Column::Array(TypedArray::column(

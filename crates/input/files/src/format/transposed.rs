@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::reader::{Column, Extent, Form, Items, Layout, Limit, Reader};
-use crate::error::FileError;
+use crate::error::{FileError, Result};
 use crate::typed_array::TypedArray;
 
 /// A file of arrays in which arrays of several rows and columns are turned.
@@ -13,8 +13,8 @@ struct Transposed(Box<dyn Reader>);
 ///
 /// # Errors
 /// [`FileError::Content`] for columns of one type each, which cannot be rows.
-pub(super) fn open(reader: Box<dyn Reader>) -> Result<Box<dyn Reader>, FileError> {
-    if reader.layout() == Layout::Columns {
+pub(super) fn open(reader: Box<dyn Reader>) -> Result<Box<dyn Reader>> {
+    if reader.items().layout == Layout::Columns {
         Err(refused(reader.path()))
     } else {
         Ok(Box::new(Transposed(reader)))
@@ -41,7 +41,7 @@ impl Reader for Transposed {
         self.0.items()
     }
 
-    fn extent(&self, item: usize) -> Result<Extent, FileError> {
+    fn extent(&self, item: usize) -> Result<Extent> {
         let extent = self.0.extent(item)?;
         if !turns(&extent) {
             return Ok(extent);
@@ -53,19 +53,13 @@ impl Reader for Transposed {
         })
     }
 
-    fn read_one(
-        &self,
-        group: usize,
-        item: usize,
-        form: Form,
-        limit: &Limit,
-    ) -> Result<Column, FileError> {
+    fn read_one(&self, group: usize, item: usize, form: Form, limit: &Limit) -> Result<Column> {
         let extent = self.0.extent(item)?;
         if !turns(&extent) {
             return self.0.read_one(group, item, form, limit);
         }
         let cell = (extent.columns * extent.width) as u64;
-        limit.check(self.path(), extent.rows().saturating_mul(cell))?;
+        limit.check(&self.items().path, extent.rows().saturating_mul(cell))?;
         Ok(match self.0.read_whole(item, form, limit)? {
             Column::Array(array) => Column::Array(TypedArray {
                 rows: array.columns,
@@ -77,7 +71,7 @@ impl Reader for Transposed {
         })
     }
 
-    fn note(&self, name: &str) -> Result<Option<Vec<u8>>, FileError> {
+    fn note(&self, name: &str) -> Result<Option<Vec<u8>>> {
         self.0.note(name)
     }
 }

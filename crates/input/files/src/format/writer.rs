@@ -10,6 +10,30 @@ pub(crate) enum Data<'a> {
     Text(Box<dyn Iterator<Item = Option<&'a str>> + 'a>),
 }
 
+impl<'a> Data<'a> {
+    pub(crate) fn integers(values: impl Iterator<Item = Option<i64>> + 'a) -> Self {
+        Self::Integer(Box::new(values))
+    }
+
+    pub(crate) fn floats(values: impl Iterator<Item = f64> + 'a) -> Self {
+        Self::Float(Box::new(values))
+    }
+
+    pub(crate) fn texts(values: impl Iterator<Item = Option<&'a str>> + 'a) -> Self {
+        Self::Text(Box::new(values))
+    }
+
+    /// Names, of which none is missing.
+    pub(crate) fn names(names: &'a [String]) -> Self {
+        Self::texts(names.iter().map(|name| Some(name.as_str())))
+    }
+
+    /// Labels by their own names.
+    pub(crate) fn labels(values: &'a [Option<String>]) -> Self {
+        Self::texts(values.iter().map(Option::as_deref))
+    }
+}
+
 /// Values of an array in the order of its rows, drawn when they are written.
 pub(crate) enum Elements<'a> {
     I8(Box<dyn Iterator<Item = i8> + 'a>),

@@ -6,13 +6,13 @@ use partita_core::{BaseClustering, Ensemble, EnsembleError, MemoryBudget, Shares
 
 use super::frame::{Frame, Wanted};
 use super::label_column::LabelColumn;
-use super::label_rows::{self, EncodedBase, MOST_BYTE_CLUSTERS, Place};
+use super::label_rows::{self, EncodedBase, EncodedItems, MOST_BYTE_CLUSTERS};
 use super::read_options::ReadOptions;
 use super::roles::{self, Roles};
 use super::rules::{Facts, check_labels};
 use super::{soft_columns, stored_ensemble};
 use crate::dictionary::Dictionary;
-use crate::error::{FileError, Row, WrongValue, shown};
+use crate::error::{FileError, Result, Row, WrongValue, shown};
 use crate::format::description::{Format, Writes};
 use crate::format::reader::{Column, Form, Limit, Reader};
 use crate::format::writer::{Contents, Data};
@@ -74,7 +74,7 @@ pub(crate) fn load(
     formats: &'static [Format],
     path: &Path,
     options: &ReadOptions,
-) -> Result<(LoadedEnsemble, Roles), FileError> {
+) -> Result<(LoadedEnsemble, Roles)> {
     if let Some(files) = format::ancestry_files(path) {
         let (ensemble, roles) = soft_columns::of_ancestry(path, &files, options)?;
         return Ok((
@@ -134,15 +134,12 @@ pub(crate) fn open_reader(
     formats: &'static [Format],
     path: &Path,
     options: &ReadOptions,
-) -> Result<Box<dyn Reader>, FileError> {
+) -> Result<Box<dyn Reader>> {
     format::open_reader(formats, path, &options.open_options())
 }
 
 /// The columns of a file and their roles, of which some are base clusterings.
-pub(crate) fn open_frame(
-    reader: Box<dyn Reader>,
-    options: &ReadOptions,
-) -> Result<Frame, FileError> {
+pub(crate) fn open_frame(reader: Box<dyn Reader>, options: &ReadOptions) -> Result<Frame> {
     let wanted = Wanted {
         main: &MEMBERS,
         names: false,
@@ -163,33 +160,34 @@ pub(crate) fn limit(budget: MemoryBudget, bytes_per_row: u64) -> Limit {
     }
 }
 
-/// Where the base clusterings of a file lie.
-pub(crate) fn places(frame: &Frame) -> Vec<Place> {
-    let place = |column| {
-        let (item, inside) = frame.place(column);
-        Place { item, inside }
-    };
-    frame.roles.data().into_iter().map(place).collect()
+/// The items of a file that hold base clusterings, in order.
+pub(crate) fn items(frame: &Frame) -> Vec<usize> {
+    let columns = frame.roles.data().into_iter();
+    let mut items: Vec<usize> = columns.map(|column| frame.place(column).item).collect();
+    items.dedup();
+    items
 }
 
 /// The base clusterings in columns of labels.
-fn labels(frame: &mut Frame, options: &ReadOptions) -> Result<LoadedEnsemble, FileError> {
+fn labels(frame: &mut Frame, options: &ReadOptions) -> Result<LoadedEnsemble> {
     let path = frame.path().to_owned();
     let cells = frame
         .rows()
         .unwrap_or(0)
         .saturating_mul(frame.roles.data().len() as u64);
     let mut beside = None;
-    let (items, found, limit) = if frame.reader.items().typed {
+    let (found, limit) = if frame.reader.items().typed {
         let limit = limit(options.budget, 0);
         // One byte a label in columns and one in rows, and what is being decoded.
         limit.check(
             &path,
             cells.saturating_mul(2).saturating_add(frame.transient()),
         )?;
-        let items = label_rows::items(&places(frame));
-        let found = label_rows::read_encoded(frame, &items, &limit, |found| found)?;
-        (items, found, limit)
+        let items = items(frame);
+        (
+            EncodedItems::read(frame, items, &limit, |found| found)?,
+            limit,
+        )
     } else {
         let limit = limit(options.budget, frame.names.len() as u64 * 5);
         let read = frame.read_text(|_, _| Form::Labels, &options.data, &limit)?;
@@ -201,25 +199,18 @@ fn labels(frame: &mut Frame, options: &ReadOptions) -> Result<LoadedEnsemble, Fi
         let truth = truth.map(|(truth, name)| LabelColumn { name, ..truth });
         beside = Some((read.object_names, truth));
         let columns = read.columns.into_iter();
-        let found = columns.map(|column| vec![label_rows::encoded(column)]);
-        (read.data, found.collect(), limit)
+        let groups = columns.map(|column| vec![label_rows::encoded(column)]);
+        (EncodedItems::new(read.data, groups.collect()), limit)
     };
-    let places = places(frame);
-    let mut bases = Vec::with_capacity(places.len());
-    for (column, place) in frame.roles.data().into_iter().zip(&places) {
-        let at = items.iter().position(|&item| item == place.item);
+    let mut bases = Vec::new();
+    for column in frame.roles.data() {
+        let place = frame.place(column);
+        let groups = found.of(place);
         let shown = |row: usize| frame.value(column, row, &limit);
-        bases.push(label_rows::base(
-            &path,
-            &frame.names[column],
-            &found[at.unwrap_or(0)],
-            place.inside,
-            &frame.missing,
-            &shown,
-        )?);
-    }
-    for base in &bases {
+        let name = &frame.names[column];
+        let base = EncodedBase::new(&path, name, place, groups, &frame.missing, &shown)?;
         add_counts(&mut frame.roles.missing, &base.missing);
+        bases.push(base);
     }
     let wide = |base: &EncodedBase| base.base.clusters() > MOST_BYTE_CLUSTERS;
     if bases.iter().any(wide) {
@@ -228,7 +219,11 @@ fn labels(frame: &mut Frame, options: &ReadOptions) -> Result<LoadedEnsemble, Fi
             cells.saturating_mul(4).saturating_add(frame.transient()),
         )?;
     }
-    let ensemble = assemble(&path, bases, &places, &items, &found)?;
+    let ensemble = label_rows::ensemble(bases, &found).ok_or_else(|| {
+        let reason = "its columns differ in length; copy or write the file again";
+        FileError::damaged(&path, reason)
+    })?;
+    let ensemble = ensemble.map_err(FileError::ensemble(&path))?;
     drop(found);
     let (object_names, truth) = if let Some(beside) = beside {
         beside
@@ -239,25 +234,8 @@ fn labels(frame: &mut Frame, options: &ReadOptions) -> Result<LoadedEnsemble, Fi
     finish(frame, ensemble, object_names, truth)
 }
 
-/// The ensemble of encoded columns.
-fn assemble(
-    path: &Path,
-    bases: Vec<EncodedBase>,
-    places: &[Place],
-    items: &[usize],
-    found: &[Vec<label_rows::Encoded>],
-) -> Result<Ensemble, FileError> {
-    match label_rows::ensemble(bases, places, items, found) {
-        Some(ensemble) => ensemble.map_err(FileError::ensemble(path)),
-        None => Err(FileError::damaged(
-            path,
-            "its columns differ in length; copy or write the file again",
-        )),
-    }
-}
-
 /// Refuses a first line whose every word occurs in the column that it should name.
-fn check_header(frame: &Frame, columns: &[usize], read: &[Column]) -> Result<(), FileError> {
+fn check_header(frame: &Frame, columns: &[usize], read: &[Column]) -> Result<()> {
     let check = |(&at, column): (&usize, &Column)| match column {
         Column::Labels(words) => check_header_word(frame.path(), at, &frame.names[at], words),
         _ => Ok(()),
@@ -279,7 +257,7 @@ pub(crate) fn check_header_word(
     at: usize,
     name: &str,
     words: &Dictionary,
-) -> Result<(), FileError> {
+) -> Result<()> {
     if name.parse::<f64>().is_ok() || !words.contains(name) {
         return Ok(());
     }
@@ -297,7 +275,7 @@ fn finish(
     mut ensemble: Ensemble,
     object_names: Option<Vec<String>>,
     truth: Option<LabelColumn>,
-) -> Result<LoadedEnsemble, FileError> {
+) -> Result<LoadedEnsemble> {
     if let Some(names) = object_names {
         ensemble = ensemble
             .with_object_names(names)
@@ -361,14 +339,11 @@ fn columns<'a>(
 ) -> Contents<'a> {
     let mut columns: Vec<(&str, Data<'_>)> = Vec::new();
     if let Some(names) = ensemble.object_names() {
-        columns.push((
-            "object",
-            Data::Text(Box::new(names.iter().map(|name| Some(name.as_str())))),
-        ));
+        columns.push(("object", Data::names(names)));
     }
     for (names, shares) in soft {
         for (name, column) in names.iter().zip(shares.rows().columns()) {
-            columns.push((name, Data::Float(Box::new(column.to_vec().into_iter()))));
+            columns.push((name, Data::floats(column.to_vec().into_iter())));
         }
     }
     let hard = ensemble
@@ -380,20 +355,13 @@ fn columns<'a>(
     for (u, (base, whole)) in hard {
         let labels = ensemble.column(u);
         let data = match whole {
-            Some(whole) => Data::Integer(Box::new(
-                labels.map(|label| label.map(|cluster| whole[cluster])),
-            )),
-            None => Data::Text(Box::new(
-                labels.map(|label| label.map(|cluster| base.values()[cluster].as_str())),
-            )),
+            Some(whole) => Data::integers(labels.map(|label| Some(whole[label?]))),
+            None => Data::texts(labels.map(|label| Some(base.values()[label?].as_str()))),
         };
         columns.push((base.name(), data));
     }
     if let Some(truth) = truth {
-        columns.push((
-            truth_name(truth),
-            Data::Text(Box::new(truth.values.iter().map(Option::as_deref))),
-        ));
+        columns.push((truth_name(truth), Data::labels(&truth.values)));
     }
     let recipe = ensemble.recipe().map(|recipe| (RECIPE, recipe.to_owned()));
     Contents::Columns {
@@ -404,7 +372,7 @@ fn columns<'a>(
 }
 
 /// Refuses what would read back as another ensemble from a file with one column a base clustering.
-pub(crate) fn check_readable(path: &Path, ensemble: &Ensemble) -> Result<(), FileError> {
+pub(crate) fn check_readable(path: &Path, ensemble: &Ensemble) -> Result<()> {
     let unwritable = |reason: String| {
         Err(FileError::damaged(
             path,

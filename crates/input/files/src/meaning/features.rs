@@ -5,9 +5,9 @@ use partita_core::ndarray::Array2;
 use super::frame::Frame;
 use super::read_options::{Encode, ReadOptions};
 use crate::dictionary::Dictionary;
-use crate::error::{Cell, FileError, WrongValue};
+use crate::error::{Cell, FileError, Result, WrongValue};
 use crate::format::reader::{Column, Form, Limit};
-use crate::label_encoder::MISSING;
+use crate::label_number::MISSING;
 use crate::value_kind::ValueKind;
 use crate::words::{MissingCounts, add_counts};
 
@@ -19,7 +19,7 @@ pub(crate) fn table(
     mut columns: Vec<Column>,
     options: &ReadOptions,
     limit: &Limit,
-) -> Result<(Vec<String>, Array2<f64>), FileError> {
+) -> Result<(Vec<String>, Array2<f64>)> {
     let words = dictionaries(frame, features, &mut columns, options, limit)?;
     let rows = columns.first().map_or(0, Column::rows);
     let mut read = Array2::zeros((rows, features.len()));
@@ -62,7 +62,7 @@ fn dictionaries(
     columns: &mut [Column],
     options: &ReadOptions,
     limit: &Limit,
-) -> Result<Vec<Option<Dictionary>>, FileError> {
+) -> Result<Vec<Option<Dictionary>>> {
     let later = |column: &Column| matches!(column, Column::Parsed { words: true, .. });
     let places: Vec<usize> = (0..features.len())
         .filter(|&place| later(&columns[place]))
@@ -104,8 +104,9 @@ fn check_words(
     feature: usize,
     words: &Dictionary,
     options: &ReadOptions,
-) -> Result<(), FileError> {
-    let (path, name) = (frame.path(), &frame.names[feature]);
+) -> Result<()> {
+    let path = frame.path();
+    let name = &frame.names[feature];
     if let Some(row) = words.first_missing().filter(|_| options.impute.is_none()) {
         return Err(FileError::value(
             Cell::new(path, row, name, ""),
@@ -148,7 +149,7 @@ pub(crate) fn fill_counted(
     names: &[String],
     options: &ReadOptions,
     read: &mut Array2<f64>,
-) -> Result<(), FileError> {
+) -> Result<()> {
     let gaps = read.iter().filter(|value| value.is_nan()).count() as u64;
     if gaps > 0 {
         add_counts(
@@ -166,7 +167,7 @@ fn fill(
     names: &[&str],
     options: &ReadOptions,
     read: &mut Array2<f64>,
-) -> Result<(), FileError> {
+) -> Result<()> {
     for (mut column, name) in read.columns_mut().into_iter().zip(names) {
         let there = column.iter().filter(|value| !value.is_nan());
         let (count, sum) = there.fold((0.0, 0.0), |(count, sum), value| (count + 1.0, sum + value));
@@ -189,14 +190,15 @@ fn spread(
     words: &[Option<Dictionary>],
     read: &Array2<f64>,
     limit: &Limit,
-) -> Result<(Vec<String>, Array2<f64>), FileError> {
+) -> Result<(Vec<String>, Array2<f64>)> {
     let rows = read.nrows();
     let width: usize = words
         .iter()
         .map(|words| words.as_ref().map_or(1, |words| words.values().len()))
         .sum();
     limit.check(frame.path(), 8 * rows as u64 * width as u64)?;
-    let (mut columns, mut spread) = (Vec::with_capacity(width), Array2::zeros((rows, width)));
+    let mut columns = Vec::with_capacity(width);
+    let mut spread = Array2::zeros((rows, width));
     for (place, words) in words.iter().enumerate() {
         let first = columns.len();
         let Some(words) = words else {

@@ -9,7 +9,7 @@ use super::label_column::LabelColumn;
 use super::read_options::ReadOptions;
 use super::roles::{self, ColumnRole, Reason, Role, Roles, Rules};
 use crate::dictionary::Dictionary;
-use crate::error::FileError;
+use crate::error::{FileError, Result};
 use crate::format::reader::{Column, Extent, Form, Layout, Limit, Reader, first_of};
 use crate::value_kind::ValueKind;
 use crate::words::{CLASS_ARRAYS, MissingCounts, MissingWords, add_counts, names_objects};
@@ -42,6 +42,13 @@ fn fewest_names(column: &str) -> usize {
 
 /// The index columns that pandas stores begin like this where they have no name.
 const INDEX: &str = "__index_level_";
+
+/// A base clustering: the item of the file that holds it, and which column of the item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) item: usize,
+    pub(crate) inside: usize,
+}
 
 /// A file as columns of equal length.
 pub(crate) struct Frame {
@@ -77,7 +84,7 @@ fn are_names(column: &str, words: &Dictionary) -> bool {
 }
 
 /// The array called by the first of the names that exists, or the only one there is.
-pub(crate) fn main_array(reader: &dyn Reader, names: &[&str]) -> Result<usize, FileError> {
+pub(crate) fn main_array(reader: &dyn Reader, names: &[&str]) -> Result<usize> {
     match (first_of(reader, names), reader.names()) {
         (Some(item), _) => Ok(item),
         (None, [_]) => Ok(0),
@@ -94,16 +101,19 @@ impl Frame {
         reader: Box<dyn Reader>,
         wanted: &Wanted<'_>,
         options: &ReadOptions,
-    ) -> Result<Self, FileError> {
+    ) -> Result<Self> {
         let rules = Rules::new(options, wanted.truths);
-        let mut frame = match reader.layout() {
+        let mut frame = match reader.items().layout {
             Layout::Columns => Self::of_columns(reader, &rules)?,
             Layout::Arrays => Self::of_arrays(reader, wanted, &rules, options.budget)?,
         };
         roles::distinct(frame.reader.path(), &frame.names)?;
         frame.missing = options.missing_words();
         frame.roles.objects = frame.rows().unwrap_or(0);
-        frame.roles.warnings.extend(frame.reader.remarks());
+        frame
+            .roles
+            .warnings
+            .extend(frame.reader.items().remarks.clone());
         let typed = frame.reader.items().typed;
         if typed {
             let limit = names_limit(options.budget);
@@ -144,7 +154,7 @@ impl Frame {
     }
 
     /// Of several index columns of words the first whose words all differ names the objects.
-    fn take_distinct_index(&mut self, limit: &Limit) -> Result<(), FileError> {
+    fn take_distinct_index(&mut self, limit: &Limit) -> Result<()> {
         let columns: Vec<usize> = (0..self.names.len())
             .filter(|&column| {
                 self.roles.columns[column].reason == Reason::Index && self.reader.is_text(column)
@@ -165,7 +175,7 @@ impl Frame {
         Ok(())
     }
 
-    fn of_columns(reader: Box<dyn Reader>, rules: &Rules<'_>) -> Result<Self, FileError> {
+    fn of_columns(reader: Box<dyn Reader>, rules: &Rules<'_>) -> Result<Self> {
         let names = reader.names().to_vec();
         roles::distinct(reader.path(), &names)?;
         let mut found = roles::assign(reader.path(), &names, rules)?;
@@ -179,27 +189,34 @@ impl Frame {
             let role = if names { Role::Objects } else { Role::Skipped };
             (found[item].role, found[item].reason) = (role, Reason::Index);
         }
-        let roles = Roles {
-            columns: found,
-            ..Roles::default()
-        };
         let extent = reader.extent(0)?;
-        let missing = MissingWords::default();
-        Ok(Self {
+        Ok(Self::of_roles(reader, names, found, extent))
+    }
+
+    fn of_roles(
+        reader: Box<dyn Reader>,
+        names: Vec<String>,
+        columns: Vec<ColumnRole>,
+        extent: Extent,
+    ) -> Self {
+        Self {
             reader,
             names,
-            roles,
+            roles: Roles {
+                columns,
+                ..Roles::default()
+            },
             extent,
-            missing,
+            missing: MissingWords::default(),
             main: None,
             truth: None,
             objects: None,
-        })
+        }
     }
 
     /// Takes columns of words that all differ for names. Columns of numbers are not looked at, and of others only as much as
     /// it takes to find a word twice.
-    fn take_distinct_columns(&mut self, limit: &Limit) -> Result<(), FileError> {
+    fn take_distinct_columns(&mut self, limit: &Limit) -> Result<()> {
         if self.main.is_some() {
             return Ok(());
         }
@@ -211,7 +228,7 @@ impl Frame {
         Ok(())
     }
 
-    fn all_differ(&self, column: usize, limit: &Limit) -> Result<bool, FileError> {
+    fn all_differ(&self, column: usize, limit: &Limit) -> Result<bool> {
         let mut seen: HashSet<String> = HashSet::new();
         for group in 0..self.extent.count() {
             let words = self
@@ -231,7 +248,7 @@ impl Frame {
         wanted: &Wanted<'_>,
         rules: &Rules<'_>,
         budget: MemoryBudget,
-    ) -> Result<Self, FileError> {
+    ) -> Result<Self> {
         let main = main_array(&*reader, wanted.main)?;
         let extent = reader.extent(main)?;
         let limit = names_limit(budget);
@@ -259,7 +276,8 @@ impl Frame {
                 None
             }
         };
-        let (columns, mut objects) = (beside(COLUMNS), beside(OBJECTS));
+        let columns = beside(COLUMNS);
+        let mut objects = beside(OBJECTS);
         let mut names: Vec<String> = (1..=extent.columns)
             .map(|position| position.to_string())
             .collect();
@@ -275,31 +293,22 @@ impl Frame {
             objects = None;
         }
         let found = roles::assign(reader.path(), &names, rules)?;
-        let used = [
+        let mut arrays = Vec::new();
+        for (item, role, reason) in [
             (Some(main), Role::Data, Reason::Rest),
             (truth, Role::Truth, reason),
             (columns, Role::ColumnNames, Reason::Rest),
             (objects, Role::Objects, Reason::Rest),
-        ];
-        let array = |(item, role, reason): (Option<usize>, Role, Reason)| {
-            Some(ColumnRole::new(&reader.names()[item?], role, reason))
-        };
-        let arrays = used.into_iter().filter_map(array).collect();
-        let roles = Roles {
-            columns: found,
-            arrays,
-            ..Roles::default()
-        };
-        let missing = MissingWords::default();
+        ] {
+            arrays.extend(item.map(|item| ColumnRole::new(&reader.names()[item], role, reason)));
+        }
+        let mut frame = Self::of_roles(reader, names, found, extent);
+        frame.roles.arrays = arrays;
         Ok(Self {
-            reader,
-            names,
-            roles,
-            extent,
-            missing,
             main: Some(main),
             truth,
             objects,
+            ..frame
         })
     }
 
@@ -310,9 +319,10 @@ impl Frame {
         form: impl Fn(&dyn Reader, usize) -> Form,
         known: &[String],
         limit: &Limit,
-    ) -> Result<TextColumns, FileError> {
+    ) -> Result<TextColumns> {
         let data = self.roles.data();
-        let (truth, objects) = (self.roles.truth(), self.roles.objects());
+        let truth = self.roles.truth();
+        let objects = self.roles.objects();
         let columns = data.iter().map(|&at| (at, form(&*self.reader, at)));
         let beside = truth.iter().chain(&objects).map(|&at| (at, Form::Text));
         let wanted: Vec<(usize, Form)> = columns.chain(beside).collect();
@@ -364,17 +374,18 @@ impl Frame {
     }
 
     /// The item of the file that holds a column, and which column of it that is.
-    pub(crate) fn place(&self, column: usize) -> (usize, usize) {
-        self.main.map_or((column, 0), |main| (main, column))
+    pub(crate) fn place(&self, column: usize) -> Place {
+        let (item, inside) = self.main.map_or((column, 0), |main| (main, column));
+        Place { item, inside }
     }
 
     /// What to call the values of a column in a message.
     pub(crate) fn call(&self, column: usize) -> String {
-        self.reader.call(self.place(column).0)
+        self.reader.items().call(self.place(column).item)
     }
 
     /// Names of the objects.
-    pub(crate) fn object_names(&self, limit: &Limit) -> Result<Option<Vec<String>>, FileError> {
+    pub(crate) fn object_names(&self, limit: &Limit) -> Result<Option<Vec<String>>> {
         match (self.objects, self.roles.objects()) {
             (Some(item), _) => Ok(Some(
                 self.reader
@@ -387,7 +398,7 @@ impl Frame {
     }
 
     /// The true classes by their own names; what was missing among them is counted.
-    pub(crate) fn truth(&mut self, limit: &Limit) -> Result<Option<LabelColumn>, FileError> {
+    pub(crate) fn truth(&mut self, limit: &Limit) -> Result<Option<LabelColumn>> {
         let mut counts = MissingCounts::new();
         let found = match (self.truth, self.roles.truth()) {
             (Some(item), _) => {
@@ -419,7 +430,7 @@ impl Frame {
 
     /// What a column of classes is called.
     pub(crate) fn truth_name(&self, column: usize) -> String {
-        let own = self.reader.items().named && self.reader.layout() == Layout::Columns;
+        let own = self.reader.items().named && self.reader.items().layout == Layout::Columns;
         if own {
             self.names[column].clone()
         } else {
@@ -429,7 +440,7 @@ impl Frame {
 
     /// The value of a row, for a message.
     pub(crate) fn value(&self, column: usize, row: usize, limit: &Limit) -> String {
-        let (item, inside) = self.place(column);
+        let Place { item, inside } = self.place(column);
         let mut before = 0;
         for (group, &rows) in self.extent.groups.iter().flatten().enumerate() {
             if row < before + rows {
@@ -442,8 +453,8 @@ impl Frame {
     }
 
     /// A column spelt out.
-    pub(crate) fn texts(&self, column: usize, limit: &Limit) -> Result<Vec<String>, FileError> {
-        let (item, inside) = self.place(column);
+    pub(crate) fn texts(&self, column: usize, limit: &Limit) -> Result<Vec<String>> {
+        let Place { item, inside } = self.place(column);
         limit.check_claim(self.reader.path(), self.rows().unwrap_or(0), Form::Text)?;
         let mut texts = Vec::new();
         for group in 0..self.extent.count() {
@@ -457,7 +468,7 @@ impl Frame {
 }
 
 /// The columns that hold an index: those that pandas' note names, and those without a name of their own.
-fn index_columns(reader: &dyn Reader) -> Result<Vec<usize>, FileError> {
+fn index_columns(reader: &dyn Reader) -> Result<Vec<usize>> {
     let note = reader
         .note("pandas")?
         .and_then(|note| serde_json::from_slice::<serde_json::Value>(&note).ok());
@@ -481,13 +492,14 @@ pub(crate) fn label_array(
     missing: &MissingWords,
     counts: &mut MissingCounts,
     limit: &Limit,
-) -> Result<Vec<Option<String>>, FileError> {
+) -> Result<Vec<Option<String>>> {
     let extent = reader.extent(item)?;
-    let (rows, columns) = (extent.rows(), extent.columns as u64);
+    let rows = extent.rows();
+    let columns = extent.columns as u64;
     let refuse = |found, expected| {
         Err(FileError::kind(
             reader.path(),
-            reader.call(item),
+            reader.items().call(item),
             found,
             expected,
         ))

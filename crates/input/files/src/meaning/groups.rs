@@ -13,15 +13,16 @@ use super::ensemble;
 use super::frame::Frame;
 use super::held_rows::{Held, Holding, LabelBlock, fit_bytes};
 use super::label_column::LabelColumn;
-use super::label_rows::{self, Encoded, EncodedBase, Place};
+use super::label_rows::{self, EncodedBase, EncodedItems};
 use super::read_options::ReadOptions;
 use super::roles::Roles;
 use super::rules::Facts;
 use super::soft_columns;
 use super::{numbers, table};
-use crate::error::FileError;
+use crate::error::{FileError, Result};
 use crate::format::reader::{Layout, Limit};
 use crate::format::{self, FORMATS};
+use crate::label_encoder::Encoded;
 
 /// An ensemble of whole numbers whose label rows are read group by group, when they are wanted, by any number of threads.
 ///
@@ -42,13 +43,13 @@ pub struct LabelGroups {
 pub(super) struct GroupedColumns {
     frame: Frame,
     limit: Limit,
-    places: Vec<Place>,
+    /// The items that hold them.
     items: Vec<usize>,
 }
 
 impl GroupedColumns {
     /// Opens a file; none for a format without groups, for shares instead of labels, and for arrays to be transposed.
-    pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Option<Self>, FileError> {
+    pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Option<Self>> {
         if options.transpose
             || format::ancestry_files(path).is_some()
             || !format::of(FORMATS, path)?.grouped
@@ -62,12 +63,10 @@ impl GroupedColumns {
         }
         let limit = ensemble::limit(options.budget, 0);
         limit.check(path, frame.transient())?;
-        let places = ensemble::places(&frame);
-        let items = label_rows::items(&places);
+        let items = ensemble::items(&frame);
         Ok(Some(Self {
             frame,
             limit,
-            places,
             items,
         }))
     }
@@ -99,28 +98,18 @@ impl GroupedColumns {
     }
 
     /// The different labels of every base clustering in order.
-    pub(super) fn distinct(&self) -> Result<Vec<Vec<u64>>, FileError> {
-        let Self {
-            frame,
-            limit,
-            places,
-            items,
-        } = self;
-        let found = label_rows::read_encoded(frame, items, limit, label_rows::labels_alone)?;
-        let labels = |(column, place): (usize, &Place)| {
-            let at = items.iter().position(|&item| item == place.item);
-            let groups = found[at.unwrap_or(0)].iter();
-            let shown = |row: usize| frame.value(column, row, limit);
-            label_rows::labels(
-                frame.path(),
-                &frame.names[column],
-                groups,
-                place.inside,
-                &shown,
-            )
-        };
+    pub(super) fn distinct(&self) -> Result<Vec<Vec<u64>>> {
+        let frame = &self.frame;
+        let items = self.items.clone();
+        let found = EncodedItems::read(frame, items, &self.limit, Encoded::without_codes)?;
         let columns = frame.roles.data().into_iter();
-        columns.zip(places).map(labels).collect()
+        let labels = columns.map(|column| {
+            let place = frame.place(column);
+            let shown = |row: usize| frame.value(column, row, &self.limit);
+            let name = &frame.names[column];
+            label_rows::labels(frame.path(), name, found.of(place), place.inside, &shown)
+        });
+        labels.collect()
     }
 }
 
@@ -165,14 +154,18 @@ impl LabelGroups {
         labels: Vec<Vec<u64>>,
         holding: Arc<Holding>,
     ) -> Self {
-        let base = |(name, labels): (&String, &Vec<u64>)| {
-            BaseClustering::new(name, labels.iter().map(ToString::to_string).collect())
-        };
-        let bases: Vec<BaseClustering> = columns.names().zip(&labels).map(base).collect();
-        let encoded = bases.iter().cloned().zip(labels);
-        let encoded = encoded
-            .map(|(base, labels)| EncodedBase::of_labels(base, labels))
-            .collect();
+        let mut bases = Vec::with_capacity(labels.len());
+        let mut encoded = Vec::with_capacity(labels.len());
+        for (column, labels) in columns.frame.roles.data().into_iter().zip(labels) {
+            let names = labels.iter().map(ToString::to_string).collect();
+            let base = BaseClustering::new(&columns.frame.names[column], names);
+            bases.push(base.clone());
+            encoded.push(EncodedBase::of_labels(
+                base,
+                columns.frame.place(column),
+                labels,
+            ));
+        }
         let rows = columns.rows();
         let held = rows.iter().map(|_| OnceLock::new()).collect();
         Self {
@@ -233,33 +226,24 @@ impl LabelGroups {
         }
     }
 
-    fn decode<L: Label>(&self, group: usize) -> Result<Array2<L>, FileError> {
-        let read = |&item: &usize| {
-            Ok(vec![label_rows::read_one(
-                &self.columns.frame,
-                group,
-                item,
-                &self.columns.limit,
-            )?])
-        };
+    fn decode<L: Label>(&self, group: usize) -> Result<Array2<L>> {
         let GroupedColumns {
             frame,
-            places,
+            limit,
             items,
-            ..
         } = &self.columns;
-        let found: Vec<Result<Vec<Encoded>, FileError>> = items.par_iter().map(read).collect();
-        let found = found.into_iter().collect::<Result<Vec<_>, _>>()?;
-        let changed = || {
+        let read = items
+            .par_iter()
+            .map(|&item| Ok(vec![label_rows::read_one(frame, group, item, limit)?]));
+        let found: Vec<Result<Vec<Encoded>>> = read.collect();
+        let found = found.into_iter().collect::<Result<_>>()?;
+        let found = EncodedItems::new(items.clone(), found);
+        label_rows::rows::<L>(&self.encoded, &found).ok_or_else(|| {
             FileError::damaged(
                 frame.path(),
                 "it was changed while it was read; start again",
             )
-        };
-        let rows =
-            label_rows::rows::<L>(&self.encoded, places, items, &found).ok_or_else(changed)?;
-        Array2::from_shape_vec((rows.len() / self.bases.len(), self.bases.len()), rows)
-            .map_err(|_| changed())
+        })
     }
 }
 
@@ -329,10 +313,11 @@ impl TableGroups {
             return Ok(None);
         }
         let mut frame = table::open(FORMATS, path, options)?;
-        if frame.reader.layout() != Layout::Columns {
+        if frame.reader.items().layout != Layout::Columns {
             return Ok(None);
         }
-        let (features, limit) = (frame.roles.data(), table::limit(options, 0));
+        let features = frame.roles.data();
+        let limit = table::limit(options, 0);
         let (object_names, label) = table::words(&mut frame, &limit)?;
         let columns = table::names(&frame, &features);
         Ok(Some(Self {

@@ -10,7 +10,7 @@ use super::roles::{self, ColumnRole, Reason, Role, Roles};
 use super::rules::Facts;
 use super::stored_ensemble;
 use crate::dictionary::Dictionary;
-use crate::error::FileError;
+use crate::error::{FileError, Result};
 use crate::format::description::Format;
 use crate::format::reader::{Column, Form, Layout, Limit, Reader, first_of};
 use crate::format::{self, FORMATS, Header};
@@ -42,14 +42,14 @@ pub(crate) fn load(
     formats: &'static [Format],
     path: &Path,
     options: &ReadOptions,
-) -> Result<(Labels, Roles), FileError> {
+) -> Result<(Labels, Roles)> {
     let reader = format::open_reader(formats, path, &options.open_options())?;
     let limit = Limit {
         bytes_per_row: 4,
         what: "the labels",
         ..names_limit(options.budget)
     };
-    let (labels, mut roles) = if reader.layout() == Layout::Columns {
+    let (labels, mut roles) = if reader.items().layout == Layout::Columns {
         from_columns(&*reader, options, &limit)?
     } else if options.truth.column().is_none()
         && let Some(meta) = reader.note(stored_ensemble::META)?
@@ -77,6 +77,16 @@ pub(crate) fn load(
     Ok((labels, roles))
 }
 
+/// Labels of objects without names.
+fn unnamed(name: &str, values: Vec<Option<String>>) -> Labels {
+    let name = name.to_owned();
+    let column = LabelColumn { name, values };
+    Labels {
+        object_names: None,
+        column,
+    }
+}
+
 /// Which columns of a file are read, and in which form.
 struct Plan {
     /// The column of the labels, where it is known.
@@ -91,7 +101,8 @@ impl Plan {
     fn new(reader: &dyn Reader, roles: &[ColumnRole]) -> Self {
         let columns = reader.names();
         let at = |role| roles.iter().position(|column| column.role == role);
-        let (labels, names) = (at(Role::Truth), at(Role::Objects));
+        let labels = at(Role::Truth);
+        let names = at(Role::Objects);
         let may = |&item: &usize| {
             let known = names_objects(&columns[item]);
             let wanted = labels.is_none() || (names.is_none() && (known || reader.is_text(item)));
@@ -136,7 +147,7 @@ fn from_columns(
     reader: &dyn Reader,
     options: &ReadOptions,
     limit: &Limit,
-) -> Result<(Labels, Roles), FileError> {
+) -> Result<(Labels, Roles)> {
     let mut columns = roles::assign(
         reader.path(),
         reader.names(),
@@ -185,7 +196,7 @@ fn from_columns(
         .for_each(|column| column.role = Role::Skipped);
     let mut roles = Roles {
         columns,
-        warnings: reader.remarks(),
+        warnings: reader.items().remarks.clone(),
         ..Roles::default()
     };
     let mut texts = labels.unwrap_or_default();
@@ -201,21 +212,19 @@ fn from_columns(
         .filter(|_| reader.items().named)
         .map_or("label", |at| &reader.names()[at])
         .to_owned();
+    let column = LabelColumn { name, values };
+    let object_names = names;
     Ok((
         Labels {
-            object_names: names,
-            column: LabelColumn { name, values },
+            object_names,
+            column,
         },
         roles,
     ))
 }
 
 /// Items of all groups.
-fn read_all(
-    reader: &dyn Reader,
-    wanted: &[(usize, Form)],
-    limit: &Limit,
-) -> Result<Vec<Column>, FileError> {
+fn read_all(reader: &dyn Reader, wanted: &[(usize, Form)], limit: &Limit) -> Result<Vec<Column>> {
     let mut read = reader.read(0, wanted, limit)?;
     for group in 1..reader.extent(0)?.count() {
         for (all, more) in read.iter_mut().zip(reader.read(group, wanted, limit)?) {
@@ -227,11 +236,7 @@ fn read_all(
 }
 
 /// The only column that can be the labels.
-fn only_one(
-    reader: &dyn Reader,
-    candidates: &[usize],
-    names: &[usize],
-) -> Result<usize, FileError> {
+fn only_one(reader: &dyn Reader, candidates: &[usize], names: &[usize]) -> Result<usize> {
     let left: Vec<usize> = candidates
         .iter()
         .copied()
@@ -253,7 +258,7 @@ fn from_arrays(
     reader: &dyn Reader,
     options: &ReadOptions,
     limit: &Limit,
-) -> Result<(Labels, Roles), FileError> {
+) -> Result<(Labels, Roles)> {
     let column = options.truth.column();
     let item = match column {
         Some(asked) => match first_of(reader, &[asked]) {
@@ -288,16 +293,7 @@ fn from_arrays(
     roles
         .arrays
         .push(ColumnRole::new(name, Role::Truth, reason));
-    Ok((
-        Labels {
-            object_names: None,
-            column: LabelColumn {
-                name: column.unwrap_or("label").into(),
-                values,
-            },
-        },
-        roles,
-    ))
+    Ok((unnamed(column.unwrap_or("label"), values), roles))
 }
 
 /// A column of the only array by its position from 1.
@@ -306,7 +302,7 @@ fn from_position(
     column: &str,
     options: &ReadOptions,
     limit: &Limit,
-) -> Result<(Labels, Roles), FileError> {
+) -> Result<(Labels, Roles)> {
     let item = main_array(reader, &[column])?;
     let extent = reader.extent(item)?;
     let names: Vec<String> = (1..=extent.columns)
@@ -333,22 +329,13 @@ fn from_position(
         ..Roles::default()
     };
     let values = options.missing_words().labels(texts, &mut roles.missing);
-    Ok((
-        Labels {
-            object_names: None,
-            column: LabelColumn {
-                name: "label".into(),
-                values,
-            },
-        },
-        roles,
-    ))
+    Ok((unnamed("label", values), roles))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{assert_says, file};
+    use crate::testing::{assert_says, cases, file};
 
     fn read(text: &str, column: Option<&str>) -> Result<(Labels, Roles), String> {
         let (_folder, path) = file("a.csv", text);
@@ -363,54 +350,25 @@ mod tests {
     fn labels_and_names_are_found_wherever_they_stand() {
         let numbers = "type,barcode\nu,10\nu,30\nv,20\n";
         // A text, the column that is asked for, that which is read, its labels, and the names.
-        for (text, asked, column, labels, names) in [
-            (
-                "object,label,certainty\nx,1,0.5\ny,,1\n",
-                None,
-                "label",
-                "1?",
-                Some("xy"),
-            ),
-            (
-                "object,label,certainty\nx,1,0.5\ny,,1\n",
-                Some("1"),
-                "object",
-                "xy",
-                None,
-            ),
-            ("1\n-1\nNaN\n", None, "label", "1-1?", None),
-            ("name,class\na,u\nb,v\n", None, "class", "uv", Some("ab")),
-            (
-                "object,truth,x\na,u,1\nb,v,2\n",
-                None,
-                "truth",
-                "uv",
-                Some("ab"),
-            ),
-            (
-                "type,cell,n\nu,c1,3\nu,c2,4\nv,c3,4\n",
-                Some("type"),
-                "type",
-                "uuv",
-                Some("c1c2c3"),
-            ),
-            (numbers, None, "type", "uuv", Some("103020")),
-            (
-                "sample,type\n1,u\n1,u\n2,v\n",
-                Some("type"),
-                "type",
-                "uuv",
-                None,
-            ),
-        ] {
-            let (found, _) = read(text, asked).unwrap();
+        for [text, asked, column, labels, names] in cases(
+            r"
+            object,label,certainty\nx,1,0.5\ny,,1 | | label | 1? | xy
+            object,label,certainty\nx,1,0.5\ny,,1 | 1 | object | xy |
+            1\n-1\nNaN | | label | 1-1? |
+            name,class\na,u\nb,v | | class | uv | ab
+            object,truth,x\na,u,1\nb,v,2 | | truth | uv | ab
+            type,cell,n\nu,c1,3\nu,c2,4\nv,c3,4 | type | type | uuv | c1c2c3
+            type,barcode\nu,10\nu,30\nv,20 | | type | uuv | 103020
+            sample,type\n1,u\n1,u\n2,v | type | type | uuv |",
+        ) {
+            let (found, _) = read(&text, Some(&*asked).filter(|asked| !asked.is_empty())).unwrap();
             let values = found.column.values.iter();
             let values: String = values
                 .map(|value| value.as_deref().unwrap_or("?"))
                 .collect();
-            assert_eq!((&*found.column.name, &*values), (column, labels), "{text}");
+            assert_eq!((&found.column.name, &values), (&column, &labels), "{text}");
             let found = found.object_names.map(|names| names.concat());
-            assert_eq!(found.as_deref(), names, "{text}");
+            assert_eq!(found.unwrap_or_default(), names, "{text}");
         }
         let note = read(numbers, None).unwrap().1.note().unwrap();
         assert_eq!(

@@ -388,22 +388,19 @@ impl<'a> Rows<'a> {
     fn columns(&self) -> Vec<(&'a str, Data<'a>)> {
         let first = self.first;
         let objects: Data<'_> = if let Some(names) = self.names {
-            Data::Text(Box::new(names.iter().map(|name| Some(name.as_str()))))
+            Data::names(names)
         } else {
             let numbers = (0..self.labels.len() as u64).map(move |at| Some((first + at) as i64));
-            Data::Integer(Box::new(numbers))
+            Data::integers(numbers)
         };
         let labels = self.labels.iter().map(|&label| Some(i64::from(label)));
-        let mut columns = vec![
-            ("object", objects),
-            ("label", Data::Integer(Box::new(labels))),
-        ];
+        let mut columns = vec![("object", objects), ("label", Data::integers(labels))];
         if let Some(classes) = self.classes {
             let classes = classes.iter().map(|name| Some(*name));
-            columns.push((LABEL_NAME, Data::Text(Box::new(classes))));
+            columns.push((LABEL_NAME, Data::texts(classes)));
         }
         for &(name, values) in self.numbers {
-            columns.push((name, Data::Float(Box::new(values.iter().copied()))));
+            columns.push((name, Data::floats(values.iter().copied())));
         }
         columns
     }

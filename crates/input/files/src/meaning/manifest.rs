@@ -15,7 +15,7 @@ use super::groups::GroupedColumns;
 use super::label_rows;
 use super::read_options::{ReadOptions, Truth};
 use super::roles::{ColumnRole, Role, find};
-use crate::error::{FileError, READ};
+use crate::error::{FileError, Result};
 use crate::format::input_parts;
 
 /// The version of the form of [`Manifest`] that this library writes and reads.
@@ -140,7 +140,8 @@ impl Manifest {
             .iter()
             .flat_map(|file| file.groups.iter().copied())
             .collect();
-        let (mut row, mut group) = (0u64, 0);
+        let mut row = 0u64;
+        let mut group = 0;
         for (at, part) in self.parts.iter().enumerate() {
             let own = groups.get(part.groups.clone()).unwrap_or_default();
             let rows = own
@@ -172,7 +173,7 @@ impl Manifest {
 }
 
 /// The options by which the columns that are named as data are read and no others, by the columns of one file.
-fn these_alone(path: &Path, options: &ReadOptions) -> Result<ReadOptions, FileError> {
+fn these_alone(path: &Path, options: &ReadOptions) -> Result<ReadOptions> {
     if options.data.is_empty() {
         return Ok(options.clone());
     }
@@ -201,7 +202,7 @@ fn these_alone(path: &Path, options: &ReadOptions) -> Result<ReadOptions, FileEr
 }
 
 /// Refuses a file that is there twice: its rows would count double.
-fn named_once(paths: &[PathBuf]) -> Result<(), FileError> {
+fn named_once(paths: &[PathBuf]) -> Result<()> {
     let mut seen = HashSet::new();
     match paths
         .iter()
@@ -216,7 +217,7 @@ fn named_once(paths: &[PathBuf]) -> Result<(), FileError> {
 }
 
 /// Opens the columns of a file, whatever they hold.
-fn open_columns(path: &Path, options: &ReadOptions) -> Result<GroupedColumns, FileError> {
+fn open_columns(path: &Path, options: &ReadOptions) -> Result<GroupedColumns> {
     // A missing file is the better thing to say.
     size_and_time(path)?;
     GroupedColumns::open(path, options)?.ok_or_else(|| {
@@ -231,7 +232,7 @@ fn open_columns(path: &Path, options: &ReadOptions) -> Result<GroupedColumns, Fi
 }
 
 /// Opens the base clusterings of a file.
-pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<GroupedColumns, FileError> {
+pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<GroupedColumns> {
     let columns = open_columns(path, options)?;
     match columns.words() {
         Some(name) => {
@@ -253,7 +254,7 @@ pub(super) fn same_columns(
     found: &GroupedColumns,
     bases: &[ManifestBase],
     first: &Path,
-) -> Result<(), FileError> {
+) -> Result<()> {
     let names: Vec<&String> = found.names().collect();
     let differs = (0..names.len().max(bases.len()))
         .find(|&at| names.get(at).copied() != bases.get(at).map(|base| &base.name));
@@ -297,7 +298,7 @@ fn unite(bases: &mut Vec<ManifestBase>, columns: &GroupedColumns, labels: Vec<Ve
         }));
     }
     for (base, more) in bases.iter_mut().zip(labels) {
-        base.labels = label_rows::sorted(base.labels.drain(..).chain(more));
+        base.labels = label_rows::sorted(base.labels.drain(..).chain(more).collect());
     }
 }
 
@@ -323,7 +324,7 @@ fn parts(files: &[ManifestFile], rows_a_part: u64) -> (Vec<ManifestPart>, u64) {
 }
 
 impl ManifestFile {
-    fn of(path: &Path, columns: &GroupedColumns) -> Result<Self, FileError> {
+    fn of(path: &Path, columns: &GroupedColumns) -> Result<Self> {
         let (bytes, modified) = size_and_time(path)?;
         let groups = columns.rows().into_iter().map(|rows| rows as u64).collect();
         Ok(Self {
@@ -336,7 +337,7 @@ impl ManifestFile {
     }
 
     /// Refuses a file that is not the one of the manifest. Its bytes are looked at only if size or time say that they may differ.
-    pub(super) fn check(&self, path: &Path) -> Result<(), FileError> {
+    pub(super) fn check(&self, path: &Path) -> Result<()> {
         let (bytes, modified) = size_and_time(path)?;
         if bytes == self.bytes && (modified == self.modified || sha256(path)? == self.sha256) {
             return Ok(());
@@ -348,8 +349,8 @@ impl ManifestFile {
     }
 }
 
-fn size_and_time(path: &Path) -> Result<(u64, u64), FileError> {
-    let found = std::fs::metadata(path).map_err(|source| FileError::io(path, READ, source))?;
+fn size_and_time(path: &Path) -> Result<(u64, u64)> {
+    let found = std::fs::metadata(path).map_err(FileError::reading(path))?;
     let since = found
         .modified()
         .ok()
@@ -360,15 +361,14 @@ fn size_and_time(path: &Path) -> Result<(u64, u64), FileError> {
     ))
 }
 
-fn sha256(path: &Path) -> Result<String, FileError> {
-    let failed = |source| FileError::io(path, READ, source);
+fn sha256(path: &Path) -> Result<String> {
     let (mut file, mut hash, mut buffer) = (
-        File::open(path).map_err(failed)?,
+        File::open(path).map_err(FileError::reading(path))?,
         Sha256::new(),
         vec![0; 1 << 18],
     );
     loop {
-        match file.read(&mut buffer).map_err(failed)? {
+        match file.read(&mut buffer).map_err(FileError::reading(path))? {
             0 => return Ok(hex(&hash.finalize())),
             read => hash.update(&buffer[..read]),
         }

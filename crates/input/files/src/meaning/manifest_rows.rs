@@ -15,7 +15,7 @@ use super::groups::LabelGroups;
 use super::held_rows::Holding;
 use super::manifest::{MANIFEST_VERSION, Manifest, ManifestFile, open, same_columns};
 use crate::atomic_write::write_whole;
-use crate::error::{FileError, READ};
+use crate::error::{FileError, Result};
 use crate::open_file;
 
 /// A [`Manifest`] that is open: label rows that are read group by group. Who reads some groups opens their files alone.
@@ -64,7 +64,7 @@ impl ManifestRows {
     /// # Errors
     /// [`FileError`] for what is not a manifest of this version.
     pub fn open(path: &Path, budget: MemoryBudget) -> Result<Self, FileError> {
-        let text = fs::read(path).map_err(|source| FileError::io(path, READ, source))?;
+        let text = fs::read(path).map_err(FileError::reading(path))?;
         let wrong = |reason: String| {
             FileError::damaged(
                 path,
@@ -92,7 +92,8 @@ impl ManifestRows {
     }
 
     fn of(manifest: Manifest, hash: [u8; 32], folder: PathBuf, budget: MemoryBudget) -> Self {
-        let (mut groups, mut row) = (Vec::new(), 0);
+        let mut groups = Vec::new();
+        let mut row = 0;
         for (at, file) in manifest.files.iter().enumerate() {
             for (group, rows) in file.groups.iter().enumerate() {
                 groups.push((at, group, row));
@@ -176,7 +177,7 @@ impl ManifestRows {
     }
 
     /// The rows of a file, which is opened and checked once.
-    fn file(&self, at: usize) -> Result<&LabelGroups, FileError> {
+    fn file(&self, at: usize) -> Result<&LabelGroups> {
         if let Some(open) = self.files[at].get() {
             return Ok(open);
         }
@@ -184,7 +185,7 @@ impl ManifestRows {
         Ok(self.files[at].get_or_init(|| open))
     }
 
-    fn open_file(&self, file: &ManifestFile) -> Result<LabelGroups, FileError> {
+    fn open_file(&self, file: &ManifestFile) -> Result<LabelGroups> {
         let path = self.folder.join(&file.path);
         file.check(&path)?;
         let options = self.manifest.read.clone().within(self.budget);

@@ -3,8 +3,8 @@
 use partita_core::ndarray::Array2;
 use rayon::prelude::*;
 
-use super::frame::Frame;
-use crate::error::{Cell, FileError, Row, WrongValue};
+use super::frame::{Frame, Place};
+use crate::error::{Cell, FileError, Result, Row, WrongValue};
 use crate::format::reader::{Column, Form, Limit};
 use crate::number::Short;
 use crate::typed_array::{Number, Scalar, TypedArray, each_number};
@@ -15,7 +15,7 @@ pub(crate) fn numbers(
     features: &[usize],
     gaps: bool,
     limit: &Limit,
-) -> Result<Array2<f64>, FileError> {
+) -> Result<Array2<f64>> {
     let cells = frame
         .rows()
         .unwrap_or(0)
@@ -59,7 +59,7 @@ pub(crate) fn group_numbers(
     features: &[usize],
     gaps: bool,
     limit: &Limit,
-) -> Result<Vec<f64>, FileError> {
+) -> Result<Vec<f64>> {
     let before = frame
         .extent
         .groups
@@ -72,7 +72,7 @@ pub(crate) fn group_numbers(
     let mut held: Option<(usize, Column)> = None;
     let mut first_bad: Option<(usize, usize)> = None;
     for (place, &feature) in features.iter().enumerate() {
-        let (item, inside) = frame.place(feature);
+        let Place { item, inside } = frame.place(feature);
         if held.as_ref().is_none_or(|(found, _)| *found != item) {
             held = Some((
                 item,
@@ -123,13 +123,13 @@ pub(crate) fn group_numbers(
                     }
                 })
             }
-            Column::Text(_) | Column::Labels(_) => Some(0),
+            Column::Text(_) | Column::Labels(_) | Column::Codes(_) => Some(0),
         };
         if let Some(row) = bad.filter(|&row| first_bad.is_none_or(|(first, _)| row < first)) {
             first_bad = Some((row, place));
             // Columns of their own are told in their order, those of an array in the order of the rows.
             if rows == 0
-                || frame.place(features[0]).0 != frame.place(features[features.len() - 1]).0
+                || frame.place(features[0]).item != frame.place(features[features.len() - 1]).item
             {
                 return Err(not_finite(frame, column, feature, row, before));
             }
@@ -192,7 +192,7 @@ fn not_finite(
         )
     };
     match column {
-        Column::Array(array) => match array.scalar(row, frame.place(feature).1) {
+        Column::Array(array) => match array.scalar(row, frame.place(feature).inside) {
             Some(number) => FileError::value(
                 cell(Short(number.float()).to_string()),
                 WrongValue::NotFinite,

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::read_options::{ReadOptions, Truth};
-use crate::error::FileError;
+use crate::error::{FileError, Result};
 use crate::words::{SPLIT, is_first_column_of_names};
 
 /// What a column or an array of a file was taken for.
@@ -341,15 +341,12 @@ impl<'a> Rules<'a> {
 }
 
 /// What every column is used for, and why: the first rule that fits decides.
-pub(crate) fn assign(
-    path: &Path,
-    names: &[String],
-    rules: &Rules<'_>,
-) -> Result<Vec<ColumnRole>, FileError> {
+pub(crate) fn assign(path: &Path, names: &[String], rules: &Rules<'_>) -> Result<Vec<ColumnRole>> {
     let asked = |column: Option<&str>| column.map(|column| find(path, names, column)).transpose();
     let skip = rules.skip.iter().map(|column| find(path, names, column));
     let skip: Vec<usize> = skip.collect::<Result<_, _>>()?;
-    let (id, truth) = (asked(rules.id)?, asked(rules.truth)?);
+    let id = asked(rules.id)?;
+    let truth = asked(rules.truth)?;
     let is_truth = |name: &String| rules.truth_names.contains(&name.as_str());
     let truth_by_name = names.iter().position(is_truth).filter(|_| truth.is_none());
     let names_first = names.len() > 1 && is_first_column_of_names(&names[0]);
@@ -372,7 +369,7 @@ pub(crate) fn assign(
 }
 
 /// The position of a column called by name or, where no column has that name, by its position from 1.
-pub(crate) fn find(path: &Path, columns: &[String], wanted: &str) -> Result<usize, FileError> {
+pub(crate) fn find(path: &Path, columns: &[String], wanted: &str) -> Result<usize> {
     if let Some(at) = columns.iter().position(|name| name == wanted) {
         return Ok(at);
     }
@@ -395,7 +392,7 @@ fn nearest_first(columns: &[String], wanted: &str) -> Vec<String> {
 }
 
 /// Refuses two columns of one name.
-pub(crate) fn distinct(path: &Path, columns: &[String]) -> Result<(), FileError> {
+pub(crate) fn distinct(path: &Path, columns: &[String]) -> Result<()> {
     let mut order: Vec<usize> = (0..columns.len()).collect();
     order.sort_by_key(|&at| &columns[at]);
     match order

@@ -10,7 +10,7 @@ use partita_core::ndarray::{ArrayView1, ArrayView2};
 use super::label_column::LabelColumn;
 use super::read_options::{ReadOptions, Truth};
 use super::roles::{Role, Roles, grouped};
-use crate::error::{FileError, shown};
+use crate::error::{FileError, Result, shown};
 use crate::value_kind::ValueKind;
 use crate::words;
 
@@ -58,37 +58,25 @@ impl<'a> Facts<'a> {
 
 type Rule = fn(&Facts<'_>) -> Vec<String>;
 
+/// Most rules have at most one thing to say.
 const RULES: &[Rule] = &[
-    |facts| bases_that_are_objects(facts).into_iter().collect(),
-    |facts| bases_of_one_cluster(facts).into_iter().collect(),
-    |facts| bases_of_single_objects(facts).into_iter().collect(),
+    |facts| Vec::from_iter(bases_that_are_objects(facts)),
+    |facts| Vec::from_iter(bases_of_one_cluster(facts)),
+    |facts| Vec::from_iter(bases_of_single_objects(facts)),
     bases_of_dates,
-    |facts| {
-        facts
-            .bases
-            .iter()
-            .find_map(weights_as_base)
-            .into_iter()
-            .collect()
-    },
-    |facts| {
-        facts
-            .bases
-            .iter()
-            .find_map(labels_nearly_equal)
-            .into_iter()
-            .collect()
-    },
-    |facts| clusters_that_mean_nothing(facts).into_iter().collect(),
-    |facts| classes_that_mean_nothing(facts).into_iter().collect(),
-    |facts| classes_as_data(facts).into_iter().collect(),
-    |facts| objects_of_one_name(facts).into_iter().collect(),
-    |facts| sums_as_object(facts).into_iter().collect(),
+    |facts| Vec::from_iter(facts.bases.iter().find_map(weights_as_base)),
+    |facts| Vec::from_iter(facts.bases.iter().find_map(labels_nearly_equal)),
+    |facts| Vec::from_iter(clusters_that_mean_nothing(facts)),
+    |facts| Vec::from_iter(classes_that_mean_nothing(facts)),
+    |facts| Vec::from_iter(classes_as_data(facts)),
+    |facts| Vec::from_iter(objects_of_one_name(facts)),
+    |facts| Vec::from_iter(sums_as_object(facts)),
     features_that_number_rows,
 ];
 
 fn bases_that_are_objects(facts: &Facts<'_>) -> Option<String> {
-    let (bases, objects) = (facts.bases.len(), facts.objects);
+    let bases = facts.bases.len();
+    let objects = facts.objects;
     (bases >= MANY_BASES && bases > TOO_WIDE * objects).then(|| {
         format!(
             "{} base clusterings of {} objects; if the columns are the objects give --transpose",
@@ -124,14 +112,14 @@ fn bases_of_single_objects(facts: &Facts<'_>) -> Option<String> {
     if objects < FEWEST_OBJECTS {
         return None;
     }
-    let single = facts
+    let mut single = facts
         .bases
         .iter()
         .filter(|base| base.clusters() > objects / 2);
-    let single: Vec<&BaseClustering> = single.collect();
-    let first = single.first()?;
-    let names: Vec<&str> = single.iter().map(|base| base.name()).collect();
-    let (base, has) = if single.len() == 1 {
+    let first = single.next()?;
+    let mut names = vec![first.name()];
+    names.extend(single.map(BaseClustering::name));
+    let (base, has) = if names.len() == 1 {
         ("base clustering", "has")
     } else {
         ("base clusterings", "have about")
@@ -161,13 +149,14 @@ fn bases_of_dates(facts: &Facts<'_>) -> Vec<String> {
 ///
 /// # Errors
 /// [`FileError::Content`] for the first of them.
-pub(crate) fn check_labels(path: &Path, bases: &[BaseClustering]) -> Result<(), FileError> {
+pub(crate) fn check_labels(path: &Path, bases: &[BaseClustering]) -> Result<()> {
     for base in bases {
         let Some(kind) = ValueKind::of_all(base.values()).filter(|kind| *kind != ValueKind::Date)
         else {
             continue;
         };
-        let (column, value) = (shown(base.name()), shown(&base.values()[0]));
+        let column = shown(base.name());
+        let value = shown(&base.values()[0]);
         let remedy = kind.remedy(&column);
         let reason = format!(
             "the labels of column '{column}' ('{value}') are each {kind}, not clusters; {remedy}"
@@ -311,7 +300,8 @@ fn features_that_number_rows(facts: &Facts<'_>) -> Vec<String> {
     if values.nrows() < FEWEST_OBJECTS || names.len() < 2 {
         return Vec::new();
     }
-    let (mut counts, mut ids) = (Vec::new(), Vec::new());
+    let mut counts = Vec::new();
+    let mut ids = Vec::new();
     for (name, column) in names.iter().zip(values.columns()) {
         if counts_rows(column) {
             counts.push(name.as_str());
@@ -319,21 +309,21 @@ fn features_that_number_rows(facts: &Facts<'_>) -> Vec<String> {
             ids.push(name.as_str());
         }
     }
-    let said = |(found, what): (Vec<&str>, &str)| {
-        let first = shown(found.first()?);
-        let all = few(&found);
-        Some(format!(
-            "column {all} {what} and is taken for a feature; if it names the objects give --id '{first}', if it is neither --skip \
-             '{first}'"
-        ))
-    };
-    [
+    let found = [
         (counts, "counts the rows"),
         (ids, "has a number of its own for every row"),
-    ]
-    .into_iter()
-    .filter_map(said)
-    .collect()
+    ];
+    let mut said = Vec::new();
+    for (columns, what) in found {
+        if let Some(first) = columns.first().map(|first| shown(first)) {
+            let all = few(&columns);
+            said.push(format!(
+                "column {all} {what} and is taken for a feature; if it names the objects give --id '{first}', if it is neither \
+                 --skip '{first}'"
+            ));
+        }
+    }
+    said
 }
 
 /// Whether a column holds 0, 1, 2, … or 1, 2, 3, ….
@@ -379,36 +369,29 @@ mod tests {
         let mut roles = Roles::default();
         roles.missing.insert("NA".into(), 3);
         let options = ReadOptions::default();
-        let plain = || words("a", &["0", "1"]);
+        let plain = words("a", &["0", "1"]);
+        let day = words("day", &["2024-01-01", "2024-01-02"]);
+        let cells = words("type", &["B", "T cell", "T  Cell "]);
+        let nearly = "labels 'T cell' and 'T  Cell ' of base clustering 'type' are two clusters; if they are one write them alike";
+        let na = vec![words("a", &["na", "B"]), words("b", &["Unassigned", "B"])];
+        let weights = words("Weight", &["1", "2.5"]);
+        let heavy = words("weight", &["heavy", "light"]);
+        let cell = vec![numbered("a", 3), numbered("cell", 3000)];
         // Base clusterings, objects, and what is in the one warning; nothing is said where that is empty.
-        let cases: Vec<(Vec<BaseClustering>, usize, &[&str])> = vec![
-            (vec![plain(), words("b", &["T", "B"])], 19, &[]),
+        let cases: [(Vec<BaseClustering>, usize, &[&str]); 12] = [
+            (vec![plain.clone(), words("b", &["T", "B"])], 19, &[]),
             (
-                vec![words("a", &["na", "B"]), words("b", &["Unassigned", "B"])],
+                na,
                 19,
                 &[
                     "'Unassigned', 'na' are taken for a cluster",
                     "'NA,Unassigned,na'",
                 ],
             ),
-            (
-                vec![words("day", &["2024-01-01", "2024-01-02"])],
-                19,
-                &["'day' are dates or times", "--skip 'day'"],
-            ),
-            (
-                vec![plain(), words("type", &["B", "T cell", "T  Cell "])],
-                19,
-                &[
-                    "labels 'T cell' and 'T  Cell ' of base clustering 'type' are two clusters; if they are one write them alike",
-                ],
-            ),
-            (
-                vec![plain(), words("Weight", &["1", "2.5"])],
-                19,
-                &["--object-weights 'Weight'"],
-            ),
-            (vec![words("weight", &["heavy", "light"])], 19, &[]),
+            (vec![day], 19, &["'day' are dates or times", "--skip 'day'"]),
+            (vec![plain.clone(), cells], 19, &[nearly]),
+            (vec![plain, weights], 19, &["--object-weights 'Weight'"]),
+            (vec![heavy], 19, &[]),
             (vec![numbered("a", 10), numbered("b", 3)], 20, &[]),
             (
                 vec![numbered("a", 3), numbered("c", 1)],
@@ -419,7 +402,7 @@ mod tests {
             (vec![numbered("a", 1), numbered("c", 1)], 20, &[]),
             (vec![numbered("a", 19)], 19, &[]),
             (
-                vec![numbered("a", 3), numbered("cell", 3000)],
+                cell,
                 3000,
                 &["'cell' has 3,000 clusters of 3,000 objects", "--id 'cell'"],
             ),
@@ -472,7 +455,8 @@ mod tests {
                 name: "truth".into(),
                 values: classes.iter().map(value).collect(),
             };
-            let (roles, names) = (Roles::default(), names.map(str::to_owned));
+            let roles = Roles::default();
+            let names = names.map(str::to_owned);
             let mut facts = Facts::new(&roles, options, 3);
             facts.truth = Some(&truth);
             facts.names = Some(&names);
@@ -488,7 +472,8 @@ mod tests {
             _ => (i % 3) as f64,
         });
         let about = |names: [&str; 3]| {
-            let (roles, options) = (Roles::default(), ReadOptions::default());
+            let roles = Roles::default();
+            let options = ReadOptions::default();
             let names = names.map(str::to_owned);
             let mut facts = Facts::new(&roles, &options, 30);
             facts.table = Some((&names, values.view()));

@@ -17,7 +17,7 @@ use super::ensemble::load_ensemble;
 use super::read_options::ReadOptions;
 use super::soft_columns::{SoftGroup, groups, shares};
 use super::table::read_table;
-use crate::error::FileError;
+use crate::error::{FileError, Result};
 use crate::format::ancestry;
 
 /// Memberships of one run.
@@ -113,11 +113,7 @@ pub fn read_runs(path: &Path, options: &ReadOptions) -> Result<RunTables, FileEr
 }
 
 /// The runs whose columns are called `name.p0`, `name.p1`, …; the columns of others are one run.
-fn soft_runs(
-    path: &Path,
-    columns: &[String],
-    values: &Array2<f64>,
-) -> Result<Vec<RunTable>, FileError> {
+fn soft_runs(path: &Path, columns: &[String], values: &Array2<f64>) -> Result<Vec<RunTable>> {
     let all: Vec<usize> = (0..columns.len()).collect();
     let run = |group: SoftGroup| {
         let names: Vec<&str> = group
@@ -145,7 +141,7 @@ fn soft_runs(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{assert_says, file};
+    use crate::testing::{assert_says, cases, file};
     use partita_core::ndarray::array;
 
     fn read(name: &str, text: &str) -> Result<RunTables, String> {
@@ -189,22 +185,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_run_is_refused() {
-        for (name, text, expected) in [
-            (
-                "a.Q",
-                "0.5 0.5\n0.5\n",
-                "line 2: 1 shares where the first line has 2",
-            ),
-            ("a.Q", "0.5 x\n", "'x' is not a number"),
-            ("a.meanQ", "\n", "no line of shares"),
-            (
-                "t.csv",
-                "p0,p1\n0.5,0.5\n0.5,0.9\n",
-                "row 2: the shares of 't' sum to 1.4000, not to 1",
-            ),
-        ] {
-            assert_says(read(name, text).unwrap_err(), &[expected]);
+    fn what_is_not_a_run_is_refused() {
+        for [name, text, expected] in cases(
+            r"
+            a.Q | 0.5 0.5\n0.5 | line 2: 1 shares where the first line has 2
+            a.Q | 0.5 x | 'x' is not a number
+            a.meanQ | \n | no line of shares
+            t.csv | p0,p1\n0.5,0.5\n0.5,0.9 | row 2: the shares of 't' sum to 1.4000, not to 1",
+        ) {
+            assert_says(read(&name, &text).unwrap_err(), &[&expected]);
         }
     }
 }

@@ -11,7 +11,7 @@ use super::frame::Frame;
 use super::numbers::numbers;
 use super::read_options::ReadOptions;
 use super::roles::{self, ColumnRole, Reason, Role, Roles, grouped, share_of};
-use crate::error::{Cell, FileError, Row, WrongValue};
+use crate::error::{Cell, FileError, Result, Row, WrongValue};
 use crate::format::ancestry;
 use crate::format::reader::{Column, Form, Limit};
 use crate::words::{MissingCounts, add_counts};
@@ -92,7 +92,7 @@ pub(crate) fn ensemble(
     groups: &[SoftGroup],
     options: &ReadOptions,
     limit: &Limit,
-) -> Result<Option<Ensemble>, FileError> {
+) -> Result<Option<Ensemble>> {
     let columns = frame.roles.shares();
     let (values, missing) = match values(frame, &columns, limit) {
         Ok(read) => read,
@@ -155,8 +155,9 @@ pub(crate) fn of_ancestry(
     path: &Path,
     files: &[PathBuf],
     options: &ReadOptions,
-) -> Result<(Ensemble, Roles), FileError> {
-    let (mut builder, mut roles) = (None, Roles::default());
+) -> Result<(Ensemble, Roles)> {
+    let mut builder = None;
+    let mut roles = Roles::default();
     for file in files {
         let name = ancestry::stem(file);
         let (values, _) = ancestry::read(file, options.budget)?;
@@ -197,7 +198,7 @@ pub(crate) fn push(
     shares: &Shares,
     options: &ReadOptions,
     roles: &mut Roles,
-) -> Result<(), FileError> {
+) -> Result<()> {
     let SoftGroup { name, values, .. } = group;
     let left = builder
         .push_soft(name, values.clone(), shares, options.most_shares.max(1))
@@ -258,7 +259,7 @@ pub(crate) fn shares(
     name: &str,
     columns: &[&str],
     mut table: Array2<f64>,
-) -> Result<Shares, FileError> {
+) -> Result<Shares> {
     table.mapv_inplace(|share| if share.is_nan() { 0.0 } else { share });
     Shares::new(table).map_err(|source| match source {
         SharesError::Share { row, column, value } => {
@@ -280,11 +281,7 @@ pub(crate) fn shares(
 }
 
 /// The numbers in these columns, NaN for gaps, and the words that are gaps.
-fn values(
-    frame: &Frame,
-    columns: &[usize],
-    limit: &Limit,
-) -> Result<(Array2<f64>, MissingCounts), FileError> {
+fn values(frame: &Frame, columns: &[usize], limit: &Limit) -> Result<(Array2<f64>, MissingCounts)> {
     let mut words = MissingCounts::new();
     if frame.reader.items().typed {
         return Ok((numbers(frame, columns, true, limit)?, words));

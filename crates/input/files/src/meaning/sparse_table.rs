@@ -9,7 +9,7 @@ use super::frame::{COLUMNS, OBJECTS, label_array};
 use super::label_column::LabelColumn;
 use super::roles::{ColumnRole, Reason, Role, Roles};
 use super::table::name_arrays;
-use crate::error::{Cell, FileError, Row, WrongValue};
+use crate::error::{Cell, FileError, Result, Row, WrongValue};
 use crate::format::description::Writes;
 use crate::format::npz::Npz;
 use crate::format::reader::{Form, Reader, first_of};
@@ -109,9 +109,10 @@ pub fn write_sparse_table(path: &Path, table: &SparseTable) -> Result<(), FileEr
 /// [`FileError`] when the file is not a sparse matrix in compressed rows, a number is not finite, or it does not fit the
 /// budget.
 pub fn read_sparse_table(path: &Path, budget: MemoryBudget) -> Result<SparseTable, FileError> {
-    let archive = Npz::open(path)?;
-    let (places, limit) = (read_places(&archive, budget)?, limit(budget));
-    let data = match places.array(&archive, "data", &limit)? {
+    let archive: &dyn Reader = &Npz::open(path)?;
+    let places = read_places(archive, budget)?;
+    let limit = limit(budget);
+    let data = match places.array(archive, "data", &limit)? {
         Some(array) => finite(path, &array)?,
         None => Vec::new(),
     };
@@ -129,7 +130,7 @@ pub fn read_sparse_table(path: &Path, budget: MemoryBudget) -> Result<SparseTabl
             FileError::damaged(path, format!("{error}; write it again with save_npz"))
         },
     )?;
-    let texts = |name| match first_of(&archive, &[name]) {
+    let texts = |name| match first_of(archive, &[name]) {
         Some(item) => Ok(Some(
             archive.read_whole(item, Form::Text, &limit)?.into_texts(),
         )),
@@ -138,17 +139,11 @@ pub fn read_sparse_table(path: &Path, budget: MemoryBudget) -> Result<SparseTabl
     let columns = texts(COLUMNS)?.filter(|names| names.len() == d);
     let columns = columns.unwrap_or_else(|| (1..=d).map(|position| position.to_string()).collect());
     let object_names = texts(OBJECTS)?.filter(|names| names.len() == n);
-    let label = match first_of(&archive, CLASS_ARRAYS) {
+    let label = match first_of(archive, CLASS_ARRAYS) {
         Some(item) => {
-            let (missing, mut counts) = (MissingWords::default(), MissingCounts::new());
-            let values = label_array(
-                &archive,
-                item,
-                Some(n as u64),
-                &missing,
-                &mut counts,
-                &limit,
-            )?;
+            let missing = MissingWords::default();
+            let mut counts = MissingCounts::new();
+            let values = label_array(archive, item, Some(n as u64), &missing, &mut counts, &limit)?;
             Some(LabelColumn {
                 name: "label".into(),
                 values,
@@ -165,7 +160,7 @@ pub fn read_sparse_table(path: &Path, budget: MemoryBudget) -> Result<SparseTabl
 }
 
 /// The values of an array of numbers, all finite.
-fn finite(path: &Path, array: &TypedArray) -> Result<Vec<f64>, FileError> {
+fn finite(path: &Path, array: &TypedArray) -> Result<Vec<f64>> {
     if array.is_text() {
         return Err(FileError::kind(
             path,

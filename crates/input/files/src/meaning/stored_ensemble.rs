@@ -6,14 +6,16 @@ use std::path::Path;
 use partita_core::{BaseClustering, Ensemble, Memberships};
 use serde::{Deserialize, Serialize};
 
-use super::label_column::{LabelColumn, Labels};
-use super::label_rows::{self, Encoded, EncodedBase, MOST_BYTE_CLUSTERS, Place};
+use super::frame::Place;
+use super::label_column::{self, LabelColumn};
+use super::label_rows::{self, EncodedBase, EncodedItems, MOST_BYTE_CLUSTERS};
 use super::read_options::{ReadOptions, Truth};
 use super::roles::{ColumnRole, Reason, Role, Roles};
-use crate::error::FileError;
+use crate::error::{FileError, Result};
 use crate::format::reader::{Column, Form, Limit, Reader, first_of};
 use crate::format::writer::{Array, Contents, Elements};
-use crate::label_encoder::{EncodedArray, LabelNumber};
+use crate::label_encoder::{Encoded, Labels};
+use crate::label_number::LabelNumber;
 use crate::typed_array::{Scalar, TypedArray};
 
 /// The member that says how the arrays are meant.
@@ -124,7 +126,7 @@ pub(crate) fn read(
     meta: &[u8],
     options: &ReadOptions,
     limit: &Limit,
-) -> Result<(Ensemble, Option<LabelColumn>, Roles), FileError> {
+) -> Result<(Ensemble, Option<LabelColumn>, Roles)> {
     let path = reader.path();
     let unfit = |reason: String| unfit(path, &reason);
     let mut meta = parsed(path, meta)?;
@@ -198,7 +200,7 @@ fn memberships(
     reader: &dyn Reader,
     labels: &Ensemble,
     limit: &Limit,
-) -> Result<Option<Memberships>, FileError> {
+) -> Result<Option<Memberships>> {
     let [Some(starts), Some(clusters), Some(shares)] =
         [SHARE_STARTS, SHARE_CLUSTERS, SHARES].map(|name| first_of(reader, &[name]))
     else {
@@ -237,7 +239,7 @@ fn without(
     truth: Option<LabelColumn>,
     mut roles: Roles,
     options: &ReadOptions,
-) -> Result<(Ensemble, Option<LabelColumn>, Roles), FileError> {
+) -> Result<(Ensemble, Option<LabelColumn>, Roles)> {
     let names: Vec<String> = ensemble
         .bases()
         .iter()
@@ -280,33 +282,23 @@ fn ensemble(
     labels: Encoded,
     bases: Vec<BaseClustering>,
 ) -> Option<Result<Ensemble, partita_core::EnsembleError>> {
-    let Encoded::Numbers(array) = &labels else {
-        return None;
-    };
-    let clusters = |(base, labels): (&BaseClustering, &Vec<u64>)| {
-        labels.iter().all(|&label| label < base.clusters() as u64)
-    };
-    let EncodedArray {
-        columns,
-        not_a_label,
-        labels: found,
-        ..
-    } = array;
-    if *columns != bases.len()
-        || not_a_label.iter().any(Option::is_some)
-        || !bases.iter().zip(found).all(clusters)
-    {
+    if labels.columns != bases.len() {
         return None;
     }
-    let places: Vec<Place> = (0..bases.len())
-        .map(|inside| Place { item: 0, inside })
-        .collect();
-    let whole = |base: BaseClustering| {
-        let labels = (0..base.clusters() as u64).collect();
-        EncodedBase::of_labels(base, labels)
-    };
-    let bases: Vec<EncodedBase> = bases.into_iter().map(whole).collect();
-    label_rows::ensemble(bases, &places, &[0], &[vec![labels]])
+    let mut encoded = Vec::with_capacity(bases.len());
+    for (inside, base) in bases.into_iter().enumerate() {
+        let clusters = base.clusters() as u64;
+        match &labels.labels[inside] {
+            Labels::Numbers {
+                labels,
+                not_a_label: None,
+            } if labels.iter().all(|&label| label < clusters) => {}
+            _ => return None,
+        }
+        let place = Place { item: 0, inside };
+        encoded.push(EncodedBase::of_labels(base, place, (0..clusters).collect()));
+    }
+    label_rows::ensemble(encoded, &EncodedItems::new(vec![0], vec![vec![labels]]))
 }
 
 /// The truth of an ensemble of ours, if it has one.
@@ -314,7 +306,7 @@ pub(crate) fn read_truth(
     reader: &dyn Reader,
     meta: &[u8],
     limit: &Limit,
-) -> Result<Option<Labels>, FileError> {
+) -> Result<Option<label_column::Labels>> {
     let meta = parsed(reader.path(), meta)?;
     let Some(base) = meta.truth else {
         return Ok(None);
@@ -323,13 +315,13 @@ pub(crate) fn read_truth(
     let object_names = meta
         .objects
         .filter(|objects| objects.len() == column.values.len());
-    Ok(Some(Labels {
+    Ok(Some(label_column::Labels {
         object_names,
         column,
     }))
 }
 
-fn parsed(path: &Path, meta: &[u8]) -> Result<Meta, FileError> {
+fn parsed(path: &Path, meta: &[u8]) -> Result<Meta> {
     let meta: Meta = serde_json::from_slice(meta)
         .map_err(|error| unfit(path, &format!("{META} is damaged ({error})")))?;
     if meta.format == FORMAT {
@@ -345,7 +337,7 @@ fn unfit(path: &Path, reason: &str) -> FileError {
     FileError::damaged(path, format!("{reason}; generate the ensemble again"))
 }
 
-fn truth(reader: &dyn Reader, base: Base, limit: &Limit) -> Result<LabelColumn, FileError> {
+fn truth(reader: &dyn Reader, base: Base, limit: &Limit) -> Result<LabelColumn> {
     let item = first_of(reader, &[TRUTH]);
     let item = item.ok_or_else(|| unfit(reader.path(), &format!("there is no array '{TRUTH}'")))?;
     let column = match reader.read_whole(item, Form::Labels, limit)? {

@@ -11,7 +11,7 @@ use super::numbers::numbers;
 use super::read_options::ReadOptions;
 use super::roles::Roles;
 use super::rules::Facts;
-use crate::error::{Cell, FileError};
+use crate::error::{Cell, FileError, Result};
 use crate::format::description::{Format, Writes};
 use crate::format::reader::{Column, Form, Limit, Reader};
 use crate::format::writer::{Array, Contents, Data};
@@ -63,7 +63,7 @@ pub(crate) fn load(
     formats: &'static [Format],
     path: &Path,
     options: &ReadOptions,
-) -> Result<(Table, Roles), FileError> {
+) -> Result<(Table, Roles)> {
     let mut frame = open(formats, path, options)?;
     let table = if frame.reader.items().typed {
         let limit = limit(options, 0);
@@ -108,7 +108,7 @@ pub(crate) fn open(
     formats: &'static [Format],
     path: &Path,
     options: &ReadOptions,
-) -> Result<Frame, FileError> {
+) -> Result<Frame> {
     let reader = format::open_reader(formats, path, &options.open_options())?;
     let frame = Frame::new(
         reader,
@@ -145,13 +145,13 @@ pub(crate) fn names(frame: &Frame, features: &[usize]) -> Vec<String> {
 pub(crate) fn words(
     frame: &mut Frame,
     limit: &Limit,
-) -> Result<(Option<Vec<String>>, Option<LabelColumn>), FileError> {
+) -> Result<(Option<Vec<String>>, Option<LabelColumn>)> {
     let label = frame.truth(limit)?;
     Ok((frame.object_names(limit)?, label))
 }
 
 /// A table of text, whose rows are known when all are read.
-fn from_text(frame: &mut Frame, options: &ReadOptions) -> Result<Table, FileError> {
+fn from_text(frame: &mut Frame, options: &ReadOptions) -> Result<Table> {
     let numbers = Form::Numbers {
         gaps: options.impute.is_some(),
         words: options.encode.is_some(),
@@ -178,7 +178,7 @@ fn from_text(frame: &mut Frame, options: &ReadOptions) -> Result<Table, FileErro
 }
 
 /// Refuses words where numbers are meant.
-fn refuse_words(frame: &Frame, features: &[usize], columns: &[Column]) -> Result<(), FileError> {
+fn refuse_words(frame: &Frame, features: &[usize], columns: &[Column]) -> Result<()> {
     let word = |(column, &at): (&Column, &usize)| {
         let Column::Labels(words) = column else {
             return None;
@@ -194,7 +194,7 @@ fn refuse_words(frame: &Frame, features: &[usize], columns: &[Column]) -> Result
     first.map_or(Ok(()), |cell| Err(FileError::not_a_number(cell)))
 }
 
-fn check_clusterable(path: &Path, table: &Table) -> Result<(), FileError> {
+fn check_clusterable(path: &Path, table: &Table) -> Result<()> {
     if table.values.nrows() == 1 {
         let reason = " has one row; clustering needs at least two objects";
         return Err(FileError::content(path, reason));
@@ -254,19 +254,13 @@ pub fn write_table(path: &Path, table: &Table) -> Result<(), FileError> {
 fn columns(table: &Table) -> Contents<'_> {
     let mut columns: Vec<(&str, Data<'_>)> = Vec::new();
     if let Some(names) = &table.object_names {
-        columns.push((
-            "object",
-            Data::Text(Box::new(names.iter().map(|name| Some(name.as_str())))),
-        ));
+        columns.push(("object", Data::names(names)));
     }
     for (name, values) in table.columns.iter().zip(table.values.columns()) {
-        columns.push((name, Data::Float(Box::new(values.into_iter().copied()))));
+        columns.push((name, Data::floats(values.into_iter().copied())));
     }
     if let Some(label) = &table.label {
-        columns.push((
-            "label",
-            Data::Text(Box::new(label.values.iter().map(Option::as_deref))),
-        ));
+        columns.push(("label", Data::labels(&label.values)));
     }
     Contents::Columns {
         rows: table.values.nrows(),
@@ -312,7 +306,7 @@ pub(crate) fn name_arrays<'a>(
 mod tests {
     use super::*;
     use crate::meaning::read_options::{Encode, Impute};
-    use crate::testing::{assert_says, file};
+    use crate::testing::{assert_says, cases, file};
     use partita_core::MemoryBudget;
     use partita_core::ndarray::array;
 
@@ -353,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_are_no_numbers_are_named_with_a_remedy() {
+    fn words_that_are_not_numbers_are_named_with_a_remedy() {
         let usual = ReadOptions::default();
         let one_hot = options(Some(Encode::OneHot), false);
         let ordinal = options(Some(Encode::Ordinal), false);
@@ -363,122 +357,68 @@ mod tests {
             max_categories: Some(2),
             ..one_hot.clone()
         };
-        let days = "x,day\n1,2024-01-01\n2,2024-01-02\n3,2024-01-03\n";
-        let day = "a.csv, line 2, column 'day': '2024-01-01' is a date or a time, not a plain number; leave the column out (--skip 'day')";
-        let kinds = "x,kind,y,label\n1,tcp,2,u\n,udp,4,u\n3,,6,v\n5,tcp,8,v\n";
-        for (text, options, expected) in [
-            (days, &usual, day),
-            (days, &one_hot, day),
-            (days, &ordinal, day),
-            (
-                "x,share\n1,5%\n2,6%\n3,7%\n",
-                &usual,
-                "a.csv, line 2, column 'share': '5%' is a percentage",
-            ),
-            (
-                "x;y\n1,5;2\n1,5;3\n",
-                &usual,
-                "a.csv, line 2, column 'x': '1,5' is a number with a decimal comma",
-            ),
-            (
-                "x,kind\n1,a\n2,b\n3,c\n4,a\n",
-                &few,
-                "a.csv: column 'kind' has 3 different values, more than --max-categories 2",
-            ),
-            (kinds, &one_hot, "a.csv, line 3, column 'x': '' is missing"),
-            (
-                kinds,
-                &imputed,
-                "a.csv, line 2, column 'kind': 'tcp' is not a number",
-            ),
-            (
-                "x,y\n1,\n2,NaN\n",
-                &filled,
-                "a.csv has no feature: column 'y' has no value at all",
-            ),
-            (
-                "x\n1\ninf\n",
-                &filled,
-                "a.csv, line 3, column 'x': 'inf' is not finite",
-            ),
-        ] {
-            let message = read(text, options).unwrap_err();
-            assert!(message.starts_with(expected), "{message}");
+        let options = |name: &str| match name {
+            "one-hot" => &one_hot,
+            "ordinal" => &ordinal,
+            "filled" => &filled,
+            "imputed" => &imputed,
+            "few" => &few,
+            _ => &usual,
+        };
+        let day = "column 'day': '2024-01-01' is a date or a time, not a plain number; leave the column out (--skip 'day')";
+        for [name, text, expected] in cases(
+            r"
+            usual   | x,day\n1,2024-01-01\n2,2024-01-02\n3,2024-01-03 | line 2, DAY
+            one-hot | x,day\n1,2024-01-01\n2,2024-01-02\n3,2024-01-03 | line 2, DAY
+            ordinal | x,day\n1,2024-01-01\n2,2024-01-02\n3,2024-01-03 | line 2, DAY
+            usual   | x,share\n1,5%\n2,6%\n3,7% | line 2, column 'share': '5%' is a percentage
+            usual   | x;y\n1,5;2\n1,5;3 | line 2, column 'x': '1,5' is a number with a decimal comma
+            few     | x,kind\n1,a\n2,b\n3,c\n4,a | column 'kind' has 3 different values, more than --max-categories 2
+            one-hot | x,kind,y,label\n1,tcp,2,u\n,udp,4,u | line 3, column 'x': '' is missing
+            imputed | x,kind,y,label\n1,tcp,2,u\n,udp,4,u | line 2, column 'kind': 'tcp' is not a number
+            filled  | x,y\n1,\n2,NaN | a.csv has no feature: column 'y' has no value at all
+            filled  | x\n1\ninf | line 3, column 'x': 'inf' is not finite",
+        ) {
+            let message = read(&text, options(&name)).unwrap_err();
+            let expected = expected.replace("DAY", day);
+            assert!(
+                message.starts_with("a.csv") && message.contains(&expected),
+                "{message}"
+            );
         }
     }
 
     #[test]
-    fn what_is_no_table_is_named_with_a_remedy() {
+    fn what_is_not_a_table_is_named_with_a_remedy() {
         let usual = ReadOptions::default();
-        let label = ReadOptions::of_column("label");
-        let small = ReadOptions::default().within(MemoryBudget::new(16));
-        for (text, options, expected) in [
-            (
-                "x,y\n1,2\n3,b\n",
-                &usual,
-                "a.csv, line 3, column 'y': 'b' is not a number; correct it",
-            ),
-            (
-                "x,y\n1,2\n3,\n",
-                &usual,
-                "a.csv, line 3, column 'y': '' is missing; fill it in",
-            ),
-            (
-                "x,y\n1,2\nNaN,4\n",
-                &usual,
-                "a.csv, line 3, column 'x': 'NaN' is missing; fill it in",
-            ),
-            (
-                "x,y\n1,-inf\n3,4\n",
-                &usual,
-                "a.csv, line 2, column 'y': '-inf' is not finite",
-            ),
-            (
-                "x,y\n1,2\n3\n",
-                &usual,
-                "a.csv, line 3: 1 fields where the first line has 2; check delimiter and quotes",
-            ),
-            (
-                "x,y\n",
-                &usual,
-                "a.csv has a header line but no rows below it",
-            ),
-            ("", &usual, "a.csv is empty"),
-            (
-                "x,y\n1,2\n",
-                &usual,
-                "a.csv has one row; clustering needs at least two objects",
-            ),
-            (
-                "x,y\n1,2\n1,2\n",
-                &usual,
-                "a.csv: every feature is constant over all 2 rows (column 'x' is always 1)",
-            ),
-            (
-                "label\nu\nv\n",
-                &usual,
-                "a.csv has no feature: of its 1 columns none is left",
-            ),
-            (
-                "x,x\n1,2\n3,4\n",
-                &usual,
-                "a.csv: columns 1 and 2 are both called 'x'; rename one",
-            ),
-            (
-                "x,lable\n1,2\n3,4\n",
-                &label,
-                "a.csv has no column 'label'; it has 'lable', 'x'",
-            ),
-            ("x,y\n1,2\n3,4\n", &small, "a.csv: the table needs 32 bytes"),
-            (
-                "x,w\n1,a\n2,b\n",
-                &usual,
-                "a.csv, line 2, column 'w': 'a' is not a number",
-            ),
-        ] {
-            let message = read(text, options).unwrap_err();
-            assert!(message.starts_with(expected), "{message}");
+        for [text, expected] in cases(
+            r"
+            x,y\n1,2\n3,b | line 3, column 'y': 'b' is not a number; correct it
+            x,y\n1,2\n3, | line 3, column 'y': '' is missing; fill it in
+            x,y\n1,2\nNaN,4 | line 3, column 'x': 'NaN' is missing; fill it in
+            x,y\n1,-inf\n3,4 | line 2, column 'y': '-inf' is not finite
+            x,y\n1,2\n3 | line 3: 1 fields where the first line has 2; check delimiter and quotes
+            x,y\n | a.csv has a header line but no rows below it
+            | a.csv is empty
+            x,y\n1,2 | a.csv has one row; clustering needs at least two objects
+            x,y\n1,2\n1,2 | a.csv: every feature is constant over all 2 rows (column 'x' is always 1)
+            label\nu\nv | a.csv has no feature: of its 1 columns none is left
+            x,x\n1,2\n3,4 | a.csv: columns 1 and 2 are both called 'x'; rename one
+            x,w\n1,a\n2,b | line 2, column 'w': 'a' is not a number",
+        ) {
+            let message = read(&text, &usual).unwrap_err();
+            assert!(
+                message.starts_with("a.csv") && message.contains(&expected),
+                "{message}"
+            );
         }
+        let label = read("x,lable\n1,2\n3,4\n", &ReadOptions::of_column("label")).unwrap_err();
+        assert_eq!(label, "a.csv has no column 'label'; it has 'lable', 'x'");
+        let small = ReadOptions::default().within(MemoryBudget::new(16));
+        assert_says(
+            read("x,y\n1,2\n3,4\n", &small).unwrap_err(),
+            &["a.csv: the table needs 32 bytes"],
+        );
         let options = ReadOptions {
             clusterable: false,
             ..usual

@@ -2,10 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use crate::common::assert_says;
+use crate::common::{assert_says, file, stored};
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use partita_core::{MemoryBudget, Seed};
 use partita_files::{
@@ -14,10 +14,11 @@ use partita_files::{
 };
 use rand::RngExt;
 
-fn data(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/data")
-        .join(name)
+/// The beginning of an NPY file.
+fn npy(descr: &str, shape: &str) -> Vec<u8> {
+    let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
+    let length = (header.len() as u16).to_le_bytes();
+    [b"\x93NUMPY\x01\x00", &length[..], header.as_bytes()].concat()
 }
 
 /// Label rows, group by group.
@@ -81,7 +82,7 @@ fn damage(name: &str, bytes: &[u8], flips: usize) {
 
 #[test]
 fn damaged_files_are_answered_or_refused() {
-    let mut names: Vec<_> = fs::read_dir(data(""))
+    let mut names: Vec<_> = fs::read_dir(stored(""))
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .collect();
@@ -101,8 +102,8 @@ fn damaged_files_are_answered_or_refused() {
 #[test]
 fn damaged_files_of_ours_are_answered_or_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let loaded = read_ensemble(&data("ensemble.parquet"), &ReadOptions::default()).unwrap();
-    let table = read_table(&data("table.npz"), &ReadOptions::default()).unwrap();
+    let loaded = read_ensemble(&stored("ensemble.parquet"), &ReadOptions::default()).unwrap();
+    let table = read_table(&stored("table.npz"), &ReadOptions::default()).unwrap();
     for name in ["a.csv", "a.csv.gz", "a.npz", "a.parquet"] {
         let path = folder.path().join(name);
         write_ensemble(&path, &loaded.ensemble, loaded.truth.as_ref()).unwrap();
@@ -123,18 +124,10 @@ fn claims_beyond_the_file_are_refused() {
             .to_string()
     };
     // A terabyte of doubles in a kilobyte, three times.
-    let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000, 137), }";
-    let mut npy = [
-        b"\x93NUMPY\x01\x00",
-        &(header.len() as u16).to_le_bytes()[..],
-        header.as_bytes(),
-    ]
-    .concat();
-    npy.resize(1000, 0);
-    assert!(
-        message("a.npy", &npy)
-            .contains("claims 1000000000 × 137 values of 8 bytes but only 920 bytes follow")
-    );
+    let mut array = npy("<f8", "(1000000000, 137)");
+    array.resize(1000, 0);
+    let claim = "claims 1000000000 × 137 values of 8 bytes but only 920 bytes follow";
+    assert_says(message("a.npy", &array), &[claim]);
 
     // A MATLAB matrix of doubles, 1048576 × 32768 by its header, with two of them.
     let words = [14u32, 72, 6, 8, 6, 0, 5, 8, 1 << 20, 1 << 15, 1, 7];
@@ -151,7 +144,7 @@ fn claims_beyond_the_file_are_refused() {
     .concat();
     assert!(message("a.mat", &mat).contains("claims 1048576 × 32768 values of 8 bytes but only"));
 
-    let parquet = fs::read(data("gap.parquet")).unwrap();
+    let parquet = fs::read(stored("gap.parquet")).unwrap();
     let footer = u32::from_le_bytes(
         parquet[parquet.len() - 8..parquet.len() - 4]
             .try_into()
@@ -168,15 +161,7 @@ fn words_of_a_file_do_not_break_the_line_of_an_error() {
     let folder = tempfile::tempdir().unwrap();
     for descr in [">f\n8", "<f\r\n8"] {
         let path = folder.path().join("a.npy");
-        let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': (3, 2), }}");
-        let npy = [
-            b"\x93NUMPY\x01\x00",
-            &(header.len() as u16).to_le_bytes()[..],
-            header.as_bytes(),
-            &[0; 48],
-        ]
-        .concat();
-        fs::write(&path, npy).unwrap();
+        fs::write(&path, [npy(descr, "(3, 2)"), vec![0; 48]].concat()).unwrap();
         read_all(&path);
     }
     let path = folder.path().join("a.csv");
@@ -229,19 +214,8 @@ fn what_unpacks_beyond_the_budget_is_refused_before_it_is_unpacked() {
         archive
             .start_file("labels.npy", zip::write::SimpleFileOptions::default())
             .unwrap();
-        let header =
-            format!("{{'descr': '|i1', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
-        let header = format!("{header:<117}\n");
-        archive
-            .write_all(
-                &[
-                    b"\x93NUMPY\x01\x00",
-                    &(header.len() as u16).to_le_bytes()[..],
-                ]
-                .concat(),
-            )
-            .unwrap();
-        archive.write_all(header.as_bytes()).unwrap();
+        let header = npy("|i1", &format!("({rows}, {columns})"));
+        archive.write_all(&header).unwrap();
         let zeros = vec![0; 1 << 20];
         let mut left = rows * columns;
         while left > 0 {
@@ -273,7 +247,6 @@ fn what_unpacks_beyond_the_budget_is_refused_before_it_is_unpacked() {
 
 #[test]
 fn files_of_another_kind_are_named_as_such() {
-    let folder = tempfile::tempdir().unwrap();
     for (name, word) in [
         ("a.npy", "is not a NumPy array"),
         ("a.npz", "not a whole NPZ archive"),
@@ -284,15 +257,13 @@ fn files_of_another_kind_are_named_as_such() {
         ),
         ("a.csv.gz", "the file is damaged"),
     ] {
-        let path = folder.path().join(name);
-        fs::write(&path, "x,y\n1,2\n".repeat(40)).unwrap();
+        let (_folder, path) = file(name, "x,y\n1,2\n".repeat(40));
         let message = read_table(&path, &ReadOptions::default())
             .unwrap_err()
             .to_string();
         assert!(message.contains(word), "{message}");
     }
-    let path = folder.path().join("b.mat");
-    fs::write(&path, b"MATLAB 7.3 MAT-file, Platform: GLNXA64").unwrap();
+    let (_folder, path) = file("b.mat", "MATLAB 7.3 MAT-file, Platform: GLNXA64");
     assert!(
         read_table(&path, &ReadOptions::default())
             .unwrap_err()

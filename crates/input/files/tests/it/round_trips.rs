@@ -52,6 +52,12 @@ fn back(path: &Path, ensemble: &Ensemble, truth: Option<&LabelColumn>) -> Loaded
     read_ensemble(path, &ReadOptions::default()).unwrap()
 }
 
+fn refusal(path: &Path, ensemble: &Ensemble) -> String {
+    write_ensemble(path, ensemble, None)
+        .unwrap_err()
+        .to_string()
+}
+
 #[test]
 fn ensembles_read_back_the_same() {
     let folder = tempfile::tempdir().unwrap();
@@ -107,21 +113,17 @@ fn npz_keeps_what_text_can_not() {
     );
     for name in ["a.csv", "a.parquet"] {
         let path = folder.path().join(name);
-        let message = write_ensemble(&path, &ensemble, None)
-            .unwrap_err()
-            .to_string();
-        assert!(
-            message.ends_with("would read back as something else; write an .npz file instead"),
-            "{message}"
+        let message = refusal(&path, &ensemble);
+        assert_says(
+            message,
+            &["would read back as something else; write an .npz file instead"],
         );
         assert!(!path.exists());
     }
     let mut builder = EnsembleBuilder::new(2);
     builder.push("u", [Some(-1), Some(3)]).unwrap();
     let ensemble = builder.finish().unwrap();
-    let message = write_ensemble(&folder.path().join("a.csv"), &ensemble, None)
-        .unwrap_err()
-        .to_string();
+    let message = refusal(&folder.path().join("a.csv"), &ensemble);
     assert_says(
         &message,
         &["the labels of base clustering 'u' would read back as others"],
@@ -197,25 +199,20 @@ fn groups_hold_the_label_rows_of_the_ensemble() {
 fn tables_read_back_to_the_same_bits() {
     let folder = tempfile::tempdir().unwrap();
     let mut rng = Seed::new(5).rng();
-    let number = |()| f64::from_bits(rng.random::<u64>());
-    let numbers: Vec<f64> = std::iter::repeat(())
-        .map(number)
+    let numbers = std::iter::repeat_with(|| f64::from_bits(rng.random()));
+    let numbers: Vec<f64> = numbers
         .filter(|value| value.is_finite())
         .take(300)
         .collect();
-    let (objects, label) = (
-        100,
-        (0..100)
-            .map(|i| (i != 4).then(|| format!("c{}", i % 3)))
-            .collect(),
-    );
+    let objects = 100;
+    let label = (0..objects).map(|i| (i != 4).then(|| format!("c{}", i % 3)));
     let table = Table {
         columns: ["x", "y", "z, \"w\""].map(String::from).to_vec(),
         values: Array2::from_shape_vec((objects, 3), numbers).unwrap(),
         object_names: Some((0..objects).map(|i| format!("o{i}")).collect()),
         label: Some(LabelColumn {
             name: "label".into(),
-            values: label,
+            values: label.collect(),
         }),
     };
     for name in ["a.csv", "a.tsv", "a.csv.gz", "a.npz", "a.parquet", "a.npy"] {
@@ -225,10 +222,11 @@ fn tables_read_back_to_the_same_bits() {
         let bits = |table: &Table| table.values.mapv(f64::to_bits);
         assert_eq!(bits(&back), bits(&table), "{name}");
         if name != "a.npy" {
-            assert_eq!((back.columns, back.object_names, back.label), {
-                let table = table.clone();
-                (table.columns, table.object_names, table.label)
-            });
+            assert_eq!(back.columns, table.columns);
+            assert_eq!(
+                (back.object_names, back.label),
+                (table.object_names.clone(), table.label.clone())
+            );
         }
     }
 }
@@ -238,9 +236,7 @@ fn other_endings_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let ensemble = drawn(1, 9, 3).0;
     for name in ["a.mat", "a.npy", "a.xlsx", "a"] {
-        let message = write_ensemble(&folder.path().join(name), &ensemble, None)
-            .unwrap_err()
-            .to_string();
+        let message = refusal(&folder.path().join(name), &ensemble);
         assert_says(
             &message,
             &["unknown kind of file; the name must end in .csv"],

@@ -56,7 +56,8 @@ impl Graph {
         for (line, i) in self.0.iter_mut().zip(0..) {
             line.iter_mut().for_each(|(j, a)| {
                 // The product of the smaller first: the matrix is symmetric to the last bit.
-                let (low, high) = (roots[i.min(*j as usize)], roots[i.max(*j as usize)]);
+                let low = roots[i.min(*j as usize)];
+                let high = roots[i.max(*j as usize)];
                 *a *= low * high;
             });
         }
@@ -140,7 +141,8 @@ mod tests {
     /// Two rings, one inside the other, and a few copies.
     fn rings(n: usize) -> Array2<f64> {
         Array2::from_shape_fn((n, 2), |(i, p)| {
-            let (radius, angle) = (1.0 + 4.0 * (i % 2) as f64, (i.max(4) as f64) * 2.4);
+            let radius = 1.0 + 4.0 * (i % 2) as f64;
+            let angle = (i.max(4) as f64) * 2.4;
             radius * if p == 0 { angle.cos() } else { angle.sin() }
         })
     }

@@ -19,10 +19,11 @@ use partita_core::{ProgressCounter, Seed, Stopped};
 use partita_kmeans::{DenseRows, Fit, Initialization, KMeansSettings, Members, RunSpec, lloyd};
 use partita_spectral::{ChebyshevSettings, LanczosSettings, chebyshev, top_eigenpairs};
 
+use crate::BaseKind;
 use crate::base_run::BaseRun;
+use crate::error::Result;
 use crate::plan::Plan;
 use crate::run_context::RunContext;
-use crate::{BaseKind, GenerateError};
 use graph::Graph;
 
 /// Up to so many rows `spectral` keeps all pairs.
@@ -62,32 +63,18 @@ pub(crate) fn bytes(kind: BaseKind, rows: usize, columns: usize, clusters: usize
 }
 
 /// The base clusterings of plans that see the same rows.
-pub(crate) fn spectral(
-    plans: &[Plan],
-    context: &RunContext<'_>,
-) -> Result<Vec<Option<BaseRun>>, GenerateError> {
+pub(crate) fn spectral(plans: &[Plan], context: &RunContext<'_>) -> Result<Vec<Option<BaseRun>>> {
     let (members, rows) = context.sight.rows(&plans[0]);
     let most = plans.iter().map(|plan| plan.k).max().unwrap_or(1);
     let all_pairs = keeps_all_pairs(plans[0].kind, rows.nrows()).unwrap_or(true);
-    let Some(axes) = embedding(
-        &rows,
-        all_pairs,
-        most,
-        plans[0].sample.child(3),
-        context.progress,
-    )?
-    else {
-        return Ok(plans.iter().map(|_| None).collect());
+    let seed = plans[0].sample.child(3);
+    let progress = context.sink.progress;
+    let Some(axes) = embedding(&rows, all_pairs, most, seed, progress)? else {
+        return Ok(vec![None; plans.len()]);
     };
     let found = |plan: &Plan| {
-        let (labels, stopped) = cluster(&axes, plan, context.progress)?;
-        let found = BaseRun::of_members(
-            context.sight.values.nrows(),
-            &members,
-            labels.into_iter(),
-            stopped,
-        );
-        Some(context.kept(plan, found))
+        let (labels, stopped) = cluster(&axes, plan, progress)?;
+        Some(context.finished(plan, &members, labels.into_iter(), stopped))
     };
     Ok(plans.iter().map(found).collect())
 }
@@ -105,29 +92,20 @@ fn cluster(
             point /= length;
         }
     }
-    let (rows, members) = (
-        DenseRows::new(points.view(), None, false),
-        Members::all(points.nrows()),
-    );
-    let job = |restart: u64| {
-        let (seed, members) = (plan.seed.child(restart), members.clone());
-        RunSpec {
-            clusters: plan.k,
-            initialization: Initialization::Greedy,
-            seed,
-            members,
-            given: None,
-        }
-    };
-    let jobs: Vec<RunSpec> = (0..RESTARTS).map(job).collect();
+    let rows = DenseRows::new(points.view(), None, false);
+    let jobs = (0..RESTARTS).map(|restart| RunSpec {
+        clusters: plan.k,
+        initialization: Initialization::Greedy,
+        seed: plan.seed.child(restart),
+        members: Members::all(points.nrows()),
+        given: None,
+    });
+    let jobs: Vec<RunSpec> = jobs.collect();
     let mut fits: Vec<Option<Fit>> = jobs.iter().map(|_| None).collect();
-    lloyd(
-        &rows,
-        &jobs,
-        &KMeansSettings::default(),
-        progress,
-        &mut |restart, fit| fits[restart] = Some(fit),
-    );
+    let settings = KMeansSettings::default();
+    lloyd(&rows, &jobs, &settings, progress, &mut |restart, fit| {
+        fits[restart] = Some(fit);
+    });
     let fits: Vec<Fit> = fits.into_iter().collect::<Option<_>>()?;
     let best = fits.into_iter().reduce(|best, fit| {
         if fit.inertia < best.inertia {
@@ -146,7 +124,7 @@ fn embedding(
     count: usize,
     seed: Seed,
     progress: &ProgressCounter<'_>,
-) -> Result<Option<Array2<f64>>, GenerateError> {
+) -> Result<Option<Array2<f64>>> {
     let n = rows.nrows();
     let keep = if all_pairs {
         n - 1
@@ -157,20 +135,11 @@ fn embedding(
         return Ok(None);
     };
     let pairs = if all_pairs {
-        top_eigenpairs(
-            graph.dense().view(),
-            count,
-            seed,
-            &LanczosSettings::default(),
-        )?
+        let settings = LanczosSettings::default();
+        top_eigenpairs(graph.dense().view(), count, seed, &settings)?
     } else {
-        chebyshev(
-            n,
-            count,
-            |x, y| graph.multiply(x, y),
-            seed,
-            &ChebyshevSettings::default(),
-        )?
+        let settings = ChebyshevSettings::default();
+        chebyshev(n, count, |x, y| graph.multiply(x, y), seed, &settings)?
     };
     Ok(Some(pairs.vectors))
 }

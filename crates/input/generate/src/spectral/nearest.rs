@@ -125,7 +125,8 @@ impl Kernel for SquaredDistances<'_> {
         {
             let mut total = [0.0; PANEL];
             let mut strand = |first: usize, end: usize, step: usize| {
-                let (mut sum, mut p) = ([0.0; PANEL], first);
+                let mut sum = [0.0; PANEL];
+                let mut p = first;
                 while p < end {
                     let x = self.row[p];
                     let column: &[f64; PANEL] = panel[p * PANEL..]

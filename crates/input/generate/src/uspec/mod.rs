@@ -33,8 +33,10 @@ use partita_kmeans::{Members, compact};
 use rayon::prelude::*;
 
 use crate::base_run::BaseRun;
+use crate::error::Result;
 use crate::plan::{Plan, drawn};
-use crate::{GenerateError, Recipe, TableView};
+use crate::run_context::Sink;
+use crate::{Recipe, TableView};
 use representatives::{Joined, Representatives};
 use rounds::{ROUNDS, grouped};
 use transfer_cut::{Axes, GRAPHS, affinities, small_graph};
@@ -80,9 +82,9 @@ pub(crate) fn uspec(
     table: &TableView<'_>,
     recipe: &Recipe,
     plans: &[&Plan],
-    progress: &ProgressCounter<'_>,
-    keep: &(dyn Fn(&Plan, &BaseRun) + Sync),
-) -> Result<Vec<(usize, Option<BaseRun>)>, GenerateError> {
+    sink: Sink<'_>,
+) -> Result<Vec<(usize, Option<BaseRun>)>> {
+    let progress = sink.progress;
     let mut found = Vec::with_capacity(plans.len());
     for plans in plans.chunks(together(table.dim().0)) {
         if progress.stopped() {
@@ -95,16 +97,12 @@ pub(crate) fn uspec(
                 .for_each(|run| run.join(first, rows, progress));
             Ok(())
         })?;
-        let made: Result<Vec<_>, GenerateError> = runs
+        let made: Result<Vec<_>> = runs
             .into_par_iter()
             .map(|run| {
                 let plan = run.plan;
                 let made = run.cut(progress)?;
-                if let Some(made) = &made {
-                    keep(plan, made);
-                    progress.add(1);
-                }
-                Ok((plan.run, made))
+                Ok((plan.run, made.map(|made| sink.kept(plan, made))))
             })
             .collect();
         found.extend(made?);
@@ -113,11 +111,7 @@ pub(crate) fn uspec(
 }
 
 /// Finds the representatives of every run.
-fn begin<'a>(
-    table: &TableView<'_>,
-    recipe: &Recipe,
-    plans: &[&'a Plan],
-) -> Result<Vec<Run<'a>>, GenerateError> {
+fn begin<'a>(table: &TableView<'_>, recipe: &Recipe, plans: &[&'a Plan]) -> Result<Vec<Run<'a>>> {
     let n = table.dim().0;
     let members: Vec<Members> = plans.iter().map(|plan| drawn(recipe, n, plan).0).collect();
     let sample = |(plan, members): (&&Plan, &Members)| {
@@ -149,7 +143,8 @@ fn representatives_of(members: &Members) -> usize {
 impl Run<'_> {
     /// Joins rows of the table, which begin at `first`, to their nearest representatives.
     fn join(&mut self, first: usize, rows: ArrayView2<'_, f64>, progress: &ProgressCounter<'_>) {
-        let (members, representatives) = (&self.members, &self.representatives);
+        let members = &self.members;
+        let representatives = &self.representatives;
         let joined = &mut self.joined[first..first + rows.nrows()];
         joined
             .par_chunks_mut(BLOCK)
@@ -172,7 +167,7 @@ impl Run<'_> {
     }
 
     /// Cuts the graph of the joined rows.
-    fn cut(mut self, progress: &ProgressCounter<'_>) -> Result<Option<BaseRun>, GenerateError> {
+    fn cut(mut self, progress: &ProgressCounter<'_>) -> Result<Option<BaseRun>> {
         affinities(&mut self.joined, progress);
         let graph = small_graph(&self.joined, self.representatives.len(), progress);
         if progress.was_stopped() {

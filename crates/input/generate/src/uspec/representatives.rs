@@ -6,7 +6,7 @@ use partita_core::ndarray::{Array2, ArrayView1, Axis};
 use partita_core::{Seed, Silent};
 use partita_kmeans::{Initialization, KMeans, KMeansSettings, kmeans};
 
-use crate::GenerateError;
+use crate::error::Result;
 
 /// Representatives that every row is joined to, q.
 pub(crate) const NEAREST: usize = 5;
@@ -66,11 +66,7 @@ impl Representatives {
     ///
     /// # Cost
     /// O(rows·p·d) time a round and O(p²·d).
-    pub(crate) fn of_sample(
-        sample: &Array2<f64>,
-        count: usize,
-        seed: Seed,
-    ) -> Result<Self, GenerateError> {
+    pub(crate) fn of_sample(sample: &Array2<f64>, count: usize, seed: Seed) -> Result<Self> {
         let found = clusters(sample, count, ROUNDS, seed.child(0))?;
         let p = found.centres.nrows();
         let groups = clusters(&found.centres, p.isqrt(), GROUP_ROUNDS, seed.child(1))?;
@@ -151,12 +147,11 @@ impl Representatives {
     fn neighbours(&self, point: usize) -> Vec<u16> {
         let d = self.shift.len();
         let own = &self.points[point * d..][..d];
-        let distance = |(at, other): (usize, &[f32])| (distance2(own, other), at as u16);
         let mut all: Vec<(f32, u16)> = self
             .points
             .chunks_exact(d)
             .enumerate()
-            .map(distance)
+            .map(|(at, other): (usize, &[f32])| (distance2(own, other), at as u16))
             .collect();
         all.select_nth_unstable_by(self.width - 1, |a, b| {
             a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
@@ -168,12 +163,7 @@ impl Representatives {
 }
 
 /// k-means from rows drawn evenly; clusters that lose their rows are left out.
-fn clusters(
-    rows: &Array2<f64>,
-    count: usize,
-    rounds: u32,
-    seed: Seed,
-) -> Result<KMeans, GenerateError> {
+fn clusters(rows: &Array2<f64>, count: usize, rounds: u32, seed: Seed) -> Result<KMeans> {
     let mut settings = KMeansSettings::default();
     settings.initialization = Initialization::Random;
     settings.rounds = NonZeroU32::new(rounds).unwrap_or(settings.rounds);
@@ -236,7 +226,8 @@ mod tests {
         let mut single = vec![0.0; d];
         let same = table.outer_iter().filter(|row| {
             found.write(*row, &mut single);
-            let (near, all) = (found.nearest(&single), exact(&found, &single));
+            let near = found.nearest(&single);
+            let all = exact(&found, &single);
             assert!(near.by.is_sorted() && near.by.iter().zip(all.by).all(|(a, b)| *a >= b));
             near == all
         });

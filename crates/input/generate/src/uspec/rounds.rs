@@ -144,7 +144,8 @@ impl<'a> Centres<'a> {
         mut sums: Option<&mut Sums>,
     ) {
         let width = self.width;
-        let (mut rows, mut panel) = (vec![0.0f32; PANEL * width], vec![0.0f32; PANEL * width]);
+        let mut rows = vec![0.0f32; PANEL * width];
+        let mut panel = vec![0.0f32; PANEL * width];
         let mut out = Nearest::new();
         for (joined, labels) in joined.chunks(PANEL).zip(labels.chunks_mut(PANEL)) {
             let mut seen = [false; PANEL];

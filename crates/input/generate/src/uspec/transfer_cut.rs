@@ -6,7 +6,7 @@ use partita_spectral::symmetric_eigen;
 use rayon::prelude::*;
 
 use super::representatives::{Joined, NEAREST};
-use crate::GenerateError;
+use crate::error::Result;
 
 /// Fewest rows in one chunk, and the most chunks of a sum that takes little memory.
 const LEAST_CHUNK: usize = 1 << 16;
@@ -96,7 +96,8 @@ pub(crate) fn small_graph(
 /// The products of one row, in the upper triangle.
 fn add_products(row: &Joined, total: f64, side: usize, graph: &mut [f64]) {
     for a in 0..NEAREST {
-        let (r, share) = (usize::from(row.to[a]), f64::from(row.by[a]) / total);
+        let r = usize::from(row.to[a]);
+        let share = f64::from(row.by[a]) / total;
         for b in a..NEAREST {
             let s = usize::from(row.to[b]);
             graph[r.min(s) * side + r.max(s)] += share * f64::from(row.by[b]);
@@ -115,14 +116,15 @@ impl Axes {
     /// So many axes; fewer where fewer representatives have rows.
     ///
     /// # Errors
-    /// [`GenerateError::Spectral`] if there are no eigenvectors.
-    pub(crate) fn of(graph: &Array2<f64>, count: usize) -> Result<Self, GenerateError> {
+    /// [`GenerateError::Spectral`](crate::GenerateError::Spectral) if there are no eigenvectors.
+    pub(crate) fn of(graph: &Array2<f64>, count: usize) -> Result<Self> {
         let degrees: Vec<f64> = graph.outer_iter().map(|row| row.sum()).collect();
         let live: Vec<usize> = (0..degrees.len()).filter(|&r| degrees[r] > 0.0).collect();
         let root = |r: usize| degrees[r].sqrt().recip();
         let normalised = Array2::from_shape_fn((live.len(), live.len()), |(a, b)| {
             // The product of the smaller first: the matrix is symmetric to the last bit.
-            let (low, high) = (live[a.min(b)], live[a.max(b)]);
+            let low = live[a.min(b)];
+            let high = live[a.max(b)];
             graph[[low, high]] * root(low) * root(high)
         });
         let count = count.min(live.len());

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use partita_core::ndarray::Array2;
 use partita_core::{MemoryBudget, Seed, Silent};
-use partita_generate::{
-    BaseSpec, Durable, GenerateError, Generated, Recipe, generate, generate_durable, merge_parts,
-};
+use partita_generate::{Durable, GenerateError, Generated, Recipe, generate_durable, merge_parts};
 use rand::RngExt;
+
+use crate::common;
 
 fn table() -> Array2<f64> {
     let mut rng = Seed::new(1).rng();
@@ -18,10 +18,7 @@ fn table() -> Array2<f64> {
 }
 
 fn recipe() -> Recipe {
-    let mut recipe = Recipe::default();
-    recipe.base = BaseSpec::list("kmeans:6,average:4,splits:3").unwrap();
-    recipe.base_k = "3,5".parse().unwrap();
-    recipe
+    common::recipe("kmeans:6,average:4,splits:3", "3,5", 0.9)
 }
 
 fn run(table: &Array2<f64>, durable: &Durable) -> Result<Generated, GenerateError> {
@@ -44,14 +41,7 @@ fn folder(name: &str) -> (tempfile::TempDir, PathBuf) {
 #[test]
 fn a_file_cut_anywhere_is_completed_to_the_same_ensemble() {
     let (table, (_folder, path)) = (table(), folder("a.part"));
-    let plain = generate(
-        table.view(),
-        &recipe(),
-        Seed::new(5),
-        MemoryBudget::UNLIMITED,
-        &Silent,
-    )
-    .unwrap();
+    let plain = common::make(&table, &recipe(), 5).unwrap();
     let whole = run(&table, &Durable::new(&path)).unwrap();
     assert_eq!(
         (&whole.ensemble, &whole.facts),

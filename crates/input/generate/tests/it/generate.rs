@@ -8,17 +8,11 @@ use partita_core::{Flow, MemoryBudget, Monitor, Seed, Silent};
 use partita_generate::{BaseKind, BaseSpec, GenerateError, Generated, Recipe, Scale, generate};
 use rand::RngExt;
 
+use crate::common::{self, recipe};
+
 fn table(n: usize, d: usize, seed: u64) -> Array2<f64> {
     let mut rng = Seed::new(seed).rng();
     Array2::from_shape_fn((n, d), |(i, _)| (i % 5) as f64 * 3.0 + rng.random::<f64>())
-}
-
-fn recipe(base: &str, base_k: &str, subsample: f64) -> Recipe {
-    let mut recipe = Recipe::default();
-    recipe.base = BaseSpec::list(base).unwrap();
-    recipe.base_k = base_k.parse().unwrap();
-    recipe.subsample = subsample;
-    recipe
 }
 
 fn every_kind() -> String {
@@ -26,13 +20,7 @@ fn every_kind() -> String {
 }
 
 fn make(table: &Array2<f64>, recipe: &Recipe) -> Result<Generated, GenerateError> {
-    generate(
-        table.view(),
-        recipe,
-        Seed::new(7),
-        MemoryBudget::UNLIMITED,
-        &Silent,
-    )
+    common::make(table, recipe, 7)
 }
 
 fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
@@ -279,13 +267,7 @@ fn a_base_clustering_does_not_depend_on_the_others() {
     let few = make(&table, &recipe("kmeans:4", "2..9", 0.7)).unwrap();
     assert_eq!(many.facts[..4], few.facts[..]);
     assert!((0..4).all(|u| many.ensemble.column(u).eq(few.ensemble.column(u))));
-    let other = generate(
-        table.view(),
-        &recipe("kmeans:4", "2..9", 0.7),
-        Seed::new(8),
-        MemoryBudget::UNLIMITED,
-        &Silent,
-    );
+    let other = common::make(&table, &recipe("kmeans:4", "2..9", 0.7), 8);
     assert_ne!(other.unwrap().facts, few.facts);
 }
 
@@ -429,20 +411,9 @@ fn a_table_in_groups_gives_the_clusters_of_the_table() {
         (400, 3),
         |(i, p)| if p == i % 3 { 20.0 } else { 0.0 } + rng.random::<f64>(),
     );
-    let mut recipe = Recipe::default();
-    recipe.base =
-        BaseSpec::list("kmeans:4,kmeans-greedy:2,kmeans-cosine:2,kmeans-batch:2").unwrap();
-    recipe.base_k = "3".parse().unwrap();
-    recipe.subsample = 0.5;
-    let whole = generate(
-        table.view(),
-        &recipe,
-        Seed::new(1),
-        MemoryBudget::UNLIMITED,
-        &Silent,
-    )
-    .unwrap()
-    .ensemble;
+    let base = "kmeans:4,kmeans-greedy:2,kmeans-cosine:2,kmeans-batch:2";
+    let recipe = recipe(base, "3", 0.5);
+    let whole = common::make(&table, &recipe, 1).unwrap().ensemble;
     let table = Sevens(table);
     let made = |budget: u64, recipe: &Recipe| {
         generate(

@@ -1,9 +1,11 @@
 //! What every base clusterer answers to tables and recipes that make no sense, or hardly any.
 
+use partita_core::Seed;
 use partita_core::ndarray::{Array2, Axis, concatenate};
-use partita_core::{MemoryBudget, Seed, Silent};
-use partita_generate::{BaseKind, BaseSpec, GenerateError, Generated, Recipe, Scale, generate};
+use partita_generate::{BaseKind, BaseSpec, GenerateError, Generated, Recipe, Scale};
 use rand::RngExt;
+
+use crate::common;
 
 const SCALES: [Scale; 3] = [Scale::None, Scale::ZScore, Scale::MinMax];
 
@@ -16,13 +18,13 @@ fn recipe(kind: BaseKind, base_k: &str, subsample: f64) -> Recipe {
 }
 
 fn make(table: &Array2<f64>, recipe: &Recipe) -> Result<Generated, GenerateError> {
-    generate(
-        table.view(),
-        recipe,
-        Seed::new(3),
-        MemoryBudget::UNLIMITED,
-        &Silent,
-    )
+    common::make(table, recipe, 3)
+}
+
+/// Every base clusterer with each of these.
+fn kinds_and<T: Copy, const N: usize>(others: [T; N]) -> impl Iterator<Item = (BaseKind, T)> {
+    let kinds = BaseKind::ALL.into_iter();
+    kinds.flat_map(move |kind| others.map(|other| (kind, other)))
 }
 
 /// A table of groups that no base clusterer finds odd.
@@ -35,7 +37,8 @@ fn plain(n: usize, d: usize) -> Array2<f64> {
 
 /// Holds a finished ensemble to what all promise: so many labels, no label beyond the clusters, no empty cluster, no
 /// more clusters than asked for.
-fn whole(made: &Generated, rows: usize, what: &str) {
+fn whole(table: &Array2<f64>, recipe: &Recipe, rows: usize, what: &str) -> Generated {
+    let made = make(table, recipe).expect(what);
     assert_eq!(
         (made.finished, made.asked, made.facts.len()),
         (4, 4, 4),
@@ -61,6 +64,7 @@ fn whole(made: &Generated, rows: usize, what: &str) {
             "{what}: {facts:?}"
         );
     }
+    made
 }
 
 /// True where rows that are equal have equal labels.
@@ -98,16 +102,8 @@ fn more_clusters_than_rows_are_refused() {
             "{kind}"
         );
         // As many clusters as rows is the last that can be followed.
-        whole(
-            &make(&table, &recipe(kind, "10", 0.5)).expect("10 clusters of 10 rows"),
-            10,
-            kind.name(),
-        );
-        whole(
-            &make(&table, &recipe(kind, "1", 0.05)).expect("1 cluster of 1 row"),
-            1,
-            kind.name(),
-        );
+        whole(&table, &recipe(kind, "10", 0.5), 10, kind.name());
+        whole(&table, &recipe(kind, "1", 0.05), 1, kind.name());
     }
 }
 
@@ -117,34 +113,20 @@ fn a_constant_column_does_no_harm() {
     for constant in [0.0, -7.5] {
         let column = Array2::from_elem((40, 1), constant);
         let table = concatenate(Axis(1), &[varied.view(), column.view()]).expect("40 rows each");
-        for (kind, scale) in BaseKind::ALL
-            .into_iter()
-            .flat_map(|kind| SCALES.map(|scale| (kind, scale)))
-        {
+        for (kind, scale) in kinds_and(SCALES) {
             let mut recipe = recipe(kind, "2..6", 0.8);
             recipe.scale = scale;
-            whole(
-                &make(&table, &recipe).expect("one column varies"),
-                32,
-                &format!("{kind}, {scale}"),
-            );
+            whole(&table, &recipe, 32, &format!("{kind}, {scale}"));
             // A draw of columns may hold the constant one alone.
             recipe.features = 0.3;
-            whole(
-                &make(&table, &recipe).expect("one column varies"),
-                32,
-                &format!("{kind}, {scale}, one column"),
-            );
+            whole(&table, &recipe, 32, &format!("{kind}, {scale}, one column"));
         }
     }
 }
 
 #[test]
 fn rows_that_are_all_equal_are_refused() {
-    for (kind, value) in BaseKind::ALL
-        .into_iter()
-        .flat_map(|kind| [0.0, 4.0, -1e300].map(|value| (kind, value)))
-    {
+    for (kind, value) in kinds_and([0.0, 4.0, -1e300]) {
         let refused = make(&Array2::from_elem((9, 2), value), &recipe(kind, "2", 1.0));
         assert_eq!(refused, Err(GenerateError::Constant { rows: 9 }), "{kind}");
     }
@@ -154,16 +136,12 @@ fn rows_that_are_all_equal_are_refused() {
 fn copies_of_few_rows_stay_together() {
     let few = plain(5, 3);
     let table = few.select(Axis(0), &(0..40).map(|i| i % 5).collect::<Vec<_>>());
-    for (kind, scale) in BaseKind::ALL
-        .into_iter()
-        .flat_map(|kind| SCALES.map(|scale| (kind, scale)))
-    {
+    for (kind, scale) in kinds_and(SCALES) {
         for (base_k, subsample) in [("2..5", 1.0), ("3", 0.6), ("12", 0.9)] {
             let what = format!("{kind}, {scale}, k = {base_k}");
             let mut recipe = recipe(kind, base_k, subsample);
             recipe.scale = scale;
-            let made = make(&table, &recipe).expect("5 distinct rows");
-            whole(&made, (40.0 * subsample) as usize, &what);
+            let made = whole(&table, &recipe, (40.0 * subsample) as usize, &what);
             for (u, facts) in made
                 .facts
                 .iter()
@@ -199,23 +177,12 @@ fn a_subsample_of_equal_rows_is_one_cluster_or_cut_as_asked() {
 #[test]
 fn one_column_is_enough() {
     let table = plain(50, 1);
-    for (kind, scale) in BaseKind::ALL
-        .into_iter()
-        .flat_map(|kind| SCALES.map(|scale| (kind, scale)))
-    {
+    for (kind, scale) in kinds_and(SCALES) {
         let mut recipe = recipe(kind, "2,4,7", 0.9);
         recipe.scale = scale;
-        whole(
-            &make(&table, &recipe).expect("one column"),
-            45,
-            &format!("{kind}, {scale}"),
-        );
+        whole(&table, &recipe, 45, &format!("{kind}, {scale}"));
         (recipe.features, recipe.projection) = (0.1, Some(3));
-        whole(
-            &make(&table, &recipe).expect("one column"),
-            45,
-            &format!("{kind}, {scale}, projected"),
-        );
+        whole(&table, &recipe, 45, &format!("{kind}, {scale}, projected"));
     }
 }
 
@@ -256,24 +223,21 @@ fn units_do_not_matter() {
 
 #[test]
 fn numbers_too_large_to_square_have_an_answer() {
-    for (kind, factor) in BaseKind::ALL
-        .into_iter()
-        .flat_map(|kind| [1e-300, 1e-160, 1e160, 1e300].map(|f| (kind, f)))
-    {
+    for (kind, factor) in kinds_and([1e-300, 1e-160, 1e160, 1e300]) {
         let table = plain(30, 3) * factor;
-        match make(&table, &recipe(kind, "2,4", 0.9)) {
-            Ok(made) => whole(&made, 27, &format!("{kind} × {factor:e}")),
-            Err(error) => assert_eq!(
-                error.to_string(),
-                "the dissimilarity of objects 0 and 1 is inf",
-                "{kind}"
-            ),
+        let recipe_of_kind = recipe(kind, "2,4", 0.9);
+        if let Err(error) = make(&table, &recipe_of_kind) {
+            let expected = "the dissimilarity of objects 0 and 1 is inf";
+            assert_eq!(error.to_string(), expected, "{kind}");
+        } else {
+            whole(&table, &recipe_of_kind, 27, &format!("{kind} × {factor:e}"));
         }
         for scale in [Scale::ZScore, Scale::MinMax] {
             let mut recipe = recipe(kind, "2,4", 0.9);
             recipe.scale = scale;
             whole(
-                &make(&table, &recipe).expect("scaled columns"),
+                &table,
+                &recipe,
                 27,
                 &format!("{kind} × {factor:e}, {scale}"),
             );

@@ -3,11 +3,12 @@
 
 use std::collections::BTreeMap;
 
+use partita_core::Dendrogram;
 use partita_core::ndarray::Array2;
-use partita_core::{Dendrogram, MemoryBudget, Seed, Silent};
-use partita_generate::{BaseSpec, Recipe, generate};
 use partita_linkage::{Linkage, cut, link};
 use serde::Deserialize;
+
+use crate::common;
 
 #[derive(Deserialize)]
 struct Stored {
@@ -63,17 +64,8 @@ fn renumbered(labels: impl Iterator<Item = usize>) -> String {
 
 /// The one base clustering that a base clusterer makes of all rows.
 fn generated(table: &Array2<f64>, kind: &str, k: usize, seed: u64) -> String {
-    let mut recipe = Recipe::default();
-    recipe.base = BaseSpec::list(&format!("{kind}:1")).unwrap();
-    (recipe.base_k, recipe.subsample) = (k.to_string().parse().unwrap(), 1.0);
-    let made = generate(
-        table.view(),
-        &recipe,
-        Seed::new(seed),
-        MemoryBudget::UNLIMITED,
-        &Silent,
-    )
-    .unwrap();
+    let recipe = common::recipe(&format!("{kind}:1"), &k.to_string(), 1.0);
+    let made = common::make(table, &recipe, seed).unwrap();
     renumbered(made.ensemble.column(0).map(Option::unwrap))
 }
 

@@ -9,27 +9,15 @@ use crate::{mixtures, pictures};
 
 /// Mixtures whose numbers can be set.
 const MIXTURES: &[Family] = &[
-    Family::of_settings(
-        "gaussians",
-        Group::Blobs,
-        800,
-        "isotropic Gaussians; clusters 4, dimensions 2, separation 4 standard deviations",
-        mixtures::gaussians,
-    ),
-    Family::of_settings(
-        "pcc-gaussians",
-        Group::Overlapping,
-        800,
-        "four planar Gaussians, one a quadrant, as in the PCC paper (4 clusters)",
-        mixtures::pcc,
-    ),
-    Family::of_settings(
-        "blobs",
-        Group::Overlapping,
-        1000,
-        "Gaussians of deviation 2, centres uniform in [-6, 6]^d; clusters 10, dimensions 5",
-        mixtures::blobs,
-    ),
+    Family::new("gaussians", Group::Blobs, 800)
+        .about("isotropic Gaussians; clusters 4, dimensions 2, separation 4 standard deviations")
+        .of_settings(mixtures::gaussians),
+    Family::new("pcc-gaussians", Group::Overlapping, 800)
+        .about("four planar Gaussians, one a quadrant, as in the PCC paper (4 clusters)")
+        .of_settings(mixtures::pcc),
+    Family::new("blobs", Group::Overlapping, 1000)
+        .about("Gaussians of deviation 2, centres uniform in [-6, 6]^d; clusters 10, dimensions 5")
+        .of_settings(mixtures::blobs),
 ];
 
 /// All families.

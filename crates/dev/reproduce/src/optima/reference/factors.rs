@@ -23,7 +23,8 @@ pub(super) fn nmfc(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64
     for round in 0..ROUNDS {
         // M Q = H (Hᵀ Q).
         let p = half.dot(&half.t().dot(&q));
-        let (g, r) = (q.t().dot(&q), q.t().dot(&p));
+        let g = q.t().dot(&q);
+        let r = q.t().dot(&p);
         for _ in 0..8 {
             let below = g.dot(&s).dot(&g);
             s.zip_mut_with(&(&r / &(below + TINY)), |s, quotient| *s *= quotient.sqrt());

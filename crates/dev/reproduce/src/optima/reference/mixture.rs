@@ -22,11 +22,10 @@ pub(super) fn mm(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 {
         let objects: f64 = table.weights.1.iter().sum();
         let share = |k: usize| (size(table, &soft, k) / objects).ln();
         let shares: Vec<f64> = (0..clusters).map(share).collect();
-        let of_base = |(labels, weight): (&Vec<f64>, &f64)| weight * labels.iter().sum::<f64>();
         let prior: f64 = theta
             .iter()
             .flat_map(|bases| bases.iter().zip(&table.weights.0))
-            .map(of_base)
+            .map(|(labels, weight): (&Vec<f64>, &f64)| weight * labels.iter().sum::<f64>())
             .sum();
         PSEUDO * prior + expect(table, &mut soft, &shares, &theta)
     })
@@ -76,7 +75,8 @@ fn expect(
 
 /// The lower bound on the evidence at α0 = β = 1.
 pub(super) fn nbce_vb(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 {
-    let (alpha, beta) = (1.0 / clusters as f64, 1.0);
+    let alpha = 1.0 / clusters as f64;
+    let beta = 1.0;
     let mut soft = random_soft(table.rows.len(), clusters, rng);
     ascend(|| {
         let xi: Vec<f64> = (0..clusters)

@@ -27,17 +27,17 @@ pub(crate) struct LabelTable {
 
 impl LabelTable {
     pub(crate) fn of(of: WeightedEnsemble<'_>) -> Self {
-        let (bases, objects) = (of.ensemble.bases(), of.ensemble.objects());
+        let bases = of.ensemble.bases();
+        let objects = of.ensemble.objects();
         let shares: Vec<Shares> = (0..bases.len())
             .map(|u| of.ensemble.base_shares(u))
             .collect();
-        let positive = |(j, &share): (usize, &f64)| (share > 0.0).then_some((j, share));
         let of_base = |of: &Shares, i: usize| {
             of.rows()
                 .row(i)
                 .iter()
                 .enumerate()
-                .filter_map(positive)
+                .filter_map(|(j, &share): (usize, &f64)| (share > 0.0).then_some((j, share)))
                 .collect()
         };
         let row = |i: usize| -> Vec<Vec<(usize, f64)>> {

@@ -19,7 +19,8 @@ struct Pairs {
 impl Pairs {
     fn of(table: &LabelTable) -> Self {
         let n = table.rows.len();
-        let (mut together, mut seen) = (Array2::zeros((n, n)), Array2::zeros((n, n)));
+        let mut together = Array2::zeros((n, n));
+        let mut seen = Array2::zeros((n, n));
         for i in 0..n {
             for j in 0..n {
                 [together[[i, j]], seen[[i, j]]] = if i == j {
@@ -40,12 +41,14 @@ fn start(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> Array2<f64> {
 
 /// Σ over pairs of N · KL(c/N, y_i·y_j), by EM for the mixture that KL is the likelihood of.
 pub(super) fn kl(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 {
-    let (pairs, mut y) = (Pairs::of(table), start(table, clusters, rng));
+    let pairs = Pairs::of(table);
+    let mut y = start(table, clusters, rng);
     let plogp = |x: f64, p: f64| if x > 0.0 { x * (x / p).ln() } else { 0.0 };
     let mut last = f64::INFINITY;
     for _ in 0..ROUNDS {
         let p = y.dot(&y.t()).mapv(|p| p.clamp(LEAST, 1.0 - LEAST));
-        let (mut value, mut alike) = (0.0, Array2::zeros(p.dim()));
+        let mut value = 0.0;
+        let mut alike = Array2::zeros(p.dim());
         let mut apart = alike.clone();
         for (((at, &p), &c), &n) in p.indexed_iter().zip(&pairs.together).zip(&pairs.seen) {
             if n > 0.0 {
@@ -72,7 +75,8 @@ pub(super) fn kl(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 {
 
 /// Σ over pairs of N (c/N − y_i·y_j)², row after row by projected gradients.
 pub(super) fn l2(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 {
-    let (pairs, mut y) = (Pairs::of(table), start(table, clusters, rng));
+    let pairs = Pairs::of(table);
+    let mut y = start(table, clusters, rng);
     let constant: f64 = pairs
         .together
         .iter()
@@ -111,7 +115,8 @@ pub(super) fn l2(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 {
 
 /// Σ over pairs that were seen of (c/N − y_i·y_j)², by the growth transform of Baum and Eagon.
 pub(super) fn growth(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 {
-    let (mut pairs, mut y) = (Pairs::of(table), start(table, clusters, rng));
+    let mut pairs = Pairs::of(table);
+    let mut y = start(table, clusters, rng);
     pairs
         .together
         .zip_mut_with(&pairs.seen, |c, n| *c /= n.max(f64::MIN_POSITIVE));
@@ -143,7 +148,8 @@ pub(super) fn growth(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f
 fn projected(point: ArrayView1<'_, f64>) -> Array1<f64> {
     let mut sorted = point.to_vec();
     sorted.sort_by(|a, b| b.total_cmp(a));
-    let (mut sum, mut level) = (0.0, 0.0);
+    let mut sum = 0.0;
+    let mut level = 0.0;
     for (at, value) in sorted.iter().enumerate() {
         sum += value;
         let next = (sum - 1.0) / (at + 1) as f64;

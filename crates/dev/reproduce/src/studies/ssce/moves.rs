@@ -1,15 +1,11 @@
 //! k-means that ends with moves of single objects.
 
+use anyhow::Result;
 use partita::ndarray::{Array2, ArrayView1, ArrayView2};
 use partita::{Ensemble, EnsembleBuilder};
 
-use crate::ReproduceError;
-
 /// The base clusterings after moves of single objects, while one lowers the sum of squared distances to the centres.
-pub(super) fn moved(
-    table: ArrayView2<'_, f64>,
-    ensemble: &Ensemble,
-) -> Result<Ensemble, ReproduceError> {
+pub(super) fn moved(table: ArrayView2<'_, f64>, ensemble: &Ensemble) -> Result<Ensemble> {
     let mut builder = EnsembleBuilder::new(table.nrows());
     for (u, base) in ensemble.bases().iter().enumerate() {
         let mut labels: Vec<usize> = ensemble
@@ -17,11 +13,9 @@ pub(super) fn moved(
             .map(|label| label.expect("k-means labels every object"))
             .collect();
         exchange(table, &mut labels, base.clusters());
-        builder
-            .push(base.name(), labels.into_iter().map(Some))
-            .map_err(ReproduceError::from_source)?;
+        builder.push(base.name(), labels.into_iter().map(Some))?;
     }
-    builder.finish().map_err(ReproduceError::from_source)
+    Ok(builder.finish()?)
 }
 
 fn exchange(table: ArrayView2<'_, f64>, labels: &mut [usize], clusters: usize) {
@@ -51,7 +45,8 @@ fn exchange(table: ArrayView2<'_, f64>, labels: &mut [usize], clusters: usize) {
             let taken =
                 sizes[from] / (sizes[from] - 1.0) * squared(row, centres.row(from)) * (1.0 - 1e-12);
             if added < taken {
-                let (out, into) = (1.0 / (sizes[from] - 1.0), 1.0 / (sizes[to] + 1.0));
+                let out = 1.0 / (sizes[from] - 1.0);
+                let into = 1.0 / (sizes[to] + 1.0);
                 centres
                     .row_mut(from)
                     .zip_mut_with(&row, |centre, x| *centre -= (x - *centre) * out);

@@ -2,7 +2,7 @@
 
 use super::readings::{EXCHANGED, READINGS, named, on, reaches};
 use super::{BASES, DATA, MOVED, RUNS, UNSEEN};
-use crate::page::LEGEND;
+use crate::page::{LEGEND, dash};
 use crate::published::Verdict;
 use crate::studies::tables::{Floor, floors};
 use crate::{Comparison, Grid, Published, PublishedCell, Results, Sense, Stat};
@@ -59,8 +59,7 @@ fn base_column(comparisons: &[Comparison], results: &Results) -> String {
             .filter(|c| c.table == table && c.method == "k-means");
         let cells: Vec<_> = cells.collect();
         let apart = |base| {
-            distance(results, base, &cells, "k-means")
-                .map_or_else(|| "–".into(), |far| format!("{far:.4}"))
+            distance(results, base, &cells, "k-means").map_or_else(dash, |far| format!("{far:.4}"))
         };
         grid.row(std::iter::once(table.to_owned()).chain(BASES.map(apart)));
     }
@@ -94,8 +93,7 @@ fn columns_of_table_3(results: &Results) -> String {
             .filter(|cell| cell.method == printed && cell.data != "magic04")
             .collect();
         let cell = |method| {
-            distance(results, MOVED, &cells, method)
-                .map_or_else(|| "–".into(), |far| format!("{far:.3}"))
+            distance(results, MOVED, &cells, method).map_or_else(dash, |far| format!("{far:.3}"))
         };
         grid.row(std::iter::once(printed.to_owned()).chain(EXCHANGED.map(cell)));
     }
@@ -194,7 +192,7 @@ fn readings(results: &Results, setting: &str) -> String {
     for (data, _) in DATA {
         let stat = |method: &str, measure: &str| results.stat(data, setting, method, measure);
         let mean = |method: &str, measure: &str| {
-            stat(method, measure).map_or_else(|| "–".into(), |stat| format!("{:.3}", stat.mean))
+            stat(method, measure).map_or_else(dash, |stat| format!("{:.3}", stat.mean))
         };
         let cell = |method: &str, measure: &str| {
             let error = standard_error(
@@ -208,9 +206,8 @@ fn readings(results: &Results, setting: &str) -> String {
             };
             mean(method, measure) + &error
         };
-        let gamma = |method: &str| {
-            stat(method, "gamma").map_or_else(|| "–".into(), |stat| stat.max.to_string())
-        };
+        let gamma =
+            |method: &str| stat(method, "gamma").map_or_else(dash, |stat| stat.max.to_string());
         let cells = columns.iter().map(|(method, measure, _)| match *measure {
             "gamma" => gamma(method),
             measure => cell(method, measure),
