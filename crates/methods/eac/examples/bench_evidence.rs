@@ -45,18 +45,22 @@ struct Entry {
 }
 
 const fn own(name: &'static str, case: &'static str, square: f64) -> Entry {
+    let peer = false;
     Entry {
         name,
         case,
-        peer: false,
+        peer,
         square,
     }
 }
 
 const fn peer(name: &'static str, case: &'static str, square: f64) -> Entry {
+    let peer = true;
     Entry {
-        peer: true,
-        ..own(name, case, square)
+        name,
+        case,
+        peer,
+        square,
     }
 }
 
@@ -88,12 +92,10 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn tables(words: &[String]) -> Result<(), Box<dyn Error>> {
-    let sizes: Vec<usize> = words.iter().filter_map(|word| word.parse().ok()).collect();
-    let sizes = if sizes.is_empty() {
-        vec![2_000, 5_000, 10_000, 20_000, 40_000]
-    } else {
-        sizes
-    };
+    let mut sizes: Vec<usize> = words.iter().filter_map(|word| word.parse().ok()).collect();
+    if sizes.is_empty() {
+        sizes = vec![2_000, 5_000, 10_000, 20_000, 40_000];
+    }
     let largest = *sizes.iter().max().expect("there are sizes");
     let folder = tempfile::tempdir()?;
     let file = |name: &str| folder.path().join(name).display().to_string();
@@ -110,9 +112,8 @@ fn tables(words: &[String]) -> Result<(), Box<dyn Error>> {
         table(&sizes, &COUNTING, &files)?;
     }
     if wanted("link") {
-        println!(
-            "\naverage link from labels to {CLUSTERS} clusters, M = {BASES}: seconds of CPU (peak MB)"
-        );
+        let title = format!("average link from labels to {CLUSTERS} clusters, M = {BASES}");
+        println!("\n{title}: seconds of CPU (peak MB)");
         table(&sizes, &LINKING, &files)?;
     }
     if wanted("pairs") {
@@ -142,14 +143,12 @@ fn table(sizes: &[usize], entries: &[Entry], files: &[String; 2]) -> io::Result<
             running.extend(contestant);
         }
         let figures = race(&running, ROUNDS)?;
-        let sums: Vec<f64> = figures
+        let sums = figures
             .iter()
-            .filter_map(|figures| figures.get("sum").copied())
-            .collect();
-        assert!(
-            sums.windows(2).all(|sums| sums[0] == sums[1]),
-            "all count the same: {sums:?}"
-        );
+            .filter_map(|figures| figures.get("sum").copied());
+        let sums: Vec<f64> = sums.collect();
+        let same = sums.windows(2).all(|sums| sums[0] == sums[1]);
+        assert!(same, "all count the same: {sums:?}");
         let places = found
             .iter_mut()
             .filter_map(|found| found.last_mut()?.as_mut());
@@ -177,22 +176,23 @@ fn contestant(entry: &Entry, n: usize, files: &[String; 2]) -> Option<Contestant
 }
 
 fn print(sizes: &[usize], entries: &[Entry], found: &[Vec<Option<Figures>>]) {
-    let cells =
-        |cells: Vec<String>| -> String { cells.iter().map(|cell| format!("{cell:>16}")).collect() };
-    let head = cells(sizes.iter().map(usize::to_string).collect());
+    let head: String = sizes.iter().map(|size| format!("{size:>16}")).collect();
     println!("{:>40} {head} {:>6}", "n", "n^");
     for (entry, found) in entries.iter().zip(found) {
-        let line = |text: &dyn Fn(&Figures) -> String| {
-            let texts = found.iter().map(|figures| figures.as_ref().map(text));
-            cells(texts.map(|text| text.unwrap_or("-".into())).collect())
-        };
+        let mut times = String::new();
+        let mut rows = String::new();
+        for figures in found {
+            let figures = figures.as_ref();
+            let time = figures.map(|f| format!("{:.3} ({:.0})", f["cpu"], f["peak"] / 1e6));
+            times += &format!("{:>16}", time.unwrap_or("-".into()));
+            let distinct = figures.and_then(|f| f.get("distinct")).map(f64::to_string);
+            rows += &format!("{:>16}", distinct.unwrap_or("-".into()));
+        }
         let mut ran = found.iter().flatten().peekable();
         if ran.peek().is_some() {
-            let times = line(&|f| format!("{:.3} ({:.0})", f["cpu"], f["peak"] / 1e6));
             println!("{:>40} {times} {:>6}", entry.name, exponent(sizes, found));
         }
         if ran.any(|figures| figures.contains_key("distinct")) {
-            let rows = line(&|f| f["distinct"].to_string());
             println!("{:>40} {rows}", "distinct rows");
         }
     }
@@ -237,15 +237,13 @@ fn pairs(objects: usize, file: &str) -> io::Result<()> {
     let peer = Contestant::peer("NumPy and SciPy", &words[1..]);
     let mut contestants = vec![Contestant::own("partita", &words[..4])];
     contestants.extend(peer);
-    println!(
-        "\n{drawn} sampled pairs of {n} objects, M = {BASES}: drawn, counted, in compressed rows"
-    );
+    let title = format!("{drawn} sampled pairs of {n} objects, M = {BASES}");
+    println!("\n{title}: drawn, counted, in compressed rows");
     for (contestant, figures) in contestants.iter().zip(race(&contestants, ROUNDS)?) {
-        let (cpu, peak) = (figures["cpu"], figures["peak"] / 1e6);
-        println!(
-            "{:>40} {cpu:8.3} s CPU, peak {peak:5.0} MB, {} stored",
-            contestant.name, figures["stored"]
-        );
+        let [cpu, peak, stored] = ["cpu", "peak", "stored"].map(|name| figures[name]);
+        let name = &contestant.name;
+        let peak = peak / 1e6;
+        println!("{name:>40} {cpu:8.3} s CPU, peak {peak:5.0} MB, {stored} stored");
     }
     Ok(())
 }
@@ -256,42 +254,48 @@ fn mixture(objects: usize) {
         "\n{objects} objects of a Gaussian mixture, 20 base clusterings of 5 to 20 clusters, a budget of 2 GiB"
     );
     let budget = MemoryBudget::new(2 << 30);
-    let ensemble = noted("the ensemble itself", "objects", || {
-        (draw(objects), objects as f64)
-    });
-    noted("fragments", "distinct rows", || {
-        ((), ensemble.fragments().ensemble().objects() as f64)
-    });
-    noted("30 sampled partners", "pairs", || {
-        ((), sampled(&ensemble, budget).pairs() as f64)
-    });
-    let evidence = noted("10 strongest neighbours", "pairs", || {
-        let how = StrongestSettings::default();
-        let found = SparseEvidence::strongest(&ensemble, 10, Seed::new(1), &how, budget, &Silent);
-        let found = found.expect("evidence");
-        let pairs = found.pairs() as f64;
-        (found, pairs)
-    });
-    noted("their recall", "of the true 10 of 200 objects", || {
-        let share = recall(&evidence, &ensemble, 10, 200, Seed::new(2));
-        ((), share.expect("a share"))
-    });
-    noted("spanning forest, cut at 8", "components", || {
-        let outcome = eac_sparse(&ensemble, &evidence, Clusters::Exactly(8)).expect("a tree");
-        ((), outcome.details.components as f64)
-    });
+    let mut clock = Clock::start();
+    let ensemble = draw(objects);
+    clock.note("the ensemble itself", objects as f64, "objects");
+    let distinct = ensemble.fragments().ensemble().objects();
+    clock.note("fragments", distinct as f64, "distinct rows");
+    let pairs = sampled(&ensemble, budget).pairs();
+    clock.note("30 sampled partners", pairs as f64, "pairs");
+    let how = StrongestSettings::default();
+    let evidence = SparseEvidence::strongest(&ensemble, 10, Seed::new(1), &how, budget, &Silent);
+    let evidence = evidence.expect("evidence");
+    clock.note("10 strongest neighbours", evidence.pairs() as f64, "pairs");
+    let share = recall(&evidence, &ensemble, 10, 200, Seed::new(2)).expect("a share");
+    clock.note("their recall", share, "of the true 10 of 200 objects");
+    let outcome = eac_sparse(&ensemble, &evidence, Clusters::Exactly(8)).expect("a tree");
+    let components = outcome.details.components;
+    clock.note("spanning forest, cut at 8", components as f64, "components");
 }
 
-fn noted<T>(stage: &str, unit: &str, work: impl FnOnce() -> (T, f64)) -> T {
-    let (cpu, wall) = (cpu_seconds(), Instant::now());
-    let (made, found) = work();
-    let cpu = cpu_seconds() - cpu;
-    let wall = wall.elapsed().as_secs_f64();
-    let peak = peak_bytes() / 1e6;
-    println!(
-        "{stage:>40} {cpu:8.2} s CPU, {wall:8.2} s, peak so far {peak:5.0} MB: {found} {unit}"
-    );
-    made
+/// When the last stage ended.
+struct Clock {
+    cpu: f64,
+    wall: Instant,
+}
+
+impl Clock {
+    fn start() -> Self {
+        Self {
+            cpu: cpu_seconds(),
+            wall: Instant::now(),
+        }
+    }
+
+    /// Prints what a stage took and found.
+    fn note(&mut self, stage: &str, found: f64, unit: &str) {
+        let cpu = cpu_seconds() - self.cpu;
+        let wall = self.wall.elapsed().as_secs_f64();
+        let peak = peak_bytes() / 1e6;
+        println!(
+            "{stage:>40} {cpu:8.2} s CPU, {wall:8.2} s, peak so far {peak:5.0} MB: {found} {unit}"
+        );
+        *self = Self::start();
+    }
 }
 
 /// What one contestant does.
@@ -302,20 +306,20 @@ fn case(name: &str, ensemble: &Ensemble) {
             let ensemble = hidden(ensemble);
             timed(|| count(&ensemble), |_| Vec::new());
         }
-        "plain" => timed(
-            || plain(ensemble),
-            |counts| vec![("sum", counts.iter().map(|&c| f64::from(c)).sum())],
-        ),
-        "average" | "fragments" => timed(
-            || average(ensemble, budget(name)),
-            |rows| vec![("distinct", rows)],
-        ),
+        "plain" => {
+            let sum = |counts: Vec<u8>| counts.into_iter().map(f64::from).sum();
+            timed(|| plain(ensemble), |counts| vec![("sum", sum(counts))]);
+        }
+        "average" | "fragments" => {
+            let work = || average(ensemble, budget(name));
+            timed(work, |rows| vec![("distinct", rows)]);
+        }
         "average-1700" | "average-900" => timed(|| average(ensemble, budget(name)), |_| Vec::new()),
         "kodama" => timed(|| kodama(ensemble), |_| Vec::new()),
-        "pairs" => timed(
-            || sampled(ensemble, MemoryBudget::UNLIMITED),
-            |e| vec![("stored", 2.0 * e.pairs() as f64)],
-        ),
+        "pairs" => {
+            let work = || sampled(ensemble, MemoryBudget::UNLIMITED);
+            timed(work, |e| vec![("stored", 2.0 * e.pairs() as f64)]);
+        }
         other => panic!("there is no case {other}"),
     }
 }
@@ -325,11 +329,9 @@ fn timed<T>(work: impl FnOnce() -> T, look: impl FnOnce(T) -> Vec<(&'static str,
     stage(|| {
         let start = cpu_seconds();
         let made = work();
-        let (cpu, peak) = (cpu_seconds() - start, peak_bytes());
-        [("cpu", cpu), ("peak", peak)]
-            .into_iter()
-            .chain(look(made))
-            .collect()
+        let mut figures = vec![("cpu", cpu_seconds() - start), ("peak", peak_bytes())];
+        figures.extend(look(made));
+        figures
     });
 }
 
@@ -350,10 +352,8 @@ fn plain(ensemble: &Ensemble) -> Vec<u8> {
     let LabelRows::Bytes(rows) = ensemble.rows() else {
         return Vec::new();
     };
-    let rows: Vec<&[u8]> = rows
-        .outer_iter()
-        .map(|row| row.to_slice().expect("rows are contiguous"))
-        .collect();
+    let rows = rows.outer_iter().map(|row| row.to_slice());
+    let rows: Vec<&[u8]> = rows.collect::<Option<_>>().expect("rows are contiguous");
     let mut counts = Vec::with_capacity(rows.len() * rows.len() / 2);
     for (i, a) in rows.iter().enumerate() {
         for b in &rows[i + 1..] {
@@ -367,8 +367,7 @@ fn plain(ensemble: &Ensemble) -> Vec<u8> {
 fn average(ensemble: &Ensemble, budget: MemoryBudget) -> f64 {
     let mut problem = Problem::new(ensemble, Clusters::Exactly(CLUSTERS));
     problem.budget = budget;
-    let outcome =
-        consense(&EAC_AVERAGE, &problem, &Silent).unwrap_or_else(|error| panic!("{error}"));
+    let outcome = consense(&EAC_AVERAGE, &problem, &Silent).expect("a tree");
     outcome.details["distinct_rows"].as_f64().expect("a number")
 }
 

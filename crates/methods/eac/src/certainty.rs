@@ -33,6 +33,13 @@ struct Evidence {
     best_other: u32,
 }
 
+impl Evidence {
+    fn certainty(self) -> f64 {
+        let sum = self.own + self.other;
+        if sum > 0.0 { self.own / sum } else { 0.0 }
+    }
+}
+
 /// Where the objects of every consensus cluster lie in every base cluster.
 pub(crate) struct Tables<'a> {
     source: WeightedEnsemble<'a>,
@@ -107,26 +114,17 @@ impl<'a> Tables<'a> {
     }
 
     pub(crate) fn all(&self) -> Vec<f64> {
-        let certainty = |e: Evidence| {
-            if e.own + e.other > 0.0 {
-                e.own / (e.own + e.other)
-            } else {
-                0.0
-            }
-        };
-        self.each().map(certainty).collect()
+        self.each().map(Evidence::certainty).collect()
     }
 
     /// For every object the cluster that it has most evidence for: its own unless another has clearly more.
     pub(crate) fn best(&self) -> Vec<u32> {
-        let best = |(e, &own): (Evidence, &u32)| {
-            if e.other > e.own * (1.0 + ROUNDING) {
-                e.best_other
-            } else {
-                own
-            }
-        };
-        self.each().zip(self.partition.labels()).map(best).collect()
+        let pairs = self.each().zip(self.partition.labels());
+        let best = pairs.map(|(e, &own)| {
+            let other = e.other > e.own * (1.0 + ROUNDING);
+            if other { e.best_other } else { own }
+        });
+        best.collect()
     }
 
     fn each(&self) -> impl IndexedParallelIterator<Item = Evidence> + '_ {
@@ -172,17 +170,17 @@ impl<'a> Tables<'a> {
         for &cluster in touched.iter().filter(|&&cluster| cluster != own) {
             let here = together[cluster as usize] / self.seen(seen, cluster);
             if here > found.other || (here == found.other && cluster < found.best_other) {
-                (found.other, found.best_other) = (here, cluster);
+                found.other = here;
+                found.best_other = cluster;
             }
         }
         if self.sizes[own as usize] > one {
             let weight = |u: usize| self.source.shares().map_or(1.0, |weights| weights[u]);
             let company = self.seen(seen, own) - known(seen).map(|u| one * weight(u)).sum::<f64>();
-            found.own = if company > ROUNDING {
-                together[own as usize].max(0.0) / company
-            } else {
-                0.0
-            };
+            found.own = 0.0;
+            if company > ROUNDING {
+                found.own = together[own as usize].max(0.0) / company;
+            }
         }
         for cluster in touched.drain(..) {
             together[cluster as usize] = 0.0;
@@ -227,57 +225,50 @@ fn entries(ensemble: &Ensemble, offsets: &[usize], object: usize, seen: &mut Vec
         };
     };
     let (clusters, own) = shares.row(object);
-    let mut last = None;
-    let entry = |(&cluster, &share): (&u32, &f64)| {
-        let base = offsets.partition_point(|&start| start <= cluster as usize) - 1;
-        let first = last.replace(base) != Some(base);
-        Entry {
-            base: base as u32,
-            base_cluster: cluster,
+    for (&base_cluster, &share) in clusters.iter().zip(own) {
+        let base = offsets.partition_point(|&start| start <= base_cluster as usize) as u32 - 1;
+        let first = seen.last().is_none_or(|last| last.base != base);
+        seen.push(Entry {
+            base,
+            base_cluster,
             share,
             first,
-        }
-    };
-    seen.extend(clusters.iter().zip(own).map(entry));
+        });
+    }
 }
 
 fn hard_entries<L: Label>(
     row: ArrayView1<'_, L>,
     offsets: &[usize],
 ) -> impl Iterator<Item = Entry> {
-    let entry = |(base, (label, start)): (usize, (&L, &usize))| {
+    let labels = row.into_iter().zip(offsets).zip(0..);
+    labels.filter_map(|((label, start), base)| {
         let base_cluster = (start + label.cluster()?) as u32;
         Some(Entry {
-            base: base as u32,
+            base,
             base_cluster,
             share: 1.0,
             first: true,
         })
-    };
-    row.into_iter().zip(offsets).enumerate().filter_map(entry)
+    })
 }
 
 /// The base clusterings that know an object.
 fn known(entries: &[Entry]) -> impl Iterator<Item = usize> {
-    entries
-        .iter()
-        .filter(|entry| entry.first)
-        .map(|entry| entry.base as usize)
+    let firsts = entries.iter().filter(|entry| entry.first);
+    firsts.map(|entry| entry.base as usize)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use partita_core::EnsembleBuilder;
 
     #[test]
     fn certainty_can_be_checked_by_eye() {
-        let mut builder = EnsembleBuilder::new(4);
-        let a = [Some(0), Some(0), Some(1), Some(0)];
-        builder.push("a", a).unwrap();
-        let b = [Some(0), Some(0), Some(1), None];
-        builder.push("b", b).unwrap();
-        let ensemble = builder.finish().unwrap();
+        let ensemble = partita_conformance::ensemble([
+            ("a".into(), vec![Some(0), Some(0), Some(1), Some(0)]),
+            ("b".into(), vec![Some(0), Some(0), Some(1), None]),
+        ]);
         let partition = Partition::new(vec![0, 0, 1, 0], 2).unwrap();
         // Object 0 is with 1 twice and with 3 once, of three times seen; never with 2.
         // Object 2 is a cluster of its own and never with another.

@@ -64,9 +64,10 @@ pub fn eac<'a>(
     let tree = unfold(&tree, fragments.of_object());
     let partition = cut(&tree, number(&tree, clusters));
     let certainty = certainty(source, &partition);
-    Ok(outcome(partition, certainty, tree).with(TreeDiagnostics {
+    let diagnostics = TreeDiagnostics {
         distinct_rows: distinct,
-    }))
+    };
+    Ok(outcome(partition, certainty, tree).with(diagnostics))
 }
 
 /// Facts about a tree.
@@ -223,10 +224,14 @@ impl Method for Eac {
         _settings: &EacSettings,
         monitor: &dyn Monitor,
     ) -> Result<Outcome<TreeDiagnostics>, FitError> {
-        let Problem {
-            clusters, budget, ..
-        } = *problem;
         let source = problem.weighted();
-        Ok(eac(source, clusters, self.linkage, budget, monitor)?)
+        let outcome = eac(
+            source,
+            problem.clusters,
+            self.linkage,
+            problem.budget,
+            monitor,
+        );
+        outcome.map_err(FitError::from)
     }
 }

@@ -28,17 +28,9 @@ pub(crate) fn rounded_unit(objects: usize) -> u64 {
 
 /// The unit of 1 − c/N. M when nothing is missing (M² for squares), if sums of that fit.
 pub(crate) fn unit(objects: usize, bases: usize, missing: bool, linkage: Linkage) -> u64 {
-    let exact = if squares(linkage) {
-        (bases as u64).pow(2)
-    } else {
-        bases as u64
-    };
+    let exact = (bases as u64).pow(if squares(linkage) { 2 } else { 1 });
     let rounded = rounded_unit(objects);
-    if missing || exact > rounded {
-        rounded
-    } else {
-        exact
-    }
+    if missing { rounded } else { exact.min(rounded) }
 }
 
 fn squares(linkage: Linkage) -> bool {
@@ -69,11 +61,8 @@ impl Dissimilarities {
         let power = if self.squares { 2 } else { 1 };
         let apart = u128::from(n - c).pow(power);
         let all = u128::from(n).pow(power);
-        if n == 0 {
-            self.unit as u32
-        } else {
-            ((apart * u128::from(self.unit) + all / 2) / all) as u32
-        }
+        let unit = u128::from(self.unit);
+        (apart * unit + all / 2).checked_div(all).unwrap_or(unit) as u32
     }
 }
 
@@ -88,11 +77,11 @@ impl Rows for Dissimilarities {
 
     fn fill(&self, object: usize, row: &mut [u32]) {
         if self.table.is_empty() {
-            self.rows
-                .for_each(object, |j, c, n| row[j] = self.value(c, n));
+            let rows = &self.rows;
+            rows.for_each(object, |j, c, n| row[j] = self.value(c, n));
         } else if !self.rows.missing() {
-            self.rows
-                .for_each(object, |j, c, _| row[j] = self.table[c as usize]);
+            let rows = &self.rows;
+            rows.for_each(object, |j, c, _| row[j] = self.table[c as usize]);
         } else {
             self.rows.for_each(object, |j, c, n| {
                 row[j] = self.table[(n * (n + 1) / 2 + c) as usize];
@@ -157,14 +146,13 @@ impl<'a> Weighted<'a> {
     ) -> Self {
         let bases = rows.base_clusterings();
         let one = u64::from(u32::MAX) / 2 / bases as u64;
-        let part = counts
-            .is_some()
-            .then(|| one as f64 * bases as f64 / f64::from(rows.unit()));
+        let part = one as f64 * bases as f64 / f64::from(rows.unit());
+        let part = counts.is_some().then_some(part);
         let counts = counts.unwrap_or_else(|| vec![1; bases]);
         let weights = weights
             .iter()
-            .map(|weight| (weight * one as f64).round() as u32)
-            .collect();
+            .map(|weight| (weight * one as f64).round() as u32);
+        let weights = weights.collect();
         Self {
             rows,
             ensemble,
@@ -195,17 +183,18 @@ impl<'a> Weighted<'a> {
     }
 
     fn own_weights<L: Label>(&self, labels: ArrayView1<'_, L>) -> Vec<u32> {
-        let weight = |(label, start): (&L, &usize)| {
-            let cluster = label.cluster();
-            cluster.map_or(0, |j| self.weights[start + j])
-        };
-        labels.iter().zip(&self.offsets).map(weight).collect()
+        let clusters = labels
+            .iter()
+            .map(|label| label.cluster())
+            .zip(&self.offsets);
+        let weights = clusters.map(|(j, start)| j.map_or(0, |j| self.weights[start + j]));
+        weights.collect()
     }
 
     fn dissimilarity(&self, shared: u64, n: u32) -> u64 {
         let all = self.weight_of(n);
-        self.unit
-            .saturating_sub((shared * self.unit + all / 2).checked_div(all).unwrap_or(0))
+        let share = (shared * self.unit + all / 2).checked_div(all);
+        self.unit.saturating_sub(share.unwrap_or(0))
     }
 
     /// What N labels weigh, in units of the weights.
@@ -229,21 +218,23 @@ impl Rows for Weighted<'_> {
     fn fill(&self, object: usize, row: &mut [u32]) {
         let own = self.own(object);
         let all = self.weight_of(self.rows.unit());
-        self.rows
-            .fill_weighted(object, &own, row, |shared, n, row| {
-                if self.rows.missing() {
-                    for ((row, &shared), &n) in row.iter_mut().zip(shared).zip(n) {
-                        *row = self.dissimilarity(u64::from(shared), n) as u32;
-                    }
-                } else {
-                    dispatch(Apart {
-                        shared,
-                        all: all as u32,
-                        unit: self.unit as u32,
-                        row,
-                    });
+        let rows = &self.rows;
+        rows.fill_weighted(object, &own, row, |shared, n, row| {
+            if rows.missing() {
+                for ((row, &shared), &n) in row.iter_mut().zip(shared).zip(n) {
+                    *row = self.dissimilarity(u64::from(shared), n) as u32;
                 }
-            });
+            } else {
+                let all = all as u32;
+                let unit = self.unit as u32;
+                dispatch(Apart {
+                    shared,
+                    all,
+                    unit,
+                    row,
+                });
+            }
+        });
     }
 }
 
@@ -257,21 +248,11 @@ mod tests {
     fn quotients_are_rounded_as_whole_numbers_are() {
         let mut rng = Seed::new(2).rng();
         for draw in 0..2_000 {
-            let unit = if draw % 3 == 0 {
-                1 << 31
-            } else {
-                rng.random_range(1..=1u32 << 31)
-            };
+            let least = if draw % 3 == 0 { 1 << 31 } else { 1 };
+            let unit = rng.random_range(least..=1u32 << 31);
             let all = rng.random_range(1..=1u32 << if draw % 2 == 0 { 31 } else { 8 });
-            let shared: Vec<u32> = (0..70)
-                .map(|place| match place {
-                    0 => 0,
-                    1 => all,
-                    2 => all / 2,
-                    3 => all - 1,
-                    _ => rng.random_range(0..=all),
-                })
-                .collect();
+            let mut shared = vec![0, all, all / 2, all - 1];
+            shared.extend((4..70).map(|_| rng.random_range(0..=all)));
             let mut row = vec![0; shared.len()];
             dispatch(Apart {
                 shared: &shared,

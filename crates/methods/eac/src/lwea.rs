@@ -4,9 +4,8 @@ use partita_coassoc::{
     ClusterEntropy, Entropies, EvidenceRows, trusted_cluster_weights, whole_weights,
 };
 use partita_core::{
-    Capabilities, Clusters, Dendrogram, FitError, Fragments, LEAF_WEIGHTS, MemoryBudget, Method,
-    MethodInfo, Monitor, Outcome, Problem, ProblemSize, Settings, WeightedEnsemble,
-    whole_multiplicities,
+    Capabilities, Clusters, FitError, Fragments, LEAF_WEIGHTS, MemoryBudget, Method, MethodInfo,
+    Monitor, Outcome, Problem, ProblemSize, Settings, WeightedEnsemble, whole_multiplicities,
 };
 use partita_linkage::{Linkage, cut, link_rows, unfold_at};
 use serde::{Deserialize, Serialize};
@@ -110,11 +109,10 @@ pub fn lwea<'a>(
     let ensemble = source.ensemble;
     let size = ProblemSize::of(ensemble, clusters);
     settings.validate(&size)?;
-    if ensemble.memberships().is_some() {
-        return lwea_soft(source, clusters, settings, budget, monitor);
-    }
-    // With missing labels an object may have more in common with another than with its equal.
-    let fragments = (ensemble.missing() == 0).then(|| ensemble.fragments());
+
+    // With missing labels or shares an object may have more in common with another than with its equal.
+    let soft = ensemble.memberships().is_some();
+    let fragments = (!soft && ensemble.missing() == 0).then(|| ensemble.fragments());
     let folded = fragments.as_ref().map_or(ensemble, Fragments::ensemble);
     let distinct = folded.objects();
     check_budget(budget, distinct, |objects| {
@@ -123,70 +121,40 @@ pub fn lwea<'a>(
 
     let mut weights = trusted_cluster_weights(source, settings.theta, settings.trust_rounds);
     settings.entropy.apply(&mut weights, &ensemble.offsets());
+    let worth = |cluster: usize| weights[cluster];
     let leaves = match (&fragments, source.multiplicities()) {
-        (Some(fragments), _) => fragments.leaf_weights(source.multiplicities()),
-        (None, Some(weights)) => whole_multiplicities(weights, LEAF_WEIGHTS),
-        (None, None) => vec![1; distinct],
-    };
-    let folded = WeightedEnsemble {
-        base_weights: source.base_weights,
-        ..folded.into()
+        (Some(fragments), times) => fragments.leaf_weights(times),
+        (None, None) if !soft => vec![1; distinct],
+        _ => whole_multiplicities(&source.each_multiplicity(), LEAF_WEIGHTS),
     };
     let total = leaves.iter().map(|&weight| weight as usize).sum();
-    let rows = weighted_rows(folded, total, &weights)?;
-    let mut tree = link_rows(&rows, &leaves, Linkage::Average, monitor)?;
-    if let Some(fragments) = &fragments {
-        let inside: Vec<f64> = (0..distinct).map(|i| rows.inside(i)).collect();
-        tree = unfold_at(&tree, fragments.of_object(), &inside);
-    }
-    Ok(from_tree(
-        source, tree, clusters, settings, &weights, distinct,
-    ))
-}
-
-/// The cut of a tree after moves of objects.
-fn from_tree(
-    source: WeightedEnsemble<'_>,
-    tree: Dendrogram,
-    clusters: Clusters,
-    settings: &LweaSettings,
-    weights: &[f64],
-    distinct_rows: usize,
-) -> Outcome<LweaDiagnostics> {
-    let worth = |cluster: usize| weights[cluster];
+    let tree = if soft {
+        // Two objects have in common what their shares multiply to, times the weight of the base cluster.
+        let rows = EvidenceRows::by_cluster(source, worth)?;
+        let rows = Dissimilarities::new(rows, total, Linkage::Average);
+        link_rows(&rows, &leaves, Linkage::Average, monitor)?
+    } else {
+        let base_weights = source.base_weights;
+        let folded = WeightedEnsemble {
+            base_weights,
+            ..folded.into()
+        };
+        let rows = weighted_rows(folded, total, &weights)?;
+        let tree = link_rows(&rows, &leaves, Linkage::Average, monitor)?;
+        let inside = || (0..distinct).map(|i| rows.inside(i)).collect::<Vec<f64>>();
+        match &fragments {
+            Some(fragments) => unfold_at(&tree, fragments.of_object(), &inside()),
+            None => tree,
+        }
+    };
     let first = cut(&tree, number(&tree, clusters));
     let (partition, moved) = moved(source, &first, settings.move_rounds, worth);
     let certainty = Tables::new(source, &partition, worth).all();
-    outcome(partition, certainty, tree).with(LweaDiagnostics {
-        distinct_rows,
+    let diagnostics = LweaDiagnostics {
+        distinct_rows: distinct,
         moved,
-    })
-}
-
-/// [`lwea`] of soft base clusterings: entropies are those of the products of shares, and two objects have in common what their shares
-/// multiply to, times the weight of the base cluster.
-fn lwea_soft(
-    source: WeightedEnsemble<'_>,
-    clusters: Clusters,
-    settings: &LweaSettings,
-    budget: MemoryBudget,
-    monitor: &dyn Monitor,
-) -> Result<Outcome<LweaDiagnostics>, EacError> {
-    let (ensemble, objects) = (source.ensemble, source.ensemble.objects());
-    let size = ProblemSize::of(ensemble, clusters);
-    check_budget(budget, objects, |objects| {
-        lwea_bytes(&ProblemSize { objects, ..size })
-    })?;
-    let mut weights = trusted_cluster_weights(source, settings.theta, settings.trust_rounds);
-    settings.entropy.apply(&mut weights, &ensemble.offsets());
-    let leaves = whole_multiplicities(&source.each_multiplicity(), LEAF_WEIGHTS);
-    let total = leaves.iter().map(|&weight| weight as usize).sum();
-    let rows = EvidenceRows::by_cluster(source, |cluster| weights[cluster])?;
-    let rows = Dissimilarities::new(rows, total, Linkage::Average);
-    let tree = link_rows(&rows, &leaves, Linkage::Average, monitor)?;
-    Ok(from_tree(
-        source, tree, clusters, settings, &weights, objects,
-    ))
+    };
+    Ok(outcome(partition, certainty, tree).with(diagnostics))
 }
 
 /// The evidence in which base clusters count `weights`, and their base clusterings what they weigh.
@@ -263,12 +231,8 @@ impl Method for Lwea {
         settings: &LweaSettings,
         monitor: &dyn Monitor,
     ) -> Result<Outcome<LweaDiagnostics>, FitError> {
-        Ok(lwea(
-            problem.weighted(),
-            problem.clusters,
-            settings,
-            problem.budget,
-            monitor,
-        )?)
+        let source = problem.weighted();
+        let outcome = lwea(source, problem.clusters, settings, problem.budget, monitor);
+        outcome.map_err(FitError::from)
     }
 }

@@ -53,16 +53,15 @@ fn keep_clusters(before: &[u32], after: &mut [u32], clusters: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use partita_core::{Ensemble, EnsembleBuilder};
+    use partita_core::Ensemble;
 
     fn ensemble(columns: &[&[u32]]) -> Ensemble {
-        let mut builder = EnsembleBuilder::new(columns[0].len());
-        for (u, column) in columns.iter().enumerate() {
-            builder
-                .push(format!("u{u}"), column.iter().map(Some))
-                .unwrap();
-        }
-        builder.finish().unwrap()
+        partita_conformance::ensemble(
+            columns
+                .iter()
+                .enumerate()
+                .map(|(u, column)| (format!("u{u}"), column.iter().copied().map(Some).collect())),
+        )
     }
 
     #[test]

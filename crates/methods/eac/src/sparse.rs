@@ -1,5 +1,7 @@
 //! Single link where all pairs are too many.
 
+use std::num::Saturating;
+
 use partita_coassoc::{SparseEvidence, StrongestSettings};
 use partita_core::{
     Capabilities, Clusters, Dendrogram, Ensemble, FitError, MemoryBudget, Method, MethodInfo,
@@ -56,11 +58,8 @@ pub fn eac_sparse(
     evidence: &SparseEvidence,
     clusters: Clusters,
 ) -> Result<Outcome<SparseDiagnostics>, EacError> {
-    assert_eq!(
-        ensemble.objects(),
-        evidence.objects(),
-        "evidence of these objects"
-    );
+    let objects = ensemble.objects();
+    assert_eq!(objects, evidence.objects(), "evidence of these objects");
     let (tree, pairs) = forest(evidence)?;
     Ok(from_tree(ensemble.into(), tree, pairs, clusters))
 }
@@ -69,11 +68,8 @@ pub fn eac_sparse(
 fn forest(evidence: &SparseEvidence) -> Result<(Dendrogram, usize), EacError> {
     let mut edges = Vec::new();
     for (i, j, c, n) in evidence.each_pair() {
-        let apart = match n {
-            0 => 1.0,
-            _ => f64::from(n - c) / f64::from(n),
-        };
-        edges.push((apart, i, j));
+        let share = f64::from(n - c) / f64::from(n);
+        edges.push((if n == 0 { 1.0 } else { share }, i, j));
     }
     let pairs = edges.len();
     Ok((link_edges(evidence.objects(), edges, 1.0)?, pairs))
@@ -85,19 +81,18 @@ fn from_tree(
     pairs: usize,
     clusters: Clusters,
 ) -> Outcome<SparseDiagnostics> {
-    let ensemble = source.ensemble;
+    let distinct_rows = source.ensemble.objects();
     let partition = cut(&tree, number(&tree, clusters));
     let certainty = certainty(source, &partition);
     let bridges = tree.merges().iter().filter(|merge| merge.height >= 1.0);
     let components = bridges.count() + 1;
     let mut outcome = outcome(partition, certainty, tree);
-    outcome
-        .warnings
-        .push(format!("the tree is that of {pairs} pairs, not of all"));
+    let warning = format!("the tree is that of {pairs} pairs, not of all");
+    outcome.warnings.push(warning);
     outcome.with(SparseDiagnostics {
         pairs,
         components,
-        distinct_rows: ensemble.objects(),
+        distinct_rows,
     })
 }
 
@@ -122,12 +117,10 @@ pub fn eac_strongest<'a>(
     settings.validate(&ProblemSize::of(ensemble, clusters))?;
     let how = StrongestSettings::default();
     let fragments = ensemble.fragments();
-    let folded = WeightedEnsemble {
-        base_weights: source.base_weights,
-        ..fragments.ensemble().into()
-    };
-    let evidence =
-        SparseEvidence::strongest(folded, settings.neighbours, seed, &how, budget, monitor)?;
+    let mut folded = WeightedEnsemble::from(fragments.ensemble());
+    folded.base_weights = source.base_weights;
+    let k = settings.neighbours;
+    let evidence = SparseEvidence::strongest(folded, k, seed, &how, budget, monitor)?;
     let (tree, pairs) = forest(&evidence)?;
     let tree = unfold(&tree, fragments.of_object());
     let mut outcome = from_tree(source, tree, pairs, clusters);
@@ -138,9 +131,7 @@ pub fn eac_strongest<'a>(
 /// Bytes that [`eac_strongest`] holds at once, at most.
 pub fn sparse_bytes(objects: usize, base_clusterings: usize, neighbours: usize) -> u64 {
     let pairs = (objects as u64).saturating_mul(neighbours.min(objects) as u64);
-    let own = pairs
-        .saturating_mul(24)
-        .saturating_add((objects as u64).saturating_mul(64));
+    let own = (Saturating(pairs) * Saturating(24) + Saturating(objects as u64) * Saturating(64)).0;
     SparseEvidence::bytes(objects, base_clusterings, pairs, true).saturating_add(own)
 }
 
@@ -183,13 +174,15 @@ impl Method for EacSparse {
         settings: &EacSparseSettings,
         monitor: &dyn Monitor,
     ) -> Result<Outcome<SparseDiagnostics>, FitError> {
+        let source = problem.weighted();
+        let Problem {
+            clusters,
+            seed,
+            budget,
+            ..
+        } = *problem;
         Ok(eac_strongest(
-            problem.weighted(),
-            problem.clusters,
-            problem.seed,
-            settings,
-            problem.budget,
-            monitor,
+            source, clusters, seed, settings, budget, monitor,
         )?)
     }
 }

@@ -82,29 +82,31 @@ fn descend(
     let mut worse = 0;
     let mut best = f64::INFINITY;
     for clusters in (1..=live).rev() {
-        let [one, two] = [(0, 1), (1, 0)].map(|(fitted, seen)| {
+        let mut value = 0.0;
+        for [fitted, seen] in [[0, 1], [1, 0]] {
             let monitor = &progress.part(RUN);
-            let fitted = &halves[fitted];
-            let soft = fitted.predicted(problem, clusters, divergence, settings, monitor)?;
-            halves[seen].divergence(problem, &soft, divergence, settings, monitor)
-        });
-        let value = one? + two?;
+            let fit = halves[fitted].problem(problem);
+            let outcome = solve(&fit, clusters, divergence, settings, false, monitor)?;
+            let soft = outcome.soft.expect("PCC is soft");
+            let soft = smoothed(&soft, &halves[fitted].ensemble);
+            let seen = evidence(&halves[seen].problem(problem), settings, false, monitor)?;
+            value += held_out(&seen, &soft, divergence);
+        }
         tried.push(HeldOut {
             clusters,
             divergence: value,
         });
         best = best.min(value);
-        worse = if value > best * (1.0 + MARGIN) {
-            worse + 1
-        } else {
-            0
-        };
+        let is_worse = value > best * (1.0 + MARGIN);
+        worse = if is_worse { worse + 1 } else { 0 };
         if worse >= PATIENCE || progress.stopped() {
             break;
         }
     }
-    let enough = |found: &&HeldOut| found.divergence <= best * (1.0 + MARGIN);
-    let chosen = tried.iter().rev().find(enough);
+    let smallest = tried.iter().rev();
+    let chosen = smallest
+        .clone()
+        .find(|tried| tried.divergence <= best * (1.0 + MARGIN));
     Ok((chosen.map_or(live, |found| found.clusters), tried))
 }
 
@@ -137,36 +139,6 @@ impl Half {
         half.weights = self.weights.as_ref();
         half.object_weights = whole.object_weights;
         half
-    }
-
-    /// What these base clusterings say of the others.
-    fn predicted(
-        &self,
-        whole: &Problem<'_>,
-        clusters: usize,
-        divergence: Divergence,
-        settings: &PccSettings,
-        monitor: &dyn Monitor,
-    ) -> Result<SoftPartition, PccError> {
-        let half = self.problem(whole);
-        let outcome = solve(&half, clusters, divergence, settings, false, monitor)?;
-        Ok(smoothed(
-            &outcome.soft.expect("PCC is soft"),
-            &self.ensemble,
-        ))
-    }
-
-    /// The divergence of these base clusterings from what the others say.
-    fn divergence(
-        &self,
-        whole: &Problem<'_>,
-        soft: &SoftPartition,
-        divergence: Divergence,
-        settings: &PccSettings,
-        monitor: &dyn Monitor,
-    ) -> Result<f64, PccError> {
-        let evidence = evidence(&self.problem(whole), settings, false, monitor)?;
-        Ok(held_out(&evidence, soft, divergence))
     }
 }
 

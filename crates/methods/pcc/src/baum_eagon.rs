@@ -16,7 +16,7 @@ use crate::settings::{PccSettings, Solver};
 /// Pairs that the rounds of an initialization look at, unless the settings say otherwise, with the fewest and the most of such rounds: 1000
 /// can end a third above where the transform leads, and cost little where objects are few.
 const PAIRS: usize = 40_000_000;
-const ROUNDS: (usize, usize) = (1000, 10_000);
+const ROUNDS: std::ops::RangeInclusive<usize> = 1000..=10_000;
 
 /// Settings of [`BAUM_EAGON`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
@@ -45,7 +45,8 @@ pub struct BaumEagonSettings {
 impl BaumEagonSettings {
     /// The same for the solvers of this crate, with so many objects.
     fn common(&self, objects: usize) -> PccSettings {
-        let usual = (PAIRS / objects.saturating_pow(2).max(1)).clamp(ROUNDS.0, ROUNDS.1);
+        let usual =
+            (PAIRS / objects.saturating_pow(2).max(1)).clamp(*ROUNDS.start(), *ROUNDS.end());
         let usual = NonZeroU32::new(usual as u32).expect("1000 at least");
         PccSettings {
             solver: Solver::Growth,
@@ -117,7 +118,7 @@ impl Method for BaumEagon {
     }
 
     fn bytes(&self, size: &ProblemSize, settings: &BaumEagonSettings) -> u64 {
-        bytes(size, &settings.common(size.objects))
+        bytes(size, &settings.common(size.objects), 0)
     }
 
     fn fit(
@@ -129,13 +130,6 @@ impl Method for BaumEagon {
         let clusters = problem.given_clusters(INFO.name)?;
         let common = settings.common(problem.ensemble.objects());
         let once = !settings.weighted;
-        Ok(solve(
-            problem,
-            clusters,
-            Divergence::L2,
-            &common,
-            once,
-            monitor,
-        )?)
+        solve(problem, clusters, Divergence::L2, &common, once, monitor).map_err(FitError::from)
     }
 }

@@ -288,9 +288,9 @@ mod tests {
     fn derivatives_are_those_of_the_value() {
         follows(&Kl);
         follows(&L2);
-        follows(&Beta(1.1));
-        follows(&Beta(1.5));
-        follows(&Beta(1.9));
+        for power in [1.1, 1.5, 1.9] {
+            follows(&Beta(power));
+        }
     }
 
     /// Itakura–Saito: x/p − ln(x/p) − 1, which is concave beyond p = 2x.

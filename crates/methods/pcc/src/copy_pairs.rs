@@ -160,45 +160,37 @@ mod tests {
         };
         let y = drawn();
         let other = drawn();
-        let d: Vec<(usize, f64)> = other
-            .iter()
-            .zip(&y)
-            .map(|(to, from)| to - from)
-            .enumerate()
-            .collect();
-        let at = |t: f64| -> Vec<f64> { y.iter().zip(&d).map(|(y, (_, d))| y + t * d).collect() };
-        let (line, cost) = (CopyLine::new(&y, &d), |t: f64| pairs.cost(bregman, &at(t)));
+        let d: Vec<(usize, f64)> = (0..4).map(|k| (k, other[k] - y[k])).collect();
+        let at = |t: f64| d.iter().map(|&(k, d)| y[k] + t * d).collect::<Vec<f64>>();
+        let line = CopyLine::new(&y, &d);
+        let cost = |t: f64| pairs.cost(bregman, &at(t));
         let mut g = vec![0.0; 4];
         pairs.add_gradient(bregman, &y, &mut g);
-        let (h, slope) = (1e-5, g.iter().zip(&d).map(|(g, (_, d))| g * d).sum::<f64>());
+        let h = 1e-5;
+        let slope: f64 = g.iter().zip(&d).map(|(g, (_, d))| g * d).sum();
         assert!((slope - (cost(h) - cost(-h)) / (2.0 * h)).abs() < 1e-5 * (1.0 + slope.abs()));
         let t = rng.random_range(0.0..1.0);
         let (rise, first) = pairs.along(bregman, line, t);
+        let change = cost(t) - cost(0.0);
         assert!(
-            rise >= cost(t) - cost(0.0) - 1e-12 * cost(0.0),
-            "seed {seed}: {rise} {}",
-            cost(t) - cost(0.0)
+            rise >= change - 1e-12 * cost(0.0),
+            "seed {seed}: {rise} {change}"
         );
-        assert!(
-            (first - (cost(t + h) - cost(t - h)) / (2.0 * h)).abs() < 1e-5 * (1.0 + first.abs())
-        );
-        let second =
-            (pairs.along(bregman, line, t + h).1 - pairs.along(bregman, line, t - h).1) / (2.0 * h);
-        assert!(
-            (second - pairs.second_along(bregman, line, t)).abs() < 1e-5 * (1.0 + second.abs())
-        );
+        let expected = (cost(t + h) - cost(t - h)) / (2.0 * h);
+        assert!((first - expected).abs() < 1e-5 * (1.0 + first.abs()));
+        let [left, right] = [t - h, t + h].map(|t| pairs.along(bregman, line, t).1);
+        let second = (right - left) / (2.0 * h);
+        let found = pairs.second_along(bregman, line, t);
+        assert!((second - found).abs() < 1e-5 * (1.0 + second.abs()));
         let chosen = [0, 1, 2, 3];
         let mut hessian = vec![0.0; 16];
         pairs.add_hessian(bregman, &y, &chosen, &mut hessian);
-        let second: f64 = (0..16)
-            .map(|at| hessian[at] * d[at / 4].1 * d[at % 4].1)
-            .sum();
+        let second = (0..16).map(|at| hessian[at] * d[at / 4].1 * d[at % 4].1);
+        let second: f64 = second.sum();
         assert!((second - pairs.convex_second(bregman, line)).abs() < 1e-9 * (1.0 + second));
         let bent = (cost(1e-3) + cost(-1e-3) - 2.0 * cost(0.0)) / 1e-6;
-        assert!(
-            second >= bent - 1e-3 * (1.0 + bent.abs()),
-            "seed {seed}: {second} {bent}"
-        );
+        let near = 1e-3 * (1.0 + bent.abs());
+        assert!(second >= bent - near, "seed {seed}: {second} {bent}");
     }
 
     #[test]

@@ -56,11 +56,15 @@ impl FromStr for Divergence {
             "hellinger" => Err(DivergenceError::Concave(
                 "the Hellinger-like divergence of −√x",
             )),
-            _ => match text.strip_prefix("beta:").map(|p| (p, p.parse::<f64>())) {
-                Some((_, Ok(power))) if power > 1.0 && power <= 2.0 => Ok(Self::Beta(power)),
-                Some((power, _)) => Err(DivergenceError::Power(power.into())),
-                None => Err(DivergenceError::Unknown(text.into())),
-            },
+            _ => {
+                let Some(power) = text.strip_prefix("beta:") else {
+                    return Err(DivergenceError::Unknown(text.into()));
+                };
+                let number = power.parse().ok().filter(|&p| p > 1.0 && p <= 2.0);
+                number
+                    .map(Self::Beta)
+                    .ok_or_else(|| DivergenceError::Power(power.into()))
+            }
         }
     }
 }
@@ -95,24 +99,24 @@ mod tests {
 
     #[test]
     fn names_read_back() {
-        for divergence in [
-            Divergence::Kl,
-            Divergence::L2,
-            Divergence::Beta(1.5),
-            Divergence::Beta(2.0),
-        ] {
+        use Divergence::{Beta, Kl, L2};
+        for divergence in [Kl, L2, Beta(1.5), Beta(2.0)] {
             assert_eq!(divergence.to_string().parse(), Ok(divergence));
         }
     }
 
     #[test]
     fn what_has_no_guarantee_is_refused_with_the_reason() {
-        let message = |text: &str| text.parse::<Divergence>().unwrap_err().to_string();
-        assert!(message("itakura-saito").contains("not convex in its second argument"));
-        assert!(message("hellinger").contains("not convex"));
-        assert!(message("beta:2.5").contains("only 1 < p ≤ 2"));
-        assert!(message("beta:1").contains("only 1 < p ≤ 2"));
-        assert!(message("beta:x").contains("only 1 < p ≤ 2"));
-        assert!(message("huber").contains("there is no divergence 'huber'"));
+        for (text, reason) in [
+            ("itakura-saito", "not convex in its second argument"),
+            ("hellinger", "not convex"),
+            ("beta:2.5", "only 1 < p ≤ 2"),
+            ("beta:1", "only 1 < p ≤ 2"),
+            ("beta:x", "only 1 < p ≤ 2"),
+            ("huber", "there is no divergence 'huber'"),
+        ] {
+            let message = text.parse::<Divergence>().unwrap_err().to_string();
+            assert!(message.contains(reason), "{message}");
+        }
     }
 }

@@ -5,8 +5,6 @@
     reason = "loops are compiled into functions with wider vectors only by inlining"
 )]
 
-use std::ops::Range;
-
 use partita_kernels::{Kernel, LANES, Simd, accumulate, combine, dots};
 
 use crate::bregman::Bregman;
@@ -49,29 +47,21 @@ impl<D: Bregman> Kernel for Gradient<'_, D> {
 impl<D: Bregman> Gradient<'_, D> {
     #[inline(always)]
     fn pieces<S: Simd, const P: usize>(self, simd: S) {
-        let Self {
-            bregman,
-            others,
-            counts,
-            y,
-            a,
-            w2,
-            g,
-        } = self;
+        let others = self.others;
         let mut w1 = [0.0; P];
-        g.fill(0.0);
+        self.g.fill(0.0);
         for start in (0..others.stride).step_by(P) {
             let end = (start + P).min(others.stride);
-            let a = &mut a[start..end];
-            let w2 = &mut w2[start..end];
+            let a = &mut self.a[start..end];
+            let w2 = &mut self.w2[start..end];
             let w1 = &mut w1[..end - start];
-            let c = &counts.c[start..end];
-            let n = &counts.n[start..end];
-            combine_piece(others, start, y, a);
+            let c = &self.counts.c[start..end];
+            let n = &self.counts.n[start..end];
+            combine_piece(others, start, self.y, a);
             for j in 0..a.len() {
-                (w1[j], w2[j]) = bregman.slopes(c[j], n[j], a[j]);
+                (w1[j], w2[j]) = self.bregman.slopes(c[j], n[j], a[j]);
             }
-            accumulate_piece(simd, others, start, w1, g);
+            accumulate_piece(simd, others, start, w1, self.g);
         }
     }
 }
@@ -79,10 +69,10 @@ impl<D: Bregman> Gradient<'_, D> {
 /// `out ← Σ_k y_k Y_k` on one piece.
 #[inline(always)]
 fn combine_piece(others: &Memberships, start: usize, y: &Entries, out: &mut [f64]) {
-    let len = out.len();
+    let end = start + out.len();
     combine(
         y.len(),
-        |at| (y[at].1, &others.column(y[at].0)[start..start + len]),
+        |at| (y[at].1, &others.column(y[at].0)[start..end]),
         out,
     );
 }
@@ -253,24 +243,18 @@ impl<D: Bregman> Cost<'_, D> {
     #[inline(always)]
     fn pieces<S: Simd, const P: usize>(self, simd: S) -> f64 {
         const ONES: [f64; PIECE] = [1.0; PIECE];
-        let Self {
-            bregman,
-            others,
-            counts,
-            y,
-            from,
-        } = self;
-        debug_assert_eq!(from % LANES, 0);
+        let others = self.others;
+        debug_assert_eq!(self.from % LANES, 0);
         let mut work = [0.0; P];
         let mut sum = 0.0;
-        for start in (from..others.stride).step_by(P) {
+        for start in (self.from..others.stride).step_by(P) {
             let end = (start + P).min(others.stride);
-            let c = &counts.c[start..end];
-            let n = &counts.n[start..end];
+            let c = &self.counts.c[start..end];
+            let n = &self.counts.n[start..end];
             let work = &mut work[..end - start];
-            combine_piece(others, start, y, work);
+            combine_piece(others, start, self.y, work);
             for j in 0..work.len() {
-                work[j] = bregman.cost(c[j], n[j], work[j]);
+                work[j] = self.bregman.cost(c[j], n[j], work[j]);
             }
             sum += dots(simd, work, [&ONES[..work.len()]])[0];
         }
@@ -341,27 +325,26 @@ impl Kernel for Gather<'_> {
 }
 
 /// Widens stored counts to numbers.
-pub(crate) struct Widen<'a, T> {
-    pub(crate) from: &'a [T],
-    pub(crate) to: &'a mut [f64],
-}
+pub(crate) struct Widen<'a, T>(pub(crate) &'a [T], pub(crate) &'a mut [f64]);
 
 impl<T: Copy + Into<f64>> Kernel for Widen<'_, T> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
-        let len = self.from.len().min(self.to.len());
-        let mut widen = |range: Range<usize>| {
-            for (to, &from) in self.to[range.clone()].iter_mut().zip(&self.from[range]) {
+        let Self(from, to) = self;
+        let len = from.len().min(to.len());
+        let whole = len / LANES * LANES;
+        // The last eight overlap those before: numbers one by one take as long as the rest.
+        let last = if whole < len {
+            len.saturating_sub(LANES)
+        } else {
+            len
+        };
+        for range in [0..whole, last..len] {
+            for (to, &from) in to[range.clone()].iter_mut().zip(&from[range]) {
                 *to = from.into();
             }
-        };
-        let whole = len / LANES * LANES;
-        widen(0..whole);
-        if whole < len {
-            // The last eight overlap those before: numbers one by one take as long as the rest.
-            widen(len.saturating_sub(LANES)..len);
         }
     }
 }
@@ -383,26 +366,17 @@ impl<D: Bregman> Kernel for Shift<'_, D> {
 
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
-        let Self {
-            bregman,
-            counts,
-            a,
-            b,
-            step,
-            change,
-            weight,
-        } = self;
-        let len = change.len();
-        let c = &counts.c[..len];
-        let n = &counts.n[..len];
-        let a = &a[..len];
-        let b = &b[..len];
-        let weight = &mut weight[..len];
+        let len = self.change.len();
+        let c = &self.counts.c[..len];
+        let n = &self.counts.n[..len];
+        let a = &self.a[..len];
+        let b = &self.b[..len];
+        let weight = &mut self.weight[..len];
         for j in 0..len {
-            let (before, _) = bregman.slopes(c[j], n[j], a[j]);
-            let (after, _) = bregman.slopes(c[j], n[j], a[j] + step * b[j]);
+            let (before, _) = self.bregman.slopes(c[j], n[j], a[j]);
+            let (after, _) = self.bregman.slopes(c[j], n[j], a[j] + self.step * b[j]);
             weight[j] = after;
-            change[j] = after - before;
+            self.change[j] = after - before;
         }
     }
 }
@@ -455,11 +429,8 @@ impl Kernel for Extremes<'_> {
                 let y = &table.column(k)[start..start + len];
                 for j in 0..len {
                     low[j] = if g[j] < low[j] { g[j] } else { low[j] };
-                    high[j] = if y[j] > SNAP && g[j] > high[j] {
-                        g[j]
-                    } else {
-                        high[j]
-                    };
+                    let higher = y[j] > SNAP && g[j] > high[j];
+                    high[j] = if higher { g[j] } else { high[j] };
                 }
             }
             let mut lanes = [f64::NEG_INFINITY; LANES];
@@ -558,18 +529,8 @@ mod tests {
             w: &weight,
             g: &mut sums,
         });
-        let all = [
-            a,
-            w2,
-            g,
-            h,
-            b,
-            change,
-            weight,
-            sums,
-            vec![first, second, cost],
-        ]
-        .concat();
+        let last = vec![first, second, cost];
+        let all = [a, w2, g, h, b, change, weight, sums, last].concat();
         assert!(all.iter().all(|value| value.is_finite()));
         all.into_iter().map(f64::to_bits).collect()
     }
@@ -577,11 +538,9 @@ mod tests {
     fn same<D: Bregman>(bregman: &D) {
         for objects in [70, 700] {
             let reference = found(bregman, objects, Level::Baseline(Baseline));
-            assert!(
-                Level::all()
-                    .into_iter()
-                    .all(|level| found(bregman, objects, level) == reference)
-            );
+            for level in Level::all() {
+                assert_eq!(found(bregman, objects, level), reference);
+            }
         }
     }
 

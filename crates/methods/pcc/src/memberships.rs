@@ -28,15 +28,13 @@ pub(crate) struct Memberships {
 
 impl Memberships {
     pub(crate) fn zeros(objects: usize, clusters: usize, layout: Layout) -> Self {
-        let (stride, len) = match layout {
-            Layout::Columns => (
-                objects.next_multiple_of(LANES),
-                objects.next_multiple_of(LANES) * clusters,
-            ),
-            Layout::Rows => (clusters, objects * clusters),
+        let padded = objects.next_multiple_of(LANES);
+        let (stride, lines) = match layout {
+            Layout::Columns => (padded, clusters),
+            Layout::Rows => (clusters, objects),
         };
         Self {
-            values: vec![0.0; len],
+            values: vec![0.0; stride * lines],
             objects,
             clusters,
             stride,
@@ -79,9 +77,9 @@ impl Memberships {
 
     /// Row `i` into `row`, K values.
     pub(crate) fn read(&self, i: usize, row: &mut [f64]) {
-        row.iter_mut()
-            .enumerate()
-            .for_each(|(k, y)| *y = self.get(i, k));
+        for (k, y) in row.iter_mut().enumerate() {
+            *y = self.get(i, k);
+        }
     }
 
     /// `row` into row `i`.

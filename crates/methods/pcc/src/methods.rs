@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::auto::auto;
 use crate::diagnostics::PccDiagnostics;
 use crate::divergence::Divergence;
-use crate::error::PccError;
+
 use crate::evidence::{Evidence, REMEDY};
 use crate::on_ensemble::solve;
 use crate::pcc::RANDOM_FOR_SQUARES;
@@ -126,13 +126,8 @@ pub(crate) const fn info(name: &'static str, summary: &'static str) -> MethodInf
 }
 
 /// Dense: counts, laid out twice for a moment, and a tree where one is grown. Sparse: the sampled pairs. Tables of every
-/// start besides.
-pub(crate) fn bytes(size: &ProblemSize, settings: &PccSettings) -> u64 {
-    bytes_with_starts(size, settings, 0)
-}
-
-/// The same with so many starts more.
-fn bytes_with_starts(size: &ProblemSize, settings: &PccSettings, more: u64) -> u64 {
+/// start besides, and of so many `more`.
+pub(crate) fn bytes(size: &ProblemSize, settings: &PccSettings, more: u64) -> u64 {
     let size = settings.size(size);
     let [n, _, _, k] = size.saturating();
     let evidence = if let Some(partners) = settings.sampled(size.objects) {
@@ -140,12 +135,8 @@ fn bytes_with_starts(size: &ProblemSize, settings: &PccSettings, more: u64) -> u
         SparseEvidence::bytes(size.objects, size.base_clusterings, pairs.0, true)
     } else {
         let counts = Evidence::bytes(size.objects, size.base_clusterings);
-        let tree = if size.objects <= TREE {
-            n * n * Saturating(2)
-        } else {
-            Saturating(0)
-        };
-        counts.max((Saturating(counts / 3 * 2) + tree).0)
+        let tree = Saturating(if size.objects <= TREE { 2 } else { 0 });
+        counts.max((Saturating(counts / 3 * 2) + n * n * tree).0)
     };
     let starts = Saturating(u64::from(settings.random(size.objects, true)) + 2 + more);
     (Saturating(evidence) + starts * n * (k * Saturating(32) + Saturating(64))).0
@@ -157,13 +148,14 @@ fn found(
     divergence: Divergence,
     settings: &PccSettings,
     monitor: &dyn Monitor,
-) -> Result<Outcome<PccDiagnostics>, PccError> {
+) -> Result<Outcome<PccDiagnostics>, FitError> {
     match problem.clusters {
         Clusters::Exactly(clusters) => {
             solve(problem, clusters, divergence, settings, false, monitor)
         }
         Clusters::Auto => auto(problem, divergence, settings, monitor),
     }
+    .map_err(FitError::from)
 }
 
 impl Method for PccOf {
@@ -179,7 +171,7 @@ impl Method for PccOf {
     }
 
     fn bytes(&self, size: &ProblemSize, settings: &PccSettings) -> u64 {
-        bytes(size, settings)
+        bytes(size, settings, 0)
     }
 
     fn fit(
@@ -188,7 +180,7 @@ impl Method for PccOf {
         settings: &PccSettings,
         monitor: &dyn Monitor,
     ) -> Result<Outcome<PccDiagnostics>, FitError> {
-        Ok(found(problem, self.divergence, settings, monitor)?)
+        found(problem, self.divergence, settings, monitor)
     }
 }
 
@@ -201,12 +193,11 @@ impl Method for Pcc {
     }
 
     fn bytes(&self, size: &ProblemSize, settings: &AnyPccSettings) -> u64 {
-        let more = if matches!(settings.divergence, Divergence::Beta(_)) {
-            RANDOM_FOR_SQUARES + 1
-        } else {
-            0
+        let more = match settings.divergence {
+            Divergence::Beta(_) => RANDOM_FOR_SQUARES + 1,
+            _ => 0,
         };
-        bytes_with_starts(size, &settings.common, more)
+        bytes(size, &settings.common, more)
     }
 
     fn fit(
@@ -215,11 +206,6 @@ impl Method for Pcc {
         settings: &AnyPccSettings,
         monitor: &dyn Monitor,
     ) -> Result<Outcome<PccDiagnostics>, FitError> {
-        Ok(found(
-            problem,
-            settings.divergence,
-            &settings.common,
-            monitor,
-        )?)
+        found(problem, settings.divergence, &settings.common, monitor)
     }
 }

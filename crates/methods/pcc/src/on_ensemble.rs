@@ -1,7 +1,7 @@
 //! An ensemble as evidence, and the consensus from it: pairs counted or sampled, objects without partners named.
 
 use partita_coassoc::{copy_counts, pair_unit};
-use partita_core::{Ensemble, Monitor, Outcome, Problem, ProgressCounter, WeightedEnsemble};
+use partita_core::{Monitor, Outcome, Problem, ProgressCounter, WeightedEnsemble};
 use tracing::info_span;
 
 use crate::diagnostics::PccDiagnostics;
@@ -47,8 +47,9 @@ pub(crate) fn evidence(
 fn with_copy(source: WeightedEnsemble<'_>) -> Result<Vec<(f64, f64)>, PccError> {
     let scale = source.ensemble.bases().len() as f64 / f64::from(pair_unit(source)?.max(1));
     let counts = copy_counts(source)?.into_iter();
-    let scaled = counts.map(|(c, n)| (f64::from(c) * scale, f64::from(n) * scale));
-    Ok(scaled.collect())
+    Ok(counts
+        .map(|(c, n)| (f64::from(c) * scale, f64::from(n) * scale))
+        .collect())
 }
 
 /// Units of progress: pairs counted, and runs from all starts.
@@ -66,35 +67,23 @@ pub(crate) fn solve(
 ) -> Result<Outcome<PccDiagnostics>, PccError> {
     let progress = ProgressCounter::new(monitor, EVIDENCE + RUNS);
     let evidence = evidence(problem, settings, normalised, &progress.part(EVIDENCE))?;
-    let source = problem.weighted();
     let tree = evidence.layout() == Layout::Columns && evidence.objects() <= TREE;
-    let bases = (!tree).then_some(source);
+    let bases = (!tree).then_some(problem.weighted());
     let seed = problem.seed;
-    let outcome = info_span!("solve").in_scope(|| {
-        let monitor = &progress.part(RUNS);
-        pcc(
-            &evidence, bases, divergence, clusters, seed, settings, monitor,
-        )
-    })?;
-    Ok(named(outcome, problem.ensemble))
-}
-
-/// Objects without partners by name. Without names only their number is told: places in the canonical order mean
-/// nothing to a user.
-fn named(mut outcome: Outcome<PccDiagnostics>, ensemble: &Ensemble) -> Outcome<PccDiagnostics> {
+    let _span = info_span!("solve").entered();
+    let part = progress.part(RUNS);
+    let mut outcome = pcc(
+        &evidence, bases, divergence, clusters, seed, settings, &part,
+    )?;
     let places = &outcome.details.isolated;
-    if places.is_empty() {
-        return outcome;
+    if !places.is_empty() {
+        // Without names only their number is told: places in the canonical order mean nothing to a user.
+        let names = problem.ensemble.object_names().unwrap_or_default();
+        let names = places.iter().filter_map(|&i| names.get(i).cloned());
+        let names: Vec<String> = names.collect();
+        outcome.warnings.pop();
+        outcome.warnings.push(isolated(places.len(), &names));
+        outcome.details.isolated_names = names;
     }
-    let names = ensemble.object_names().unwrap_or_default();
-    let names: Vec<String> = places
-        .iter()
-        .filter_map(|&i| names.get(i).cloned())
-        .collect();
-    outcome.warnings.pop();
-    outcome
-        .warnings
-        .push(isolated(places.len(), names.iter().cloned()));
-    outcome.details.isolated_names = names;
-    outcome
+    Ok(outcome)
 }

@@ -15,7 +15,7 @@ use crate::error::PccError;
 use crate::evidence::Evidence;
 use crate::memberships::{Layout, Memberships};
 use crate::settings::{PccSettings, Solver};
-use crate::solvers::{Descent, check, check_start, objective, run, sampled_objective};
+use crate::solvers::{Descent, Model, check, check_start, run};
 use crate::split_empty_clusters::split_empty_clusters;
 use crate::starts::{Start, label_kmeans, level, starts};
 
@@ -48,12 +48,10 @@ pub fn pcc(
     settings.check_ranges()?;
     let objects = evidence.objects();
     ClustersError::check(clusters, objects)?;
-    let random = settings.random(objects, bases.is_some());
-    let starts = if random == 0 {
-        Vec::new()
-    } else {
-        starts(evidence, clusters, seed, settings, monitor)?
-    };
+    let mut all = Vec::new();
+    if settings.random(objects, bases.is_some()) > 0 {
+        all = starts(evidence, clusters, seed, settings, monitor)?;
+    }
     let bases = Bases {
         source: bases,
         clusters,
@@ -61,17 +59,17 @@ pub fn pcc(
     };
     match divergence {
         Divergence::Kl => {
-            let starts = bases.with_best(&Kl, evidence, starts, monitor);
+            let starts = bases.with_best(&Kl, evidence, all, monitor);
             pcc_from(&Kl, evidence, starts, settings, monitor)
         }
         Divergence::L2 => {
-            let starts = bases.with_best(&L2, evidence, starts, monitor);
+            let starts = bases.with_best(&L2, evidence, all, monitor);
             pcc_from(&L2, evidence, starts, settings, monitor)
         }
         Divergence::Beta(power) => {
             let bregman = Beta(power);
             let progress = ProgressCounter::new(monitor, SQUARES + REST);
-            let starts = bases.with_best(&bregman, evidence, starts, monitor);
+            let starts = bases.with_best(&bregman, evidence, all, monitor);
             let part = progress.part(SQUARES);
             let starts = bases.with_squares(evidence, starts, settings, &part)?;
             drop(part);
@@ -84,9 +82,9 @@ pub fn pcc(
 pub(crate) fn held_out(evidence: &Evidence, soft: &SoftPartition, divergence: Divergence) -> f64 {
     let table = Memberships::of(soft.rows(), evidence.layout());
     match divergence {
-        Divergence::Kl => objective(&Kl, evidence, &table),
-        Divergence::L2 => objective(&L2, evidence, &table),
-        Divergence::Beta(power) => objective(&Beta(power), evidence, &table),
+        Divergence::Kl => Model::new(&Kl, evidence).objective(&table),
+        Divergence::L2 => Model::new(&L2, evidence).objective(&table),
+        Divergence::Beta(power) => Model::new(&Beta(power), evidence).objective(&table),
     }
 }
 
@@ -111,6 +109,7 @@ impl Bases<'_> {
         let Some(source) = self.source else {
             return starts;
         };
+        let model = Model::new(bregman, evidence);
         let alone = starts.is_empty();
         let most = if alone { 1 } else { 2 };
         let kmeans = [label_kmeans(source, self.clusters, self.seed)];
@@ -120,10 +119,9 @@ impl Bases<'_> {
                 break;
             }
             let value = if alone && evidence.layout() == Layout::Rows {
-                sampled_objective(bregman, evidence, start.together())
+                model.sampled_objective(start.together())
             } else {
-                let table = Memberships::of(start.soft().rows(), evidence.layout());
-                objective(bregman, evidence, &table)
+                model.objective(&Memberships::of(start.soft().rows(), evidence.layout()))
             };
             let place = kept.partition_point(|(better, _)| *better <= value);
             kept.insert(place, (value, start));
@@ -191,54 +189,49 @@ pub fn pcc_from<D: Bregman>(
         check_start(evidence, &start.soft)?;
         level(evidence, start);
     }
+    let model = &Model::new(bregman, evidence);
     let mut rough = settings.clone();
     let alone = starts.len() == 1 && evidence.layout() == Layout::Rows;
     if !alone {
         rough.tolerance = settings.tolerance.max(ROUGH);
     }
-    let finals = if rough.tolerance > settings.tolerance {
-        FINALISTS as u64
-    } else {
-        0
-    };
-    let progress = ProgressCounter::new(monitor, (starts.len() as u64 + finals) * RUN + SPLITS);
-    // Once somebody asks to stop, starts that have not begun are left out, but for the first.
-    let wanted = |(at, _): &(usize, Start)| *at == 0 || progress.flow() == Flow::Continue;
-    let (mut names, mut runs): (Vec<String>, Vec<Descent>) =
-        (starts.into_par_iter().enumerate().filter(wanted))
-            .map(|(_, Start { name, soft })| {
-                let table = Memberships::of(soft.rows(), evidence.layout());
-                drop(soft);
-                let part = progress.part(RUN);
-                (name, run(bregman, evidence, table, &rough, &part))
-            })
-            .unzip();
-    let mut last = SELECT.finalists(&objectives(&runs), FINALISTS, BEHIND);
-    if rough.tolerance > settings.tolerance {
-        runs = (runs.into_par_iter().enumerate())
-            .map(|(at, run)| match (last.contains(&at), progress.flow()) {
-                (false, _) => run,
-                (true, Flow::Stop) => Descent {
-                    stopped: Stopped::Interrupted,
-                    ..run
-                },
-                (true, Flow::Continue) => {
-                    finish(bregman, evidence, run, settings, &progress.part(RUN))
-                }
-            })
-            .collect();
+    let twice = rough.tolerance > settings.tolerance;
+    let mut units = starts.len();
+    if twice {
+        units += FINALISTS;
     }
-    let mut kept = SELECT
-        .best_among(&objectives(&runs), last.iter().copied())
-        .expect("a run goes on");
+    let progress = ProgressCounter::new(monitor, units as u64 * RUN + SPLITS);
+    let (mut names, mut runs): (Vec<String>, Vec<Descent>) = (starts.into_par_iter().enumerate())
+        // Once somebody asks to stop, starts that have not begun are left out, but for the first.
+        .filter(|(at, _)| *at == 0 || progress.flow() == Flow::Continue)
+        .map(|(_, Start { name, soft })| {
+            let table = Memberships::of(soft.rows(), evidence.layout());
+            drop(soft);
+            (name, run(model, table, &rough, &progress.part(RUN)))
+        })
+        .unzip();
+    let mut last = SELECT.finalists(&objectives(&runs), FINALISTS, BEHIND);
+    if twice {
+        let goes_on = runs
+            .par_iter_mut()
+            .enumerate()
+            .filter(|(at, _)| last.contains(at));
+        goes_on.for_each(|(_, run)| match progress.flow() {
+            Flow::Stop => run.stopped = Stopped::Interrupted,
+            Flow::Continue => finish(model, run, settings, &progress.part(RUN)),
+        });
+    }
+    let best = SELECT.best_among(&objectives(&runs), last.iter().copied());
+    let mut kept = best.expect("a run goes on");
     let part = progress.part(SPLITS);
-    if let Some(fuller) = split_empty_clusters(bregman, evidence, &runs[kept], &rough, &part) {
+    if let Some(mut fuller) = split_empty_clusters(model, &runs[kept], &rough, &part) {
         names.push(format!("{}, split", names[kept]));
-        runs.push(finish(bregman, evidence, fuller, settings, &progress));
+        finish(model, &mut fuller, settings, &progress);
+        runs.push(fuller);
         kept = runs.len() - 1;
         last.push(kept);
     }
-    let finished = |at: usize| rough.tolerance <= settings.tolerance || last.contains(&at);
+    let finished = |at: usize| !twice || last.contains(&at);
     Ok(outcome(evidence, &names, runs, kept, finished))
 }
 
@@ -264,26 +257,22 @@ fn objectives(runs: &[Descent]) -> Vec<f64> {
 
 /// Goes on from where a rough run ended, with the rounds that are left.
 fn finish<D: Bregman>(
-    bregman: &D,
-    evidence: &Evidence,
-    rough: Descent,
+    model: &Model<'_, D>,
+    rough: &mut Descent,
     settings: &PccSettings,
     monitor: &dyn Monitor,
-) -> Descent {
+) {
     let left = u64::from(settings.rounds.get()).saturating_sub(rough.rounds);
     let (Some(left), Stopped::Converged) = (NonZeroU32::new(left as u32), rough.stopped) else {
-        return rough;
+        return;
     };
     let mut settings = settings.clone();
     settings.rounds = left;
-    let table = Memberships::of(rough.soft.rows(), evidence.layout());
-    let end = run(bregman, evidence, table, &settings, monitor);
-    let trace = rough.trace.iter().chain(&end.trace[1..]).copied().collect();
-    Descent {
-        trace,
-        rounds: rough.rounds + end.rounds,
-        ..end
-    }
+    let table = Memberships::of(rough.soft.rows(), model.evidence.layout());
+    let mut end = run(model, table, &settings, monitor);
+    end.rounds += rough.rounds;
+    end.trace.splice(..1, rough.trace.drain(..));
+    *rough = end;
 }
 
 /// What [`Objective::name`] says.
@@ -326,8 +315,8 @@ fn outcome(
         .filter(|&i| evidence.weight(i) == 0.0)
         .collect();
     if !alone.is_empty() {
-        let names = alone.iter().map(ToString::to_string);
-        outcome.warnings.push(isolated(alone.len(), names));
+        let names: Vec<String> = alone.iter().map(ToString::to_string).collect();
+        outcome.warnings.push(isolated(alone.len(), &names));
     }
     let diagnostics = PccDiagnostics {
         start: names[best].clone(),
@@ -354,9 +343,9 @@ fn spread(runs: &[PccRestart], lowest: f64, counts: impl Fn(&&PccRestart) -> boo
 }
 
 /// What is said of objects without partners, the first few by name.
-pub(crate) fn isolated(count: usize, names: impl Iterator<Item = String>) -> String {
+pub(crate) fn isolated(count: usize, names: &[String]) -> String {
     const SHOWN: usize = 5;
-    let shown: Vec<String> = names.take(SHOWN).collect();
+    let shown = &names[..names.len().min(SHOWN)];
     let more = if count > shown.len() { ", …" } else { "" };
     let mut list = String::new();
     if !shown.is_empty() {

@@ -24,7 +24,8 @@ pub(crate) struct NearRows {
 impl NearRows {
     /// Copies the rows of `partners` out of a table of `clusters` columns. O(partners · K).
     pub(crate) fn copy(&mut self, table: &[f64], clusters: usize, partners: &[u32]) {
-        (self.wide, self.objects) = (clusters.div_ceil(LANES), partners.len());
+        self.wide = clusters.div_ceil(LANES);
+        self.objects = partners.len();
         // Padding is never written: K is the same for the whole run.
         self.lanes.resize(self.wide * partners.len(), [0.0; LANES]);
         match clusters {
@@ -61,10 +62,8 @@ impl NearRows {
         out: &mut Vec<[f64; LANES]>,
     ) {
         let start = out.len();
-        out.resize(
-            start + (chosen.len() + usize::from(with_c)) * self.wide,
-            [0.0; LANES],
-        );
+        let rows = chosen.len() + usize::from(with_c);
+        out.resize(start + rows * self.wide, [0.0; LANES]);
         dispatch(Moments {
             rows: self,
             counts,
@@ -123,17 +122,12 @@ impl Moments<'_> {
     /// So many lanes of these rows.
     #[inline(always)]
     fn block<const B: usize, const L: usize>(&mut self, first: usize, lane: usize) -> usize {
-        let Self {
-            rows,
-            counts,
-            chosen,
-            out,
-        } = self;
+        let rows = self.rows;
         let wide = rows.wide;
-        let objects = rows.objects;
-        let c = &counts.c[..objects];
-        let n = &counts.n[..objects];
-        let place: [Option<usize>; B] = std::array::from_fn(|b| chosen.get(first + b).copied());
+        let c = &self.counts.c[..rows.objects];
+        let n = &self.counts.n[..rows.objects];
+        let place: [Option<usize>; B] =
+            std::array::from_fn(|b| self.chosen.get(first + b).copied());
         let mut sums = [[[0.0; LANES]; L]; B];
         for (row, (&c, &n)) in rows.lanes.chunks_exact(wide).zip(c.iter().zip(n)) {
             let values = row.as_flattened();
@@ -148,7 +142,7 @@ impl Moments<'_> {
             }
         }
         for (b, sums) in sums.iter().enumerate() {
-            out[(first + b) * wide + lane..][..L].copy_from_slice(sums);
+            self.out[(first + b) * wide + lane..][..L].copy_from_slice(sums);
         }
         L
     }
@@ -164,12 +158,9 @@ mod tests {
         for (clusters, partners) in [(1, 3), (3, 0), (8, 1), (10, 31), (18, 30), (37, 9)] {
             let table: Vec<f64> = (0..50 * clusters).map(|at| (at as f64).sin()).collect();
             let partners: Vec<u32> = (0..partners).map(|at| (at * 7) % 50).collect();
-            let count = |at: usize| (at % 5) as f64;
-            let n = (0..partners.len()).map(|at| count(at) + 0.5).collect();
-            let counts = PairCounts {
-                c: (0..partners.len()).map(count).collect(),
-                n,
-            };
+            let c: Vec<f64> = (0..partners.len()).map(|at| (at % 5) as f64).collect();
+            let n = c.iter().map(|c| c + 0.5).collect();
+            let counts = PairCounts { c, n };
             let mut rows = NearRows::default();
             rows.copy(&table, clusters, &partners);
             for chosen in [
@@ -177,7 +168,9 @@ mod tests {
                 vec![clusters - 1],
                 (0..clusters).collect::<Vec<usize>>(),
             ] {
-                let on = |level: Level| {
+                let mut found = Vec::new();
+                rows.moments(&counts, &chosen, true, &mut found);
+                for level in Level::all() {
                     let mut out = vec![[0.0; LANES]; (chosen.len() + 1) * rows.wide];
                     level.run(Moments {
                         rows: &rows,
@@ -185,30 +178,20 @@ mod tests {
                         chosen: &chosen,
                         out: &mut out,
                     });
-                    out
-                };
-                let mut found = Vec::new();
-                rows.moments(&counts, &chosen, true, &mut found);
-                for level in Level::all() {
-                    assert_eq!(on(level), found, "{level:?} {clusters}");
+                    assert_eq!(out, found, "{level:?} {clusters}");
                 }
                 for (s, row) in found.as_flattened().chunks(rows.stride()).enumerate() {
                     for (l, &value) in row.iter().enumerate().take(clusters) {
-                        let entry = |j: u32, k: usize| table[j as usize * clusters + k];
-                        let weight = |at: usize, j: u32| {
-                            chosen
+                        let mut exact = 0.0;
+                        for (at, &j) in partners.iter().enumerate() {
+                            let row = &table[j as usize * clusters..];
+                            let weight = chosen
                                 .get(s)
-                                .map_or(counts.c[at], |&k| counts.n[at] * entry(j, k))
-                        };
-                        let exact: f64 = partners
-                            .iter()
-                            .enumerate()
-                            .map(|(at, &j)| weight(at, j) * entry(j, l))
-                            .sum();
-                        assert!(
-                            (value - exact).abs() < 1e-12,
-                            "{clusters} {s} {l}: {value} {exact}"
-                        );
+                                .map_or(counts.c[at], |&k| counts.n[at] * row[k]);
+                            exact += weight * row[l];
+                        }
+                        let near = (value - exact).abs() < 1e-12;
+                        assert!(near, "{clusters} {s} {l}: {value} {exact}");
                     }
                 }
             }

@@ -95,19 +95,14 @@ impl PccSettings {
 
     /// Refuses a solver that cannot work with the divergence.
     pub(crate) fn check_solver(&self, mixture: bool, squared: bool) -> Result<(), SettingsError> {
-        match self.solver {
-            Solver::Em if !mixture => Err(SettingsError::value(
-                "solver",
-                "em",
-                "it reads KL as a likelihood; take divergence kl",
-            )),
-            Solver::Growth if !squared => Err(SettingsError::value(
-                "solver",
-                "growth",
-                "it reads squared differences; take divergence l2",
-            )),
-            _ => Ok(()),
-        }
+        let (name, reason) = match self.solver {
+            Solver::Em if !mixture => ("em", "it reads KL as a likelihood; take divergence kl"),
+            Solver::Growth if !squared => {
+                ("growth", "it reads squared differences; take divergence l2")
+            }
+            _ => return Ok(()),
+        };
+        Err(SettingsError::value("solver", name, reason))
     }
 
     /// The same for a divergence by name.
@@ -117,8 +112,9 @@ impl PccSettings {
 
     /// The most clusters that are tried where K is not given.
     pub(crate) fn most_clusters(&self, objects: usize) -> usize {
+        let usual = objects.isqrt().min(MOST);
         self.most
-            .map_or(objects.isqrt().min(MOST), |most| most.get() as usize)
+            .map_or(usual, |most| most.get() as usize)
             .clamp(1, objects)
     }
 
@@ -129,9 +125,8 @@ impl PccSettings {
 
     /// Partners of each of so many objects, or none for all pairs.
     pub(crate) fn sampled(&self, objects: usize) -> Option<u32> {
-        let chosen = self
-            .partners
-            .unwrap_or(if objects <= ALL_PAIRS { 0 } else { 30 });
+        let usual = if objects <= ALL_PAIRS { 0 } else { 30 };
+        let chosen = self.partners.unwrap_or(usual);
         (chosen > 0 && (chosen as usize) < objects.saturating_sub(1)).then_some(chosen)
     }
 }

@@ -12,7 +12,7 @@ use crate::evidence::Evidence;
 use crate::memberships::{Layout, Memberships};
 use crate::pair_counts::LocalPairs;
 use crate::settings::{PccSettings, Solver};
-use crate::solvers::{Descent, run};
+use crate::solvers::{Descent, Model, run};
 
 /// A split has to lower the objective by this share: what a rough run leaves to gain is less.
 const GAIN: f64 = 1e-3;
@@ -26,8 +26,7 @@ const UNITS: u64 = 1000;
 /// A run with a lower objective that fills empty clusters, if splits lead to one. Only where all pairs are known, and with the
 /// block solver: the others are here to be compared with, and slow.
 pub(crate) fn split_empty_clusters<D: Bregman>(
-    bregman: &D,
-    evidence: &Evidence,
+    model: &Model<'_, D>,
     from: &Descent,
     settings: &PccSettings,
     monitor: &dyn Monitor,
@@ -36,36 +35,34 @@ pub(crate) fn split_empty_clusters<D: Bregman>(
     let progress = ProgressCounter::new(monitor, TRIALS as u64 * UNITS);
     let mut trials = 0;
     let mut tried = Vec::new();
-    let fit = evidence.layout() == Layout::Columns && settings.solver == Solver::Block;
+    let fit = model.evidence.layout() == Layout::Columns && settings.solver == Solver::Block;
     while fit && trials < TRIALS {
         let now = best.as_ref().unwrap_or(from);
-        let mut masses: Vec<(usize, f64)> = now
+        let masses: Vec<f64> = now
             .soft
             .rows()
             .columns()
             .into_iter()
             .map(|c| c.sum())
-            .enumerate()
             .collect();
-        masses.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        let live = now.soft.hard();
-        let has_objects = |k: usize| live.labels().contains(&(k as u32));
-        let empty = masses.iter().rev().find(|(k, _)| !has_objects(*k));
-        let full = masses
-            .iter()
-            .find(|(k, _)| has_objects(*k) && !tried.contains(k));
-        let (Some(&(empty, _)), Some(&(cluster, _)), Stopped::Converged) =
-            (empty, full, now.stopped)
+        let mut largest_first: Vec<usize> = (0..masses.len()).collect();
+        largest_first.sort_by(|&a, &b| masses[b].total_cmp(&masses[a]));
+        let hard = now.soft.hard();
+        let (full, empty): (Vec<usize>, Vec<usize>) = largest_first
+            .into_iter()
+            .partition(|&k| hard.labels().contains(&(k as u32)));
+        let full = full.into_iter().find(|k| !tried.contains(k));
+        let (Some(&empty), Some(cluster), Stopped::Converged) = (empty.last(), full, now.stopped)
         else {
             break;
         };
         trials += 1;
         tried.push(cluster);
-        let Some(start) = split(evidence, &now.soft, cluster, empty) else {
+        let Some(start) = split(model.evidence, &now.soft, cluster, empty) else {
             continue;
         };
         let table = Memberships::of(start.rows(), Layout::Columns);
-        let end = run(bregman, evidence, table, settings, &progress.part(UNITS));
+        let end = run(model, table, settings, &progress.part(UNITS));
         if end.objective < now.objective * (1.0 - GAIN) {
             best = Some(end);
             tried.clear();
@@ -92,15 +89,13 @@ fn split(
     let table = Memberships::zeros(evidence.objects(), 1, Layout::Columns);
     let mut near = LocalPairs::new(1);
     let mut shares = |i: usize| evidence.pairs_of(i, &table, &mut near).1.shares();
-    let members: Vec<usize> = (0..rows.nrows())
-        .filter(|&i| rows[[i, cluster]] > 0.5)
-        .collect();
+    let members = (0..rows.nrows()).filter(|&i| rows[[i, cluster]] > 0.5);
+    let members: Vec<usize> = members.collect();
     let mut together = vec![0.0; rows.nrows()];
     for &i in &members {
         let shares = shares(i).into_iter().zip(rows.column(cluster)).enumerate();
-        together[i] = shares
-            .map(|(j, (share, y))| evidence.times(j) * (share * y))
-            .sum();
+        let weighed = shares.map(|(j, (share, y))| evidence.times(j) * (share * y));
+        together[i] = weighed.sum();
     }
     let one = least(&together, &members)?;
     let mut near_one = shares(one);
@@ -111,13 +106,13 @@ fn split(
     let mut halves: Array2<f64> = rows.to_owned();
     for (i, mut row) in halves.outer_iter_mut().enumerate() {
         let both = near_one[i] + near_other[i];
-        let share = if both > 0.0 {
-            (near_one[i] / both).clamp(1.0 - HALF, HALF)
-        } else {
-            0.5
-        };
+        let mut share = 0.5;
+        if both > 0.0 {
+            share = (near_one[i] / both).clamp(1.0 - HALF, HALF);
+        }
         let whole = row[cluster] + row[empty];
-        (row[cluster], row[empty]) = (share * whole, (1.0 - share) * whole);
+        row[cluster] = share * whole;
+        row[empty] = (1.0 - share) * whole;
     }
     (one != other).then(|| SoftPartition::new(halves).expect("what one loses the other gains"))
 }

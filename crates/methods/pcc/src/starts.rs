@@ -1,6 +1,6 @@
 //! Initializations: cuts of a tree, k-means++ on rows of evidence, base clusterings, Dirichlet draws.
 
-use partita_core::ndarray::{Array1, Array2};
+use partita_core::ndarray::{Array2, Axis};
 use partita_core::{
     Ensemble, Flow, LabelStart, Monitor, Partition, Seed, SoftPartition, WeightedEnsemble,
 };
@@ -50,31 +50,15 @@ impl Start {
 
     /// Probabilities drawn from Dirichlet(1): no object prefers any cluster, on average.
     pub fn random(name: impl Into<String>, objects: usize, clusters: usize, seed: Seed) -> Self {
-        Self::random_but_for_copies(name, &vec![false; objects], clusters, seed)
-    }
-
-    /// The same, but for each object that is a copy of the one before it: nothing is drawn for it, it has the same probabilities.
-    fn random_but_for_copies(
-        name: impl Into<String>,
-        copies: &[bool],
-        clusters: usize,
-        seed: Seed,
-    ) -> Self {
         let mut rng = seed.rng();
-        let mut row = Array1::zeros(clusters);
-        let mut rows = Array2::zeros((copies.len(), clusters));
-        for (mut to, &copy) in rows.outer_iter_mut().zip(copies) {
-            if !copy {
-                row.mapv_inplace(|_| -> f64 { Exp1.sample(&mut rng) });
-                let sum = row.sum();
-                row.mapv_inplace(|y| y / sum);
-            }
-            to.assign(&row);
+        let mut rows = Array2::zeros((objects, clusters));
+        for mut row in rows.outer_iter_mut() {
+            row.mapv_inplace(|_| -> f64 { Exp1.sample(&mut rng) });
+            let sum = row.sum();
+            row.mapv_inplace(|y| y / sum);
         }
-        Self::new(
-            name,
-            SoftPartition::new(rows).expect("rows were divided by their sums"),
-        )
+        let soft = SoftPartition::new(rows).expect("rows were divided by their sums");
+        Self::new(name, soft)
     }
 }
 
@@ -115,14 +99,22 @@ pub fn starts(
     }
     // The growth transform takes rounds without end to bring copies of an object together: with it they begin together.
     let growth = settings.solver == Solver::Growth;
-    let copies: Vec<bool> = (0..objects)
-        .map(|i| growth && evidence.is_copy_of_previous(i))
-        .collect();
+    let mut drawn: Vec<usize> = Vec::with_capacity(objects);
+    for i in 0..objects {
+        let copy = growth && evidence.is_copy_of_previous(i);
+        let last = drawn.last().copied();
+        drawn.push(last.map_or(0, |last| if copy { last } else { last + 1 }));
+    }
     for restart in 1..=u64::from(settings.random(objects, false)) {
         go_on(monitor)?;
         let name = format!("dirichlet {restart}");
-        let seed = seed.child(restart);
-        starts.push(Start::random_but_for_copies(name, &copies, clusters, seed));
+        let different = drawn.last().map_or(0, |last| last + 1);
+        let mut start = Start::random(name, different, clusters, seed.child(restart));
+        if different < objects {
+            let rows = start.soft.rows().select(Axis(0), &drawn);
+            start.soft = SoftPartition::new(rows).expect("rows of a soft partition");
+        }
+        starts.push(start);
     }
     starts.iter_mut().for_each(|start| level(evidence, start));
     Ok(starts)
@@ -232,10 +224,8 @@ impl Points for EvidenceRows<'_> {
     }
 
     fn distances(&self, centres: &[usize]) -> Vec<Vec<f64>> {
-        centres
-            .iter()
-            .map(|&centre| self.distances_from(centre))
-            .collect()
+        let distances = centres.iter().map(|&centre| self.distances_from(centre));
+        distances.collect()
     }
 
     fn first(&self, rng: &mut impl Rng) -> Option<usize> {

@@ -12,14 +12,16 @@
 //! objects under the best matching with the classes (of the peer, of the plurality of its 20 predictions).
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 
+#[path = "../tests/it/k_means.rs"]
+mod k_means;
+
 use std::env;
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use partita_conformance::race::{Contestant, Figures, cpu_seconds, race, stage};
-use partita_core::ndarray::{Array2, ArrayView1, ArrayView2, Axis};
+use partita_core::ndarray::{Array2, ArrayView2, Axis};
 use partita_core::{
     Clusters, Ensemble, EnsembleBuilder, Features, Partition, Problem, Seed, SettingMap, Silent,
     consense,
@@ -27,8 +29,9 @@ use partita_core::{
 use partita_files::{ReadOptions, data_set, read_table};
 use partita_metrics::{Contingency, Surplus, align_to, best_reference};
 use partita_ssce::SSCE;
-use rand::seq::index;
 use serde_json::{Value, json};
+
+use k_means::k_means;
 
 type Failure = Box<dyn Error>;
 
@@ -60,10 +63,8 @@ fn main() -> Result<(), Failure> {
         ["solvers"] => return solvers(),
         _ => {}
     }
-    let rounds = words
-        .first()
-        .and_then(|word| word.parse().ok())
-        .unwrap_or(5);
+    let rounds = words.first().and_then(|word| word.parse().ok());
+    let rounds = rounds.unwrap_or(5);
     println!("medians of {rounds} rounds\n");
     println!(
         "{:<9} {:<22} {:>6} {:>6} {:>8} {:>6}",
@@ -73,10 +74,10 @@ fn main() -> Result<(), Failure> {
     for case in ["segment", "magic04"] {
         prepare(case, folder.path())?;
         let here = folder.path().display().to_string();
-        let ours = |(at, (name, _)): (usize, &(&str, &[&str]))| {
-            Contestant::own(*name, &["own", &at.to_string(), &here])
-        };
-        let mut contestants: Vec<Contestant> = OWN.iter().enumerate().map(ours).collect();
+        let mut contestants = Vec::new();
+        for (at, (name, _)) in OWN.iter().enumerate() {
+            contestants.push(Contestant::own(*name, &["own", &at.to_string(), &here]));
+        }
         contestants.extend(Contestant::peer("20 regressions, untied", &[&here]));
         for (contestant, figures) in contestants.iter().zip(race(&contestants, rounds)?) {
             line(case, &contestant.name, &figures);
@@ -98,108 +99,78 @@ fn line(case: &str, name: &str, figures: &Figures) {
 fn own(which: usize, folder: &Path) -> Result<(), Failure> {
     let case: Value = serde_json::from_slice(&fs::read(folder.join("case.json"))?)?;
     let number = |name: &str| case[name].as_u64().unwrap_or(0) as usize;
-    let (objects, columns, clusters) = (number("objects"), number("columns"), number("clusters"));
-    let table = fs::read(folder.join("table.bin"))?;
-    let table = table
-        .chunks_exact(8)
-        .map(|bytes| f64::from_le_bytes(bytes.try_into().expect("eight bytes")))
+    let [objects, columns, clusters] = ["objects", "columns", "clusters"].map(number);
+    let bytes = fs::read(folder.join("table.bin"))?;
+    let (numbers, _) = bytes.as_chunks();
+    let table = numbers
+        .iter()
+        .map(|&bytes| f64::from_le_bytes(bytes))
         .collect();
     let table = Array2::from_shape_vec((objects, columns), table)?;
-    let labels = Array2::from_shape_vec(
-        (objects, BASES as usize),
-        fs::read(folder.join("labels.bin"))?,
-    )?;
+    let labels = fs::read(folder.join("labels.bin"))?;
+    let labels = Array2::from_shape_vec((objects, BASES as usize), labels)?;
     let mut builder = EnsembleBuilder::new(objects);
     for (u, column) in labels.columns().into_iter().enumerate() {
         builder.push(format!("u{u}"), column.iter().map(|&label| Some(label)))?;
     }
     let ensemble = builder.finish()?;
-    let truth = Partition::new(
-        fs::read(folder.join("truth.bin"))?
-            .into_iter()
-            .map(u32::from)
-            .collect(),
-        clusters,
-    )?;
+    let classes = fs::read(folder.join("truth.bin"))?;
+    let truth = Partition::new(classes.into_iter().map(u32::from).collect(), clusters)?;
     let names: Vec<String> = (0..columns).map(|j| format!("x{j}")).collect();
     let mut problem = Problem::new(&ensemble, Clusters::Exactly(clusters));
     problem.features = Some(Features::new(&names, table.view())?);
     problem.settings = SettingMap::parse(OWN[which].1)?;
     stage(|| {
-        let (cpu, wall) = (cpu_seconds(), Instant::now());
         let outcome = consense(&SSCE, &problem, &Silent).expect("a consensus");
-        let (cpu, wall) = (cpu_seconds() - cpu, wall.elapsed().as_secs_f64());
-        let h = Contingency::new(&outcome.partition, &truth)
-            .expect("the same objects")
-            .accuracy();
-        vec![("cpu", cpu), ("wall", wall), ("h", h)]
+        let table = Contingency::new(&outcome.partition, &truth).expect("the same objects");
+        vec![("h", table.accuracy())]
     });
     Ok(())
 }
 
 /// Small tables of the catalogue, on which the solvers are compared.
-const TABLES: [&str; 10] = [
-    "iris",
-    "wine",
-    "glass",
-    "zoo",
-    "ecoli",
-    "soybean",
-    "protein",
-    "ionosphere",
-    "wdbc",
-    "breast-cancer",
-];
+const TABLES: &str = "iris wine glass zoo ecoli soybean protein ionosphere wdbc breast-cancer";
 
 /// Mean figures of the solvers: four ensembles of every table, as it is and in z-scores (SSCE itself scales).
 fn solvers() -> Result<(), Failure> {
     println!("γ      solver       H: raw, z-scores; mean certainty; largest gradient; CPU s a fit");
     for gamma in ["1", "null"] {
         for solver in ["alternating", "joint"] {
-            let (mut h, mut sure, mut slope, mut cpu, mut fits) = ([0.0; 2], 0.0, 0.0f64, 0.0, 0.0);
-            for name in TABLES {
+            let settings = [format!("gamma={gamma}"), format!("solver={solver}")];
+            let mut h = [0.0; 2];
+            let mut certainty = 0.0;
+            let mut slope = 0.0f64;
+            let mut cpu = 0.0;
+            let fits = 8.0 * TABLES.split(' ').count() as f64;
+            for name in TABLES.split(' ') {
                 let (values, truth) = classes(name)?;
-                for (scaled, h) in h.iter_mut().enumerate() {
-                    let base = if scaled == 1 {
-                        z_scores(values.view())
-                    } else {
-                        values.clone()
-                    };
+                let k = truth.clusters();
+                let names: Vec<String> = (0..values.ncols()).map(|j| format!("x{j}")).collect();
+                for (base, h) in [values.clone(), z_scores(values.view())].iter().zip(&mut h) {
                     for seed in 0..4 {
-                        let ensemble = ensemble(base.view(), truth.clusters(), Seed::new(seed))?;
-                        let names: Vec<String> =
-                            (0..values.ncols()).map(|j| format!("x{j}")).collect();
-                        let mut problem =
-                            Problem::new(&ensemble, Clusters::Exactly(truth.clusters()));
+                        let ensemble = ensemble(base.view(), k, Seed::new(seed))?;
+                        let mut problem = Problem::new(&ensemble, Clusters::Exactly(k));
                         problem.features = Some(Features::new(&names, values.view())?);
-                        problem.settings = SettingMap::parse(&[
-                            format!("gamma={gamma}"),
-                            format!("solver={solver}"),
-                        ])?;
+                        problem.settings = SettingMap::parse(&settings)?;
                         let begun = cpu_seconds();
                         let outcome = consense(&SSCE, &problem, &Silent)?;
-                        cpu += cpu_seconds() - begun;
-                        *h += Contingency::new(&outcome.partition, &truth)?.accuracy()
-                            / (4 * TABLES.len()) as f64;
-                        sure +=
-                            outcome.certainty.iter().sum::<f64>() / outcome.certainty.len() as f64;
+                        cpu += (cpu_seconds() - begun) / fits;
+                        let accuracy = Contingency::new(&outcome.partition, &truth)?.accuracy();
+                        *h += accuracy / (fits / 2.0);
+                        let sum: f64 = outcome.certainty.iter().sum();
+                        certainty += sum / outcome.certainty.len() as f64 / fits;
                         let left = outcome.details.get("gradient").and_then(Value::as_f64);
                         slope = slope.max(left.unwrap_or(f64::NAN));
-                        fits += 1.0;
                     }
                 }
             }
-            let gradient = if solver == "joint" {
-                format!("{slope:.1e}")
-            } else {
-                String::new()
-            };
-            let certainty = sure / fits;
+            let [raw, scaled] = h;
+            let mut gradient = String::new();
+            if solver == "joint" {
+                gradient = format!("{slope:.1e}");
+            }
             println!(
-                "γ={gamma:<4} {solver:<12} {:.3} {:.3} {certainty:.2} {gradient:>8} {:.3}",
-                h[0],
-                h[1],
-                cpu / fits
+                "γ={gamma:<4} {solver:<12} {raw:.3} {scaled:.3} {certainty:.2} {gradient:>8} {cpu:.3}"
             );
         }
     }
@@ -207,10 +178,8 @@ fn solvers() -> Result<(), Failure> {
 }
 
 fn z_scores(values: ArrayView2<'_, f64>) -> Array2<f64> {
-    let (mean, spread) = (
-        values.mean_axis(Axis(0)).expect("rows"),
-        values.std_axis(Axis(0), 0.0),
-    );
+    let mean = values.mean_axis(Axis(0)).expect("rows");
+    let spread = values.std_axis(Axis(0), 0.0);
     let spread = spread.mapv(|spread| if spread > 0.0 { spread } else { 1.0 });
     (&values - &mean) / &spread
 }
@@ -231,34 +200,20 @@ fn classes(name: &str) -> Result<(Array2<f64>, Partition), Failure> {
 fn prepare(case: &str, folder: &Path) -> Result<(), Failure> {
     let (values, truth) = classes(case)?;
     let ensemble = ensemble(values.view(), truth.clusters(), Seed::new(1))?;
-    let reference =
-        best_reference(&ensemble, None, |_| true).ok_or("there are base clusterings")?;
+    let reference = best_reference(&ensemble, None, |_| true).ok_or("no base clusterings")?;
     let alignment = align_to(&ensemble, reference, Surplus::Nearest)?;
-    let label = |i: usize, u: usize| {
-        ensemble
-            .label(i, u)
-            .map_or(0, |j| alignment.codes(u)[j] as u8)
-    };
-    let rows = (0..values.nrows()).flat_map(|i| (0..BASES as usize).map(move |u| (i, u)));
-    fs::write(
-        folder.join("labels.bin"),
-        rows.map(|(i, u)| label(i, u)).collect::<Vec<u8>>(),
-    )?;
-    fs::write(
-        folder.join("table.bin"),
-        values
-            .iter()
-            .flat_map(|x| x.to_le_bytes())
-            .collect::<Vec<u8>>(),
-    )?;
-    fs::write(
-        folder.join("truth.bin"),
-        truth
-            .labels()
-            .iter()
-            .map(|&label| label as u8)
-            .collect::<Vec<u8>>(),
-    )?;
+    let mut labels: Vec<u8> = Vec::new();
+    for i in 0..values.nrows() {
+        for u in 0..BASES as usize {
+            let label = ensemble.label(i, u);
+            labels.push(label.map_or(0, |j| alignment.codes(u)[j] as u8));
+        }
+    }
+    fs::write(folder.join("labels.bin"), labels)?;
+    let numbers: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
+    fs::write(folder.join("table.bin"), numbers)?;
+    let classes: Vec<u8> = truth.labels().iter().map(|&label| label as u8).collect();
+    fs::write(folder.join("truth.bin"), classes)?;
     let case = json!({"objects": values.nrows(), "columns": values.ncols(), "bases": BASES, "clusters": truth.clusters()});
     fs::write(folder.join("case.json"), case.to_string())?;
     Ok(())
@@ -267,51 +222,8 @@ fn prepare(case: &str, folder: &Path) -> Result<(), Failure> {
 fn ensemble(x: ArrayView2<'_, f64>, k: usize, seed: Seed) -> Result<Ensemble, Failure> {
     let mut builder = EnsembleBuilder::new(x.nrows());
     for u in 0..BASES {
-        builder.push(
-            format!("u{u}"),
-            k_means(x, k, seed.child(u)).into_iter().map(Some),
-        )?;
+        let labels = k_means(x, k, seed.child(u));
+        builder.push(format!("u{u}"), labels.into_iter().map(Some))?;
     }
     Ok(builder.finish()?)
-}
-
-/// k-means from random rows; a cluster that loses all of its rows keeps its centre.
-fn k_means(x: ArrayView2<'_, f64>, k: usize, seed: Seed) -> Vec<u32> {
-    let mut centres = x.select(
-        Axis(0),
-        &index::sample(&mut seed.rng(), x.nrows(), k).into_vec(),
-    );
-    let mut labels = vec![u32::MAX; x.nrows()];
-    for _ in 0..100 {
-        let far = |row: ArrayView1<'_, f64>, c: usize| {
-            row.iter()
-                .zip(centres.row(c))
-                .map(|(a, b)| (a - b) * (a - b))
-                .sum()
-        };
-        let nearest = |row: ArrayView1<'_, f64>| {
-            let distances: Vec<f64> = (0..k).map(|c| far(row, c)).collect();
-            (1..k).fold(0, |best, c| {
-                if distances[c] < distances[best] {
-                    c
-                } else {
-                    best
-                }
-            }) as u32
-        };
-        let next: Vec<u32> = x.outer_iter().map(nearest).collect();
-        if next == labels {
-            break;
-        }
-        labels = next;
-        let (mut sums, mut sizes) = (Array2::<f64>::zeros(centres.dim()), vec![0.0; k]);
-        for (row, &label) in x.outer_iter().zip(&labels) {
-            sums.row_mut(label as usize).scaled_add(1.0, &row);
-            sizes[label as usize] += 1.0;
-        }
-        for (c, &size) in sizes.iter().enumerate().filter(|(_, size)| **size > 0.0) {
-            centres.row_mut(c).assign(&(&sums.row(c) / size));
-        }
-    }
-    labels
 }

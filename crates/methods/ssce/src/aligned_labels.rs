@@ -29,34 +29,28 @@ impl Targets {
         clusters: usize,
         named: Option<&str>,
     ) -> Result<Self, SsceError> {
-        let exact = |u: usize| ensemble.bases()[u].clusters() == clusters;
+        let bases = ensemble.bases();
         let reference = match named {
             Some(name) => Some(find(ensemble, name, clusters)?),
-            None => best_reference(ensemble, weights, exact),
+            None => best_reference(ensemble, weights, |u| bases[u].clusters() == clusters),
         };
         let (names, reference) = match reference {
             Some(reference) => {
                 let alignment =
                     align_to(ensemble, reference, Surplus::Nearest).expect("the reference exists");
-                let names = (0..ensemble.bases().len())
-                    .map(|u| alignment.codes(u).to_vec())
-                    .collect();
-                (names, ensemble.bases()[reference].name().to_owned())
+                let names = (0..bases.len()).map(|u| alignment.codes(u).to_vec());
+                (names.collect(), bases[reference].name())
             }
-            None => (
-                groups(ensemble, clusters),
-                "clusters of clusters".to_owned(),
-            ),
+            None => (groups(ensemble, clusters), "clusters of clusters"),
         };
-        let code =
-            |(i, u): (usize, usize)| ensemble.label(i, u).map_or(MISSING, |j| names[u][j] as u16);
-        let codes = Array2::from_shape_fn((ensemble.objects(), ensemble.bases().len()), code);
+        let codes = Array2::from_shape_fn((ensemble.objects(), bases.len()), |(i, u)| {
+            ensemble.label(i, u).map_or(MISSING, |j| names[u][j] as u16)
+        });
+        let shares = ensemble.memberships();
         Ok(Self {
             codes,
-            soft: ensemble
-                .memberships()
-                .map(|shares| renamed(ensemble, shares, &names, clusters)),
-            reference,
+            soft: shares.map(|shares| renamed(ensemble, shares, &names, clusters)),
+            reference: reference.to_owned(),
         })
     }
 }
@@ -68,21 +62,17 @@ fn renamed(
     names: &[Vec<u32>],
     clusters: usize,
 ) -> Array2<f64> {
-    let (offsets, bases) = (ensemble.offsets(), names.len());
-    let place = |u: usize, name: u32| u * clusters + name as usize;
-    let places: Vec<usize> = (0..bases)
-        .flat_map(|u| {
-            names[u][..offsets[u + 1] - offsets[u]]
-                .iter()
-                .map(move |&name| place(u, name))
-        })
-        .collect();
-    let mut table = Array2::zeros((ensemble.objects(), bases * clusters));
+    let mut places = Vec::new();
+    for (u, (names, ends)) in names.iter().zip(ensemble.offsets().windows(2)).enumerate() {
+        let own = names[..ends[1] - ends[0]].iter();
+        places.extend(own.map(|&name| u * clusters + name as usize));
+    }
+    let mut table = Array2::zeros((ensemble.objects(), names.len() * clusters));
     for (object, mut line) in table.outer_iter_mut().enumerate() {
         let (own, values) = shares.row(object);
-        own.iter()
-            .zip(values)
-            .for_each(|(&c, share)| line[places[c as usize]] += share);
+        for (&c, share) in own.iter().zip(values) {
+            line[places[c as usize]] += share;
+        }
     }
     table
 }
@@ -95,15 +85,13 @@ fn find(ensemble: &Ensemble, name: &str, clusters: usize) -> Result<usize, Setti
     if let Some(found) = found.filter(|&found| fits(&&bases[found])) {
         return Ok(found);
     }
-    let found = found.map_or_else(
-        || "there is none".into(),
-        |found| format!("it has {}", bases[found].clusters()),
-    );
+    let found = match found {
+        Some(found) => format!("it has {}", bases[found].clusters()),
+        None => "there is none".into(),
+    };
+    let few = format!("base clustering of at most {clusters} clusters");
     let remedy = match bases.iter().find(fits) {
-        Some(base) => format!(
-            "name a base clustering of at most {clusters} clusters, such as '{}'",
-            base.name()
-        ),
+        Some(base) => format!("name a {few}, such as '{}'", base.name()),
         None => {
             format!("no base clustering has at most {clusters} clusters: leave the reference out")
         }
@@ -127,17 +115,18 @@ fn groups(ensemble: &Ensemble, clusters: usize) -> Vec<Vec<u32>> {
             };
             for (row, column, count) in table.cells() {
                 let union = table.row_sizes()[row] + table.column_sizes()[column] - count;
-                let (i, j) = (offsets[a] + row, offsets[b] + column);
-                condensed[side * i - i * (i + 1) / 2 + j - i - 1] =
-                    1.0 - count as f64 / union as f64;
+                let i = offsets[a] + row;
+                let j = offsets[b] + column;
+                let place = side * i - i * (i + 1) / 2 + j - i - 1;
+                condensed[place] = 1.0 - count as f64 / union as f64;
             }
         }
     }
     let tree = link(condensed, side, Linkage::Average)
         .expect("distances are finite and of the right number");
     let groups = cut(&tree, clusters);
-    offsets
-        .windows(2)
+    let bases = offsets.windows(2);
+    bases
         .map(|ends| groups.labels()[ends[0]..ends[1]].to_vec())
         .collect()
 }
@@ -145,60 +134,43 @@ fn groups(ensemble: &Ensemble, clusters: usize) -> Vec<Vec<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use partita_core::EnsembleBuilder;
+    use partita_conformance::ensemble;
 
     #[test]
     fn without_a_reference_clusters_are_clustered() {
-        let mut builder = EnsembleBuilder::new(8);
-        builder.push("halves", (0..8).map(|i| Some(i / 4))).unwrap();
-        builder
-            .push("quarters", (0..8).map(|i| Some(3 - i / 2)))
-            .unwrap();
-        builder
-            .push("more", (0..8).map(|i| Some([0, 0, 0, 1, 1, 2, 2, 3][i])))
-            .unwrap();
-        let ensemble = builder.finish().unwrap();
+        let ensemble = ensemble([
+            ("halves".into(), [0, 0, 0, 0, 1, 1, 1, 1].map(Some).into()),
+            ("quarters".into(), [3, 3, 2, 2, 1, 1, 0, 0].map(Some).into()),
+            ("more".into(), [0, 0, 0, 1, 1, 2, 2, 3].map(Some).into()),
+        ]);
         let targets = Targets::new(&ensemble, None, 3, None).unwrap();
         assert_eq!(targets.reference, "clusters of clusters");
         assert!(targets.codes.iter().all(|&code| code < 3));
-        assert_eq!(
-            Targets::new(&ensemble, None, 2, None).unwrap().reference,
-            "halves"
-        );
+        let targets = Targets::new(&ensemble, None, 2, None).unwrap();
+        assert_eq!(targets.reference, "halves");
     }
 
     #[test]
     fn a_named_reference_lends_its_names() {
-        let mut builder = EnsembleBuilder::new(6);
-        builder.push("a", [0, 0, 0, 1, 1, 1].map(Some)).unwrap();
-        builder.push("b", [1, 1, 0, 0, 0, 0].map(Some)).unwrap();
-        builder.push("c", [0, 1, 1, 1, 2, 2].map(Some)).unwrap();
-        let ensemble = builder.finish().unwrap();
+        let ensemble = ensemble([
+            ("a".into(), [0, 0, 0, 1, 1, 1].map(Some).into()),
+            ("b".into(), [1, 1, 0, 0, 0, 0].map(Some).into()),
+            ("c".into(), [0, 1, 1, 1, 2, 2].map(Some).into()),
+        ]);
         for (u, name) in ["a", "b"].into_iter().enumerate() {
             let targets = Targets::new(&ensemble, None, 2, Some(name)).unwrap();
-            let own: Vec<u16> = ensemble
-                .column(u)
-                .map(|label| label.unwrap() as u16)
-                .collect();
-            assert_eq!(
-                (targets.codes.column(u).to_vec(), targets.reference.as_str()),
-                (own, name)
-            );
+            let own = ensemble.column(u).map(|label| label.unwrap() as u16);
+            assert!(targets.codes.column(u).iter().copied().eq(own));
+            assert_eq!(targets.reference, name);
         }
-        let refused = |name| {
-            Targets::new(&ensemble, None, 2, Some(name))
-                .unwrap_err()
-                .to_string()
-        };
-        assert!(
-            refused("d").contains("'d'")
-                && refused("d").contains("none")
-                && refused("d").contains("'a'")
-        );
-        assert!(refused("c").contains("it has 3;"));
-        let none = Targets::new(&ensemble, None, 1, Some("a"))
-            .unwrap_err()
-            .to_string();
-        assert!(none.contains("leave the reference out"), "{none}");
+        for (name, clusters, parts) in [
+            ("d", 2, &["'d'", "none", "'a'"][..]),
+            ("c", 2, &["it has 3;"]),
+            ("a", 1, &["leave the reference out"]),
+        ] {
+            let refused = Targets::new(&ensemble, None, clusters, Some(name)).unwrap_err();
+            let message = refused.to_string();
+            assert!(parts.iter().all(|part| message.contains(part)), "{message}");
+        }
     }
 }

@@ -41,10 +41,12 @@ pub(crate) fn fit_in_turn(
     settings: &SsceSettings,
     monitor: &dyn Monitor,
 ) -> Result<Fit, SsceError> {
-    let (p, k, bases) = (loss.design.width(), loss.classes, loss.bases());
+    let p = loss.design.width();
     let mut prior = Prior::start(gammas, loss.base_weights, RIDGE)?;
-    let (mut w, mut centre) = (Array2::zeros((p, bases * k)), Array2::zeros((p, k)));
-    let (mut trace, mut stopped): (Vec<f64>, Stopped) = (Vec::new(), Stopped::RoundLimit);
+    let mut w = Array2::zeros((p, loss.bases() * loss.classes));
+    let mut centre = Array2::zeros((p, loss.classes));
+    let mut trace: Vec<f64> = Vec::new();
+    let mut stopped = Stopped::RoundLimit;
     let progress = ProgressCounter::new(monitor, u64::from(settings.alternating_rounds()) * UNITS);
     for _ in 0..settings.alternating_rounds() {
         let (likelihood, next) = classifiers(loss, &prior, &centre, w, &progress.part(UNITS))?;
@@ -53,9 +55,8 @@ pub(crate) fn fit_in_turn(
         prior = prior.adapted(&w, &centre, RIDGE, settings.exact)?;
         let tied = prior.evaluate(&w, &centre).0;
         let value = likelihood + tied + settings.shrink * (&centre * &centre).sum();
-        let still = trace
-            .last()
-            .is_some_and(|last| last - value <= settings.tolerance * value.abs());
+        let least = settings.tolerance * value.abs();
+        let still = trace.last().is_some_and(|last| last - value <= least);
         trace.push(value);
         if still {
             stopped = Stopped::Converged;
@@ -86,29 +87,26 @@ fn classifiers(
     let evaluations = Cell::new(0);
     let evaluate = |scaled: &Array2<f64>| {
         let w = &prior.unscaled(scaled.clone());
-        let _ = monitor.tick(
-            evaluations.replace(evaluations.get() + 1),
-            DESCENT.steps as u64 + 1,
-        );
-        let ((likelihood, mut gradient), (tied, pull)) =
-            (loss.evaluate(w), prior.evaluate(w, centre));
+        let done = evaluations.replace(evaluations.get() + 1);
+        let _ = monitor.tick(done, DESCENT.steps as u64 + 1);
+        let (likelihood, mut gradient) = loss.evaluate(w);
+        let (tied, pull) = prior.evaluate(w, centre);
         gradient += &pull;
         (likelihood + tied, prior.unscaled(gradient))
     };
     let w = prior.scaled(w);
     let curvature = Curvature::new(loss, centre)?;
     let (value, gradient) = evaluate(&w);
-    let (end, _) = descend(
-        Point {
-            at: w,
-            value,
-            gradient,
-        },
-        DESCENT,
-        evaluate,
-        |g| curvature.solve(g, (&prior.eigen.0, &prior.eigen.1)),
-        || monitor.flow() == Flow::Stop,
-    );
+    let start = Point {
+        at: w,
+        value,
+        gradient,
+    };
+    let (values, vectors) = &prior.eigen;
+    let solve = |g: &Array2<f64>| curvature.solve(g, values, vectors);
+    let (end, _) = descend(start, DESCENT, evaluate, solve, || {
+        monitor.flow() == Flow::Stop
+    });
     let w = prior.unscaled(end.at);
     Ok((end.value - prior.evaluate(&w, centre).0, w))
 }

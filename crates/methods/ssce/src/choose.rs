@@ -64,25 +64,21 @@ struct Parts {
 impl<'a> Task<'a> {
     pub(crate) fn loss(&self) -> Loss<'a> {
         Loss {
-            design: self.design,
-            codes: self.codes.view(),
-            classes: self.clusters,
-            base_weights: self.base_weights,
             soft: self.soft.map(|soft| soft.view()),
             objects: self.objects,
+            ..Loss::new(self.design, self.codes, self.clusters, self.base_weights)
         }
     }
 
     /// Units of progress that choosing is worth, where a round over all objects is worth `round`.
     pub(crate) fn units(&self, settings: &SsceSettings, round: u64) -> u64 {
+        if settings.gamma.is_some() {
+            return 0;
+        }
         let rounds =
             GAMMAS.len() * self.held() * settings.alternating_rounds().min(ROUNDS) as usize;
         let share = self.design.rows().min(TRIED) as f64 / self.design.rows().max(1) as f64;
-        if settings.gamma.is_some() {
-            0
-        } else {
-            (rounds as f64 * share * round as f64).ceil() as u64
-        }
+        (rounds as f64 * share * round as f64).ceil() as u64
     }
 
     /// Parts that are held out.
@@ -115,11 +111,8 @@ impl<'a> Task<'a> {
                 break;
             }
         }
-        let best = tried
-            .iter()
-            .fold(f64::NEG_INFINITY, |best, (_, agreement)| {
-                best.max(*agreement)
-            });
+        let agreements = tried.iter().map(|(_, agreement)| *agreement);
+        let best = agreements.fold(f64::NEG_INFINITY, f64::max);
         let near = tried
             .iter()
             .find(|(_, agreement)| *agreement >= best - SLACK);
@@ -133,16 +126,12 @@ impl<'a> Task<'a> {
         let rows = self.design.rows();
         let mut chosen = index::sample(&mut rng, rows, rows.min(TRIED)).into_vec();
         chosen.sort_unstable();
-        let objects = chosen
-            .into_iter()
-            .map(|object| (object, rng.random_range(0..FOLDS)))
-            .collect();
-        let mut bases = index::sample(
-            &mut rng,
-            self.base_weights.len(),
-            self.base_weights.len().min(BASES),
-        )
-        .into_vec();
+        let mut objects = Vec::with_capacity(chosen.len());
+        for object in chosen {
+            objects.push((object, rng.random_range(0..FOLDS)));
+        }
+        let all = self.base_weights.len();
+        let mut bases = index::sample(&mut rng, all, all.min(BASES)).into_vec();
         bases.sort_unstable();
         Parts {
             objects,
@@ -162,33 +151,28 @@ impl<'a> Task<'a> {
     ) -> Result<f64, SsceError> {
         let mut short = settings.clone();
         short.rounds = NonZeroU32::new(settings.alternating_rounds().min(ROUNDS));
-        let (mut sum, mut all) = (0.0, 0.0);
+        let mut sum = 0.0;
+        let mut all = 0.0;
         let k = self.clusters;
         let base_weights: Vec<f64> = parts.bases.iter().map(|&u| self.base_weights[u]).collect();
         let fewer = self.base_weights.iter().sum::<f64>() / base_weights.iter().sum::<f64>();
-        let columns: Vec<usize> = parts
-            .bases
-            .iter()
-            .flat_map(|u| u * k..(u + 1) * k)
-            .collect();
+        let columns = parts.bases.iter().flat_map(|u| u * k..(u + 1) * k);
+        let columns: Vec<usize> = columns.collect();
         let progress = ProgressCounter::new(monitor, parts.held as u64 * UNITS);
         for held in 0..parts.held {
             if progress.flow() == Flow::Stop {
                 return Err(SsceError::Interrupted);
             }
             let part = progress.part(UNITS);
-            let seen = parts.seen(held);
+            let seen = parts.objects(|part| part != held);
             if seen.is_empty() {
                 continue;
             }
-            let (design, codes) = (
-                self.design.select(&seen),
-                some_of(self.codes, &seen, &parts.bases),
-            );
+            let design = self.design.select(&seen);
+            let codes = some_of(self.codes, &seen, &parts.bases);
             let soft = self.soft.map(|soft| some_of(soft, &seen, &columns));
-            let objects: Option<Vec<f64>> = self
-                .objects
-                .map(|objects| seen.iter().map(|&i| objects[i]).collect());
+            let objects = self.objects;
+            let objects = objects.map(|all| seen.iter().map(|&i| all[i]).collect::<Vec<f64>>());
             let some = Task {
                 design: &design,
                 codes: &codes,
@@ -205,7 +189,7 @@ impl<'a> Task<'a> {
             // The trace of Ω is 1 for some base clusterings as for all.
             let gammas = (gamma * share, gamma * share * fewer);
             let centre = fit_in_turn(&some.loss(), gammas, &short, &part)?.centre;
-            let unseen = parts.unseen(held);
+            let unseen = parts.objects(|part| part == held);
             let predicted = probabilities(&self.design.select(&unseen), centre.view());
             for (&object, row) in unseen.iter().zip(predicted.outer_iter()) {
                 let (own, weight) = self.surprise(object, |code| row[code].max(LEAST).ln());
@@ -218,13 +202,15 @@ impl<'a> Task<'a> {
 
     /// What no consensus can exceed: every object with the shares of its own votes.
     fn most(&self, parts: &Parts) -> f64 {
-        let (mut sum, mut all) = (0.0, 0.0);
-        for object in (0..parts.held).flat_map(|held| parts.unseen(held)) {
+        let mut sum = 0.0;
+        let mut all = 0.0;
+        for object in (0..parts.held).flat_map(|held| parts.objects(|part| part == held)) {
             let mut votes = vec![0.0; self.clusters];
             let said = self.said(object);
             let weight: f64 = said.iter().map(|(_, weight)| weight).sum();
-            said.iter()
-                .for_each(|&(code, own)| votes[code] += own / weight);
+            for (code, own) in said {
+                votes[code] += own / weight;
+            }
             let (own, counted) = self.surprise(object, |code| votes[code].ln());
             sum += own;
             all += counted;
@@ -234,57 +220,42 @@ impl<'a> Task<'a> {
 
     /// Sums over the labels of an object, by weight: of what `value` says of them, and of 1.
     fn surprise(&self, object: usize, value: impl Fn(usize) -> f64) -> (f64, f64) {
-        let (sum, all) = (self.said(object).into_iter())
-            .fold((0.0, 0.0), |(sum, all), (code, weight)| {
-                (sum + weight * value(code), all + weight)
-            });
+        let mut sum = 0.0;
+        let mut all = 0.0;
+        for (code, weight) in self.said(object) {
+            sum += weight * value(code);
+            all += weight;
+        }
         let counts = self.objects.map_or(1.0, |objects| objects[object]);
         (sum * counts, all * counts)
     }
 
     /// The labels of an object, or the clusters that it has shares of, with what each counts.
     fn said(&self, object: usize) -> Vec<(usize, f64)> {
+        let mut said = Vec::new();
         let Some(soft) = self.soft else {
-            let labels = self.codes.row(object);
-            let there = labels
-                .iter()
-                .zip(self.base_weights)
-                .filter(|(code, _)| **code != MISSING);
-            return there
-                .map(|(&code, &weight)| (usize::from(code), weight))
-                .collect();
+            for (&code, &weight) in self.codes.row(object).iter().zip(self.base_weights) {
+                if code != MISSING {
+                    said.push((usize::from(code), weight));
+                }
+            }
+            return said;
         };
-        let shares = soft
-            .row(object)
-            .into_iter()
-            .enumerate()
-            .filter(|(_, share)| **share > 0.0);
-        shares
-            .map(|(at, share)| {
-                (
-                    at % self.clusters,
-                    self.base_weights[at / self.clusters] * share,
-                )
-            })
-            .collect()
+        for (at, share) in soft.row(object).iter().enumerate() {
+            if *share > 0.0 {
+                let weight = self.base_weights[at / self.clusters];
+                said.push((at % self.clusters, weight * share));
+            }
+        }
+        said
     }
 }
 
 impl Parts {
-    fn seen(&self, held: usize) -> Vec<usize> {
-        self.objects
-            .iter()
-            .filter(|(_, part)| *part != held)
-            .map(|(object, _)| *object)
-            .collect()
-    }
-
-    fn unseen(&self, held: usize) -> Vec<usize> {
-        self.objects
-            .iter()
-            .filter(|(_, part)| *part == held)
-            .map(|(object, _)| *object)
-            .collect()
+    /// The objects of some parts.
+    fn objects(&self, of: impl Fn(usize) -> bool) -> Vec<usize> {
+        let objects = self.objects.iter().filter(|(_, part)| of(*part));
+        objects.map(|(object, _)| *object).collect()
     }
 }
 

@@ -29,15 +29,13 @@ pub(crate) fn compact(design: &Design, wide: usize) -> Result<Option<Design>, Ss
     let products = design.times(0..n, transposed.view());
     let pairs = symmetric_eigen(((&products + &products.t()) * 0.5).view())?;
     let most = pairs.values.iter().copied().fold(0.0, f64::max);
-    let kept: Vec<usize> = (0..n)
-        .filter(|&at| pairs.values[at] > LEAST * most)
-        .collect();
+    let kept = (0..n).filter(|&at| pairs.values[at] > LEAST * most);
+    let kept: Vec<usize> = kept.collect();
     let roots: Vec<f64> = kept.iter().map(|&at| pairs.values[at].sqrt()).collect();
     let columns: Array2<f64> = pairs.vectors.select(Axis(1), &kept);
+    let scaled = columns * ArrayView1::from(&roots);
     Ok(Some(Design::Dense(
-        (columns * ArrayView1::from(&roots))
-            .as_standard_layout()
-            .into_owned(),
+        scaled.as_standard_layout().into_owned(),
     )))
 }
 
@@ -51,7 +49,8 @@ mod tests {
     use crate::alternating::fit_in_turn;
     use crate::joint::fit_jointly;
     use crate::loss::{Loss, probabilities};
-    use partita_core::{EnsembleBuilder, Seed, Silent};
+    use partita_conformance::ensemble;
+    use partita_core::{Seed, Silent};
     use rand::RngExt;
 
     /// Rounds in turn (whose descent is scaled by eigenvectors of the curvature) and the joint minimum are the same in principal axes, with a
@@ -60,74 +59,61 @@ mod tests {
     fn fits_are_the_same_in_principal_axes() {
         for seed in 0..6 {
             let mut rng = Seed::new(seed).rng();
-            let (objects, bases, k) = (14, 6, 3);
-            let mut builder = EnsembleBuilder::new(objects);
-            for u in 0..bases {
-                let label = |i: usize| {
+            let objects = 14;
+            let bases = 6;
+            let k = 3;
+            let ensemble = ensemble((0..bases).map(|u| {
+                let labels = (0..objects).map(|i| {
                     (i != u).then(|| {
                         if rng.random_bool(0.3) {
-                            rng.random_range(0..5)
+                            rng.random_range(0..5usize) as u32
                         } else {
-                            i % 5
+                            i as u32 % 5
                         }
                     })
-                };
-                builder
-                    .push(format!("u{u}"), (0..objects).map(label).collect::<Vec<_>>())
-                    .unwrap();
-            }
-            let ensemble = builder.finish().unwrap();
+                });
+                (format!("u{u}"), labels.collect())
+            }));
             let weights: Vec<f64> = (0..bases).map(|u| 1.0 + (u % 2) as f64).collect();
             let wide = Design::hot(&ensemble, Some(&weights), (seed % 2 == 0).then_some(1.0));
             let narrow = compact(&wide, 0).unwrap().unwrap();
             assert!(narrow.width() <= objects && wide.width() > 2 * objects);
             let targets = Targets::new(&ensemble, None, k, None).unwrap();
-            let loss = |design| Loss {
-                design,
-                codes: targets.codes.view(),
-                classes: k,
-                base_weights: &weights,
-                soft: None,
-                objects: None,
-            };
-            let settings = SsceSettings {
+            let loss = |design| Loss::new(design, &targets.codes, k, &weights);
+            let few = SsceSettings {
                 rounds: NonZeroU32::new(3),
                 ..SsceSettings::default()
             };
-            let [one, other] = [&wide, &narrow].map(|design| {
-                let fit = fit_in_turn(&loss(design), (1.0, 1.0), &settings, &Silent).unwrap();
-                (fit.trace, probabilities(design, fit.centre.view()))
-            });
-            let near = |a: &f64, b: &f64, by: f64| (a - b).abs() <= by * b.abs().max(1e-3);
-            assert!(
-                one.0.iter().zip(&other.0).all(|(a, b)| near(a, b, 1e-6)),
-                "{seed}: {:?} {:?}",
-                one.0,
-                other.0
-            );
-            assert!(
-                one.1.iter().zip(&other.1).all(|(a, b)| near(a, b, 1e-4)),
-                "{seed}"
-            );
-            let settings = SsceSettings {
+            let shrunk = SsceSettings {
                 shrink: 0.1,
                 ..SsceSettings::default()
             };
-            let least = [&wide, &narrow].map(|design| {
-                let trace = fit_jointly(&loss(design), 1.0, &settings, &Silent)
+            let [one, other] = [&wide, &narrow].map(|design| {
+                let fit = fit_in_turn(&loss(design), (1.0, 1.0), &few, &Silent).unwrap();
+                let rows = probabilities(design, fit.centre.view())
+                    .into_iter()
+                    .collect();
+                let least = fit_jointly(&loss(design), 1.0, &shrunk, &Silent)
                     .unwrap()
                     .trace;
-                trace[trace.len() - 1]
+                [fit.trace, rows, least[least.len() - 1..].to_vec()]
             });
-            assert!(near(&least[0], &least[1], 1e-9), "{seed}: {least:?}");
+            for ((one, other), by) in one.iter().zip(&other).zip([1e-6, 1e-4, 1e-9]) {
+                assert_eq!(one.len(), other.len());
+                for (a, b) in one.iter().zip(other) {
+                    assert!(
+                        (a - b).abs() <= by * b.abs().max(1e-3),
+                        "{seed}: {one:?} {other:?}"
+                    );
+                }
+            }
         }
     }
 
     #[test]
     fn what_gains_nothing_is_left() {
-        let mut builder = EnsembleBuilder::new(9);
-        builder.push("a", (0..9).map(|i| Some(i % 3))).unwrap();
-        let design = Design::hot(&builder.finish().unwrap(), None, None);
+        let thirds = ensemble([("a".into(), (0..9).map(|i| Some(i % 3)).collect())]);
+        let design = Design::hot(&thirds, None, None);
         assert!(compact(&design, 0).unwrap().is_none() && compact(&design, 400).unwrap().is_none());
     }
 }

@@ -1,6 +1,6 @@
 //! An approximate Hessian of the classifiers, by which descent is scaled.
 
-use partita_core::ndarray::{Array2, ArrayView1, s};
+use partita_core::ndarray::Array2;
 use partita_spectral::symmetric_eigen;
 
 use crate::SsceError;
@@ -39,13 +39,15 @@ impl Curvature {
     pub(crate) fn solve(
         &self,
         gradient: &Array2<f64>,
-        (values, vectors): (&[f64], &Array2<f64>),
+        values: &[f64],
+        vectors: &Array2<f64>,
     ) -> Array2<f64> {
-        let mut turned = self
-            .vectors
-            .as_ref()
-            .map_or_else(|| gradient.clone(), |v| v.t().dot(gradient));
-        let (bases, k) = (values.len(), gradient.ncols() / values.len());
+        let mut turned = match &self.vectors {
+            Some(v) => v.t().dot(gradient),
+            None => gradient.clone(),
+        };
+        let bases = values.len();
+        let k = gradient.ncols() / bases;
         for (mut row, h) in turned.outer_iter_mut().zip(&self.values) {
             let block = row.to_shape((bases, k)).expect("M K numbers").to_owned();
             let mut inner = vectors.t().dot(&block);
@@ -53,16 +55,11 @@ impl Curvature {
                 line /= h + 2.0 * a;
             }
             let outer = vectors.dot(&inner);
-            row.assign(&ArrayView1::from(
-                outer
-                    .as_standard_layout()
-                    .as_slice()
-                    .expect("standard layout"),
-            ));
+            row.assign(&outer.flatten());
         }
         match &self.vectors {
             Some(v) => v.dot(&turned),
-            None => turned.slice(s![.., ..]).to_owned(),
+            None => turned,
         }
     }
 }

@@ -3,8 +3,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use partita_core::ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut1, Axis, Zip, s};
+use partita_core::ndarray::linalg::general_mat_mul;
+use partita_core::ndarray::{Array2, ArrayView2, ArrayViewMut1, Axis, Zip, s};
 use partita_core::{Ensemble, Features, Memberships};
+
+use serde::{Deserialize, Serialize};
 
 use crate::SsceError;
 
@@ -52,7 +55,7 @@ pub(crate) struct ShareRows {
 }
 
 /// Means and spreads of the columns of a table.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Scaling {
     pub(crate) columns: Vec<String>,
     pub(crate) means: Vec<f64>,
@@ -72,53 +75,49 @@ impl Scaling {
     ) -> Result<Self, SsceError> {
         let values = features.values();
         let n = weights.map_or(values.nrows() as f64, |weights| weights.iter().sum());
-        let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
-        let mean = |column: ArrayView1<'_, f64>| match weights {
-            None => column.sum() / n,
-            Some(weights) => {
-                column
+        let columns = features.columns().to_vec();
+        let mut means = Vec::with_capacity(columns.len());
+        let mut spreads = Vec::with_capacity(columns.len());
+        for (name, column) in columns.iter().zip(values.axis_iter(Axis(1))) {
+            let sum = match weights {
+                None => column.sum(),
+                Some(weights) => column
                     .iter()
                     .zip(weights)
                     .map(|(x, weight)| x * weight)
-                    .sum::<f64>()
-                    / n
-            }
-        };
-        let means: Vec<f64> = values.axis_iter(Axis(1)).map(mean).collect();
-        let spread = |(column, mean): (ArrayView1<'_, f64>, &f64)| {
-            let square = |(i, x): (usize, &f64)| weight(i) * (x - mean).powi(2);
-            let variance = column.iter().enumerate().map(square).sum::<f64>() / n;
-            if variance.sqrt() > 1e-12 * mean.abs() {
-                variance.sqrt()
+                    .sum(),
+            };
+            let mean = sum / n;
+            let squares = column
+                .iter()
+                .enumerate()
+                .map(|(i, x)| weights.map_or(1.0, |weights| weights[i]) * (x - mean).powi(2));
+            let spread = (squares.sum::<f64>() / n).sqrt();
+            let spread = if spread > 1e-12 * mean.abs() {
+                spread
             } else {
                 1.0
+            };
+            if !(mean.is_finite() && spread.is_finite()) {
+                return Err(SsceError::Scale {
+                    column: name.clone(),
+                });
             }
-        };
-        let spreads: Vec<f64> = values.axis_iter(Axis(1)).zip(&means).map(spread).collect();
-        let columns = features.columns().to_vec();
-        match means
-            .iter()
-            .zip(&spreads)
-            .position(|(mean, spread)| !(mean.is_finite() && spread.is_finite()))
-        {
-            Some(at) => Err(SsceError::Scale {
-                column: columns[at].clone(),
-            }),
-            None => Ok(Self {
-                columns,
-                means,
-                spreads,
-            }),
+            means.push(mean);
+            spreads.push(spread);
         }
+        Ok(Self {
+            columns,
+            means,
+            spreads,
+        })
     }
 
     /// The table with every column centred and scaled, and a column of one number where asked for.
     pub(crate) fn apply(&self, values: ArrayView2<'_, f64>, intercept: Option<f64>) -> Array2<f64> {
         let (n, d) = values.dim();
-        let mut scaled = Array2::from_elem(
-            (n, d + usize::from(intercept.is_some())),
-            intercept.unwrap_or_default(),
-        );
+        let width = d + usize::from(intercept.is_some());
+        let mut scaled = Array2::from_elem((n, width), intercept.unwrap_or_default());
         for (j, column) in values.axis_iter(Axis(1)).enumerate() {
             let standard = column.mapv(|x| (x - self.means[j]) / self.spreads[j]);
             scaled.column_mut(j).assign(&standard);
@@ -132,32 +131,33 @@ impl Design {
     pub(crate) fn hot(ensemble: &Ensemble, copies: Option<&[f64]>, intercept: Option<f64>) -> Self {
         let offsets = ensemble.offsets();
         let bases = ensemble.bases().len();
-        let values: Vec<f64> = (0..bases)
-            .map(|u| copies.map_or(1.0, |copies| copies[u].sqrt()))
-            .collect();
+        let width = offsets[bases];
+        let values = match copies {
+            Some(copies) => copies.iter().map(|copies| copies.sqrt()).collect(),
+            None => vec![1.0; bases],
+        };
         if let Some(shares) = ensemble.memberships() {
+            let mut factors = Vec::with_capacity(width);
+            for (ends, value) in offsets.windows(2).zip(&values) {
+                factors.resize(ends[1], *value);
+            }
+            let shares = Arc::new(shares.clone().scaled(&factors));
             let rows = (0..ensemble.objects() as u32).collect();
-            let ends = offsets.windows(2).zip(&values);
-            let factors: Vec<f64> = ends
-                .flat_map(|(ends, value)| vec![*value; ends[1] - ends[0]])
-                .collect();
             return Self::Shares(ShareRows {
-                shares: Arc::new(shares.clone().scaled(&factors)),
+                shares,
                 rows,
-                width: offsets[bases],
+                width,
                 intercept,
             });
         }
-        let place = |(i, u): (usize, usize)| {
-            ensemble
-                .label(i, u)
-                .map_or(NOWHERE, |j| (offsets[u] + j) as u32)
-        };
-        let places = Array2::from_shape_fn((ensemble.objects(), bases), place);
+        let places = Array2::from_shape_fn((ensemble.objects(), bases), |(i, u)| {
+            let label = ensemble.label(i, u);
+            label.map_or(NOWHERE, |j| (offsets[u] + j) as u32)
+        });
         Self::Hot {
             places,
             values,
-            width: offsets[bases],
+            width,
             intercept,
         }
     }
@@ -219,22 +219,15 @@ impl Design {
                 width,
                 intercept,
             } => {
-                let known = places
-                    .row(i)
-                    .into_iter()
-                    .zip(values)
-                    .filter(|(place, _)| **place != NOWHERE);
+                let pairs = places.row(i).into_iter().zip(values);
+                let known = pairs.filter(|(place, _)| **place != NOWHERE);
                 entries.extend(known.map(|(&place, &value)| (place as usize, value)));
                 intercept.map(|value| (*width, value))
             }
             Self::Shares(shares) => {
                 let (clusters, values) = shares.shares.row(shares.rows[i] as usize);
-                entries.extend(
-                    clusters
-                        .iter()
-                        .zip(values)
-                        .map(|(&c, &share)| (c as usize, share)),
-                );
+                let pairs = clusters.iter().zip(values);
+                entries.extend(pairs.map(|(&c, &share)| (c as usize, share)));
                 shares.intercept.map(|value| (shares.width, value))
             }
         };
@@ -264,28 +257,20 @@ impl Design {
         sum: &mut Array2<f64>,
     ) {
         if let Self::Dense(x) = self {
-            partita_core::ndarray::linalg::general_mat_mul(
-                1.0,
-                &x.slice(s![range, ..]).t(),
-                &r,
-                1.0,
-                sum,
-            );
-            return;
+            return general_mat_mul(1.0, &x.slice(s![range, ..]).t(), &r, 1.0, sum);
         }
         let mut of_place: Vec<Vec<(usize, f64)>> = vec![Vec::new(); self.width()];
         let mut entries = Vec::new();
         for (at, i) in range.enumerate() {
             entries.clear();
             self.append_entries(i, &mut entries);
-            entries
-                .iter()
-                .for_each(|&(place, value)| of_place[place].push((at, value)));
+            for &(place, value) in &entries {
+                of_place[place].push((at, value));
+            }
         }
-        of_place
-            .iter()
-            .zip(sum.outer_iter_mut())
-            .for_each(|(rows, sum)| add_rows(rows, r, sum));
+        for (rows, sum) in of_place.iter().zip(sum.outer_iter_mut()) {
+            add_rows(rows, r, sum);
+        }
     }
 
     /// Xᵀ diag(d) X, p × p.
@@ -312,16 +297,14 @@ impl Design {
         let mut sum = vec![0.0; self.width()];
         let mut entries = Vec::new();
         for (i, d) in d.iter().enumerate() {
-            if let Self::Dense(x) = self {
-                sum.iter_mut()
-                    .zip(x.row(i))
-                    .for_each(|(sum, x)| *sum += d * x * x);
-            }
             entries.clear();
-            self.append_entries(i, &mut entries);
-            entries
-                .iter()
-                .for_each(|&(place, x)| sum[place] += d * x * x);
+            match self {
+                Self::Dense(x) => entries.extend(x.row(i).iter().copied().enumerate()),
+                _ => self.append_entries(i, &mut entries),
+            }
+            for &(place, x) in &entries {
+                sum[place] += d * x * x;
+            }
         }
         sum
     }
@@ -342,7 +325,7 @@ fn add_rows(
             .and(matrix.row(d));
         four.for_each(|sum, a, b, c, d| *sum = *sum + x * a + y * b + z * c + t * d);
     }
-    others
-        .iter()
-        .for_each(|&(place, value)| sum.scaled_add(value, &matrix.row(place)));
+    for &(place, value) in others {
+        sum.scaled_add(value, &matrix.row(place));
+    }
 }

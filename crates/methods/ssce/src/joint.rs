@@ -29,10 +29,10 @@ pub(crate) fn fit_jointly(
     settings: &SsceSettings,
     monitor: &dyn Monitor,
 ) -> Result<Fit, SsceError> {
-    let (shrink, most) = (settings.shrink, settings.joint_steps() as usize);
+    let most = settings.joint_steps() as usize;
     let task = Joint {
         loss,
-        shrink,
+        shrink: settings.shrink,
         prior: RefCell::new(Prior::start((gamma, gamma), loss.base_weights, RIDGE)?),
     };
     let at = Array2::zeros((loss.design.width(), (loss.bases() + 1) * loss.classes));
@@ -43,8 +43,10 @@ pub(crate) fn fit_jointly(
         value,
         gradient,
     };
-    let (mut trace, mut stopped) = (vec![value], Stopped::RoundLimit);
-    let (mut done, mut look) = (0, FIRST_LOOK);
+    let mut trace = vec![value];
+    let mut stopped = Stopped::RoundLimit;
+    let mut done = 0;
+    let mut look = FIRST_LOOK;
     let left = |point: &Point| {
         if all > 0.0 {
             norm(&point.gradient) / all
@@ -52,18 +54,13 @@ pub(crate) fn fit_jointly(
             0.0
         }
     };
-    while done < most {
-        if left(&point) <= GOAL {
-            break;
-        }
+    while done < most && left(&point) > GOAL {
         if monitor.tick(done as u64, most as u64) == Flow::Stop {
             stopped = Stopped::Interrupted;
             break;
         }
-        let (before, curvature) = (
-            point.value,
-            Curvature::new(loss, &task.split(&point.at).1.to_owned())?,
-        );
+        let before = point.value;
+        let curvature = Curvature::new(loss, &task.split(&point.at).1.to_owned())?;
         let share = left(&point);
         let limits = Limits {
             steps: look.min(most - done),
@@ -72,14 +69,9 @@ pub(crate) fn fit_jointly(
             rounding: 1e-12,
         };
         let solve = |gradient: &Array2<f64>| task.solve(&curvature, gradient);
+        let stop = || monitor.flow() == Flow::Stop;
         let steps;
-        (point, steps) = descend(
-            point,
-            limits,
-            |at| task.evaluate(at),
-            solve,
-            || monitor.flow() == Flow::Stop,
-        );
+        (point, steps) = descend(point, limits, |at| task.evaluate(at), solve, stop);
         trace.push(point.value);
         done += steps;
         if point.value >= before && left(&point) >= share && monitor.flow() != Flow::Stop {
@@ -111,43 +103,38 @@ struct Joint<'a, 'b> {
 
 impl Joint<'_, '_> {
     fn split<'a>(&self, both: &'a Array2<f64>) -> (ArrayView2<'a, f64>, ArrayView2<'a, f64>) {
-        both.view()
-            .split_at(Axis(1), self.loss.bases() * self.loss.classes)
+        let width = self.loss.bases() * self.loss.classes;
+        both.view().split_at(Axis(1), width)
     }
 
     /// The best centre for the W and Ω of a point: where ties are so weak that the gradient hardly knows of them, descent leaves it behind.
     fn centre(&self, both: &Array2<f64>) -> Result<Array2<f64>, SsceError> {
         let (scaled, centre) = self.split(both);
-        let w = self.prior.borrow().unscaled(scaled.to_owned());
-        let prior = self
-            .prior
-            .borrow()
-            .adapted(&w, &centre.to_owned(), RIDGE, true)?;
-        Ok(prior.centre(&w, self.shrink, true))
+        let prior = self.prior.borrow();
+        let w = prior.unscaled(scaled.to_owned());
+        let adapted = prior.adapted(&w, &centre.to_owned(), RIDGE, true)?;
+        Ok(adapted.centre(&w, self.shrink, true))
     }
 
     /// Value and gradient; infinity where numbers overflow.
     fn evaluate(&self, both: &Array2<f64>) -> (f64, Array2<f64>) {
         let (scaled, centre) = self.split(both);
-        let (w, centre) = (
-            self.prior.borrow().unscaled(scaled.to_owned()),
-            centre.to_owned(),
-        );
+        let w = self.prior.borrow().unscaled(scaled.to_owned());
+        let centre = centre.to_owned();
         let Ok(prior) = self.prior.borrow().adapted(&w, &centre, RIDGE, true) else {
             return (f64::INFINITY, Array2::zeros(both.dim()));
         };
-        let ((likelihood, mut gradient), (tied, pull)) =
-            (self.loss.evaluate(&w), prior.evaluate(&w, &centre));
+        let (likelihood, mut gradient) = self.loss.evaluate(&w);
+        let (tied, pull) = prior.evaluate(&w, &centre);
         gradient += &pull;
         let mut of_centre = &centre * (2.0 * self.shrink);
-        pull.axis_chunks_iter(Axis(1), self.loss.classes)
-            .for_each(|pull| of_centre -= &pull);
+        for pull in pull.axis_chunks_iter(Axis(1), self.loss.classes) {
+            of_centre -= &pull;
+        }
         let gradient = concatenate![Axis(1), prior.unscaled(gradient), of_centre];
         self.prior.replace(prior);
-        (
-            likelihood + tied + self.shrink * (&centre * &centre).sum(),
-            gradient,
-        )
+        let value = likelihood + tied + self.shrink * (&centre * &centre).sum();
+        (value, gradient)
     }
 
     /// The inverse of an approximate Hessian applied to a gradient, by elimination of μ: its part is quadratic.
@@ -158,10 +145,10 @@ impl Joint<'_, '_> {
         let (own, of_centre) = self.split(gradient);
         let mut own = own.to_owned();
         for (u, pull) in profile.pulls.iter().enumerate() {
-            own.slice_mut(block(u))
-                .scaled_add(pull / profile.total, &of_centre);
+            let mut block = own.slice_mut(block(u));
+            block.scaled_add(pull / profile.total, &of_centre);
         }
-        let solved = curvature.solve(&own, (&profile.values, &profile.vectors));
+        let solved = curvature.solve(&own, &profile.values, &profile.vectors);
         let mut centre = &of_centre / (2.0 * profile.total);
         for (u, pull) in profile.pulls.iter().enumerate() {
             centre.scaled_add(pull / profile.total, &solved.slice(block(u)));
@@ -175,7 +162,8 @@ mod tests {
     use super::*;
     use crate::aligned_labels::Targets;
     use crate::design::Design;
-    use partita_core::{EnsembleBuilder, Seed, Silent};
+    use partita_conformance::ensemble;
+    use partita_core::{Seed, Silent};
     use rand::RngExt;
 
     /// The objective of W, μ and the best Ω, from the formula: Ω by its eigenvalues.
@@ -199,25 +187,21 @@ mod tests {
             let table =
                 Array2::from_shape_fn((objects, 3), |(i, _)| rng.random::<f64>() + (i % k) as f64);
             let design = Design::Dense(table);
-            let mut builder = EnsembleBuilder::new(objects);
-            for u in 0..bases {
-                let label = |i: usize| {
-                    (!rng.random_bool(0.1)).then(|| if rng.random_bool(0.2) { 0 } else { i % k })
-                };
-                builder
-                    .push(format!("u{u}"), (0..objects).map(label).collect::<Vec<_>>())
-                    .unwrap();
-            }
-            let targets = Targets::new(&builder.finish().unwrap(), None, k, None).unwrap();
+            let drawn = ensemble((0..bases).map(|u| {
+                let labels = (0..objects).map(|i| {
+                    (!rng.random_bool(0.1)).then(|| {
+                        if rng.random_bool(0.2) {
+                            0
+                        } else {
+                            (i % k) as u32
+                        }
+                    })
+                });
+                (format!("u{u}"), labels.collect())
+            }));
+            let targets = Targets::new(&drawn, None, k, None).unwrap();
             let base_weights: Vec<f64> = (0..bases).map(|u| 1.0 + u as f64 % 2.0).collect();
-            let loss = Loss {
-                design: &design,
-                codes: targets.codes.view(),
-                classes: k,
-                base_weights: &base_weights,
-                soft: None,
-                objects: None,
-            };
+            let loss = Loss::new(&design, &targets.codes, k, &base_weights);
             let settings = SsceSettings {
                 shrink: 0.1,
                 ..SsceSettings::default()
@@ -225,82 +209,64 @@ mod tests {
             let gamma = [0.1, 1.0, 30.0][seed as usize % 3];
             let fit = fit_jointly(&loss, gamma, &settings, &Silent).unwrap();
             assert_eq!(fit.stopped, Stopped::Converged);
-            assert!(
-                fit.gradient.is_some_and(|left| left <= GOAL),
-                "{:?}",
-                fit.gradient
-            );
-            let (found, start) = (fit.trace[fit.trace.len() - 1], fit.trace[0]);
-            assert!(found < start);
+            assert!(fit.gradient.unwrap() <= GOAL, "{:?}", fit.gradient);
+            let found = fit.trace[fit.trace.len() - 1];
+            assert!(found < fit.trace[0]);
             for _ in 0..8 {
                 // Steepest descent with halved and doubled steps, by differences.
-                let mut w = Array2::from_shape_simple_fn((3, bases * k), || {
-                    rng.random::<f64>() * 4.0 - 2.0
-                });
-                let mut centre =
-                    Array2::from_shape_simple_fn((3, k), || rng.random::<f64>() * 4.0 - 2.0);
-                let (mut value, mut step) = (objective(&loss, gamma, 0.1, &w, &centre), 1e-2);
+                let mut draw = |width: usize| {
+                    Array2::from_shape_simple_fn((3, width), || rng.random::<f64>() * 4.0 - 2.0)
+                };
+                let mut w = draw(bases * k);
+                let mut centre = draw(k);
+                let mut value = objective(&loss, gamma, 0.1, &w, &centre);
+                let mut step = 1e-2;
                 for _ in 0..300 {
                     let prior = Prior::start((gamma, gamma), &base_weights, RIDGE).unwrap();
                     let prior = prior.adapted(&w, &centre, RIDGE, true).unwrap();
                     let pull = prior.evaluate(&w, &centre).1;
                     let mut down = &centre * 0.2;
-                    pull.axis_chunks_iter(Axis(1), k)
-                        .for_each(|pull| down -= &pull);
+                    for pull in pull.axis_chunks_iter(Axis(1), k) {
+                        down -= &pull;
+                    }
                     let gradient = loss.evaluate(&w).1 + pull;
-                    let (next, other) = (&w - &(&gradient * step), &centre - &(&down * step));
+                    let next = &w - &(&gradient * step);
+                    let other = &centre - &(&down * step);
                     let lower = objective(&loss, gamma, 0.1, &next, &other);
                     if lower < value {
-                        (w, centre, value, step) = (next, other, lower, step * 2.0);
+                        w = next;
+                        centre = other;
+                        value = lower;
+                        step *= 2.0;
                     } else {
                         step /= 2.0;
                     }
                 }
-                assert!(
-                    value >= found * (1.0 - 1e-9),
-                    "{seed}: {value} below {found}"
-                );
+                let bound = found * (1.0 - 1e-9);
+                assert!(value >= bound, "{seed}: {value} below {found}");
             }
         }
     }
 
     #[test]
     fn alternation_goes_to_the_same_minimum() {
-        let mut builder = EnsembleBuilder::new(12);
-        for u in 0..3 {
-            builder
-                .push(
-                    format!("u{u}"),
-                    (0..12).map(|i| Some((i + usize::from(i == u)) % 2)),
-                )
-                .unwrap();
-        }
-        let ensemble = builder.finish().unwrap();
+        let ensemble = ensemble((0..3).map(|u| {
+            let labels = (0..12).map(|i| Some((i + u32::from(i == u)) % 2));
+            (format!("u{u}"), labels.collect())
+        }));
         let design = Design::hot(&ensemble, None, Some(1.0));
         let targets = Targets::new(&ensemble, None, 2, None).unwrap();
-        let loss = Loss {
-            design: &design,
-            codes: targets.codes.view(),
-            classes: 2,
-            base_weights: &[1.0; 3],
-            soft: None,
-            objects: None,
-        };
-        let many = std::num::NonZeroU32::new(20_000);
+        let loss = Loss::new(&design, &targets.codes, 2, &[1.0; 3]);
         let settings = SsceSettings {
             shrink: 1.0,
-            rounds: many,
+            rounds: std::num::NonZeroU32::new(20_000),
             tolerance: 1e-13,
             ..SsceSettings::default()
         };
-        let slow = crate::alternating::fit_in_turn(&loss, (1.0, 1.0), &settings, &Silent)
-            .unwrap()
-            .trace;
-        let quick = fit_jointly(&loss, 1.0, &settings, &Silent).unwrap().trace;
-        let (slow, quick) = (slow[slow.len() - 1], quick[quick.len() - 1]);
-        assert!(
-            quick <= slow * (1.0 + 1e-9) && slow <= quick * 1.001,
-            "{slow} {quick}"
-        );
+        let slow = crate::alternating::fit_in_turn(&loss, (1.0, 1.0), &settings, &Silent);
+        let quick = fit_jointly(&loss, 1.0, &settings, &Silent);
+        let [slow, quick] = [slow, quick].map(|fit| *fit.unwrap().trace.last().unwrap());
+        let near = quick <= slow * (1.0 + 1e-9) && slow <= quick * 1.001;
+        assert!(near, "{slow} {quick}");
     }
 }

@@ -47,16 +47,12 @@ pub(crate) fn descend(
             direction = -solve(&point.gradient);
             slope = dot(&direction, &point.gradient);
         }
-        let Some(next) = search(
-            &point,
-            &direction,
-            (slope, limits.rounding),
-            &evaluate,
-            &stop,
-        ) else {
+        let found = search(&point, &direction, slope, limits.rounding, &evaluate, &stop);
+        let Some(next) = found else {
             return (point, step);
         };
-        let (moved, change) = (&next.at - &point.at, &next.gradient - &point.gradient);
+        let moved = &next.at - &point.at;
+        let change = &next.gradient - &point.gradient;
         if dot(&moved, &change) > 1e-12 * norm(&moved) * norm(&change) {
             if memory.len() == limits.memory {
                 memory.remove(0);
@@ -104,7 +100,8 @@ fn direction(
 fn search(
     point: &Point,
     direction: &Array2<f64>,
-    (slope, rounding): (f64, f64),
+    slope: f64,
+    rounding: f64,
     evaluate: &impl Fn(&Array2<f64>) -> (f64, Array2<f64>),
     stop: &impl Fn() -> bool,
 ) -> Option<Point> {
@@ -116,10 +113,8 @@ fn search(
         let at = &point.at + &(direction * length);
         let (value, gradient) = evaluate(&at);
         let falls = value <= point.value + 1e-4 * length * slope && value < point.value;
-        let flat = || {
-            value - point.value <= rounding * value.abs() && norm(&gradient) < norm(&point.gradient)
-        };
-        if falls || (rounding > 0.0 && flat()) {
+        let flat = rounding > 0.0 && value - point.value <= rounding * value.abs();
+        if falls || (flat && norm(&gradient) < norm(&point.gradient)) {
             return Some(Point {
                 at,
                 value,
@@ -140,37 +135,25 @@ mod tests {
     #[test]
     fn a_curved_valley_is_followed_to_its_end() {
         let evaluate = |x: &Array2<f64>| {
-            let (a, b) = (x[[0, 0]], x[[0, 1]]);
-            let value = (1.0 - a).powi(2) + 100.0 * (b - a * a).powi(2);
-            (
-                value,
-                array![[
-                    -2.0 * (1.0 - a) - 400.0 * a * (b - a * a),
-                    200.0 * (b - a * a)
-                ]],
-            )
+            let a = x[[0, 0]];
+            let above = x[[0, 1]] - a * a;
+            let slopes = array![[-2.0 * (1.0 - a) - 400.0 * a * above, 200.0 * above]];
+            ((1.0 - a).powi(2) + 100.0 * above.powi(2), slopes)
         };
         let at = array![[-1.2, 1.0]];
         let (value, gradient) = evaluate(&at);
-        let (end, _) = descend(
-            Point {
-                at,
-                value,
-                gradient,
-            },
-            Limits {
-                steps: 200,
-                share: 1e-12,
-                memory: 8,
-                rounding: 0.0,
-            },
-            evaluate,
-            |g| g * 1e-3,
-            || false,
-        );
-        assert_eq!(end.at.dim(), (1, 2));
-        end.at
-            .iter()
-            .for_each(|found| assert_abs_diff_eq!(*found, 1.0, epsilon = 1e-6));
+        let start = Point {
+            at,
+            value,
+            gradient,
+        };
+        let limits = Limits {
+            steps: 200,
+            share: 1e-12,
+            memory: 8,
+            rounding: 0.0,
+        };
+        let (end, _) = descend(start, limits, evaluate, |g| g * 1e-3, || false);
+        assert_abs_diff_eq!(end.at.as_slice().unwrap(), &[1.0, 1.0][..], epsilon = 1e-6);
     }
 }

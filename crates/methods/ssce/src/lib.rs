@@ -75,9 +75,7 @@ mod settings;
 mod ssce;
 mod target;
 
-pub use distance::{CentroidModel, NeighbourModel};
 pub use error::SsceError;
-pub use linear::LinearModel;
 pub use method::{SSCE, SSCE_P};
 pub use model::{FORMATS, Predictor, UnknownPredictor, learn, learn_soft, read_model};
 pub use settings::{Solver, SsceSettings};

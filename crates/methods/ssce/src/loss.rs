@@ -29,7 +29,24 @@ pub(crate) struct Loss<'a> {
     pub(crate) objects: Option<&'a [f64]>,
 }
 
-impl Loss<'_> {
+impl<'a> Loss<'a> {
+    /// Where there are labels alone, and all rows count 1.
+    pub(crate) fn new(
+        design: &'a Design,
+        codes: &'a Array2<u16>,
+        classes: usize,
+        base_weights: &'a [f64],
+    ) -> Self {
+        Self {
+            design,
+            codes: codes.view(),
+            classes,
+            base_weights,
+            soft: None,
+            objects: None,
+        }
+    }
+
     /// Base clusterings, M.
     pub(crate) fn bases(&self) -> usize {
         self.base_weights.len()
@@ -42,8 +59,9 @@ impl Loss<'_> {
 
     /// Negative log likelihood and its gradient.
     pub(crate) fn evaluate(&self, w: &Array2<f64>) -> (f64, Array2<f64>) {
-        let part = |range: Range<usize>| {
-            let (mut value, mut gradient) = (0.0, Array2::zeros(w.dim()));
+        let parts = self.parts().into_par_iter().map(|range| {
+            let mut value = 0.0;
+            let mut gradient = Array2::zeros(w.dim());
             for start in range.clone().step_by(BLOCK) {
                 let block = start..(start + BLOCK).min(range.end);
                 let mut logits = self.design.times(block.clone(), w.view());
@@ -52,12 +70,14 @@ impl Loss<'_> {
                     .add_transposed(block, logits.view(), &mut gradient);
             }
             (value, gradient)
-        };
-        let parts: Vec<(f64, Array2<f64>)> = self.parts().into_par_iter().map(part).collect();
-        let add = |(value, gradient): (f64, Array2<f64>), (v, g): (f64, Array2<f64>)| {
-            (value + v, gradient + g)
-        };
-        parts.into_iter().reduce(add).expect("there are objects")
+        });
+        let mut parts = parts.collect::<Vec<_>>().into_iter();
+        let (mut value, mut gradient) = parts.next().expect("there are objects");
+        for (own_value, own_gradient) in parts {
+            value += own_value;
+            gradient += &own_gradient;
+        }
+        (value, gradient)
     }
 
     /// Turns logits into probabilities minus indicators, and returns the negative log likelihood.
@@ -71,11 +91,8 @@ impl Loss<'_> {
         for (at, (codes, mut line)) in codes.outer_iter().zip(logits.outer_iter_mut()).enumerate() {
             let object = counting.map_or(1.0, |counting| counting[at]);
             let line = line.as_slice_mut().expect("products are contiguous");
-            for ((&code, logits), &base_weight) in codes
-                .iter()
-                .zip(line.chunks_exact_mut(self.classes))
-                .zip(self.base_weights)
-            {
+            let bases = line.chunks_exact_mut(self.classes).zip(self.base_weights);
+            for (&code, (logits, &base_weight)) in codes.iter().zip(bases) {
                 if code == MISSING {
                     logits.fill(0.0);
                     continue;
@@ -93,17 +110,15 @@ impl Loss<'_> {
     /// Curvature of a row for a classifier μ (p × K): Σ_k p_k (1 − p_k) / K.
     pub(crate) fn curvature(&self, centre: &Array2<f64>) -> Vec<f64> {
         let probabilities = probabilities(self.design, centre.view());
-        let line = |row: partita_core::ndarray::ArrayView1<'_, f64>| {
-            row.iter().map(|p| p * (1.0 - p)).sum::<f64>() / self.classes as f64
-        };
-        let curved = probabilities.outer_iter().map(line);
-        match self.objects {
-            Some(objects) => curved
-                .zip(objects)
-                .map(|(curvature, object)| curvature * object)
-                .collect(),
-            None => curved.collect(),
+        let mut curved = Vec::with_capacity(probabilities.nrows());
+        for (i, row) in probabilities.outer_iter().enumerate() {
+            let curvature = row.iter().map(|p| p * (1.0 - p)).sum::<f64>() / self.classes as f64;
+            curved.push(
+                self.objects
+                    .map_or(curvature, |objects| curvature * objects[i]),
+            );
         }
+        curved
     }
 
     /// Turns logits into probabilities minus those wanted, and returns the cross-entropy.
@@ -122,15 +137,12 @@ impl Loss<'_> {
                 let base_weight = self.base_weights[u] * object;
                 let wanted = wanted.slice(s![u * self.classes..(u + 1) * self.classes]);
                 let all = wanted.sum();
-                let own: f64 = wanted
-                    .iter()
-                    .zip(&*logits)
-                    .map(|(wanted, logit)| wanted * logit)
-                    .sum();
+                let pairs = wanted.iter().zip(&*logits);
+                let own: f64 = pairs.map(|(wanted, logit)| wanted * logit).sum();
                 value += base_weight * (softmax(logits) * all - own);
-                let residual =
-                    |(p, wanted): (&mut f64, &f64)| *p = base_weight * (all * *p - wanted);
-                logits.iter_mut().zip(wanted).for_each(residual);
+                for (p, wanted) in logits.iter_mut().zip(wanted) {
+                    *p = base_weight * (all * *p - wanted);
+                }
             }
         }
         value
@@ -141,15 +153,12 @@ impl Loss<'_> {
 fn softmax(logits: &mut [f64]) -> f64 {
     if let [a, b] = logits {
         // Two classes need one exponential.
-        let (low, high) = (a.min(*b), a.max(*b));
-        let small = (low - high).exp();
+        let high = a.max(*b);
+        let small = (a.min(*b) - high).exp();
         let log_sum = high + small.ln_1p();
-        let (of_low, of_high) = (small / (1.0 + small), 1.0 / (1.0 + small));
-        (*a, *b) = if a < b {
-            (of_low, of_high)
-        } else {
-            (of_high, of_low)
-        };
+        let [low, other] = if a < b { [a, b] } else { [b, a] };
+        *low = small / (1.0 + small);
+        *other = 1.0 / (1.0 + small);
         return log_sum;
     }
     let high = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);

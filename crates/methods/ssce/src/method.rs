@@ -76,11 +76,10 @@ fn label_bytes(size: &ProblemSize) -> Saturating<u64> {
 
 /// Bytes a number of W that the joint solver holds beyond rounds in turn: more steps of descent, and changes of the gradient.
 fn remembered(settings: &SsceSettings) -> Saturating<u64> {
-    Saturating(if settings.solver == Solver::Joint {
-        256
-    } else {
-        0
-    })
+    match settings.solver {
+        Solver::Joint => Saturating(256),
+        Solver::Alternating => Saturating(0),
+    }
 }
 
 impl Method for Ssce {
@@ -105,19 +104,11 @@ impl Method for Ssce {
         let method = SSCE_INFO.name;
         let clusters = problem.given_clusters(method)?;
         let unfit = |reason: String| ConsensusError::Features { method, reason };
-        let features = problem
-            .features
-            .as_ref()
-            .ok_or_else(|| unfit("there is none".into()))?;
-        ssce(
-            problem.weighted(),
-            features,
-            clusters,
-            problem.seed,
-            settings,
-            monitor,
-        )
-        .map_err(|error| match error {
+        let features = problem.features.as_ref();
+        let features = features.ok_or_else(|| unfit("there is none".into()))?;
+        let source = problem.weighted();
+        let found = ssce(source, features, clusters, problem.seed, settings, monitor);
+        found.map_err(|error| match error {
             SsceError::Rows { .. } | SsceError::NoColumns | SsceError::Scale { .. } => {
                 unfit(error.to_string()).into()
             }
@@ -146,12 +137,7 @@ impl Method for SsceP {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<SsceDiagnostics>, FitError> {
         let clusters = problem.given_clusters(SSCE_P_INFO.name)?;
-        Ok(ssce_p(
-            problem.weighted(),
-            clusters,
-            problem.seed,
-            settings,
-            monitor,
-        )?)
+        let source = problem.weighted();
+        Ok(ssce_p(source, clusters, problem.seed, settings, monitor)?)
     }
 }

@@ -8,19 +8,22 @@ use std::sync::Arc;
 use partita_core::{Features, Model, ModelError, Partition, SoftPartition};
 use serde_json::Value;
 
-use crate::columns::damaged;
+use crate::SsceError;
+use crate::columns::{Rule, TableModel, damaged};
+use crate::distance::{Centroids, Neighbours};
+use crate::linear::Linear;
 use crate::target::Target;
-use crate::{CentroidModel, LinearModel, NeighbourModel, SsceError, distance, linear};
 
 /// How a consensus labels objects that it has not seen. As text: `ssce`, `centroid`, `knn` (5 neighbours), `knn:9`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Predictor {
-    /// `ssce`: the linear classifier of SSCE, multinomial logistic regression ([`LinearModel`]).
+    /// `ssce`: the linear classifier of SSCE, multinomial logistic regression on scaled columns.
     Linear,
-    /// `centroid`: the nearest cluster centre ([`CentroidModel`]).
+    /// `centroid`: the nearest cluster centre on scaled columns. Probabilities are those of equally large round Gaussians about the
+    /// centres with the spread that the clusters have on average.
     Centroid,
-    /// `knn`: so many nearest neighbours ([`NeighbourModel`]).
+    /// `knn`: so many nearest neighbours on scaled columns. Probabilities are their votes; n d ≤ 10,000,000 numbers are kept and saved.
     Neighbours(NonZeroU32),
 }
 
@@ -64,8 +67,8 @@ impl fmt::Display for Predictor {
 /// A model that labels new rows of a table as `partition` labels those of `features`.
 ///
 /// # Errors
-/// [`SsceError`] if the table does not fit: see [`LinearModel::learn`], [`CentroidModel::learn`],
-/// [`NeighbourModel::learn`].
+/// [`SsceError::Rows`], [`SsceError::NoColumns`] and [`SsceError::Scale`] if the table does not fit, [`SsceError::Clusters`] for more
+/// clusters than objects or than 65,534, and [`SsceError::Neighbours`] for more numbers than are kept.
 ///
 /// ```
 /// use partita_core::ndarray::array;
@@ -113,14 +116,14 @@ fn of(
     target: Target<'_>,
 ) -> Result<Arc<dyn Model>, SsceError> {
     Ok(match predictor {
-        Predictor::Linear => Arc::new(LinearModel::of(features, target)?),
-        Predictor::Centroid => Arc::new(CentroidModel::of(features, target)?),
-        Predictor::Neighbours(count) => Arc::new(NeighbourModel::of(features, target, count)?),
+        Predictor::Linear => Arc::new(Linear::learn(features, target)?),
+        Predictor::Centroid => Arc::new(Centroids::learn(features, target)?),
+        Predictor::Neighbours(count) => Arc::new(Neighbours::learn(features, target, count)?),
     })
 }
 
 /// Formats that [`read_model`] knows.
-pub const FORMATS: [&str; 3] = [linear::FORMAT, distance::CENTROIDS, distance::NEIGHBOURS];
+pub const FORMATS: [&str; 3] = [Linear::FORMAT, Centroids::FORMAT, Neighbours::FORMAT];
 
 /// A model of this crate from its JSON, by its `format` field.
 ///
@@ -128,9 +131,9 @@ pub const FORMATS: [&str; 3] = [linear::FORMAT, distance::CENTROIDS, distance::N
 /// [`ModelError::Damaged`] for another format, and for numbers that do not fit together.
 pub fn read_model(value: &Value) -> Result<Arc<dyn Model>, ModelError> {
     match value.get("format").and_then(Value::as_str) {
-        Some(linear::FORMAT) => Ok(Arc::new(LinearModel::from_json(value)?)),
-        Some(distance::CENTROIDS) => Ok(Arc::new(CentroidModel::from_json(value)?)),
-        Some(distance::NEIGHBOURS) => Ok(Arc::new(NeighbourModel::from_json(value)?)),
+        Some(Linear::FORMAT) => Ok(Arc::new(TableModel::<Linear>::from_json(value)?)),
+        Some(Centroids::FORMAT) => Ok(Arc::new(TableModel::<Centroids>::from_json(value)?)),
+        Some(Neighbours::FORMAT) => Ok(Arc::new(TableModel::<Neighbours>::from_json(value)?)),
         Some(other) => Err(damaged(format!("its format is '{other}'"))),
         None => Err(damaged("it has no format".into())),
     }

@@ -37,21 +37,21 @@ impl Prior {
     /// The prior with this Ω.
     fn new(
         gamma: (f64, f64),
-        (roots, bases): (Vec<f64>, f64),
+        roots: Vec<f64>,
+        bases: f64,
         omega: &Array2<f64>,
         ridge: f64,
     ) -> Result<Self, SsceError> {
         let pairs = symmetric_eigen(omega.view())?;
-        let values: Vec<f64> = pairs
-            .values
-            .iter()
-            .map(|&value| gamma.0 + gamma.1 / (value.max(0.0) + ridge / bases))
-            .collect();
+        let values = pairs.values.iter();
+        let values = values.map(|&value| gamma.0 + gamma.1 / (value.max(0.0) + ridge / bases));
+        let values: Vec<f64> = values.collect();
         let a = rebuilt(&pairs.vectors, &values);
+        let eigen = (values, pairs.vectors);
         Ok(Self {
             gamma,
             a,
-            eigen: (values, pairs.vectors),
+            eigen,
             roots,
             bases,
         })
@@ -63,16 +63,10 @@ impl Prior {
         base_weights: &[f64],
         ridge: f64,
     ) -> Result<Self, SsceError> {
-        let (roots, bases) = (
-            base_weights.iter().map(|weight| weight.sqrt()).collect(),
-            base_weights.iter().sum(),
-        );
-        Self::new(
-            gamma,
-            (roots, bases),
-            &(Array2::eye(base_weights.len()) / bases),
-            ridge,
-        )
+        let roots = base_weights.iter().map(|weight| weight.sqrt()).collect();
+        let bases = base_weights.iter().sum();
+        let omega = Array2::eye(base_weights.len()) / bases;
+        Self::new(gamma, roots, bases, &omega, ridge)
     }
 
     /// W diag(√ω), in which copies of a base clustering go down as one does.
@@ -87,11 +81,11 @@ impl Prior {
 
     fn times(&self, mut w: Array2<f64>, factor: impl Fn(f64) -> f64) -> Array2<f64> {
         let k = w.ncols() / self.roots.len();
-        let columns = w.axis_chunks_iter_mut(Axis(1), k.max(1));
-        columns
-            .zip(&self.roots)
-            .filter(|(_, root)| **root != 1.0)
-            .for_each(|(mut block, root)| block *= factor(*root));
+        for (mut block, &root) in w.axis_chunks_iter_mut(Axis(1), k.max(1)).zip(&self.roots) {
+            if root != 1.0 {
+                block *= factor(root);
+            }
+        }
         w
     }
 
@@ -100,7 +94,7 @@ impl Prior {
         let apart = self.apart(w, centre);
         let mixed = self.a.dot(&apart);
         let value = (&apart * &mixed).sum();
-        (value, self.joined(&(mixed * 2.0), w.dim()))
+        (value, self.joined(&(mixed * 2.0), w.nrows(), w.ncols()))
     }
 
     /// (W − μ1ᵀ) diag(√ω) with one row a base clustering, M × p K.
@@ -110,16 +104,14 @@ impl Prior {
         let blocks = w.axis_chunks_iter(Axis(1), k.max(1)).zip(&self.roots);
         for (row, (block, root)) in apart.outer_iter_mut().zip(blocks) {
             let row = row.into_shape_with_order((p, k)).expect("p K numbers");
-            Zip::from(row)
-                .and(block)
-                .and(centre)
-                .for_each(|apart, w, centre| *apart = root * (w - centre));
+            let places = Zip::from(row).and(block).and(centre);
+            places.for_each(|apart, w, centre| *apart = root * (w - centre));
         }
         apart
     }
 
     /// The way back from M × p K to p × M K, times diag(√ω).
-    fn joined(&self, rows: &Array2<f64>, (p, width): (usize, usize)) -> Array2<f64> {
+    fn joined(&self, rows: &Array2<f64>, p: usize, width: usize) -> Array2<f64> {
         let k = width / self.roots.len();
         let mut joined = Array2::zeros((p, width));
         let blocks = joined
@@ -139,11 +131,8 @@ impl Prior {
     pub(crate) fn centre(&self, w: &Array2<f64>, shrink: f64, exact: bool) -> Array2<f64> {
         let bases = self.a.nrows();
         let roots = ArrayView1::from(&self.roots);
-        let weights = if exact {
-            &self.a.dot(&roots) * &roots
-        } else {
-            &roots * &roots
-        };
+        let pulls = exact.then(|| self.a.dot(&roots));
+        let weights = &pulls.as_ref().map_or(roots, |pulls| pulls.view()) * &roots;
         let total = weights.sum() + if exact { shrink } else { 0.0 };
         let k = w.ncols() / bases;
         let mut centre = Array2::zeros((w.nrows(), k));
@@ -168,10 +157,11 @@ impl Prior {
         };
         let least = 1e-12 * values.iter().fold(0.0f64, |most, &value| most.max(value));
         let values = values.iter().map(|value| value.max(least)).collect();
+        let pulls = pulls.to_vec();
         Profile {
             values,
             vectors,
-            pulls: pulls.to_vec(),
+            pulls,
             total,
         }
     }
@@ -185,7 +175,7 @@ impl Prior {
         exact: bool,
     ) -> Result<Self, SsceError> {
         match self.covariance(w, centre, ridge, exact)? {
-            Some(omega) => Self::new(self.gamma, (self.roots.clone(), self.bases), &omega, ridge),
+            Some(omega) => Self::new(self.gamma, self.roots.clone(), self.bases, &omega, ridge),
             None => Ok(self.clone()),
         }
     }
@@ -206,11 +196,9 @@ impl Prior {
         let pairs = symmetric_eigen(apart.dot(&apart.t()).view())?;
         // Rounding leaves about 1e-16 of the largest where there is nothing; its root would be 1e-8.
         let least = 1e-13 * pairs.values[0];
-        let sigma: Vec<f64> = pairs
-            .values
-            .iter()
-            .map(|&value| if value > least { value.sqrt() } else { 0.0 })
-            .collect();
+        let values = pairs.values.iter();
+        let sigma = values.map(|&value| if value > least { value.sqrt() } else { 0.0 });
+        let sigma: Vec<f64> = sigma.collect();
         let level = if exact { ridge / self.bases } else { 0.0 };
         let some = sigma.iter().any(|&s| s > 0.0);
         Ok(some.then(|| rebuilt(&pairs.vectors, &water_filling(&sigma, level))))
@@ -242,11 +230,11 @@ fn rebuilt(vectors: &Array2<f64>, values: &[f64]) -> Array2<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aligned_labels::Targets;
+    use crate::aligned_labels::{MISSING, Targets};
     use crate::design::Design;
     use crate::loss::Loss;
     use approx::{assert_abs_diff_eq, assert_relative_eq};
-    use partita_core::{Ensemble, EnsembleBuilder, Seed};
+    use partita_core::{Ensemble, Seed};
     use rand::RngExt;
     use serde_json::Value;
 
@@ -257,22 +245,17 @@ mod tests {
     /// The stored W, M × p × K, as p × M K.
     fn wide(value: &Value) -> Array2<f64> {
         let w: Vec<Vec<Vec<f64>>> = numbers(value);
-        let (p, k) = (w[0].len(), w[0][0].len());
-        Array2::from_shape_fn((p, w.len() * k), |(i, column)| w[column / k][i][column % k])
+        let k = w[0][0].len();
+        let shape = (w[0].len(), w.len() * k);
+        Array2::from_shape_fn(shape, |(i, column)| w[column / k][i][column % k])
     }
 
     fn ensemble(value: &Value) -> Ensemble {
         let rows: Vec<Vec<i64>> = numbers(value);
-        let mut builder = EnsembleBuilder::new(rows[0].len());
-        for (u, row) in rows.iter().enumerate() {
-            builder
-                .push(
-                    format!("u{u}"),
-                    row.iter().map(|&label| (label >= 0).then_some(label)),
-                )
-                .unwrap();
-        }
-        builder.finish().unwrap()
+        partita_conformance::ensemble(rows.iter().enumerate().map(|(u, row)| {
+            let labels = row.iter().map(|&label| u32::try_from(label).ok());
+            (format!("u{u}"), labels.collect())
+        }))
     }
 
     #[test]
@@ -284,32 +267,21 @@ mod tests {
         let targets = Targets::new(&ensemble(&all["labels"]), None, 3, None).unwrap();
         let aligned: Vec<Vec<i64>> = numbers(&expected["aligned"]);
         for ((i, u), &code) in targets.codes.indexed_iter() {
-            assert_eq!(
-                u16::try_from(aligned[u][i]).unwrap_or(crate::aligned_labels::MISSING),
-                code
-            );
+            assert_eq!(u16::try_from(aligned[u][i]).unwrap_or(MISSING), code);
         }
-        let loss = Loss {
-            design: &design,
-            codes: targets.codes.view(),
-            classes: 3,
-            base_weights: &[1.0; 12],
-            soft: None,
-            objects: None,
-        };
+        let loss = Loss::new(&design, &targets.codes, 3, &[1.0; 12]);
         let mu: Vec<Vec<f64>> = numbers(&expected["mu"]);
-        let (w, centre) = (
-            wide(&expected["W"]),
-            Array2::from_shape_fn((2, 3), |(i, k)| mu[i][k]),
-        );
+        let w = wide(&expected["W"]);
+        let centre = Array2::from_shape_fn((2, 3), |(i, k)| mu[i][k]);
         let gamma = (numbers(&expected["gamma1"]), numbers(&expected["gamma2"]));
         let prior = Prior::start(gamma, &[1.0; 12], 0.0).unwrap();
 
-        let ((likelihood, gradient), (tied, pull)) =
-            (loss.evaluate(&w), prior.evaluate(&w, &centre));
+        let (likelihood, gradient) = loss.evaluate(&w);
+        let (tied, pull) = prior.evaluate(&w, &centre);
         let value: f64 = numbers(&expected["objective_Omega_I_over_m"]);
         assert_relative_eq!(likelihood + tied, value, max_relative = 1e-10);
-        let (found, slopes) = (gradient + pull, wide(&expected["gradient"]));
+        let slopes = wide(&expected["gradient"]);
+        let found = gradient + pull;
         assert_eq!(found.dim(), slopes.dim());
         for (found, expected) in found.iter().zip(&slopes) {
             assert_relative_eq!(found, expected, max_relative = 1e-8);
@@ -333,40 +305,28 @@ mod tests {
         let all = partita_conformance::fixtures();
         let ensemble = ensemble(&all["labels"]);
         let mut rng = Seed::new(4).rng();
-        for design in [
-            Design::hot(&ensemble, None, Some(3.0)),
-            Design::hot(&ensemble, None, None),
-        ] {
+        for intercept in [Some(3.0), None] {
+            let design = Design::hot(&ensemble, None, intercept);
             let targets = Targets::new(&ensemble, None, 2, None).unwrap();
             let base_weights: Vec<f64> = (0..12).map(|u| 0.5 + f64::from(u % 3)).collect();
-            let loss = Loss {
-                design: &design,
-                codes: targets.codes.view(),
-                classes: 2,
-                base_weights: &base_weights,
-                soft: None,
-                objects: None,
-            };
+            let loss = Loss::new(&design, &targets.codes, 2, &base_weights);
             let mut draw =
                 |shape| Array2::from_shape_simple_fn(shape, || rng.random::<f64>() - 0.5);
-            let (w, centre) = (draw((design.width(), 24)), draw((design.width(), 2)));
-            let prior = Prior::start((0.3, 0.7), &base_weights, RIDGE)
-                .unwrap()
-                .adapted(&w, &centre, RIDGE, true)
-                .unwrap();
+            let w = draw((design.width(), 24));
+            let centre = draw((design.width(), 2));
+            let prior = Prior::start((0.3, 0.7), &base_weights, RIDGE).unwrap();
+            let prior = prior.adapted(&w, &centre, RIDGE, true).unwrap();
             let value = |w: &Array2<f64>| loss.evaluate(w).0 + prior.evaluate(w, &centre).0;
             let gradient = loss.evaluate(&w).1 + prior.evaluate(&w, &centre).1;
             for at in (0..w.len()).step_by(7) {
                 let place = [at / 24, at % 24];
-                let (mut up, mut down) = (w.clone(), w.clone());
-                up[place] += 1e-5;
-                down[place] -= 1e-5;
-                assert_relative_eq!(
-                    (value(&up) - value(&down)) / 2e-5,
-                    gradient[place],
-                    max_relative = 1e-5,
-                    epsilon = 1e-6
-                );
+                let [up, down] = [1e-5, -1e-5].map(|by| {
+                    let mut moved = w.clone();
+                    moved[place] += by;
+                    value(&moved)
+                });
+                let slope = (up - down) / 2e-5;
+                assert_relative_eq!(slope, gradient[place], max_relative = 1e-5, epsilon = 1e-6);
             }
         }
     }
@@ -375,11 +335,10 @@ mod tests {
     fn centre_and_covariance_minimise_the_objective() {
         let mut rng = Seed::new(5).rng();
         let mut draw = |shape| Array2::from_shape_simple_fn(shape, || rng.random::<f64>() - 0.5);
-        let (w, shrink) = (draw((4, 15)), 0.2);
-        let prior = Prior::start((0.5, 2.0), &[1.0, 2.0, 0.5, 1.0, 0.5], RIDGE)
-            .unwrap()
-            .adapted(&w, &draw((4, 3)), RIDGE, true)
-            .unwrap();
+        let w = draw((4, 15));
+        let shrink = 0.2;
+        let prior = Prior::start((0.5, 2.0), &[1.0, 2.0, 0.5, 1.0, 0.5], RIDGE).unwrap();
+        let prior = prior.adapted(&w, &draw((4, 3)), RIDGE, true).unwrap();
         let value = |prior: &Prior, centre: &Array2<f64>| {
             prior.evaluate(&w, centre).0 + shrink * (centre * centre).sum()
         };
@@ -390,9 +349,7 @@ mod tests {
         }
         let adapted = prior.adapted(&w, &centre, RIDGE, true).unwrap();
         let paper = prior.adapted(&w, &centre, RIDGE, false).unwrap();
-        assert!(
-            value(&adapted, &centre) <= value(&paper, &centre) && value(&adapted, &centre) <= best
-        );
+        assert!(value(&adapted, &centre) <= value(&paper, &centre).min(best));
     }
 
     #[test]
@@ -405,12 +362,8 @@ mod tests {
             let values = water_filling(&sigma, level);
             assert_relative_eq!(values.iter().sum::<f64>(), 1.0, max_relative = 1e-12);
             let cost = |values: &[f64]| -> f64 {
-                sigma
-                    .iter()
-                    .zip(values)
-                    .filter(|(s, _)| **s > 0.0)
-                    .map(|(s, v)| s * s / (v + level))
-                    .sum()
+                let pairs = sigma.iter().zip(values).filter(|(s, _)| **s > 0.0);
+                pairs.map(|(s, v)| s * s / (v + level)).sum()
             };
             let best = cost(&values);
             for (a, b) in [(0, 1), (1, 0), (0, sigma.len() - 1)] {

@@ -78,12 +78,11 @@ impl Default for SsceSettings {
 impl SsceSettings {
     /// The choices of the paper: no intercept, the mean as μ, Ω by eq. 12, no weight of ‖μ‖².
     pub fn paper() -> Self {
-        let rounds = NonZeroU32::new(30);
         Self {
             intercept: false,
             exact: false,
             shrink: 0.0,
-            rounds,
+            rounds: NonZeroU32::new(30),
             ..Self::default()
         }
     }

@@ -10,13 +10,14 @@ use partita_core::{
 use serde::Serialize;
 
 use crate::aligned_labels::{MISSING, Targets};
-use crate::alternating::{Fit, fit_in_turn};
+use crate::alternating::fit_in_turn;
 use crate::choose::{Choice, Task};
+use crate::columns::TableModel;
 use crate::compact::compact;
 use crate::curvature::EIGEN_WIDTH;
 use crate::design::{Design, Scaling, check_table};
 use crate::joint::fit_jointly;
-use crate::linear::LinearModel;
+use crate::linear::Linear;
 use crate::loss::probabilities;
 use crate::{Solver, SsceError, SsceSettings};
 
@@ -75,15 +76,11 @@ pub fn ssce<'a>(
     let design = Design::Dense(scaling.apply(features.values(), settings.constant()));
     let (mut outcome, mut centre) = solve(source, &design, clusters, seed, settings, monitor)?;
     if let Some(constant) = settings.constant() {
-        centre
-            .row_mut(features.values().ncols())
-            .mapv_inplace(|weight| weight * constant);
+        let mut intercepts = centre.row_mut(features.values().ncols());
+        intercepts.mapv_inplace(|weight| weight * constant);
     }
-    outcome.model = Some(Arc::new(LinearModel::new(
-        scaling,
-        settings.intercept,
-        centre,
-    )));
+    let rule = Linear::new(settings.intercept, &centre);
+    outcome.model = Some(Arc::new(TableModel::new(scaling, rule)));
     Ok(outcome)
 }
 
@@ -141,12 +138,12 @@ fn check(
     clusters: usize,
     settings: &SsceSettings,
 ) -> Result<(), SsceError> {
-    let (ensemble, weights) = (source.ensemble, source.base_weights);
+    let ensemble = source.ensemble;
     let objects = ensemble.objects();
     if clusters == 0 || clusters > objects.min(usize::from(MISSING) - 1) {
         return Err(SsceError::Clusters { clusters, objects });
     }
-    WeightsError::check(weights, ensemble.bases().len())?;
+    WeightsError::check(source.base_weights, ensemble.bases().len())?;
     Ok(settings.validate(&ProblemSize::of(ensemble, Clusters::Exactly(clusters)))?)
 }
 
@@ -161,12 +158,13 @@ fn solve(
     settings: &SsceSettings,
     monitor: &dyn Monitor,
 ) -> Result<(Outcome<SsceDiagnostics>, Array2<f64>), SsceError> {
-    let (ensemble, weights) = (source.ensemble, source.base_weights);
+    let ensemble = source.ensemble;
+    let weights = source.base_weights;
     let targets = Targets::new(ensemble, weights, clusters, settings.reference.as_deref())?;
-    let base_weights = weights.map_or_else(
-        || vec![1.0; ensemble.bases().len()],
-        |weights| weights.copies().to_vec(),
-    );
+    let mut base_weights = vec![1.0; ensemble.bases().len()];
+    if let Some(weights) = weights {
+        base_weights = weights.copies().to_vec();
+    }
     let task = Task {
         design,
         codes: &targets.codes,
@@ -175,10 +173,8 @@ fn solve(
         base_weights: &base_weights,
         clusters,
     };
-    let (before, last) = (
-        task.units(settings, UNITS),
-        UNITS * u64::from(settings.alternating_rounds()),
-    );
+    let before = task.units(settings, UNITS);
+    let last = UNITS * u64::from(settings.alternating_rounds());
     let progress = ProgressCounter::new(monitor, before + last);
     let Choice { gamma, tried } = match settings.gamma {
         Some(gamma) => Choice {
@@ -187,38 +183,29 @@ fn solve(
         },
         None => task.choose(seed, settings, &progress.part(before))?,
     };
-    let Fit {
-        centre,
-        trace,
-        rounds,
-        stopped,
-        gradient,
-    } = match settings.solver {
-        Solver::Alternating => {
-            fit_in_turn(&task.loss(), (gamma, gamma), settings, &progress.part(last))?
-        }
-        Solver::Joint => fit_jointly(&task.loss(), gamma, settings, &progress.part(last))?,
+    let loss = task.loss();
+    let part = progress.part(last);
+    let fit = match settings.solver {
+        Solver::Alternating => fit_in_turn(&loss, (gamma, gamma), settings, &part)?,
+        Solver::Joint => fit_jointly(&loss, gamma, settings, &part)?,
     };
-    let soft = SoftPartition::new(probabilities(design, centre.view()))
+    let soft = SoftPartition::new(probabilities(design, fit.centre.view()))
         .expect("a softmax is on the simplex");
-    let mut outcome = Outcome::soft(soft, stopped);
-    outcome.rounds = rounds;
-    let (gammas_tried, held_out_log_probability) = tried.into_iter().unzip();
-    let reference = targets.reference;
+    let mut outcome = Outcome::soft(soft, fit.stopped);
+    outcome.rounds = fit.rounds;
     outcome.objective = Some(Objective {
         name: "negative log likelihood of the base clusterings and ties between classifiers, nats",
         sense: Sense::Minimise,
-        value: trace.last().copied().unwrap_or(f64::NAN),
-        trace,
+        value: fit.trace.last().copied().unwrap_or(f64::NAN),
+        trace: fit.trace,
     });
-    Ok((
-        outcome.with(SsceDiagnostics {
-            gamma,
-            gammas_tried,
-            held_out_log_probability,
-            reference,
-            gradient,
-        }),
-        centre,
-    ))
+    let (gammas_tried, held_out_log_probability) = tried.into_iter().unzip();
+    let diagnostics = SsceDiagnostics {
+        gamma,
+        gammas_tried,
+        held_out_log_probability,
+        reference: targets.reference,
+        gradient: fit.gradient,
+    };
+    Ok((outcome.with(diagnostics), fit.centre))
 }

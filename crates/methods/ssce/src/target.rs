@@ -41,10 +41,11 @@ impl Target<'_> {
         match self {
             Self::Hard(partition) => each(partition.labels()[i] as usize, 1.0),
             Self::Soft(soft) => {
-                let row = soft.rows();
-                (0..soft.clusters())
-                    .filter(|&k| row[[i, k]] > 0.0)
-                    .for_each(|k| each(k, row[[i, k]]));
+                for (k, &share) in soft.rows().row(i).iter().enumerate() {
+                    if share > 0.0 {
+                        each(k, share);
+                    }
+                }
             }
         }
     }

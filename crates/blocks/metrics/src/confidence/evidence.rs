@@ -39,11 +39,8 @@ impl Share {
     /// The rate when one object of both is left out, or what there is of it where it weighs less.
     fn rate_without_one(self, weight: f64) -> f64 {
         let one = weight.min(1.0);
-        if self.labelled > one {
-            ((self.inside - one) / (self.labelled - one)).max(0.0)
-        } else {
-            0.0
-        }
+        let rate = ((self.inside - one) / (self.labelled - one)).max(0.0);
+        if self.labelled > one { rate } else { 0.0 }
     }
 }
 
@@ -58,16 +55,13 @@ struct Counts {
 impl Counts {
     /// From a table with a row for every base cluster.
     fn of_table(table: &Contingency) -> Self {
+        let cells = table
+            .cells()
+            .map(|(row, column, count)| (row, column, count as f64));
+        let labelled = table.column_sizes().iter().map(|&size| size as f64);
         Self {
-            cells: table
-                .cells()
-                .map(|(row, column, count)| (row, column, count as f64))
-                .collect(),
-            labelled: table
-                .column_sizes()
-                .iter()
-                .map(|&size| size as f64)
-                .collect(),
+            cells: cells.collect(),
+            labelled: labelled.collect(),
         }
     }
 
@@ -77,18 +71,19 @@ impl Counts {
         base: usize,
         weights: &[f64],
     ) -> Self {
-        let (mut cells, mut labelled) = (BTreeMap::new(), vec![0.0; partition.clusters()]);
+        let mut cells = BTreeMap::new();
+        let mut labelled = vec![0.0; partition.clusters()];
         for ((label, &own), weight) in ensemble.column(base).zip(partition.labels()).zip(weights) {
             if let (Some(label), true) = (label, *weight > 0.0) {
                 *cells.entry((label, own as usize)).or_insert(0.0) += weight;
                 labelled[own as usize] += weight;
             }
         }
+        let cells = cells
+            .into_iter()
+            .map(|((row, column), weight)| (row, column, weight));
         Self {
-            cells: cells
-                .into_iter()
-                .map(|((row, column), weight)| (row, column, weight))
-                .collect(),
+            cells: cells.collect(),
             labelled,
         }
     }
@@ -130,23 +125,17 @@ impl ClusterEvidence {
     ) -> Result<Self, MetricsError> {
         let of: WeightedEnsemble<'_> = of.into();
         check_sizes(partition.objects(), of.ensemble.objects())?;
-        let counts = |base| match of.multiplicities() {
-            None => Ok(Counts::of_table(
-                &Contingency::with_base(partition, of.ensemble, base)?.transposed(),
-            )),
-            Some(weights) => Ok(Counts::of_weighted(partition, of.ensemble, base, weights)),
-        };
-        check_sizes(
-            of.multiplicities()
-                .map_or(partition.objects(), <[f64]>::len),
-            partition.objects(),
-        )?;
-        let sizes = partition
-            .sizes()
-            .into_iter()
-            .map(|size| size as u64)
-            .collect::<Vec<_>>();
-        Self::of_tables(of.ensemble.bases(), &sizes, of.base_weights, counts)
+        let weights = of.multiplicities();
+        let objects = partition.objects();
+        check_sizes(weights.map_or(objects, <[f64]>::len), objects)?;
+        let sizes: Vec<u64> = partition.sizes().iter().map(|&size| size as u64).collect();
+        Self::of_tables(of.ensemble.bases(), &sizes, of.base_weights, |base| {
+            if let Some(weights) = weights {
+                return Ok(Counts::of_weighted(partition, of.ensemble, base, weights));
+            }
+            let table = Contingency::with_base(partition, of.ensemble, base)?;
+            Ok(Counts::of_table(&table.transposed()))
+        })
     }
 
     /// From counts: `sizes` has the objects of the K clusters, and `counts[k ΣJ + c]` those of cluster `k` in base cluster `c`, where
@@ -160,17 +149,16 @@ impl ClusterEvidence {
         counts: &[u64],
         weights: Option<&BaseWeights>,
     ) -> Result<Self, MetricsError> {
-        let (offsets, clusters) = (BaseClustering::offsets(bases), sizes.len());
+        let offsets = BaseClustering::offsets(bases);
+        let clusters = sizes.len();
         let all = offsets[bases.len()];
         check_sizes(counts.len(), clusters * all)?;
-        let count = |base: usize| {
-            let first = offsets[base];
-            move |j: usize, k: usize| counts[k * all + first + j]
-        };
-        let table =
-            |base: usize| Contingency::of_counts(bases[base].clusters(), clusters, count(base));
         Self::of_tables(bases, sizes, weights, |base| {
-            Ok(Counts::of_table(&table(base)?))
+            let first = offsets[base];
+            let table = Contingency::of_counts(bases[base].clusters(), clusters, |j, k| {
+                counts[k * all + first + j]
+            });
+            Ok(Counts::of_table(&table?))
         })
     }
 
@@ -181,14 +169,15 @@ impl ClusterEvidence {
         weights: Option<&BaseWeights>,
         counts: impl Fn(usize) -> Result<Counts, MetricsError>,
     ) -> Result<Self, MetricsError> {
-        let given = weights.map_or_else(
-            || vec![1.0; bases.len()],
-            |weights| weights.as_slice().to_vec(),
-        );
-        check_sizes(given.len(), bases.len())?;
+        let weights = match weights {
+            None => vec![1.0; bases.len()],
+            Some(weights) => weights.as_slice().to_vec(),
+        };
+        check_sizes(weights.len(), bases.len())?;
         let offsets = BaseClustering::offsets(bases);
-        let (mut starts, mut shares, mut totals) =
-            (vec![0], Vec::new(), vec![0.0; offsets[bases.len()]]);
+        let mut starts = vec![0];
+        let mut shares = Vec::new();
+        let mut totals = vec![0.0; offsets[bases.len()]];
         for base in 0..bases.len() {
             // A base clustering that labels none of the objects says nothing.
             if let Ok(counts) = counts(base) {
@@ -202,18 +191,16 @@ impl ClusterEvidence {
             }
         }
         starts.resize(totals.len() + 1, shares.len());
-        let live = sizes.iter().filter(|&&size| size > 0).count();
-        let (sizes, clusters, votes) = (sizes.to_vec(), sizes.len(), OnceLock::new());
         Ok(Self {
             starts,
             shares,
             totals,
             offsets,
-            weights: given,
-            sizes,
-            clusters,
-            live,
-            votes,
+            weights,
+            sizes: sizes.to_vec(),
+            clusters: sizes.len(),
+            live: sizes.iter().filter(|&&size| size > 0).count(),
+            votes: OnceLock::new(),
         })
     }
 
@@ -222,15 +209,11 @@ impl ClusterEvidence {
     /// # Panics
     /// If there is not one label a row, or rows and labels are not those that the evidence was made from.
     pub fn confidence<'a, R: Row<'a>>(&self, rows: &RowBlock<'a, R>, labels: &[u32]) -> Vec<f64> {
-        self.margins(rows, labels)
-            .into_iter()
-            .map(|margin| self.calibrated(margin))
-            .collect()
-    }
-
-    /// [`calibrated_confidence`] of a margin among the clusters that have objects, in six digits.
-    pub(super) fn calibrated(&self, margin: f64) -> f64 {
-        calibrated_in_six_digits(margin, self.live)
+        let mut confidence = self.margins(rows, labels);
+        for margin in &mut confidence {
+            *margin = calibrated_in_six_digits(*margin, self.live);
+        }
+        confidence
     }
 
     /// The margins of some objects with these `labels`, one a row, in -1..=1: the evidence for the own cluster less that for the best
@@ -242,21 +225,23 @@ impl ClusterEvidence {
         assert_eq!(rows.len(), labels.len(), "one label a row");
         let objects = rows.rows().zip(labels);
         let known = labels.iter().all(|&own| (own as usize) < self.clusters);
-        let table = (rows.weights.is_none() && known)
-            .then(|| self.votes.get_or_init(|| VoteTable::of(self)).as_ref());
-        if let Some(table) = table.flatten() {
+        let mut margins = Vec::with_capacity(labels.len());
+        if rows.weights.is_none()
+            && known
+            && let Some(table) = self.votes.get_or_init(|| VoteTable::of(self))
+        {
             let mut places = Vec::with_capacity(self.weights.len());
-            return objects
-                .map(|((row, _), &own)| table.margin(&self.offsets, row, own, &mut places))
-                .collect();
+            for ((row, _), &own) in objects {
+                margins.push(table.margin(&self.offsets, row, own, &mut places));
+            }
+            return margins;
         }
-        let mut votes = Votes {
-            of: vec![0.0; self.clusters],
-            seen: Vec::new(),
-        };
-        objects
-            .map(|(row, &own)| self.margin(row, own, &mut votes))
-            .collect()
+        let mut votes = Votes::new(self.clusters);
+        for ((row, weight), &own) in objects {
+            let (for_own, all) = self.vote(row, weight, own, &mut votes);
+            margins.push((for_own - votes.take_largest()) / (all + SILENT_WEIGHT));
+        }
+        margins
     }
 
     /// The shares of the evidence for some objects with these `labels`, one a row: K numbers a row with sum 1, appended to `out`.
@@ -270,46 +255,35 @@ impl ClusterEvidence {
         out: &mut Vec<f64>,
     ) {
         assert_eq!(rows.len(), labels.len(), "one label a row");
-        let mut votes = Votes {
-            of: vec![0.0; self.clusters],
-            seen: Vec::new(),
-        };
-        for (row, &own) in rows.rows().zip(labels) {
-            let (for_own, weight) = self.vote(row, own, &mut votes);
+        let mut votes = Votes::new(self.clusters);
+        for ((row, of_object), &own) in rows.rows().zip(labels) {
+            let (for_own, weight) = self.vote(row, of_object, own, &mut votes);
             let silent = SILENT_WEIGHT / self.live as f64;
             let first = out.len();
             out.resize(first + self.clusters, 0.0);
             votes.take_each(|cluster, votes| out[first + cluster] += votes);
             out[first + own as usize] = for_own;
             for (share, &size) in out[first..].iter_mut().zip(&self.sizes) {
-                *share = if size > 0 {
-                    (*share + silent) / (weight + SILENT_WEIGHT)
-                } else {
-                    0.0
-                };
+                let voted = (*share + silent) / (weight + SILENT_WEIGHT);
+                *share = if size > 0 { voted } else { 0.0 };
             }
         }
-    }
-
-    fn margin<'a, R: Row<'a>>(&self, row: (R, f64), own: u32, votes: &mut Votes) -> f64 {
-        let (for_own, weight) = self.vote(row, own, votes);
-        (for_own - votes.take_largest()) / (weight + SILENT_WEIGHT)
     }
 
     /// The votes for the other clusters of an object of some weight go to `votes`; given are those for its own, and the weight of all
     /// that vote.
     fn vote<'a, R: Row<'a>>(
         &self,
-        (row, of_object): (R, f64),
+        row: R,
+        of_object: f64,
         own: u32,
         votes: &mut Votes,
     ) -> (f64, f64) {
-        let (mut for_own, mut weight) = (0.0, 0.0);
+        let mut for_own = 0.0;
+        let mut weight = 0.0;
         for Entry { base, cluster, .. } in row.entries(&self.offsets) {
-            let (of_own, of_base) =
-                self.vote_of(base, cluster, (own, of_object), |share, scale| {
-                    votes.add(share, scale);
-                });
+            let add = |share, scale| votes.add(share, scale);
+            let (of_own, of_base) = self.vote_of(base, cluster, own, of_object, add);
             for_own += of_own;
             weight += of_base;
         }
@@ -322,27 +296,25 @@ impl ClusterEvidence {
         &self,
         base: usize,
         cluster: usize,
-        (own, of_object): (u32, f64),
+        own: u32,
+        of_object: f64,
         mut other: impl FnMut(Share, f64),
     ) -> (f64, f64) {
         let shares = &self.shares[self.starts[cluster]..self.starts[cluster + 1]];
         // Always there, unless the object weighs nothing.
         let mine = shares.iter().find(|share| share.cluster == own);
         let without = mine.map_or(0.0, |mine| mine.rate_without_one(of_object));
-        let of_others = shares.len() > usize::from(mine.is_some());
-        let others = if of_others {
-            self.totals[cluster] - mine.map_or(0.0, |mine| mine.rate)
-        } else {
-            0.0
-        };
+        let mut others = 0.0;
+        if shares.len() > usize::from(mine.is_some()) {
+            others = self.totals[cluster] - mine.map_or(0.0, |mine| mine.rate);
+        }
         if others + without <= 0.0 {
             return (0.0, 0.0);
         }
         let scale = self.weights[base] / (others + without);
-        shares
-            .iter()
-            .filter(|share| share.cluster != own)
-            .for_each(|share| other(*share, scale));
+        for share in shares.iter().filter(|share| share.cluster != own) {
+            other(*share, scale);
+        }
         (scale * without, self.weights[base])
     }
 }
@@ -365,15 +337,17 @@ impl VoteTable {
 
     /// None if the table would be larger than the cache, or than what is read with it.
     fn of(evidence: &ClusterEvidence) -> Option<Self> {
-        let (clusters, all) = (evidence.clusters, evidence.totals.len());
+        let clusters = evidence.clusters;
+        let all = evidence.totals.len();
         let pieces = (clusters + 2).div_ceil(Self::LANES);
         let rows = all.checked_mul(clusters)?.checked_mul(pieces)?;
         let objects: u64 = evidence.sizes.iter().sum();
         if rows > Self::MOST_PIECES || (all * clusters) as u64 > objects {
             return None;
         }
+        let rows = vec![[0.0; Self::LANES]; rows];
         let mut table = Self {
-            rows: vec![[0.0; Self::LANES]; rows],
+            rows,
             pieces,
             clusters,
         };
@@ -384,8 +358,9 @@ impl VoteTable {
                     let row = table.rows[first..first + pieces].as_flattened_mut();
                     let vote =
                         |share: Share, scale: f64| row[share.cluster as usize] = scale * share.rate;
-                    let (of_own, weight) = evidence.vote_of(base, cluster, (own as u32, 1.0), vote);
-                    (row[clusters], row[clusters + 1]) = (of_own, weight);
+                    let (of_own, weight) = evidence.vote_of(base, cluster, own as u32, 1.0, vote);
+                    row[clusters] = of_own;
+                    row[clusters + 1] = weight;
                 }
             }
         }
@@ -396,7 +371,7 @@ impl VoteTable {
         (cluster * self.clusters + own as usize) * self.pieces
     }
 
-    /// As [`ClusterEvidence::margin`] of an object that weighs 1; `places` is for its use.
+    /// The margin of an object that weighs 1; `places` is for its use.
     fn margin<'a, R: Row<'a>>(
         &self,
         offsets: &[usize],
@@ -405,17 +380,17 @@ impl VoteTable {
         places: &mut Vec<usize>,
     ) -> f64 {
         places.clear();
-        places.extend(
-            row.entries(offsets)
-                .map(|entry| self.place(entry.cluster, own)),
-        );
-        let (mut most, mut for_own, mut weight) = (0.0_f64, 0.0, 0.0);
+        let entries = row.entries(offsets);
+        places.extend(entries.map(|entry| self.place(entry.cluster, own)));
+        let mut most = 0.0_f64;
+        let mut for_own = 0.0;
+        let mut weight = 0.0;
         for piece in 0..self.pieces {
             let mut sums = [0.0; Self::LANES];
             for place in &*places {
-                sums.iter_mut()
-                    .zip(&self.rows[place + piece])
-                    .for_each(|(sum, vote)| *sum += vote);
+                for (sum, vote) in sums.iter_mut().zip(&self.rows[place + piece]) {
+                    *sum += vote;
+                }
             }
             let first = piece * Self::LANES;
             for (at, &sum) in sums.iter().enumerate() {
@@ -443,6 +418,13 @@ struct Votes {
 }
 
 impl Votes {
+    fn new(clusters: usize) -> Self {
+        Self {
+            of: vec![0.0; clusters],
+            seen: Vec::new(),
+        }
+    }
+
     fn add(&mut self, share: Share, scale: f64) {
         let votes = &mut self.of[share.cluster as usize];
         if *votes == 0.0 {
@@ -461,10 +443,8 @@ impl Votes {
     /// Every cluster that has votes; all are 0 after it.
     fn take_each(&mut self, mut take: impl FnMut(usize, f64)) {
         for cluster in self.seen.drain(..) {
-            take(
-                cluster as usize,
-                std::mem::take(&mut self.of[cluster as usize]),
-            );
+            let votes = std::mem::take(&mut self.of[cluster as usize]);
+            take(cluster as usize, votes);
         }
     }
 }
@@ -479,22 +459,20 @@ mod tests {
     fn the_table_of_votes_gives_the_same_bits() {
         let mut rng = Seed::new(3).rng();
         for draw in 0..60 {
-            let (objects, clusters) = (rng.random_range(1..4000), rng.random_range(1..20));
-            let sizes: Vec<usize> = (0..rng.random_range(1..12))
-                .map(|_| rng.random_range(1..12))
-                .collect();
-            let base = |&size: &usize| {
+            let objects = rng.random_range(1..4000);
+            let clusters = rng.random_range(1..20);
+            let m = rng.random_range(1..12);
+            let sizes: Vec<usize> = (0..m).map(|_| rng.random_range(1..12)).collect();
+            let bases = sizes.iter().map(|&size| {
                 BaseClustering::new("", (0..size).map(|label| label.to_string()).collect())
-            };
-            let bases: Vec<BaseClustering> = sizes.iter().map(base).collect();
-            let own: Vec<u32> = (0..objects)
-                .map(|_| rng.random_range(0..clusters as u32))
-                .collect();
-            let (offsets, mut counts) = (
-                BaseClustering::offsets(&bases),
-                vec![0; clusters * sizes.iter().sum::<usize>()],
-            );
-            let (mut labels, mut inside) = (Vec::new(), vec![0; clusters]);
+            });
+            let bases: Vec<BaseClustering> = bases.collect();
+            let own = (0..objects).map(|_| rng.random_range(0..clusters as u32));
+            let own: Vec<u32> = own.collect();
+            let offsets = BaseClustering::offsets(&bases);
+            let mut counts = vec![0; clusters * offsets[m]];
+            let mut labels = Vec::new();
+            let mut inside = vec![0; clusters];
             for &own in &own {
                 inside[own as usize] += 1;
                 for (base, &size) in sizes.iter().enumerate() {
@@ -510,34 +488,24 @@ mod tests {
                     }
                 }
             }
-            let weights = BaseWeights::new(
-                (0..sizes.len())
-                    .map(|_| rng.random_range(0.1..3.0))
-                    .collect(),
-            )
-            .unwrap();
-            let evidence =
-                ClusterEvidence::of_counts(&bases, &inside, &counts, Some(&weights)).unwrap();
-            let rows = RowBlock::<&[u8]>::new(0, &labels, sizes.len(), None);
+            let weights = (0..m).map(|_| rng.random_range(0.1..3.0)).collect();
+            let weights = BaseWeights::new(weights).unwrap();
+            let evidence = ClusterEvidence::of_counts(&bases, &inside, &counts, Some(&weights));
+            let evidence = evidence.unwrap();
             let one = vec![1.0; objects];
-            let weighed = evidence.margins(
-                &RowBlock::<&[u8]>::new(0, &labels, sizes.len(), Some(&one)),
-                &own,
-            );
-            assert!(
-                evidence.votes.get().is_none(),
-                "the weights of objects are not looked at"
-            );
-            let found = evidence.margins(&rows, &own);
+            let [weighed, found] = [Some(&one[..]), None].map(|weights| {
+                // The table does not know the weights of objects.
+                assert!(evidence.votes.get().is_none());
+                let rows = RowBlock::<&[u8]>::new(0, &labels, m, weights);
+                evidence
+                    .margins(&rows, &own)
+                    .into_iter()
+                    .map(f64::to_bits)
+                    .collect::<Vec<_>>()
+            });
             let table = evidence.votes.get().is_some_and(Option::is_some);
             assert_eq!(table, counts.len() <= objects, "draw {draw}");
-            assert!(
-                found
-                    .iter()
-                    .zip(&weighed)
-                    .all(|(a, b)| a.to_bits() == b.to_bits()),
-                "draw {draw}"
-            );
+            assert_eq!(found, weighed, "draw {draw}");
         }
     }
 }

@@ -72,9 +72,8 @@ pub fn confidence<'a>(
     partition: &Partition,
 ) -> Result<Vec<f64>, MetricsError> {
     let live = partition.live_clusters();
-    let margins = confidence_margins(of, partition)?;
+    let margins = confidence_margins(of, partition)?.into_iter();
     Ok(margins
-        .into_iter()
         .map(|margin| calibrated_in_six_digits(margin, live))
         .collect())
 }
@@ -87,22 +86,7 @@ pub fn confidence_margins<'a>(
     of: impl Into<WeightedEnsemble<'a>>,
     partition: &Partition,
 ) -> Result<Vec<f64>, MetricsError> {
-    let (of, labels): (WeightedEnsemble<'_>, _) = (of.into(), partition.labels());
-    if let Some(shares) = of.ensemble.memberships() {
-        let sums = soft::Sums::of(shares, of, partition)?;
-        return Ok(labels
-            .iter()
-            .enumerate()
-            .map(|(object, &own)| sums.margin(object, own as usize))
-            .collect());
-    }
-    let evidence = ClusterEvidence::of(of, partition)?;
-    Ok(Labelled {
-        evidence,
-        labels,
-        of: Evidence::Margins,
-    }
-    .numbers(of))
+    numbers(of.into(), partition, Evidence::Margins)
 }
 
 /// The share of the ensemble's evidence for every cluster, by object: n × K numbers, rows with sum 1. The votes of the formula above
@@ -126,27 +110,9 @@ pub fn evidence_shares<'a>(
     of: impl Into<WeightedEnsemble<'a>>,
     partition: &Partition,
 ) -> Result<SoftPartition, MetricsError> {
-    let of: WeightedEnsemble<'_> = of.into();
-    let (labels, clusters) = (partition.labels(), partition.clusters());
-    let numbers = if let Some(shares) = of.ensemble.memberships() {
-        let sums = soft::Sums::of(shares, of, partition)?;
-        let live: Vec<bool> = partition.sizes().iter().map(|&size| size > 0).collect();
-        labels
-            .iter()
-            .enumerate()
-            .flat_map(|(object, &own)| sums.evidence(object, own as usize, &live))
-            .collect()
-    } else {
-        let evidence = ClusterEvidence::of(of, partition)?;
-        Labelled {
-            evidence,
-            labels,
-            of: Evidence::Shares,
-        }
-        .numbers(of)
-    };
-    let rows =
-        Array2::from_shape_vec((labels.len(), clusters), numbers).expect("K numbers an object");
+    let numbers = numbers(of.into(), partition, Evidence::Shares)?;
+    let shape = (partition.objects(), partition.clusters());
+    let rows = Array2::from_shape_vec(shape, numbers).expect("K numbers an object");
     Ok(SoftPartition::new(rows)
         .expect("votes are not negative, and every row is divided by its sum"))
 }
@@ -160,35 +126,49 @@ enum Evidence {
     Shares,
 }
 
+/// The numbers of all objects, one after the other.
+fn numbers(
+    of: WeightedEnsemble<'_>,
+    partition: &Partition,
+    asked: Evidence,
+) -> Result<Vec<f64>, MetricsError> {
+    let ensemble = of.ensemble;
+    let labels = partition.labels();
+    let mut all = Vec::with_capacity(ensemble.objects());
+    if let Some(shares) = ensemble.memberships() {
+        let sums = soft::Sums::of(shares, of, partition)?;
+        let live: Vec<bool> = partition.sizes().iter().map(|&size| size > 0).collect();
+        for (object, &own) in labels.iter().enumerate() {
+            match asked {
+                Evidence::Margins => all.push(sums.margin(object, own as usize)),
+                Evidence::Shares => all.extend(sums.evidence(object, own as usize, &live)),
+            }
+        }
+        return Ok(all);
+    }
+    let evidence = ClusterEvidence::of(of, partition)?;
+    let map = Labelled {
+        evidence,
+        labels,
+        of: asked,
+    };
+    let rows = match of.object_weights {
+        None => EnsembleRows::new(ensemble),
+        Some(weights) => EnsembleRows::weighted(ensemble, weights.as_slice()),
+    };
+    let read = PassRunner::new(&rows, &Silent).each(&map, &mut |_, some: Vec<f64>| {
+        all.extend(some);
+        Ok(())
+    });
+    read.expect("rows in memory are read, and nobody stops");
+    Ok(all)
+}
+
 /// Rows whose labels are known.
 struct Labelled<'a> {
     evidence: ClusterEvidence,
     labels: &'a [u32],
     of: Evidence,
-}
-
-impl Labelled<'_> {
-    /// The numbers of all rows of the ensemble.
-    fn numbers(
-        &self,
-        WeightedEnsemble {
-            ensemble,
-            object_weights,
-            ..
-        }: WeightedEnsemble<'_>,
-    ) -> Vec<f64> {
-        let mut all = Vec::with_capacity(ensemble.objects());
-        let rows = object_weights.map_or_else(
-            || EnsembleRows::new(ensemble),
-            |weights| EnsembleRows::weighted(ensemble, weights.as_slice()),
-        );
-        let read = PassRunner::new(&rows, &Silent).each(self, &mut |_, some: Vec<f64>| {
-            all.extend(some);
-            Ok(())
-        });
-        read.expect("rows in memory are read, and nobody stops");
-        all
-    }
 }
 
 impl RowMap for Labelled<'_> {
@@ -210,36 +190,29 @@ impl RowMap for Labelled<'_> {
 
 #[cfg(test)]
 mod tests {
-    use partita_core::{
-        BaseWeights, Ensemble, EnsembleBuilder, EnsembleRows, ObjectWeights, PassRunner, Seed,
-        Silent, rand::RngExt,
-    };
+    use partita_core::ndarray::arr1;
+    use partita_core::{BaseWeights, Ensemble, ObjectWeights, Seed, rand::RngExt};
 
     use super::*;
 
     /// An ensemble of columns in which a negative label is missing.
     fn ensemble(columns: &[Vec<i32>]) -> Ensemble {
-        let mut builder = EnsembleBuilder::new(columns[0].len());
-        for (base, column) in columns.iter().enumerate() {
-            let labels = column.iter().map(|&label| (label >= 0).then_some(label));
-            builder.push(format!("u{base}"), labels).unwrap();
-        }
-        builder.finish().unwrap()
+        partita_conformance::ensemble(columns.iter().enumerate().map(|(base, column)| {
+            let labels = column.iter().map(|&label| u32::try_from(label).ok());
+            (format!("u{base}"), labels.collect())
+        }))
     }
 
     /// Copies of `truth` in which a share of the labels is drawn anew.
     fn noisy(truth: &[i32], clusters: i32, bases: usize, noise: f64, seed: u64) -> Vec<Vec<i32>> {
         let mut rng = Seed::new(seed).rng();
-        let mut label = |&own: &i32| {
+        let mut columns = vec![truth.to_vec(); bases];
+        for label in columns.iter_mut().flatten() {
             if rng.random::<f64>() < noise {
-                rng.random_range(0..clusters)
-            } else {
-                own
+                *label = rng.random_range(0..clusters);
             }
-        };
-        (0..bases)
-            .map(|_| truth.iter().map(&mut label).collect())
-            .collect()
+        }
+        columns
     }
 
     /// Sizes in the ratio 8 to 1 to 1.
@@ -253,10 +226,23 @@ mod tests {
 
     /// Weights of base clusterings beside their ensemble.
     fn with<'a>(ensemble: &'a Ensemble, weights: &'a BaseWeights) -> WeightedEnsemble<'a> {
-        WeightedEnsemble {
-            base_weights: Some(weights),
-            ..WeightedEnsemble::from(ensemble)
-        }
+        let mut of = WeightedEnsemble::from(ensemble);
+        of.base_weights = Some(weights);
+        of
+    }
+
+    /// Weights of objects beside their ensemble.
+    fn weighed<'a>(ensemble: &'a Ensemble, weights: &'a ObjectWeights) -> WeightedEnsemble<'a> {
+        let mut of = WeightedEnsemble::from(ensemble);
+        of.object_weights = Some(weights);
+        of
+    }
+
+    fn near<'a>(
+        a: impl IntoIterator<Item = &'a f64>,
+        b: impl IntoIterator<Item = &'a f64>,
+    ) -> bool {
+        a.into_iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-12)
     }
 
     fn mean(values: &[f64]) -> f64 {
@@ -271,7 +257,8 @@ mod tests {
         i: usize,
     ) -> (Vec<f64>, f64) {
         let clusters = labels.iter().max().unwrap() + 1;
-        let (mut sums, mut weight) = (vec![0.0; clusters as usize], 1.0);
+        let mut sums = vec![0.0; clusters as usize];
+        let mut weight = 1.0;
         for (column, w) in columns.iter().zip(weights) {
             let others = |k: i32| {
                 (0..labels.len()).filter(move |&o| o != i && labels[o] == k && column[o] >= 0)
@@ -283,9 +270,9 @@ mod tests {
             let rates: Vec<f64> = (0..clusters).map(rate).collect();
             let total: f64 = rates.iter().sum();
             if column[i] >= 0 && total > 0.0 {
-                sums.iter_mut()
-                    .zip(rates)
-                    .for_each(|(sum, rate)| *sum += w * rate / total);
+                for (sum, rate) in sums.iter_mut().zip(rates) {
+                    *sum += w * rate / total;
+                }
                 weight += w;
             }
         }
@@ -295,10 +282,8 @@ mod tests {
     fn naive_margin(columns: &[Vec<i32>], labels: &[i32], weights: &[f64], i: usize) -> f64 {
         let (sums, weight) = naive_votes(columns, labels, weights, i);
         let own = labels[i] as usize;
-        let best = (0..sums.len())
-            .filter(|&k| k != own)
-            .map(|k| sums[k])
-            .fold(0.0, f64::max);
+        let others = (0..sums.len()).filter(|&k| k != own);
+        let best = others.map(|k| sums[k]).fold(0.0, f64::max);
         (sums[own] - best) / weight
     }
 
@@ -309,37 +294,23 @@ mod tests {
         (0..60).step_by(4).for_each(|i| columns[i % 7][i] = -1);
         columns.iter_mut().for_each(|column| column[5] = -1);
         let given = BaseWeights::new(vec![1.0, 2.0, 0.0, 1.0, 1.0, 3.0, 1.0]).unwrap();
-        let (of, weights) = (ensemble(&columns), given.as_slice());
+        let of = ensemble(&columns);
         // A cluster without objects gets no share.
         let partition = partition(&truth, 4);
         let found = evidence_shares(with(&of, &given), &partition).unwrap();
         for (i, row) in found.rows().outer_iter().enumerate() {
-            let (votes, weight) = naive_votes(&columns, &truth, weights, i);
-            for (k, share) in row.iter().enumerate() {
-                let expected = votes.get(k).map_or(0.0, |vote| (vote + 1.0 / 3.0) / weight);
-                assert!(
-                    (share - expected).abs() < 1e-12,
-                    "object {i}, cluster {k}: {share}, {expected}"
-                );
-            }
+            let (votes, weight) = naive_votes(&columns, &truth, given.as_slice(), i);
+            let expected = votes.iter().map(|vote| (vote + 1.0 / 3.0) / weight);
+            let expected: Vec<f64> = expected.chain([0.0]).collect();
+            assert!(near(row, &expected), "object {i}: {row}, {expected:?}");
         }
-        assert!(
-            found
-                .rows()
-                .row(5)
-                .iter()
-                .take(3)
-                .all(|share| (share - 1.0 / 3.0).abs() < 1e-12),
-            "nobody labels it"
-        );
+        // Nobody labels object 5.
+        assert!(near(found.rows().row(5).iter().take(3), &[1.0 / 3.0; 3]));
         let labels_as_shares = of.shares();
         let sums = soft::Sums::of(&labels_as_shares, with(&of, &given), &partition).unwrap();
         for (i, row) in found.rows().outer_iter().enumerate() {
             let soft = sums.evidence(i, truth[i] as usize, &[true, true, true, false]);
-            assert!(
-                row.iter().zip(&soft).all(|(a, b)| (a - b).abs() < 1e-12),
-                "object {i}: {row}, {soft:?}"
-            );
+            assert!(near(row, &soft), "object {i}: {row}, {soft:?}");
         }
     }
 
@@ -348,18 +319,16 @@ mod tests {
         let truth = unequal(60);
         let mut columns = noisy(&truth, 5, 7, 0.4, 3);
         (0..60).step_by(4).for_each(|i| columns[i % 7][i] = -1);
-        let labels: Vec<i32> = (0..60)
-            .map(|i| if i % 7 == 0 { 3 } else { truth[i] })
-            .collect();
-        let (ensemble, partition) = (ensemble(&columns), partition(&labels, 6));
+        let mut labels = truth;
+        labels.iter_mut().step_by(7).for_each(|label| *label = 3);
+        let ensemble = ensemble(&columns);
+        let partition = partition(&labels, 6);
         let weights = BaseWeights::new((1..=7).map(f64::from).collect()).unwrap();
         let margins = confidence_margins(with(&ensemble, &weights), &partition).unwrap();
         for (i, margin) in margins.iter().enumerate() {
             let naive = naive_margin(&columns, &labels, weights.as_slice(), i);
-            assert!(
-                (margin - naive).abs() < 1e-12,
-                "object {i}: {margin} is not {naive}"
-            );
+            let near = (margin - naive).abs() < 1e-12;
+            assert!(near, "object {i}: {margin} is not {naive}");
         }
     }
 
@@ -370,85 +339,55 @@ mod tests {
         let truth = unequal(40);
         let mut columns = noisy(&truth, 5, 7, 0.4, 3);
         (0..40).step_by(3).for_each(|i| columns[i % 7][i] = -1);
-        let (hard, order): (_, Vec<u32>) = (ensemble(&columns), (0..40).chain(0..15).collect());
-        let mut tables: Vec<_> = (0..7)
-            .map(|u| hard.base_shares(u).rows().to_owned())
-            .collect();
-        tables[2]
-            .row_mut(1)
-            .assign(&partita_core::ndarray::arr1(&[0.2, 0.5, 0.0, 0.3, 0.0]));
-        tables[4]
-            .row_mut(9)
-            .assign(&partita_core::ndarray::arr1(&[0.0, 0.25, 0.75, 0.0, 0.0]));
-        let named = tables
-            .iter()
-            .enumerate()
-            .map(|(u, table)| (format!("u{u}"), table));
+        let hard = ensemble(&columns);
+        let order: Vec<u32> = (0..40).chain(0..15).collect();
+        let bases = [0, 1, 2, 3, 4, 5, 6];
+        let mut tables = bases.map(|u| hard.base_shares(u as usize).rows().to_owned());
+        for (u, i, shares) in [
+            (2, 1, [0.2, 0.5, 0.0, 0.3, 0.0]),
+            (4, 9, [0.0, 0.25, 0.75, 0.0, 0.0]),
+        ] {
+            tables[u].row_mut(i).assign(&arr1(&shares));
+        }
+        let named = tables.iter().enumerate();
+        let named = named.map(|(u, table)| (format!("u{u}"), table));
+        let truth_of = partition(&truth, 4);
         for once in [hard, partita_conformance::ensemble_of_shares(named)] {
-            let twice = once.select(&order, &[0, 1, 2, 3, 4, 5, 6]);
+            let twice = once.select(&order, &bases);
             let labels: Vec<i32> = order.iter().map(|&i| truth[i as usize]).collect();
-            let weights = |weight: &dyn Fn(u32) -> f64, objects: &[u32]| {
-                ObjectWeights::new(objects.iter().map(|&i| weight(i)).collect()).unwrap()
+            let labels = partition(&labels, 4);
+            let weights = |first: f64, then: f64, objects: &[u32]| {
+                let weights = objects.iter().map(|&i| if i < 15 { first } else { then });
+                ObjectWeights::new(weights.collect()).unwrap()
             };
-            let (two, three) = (
-                weights(&|i| if i < 15 { 2.0 } else { 3.0 }, &order[..40]),
-                weights(&|i| if i < 15 { 1.0 } else { 3.0 }, &order),
-            );
-            let of = |ensemble, weights| WeightedEnsemble {
-                object_weights: Some(weights),
-                ..WeightedEnsemble::from(ensemble)
-            };
-            let margins = [
-                confidence_margins(of(&once, &two), &partition(&truth, 4)).unwrap(),
-                confidence_margins(of(&twice, &three), &partition(&labels, 4)).unwrap(),
-            ];
-            assert!(
-                (0..40).all(|i| (margins[0][i] - margins[1][i]).abs() < 1e-12),
-                "{margins:?}"
-            );
-            let shares = [
-                evidence_shares(of(&once, &two), &partition(&truth, 4))
-                    .unwrap()
-                    .into_rows(),
-                evidence_shares(of(&twice, &three), &partition(&labels, 4))
-                    .unwrap()
-                    .into_rows(),
-            ];
-            assert!(
-                shares[0]
-                    .iter()
-                    .zip(&shares[1])
-                    .all(|(a, b)| (a - b).abs() < 1e-12)
-            );
+            let two = weights(2.0, 3.0, &order[..40]);
+            let two = weighed(&once, &two);
+            let three = weights(1.0, 3.0, &order);
+            let three = weighed(&twice, &three);
+            let margins = confidence_margins(two, &truth_of).unwrap();
+            let expected = confidence_margins(three, &labels).unwrap();
+            assert!(near(&margins, &expected), "{margins:?} {expected:?}");
+            let shares = evidence_shares(two, &truth_of).unwrap();
+            let expected = evidence_shares(three, &labels).unwrap();
+            assert!(near(shares.rows(), expected.rows()));
 
-            let even = weights(&|_| 1.0, &order[..40]);
-            let plain = confidence_margins(&once, &partition(&truth, 4)).unwrap();
+            let even = weights(1.0, 1.0, &order[..40]);
+            let plain = confidence_margins(&once, &truth_of).unwrap();
             assert_eq!(
-                confidence_margins(of(&once, &even), &partition(&truth, 4)).unwrap(),
+                confidence_margins(weighed(&once, &even), &truth_of).unwrap(),
                 plain
             );
-            let without = weights(&|i| if i < 30 { 1.0 } else { 0.0 }, &order[..40]);
-            let fewer = once.select(&order[..30], &[0, 1, 2, 3, 4, 5, 6]);
-            let (some, all) = (
-                confidence_margins(&fewer, &partition(&truth[..30], 4)).unwrap(),
-                confidence_margins(of(&once, &without), &partition(&truth, 4)).unwrap(),
-            );
-            assert!(some.iter().zip(&all).all(|(a, b)| (a - b).abs() < 1e-12));
-            assert!(
-                all[30..].iter().any(|margin| *margin > 0.3),
-                "what weighs nothing has a confidence too: {all:?}"
-            );
+            let without = weights(1.0, 0.0, &order[..40]);
+            let fewer = once.select(&order[..15], &bases);
+            let some = confidence_margins(&fewer, &partition(&truth[..15], 4)).unwrap();
+            let all = confidence_margins(weighed(&once, &without), &truth_of).unwrap();
+            assert!(near(&some, &all));
+            // What weighs nothing has a confidence too.
+            assert!(all[15..].iter().any(|margin| *margin > 0.3), "{all:?}");
         }
         let short = ObjectWeights::new(vec![1.0; 3]).unwrap();
-        let of = ensemble(&columns);
-        let of = WeightedEnsemble {
-            object_weights: Some(&short),
-            ..WeightedEnsemble::from(&of)
-        };
-        assert_eq!(
-            confidence(of, &partition(&truth, 4)),
-            Err(MetricsError::Sizes { left: 3, right: 40 })
-        );
+        let refused = confidence(weighed(&ensemble(&columns), &short), &truth_of);
+        assert_eq!(refused, Err(MetricsError::Sizes { left: 3, right: 40 }));
     }
 
     struct Confident<'a>(&'a ClusterEvidence, &'a [u32]);
@@ -468,16 +407,11 @@ mod tests {
         let mut counts = vec![0u64; 3 * offsets[5]];
         for (i, &k) in partition.labels().iter().enumerate() {
             for base in 0..5 {
-                counts
-                    [k as usize * offsets[5] + offsets[base] + ensemble.label(i, base).unwrap()] +=
-                    1;
+                let cluster = offsets[base] + ensemble.label(i, base).unwrap();
+                counts[k as usize * offsets[5] + cluster] += 1;
             }
         }
-        let sizes: Vec<u64> = partition
-            .sizes()
-            .into_iter()
-            .map(|size| size as u64)
-            .collect();
+        let sizes: Vec<u64> = partition.sizes().iter().map(|&size| size as u64).collect();
         let evidence = ClusterEvidence::of_counts(ensemble.bases(), &sizes, &counts, None).unwrap();
         let expected = confidence(&ensemble, &partition).unwrap();
         let same = &mut |_, some: Vec<f64>| {
@@ -485,9 +419,8 @@ mod tests {
             Ok(())
         };
         let map = Confident(&evidence, partition.labels());
-        PassRunner::new(&EnsembleRows::new(&ensemble), &Silent)
-            .each(&map, same)
-            .unwrap();
+        let rows = EnsembleRows::new(&ensemble);
+        PassRunner::new(&rows, &Silent).each(&map, same).unwrap();
         assert!(ClusterEvidence::of_counts(ensemble.bases(), &sizes, &counts[1..], None).is_err());
     }
 
@@ -495,19 +428,16 @@ mod tests {
     fn agreement_is_confident_and_chance_is_not() {
         let truth = unequal(600);
         let partition = partition(&truth, 3);
-        let of = |noise| {
-            mean(&confidence(&ensemble(&noisy(&truth, 3, 30, noise, 5)), &partition).unwrap())
-        };
-        let means = [0.0, 0.3, 0.6, 0.9, 1.0].map(of);
+        let means = [0.0, 0.3, 0.6, 0.9, 1.0].map(|noise| {
+            let ensemble = ensemble(&noisy(&truth, 3, 30, noise, 5));
+            mean(&confidence(&ensemble, &partition).unwrap())
+        });
         assert!(means.is_sorted_by(|a, b| a > b), "{means:?}");
         assert!(means[0] > 0.8 && means[4] < 0.4, "{means:?}");
         // Base clusterings of one cluster are no information at all.
         let one = confidence(&ensemble(&vec![vec![0; 600]; 30]), &partition).unwrap();
-        assert!(
-            one.iter().all(|&c| (c - 1.0 / 3.0).abs() < 0.01),
-            "{:?}",
-            &one[..3]
-        );
+        let chance = one.iter().all(|&c| (c - 1.0 / 3.0).abs() < 0.01);
+        assert!(chance, "{:?}", &one[..3]);
     }
 
     #[test]
@@ -515,20 +445,15 @@ mod tests {
         let truth = unequal(1000);
         let chance = ensemble(&noisy(&truth, 4, 40, 1.0, 9));
         let confidence = confidence(&chance, &partition(&truth, 3)).unwrap();
-        let of = |k: i32| {
+        let [large, small] = [0, 1].map(|k| {
             let members = confidence
                 .iter()
                 .zip(&truth)
                 .filter(|(_, label)| **label == k);
             mean(&members.map(|(c, _)| *c).collect::<Vec<_>>())
-        };
-        assert!(
-            (of(0) - of(1)).abs() < 0.03 && (of(0) - 1.0 / 3.0).abs() < 0.1,
-            "{} {} {}",
-            of(0),
-            of(1),
-            of(2)
-        );
+        });
+        let even = (large - small).abs() < 0.03 && (large - 1.0 / 3.0).abs() < 0.1;
+        assert!(even, "{large} {small}");
     }
 
     #[test]
@@ -539,17 +464,11 @@ mod tests {
         columns.iter_mut().skip(1).for_each(|column| column[6] = -1);
         let confidence = confidence(&ensemble(&columns), &partition(&truth, 3)).unwrap();
         assert_eq!(confidence[5], 0.333333);
-        assert!(
-            confidence[5] < confidence[6] && confidence[6] < confidence[7] - 0.1,
-            "{:?}",
-            &confidence[5..8]
-        );
+        let [none, one, all] = [5, 6, 7].map(|i| confidence[i]);
+        assert!(none < one && one < all - 0.1, "{none} {one} {all}");
         // Alone in its cluster and its base clusters: nobody speaks for it, and nobody else.
-        let alone = super::confidence(
-            &ensemble(&vec![vec![0, 0, 1]; 9]),
-            &partition(&[0, 0, 1], 2),
-        )
-        .unwrap();
+        let alone = ensemble(&vec![vec![0, 0, 1]; 9]);
+        let alone = super::confidence(&alone, &partition(&[0, 0, 1], 2)).unwrap();
         assert_eq!(alone[2], 0.5);
     }
 
@@ -567,24 +486,20 @@ mod tests {
     #[test]
     fn one_cluster_is_certain_and_the_map_is_monotone() {
         let columns = noisy(&unequal(20), 3, 4, 0.5, 0);
-        assert_eq!(
-            confidence(&ensemble(&columns), &partition(&[0; 20], 1)),
-            Ok(vec![1.0; 20])
-        );
-        assert_eq!(
-            confidence(&ensemble(&columns), &partition(&[2; 20], 4)),
-            Ok(vec![1.0; 20])
-        );
+        let ensemble = ensemble(&columns);
+        for one in [partition(&[0; 20], 1), partition(&[2; 20], 4)] {
+            assert_eq!(confidence(&ensemble, &one), Ok(vec![1.0; 20]));
+        }
         for clusters in [2, 3, 26] {
-            let values: Vec<f64> = (-10..=10)
-                .map(|at| calibrated_confidence(f64::from(at) / 10.0, clusters))
-                .collect();
+            let margins = (-10..=10).map(|at| f64::from(at) / 10.0);
+            let values = margins.map(|margin| calibrated_confidence(margin, clusters));
+            let values: Vec<f64> = values.collect();
             assert!(values.is_sorted_by(|a, b| a < b), "{values:?}");
             assert_eq!((values[0], values[10]), (0.0, 1.0 / clusters as f64));
             assert!(values[20] <= 1.0);
         }
         let short = BaseWeights::new(vec![1.0]).unwrap();
-        let refused = confidence(with(&ensemble(&columns), &short), &partition(&[0; 20], 1));
+        let refused = confidence(with(&ensemble, &short), &partition(&[0; 20], 1));
         assert_eq!(refused, Err(MetricsError::Sizes { left: 1, right: 4 }));
     }
 }

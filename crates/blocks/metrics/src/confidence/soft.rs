@@ -46,30 +46,22 @@ impl<'a> Sums<'a> {
         check_sizes(weights.len(), bases)?;
         let multiplicities = of.each_multiplicity();
         check_sizes(multiplicities.len(), ensemble.objects())?;
-        let (offsets, clusters) = (ensemble.offsets(), partition.clusters());
-        let (inside, known) = (
-            vec![0.0; offsets[bases] * clusters],
-            vec![0.0; bases * clusters],
-        );
+        let offsets = ensemble.offsets();
+        let clusters = partition.clusters();
         let mut sums = Sums {
             shares,
+            inside: vec![0.0; offsets[bases] * clusters],
+            known: vec![0.0; bases * clusters],
             offsets,
             clusters,
-            inside,
-            known,
             weights,
             multiplicities,
         };
-        partition
-            .labels()
-            .iter()
-            .enumerate()
-            .for_each(|(object, &label)| sums.add(object, label as usize));
+        for (object, &label) in partition.labels().iter().enumerate() {
+            sums.add(object, label as usize);
+        }
         Ok(sums)
     }
-}
-
-impl Sums<'_> {
     /// The shares of an object in the order of base clusterings: the base clustering, and its part of the row.
     fn parts(&self, object: usize) -> impl Iterator<Item = (usize, &[u32], &[f64])> {
         let (clusters, shares) = self.shares.row(object);
@@ -77,8 +69,7 @@ impl Sums<'_> {
         std::iter::from_fn(move || {
             let first = *clusters.get(at)? as usize;
             let base = self.offsets.partition_point(|&start| start <= first) - 1;
-            let end =
-                at + clusters[at..].partition_point(|&c| (c as usize) < self.offsets[base + 1]);
+            let end = clusters.partition_point(|&c| (c as usize) < self.offsets[base + 1]);
             let part = (base, &clusters[at..end], &shares[at..end]);
             at = end;
             Some(part)
@@ -87,10 +78,10 @@ impl Sums<'_> {
 
     fn add(&mut self, object: usize, label: usize) {
         let weight = self.multiplicities[object];
-        let parts: Vec<usize> = self.parts(object).map(|(base, ..)| base).collect();
-        parts
-            .into_iter()
-            .for_each(|base| self.known[base * self.clusters + label] += weight);
+        let known: Vec<usize> = self.parts(object).map(|(base, ..)| base).collect();
+        for base in known {
+            self.known[base * self.clusters + label] += weight;
+        }
         let (clusters, shares) = self.shares.row(object);
         for (&cluster, &share) in clusters.iter().zip(shares) {
             self.inside[cluster as usize * self.clusters + label] += weight * share;
@@ -100,10 +91,8 @@ impl Sums<'_> {
     /// The margin of an object in cluster `own`, in -1..=1. O(K) for every share.
     pub(super) fn margin(&self, object: usize, own: usize) -> f64 {
         let (votes, weight) = self.votes(object, own);
-        let best_other = (0..self.clusters)
-            .filter(|&k| k != own)
-            .map(|k| votes[k])
-            .fold(0.0, f64::max);
+        let others = (0..self.clusters).filter(|&k| k != own);
+        let best_other = others.map(|k| votes[k]).fold(0.0, f64::max);
         (votes[own] - best_other) / (weight + SILENT_WEIGHT)
     }
 
@@ -112,40 +101,34 @@ impl Sums<'_> {
         let (mut votes, weight) = self.votes(object, own);
         let silent = SILENT_WEIGHT / live.iter().filter(|&&live| live).count() as f64;
         for (vote, &live) in votes.iter_mut().zip(live) {
-            *vote = if live {
-                (*vote + silent) / (weight + SILENT_WEIGHT)
-            } else {
-                0.0
-            };
+            let share = (*vote + silent) / (weight + SILENT_WEIGHT);
+            *vote = if live { share } else { 0.0 };
         }
         votes
     }
 
     /// The votes for every cluster, and the weight of all that vote.
     fn votes(&self, object: usize, own: usize) -> (Vec<f64>, f64) {
-        let (mut votes, mut weight) = (vec![0.0; self.clusters], 0.0);
+        let mut votes = vec![0.0; self.clusters];
+        let mut rates = vec![0.0; self.clusters];
+        let mut weight = 0.0;
         let one = self.multiplicities[object].min(1.0);
         for (base, clusters, shares) in self.parts(object) {
-            let rate = |k: usize| {
+            for (k, rate) in rates.iter_mut().enumerate() {
                 let alone = if k == own { one } else { 0.0 };
                 let others = self.known[base * self.clusters + k] - alone;
                 let together = clusters.iter().zip(shares).map(|(&cluster, &share)| {
                     share * (self.inside[cluster as usize * self.clusters + k] - alone * share)
                 });
-                if others > 0.0 {
-                    (together.sum::<f64>() / others).max(0.0)
-                } else {
-                    0.0
-                }
-            };
-            let rates: Vec<f64> = (0..self.clusters).map(rate).collect();
+                let mean = (together.sum::<f64>() / others).max(0.0);
+                *rate = if others > 0.0 { mean } else { 0.0 };
+            }
             let total: f64 = rates.iter().sum();
             if total > 0.0 {
                 weight += self.weights[base];
-                votes
-                    .iter_mut()
-                    .zip(rates)
-                    .for_each(|(vote, rate)| *vote += self.weights[base] * rate / total);
+                for (vote, rate) in votes.iter_mut().zip(&rates) {
+                    *vote += self.weights[base] * rate / total;
+                }
             }
         }
         (votes, weight)

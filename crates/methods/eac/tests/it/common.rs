@@ -28,14 +28,8 @@ pub(crate) fn weighted_tree<'a>(
 ) -> Outcome<LweaDiagnostics> {
     let settings = LweaSettings::default();
     let clusters = Clusters::Exactly(clusters);
-    lwea(
-        source,
-        clusters,
-        &settings,
-        MemoryBudget::UNLIMITED,
-        &Silent,
-    )
-    .expect("a tree")
+    let budget = MemoryBudget::UNLIMITED;
+    lwea(source, clusters, &settings, budget, &Silent).expect("a tree")
 }
 
 pub(crate) fn heights(tree: &Dendrogram) -> Vec<f64> {
@@ -46,7 +40,6 @@ pub(crate) fn heights(tree: &Dendrogram) -> Vec<f64> {
 pub(crate) fn apart(one: &Dendrogram, other: &Dendrogram) -> f64 {
     assert_eq!(one.objects(), other.objects());
     let pairs = one.merges().iter().zip(other.merges());
-    pairs
-        .map(|(a, b)| (a.height - b.height).abs())
-        .fold(0.0, f64::max)
+    let apart = pairs.map(|(a, b)| (a.height - b.height).abs());
+    apart.fold(0.0, f64::max)
 }

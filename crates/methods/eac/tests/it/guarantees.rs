@@ -25,11 +25,7 @@ fn found(method: &dyn Consensus, ensemble: &Ensemble, clusters: Clusters) -> Out
 #[test]
 fn cuts_agree_with_an_independent_implementation() {
     let fixtures = partita_conformance::fixtures();
-    let columns = fixtures["labels"]
-        .as_array()
-        .expect("an array")
-        .iter()
-        .zip(0..);
+    let columns = fixtures["labels"].as_array().unwrap().iter().zip(0..);
     let ensemble = ensemble(columns.map(|(column, u)| (format!("u{u}"), labels(column))));
     let truth = Partition::from_values(&labels(&fixtures["truth"]));
     for (name, method) in [("average", &EAC_AVERAGE), ("single", &EAC_SINGLE)] {
@@ -38,10 +34,8 @@ fn cuts_agree_with_an_independent_implementation() {
         let same = Partition::from_values(&labels(&expected["labels"]));
         assert_eq!(partition.by_appearance(), same.by_appearance(), "{name}");
         let h = Contingency::new(&partition, &truth).unwrap().accuracy();
-        assert!(
-            (h - expected["H"].as_f64().unwrap()).abs() < 1e-12,
-            "{name}: {h}"
-        );
+        let near = (h - expected["H"].as_f64().unwrap()).abs() < 1e-12;
+        assert!(near, "{name}: {h}");
     }
 }
 
@@ -60,10 +54,8 @@ fn what_does_not_fit_is_refused_with_what_would() {
     let two = Clusters::Exactly(2);
     let error = eac(&ensemble, two, Linkage::Average, budget, &Silent).unwrap_err();
     let error = error.to_string();
-    assert!(
-        error.starts_with("the tree over 200 distinct label rows needs"),
-        "{error}"
-    );
+    let begin = "the tree over 200 distinct label rows needs";
+    assert!(error.starts_with(begin), "{error}");
     let told = "150 distinct label rows would fit; take eac-sparse or eac-single";
     assert!(error.contains(told), "{error}");
     let budget = MemoryBudget::new(lwea_bytes(&ProblemSize {
@@ -82,20 +74,16 @@ fn the_longest_lifetime_finds_planted_clusters() {
         let planted = 2 + seed as u32 % 4;
         let mut rng = Seed::new(seed).rng();
         let mut label = |i: u32| {
-            let wrong = rng.random_bool(0.05);
-            Some(if wrong {
-                rng.random_range(0..planted)
+            if rng.random_bool(0.05) {
+                Some(rng.random_range(0..planted))
             } else {
-                i % planted
-            })
+                Some(i % planted)
+            }
         };
         let columns = (0..30).map(|u| (format!("u{u}"), (0..60).map(&mut label).collect()));
         let partition = found(&EAC_AVERAGE, &ensemble(columns), Clusters::Auto).partition;
         let truth: Vec<u32> = (0..60).map(|i| i % planted).collect();
-        assert_eq!(
-            partition.by_appearance(),
-            Partition::from_values(&truth),
-            "{seed}"
-        );
+        let truth = Partition::from_values(&truth);
+        assert_eq!(partition.by_appearance(), truth, "{seed}");
     }
 }

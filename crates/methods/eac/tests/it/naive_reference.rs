@@ -21,11 +21,8 @@ fn drawn(seed: u64) -> Ensemble {
     let missing = if seed.is_multiple_of(3) { 0.0 } else { 0.3 };
     let ensemble = partita_conformance::draw(Seed::new(seed), missing).ensemble;
     let kept = first_bases(&ensemble, 2 + seed as u32 % 5);
-    if kept.first_unlabelled().is_some() {
-        ensemble
-    } else {
-        kept
-    }
+    let whole = kept.first_unlabelled().is_none();
+    if whole { kept } else { ensemble }
 }
 
 /// The first base clusterings: where they are few, rows repeat.
@@ -37,9 +34,9 @@ fn first_bases(ensemble: &Ensemble, bases: u32) -> Ensemble {
 
 /// Base clusterings that label both objects, and their clusters in each.
 fn both(ensemble: &Ensemble, i: usize, j: usize) -> Vec<(usize, usize, usize)> {
-    (0..ensemble.bases().len())
-        .filter_map(|u| Some((u, ensemble.label(i, u)?, ensemble.label(j, u)?)))
-        .collect()
+    let bases = 0..ensemble.bases().len();
+    let both = bases.filter_map(|u| Some((u, ensemble.label(i, u)?, ensemble.label(j, u)?)));
+    both.collect()
 }
 
 fn matrix(n: usize, cell: impl Fn(usize, usize) -> u64) -> Matrix {
@@ -62,10 +59,10 @@ fn counted(ensemble: &Ensemble, unit: u64, power: u32) -> Matrix {
 fn weighted(ensemble: &Ensemble, weights: &[f64]) -> Matrix {
     let offsets = ensemble.offsets();
     let one = u64::from(u32::MAX) / 2 / ensemble.bases().len() as u64;
-    let weights: Vec<u64> = weights
+    let weights = weights
         .iter()
-        .map(|weight| (weight * one as f64).round() as u64)
-        .collect();
+        .map(|weight| (weight * one as f64).round() as u64);
+    let weights: Vec<u64> = weights.collect();
     matrix(ensemble.objects(), |i, j| {
         let both = both(ensemble, i, j);
         let together = both.iter().filter(|(_, a, b)| a == b);
@@ -83,29 +80,32 @@ fn naive(mut matrix: Matrix, unit: u64, linkage: Linkage) -> (Vec<f64>, Vec<Part
     let mut label: Vec<u32> = (0..n as u32).collect();
     let mut sizes = vec![1u64; n];
     let mut alive: Vec<usize> = (0..n).collect();
-    let (mut heights, mut partitions) = (Vec::new(), vec![Partition::from_values(&label)]);
+    let mut heights = Vec::new();
+    let mut partitions = vec![Partition::from_values(&label)];
     while alive.len() > 1 {
-        let pairs = alive
-            .iter()
-            .flat_map(|&a| alive.iter().filter(move |&&b| a < b).map(move |&b| (a, b)));
-        let over = |(a, b): (usize, usize)| match linkage {
+        let over = |a: usize, b: usize| match linkage {
             Linkage::Average => sizes[a] * sizes[b],
             _ => 1,
         };
-        let less = |p: (usize, usize), q: (usize, usize)| {
-            let cross = |p: (usize, usize), q| u128::from(matrix[p.0][p.1]) * u128::from(over(q));
-            if cross(q, p) < cross(p, q) { q } else { p }
-        };
-        let (a, b) = pairs.reduce(less).expect("two clusters are left");
-        heights.push(matrix[a][b] as f64 / over((a, b)) as f64 / unit as f64);
+        let [mut a, mut b] = [alive[0], alive[1]];
         for &c in &alive {
-            let (x, y) = (matrix[a][c], matrix[b][c]);
+            for &d in alive.iter().filter(|&&d| c < d) {
+                let here = u128::from(matrix[c][d]) * u128::from(over(a, b));
+                if here < u128::from(matrix[a][b]) * u128::from(over(c, d)) {
+                    [a, b] = [c, d];
+                }
+            }
+        }
+        heights.push(matrix[a][b] as f64 / over(a, b) as f64 / unit as f64);
+        for &c in &alive {
+            let [x, y] = [matrix[a][c], matrix[b][c]];
             let joined = match linkage {
                 Linkage::Single => x.min(y),
                 Linkage::Complete => x.max(y),
                 _ => x + y,
             };
-            (matrix[a][c], matrix[c][a]) = (joined, joined);
+            matrix[a][c] = joined;
+            matrix[c][a] = joined;
         }
         sizes[a] += sizes[b];
         alive.retain(|&c| c != b);
@@ -153,11 +153,8 @@ fn evidence_accumulation_is_the_naive_reference() {
     for seed in 0..ENSEMBLES {
         let ensemble = drawn(seed);
         let missing = ensemble.missing() > 0;
-        let unit = if missing {
-            UNIT
-        } else {
-            ensemble.bases().len() as u64
-        };
+        let bases = ensemble.bases().len() as u64;
+        let unit = if missing { UNIT } else { bases };
         let matrix = counted(&ensemble, unit, 1);
         for linkage in [Linkage::Average, Linkage::Single, Linkage::Complete] {
             let reference = naive(matrix.clone(), unit, linkage);
@@ -206,10 +203,8 @@ fn folding_changes_neither_labels_nor_heights() {
             let rows = Unfolded(counted(&ensemble, UNIT, if squares { 2 } else { 1 }));
             let all = link_rows(&rows, &vec![1; objects], linkage, &Silent).unwrap();
             let folded = tree(&ensemble, linkage).dendrogram.unwrap();
-            assert!(
-                apart(&folded, &all) < 1e-7,
-                "{linkage:?}: {folded:?} {all:?}"
-            );
+            let near = apart(&folded, &all) < 1e-7;
+            assert!(near, "{linkage:?}: {folded:?} {all:?}");
             let heights = heights(&folded);
             for clusters in 1..=objects {
                 // Where merges tie at a cut, one or another is undone.
@@ -228,41 +223,35 @@ fn folding_changes_neither_labels_nor_heights() {
 
 /// Pooled evidence of an object for every cluster, by the definition; 1 for a cluster of its own.
 fn evidence(ensemble: &Ensemble, weights: &[f64], partition: &Partition, i: usize) -> Vec<f64> {
-    let (offsets, labels) = (ensemble.offsets(), partition.labels());
-    let of = |cluster: u32| {
-        let company = (0..ensemble.objects()).filter(|&j| j != i && labels[j] == cluster);
-        let mut together = 0.0;
-        let mut seen = 0.0;
-        let mut alone = true;
-        for j in company {
-            alone = false;
-            for (u, a, b) in both(ensemble, i, j) {
-                seen += 1.0;
-                together += if a == b { weights[offsets[u] + a] } else { 0.0 };
-            }
+    let offsets = ensemble.offsets();
+    let mut together = vec![0.0; partition.clusters()];
+    let mut seen = vec![0.0; partition.clusters()];
+    let mut alone = vec![true; partition.clusters()];
+    for j in (0..ensemble.objects()).filter(|&j| j != i) {
+        let k = partition.labels()[j] as usize;
+        alone[k] = false;
+        for (u, a, b) in both(ensemble, i, j) {
+            seen[k] += 1.0;
+            together[k] += if a == b { weights[offsets[u] + a] } else { 0.0 };
         }
-        match seen {
-            _ if alone => 1.0,
-            0.0 => 0.0,
-            _ => together / seen,
-        }
-    };
-    (0..partition.clusters() as u32).map(of).collect()
+    }
+    let clusters = 0..partition.clusters();
+    let evidence = clusters.map(|k| match seen[k] {
+        _ if alone[k] => 1.0,
+        0.0 => 0.0,
+        seen => together[k] / seen,
+    });
+    evidence.collect()
 }
 
 /// Evidence for the own cluster over the sum of that and the best other's.
 fn naive_certainty(ensemble: &Ensemble, weights: &[f64], partition: &Partition, i: usize) -> f64 {
     let evidence = evidence(ensemble, weights, partition, i);
     let own = partition.labels()[i] as usize;
-    let other = (0..evidence.len())
-        .filter(|&k| k != own)
-        .map(|k| evidence[k]);
-    let other = other.fold(0.0, f64::max);
-    if evidence[own] + other > 0.0 {
-        evidence[own] / (evidence[own] + other)
-    } else {
-        0.0
-    }
+    let others = (0..evidence.len()).filter(|&k| k != own);
+    let other = others.map(|k| evidence[k]).fold(0.0, f64::max);
+    let sum = evidence[own] + other;
+    if sum > 0.0 { evidence[own] / sum } else { 0.0 }
 }
 
 /// Objects go, all at once and so often, to the cluster with most evidence; out of none that would be left empty.
@@ -299,7 +288,8 @@ fn naive_moves(
 
 #[test]
 fn locally_weighted_evidence_is_the_naive_reference() {
-    let (mut compared, mut moved) = (0, 0);
+    let mut compared = 0;
+    let mut moved = 0;
     for seed in 0..ENSEMBLES {
         let ensemble = drawn(seed);
         let clusters = 2 + seed as usize % 4;
@@ -314,11 +304,8 @@ fn locally_weighted_evidence_is_the_naive_reference() {
         moved += outcome.details.moved;
         for (i, found) in outcome.certainty.iter().enumerate() {
             let certainty = naive_certainty(&ensemble, &weights, &expected, i);
-            let what = format!("certainty of object {i} of draw {seed}");
-            assert!(
-                (found - certainty).abs() < 1e-12,
-                "{what}: {found}, {certainty}"
-            );
+            let near = (found - certainty).abs() < 1e-12;
+            assert!(near, "object {i} of draw {seed}: {found}, {certainty}");
         }
     }
     assert!(compared > 3_000, "{compared}");

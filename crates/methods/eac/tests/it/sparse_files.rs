@@ -30,18 +30,15 @@ fn counts(evidence: &SparseEvidence) -> SparseCounts<'_> {
 }
 
 fn evidence(counts: SparseCounts<'_>) -> SparseEvidence {
-    let beside = |name: &str| {
-        counts
-            .beside
-            .iter()
-            .find(|(found, _)| found == name)
-            .map(|(_, values)| values.to_vec())
-    };
-    let bases = usize::from(beside("base_clusterings").expect("M")[0]);
-    let seen = beside("seen");
-    let (starts, columns) = (counts.starts.into_owned(), counts.columns.into_owned());
-    SparseEvidence::from_parts(bases, starts, columns, counts.values.into_owned(), seen)
-        .expect("evidence")
+    let [bases, seen] = ["base_clusterings", "seen"].map(|name| {
+        let found = counts.beside.iter().find(|(found, _)| found == name);
+        found.map(|(_, values)| values.to_vec())
+    });
+    let bases = usize::from(bases.expect("M")[0]);
+    let starts = counts.starts.into_owned();
+    let columns = counts.columns.into_owned();
+    let values = counts.values.into_owned();
+    SparseEvidence::from_parts(bases, starts, columns, values, seen).expect("evidence")
 }
 
 #[test]
@@ -53,13 +50,10 @@ fn evidence_reads_back() {
         let ensemble = partita_conformance::draw(Seed::new(seed), missing).ensemble;
         let pairs = 5 + seed % 50;
         let budget = MemoryBudget::UNLIMITED;
-        let sampled = SparseEvidence::sample(&ensemble, pairs, Seed::new(seed), budget, &Silent)
-            .expect("evidence");
+        let sampled = SparseEvidence::sample(&ensemble, pairs, Seed::new(seed), budget, &Silent);
+        let sampled = sampled.expect("evidence");
         write_sparse_npz(&file, &counts(&sampled)).expect("a file");
-        assert_eq!(
-            evidence(read_sparse_npz(&file, budget).expect("a matrix")),
-            sampled,
-            "seed {seed}"
-        );
+        let again = read_sparse_npz(&file, budget).expect("a matrix");
+        assert_eq!(evidence(again), sampled, "seed {seed}");
     }
 }

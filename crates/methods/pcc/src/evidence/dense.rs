@@ -5,7 +5,7 @@ use partita_kernels::LANES;
 
 use super::Evenness;
 use super::widen::widen;
-use crate::pair_counts::PairCounts;
+use crate::pair_counts::{PairCounts, share};
 
 #[derive(Clone, Debug)]
 enum Store {
@@ -126,12 +126,8 @@ impl Dense {
         for i in 0..self.objects {
             self.fill(i, &mut row);
             for j in i + 1..self.objects {
-                let away = if row.n[j] > 0.0 {
-                    1.0 - row.c[j] / row.n[j]
-                } else {
-                    1.0
-                };
-                condensed.push(away as f32);
+                let (share, _) = share(row.c[j], row.n[j]);
+                condensed.push((1.0 - share) as f32);
             }
         }
         condensed
@@ -142,10 +138,9 @@ impl Dense {
             return false;
         };
         let (together, seen) = self.pair(before, i);
+        let mut others = (0..self.objects).filter(|&j| j != i && j != before);
         seen > 0.0
             && together > seen * (1.0 - 1e-12)
-            && (0..self.objects)
-                .filter(|&j| j != i && j != before)
-                .all(|j| self.pair(i, j) == self.pair(before, j))
+            && others.all(|j| self.pair(i, j) == self.pair(before, j))
     }
 }

@@ -76,9 +76,8 @@ impl Evidence {
                 + Dense::bytes(objects, CoAssociation::bytes_of_unit(2, unit, false))
         };
         budget.check("the evidence of all pairs", needed, REMEDY)?;
-        Ok(Self::of_all(&CoAssociation::count(
-            source, budget, monitor,
-        )?))
+        let pairs = CoAssociation::count(source, budget, monitor)?;
+        Ok(Self::of_all(&pairs))
     }
 
     /// Counts pairs drawn uniformly without replacement, so that objects have `partners` partners on average.
@@ -148,14 +147,13 @@ impl Evidence {
         for (&weight, &(c, n)) in weights.iter().zip(with_copy) {
             let (c, n) = if self.normalised { share(c, n) } else { (c, n) };
             let pairs = (weight * (weight - 1.0)).max(0.0);
-            let c = pairs * c;
-            let n = pairs * n;
-            among.push(CopyPairs { c, n });
+            among.push(CopyPairs {
+                c: pairs * c,
+                n: pairs * n,
+            });
         }
-        self.copies = Some(Copies {
-            weights: weights.to_vec(),
-            among,
-        });
+        let weights = weights.to_vec();
+        self.copies = Some(Copies { weights, among });
         self.sums = self.sums_of_n();
         self
     }
@@ -267,15 +265,11 @@ impl Evidence {
         let Some(Copies { weights, .. }) = &self.copies else {
             return;
         };
-        let own = weights[i];
-        let mut weigh = |place: usize, other: f64| {
-            counts.c[place] *= own * other;
-            counts.n[place] *= own * other;
-        };
-        match self.partners(i) {
-            Some(partners) => (partners[first..].iter().enumerate())
-                .for_each(|(place, &j)| weigh(place, weights[j as usize])),
-            None => (weights.iter().enumerate()).for_each(|(j, &other)| weigh(j, other)),
+        let partners = self.partners(i).map(|partners| &partners[first..]);
+        for place in 0..partners.map_or(weights.len(), <[u32]>::len) {
+            let other = partners.map_or(place, |partners| partners[place] as usize);
+            counts.c[place] *= weights[i] * weights[other];
+            counts.n[place] *= weights[i] * weights[other];
         }
     }
 

@@ -19,9 +19,12 @@ pub(super) struct Sparse {
 impl Sparse {
     /// `Σ_j N_ij` of every object.
     pub(super) fn sums(&self) -> Vec<f64> {
-        let sum = |i: usize| self.pairs.row(i).map(|(_, _, n)| f64::from(n)).sum::<f64>();
-        let objects = 0..self.pairs.objects();
-        objects.map(|i| sum(i) * self.pairs.scale()).collect()
+        let mut sums = Vec::with_capacity(self.pairs.objects());
+        for i in 0..self.pairs.objects() {
+            let sum: f64 = self.pairs.row(i).map(|(_, _, n)| f64::from(n)).sum();
+            sums.push(sum * self.pairs.scale());
+        }
+        sums
     }
 
     /// The place of the first partner after object `i` itself.

@@ -10,17 +10,8 @@ use crate::kernels::Widen;
 /// Some of the stored counts as numbers.
 pub(super) fn widen(counts: Counts<'_>, range: Range<usize>, to: &mut [f64]) {
     match counts {
-        Counts::Bytes(counts) => dispatch(Widen {
-            from: &counts[range],
-            to,
-        }),
-        Counts::Words(counts) => dispatch(Widen {
-            from: &counts[range],
-            to,
-        }),
-        Counts::Wide(counts) => dispatch(Widen {
-            from: &counts[range],
-            to,
-        }),
+        Counts::Bytes(counts) => dispatch(Widen(&counts[range], to)),
+        Counts::Words(counts) => dispatch(Widen(&counts[range], to)),
+        Counts::Wide(counts) => dispatch(Widen(&counts[range], to)),
     }
 }

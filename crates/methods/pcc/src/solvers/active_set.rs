@@ -68,11 +68,9 @@ impl ActiveSet {
         }
         for &(i, by) in group {
             self.drift[i] = f64::INFINITY;
-            evidence
-                .partners(i)
-                .unwrap_or_default()
-                .iter()
-                .for_each(|&j| self.drift[j as usize] += by);
+            for &j in evidence.partners(i).unwrap_or_default() {
+                self.drift[j as usize] += by;
+            }
         }
     }
 }

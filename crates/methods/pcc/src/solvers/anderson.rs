@@ -95,9 +95,7 @@ impl Anderson {
             iterate.table.write(i, &row);
         }
         iterate.costs.all_moved();
-        let objective = iterate
-            .costs
-            .objective(iterate.bregman, iterate.evidence, &iterate.table);
+        let objective = iterate.costs.objective(iterate.model, &iterate.table);
         iterate.costs.all_moved();
         let lower = objective < iterate.objective;
         if lower {
@@ -108,19 +106,16 @@ impl Anderson {
 
     /// How much of every change to take back so that least is left of the last move.
     fn shares(&self, step: &Step) -> Option<Vec<f64>> {
-        let weights: Vec<f64> = step
-            .after
-            .iter()
-            .map(|y| if *y > 0.0 { 1.0 / (y + FLOOR) } else { 0.0 })
-            .collect();
-        let dot = |a: &[f64], b: &[f64]| -> f64 {
-            let pairs = a.iter().zip(b).zip(&weights);
-            pairs.map(|((a, b), w)| a * b * w).sum()
-        };
+        let weights = step.after.iter();
+        let weights = weights.map(|y| if *y > 0.0 { 1.0 / (y + FLOOR) } else { 0.0 });
+        let weights: Vec<f64> = weights.collect();
         let mut system = Vec::with_capacity(self.changes.len());
         for (p, change) in self.changes.iter().enumerate() {
-            let all = self.changes.iter().chain([step]);
-            let mut row: Vec<f64> = all.map(|other| dot(&change.moved, &other.moved)).collect();
+            let mut row = Vec::with_capacity(self.changes.len() + 1);
+            for other in self.changes.iter().chain([step]) {
+                let pairs = change.moved.iter().zip(&other.moved).zip(&weights);
+                row.push(pairs.map(|((a, b), w)| a * b * w).sum::<f64>());
+            }
             // Changes that repeat each other leave a solution of bounded size.
             row[p] *= 1.0 + 1e-10;
             system.push(row);
@@ -133,13 +128,12 @@ impl Anderson {
 fn solve(mut rows: Vec<Vec<f64>>) -> Option<Vec<f64>> {
     let size = rows.len();
     for p in 0..size {
-        let pivot = (p..size).fold(p, |best, r| {
-            if rows[r][p].abs() > rows[best][p].abs() {
-                r
-            } else {
-                best
+        let mut pivot = p;
+        for r in p..size {
+            if rows[r][p].abs() > rows[pivot][p].abs() {
+                pivot = r;
             }
-        });
+        }
         rows.swap(p, pivot);
         let own = rows[p].clone();
         if own[p] == 0.0 {
@@ -153,10 +147,8 @@ fn solve(mut rows: Vec<Vec<f64>>) -> Option<Vec<f64>> {
         }
     }
     let solution: Vec<f64> = (0..size).map(|p| rows[p][size] / rows[p][p]).collect();
-    solution
-        .iter()
-        .all(|value| value.is_finite())
-        .then_some(solution)
+    let finite = solution.iter().all(|value| value.is_finite());
+    finite.then_some(solution)
 }
 
 #[cfg(test)]

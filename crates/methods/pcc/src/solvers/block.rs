@@ -121,11 +121,8 @@ impl Block {
         let small = 0.1 * iterate.tolerance;
         if iterate.evidence.layout() == Layout::Columns {
             let early = self.gap > EARLY;
-            let keep = if early && iterate.bregman.steep() {
-                KEEP
-            } else {
-                0.0
-            };
+            let held = early && iterate.bregman.steep();
+            let keep = if held { KEEP } else { 0.0 };
             return StepLimits {
                 small,
                 keep,
@@ -168,11 +165,13 @@ impl Block {
         let clusters = iterate.table.clusters;
         self.active_objects.clear();
         self.active_objects
-            .extend(range.clone().filter(|&i| self.active.is_active(i)));
-        for (at, &i) in self.active_objects.iter().enumerate() {
-            iterate
-                .table
-                .read(i, &mut self.old[at * clusters..(at + 1) * clusters]);
+            .extend(range.filter(|&i| self.active.is_active(i)));
+        for (&i, old) in self
+            .active_objects
+            .iter()
+            .zip(self.old.chunks_mut(clusters))
+        {
+            iterate.table.read(i, old);
         }
         let size = self.active_objects.len();
         if size == 0 {
@@ -180,10 +179,9 @@ impl Block {
         }
         self.new[..size * clusters].copy_from_slice(&self.old[..size * clusters]);
         self.move_apart(iterate, limits);
-        let worst = self.steps[..size]
-            .iter()
-            .fold(0.0, |worst, step| f64::max(worst, step.gap));
-        let fall: f64 = self.steps[..size].iter().map(|step| step.fall).sum();
+        let steps = self.steps[..size].iter();
+        let worst = steps.clone().map(|step| step.gap).fold(0.0, f64::max);
+        let fall: f64 = steps.map(|step| step.fall).sum();
         let bearable = match iterate.evidence.layout() {
             Layout::Columns => fall + 1e-13 * iterate.objective,
             Layout::Rows => (1.0 - LEFT) * fall,
@@ -235,36 +233,27 @@ impl Block {
         let clusters = table.clusters;
         let size = self.active_objects.len();
         let work = size * clusters * evidence.degree(self.active_objects[0]);
-        let threads = if work < SHARED {
-            1
-        } else {
-            rayon::current_num_threads().min(size)
-        };
-        self.workers
-            .resize_with(threads.max(self.workers.len()), || Worker::new(clusters));
+        let mut threads = 1;
+        if work >= SHARED {
+            threads = rayon::current_num_threads().min(size);
+        }
+        let workers = threads.max(self.workers.len());
+        self.workers.resize_with(workers, || Worker::new(clusters));
         let share = size.div_ceil(threads);
         let gram = self.gram.as_ref();
         let active_objects = &self.active_objects;
-        let part =
-            |part: usize, new: &mut [f64], steps: &mut [StepOutcome], worker: &mut Worker| {
-                let own = &active_objects[part * share..];
-                for (at, (y, out)) in new.chunks_mut(clusters).zip(steps).enumerate() {
-                    if let Some(&next) = own.get(at + 1) {
-                        evidence.prefetch_partners(next, table);
-                    }
-                    *out = step_of(iterate, gram, own[at], y, worker, limits);
+        let new = self.new[..size * clusters].par_chunks_mut(share * clusters);
+        let steps = self.steps[..size].par_chunks_mut(share);
+        let parts = new.zip(steps).zip(&mut self.workers).enumerate();
+        parts.for_each(|(part, ((new, steps), worker))| {
+            let own = &active_objects[part * share..];
+            for (at, (y, out)) in new.chunks_mut(clusters).zip(steps).enumerate() {
+                if let Some(&next) = own.get(at + 1) {
+                    evidence.prefetch_partners(next, table);
                 }
-            };
-        let new = &mut self.new[..size * clusters];
-        let steps = &mut self.steps[..size];
-        if threads == 1 {
-            return part(0, new, steps, &mut self.workers[0]);
-        }
-        (new.par_chunks_mut(share * clusters)
-            .zip(steps.par_chunks_mut(share))
-            .zip(&mut self.workers)
-            .enumerate())
-        .for_each(|(at, ((new, steps), worker))| part(at, new, steps, worker));
+                *out = step_of(iterate, gram, own[at], y, worker, limits);
+            }
+        });
     }
 
     /// Visits the objects of a group one after the other.
@@ -317,31 +306,28 @@ fn step_of<D: Bregman>(
     worker: &mut Worker,
     limits: StepLimits,
 ) -> StepOutcome {
-    let Iterate {
-        bregman,
-        evidence,
-        table,
-        ..
-    } = iterate;
+    let bregman = iterate.bregman;
+    let evidence = iterate.evidence;
+    let table = &iterate.table;
     let near = &mut worker.near;
-    let partners = if bregman.squared() {
-        evidence.partners_and_counts(i, &mut near.counts)
-    } else {
-        None
-    };
-    let (others, counts) = if let Some(partners) = partners {
-        (Others::Rows(table, partners), &near.counts)
+    let squared = bregman.squared().then_some(&mut near.counts);
+    let partners = squared.and_then(|counts| evidence.partners_and_counts(i, counts));
+    let among = evidence.copy_pairs(i);
+    let seen = if let Some(partners) = partners {
+        let others = Others::Rows(table, partners);
+        Seen {
+            others,
+            counts: &near.counts,
+            among,
+        }
     } else {
         let (others, counts) = evidence.pairs_of(i, table, near);
-        (
-            Others::Columns(others, gram.map(|gram| gram.seen(evidence, i))),
-            &*counts,
-        )
+        let others = Others::Columns(others, gram.map(|gram| gram.seen(evidence, i)));
+        Seen {
+            others,
+            counts,
+            among,
+        }
     };
-    let seen = Seen {
-        others,
-        counts,
-        among: evidence.copy_pairs(i),
-    };
-    newton_step(*bregman, seen, y, &mut worker.scratch, limits)
+    newton_step(bregman, seen, y, &mut worker.scratch, limits)
 }

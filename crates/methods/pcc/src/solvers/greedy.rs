@@ -5,10 +5,9 @@ use partita_kernels::dispatch;
 use super::iterate::{Iterate, Round};
 use super::max_heap_tree::MaxHeapTree;
 use super::newton_step::support;
-use super::objective::{Worker, gradient};
+use super::objective::{Model, Worker};
 use crate::bregman::Bregman;
 use crate::copy_pairs::{CopyLine, CopyPairs, Slope, rise};
-use crate::evidence::Evidence;
 use crate::kernels::{Combine, Extremes, Line, Shift, Weighted};
 use crate::memberships::{Layout, Memberships, SNAP};
 
@@ -41,45 +40,42 @@ pub(crate) struct Exchange {
 }
 
 impl Greedy {
-    pub(crate) fn new<D: Bregman>(bregman: &D, evidence: &Evidence, table: &Memberships) -> Self {
+    pub(crate) fn new<D: Bregman>(model: &Model<'_, D>, table: &Memberships) -> Self {
         let mut greedy = Self {
-            g: Memberships::zeros(evidence.objects(), table.clusters, evidence.layout()),
+            g: Memberships::zeros(0, table.clusters, table.layout),
             best: MaxHeapTree::default(),
-            gaps: vec![0.0; evidence.objects()],
+            gaps: vec![0.0; table.objects],
             stale: false,
             worker: Worker::new(table.clusters),
             b: Vec::new(),
             change: Vec::new(),
             weight: Vec::new(),
         };
-        greedy.refresh(bregman, evidence, table);
+        greedy.refresh(model, table);
         greedy
     }
 
     /// Computes the whole gradient afresh.
-    fn refresh<D: Bregman>(&mut self, bregman: &D, evidence: &Evidence, table: &Memberships) {
-        let (gradient, _) = gradient(bregman, evidence, table);
-        self.g = Memberships::of(gradient.view(), evidence.layout());
+    fn refresh<D: Bregman>(&mut self, model: &Model<'_, D>, table: &Memberships) {
+        let (gradient, _) = model.gradient(table);
+        self.g = Memberships::of(gradient.view(), table.layout);
         self.stale = false;
         if self.g.layout == Layout::Rows {
-            let gaps: Vec<f64> = (0..evidence.objects())
-                .map(|i| gap(&self.g, table, i))
-                .collect();
-            self.best = MaxHeapTree::new(&gaps);
+            let gaps = (0..table.objects).map(|i| gap(&self.g, table, i));
+            self.best = MaxHeapTree::new(gaps.collect());
         }
     }
 
     /// n steps.
     pub(crate) fn round<D: Bregman>(&mut self, iterate: &mut Iterate<'_, D>) -> Round {
         if self.stale {
-            self.refresh(iterate.bregman, iterate.evidence, &iterate.table);
+            self.refresh(iterate.model, &iterate.table);
         }
-        let watched =
-            (WATCHED / (iterate.evidence.degree(0).max(1) * iterate.table.clusters)).max(1);
-        for step in 0..iterate.evidence.objects() {
-            if step % watched == 0
-                && iterate.stop_after(watched as f64 / iterate.evidence.objects() as f64)
-            {
+        let objects = iterate.table.objects;
+        let work = iterate.evidence.degree(0).max(1) * iterate.table.clusters;
+        let watched = (WATCHED / work).max(1);
+        for step in 0..objects {
+            if step % watched == 0 && iterate.stop_after(watched as f64 / objects as f64) {
                 return Round::Stopped;
             }
             if self.step(iterate).is_none() {
@@ -186,11 +182,10 @@ impl Greedy {
             }
             match partners {
                 None => {
-                    let start = k * self.g.stride;
-                    let len = self.change.len();
-                    let column = &mut self.g.values[start..start + len];
-                    for j in 0..len {
-                        column[j] += y[k] * self.change[j] + moved * self.weight[j];
+                    let column = &mut self.g.values[k * self.g.stride..];
+                    let changes = self.change.iter().zip(&self.weight);
+                    for (g, (change, weight)) in column.iter_mut().zip(changes) {
+                        *g += y[k] * change + moved * weight;
                     }
                 }
                 Some(partners) => {
@@ -202,11 +197,8 @@ impl Greedy {
             }
         }
         y[to] += step;
-        y[from] = if y[from] - step <= SNAP {
-            0.0
-        } else {
-            y[from] - step
-        };
+        let left = y[from] - step;
+        y[from] = if left <= SNAP { 0.0 } else { left };
         iterate.table.write(object, y);
         let among = iterate.evidence.copy_pairs(object);
         let g = &mut self.worker.scratch.g;
@@ -253,11 +245,8 @@ fn line_search(derivative: impl Fn(f64) -> (f64, f64), slope: f64, most: f64) ->
     let (mut first, mut second) = derivative(0.0);
     for _ in 0..100 {
         let newton = t - first / second;
-        t = if newton > left && newton < right {
-            newton
-        } else {
-            0.5 * (left + right)
-        };
+        let inside = newton > left && newton < right;
+        t = if inside { newton } else { 0.5 * (left + right) };
         (first, second) = derivative(t);
         if first.abs() <= 1e-7 * slope.abs() || right - left <= 1e-15 * most {
             break;
@@ -303,7 +292,8 @@ fn search_with_copies<D: Bregman>(
 mod tests {
     use super::*;
     use crate::bregman::{Kl, L2, beta};
-    use crate::solvers::objective::objective;
+    use crate::evidence::Evidence;
+
     use partita_core::ndarray::Array2;
     use partita_core::{MemoryBudget, Silent};
     use serde_json::Value;
@@ -326,22 +316,18 @@ mod tests {
         let start: Vec<Vec<f64>> = serde_json::from_value(fixtures["Y0"].clone()).unwrap();
         let start = Array2::from_shape_fn((24, 4), |(i, k)| start[i][k]);
         let table = Memberships::of(start.view(), Layout::Columns);
-        let mut greedy = Greedy::new(bregman, &evidence, &table);
-        let mut iterate = Iterate::new(bregman, &evidence, table, 1e-5, &Silent);
+        let model = Model::new(bregman, &evidence);
+        let mut greedy = Greedy::new(&model, &table);
+        let mut iterate = Iterate::new(&model, table, 1e-5, &Silent);
         let step = greedy.step(&mut iterate).unwrap();
         let expected = &fixtures["pcc"][name]["first_step"];
-        let place = |name: &str| expected[name].as_u64().unwrap() as usize;
-        assert_eq!(
-            (step.object, step.to, step.from),
-            (place("J"), place("U"), place("V"))
-        );
+        for (place, found) in [("J", step.object), ("U", step.to), ("V", step.from)] {
+            assert_eq!(expected[place], found);
+        }
         close(step.step, &expected["eps"]);
-        close(
-            objective(bregman, &evidence, &iterate.table),
-            &expected["objective"],
-        );
+        close(model.objective(&iterate.table), &expected["objective"]);
         let kept = greedy.g.clone();
-        greedy.refresh(bregman, &evidence, &iterate.table);
+        greedy.refresh(&model, &iterate.table);
         // The kept gradient is the true one.
         for (kept, fresh) in kept.values.iter().zip(&greedy.g.values) {
             assert!((kept - fresh).abs() < 1e-9 * (1.0 + fresh.abs()));

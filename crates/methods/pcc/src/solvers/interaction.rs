@@ -18,10 +18,11 @@ pub(crate) fn interaction<D: Bregman>(
     old: &[f64],
     new: &[f64],
 ) -> f64 {
-    match iterate.evidence.layout() {
-        Layout::Columns => of_all(iterate, objects, steps, old, new),
-        Layout::Rows => of_some(iterate, objects, steps, old, new),
-    }
+    let interaction = match iterate.evidence.layout() {
+        Layout::Columns => of_all,
+        Layout::Rows => of_some,
+    };
+    interaction(iterate, objects, steps, old, new)
 }
 
 fn of_some<D: Bregman>(
@@ -35,15 +36,14 @@ fn of_some<D: Bregman>(
     let mut sum = 0.0;
     iterate.evidence.pairs_within(objects, &mut |i, j, c, n| {
         if steps[i].fall > 0.0 && steps[j].fall > 0.0 {
-            let dot = |p: &[f64], q: &[f64]| -> f64 {
-                row(p, i, clusters)
-                    .iter()
-                    .zip(row(q, j, clusters))
-                    .map(|(a, b)| a * b)
-                    .sum()
-            };
-            let cost = |p: &[f64], q: &[f64]| iterate.bregman.cost(c, n, dot(p, q));
-            sum += (cost(new, new) - cost(new, old)) - (cost(old, new) - cost(old, old));
+            let [one, other] = [new, old].map(|p| {
+                let [after, before] = [new, old].map(|q| {
+                    let pairs = row(p, i, clusters).iter().zip(row(q, j, clusters));
+                    iterate.bregman.cost(c, n, pairs.map(|(a, b)| a * b).sum())
+                });
+                after - before
+            });
+            sum += one - other;
         }
     });
     sum
@@ -59,11 +59,12 @@ fn of_all<D: Bregman>(
     let size = objects.len();
     let clusters = iterate.table.clusters;
     let bregman = iterate.bregman;
-    let mut counts = vec![PairCounts::default(); size];
-    let padded = size.next_multiple_of(LANES);
-    for counts in &mut counts {
-        (counts.c, counts.n) = (vec![0.0; padded], vec![0.0; padded]);
-    }
+    let zeros = vec![0.0; size.next_multiple_of(LANES)];
+    let nothing = PairCounts {
+        c: zeros.clone(),
+        n: zeros,
+    };
+    let mut counts = vec![nothing; size];
     iterate.evidence.pairs_within(objects, &mut |i, j, c, n| {
         counts[i].c[j] = c;
         counts[i].n[j] = n;

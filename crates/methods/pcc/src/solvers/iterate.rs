@@ -2,7 +2,7 @@
 
 use partita_core::{Flow, Monitor, tick_open_ended};
 
-use super::objective::{Costs, scale};
+use super::objective::{Costs, Model, scale};
 use crate::bregman::Bregman;
 use crate::evidence::Evidence;
 use crate::memberships::{Layout, Memberships};
@@ -20,6 +20,7 @@ pub(crate) enum Round {
 
 /// What a solver works on.
 pub(crate) struct Iterate<'a, D> {
+    pub(crate) model: &'a Model<'a, D>,
     pub(crate) bregman: &'a D,
     pub(crate) evidence: &'a Evidence,
     pub(crate) table: Memberships,
@@ -41,23 +42,22 @@ const ROUNDS: f64 = 8.0;
 
 impl<'a, D: Bregman> Iterate<'a, D> {
     pub(crate) fn new(
-        bregman: &'a D,
-        evidence: &'a Evidence,
+        model: &'a Model<'a, D>,
         table: Memberships,
         tolerance: f64,
         monitor: &'a dyn Monitor,
     ) -> Self {
-        let mut costs = Costs::new(evidence.objects());
-        let scale = scale(evidence);
-        let objective = costs.objective(bregman, evidence, &table);
+        let mut costs = Costs::new(table.objects);
+        let scale = scale(model.evidence);
         Self {
-            bregman,
-            evidence,
-            table,
+            model,
+            bregman: model.bregman,
+            evidence: model.evidence,
             scale,
             tolerance: tolerance * scale,
-            objective,
+            objective: costs.objective(model, &table),
             costs,
+            table,
             monitor,
             rounds: 0.0,
         }

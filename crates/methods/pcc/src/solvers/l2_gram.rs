@@ -67,12 +67,11 @@ impl Gram {
     }
 
     pub(crate) fn seen(&self, evidence: &Evidence, i: usize) -> GramOfObject<'_> {
+        let others = evidence.objects().max(2) - 1;
+        let mean = evidence.weight(i) / others as f64;
         let (n, exact) = match self.evenness {
             Evenness::Even(n) => (n, true),
-            _ => (
-                evidence.weight(i) / (evidence.objects().max(2) - 1) as f64,
-                false,
-            ),
+            Evenness::Nearly | Evenness::Uneven => (mean, false),
         };
         GramOfObject {
             gram: self,
@@ -101,10 +100,8 @@ impl GramOfObject<'_> {
             g,
         });
         for (k, g) in g.iter_mut().enumerate() {
-            let bent: f64 = (0..y.len())
-                .filter(|&l| y[l] > 0.0)
-                .map(|l| self.second(y, k, l) * y[l])
-                .sum();
+            let seen = (0..y.len()).filter(|&l| y[l] > 0.0);
+            let bent: f64 = seen.map(|l| self.second(y, k, l) * y[l]).sum();
             *g = bent - 2.0 * *g;
         }
     }

@@ -12,7 +12,7 @@
 use rayon::prelude::*;
 
 use super::iterate::{Iterate, Round};
-use super::objective::{Worker, gradient_of};
+use super::objective::Worker;
 use crate::bregman::{Bregman, EDGE};
 
 /// One map: `y_ik ← y_ik Σ_j [c_ij Y_jk/a_ij + (N_ij−c_ij)(1−Y_jk)/(1−a_ij)] / Σ_j N_ij`.
@@ -21,8 +21,8 @@ pub(super) fn em<D: Bregman>(iterate: &mut Iterate<'_, D>) -> Round {
     map(iterate, 1.0, |iterate, worker, i| {
         let Worker { near, scratch, y } = worker;
         let (_, counts) = iterate.evidence.pairs_of(i, &iterate.table, near);
-        let rest = |j: usize| (counts.n[j] - counts.c[j]) / (1.0 - scratch.a[j]).max(EDGE);
-        let rest: f64 = (0..counts.c.len()).map(rest).sum();
+        let pairs = counts.c.iter().zip(&counts.n).zip(&scratch.a);
+        let rest: f64 = pairs.map(|((c, n), a)| (n - c) / (1.0 - a).max(EDGE)).sum();
         rest + iterate.evidence.copy_pairs(i).apart(y, EDGE)
     })
 }
@@ -48,7 +48,7 @@ fn map<D: Bregman>(
         .map_init(
             || Worker::new(clusters),
             |worker, (i, out)| {
-                let gap = gradient_of(iterate.bregman, iterate.evidence, &iterate.table, i, worker);
+                let gap = iterate.model.gradient_of(&iterate.table, i, worker);
                 let constant = constant(iterate, worker, i);
                 let y = &worker.y;
                 for ((out, y), g) in out.iter_mut().zip(y).zip(&worker.scratch.g) {

@@ -9,29 +9,29 @@ pub(crate) struct MaxHeapTree {
 }
 
 impl MaxHeapTree {
-    pub(crate) fn new(values: &[f64]) -> Self {
+    pub(crate) fn new(mut values: Vec<f64>) -> Self {
         let leaves = values.len().next_power_of_two();
+        values.resize(leaves, f64::NEG_INFINITY);
+        let winners = vec![0; 2 * leaves];
         let mut tree = Self {
-            values: values.to_vec(),
-            winners: vec![0; 2 * leaves],
+            values,
+            winners,
             leaves,
         };
-        tree.values.resize(leaves, f64::NEG_INFINITY);
-        (0..leaves).for_each(|i| tree.winners[leaves + i] = i as u32);
-        (1..leaves)
-            .rev()
-            .for_each(|node| tree.winners[node] = tree.better(node));
+        for i in 0..leaves {
+            tree.winners[leaves + i] = i as u32;
+        }
+        for node in (1..leaves).rev() {
+            tree.winners[node] = tree.better(node);
+        }
         tree
     }
 
     fn better(&self, node: usize) -> u32 {
         let left = self.winners[2 * node];
         let right = self.winners[2 * node + 1];
-        if self.values[right as usize] > self.values[left as usize] {
-            right
-        } else {
-            left
-        }
+        let larger = self.values[right as usize] > self.values[left as usize];
+        if larger { right } else { left }
     }
 
     pub(crate) fn set(&mut self, i: usize, value: f64) {
@@ -58,7 +58,7 @@ mod tests {
     fn the_winner_is_the_first_of_the_largest() {
         for n in 1..20usize {
             let mut values: Vec<f64> = (0..n).map(|i| ((i * 7) % 5) as f64).collect();
-            let mut tree = MaxHeapTree::new(&values);
+            let mut tree = MaxHeapTree::new(values.clone());
             for round in 0..60usize {
                 let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
                 let first = values.iter().position(|&v| v == largest).unwrap();

@@ -69,6 +69,25 @@ impl Scratch {
             values.resize(objects, 0.0);
         }
     }
+
+    /// The gradient of the object of `entries` into `g`.
+    pub(crate) fn gradient<D: Bregman>(
+        &mut self,
+        bregman: &D,
+        others: &Memberships,
+        counts: &PairCounts,
+    ) {
+        self.resize(others.stride);
+        dispatch(Gradient {
+            bregman,
+            others,
+            counts,
+            y: &self.entries,
+            a: &mut self.a,
+            w2: &mut self.w2,
+            g: &mut self.g,
+        });
+    }
 }
 
 /// Entries that are not 0.
@@ -81,12 +100,8 @@ pub(crate) fn support(y: &[f64], entries: &mut Vec<(usize, f64)>) {
 /// lowest of all. 0 at a stationary point.
 pub(crate) fn violation(g: &[f64], entries: &[(usize, f64)]) -> f64 {
     let lowest = g.iter().copied().fold(f64::INFINITY, f64::min);
-    entries
-        .iter()
-        .filter(|entry| entry.1 > SNAP)
-        .map(|&(k, _)| g[k])
-        .fold(f64::NEG_INFINITY, f64::max)
-        - lowest
+    let seen = entries.iter().filter(|entry| entry.1 > SNAP);
+    seen.map(|&(k, _)| g[k]).fold(f64::NEG_INFINITY, f64::max) - lowest
 }
 
 /// What an object sees when it moves.
@@ -125,18 +140,7 @@ impl Seen<'_> {
             Others::Columns(others, Some(squares)) if squares.exact => {
                 return squares.gradient(others, counts, y, &mut s.g);
             }
-            Others::Columns(others, _) => {
-                s.resize(others.stride);
-                dispatch(Gradient {
-                    bregman,
-                    others,
-                    counts,
-                    y: &s.entries,
-                    a: &mut s.a,
-                    w2: &mut s.w2,
-                    g: &mut s.g,
-                });
-            }
+            Others::Columns(others, _) => s.gradient(bregman, others, counts),
             Others::Rows(table, partners) => {
                 s.rows.read(table, partners);
                 s.rows.gradient(counts, &s.entries, &mut s.g);
@@ -239,25 +243,20 @@ pub(crate) fn newton_step<D: Bregman>(
     };
     let mean: f64 = s.entries.iter().map(|&(k, y)| s.g[k] * y).sum();
     s.chosen.clear();
-    let promising = |&k: &usize| y[k] > 0.0 || s.g[k] < mean;
-    s.chosen.extend((0..y.len()).filter(promising));
+    let promising = (0..y.len()).filter(|&k| y[k] > 0.0 || s.g[k] < mean);
+    s.chosen.extend(promising);
     seen.hessian(bregman, y, s);
     let slope = direction(y, s, 0.1 * gap, keep);
     if slope.first >= 0.0 {
         return StepOutcome { gap, fall: 0.0 };
     }
     let falling = s.entries.iter().filter(|entry| entry.1 < 0.0);
-    let longest_inside = falling
-        .map(|&(k, d)| -y[k] * (1.0 - keep) / d)
-        .fold(f64::INFINITY, f64::min);
-    let longest = limits.over.min(longest_inside).max(1.0);
+    let inside = falling.map(|&(k, d)| -y[k] * (1.0 - keep) / d);
+    let longest = inside.fold(limits.over, f64::min).max(1.0);
     let (t, fall) = seen.length(bregman, y, s, slope, longest);
     for &(k, d) in &s.entries {
-        y[k] = if y[k] + t * d <= SNAP {
-            0.0
-        } else {
-            y[k] + t * d
-        };
+        let moved = y[k] + t * d;
+        y[k] = if moved <= SNAP { 0.0 } else { moved };
     }
     let sum: f64 = y.iter().sum();
     y.iter_mut().for_each(|y| *y /= sum);

@@ -9,7 +9,7 @@ use super::newton_step::{Scratch, support, violation};
 use crate::bregman::Bregman;
 use crate::error::PccError;
 use crate::evidence::Evidence;
-use crate::kernels::{Cost, Gradient};
+use crate::kernels::Cost;
 use crate::memberships::{Layout, Memberships};
 use crate::pair_counts::LocalPairs;
 
@@ -31,6 +31,15 @@ impl Worker {
             scratch: Scratch::new(clusters),
             y: vec![0.0; clusters],
         }
+    }
+
+    /// The probabilities of object `i` into `y` and `scratch.entries`.
+    fn look_at(&mut self, evidence: &Evidence, table: &Memberships, i: usize) {
+        if i + 1 < table.objects {
+            evidence.prefetch_partners(i + 1, table);
+        }
+        table.read(i, &mut self.y);
+        support(&self.y, &mut self.scratch.entries);
     }
 }
 
@@ -62,11 +71,11 @@ pub fn measure<D: Bregman>(
     soft: &SoftPartition,
 ) -> Result<Measure, PccError> {
     check_start(evidence, soft)?;
+    let model = Model::new(bregman, evidence);
     let table = Memberships::of(soft.rows(), evidence.layout());
-    let (gradient, gap) = gradient(bregman, evidence, &table);
-    let objective = objective(bregman, evidence, &table);
+    let (gradient, gap) = model.gradient(&table);
     Ok(Measure {
-        objective,
+        objective: model.objective(&table),
         gradient,
         gap,
         relative_gap: gap / scale(evidence),
@@ -91,10 +100,6 @@ pub(crate) fn scale(evidence: &Evidence) -> f64 {
     } else {
         1.0
     }
-}
-
-pub(crate) fn objective<D: Bregman>(bregman: &D, evidence: &Evidence, table: &Memberships) -> f64 {
-    Costs::new(evidence.objects()).objective(bregman, evidence, table)
 }
 
 /// What every object's pairs with later objects, and among its copies, cost, kept where nothing moved since.
@@ -134,191 +139,155 @@ impl Costs {
 
     pub(crate) fn objective<D: Bregman>(
         &mut self,
-        bregman: &D,
-        evidence: &Evidence,
+        model: &Model<'_, D>,
         table: &Memberships,
     ) -> f64 {
-        let chunks = self
-            .kept
-            .par_chunks_mut(CHUNK)
-            .zip(self.stale.par_chunks_mut(CHUNK))
-            .enumerate();
-        let sums: Vec<f64> = chunks
-            .map_init(
-                || Worker::new(table.clusters),
-                |worker, (at, (kept, stale))| {
-                    for (place, stale) in stale.iter_mut().enumerate().filter(|(_, s)| **s) {
-                        kept[place] = cost(bregman, evidence, table, at * CHUNK + place, worker);
-                        *stale = false;
-                    }
-                    kept.iter().sum()
-                },
-            )
-            .collect();
-        sums.iter().sum()
+        let stale = self.stale.par_chunks_mut(CHUNK);
+        let chunks = self.kept.par_chunks_mut(CHUNK).zip(stale).enumerate();
+        let sums = chunks.map_init(
+            || Worker::new(table.clusters),
+            |worker, (at, (kept, stale))| -> f64 {
+                for (place, stale) in stale.iter_mut().enumerate().filter(|(_, s)| **s) {
+                    kept[place] = model.cost(table, at * CHUNK + place, worker);
+                    *stale = false;
+                }
+                kept.iter().sum()
+            },
+        );
+        sums.collect::<Vec<f64>>().iter().sum()
     }
 }
 
-/// What the pairs of object `i` with later objects, and among its copies, cost.
-fn cost<D: Bregman>(
-    bregman: &D,
-    evidence: &Evidence,
-    table: &Memberships,
-    i: usize,
-    worker: &mut Worker,
-) -> f64 {
-    if i + 1 < evidence.objects() {
-        evidence.prefetch_partners(i + 1, table);
-    }
-    table.read(i, &mut worker.y);
-    support(&worker.y, &mut worker.scratch.entries);
-    let (others, counts, from) = evidence.pairs_after(i, table, &mut worker.near);
-    let others = dispatch(Cost {
-        bregman,
-        others,
-        counts,
-        y: &worker.scratch.entries,
-        from,
-    });
-    others + evidence.copy_pairs(i).cost(bregman, &worker.y)
+/// What is minimised over soft partitions: a divergence from evidence.
+#[derive(Debug)]
+pub(crate) struct Model<'a, D> {
+    pub(crate) bregman: &'a D,
+    pub(crate) evidence: &'a Evidence,
 }
 
-/// The part of the objective that some of the objects' pairs make, evenly taken: enough to compare starts. A start is given by
-/// the probability that two objects are together, `together(i, j)`.
-///
-/// # Cost
-/// O(pairs / 16).
-pub(crate) fn sampled_objective<D: Bregman>(
-    bregman: &D,
-    evidence: &Evidence,
-    together: impl Fn(usize, usize) -> f64 + Sync,
-) -> f64 {
-    const ONE_OF: usize = 16;
-    let nowhere = Memberships::zeros(evidence.objects(), 1, evidence.layout());
-    let chosen = (0..evidence.objects().div_ceil(ONE_OF)).into_par_iter();
-    let costs = chosen.map_init(
-        || LocalPairs::new(1),
-        |near, at| {
-            let i = at * ONE_OF;
-            let (_, counts) = evidence.pairs_of(i, &nowhere, near);
-            // The probabilities that the object is together with its partners, as one column.
-            let mut values: Vec<f64> = match evidence.partners(i) {
-                Some(partners) => partners.iter().map(|&j| together(i, j as usize)).collect(),
-                None => (0..evidence.objects()).map(|j| together(i, j)).collect(),
-            };
-            let objects = values.len();
-            values.resize(counts.n.len(), 0.0);
-            let probabilities = Memberships {
-                stride: values.len(),
-                values,
-                objects,
-                clusters: 1,
-                layout: Layout::Columns,
-            };
-            let others = dispatch(Cost {
-                bregman,
-                others: &probabilities,
-                counts,
-                y: &[(0, 1.0)],
-                from: 0,
-            });
-            let copies = evidence.copy_pairs(i);
-            if copies.none() {
-                others
-            } else {
+impl<'a, D: Bregman> Model<'a, D> {
+    pub(crate) fn new(bregman: &'a D, evidence: &'a Evidence) -> Self {
+        Self { bregman, evidence }
+    }
+
+    pub(crate) fn objective(&self, table: &Memberships) -> f64 {
+        Costs::new(table.objects).objective(self, table)
+    }
+
+    /// What the pairs of object `i` with later objects, and among its copies, cost.
+    fn cost(&self, table: &Memberships, i: usize, worker: &mut Worker) -> f64 {
+        worker.look_at(self.evidence, table, i);
+        let (others, counts, from) = self.evidence.pairs_after(i, table, &mut worker.near);
+        let others = dispatch(Cost {
+            bregman: self.bregman,
+            others,
+            counts,
+            y: &worker.scratch.entries,
+            from,
+        });
+        others + self.evidence.copy_pairs(i).cost(self.bregman, &worker.y)
+    }
+
+    /// The part of the objective that some of the objects' pairs make, evenly taken: enough to compare starts. A start is given by
+    /// the probability that two objects are together, `together(i, j)`.
+    ///
+    /// # Cost
+    /// O(pairs / 16).
+    pub(crate) fn sampled_objective(&self, together: impl Fn(usize, usize) -> f64 + Sync) -> f64 {
+        const ONE_OF: usize = 16;
+        let Self { bregman, evidence } = self;
+        let nowhere = Memberships::zeros(evidence.objects(), 1, evidence.layout());
+        let chosen = (0..evidence.objects().div_ceil(ONE_OF)).into_par_iter();
+        let costs = chosen.map_init(
+            || LocalPairs::new(1),
+            |near, at| {
+                let i = at * ONE_OF;
+                let (_, counts) = evidence.pairs_of(i, &nowhere, near);
+                // The probabilities that the object is together with its partners, as one column.
+                let mut values: Vec<f64> = match evidence.partners(i) {
+                    Some(partners) => partners.iter().map(|&j| together(i, j as usize)).collect(),
+                    None => (0..evidence.objects()).map(|j| together(i, j)).collect(),
+                };
+                let objects = values.len();
+                values.resize(counts.n.len(), 0.0);
+                let probabilities = Memberships {
+                    stride: values.len(),
+                    values,
+                    objects,
+                    clusters: 1,
+                    layout: Layout::Columns,
+                };
+                let others = dispatch(Cost {
+                    bregman: *bregman,
+                    others: &probabilities,
+                    counts,
+                    y: &[(0, 1.0)],
+                    from: 0,
+                });
+                let copies = evidence.copy_pairs(i);
+                if copies.none() {
+                    return others;
+                }
                 others + bregman.cost(copies.c, copies.n, together(i, i))
-            }
-        },
-    );
-    costs.collect::<Vec<f64>>().iter().sum()
-}
+            },
+        );
+        costs.collect::<Vec<f64>>().iter().sum()
+    }
 
-/// The gradient of every object, n × K, and the largest violation.
-pub(crate) fn gradient<D: Bregman>(
-    bregman: &D,
-    evidence: &Evidence,
-    table: &Memberships,
-) -> (Array2<f64>, f64) {
-    let clusters = table.clusters;
-    let mut all = vec![0.0; evidence.objects() * clusters];
-    let gap = (all.par_chunks_mut(clusters).enumerate())
-        .map_init(
-            || Worker::new(clusters),
+    /// The gradient of every object, n × K, and the largest violation.
+    pub(crate) fn gradient(&self, table: &Memberships) -> (Array2<f64>, f64) {
+        let mut all = Array2::zeros((table.objects, table.clusters));
+        let rows = all.as_slice_mut().expect("rows lie one after the other");
+        let gaps = rows.par_chunks_mut(table.clusters).enumerate().map_init(
+            || Worker::new(table.clusters),
             |worker, (i, out)| {
-                let gap = gradient_of(bregman, evidence, table, i, worker);
+                let gap = self.gradient_of(table, i, worker);
                 out.copy_from_slice(&worker.scratch.g);
                 gap
             },
-        )
-        .reduce(|| 0.0, f64::max);
-    let all =
-        Array2::from_shape_vec((evidence.objects(), clusters), all).expect("K values an object");
-    (all, gap)
-}
-
-/// Looks at object `i`: its gradient into `scratch.g`, its probabilities with the others into `scratch.a`. Returns
-/// its violation.
-pub(crate) fn gradient_of<D: Bregman>(
-    bregman: &D,
-    evidence: &Evidence,
-    table: &Memberships,
-    i: usize,
-    worker: &mut Worker,
-) -> f64 {
-    let Worker { near, scratch, y } = worker;
-    if i + 1 < evidence.objects() {
-        evidence.prefetch_partners(i + 1, table);
+        );
+        let gap = gaps.reduce(|| 0.0, f64::max);
+        (all, gap)
     }
-    table.read(i, y);
-    support(y, &mut scratch.entries);
-    let (others, counts) = evidence.pairs_of(i, table, near);
-    scratch.resize(others.stride);
-    dispatch(Gradient {
-        bregman,
-        others,
-        counts,
-        y: &scratch.entries,
-        a: &mut scratch.a,
-        w2: &mut scratch.w2,
-        g: &mut scratch.g,
-    });
-    evidence
-        .copy_pairs(i)
-        .add_gradient(bregman, y, &mut scratch.g);
-    violation(&scratch.g, &scratch.entries)
-}
 
-/// The largest violation of all objects.
-pub(crate) fn gap<D: Bregman>(bregman: &D, evidence: &Evidence, table: &Memberships) -> f64 {
-    (0..evidence.objects())
-        .into_par_iter()
-        .map_init(
+    /// Looks at object `i`: its gradient into `scratch.g`, its probabilities with the others into `scratch.a`. Returns
+    /// its violation.
+    pub(crate) fn gradient_of(&self, table: &Memberships, i: usize, worker: &mut Worker) -> f64 {
+        worker.look_at(self.evidence, table, i);
+        let Worker { near, scratch, y } = worker;
+        let (others, counts) = self.evidence.pairs_of(i, table, near);
+        scratch.gradient(self.bregman, others, counts);
+        let copies = self.evidence.copy_pairs(i);
+        copies.add_gradient(self.bregman, y, &mut scratch.g);
+        violation(&scratch.g, &scratch.entries)
+    }
+
+    /// The largest violation of all objects.
+    pub(crate) fn gap(&self, table: &Memberships) -> f64 {
+        let gaps = (0..table.objects).into_par_iter().map_init(
             || Worker::new(table.clusters),
-            |worker, i| gradient_of(bregman, evidence, table, i, worker),
-        )
-        .reduce(|| 0.0, f64::max)
+            |worker, i| self.gradient_of(table, i, worker),
+        );
+        gaps.reduce(|| 0.0, f64::max)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::bregman::Kl;
-    use partita_core::{EnsembleBuilder, MemoryBudget, Seed, Silent};
+    use partita_core::{MemoryBudget, Seed, Silent};
     use rand::RngExt;
 
     #[test]
     fn the_sampled_objective_is_that_of_every_sixteenth_object() {
         for objects in [1usize, 2, 37, 90] {
             let mut rng = Seed::new(objects as u64).rng();
-            let mut builder = EnsembleBuilder::new(objects);
-            for base in 0..5 {
+            let ensemble = partita_conformance::ensemble((0..5).map(|base| {
                 let labels = (0..objects)
                     .map(|i| (i == 0 || rng.random_bool(0.8)).then(|| rng.random_range(0..3)));
-                builder
-                    .push(format!("{base}"), labels.collect::<Vec<Option<usize>>>())
-                    .expect("as many labels");
-            }
-            let ensemble = builder.finish().expect("an ensemble");
+                (format!("{base}"), labels.collect())
+            }));
             let together = |i: usize, j: usize| 0.1 + 0.8 * ((i * 7 + j * 7) % 10) as f64 / 10.0;
             let budget = MemoryBudget::UNLIMITED;
             let sparse = Evidence::sample(&ensemble, 9, Seed::new(1), budget, &Silent);
@@ -336,9 +305,10 @@ mod tests {
                         plain += Kl.cost(counts.c[at], counts.n[at], together(i, j));
                     }
                 }
-                let found = sampled_objective(&Kl, evidence, together);
+                let found = Model::new(&Kl, evidence).sampled_objective(together);
+                let near = 1e-12 * plain.abs();
                 assert!(
-                    (found - plain).abs() <= 1e-12 * plain.abs(),
+                    (found - plain).abs() <= near,
                     "{objects}: {found} for {plain}"
                 );
             }

@@ -40,9 +40,9 @@ impl RowsSeen {
         let together = rows.clone().next_back().unwrap_or_default();
         g.iter_mut().zip(together).for_each(|(g, c)| *g = -2.0 * c);
         for (row, (_, y)) in rows.zip(y) {
-            g.iter_mut()
-                .zip(row)
-                .for_each(|(g, value)| *g += 2.0 * y * value);
+            for (g, value) in g.iter_mut().zip(row) {
+                *g += 2.0 * y * value;
+            }
         }
         moments.truncate(known.len() * near.stride() / LANES);
     }
@@ -86,15 +86,10 @@ mod tests {
             let soft =
                 Array2::from_shape_fn((30, 10), |(i, k)| 0.1 + 0.09 * ((i * 10 + k) as f64).sin());
             let table = Memberships::of(soft.view(), Layout::Rows);
-            let numbers = |step: usize| {
-                (0..partners.len())
-                    .map(|at| (at * step + 1) as f64)
-                    .collect::<Vec<f64>>()
-            };
-            let counts = PairCounts {
-                c: numbers(1),
-                n: numbers(3),
-            };
+            let places = 0..partners.len();
+            let c = places.clone().map(|at| (at + 1) as f64).collect();
+            let n = places.map(|at| (3 * at + 1) as f64).collect();
+            let counts = PairCounts { c, n };
             let y = [(1, 0.25), (4, 0.5), (9, 0.25)];
             let chosen = [0, 1, 3, 4, 9];
             let mut g = vec![7.0; 10];
@@ -102,22 +97,21 @@ mod tests {
             seen.read(&table, partners);
             seen.gradient(&counts, &y, &mut g);
             seen.hessian(&counts, &chosen, &mut h);
-            let over_pairs = |of: &dyn Fn(usize, (f64, f64)) -> f64| -> f64 {
-                let pair = |(at, &j): (usize, &u32)| {
-                    let p = y.iter().map(|&(k, y)| y * soft[[j as usize, k]]).sum();
-                    of(j as usize, L2.slopes(counts.c[at], counts.n[at], p))
-                };
-                partners.iter().enumerate().map(pair).sum()
-            };
-            for (k, found) in g.iter().enumerate() {
-                let exact = over_pairs(&|j, (first, _)| first * soft[[j, k]]);
-                assert!((found - exact).abs() < 1e-12, "{k}: {found} {exact}");
+            let mut exact_g = [0.0; 10];
+            let mut exact_h = [0.0; 25];
+            for (at, &j) in partners.iter().enumerate() {
+                let row = soft.row(j as usize);
+                let p = y.iter().map(|&(k, y)| y * row[k]).sum();
+                let (first, second) = L2.slopes(counts.c[at], counts.n[at], p);
+                for (k, g) in exact_g.iter_mut().enumerate() {
+                    *g += first * row[k];
+                }
+                for (at, h) in exact_h.iter_mut().enumerate() {
+                    *h += second * row[chosen[at / 5]] * row[chosen[at % 5]];
+                }
             }
-            for (at, found) in h.iter().enumerate() {
-                let k = chosen[at / 5];
-                let l = chosen[at % 5];
-                let exact = over_pairs(&|j, (_, second)| second * soft[[j, k]] * soft[[j, l]]);
-                assert!((found - exact).abs() < 1e-12, "{k} {l}: {found} {exact}");
+            for (found, exact) in g.iter().zip(exact_g).chain(h.iter().zip(exact_h)) {
+                assert!((found - exact).abs() < 1e-12, "{found} {exact}");
             }
         }
     }

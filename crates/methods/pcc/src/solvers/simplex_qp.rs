@@ -7,33 +7,31 @@ pub(crate) fn quadratic(h: &[f64], q: &mut [f64], z: &mut [f64], tolerance: f64,
     let size = q.len();
     for _ in 0..limit {
         let up = (0..size).fold(0, |best, p| if q[p] < q[best] { p } else { best });
-        let bend = |p: usize| h[p * size + p] + h[up * size + up] - 2.0 * h[p * size + up];
-        let full = |p: usize| bend(p) * z[p] <= q[p] - q[up];
-        let step = |p: usize| {
-            if full(p) {
-                z[p]
-            } else {
-                (q[p] - q[up]) / bend(p)
-            }
-        };
-        let gain = |p: usize| (q[p] - q[up] - 0.5 * bend(p) * step(p)) * step(p);
         let mut down = up;
+        let mut moved = 0.0;
         let mut most = 0.0;
         let mut violation = 0.0f64;
         for p in (0..size).filter(|&p| z[p] > 0.0 && q[p] > q[up]) {
-            violation = violation.max(q[p] - q[up]);
-            let gain = gain(p);
+            let slope = q[p] - q[up];
+            violation = violation.max(slope);
+            let bend = h[p * size + p] + h[up * size + up] - 2.0 * h[p * size + up];
+            let step = if bend * z[p] <= slope {
+                z[p]
+            } else {
+                slope / bend
+            };
+            let gain = (slope - 0.5 * bend * step) * step;
             if gain > most {
-                (down, most) = (p, gain);
+                down = p;
+                moved = step;
+                most = gain;
             }
         }
         if violation <= tolerance || down == up {
             return;
         }
-        let moved = step(down);
-        let emptied = full(down);
         z[up] += moved;
-        z[down] = if emptied { 0.0 } else { z[down] - moved };
+        z[down] -= moved;
         (0..size).for_each(|p| q[p] += moved * (h[p * size + up] - h[p * size + down]));
     }
 }
@@ -50,27 +48,23 @@ mod tests {
             let mut rng = Seed::new(seed).rng();
             let size = rng.random_range(1..7);
             let root: Vec<f64> = (0..size * 4).map(|_| rng.random_range(-1.0..1.0)).collect();
-            let h: Vec<f64> = (0..size * size)
-                .map(|at| {
-                    (0..4)
-                        .map(|r| root[at / size * 4 + r] * root[at % size * 4 + r])
-                        .sum()
-                })
-                .collect();
+            let mut h = vec![0.0; size * size];
+            for (at, h) in h.iter_mut().enumerate() {
+                *h = (0..4)
+                    .map(|r| root[at / size * 4 + r] * root[at % size * 4 + r])
+                    .sum();
+            }
             let start: Vec<f64> = (0..size).map(|_| rng.random_range(-1.0..1.0)).collect();
             let mut q = start.clone();
             let mut z = vec![1.0 / size as f64; size];
             quadratic(&h, &mut q, &mut z, 1e-10, 100_000);
             assert!((z.iter().sum::<f64>() - 1.0).abs() < 1e-12 && z.iter().all(|&z| z >= 0.0));
             let lowest = q.iter().copied().fold(f64::INFINITY, f64::min);
-            assert!(
-                (0..size).all(|p| z[p] == 0.0 || q[p] - lowest < 1e-9),
-                "seed {seed}: {q:?} {z:?}"
-            );
+            let met = (0..size).all(|p| z[p] == 0.0 || q[p] - lowest < 1e-9);
+            assert!(met, "seed {seed}: {q:?} {z:?}");
             for p in 0..size {
-                let moved: f64 = (0..size)
-                    .map(|r| h[p * size + r] * (z[r] - 1.0 / size as f64))
-                    .sum();
+                let moved = (0..size).map(|r| h[p * size + r] * (z[r] - 1.0 / size as f64));
+                let moved: f64 = moved.sum();
                 assert!((start[p] + moved - q[p]).abs() < 1e-9);
             }
         }

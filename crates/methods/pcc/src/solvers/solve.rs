@@ -6,7 +6,7 @@ use super::block::Block;
 use super::greedy::Greedy;
 use super::iterate::{Iterate, Round};
 use super::maps::{em, growth};
-use super::objective::{Worker, check_start, gap, gradient_of};
+use super::objective::{Model, Worker, check_start};
 use crate::bregman::{Bregman, EDGE, concave_at};
 use crate::error::PccError;
 use crate::evidence::Evidence;
@@ -49,9 +49,10 @@ pub fn descend<D: Bregman>(
 ) -> Result<Descent, PccError> {
     check(bregman, settings)?;
     check_start(evidence, start)?;
+    let model = Model::new(bregman, evidence);
     let table = Memberships::of(start.rows(), evidence.layout());
-    feasible(bregman, evidence, &table)?;
-    Ok(run(bregman, evidence, table, settings, monitor))
+    feasible(&model, &table)?;
+    Ok(run(&model, table, settings, monitor))
 }
 
 pub(crate) fn check<D: Bregman>(bregman: &D, settings: &PccSettings) -> Result<(), PccError> {
@@ -64,22 +65,18 @@ pub(crate) fn check<D: Bregman>(bregman: &D, settings: &PccSettings) -> Result<(
 }
 
 /// Refuses a start in which a pair that was ever together is impossible.
-fn feasible<D: Bregman>(
-    bregman: &D,
-    evidence: &Evidence,
-    table: &Memberships,
-) -> Result<(), PccError> {
-    if !bregman.barrier() {
+fn feasible<D: Bregman>(model: &Model<'_, D>, table: &Memberships) -> Result<(), PccError> {
+    if !model.bregman.barrier() {
         return Ok(());
     }
     let mut worker = Worker::new(table.clusters);
-    for left in 0..evidence.objects() {
-        gradient_of(bregman, evidence, table, left, &mut worker);
-        let (_, counts) = evidence.pairs_of(left, table, &mut worker.near);
+    for left in 0..table.objects {
+        model.gradient_of(table, left, &mut worker);
+        let (_, counts) = model.evidence.pairs_of(left, table, &mut worker.near);
         let a = &worker.scratch.a;
-        let impossible = |&at: &usize| counts.c[at] > 0.0 && a[at] <= EDGE;
-        if let Some(at) = (0..counts.c.len()).find(impossible) {
-            let partners = evidence.partners(left);
+        let mut places = 0..counts.c.len();
+        if let Some(at) = places.find(|&at| counts.c[at] > 0.0 && a[at] <= EDGE) {
+            let partners = model.evidence.partners(left);
             return Err(PccError::Infeasible {
                 left,
                 right: partners.map_or(at, |partners| partners[at] as usize),
@@ -98,19 +95,18 @@ enum State {
 }
 
 pub(crate) fn run<D: Bregman>(
-    bregman: &D,
-    evidence: &Evidence,
+    model: &Model<'_, D>,
     table: Memberships,
     settings: &PccSettings,
     monitor: &dyn Monitor,
 ) -> Descent {
     let mut state = match settings.solver {
-        Solver::Block => State::Block(Box::new(Block::new(evidence, table.clusters))),
-        Solver::Greedy => State::Greedy(Box::new(Greedy::new(bregman, evidence, &table))),
+        Solver::Block => State::Block(Box::new(Block::new(model.evidence, table.clusters))),
+        Solver::Greedy => State::Greedy(Box::new(Greedy::new(model, &table))),
         Solver::Em => State::Em,
         Solver::Growth => State::Growth,
     };
-    let mut iterate = Iterate::new(bregman, evidence, table, settings.tolerance, monitor);
+    let mut iterate = Iterate::new(model, table, settings.tolerance, monitor);
     let mut trace = vec![iterate.objective];
     let mut stopped = Stopped::RoundLimit;
     let mut certificate = None;
@@ -126,7 +122,7 @@ pub(crate) fn run<D: Bregman>(
         }
         iterate.objective = match &state {
             State::Block(block) if iterate.exact_falls() => iterate.objective - block.fall,
-            _ => iterate.costs.objective(bregman, evidence, &iterate.table),
+            _ => iterate.costs.objective(model, &iterate.table),
         };
         if let (State::Block(block), Round::More) = (&mut state, round) {
             block.extrapolate(&mut iterate);
@@ -138,7 +134,7 @@ pub(crate) fn run<D: Bregman>(
             break;
         }
         if round == Round::Done {
-            let violation = gap(bregman, evidence, &iterate.table);
+            let violation = model.gap(&iterate.table);
             certificate = Some(violation);
             if violation <= iterate.tolerance {
                 stopped = Stopped::Converged;
@@ -149,23 +145,20 @@ pub(crate) fn run<D: Bregman>(
             }
         }
     }
-    let violation = certificate.unwrap_or_else(|| gap(bregman, evidence, &iterate.table));
+    let violation = certificate.unwrap_or_else(|| model.gap(&iterate.table));
     if iterate.exact_falls() {
         // What falls add up to has been rounded many times.
-        iterate.costs.all_moved();
-        iterate.objective = iterate.costs.objective(bregman, evidence, &iterate.table);
+        iterate.objective = model.objective(&iterate.table);
         trace.pop();
         trace.push(iterate.objective);
     }
-    let soft =
-        SoftPartition::new(iterate.table.to_rows()).expect("solvers keep rows on the simplex");
-    let rounds = trace.len() as u64 - 1;
+    let soft = SoftPartition::new(iterate.table.to_rows());
     Descent {
-        soft,
+        soft: soft.expect("solvers keep rows on the simplex"),
         objective: iterate.objective,
+        rounds: trace.len() as u64 - 1,
         trace,
         kkt_gap: violation / iterate.scale,
-        rounds,
         stopped,
     }
 }

@@ -1,5 +1,6 @@
 //! Tests of self-supervised consensus, one module a topic, in one binary: it links once, and its tests share the processors.
 
+mod k_means;
 mod lbfgs;
 mod models;
 mod real;

@@ -3,14 +3,15 @@
 
 use std::path::PathBuf;
 
-use partita_core::ndarray::{Array1, Array2, ArrayView2, Axis};
+use partita_core::ndarray::{Array2, ArrayView2, Axis};
 use partita_core::{
-    BaseWeights, Ensemble, EnsembleBuilder, Features, ModelInput, Partition, Seed, Silent,
-    SoftPartition, WeightedEnsemble,
+    BaseWeights, Ensemble, Features, ModelInput, Partition, Seed, Silent, WeightedEnsemble,
 };
 use partita_metrics::Contingency;
-use partita_ssce::{Predictor, SsceSettings, learn, read_model, ssce, ssce_p};
-use rand::{RngExt, seq::SliceRandom, seq::index};
+use partita_ssce::{SsceSettings, learn, read_model, ssce, ssce_p};
+use rand::{RngExt, seq::SliceRandom};
+
+use crate::k_means::k_means;
 
 struct Table {
     columns: Vec<String>,
@@ -21,10 +22,8 @@ struct Table {
 /// A table whose last column is the label; none where the folder of data sets is not known.
 fn table(name: &str) -> Option<Table> {
     let Some(folder) = std::env::var_os("PARTITA_DATASETS") else {
-        assert!(
-            std::env::var_os("CI").is_none(),
-            "PARTITA_DATASETS is not set"
-        );
+        let ci = std::env::var_os("CI");
+        assert!(ci.is_none(), "PARTITA_DATASETS is not set");
         return None;
     };
     let path = PathBuf::from(folder).join(format!("{name}.csv"));
@@ -41,69 +40,15 @@ fn table(name: &str) -> Option<Table> {
     })
 }
 
-/// The row that is farthest from its centre. Tables with equal rows (zoo) start many clusters empty.
-fn farthest(x: ArrayView2<'_, f64>, centres: &Array2<f64>, labels: &[u32]) -> Array1<f64> {
-    let far = |i: usize| {
-        (&x.row(i) - &centres.row(labels[i] as usize))
-            .mapv(|d| d * d)
-            .sum()
-    };
-    let far: Vec<f64> = (0..x.nrows()).map(far).collect();
-    x.row((0..x.nrows()).fold(0, |most, i| if far[i] > far[most] { i } else { most }))
-        .to_owned()
-}
-
-/// k-means from random rows, on the numbers as they are; an empty cluster takes the row farthest from its centre.
-fn kmeans(x: ArrayView2<'_, f64>, k: usize, seed: Seed) -> Vec<u32> {
-    let mut centres = x.select(
-        Axis(0),
-        &index::sample(&mut seed.rng(), x.nrows(), k).into_vec(),
-    );
-    let mut labels = vec![u32::MAX; x.nrows()];
-    for _ in 0..300 {
-        let nearest = |row: partita_core::ndarray::ArrayView1<'_, f64>| {
-            let far = |c: usize| {
-                row.iter()
-                    .zip(centres.row(c))
-                    .map(|(a, b)| (a - b).powi(2))
-                    .sum::<f64>()
-            };
-            (0..k).min_by(|&a, &b| far(a).total_cmp(&far(b))).unwrap() as u32
-        };
-        let next: Vec<u32> = x.outer_iter().map(nearest).collect();
-        if next == labels {
-            break;
-        }
-        labels = next;
-        let mut sums = Array2::<f64>::zeros(centres.dim());
-        let mut sizes = vec![0.0; k];
-        for (row, &label) in x.outer_iter().zip(&labels) {
-            sums.row_mut(label as usize).scaled_add(1.0, &row);
-            sizes[label as usize] += 1.0;
-        }
-        for (c, size) in sizes.iter().enumerate() {
-            let centre = if *size > 0.0 {
-                &sums.row(c) / *size
-            } else {
-                farthest(x, &centres, &labels)
-            };
-            centres.row_mut(c).assign(&centre);
-        }
-    }
-    labels
-}
-
 fn ensemble(x: ArrayView2<'_, f64>, k: usize, seed: Seed) -> Ensemble {
-    let mut builder = EnsembleBuilder::new(x.nrows());
-    for u in 0..20 {
-        builder
-            .push(
-                format!("u{u}"),
-                kmeans(x, k, seed.child(u)).into_iter().map(Some),
-            )
-            .unwrap();
-    }
-    builder.finish().unwrap()
+    partita_conformance::ensemble((0..20).map(|u| {
+        let labels = k_means(x, k, seed.child(u));
+        (format!("u{u}"), labels.into_iter().map(Some).collect())
+    }))
+}
+
+fn accuracy(found: &Partition, truth: &Partition) -> f64 {
+    Contingency::new(found, truth).unwrap().accuracy()
 }
 
 /// Mean accuracy of SSCE and SSCE-P, as the paper has them, over ensembles of 20 runs of k-means on the raw table.
@@ -114,19 +59,17 @@ fn reached(name: &str, gamma: f64, runs: u64) -> Option<(f64, f64)> {
         truth,
     } = table(name)?;
     let features = Features::new(&columns, values.view()).unwrap();
-    let (mut on_table, mut on_labels) = (0.0, 0.0);
-    let (k, mut settings) = (truth.clusters(), SsceSettings::paper());
+    let mut on_table = 0.0;
+    let mut on_labels = 0.0;
+    let k = truth.clusters();
+    let mut settings = SsceSettings::paper();
     settings.gamma = Some(gamma);
     for run in (0..runs).map(Seed::new) {
         let ensemble = ensemble(values.view(), k, run);
         let outcome = ssce(&ensemble, &features, k, run, &settings, &Silent).unwrap();
-        on_table += Contingency::new(&outcome.partition, &truth)
-            .unwrap()
-            .accuracy();
+        on_table += accuracy(&outcome.partition, &truth);
         let outcome = ssce_p(&ensemble, k, run, &settings, &Silent).unwrap();
-        on_labels += Contingency::new(&outcome.partition, &truth)
-            .unwrap()
-            .accuracy();
+        on_labels += accuracy(&outcome.partition, &truth);
     }
     Some((on_table / runs as f64, on_labels / runs as f64))
 }
@@ -166,18 +109,15 @@ fn a_model_labels_the_rest_of_a_table_the_same_after_a_file_and_with_shuffled_co
     let mut order: Vec<usize> = (0..values.nrows()).collect();
     order.shuffle(&mut Seed::new(1).rng());
     let (seen, unseen) = order.split_at(values.nrows() * 6 / 10);
-    let (train, rest) = (values.select(Axis(0), seen), values.select(Axis(0), unseen));
+    let [train, rest] = [seen, unseen].map(|rows| values.select(Axis(0), rows));
     let features = Features::new(&columns, train.view()).unwrap();
     let ensemble = ensemble(train.view(), 2, Seed::new(2));
     let settings = SsceSettings::default();
     let outcome = ssce(&ensemble, &features, 2, Seed::new(3), &settings, &Silent).unwrap();
     let known = Partition::new(unseen.iter().map(|&i| truth.labels()[i]).collect(), 2).unwrap();
     let mut models = vec![outcome.model.unwrap()];
-    for predictor in [
-        Predictor::Linear,
-        Predictor::Centroid,
-        Predictor::Neighbours(5.try_into().unwrap()),
-    ] {
+    for predictor in ["ssce", "centroid", "knn"] {
+        let predictor = predictor.parse().unwrap();
         models.push(learn(predictor, &features, &outcome.partition).unwrap());
     }
     let mut places: Vec<usize> = (0..columns.len()).collect();
@@ -185,21 +125,14 @@ fn a_model_labels_the_rest_of_a_table_the_same_after_a_file_and_with_shuffled_co
     let shuffled: Vec<String> = places.iter().map(|&j| columns[j].clone()).collect();
     let turned = rest.select(Axis(1), &places);
     for model in models {
-        let soft = |model: &dyn partita_core::Model,
-                    columns: &[String],
-                    values: &Array2<f64>|
-         -> SoftPartition {
-            model
-                .predict(&ModelInput::Features(
-                    Features::new(columns, values.view()).unwrap(),
-                ))
-                .unwrap()
-        };
-        let here = soft(&*model, &columns, &rest);
-        let text = serde_json::to_string(&model.to_json()).unwrap();
+        let text = model.to_json().to_string();
         let again = read_model(&serde_json::from_str(&text).unwrap()).unwrap();
-        assert_eq!(here, soft(&*again, &shuffled, &turned));
-        let accuracy = Contingency::new(&here.hard(), &known).unwrap().accuracy();
+        let rest = Features::new(&columns, rest.view()).unwrap();
+        let here = model.predict(&ModelInput::Features(rest)).unwrap();
+        let turned = Features::new(&shuffled, turned.view()).unwrap();
+        let there = again.predict(&ModelInput::Features(turned)).unwrap();
+        assert_eq!(here, there);
+        let accuracy = accuracy(&here.hard(), &known);
         assert!(accuracy > 0.8, "{accuracy}");
     }
 }
@@ -212,36 +145,19 @@ fn weights_and_seeds_reach_the_fit() {
     });
     let columns = ["x".to_owned(), "y".to_owned()];
     let features = Features::new(&columns, values.view()).unwrap();
-    let mut builder = EnsembleBuilder::new(60);
-    builder.push("good", (0..60).map(|i| Some(i / 30))).unwrap();
-    for u in 0..3 {
-        builder
-            .push(format!("bad{u}"), (0..60).map(|i| Some(i % 2)))
-            .unwrap();
-    }
-    let ensemble = builder.finish().unwrap();
+    let halves: Vec<u32> = (0..60).map(|i| i / 30).collect();
+    let good = halves.iter().copied().map(Some).collect();
+    let bad: Vec<Option<u32>> = (0..60).map(|i| Some(i % 2)).collect();
+    let bad = (0..3).map(|u| (format!("bad{u}"), bad.clone()));
+    let ensemble = partita_conformance::ensemble([("good".into(), good)].into_iter().chain(bad));
     let mut settings = SsceSettings::default();
     settings.gamma = Some(0.1);
     let weights = BaseWeights::new(vec![100.0, 1.0, 1.0, 1.0]).unwrap();
-    let outcome = ssce(
-        WeightedEnsemble {
-            base_weights: Some(&weights),
-            ..(&ensemble).into()
-        },
-        &features,
-        2,
-        Seed::new(1),
-        &settings,
-        &Silent,
-    )
-    .unwrap();
-    let halves = Partition::new((0..60).map(|i| i / 30).collect(), 2).unwrap();
-    assert!(
-        Contingency::new(&outcome.partition, &halves)
-            .unwrap()
-            .accuracy()
-            > 0.95
-    );
+    let mut source = WeightedEnsemble::from(&ensemble);
+    source.base_weights = Some(&weights);
+    let outcome = ssce(source, &features, 2, Seed::new(1), &settings, &Silent).unwrap();
+    let halves = Partition::new(halves, 2).unwrap();
+    assert!(accuracy(&outcome.partition, &halves) > 0.95);
     let trace = outcome.objective.unwrap().trace;
     assert!(trace.windows(2).all(|pair| pair[1] <= pair[0]), "{trace:?}");
 }
