@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import signal
 import subprocess
 import sys
 import threading
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -217,6 +219,21 @@ print(took, sorted(heavy))
     took = min(float(run.stdout.split()[0]) for run in runs)
     assert all(run.stdout.split(maxsplit=1)[1].strip() == "[]" for run in runs), runs[0].stdout
     assert took < 0.1, took
+
+
+def test_modules_import_only_from_the_layers_above():
+    """In the order of the package's docstring, which names all of them."""
+    folder, above = Path(pt.__file__).parent, set()
+    layers = [re.findall(r"``(\w+)``", line) for line in pt.__doc__.splitlines() if line.startswith("- ``")]
+    for layer in layers:
+        for name in layer:
+            source = next(folder.glob(f"{name}.py*")).read_text(encoding="utf-8")
+            imported = re.findall(r"from partita\.(\w+) import", source)
+            for names in re.findall(r"from partita import (.+)", source):
+                imported += names.split(", ")
+            assert set(imported) <= above, name
+        above.update(layer)
+    assert above == {path.stem for path in folder.glob("*.py*")} - {"__init__"}
 
 
 def test_subinterpreters_are_refused_politely():

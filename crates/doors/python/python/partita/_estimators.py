@@ -13,7 +13,8 @@ from partita import _partita
 from partita._consensus import asked, one_method, run_consensus
 from partita._ensemble import Ensemble
 from partita._generate import recipe_json
-from partita._result import ConsensusResult, Model
+from partita._model import Model
+from partita._result import ConsensusResult
 from partita._run import Run
 from partita._tables import frame_columns, frame_index, is_frame
 

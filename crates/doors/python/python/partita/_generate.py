@@ -12,10 +12,10 @@ from typing import Any
 
 from partita import _partita
 from partita._engines import engine_of
-from partita._ensemble import Ensemble, _plain
+from partita._ensemble import Ensemble
 from partita._errors import InputError
 from partita._reading import merge
-from partita._run import Run, seed_of
+from partita._run import Run, json_of, seed_of
 from partita._tables import TableFiles, table_of
 
 
@@ -41,7 +41,7 @@ def recipe_json(
     elif base_k is not None:
         given["base_k"] = str(base_k)
     preset = given.pop("preset", preset)
-    return _partita.recipe(preset, n_clusters, json.dumps(given, default=_plain))
+    return _partita.recipe(preset, n_clusters, json_of(given))
 
 
 def generate(
@@ -138,8 +138,9 @@ def generate(
     json_text = recipe_json(recipe, preset, n_clusters, **parts)
     if part is not None and part_file is None:
         raise InputError(f"part={part!r}; say with part_file= where this share of the base clusterings goes")
-    run, keep, seed = Run(n_jobs, max_memory, progress), None if part_file is None else os.fspath(part_file), seed_of(random_state)
-    try:
+    keep = None if part_file is None else os.fspath(part_file)
+    with Run(n_jobs, max_memory, progress) as run:
+        seed = seed_of(random_state)
         if engine is not None or folder is not None or n_tasks is not None:
             if part_file is not None or not isinstance(X, TableFiles) or folder is None:
                 raise InputError("engine= goes with folder= and a table that scan_table() found, without part_file=")
@@ -150,8 +151,6 @@ def generate(
         else:
             made = _partita.generate(table_of(X), json_text, seed, keep, part, run)
         return Ensemble._of(made)
-    finally:
-        run.close()
 
 
 @dataclass(frozen=True)

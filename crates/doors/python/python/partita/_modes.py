@@ -163,8 +163,5 @@ def modes(ensemble: Any, *, n_jobs: int | None = None, progress: Any = False) ->
     >>> found[0].labels
     array([0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1], dtype=int32)
     """
-    run = Run(n_jobs, None, progress)
-    try:
+    with Run(n_jobs, None, progress) as run:
         return EnsembleModes(_partita.find_modes(Ensemble(ensemble)._native, run))
-    finally:
-        run.close()

@@ -1,17 +1,31 @@
 """What the extension module has. Not for users: the package is the interface."""
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._consensus import _Asked
 from partita._run import Run
-from partita.metrics import _Judge
 
 __version__: str
 DEFAULT_METHOD: str
 DEFAULT_OF_OWN_CLUSTERS: str
+
+class _Asked(Protocol):
+    clusters: str
+    methods: list[tuple[str, str]]
+    seed: int
+    weight_source: str | None
+    weights: list[float] | None
+    auto: bool
+    object_weights: list[float] | None
+
+class _Judge(Protocol):
+    ensemble: NativeEnsemble
+    rows: NDArray[np.uint32] | None
+    agreement: bool
+    base_weights: list[float] | None
+    object_weights: list[float] | None
 
 class NativeEnsemble:
     @staticmethod

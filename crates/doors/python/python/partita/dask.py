@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from partita._engines import Engine
+from partita._run import Engine
 
 __all__ = ["dask_engine"]
 

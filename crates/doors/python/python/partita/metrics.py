@@ -16,12 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita import _partita
-from partita._consensus import codes_of, weights_of_bases, weights_of_objects
-from partita._ensemble import Ensemble
+from partita._ensemble import Ensemble, weights_of_bases, weights_of_objects
 from partita._errors import InputError
-from partita._reading import matrix_of, named_labels
 from partita._rows import rounds
 from partita._run import Run, logger
+from partita._tables import codes_of, matrix_of, named_labels
 
 __all__ = [
     "accuracy",
