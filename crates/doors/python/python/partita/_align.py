@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from partita import _partita
 from partita._ensemble import Ensemble
 from partita._errors import InputError
-from partita._html import table, written
+from partita._html import table, save_text
 from partita._run import Run
 from partita._tables import frame_index, is_frame, named_runs
 
@@ -45,7 +45,7 @@ class RunMode:
 
     @property
     def representative(self) -> str:
-        """The run that stands for the others."""
+        """The run that represents the others."""
         return self.members[0]
 
 
@@ -115,7 +115,7 @@ class AlignedRuns:
 
     def picture(self, path: str | os.PathLike[str] | None = None) -> str:
         """Bars of memberships, a row a mode, as SVG; also written to ``path`` if there is one."""
-        return written(self._picture, path)
+        return save_text(self._picture, path)
 
     def _held(self) -> _partita.NativeAlignment:
         if self._native is None:
@@ -162,17 +162,15 @@ def align(
         same objects in the same order. A row of NaN is an object that a run does not know. Paths are files that ``partita align`` reads:
         ADMIXTURE, fastStructure, STRUCTURE and CLUMPP, tables of shares or labels.
     similarity : float
-        Runs of as many clusters form one mode if they are at least so similar.
+        Runs with the same number of clusters form one mode if they are at least this similar.
     names : sequence of R str, optional
         Names of the runs in a list.
     objects : sequence of n str, optional
         Names of the objects in place of the index of a frame.
     populations : sequence of n str, path or (path, column), optional
-        The population of every object, by which the picture is ordered; for runs in files, the file that says so.
-    n_jobs : int, optional
-        Threads; all cores if not given. The result does not depend on it.
-    progress : bool or callable
-        Show progress with tqdm, or call this with (what, done, total).
+        The population of every object, by which the picture is ordered; for runs in files, a file with a column of them.
+    n_jobs, progress
+        As for :func:`consensus`.
 
     Returns
     -------

@@ -9,7 +9,7 @@ from typing import Any
 from partita import _partita
 from partita._ensemble import Ensemble
 from partita._errors import InputError
-from partita._html import written
+from partita._html import save_text
 from partita._run import Run, json_of, seed_of
 from partita._tables import table_of
 
@@ -20,11 +20,11 @@ class ClusterChoice:
     Attributes
     ----------
     n_clusters : int
-        The number chosen; 1 says that nothing beats data without clusters.
+        The number chosen; 1 means that no number is better than for data without clusters.
     reason : str
         Why, in a sentence or two.
     criterion : str
-        What decided.
+        The criterion that decided.
     rows : list of dict
         What was measured of every number.
     record_ : dict
@@ -40,7 +40,7 @@ class ClusterChoice:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the JSON that ``partita report --choice`` and :func:`load_choice` read."""
-        written(json.dumps(self.record_, indent=2), path)
+        save_text(json.dumps(self.record_, indent=2), path)
 
     def to_frame(self) -> Any:
         """A pandas frame of what was measured, a row a number of clusters."""

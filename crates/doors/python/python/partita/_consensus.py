@@ -12,7 +12,7 @@ from partita import _partita
 from partita._choice import ClusterChoice, choice_json
 from partita._ensemble import Ensemble, weights_of_bases, weights_of_objects
 from partita._errors import InputError
-from partita._html import written
+from partita._html import save_text
 from partita._result import ConsensusResult, ConsensusResults, Interrupted
 from partita._rows import RowConsensus, RowFiles, row_consensus, row_question
 from partita._run import Run, clusters_of, json_of, seed_of
@@ -23,8 +23,8 @@ Methods = list[str] | tuple[str, ...] | dict[str, dict[str, Any]]
 
 
 @dataclass
-class _Asked:
-    """What the native functions ask for."""
+class _Request:
+    """What the native function is asked for."""
 
     clusters: str
     methods: list[tuple[str, str]]
@@ -90,32 +90,32 @@ def methods_of(method: Methods, settings: dict[str, Any]) -> list[tuple[str, str
 
 
 def one_method(method: str | None) -> str | None:
-    """What does not name several methods."""
+    """The name of one method; of several it is an error."""
     return None if method is None else method_of(method, "")
 
 
-def asked(
+def request_of(
     ensemble: Ensemble | None,
     n_clusters: Any,
     method: str | Methods | None,
     random_state: Any,
     base_weights: Any,
     settings: dict[str, Any],
-) -> _Asked:
-    """What is asked for, from keywords."""
+) -> _Request:
+    """What is asked for by these keywords."""
     clusters = clusters_of(n_clusters)
     source, weights = weights_of_bases(base_weights, ensemble)
     several = method if isinstance(method, (list, tuple, dict)) else [method_of(method, clusters)]
-    return _Asked(clusters, methods_of(several, settings), seed_of(random_state), source, weights)
+    return _Request(clusters, methods_of(several, settings), seed_of(random_state), source, weights)
 
 
 def run_consensus(
-    ensemble: Ensemble | None, table: _partita.NativeTable | None, recipe: str | None, what: _Asked, run: Run
+    ensemble: Ensemble | None, table: _partita.NativeTable | None, recipe: str | None, request: _Request, run: Run
 ) -> ConsensusResults:
     """The results, or an exception that carries the best so far."""
     native_ensemble = None if ensemble is None else ensemble._native
     with run:
-        natives, stopped_by = _partita.consensus(native_ensemble, table, recipe, what, run)
+        natives, stopped_by = _partita.consensus(native_ensemble, table, recipe, request, run)
     return _results(natives, stopped_by, table)
 
 
@@ -178,15 +178,15 @@ def consensus(
     random_state : int, Generator or RandomState
         The same seed gives the same bytes, whatever ``n_jobs`` is; those of ``partita consensus --seed``.
     n_jobs : int, optional
-        Threads; all cores if not given.
+        Threads; all cores if not given. The result does not depend on it.
     max_memory : int or str, optional
         Bytes that may be held, such as ``"4GiB"``; three quarters of the machine's memory if not given.
     progress : bool or callable
         Show progress with tqdm, or call this with (what, done, total).
     engine : distributed.Client, SparkSession, Executor or callable, optional
-        Who reads the rows in files; this process if not given.
+        What reads the rows in files; this process if not given.
     folder : path, optional
-        Where models, sums, labels and the record go, for rows in files. A call that was cut short goes on where it ended.
+        Where models, sums, labels and the record go, for rows in files. A call that was interrupted continues where it stopped.
     label_format : "csv", "parquet" or "npy"
         The files of labels, for rows in files.
     **settings
@@ -228,9 +228,9 @@ def consensus(
         raise InputError("engine= and folder= go with rows in files: give what scan() found")
     given = Ensemble(ensemble)
     table = None if features is None else table_of(features)
-    what = asked(given, n_clusters, method, random_state, base_weights, settings)
-    what.object_weights = weights_of_objects(object_weights, given)
-    found = run_consensus(given, table, None, what, Run(n_jobs, max_memory, progress))
+    request = request_of(given, n_clusters, method, random_state, base_weights, settings)
+    request.object_weights = weights_of_objects(object_weights, given)
+    found = run_consensus(given, table, None, request, Run(n_jobs, max_memory, progress))
     return found.first if method is None or isinstance(method, str) else found
 
 
@@ -317,4 +317,4 @@ def report(
         A folder for every picture as SVG and its numbers as CSV.
     """
     place = None if figures is None else os.fspath(figures)
-    return written(_partita.report_of_run(os.fspath(run), method, choice_json(choice), place, Run()), path)
+    return save_text(_partita.report_of_run(os.fspath(run), method, choice_json(choice), place, Run()), path)

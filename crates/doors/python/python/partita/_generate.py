@@ -99,7 +99,7 @@ def generate(
     random_state : int, Generator or RandomState, optional
         The same seed gives the same bytes, whatever ``n_jobs`` is; 0, or that of an ensemble given as ``recipe``, if not given.
     part_file : path, optional
-        Where finished base clusterings are kept until all are made, so that the same call goes on after Ctrl-C or a power cut.
+        Where finished base clusterings are kept until all are made, so that the same call continues after Ctrl-C or a power failure.
     part : str, optional
         Make only this share of the base clusterings, such as ``"2/4"``, the second of four; ``part_file`` keeps them for
         :func:`merge`, which joins the parts that calls, processes or machines made.
@@ -110,12 +110,8 @@ def generate(
         Where tasks keep what is finished, so that a call after a failure makes the missing base clusterings only. ``engine=`` needs it.
     n_tasks : int, optional
         One a base clustering if not given. Each reads the table.
-    n_jobs : int, optional
-        Threads; all cores if not given.
-    max_memory : int or str, optional
-        Bytes that may be held, such as ``"4GiB"``; three quarters of the machine's memory if not given.
-    progress : bool or callable
-        Show progress with tqdm, or call this with (what, done, total).
+    n_jobs, max_memory, progress
+        As for :func:`consensus`.
 
     Returns
     -------
@@ -155,7 +151,7 @@ def generate(
 
 @dataclass(frozen=True)
 class _Job:
-    """Base clusterings that tasks make: each keeps its own in a part file and makes those that are not there."""
+    """Base clusterings that tasks make: each keeps its own in a part file and makes those that are missing."""
 
     table: TableFiles
     recipe: str

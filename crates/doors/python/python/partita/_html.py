@@ -28,9 +28,9 @@ def bars(sizes: list[int], heading: tuple[str, str] = ("cluster", "objects"), fi
     return f"<table><tr><th>{heading[0]}</th><th>{heading[1]}</th><th></th></tr>{rows}</table>"
 
 
-def written(page: str, path: str | os.PathLike[str] | None) -> str:
-    """The page, which is also written to a file where there is a path."""
+def save_text(text: str, path: str | os.PathLike[str] | None) -> str:
+    """The text, which is also written to a file where there is a path."""
     if path is not None:
         with open(path, "w", encoding="utf-8") as file:
-            file.write(page)
-    return page
+            file.write(text)
+    return text

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from partita import _partita
 from partita._ensemble import Ensemble
 from partita._errors import InputError, PartitaWarning
-from partita._html import written
+from partita._html import save_text
 from partita._rows import RowFiles, RowPrediction, check_format, rounds
 from partita._run import logger
 from partita._tables import is_frame, table_of
@@ -92,7 +92,7 @@ class Model:
         rows : RowFiles
             From :func:`partita.scan`, with the base clusterings that the model was learned from.
         folder : path
-            Gets the model, what tasks need and what they make. A call with the same folder goes on where another ended.
+            Gets the model, what tasks need and what they make. A call with the same folder continues where another stopped.
         engine : optional
             As for :func:`partita.consensus`; without one the tasks run in this process.
         label_format : {"csv", "parquet", "npy"}
@@ -133,7 +133,7 @@ class Model:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the JSON that ``partita predict`` reads."""
-        written(self._text, path)
+        save_text(self._text, path)
 
     def __repr__(self) -> str:
         made = self.info.get("made", {})

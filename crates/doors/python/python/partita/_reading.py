@@ -116,8 +116,8 @@ def merge(
     Parameters
     ----------
     path, *more : path
-        Files that ``generate(..., part="2/4", part_file=...)`` or ``partita generate --part`` wrote, or what a call that was cut short has
-        kept; with every part there the ensemble is that of one undisturbed call. Or files that :func:`read_ensemble` takes.
+        Files that ``generate(..., part="2/4", part_file=...)`` or ``partita generate --part`` wrote, or what a call that was interrupted
+        has kept; all parts together are the ensemble of one call. Or files that :func:`read_ensemble` takes.
     truth, id, missing, skip, harden, max_memory
         As for :func:`read_ensemble`, of ensembles.
 

@@ -15,7 +15,7 @@ from partita import _partita
 from partita._choice import ClusterChoice, choice_json
 from partita._ensemble import Ensemble
 from partita._errors import InputError
-from partita._html import bars, table, written
+from partita._html import bars, table, save_text
 from partita._model import Model
 from partita._tables import matrix_of
 
@@ -192,7 +192,7 @@ class ConsensusResult:
             A folder for every picture as SVG and its numbers as CSV.
         """
         place = None if figures is None else os.fspath(figures)
-        return written(self._native.report(self._table, choice_json(choice), place), path)
+        return save_text(self._native.report(self._table, choice_json(choice), place), path)
 
     def model(self, predict_with: str | None = None) -> Model:
         """The model that labels new objects as these were labelled.
@@ -249,7 +249,7 @@ class ConsensusResult:
         return _restored, ({**kept, "record_": self.record_, "ensemble_": self.ensemble_, "_model": self._model},)
 
 
-class _Restored(ConsensusResult):
+class _UnpickledResult(ConsensusResult):
     """A result out of a pickle: all that was computed, without what can be computed anew."""
 
     def __init__(self, kept: dict[str, Any]) -> None:
@@ -289,7 +289,7 @@ class _Restored(ConsensusResult):
 
 def _restored(kept: dict[str, Any]) -> ConsensusResult:
     """A result out of its parts: what pickles hold."""
-    return _Restored(kept)
+    return _UnpickledResult(kept)
 
 
 class ConsensusResults(Mapping[str, ConsensusResult]):

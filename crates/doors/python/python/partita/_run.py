@@ -15,7 +15,7 @@ import numpy as np
 
 from partita._errors import InputError, PartitaWarning
 
-#: An engine: runs a task for every part, wherever it likes, and comes back when all are done. Tasks can be pickled, and done twice.
+#: Runs a task for every part, on any machine and in any order, and returns when all are done. Tasks can be pickled, and run twice.
 Engine = Callable[[Callable[[int], str], "list[int]"], None]
 
 logger = logging.getLogger("partita")

@@ -254,7 +254,7 @@ def _whole(word: Any) -> int | None:
 
 
 def codes_of(labels: Any) -> Any:
-    """A column of labels as whole numbers, which must not have gaps."""
+    """A column of labels as whole numbers, none of which may be missing."""
     if is_frame(labels):
         raise InputError("labels are one column; take one of the frame")
     _, array, _ = label_column("labels", labels)

@@ -70,10 +70,8 @@ def update(
         A mixture of labels (``mm``) goes on from there.
     overlap : path, optional
         A table of the objects that each pair of base clusters shares: read if the file exists, counted on, and written.
-    n_jobs : int, optional
-        Threads; all cores if not given. The result does not depend on it.
-    progress : bool or callable
-        Show progress with tqdm, or call this with (what, done, total).
+    n_jobs, progress
+        As for :func:`consensus`.
 
     Returns
     -------
