@@ -56,9 +56,32 @@ def read_table(path: Path) -> tuple[list[str], np.ndarray, list[str]]:
     return [heading[column] for column in features], values, [row[at] for row in rows]
 
 
-@pytest.fixture(scope="session")
-def iris(datasets):
-    return read_table(datasets / "iris.csv")
+def rows_of(path: Path) -> list[dict[str, str]]:
+    """The rows of a CSV file, by the names of its columns."""
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def column_of(path: Path, name: str) -> list[float]:
+    return [float(row[name]) for row in rows_of(path)]
+
+
+def labels_of(path: Path) -> list[int]:
+    return [int(row["label"]) for row in rows_of(path)]
+
+
+def numbers_of(path: Path) -> list[list[float]]:
+    """All columns but the first, which names the objects."""
+    return [[float(cell) for cell in list(row.values())[1:]] for row in rows_of(path)]
+
+
+#: What differs between two runs of the same methods, or needs true classes.
+SPENT = {"seconds", "cpu_seconds", "peak_bytes", "phases", "scores"}
+
+
+def own_of(record: dict) -> list[dict]:
+    """What a record says of each method, without what the run cost."""
+    return [{name: value for name, value in method.items() if name not in SPENT} for method in record["methods"]]
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import signal
@@ -14,12 +13,7 @@ import numpy as np
 import pytest
 
 import partita as pt
-from conftest import read_table
-
-
-def rows_of(path):
-    with open(path, newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+from conftest import labels_of, numbers_of, read_table
 
 
 @pytest.fixture
@@ -34,9 +28,10 @@ def test_read_options_are_those_of_the_command_line(cells, command, tmp_path):
     flags = ["--id", "barcode", "--truth", "kind", "--missing", "-", "--skip", "c", "--delimiter", ";", "--header"]
     record = json.loads(command("consensus", cells, *flags, "-k", 2, "-m", "eac-average", "--json", "-o", tmp_path / "l.csv"))
     ensemble = pt.read_ensemble(cells, id="barcode", truth="kind", missing=["-"], skip=["c"], delimiter=";", header=True)
-    assert (ensemble.object_names, ensemble.truth) == (list("uvwxyz"), list("xxyyyx")) and ensemble.missing == 1
+    assert (ensemble.object_names, ensemble.truth) == (list("uvwxyz"), list("xxyyyx"))
+    assert ensemble.names == ["a", "b"] and ensemble.missing == 1
     found = pt.consensus(ensemble, 2, "eac-average")
-    assert [int(row["label"]) for row in rows_of(tmp_path / "l.csv")] == found.labels_.tolist()
+    assert labels_of(tmp_path / "l.csv") == found.labels_.tolist()
     ours, theirs = found.record_["experiment"]["input"], record["experiment"]["input"]
     assert ours == theirs
 
@@ -195,7 +190,7 @@ def test_relations(ensemble, method, command, tmp_path):
     ensemble.save(tmp_path / "e.npz")
     outputs = ["--relations", tmp_path / "r.csv", "--threshold", 0.05, "-o", tmp_path / "l.csv"]
     command("consensus", tmp_path / "e.npz", "-m", method, "-k", 3, *outputs)
-    written = [[float(cell) for cell in list(row.values())[1:]] for row in rows_of(tmp_path / "r.csv")]
+    written = numbers_of(tmp_path / "r.csv")
     found = pt.consensus(ensemble, 3, method).relations(0.05)
     assert [line[0] for line in written] == found.objects.tolist()
     assert [line[1:] for line in written] == found.shares.tolist()
@@ -208,9 +203,8 @@ def test_evidence_counts_weights_by_agreement(ensemble, command, tmp_path):
     ensemble.save(tmp_path / "e.npz")
     flags = ["--base-weights", "agreement", "-m", "lwgp", "-k", 3]
     command("consensus", tmp_path / "e.npz", *flags, "--soft", tmp_path / "s.csv", "-o", tmp_path / "l.csv")
-    written = [[float(cell) for cell in list(row.values())[1:]] for row in rows_of(tmp_path / "s.csv")]
     found = pt.consensus(ensemble, 3, "lwgp", base_weights="agreement")
-    assert found.evidence_.tolist() == written
+    assert found.evidence_.tolist() == numbers_of(tmp_path / "s.csv")
     assert not np.array_equal(found.evidence_, pt.consensus(ensemble, 3, "lwgp").evidence_)
     record = found.save_run(tmp_path / "run")
     assert record["experiment"]["base_weights"] == "agreement" and not (tmp_path / "run/weights.csv").exists()
@@ -221,7 +215,7 @@ def test_records_are_repeated(ensemble, command, tmp_path):
     ensemble.save(tmp_path / "e.npz")
     command("consensus", tmp_path / "e.npz", "-m", "pcc-l2", "-k", 3, "--seed", 4, "-o", f"{tmp_path / 'out'}{os.sep}")
     again = pt.repeat(tmp_path / "out/record.json")
-    assert [int(row["label"]) for row in rows_of(tmp_path / "out/labels.csv")] == again.labels_.tolist()
+    assert labels_of(tmp_path / "out/labels.csv") == again.labels_.tolist()
     assert again.record_["experiment"]["seed"] == 4
     pt.Ensemble(ensemble.to_numpy()[::-1]).save(tmp_path / "e.npz")
     with pytest.raises(pt.InputError, match="e.npz"):
@@ -235,7 +229,7 @@ def test_one_of_a_record_with_several_methods(datasets, command, tmp_path):
     with pytest.raises(pt.InputError, match="lwgp, mm"):
         pt.repeat(tmp_path / "out/record.json")
     again = pt.repeat(tmp_path / "out/record.json", "mm")
-    assert [int(row["label"]) for row in rows_of(tmp_path / "out/mm/labels.csv")] == again.labels_.tolist()
+    assert labels_of(tmp_path / "out/mm/labels.csv") == again.labels_.tolist()
 
 
 def test_methods_are_searched(command):
@@ -250,6 +244,7 @@ def test_recipes_of_files(blobs, tmp_path):
     (tmp_path / "recipe.toml").write_text('base = ["kmeans:4", "ward:2"]\nbase_k = "3..4"\nsubsample = 0.8\n')
     made = pt.generate(blobs, tmp_path / "recipe.toml", random_state=5)
     assert made == pt.generate(blobs, "kmeans:4,ward:2", base_k="3..4", subsample=0.8, random_state=5)
+    assert made.recipe["base"] == ["kmeans:4", "ward:2"] and made.recipe["seed"] == 5
     made.save(tmp_path / "e.npz")
     # An ensemble brings its seed.
     assert pt.generate(blobs, tmp_path / "e.npz") == made
