@@ -6,6 +6,7 @@ import csv
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +45,14 @@ def command(binary):
         return done.stdout
 
     return run
+
+
+def run_python(*arguments: object, cwd: Path | None = None, code: int = 0) -> str:
+    """What an interpreter of its own prints, which must end with this code."""
+    words = [sys.executable, *map(str, arguments)]
+    done = subprocess.run(words, cwd=cwd, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == code, done.stderr
+    return done.stdout
 
 
 def read_table(path: Path) -> tuple[list[str], np.ndarray, list[str]]:
@@ -105,6 +114,13 @@ def truth() -> np.ndarray:
 @pytest.fixture(scope="session")
 def ensemble(labels) -> pt.Ensemble:
     return pt.Ensemble(labels)
+
+
+@pytest.fixture(scope="session")
+def ensemble_file(ensemble, tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("ensemble") / "e.npz"
+    ensemble.save(path)
+    return path
 
 
 @pytest.fixture(scope="session")

@@ -77,10 +77,9 @@ def test_ensembles_are_merged(labels, command, tmp_path):
     assert merged == pt.read_ensemble(tmp_path / "all.npz") == pt.Ensemble(labels, names=list("abcdefgh"), objects=objects)
 
 
-def test_an_ensemble_judges_given_labels(labels, truth, ensemble, command, tmp_path):
-    ensemble.save(tmp_path / "e.npz")
+def test_an_ensemble_judges_given_labels(labels, truth, ensemble, ensemble_file, command, tmp_path):
     (tmp_path / "l.csv").write_text("label\n" + "".join(f"{label}\n" for label in truth))
-    flags = ["--ensemble", tmp_path / "e.npz", "--confidence", tmp_path / "c.csv", "--json"]
+    flags = ["--ensemble", ensemble_file, "--confidence", tmp_path / "c.csv", "--json"]
     said = json.loads(command("evaluate", tmp_path / "l.csv", *flags))
     confidence = pt.metrics.confidence(truth, ensemble)
     assert said["anmi"] == pt.metrics.anmi(truth, ensemble)
@@ -161,10 +160,9 @@ def test_tables_keep_their_true_classes(iris_table, datasets, command, tmp_path)
     assert pt.generate(table, "kmeans:2", base_k=2).truth == iris_table.truth
 
 
-def test_matrices(ensemble, command, tmp_path):
+def test_matrices(ensemble, ensemble_file, command, tmp_path):
     scipy = pytest.importorskip("scipy.sparse")
-    ensemble.save(tmp_path / "e.npz")
-    inspect = ["inspect", tmp_path / "e.npz"]
+    inspect = ["inspect", ensemble_file]
     flags = ["--co-association", tmp_path / "all.npy", "--agreement", tmp_path / "bases.npy"]
     command(*inspect, *flags)
     whole = pt.metrics.co_association(ensemble)
@@ -190,11 +188,10 @@ def test_agreement_is_the_nmi_of_pairs(labels):
     assert np.isnan(alone[0, 1]) and alone[1, 1] == 1
 
 
-def test_draws_say_which_pairs_are_similar(ensemble, command, tmp_path):
+def test_draws_say_which_pairs_are_similar(ensemble, ensemble_file, command, tmp_path):
     pytest.importorskip("scipy.sparse")
-    ensemble.save(tmp_path / "e.npz")
     flags = ["--set", "keep=20", "--similarity", tmp_path / "s.csv", "--least-similarity", 0.3, "-o", tmp_path / "l.csv"]
-    command("consensus", tmp_path / "e.npz", "-m", "nbce-gibbs", "-k", 3, *flags)
+    command("consensus", ensemble_file, "-m", "nbce-gibbs", "-k", 3, *flags)
     found = pt.consensus(ensemble, 3, "nbce-gibbs", keep=20)
     similar = above_the_diagonal(found.similarity(0.3).toarray())
     assert pairs_of(tmp_path / "s.csv", "similarity") == similar != {}
@@ -204,10 +201,9 @@ def test_draws_say_which_pairs_are_similar(ensemble, command, tmp_path):
         pt.consensus(ensemble, 3, "mm").similarity()
 
 
-def test_trees(ensemble, command, tmp_path):
-    ensemble.save(tmp_path / "e.npz")
+def test_trees(ensemble, ensemble_file, command, tmp_path):
     flags = ["-m", "eac-average", "-k", 3, "--tree", tmp_path / "tree.npy", "-o", tmp_path / "l.csv"]
-    command("consensus", tmp_path / "e.npz", *flags)
+    command("consensus", ensemble_file, *flags)
     assert np.array_equal(np.load(tmp_path / "tree.npy"), pt.consensus(ensemble, 3, "eac-average").linkage_)
 
 
@@ -233,10 +229,9 @@ def test_reports_with_a_choice_and_figures(ensemble, command, tmp_path):
         pt.report(tmp_path / "run", method="mm")
 
 
-def test_choices_go_both_ways(ensemble, command, tmp_path):
-    ensemble.save(tmp_path / "e.npz")
-    said = json.loads(command("choose-k", tmp_path / "e.npz", "-k", "2..5", "--seed", 3, "--json", "-o", tmp_path / "theirs.json"))
-    theirs, ours = pt.load_choice(tmp_path / "theirs.json"), pt.choose_k(pt.read_ensemble(tmp_path / "e.npz"), range(2, 6), random_state=3)
+def test_choices_go_both_ways(ensemble, ensemble_file, command, tmp_path):
+    said = json.loads(command("choose-k", ensemble_file, "-k", "2..5", "--seed", 3, "--json", "-o", tmp_path / "theirs.json"))
+    theirs, ours = pt.load_choice(tmp_path / "theirs.json"), pt.choose_k(pt.read_ensemble(ensemble_file), range(2, 6), random_state=3)
     assert said["rows"] == pt.choose_k(ensemble, range(2, 6), random_state=3).rows
     spent = {"seconds", "arguments"}
     kept = [{name: value for name, value in record.items() if name not in spent} for record in (said, theirs.record_, ours.record_)]

@@ -61,16 +61,14 @@ def test_every_method(both, method):
     assert own_of(found.record_) == [own_of(json.loads((folder / "record.json").read_text()))[METHODS.index(method)]]
 
 
-def test_best(ensemble, command, tmp_path):
-    ensemble.save(tmp_path / "e.npz")
-    command("consensus", tmp_path / "e.npz", "-m", "best", "--set", "among=eac-average,lwgp,mm", "-k", 3, "-o", tmp_path / "l.csv")
+def test_best(ensemble, ensemble_file, command, tmp_path):
+    command("consensus", ensemble_file, "-m", "best", "--set", "among=eac-average,lwgp,mm", "-k", 3, "-o", tmp_path / "l.csv")
     found = pt.consensus(ensemble, 3, "best", among="eac-average,lwgp,mm")
     assert labels_of(tmp_path / "l.csv") == found.labels_.tolist()
 
 
-def test_choice_of_a_number_of_clusters(ensemble, command, tmp_path):
-    ensemble.save(tmp_path / "e.npz")
-    record = json.loads(command("consensus", tmp_path / "e.npz", "-k", "2..6", "--json", "-o", tmp_path / "l.csv"))
+def test_choice_of_a_number_of_clusters(ensemble, ensemble_file, command, tmp_path):
+    record = json.loads(command("consensus", ensemble_file, "-k", "2..6", "--json", "-o", tmp_path / "l.csv"))
     found = pt.consensus(ensemble, range(2, 7))
     assert found.record_["choice"] == record["choice"]
     assert found.n_clusters == record["methods"][0]["clusters"] == 3
@@ -98,13 +96,12 @@ def test_evaluate(command, tmp_path, result, truth):
     assert said == pt.metrics.scores(result.labels_, truth)
 
 
-def test_models_go_both_ways(ensemble, labels, result, command, tmp_path):
-    ensemble.save(tmp_path / "e.npz")
-    command("consensus", tmp_path / "e.npz", "-k", 3, "--model", tmp_path / "m.json", "-o", tmp_path / "l.csv")
+def test_models_go_both_ways(ensemble_file, labels, result, command, tmp_path):
+    command("consensus", ensemble_file, "-k", 3, "--model", tmp_path / "m.json", "-o", tmp_path / "l.csv")
     theirs = pt.load_model(tmp_path / "m.json")
     assert np.array_equal(theirs.predict_proba(labels), result.predict_proba(labels))
     result.save(tmp_path / "ours.json")
-    command("predict", tmp_path / "ours.json", tmp_path / "e.npz", "-o", tmp_path / "p.csv")
+    command("predict", tmp_path / "ours.json", ensemble_file, "-o", tmp_path / "p.csv")
     assert labels_of(tmp_path / "p.csv") == result.predict(labels).tolist()
 
 

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import partita as pt
-from conftest import labels_of, numbers_of, read_table
+from conftest import labels_of, numbers_of, read_table, run_python
 
 
 @pytest.fixture
@@ -127,13 +123,12 @@ def test_what_is_not_a_text():
     assert error.value.name == "nothing"
 
 
-def test_inspect(ensemble, result, datasets, command, tmp_path):
-    ensemble.save(tmp_path / "e.npz")
+def test_inspect(ensemble_file, result, datasets, command, tmp_path):
     result.save_run(tmp_path / "run")
     result.save(tmp_path / "m.json")
-    for path in (tmp_path / "e.npz", tmp_path / "run", tmp_path / "m.json", datasets / "iris.csv"):
+    for path in (ensemble_file, tmp_path / "run", tmp_path / "m.json", datasets / "iris.csv"):
         assert pt.inspect(path) == json.loads(command("inspect", path, "--json")), path
-    assert pt.inspect(datasets / "iris.csv")["kind"] == "table" and pt.inspect(tmp_path / "e.npz")["kind"] == "ensemble"
+    assert pt.inspect(datasets / "iris.csv")["kind"] == "table" and pt.inspect(ensemble_file)["kind"] == "ensemble"
     flags = ["--as", "ensemble", "--skip", "b,c", "--delimiter", ";", "--id", "barcode", "--truth", "kind"]
     (tmp_path / "c.csv").write_text("barcode;kind;a;b;c\nu;x;1;1;9\nv;x;1;3;9\nw;y;2;2;8\n")
     said = json.loads(command("inspect", tmp_path / "c.csv", *flags, "--json"))
@@ -186,10 +181,9 @@ def test_labels_that_a_model_does_not_know(labels, result):
 
 
 @pytest.mark.parametrize("method", ["lwgp", "mm"])
-def test_relations(ensemble, method, command, tmp_path):
-    ensemble.save(tmp_path / "e.npz")
+def test_relations(ensemble, ensemble_file, method, command, tmp_path):
     outputs = ["--relations", tmp_path / "r.csv", "--threshold", 0.05, "-o", tmp_path / "l.csv"]
-    command("consensus", tmp_path / "e.npz", "-m", method, "-k", 3, *outputs)
+    command("consensus", ensemble_file, "-m", method, "-k", 3, *outputs)
     written = numbers_of(tmp_path / "r.csv")
     found = pt.consensus(ensemble, 3, method).relations(0.05)
     assert [line[0] for line in written] == found.objects.tolist()
@@ -198,11 +192,10 @@ def test_relations(ensemble, method, command, tmp_path):
         pt.consensus(ensemble, 3, method).relations(2)
 
 
-def test_evidence_counts_weights_by_agreement(ensemble, command, tmp_path):
+def test_evidence_counts_weights_by_agreement(ensemble, ensemble_file, command, tmp_path):
     """What stands in for probabilities is that of the weights that the run had, wherever they came from."""
-    ensemble.save(tmp_path / "e.npz")
     flags = ["--base-weights", "agreement", "-m", "lwgp", "-k", 3]
-    command("consensus", tmp_path / "e.npz", *flags, "--soft", tmp_path / "s.csv", "-o", tmp_path / "l.csv")
+    command("consensus", ensemble_file, *flags, "--soft", tmp_path / "s.csv", "-o", tmp_path / "l.csv")
     found = pt.consensus(ensemble, 3, "lwgp", base_weights="agreement")
     assert found.evidence_.tolist() == numbers_of(tmp_path / "s.csv")
     assert not np.array_equal(found.evidence_, pt.consensus(ensemble, 3, "lwgp").evidence_)
@@ -221,15 +214,6 @@ def test_records_are_repeated(ensemble, command, tmp_path):
     with pytest.raises(pt.InputError, match="e.npz"):
         pt.repeat(tmp_path / "out/record.json")
     assert len(pt.repeat(tmp_path / "out/record.json", allow_changed_input=True)) == 90
-
-
-def test_one_of_a_record_with_several_methods(datasets, command, tmp_path):
-    flags = ["--truth", "label", "-k", 3, "-m", "lwgp,mm", "--base", "kmeans:6", "--base-k", 3, "--no-report"]
-    command("run", datasets / "iris.csv", *flags, "-o", tmp_path / "out")
-    with pytest.raises(pt.InputError, match="lwgp, mm"):
-        pt.repeat(tmp_path / "out/record.json")
-    again = pt.repeat(tmp_path / "out/record.json", "mm")
-    assert labels_of(tmp_path / "out/mm/labels.csv") == again.labels_.tolist()
 
 
 def test_methods_are_searched(command):
@@ -275,10 +259,9 @@ except KeyboardInterrupt:
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_generation_goes_on_where_it_was_cut_short(tmp_path):
-    path = Path(tmp_path / "e.part")
-    done = subprocess.run([sys.executable, "-c", CUT_SHORT, path], capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 7, done.stderr
-    assert path.exists() and signal.SIGINT
+    path = tmp_path / "e.part"
+    run_python("-c", CUT_SHORT, path, code=7)
+    assert path.exists()
     X = np.random.default_rng(1).normal(size=(2000, 8))
     with pytest.raises(pt.InputError, match="e.part"):
         pt.generate(X, "kmeans:400", base_k=21, part_file=path)

@@ -6,9 +6,6 @@ import json
 import logging
 import os
 import re
-import signal
-import subprocess
-import sys
 import threading
 import time
 import warnings
@@ -18,11 +15,7 @@ import numpy as np
 import pytest
 
 import partita as pt
-
-
-def python(program: str, **settings) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False, **settings)
-
+from conftest import run_python
 
 INTERRUPTED = """
 import json, os, signal, sys, threading, time
@@ -110,9 +103,7 @@ def test_ctrl_c():
 
 def interrupted(long):
     """What became of each of these, and how late."""
-    done = subprocess.run([sys.executable, "-c", INTERRUPTED, json.dumps(long)], capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    return [json.loads(line) for line in run_python("-c", INTERRUPTED, json.dumps(long)).splitlines()]
 
 
 def test_the_interpreter_goes_on_meanwhile(ensemble):
@@ -142,7 +133,7 @@ def test_threads(ensemble, result):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
-def test_fork_after_use(ensemble, result):
+def test_fork_after_use():
     program = """
 import os, sys
 import numpy as np, partita as pt
@@ -153,8 +144,7 @@ if child == 0:
     os._exit(0 if pt.consensus(labels, 3).n_clusters == 3 else 1)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
-    done = python(program)
-    assert done.returncode == 0, done.stderr
+    run_python("-c", program)
 
 
 def test_joblib_processes(ensemble, result):
@@ -168,16 +158,6 @@ def test_progress_is_told():
     told = []
     pt.consensus(labels, 5, "mm", restarts=2, tolerance=0.0, rounds=200, progress=lambda *step: told.append(step))
     assert told and all(what == "mm" and 0 <= done <= total for what, done, total in told)
-
-
-def test_a_callback_that_raises_stops_the_work():
-    labels = np.random.default_rng(0).integers(0, 8, size=(20000, 30))
-
-    def refuse(*step):
-        raise RuntimeError("enough")
-
-    with pytest.raises(RuntimeError, match="enough"):
-        pt.consensus(labels, 5, "mm", restarts=2, tolerance=0.0, rounds=100000, progress=refuse)
 
 
 def test_bars(capsys):
@@ -214,11 +194,9 @@ took = time.process_time() - begun
 heavy = {"sklearn", "pandas", "scipy", "matplotlib", "polars", "pyarrow", "anndata", "tqdm"} & set(sys.modules)
 print(took, sorted(heavy))
 """
-    runs = [python(program) for _ in range(3)]
-    assert all(run.returncode == 0 for run in runs), runs[0].stderr
-    took = min(float(run.stdout.split()[0]) for run in runs)
-    assert all(run.stdout.split(maxsplit=1)[1].strip() == "[]" for run in runs), runs[0].stdout
-    assert took < 0.1, took
+    runs = [run_python("-c", program).split(maxsplit=1) for _ in range(3)]
+    assert all(brought.strip() == "[]" for _, brought in runs), runs
+    assert min(float(took) for took, _ in runs) < 0.1, runs
 
 
 def test_modules_import_only_from_the_layers_above():
@@ -259,8 +237,7 @@ else:
 failed = interpreters.run_string(interpreter, code)
 assert not failed, failed
 """
-    done = python(program)
-    assert done.returncode == 0, done.stderr
+    run_python("-c", program)
 
 
 def test_names_that_are_not_there():

@@ -158,11 +158,10 @@ def test_weights_of_one_change_nothing(ensemble):
     assert pt.metrics.adjusted_rand(weighted.labels_, plain.labels_) == 1
 
 
-def test_soft_labels_and_hard_ones(ensemble):
+def test_probabilities(ensemble):
     found = pt.consensus(ensemble, 3, "mm")
     assert np.allclose(found.probabilities_.sum(axis=1), 1)
     assert np.array_equal(found.probabilities_.argmax(axis=1), found.labels_)
-    assert pt.consensus(ensemble, 3, "eac-average").probabilities_ is None
 
 
 def test_predict(result, labels):

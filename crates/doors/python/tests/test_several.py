@@ -67,6 +67,10 @@ def test_runs_are_saved_and_repeated(both, command, tmp_path):
     assert list(again) == ["lwgp", "kcc"] and np.array_equal(again["kcc"].labels_, found["kcc"].labels_)
     with pytest.raises(pt.InputError, match="method=best is not in the record, which has lwgp, mm, kcc"):
         pt.repeat(tmp_path / "all" / "record.json", "best")
+    # A record of the command line, which reads the table and makes the base clusterings.
+    with pytest.raises(pt.InputError, match="lwgp, mm, kcc"):
+        pt.repeat(folder / "record.json")
+    assert pt.repeat(folder / "record.json", "mm").labels_.tolist() == labels_of(folder / "mm" / "labels.csv")
     # One of them alone.
     record = found["mm"].save_run(tmp_path / "one")
     assert [method["method"] for method in record["methods"]] == ["mm"] and not (tmp_path / "one" / "mm").exists()

@@ -172,10 +172,6 @@ def align(
     n_jobs, progress
         As for :func:`consensus`.
 
-    Returns
-    -------
-    AlignedRuns
-
     References
     ----------
     M. Jakobsson and N. A. Rosenberg, *CLUMPP*, Bioinformatics 23, 1801 (2007).

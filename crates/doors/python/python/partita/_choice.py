@@ -93,10 +93,6 @@ def choose_k(
     **settings
         As ``partita choose-k --set`` takes them: ``scale``, ``runs``, ``draws``, ...
 
-    Returns
-    -------
-    ClusterChoice
-
     Examples
     --------
     >>> import partita as pt

@@ -88,10 +88,6 @@ class Ensemble:
         most_shares : int
             The most shares of an object in one run that are kept; the largest are, divided by their sum.
 
-        Returns
-        -------
-        Ensemble
-
         Raises
         ------
         InputError

@@ -113,10 +113,6 @@ def generate(
     n_jobs, max_memory, progress
         As for :func:`consensus`.
 
-    Returns
-    -------
-    Ensemble
-
     Examples
     --------
     >>> import numpy as np, partita as pt

@@ -141,10 +141,6 @@ def modes(ensemble: Any, *, n_jobs: int | None = None, progress: Any = False) ->
     n_jobs, progress
         As for :func:`consensus`.
 
-    Returns
-    -------
-    EnsembleModes
-
     References
     ----------
     T. P. Peixoto, *Revealing consensus and dissensus between network partitions*, Physical Review X 11, 021003 (2021).

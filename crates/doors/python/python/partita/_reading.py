@@ -86,10 +86,6 @@ def read_ensemble(
     max_memory : int or str, optional
         Bytes that may be held, such as ``"4GiB"``.
 
-    Returns
-    -------
-    Ensemble
-
     Raises
     ------
     InputError
@@ -176,10 +172,6 @@ def read_table(
         As ``partita run --seed``.
     max_memory : int or str, optional
         Bytes that may be held, such as ``"4GiB"``.
-
-    Returns
-    -------
-    Table
 
     Raises
     ------

@@ -54,10 +54,6 @@ def synth(family: str, n_objects: int | None = None, *, random_state: Any = 0, *
     **settings
         ``clusters``, ``dimensions`` or ``separation`` of a mixture.
 
-    Returns
-    -------
-    SyntheticTable
-
     Examples
     --------
     >>> import partita as pt

@@ -73,10 +73,6 @@ def update(
     n_jobs, progress
         As for :func:`consensus`.
 
-    Returns
-    -------
-    Updated
-
     Examples
     --------
     >>> import partita as pt
