@@ -6,6 +6,7 @@ import csv
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +47,14 @@ def command(binary):
     return run
 
 
+def run_python(*arguments: object, cwd: Path | None = None, code: int = 0) -> str:
+    """What an interpreter of its own prints, which must end with this code."""
+    words = [sys.executable, *map(str, arguments)]
+    done = subprocess.run(words, cwd=cwd, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == code, done.stderr
+    return done.stdout
+
+
 def read_table(path: Path) -> tuple[list[str], np.ndarray, list[str]]:
     """Names of the features, the numbers, the classes."""
     with open(path, newline="", encoding="utf-8") as file:
@@ -56,9 +65,32 @@ def read_table(path: Path) -> tuple[list[str], np.ndarray, list[str]]:
     return [heading[column] for column in features], values, [row[at] for row in rows]
 
 
-@pytest.fixture(scope="session")
-def iris(datasets):
-    return read_table(datasets / "iris.csv")
+def rows_of(path: Path) -> list[dict[str, str]]:
+    """The rows of a CSV file, by the names of its columns."""
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def column_of(path: Path, name: str) -> list[float]:
+    return [float(row[name]) for row in rows_of(path)]
+
+
+def labels_of(path: Path) -> list[int]:
+    return [int(row["label"]) for row in rows_of(path)]
+
+
+def numbers_of(path: Path) -> list[list[float]]:
+    """All columns but the first, which names the objects."""
+    return [[float(cell) for cell in list(row.values())[1:]] for row in rows_of(path)]
+
+
+#: What differs between two runs of the same methods, or needs true classes.
+SPENT = {"seconds", "cpu_seconds", "peak_bytes", "phases", "scores"}
+
+
+def own_of(record: dict) -> list[dict]:
+    """What a record says of each method, without what the run cost."""
+    return [{name: value for name, value in method.items() if name not in SPENT} for method in record["methods"]]
 
 
 @pytest.fixture(scope="session")
@@ -82,6 +114,13 @@ def truth() -> np.ndarray:
 @pytest.fixture(scope="session")
 def ensemble(labels) -> pt.Ensemble:
     return pt.Ensemble(labels)
+
+
+@pytest.fixture(scope="session")
+def ensemble_file(ensemble, tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("ensemble") / "e.npz"
+    ensemble.save(path)
+    return path
 
 
 @pytest.fixture(scope="session")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import json
 
 import numpy as np
 import pytest
 
 import partita as pt
+from conftest import column_of, rows_of
 
 RECIPE = {"base_k": "2..6", "scale": "zscore", "random_state": 4}
 
@@ -18,9 +18,14 @@ def iris_table(datasets):
     return pt.read_table(datasets / "iris.csv", truth="label")
 
 
-def rows_of(path):
-    with open(path, newline="") as file:
-        return list(csv.DictReader(file))
+def pairs_of(path, name):
+    """What a file says of pairs of objects."""
+    return {(int(row["first"]), int(row["second"])): float(row[name]) for row in rows_of(path)}
+
+
+def above_the_diagonal(matrix):
+    upper = np.triu(matrix, 1)
+    return {(int(i), int(j)): upper[i, j] for i, j in zip(*upper.nonzero())}
 
 
 def test_parts_of_a_job_are_merged_whoever_made_them(iris_table, datasets, command, tmp_path):
@@ -72,15 +77,14 @@ def test_ensembles_are_merged(labels, command, tmp_path):
     assert merged == pt.read_ensemble(tmp_path / "all.npz") == pt.Ensemble(labels, names=list("abcdefgh"), objects=objects)
 
 
-def test_an_ensemble_judges_given_labels(labels, truth, ensemble, command, tmp_path):
-    ensemble.save(tmp_path / "e.npz")
+def test_an_ensemble_judges_given_labels(labels, truth, ensemble, ensemble_file, command, tmp_path):
     (tmp_path / "l.csv").write_text("label\n" + "".join(f"{label}\n" for label in truth))
-    flags = ["--ensemble", tmp_path / "e.npz", "--confidence", tmp_path / "c.csv", "--json"]
+    flags = ["--ensemble", ensemble_file, "--confidence", tmp_path / "c.csv", "--json"]
     said = json.loads(command("evaluate", tmp_path / "l.csv", *flags))
     confidence = pt.metrics.confidence(truth, ensemble)
     assert said["anmi"] == pt.metrics.anmi(truth, ensemble)
     assert said["confidence"] == pytest.approx(confidence.mean(), abs=1e-12)
-    assert [float(row["confidence"]) for row in rows_of(tmp_path / "c.csv")] == confidence.tolist()
+    assert column_of(tmp_path / "c.csv", "confidence") == confidence.tolist()
 
 
 def test_given_labels_are_matched_by_name(labels, truth, command, tmp_path):
@@ -136,15 +140,14 @@ def test_labels_of_other_objects_than_the_ensemble_has(labels, truth):
 
 
 def test_tables_keep_their_true_classes(iris_table, datasets, command, tmp_path):
-    recipe = {"base_k": "2..6", "scale": "zscore", "random_state": 4}
-    made = pt.generate(iris_table, "kmeans:4", **recipe)
+    made = pt.generate(iris_table, "kmeans:4", **RECIPE)
     assert made.truth == iris_table.truth and iris_table.truth_name == "label"
     made.save(tmp_path / "ours.npz")
     flags = ["--truth", "label", "--base", "kmeans:4", "--base-k", "2..6", "--scale", "zscore", "--seed", 4]
     command("generate", datasets / "iris.csv", *flags, "-o", tmp_path / "theirs.npz")
     assert (tmp_path / "ours.npz").read_bytes() == (tmp_path / "theirs.npz").read_bytes()
     # One part from each side is one job.
-    pt.generate(iris_table, "kmeans:4", part="1/2", part_file=tmp_path / "one", **recipe)
+    pt.generate(iris_table, "kmeans:4", part="1/2", part_file=tmp_path / "one", **RECIPE)
     command("generate", datasets / "iris.csv", *flags, "--part", "2/2", "-o", tmp_path / "two")
     merged = pt.merge(tmp_path / "one", tmp_path / "two")
     assert merged == made and merged.truth == made.truth
@@ -157,10 +160,9 @@ def test_tables_keep_their_true_classes(iris_table, datasets, command, tmp_path)
     assert pt.generate(table, "kmeans:2", base_k=2).truth == iris_table.truth
 
 
-def test_matrices(ensemble, command, tmp_path):
+def test_matrices(ensemble, ensemble_file, command, tmp_path):
     scipy = pytest.importorskip("scipy.sparse")
-    ensemble.save(tmp_path / "e.npz")
-    inspect = ["inspect", tmp_path / "e.npz"]
+    inspect = ["inspect", ensemble_file]
     flags = ["--co-association", tmp_path / "all.npy", "--agreement", tmp_path / "bases.npy"]
     command(*inspect, *flags)
     whole = pt.metrics.co_association(ensemble)
@@ -171,9 +173,7 @@ def test_matrices(ensemble, command, tmp_path):
     assert np.array_equal(scipy.load_npz(tmp_path / "pairs.npz").toarray(), pairs.toarray())
     assert np.array_equal(pairs.toarray(), np.where(whole >= 0.5, whole, 0))
     command(*inspect, "--co-association", tmp_path / "pairs.csv", "--least-share", 0.5)
-    lines = {(int(row["first"]), int(row["second"])): float(row["share"]) for row in rows_of(tmp_path / "pairs.csv")}
-    above = np.triu(pairs.toarray(), 1)
-    assert lines == {(int(i), int(j)): above[i, j] for i, j in zip(*above.nonzero())}
+    assert pairs_of(tmp_path / "pairs.csv", "share") == above_the_diagonal(pairs.toarray())
     with pytest.raises(pt.InputError, match="above 0"):
         pt.metrics.co_association(ensemble, least_share=0)
 
@@ -188,25 +188,22 @@ def test_agreement_is_the_nmi_of_pairs(labels):
     assert np.isnan(alone[0, 1]) and alone[1, 1] == 1
 
 
-def test_draws_say_which_pairs_are_similar(ensemble, command, tmp_path):
+def test_draws_say_which_pairs_are_similar(ensemble, ensemble_file, command, tmp_path):
     pytest.importorskip("scipy.sparse")
-    ensemble.save(tmp_path / "e.npz")
     flags = ["--set", "keep=20", "--similarity", tmp_path / "s.csv", "--least-similarity", 0.3, "-o", tmp_path / "l.csv"]
-    command("consensus", tmp_path / "e.npz", "-m", "nbce-gibbs", "-k", 3, *flags)
+    command("consensus", ensemble_file, "-m", "nbce-gibbs", "-k", 3, *flags)
     found = pt.consensus(ensemble, 3, "nbce-gibbs", keep=20)
-    similar = np.triu(found.similarity(0.3).toarray(), 1)
-    lines = {(int(row["first"]), int(row["second"])): float(row["similarity"]) for row in rows_of(tmp_path / "s.csv")}
-    assert lines == {(int(i), int(j)): similar[i, j] for i, j in zip(*similar.nonzero())} and lines
+    similar = above_the_diagonal(found.similarity(0.3).toarray())
+    assert pairs_of(tmp_path / "s.csv", "similarity") == similar != {}
     draws = found.draws_
-    assert similar[0, 1] == (draws[:, 0] == draws[:, 1]).mean()
+    assert similar.get((0, 1), 0) == (draws[:, 0] == draws[:, 1]).mean()
     with pytest.raises(pt.InputError, match="nbce-gibbs"):
         pt.consensus(ensemble, 3, "mm").similarity()
 
 
-def test_trees(ensemble, command, tmp_path):
-    ensemble.save(tmp_path / "e.npz")
+def test_trees(ensemble, ensemble_file, command, tmp_path):
     flags = ["-m", "eac-average", "-k", 3, "--tree", tmp_path / "tree.npy", "-o", tmp_path / "l.csv"]
-    command("consensus", tmp_path / "e.npz", *flags)
+    command("consensus", ensemble_file, *flags)
     assert np.array_equal(np.load(tmp_path / "tree.npy"), pt.consensus(ensemble, 3, "eac-average").linkage_)
 
 
@@ -232,13 +229,13 @@ def test_reports_with_a_choice_and_figures(ensemble, command, tmp_path):
         pt.report(tmp_path / "run", method="mm")
 
 
-def test_choices_go_both_ways(ensemble, command, tmp_path):
-    ensemble.save(tmp_path / "e.npz")
-    command("choose-k", tmp_path / "e.npz", "-k", "2..5", "--seed", 3, "-o", tmp_path / "theirs.json")
-    theirs, ours = pt.load_choice(tmp_path / "theirs.json"), pt.choose_k(pt.read_ensemble(tmp_path / "e.npz"), range(2, 6), random_state=3)
+def test_choices_go_both_ways(ensemble, ensemble_file, command, tmp_path):
+    said = json.loads(command("choose-k", ensemble_file, "-k", "2..5", "--seed", 3, "--json", "-o", tmp_path / "theirs.json"))
+    theirs, ours = pt.load_choice(tmp_path / "theirs.json"), pt.choose_k(pt.read_ensemble(ensemble_file), range(2, 6), random_state=3)
+    assert said["rows"] == pt.choose_k(ensemble, range(2, 6), random_state=3).rows
     spent = {"seconds", "arguments"}
-    kept = [{name: value for name, value in choice.record_.items() if name not in spent} for choice in (theirs, ours)]
-    assert kept[0] == kept[1]
+    kept = [{name: value for name, value in record.items() if name not in spent} for record in (said, theirs.record_, ours.record_)]
+    assert kept[0] == kept[1] == kept[2]
     (tmp_path / "other.json").write_text("{}")
     with pytest.raises(pt.InputError, match="not a saved choice"):
         pt.load_choice(tmp_path / "other.json")

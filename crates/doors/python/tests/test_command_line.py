@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import json
 
 import numpy as np
 import pytest
 
 import partita as pt
-from conftest import read_table
+from conftest import column_of, labels_of, numbers_of, own_of, read_table, rows_of
 
 SETS = {"iris": 3, "wine": 3, "wdbc": 2}
-METHODS = list(pt.methods())
-SPENT = {"seconds", "cpu_seconds", "peak_bytes", "phases", "scores"}
+METHODS = [name for name in pt.methods() if name != "best"]
+WEIGHTED = next(name for name, method in pt.methods().items() if method["weighted"])
 # Which would take as long as all others.
 SETTINGS = {"baum-eagon": {"rounds": 50}}
 RECIPE = {"base_k": "2..6", "subsample": 0.8, "scale": "zscore"}
@@ -29,12 +28,11 @@ def both(request, datasets, command, tmp_path_factory):
     path.write_text("\n".join([heading, *rows[:: 3 if len(rows) > 200 else 1]]) + "\n")
     names, values, _ = read_table(path)
     flags = ["--base", "kmeans:12", "--base-k", "2..6", "--subsample", 0.8, "--scale", "zscore", "--seed", 5]
-    single = [method for method in METHODS if method != "best"]
     pairs = [f"{method}.{name}={value}" for method, some in SETTINGS.items() for name, value in some.items()]
     settings = [word for pair in pairs for word in ("--set", pair)]
-    command("run", path, "--truth", "label", "-k", SETS[name], *flags, "-m", ",".join(single), *settings, "-o", folder, "--no-report")
+    command("run", path, "--truth", "label", "-k", SETS[name], *flags, "-m", ",".join(METHODS), *settings, "-o", folder, "--no-report")
     ensemble = pt.generate(table(names, values), "kmeans:12", random_state=5, **RECIPE)
-    return name, folder, single, ensemble, table(names, values)
+    return name, folder, ensemble, table(names, values)
 
 
 def table(names, values):
@@ -43,52 +41,40 @@ def table(names, values):
 
 
 def test_base_clusterings(both):
-    _, folder, _, ensemble, _ = both
+    _, folder, ensemble, _ = both
     written = pt.read_ensemble(folder / "ensemble.npz")
     assert written == ensemble
     assert written.recipe == ensemble.recipe
 
 
-@pytest.mark.parametrize("method", [method for method in METHODS if method != "best"])
+@pytest.mark.parametrize("method", METHODS)
 def test_every_method(both, method):
-    name, folder, order, ensemble, features = both
-    records = {record["method"]: record for record in json.loads((folder / "record.json").read_text())["methods"]}
-    place = folder if method == order[0] else folder / method
+    name, folder, ensemble, features = both
+    place = folder if method == METHODS[0] else folder / method
     found = pt.consensus(ensemble, SETS[name], method, features=features, random_state=5, **SETTINGS.get(method, {}))
-    with open(place / "labels.csv", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [int(row["label"]) for row in rows] == found.labels_.tolist()
-    assert [float(row["certainty"]) for row in rows] == found.certainty_.tolist()
-    assert [float(row["confidence"]) for row in rows] == found.confidence_.tolist()
+    assert labels_of(place / "labels.csv") == found.labels_.tolist()
+    assert column_of(place / "labels.csv", "certainty") == found.certainty_.tolist()
+    assert column_of(place / "labels.csv", "confidence") == found.confidence_.tolist()
     assert (found.probabilities_ is not None) == pt.methods()[method]["soft"]
-    with open(place / "soft.csv", newline="") as file:
-        written = [[float(cell) for cell in row[1:]] for row in list(csv.reader(file))[1:]]
-    assert np.array_equal(written, found.evidence_ if found.probabilities_ is None else found.probabilities_)
-    own = {name: value for name, value in found.record_["methods"][0].items() if name not in SPENT}
-    assert own == {name: value for name, value in records[method].items() if name not in SPENT}
+    soft = found.evidence_ if found.probabilities_ is None else found.probabilities_
+    assert np.array_equal(numbers_of(place / "soft.csv"), soft)
+    assert own_of(found.record_) == [own_of(json.loads((folder / "record.json").read_text()))[METHODS.index(method)]]
 
 
-def test_best(ensemble, command, tmp_path):
-    ensemble.save(tmp_path / "e.npz")
-    command("consensus", tmp_path / "e.npz", "-m", "best", "--set", "among=eac-average,lwgp,mm", "-k", 3, "-o", tmp_path / "l.csv")
+def test_best(ensemble, ensemble_file, command, tmp_path):
+    command("consensus", ensemble_file, "-m", "best", "--set", "among=eac-average,lwgp,mm", "-k", 3, "-o", tmp_path / "l.csv")
     found = pt.consensus(ensemble, 3, "best", among="eac-average,lwgp,mm")
-    with open(tmp_path / "l.csv", newline="") as file:
-        assert [int(row["label"]) for row in csv.DictReader(file)] == found.labels_.tolist()
+    assert labels_of(tmp_path / "l.csv") == found.labels_.tolist()
 
 
-def test_choice_of_a_number_of_clusters(ensemble, command, tmp_path):
-    ensemble.save(tmp_path / "e.npz")
-    record = json.loads(command("consensus", tmp_path / "e.npz", "-k", "2..6", "--json", "-o", tmp_path / "l.csv"))
+def test_choice_of_a_number_of_clusters(ensemble, ensemble_file, command, tmp_path):
+    record = json.loads(command("consensus", ensemble_file, "-k", "2..6", "--json", "-o", tmp_path / "l.csv"))
     found = pt.consensus(ensemble, range(2, 7))
     assert found.record_["choice"] == record["choice"]
     assert found.n_clusters == record["methods"][0]["clusters"] == 3
 
 
-def test_choose_k(ensemble, datasets, command, tmp_path):
-    ensemble.save(tmp_path / "e.npz")
-    said = json.loads(command("choose-k", tmp_path / "e.npz", "-k", "2..5", "--seed", 3, "--json"))
-    found = pt.choose_k(ensemble, range(2, 6), random_state=3)
-    assert said["rows"] == found.rows and said["reason"] == found.reason
+def test_choose_k_of_a_table(datasets, command):
     names, values, _ = read_table(datasets / "iris.csv")
     few = ["runs=10", "draws=3", "draw_runs=5"]
     flags = [word for text in few for word in ("--set", text)]
@@ -110,35 +96,24 @@ def test_evaluate(command, tmp_path, result, truth):
     assert said == pt.metrics.scores(result.labels_, truth)
 
 
-def test_models_go_both_ways(ensemble, labels, result, command, tmp_path):
-    ensemble.save(tmp_path / "e.npz")
-    command("consensus", tmp_path / "e.npz", "-k", 3, "--model", tmp_path / "m.json", "-o", tmp_path / "l.csv")
+def test_models_go_both_ways(ensemble_file, labels, result, command, tmp_path):
+    command("consensus", ensemble_file, "-k", 3, "--model", tmp_path / "m.json", "-o", tmp_path / "l.csv")
     theirs = pt.load_model(tmp_path / "m.json")
     assert np.array_equal(theirs.predict_proba(labels), result.predict_proba(labels))
     result.save(tmp_path / "ours.json")
-    command("predict", tmp_path / "ours.json", tmp_path / "e.npz", "-o", tmp_path / "p.csv")
-    with open(tmp_path / "p.csv", newline="") as file:
-        assert [int(row["label"]) for row in csv.DictReader(file)] == result.predict(labels).tolist()
+    command("predict", tmp_path / "ours.json", ensemble_file, "-o", tmp_path / "p.csv")
+    assert labels_of(tmp_path / "p.csv") == result.predict(labels).tolist()
 
 
-def test_a_run_is_repeated_from_its_record(ensemble, command, tmp_path):
-    result = pt.consensus(ensemble, 3, "pcc-l2", random_state=9)
-    record = result.save_run(tmp_path / "run")
+@pytest.mark.parametrize("keywords", [{"method": "pcc-l2"}, {"method": WEIGHTED, "base_weights": np.linspace(0.5, 2, 8)}])
+def test_a_run_is_repeated_from_its_record(ensemble, command, tmp_path, keywords):
+    record = pt.consensus(ensemble, 3, random_state=9, **keywords).save_run(tmp_path / "run")
     assert record["inputs"][0]["sha256"]
     again = json.loads(command("run", "--from", tmp_path / "run" / "record.json", "-o", tmp_path / "again", "--json"))
     assert again["experiment"]["seed"] == 9
-    assert (tmp_path / "run" / "labels.csv").read_bytes() == (tmp_path / "again" / "labels.csv").read_bytes()
-    assert (tmp_path / "run" / "soft.csv").read_bytes() == (tmp_path / "again" / "soft.csv").read_bytes()
+    for name in ("labels.csv", "soft.csv"):
+        assert (tmp_path / "run" / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
     assert "<html" in (tmp_path / "run" / "report.html").read_text()
-
-
-def test_a_run_with_weights_is_repeated(ensemble, command, tmp_path):
-    weights = np.linspace(0.5, 2, 8)
-    weighted = next(name for name, method in pt.methods().items() if method["weighted"])
-    result = pt.consensus(ensemble, 3, weighted, base_weights=weights)
-    result.save_run(tmp_path / "run")
-    command("run", "--from", tmp_path / "run" / "record.json", "-o", tmp_path / "again", "--json")
-    assert (tmp_path / "run" / "labels.csv").read_bytes() == (tmp_path / "again" / "labels.csv").read_bytes()
 
 
 def test_records_of_files_name_the_file(ensemble, command, tmp_path):
@@ -146,8 +121,7 @@ def test_records_of_files_name_the_file(ensemble, command, tmp_path):
     result = pt.consensus(pt.read_ensemble(tmp_path / "e.csv"), 3, random_state=2)
     (tmp_path / "record.json").write_text(json.dumps(result.record_))
     command("run", "--from", tmp_path / "record.json", "-o", tmp_path / "again", "--json")
-    with open(tmp_path / "again" / "labels.csv", newline="") as file:
-        assert [int(row["label"]) for row in csv.DictReader(file)] == result.labels_.tolist()
+    assert labels_of(tmp_path / "again" / "labels.csv") == result.labels_.tolist()
 
 
 def test_cells_as_pandas_writes_them(command, tmp_path):
@@ -169,8 +143,7 @@ def test_cells_as_pandas_writes_them(command, tmp_path):
         record = json.loads((out / "record.json").read_text())
         assert record["n"] == 3000 and record["base_clusterings"] == 5 and record["scores"]["ari"] > 0.98
         assert record["missing_labels"] == sum(cells[tool].isna().sum() for tool in list(tools)[:5])
-        with open(out / "labels.csv", newline="") as file:
-            assert [row["object"] for row in csv.DictReader(file)] == cells.index.tolist()
+        assert [row["object"] for row in rows_of(out / "labels.csv")] == cells.index.tolist()
         scores = json.loads(command("evaluate", out / "labels.csv", "--truth", f"{tmp_path / name}:celltype", "--json"))
         assert scores["ari"] == record["scores"]["ari"]
         assert "AAAC0000-1" in (out / "report.html").read_text()
@@ -194,10 +167,8 @@ def test_update_by_base_clusterings(labels, command, tmp_path):
     assert grown.record_ == said and repr(grown).startswith("Updated(2 base clusterings added")
     assert grown.ensemble_ == pt.read_ensemble(tmp_path / "all.npz")
     assert (tmp_path / "ours.npz").read_bytes() == (tmp_path / "theirs.npz").read_bytes()
-    with open(tmp_path / "new.csv", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [int(row["label"]) for row in rows] == grown.labels_.tolist()
-    assert [float(row["certainty"]) for row in rows] == grown.certainty_.tolist()
+    assert labels_of(tmp_path / "new.csv") == grown.labels_.tolist()
+    assert column_of(tmp_path / "new.csv", "certainty") == grown.certainty_.tolist()
     by_labels = pt.update(old, more, warm_start=before.labels_)
     assert np.array_equal(by_labels.labels_, grown.labels_)
     assert pt.update(old, more, overlap=tmp_path / "ours.npz").labels_ is None
@@ -236,9 +207,7 @@ def test_synth(family, settings, command, tmp_path):
     assert [int(label) for label in classes] == drawn.y.tolist()
     assert (drawn.probabilities is not None) == bool(soft)
     if soft:
-        with open(tmp_path / "soft.csv", newline="") as file:
-            written = [[float(cell) for cell in row[1:]] for row in list(csv.reader(file))[1:]]
-        assert np.array_equal(written, drawn.probabilities)
+        assert np.array_equal(numbers_of(tmp_path / "soft.csv"), drawn.probabilities)
 
 
 def test_families(command):

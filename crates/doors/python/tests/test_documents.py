@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, run_python
 
 NOTEBOOK = ROOT / "docs/guide/from-python.ipynb"
 EXAMPLES = sorted((ROOT / "crates/doors/python/examples").glob("*.py"))
@@ -23,15 +21,13 @@ def test_documents(document, tmp_path):
         pytest.importorskip(name)
     code = python_of(ROOT / document).replace('"target/', f'"{tmp_path}/')
     assert "import partita as pt" in code
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    run_python("-c", code, cwd=ROOT)
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_examples(example):
     pytest.importorskip("sklearn")
-    done = subprocess.run([sys.executable, example], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    run_python(example, cwd=ROOT)
 
 
 def test_the_notebook(monkeypatch):

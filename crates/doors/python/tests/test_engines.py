@@ -80,19 +80,26 @@ def test_labels_in_columns_and_arrays(rows, expected, tmp_path, label_format):
     assert labels.tolist() == [int(line.split(",")[1]) for line in lines]
 
 
-def test_what_cannot_be_asked_for_is_said(rows, tmp_path):
-    with pytest.raises(pt.InputError, match="eac-average"):
-        pt.consensus(rows, 4, "eac-average", folder=tmp_path / "fit")
-    with pytest.raises(pt.InputError, match=r"distributed\.Client"):
-        pt.consensus(rows, 4, engine=7, folder=tmp_path / "fit")
-    with pytest.raises(pt.InputError, match="folder="):
-        pt.consensus(rows, 4)
-    with pytest.raises(pt.InputError, match="give a number"):
-        pt.consensus(rows, "auto", folder=tmp_path / "fit")
-    with pytest.raises(pt.InputError, match="what scan"):
-        pt.consensus([[0, 1], [0, 1]], 2, folder=tmp_path / "fit")
-    with pytest.raises(pt.InputError, match="label_format"):
-        pt.consensus(rows, 4, folder=tmp_path / "fit", label_format="xlsx")
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"method": "eac-average"}, "eac-average"),
+        ({"engine": 7}, r"distributed\.Client"),
+        ({"folder": None}, "folder="),
+        ({"n_clusters": "auto"}, "give a number"),
+        ({"ensemble": [[0, 1], [0, 1]], "n_clusters": 2}, "what scan"),
+        ({"label_format": "xlsx"}, "label_format"),
+        ({"method": ["kc", "mm"]}, "one method at a time"),
+        ({"object_weights": [1]}, "go with an Ensemble"),
+        ({"base_weights": [1] * 6}, "the name of a CSV file"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_said(rows, tmp_path, changed, said):
+    with pytest.raises(pt.InputError, match=said):
+        pt.consensus(**{"ensemble": rows, "n_clusters": 4, "folder": tmp_path / "fit", **changed})
+
+
+def test_files_that_are_not_there(tmp_path):
     with pytest.raises((pt.InputError, OSError), match="none.npy"):
         pt.scan(tmp_path / "none.npy", tmp_path / "m.json")
 
@@ -119,12 +126,10 @@ def test_files_that_change_between_rounds_are_refused(tmp_path):
 DELIVERIES = ["twice", "cut", "stale", "missing"]
 
 
-@pytest.fixture(params=["here", "dask", "spark"])
+@pytest.fixture(params=[None, "client", "spark"])
 def runs_tasks(request):
-    """An engine of each kind."""
-    names = {"here": None, "dask": "client", "spark": "spark"}
-    fixture = names[request.param]
-    return engine_of(None if fixture is None else request.getfixturevalue(fixture))
+    """An engine of each kind: this process, Dask, Spark."""
+    return engine_of(request.param and request.getfixturevalue(request.param))
 
 
 @pytest.mark.parametrize("fault", DELIVERIES)
@@ -198,11 +203,9 @@ def test_labels_of_a_fit_are_scored_by_tasks(rows, tmp_path):
 
 
 def test_what_tasks_of_one_round_cannot_do_is_said(rows, saved, tmp_path):
-    model = pt.load_model(saved)
-    with pytest.raises(pt.InputError, match="label_format"):
-        model.predict_rows(rows, folder=tmp_path / "p", label_format="xlsx")
-    with pytest.raises(pt.InputError, match="unknown="):
-        model.predict_rows(rows, folder=tmp_path / "p", unknown="drop")
+    for wrong in ({"label_format": "xlsx"}, {"unknown": "drop"}):
+        with pytest.raises(pt.InputError, match=f"{next(iter(wrong))}="):
+            pt.load_model(saved).predict_rows(rows, folder=tmp_path / "p", **wrong)
     name = f"{rows.manifest}:{command_names(rows)[0]}"
     with pytest.raises(pt.InputError, match="folder="):
         pt.metrics.scores(name, name, engine=lambda task, parts: None)
@@ -221,10 +224,22 @@ def client():
             yield client
 
 
+@pytest.fixture(params=["client", "spark"])
+def workers(request):
+    """A client of Dask, a session of Spark."""
+    return request.getfixturevalue(request.param)
+
+
 @pytest.mark.parametrize("method", METHODS)
-def test_workers_of_dask_write_the_bytes_of_one_process(client, rows, expected, tmp_path, method):
-    found = pt.consensus(rows, 4, method, engine=client, folder=tmp_path / "fit", n_jobs=1)
+def test_workers_write_the_bytes_of_one_process(workers, rows, expected, tmp_path, method):
+    found = pt.consensus(rows, 4, method, engine=workers, folder=tmp_path / "fit", n_jobs=1)
     assert written(found) == expected(method)
+
+
+def workers_of_dask(client) -> list[int]:
+    """The processes, as far as they are known."""
+    pids = [worker["pid"] for worker in client.cluster.scheduler_info.get("workers", {}).values() if "pid" in worker]
+    return pids or [worker.pid for worker in client.cluster.workers.values() if getattr(worker, "pid", None)]
 
 
 def kill_some(pids, times: int, pause: float) -> threading.Thread:
@@ -244,15 +259,8 @@ def kill_some(pids, times: int, pause: float) -> threading.Thread:
 
 @pytest.mark.parametrize("all_at_once", [False, True])
 def test_workers_of_dask_may_be_killed(client, rows, expected, tmp_path, all_at_once):
-    from partita.dask import dask_engine
-
-    def victims() -> list[int]:
-        pids = [worker["pid"] for worker in client.cluster.scheduler_info.get("workers", {}).values() if "pid" in worker]
-        pids = pids or [worker.pid for worker in client.cluster.workers.values() if getattr(worker, "pid", None)]
-        return pids if all_at_once else pids[:1]
-
-    killer = kill_some(victims, 2, 0.4)
-    slow = _Slow(dask_engine(client, retries=20, timeout=120))
+    killer = kill_some(lambda: workers_of_dask(client)[: None if all_at_once else 1], 2, 0.4)
+    slow = _Slow(pt.dask.dask_engine(client, retries=20, timeout=120))
     found = pt.consensus(rows, 4, "lwgp", engine=slow, folder=tmp_path / "fit", n_jobs=1)
     killer.join()
     assert slow.rounds > 1
@@ -260,13 +268,8 @@ def test_workers_of_dask_may_be_killed(client, rows, expected, tmp_path, all_at_
 
 
 def test_workers_of_dask_predict_and_score_while_they_are_killed(client, rows, saved, command, tmp_path):
-    from partita.dask import dask_engine
-
-    def victims() -> list[int]:
-        return [worker.pid for worker in client.cluster.workers.values() if getattr(worker, "pid", None)][:1]
-
-    killer = kill_some(victims, 2, 0.2)
-    slow = _Slow(dask_engine(client, retries=20, timeout=120))
+    killer = kill_some(lambda: workers_of_dask(client)[:1], 2, 0.2)
+    slow = _Slow(pt.dask.dask_engine(client, retries=20, timeout=120))
     check_one_round(rows, saved, command, tmp_path, slow)
     killer.join()
     assert slow.rounds == 2
@@ -334,12 +337,6 @@ def spark():
     session.stop()
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_executors_of_spark_write_the_bytes_of_one_process(spark, rows, expected, tmp_path, method):
-    found = pt.consensus(rows, 4, method, engine=spark, folder=tmp_path / "fit", n_jobs=1)
-    assert written(found) == expected(method)
-
-
 def test_executors_of_spark_predict_and_score(spark, rows, saved, command, tmp_path):
     check_one_round(rows, saved, command, tmp_path, spark)
 
@@ -349,10 +346,8 @@ def test_an_executor_of_spark_may_be_killed(spark, rows, expected, tmp_path):
         listed = subprocess.run(["pgrep", "-f", "CoarseGrainedExecutorBackend"], capture_output=True, text=True).stdout
         return [int(pid) for pid in listed.split()][:1]
 
-    from partita.spark import spark_engine
-
     killer = kill_some(victims, 2, 0.5)
-    found = pt.consensus(rows, 4, "lwgp", engine=_Slow(spark_engine(spark)), folder=tmp_path / "fit", n_jobs=1)
+    found = pt.consensus(rows, 4, "lwgp", engine=_Slow(pt.spark.spark_engine(spark)), folder=tmp_path / "fit", n_jobs=1)
     killer.join()
     assert written(found) == expected("lwgp")
 
@@ -407,12 +402,9 @@ def test_tables_in_files_are_read_by_blocks(points, made, tmp_path):
 
 
 def test_workers_of_dask_make_the_base_clusterings_of_one_process(client, points, made, tmp_path):
-    from partita.dask import dask_engine
-
-    pids = [worker["pid"] for worker in client.cluster.scheduler_info.get("workers", {}).values() if "pid" in worker]
-    pids = pids or [worker.pid for worker in client.cluster.workers.values() if getattr(worker, "pid", None)]
+    pids = workers_of_dask(client)
     killer = kill_some(lambda: pids[:1], 1, 0.3)
-    slow = _Slow(dask_engine(client, retries=20, timeout=120))
+    slow = _Slow(pt.dask.dask_engine(client, retries=20, timeout=120))
     assert pt.generate(pt.scan_table(points), **RECIPE, engine=slow, folder=tmp_path, n_tasks=4, n_jobs=1) == made
     killer.join()
 
@@ -454,15 +446,15 @@ def _in_turn(task, parts) -> None:
 
 def test_what_tasks_cannot_make_is_said(points, tmp_path):
     scanned = pt.scan_table(points)
-    with pytest.raises(pt.InputError, match="scan_table"):
-        pt.generate(np.eye(9), "kmeans:2", engine=list, folder=tmp_path)
-    with pytest.raises(pt.InputError, match="folder="):
-        pt.generate(scanned, "kmeans:2", engine=list)
-    with pytest.raises(pt.InputError, match="n_tasks=0"):
-        pt.generate(scanned, "kmeans:2", engine=list, folder=tmp_path, n_tasks=0)
+    for table, keywords, said in (
+        (np.eye(9), {"engine": list, "folder": tmp_path}, "scan_table"),
+        (scanned, {"engine": list}, "folder="),
+        (scanned, {"engine": list, "folder": tmp_path, "n_tasks": 0}, "n_tasks=0"),
+        (str(points), {}, "read_table"),
+    ):
+        with pytest.raises(pt.InputError, match=said):
+            pt.generate(table, "kmeans:2", **keywords)
     with pytest.raises(pt.InputError, match="no such file"):
         pt.scan_table(points / "none")
-    with pytest.raises(pt.InputError, match="read_table"):
-        pt.generate(str(points), "kmeans:2")
     with pytest.raises(pt.InputError, match="read_table"):
         pt.consensus([[0, 1] * (CUTS[-1] // 2)], 2, features=scanned)

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
-import signal
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import partita as pt
-from conftest import read_table
-
-
-def rows_of(path):
-    with open(path, newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+from conftest import labels_of, numbers_of, read_table, run_python
 
 
 @pytest.fixture
@@ -34,9 +24,10 @@ def test_read_options_are_those_of_the_command_line(cells, command, tmp_path):
     flags = ["--id", "barcode", "--truth", "kind", "--missing", "-", "--skip", "c", "--delimiter", ";", "--header"]
     record = json.loads(command("consensus", cells, *flags, "-k", 2, "-m", "eac-average", "--json", "-o", tmp_path / "l.csv"))
     ensemble = pt.read_ensemble(cells, id="barcode", truth="kind", missing=["-"], skip=["c"], delimiter=";", header=True)
-    assert (ensemble.object_names, ensemble.truth) == (list("uvwxyz"), list("xxyyyx")) and ensemble.missing == 1
+    assert (ensemble.object_names, ensemble.truth) == (list("uvwxyz"), list("xxyyyx"))
+    assert ensemble.names == ["a", "b"] and ensemble.missing == 1
     found = pt.consensus(ensemble, 2, "eac-average")
-    assert [int(row["label"]) for row in rows_of(tmp_path / "l.csv")] == found.labels_.tolist()
+    assert labels_of(tmp_path / "l.csv") == found.labels_.tolist()
     ours, theirs = found.record_["experiment"]["input"], record["experiment"]["input"]
     assert ours == theirs
 
@@ -132,13 +123,12 @@ def test_what_is_not_a_text():
     assert error.value.name == "nothing"
 
 
-def test_inspect(ensemble, result, datasets, command, tmp_path):
-    ensemble.save(tmp_path / "e.npz")
+def test_inspect(ensemble_file, result, datasets, command, tmp_path):
     result.save_run(tmp_path / "run")
     result.save(tmp_path / "m.json")
-    for path in (tmp_path / "e.npz", tmp_path / "run", tmp_path / "m.json", datasets / "iris.csv"):
+    for path in (ensemble_file, tmp_path / "run", tmp_path / "m.json", datasets / "iris.csv"):
         assert pt.inspect(path) == json.loads(command("inspect", path, "--json")), path
-    assert pt.inspect(datasets / "iris.csv")["kind"] == "table" and pt.inspect(tmp_path / "e.npz")["kind"] == "ensemble"
+    assert pt.inspect(datasets / "iris.csv")["kind"] == "table" and pt.inspect(ensemble_file)["kind"] == "ensemble"
     flags = ["--as", "ensemble", "--skip", "b,c", "--delimiter", ";", "--id", "barcode", "--truth", "kind"]
     (tmp_path / "c.csv").write_text("barcode;kind;a;b;c\nu;x;1;1;9\nv;x;1;3;9\nw;y;2;2;8\n")
     said = json.loads(command("inspect", tmp_path / "c.csv", *flags, "--json"))
@@ -191,11 +181,10 @@ def test_labels_that_a_model_does_not_know(labels, result):
 
 
 @pytest.mark.parametrize("method", ["lwgp", "mm"])
-def test_relations(ensemble, method, command, tmp_path):
-    ensemble.save(tmp_path / "e.npz")
+def test_relations(ensemble, ensemble_file, method, command, tmp_path):
     outputs = ["--relations", tmp_path / "r.csv", "--threshold", 0.05, "-o", tmp_path / "l.csv"]
-    command("consensus", tmp_path / "e.npz", "-m", method, "-k", 3, *outputs)
-    written = [[float(cell) for cell in list(row.values())[1:]] for row in rows_of(tmp_path / "r.csv")]
+    command("consensus", ensemble_file, "-m", method, "-k", 3, *outputs)
+    written = numbers_of(tmp_path / "r.csv")
     found = pt.consensus(ensemble, 3, method).relations(0.05)
     assert [line[0] for line in written] == found.objects.tolist()
     assert [line[1:] for line in written] == found.shares.tolist()
@@ -203,14 +192,12 @@ def test_relations(ensemble, method, command, tmp_path):
         pt.consensus(ensemble, 3, method).relations(2)
 
 
-def test_evidence_counts_weights_by_agreement(ensemble, command, tmp_path):
+def test_evidence_counts_weights_by_agreement(ensemble, ensemble_file, command, tmp_path):
     """What stands in for probabilities is that of the weights that the run had, wherever they came from."""
-    ensemble.save(tmp_path / "e.npz")
     flags = ["--base-weights", "agreement", "-m", "lwgp", "-k", 3]
-    command("consensus", tmp_path / "e.npz", *flags, "--soft", tmp_path / "s.csv", "-o", tmp_path / "l.csv")
-    written = [[float(cell) for cell in list(row.values())[1:]] for row in rows_of(tmp_path / "s.csv")]
+    command("consensus", ensemble_file, *flags, "--soft", tmp_path / "s.csv", "-o", tmp_path / "l.csv")
     found = pt.consensus(ensemble, 3, "lwgp", base_weights="agreement")
-    assert found.evidence_.tolist() == written
+    assert found.evidence_.tolist() == numbers_of(tmp_path / "s.csv")
     assert not np.array_equal(found.evidence_, pt.consensus(ensemble, 3, "lwgp").evidence_)
     record = found.save_run(tmp_path / "run")
     assert record["experiment"]["base_weights"] == "agreement" and not (tmp_path / "run/weights.csv").exists()
@@ -221,21 +208,12 @@ def test_records_are_repeated(ensemble, command, tmp_path):
     ensemble.save(tmp_path / "e.npz")
     command("consensus", tmp_path / "e.npz", "-m", "pcc-l2", "-k", 3, "--seed", 4, "-o", f"{tmp_path / 'out'}{os.sep}")
     again = pt.repeat(tmp_path / "out/record.json")
-    assert [int(row["label"]) for row in rows_of(tmp_path / "out/labels.csv")] == again.labels_.tolist()
+    assert labels_of(tmp_path / "out/labels.csv") == again.labels_.tolist()
     assert again.record_["experiment"]["seed"] == 4
     pt.Ensemble(ensemble.to_numpy()[::-1]).save(tmp_path / "e.npz")
     with pytest.raises(pt.InputError, match="e.npz"):
         pt.repeat(tmp_path / "out/record.json")
     assert len(pt.repeat(tmp_path / "out/record.json", allow_changed_input=True)) == 90
-
-
-def test_one_of_a_record_with_several_methods(datasets, command, tmp_path):
-    flags = ["--truth", "label", "-k", 3, "-m", "lwgp,mm", "--base", "kmeans:6", "--base-k", 3, "--no-report"]
-    command("run", datasets / "iris.csv", *flags, "-o", tmp_path / "out")
-    with pytest.raises(pt.InputError, match="lwgp, mm"):
-        pt.repeat(tmp_path / "out/record.json")
-    again = pt.repeat(tmp_path / "out/record.json", "mm")
-    assert [int(row["label"]) for row in rows_of(tmp_path / "out/mm/labels.csv")] == again.labels_.tolist()
 
 
 def test_methods_are_searched(command):
@@ -250,6 +228,7 @@ def test_recipes_of_files(blobs, tmp_path):
     (tmp_path / "recipe.toml").write_text('base = ["kmeans:4", "ward:2"]\nbase_k = "3..4"\nsubsample = 0.8\n')
     made = pt.generate(blobs, tmp_path / "recipe.toml", random_state=5)
     assert made == pt.generate(blobs, "kmeans:4,ward:2", base_k="3..4", subsample=0.8, random_state=5)
+    assert made.recipe["base"] == ["kmeans:4", "ward:2"] and made.recipe["seed"] == 5
     made.save(tmp_path / "e.npz")
     # An ensemble brings its seed.
     assert pt.generate(blobs, tmp_path / "e.npz") == made
@@ -280,10 +259,9 @@ except KeyboardInterrupt:
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_generation_goes_on_where_it_was_cut_short(tmp_path):
-    path = Path(tmp_path / "e.part")
-    done = subprocess.run([sys.executable, "-c", CUT_SHORT, path], capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 7, done.stderr
-    assert path.exists() and signal.SIGINT
+    path = tmp_path / "e.part"
+    run_python("-c", CUT_SHORT, path, code=7)
+    assert path.exists()
     X = np.random.default_rng(1).normal(size=(2000, 8))
     with pytest.raises(pt.InputError, match="e.part"):
         pt.generate(X, "kmeans:400", base_k=21, part_file=path)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -10,15 +12,13 @@ import partita as pt
 MISSING = [None, float("nan"), "", "NA", "nan", "NULL", "?", "<NA>", "None"]
 
 
-@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"])
+TYPES = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", ">i4", ">f8", "<i2", ">u2"]
+
+
+@pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_arrays_of_every_type_and_order(labels, ensemble, dtype, order):
     assert pt.Ensemble(np.asarray(labels.astype(dtype), order=order)) == ensemble
-
-
-@pytest.mark.parametrize("dtype", [">i4", ">f8", "<i2", ">u2"])
-def test_byte_orders(labels, ensemble, dtype):
-    assert pt.Ensemble(labels.astype(dtype)) == ensemble
 
 
 def test_strided_and_read_only_arrays(labels, ensemble):
@@ -35,16 +35,10 @@ def test_booleans_are_labels():
     assert made.to_numpy().tolist() == [[1, 0], [0, 0]]
 
 
-@pytest.mark.parametrize("kind", ["list of lists", "list of arrays", "tuple", "dict"])
-def test_columns_one_by_one(labels, ensemble, kind):
-    columns = {f"base{at}": labels[:, at] for at in range(labels.shape[1])}
-    made = {
-        "list of lists": [column.tolist() for column in columns.values()],
-        "list of arrays": list(columns.values()),
-        "tuple": tuple(columns.values()),
-        "dict": columns,
-    }[kind]
-    assert pt.Ensemble(made) == ensemble
+def test_columns_one_by_one(labels, ensemble):
+    columns = {f"base{at}": column for at, column in enumerate(labels.T)}
+    for made in ([column.tolist() for column in labels.T], list(labels.T), tuple(labels.T), columns):
+        assert pt.Ensemble(made) == ensemble, type(made)
 
 
 def test_pandas(labels, ensemble):
@@ -71,22 +65,18 @@ def test_pandas_with_the_same_name_twice(labels):
     assert made.shape == (90, 2)
 
 
-def test_polars(labels, ensemble):
-    pl = pytest.importorskip("polars")
-    frame = pl.DataFrame({name: labels[:, at] for at, name in enumerate(ensemble.names)})
-    assert pt.Ensemble(frame) == ensemble
-    gaps = pt.Ensemble(pl.DataFrame({"a": [1, None, 2], "b": ["x", None, "y"]}))
+@pytest.mark.parametrize(("library", "frame"), [("polars", "DataFrame"), ("pyarrow", "table")])
+def test_frames_of_other_libraries(labels, ensemble, library, frame):
+    frame_of = getattr(pytest.importorskip(library), frame)
+    assert pt.Ensemble(frame_of(dict(zip(ensemble.names, labels.T)))) == ensemble
+    gaps = pt.Ensemble(frame_of({"a": [1, None, 2], "b": ["x", None, "y"]}))
     assert gaps.to_numpy().tolist() == [[0, 0], [-1, -1], [1, 1]]
+
+
+def test_categories_of_polars():
+    pl = pytest.importorskip("polars")
     words = pl.DataFrame({"a": pl.Series(["b", "a", None], dtype=pl.Categorical)})
     assert pt.Ensemble(words).to_numpy()[:, 0].tolist() == [1, 0, -1]
-
-
-def test_arrow(labels, ensemble):
-    pa = pytest.importorskip("pyarrow")
-    frame = pa.table({name: labels[:, at] for at, name in enumerate(ensemble.names)})
-    assert pt.Ensemble(frame) == ensemble
-    gaps = pt.Ensemble(pa.table({"a": [1, None, 2], "b": ["x", None, "y"]}))
-    assert gaps.to_numpy().tolist() == [[0, 0], [-1, -1], [1, 1]]
 
 
 @pytest.mark.parametrize("word", MISSING)
@@ -162,21 +152,13 @@ def test_files(ensemble, tmp_path, ending):
             ensemble.to_parquet(path)
 
 
-def test_files_with_roles(tmp_path):
-    path = tmp_path / "e.csv"
-    path.write_text("cell,kind,a,b,c\nu,x,1,1,9\nv,x,1,-,9\nw,y,2,2,8\n")
-    made = pt.read_ensemble(path, id="cell", truth="kind", missing=["-"], skip=["c"])
-    assert (made.object_names, made.truth, made.names, made.missing) == (["u", "v", "w"], ["x", "x", "y"], ["a", "b"], 1)
-
-
-def test_files_that_are_not_there(tmp_path):
-    with pytest.raises(pt.InputError, match="nowhere.csv"):
-        pt.read_ensemble(tmp_path / "nowhere.csv")
-    with pytest.raises(pt.InputError, match="nowhere.json"):
-        pt.load_model(tmp_path / "nowhere.json")
-    (tmp_path / "no.json").write_text("{}")
-    with pytest.raises(pt.InputError, match="no.json"):
-        pt.load_model(tmp_path / "no.json")
+@pytest.mark.parametrize(
+    ("read", "name"), [(pt.read_ensemble, "nowhere.csv"), (pt.load_model, "nowhere.json"), (pt.load_model, "empty.json")]
+)
+def test_files_that_cannot_be_read(read, name, tmp_path):
+    (tmp_path / "empty.json").write_text("{}")
+    with pytest.raises(pt.InputError, match=name):
+        read(tmp_path / name)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "uint8", "bool"])
@@ -190,11 +172,9 @@ def test_tables_of_every_type(blobs, dtype, order):
 
 def test_frames_are_tables(blobs):
     pd, pl, pa = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
-    expected = pt.generate(blobs, "kmeans:3", base_k=3)
-    columns = {name: blobs[:, at] for at, name in enumerate("xyz")}
-    assert pt.generate(pd.DataFrame(columns), "kmeans:3", base_k=3) == expected
-    assert pt.generate(pl.DataFrame(columns), "kmeans:3", base_k=3) == expected
-    assert pt.generate(pa.table(columns), "kmeans:3", base_k=3) == expected
+    columns = dict(zip("xyz", blobs.T))
+    for frame_of in (pd.DataFrame, pl.DataFrame, pa.table):
+        assert pt.generate(frame_of(columns), "kmeans:3", base_k=3) == pt.generate(blobs, "kmeans:3", base_k=3)
 
 
 @pytest.mark.parametrize("form", ["csr_matrix", "csc_matrix", "coo_matrix", "csr_array"])
@@ -247,8 +227,6 @@ def test_soft_runs_become_one_answer():
 
 
 def test_soft_runs_survive_pickles_files_and_frames(tmp_path):
-    import pickle
-
     runs = pt.Ensemble.from_shares([shares(1), shares(2)], names=["a", "b"], objects=[f"o{i}" for i in range(40)])
     assert pickle.loads(pickle.dumps(runs)) == runs
     runs.save(tmp_path / "runs.npz")
@@ -273,6 +251,8 @@ def test_soft_runs_survive_pickles_files_and_frames(tmp_path):
 def test_what_is_not_shares_is_refused(table, message):
     with pytest.raises(pt.InputError, match=message):
         pt.Ensemble.from_shares({"a": np.array(table)})
-    other = np.array([[0.5, 0.5]])
+
+
+def test_shares_of_different_objects_are_refused():
     with pytest.raises(pt.InputError):
-        pt.Ensemble.from_shares({"a": np.vstack([other, other]), "b": other})
+        pt.Ensemble.from_shares({"a": np.full((2, 2), 0.5), "b": np.full((1, 2), 0.5)})

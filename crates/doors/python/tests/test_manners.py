@@ -5,22 +5,17 @@ from __future__ import annotations
 import json
 import logging
 import os
-import signal
-import subprocess
-import sys
+import re
 import threading
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import partita as pt
-
-
-def python(program: str, **settings) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False, **settings)
-
+from conftest import run_python
 
 INTERRUPTED = """
 import json, os, signal, sys, threading, time
@@ -108,9 +103,7 @@ def test_ctrl_c():
 
 def interrupted(long):
     """What became of each of these, and how late."""
-    done = subprocess.run([sys.executable, "-c", INTERRUPTED, json.dumps(long)], capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    return [json.loads(line) for line in run_python("-c", INTERRUPTED, json.dumps(long)).splitlines()]
 
 
 def test_the_interpreter_goes_on_meanwhile(ensemble):
@@ -140,7 +133,7 @@ def test_threads(ensemble, result):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
-def test_fork_after_use(ensemble, result):
+def test_fork_after_use():
     program = """
 import os, sys
 import numpy as np, partita as pt
@@ -151,8 +144,7 @@ if child == 0:
     os._exit(0 if pt.consensus(labels, 3).n_clusters == 3 else 1)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
-    done = python(program)
-    assert done.returncode == 0, done.stderr
+    run_python("-c", program)
 
 
 def test_joblib_processes(ensemble, result):
@@ -166,16 +158,6 @@ def test_progress_is_told():
     told = []
     pt.consensus(labels, 5, "mm", restarts=2, tolerance=0.0, rounds=200, progress=lambda *step: told.append(step))
     assert told and all(what == "mm" and 0 <= done <= total for what, done, total in told)
-
-
-def test_a_callback_that_raises_stops_the_work():
-    labels = np.random.default_rng(0).integers(0, 8, size=(20000, 30))
-
-    def refuse(*step):
-        raise RuntimeError("enough")
-
-    with pytest.raises(RuntimeError, match="enough"):
-        pt.consensus(labels, 5, "mm", restarts=2, tolerance=0.0, rounds=100000, progress=refuse)
 
 
 def test_bars(capsys):
@@ -212,11 +194,24 @@ took = time.process_time() - begun
 heavy = {"sklearn", "pandas", "scipy", "matplotlib", "polars", "pyarrow", "anndata", "tqdm"} & set(sys.modules)
 print(took, sorted(heavy))
 """
-    runs = [python(program) for _ in range(3)]
-    assert all(run.returncode == 0 for run in runs), runs[0].stderr
-    took = min(float(run.stdout.split()[0]) for run in runs)
-    assert all(run.stdout.split(maxsplit=1)[1].strip() == "[]" for run in runs), runs[0].stdout
-    assert took < 0.1, took
+    runs = [run_python("-c", program).split(maxsplit=1) for _ in range(3)]
+    assert all(brought.strip() == "[]" for _, brought in runs), runs
+    assert min(float(took) for took, _ in runs) < 0.1, runs
+
+
+def test_modules_import_only_from_the_layers_above():
+    """In the order of the package's docstring, which names all of them."""
+    folder, above = Path(pt.__file__).parent, set()
+    layers = [re.findall(r"``(\w+)``", line) for line in pt.__doc__.splitlines() if line.startswith("- ``")]
+    for layer in layers:
+        for name in layer:
+            source = next(folder.glob(f"{name}.py*")).read_text(encoding="utf-8")
+            imported = re.findall(r"from partita\.(\w+) import", source)
+            for names in re.findall(r"from partita import (.+)", source):
+                imported += names.split(", ")
+            assert set(imported) <= above, name
+        above.update(layer)
+    assert above == {path.stem for path in folder.glob("*.py*")} - {"__init__"}
 
 
 def test_subinterpreters_are_refused_politely():
@@ -242,8 +237,7 @@ else:
 failed = interpreters.run_string(interpreter, code)
 assert not failed, failed
 """
-    done = python(program)
-    assert done.returncode == 0, done.stderr
+    run_python("-c", program)
 
 
 def test_names_that_are_not_there():

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from conftest import run_python
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the system does not forget how much was held before")
 
@@ -72,9 +71,7 @@ print(json.dumps([taken(lambda: pt.generate(X, "kmeans:1", base_k=2, subsample=0
 
 
 def measured(program: str, *arguments: str):
-    done = subprocess.run([sys.executable, "-c", PEAK + program, *arguments], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return json.loads(run_python("-c", PEAK + program, *arguments))
 
 
 def test_a_consensus_holds_what_it_says():

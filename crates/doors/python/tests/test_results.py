@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 
 import numpy as np
@@ -28,7 +27,7 @@ def test_attributes(result, truth):
 @pytest.mark.parametrize("name", sorted(METHODS))
 def test_settings_are_keywords(name, ensemble, blobs):
     """Every default can be given as a keyword and changes nothing; every range is said."""
-    features = np.repeat(blobs[:90], 1, axis=0)
+    features = blobs[:90]
     settings = {setting["name"]: setting["default"] for setting in METHODS[name]["settings"]}
     if name == "best":
         settings["among"] = "eac-average,mm"
@@ -159,11 +158,10 @@ def test_weights_of_one_change_nothing(ensemble):
     assert pt.metrics.adjusted_rand(weighted.labels_, plain.labels_) == 1
 
 
-def test_soft_labels_and_hard_ones(ensemble):
+def test_probabilities(ensemble):
     found = pt.consensus(ensemble, 3, "mm")
     assert np.allclose(found.probabilities_.sum(axis=1), 1)
     assert np.array_equal(found.probabilities_.argmax(axis=1), found.labels_)
-    assert pt.consensus(ensemble, 3, "eac-average").probabilities_ is None
 
 
 def test_predict(result, labels):
@@ -224,8 +222,7 @@ def test_choose_k_refuses(ensemble, clusters):
 
 
 def test_metrics_beside_scikit_learn(result, truth):
-    metrics = pytest.importorskip("sklearn.metrics")
-    ours, theirs = pt.metrics, metrics
+    ours, theirs = pt.metrics, pytest.importorskip("sklearn.metrics")
     pair = (result.labels_, truth)
     assert ours.adjusted_rand(*pair) == pytest.approx(theirs.adjusted_rand_score(*pair))
     assert ours.adjusted_mutual_info(*pair) == pytest.approx(theirs.adjusted_mutual_info_score(*pair))
@@ -252,7 +249,7 @@ def test_metrics_refuse(pair):
         pt.metrics.scores(*pair)
 
 
-def test_memory_of_the_co_association(ensemble):
+def test_keywords_of_metrics(ensemble):
     with pytest.raises(pt.BudgetError):
         pt.metrics.co_association(ensemble, max_memory=100)
     with pytest.raises(pt.InputError, match="average_method"):
@@ -290,15 +287,6 @@ def test_recipes_that_cannot_be_followed(blobs, wrong):
     with pytest.raises(pt.PartitaError) as error:
         pt.generate(blobs, **{"recipe": "kmeans:2", **wrong})
     assert "\n" not in str(error.value)
-
-
-def test_generated_ensembles_know_their_recipe(blobs):
-    made = pt.generate(blobs, "kmeans:3", base_k=3, random_state=4)
-    assert made.recipe["base"] == ["kmeans:3"] and made.recipe["seed"] == 4
-
-
-def test_records_are_json(result):
-    assert json.loads(json.dumps(result.record_)) == result.record_
 
 
 def test_labels_that_name_classes_give_names():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import pickle
 from pathlib import Path
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 
 import partita as pt
+from conftest import rows_of
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
@@ -71,9 +71,8 @@ def test_modes_are_those_of_the_command_line(two_answers, modes, command, tmp_pa
     assert files_of(tmp_path / "ours") == files_of(tmp_path / "theirs")
     # An ensemble that no file holds differs in nothing but the name of its file.
     assert {**modes.record_, "input": None} == {**said, "input": None}
-    with open(tmp_path / "theirs" / "objects.csv", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [[int(row["mode1"]), int(row["mode2"])] for row in rows] == modes.labels_.tolist()
+    written = [[int(row["mode1"]), int(row["mode2"])] for row in rows_of(tmp_path / "theirs" / "objects.csv")]
+    assert written == modes.labels_.tolist()
 
 
 def test_modes_have_attributes(two_answers, modes):
@@ -190,28 +189,25 @@ def test_objects_that_a_run_does_not_know(shares):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("runs", "keywords", "said"),
     [
-        (([],), "no runs"),
-        (([np.eye(3), np.eye(4)],), "'run0' has 3 objects, 'run1' has 4"),
-        (([np.full((2, 2), 0.7)],), "sum to 1.4"),
-        (({"a": np.zeros((2, 2, 2))},), "run 'a' has the shape"),
-        (([np.array([["a", "b"]])],), "the type <U1"),
-        ((7,), "type int"),
-        (("absent.Q",), "absent.Q"),
+        ([], {}, "no runs"),
+        ([np.eye(3), np.eye(4)], {}, "'run0' has 3 objects, 'run1' has 4"),
+        ([np.full((2, 2), 0.7)], {}, "sum to 1.4"),
+        ({"a": np.zeros((2, 2, 2))}, {}, "run 'a' has the shape"),
+        ([np.array([["a", "b"]])], {}, "the type <U1"),
+        (7, {}, "type int"),
+        ("absent.Q", {}, "absent.Q"),
+        ("a.Q", {"names": ["a"]}, "leave out"),
+        ("a.Q", {"populations": ["x"]}, "a file"),
+        ([np.eye(3)] * 2, {"similarity": 2}, "similarity=2"),
+        ([np.eye(3)] * 2, {"similarity": True}, "similarity=True"),
+        ([np.eye(3)] * 2, {"names": ["one"]}, "1 names for 2 runs"),
+        ([np.eye(3)] * 2, {"objects": ["o"]}, "for 3"),
+        ([np.eye(3)] * 2, {"n_jobs": 0}, "n_jobs=0"),
     ],
 )
-def test_what_cannot_be_aligned(arguments, said):
+def test_what_cannot_be_aligned(runs, keywords, said):
     with pytest.raises(pt.InputError) as error:
-        pt.align(*arguments)
+        pt.align(runs, **keywords)
     assert said in str(error.value) and "\n" not in str(error.value)
-
-
-def test_keywords_that_do_not_fit(shares):
-    for keywords in ({"similarity": 2}, {"similarity": True}, {"names": ["one"]}, {"objects": ["o"]}, {"n_jobs": 0}):
-        with pytest.raises(pt.InputError):
-            pt.align(shares, **keywords)
-    with pytest.raises(pt.InputError, match="leave out"):
-        pt.align("a.Q", names=["a"])
-    with pytest.raises(pt.InputError, match="a file"):
-        pt.align("a.Q", populations=["x"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import pickle
 
@@ -10,14 +9,10 @@ import numpy as np
 import pytest
 
 import partita as pt
+from conftest import labels_of, own_of
 
 RECIPE = {"base_k": "2..6", "scale": "zscore", "random_state": 4}
 FLAGS = ["--base", "kmeans:8", "--base-k", "2..6", "--scale", "zscore", "--seed", 4]
-SPENT = {"seconds", "cpu_seconds", "peak_bytes", "phases", "scores"}
-
-
-def own_of(record):
-    return [{name: value for name, value in method.items() if name not in SPENT} for method in record["methods"]]
 
 
 @pytest.fixture(scope="module")
@@ -29,11 +24,6 @@ def both(datasets, command, tmp_path_factory):
     ensemble = pt.generate(pt.read_table(datasets / "iris.csv", truth="label"), "kmeans:8", **RECIPE)
     methods = {"lwgp": {}, "mm": {"restarts": 3}, "kcc": {}}
     return folder, ensemble, pt.consensus(ensemble, 3, methods, random_state=4, rounds=40)
-
-
-def labels_of(path):
-    with open(path, newline="") as file:
-        return [int(row["label"]) for row in csv.DictReader(file)]
 
 
 def test_the_results_are_those_of_the_command_line(both):
@@ -77,6 +67,10 @@ def test_runs_are_saved_and_repeated(both, command, tmp_path):
     assert list(again) == ["lwgp", "kcc"] and np.array_equal(again["kcc"].labels_, found["kcc"].labels_)
     with pytest.raises(pt.InputError, match="method=best is not in the record, which has lwgp, mm, kcc"):
         pt.repeat(tmp_path / "all" / "record.json", "best")
+    # A record of the command line, which reads the table and makes the base clusterings.
+    with pytest.raises(pt.InputError, match="lwgp, mm, kcc"):
+        pt.repeat(folder / "record.json")
+    assert pt.repeat(folder / "record.json", "mm").labels_.tolist() == labels_of(folder / "mm" / "labels.csv")
     # One of them alone.
     record = found["mm"].save_run(tmp_path / "one")
     assert [method["method"] for method in record["methods"]] == ["mm"] and not (tmp_path / "one" / "mm").exists()

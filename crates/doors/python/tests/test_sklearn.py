@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import partita as pt
-from conftest import read_table
+from conftest import labels_of, read_table
 
 FEW = {"base": "kmeans:6"}
 
@@ -114,14 +114,11 @@ def test_chosen_numbers(blobs):
 
 
 def test_base_clusterings_are_chosen_where_nothing_is_said(datasets, command, tmp_path):
-    import csv
-
     names, values, _ = read_table(datasets / "iris.csv")
     command("run", datasets / "iris.csv", "--truth", "label", "-k", 3, "-o", tmp_path / "out", "--no-report")
     fitted = pt.ConsensusClustering(3).fit(values)
     assert fitted.record_["experiment"]["auto"] is True
-    with open(tmp_path / "out" / "labels.csv", newline="") as file:
-        assert [int(row["label"]) for row in csv.DictReader(file)] == fitted.labels_.tolist()
+    assert labels_of(tmp_path / "out" / "labels.csv") == fitted.labels_.tolist()
 
 
 def test_a_number_that_cannot_be(blobs):

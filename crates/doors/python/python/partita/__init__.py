@@ -8,8 +8,22 @@ array([1, 1, 1, 0, 0, 0], dtype=int32)
 ``Ensemble`` takes clusterings that exist, ``generate`` makes some of a table, ``consensus`` finds what they agree on; ``choose_k`` says
 how many clusters there are, ``modes`` whether there is one answer or several; ``align`` gives many runs common columns.
 ``ConsensusClustering`` and ``LabelConsensus`` are estimators of scikit-learn; ``metrics`` compares clusterings, ``plot`` draws results,
-``anndata`` works on AnnData; ``read_table``, ``read_ensemble`` and ``inspect`` read files, ``text`` makes tables of documents; ``scan`` makes an ensemble of label rows in many files, which workers of ``dask`` or ``spark`` may read. NumPy
-is all that must be there; other packages are imported when they are needed.
+``anndata`` works on AnnData; ``read_table``, ``read_ensemble`` and ``inspect`` read files, ``text`` makes tables of documents; ``scan`` makes an
+ensemble of label rows in many files, which workers of ``dask`` or ``spark`` may read. Only NumPy must be installed; other packages are
+imported when they are needed.
+
+The modules in layers; a module imports only from layers above it:
+
+- ``_errors``: errors and the warning; ``_html``: pages as text
+- ``_run``: threads, memory and progress of a computation; keywords as native functions read them
+- ``_partita``: the extension module, the native functions; ``dask``, ``spark``: what runs tasks on the workers of other systems
+- ``_tables``: label columns and tables out of arrays and frames; ``_engines``: who runs tasks; ``_synth``: tables with known clusters
+- ``_ensemble``: ensembles and weights; ``_rows``: label rows in files, and rounds of tasks over them
+- ``_reading``: files; ``_choice``: numbers of clusters; ``_model``: labels of new objects
+- ``_align``, ``_modes``: many runs in common columns, and how many answers there are; ``metrics``: comparison of clusterings
+- ``_generate``: base clusterings of a table; ``_result``: results of methods
+- ``_consensus``: the consensus of an ensemble; ``_update``: ensembles that grow; ``plot``: pictures
+- ``_estimators``: scikit-learn; ``anndata``: AnnData
 """
 
 from __future__ import annotations
@@ -17,24 +31,24 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from partita import metrics
+from partita import anndata, dask, metrics, plot, spark
 from partita._align import AlignedRuns, RunMode, align
-from partita._consensus import ClusterChoice, choose_k, consensus, load_choice, methods, repeat, report
+from partita._choice import ClusterChoice, choose_k, load_choice
+from partita._consensus import consensus, methods, repeat, report
 from partita._ensemble import Ensemble
-from partita._errors import BudgetError, InputError, Interrupted, PartitaError, PartitaWarning, SettingError
+from partita._errors import BudgetError, InputError, PartitaError, PartitaWarning, SettingError
 from partita._generate import generate
+from partita._model import Model, load_model
 from partita._modes import EnsembleMode, EnsembleModes, modes
 from partita._partita import __version__
 from partita._reading import inspect, merge, read_ensemble, read_table, scan_table, text
-from partita._result import ConsensusResult, Model, Relations, load_model
-from partita._results import ConsensusResults
+from partita._result import ConsensusResult, ConsensusResults, Interrupted, Relations
 from partita._rows import RowConsensus, RowFiles, RowPrediction, scan
 from partita._synth import SyntheticTable, synth, synth_families
 from partita._tables import Table, TableFiles
 from partita._update import Updated, update
 
 if TYPE_CHECKING:
-    from partita import anndata, dask, plot, spark
     from partita._estimators import ConsensusClustering, LabelConsensus
 
 __all__ = [
@@ -91,15 +105,11 @@ __all__ = [
     "update",
 ]
 
-_LATE = {"ConsensusClustering": "partita._estimators", "LabelConsensus": "partita._estimators"}
-
 
 def __getattr__(name: str) -> Any:
-    """What needs other packages, imported when it is asked for."""
-    if name in _LATE:
-        return getattr(importlib.import_module(_LATE[name]), name)
-    if name in ("plot", "anndata", "dask", "spark"):
-        return importlib.import_module(f"partita.{name}")
+    """The estimators, which need scikit-learn, imported when they are asked for."""
+    if name in ("ConsensusClustering", "LabelConsensus"):
+        return getattr(importlib.import_module("partita._estimators"), name)
     raise AttributeError(f"module 'partita' has no attribute '{name}'")
 
 

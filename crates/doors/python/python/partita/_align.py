@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from partita import _partita
 from partita._ensemble import Ensemble
 from partita._errors import InputError
-from partita._html import table
+from partita._html import table, save_text
 from partita._run import Run
-from partita._tables import frame_index, is_frame
+from partita._tables import frame_index, is_frame, named_runs
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class RunMode:
 
     @property
     def representative(self) -> str:
-        """The run that stands for the others."""
+        """The run that represents the others."""
         return self.members[0]
 
 
@@ -115,10 +115,7 @@ class AlignedRuns:
 
     def picture(self, path: str | os.PathLike[str] | None = None) -> str:
         """Bars of memberships, a row a mode, as SVG; also written to ``path`` if there is one."""
-        if path is not None:
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(self._picture)
-        return self._picture
+        return save_text(self._picture, path)
 
     def _held(self) -> _partita.NativeAlignment:
         if self._native is None:
@@ -165,21 +162,15 @@ def align(
         same objects in the same order. A row of NaN is an object that a run does not know. Paths are files that ``partita align`` reads:
         ADMIXTURE, fastStructure, STRUCTURE and CLUMPP, tables of shares or labels.
     similarity : float
-        Runs of as many clusters form one mode if they are at least so similar.
+        Runs with the same number of clusters form one mode if they are at least this similar.
     names : sequence of R str, optional
         Names of the runs in a list.
     objects : sequence of n str, optional
         Names of the objects in place of the index of a frame.
     populations : sequence of n str, path or (path, column), optional
-        The population of every object, by which the picture is ordered; for runs in files, the file that says so.
-    n_jobs : int, optional
-        Threads; all cores if not given. The result does not depend on it.
-    progress : bool or callable
-        Show progress with tqdm, or call this with (what, done, total).
-
-    Returns
-    -------
-    AlignedRuns
+        The population of every object, by which the picture is ordered; for runs in files, a file with a column of them.
+    n_jobs, progress
+        As for :func:`consensus`.
 
     References
     ----------
@@ -197,8 +188,7 @@ def align(
     """
     if isinstance(similarity, bool) or not isinstance(similarity, (int, float)) or not 0 <= similarity <= 1:
         raise InputError(f"similarity={similarity!r}; write a number between 0 and 1")
-    run = Run(n_jobs, None, progress)
-    try:
+    with Run(n_jobs, None, progress) as run:
         files = _files(runs)
         if files is not None:
             if names is not None or objects is not None:
@@ -208,8 +198,6 @@ def align(
         called = found if objects is None else [str(name) for name in objects]
         where = None if populations is None else [str(population) for population in populations]
         return AlignedRuns(_partita.align_runs(given, float(similarity), (called, where), run))
-    finally:
-        run.close()
 
 
 def _files(runs: Any) -> list[str] | None:
@@ -236,16 +224,9 @@ def _given(runs: Any, names: Sequence[str] | None) -> tuple[list[Any], list[str]
     if isinstance(runs, Ensemble) or is_frame(runs) or (isinstance(runs, np.ndarray) and runs.ndim == 2):
         labels = Ensemble(runs) if names is None else Ensemble(runs, names=names)
         return [labels._native], labels.object_names
-    if isinstance(runs, Mapping):
-        pairs = [(str(name), run) for name, run in runs.items()]
-    elif isinstance(runs, (list, tuple)):
-        pairs = [(f"run{at}", run) for at, run in enumerate(runs)]
-    else:
+    if not isinstance(runs, (Mapping, list, tuple)):
         raise InputError(f"runs of the type {type(runs).__name__}; give a dict or a list of runs, an Ensemble, or paths of files")
-    if names is not None:
-        if len(names) != len(pairs):
-            raise InputError(f"{len(names)} names for {len(pairs)} runs")
-        pairs = [(str(name), run) for name, (_, run) in zip(names, pairs)]
+    pairs = named_runs(runs, names)
     objects = next((index for index in (frame_index(run) for _, run in pairs) if index is not None), None)
     return [_run(name, run) for name, run in pairs], objects
 

@@ -1,4 +1,4 @@
-"""The functions: consensus, number of clusters, methods."""
+"""The consensus of an ensemble by one method or several, its methods, and runs that are repeated or reported."""
 
 from __future__ import annotations
 
@@ -8,24 +8,23 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, overload
 
-import numpy as np
-
 from partita import _partita
-from partita._ensemble import Ensemble, _plain
-from partita._errors import InputError, Interrupted
-from partita._result import ConsensusResult, choice_json, written
-from partita._results import ConsensusResults
-from partita._rows import RowConsensus, RowFiles, row_consensus
-from partita._run import Run, clusters_of, seed_of
-from partita._tables import is_frame, label_column, table_of
+from partita._choice import ClusterChoice, choice_json
+from partita._ensemble import Ensemble, weights_of_bases, weights_of_objects
+from partita._errors import InputError
+from partita._html import save_text
+from partita._result import ConsensusResult, ConsensusResults, Interrupted
+from partita._rows import RowConsensus, RowFiles, row_consensus, row_question
+from partita._run import Run, clusters_of, json_of, seed_of
+from partita._tables import table_of
 
 #: Several methods: their names, or a dict of their settings by name.
 Methods = list[str] | tuple[str, ...] | dict[str, dict[str, Any]]
 
 
 @dataclass
-class _Asked:
-    """What the native functions ask for."""
+class _Request:
+    """What the native function is asked for."""
 
     clusters: str
     methods: list[tuple[str, str]]
@@ -87,67 +86,36 @@ def methods_of(method: Methods, settings: dict[str, Any]) -> list[tuple[str, str
     wrong = [name for name, of in own.items() if not isinstance(of, dict)]
     if wrong:
         raise InputError(f"method={{'{wrong[0]}': {own[wrong[0]]!r}}}; write the settings of a method as a dict, such as {{'restarts': 3}}")
-    return [(name, json.dumps({**settings, **own.get(name, {})}, default=_plain)) for name in names]
+    return [(name, json_of({**settings, **own.get(name, {})})) for name in names]
 
 
 def one_method(method: str | None) -> str | None:
-    """What does not name several methods."""
+    """The name of one method; of several it is an error."""
     return None if method is None else method_of(method, "")
 
 
-def asked(
+def request_of(
     ensemble: Ensemble | None,
     n_clusters: Any,
     method: str | Methods | None,
     random_state: Any,
     base_weights: Any,
     settings: dict[str, Any],
-) -> _Asked:
-    """What is asked for, from keywords."""
+) -> _Request:
+    """What is asked for by these keywords."""
     clusters = clusters_of(n_clusters)
     source, weights = weights_of_bases(base_weights, ensemble)
     several = method if isinstance(method, (list, tuple, dict)) else [method_of(method, clusters)]
-    return _Asked(clusters, methods_of(several, settings), seed_of(random_state), source, weights)
-
-
-def weights_of_bases(given: Any, ensemble: Ensemble | None) -> tuple[str | None, list[float] | None]:
-    if given is None:
-        return None, None
-    if isinstance(given, str):
-        if given != "agreement":
-            raise InputError(f"base_weights={given!r}; write 'agreement', one number a base clustering, or a dict by name")
-        return given, None
-    if ensemble is None:
-        raise InputError("base_weights= of base clusterings that are to be made can only be 'agreement'")
-    if isinstance(given, dict):
-        absent = [name for name in ensemble.names if name not in given]
-        if absent:
-            raise InputError(f"base_weights has no weight for base clustering '{absent[0]}'")
-        given = [given[name] for name in ensemble.names]
-    weights = [float(weight) for weight in given]
-    if len(weights) != ensemble.n_base_clusterings:
-        raise InputError(f"{len(weights)} base_weights for {ensemble.n_base_clusterings} base clusterings")
-    return None, weights
-
-
-def weights_of_objects(given: Any, ensemble: Ensemble) -> list[float] | None:
-    if given is None:
-        return None
-    weights = [float(weight) for weight in given]
-    if len(weights) != ensemble.n_objects:
-        raise InputError(f"{len(weights)} object_weights for {ensemble.n_objects} objects")
-    return weights
+    return _Request(clusters, methods_of(several, settings), seed_of(random_state), source, weights)
 
 
 def run_consensus(
-    ensemble: Ensemble | None, table: _partita.NativeTable | None, recipe: str | None, what: _Asked, run: Run
+    ensemble: Ensemble | None, table: _partita.NativeTable | None, recipe: str | None, request: _Request, run: Run
 ) -> ConsensusResults:
     """The results, or an exception that carries the best so far."""
     native_ensemble = None if ensemble is None else ensemble._native
-    try:
-        natives, stopped_by = _partita.consensus(native_ensemble, table, recipe, what, run)
-    finally:
-        run.close()
+    with run:
+        natives, stopped_by = _partita.consensus(native_ensemble, table, recipe, request, run)
     return _results(natives, stopped_by, table)
 
 
@@ -210,15 +178,15 @@ def consensus(
     random_state : int, Generator or RandomState
         The same seed gives the same bytes, whatever ``n_jobs`` is; those of ``partita consensus --seed``.
     n_jobs : int, optional
-        Threads; all cores if not given.
+        Threads; all cores if not given. The result does not depend on it.
     max_memory : int or str, optional
         Bytes that may be held, such as ``"4GiB"``; three quarters of the machine's memory if not given.
     progress : bool or callable
         Show progress with tqdm, or call this with (what, done, total).
     engine : distributed.Client, SparkSession, Executor or callable, optional
-        Who reads the rows in files; this process if not given.
+        What reads the rows in files; this process if not given.
     folder : path, optional
-        Where models, sums, labels and the record go, for rows in files. A call that was cut short goes on where it ended.
+        Where models, sums, labels and the record go, for rows in files. A call that was interrupted continues where it stopped.
     label_format : "csv", "parquet" or "npy"
         The files of labels, for rows in files.
     **settings
@@ -254,26 +222,15 @@ def consensus(
             raise InputError("rows in files are read for one method at a time; name one")
         if folder is None:
             raise InputError("say with folder= where models, sums and labels of rows in files go")
-        return row_consensus(
-            ensemble,
-            n_clusters,
-            method,
-            engine=engine,
-            folder=folder,
-            label_format=label_format,
-            base_weights=base_weights,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            max_memory=max_memory,
-            settings=settings,
-        )
+        question = row_question(n_clusters, method, settings, random_state, base_weights, label_format)
+        return row_consensus(ensemble, question, folder, engine, n_jobs, max_memory)
     if engine is not None or folder is not None:
         raise InputError("engine= and folder= go with rows in files: give what scan() found")
     given = Ensemble(ensemble)
     table = None if features is None else table_of(features)
-    what = asked(given, n_clusters, method, random_state, base_weights, settings)
-    what.object_weights = weights_of_objects(object_weights, given)
-    found = run_consensus(given, table, None, what, Run(n_jobs, max_memory, progress))
+    request = request_of(given, n_clusters, method, random_state, base_weights, settings)
+    request.object_weights = weights_of_objects(object_weights, given)
+    found = run_consensus(given, table, None, request, Run(n_jobs, max_memory, progress))
     return found.first if method is None or isinstance(method, str) else found
 
 
@@ -329,59 +286,11 @@ def repeat(
     InputError
         For a record that cannot be read, files that changed, and several methods of which none is named.
     """
-    run = Run(n_jobs, max_memory, progress)
-    names = [method] if isinstance(method, str) else None if method is None else list(method)
-    try:
+    with Run(n_jobs, max_memory, progress) as run:
+        names = [method] if isinstance(method, str) else None if method is None else list(method)
         natives, stopped_by = _partita.repeat(os.fspath(record), names, allow_changed_input, run)
-    finally:
-        run.close()
     found = _results(natives, stopped_by, None)
     return found.first if method is None or isinstance(method, str) else found
-
-
-class ClusterChoice:
-    """How many clusters, and why.
-
-    Attributes
-    ----------
-    n_clusters : int
-        The number chosen; 1 says that nothing beats data without clusters.
-    reason : str
-        Why, in a sentence or two.
-    criterion : str
-        What decided.
-    rows : list of dict
-        What was measured of every number.
-    record_ : dict
-        All of it, with settings and seed: what ``partita choose-k --json`` prints.
-    """
-
-    def __init__(self, record: dict[str, Any]) -> None:
-        self.record_ = record
-        self.n_clusters = int(record["clusters"])
-        self.reason = str(record["reason"])
-        self.criterion = str(record["criterion"])
-        self.rows: list[dict[str, Any]] = record["rows"]
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the JSON that ``partita report --choice`` and :func:`load_choice` read."""
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(self.record_, file, indent=2)
-
-    def to_frame(self) -> Any:
-        """A pandas frame of what was measured, a row a number of clusters."""
-        import pandas as pd
-
-        scalars = [{name: value for name, value in row.items() if not isinstance(value, (list, dict))} for row in self.rows]
-        return pd.DataFrame(scalars).set_index("clusters").dropna(axis="columns", how="all")
-
-    def __repr__(self) -> str:
-        return f"ClusterChoice({self.n_clusters}: {self.reason})"
-
-
-def load_choice(path: str | os.PathLike[str]) -> ClusterChoice:
-    """Reads what :meth:`ClusterChoice.save` or ``partita choose-k -o`` wrote."""
-    return ClusterChoice(json.loads(_partita.read_choice(os.fspath(path))))
 
 
 def report(
@@ -408,73 +317,4 @@ def report(
         A folder for every picture as SVG and its numbers as CSV.
     """
     place = None if figures is None else os.fspath(figures)
-    return written(_partita.report_of_run(os.fspath(run), method, choice_json(choice), place, Run()), path)
-
-
-def choose_k(
-    data: Any,
-    clusters: range = range(2, 13),
-    *,
-    method: str = "eac-average",
-    random_state: Any = 0,
-    n_jobs: int | None = None,
-    max_memory: int | str | None = None,
-    progress: Any = False,
-    **settings: Any,
-) -> ClusterChoice:
-    """How many clusters there are, if any.
-
-    Parameters
-    ----------
-    data : Ensemble or table
-        An :class:`Ensemble`, or a table of numbers as for :func:`generate`.
-    clusters : range
-        The numbers to look at.
-    method : str
-        The method, for ensembles.
-    random_state, n_jobs, max_memory, progress
-        As for :func:`consensus`.
-    **settings
-        As ``partita choose-k --set`` takes them: ``scale``, ``runs``, ``draws``, ...
-
-    Returns
-    -------
-    ClusterChoice
-
-    Examples
-    --------
-    >>> import partita as pt
-    >>> labels = [[0] * 20 + [1] * 20 + [2] * 20] * 6
-    >>> pt.choose_k(pt.Ensemble(labels), range(2, 6)).n_clusters
-    3
-    """
-    if not isinstance(clusters, range) or clusters.step != 1 or len(clusters) == 0:
-        raise InputError(f"clusters={clusters!r}; write a range of step 1 such as range(2, 13)")
-    if clusters.start < 1:
-        raise InputError(f"clusters={clusters!r}; numbers of clusters are from 2")
-    run = Run(n_jobs, max_memory, progress)
-    ensemble = data._native if isinstance(data, Ensemble) else None
-    table = None if ensemble is not None else table_of(data)
-    bounds, text = (clusters.start, clusters.stop - 1), json.dumps(settings, default=_plain)
-    try:
-        found = _partita.choose_k(ensemble, table, bounds, method, text, seed_of(random_state), run)
-    finally:
-        run.close()
-    return ClusterChoice(json.loads(found))
-
-
-def codes_of(labels: Any) -> Any:
-    """A column of labels as whole numbers, which must not have gaps."""
-    if is_frame(labels):
-        raise InputError("labels are one column; take one of the frame")
-    _, array, _ = label_column("labels", labels)
-    array = np.asarray(array)
-    if array.dtype.kind == "f":
-        if np.isnan(array).any():
-            raise InputError("a label is missing; leave the object out")
-        if (array != np.floor(array)).any():
-            raise InputError(f"{array[array != np.floor(array)][0]} is not a label; labels are whole numbers or words")
-        array = array.astype(np.int64)
-    if len(array) and array.min() < 0:
-        raise InputError("a label is missing (-1, None, NaN); leave the object out")
-    return np.ascontiguousarray(array, dtype=np.int64)
+    return save_text(_partita.report_of_run(os.fspath(run), method, choice_json(choice), place, Run()), path)

@@ -8,9 +8,9 @@ from functools import partial
 from typing import Any
 
 from partita._errors import InputError
-
-#: Runs a task for every part, wherever it likes, and comes back when all are done. Tasks can be pickled, and done twice.
-Engine = Callable[[Callable[[int], str], "list[int]"], None]
+from partita._run import Engine
+from partita.dask import dask_engine
+from partita.spark import spark_engine
 
 
 def _here(task: Callable[[int], str], parts: list[int]) -> None:
@@ -31,12 +31,8 @@ def engine_of(engine: Any) -> Engine:
         return partial(_of_executor, engine)
     package = type(engine).__module__.partition(".")[0]
     if package == "distributed":
-        from partita.dask import dask_engine
-
         return dask_engine(engine)
     if package == "pyspark":
-        from partita.spark import spark_engine
-
         return spark_engine(engine)
     if callable(engine):
         return engine  # type: ignore[no-any-return]

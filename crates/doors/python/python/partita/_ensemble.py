@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from partita import _partita
 from partita._errors import InputError
-from partita._tables import label_columns
+from partita._html import table
+from partita._tables import label_columns, named_runs
 
 
 class Ensemble:
@@ -87,10 +88,6 @@ class Ensemble:
         most_shares : int
             The most shares of an object in one run that are kept; the largest are, divided by their sum.
 
-        Returns
-        -------
-        Ensemble
-
         Raises
         ------
         InputError
@@ -104,11 +101,7 @@ class Ensemble:
         >>> pt.consensus(runs, n_clusters=2, method="soft-mean").probabilities_.round(2).tolist()[0] in ([0.9, 0.1], [0.1, 0.9])
         True
         """
-        given = list(runs.items()) if isinstance(runs, dict) else [(f"run{at}", run) for at, run in enumerate(runs)]
-        if names is not None:
-            if len(names) != len(given):
-                raise InputError(f"{len(names)} names for {len(given)} runs")
-            given = [(str(name), run) for name, (_, run) in zip(names, given)]
+        given = named_runs(runs, names)
         index = next((list(map(str, run.index)) for _, run in given if hasattr(run, "iloc") and run.index.dtype == object), None)
         tables: list[NDArray[np.float64]] = []
         words: list[list[str]] = []
@@ -120,7 +113,7 @@ class Ensemble:
             columns = getattr(run, "columns", None)
             words.append([str(at) for at in (range(table.shape[1]) if columns is None else columns)])
         found = [str(name) for name in objects] if objects is not None else index
-        native = _partita.NativeEnsemble.from_shares(tables, [str(name) for name, _ in given], words, found, int(most_shares))
+        native = _partita.NativeEnsemble.from_shares(tables, [name for name, _ in given], words, found, int(most_shares))
         return cls._of(native)
 
     @property
@@ -246,8 +239,6 @@ class Ensemble:
         return _rebuilt, (self.to_numpy(), self.names, self._words(), self.object_names)
 
     def _repr_html_(self) -> str:
-        from partita._html import table
-
         rows = [("objects", self.n_objects), ("base clusterings", self.n_base_clusterings)]
         counts = self.n_clusters
         return table("Ensemble", [*rows, ("clusters", f"{min(counts)} to {max(counts)}"), ("missing labels", self.missing)])
@@ -266,10 +257,30 @@ def _rebuilt_soft(
     return Ensemble._of(_partita.NativeEnsemble.from_shares(tables, names, words, objects, most))
 
 
-def _plain(value: Any) -> Any:
-    """NumPy's numbers as Python's."""
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    raise InputError(f"{value!r} is not a number, a text or a list")
+def weights_of_bases(given: Any, ensemble: Ensemble | None) -> tuple[str | None, list[float] | None]:
+    if given is None:
+        return None, None
+    if isinstance(given, str):
+        if given != "agreement":
+            raise InputError(f"base_weights={given!r}; write 'agreement', one number a base clustering, or a dict by name")
+        return given, None
+    if ensemble is None:
+        raise InputError("base_weights= of base clusterings that are to be made can only be 'agreement'")
+    if isinstance(given, dict):
+        absent = [name for name in ensemble.names if name not in given]
+        if absent:
+            raise InputError(f"base_weights has no weight for base clustering '{absent[0]}'")
+        given = [given[name] for name in ensemble.names]
+    weights = [float(weight) for weight in given]
+    if len(weights) != ensemble.n_base_clusterings:
+        raise InputError(f"{len(weights)} base_weights for {ensemble.n_base_clusterings} base clusterings")
+    return None, weights
+
+
+def weights_of_objects(given: Any, ensemble: Ensemble) -> list[float] | None:
+    if given is None:
+        return None
+    weights = [float(weight) for weight in given]
+    if len(weights) != ensemble.n_objects:
+        raise InputError(f"{len(weights)} object_weights for {ensemble.n_objects} objects")
+    return weights

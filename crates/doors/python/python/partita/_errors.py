@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from partita._result import ConsensusResult
-    from partita._results import ConsensusResults
-
 
 class PartitaError(Exception):
     """Any error of partita."""
@@ -72,23 +66,6 @@ class BudgetError(PartitaError, MemoryError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return (BudgetError, (str(self), self.what, self.needed, self.budget, self.remedy))
-
-
-class Interrupted(KeyboardInterrupt):
-    """Ctrl-C while a method ran that has a result already.
-
-    Attributes
-    ----------
-    result : ConsensusResult
-        The best so far; of several methods that of the first.
-    results : ConsensusResults
-        Those of all methods that have one.
-    """
-
-    def __init__(self, message: str, results: ConsensusResults) -> None:
-        super().__init__(message)
-        self.results = results
-        self.result: ConsensusResult = results.first
 
 
 class PartitaWarning(UserWarning):

@@ -10,10 +10,11 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from partita import _partita
-from partita._consensus import asked, one_method, run_consensus
+from partita._consensus import one_method, request_of, run_consensus
 from partita._ensemble import Ensemble
 from partita._generate import recipe_json
-from partita._result import ConsensusResult, Model
+from partita._model import Model
+from partita._result import ConsensusResult
 from partita._run import Run
 from partita._tables import frame_columns, frame_index, is_frame
 
@@ -25,6 +26,19 @@ class _Consensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
 
     result_: ConsensusResult
     model_: Model
+
+    def _run(
+        self,
+        ensemble: Ensemble | None,
+        table: _partita.NativeTable | None = None,
+        recipe: str | None = None,
+        base_weights: Any = None,
+        auto: bool = False,
+    ) -> ConsensusResult:
+        settings = dict(self.settings or {})
+        request = request_of(ensemble, self.n_clusters, one_method(self.method), self.random_state, base_weights, settings)
+        request.auto = auto
+        return run_consensus(ensemble, table, recipe, request, Run(self.n_jobs, self.max_memory)).first
 
     def _keep(self, result: ConsensusResult, model: Model) -> None:
         self.result_, self.model_ = result, model
@@ -162,9 +176,7 @@ class ConsensusClustering(_Consensus):
         scale = "auto" if auto and self.scale is None else self.scale
         fields = {"base_k": self.base_k, "subsample": self.subsample, "scale": scale}
         recipe = recipe_json(self.base, None, number, **{**fields, **(self.recipe or {})})
-        what = asked(None, self.n_clusters, one_method(self.method), self.random_state, None, dict(self.settings or {}))
-        what.auto = auto
-        result = run_consensus(None, table, recipe, what, Run(self.n_jobs, self.max_memory)).first
+        result = self._run(None, table, recipe, auto=auto)
         self._keep(result, result.model(self.predict_with))
         return self
 
@@ -177,19 +189,10 @@ class LabelConsensus(_Consensus):
 
     Parameters
     ----------
-    n_clusters : int, range, "auto" or "method", default=8
-        As for :func:`partita.consensus`.
-    method : str, optional
-        A name of :func:`partita.methods`.
+    n_clusters, method, settings, random_state, n_jobs, max_memory
+        As for :class:`ConsensusClustering`.
     base_weights : "agreement", sequence or dict, optional
         Weights of the base clusterings, for methods that take them.
-    settings : dict, optional
-        Settings of the method.
-    random_state : int, Generator or RandomState, default=0
-    n_jobs : int, optional
-        Threads; all cores if not given.
-    max_memory : int or str, optional
-        Bytes that may be held, such as ``"4GiB"``.
 
     Attributes
     ----------
@@ -244,9 +247,7 @@ class LabelConsensus(_Consensus):
     def fit(self, X: Any, y: Any = None) -> LabelConsensus:
         """Finds the consensus of labels of shape (n, M); ``y`` is not used."""
         ensemble = self._checked(X, reset=True)
-        settings = dict(self.settings or {})
-        what = asked(ensemble, self.n_clusters, one_method(self.method), self.random_state, self.base_weights, settings)
-        result = run_consensus(ensemble, None, None, what, Run(self.n_jobs, self.max_memory)).first
+        result = self._run(ensemble, base_weights=self.base_weights)
         self._keep(result, result.model())
         return self
 

@@ -12,10 +12,10 @@ from typing import Any
 
 from partita import _partita
 from partita._engines import engine_of
-from partita._ensemble import Ensemble, _plain
+from partita._ensemble import Ensemble
 from partita._errors import InputError
 from partita._reading import merge
-from partita._run import Run, seed_of
+from partita._run import Run, json_of, seed_of
 from partita._tables import TableFiles, table_of
 
 
@@ -41,7 +41,7 @@ def recipe_json(
     elif base_k is not None:
         given["base_k"] = str(base_k)
     preset = given.pop("preset", preset)
-    return _partita.recipe(preset, n_clusters, json.dumps(given, default=_plain))
+    return _partita.recipe(preset, n_clusters, json_of(given))
 
 
 def generate(
@@ -99,7 +99,7 @@ def generate(
     random_state : int, Generator or RandomState, optional
         The same seed gives the same bytes, whatever ``n_jobs`` is; 0, or that of an ensemble given as ``recipe``, if not given.
     part_file : path, optional
-        Where finished base clusterings are kept until all are made, so that the same call goes on after Ctrl-C or a power cut.
+        Where finished base clusterings are kept until all are made, so that the same call continues after Ctrl-C or a power failure.
     part : str, optional
         Make only this share of the base clusterings, such as ``"2/4"``, the second of four; ``part_file`` keeps them for
         :func:`merge`, which joins the parts that calls, processes or machines made.
@@ -110,16 +110,8 @@ def generate(
         Where tasks keep what is finished, so that a call after a failure makes the missing base clusterings only. ``engine=`` needs it.
     n_tasks : int, optional
         One a base clustering if not given. Each reads the table.
-    n_jobs : int, optional
-        Threads; all cores if not given.
-    max_memory : int or str, optional
-        Bytes that may be held, such as ``"4GiB"``; three quarters of the machine's memory if not given.
-    progress : bool or callable
-        Show progress with tqdm, or call this with (what, done, total).
-
-    Returns
-    -------
-    Ensemble
+    n_jobs, max_memory, progress
+        As for :func:`consensus`.
 
     Examples
     --------
@@ -138,8 +130,9 @@ def generate(
     json_text = recipe_json(recipe, preset, n_clusters, **parts)
     if part is not None and part_file is None:
         raise InputError(f"part={part!r}; say with part_file= where this share of the base clusterings goes")
-    run, keep, seed = Run(n_jobs, max_memory, progress), None if part_file is None else os.fspath(part_file), seed_of(random_state)
-    try:
+    keep = None if part_file is None else os.fspath(part_file)
+    with Run(n_jobs, max_memory, progress) as run:
+        seed = seed_of(random_state)
         if engine is not None or folder is not None or n_tasks is not None:
             if part_file is not None or not isinstance(X, TableFiles) or folder is None:
                 raise InputError("engine= goes with folder= and a table that scan_table() found, without part_file=")
@@ -150,13 +143,11 @@ def generate(
         else:
             made = _partita.generate(table_of(X), json_text, seed, keep, part, run)
         return Ensemble._of(made)
-    finally:
-        run.close()
 
 
 @dataclass(frozen=True)
 class _Job:
-    """Base clusterings that tasks make: each keeps its own in a part file and makes those that are not there."""
+    """Base clusterings that tasks make: each keeps its own in a part file and makes those that are missing."""
 
     table: TableFiles
     recipe: str

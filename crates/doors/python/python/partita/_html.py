@@ -1,7 +1,8 @@
-"""Small pages for notebooks."""
+"""Pages as text: files of them, and small ones for notebooks."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from html import escape
 from typing import Any
@@ -25,3 +26,11 @@ def bars(sizes: list[int], heading: tuple[str, str] = ("cluster", "objects"), fi
         for label, size in enumerate(sizes, start=first)
     )
     return f"<table><tr><th>{heading[0]}</th><th>{heading[1]}</th><th></th></tr>{rows}</table>"
+
+
+def save_text(text: str, path: str | os.PathLike[str] | None) -> str:
+    """The text, which is also written to a file where there is a path."""
+    if path is not None:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    return text

@@ -131,21 +131,15 @@ class EnsembleModes:
 def modes(ensemble: Any, *, n_jobs: int | None = None, progress: Any = False) -> EnsembleModes:
     """Finds whether an ensemble holds one answer or several, and which.
 
-    Base clusterings are divided into groups of noisy copies of one clustering, as many as describe all labels in the fewest nats. More
-    than one means that no single consensus does justice to the ensemble. No random numbers.
+    Base clusterings are divided into groups of noisy copies of one clustering, as many as describe all labels in the fewest nats
+    (minimum description length). More than one means that no single consensus represents the ensemble. No random numbers are used.
 
     Parameters
     ----------
     ensemble : Ensemble or labels
         What :class:`Ensemble` takes; of soft base clusterings the largest share of every object counts.
-    n_jobs : int, optional
-        Threads; all cores if not given. The result does not depend on it.
-    progress : bool or callable
-        Show progress with tqdm, or call this with (what, done, total).
-
-    Returns
-    -------
-    EnsembleModes
+    n_jobs, progress
+        As for :func:`consensus`.
 
     References
     ----------
@@ -163,8 +157,5 @@ def modes(ensemble: Any, *, n_jobs: int | None = None, progress: Any = False) ->
     >>> found[0].labels
     array([0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1], dtype=int32)
     """
-    run = Run(n_jobs, None, progress)
-    try:
+    with Run(n_jobs, None, progress) as run:
         return EnsembleModes(_partita.find_modes(Ensemble(ensemble)._native, run))
-    finally:
-        run.close()

@@ -1,17 +1,31 @@
 """What the extension module has. Not for users: the package is the interface."""
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._consensus import _Asked
 from partita._run import Run
-from partita.metrics import _Judge
 
 __version__: str
 DEFAULT_METHOD: str
 DEFAULT_OF_OWN_CLUSTERS: str
+
+class _Request(Protocol):
+    clusters: str
+    methods: list[tuple[str, str]]
+    seed: int
+    weight_source: str | None
+    weights: list[float] | None
+    auto: bool
+    object_weights: list[float] | None
+
+class _Reference(Protocol):
+    ensemble: NativeEnsemble
+    rows: NDArray[np.uint32] | None
+    agreement: bool
+    base_weights: list[float] | None
+    object_weights: list[float] | None
 
 class NativeEnsemble:
     @staticmethod
@@ -140,7 +154,7 @@ def align_runs(
 ) -> NativeAlignment: ...
 def align_files(files: list[str], similarity: float, populations: tuple[str, str | None] | None, how: Run) -> NativeAlignment: ...
 def consensus(
-    ensemble: NativeEnsemble | None, table: NativeTable | None, recipe: str | None, asked: _Asked, how: Run
+    ensemble: NativeEnsemble | None, table: NativeTable | None, recipe: str | None, asked: _Request, how: Run
 ) -> tuple[list[NativeResult], BaseException | None]: ...
 def recipe(preset_name: str | None, clusters: int | None, fields: str) -> str: ...
 def repeat(
@@ -184,8 +198,8 @@ def jensen_shannon(a: NDArray[np.float64], b: NDArray[np.float64]) -> float: ...
 def match_rows(
     labels: _Named, ensemble: NativeEnsemble, common: bool, how: Run
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
-def anmi(labels: NDArray[np.int64], asked: _Judge) -> float: ...
-def confidence(labels: NDArray[np.int64], asked: _Judge) -> NDArray[np.float64]: ...
+def anmi(labels: NDArray[np.int64], asked: _Reference) -> float: ...
+def confidence(labels: NDArray[np.int64], asked: _Reference) -> NDArray[np.float64]: ...
 def agreement_weights(ensemble: NativeEnsemble) -> NDArray[np.float64]: ...
 def agreement_matrix(ensemble: NativeEnsemble) -> NDArray[np.float64]: ...
 def co_association(ensemble: NativeEnsemble, least: float | None, how: Run) -> NDArray[np.float64] | _Sparse: ...

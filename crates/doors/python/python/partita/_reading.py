@@ -8,13 +8,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from partita import _partita
-from partita._ensemble import Ensemble, _plain
+from partita._ensemble import Ensemble
 from partita._errors import InputError
-from partita._run import Run, logger, seed_of
-from partita._tables import Table, TableFiles, word_of
+from partita._run import Run, json_of, logger, seed_of
+from partita._tables import Table, TableFiles, frame_index, is_gap, matrix_of
 
 
 def read_options(
@@ -88,10 +86,6 @@ def read_ensemble(
     max_memory : int or str, optional
         Bytes that may be held, such as ``"4GiB"``.
 
-    Returns
-    -------
-    Ensemble
-
     Raises
     ------
     InputError
@@ -99,8 +93,8 @@ def read_ensemble(
     """
     soft = {"soft_bases": soft_bases, "most_shares": most_shares, "harden": harden}
     options = read_options(truth, id, missing, skip, header, delimiter, transpose, **soft)
-    paths = [os.fspath(path), *(os.fspath(other) for other in more)]
-    return Ensemble._of(_partita.NativeEnsemble.read(paths, _json(options), Run(None, max_memory)))
+    paths = [os.fspath(file) for file in (path, *more)]
+    return Ensemble._of(_partita.NativeEnsemble.read(paths, json_of(options), Run(None, max_memory)))
 
 
 def merge(
@@ -118,8 +112,8 @@ def merge(
     Parameters
     ----------
     path, *more : path
-        Files that ``generate(..., part="2/4", part_file=...)`` or ``partita generate --part`` wrote, or what a call that was cut short has
-        kept; with every part there the ensemble is that of one undisturbed call. Or files that :func:`read_ensemble` takes.
+        Files that ``generate(..., part="2/4", part_file=...)`` or ``partita generate --part`` wrote, or what a call that was interrupted
+        has kept; all parts together are the ensemble of one call. Or files that :func:`read_ensemble` takes.
     truth, id, missing, skip, harden, max_memory
         As for :func:`read_ensemble`, of ensembles.
 
@@ -134,8 +128,8 @@ def merge(
         For parts of several jobs, and for what cannot be read.
     """
     options = read_options(truth, id, missing, skip, soft_bases=False, most_shares=8, harden=harden)
-    paths = [os.fspath(path), *(os.fspath(other) for other in more)]
-    return Ensemble._of(_partita.merge(paths, _json(options), Run(None, max_memory)))
+    paths = [os.fspath(file) for file in (path, *more)]
+    return Ensemble._of(_partita.merge(paths, json_of(options), Run(None, max_memory)))
 
 
 def read_table(
@@ -179,10 +173,6 @@ def read_table(
     max_memory : int or str, optional
         Bytes that may be held, such as ``"4GiB"``.
 
-    Returns
-    -------
-    Table
-
     Raises
     ------
     InputError
@@ -190,10 +180,8 @@ def read_table(
     """
     more = {"encode": encode, "impute": impute, "max_categories": max_categories, "filter_labels": list(filter_labels)}
     options = read_options(truth, id, missing, skip, header, delimiter, transpose, **more, max_per_label=max_per_label)
-    options["file"] = ""
-    numbers, columns, objects, classes = _partita.read_table(
-        os.fspath(path), _json(options), seed_of(random_state), Run(None, max_memory)
-    )
+    seed, run = seed_of(random_state), Run(None, max_memory)
+    numbers, columns, objects, classes = _partita.read_table(os.fspath(path), json_of({"file": "", **options}), seed, run)
     if classes is None:
         return Table(matrix_of(numbers), columns, objects)
     return Table(matrix_of(numbers), columns, objects, classes[1], classes[0])
@@ -237,8 +225,9 @@ def scan_table(
     place = Path(path).absolute()
     if not place.exists():
         raise InputError(f"{place}: there is no such file or folder")
-    more: dict[str, Any] = {"encode": encode, "impute": impute, "max_categories": max_categories}
-    return TableFiles(place, _json({"file": "", **read_options(truth, id, missing, skip, header, delimiter, **more)}))
+    more = {"encode": encode, "impute": impute, "max_categories": max_categories}
+    options = read_options(truth, id, missing, skip, header, delimiter, False, **more)
+    return TableFiles(place, json_of({"file": "", **options}))
 
 
 def text(documents: Iterable[str | None], *, max_memory: int | str | None = None, **settings: Any) -> Table:
@@ -269,18 +258,16 @@ def text(documents: Iterable[str | None], *, max_memory: int | str | None = None
     if isinstance(documents, str):
         raise InputError("a text alone is one document; write a list of them")
     texts = [_text(at, document) for at, document in enumerate(documents)]
-    index = getattr(documents, "index", None)
-    named = index is not None and not callable(index) and type(index).__name__ != "RangeIndex"
-    numbers, words, _, empty = _partita.words_of(texts, json.dumps(settings, default=_plain), Run(None, max_memory))
+    numbers, words, _, empty = _partita.words_of(texts, json_of(settings), Run(None, max_memory))
     if empty:
         logger.info("%d of %d documents have none of the kept words", empty, len(texts))
-    return Table(matrix_of(numbers), words, [str(name) for name in index] if named and index is not None else None)
+    return Table(matrix_of(numbers), words, frame_index(documents))
 
 
 def _text(at: int, document: Any) -> str | None:
     if isinstance(document, str):
         return document
-    if document is None or type(document).__name__ == "NAType" or document != document:
+    if is_gap(document):
         return None
     raise InputError(f"document {at} is {document!r}; documents are texts")
 
@@ -309,30 +296,4 @@ def inspect(
         As for :func:`read_ensemble`.
     """
     options = read_options(truth, id, missing, skip, header, delimiter, transpose)
-    return dict(json.loads(_partita.inspect(os.fspath(path), kind, _json(options), Run())))
-
-
-def _json(options: dict[str, Any]) -> str:
-    return json.dumps(options, default=_plain)
-
-
-def matrix_of(numbers: Any) -> Any:
-    """A dense array as it is; compressed rows as SciPy has them."""
-    if isinstance(numbers, np.ndarray):
-        return numbers
-    try:
-        from scipy.sparse import csr_array
-    except ImportError:
-        raise InputError("the numbers are sparse; install scipy, which holds them") from None
-    (rows, columns), indptr, indices, data = numbers
-    return csr_array((data, indices, indptr), shape=(rows, columns))
-
-
-def named_labels(labels: Any) -> tuple[list[str] | None, list[str | None]] | None:
-    """Names of the objects and their labels, of a pandas Series whose index names the objects or a dict; none for others."""
-    if isinstance(labels, dict):
-        return [str(name) for name in labels], [word_of(label) for label in labels.values()]
-    index = getattr(labels, "index", None)
-    if index is None or callable(index) or type(index).__name__ == "RangeIndex" or not hasattr(labels, "tolist"):
-        return None
-    return [str(name) for name in index], [word_of(label) for label in labels.tolist()]
+    return dict(json.loads(_partita.inspect(os.fspath(path), kind, json_of(options), Run())))

@@ -1,181 +1,23 @@
-"""The result of a consensus method."""
+"""Results: of one method, of several, and of those that Ctrl-C stopped."""
 
 from __future__ import annotations
 
 import json
 import os
-import warnings
-from functools import cached_property, partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita import _partita
+from partita._choice import ClusterChoice, choice_json
 from partita._ensemble import Ensemble
-from partita._errors import InputError, PartitaWarning
-from partita._html import bars, table
-from partita._reading import matrix_of
-from partita._rows import RowFiles, RowPrediction, check_format, rounds
-from partita._run import logger
-from partita._tables import is_frame, table_of
-
-if TYPE_CHECKING:
-    from partita._consensus import ClusterChoice
-
-
-def _check_unknown(unknown: str) -> None:
-    if unknown not in ("missing", "refuse"):
-        raise InputError(f"unknown={unknown!r}; write 'missing' or 'refuse'")
-
-
-class Model:
-    """A fitted consensus that labels new objects; :func:`load_model` reads one."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._native = _partita.read_model(text)
-
-    @property
-    def reads_table(self) -> bool:
-        """Whether new objects are rows of a table, not label rows."""
-        return self._native.reads_table
-
-    def predict_proba(self, new: Any, unknown: str = "missing") -> NDArray[np.float64]:
-        """Probabilities of all clusters for every new object.
-
-        Parameters
-        ----------
-        new : labels as for :class:`Ensemble`, or a table
-            With the base clusterings, or the features, that the model was learned from; matched by name where they have names.
-        unknown : {"missing", "refuse"}
-            What becomes of labels that the model has never seen: they are taken as missing with a warning, or ``new`` is refused.
-
-        Returns
-        -------
-        array of shape (n, K)
-        """
-        _check_unknown(unknown)
-        if not self.reads_table:
-            found, unread, empty = self._native.predict(Ensemble(new)._native, None)
-        else:
-            found, unread, empty = self._native.predict(None, table_of(new, None if is_frame(new) else self._columns(new)))
-        if unread and unknown == "refuse":
-            raise InputError(f"{unread} values are unknown to the model; unknown='missing' takes them as missing")
-        if unread or empty:
-            what = f"{unread} values are unknown to the model and taken as missing; {len(empty)} rows have none that it knows"
-            warnings.warn(what, PartitaWarning, stacklevel=2)
-        return found
-
-    def _columns(self, new: Any) -> list[str] | None:
-        known = self.info.get("columns")
-        fits = isinstance(known, list) and len(known) == np.shape(new)[-1]
-        return [str(name) for name in known] if fits and isinstance(known, list) else None
-
-    def predict(self, new: Any) -> NDArray[np.intp]:
-        """The most probable cluster of every new object, shape (n,)."""
-        labels: NDArray[np.intp] = np.argmax(self.predict_proba(new), axis=1)
-        return labels
-
-    def predict_rows(
-        self,
-        rows: RowFiles,
-        *,
-        folder: str | os.PathLike[str],
-        engine: Any = None,
-        label_format: str = "csv",
-        unknown: str = "missing",
-        n_jobs: int | None = None,
-        max_memory: int | str | None = None,
-    ) -> RowPrediction:
-        """Labels rows in files by tasks: the labels of ``partita predict``, a file a part.
-
-        Parameters
-        ----------
-        rows : RowFiles
-            From :func:`partita.scan`, with the base clusterings that the model was learned from.
-        folder : path
-            Gets the model, what tasks need and what they make. A call with the same folder goes on where another ended.
-        engine : optional
-            As for :func:`partita.consensus`; without one the tasks run in this process.
-        label_format : {"csv", "parquet", "npy"}
-            NPY has the labels alone.
-        unknown : {"missing", "refuse"}
-            As for :meth:`predict_proba`.
-        n_jobs, max_memory : optional
-            Threads of a task, and what it may hold.
-        """
-        _check_unknown(unknown)
-        check_format(label_format)
-        os.makedirs(folder, exist_ok=True)
-        place = os.path.abspath(folder)
-        path = os.path.join(place, "model.json")
-        self.save(path)
-        step = partial(_partita.predict_parts, path, str(rows.manifest), place, (label_format, unknown == "refuse"))
-        found = rounds(step, str(rows.manifest), engine, n_jobs, max_memory)
-        files = [Path(name) for name in found["labels"]]
-        return RowPrediction(files, found["sizes"], found["mean_certainty"], found["unknown_values"], found["rows_without_values"])
-
-    def perplexity(self, held_out: Any) -> float:
-        """exp(-mean ln p of a label) over label rows that the model has not seen, 1 at best; an upper bound for a model of ``bce``.
-
-        Parameters
-        ----------
-        held_out : labels as for :class:`Ensemble`
-            With the base clusterings that the model was learned from; missing labels and labels that are new to it do not count.
-        """
-        found, _, unread, _ = _partita.perplexity(self._text, Ensemble(held_out)._native)
-        if unread:
-            logger.info("%d labels are new to the model and do not count", unread)
-        return found
-
-    @property
-    def info(self) -> dict[str, Any]:
-        """The model as it is saved."""
-        return dict(json.loads(self._text))
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the JSON that ``partita predict`` reads."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self._text)
-
-    def __repr__(self) -> str:
-        made = self.info.get("made", {})
-        return f"Model({self.info.get('format')!r}, by {made.get('method', '?')} from {made.get('objects', '?')} objects)"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Model, (self._text,)
-
-
-def load_model(path: str | os.PathLike[str]) -> Model:
-    """Reads a model that :meth:`ConsensusResult.save` or ``partita consensus --model`` wrote."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from error
-    try:
-        return Model(text)
-    except ValueError as error:
-        raise InputError(f"{path}: {error}") from error
-
-
-def choice_json(choice: ClusterChoice | None) -> str | None:
-    """What was found of the number of clusters, as the native functions take it."""
-    if choice is None:
-        return None
-    if not hasattr(choice, "record_"):
-        raise InputError(f"choice={choice!r}; give what choose_k() found, or load_choice(path)")
-    return json.dumps(choice.record_)
-
-
-def written(page: str, path: str | os.PathLike[str] | None) -> str:
-    """A page, which goes to a file too where there is one."""
-    if path is not None:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(page)
-    return page
+from partita._errors import InputError
+from partita._html import bars, table, save_text
+from partita._model import Model
+from partita._tables import matrix_of
 
 
 class Relations(NamedTuple):
@@ -350,7 +192,7 @@ class ConsensusResult:
             A folder for every picture as SVG and its numbers as CSV.
         """
         place = None if figures is None else os.fspath(figures)
-        return written(self._native.report(self._table, choice_json(choice), place), path)
+        return save_text(self._native.report(self._table, choice_json(choice), place), path)
 
     def model(self, predict_with: str | None = None) -> Model:
         """The model that labels new objects as these were labelled.
@@ -407,7 +249,7 @@ class ConsensusResult:
         return _restored, ({**kept, "record_": self.record_, "ensemble_": self.ensemble_, "_model": self._model},)
 
 
-class _Restored(ConsensusResult):
+class _UnpickledResult(ConsensusResult):
     """A result out of a pickle: all that was computed, without what can be computed anew."""
 
     def __init__(self, kept: dict[str, Any]) -> None:
@@ -447,4 +289,98 @@ class _Restored(ConsensusResult):
 
 def _restored(kept: dict[str, Any]) -> ConsensusResult:
     """A result out of its parts: what pickles hold."""
-    return _Restored(kept)
+    return _UnpickledResult(kept)
+
+
+class ConsensusResults(Mapping[str, ConsensusResult]):
+    """What several methods found of one ensemble: a mapping from the name of a method to its :class:`ConsensusResult`, in the order in which
+    the methods were named.
+
+    Attributes
+    ----------
+    first : ConsensusResult
+        The result of the method that was named first.
+    record_ : dict
+        What was done by all methods: everything needed to judge and to repeat it.
+    ensemble_ : Ensemble
+        The base clusterings.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> labels = [["x", "x", "x", "y", "y", "y"], [1, 1, 2, 2, 2, 2], [7, 7, 7, None, 9, 9]]
+    >>> found = pt.consensus(labels, 2, ["lwgp", "eac-average"])
+    >>> list(found), found["eac-average"].n_clusters
+    (['lwgp', 'eac-average'], 2)
+    """
+
+    def __init__(self, results: Sequence[ConsensusResult], record: dict[str, Any] | None = None) -> None:
+        self._results = {result.method: result for result in results}
+        if record is not None:
+            self.record_ = record
+
+    @cached_property
+    def record_(self) -> dict[str, Any]:
+        return dict(json.loads(self.first._native.record(True)))
+
+    @property
+    def first(self) -> ConsensusResult:
+        """The result of the method that was named first."""
+        return next(iter(self._results.values()))
+
+    @property
+    def ensemble_(self) -> Ensemble:
+        """The base clusterings."""
+        return self.first.ensemble_
+
+    def __getitem__(self, method: str) -> ConsensusResult:
+        if method not in self._results:
+            raise KeyError(f"there is no result of {method!r}; there are {', '.join(self._results)}")
+        return self._results[method]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._results)
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    def __contains__(self, method: object) -> bool:
+        return method in self._results
+
+    def to_frame(self) -> Any:
+        """A pandas frame of the labels, a column a method and a row an object."""
+        import pandas as pd
+
+        return pd.DataFrame({name: result.labels_ for name, result in self.items()}, index=self.ensemble_.object_names)
+
+    def save_run(self, folder: str | os.PathLike[str]) -> dict[str, Any]:
+        """Writes ensemble, labels, probabilities, record and reports of all methods into a folder, as ``partita run -m a,b`` does: those of
+        the first into the folder itself, those of the others into folders of their names. ``partita run --from folder/record.json`` repeats
+        it. Gives the record."""
+        if not hasattr(self.first, "_native"):
+            raise InputError("results out of a pickle write no run; write it before")
+        return dict(json.loads(self.first._native.write_run(os.fspath(folder), True)))
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{name} ({result.n_clusters} clusters)" for name, result in self.items())
+        return f"ConsensusResults({len(self.first)} objects: {found})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ConsensusResults, (list(self.values()), self.record_)
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C while a method ran that has a result already.
+
+    Attributes
+    ----------
+    result : ConsensusResult
+        The best so far; of several methods that of the first.
+    results : ConsensusResults
+        Those of all methods that have one.
+    """
+
+    def __init__(self, message: str, results: ConsensusResults) -> None:
+        super().__init__(message)
+        self.results = results
+        self.result: ConsensusResult = results.first

@@ -13,9 +13,8 @@ from typing import Any
 
 from partita import _partita
 from partita._engines import engine_of
-from partita._ensemble import _plain
 from partita._errors import InputError
-from partita._run import Run, seed_of
+from partita._run import Run, json_of, seed_of
 
 _FORMATS = ("csv", "parquet", "npy")
 
@@ -128,31 +127,30 @@ def scan(
     return RowFiles(target, _partita.write_manifest(found, str(target), rows_a_part, (list(skip), list(columns)), Run()))
 
 
-def row_consensus(
-    rows: RowFiles,
-    n_clusters: Any,
-    method: str | None,
-    *,
-    engine: Any,
-    folder: str | os.PathLike[str],
-    label_format: str,
-    base_weights: Any,
-    random_state: Any,
-    n_jobs: int | None,
-    max_memory: int | str | None,
-    settings: dict[str, Any],
-) -> RowConsensus:
-    """Rounds of tasks until all labels are there. What the folder holds of the same fit is not done again."""
+#: Method, its settings as JSON, clusters, seed, weights, format of the labels: what the native function asks for.
+RowQuestion = tuple["str | None", "str | None", int, int, "str | None", str]
+
+
+def row_question(
+    n_clusters: Any, method: str | None, settings: dict[str, Any], random_state: Any, base_weights: Any, label_format: str
+) -> RowQuestion:
+    """What is asked of rows in files, from keywords."""
     if isinstance(n_clusters, bool) or not isinstance(n_clusters, int):
         raise InputError(f"n_clusters={n_clusters!r}; give a number: rows in files are not looked at to choose one")
     check_format(label_format)
     if base_weights is not None and not isinstance(base_weights, (str, os.PathLike)):
         raise InputError("base_weights= of rows in files is 'agreement' or the name of a CSV file with the columns name and weight")
     weights = None if base_weights is None else os.fspath(base_weights)
-    own = json.dumps(settings, default=_plain) if settings else None
-    asked = (method, own, n_clusters, seed_of(random_state), weights, label_format)
+    own = json_of(settings) if settings else None
+    return method, own, n_clusters, seed_of(random_state), weights, label_format
+
+
+def row_consensus(
+    rows: RowFiles, question: RowQuestion, folder: str | os.PathLike[str], engine: Any, n_jobs: int | None, max_memory: int | str | None
+) -> RowConsensus:
+    """Rounds of tasks until all labels are there. What the folder holds of the same fit is not done again."""
     place, path = str(Path(folder).absolute()), str(rows.manifest)
-    found = rounds(partial(_partita.fold, path, place, asked), path, engine, n_jobs, max_memory)
+    found = rounds(partial(_partita.fold, path, place, question), path, engine, n_jobs, max_memory)
     return RowConsensus([Path(name) for name in found["labels"]], found["record"], Path(place) / "report.html")
 
 

@@ -1,15 +1,22 @@
-"""How computations are run: threads, memory, progress, notes; nothing that a result depends on."""
+"""How computations are run (threads, memory, progress, notes), and keywords as the native functions read them."""
 
 from __future__ import annotations
 
+import json
 import logging
 import numbers
+import os
 import re
 import warnings
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from partita._errors import InputError, PartitaWarning
+
+#: Runs a task for every part, on any machine and in any order, and returns when all are done. Tasks can be pickled, and run twice.
+Engine = Callable[[Callable[[int], str], "list[int]"], None]
 
 logger = logging.getLogger("partita")
 
@@ -17,7 +24,7 @@ _UNITS = {"": 1, "b": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40,
 
 
 class Run:
-    """What the native functions ask for."""
+    """Threads, memory and progress of a computation; the result does not depend on them. As a context it ends the bar of progress."""
 
     __slots__ = ("threads", "max_memory", "progress", "say", "_bar")
 
@@ -50,6 +57,12 @@ class Run:
             self._bar.close()
             self._bar = None
 
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
 
 def say(warning: bool, text: str) -> None:
     """Warnings are warnings, notes go to the logger ``partita``."""
@@ -70,8 +83,6 @@ def threads(n_jobs: int | None) -> int:
     if n_jobs > 4096:
         raise InputError(f"n_jobs={n_jobs}; at most 4096 threads")
     if n_jobs < 0:
-        import os
-
         return max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
     return int(n_jobs)
 
@@ -114,3 +125,16 @@ def clusters_of(n_clusters: Any, name: str = "n_clusters") -> str:
     if isinstance(n_clusters, numbers.Integral) and not isinstance(n_clusters, bool):
         return str(int(n_clusters))
     raise InputError(f"{name}={n_clusters!r}; write a number of clusters, range(2, 13), 'auto' or 'method'")
+
+
+def json_of(settings: Any) -> str:
+    """Settings or options as JSON; NumPy's numbers and arrays are written as Python's."""
+    return json.dumps(settings, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    raise InputError(f"{value!r} is not a number, a text or a list")

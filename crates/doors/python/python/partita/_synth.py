@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita import _partita
-from partita._ensemble import _plain
-from partita._run import seed_of
+from partita._run import json_of, seed_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,10 +54,6 @@ def synth(family: str, n_objects: int | None = None, *, random_state: Any = 0, *
     **settings
         ``clusters``, ``dimensions`` or ``separation`` of a mixture.
 
-    Returns
-    -------
-    SyntheticTable
-
     Examples
     --------
     >>> import partita as pt
@@ -66,5 +61,4 @@ def synth(family: str, n_objects: int | None = None, *, random_state: Any = 0, *
     >>> table.X.shape, sorted(set(table.y.tolist()))
     ((400, 2), [0, 1])
     """
-    text = json.dumps(settings, default=_plain)
-    return SyntheticTable(*_partita.synth(family, n_objects, seed_of(random_state), text))
+    return SyntheticTable(*_partita.synth(family, n_objects, seed_of(random_state), json_of(settings)))

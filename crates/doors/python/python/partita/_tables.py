@@ -1,4 +1,4 @@
-"""Inputs of any kind as what the native functions read: label columns and tables."""
+"""Inputs of any kind as what the native functions read: label columns and tables; and sparse numbers on their way back."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def frame_columns(data: Any) -> tuple[list[str], list[Any]]:
 
 
 def frame_index(data: Any) -> list[str] | None:
-    """Names of the objects: the index of a pandas frame, unless it only numbers the rows."""
+    """Names of the objects: the index of a pandas frame or Series, unless it only numbers the rows."""
     index = getattr(data, "index", None)
     if index is None or callable(index) or type(index).__name__ == "RangeIndex":
         return None
@@ -125,11 +125,24 @@ def label_columns(data: Any, names: Sequence[str] | None) -> tuple[list[Column],
             )
         columns = [matrix[:, at] for at in range(matrix.shape[1])]
         found = [f"base{at}" for at in range(len(columns))]
-    if names is not None:
-        if len(names) != len(columns):
-            raise InputError(f"{len(names)} names for {len(columns)} base clusterings")
-        found = [str(name) for name in names]
-    return [label_column(name, column) for name, column in zip(found, columns)], objects
+    called = _renamed(found, names, "base clusterings")
+    return [label_column(name, column) for name, column in zip(called, columns)], objects
+
+
+def named_runs(runs: Any, names: Sequence[str] | None) -> list[tuple[str, Any]]:
+    """Runs with their names: those given, the keys of a dict, or run0, run1, ..."""
+    pairs = list(runs.items()) if isinstance(runs, Mapping) else [(f"run{at}", run) for at, run in enumerate(runs)]
+    called = _renamed([str(name) for name, _ in pairs], names, "runs")
+    return [(name, run) for name, (_, run) in zip(called, pairs)]
+
+
+def _renamed(found: list[str], names: Sequence[str] | None, what: str) -> list[str]:
+    """The names that were given in place of those that were found."""
+    if names is None:
+        return found
+    if len(names) != len(found):
+        raise InputError(f"{len(names)} names for {len(found)} {what}")
+    return [str(name) for name in names]
 
 
 def label_column(name: str, column: Any) -> Column:
@@ -165,8 +178,7 @@ def _array(name: str, column: Any) -> np.ndarray[Any, Any]:
         if array.dtype.kind == "M":
             raise InputError(f"base clustering '{name}' holds dates; labels are whole numbers or words")
         return array
-    array = np.asarray(column) if not isinstance(column, (list, tuple)) else _from_list(column)
-    return array
+    return _from_list(column) if isinstance(column, (list, tuple)) else np.asarray(column)
 
 
 def _from_list(values: Sequence[Any]) -> np.ndarray[Any, Any]:
@@ -189,13 +201,14 @@ def _categorical(column: Any) -> tuple[Any, list[Any]] | None:
     return None
 
 
+def is_gap(value: Any) -> bool:
+    """Whether it is None, NaN, NaT or pandas.NA."""
+    # These but None are not equal to themselves, or do not say.
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
+
+
 def _is_missing(value: Any) -> bool:
-    if value is None:
-        return True
-    if isinstance(value, str):
-        return value.strip() in MISSING_WORDS
-    # NaN, NaT and pandas.NA are not equal to themselves, or do not say.
-    return type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
+    return value.strip() in MISSING_WORDS if isinstance(value, str) else is_gap(value)
 
 
 def _words(name: str, array: np.ndarray[Any, Any]) -> Column:
@@ -240,6 +253,33 @@ def _whole(word: Any) -> int | None:
     return whole if whole == number and -1 <= whole < 2**63 else None
 
 
+def codes_of(labels: Any) -> Any:
+    """A column of labels as whole numbers, none of which may be missing."""
+    if is_frame(labels):
+        raise InputError("labels are one column; take one of the frame")
+    _, array, _ = label_column("labels", labels)
+    array = np.asarray(array)
+    if array.dtype.kind == "f":
+        if np.isnan(array).any():
+            raise InputError("a label is missing; leave the object out")
+        if (array != np.floor(array)).any():
+            raise InputError(f"{array[array != np.floor(array)][0]} is not a label; labels are whole numbers or words")
+        array = array.astype(np.int64)
+    if len(array) and array.min() < 0:
+        raise InputError("a label is missing (-1, None, NaN); leave the object out")
+    return np.ascontiguousarray(array, dtype=np.int64)
+
+
+def named_labels(labels: Any) -> tuple[list[str] | None, list[str | None]] | None:
+    """Names of the objects and their labels, of a pandas Series whose index names the objects or a dict; none for others."""
+    if isinstance(labels, dict):
+        return [str(name) for name in labels], [word_of(label) for label in labels.values()]
+    names = frame_index(labels)
+    if names is None or not hasattr(labels, "tolist"):
+        return None
+    return names, [word_of(label) for label in labels.tolist()]
+
+
 def table_of(data: Any, names: Sequence[str] | None = None) -> NativeTable:
     """A table of numbers: an array, a frame or a sparse matrix."""
     if isinstance(data, NativeTable):
@@ -280,7 +320,7 @@ def _classes(table: Table) -> tuple[str, list[str | None]] | None:
 
 def word_of(label: Any) -> str | None:
     """A label as files spell it; -1 is a missing one."""
-    if label is None or type(label).__name__ in ("NAType", "NaTType") or label != label:
+    if is_gap(label):
         return None
     if isinstance(label, (float, np.floating)) and float(label).is_integer():
         label = int(label)
@@ -333,8 +373,16 @@ def _sparse(
 
 
 def _column_names(names: Sequence[str] | None, width: int) -> list[str]:
-    if names is None:
-        return [f"x{at}" for at in range(width)]
-    if len(names) != width:
-        raise InputError(f"{len(names)} names for {width} features")
-    return [str(name) for name in names]
+    return _renamed([f"x{at}" for at in range(width)], names, "features")
+
+
+def matrix_of(numbers: Any) -> Any:
+    """A dense array as it is; compressed rows as SciPy has them."""
+    if isinstance(numbers, np.ndarray):
+        return numbers
+    try:
+        from scipy.sparse import csr_array
+    except ImportError:
+        raise InputError("the numbers are sparse; install scipy, which holds them") from None
+    (rows, columns), indptr, indices, data = numbers
+    return csr_array((data, indices, indptr), shape=(rows, columns))

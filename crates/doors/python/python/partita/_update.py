@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita import _partita
-from partita._consensus import codes_of
 from partita._ensemble import Ensemble
 from partita._errors import InputError
-from partita._result import ConsensusResult, Model
+from partita._model import Model
+from partita._result import ConsensusResult
 from partita._run import Run
+from partita._tables import codes_of
 
 
 class Updated:
@@ -69,14 +70,8 @@ def update(
         A mixture of labels (``mm``) goes on from there.
     overlap : path, optional
         A table of the objects that each pair of base clusters shares: read if the file exists, counted on, and written.
-    n_jobs : int, optional
-        Threads; all cores if not given. The result does not depend on it.
-    progress : bool or callable
-        Show progress with tqdm, or call this with (what, done, total).
-
-    Returns
-    -------
-    Updated
+    n_jobs, progress
+        As for :func:`consensus`.
 
     Examples
     --------
@@ -88,12 +83,10 @@ def update(
     """
     if adding is not None and adding not in ("runs", "rows"):
         raise InputError(f"adding={adding!r}; write 'runs' or 'rows'")
-    old, run = Ensemble(ensemble), Run(n_jobs, None, progress)
+    old = Ensemble(ensemble)
     place = None if overlap is None else os.fspath(overlap)
-    try:
+    with Run(n_jobs, None, progress) as run:
         return Updated(_partita.update(old._native, Ensemble(added)._native, adding, _memberships(warm_start, old), place, run))
-    finally:
-        run.close()
 
 
 def _memberships(warm_start: Any, old: Ensemble) -> NDArray[np.float64] | None:

@@ -30,10 +30,6 @@ def consensus(
     key_added : str
         ``obs[key_added]`` gets the labels (categorical), ``obs[key_added + "_confidence"]`` their confidence,
         ``obsm[key_added + "_probabilities"]`` the probabilities where there are some, ``uns[key_added]`` the record as JSON.
-
-    Returns
-    -------
-    ConsensusResult
     """
     import pandas as pd
 

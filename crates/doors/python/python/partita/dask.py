@@ -11,18 +11,18 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from partita._engines import Engine
+from partita._run import Engine
 
 __all__ = ["dask_engine"]
 
 
 def _home(part: int) -> int:
-    """What lies on the worker of a part."""
+    """A result of a few bytes that stays on the worker of a part."""
     return part
 
 
 def _do(task: Callable[[int], str], part: int, _home: int) -> str:
-    """A task, preferably where the part's :func:`_home` lies."""
+    """A task, preferably on the worker that has the part's :func:`_home`."""
     return task(part)
 
 
@@ -45,8 +45,8 @@ def dask_engine(client: Any, *, retries: int = 3, timeout: float | None = None) 
         For ``engine=`` of :func:`partita.consensus`.
     """
 
-    # A result of next to nothing lies on the worker that made it, and Dask prefers to do a task where what it needs lies: so a part goes
-    # where its rows were read before. With a worker that dies it is made anew on another.
+    # Dask prefers to run a task on the worker that has what the task needs. So a part goes to the worker that has its small result, where
+    # its rows were read before. If that worker dies, Dask makes the small result again on another.
     homes: dict[int, Any] = {}
 
     def run_tasks(task: Callable[[int], str], parts: list[int]) -> None:

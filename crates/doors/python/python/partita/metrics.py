@@ -16,12 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita import _partita
-from partita._consensus import codes_of, weights_of_bases, weights_of_objects
-from partita._ensemble import Ensemble
+from partita._ensemble import Ensemble, weights_of_bases, weights_of_objects
 from partita._errors import InputError
-from partita._reading import matrix_of, named_labels
 from partita._rows import rounds
 from partita._run import Run, logger
+from partita._tables import codes_of, matrix_of, named_labels
 
 __all__ = [
     "accuracy",
@@ -56,8 +55,8 @@ def scores(
     Parameters
     ----------
     labels, truth : column of labels, dict, pandas Series, or path
-        Objects that both have names (the index of a Series, the keys of a dict) are matched by them, else by place; of those without a
-        label or a true one (None, NaN, -1) nothing is said. A text or path is a file of labels, with its column as
+        Objects that both have names (the index of a Series, the keys of a dict) are matched by them, else by place; those without a
+        label or true class (None, NaN, -1) are left out. A text or path is a file of labels, with its column as
         ``"FILE:COLUMN"``; then both are.
     common : bool
         Score only the objects that both have, where they have names.
@@ -139,8 +138,8 @@ def jensen_shannon(a: Any, b: Any) -> float:
 
 
 @dataclass
-class _Judge:
-    """What the native functions ask for: the ensemble, its rows that count, and weights."""
+class _Reference:
+    """The ensemble that labels are compared with, its rows that count, and weights."""
 
     ensemble: _partita.NativeEnsemble
     rows: NDArray[np.uint32] | None
@@ -149,21 +148,21 @@ class _Judge:
     object_weights: list[float] | None
 
 
-def _judged(
+def _matched(
     labels: Any, ensemble: Any, base_weights: Any, object_weights: Any, common: bool
-) -> tuple[NDArray[np.int64], _Judge, NDArray[np.int64] | None, int]:
-    """Labels as numbers, who judges them, and, where they were matched by name, their places among how many."""
+) -> tuple[NDArray[np.int64], _Reference, NDArray[np.int64] | None, int]:
+    """Labels as numbers, what they are compared with, and, where they were matched by name, their places among how many."""
     given = Ensemble(ensemble)
     source, weights = weights_of_bases(base_weights, given)
-    judge = _Judge(given._native, None, source is not None, weights, weights_of_objects(object_weights, given))
+    reference = _Reference(given._native, None, source is not None, weights, weights_of_objects(object_weights, given))
     named = named_labels(labels)
     if named is not None and given.object_names is not None:
-        judge.rows, places = _partita.match_rows(named, given._native, common, Run())
+        reference.rows, places = _partita.match_rows(named, given._native, common, Run())
         words = [str(named[1][at]) for at in places]
         # Whole numbers keep their order, as in files.
         whole = all(word.isdecimal() and len(word) < 19 for word in words)
         codes = np.array([int(word) for word in words]) if whole else np.unique(words, return_inverse=True)[1]
-        return codes.astype(np.int64).reshape(-1), judge, places, len(named[1])
+        return codes.astype(np.int64).reshape(-1), reference, places, len(named[1])
     nameless = "the ensemble has no names of objects (objects=)" if named is not None else "the labels have no names (a dict, a Series)"
     if common:
         raise InputError(f"common=True matches objects by their names; {nameless}")
@@ -172,7 +171,7 @@ def _judged(
         raise InputError(f"{len(codes)} labels for {given.n_objects} objects, which cannot be matched by name: {nameless}")
     if named is not None or given.object_names is not None:
         logger.info("objects are matched by their order: %s", nameless)
-    return codes, judge, None, len(codes)
+    return codes, reference, None, len(codes)
 
 
 def anmi(labels: Any, ensemble: Any, *, base_weights: Any = None, object_weights: Any = None, common: bool = False) -> float:
@@ -199,8 +198,8 @@ def anmi(labels: Any, ensemble: Any, *, base_weights: Any = None, object_weights
     >>> round(pt.metrics.anmi(labels, ensemble), 3), round(pt.metrics.anmi(labels, ensemble, base_weights={"a": 3, "b": 1}), 3)
     (0.5, 0.75)
     """
-    codes, judge, _, _ = _judged(labels, ensemble, base_weights, object_weights, common)
-    return _partita.anmi(codes, judge)
+    codes, reference, _, _ = _matched(labels, ensemble, base_weights, object_weights, common)
+    return _partita.anmi(codes, reference)
 
 
 def confidence(
@@ -218,8 +217,8 @@ def confidence(
     array of shape (n,)
         In the order of ``labels``. NaN for what is matched by name and has no label, or is not in the ensemble.
     """
-    codes, judge, places, count = _judged(labels, ensemble, base_weights, object_weights, common)
-    found = _partita.confidence(codes, judge)
+    codes, reference, places, count = _matched(labels, ensemble, base_weights, object_weights, common)
+    found = _partita.confidence(codes, reference)
     if places is None:
         return found
     every = np.full(count, np.nan)

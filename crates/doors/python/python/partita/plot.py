@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from partita._consensus import ClusterChoice
+from partita._choice import ClusterChoice
 from partita._ensemble import Ensemble
 from partita._errors import InputError
 from partita._result import ConsensusResult

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from partita._engines import Engine
+from partita._run import Engine
 
 __all__ = ["spark_engine"]
 
