@@ -79,6 +79,7 @@ pub(crate) fn fold(
         asked,
         report: true,
         budget: how.budget(),
+        arguments: Vec::new(),
     };
     // A fit that is replayed does not stop halfway.
     let folded = run(py, &how, |_| fold.run(&partita::Silent))?.whole()?;

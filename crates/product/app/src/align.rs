@@ -11,11 +11,14 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use crate::csv_text::csv_text;
+use crate::error::AppError;
+use crate::label_files::read_labels;
+use crate::machine::default_budget;
 use crate::matching::places_of;
 use crate::modes::of_modes;
-use crate::record::VERSION;
-use crate::result_files::{make_folder, write_json, write_text};
-use crate::{AppError, Observer, default_budget, read_labels};
+use crate::observer::Observer;
+use crate::text_files::{make_folder, write_json, write_text};
+use crate::version::VERSION;
 
 /// Runs to be aligned.
 #[derive(Clone, Debug, Default)]

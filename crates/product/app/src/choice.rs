@@ -11,8 +11,13 @@ use partita_select::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::result_files::read_json;
-use crate::{AppError, InputTable, Observer, TextTable, VERSION, methods, seeds};
+use crate::error::AppError;
+use crate::observer::Observer;
+use crate::table::InputTable;
+use crate::text_files::read_json;
+use crate::text_table::TextTable;
+use crate::version::VERSION;
+use crate::{methods, seeds};
 
 /// How many clusters a table has, if any ([`choose_clusters`]); `source` is the file that messages name.
 ///

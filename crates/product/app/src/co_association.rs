@@ -10,8 +10,9 @@ use partita::ndarray::Array2;
 use partita::{Ensemble, MemoryBudget};
 
 use crate::csv_text::csv_text;
-use crate::result_files::write_text;
-use crate::{AppError, Observer};
+use crate::error::AppError;
+use crate::observer::Observer;
+use crate::text_files::write_text;
 
 /// Bytes of a pair while it is brought into compressed rows, where it stands twice.
 const BYTES_A_PAIR: u64 = 48;

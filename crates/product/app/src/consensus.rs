@@ -7,7 +7,12 @@ use partita::{
     Problem, Seed, consense,
 };
 
-use crate::{AppError, MethodChoice, MethodRecord, Observer, Stopwatch, methods, phases, seeds};
+use crate::error::AppError;
+use crate::experiment::MethodChoice;
+use crate::observer::Observer;
+use crate::record::MethodRecord;
+use crate::stopwatch::Stopwatch;
+use crate::{methods, phases, seeds};
 
 /// What all methods of a run share.
 #[derive(Clone, Copy)]

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use partita::{BaseWeights, Ensemble, ObjectWeights};
 
-use crate::{InputFile, InputTable};
+use crate::input_file::InputFile;
+use crate::table::InputTable;
 
 /// Data that a program holds, in place of the files of an experiment ([`Experiment::compute_on`](crate::Experiment::compute_on)).
 #[derive(Debug, Default)]

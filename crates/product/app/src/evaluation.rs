@@ -10,10 +10,13 @@ use partita::{
     BaseClustering, Ensemble, Label, MemoryBudget, PassRunner, RowBlocks, sums_under_way,
 };
 
+use crate::error::AppError;
 use crate::label_files::read_labels;
+use crate::machine::default_budget;
 use crate::matching::{are_numbers_of_rows, codes, score_objects};
+use crate::observer::Observer;
 use crate::paired_columns::{Column, HeldRows, PairedColumns, most_held};
-use crate::{AppError, Observer, ReadOptions, default_budget};
+use partita::files::ReadOptions;
 
 /// The column of labels where none is named and there are several.
 const LABEL: &str = "label";

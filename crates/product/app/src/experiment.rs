@@ -8,9 +8,9 @@ use partita::generate::Recipe;
 use partita::{MemoryBudget, SettingMap};
 use serde::{Deserialize, Serialize};
 
-use crate::ClustersAsked;
+use crate::clusters::ClustersAsked;
+use crate::file_names::{RESULT_FILES, RUN_FILES};
 use crate::machine::default_budget;
-use crate::result_files::{RESULT_FILES, RUN_FILES};
 
 /// The version of the form of [`Experiment`] that this library writes and reads.
 pub const EXPERIMENT_VERSION: u32 = 1;
@@ -45,12 +45,35 @@ pub struct Experiment {
     /// Bytes that may be held at once; three quarters of the machine's memory if absent.
     #[serde(default)]
     pub max_memory: Option<u64>,
+    /// Where the label rows of an ensemble are while a consensus is found.
+    #[serde(default, skip_serializing_if = "Rows::is_default")]
+    pub rows: Rows,
     /// What is written.
     #[serde(default)]
     pub outputs: Outputs,
     /// The command that asked for it, as people read it; kept in the record beside the experiment.
     #[serde(skip)]
     pub arguments: Vec<String>,
+}
+
+/// Where the label rows of an ensemble are while a consensus is found. The labels are the same bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rows {
+    /// Held in memory, but for a manifest, and for so many rows in Parquet, Arrow or NPY that the method reads them block by block.
+    #[default]
+    Auto,
+    /// Read block by block, and never held once they are decoded; where they cannot, that is an error.
+    Blocks,
+    /// Read by tasks, a part of a manifest each, which share nothing but files. Where this experiment is run again by one process, it
+    /// reads them block by block.
+    Tasks,
+}
+
+impl Rows {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// Where the objects come from.
@@ -241,6 +264,7 @@ impl Experiment {
             object_weights: None,
             seed,
             max_memory: None,
+            rows: Rows::Auto,
             outputs: Outputs::default(),
             arguments: Vec::new(),
         }
@@ -274,6 +298,7 @@ impl Experiment {
             outputs: Outputs::default(),
             arguments: Vec::new(),
             max_memory: None,
+            rows: Rows::Auto,
             ..of.clone()
         };
         bare(self) == bare(other)

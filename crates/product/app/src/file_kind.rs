@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use partita::files::{self, LoadedEnsemble, ReadOptions, Roles};
 use partita::{BaseClustering, Ensemble};
 
-use crate::AppError;
-use crate::result_files::{RECORD, read_json};
+use crate::error::AppError;
+use crate::file_names::RECORD;
+use crate::text_files::read_json;
 
 /// What a file holds.
 #[derive(Debug)]

@@ -9,7 +9,10 @@ use partita::generate::{
 use partita::{Ensemble, MemoryBudget, Seed};
 use serde::{Deserialize, Serialize};
 
-use crate::{AppError, InputTable, Observer, load_ensembles};
+use crate::error::AppError;
+use crate::joined::load_ensembles;
+use crate::observer::Observer;
+use crate::table::InputTable;
 
 /// Nothing is said of base clusterings that take less memory.
 const WORTH_KNOWING: u64 = 256 << 20;

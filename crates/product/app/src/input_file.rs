@@ -8,7 +8,7 @@ use partita::files::{Roles, input_parts};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::AppError;
+use crate::error::AppError;
 
 /// An input file, or a folder of files that are read as one, as it was when it was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

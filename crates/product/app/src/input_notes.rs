@@ -5,7 +5,7 @@ use std::path::Path;
 
 use partita::files::Roles;
 
-use crate::Observer;
+use crate::observer::Observer;
 
 /// Tells the observer what nobody asked for: columns taken by themselves for names or truth, words taken for missing values,
 /// and warnings.

@@ -7,11 +7,14 @@ use partita::files::LabelColumn;
 use partita::{BaseWeights, Ensemble, Features, MemoryBudget, ObjectWeights, Seed};
 
 use crate::data::Data;
-use crate::experiment::Input;
-use crate::input_file::with_hashes;
+use crate::error::AppError;
+use crate::experiment::{Experiment, Input};
+use crate::input_file::{InputFile, with_hashes};
 use crate::input_notes::shown;
 use crate::joined::load_ensembles;
-use crate::{AppError, Experiment, InputFile, InputTable, Observer, Spent, Stopwatch};
+use crate::observer::Observer;
+use crate::stopwatch::{Spent, Stopwatch};
+use crate::table::InputTable;
 
 /// What was read.
 pub(crate) struct Inputs<'a> {

@@ -8,10 +8,11 @@ use partita::files::{
 };
 use partita::{EnsembleBuilder, EnsembleError};
 
+use crate::error::AppError;
 use crate::input_notes::{say_roles, shown};
 use crate::label_files::{load_ensemble, read_ensemble};
 use crate::matching::places_of;
-use crate::{AppError, Observer};
+use crate::observer::Observer;
 
 /// Columns of a labels file besides names and labels.
 const BESIDE: [&str; 2] = ["certainty", "confidence"];
@@ -380,7 +381,7 @@ mod tests {
     use partita::Ensemble;
 
     use super::*;
-    use crate::NoObserver;
+    use crate::observer::NoObserver;
 
     fn joined(
         files: &[(&str, &str)],

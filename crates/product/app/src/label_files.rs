@@ -4,8 +4,9 @@ use std::path::Path;
 
 use partita::files::{self, Labels, LoadedEnsemble, ReadOptions, Roles};
 
+use crate::error::AppError;
 use crate::input_notes::say_roles;
-use crate::{AppError, Observer};
+use crate::observer::Observer;
 
 /// An ensemble and its true labels; the observer hears what was taken for what. A file that takes more than the budget is
 /// refused before it is unpacked.

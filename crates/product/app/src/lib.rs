@@ -13,7 +13,6 @@
 //! | [`RunRecord`] | what was done, from which files, on which machine; it can be run again | O(record) | |
 //! | [`RunFolder`] | the folder of a run; its report | O(n M + n log n) | O(n M) |
 //! | [`choose_of_table`], [`choose_of_ensemble`] | how many clusters, if any | that of the choice | checked before it is taken |
-//! | [`consense_rows_with_confidence`] | labels of rows that are read block by block, and their confidence | that of the method, and a pass | O(K ΣJ) |
 //! | [`Fold`], [`PartTask`] | a consensus in rounds of tasks that share files alone | that of the method | one part |
 //! | [`EvaluationInput::scores_by_tasks`], [`PredictionInput::predict_by_tasks`] | the same for scores, and for labels by a saved model | O(n), the model's | one part |
 //! | [`make_ensemble`] | base clusterings of a table | that of the recipe | checked before it is taken |
@@ -67,13 +66,14 @@ mod error;
 mod evaluation;
 mod experiment;
 mod file_kind;
-mod finished;
+mod file_names;
 mod generate;
 mod input_file;
 mod input_notes;
 mod inputs;
 mod inspect;
 mod joined;
+mod label_blocks;
 mod label_files;
 mod label_like;
 mod machine;
@@ -85,29 +85,35 @@ mod number_of_clusters;
 mod observer;
 mod one_line;
 mod outputs;
+mod page;
 mod paired_columns;
 pub mod phases;
 mod posterior_files;
 mod prediction;
 mod recipes;
 mod record;
-mod report;
 mod result_files;
 mod row_consensus;
 mod row_engine;
 mod row_predictor;
-mod row_record;
 mod row_report;
+mod row_source;
 mod run;
+mod run_folder;
+mod run_result;
+mod run_rows;
 pub mod seeds;
 mod stopwatch;
+mod stored_labels;
 mod summary;
 mod support;
 mod table;
+mod text_files;
 mod text_table;
 mod tree_file;
 mod update;
 mod variance;
+mod version;
 mod weights;
 
 pub use align::{AlignInput, AlignedRuns};
@@ -120,39 +126,43 @@ pub use error::{AppError, Fault, fault_of_system};
 pub use evaluation::{EvaluationInput, file_and_column};
 pub use experiment::{
     EXPERIMENT_VERSION, Experiment, Input, MethodChoice, ModelOutput, ObjectWeightSource, Outputs,
-    RelationsOutput, SimilarityOutput, TableInput, WeightSource,
+    RelationsOutput, Rows, SimilarityOutput, TableInput, WeightSource,
 };
 pub use file_kind::FileKind;
+pub use file_names::{RECORD, REPORT};
 pub use generate::{Merged, make_ensemble, merge_files, parse_part};
 pub use input_file::InputFile;
 pub use input_notes::say_roles;
 pub use inspect::{TakenAs, inspect};
 pub use joined::load_ensembles;
+pub use label_blocks::{PushLabels, write_label_rows};
 pub use label_files::{load_ensemble, read_ensemble, read_labels};
 pub use machine::{Host, default_budget};
-pub use matching::{Matched, NamedSoft, match_objects, match_rows, match_soft, score_objects};
+pub use matching::{
+    Matched, NamedSoft, match_objects, match_rows, match_soft, score, score_objects,
+};
 pub use model::{load_model, model_facts, model_json, model_of, with_origin};
 pub use modes::{FoundModes, ModesInput};
 pub use observer::{NoObserver, Observer};
+pub use page::figure_files;
 pub use partita::files::{Encode, Impute, ReadOptions, Truth};
 pub use prediction::{Prediction, PredictionInput, RowPrediction};
 pub use recipes::{preset, recipe_from};
-pub use record::{COMMIT, MethodRecord, RECORD_VERSION, RunRecord, VERSION, score, written_at};
-pub use report::{RunFolder, figure_files};
-pub use result_files::{RECORD, REPORT, json_text, read_json, write_json, write_text};
-pub use row_consensus::{ConfidentSink, consense_rows_with_confidence};
+pub use record::{MethodRecord, RECORD_VERSION, RunRecord};
+
 pub use row_engine::{
     FitPlan, Fold, Folded, KeptRows, LabelEnding, PartDone, PartPredictions, PartTask, PlanAsked,
     Stage, Waiting, release_rows,
 };
 pub use row_predictor::{PredictedSink, UnknownValues};
-pub use row_record::RowRun;
-pub use row_report::ReportRows;
-pub use run::Finished;
+pub use run::RunResult;
+pub use run_folder::RunFolder;
 pub use stopwatch::{Spent, Stopwatch};
 pub use support::{Judge, Support, SupportInput};
 pub use table::{GroupedTable, InputTable, TableInMemory};
+pub use text_files::{json_text, read_json, write_json, write_text};
 pub use text_table::TextTable;
 pub use tree_file::linkage;
 pub use update::{Adding, UpdateInput, UpdatePair, Updated};
+pub use version::{COMMIT, VERSION, written_at};
 pub use weights::{base_weights, base_weights_from, base_weights_of_rows, object_weights};

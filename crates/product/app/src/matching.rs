@@ -6,9 +6,10 @@ use std::path::Path;
 use partita::files::{LabelColumn, Labels};
 use partita::metrics::Scores;
 use partita::ndarray::Axis;
-use partita::{Ensemble, PartitionError, SoftPartition};
+use partita::{Ensemble, Partition, PartitionError, SoftPartition};
 
-use crate::{AppError, Observer, score};
+use crate::error::AppError;
+use crate::observer::Observer;
 
 /// Labels and truth of the same objects in the same order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,6 +105,19 @@ pub fn score_objects(
     }
     score(codes(&matched.labels).0.into_iter(), &matched.truth)
         .ok_or_else(|| AppError::content(truth_path, "no object has both a label and a true label"))
+}
+
+/// Scores of labels against the truth; objects that lack either do not count.
+pub fn score(found: impl Iterator<Item = Option<usize>>, truth: &LabelColumn) -> Option<Scores> {
+    let both = found
+        .zip(&truth.values)
+        .filter_map(|(found, truth)| Some((found?, truth.as_deref()?)));
+    let (found, truth): (Vec<usize>, Vec<&str>) = both.unzip();
+    Scores::of(
+        &Partition::from_values(&found),
+        &Partition::from_values(&truth),
+    )
+    .ok()
 }
 
 /// Labels as numbers, in the order of their values, and how many values there are.

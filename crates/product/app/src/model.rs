@@ -10,9 +10,11 @@ use partita::{Ensemble, Features, Model, ModelReads, Outcome, SoftPartition};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::record::{VERSION, written_at};
-use crate::result_files::read_json;
-use crate::{AppError, Encode, Impute, ReadOptions, TableInput};
+use crate::error::AppError;
+use crate::experiment::TableInput;
+use crate::text_files::read_json;
+use crate::version::{VERSION, written_at};
+use partita::files::{Encode, Impute, ReadOptions};
 
 /// The model of an outcome: learned from the table where a predictor is named, else the method's own; where the method
 /// has none, one of the label rows of its clusters.

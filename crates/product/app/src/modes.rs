@@ -10,9 +10,14 @@ use partita_report::Answers;
 use serde_json::{Value, json};
 
 use crate::csv_text::csv_text;
-use crate::record::VERSION;
-use crate::result_files::{LABELS, SOFT, make_folder, write_json, write_text};
-use crate::{AppError, InputFile, Observer, default_budget, load_ensemble};
+use crate::error::AppError;
+use crate::file_names::{LABELS, SOFT};
+use crate::input_file::InputFile;
+use crate::label_files::load_ensemble;
+use crate::machine::default_budget;
+use crate::observer::Observer;
+use crate::text_files::{make_folder, write_json, write_text};
+use crate::version::VERSION;
 
 /// An ensemble to be looked at.
 #[derive(Clone, Debug, Default)]

@@ -6,15 +6,20 @@ use partita::generate::Scale;
 use partita::{Clusters, Consensus, Ensemble, MemoryBudget, Problem, Seed};
 use partita_select::{AutoChoice, Choice, ChooseSettings, EnsembleChoiceSettings, choose_recipe};
 
+use crate::choice::SavedChoice;
 use crate::choice::{choose_of_ensemble, choose_of_table};
+use crate::clusters::ClustersAsked;
+use crate::error::AppError;
+use crate::experiment::Experiment;
 use crate::experiment::Input;
+use crate::file_names::CHOICE;
 use crate::inputs::Inputs;
-use crate::record::VERSION;
-use crate::result_files::{CHOICE, write_json};
-use crate::{
-    AppError, ClustersAsked, Experiment, InputTable, Observer, SavedChoice, Spent, Stopwatch,
-    methods, seeds,
-};
+use crate::observer::Observer;
+use crate::stopwatch::{Spent, Stopwatch};
+use crate::table::InputTable;
+use crate::text_files::write_json;
+use crate::version::VERSION;
+use crate::{methods, seeds};
 
 /// The method that looks for the number of clusters of an ensemble where the first does not cut a tree.
 const CHOOSER: &str = "eac-average";

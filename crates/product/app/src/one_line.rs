@@ -2,7 +2,7 @@
 
 use partita::Stopped;
 
-use crate::MethodRecord;
+use crate::record::MethodRecord;
 
 /// So many sizes are spelt out.
 const SIZES: usize = 8;

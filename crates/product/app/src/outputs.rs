@@ -7,14 +7,19 @@ use partita::{
     WeightedEnsemble,
 };
 
+use crate::error::AppError;
+use crate::experiment::TableInput;
 use crate::experiment::{ModelOutput, Outputs};
+use crate::file_names::{RECORD, SUMMARY, folder_of};
+use crate::methods;
+use crate::model::model_of;
 use crate::model::{with_origin, with_reading};
+use crate::observer::Observer;
 use crate::posterior_files::{write_draws, write_similarity};
-use crate::result_files::{
-    MethodResult, RECORD, SUMMARY, folder_of, write_json, write_outcome, write_text,
-};
+use crate::record::RunRecord;
+use crate::result_files::{MethodResult, write_outcome};
+use crate::text_files::{write_json, write_text};
 use crate::tree_file::write_tree;
-use crate::{AppError, Observer, RunRecord, TableInput, methods, model_of};
 
 /// Refuses outputs that the first method does not have.
 pub(crate) fn check(outputs: &Outputs, first: &dyn Consensus) -> Result<(), AppError> {

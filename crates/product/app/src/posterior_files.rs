@@ -6,8 +6,8 @@ use std::path::Path;
 use partita::files;
 use partita::{Ensemble, EnsembleBuilder, Posterior};
 
-use crate::AppError;
 use crate::csv_text::csv_text;
+use crate::error::AppError;
 
 /// Names of the files in the folder of a run.
 const BOUNDS: &str = "credible_bounds.csv";

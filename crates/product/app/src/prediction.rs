@@ -12,15 +12,18 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::confidence::mean;
+use crate::error::AppError;
 use crate::input_notes::{row_name, say_roles};
 use crate::label_files::read_ensemble;
+use crate::machine::default_budget;
 use crate::model::{columns_of, open_model};
-use crate::result_files::read_json;
+use crate::observer::Observer;
 use crate::row_predictor::{
     PredictedCounts, PredictedSink, RowPredictor, UnknownValues, chosen, labelled, warnings,
     with_bases,
 };
-use crate::{AppError, Observer, ReadOptions, default_budget};
+use crate::text_files::read_json;
+use partita::files::ReadOptions;
 
 /// New objects and what a model says of them.
 #[derive(Clone, Debug)]
@@ -235,7 +238,7 @@ impl PredictionInput {
     /// # Errors
     /// As [`json_text`](crate::json_text).
     pub fn rows_to_json(&self, found: &RowPrediction) -> Result<String, AppError> {
-        crate::json_text(&Written {
+        crate::text_files::json_text(&Written {
             model: &self.model,
             input: &self.input,
             n: found.rows,
@@ -254,7 +257,7 @@ impl PredictionInput {
     /// As [`json_text`](crate::json_text).
     pub fn to_json(&self, prediction: &Prediction) -> Result<String, AppError> {
         let partition = &prediction.partition;
-        crate::json_text(&Written {
+        crate::text_files::json_text(&Written {
             model: &self.model,
             input: &self.input,
             n: partition.objects() as u64,

@@ -6,7 +6,7 @@ use partita::files::{self, ReadOptions};
 use partita::generate::Recipe;
 use partita::{Clusters, Seed};
 
-use crate::AppError;
+use crate::error::AppError;
 use crate::machine::default_budget;
 
 /// A paper's recipe by name. Some do not depend on the number of clusters.

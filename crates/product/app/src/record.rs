@@ -3,49 +3,26 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use chrono::{DateTime, SecondsFormat, Utc};
-use partita::files::LabelColumn;
 use partita::generate::Recipe;
 use partita::metrics::{Scores, anmi};
-use partita::{Ensemble, Outcome, Partition, Sense, Stopped};
+use partita::{Ensemble, Objective, Outcome, RowBlocks, RowOutcome, Sense, Stopped};
 use partita_select::{AutoChoice, Choice};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
+use crate::error::AppError;
+use crate::experiment::Experiment;
 use crate::experiment::Input;
+use crate::input_file::InputFile;
 use crate::machine::Host;
-use crate::result_files::{json_text, read_json};
+use crate::observer::Observer;
+use crate::phases;
 use crate::stopwatch::Spent;
-use crate::{AppError, Experiment, InputFile, phases};
+use crate::text_files::{json_text, read_json};
+use crate::version::{COMMIT, VERSION, now};
 
 /// The version of the form of [`RunRecord`] that this library writes and reads.
 pub const RECORD_VERSION: u32 = 1;
-
-/// The version of this program.
-pub const VERSION: &str = env!("CARGO_PKG_VERSION");
-
-/// The commit that this program was built from.
-pub const COMMIT: &str = match option_env!("PARTITA_COMMIT") {
-    Some(commit) => commit,
-    None => "unknown",
-};
-
-/// The time: UTC, RFC 3339.
-pub(crate) fn now() -> String {
-    utc(Utc::now())
-}
-
-fn utc(time: DateTime<Utc>) -> String {
-    time.to_rfc3339_opts(SecondsFormat::Secs, true)
-}
-
-/// When a file was written: UTC, RFC 3339; none where the system does not say.
-pub fn written_at(path: &Path) -> Option<String> {
-    let time = std::fs::metadata(path)
-        .and_then(|file| file.modified())
-        .ok()?;
-    Some(utc(time.into()))
-}
 
 /// What a run was: complete enough to judge it and to repeat it.
 ///
@@ -162,6 +139,12 @@ pub struct MethodRecord {
     /// Scores against the true labels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scores: Option<Scores>,
+    /// The groups in which label rows were read, where they were not held.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row_groups: Option<usize>,
+    /// The files with the labels in the order of their rows, where tasks wrote a file a part.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub label_files: Vec<PathBuf>,
 }
 
 /// The form of a record in JSON.
@@ -203,6 +186,37 @@ impl Serialize for RunRecord {
 }
 
 impl RunRecord {
+    /// The record of an experiment that begins now.
+    pub fn begun(experiment: &Experiment) -> Self {
+        Self {
+            record_version: RECORD_VERSION,
+            experiment: experiment.clone(),
+            inputs: Vec::new(),
+            started: now(),
+            finished: String::new(),
+            host: Host::here(experiment.budget()),
+            commit: COMMIT.to_owned(),
+            working_folder: std::env::current_dir().unwrap_or_default(),
+            arguments: experiment.arguments.clone(),
+            interrupted: false,
+            read: Spent::default(),
+            choice: None,
+            auto: None,
+            choose: None,
+            generate: None,
+            base_asked: None,
+            base_made: None,
+            base_scores: Vec::new(),
+            methods: Vec::new(),
+        }
+    }
+
+    /// It ends now.
+    pub fn end(&mut self, observer: &dyn Observer) {
+        self.finished = now();
+        self.interrupted = observer.stop_asked();
+    }
+
     fn written<'a>(&'a self, first: Option<&'a MethodRecord>) -> Written<'a> {
         let (table, recipe) = match &self.experiment.input {
             Input::Table { table, recipe } => (Some(table.file.as_path()), Some(recipe)),
@@ -248,7 +262,7 @@ impl RunRecord {
                 let found = found.map_or_else(|| "none".to_owned(), |found| found.to_string());
                 let reason = format!(
                     "this is not the record of a run that this program can read (record_version is {found}, not \
-                     {RECORD_VERSION}); run it again (rows that are not held have a page from `consensus --report` alone)"
+                     {RECORD_VERSION}); run it again"
                 );
                 return Err(AppError::content(path, reason));
             }
@@ -294,7 +308,7 @@ impl RunRecord {
             .input_files_mut()
             .into_iter()
             .for_each(|file| *file = self.locate(file));
-        experiment.outputs = crate::Outputs::default();
+        experiment.outputs = crate::experiment::Outputs::default();
         experiment
     }
 
@@ -318,20 +332,60 @@ impl MethodRecord {
         outcome: &Outcome,
         spent: Spent,
     ) -> Self {
-        let objective = outcome.objective.as_ref();
+        let mut record = Self::empty(method, seed, spent);
+        record.say_objective(outcome.objective.as_ref());
+        record.settings.clone_from(&outcome.settings);
+        record.rounds = outcome.rounds;
+        record.stopped = outcome.stopped;
+        record.kkt_gap = outcome.kkt_gap;
+        record.clusters = outcome.partition.live_clusters();
+        record.sizes = outcome.partition.sizes();
+        record.anmi = anmi(&outcome.partition, ensemble).ok();
+        record.n = ensemble.objects();
+        record.base_clusterings = ensemble.bases().len();
+        record.missing_labels = ensemble.missing();
+        record.warnings.clone_from(&outcome.warnings);
+        record.details.clone_from(&outcome.details);
+        record
+    }
+
+    /// The record of an outcome over rows that are not held.
+    pub fn of_rows(
+        method: &str,
+        seed: u64,
+        rows: &dyn RowBlocks,
+        outcome: &RowOutcome,
+        spent: Spent,
+    ) -> Self {
+        let mut record = Self::empty(method, seed, spent);
+        record.say_objective(outcome.objective.as_ref());
+        record.settings.clone_from(&outcome.settings);
+        record.rounds = outcome.rounds;
+        record.stopped = outcome.stopped;
+        record.clusters = outcome.sizes.iter().filter(|size| **size > 0).count();
+        record.sizes = outcome.sizes.iter().map(|&size| size as usize).collect();
+        record.n = rows.rows() as usize;
+        record.base_clusterings = rows.bases().len();
+        record.row_groups = Some(rows.groups());
+        record.warnings.clone_from(&outcome.warnings);
+        record.details.clone_from(&outcome.details);
+        record
+    }
+
+    fn empty(method: &str, seed: u64, spent: Spent) -> Self {
         Self {
             method: method.to_owned(),
-            settings: outcome.settings.clone(),
+            settings: Map::new(),
             seed,
-            objective: objective.map(|o| o.value),
-            objective_name: objective.map(|o| o.name.to_owned()),
-            objective_sense: objective.map(|o| o.sense),
-            rounds: outcome.rounds,
-            stopped: outcome.stopped,
-            kkt_gap: outcome.kkt_gap,
-            clusters: outcome.partition.live_clusters(),
-            sizes: outcome.partition.sizes(),
-            anmi: anmi(&outcome.partition, ensemble).ok(),
+            objective: None,
+            objective_name: None,
+            objective_sense: None,
+            rounds: 0,
+            stopped: Stopped::Exact,
+            kkt_gap: None,
+            clusters: 0,
+            sizes: Vec::new(),
+            anmi: None,
             confidence: None,
             seconds: spent.seconds,
             cpu_seconds: spent.cpu_seconds,
@@ -340,29 +394,25 @@ impl MethodRecord {
                 .into_iter()
                 .map(|(name, seconds)| (name.to_owned(), seconds))
                 .collect(),
-            n: ensemble.objects(),
-            base_clusterings: ensemble.bases().len(),
-            missing_labels: ensemble.missing(),
+            n: 0,
+            base_clusterings: 0,
+            missing_labels: 0,
             version: VERSION.to_owned(),
-            warnings: outcome.warnings.clone(),
-            details: outcome.details.clone(),
-            objective_trace: objective.map(|o| o.trace.clone()).unwrap_or_default(),
+            warnings: Vec::new(),
+            details: Map::new(),
+            objective_trace: Vec::new(),
             scores: None,
+            row_groups: None,
+            label_files: Vec::new(),
         }
     }
-}
 
-/// Scores of labels against the truth; objects that lack either do not count.
-pub fn score(found: impl Iterator<Item = Option<usize>>, truth: &LabelColumn) -> Option<Scores> {
-    let both = found
-        .zip(&truth.values)
-        .filter_map(|(found, truth)| Some((found?, truth.as_deref()?)));
-    let (found, truth): (Vec<usize>, Vec<&str>) = both.unzip();
-    Scores::of(
-        &Partition::from_values(&found),
-        &Partition::from_values(&truth),
-    )
-    .ok()
+    fn say_objective(&mut self, objective: Option<&Objective>) {
+        self.objective = objective.map(|objective| objective.value);
+        self.objective_name = objective.map(|objective| objective.name.to_owned());
+        self.objective_sense = objective.map(|objective| objective.sense);
+        self.objective_trace = objective.map_or_else(Vec::new, |objective| objective.trace.clone());
+    }
 }
 
 fn stopped<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Stopped, D::Error> {

@@ -1,53 +1,16 @@
 //! The files of a result: where they lie in the folder of a run, how they are written and read back.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use partita::files::{self, ReadOptions};
-use partita::{ClusterNames, Outcome, Partition, SoftPartition};
-use serde::Serialize;
-use serde_json::Value;
-
-use crate::AppError;
 use crate::csv_text::csv_text;
+use crate::error::AppError;
+use crate::file_names::{CONFUSION, LABELS, SOFT};
 use crate::machine::default_budget;
 use crate::posterior_files::write_posterior;
-
-/// Names of the files in the folder of a run.
-pub(crate) const ENSEMBLE: &str = "ensemble.npz";
-/// The record of a run.
-pub const RECORD: &str = "record.json";
-/// What a run that was cut short has finished of the base clusterings.
-pub(crate) const PART: &str = "ensemble.npz.part";
-/// The choice of the number of clusters, as `partita choose-k -o` writes it.
-pub(crate) const CHOICE: &str = "choice.json";
-pub(crate) const SUMMARY: &str = "summary.txt";
-pub(crate) const LABELS: &str = "labels.csv";
-pub(crate) const SOFT: &str = "soft.csv";
-/// The confusion matrices of base clusterings whose labels name classes.
-pub(crate) const CONFUSION: &str = "confusion.csv";
-/// The page of a result, beside its labels.
-pub const REPORT: &str = "report.html";
-
-/// What the folder of a consensus gets.
-pub(crate) const RESULT_FILES: [&str; 6] = [LABELS, SOFT, RECORD, SUMMARY, REPORT, CHOICE];
-/// What the folder of a run gets that makes base clusterings.
-pub(crate) const RUN_FILES: [&str; 8] = [
-    LABELS, SOFT, RECORD, SUMMARY, REPORT, CHOICE, ENSEMBLE, PART,
-];
-
-/// Where the results of a method lie: the first method's in the folder itself, those of the others in one each.
-pub(crate) fn folder_of(run: &Path, method: &str, place: usize) -> PathBuf {
-    if place == 0 {
-        run.to_owned()
-    } else {
-        run.join(method)
-    }
-}
-
-pub(crate) fn make_folder(folder: &Path) -> Result<(), AppError> {
-    fs::create_dir_all(folder).map_err(|error| AppError::io(folder, "be made", error))
-}
+use crate::text_files::{make_folder, write_text};
+use partita::files::{self, ReadOptions};
+use partita::{ClusterNames, Outcome, Partition, SoftPartition};
 
 /// What a method found, and how confident its labels are.
 #[derive(Clone, Copy)]
@@ -192,42 +155,4 @@ fn numbers<T>(
         text.as_deref().and_then(&parse).ok_or_else(line)
     };
     texts.iter().enumerate().map(number).collect()
-}
-
-/// Writes text, beside the target and renamed.
-///
-/// # Errors
-/// [`AppError::File`].
-pub fn write_text(path: &Path, text: &str) -> Result<(), AppError> {
-    Ok(files::write_whole(path, |out| {
-        out.write_all(text.as_bytes())
-    })?)
-}
-
-/// Writes a value as one JSON object, beside the target and renamed.
-///
-/// # Errors
-/// [`AppError::File`].
-pub fn write_json(path: &Path, value: &impl Serialize) -> Result<(), AppError> {
-    write_text(path, &json_text(value)?)
-}
-
-/// A value as one indented JSON object and a line end.
-///
-/// # Errors
-/// [`AppError::Request`] for what JSON cannot hold, such as a map whose keys are not texts.
-pub fn json_text(value: &impl Serialize) -> Result<String, AppError> {
-    let text = serde_json::to_string_pretty(value);
-    text.map(|text| format!("{text}\n"))
-        .map_err(|error| AppError::request(format!("as JSON: {error}")))
-}
-
-/// A file of JSON; `remedy` says what to do with one that is not.
-///
-/// # Errors
-/// [`AppError::Io`] for what cannot be read, [`AppError::Content`] for what is not JSON.
-pub fn read_json(path: &Path, remedy: &str) -> Result<Value, AppError> {
-    let text = fs::read_to_string(path).map_err(|error| AppError::io(path, "be read", error))?;
-    serde_json::from_str(&text)
-        .map_err(|error| AppError::content(path, format!("this is not JSON: {error}; {remedy}")))
 }

@@ -2,53 +2,82 @@
 
 use partita::metrics::ClusterEvidence;
 use partita::{
-    Assigned, Consensus, ConsensusError, Monitor, PassError, RowOutcome, RowProblem, fit_rows,
+    Assigned, BaseWeights, Consensus, ConsensusError, LabelCounts, Monitor, PassError, PassRunner,
+    RowBlocks, RowOutcome, RowProblem, fit_rows,
 };
+
+use partita_core::RowFit;
 
 use crate::confidence::Confident;
 use crate::row_report::{ReportRows, WithDrawn};
 
 /// Takes the labels of consecutive objects, the first of which has this number, and the confidence of each. A text says why it
 /// cannot.
-pub type ConfidentSink<'a> = dyn FnMut(u64, Assigned, Vec<f64>) -> Result<(), String> + 'a;
+pub(crate) type ConfidentSink<'a> = dyn FnMut(u64, Assigned, Vec<f64>) -> Result<(), String> + 'a;
 
-/// As [`partita::consense_rows`], with the confidence of every label: the same bits as of rows in memory. `shown` takes what a report
-/// shows of them.
+/// As [`partita::consense_rows`], with the confidence of every label: the same bits as of rows in memory; and how many labels are
+/// missing. `shown` takes what a report shows of them.
 ///
 /// # Errors
 /// As [`partita::consense_rows`].
 ///
 /// # Cost
 /// That of the method, and one more pass over the rows that labels and counts them. K ΣJ counts are held a thread.
-pub fn consense_rows_with_confidence(
+pub(crate) fn consense_rows_with_confidence(
     method: &dyn Consensus,
     problem: &RowProblem<'_>,
     monitor: &dyn Monitor,
+    shown: Option<&mut ReportRows>,
+    sink: &mut ConfidentSink<'_>,
+) -> Result<(RowOutcome, usize), ConsensusError> {
+    let (fit, settings) = fit_rows(method, problem, monitor)?;
+    let counts = label_rows(&fit, &problem.passes(), problem.weights, shown, sink)
+        .map_err(|error| ConsensusError::of_pass(method.info().name, error))?;
+    let missing = missing_labels(problem.rows, &counts);
+    let found = RowOutcome::of(method, problem, fit, settings, counts.sizes);
+    Ok((found, missing))
+}
+
+/// Labels all rows by a fit, and hands their labels and confidence to `sink`; what was counted of them.
+pub(crate) fn label_rows<D>(
+    fit: &RowFit<D>,
+    rows: &PassRunner<'_>,
+    weights: Option<&BaseWeights>,
     mut shown: Option<&mut ReportRows>,
     sink: &mut ConfidentSink<'_>,
-) -> Result<RowOutcome, ConsensusError> {
-    let (fit, settings) = fit_rows(method, problem, monitor)?;
-    let of_pass = |error: PassError| ConsensusError::of_pass(method.info().name, error);
-    let (bases, rows) = (problem.rows.bases(), problem.passes());
-    let counts = fit.count_labels(&rows).map_err(of_pass)?;
-    let evidence = ClusterEvidence::of_counts(
-        bases,
-        &counts.sizes,
-        &counts.of_base_clusters,
-        problem.weights,
-    );
-    let evidence = evidence.map_err(|error| of_pass(PassError::Sink(error.to_string())))?;
-    let sizes = counts.sizes.clone();
+) -> Result<LabelCounts, PassError> {
+    let counts = fit.count_labels(rows)?;
+    let evidence = evidence_of(rows.source(), &counts, weights)?;
     let map = WithDrawn::new(Confident(&evidence), shown.as_deref());
     if let Some(shown) = shown.as_deref_mut() {
-        shown.count(counts);
+        shown.count(counts.clone());
     }
-    let labelled = fit.each(&rows, &map, &mut |first, (some, confidence, drawn)| {
+    fit.each(rows, &map, &mut |first, (some, confidence, drawn)| {
         if let Some(shown) = shown.as_deref_mut() {
             shown.take(first, &some, &confidence, drawn);
         }
         sink(first, some, confidence)
-    });
-    labelled.map_err(of_pass)?;
-    Ok(RowOutcome::of(method, problem, fit, settings, sizes))
+    })?;
+    Ok(counts)
+}
+
+/// What the confidence of labels is computed from.
+pub(crate) fn evidence_of(
+    rows: &dyn RowBlocks,
+    counts: &LabelCounts,
+    weights: Option<&BaseWeights>,
+) -> Result<ClusterEvidence, PassError> {
+    ClusterEvidence::of_counts(
+        rows.bases(),
+        &counts.sizes,
+        &counts.of_base_clusters,
+        weights,
+    )
+    .map_err(|error| PassError::Parts(error.to_string()))
+}
+
+/// The labels that rows lack: all but those that were counted.
+pub(crate) fn missing_labels(rows: &dyn RowBlocks, counts: &LabelCounts) -> usize {
+    let there: u64 = counts.of_base_clusters.iter().sum();
+    (rows.rows() * rows.bases().len() as u64).saturating_sub(there) as usize
 }

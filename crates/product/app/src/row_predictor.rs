@@ -9,7 +9,7 @@ use partita::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::AppError;
+use crate::error::AppError;
 
 /// What becomes of values that a model has never seen: words of a table, labels of a base clustering.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

@@ -2,16 +2,15 @@
 
 use partita::ndarray::Array2;
 use partita::{
-    Assigned, Consensus, Ensemble, LabelCounts, LabelledMap, Partition, Row, RowBlock, RowBlocks,
-    Seed,
+    Assigned, Ensemble, LabelCounts, LabelledMap, Partition, Row, RowBlock, RowBlocks, Seed,
 };
-use partita_report::{ConfidenceCounts, Counted, Rendered, Report, render};
+use partita_report::{ClusterCurves, ConfidenceCounts, Counted, Rendered};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use crate::AppError;
 use crate::confidence::Confident;
-use crate::modes::answers_at_a_glance;
+use crate::error::AppError;
+use crate::page::{Shown, page};
+use crate::record::RunRecord;
 use crate::seeds;
 
 /// Objects that the pictures show, about.
@@ -19,7 +18,7 @@ const SHOWN: u64 = 20_000;
 
 /// What a report shows of label rows, taken from them as they get their labels.
 #[derive(Clone, Debug)]
-pub struct ReportRows {
+pub(crate) struct ReportRows {
     draw: Draw,
     bases: usize,
     shown: ShownRows,
@@ -41,7 +40,7 @@ pub(crate) struct ShownRows {
 
 impl ReportRows {
     /// For rows of this source, whichever group they come in; which are drawn depends on the seed of the run and their numbers alone.
-    pub fn new(rows: &dyn RowBlocks, run: Seed) -> Self {
+    pub(crate) fn new(rows: &dyn RowBlocks, run: Seed) -> Self {
         let draw = Draw::new(rows.rows(), seeds::shown(run));
         Self {
             draw,
@@ -52,7 +51,7 @@ impl ReportRows {
     }
 
     /// Bytes that are held for a source of M base clusterings into K clusters, about.
-    pub fn bytes(bases: usize, clusters: usize) -> u64 {
+    pub(crate) fn bytes(bases: usize, clusters: usize) -> u64 {
         (SHOWN + SHOWN / 10) * (2 * bases as u64 + 28) + clusters as u64 * ConfidenceCounts::BYTES
     }
 
@@ -102,44 +101,48 @@ impl ReportRows {
             .for_each(|(all, some)| all.add(some));
     }
 
-    /// The page and its figures, from the record of the run. Objects are called by their numbers, as in the file of labels.
+    /// The page about the method at this place of a record, and its figures. Objects are called by their numbers, as in the file of
+    /// labels.
     ///
     /// # Errors
     /// [`AppError::Report`].
     ///
     /// # Cost
-    /// That of [`render`] for 20,000 objects.
-    pub fn page(
+    /// That of [`render`](partita_report::render) for 20,000 objects.
+    pub(crate) fn page(
         self,
-        title: String,
-        record: Value,
-        method: &dyn Consensus,
+        record: &RunRecord,
+        place: usize,
         rows: &dyn RowBlocks,
+        choice: Option<ClusterCurves>,
     ) -> Result<Rendered, AppError> {
         let counts = self.counts.ok_or_else(AppError::nothing_finished)?;
         let shown = self.shown;
         let wrong = |error: String| AppError::request(error);
-        let of_objects = Array2::from_shape_vec((shown.numbers.len(), self.bases), shown.rows);
-        let of_objects = of_objects.map_err(|error| wrong(error.to_string()))?;
+        let of_objects = Array2::from_shape_vec((shown.numbers.len(), self.bases), shown.rows)
+            .map_err(|error| wrong(error.to_string()))?;
+        let names = shown.numbers.iter().map(ToString::to_string).collect();
         let ensemble = Ensemble::from_words(of_objects, rows.bases().to_vec())
-            .map_err(|e| wrong(e.to_string()))?;
+            .and_then(|ensemble| ensemble.with_object_names(names))?;
         let partition = Partition::new(shown.labels, counts.sizes.len())
             .map_err(|error| wrong(error.to_string()))?;
-        let names: Vec<String> = shown.numbers.iter().map(ToString::to_string).collect();
-        let mut report = Report::new(title, record, &partition, &shown.certainty);
-        (report.ensemble, report.objects) = (Some(&ensemble), Some(names.as_slice()));
-        report.confidence = Some(shown.confidence.as_slice());
-        (report.method, report.answers) = (Some(method.info()), answers_at_a_glance(&ensemble));
-        let LabelCounts {
-            sizes,
-            of_base_clusters,
-        } = counts;
-        report.counted = Some(Counted {
-            sizes,
-            of_base_clusters,
-            confidence: shown.of_clusters,
-        });
-        Ok(render(&report)?)
+        let sample = Shown {
+            partition: &partition,
+            certainty: &shown.certainty,
+            confidence: &shown.confidence,
+            soft: None,
+            tree: None,
+            ensemble: &ensemble,
+            features: None,
+            truth: None,
+            methods: Vec::new(),
+            counted: Some(Counted {
+                sizes: counts.sizes,
+                of_base_clusters: counts.of_base_clusters,
+                confidence: shown.of_clusters,
+            }),
+        };
+        page(record, place, &sample, choice)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Runs an experiment: read, refuse what cannot work, choose the number of clusters where it is open, make base
 //! clusterings, find the consensus of every method, write.
 
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -13,27 +14,35 @@ use partita::{
 };
 use partita_select::Choice;
 
+use crate::choice;
+use crate::choice::curves;
 use crate::confidence::{confidence_of, mean};
 use crate::consensus::Shared;
 use crate::data::Data;
+use crate::error::{AppError, Fault};
 use crate::experiment::{EXPERIMENT_VERSION, Input};
+use crate::experiment::{Experiment, ObjectWeightSource};
+use crate::file_names::{ENSEMBLE, PART, REPORT, folder_of};
+use crate::generate::make_ensemble;
 use crate::input_notes::shown;
 use crate::inputs::Inputs;
+use crate::matching::score;
+use crate::methods;
 use crate::model::check_table_model;
-use crate::record::{COMMIT, RECORD_VERSION, now, score};
-use crate::result_files::{
-    ENSEMBLE, MethodResult, PART, REPORT, folder_of, make_folder, write_text,
-};
-use crate::{
-    AppError, Experiment, Fault, Host, MethodRecord, ObjectWeightSource, Observer, RunRecord,
-    Spent, Stopwatch, base_weights, choice, curves, make_ensemble, methods, object_weights,
-    outputs, report,
-};
+use crate::observer::Observer;
+use crate::outputs;
+use crate::page::{Shown, page};
+use crate::record::{MethodRecord, RunRecord};
+use crate::result_files::MethodResult;
+use crate::row_source::RowSource;
+use crate::stopwatch::{Spent, Stopwatch};
+use crate::text_files::{make_folder, write_text};
+use crate::weights::{base_weights, object_weights};
 
 /// An experiment that was run: the record, and the results in memory.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Finished {
+pub struct RunResult {
     /// What was done.
     pub record: RunRecord,
     /// The base clusterings.
@@ -79,27 +88,47 @@ impl Experiment {
     /// # Cost
     /// That of reading, of the recipe's base clusterings, and of the methods. Memory is checked before it is taken.
     pub fn run(&self, observer: &dyn Observer) -> Result<RunRecord, AppError> {
-        self.compute(observer).map(|finished| finished.record)
+        self.run_to(&mut io::sink(), observer)
     }
 
-    /// As [`run`](Self::run), with the results in memory too.
+    /// As [`run`](Self::run); where no output names a place for the labels of the first method, they go to `labels` as CSV.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), and [`AppError::Io`] where `labels` refuses something.
+    pub fn run_to(
+        &self,
+        labels: &mut dyn Write,
+        observer: &dyn Observer,
+    ) -> Result<RunRecord, AppError> {
+        let methods = self.found_methods()?;
+        if let Some(rows) = RowSource::of(self, methods[0])? {
+            return self.run_by_blocks(methods[0], &rows, labels, observer);
+        }
+        let finished = self.compute(observer)?;
+        if self.outputs.folder.is_none() && self.outputs.labels.is_none() {
+            finished.print_labels(labels)?;
+        }
+        Ok(finished.record)
+    }
+
+    /// As [`run`](Self::run), with the rows and the results in memory.
     ///
     /// # Errors
     /// As [`run`](Self::run).
-    pub fn compute(&self, observer: &dyn Observer) -> Result<Finished, AppError> {
-        let started = now();
+    pub fn compute(&self, observer: &dyn Observer) -> Result<RunResult, AppError> {
+        let record = RunRecord::begun(self);
         self.found_methods()?;
         let inputs = Inputs::read(self, self.budget(), observer)?;
-        self.compute_from(inputs, started, observer)
+        self.compute_from(inputs, record, observer)
     }
 
     /// Computes from inputs that were read or given.
     fn compute_from(
         &self,
         mut inputs: Inputs<'_>,
-        started: String,
+        mut record: RunRecord,
         observer: &dyn Observer,
-    ) -> Result<Finished, AppError> {
+    ) -> Result<RunResult, AppError> {
         let (methods, budget) = (self.found_methods()?, self.budget());
         self.check(&methods, &inputs, budget)?;
         let number = self.number_of_clusters(&methods, &inputs, budget, observer)?;
@@ -121,31 +150,21 @@ impl Experiment {
         if outcomes.is_empty() && self.outputs.folder.is_none() {
             return Err(AppError::nothing_finished());
         }
-        let record = RunRecord {
-            record_version: RECORD_VERSION,
-            experiment: self.clone(),
-            inputs: inputs.files.clone(),
-            started,
-            finished: now(),
-            host: Host::here(budget),
-            commit: COMMIT.to_owned(),
-            working_folder: std::env::current_dir().unwrap_or_default(),
-            arguments: self.arguments.clone(),
-            interrupted: observer.stop_asked(),
-            read: inputs.spent,
-            choice: number.choice.as_ref().map(choice::brief),
-            choose: number.spent,
-            auto: number.auto.clone(),
-            generate: bases.spent,
-            base_asked: bases.spent.map(|_| bases.asked),
-            base_made: bases.spent.map(|_| bases.ensemble.bases().len()),
-            base_scores: bases.scores,
-            methods: records,
-        };
+        record.inputs.clone_from(&inputs.files);
+        record.read = inputs.spent;
+        record.choice = number.choice.as_ref().map(choice::brief);
+        record.choose = number.spent;
+        record.auto.clone_from(&number.auto);
+        record.generate = bases.spent;
+        record.base_asked = bases.spent.map(|_| bases.asked);
+        record.base_made = bases.spent.map(|_| bases.ensemble.bases().len());
+        record.base_scores = bases.scores;
+        record.methods = records;
+        record.end(observer);
         outputs::write_record(&record)?;
         self.write_choice(&number)?;
         let ensemble = bases.ensemble;
-        let finished = Finished {
+        let finished = RunResult {
             record,
             ensemble,
             outcomes,
@@ -179,8 +198,8 @@ impl Experiment {
         &self,
         data: Data<'_>,
         observer: &dyn Observer,
-    ) -> Result<Finished, AppError> {
-        self.compute_from(Inputs::of(data), now(), observer)
+    ) -> Result<RunResult, AppError> {
+        self.compute_from(Inputs::of(data), RunRecord::begun(self), observer)
     }
 
     /// The methods by name.
@@ -463,7 +482,7 @@ impl Experiment {
     /// A page beside the labels of every method and in a file, where these are asked for.
     fn write_reports(
         &self,
-        finished: &Finished,
+        finished: &RunResult,
         inputs: &Inputs<'_>,
         choice: Option<&Choice>,
     ) -> Result<(), AppError> {
@@ -483,7 +502,7 @@ impl Experiment {
                 confidence: &finished.confidences[place],
                 evidence: None,
             };
-            let shown = report::Shown::of(
+            let shown = Shown::of(
                 &result,
                 &finished.ensemble,
                 inputs.features(),
@@ -491,7 +510,7 @@ impl Experiment {
             );
             let shown = shown.beside(all.clone());
             let choice = choice.map(|choice| curves(choice, finished.ensemble.objects()));
-            let page = report::page(&finished.record, place, &shown, choice)?;
+            let page = page(&finished.record, place, &shown, choice)?;
             let method = &finished.record.methods[place].method;
             let beside = folder.map(|folder| folder_of(folder, method, place).join(REPORT));
             let alone = file.iter().filter(|_| place == 0).cloned();

@@ -4,8 +4,9 @@ use partita::metrics::Scores;
 
 use crate::choice::choice_table;
 use crate::experiment::Input;
-use crate::record::VERSION;
-use crate::{MethodRecord, RunRecord, TextTable};
+use crate::record::{MethodRecord, RunRecord};
+use crate::text_table::TextTable;
+use crate::version::VERSION;
 
 /// Reads one number of many.
 type Score = fn(&Scores) -> f64;

@@ -8,11 +8,15 @@ use partita::metrics::{MetricsError, anmi, confidence};
 use partita::{BaseWeights, Ensemble, ObjectWeights, Partition, WeightError, WeightedEnsemble};
 
 use crate::confidence::mean;
+use crate::error::AppError;
+use crate::evaluation::file_and_column;
+use crate::experiment::{ObjectWeightSource, WeightSource};
+use crate::joined::load_ensembles;
 use crate::label_files::read_labels;
-use crate::{
-    AppError, ObjectWeightSource, Observer, ReadOptions, WeightSource, base_weights,
-    file_and_column, load_ensembles, match_rows, object_weights,
-};
+use crate::matching::match_rows;
+use crate::observer::Observer;
+use crate::weights::{base_weights, object_weights};
+use partita::files::ReadOptions;
 
 /// Labels and an ensemble of the same objects.
 #[derive(Clone, Debug, Default)]

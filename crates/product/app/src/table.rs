@@ -5,10 +5,13 @@ use partita::generate::{RowGroups, Scale, TableView};
 use partita::ndarray::{Array2, ArrayView2};
 use partita::{Features, MemoryBudget, Seed};
 
+use crate::error::AppError;
+use crate::experiment::TableInput;
 use crate::input_notes::say_roles;
 use crate::label_like::label_like_columns;
+use crate::observer::Observer;
+use crate::seeds;
 use crate::variance::outweighing_columns;
-use crate::{AppError, Observer, TableInput, seeds};
 
 /// A table as it was read, or as a program holds it.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use partita::Dendrogram;
 use partita::files::{self, Table};
 use partita::ndarray::Array2;
 
-use crate::AppError;
+use crate::error::AppError;
 
 /// The merges of a tree in SciPy's layout, a row a merge: left, right, height, objects.
 pub fn linkage(tree: &Dendrogram) -> Array2<f64> {

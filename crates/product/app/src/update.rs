@@ -15,12 +15,15 @@ use partita::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::error::AppError;
 use crate::input_notes::shown;
 use crate::joined::read_ensemble_beside;
+use crate::label_files::{load_ensemble, read_ensemble};
+use crate::machine::default_budget;
 use crate::matching::places_of;
 use crate::model::open_model;
-use crate::record::VERSION;
-use crate::{AppError, NoObserver, Observer, default_budget, load_ensemble, read_ensemble};
+use crate::observer::{NoObserver, Observer};
+use crate::version::VERSION;
 
 /// What is added to an ensemble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -11,7 +11,7 @@ use partita::{
     PassRunner, ProblemSize, WeightError,
 };
 
-use crate::AppError;
+use crate::error::AppError;
 use crate::experiment::{ObjectWeightSource, WeightSource};
 use crate::input_notes::row_name;
 use crate::machine::default_budget;

@@ -1,7 +1,6 @@
 //! One file a command: each turns its flags into a call and prints what comes back.
 
 mod align;
-mod by_blocks;
 mod choose;
 mod consensus;
 mod evaluate;

@@ -108,6 +108,7 @@ pub(crate) fn fold(args: &FoldArgs) -> Result<(), Failure> {
         asked,
         report: !args.no_report,
         budget,
+        arguments: std::env::args().skip(1).collect(),
     };
     // A fit that is replayed does not stop halfway: another number of rounds would be another fit.
     let folded = fold.run(&Silent)?;
@@ -118,7 +119,7 @@ pub(crate) fn fold(args: &FoldArgs) -> Result<(), Failure> {
             let folder = args.output.display();
             say(&format!(
                 "{folder}: {} clusters; labels in {} files, record.json",
-                record["clusters"],
+                record.methods[0].clusters,
                 labels.len()
             ));
             if args.json {

@@ -119,6 +119,55 @@ fn rounds_of_tasks_leave_the_report_of_one_process() {
     assert!(!place.path("fit/report.html").exists());
 }
 
+/// Rows in memory, by blocks and by tasks leave one kind of record: it is shown and run again whichever it is.
+#[test]
+fn every_run_leaves_a_record_that_is_shown_and_run_again() {
+    let place = Workplace::new();
+    write_parts(&place, 2);
+    let asked = "-m kc -k 4 --seed 3 --base-weights agreement";
+    place
+        .run(&format!("consensus m.json {asked} -o blocks/"))
+        .fine();
+    rounds(&place, "tasks", asked);
+    rounds(&place, "columns", &format!("{asked} --labels parquet"));
+    let labels = place.read("blocks/labels.csv");
+    place.run("synth gaussians -n 60 -o t.csv").fine();
+    place.run("run t.csv -k 3 --base kmeans:6 -o made/").fine();
+    place
+        .run("consensus made/ensemble.npz -m kc -k 3 -o held/")
+        .fine();
+    for (folder, own) in [
+        ("held", place.read("held/labels.csv")),
+        ("blocks", labels.clone()),
+        ("tasks", labels.clone()),
+        ("columns", labels),
+    ] {
+        let record = place.text(&format!("{folder}/record.json"));
+        for field in ["\"record_version\": 1", "\"experiment\"", "\"sha256\": \""] {
+            assert!(record.contains(field), "{folder}: {record}");
+        }
+        assert!(place.text(&format!("{folder}/summary.txt")).contains("kc"));
+        let before = place.text(&format!("{folder}/report.html"));
+        place.run(&format!("report {folder}")).fine();
+        let again = place.text(&format!("{folder}/report.html"));
+        // Sums of parts are added up in another order.
+        for id in ["clusters-table", "bases-table"] {
+            assert_eq!(cells(&again, id), cells(&before, id), "{folder}: {id}");
+        }
+        let in_parts = ["tasks", "columns"].contains(&folder);
+        assert!(in_parts || again == before, "{folder}: the page");
+        place
+            .run(&format!(
+                "run --from {folder}/record.json -o {folder}-again"
+            ))
+            .fine();
+        assert!(
+            place.read(&format!("{folder}-again/labels.csv")) == own,
+            "{folder}: the labels"
+        );
+    }
+}
+
 #[test]
 fn labels_of_parts_are_columns_or_arrays_too() {
     let place = Workplace::new();

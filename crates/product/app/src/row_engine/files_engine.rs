@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::job::{Content, Job, PartResult, Purpose, Round, Task, parts, sum_beside};
 use super::sealed::{Hash, Seal, read, seal, write};
-use crate::AppError;
+use crate::error::AppError;
 
 /// A round that waits for its parts.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use super::job::{LabelEnding, Purpose};
 use super::sealed::hex;
+use crate::error::AppError;
 use crate::experiment::WeightSource;
 use crate::methods::DEFAULT;
-use crate::result_files::{read_json, write_json};
-use crate::{AppError, json_text};
+use crate::text_files::{json_text, read_json, write_json};
 
 /// The version of the form of [`FitPlan`] that this library writes and reads.
 const FIT_VERSION: u32 = 1;

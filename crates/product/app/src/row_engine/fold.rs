@@ -8,9 +8,20 @@ use partita::{Clusters, MemoryBudget, Monitor, RowBlocks, RowOutcome, RowProblem
 use super::files_engine::{FilesEngine, Stage};
 use super::fit_plan::{FitPlan, PlanAsked};
 use super::label_parts::{LabelParts, label_parts};
-use crate::result_files::{RECORD, REPORT, write_json, write_text};
-use crate::row_record::RowRun;
-use crate::{AppError, Stopwatch, base_weights_of_rows, methods, seeds, with_origin};
+use crate::error::AppError;
+use crate::experiment::Rows;
+use crate::experiment::{Experiment, MethodChoice};
+use crate::file_names::REPORT;
+use crate::input_file::InputFile;
+use crate::model::with_origin;
+use crate::observer::NoObserver;
+use crate::outputs;
+use crate::record::{MethodRecord, RunRecord};
+use crate::row_consensus::missing_labels;
+use crate::stopwatch::Stopwatch;
+use crate::text_files::{write_json, write_text};
+use crate::weights::base_weights_of_rows;
+use crate::{methods, seeds};
 
 /// A step of a fit: folds the sums of a round and says what comes next.
 #[derive(Clone, Debug)]
@@ -27,13 +38,15 @@ pub struct Fold {
     pub report: bool,
     /// Memory that may be held at once.
     pub budget: MemoryBudget,
+    /// The command that asked for it, as people read it.
+    pub arguments: Vec<String>,
 }
 
 /// A fit whose labels are all there.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Folded {
     /// What was found.
-    pub record: serde_json::Value,
+    pub record: RunRecord,
     /// The files with the labels, in the order of their rows.
     pub labels: Vec<PathBuf>,
 }
@@ -44,11 +57,10 @@ impl Fold {
     /// # Errors
     /// [`AppError`] for sums that are not those of this fit, each part once; for a fit that the method refuses.
     pub fn run(&self, monitor: &dyn Monitor) -> Result<Stage<Folded>, AppError> {
-        let stopwatch = Stopwatch::start();
         let rows = ManifestRows::open(&self.manifest, self.budget)?;
         let plan = self.asked.plan(&self.folder, &rows)?;
         let engine = FilesEngine::new(&rows, plan.purpose()?, &self.folder, self.sums.clone());
-        let folded = self.fit(&engine, &plan, &stopwatch, monitor);
+        let folded = self.fit(&engine, &plan, monitor);
         engine.answer(folded)
     }
 
@@ -56,13 +68,17 @@ impl Fold {
         &self,
         engine: &FilesEngine<'_>,
         plan: &FitPlan,
-        stopwatch: &Stopwatch,
         monitor: &dyn Monitor,
     ) -> Result<Stage<Folded>, AppError> {
-        let (rows, method) = (engine.rows, methods::find(&plan.method)?);
+        let stopwatch = Stopwatch::start();
+        let rows = engine.rows;
+        let method = methods::find(&plan.method)?;
+        let experiment = self.experiment(plan);
+        let mut record = RunRecord::begun(&experiment);
         let mut problem = RowProblem::new(rows, Clusters::Exactly(plan.clusters));
-        (problem.seed, problem.budget, problem.soft) =
-            (seeds::consensus(Seed::new(plan.seed)), self.budget, false);
+        problem.seed = seeds::consensus(Seed::new(plan.seed));
+        problem.budget = self.budget;
+        problem.soft = false;
         problem.settings = plan.settings.clone();
         problem.engine = Some(engine);
         let wrong = |source| AppError::Consensus {
@@ -80,7 +96,9 @@ impl Fold {
         let (fit, settings) = fit_rows(method, &problem, monitor).map_err(wrong)?;
         let of_pass = |error| AppError::of_pass(&self.manifest, &error);
         let counts = fit.count_labels(&problem.passes()).map_err(of_pass)?;
-        let (job, sizes) = (fit.label_job().map_err(of_pass)?, counts.sizes.clone());
+        let job = fit.label_job().map_err(of_pass)?;
+        let sizes = counts.sizes.clone();
+        let missing = missing_labels(rows, &counts);
         let LabelParts {
             files,
             confidence,
@@ -90,37 +108,45 @@ impl Fold {
             Err(waiting) => return Ok(Stage::Waiting(waiting)),
         };
         let found = RowOutcome::of(method, &problem, fit, settings, sizes);
-        let run = RowRun {
-            method: &plan.method,
-            seed: plan.seed,
-            found: &found,
-            confidence: confidence / rows.rows().max(1) as f64,
-            rows,
-            spent: stopwatch.read(),
-        };
-        let record = run.record();
+        let spent = stopwatch.read();
+        let mut own = MethodRecord::of_rows(&plan.method, plan.seed, rows, &found, spent);
+        own.confidence = Some(confidence / rows.rows().max(1) as f64);
+        own.missing_labels = missing;
+        own.label_files.clone_from(&files);
+        record.methods = vec![own];
+        let inputs = experiment.input_files().into_iter();
+        record.inputs = inputs.map(InputFile::of).collect::<Result<_, _>>()?;
+        record.end(&NoObserver);
         if let Some(model) = &found.model {
             let model = with_origin(model.to_json(), &plan.method, rows.rows() as usize);
             write_json(&self.folder.join("model.json"), &model)?;
         }
-        write_json(&self.folder.join(RECORD), &record)?;
+        outputs::write_record(&record)?;
         if self.report {
-            let data = self
-                .manifest
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy();
-            let page = report.page(
-                format!("{data} by {}", plan.method),
-                record.clone(),
-                method,
-                rows,
-            )?;
+            let page = report.page(&record, 0, rows, None)?;
             write_text(&self.folder.join(REPORT), &page.html)?;
         }
         Ok(Stage::Done(Folded {
             record,
             labels: files,
         }))
+    }
+
+    /// The experiment that the tasks do together.
+    fn experiment(&self, plan: &FitPlan) -> Experiment {
+        let choice = MethodChoice {
+            name: plan.method.clone(),
+            settings: plan.settings.clone(),
+        };
+        let clusters = Clusters::Exactly(plan.clusters);
+        let mut experiment = Experiment::of_ensemble(&self.manifest, clusters, choice);
+        experiment.base_weights.clone_from(&plan.base_weights);
+        experiment.seed = plan.seed;
+        experiment.max_memory = Some(self.budget.bytes());
+        experiment.rows = Rows::Tasks;
+        experiment.outputs.folder = Some(self.folder.clone());
+        experiment.outputs.report = self.report;
+        experiment.arguments.clone_from(&self.arguments);
+        experiment
     }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::sealed::Hash;
 use super::task_columns::TaskColumns;
-use crate::AppError;
+use crate::error::AppError;
 use crate::row_predictor::PredictedCounts;
 use crate::row_report::ShownRows;
 

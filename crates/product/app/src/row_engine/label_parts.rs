@@ -7,7 +7,7 @@ use partita::{BaseWeights, LabelCounts, LabelJob, Seed};
 use super::files_engine::{FilesEngine, Waiting};
 use super::fit_plan::FitPlan;
 use super::job::{Content, Round, Task};
-use crate::AppError;
+use crate::error::AppError;
 use crate::row_report::ReportRows;
 
 /// Labels of all parts.

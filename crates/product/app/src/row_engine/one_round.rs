@@ -9,14 +9,14 @@ use partita::{MemoryBudget, PassRunner, RowBlocks, Silent};
 use super::files_engine::{FilesEngine, Stage};
 use super::job::{Content, EVALUATE, LabelEnding, PREDICT, Purpose, Round, Task};
 use super::task_columns::TaskColumns;
-use crate::evaluation::{base_of, check_pair, scores_of_counts};
+use crate::error::AppError;
+use crate::evaluation::{EvaluationInput, base_of, check_pair, file_and_column, scores_of_counts};
+use crate::machine::default_budget;
 use crate::model::{clusters_of, columns_of, model_json};
-use crate::result_files::write_text;
+use crate::observer::Observer;
+use crate::prediction::{PredictionInput, RowPrediction};
 use crate::row_predictor::{PredictedCounts, RowPredictor, UnknownValues};
-use crate::{
-    AppError, EvaluationInput, Observer, PredictionInput, RowPrediction, default_budget,
-    file_and_column, json_text,
-};
+use crate::text_files::{json_text, write_text};
 
 /// The file of what was counted, in the folder of a prediction.
 const PREDICTION: &str = "prediction.json";

@@ -8,8 +8,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
-use crate::AppError;
-use crate::record::VERSION;
+use crate::error::AppError;
+use crate::version::VERSION;
 
 /// SHA-256.
 pub(super) type Hash = [u8; 32];

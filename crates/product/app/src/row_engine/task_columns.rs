@@ -7,7 +7,7 @@ use partita::{MemoryBudget, RowBlocks};
 use serde::{Deserialize, Serialize};
 
 use super::sealed::Hash;
-use crate::AppError;
+use crate::error::AppError;
 use crate::paired_columns::{Column, PairedColumns, most_held};
 
 /// A base clustering of the manifest, and one of this or another manifest of as many rows.

@@ -6,19 +6,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use partita::files::{LabelBlocks, ManifestRows, write_label_blocks};
-use partita::metrics::ClusterEvidence;
 use partita::{
-    Assigned, BaseWeights, LabelCounts, MemoryBudget, Monitor, PassError, PassRunner, RowBlocks,
-    Seed, labeller_kind, pass_kind,
+    Assigned, MemoryBudget, Monitor, PassRunner, RowBlocks, Seed, labeller_kind, pass_kind,
 };
 
 use super::job::{Content, Job, LabelEnding, PartResult, Task, labels_beside, parts, sum_beside};
 use super::sealed::{Hash, Seal, read, write};
-use crate::AppError;
 use crate::confidence::{Confident, LABEL_NUMBERS};
+use crate::error::AppError;
 use crate::model::columns_of;
 use crate::observer::Observer;
 use crate::paired_columns::most_held;
+use crate::row_consensus::evidence_of;
 use crate::row_predictor::{RowPredictor, UnknownValues};
 use crate::row_report::{Drawn, ReportRows, WithDrawn};
 
@@ -199,7 +198,7 @@ impl PartTask {
                     .ok_or_else(|| unknown(kind))?
                     .open(state)
                     .map_err(failed)?;
-                let evidence = evidence(rows, counts, weights.as_ref()).map_err(failed)?;
+                let evidence = evidence_of(rows, counts, weights.as_ref()).map_err(failed)?;
                 let (runner, mut confidence) = (PassRunner::new(rows, monitor), 0.0);
                 let mut report = ReportRows::new(rows, Seed::new(*seed));
                 report.count(counts.clone());
@@ -309,19 +308,4 @@ fn shared_rows(manifest: &Path, budget: MemoryBudget) -> Result<Arc<ManifestRows
 /// Lets go of the rows that tasks with [`KeptRows::InMemory`] left in this process.
 pub fn release_rows() {
     *OPEN.lock().unwrap_or_else(PoisonError::into_inner) = None;
-}
-
-/// What the confidence of labels is computed from.
-fn evidence(
-    rows: &ManifestRows,
-    counts: &LabelCounts,
-    weights: Option<&BaseWeights>,
-) -> Result<ClusterEvidence, PassError> {
-    let evidence = ClusterEvidence::of_counts(
-        rows.bases(),
-        &counts.sizes,
-        &counts.of_base_clusters,
-        weights,
-    );
-    evidence.map_err(|error| PassError::Parts(error.to_string()))
 }

@@ -1,107 +1,29 @@
-//! The report of a run: assembled from its record and its result files, or from results in memory.
+//! The folder of a run: its record, its result files, and the page that is drawn from them.
 
 use std::path::{Path, PathBuf};
 
-use partita::files::{self, LabelColumn, ReadOptions};
-use partita::{Dendrogram, Ensemble, Features, MemoryBudget, Partition, Seed, SoftPartition};
-use partita_report::{ClusterCurves, Figure, Rendered, Report, render};
+use partita::files::{self, ReadOptions};
+use partita::{MemoryBudget, Partition, PassRunner, Seed, Silent};
+use partita_report::{ClusterCurves, Rendered};
 
+use crate::choice::{SavedChoice, curves};
 use crate::confidence::confidence_of;
+use crate::error::AppError;
 use crate::experiment::{Input, TableInput};
+use crate::file_names::{CHOICE, ENSEMBLE, LABELS, RECORD, REPORT, SOFT, SUMMARY, folder_of};
 use crate::joined::load_ensembles;
 use crate::machine::default_budget;
-use crate::modes::answers_at_a_glance;
-use crate::result_files::{
-    CHOICE, ENSEMBLE, LABELS, MethodResult, RECORD, REPORT, SOFT, SUMMARY, WrittenLabels,
-    folder_of, read_labels,
-};
-use crate::{AppError, InputTable, NoObserver, Observer, RunRecord, SavedChoice, curves, methods};
-
-/// The results of a method, as a report shows them.
-pub(crate) struct Shown<'a> {
-    partition: &'a Partition,
-    certainty: &'a [f64],
-    confidence: &'a [f64],
-    soft: Option<&'a SoftPartition>,
-    tree: Option<&'a Dendrogram>,
-    ensemble: &'a Ensemble,
-    features: Option<Features<'a>>,
-    truth: Option<&'a LabelColumn>,
-    /// The labels of all methods of the run, where there were several.
-    methods: Vec<(String, Partition)>,
-}
-
-impl<'a> Shown<'a> {
-    /// An outcome, with what it was found from.
-    pub(crate) fn of(
-        result: &MethodResult<'a>,
-        ensemble: &'a Ensemble,
-        features: Option<Features<'a>>,
-        truth: Option<&'a LabelColumn>,
-    ) -> Self {
-        let outcome = result.outcome;
-        Self {
-            partition: &outcome.partition,
-            certainty: &outcome.certainty,
-            confidence: result.confidence,
-            soft: outcome.soft.as_ref(),
-            tree: outcome.dendrogram.as_ref(),
-            ensemble,
-            features,
-            truth,
-            methods: Vec::new(),
-        }
-    }
-
-    /// The same beside the labels of all methods of the run.
-    pub(crate) fn beside(self, methods: Vec<(String, Partition)>) -> Self {
-        Self { methods, ..self }
-    }
-}
-
-/// The page about the method at this place of a record, and its figures.
-pub(crate) fn page(
-    record: &RunRecord,
-    place: usize,
-    shown: &Shown<'_>,
-    choice: Option<ClusterCurves>,
-) -> Result<Rendered, AppError> {
-    let data = record.experiment.source().file_name().unwrap_or_default();
-    let method = record
-        .methods
-        .get(place)
-        .map_or("", |method| &method.method);
-    let title = format!("{} by {method}", data.to_string_lossy());
-    let mut report = Report::new(
-        title,
-        record.seen_from(place),
-        shown.partition,
-        shown.certainty,
-    );
-    report.confidence = Some(shown.confidence);
-    (report.soft, report.dendrogram, report.ensemble) =
-        (shown.soft, shown.tree, Some(shown.ensemble));
-    (report.objects, report.features, report.choice) =
-        (shown.ensemble.object_names(), shown.features, choice);
-    report.truth = shown.truth.map(|truth| truth.values.as_slice());
-    report.method = methods::find(method).ok().map(partita::Consensus::info);
-    report.methods.clone_from(&shown.methods);
-    report.labels_file = Some(LABELS.into());
-    report.answers = answers_at_a_glance(shown.ensemble);
-    Ok(render(&report)?)
-}
-
-/// Every figure of a page in this folder: the file and what goes into it, the picture as SVG and its numbers as CSV.
-pub fn figure_files<'a>(folder: &Path, rendered: &'a Rendered) -> Vec<(PathBuf, &'a str)> {
-    let file = |figure: &Figure, ending: &str| folder.join(format!("{}.{ending}", figure.name));
-    let both = |figure: &'a Figure| {
-        [
-            (file(figure, "svg"), &*figure.svg),
-            (file(figure, "csv"), &*figure.csv),
-        ]
-    };
-    rendered.figures.iter().flat_map(both).collect()
-}
+use crate::methods;
+use crate::observer::{NoObserver, Observer};
+use crate::page::{Shown, page};
+use crate::record::{MethodRecord, RunRecord};
+use crate::result_files::{WrittenLabels, read_labels};
+use crate::row_consensus::label_rows;
+use crate::row_report::ReportRows;
+use crate::row_source::RowSource;
+use crate::stored_labels::StoredLabels;
+use crate::table::InputTable;
+use crate::weights::base_weights_of_rows;
 
 /// The folder of a run.
 #[derive(Clone, Debug)]
@@ -198,6 +120,11 @@ impl RunFolder {
         observer: &dyn Observer,
     ) -> Result<Rendered, AppError> {
         let place = self.place(method)?;
+        let choice = choice.map_or_else(|| self.choice(), |choice| Ok(Some(choice)))?;
+        let own = &self.record.methods[place];
+        if own.row_groups.is_some() {
+            return self.report_of_rows(place, own, choice);
+        }
         let results = self.results_of(place);
         let loaded = self.ensemble()?;
         let WrittenLabels {
@@ -206,15 +133,13 @@ impl RunFolder {
             confidence,
         } = read_labels(&results.join(LABELS))?;
         let soft = results.join(SOFT);
-        let probabilities =
-            methods::find(&self.record.methods[place].method).is_ok_and(methods::is_soft);
+        let probabilities = methods::find(&own.method).is_ok_and(methods::is_soft);
         let soft = if probabilities && soft.is_file() {
             Some(files::read_soft(&soft)?.1)
         } else {
             None
         };
         let table = self.table(observer);
-        let choice = choice.map_or_else(|| self.choice(), |choice| Ok(Some(choice)))?;
         let confidence =
             confidence.unwrap_or_else(|| confidence_of((&loaded.ensemble).into(), &partition));
         let shown = Shown {
@@ -227,8 +152,49 @@ impl RunFolder {
             features: table.as_ref().and_then(InputTable::features),
             truth: loaded.truth.as_ref(),
             methods: self.all_labels(loaded.ensemble.objects()),
+            counted: None,
         };
         page(&self.record, place, &shown, choice)
+    }
+
+    /// The page about label rows that were read block by block: they are again, beside their labels.
+    fn report_of_rows(
+        &self,
+        place: usize,
+        own: &MethodRecord,
+        choice: Option<ClusterCurves>,
+    ) -> Result<Rendered, AppError> {
+        let experiment = self.record.experiment_again();
+        let method = methods::find(&own.method)?;
+        let source = RowSource::of(&experiment, method)?.ok_or_else(|| {
+            let reason = "these rows are not read block by block any more; run it again";
+            AppError::content(experiment.source(), reason)
+        })?;
+        let rows = source.blocks();
+        let passes = PassRunner::new(rows, &Silent);
+        let of_pass = |error| AppError::of_pass(experiment.source(), &error);
+        let files: Vec<PathBuf> = if own.label_files.is_empty() {
+            vec![self.results_of(place).join(LABELS)]
+        } else {
+            let files = own.label_files.iter();
+            files.map(|file| self.record.locate(file)).collect()
+        };
+        let labels = StoredLabels::read(&files, own.sizes.len(), rows.rows() as usize)?;
+        let weights = experiment.base_weights.as_ref();
+        let weights = weights
+            .map(|source| base_weights_of_rows(source, &passes, experiment.budget()))
+            .transpose()?;
+        let mut report = ReportRows::new(rows, Seed::new(experiment.seed));
+        let fit = labels.fit(own.sizes.len());
+        label_rows(
+            &fit,
+            &passes,
+            weights.as_ref(),
+            Some(&mut report),
+            &mut |_, _, _| Ok(()),
+        )
+        .map_err(of_pass)?;
+        report.page(&self.record, place, rows, choice)
     }
 
     /// The choice of the number of clusters that the run made, if it made one.
@@ -245,7 +211,7 @@ impl RunFolder {
     /// The labels of all methods whose results are there.
     fn all_labels(&self, objects: usize) -> Vec<(String, Partition)> {
         let labels = |place: usize| read_labels(&self.results_of(place).join(LABELS)).ok();
-        let of = |(place, method): (usize, &crate::MethodRecord)| {
+        let of = |(place, method): (usize, &MethodRecord)| {
             Some((method.method.clone(), labels(place)?.partition))
         };
         let found = self.record.methods.iter().enumerate().filter_map(of);

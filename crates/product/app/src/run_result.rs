@@ -1,5 +1,6 @@
 //! What can be made of the results of an experiment that ran on data in memory: report, model, the folder of a run.
 
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -13,18 +14,26 @@ use partita::{
 use partita_report::Rendered;
 use serde_json::Value;
 
+use crate::choice::{SavedChoice, curves};
+use crate::clusters::ClustersAsked;
 use crate::co_association::symmetric;
+use crate::confidence::LABEL_NUMBERS;
+use crate::error::AppError;
 use crate::experiment::{Input, ObjectWeightSource, Outputs, WeightSource};
+use crate::file_names::{ENSEMBLE, REPORT, folder_of};
+use crate::input_file::InputFile;
+use crate::label_blocks::refused_by_reader;
 use crate::model::{model_of, with_origin};
-use crate::report::{Shown, page};
-use crate::result_files::{ENSEMBLE, MethodResult, REPORT, folder_of, make_folder, write_text};
-use crate::run::Finished;
-use crate::{
-    AppError, ClustersAsked, InputFile, NoObserver, ReadOptions, RunRecord, SavedChoice, curves,
-    outputs,
-};
+use crate::observer::NoObserver;
+use crate::outputs;
+use crate::page::{Shown, page};
+use crate::record::RunRecord;
+use crate::result_files::MethodResult;
+use crate::run::RunResult;
+use crate::text_files::{make_folder, write_text};
+use partita::files::ReadOptions;
 
-impl Finished {
+impl RunResult {
     /// The page about the method at this place, as `report.html` holds it, and its figures; `features` is the table behind the ensemble,
     /// `choice` what was found of the number of clusters, where that is not of this result.
     ///
@@ -47,6 +56,34 @@ impl Finished {
             &shown.beside(self.labels_of_all()),
             choice,
         )
+    }
+
+    /// Writes the labels of the first method as CSV (`object,label,certainty,confidence`).
+    ///
+    /// # Errors
+    /// [`AppError::Io`]; [`AppError::Request`] where no method was finished.
+    pub(crate) fn print_labels(&self, out: &mut dyn Write) -> Result<(), AppError> {
+        let MethodResult {
+            outcome,
+            confidence,
+            ..
+        } = self.result(0)?;
+        let numbers = [
+            (LABEL_NUMBERS[0], &outcome.certainty[..]),
+            (LABEL_NUMBERS[1], confidence),
+        ];
+        let (names, classes) = (self.ensemble.object_names(), outcome.object_classes());
+        let mut text = Vec::new();
+        files::labels_csv(
+            &mut text,
+            names,
+            &outcome.partition,
+            classes.as_deref(),
+            &numbers,
+        )
+        .and_then(|()| out.write_all(&text))
+        .and_then(|()| out.flush())
+        .map_err(refused_by_reader)
     }
 
     /// The labels of all methods by name.
