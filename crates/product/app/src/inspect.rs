@@ -9,16 +9,16 @@ use partita::files::{self, Encode, LabelColumn, ReadOptions, Roles, SparseTable,
 use partita_select::ChoiceRow;
 use serde_json::{Value, json};
 
-use crate::choice::SavedChoice;
+use crate::analysis::choice::SavedChoice;
+use crate::analysis::model::model_facts;
 use crate::error::AppError;
-use crate::file_kind::FileKind;
-use crate::input_file::InputFile;
-use crate::input_notes::say_roles;
-use crate::label_files::read_ensemble;
+use crate::input::file_kind::FileKind;
+use crate::input::input_file::InputFile;
+use crate::input::input_notes::say_roles;
+use crate::input::label_files::read_ensemble;
 use crate::machine::default_budget;
-use crate::model::model_facts;
 use crate::observer::Observer;
-use crate::record::{MethodRecord, RunRecord};
+use crate::output::record::{MethodRecord, RunRecord};
 
 /// What a file is taken as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

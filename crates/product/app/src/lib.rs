@@ -54,115 +54,76 @@
 
 #![forbid(unsafe_code)]
 
-mod align;
-mod choice;
-mod clusters;
-mod co_association;
-mod confidence;
-mod consensus;
+mod analysis;
 mod csv_text;
-mod data;
 mod error;
-mod evaluation;
 mod experiment;
-mod file_kind;
-mod file_names;
-mod generate;
-mod input_file;
-mod input_notes;
-mod inputs;
+mod input;
 mod inspect;
-mod joined;
-mod label_blocks;
-mod label_files;
-mod label_like;
 mod machine;
-mod matching;
 pub mod methods;
-mod model;
-mod modes;
-mod number_of_clusters;
 mod observer;
-mod one_line;
-mod outputs;
-mod page;
-mod paired_columns;
+mod output;
 pub mod phases;
-mod posterior_files;
-mod prediction;
-mod recipes;
-mod record;
-mod result_files;
-mod row_consensus;
 mod row_engine;
-mod row_predictor;
-mod row_report;
-mod row_source;
 mod run;
-mod run_folder;
-mod run_result;
-mod run_rows;
 pub mod seeds;
 mod stopwatch;
-mod stored_labels;
-mod summary;
-mod support;
-mod table;
 mod text_files;
 mod text_table;
-mod tree_file;
-mod update;
-mod variance;
 mod version;
-mod weights;
 
-pub use align::{AlignInput, AlignedRuns};
-pub use choice::{SavedChoice, choice_table, choose_of_ensemble, choose_of_table, curves};
-pub use clusters::ClustersAsked;
-pub use co_association::{CoAssociationOutput, co_association, strong_pairs, write_agreement};
-pub use confidence::LABEL_NUMBERS;
-pub use data::Data;
+pub use analysis::align::{AlignInput, AlignedRuns};
+pub use analysis::choice::{
+    SavedChoice, choice_table, choose_of_ensemble, choose_of_table, curves,
+};
+pub use analysis::co_association::{
+    CoAssociationOutput, co_association, strong_pairs, write_agreement,
+};
+pub use analysis::confidence::LABEL_NUMBERS;
+pub use analysis::evaluation::{EvaluationInput, file_and_column};
+pub use analysis::model::{load_model, model_facts, model_json, model_of, with_origin};
+pub use analysis::modes::{FoundModes, ModesInput};
+pub use analysis::prediction::{Prediction, PredictionInput, RowPrediction};
 pub use error::{AppError, Fault, fault_of_system};
-pub use evaluation::{EvaluationInput, file_and_column};
-pub use experiment::{
+pub use experiment::clusters::ClustersAsked;
+pub use experiment::description::{
     EXPERIMENT_VERSION, Experiment, Input, MethodChoice, ModelOutput, ObjectWeightSource, Outputs,
     RelationsOutput, Rows, SimilarityOutput, TableInput, WeightSource,
 };
-pub use file_kind::FileKind;
-pub use file_names::{RECORD, REPORT};
-pub use generate::{Merged, make_ensemble, merge_files, parse_part};
-pub use input_file::InputFile;
-pub use input_notes::say_roles;
-pub use inspect::{TakenAs, inspect};
-pub use joined::load_ensembles;
-pub use label_blocks::{PushLabels, write_label_rows};
-pub use label_files::{load_ensemble, read_ensemble, read_labels};
-pub use machine::{Host, default_budget};
-pub use matching::{
+pub use experiment::file_names::{RECORD, REPORT};
+pub use experiment::recipes::{preset, recipe_from};
+pub use input::data::Data;
+pub use input::file_kind::FileKind;
+pub use input::generate::{Merged, make_ensemble, merge_files, parse_part};
+pub use input::input_file::InputFile;
+pub use input::input_notes::say_roles;
+pub use input::joined::load_ensembles;
+pub use input::label_files::{load_ensemble, read_ensemble, read_labels};
+pub use input::matching::{
     Matched, NamedSoft, match_objects, match_rows, match_soft, score, score_objects,
 };
-pub use model::{load_model, model_facts, model_json, model_of, with_origin};
-pub use modes::{FoundModes, ModesInput};
+pub use inspect::{TakenAs, inspect};
+pub use machine::{Host, default_budget};
 pub use observer::{NoObserver, Observer};
-pub use page::figure_files;
+pub use output::label_blocks::{PushLabels, write_label_rows};
+pub use output::page::figure_files;
+pub use output::record::{MethodRecord, RECORD_VERSION, RunRecord};
 pub use partita::files::{Encode, Impute, ReadOptions, Truth};
-pub use prediction::{Prediction, PredictionInput, RowPrediction};
-pub use recipes::{preset, recipe_from};
-pub use record::{MethodRecord, RECORD_VERSION, RunRecord};
 
+pub use analysis::row_predictor::{PredictedSink, UnknownValues};
+pub use analysis::support::{Judge, Support, SupportInput};
+pub use analysis::update::{Adding, UpdateInput, UpdatePair, Updated};
+pub use input::table::{GroupedTable, InputTable, TableInMemory};
+pub use input::weights::{base_weights, base_weights_from, base_weights_of_rows, object_weights};
+pub use output::tree_file::linkage;
 pub use row_engine::{
     FitPlan, Fold, Folded, KeptRows, LabelEnding, PartDone, PartPredictions, PartTask, PlanAsked,
     Stage, Waiting, release_rows,
 };
-pub use row_predictor::{PredictedSink, UnknownValues};
-pub use run::RunResult;
-pub use run_folder::RunFolder;
+pub use run::folder::RunFolder;
+pub use run::held::RunResult;
 pub use stopwatch::{Spent, Stopwatch};
-pub use support::{Judge, Support, SupportInput};
-pub use table::{GroupedTable, InputTable, TableInMemory};
 pub use text_files::{json_text, read_json, write_json, write_text};
 pub use text_table::TextTable;
-pub use tree_file::linkage;
-pub use update::{Adding, UpdateInput, UpdatePair, Updated};
 pub use version::{COMMIT, VERSION, written_at};
-pub use weights::{base_weights, base_weights_from, base_weights_of_rows, object_weights};

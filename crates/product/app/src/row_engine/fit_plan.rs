@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::job::{LabelEnding, Purpose};
 use super::sealed::hex;
 use crate::error::AppError;
-use crate::experiment::WeightSource;
+use crate::experiment::description::WeightSource;
 use crate::methods::DEFAULT;
 use crate::text_files::{json_text, read_json, write_json};
 

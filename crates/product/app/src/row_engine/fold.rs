@@ -8,19 +8,19 @@ use partita::{Clusters, MemoryBudget, Monitor, RowBlocks, RowOutcome, RowProblem
 use super::files_engine::{FilesEngine, Stage};
 use super::fit_plan::{FitPlan, PlanAsked};
 use super::label_parts::{LabelParts, label_parts};
+use crate::analysis::model::with_origin;
 use crate::error::AppError;
-use crate::experiment::Rows;
-use crate::experiment::{Experiment, MethodChoice};
-use crate::file_names::REPORT;
-use crate::input_file::InputFile;
-use crate::model::with_origin;
+use crate::experiment::description::Rows;
+use crate::experiment::description::{Experiment, MethodChoice};
+use crate::experiment::file_names::REPORT;
+use crate::input::input_file::InputFile;
+use crate::input::weights::base_weights_of_rows;
 use crate::observer::NoObserver;
-use crate::outputs;
-use crate::record::{MethodRecord, RunRecord};
-use crate::row_consensus::missing_labels;
+use crate::output::outputs;
+use crate::output::record::{MethodRecord, RunRecord};
+use crate::run::row_consensus::missing_labels;
 use crate::stopwatch::Stopwatch;
 use crate::text_files::{write_json, write_text};
-use crate::weights::base_weights_of_rows;
 use crate::{methods, seeds};
 
 /// A step of a fit: folds the sums of a round and says what comes next.

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::sealed::Hash;
 use super::task_columns::TaskColumns;
+use crate::analysis::row_predictor::PredictedCounts;
 use crate::error::AppError;
-use crate::row_predictor::PredictedCounts;
-use crate::row_report::ShownRows;
+use crate::output::row_report::ShownRows;
 
 /// A task for the workers of all parts.
 #[derive(Clone, Debug, Serialize, Deserialize)]

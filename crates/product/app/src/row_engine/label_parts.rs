@@ -8,7 +8,7 @@ use super::files_engine::{FilesEngine, Waiting};
 use super::fit_plan::FitPlan;
 use super::job::{Content, Round, Task};
 use crate::error::AppError;
-use crate::row_report::ReportRows;
+use crate::output::row_report::ReportRows;
 
 /// Labels of all parts.
 pub(super) struct LabelParts {

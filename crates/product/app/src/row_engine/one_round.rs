@@ -9,13 +9,15 @@ use partita::{MemoryBudget, PassRunner, RowBlocks, Silent};
 use super::files_engine::{FilesEngine, Stage};
 use super::job::{Content, EVALUATE, LabelEnding, PREDICT, Purpose, Round, Task};
 use super::task_columns::TaskColumns;
+use crate::analysis::evaluation::{
+    EvaluationInput, base_of, check_pair, file_and_column, scores_of_counts,
+};
+use crate::analysis::model::{clusters_of, columns_of, model_json};
+use crate::analysis::prediction::{PredictionInput, RowPrediction};
+use crate::analysis::row_predictor::{PredictedCounts, RowPredictor, UnknownValues};
 use crate::error::AppError;
-use crate::evaluation::{EvaluationInput, base_of, check_pair, file_and_column, scores_of_counts};
 use crate::machine::default_budget;
-use crate::model::{clusters_of, columns_of, model_json};
 use crate::observer::Observer;
-use crate::prediction::{PredictionInput, RowPrediction};
-use crate::row_predictor::{PredictedCounts, RowPredictor, UnknownValues};
 use crate::text_files::{json_text, write_text};
 
 /// The file of what was counted, in the folder of a prediction.

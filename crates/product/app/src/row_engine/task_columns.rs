@@ -7,8 +7,8 @@ use partita::{MemoryBudget, RowBlocks};
 use serde::{Deserialize, Serialize};
 
 use super::sealed::Hash;
+use crate::analysis::paired_columns::{Column, PairedColumns, most_held};
 use crate::error::AppError;
-use crate::paired_columns::{Column, PairedColumns, most_held};
 
 /// A base clustering of the manifest, and one of this or another manifest of as many rows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -12,14 +12,14 @@ use partita::{
 
 use super::job::{Content, Job, LabelEnding, PartResult, Task, labels_beside, parts, sum_beside};
 use super::sealed::{Hash, Seal, read, write};
-use crate::confidence::{Confident, LABEL_NUMBERS};
+use crate::analysis::confidence::{Confident, LABEL_NUMBERS};
+use crate::analysis::model::columns_of;
+use crate::analysis::paired_columns::most_held;
+use crate::analysis::row_predictor::{RowPredictor, UnknownValues};
 use crate::error::AppError;
-use crate::model::columns_of;
 use crate::observer::Observer;
-use crate::paired_columns::most_held;
-use crate::row_consensus::evidence_of;
-use crate::row_predictor::{RowPredictor, UnknownValues};
-use crate::row_report::{Drawn, ReportRows, WithDrawn};
+use crate::output::row_report::{Drawn, ReportRows, WithDrawn};
+use crate::run::row_consensus::evidence_of;
 
 /// One task of a round.
 #[derive(Clone, Debug)]
