@@ -13,8 +13,6 @@
 //! | [`RunRecord`] | what was done, from which files, on which machine; it can be run again | O(record) | |
 //! | [`RunFolder`] | the folder of a run; its report | O(n M + n log n) | O(n M) |
 //! | [`choose_of_table`], [`choose_of_ensemble`] | how many clusters, if any | that of the choice | checked before it is taken |
-//! | [`Fold`], [`PartTask`] | a consensus in rounds of tasks that share files alone | that of the method | one part |
-//! | [`EvaluationInput::scores_by_tasks`], [`PredictionInput::predict_by_tasks`] | the same for scores, and for labels by a saved model | O(n), the model's | one part |
 //! | [`make_ensemble`] | base clusterings of a table | that of the recipe | checked before it is taken |
 //! | [`PredictionInput::predict`] | labels of new objects by a saved model | the model's, O(n M K) | O(n M + n K) |
 //! | [`UpdateInput::update`] | base clusterings or objects added to an ensemble, overlaps and labels that go on | O(n M), the overlaps O(n M M') | O(n M + (ΣJ)²) |
@@ -65,7 +63,6 @@ pub mod methods;
 mod observer;
 mod output;
 pub mod phases;
-mod row_engine;
 mod run;
 pub mod seeds;
 mod stopwatch;
@@ -117,13 +114,22 @@ pub use analysis::update::{Adding, UpdateInput, UpdatePair, Updated};
 pub use input::table::{GroupedTable, InputTable, TableInMemory};
 pub use input::weights::{base_weights, base_weights_from, base_weights_of_rows, object_weights};
 pub use output::tree_file::linkage;
-pub use row_engine::{
-    FitPlan, Fold, Folded, KeptRows, LabelEnding, PartDone, PartPredictions, PartTask, PlanAsked,
-    Stage, Waiting, release_rows,
-};
 pub use run::folder::RunFolder;
 pub use run::held::RunResult;
 pub use stopwatch::{Spent, Stopwatch};
 pub use text_files::{json_text, read_json, write_json, write_text};
 pub use text_table::TextTable;
 pub use version::{COMMIT, VERSION, written_at};
+
+/// What label rows in parts need of a run: for `partita-distributed`, and as changeable as that.
+#[doc(hidden)]
+pub mod tasks {
+    pub use crate::analysis::confidence::Confident;
+    pub use crate::analysis::evaluation::{base_of, check_pair, scores_of_counts};
+    pub use crate::analysis::model::{clusters_of, columns_of};
+    pub use crate::analysis::paired_columns::{Column, PairedColumns, most_held};
+    pub use crate::analysis::row_predictor::{PredictedCounts, RowPredictor};
+    pub use crate::output::outputs::write_record;
+    pub use crate::output::row_report::{Drawn, ReportRows, ShownRows, WithDrawn};
+    pub use crate::run::row_consensus::{evidence_of, missing_labels};
+}

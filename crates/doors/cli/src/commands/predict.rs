@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use partita::MemoryBudget;
 use partita::files::{self, LabelFormat, ManifestRows};
-use partita_app::{PredictionInput, PushLabels, Stage, write_label_rows};
+use partita_app::{PredictionInput, PushLabels, write_label_rows};
+use partita_distributed::Stage;
 use serde_json::json;
 
 use super::parts::next;
@@ -98,7 +99,7 @@ fn predict_by_tasks(
     request: &PredictionInput,
 ) -> Result<(), Failure> {
     let ending = args.labels.unwrap_or_default();
-    let done = match request.predict_by_tasks(folder, ending, &Terminal)? {
+    let done = match partita_distributed::predict_by_tasks(request, folder, ending, &Terminal)? {
         Stage::Waiting(waiting) => return next(&waiting, &args.input, args.out.json),
         Stage::Done(done) => done,
     };

@@ -11,12 +11,14 @@ use crate::data::{CUTS, write_parts};
 /// Folds and passes until all labels are there; what all parts wrote.
 fn rounds(place: &Workplace, fit: &str, asked: &str) -> Vec<u8> {
     loop {
-        let model = place.run(&format!("fold m.json -o {fit} {asked}")).fine();
-        if model.is_empty() {
+        let job = place
+            .run(&format!("distributed merge m.json -o {fit} {asked}"))
+            .fine();
+        if job.is_empty() {
             return labels(place, fit, "csv").concat();
         }
         place
-            .run(&format!("pass m.json --part all --model {model}"))
+            .run(&format!("distributed run m.json --part all --job {job}"))
             .fine();
     }
 }
@@ -59,7 +61,12 @@ fn rounds_of_tasks_write_the_bytes_of_one_process() {
         assert!(record.contains("\"n\": 9000"), "{record}");
         assert!(!asked.starts_with("-m mm") || place.path("fit/model.json").exists());
         // A fold after the end changes nothing.
-        assert!(place.run("fold m.json -o fit").fine().is_empty());
+        assert!(
+            place
+                .run("distributed merge m.json -o fit")
+                .fine()
+                .is_empty()
+        );
     }
 }
 
@@ -84,14 +91,19 @@ fn a_search_is_done_in_one_round_and_kept() {
         ),
     ] {
         place.file("fit/step1.kept", bytes);
-        let remedy = "remove this file and run `partita fold` again";
-        let ended = place.run("fold m.json -o fit");
+        let remedy = "remove this file and run `partita distributed merge` again";
+        let ended = place.run("distributed merge m.json -o fit");
         ended
             .error(2, &[&format!("step1.kept: {what}"), remedy])
             .expect("an error");
     }
     fs::remove_file(place.path("fit/step1.kept")).expect("a file");
-    assert!(place.run("fold m.json -o fit").fine().is_empty());
+    assert!(
+        place
+            .run("distributed merge m.json -o fit")
+            .fine()
+            .is_empty()
+    );
     assert!(
         place.read("fit/step1.kept") == whole && labels(&place, "fit", "csv").concat() == expected
     );
@@ -115,7 +127,9 @@ fn rounds_of_tasks_leave_the_report_of_one_process() {
     let map = |page: &str| page[page.find("map-evidence").expect("a map")..][..20_000].to_owned();
     assert!(map(&one) == map(&parts) && parts.contains("9000 objects in 4 clusters"));
     fs::remove_file(place.path("fit/report.html")).expect("a page");
-    place.run("fold m.json -o fit --no-report").fine();
+    place
+        .run("distributed merge m.json -o fit --no-report")
+        .fine();
     assert!(!place.path("fit/report.html").exists());
 }
 
@@ -194,11 +208,13 @@ fn labels_of_parts_are_columns_or_arrays_too() {
         // A part that lost its labels is done again; another format is another fit.
         fs::remove_file(place.path(&parts[0])).expect("a file");
         place
-            .run(&format!("pass m.json --model {fit}/labels.model --part 0"))
+            .run(&format!(
+                "distributed run m.json --job {fit}/labels.job --part 0"
+            ))
             .fine();
         assert!(place.path(&parts[0]).exists());
         place
-            .run(&format!("fold m.json -o {fit} --labels csv"))
+            .run(&format!("distributed merge m.json -o {fit} --labels csv"))
             .refused(&["another format of labels"]);
     }
 }
@@ -216,15 +232,15 @@ fn drivers_and_workers_may_die_at_any_time() {
     let place = Workplace::new();
     write_parts(&place, 2);
     place.run("consensus m.json -m lwgp -k 4 -o one.csv").fine();
-    let fold = "fold m.json -m lwgp -k 4 -o fit";
+    let fold = "distributed merge m.json -m lwgp -k 4 -o fit";
     let mut after = 0;
     loop {
         killed(&place, fold, after);
-        let model = place.run(fold).fine();
-        if model.is_empty() {
+        let job = place.run(fold).fine();
+        if job.is_empty() {
             break;
         }
-        let pass = format!("pass m.json --part all --model {model}");
+        let pass = format!("distributed run m.json --part all --job {job}");
         killed(&place, &pass, after);
         after = (after + 7) % 40;
         place.run(&pass).fine();

@@ -18,7 +18,7 @@ pub(crate) fn mean(values: &[f64]) -> Option<f64> {
 pub const LABEL_NUMBERS: [&str; 2] = ["certainty", "confidence"];
 
 /// Labels with their confidence.
-pub(crate) struct Confident<'a>(pub(crate) &'a ClusterEvidence);
+pub struct Confident<'a>(pub &'a ClusterEvidence);
 
 impl LabelledMap for Confident<'_> {
     type Out = (Assigned, Vec<f64>);

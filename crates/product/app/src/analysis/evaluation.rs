@@ -91,7 +91,7 @@ impl EvaluationInput {
     }
 
     /// Refuses what matches objects by their names.
-    pub(crate) fn check_places(&self) -> Result<(), AppError> {
+    pub fn check_places(&self) -> Result<(), AppError> {
         let reason = "--common matches objects by name; those of a manifest have none, and are matched by place";
         if self.common {
             Err(AppError::request(reason))
@@ -200,7 +200,7 @@ impl EvaluatedLabels {
 }
 
 /// The base clustering of this name, else the only one or the one called `label`.
-pub(crate) fn base_of<'a>(
+pub fn base_of<'a>(
     path: &Path,
     rows: &'a dyn RowBlocks,
     column: Option<&str>,
@@ -222,7 +222,7 @@ pub(crate) fn base_of<'a>(
 }
 
 /// Refuses columns of another number of objects, and tables beyond the budget.
-pub(crate) fn check_pair(
+pub fn check_pair(
     (here, found): (&Path, Column<'_>),
     (there, known): (&Path, Column<'_>),
     budget: MemoryBudget,
@@ -251,7 +251,7 @@ pub(crate) fn check_pair(
 }
 
 /// The external indices of counted labels; the observer hears how many objects have no true label.
-pub(crate) fn scores_of_counts(
+pub fn scores_of_counts(
     counts: &RowCounts,
     truth: &Path,
     observer: &dyn Observer,

@@ -153,7 +153,7 @@ fn column_means(features: &Features<'_>) -> BTreeMap<String, f64> {
 }
 
 /// Names of the columns or base clusterings that a saved model reads, in its order.
-pub(crate) fn columns_of(saved: &Value) -> Vec<String> {
+pub fn columns_of(saved: &Value) -> Vec<String> {
     let texts = |list: &Value| {
         let names = list.as_array().into_iter().flatten();
         names
@@ -190,7 +190,7 @@ pub fn model_facts(path: &Path) -> Result<Value, AppError> {
 }
 
 /// How many clusters a saved model tells apart, if its JSON says.
-pub(crate) fn clusters_of(saved: &Value) -> Value {
+pub fn clusters_of(saved: &Value) -> Value {
     let per_cluster = ["prior", "weights", "centroids"]
         .into_iter()
         .find_map(|name| saved[name].as_array());

@@ -11,15 +11,16 @@ use partita::{
 
 /// A base clustering of label rows.
 #[derive(Clone, Copy)]
-pub(crate) struct Column<'a> {
-    pub(crate) rows: &'a dyn RowBlocks,
+pub struct Column<'a> {
+    /// The rows.
+    pub rows: &'a dyn RowBlocks,
     /// Which of its base clusterings.
-    pub(crate) base: usize,
+    pub base: usize,
 }
 
 /// Two columns of as many objects, matched by place. Groups are those of the first; the groups of the second are read as often as groups
 /// of the first meet them.
-pub(crate) struct PairedColumns<'a> {
+pub struct PairedColumns<'a> {
     first: Column<'a>,
     second: Column<'a>,
     /// Where the groups of the second end.
@@ -28,7 +29,8 @@ pub(crate) struct PairedColumns<'a> {
 }
 
 impl<'a> PairedColumns<'a> {
-    pub(crate) fn new(first: Column<'a>, second: Column<'a>) -> Self {
+    /// Of two columns.
+    pub fn new(first: Column<'a>, second: Column<'a>) -> Self {
         let ends = (0..second.rows.groups())
             .map(|group| second.rows.rows_of(group).end)
             .collect();
@@ -141,7 +143,7 @@ fn copy(
 }
 
 /// Bytes of label rows that a process holds because they may be wanted again, at most.
-pub(crate) fn most_held(budget: MemoryBudget) -> u64 {
+pub fn most_held(budget: MemoryBudget) -> u64 {
     (1 << 28).min(budget.bytes() / 8)
 }
 

@@ -192,7 +192,7 @@ impl PredictionInput {
     }
 
     /// A model of label rows, and its JSON.
-    pub(crate) fn row_model(&self) -> Result<(Arc<dyn Model>, Value), AppError> {
+    pub fn row_model(&self) -> Result<(Arc<dyn Model>, Value), AppError> {
         let (model, _) = open_model(&self.model)?;
         if model.reads() == ModelReads::Features {
             let reason = "a manifest is of label rows, and this model reads a table; give the table as one file";
@@ -202,7 +202,7 @@ impl PredictionInput {
     }
 
     /// What was counted of label rows, with what the model cannot use of them in sentences.
-    pub(crate) fn told(&self, counts: PredictedCounts) -> Result<RowPrediction, AppError> {
+    pub fn told(&self, counts: PredictedCounts) -> Result<RowPrediction, AppError> {
         let warnings = counts.warnings(&self.input, self.unknown)?;
         let PredictedCounts {
             rows,
@@ -224,7 +224,7 @@ impl PredictionInput {
     }
 
     /// Says how many base clusterings the model does not know.
-    pub(crate) fn say_others(&self, others: usize, observer: &dyn Observer) {
+    pub fn say_others(&self, others: usize, observer: &dyn Observer) {
         if others > 0 {
             let here = self.input.display();
             observer.note(&format!(

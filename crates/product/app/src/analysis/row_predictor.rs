@@ -26,24 +26,27 @@ pub enum UnknownValues {
 pub type PredictedSink<'a> = dyn FnMut(u64, &[u32], &[f64]) -> Result<(), String> + 'a;
 
 /// A model for rows of these base clusterings.
-pub(crate) struct RowPredictor<'a> {
+pub struct RowPredictor<'a> {
     model: &'a dyn Model,
     bases: &'a [BaseClustering],
     chosen: Option<Vec<u32>>,
     /// Base clusterings that the model does not know, which are left out.
-    pub(crate) others: usize,
+    pub others: usize,
 }
 
 /// What is counted of predicted rows; that of consecutive parts adds up.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct PredictedCounts {
-    pub(crate) rows: u64,
+pub struct PredictedCounts {
+    /// Rows.
+    pub rows: u64,
     /// Objects in every cluster.
-    pub(crate) sizes: Vec<u64>,
+    pub sizes: Vec<u64>,
     /// Sum of the certainty of all labels.
-    pub(crate) certainty: f64,
-    pub(crate) unknown_values: u64,
-    pub(crate) empty_rows: u64,
+    pub certainty: f64,
+    /// Values that the model has never seen.
+    pub unknown_values: u64,
+    /// Rows without anything that the model knows.
+    pub empty_rows: u64,
     /// The first unknown value: its row, column and what it is.
     first_unknown: Option<(u64, String, String)>,
     first_empty: Option<u64>,
@@ -65,7 +68,7 @@ impl PredictedCounts {
     }
 
     /// Adds what is counted of the rows that follow.
-    pub(crate) fn append(&mut self, next: Self) {
+    pub fn append(&mut self, next: Self) {
         self.rows += next.rows;
         self.sizes.resize(self.sizes.len().max(next.sizes.len()), 0);
         self.sizes
@@ -80,11 +83,7 @@ impl PredictedCounts {
     }
 
     /// What of the rows of this file the model cannot use, in sentences.
-    pub(crate) fn warnings(
-        &self,
-        here: &Path,
-        unknown: UnknownValues,
-    ) -> Result<Vec<String>, AppError> {
+    pub fn warnings(&self, here: &Path, unknown: UnknownValues) -> Result<Vec<String>, AppError> {
         let values = self.first_unknown.as_ref().map(|(row, column, value)| {
             (
                 self.unknown_values,
@@ -100,7 +99,7 @@ impl PredictedCounts {
 
 impl<'a> RowPredictor<'a> {
     /// `known` are the base clusterings that the model reads.
-    pub(crate) fn new(model: &'a dyn Model, bases: &'a [BaseClustering], known: &[String]) -> Self {
+    pub fn new(model: &'a dyn Model, bases: &'a [BaseClustering], known: &[String]) -> Self {
         let (chosen, others) = chosen(bases, known);
         Self {
             model,
@@ -112,7 +111,7 @@ impl<'a> RowPredictor<'a> {
 
     /// Hands the labels of the rows of some groups to `take` in their order. Rows of an input that is refused are counted only, from the
     /// first unknown value on.
-    pub(crate) fn predict(
+    pub fn predict(
         &self,
         rows: &PassRunner<'_>,
         groups: Range<usize>,

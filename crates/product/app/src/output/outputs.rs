@@ -159,7 +159,7 @@ pub(crate) fn write_result(
 }
 
 /// Writes the record and the summary, where there is a folder.
-pub(crate) fn write_record(record: &RunRecord) -> Result<(), AppError> {
+pub fn write_record(record: &RunRecord) -> Result<(), AppError> {
     let Some(folder) = &record.experiment.outputs.folder else {
         return Ok(());
     };

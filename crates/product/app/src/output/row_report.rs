@@ -18,7 +18,7 @@ const SHOWN: u64 = 20_000;
 
 /// What a report shows of label rows, taken from them as they get their labels.
 #[derive(Clone, Debug)]
-pub(crate) struct ReportRows {
+pub struct ReportRows {
     draw: Draw,
     bases: usize,
     shown: ShownRows,
@@ -27,7 +27,7 @@ pub(crate) struct ReportRows {
 
 /// What a report shows of some rows besides the counts of all; a part's travels with its sum.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct ShownRows {
+pub struct ShownRows {
     /// Numbers of the objects drawn, and their label rows one after the other.
     numbers: Vec<u64>,
     rows: Vec<u16>,
@@ -40,7 +40,7 @@ pub(crate) struct ShownRows {
 
 impl ReportRows {
     /// For rows of this source, whichever group they come in; which are drawn depends on the seed of the run and their numbers alone.
-    pub(crate) fn new(rows: &dyn RowBlocks, run: Seed) -> Self {
+    pub fn new(rows: &dyn RowBlocks, run: Seed) -> Self {
         let draw = Draw::new(rows.rows(), seeds::shown(run));
         Self {
             draw,
@@ -56,13 +56,13 @@ impl ReportRows {
     }
 
     /// Takes the counts of all objects, before their labels come.
-    pub(crate) fn count(&mut self, counts: LabelCounts) {
+    pub fn count(&mut self, counts: LabelCounts) {
         self.shown.of_clusters = vec![ConfidenceCounts::default(); counts.sizes.len()];
         self.counts = Some(counts);
     }
 
     /// Takes the labels of consecutive objects, and those of them that were drawn.
-    pub(crate) fn take(&mut self, first: u64, some: &Assigned, confidence: &[f64], drawn: Drawn) {
+    pub fn take(&mut self, first: u64, some: &Assigned, confidence: &[f64], drawn: Drawn) {
         let shown = &mut self.shown;
         for (&k, &sure) in some.labels.iter().zip(confidence) {
             // A model that somebody altered may label clusters that it does not count.
@@ -82,12 +82,12 @@ impl ReportRows {
     }
 
     /// What was taken, to be sent.
-    pub(crate) fn into_shown(self) -> ShownRows {
+    pub fn into_shown(self) -> ShownRows {
         self.shown
     }
 
     /// Takes what was taken of the rows that follow.
-    pub(crate) fn extend(&mut self, later: ShownRows) {
+    pub fn extend(&mut self, later: ShownRows) {
         let shown = &mut self.shown;
         shown.numbers.extend(later.numbers);
         shown.rows.extend(later.rows);
@@ -109,7 +109,7 @@ impl ReportRows {
     ///
     /// # Cost
     /// That of [`render`](partita_report::render) for 20,000 objects.
-    pub(crate) fn page(
+    pub fn page(
         self,
         record: &RunRecord,
         place: usize,
@@ -170,19 +170,20 @@ impl Draw {
 
 /// Objects drawn of consecutive ones: how many come before each, and their label rows one after the other.
 #[derive(Default)]
-pub(crate) struct Drawn {
+pub struct Drawn {
     places: Vec<usize>,
     rows: Vec<u16>,
 }
 
 /// Labels, their confidence, and what a report shows of the rows where there will be one.
-pub(crate) struct WithDrawn<'a> {
+pub struct WithDrawn<'a> {
     confident: Confident<'a>,
     draw: Option<Draw>,
 }
 
 impl<'a> WithDrawn<'a> {
-    pub(crate) fn new(confident: Confident<'a>, shown: Option<&ReportRows>) -> Self {
+    /// For a report, where there will be one.
+    pub fn new(confident: Confident<'a>, shown: Option<&ReportRows>) -> Self {
         Self {
             confident,
             draw: shown.map(|shown| shown.draw),

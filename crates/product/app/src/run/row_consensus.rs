@@ -62,7 +62,7 @@ pub(crate) fn label_rows<D>(
 }
 
 /// What the confidence of labels is computed from.
-pub(crate) fn evidence_of(
+pub fn evidence_of(
     rows: &dyn RowBlocks,
     counts: &LabelCounts,
     weights: Option<&BaseWeights>,
@@ -77,7 +77,7 @@ pub(crate) fn evidence_of(
 }
 
 /// The labels that rows lack: all but those that were counted.
-pub(crate) fn missing_labels(rows: &dyn RowBlocks, counts: &LabelCounts) -> usize {
+pub fn missing_labels(rows: &dyn RowBlocks, counts: &LabelCounts) -> usize {
     let there: u64 = counts.of_base_clusters.iter().sum();
     (rows.rows() * rows.bases().len() as u64).saturating_sub(there) as usize
 }

@@ -7,47 +7,46 @@ use partita::files::ManifestRows;
 use partita::{BaseWeights, LabelCounts};
 use serde::{Deserialize, Serialize};
 
-use super::sealed::Hash;
-use super::task_columns::TaskColumns;
-use crate::analysis::row_predictor::PredictedCounts;
-use crate::error::AppError;
-use crate::output::row_report::ShownRows;
+use crate::sealed::Hash;
+use crate::task_columns::TaskColumns;
+use partita_app::AppError;
+use partita_app::tasks::{PredictedCounts, ShownRows};
 
 /// A task for the workers of all parts.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Job {
-    pub(super) manifest: Hash,
+pub(crate) struct Job {
+    pub(crate) manifest: Hash,
     /// The method of a fit; else [`EVALUATE`] or [`PREDICT`].
-    pub(super) method: String,
+    pub(crate) method: String,
     /// K.
-    pub(super) clusters: u64,
+    pub(crate) clusters: u64,
     /// ΣJ.
-    pub(super) base_clusters: u64,
-    pub(super) round: Round,
-    pub(super) task: Task,
+    pub(crate) base_clusters: u64,
+    pub(crate) round: Round,
+    pub(crate) task: Task,
 }
 
 /// What [`Job::method`] says of an evaluation.
-pub(super) const EVALUATE: &str = "evaluate";
+pub(crate) const EVALUATE: &str = "evaluate";
 
 /// What [`Job::method`] says of a prediction.
-pub(super) const PREDICT: &str = "predict";
+pub(crate) const PREDICT: &str = "predict";
 
-/// What all models of a folder are for.
-pub(super) struct Purpose {
+/// What all jobs of a folder are for.
+pub(crate) struct Purpose {
     /// As [`Job::method`].
-    pub(super) method: String,
+    pub(crate) method: String,
     /// K.
-    pub(super) clusters: u64,
+    pub(crate) clusters: u64,
     /// JSON of the plan, to which the steps between passes are bound.
-    pub(super) plan: String,
+    pub(crate) plan: String,
     /// What sums are over, if not all base clusterings.
-    pub(super) columns: Option<TaskColumns>,
+    pub(crate) columns: Option<TaskColumns>,
 }
 
 /// Which pass of a fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Round {
+pub(crate) enum Round {
     /// Numbered from 1.
     Sums(u32),
     Labels,
@@ -55,7 +54,7 @@ pub(super) enum Round {
 
 /// What a worker does with the rows of its part.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) enum Task {
+pub(crate) enum Task {
     /// A pass by its kind and state, over all base clusterings or these.
     Sum {
         kind: String,
@@ -82,7 +81,7 @@ pub(super) enum Task {
 
 impl Task {
     /// The format of the labels that it writes.
-    pub(super) fn ending(&self) -> Option<LabelEnding> {
+    pub(crate) fn ending(&self) -> Option<LabelEnding> {
         match self {
             Self::Sum { .. } => None,
             Self::Label { ending, .. } | Self::Predict { ending, .. } => Some(*ending),
@@ -116,21 +115,21 @@ impl LabelEnding {
 
 /// What a worker made of its part.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct PartResult {
-    /// The model that it followed.
-    pub(super) job: Hash,
-    pub(super) manifest: Hash,
-    pub(super) round: Round,
+pub(crate) struct PartResult {
+    /// The job that it followed.
+    pub(crate) job: Hash,
+    pub(crate) manifest: Hash,
+    pub(crate) round: Round,
     /// Number of the part; none for all rows.
-    pub(super) part: Option<u64>,
-    pub(super) first: u64,
-    pub(super) rows: u64,
-    pub(super) content: Content,
+    pub(crate) part: Option<u64>,
+    pub(crate) first: u64,
+    pub(crate) rows: u64,
+    pub(crate) content: Content,
 }
 
 impl PartResult {
     /// The file with the labels of the part whose result this is; refuses one that was changed.
-    pub(super) fn label_file(&self, sum: &Path, ending: LabelEnding) -> Result<PathBuf, AppError> {
+    pub(crate) fn label_file(&self, sum: &Path, ending: LabelEnding) -> Result<PathBuf, AppError> {
         let Some(bytes) = self.content.label_bytes() else {
             return Err(AppError::content(sum, "this is a sum, not labels"));
         };
@@ -143,14 +142,14 @@ impl PartResult {
         }
         let part = self.part.unwrap_or_default();
         let reason = format!(
-            "{found} bytes, where part {part} wrote {bytes}; run `partita pass --force` for it again"
+            "{found} bytes, where part {part} wrote {bytes}; run `partita distributed run --force` for it again"
         );
         Err(AppError::content(&labels, reason))
     }
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) enum Content {
+pub(crate) enum Content {
     /// The sum, as `PassKind::sum` gives it.
     Sum(Vec<u8>),
     /// Labels are in a file of so many bytes beside this one; the sum of their confidences, and what the report shows of them.
@@ -165,7 +164,7 @@ pub(super) enum Content {
 
 impl Content {
     /// Bytes of the file with the labels.
-    pub(super) fn label_bytes(&self) -> Option<u64> {
+    pub(crate) fn label_bytes(&self) -> Option<u64> {
         match self {
             Self::Sum(_) => None,
             Self::Labels { bytes, .. } | Self::Predicted { bytes, .. } => Some(*bytes),
@@ -183,37 +182,37 @@ impl std::fmt::Display for Round {
 }
 
 impl Round {
-    /// The model of the round in the folder of a fit.
-    pub(super) fn model(self, folder: &Path) -> PathBuf {
+    /// The file of the job in the folder of a fit.
+    pub(crate) fn job_file(self, folder: &Path) -> PathBuf {
         match self {
-            Self::Sums(number) => folder.join(format!("round{number}.model")),
-            Self::Labels => folder.join("labels.model"),
+            Self::Sums(number) => folder.join(format!("round{number}.job")),
+            Self::Labels => folder.join("labels.job"),
         }
     }
 
     /// The sum over all rows in the folder of a fit.
-    pub(super) fn whole(self, folder: &Path) -> PathBuf {
-        self.model(folder).with_extension("sum")
+    pub(crate) fn whole(self, folder: &Path) -> PathBuf {
+        self.job_file(folder).with_extension("sum")
     }
 }
 
 /// The number of a part with zeros in front, so that names sort as rows do.
-pub(super) fn numbered(part: usize, parts: usize) -> String {
+pub(crate) fn numbered(part: usize, parts: usize) -> String {
     let digits = parts.saturating_sub(1).to_string().len();
     format!("{part:0digits$}")
 }
 
-/// Where the sum of a part goes if nothing else is said: beside the model.
-pub(super) fn sum_beside(model: &Path, part: usize, parts: usize) -> PathBuf {
-    model.with_extension(format!("{}.sum", numbered(part, parts)))
+/// Where the sum of a part goes if nothing else is said: beside the job.
+pub(crate) fn sum_beside(job: &Path, part: usize, parts: usize) -> PathBuf {
+    job.with_extension(format!("{}.sum", numbered(part, parts)))
 }
 
 /// Where the labels of a part go whose sum is there.
-pub(super) fn labels_beside(sum: &Path, ending: LabelEnding) -> PathBuf {
+pub(crate) fn labels_beside(sum: &Path, ending: LabelEnding) -> PathBuf {
     sum.with_extension(ending.as_str())
 }
 
 /// Number of parts.
-pub(super) fn parts(rows: &ManifestRows) -> usize {
+pub(crate) fn parts(rows: &ManifestRows) -> usize {
     rows.manifest().parts.len()
 }

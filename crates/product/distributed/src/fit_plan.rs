@@ -6,12 +6,10 @@ use partita::SettingMap;
 use partita::files::ManifestRows;
 use serde::{Deserialize, Serialize};
 
-use super::job::{LabelEnding, Purpose};
-use super::sealed::hex;
-use crate::error::AppError;
-use crate::experiment::description::WeightSource;
-use crate::methods::DEFAULT;
-use crate::text_files::{json_text, read_json, write_json};
+use crate::job::{LabelEnding, Purpose};
+use crate::sealed::hex;
+use partita_app::methods::DEFAULT;
+use partita_app::{AppError, WeightSource, json_text, read_json, write_json};
 
 /// The version of the form of [`FitPlan`] that this library writes and reads.
 const FIT_VERSION: u32 = 1;
@@ -60,8 +58,8 @@ pub struct PlanAsked {
 }
 
 impl FitPlan {
-    /// What the models of its folder are for.
-    pub(super) fn purpose(&self) -> Result<Purpose, AppError> {
+    /// What the jobs of its folder are for.
+    pub(crate) fn purpose(&self) -> Result<Purpose, AppError> {
         let (method, clusters) = (self.method.clone(), self.clusters as u64);
         Ok(Purpose {
             method,
@@ -72,7 +70,7 @@ impl FitPlan {
     }
 
     /// Writes the plan of a new folder.
-    pub(super) fn save(&self, folder: &Path) -> Result<(), AppError> {
+    pub(crate) fn save(&self, folder: &Path) -> Result<(), AppError> {
         let path = folder.join(PLAN);
         if path.exists() {
             return Ok(());
@@ -84,7 +82,7 @@ impl FitPlan {
 
 impl PlanAsked {
     /// The plan of a folder, or a new one.
-    pub(super) fn plan(&self, folder: &Path, rows: &ManifestRows) -> Result<FitPlan, AppError> {
+    pub(crate) fn plan(&self, folder: &Path, rows: &ManifestRows) -> Result<FitPlan, AppError> {
         let path = folder.join(PLAN);
         if !path.exists() {
             return self.new_plan(rows);

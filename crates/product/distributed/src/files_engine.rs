@@ -9,9 +9,9 @@ use partita::{BaseWeights, PassEngine, PassError, PassJob, RowBlocks, TakePart};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::job::{Content, Job, PartResult, Purpose, Round, Task, parts, sum_beside};
-use super::sealed::{Hash, Seal, read, seal, write};
-use crate::error::AppError;
+use crate::job::{Content, Job, PartResult, Purpose, Round, Task, parts, sum_beside};
+use crate::sealed::{Hash, Seal, read, seal, write};
+use partita_app::AppError;
 
 /// A round that waits for its parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct Waiting {
     /// What is to be done, for people.
     pub round: String,
     /// What workers follow.
-    pub model: PathBuf,
+    pub job: PathBuf,
     /// Number of parts.
     pub parts: usize,
     /// The parts that are not there yet.
@@ -36,10 +36,10 @@ pub enum Stage<T> {
 }
 
 /// Answers passes from the files of a folder.
-pub(super) struct FilesEngine<'a> {
-    pub(super) rows: &'a ManifestRows,
+pub(crate) struct FilesEngine<'a> {
+    pub(crate) rows: &'a ManifestRows,
     purpose: Purpose,
-    pub(super) folder: &'a Path,
+    pub(crate) folder: &'a Path,
     state: Mutex<State>,
 }
 
@@ -76,7 +76,7 @@ struct StepOf {
 }
 
 impl<'a> FilesEngine<'a> {
-    pub(super) fn new(
+    pub(crate) fn new(
         rows: &'a ManifestRows,
         purpose: Purpose,
         folder: &'a Path,
@@ -98,12 +98,12 @@ impl<'a> FilesEngine<'a> {
     }
 
     /// Says what base clusterings count.
-    pub(super) fn weigh(&self, weights: Option<&BaseWeights>) {
+    pub(crate) fn weigh(&self, weights: Option<&BaseWeights>) {
         self.state().weights = weights.cloned();
     }
 
     /// What was found, or why there is nothing yet.
-    pub(super) fn answer<T>(self, found: Result<Stage<T>, AppError>) -> Result<Stage<T>, AppError> {
+    pub(crate) fn answer<T>(self, found: Result<Stage<T>, AppError>) -> Result<Stage<T>, AppError> {
         let State { waiting, error, .. } = self
             .state
             .into_inner()
@@ -115,19 +115,19 @@ impl<'a> FilesEngine<'a> {
         })
     }
 
-    /// Makes the folder for this purpose alone: refuses one whose model of this round is another.
-    pub(super) fn claim(
+    /// Makes the folder for this purpose alone: refuses one whose job of this round is another.
+    pub(crate) fn claim(
         &self,
         round: Round,
         is_own: impl Fn(&Task) -> bool,
     ) -> Result<(), AppError> {
         fs::create_dir_all(self.folder)
             .map_err(|error| AppError::io(self.folder, "be made", error))?;
-        let path = round.model(self.folder);
+        let path = round.job_file(self.folder);
         if !path.exists() {
             return Ok(());
         }
-        let found = read::<Job>(Seal::Model, &path).ok().map(|(job, _)| job);
+        let found = read::<Job>(Seal::Job, &path).ok().map(|(job, _)| job);
         let own = |job: &Job| {
             job.manifest == self.rows.hash()
                 && job.method == self.purpose.method
@@ -139,12 +139,12 @@ impl<'a> FilesEngine<'a> {
         }
         Err(AppError::content(
             &path,
-            "this is a model for something else; take another folder",
+            "this is a job for something else; take another folder",
         ))
     }
 
-    /// The round of a task, its model written; the model's hash.
-    pub(super) fn model(&self, round: Round, task: Task) -> Result<Hash, AppError> {
+    /// The round of a task, its job written; the hash of the job.
+    pub(crate) fn job(&self, round: Round, task: Task) -> Result<Hash, AppError> {
         let base_clusters = self
             .rows
             .bases()
@@ -164,8 +164,8 @@ impl<'a> FilesEngine<'a> {
             round,
             task,
         };
-        let (bytes, hash) = seal(Seal::Model, &job)?;
-        let path = round.model(self.folder);
+        let (bytes, hash) = seal(Seal::Job, &job)?;
+        let path = round.job_file(self.folder);
         if fs::read(&path).ok().as_ref() != Some(&bytes) {
             partita::files::write_whole(&path, |out| out.write_all(&bytes))?;
         }
@@ -173,12 +173,12 @@ impl<'a> FilesEngine<'a> {
     }
 
     /// The files of all parts of a round, or what it waits for.
-    pub(super) fn part_files(
+    pub(crate) fn part_files(
         &self,
         round: Round,
         job: Hash,
     ) -> Result<Result<Vec<PathBuf>, Waiting>, AppError> {
-        let (model, parts) = (round.model(self.folder), parts(self.rows));
+        let (place, parts) = (round.job_file(self.folder), parts(self.rows));
         let given = std::mem::take(&mut self.state().given);
         let mut files: Vec<Option<PathBuf>> = vec![None; parts];
         for path in &given {
@@ -196,7 +196,7 @@ impl<'a> FilesEngine<'a> {
             .enumerate()
             .filter(|(_, file)| file.is_none())
         {
-            let beside = sum_beside(&model, part, parts);
+            let beside = sum_beside(&place, part, parts);
             *file = beside.exists().then_some(beside);
         }
         let missing: Vec<usize> = (0..parts).filter(|&part| files[part].is_none()).collect();
@@ -205,7 +205,7 @@ impl<'a> FilesEngine<'a> {
         }
         let waiting = Waiting {
             round: round.to_string(),
-            model,
+            job: place,
             parts,
             missing,
         };
@@ -225,7 +225,7 @@ impl<'a> FilesEngine<'a> {
     }
 
     /// Reads a sum of this round: of a part, or of this part.
-    pub(super) fn checked(
+    pub(crate) fn checked(
         &self,
         path: &Path,
         round: Round,
@@ -243,18 +243,20 @@ impl<'a> FilesEngine<'a> {
         let told = |what: String| {
             Err(AppError::content(
                 path,
-                format!("this is the sum of {own} {what}; run `partita pass` for this part again"),
+                format!(
+                    "this is the sum of {own} {what}; run `partita distributed run` for this part again"
+                ),
             ))
         };
-        let model = round.model(self.folder);
+        let file = round.job_file(self.folder);
         if result.manifest != self.rows.hash() {
             return told("of another manifest".into());
         }
         if result.job != job {
             return told(format!(
-                "in {} by another model than {}",
+                "in {} by another job than {}",
                 result.round,
-                model.display()
+                file.display()
             ));
         }
         let (first, rows) = (result.first, result.rows);
@@ -272,13 +274,13 @@ impl<'a> FilesEngine<'a> {
         }
     }
 
-    fn sum_model(&self, round: Round, job: &PassJob<'_>) -> Result<Hash, AppError> {
+    fn sum_job(&self, round: Round, job: &PassJob<'_>) -> Result<Hash, AppError> {
         let (kind, state, columns) = (
             job.kind.to_owned(),
             job.state.to_vec(),
             self.purpose.columns.clone(),
         );
-        self.model(
+        self.job(
             round,
             Task::Sum {
                 kind,
@@ -295,10 +297,7 @@ impl<'a> FilesEngine<'a> {
     ) -> Result<Result<(), PassError>, AppError> {
         let number = self.state().rounds + 1;
         self.state().rounds = number;
-        let (round, hash) = (
-            Round::Sums(number),
-            self.sum_model(Round::Sums(number), job)?,
-        );
+        let (round, hash) = (Round::Sums(number), self.sum_job(Round::Sums(number), job)?);
         let whole = round.whole(self.folder);
         if whole.exists() {
             let result = self.checked(&whole, round, hash, None).map_err(|error| {
@@ -327,7 +326,7 @@ impl<'a> FilesEngine<'a> {
 
     fn try_keep(&self, job: &PassJob<'_>, whole: &[u8]) -> Result<(), AppError> {
         let round = Round::Sums(self.state().rounds);
-        let hash = self.sum_model(round, job)?;
+        let hash = self.sum_job(round, job)?;
         let (manifest, rows, content) = (
             self.rows.hash(),
             self.rows.rows(),
@@ -344,8 +343,8 @@ impl<'a> FilesEngine<'a> {
         };
         write(Seal::Sum, &round.whole(self.folder), &result)?;
         // The sums of the parts are in the whole.
-        let (model, parts) = (round.model(self.folder), parts(self.rows));
-        (0..parts).for_each(|part| _ = fs::remove_file(sum_beside(&model, part, parts)));
+        let (file, parts) = (round.job_file(self.folder), parts(self.rows));
+        (0..parts).for_each(|part| _ = fs::remove_file(sum_beside(&file, part, parts)));
         Ok(())
     }
 
@@ -371,7 +370,7 @@ impl<'a> FilesEngine<'a> {
         if step.of != of {
             return Err(AppError::content(
                 &path,
-                "this is a step of another fit; remove this file and run `partita fold` again",
+                "this is a step of another fit; remove this file and run `partita distributed merge` again",
             ));
         }
         Ok(Some(step.made))
@@ -429,11 +428,11 @@ impl Waiting {
     pub fn to_json(&self) -> serde_json::Value {
         let Self {
             round,
-            model,
+            job,
             parts,
             missing,
         } = self;
-        json!({ "done": false, "round": round, "model": model, "parts": parts, "missing": missing })
+        json!({ "done": false, "round": round, "job": job, "parts": parts, "missing": missing })
     }
 
     /// The parts that are not there, the first of them by number.

@@ -10,27 +10,23 @@ use partita::{
     Assigned, MemoryBudget, Monitor, PassRunner, RowBlocks, Seed, labeller_kind, pass_kind,
 };
 
-use super::job::{Content, Job, LabelEnding, PartResult, Task, labels_beside, parts, sum_beside};
-use super::sealed::{Hash, Seal, read, write};
-use crate::analysis::confidence::{Confident, LABEL_NUMBERS};
-use crate::analysis::model::columns_of;
-use crate::analysis::paired_columns::most_held;
-use crate::analysis::row_predictor::{RowPredictor, UnknownValues};
-use crate::error::AppError;
-use crate::observer::Observer;
-use crate::output::row_report::{Drawn, ReportRows, WithDrawn};
-use crate::run::row_consensus::evidence_of;
+use crate::job::{Content, Job, LabelEnding, PartResult, Task, labels_beside, parts, sum_beside};
+use crate::sealed::{Hash, Seal, read, write};
+use partita_app::tasks::{
+    Confident, Drawn, ReportRows, RowPredictor, WithDrawn, columns_of, evidence_of, most_held,
+};
+use partita_app::{AppError, LABEL_NUMBERS, Observer, UnknownValues};
 
 /// One task of a round.
 #[derive(Clone, Debug)]
 pub struct PartTask {
     /// The manifest.
     pub manifest: PathBuf,
-    /// The model of the round, as [`Fold`](super::Fold) wrote it.
-    pub model: PathBuf,
+    /// The job of the round, as [`Fold`](crate::Fold) wrote it.
+    pub job: PathBuf,
     /// Number of the part, from 0.
     pub part: usize,
-    /// Where the sum goes; beside the model if not said.
+    /// Where the sum goes; beside the job if not said.
     pub output: Option<PathBuf>,
     /// Whether a file there that is something else may be replaced.
     pub replace: bool,
@@ -64,16 +60,16 @@ impl PartTask {
     /// Does the task. Who does it again finds it done; files appear whole or not at all.
     ///
     /// # Errors
-    /// [`AppError`] for a model of another manifest, a part that there is not, rows that were changed.
+    /// [`AppError`] for a job of another manifest, a part that there is not, rows that were changed.
     pub fn run(&self, observer: &dyn Observer) -> Result<PartDone, AppError> {
-        let (job, hash): (Job, Hash) = read(Seal::Model, &self.model)?;
+        let (job, hash): (Job, Hash) = read(Seal::Job, &self.job)?;
         let rows = self.rows()?;
         let parts = parts(&rows);
         if job.manifest != rows.hash() {
             let here = self.manifest.display();
             return Err(AppError::content(
-                &self.model,
-                format!("this model is of another manifest than {here}"),
+                &self.job,
+                format!("this job is of another manifest than {here}"),
             ));
         }
         let Some(part) = rows.manifest().parts.get(self.part) else {
@@ -86,7 +82,7 @@ impl PartTask {
         let output = self
             .output
             .clone()
-            .unwrap_or_else(|| sum_beside(&self.model, self.part, parts));
+            .unwrap_or_else(|| sum_beside(&self.job, self.part, parts));
         if self.is_done(&output, hash, &job.task)? {
             return Ok(PartDone::There(output));
         }
@@ -154,7 +150,7 @@ impl PartTask {
         let groups = rows.manifest().parts[self.part].groups.clone();
         let failed = |error| AppError::of_pass(&self.manifest, &error);
         let unknown = |kind: &str| {
-            AppError::content(&self.model, format!("this program knows no pass '{kind}'"))
+            AppError::content(&self.job, format!("this program knows no pass '{kind}'"))
         };
         match task {
             Task::Sum {
@@ -175,7 +171,7 @@ impl PartTask {
                 let kind = pass_kind(kind).ok_or_else(|| unknown(kind))?;
                 let other = columns.open_beside(self.budget)?;
                 let others =
-                    || AppError::content(&self.model, "this model is of other base clusterings");
+                    || AppError::content(&self.job, "this job is of other base clusterings");
                 let paired = columns.pair(rows, other.as_ref()).ok_or_else(others)?;
                 kind.sum(state, &paired, groups, monitor)
                     .map(Content::Sum)
@@ -233,7 +229,7 @@ impl PartTask {
         monitor: &dyn Monitor,
     ) -> Result<Content, AppError> {
         let damaged =
-            |error: &dyn std::fmt::Display| AppError::content(&self.model, error.to_string());
+            |error: &dyn std::fmt::Display| AppError::content(&self.job, error.to_string());
         let saved = serde_json::from_str(model).map_err(|error| damaged(&error))?;
         let model = partita::load_model(&saved).map_err(|error| damaged(&error))?;
         let predictor = RowPredictor::new(&*model, rows.bases(), &columns_of(&saved));

@@ -4,21 +4,19 @@ use std::fs;
 use std::path::Path;
 
 use partita::files::write_whole;
+use partita_app::{AppError, VERSION};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
-use crate::error::AppError;
-use crate::version::VERSION;
-
 /// SHA-256.
-pub(super) type Hash = [u8; 32];
+pub(crate) type Hash = [u8; 32];
 
 /// A kind of sealed file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Seal {
+pub(crate) enum Seal {
     /// A pass or labels to be made.
-    Model,
+    Job,
     /// What a part adds up to.
     Sum,
     /// What a step between passes gave.
@@ -28,7 +26,7 @@ pub(super) enum Seal {
 impl Seal {
     const fn magic(self) -> &'static [u8; 8] {
         match self {
-            Self::Model => b"PTModel\x03",
+            Self::Job => b"PTModel\x03",
             Self::Sum => b"PTSum\x00\x00\x03",
             Self::Step => b"PTStep\x00\x01",
         }
@@ -36,23 +34,23 @@ impl Seal {
 
     const fn what(self) -> &'static str {
         match self {
-            Self::Model => "a model that `partita fold`, `evaluate` or `predict` wrote",
-            Self::Sum => "a sum that `partita pass` wrote",
-            Self::Step => "a step that `partita fold` wrote",
+            Self::Job => "a job that `partita distributed merge`, `evaluate` or `predict` wrote",
+            Self::Sum => "a sum that `partita distributed run` wrote",
+            Self::Step => "a step that `partita distributed merge` wrote",
         }
     }
 
     const fn remedy(self) -> &'static str {
         match self {
-            Self::Model => "run the command again that wrote it",
-            Self::Sum => "run `partita pass` for this part again",
-            Self::Step => "remove this file and run `partita fold` again",
+            Self::Job => "run the command again that wrote it",
+            Self::Sum => "run `partita distributed run` for this part again",
+            Self::Step => "remove this file and run `partita distributed merge` again",
         }
     }
 }
 
 /// A value sealed, and its hash.
-pub(super) fn seal(kind: Seal, value: &impl Serialize) -> Result<(Vec<u8>, Hash), AppError> {
+pub(crate) fn seal(kind: Seal, value: &impl Serialize) -> Result<(Vec<u8>, Hash), AppError> {
     let mut bytes = kind.magic().to_vec();
     bytes.push(VERSION.len() as u8);
     bytes.extend(VERSION.as_bytes());
@@ -66,14 +64,14 @@ pub(super) fn seal(kind: Seal, value: &impl Serialize) -> Result<(Vec<u8>, Hash)
 }
 
 /// Writes a sealed value, whole or not at all; its hash.
-pub(super) fn write(kind: Seal, path: &Path, value: &impl Serialize) -> Result<Hash, AppError> {
+pub(crate) fn write(kind: Seal, path: &Path, value: &impl Serialize) -> Result<Hash, AppError> {
     let (bytes, hash) = seal(kind, value)?;
     write_whole(path, |out| out.write_all(&bytes))?;
     Ok(hash)
 }
 
 /// Reads what [`write`] wrote, and its hash.
-pub(super) fn read<T: DeserializeOwned>(kind: Seal, path: &Path) -> Result<(T, Hash), AppError> {
+pub(crate) fn read<T: DeserializeOwned>(kind: Seal, path: &Path) -> Result<(T, Hash), AppError> {
     let bytes = fs::read(path).map_err(|error| AppError::io(path, "be read", error))?;
     let wrong = |reason: &str| AppError::content(path, format!("{reason}; {}", kind.remedy()));
     if !bytes.starts_with(kind.magic()) {
@@ -104,6 +102,6 @@ pub(super) fn read<T: DeserializeOwned>(kind: Seal, path: &Path) -> Result<(T, H
 }
 
 /// A hash as people see it.
-pub(super) fn hex(hash: &Hash) -> String {
+pub(crate) fn hex(hash: &Hash) -> String {
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -6,22 +6,22 @@ use partita::files::ManifestRows;
 use partita::{MemoryBudget, RowBlocks};
 use serde::{Deserialize, Serialize};
 
-use super::sealed::Hash;
-use crate::analysis::paired_columns::{Column, PairedColumns, most_held};
-use crate::error::AppError;
+use crate::sealed::Hash;
+use partita_app::AppError;
+use partita_app::tasks::{Column, PairedColumns, most_held};
 
 /// A base clustering of the manifest, and one of this or another manifest of as many rows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct TaskColumns {
-    pub(super) labels: usize,
-    pub(super) truth: usize,
+pub(crate) struct TaskColumns {
+    pub(crate) labels: usize,
+    pub(crate) truth: usize,
     /// Where the other manifest is, and its hash.
-    pub(super) beside: Option<(PathBuf, Hash)>,
+    pub(crate) beside: Option<(PathBuf, Hash)>,
 }
 
 impl TaskColumns {
     /// The rows of the other manifest.
-    pub(super) fn open_beside(
+    pub(crate) fn open_beside(
         &self,
         budget: MemoryBudget,
     ) -> Result<Option<ManifestRows>, AppError> {
@@ -40,7 +40,7 @@ impl TaskColumns {
     }
 
     /// Both columns, where these rows have them.
-    pub(super) fn pair<'a>(
+    pub(crate) fn pair<'a>(
         &self,
         rows: &'a ManifestRows,
         beside: Option<&'a ManifestRows>,

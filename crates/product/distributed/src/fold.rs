@@ -5,23 +5,15 @@ use std::path::PathBuf;
 use partita::files::ManifestRows;
 use partita::{Clusters, MemoryBudget, Monitor, RowBlocks, RowOutcome, RowProblem, Seed, fit_rows};
 
-use super::files_engine::{FilesEngine, Stage};
-use super::fit_plan::{FitPlan, PlanAsked};
-use super::label_parts::{LabelParts, label_parts};
-use crate::analysis::model::with_origin;
-use crate::error::AppError;
-use crate::experiment::description::Rows;
-use crate::experiment::description::{Experiment, MethodChoice};
-use crate::experiment::file_names::REPORT;
-use crate::input::input_file::InputFile;
-use crate::input::weights::base_weights_of_rows;
-use crate::observer::NoObserver;
-use crate::output::outputs;
-use crate::output::record::{MethodRecord, RunRecord};
-use crate::run::row_consensus::missing_labels;
-use crate::stopwatch::Stopwatch;
-use crate::text_files::{write_json, write_text};
-use crate::{methods, seeds};
+use crate::files_engine::{FilesEngine, Stage};
+use crate::fit_plan::{FitPlan, PlanAsked};
+use crate::label_parts::{LabelParts, label_parts};
+use partita_app::tasks::{missing_labels, write_record};
+use partita_app::{
+    AppError, Experiment, InputFile, MethodChoice, MethodRecord, NoObserver, REPORT, Rows,
+    RunRecord, Stopwatch, base_weights_of_rows, methods, seeds, with_origin, write_json,
+    write_text,
+};
 
 /// A step of a fit: folds the sums of a round and says what comes next.
 #[derive(Clone, Debug)]
@@ -30,7 +22,7 @@ pub struct Fold {
     pub manifest: PathBuf,
     /// The folder of the fit.
     pub folder: PathBuf,
-    /// Sums that are elsewhere than beside their model; all parts must be there if any is named.
+    /// Sums that are elsewhere than beside their job; all parts must be there if any is named.
     pub sums: Vec<PathBuf>,
     /// What is fitted.
     pub asked: PlanAsked,
@@ -121,7 +113,7 @@ impl Fold {
             let model = with_origin(model.to_json(), &plan.method, rows.rows() as usize);
             write_json(&self.folder.join("model.json"), &model)?;
         }
-        outputs::write_record(&record)?;
+        write_record(&record)?;
         if self.report {
             let page = report.page(&record, 0, rows, None)?;
             write_text(&self.folder.join(REPORT), &page.html)?;

@@ -4,24 +4,24 @@ use std::path::PathBuf;
 
 use partita::{BaseWeights, LabelCounts, LabelJob, Seed};
 
-use super::files_engine::{FilesEngine, Waiting};
-use super::fit_plan::FitPlan;
-use super::job::{Content, Round, Task};
-use crate::error::AppError;
-use crate::output::row_report::ReportRows;
+use crate::files_engine::{FilesEngine, Waiting};
+use crate::fit_plan::FitPlan;
+use crate::job::{Content, Round, Task};
+use partita_app::AppError;
+use partita_app::tasks::ReportRows;
 
 /// Labels of all parts.
-pub(super) struct LabelParts {
+pub(crate) struct LabelParts {
     /// The files, in the order of their rows.
-    pub(super) files: Vec<PathBuf>,
+    pub(crate) files: Vec<PathBuf>,
     /// Sum of the confidences of all rows.
-    pub(super) confidence: f64,
+    pub(crate) confidence: f64,
     /// What the report shows of them.
-    pub(super) report: ReportRows,
+    pub(crate) report: ReportRows,
 }
 
 /// The labels that workers wrote by this job as the plan says, or what is waited for.
-pub(super) fn label_parts(
+pub(crate) fn label_parts(
     engine: &FilesEngine<'_>,
     &FitPlan {
         labels: ending,
@@ -43,7 +43,7 @@ pub(super) fn label_parts(
         ending,
         seed,
     };
-    let hash = engine.model(Round::Labels, task)?;
+    let hash = engine.job(Round::Labels, task)?;
     let sums = match engine.part_files(Round::Labels, hash)? {
         Ok(sums) => sums,
         Err(waiting) => return Ok(Err(waiting)),
