@@ -75,6 +75,13 @@ fn chain(error: &dyn Error) -> String {
 
 impl<E: Into<AppError>> From<E> for Failure {
     fn from(error: E) -> Self {
-        Self::App(error.into())
+        match error.into() {
+            AppError::Io { path, source, .. }
+                if path == Path::new("stdout") && source.kind() == io::ErrorKind::BrokenPipe =>
+            {
+                Self::ReaderGone
+            }
+            error => Self::App(error),
+        }
     }
 }

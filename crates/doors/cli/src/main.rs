@@ -20,7 +20,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer};
 
-use args::{Cli, Command};
+use args::{Cli, Command, DistributedCommand};
 use failure::Failure;
 use partita_app::phases::Phases;
 use streams::StandardInput;
@@ -50,9 +50,15 @@ fn run(mut command: Command) -> Result<(), Failure> {
         Command::Merge(args) => commands::merge(&args),
         Command::Consensus(args) => commands::consensus(&args),
         Command::Update(args) => commands::update(&args),
-        Command::Manifest(args) => commands::manifest(&args),
-        Command::Pass(args) => commands::pass(&args),
-        Command::Fold(args) => commands::fold(&args),
+        Command::Distributed(DistributedCommand::Plan(args)) | Command::Manifest(args) => {
+            commands::plan(&args)
+        }
+        Command::Distributed(DistributedCommand::Run(args)) | Command::Pass(args) => {
+            commands::run_parts(&args)
+        }
+        Command::Distributed(DistributedCommand::Merge(args)) | Command::Fold(args) => {
+            commands::merge_parts(&args)
+        }
         Command::ChooseK(args) => commands::choose_k(&args),
         Command::Modes(args) => commands::modes(&args),
         Command::Align(args) => commands::align(&args),

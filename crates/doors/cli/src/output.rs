@@ -1,10 +1,10 @@
 //! Standard output and standard error, and the check that nothing is overwritten unasked.
 
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use partita::files::{self, LabelBlocks, LabelNumbers};
+use partita::files::{self, LabelNumbers};
 use partita::{Partition, on_one_line};
 use partita_app::json_text;
 
@@ -199,48 +199,31 @@ pub(crate) fn may_fill(folder: &Path, force: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Takes the number of the first of some consecutive objects, their labels, and their numbers; an error ends the work.
-pub(crate) type PushLabels<'a> = dyn FnMut(u64, &[u32], &[&[f64]]) -> Result<(), String> + 'a;
+/// A file that goes to stdout once it is whole: formats other than CSV are written back and forth.
+pub(crate) struct WholeOutput {
+    folder: tempfile::TempDir,
+    name: String,
+}
 
-/// Writes the labels of so many rows as `fill` hands them over: to a file, else as CSV to stdout; nowhere where stdout has something
-/// else. Where `fill` fails there is no file; where the place refuses something, that is what failed.
-pub(crate) fn write_blocks<T>(
-    (file, rows): (Option<&Path>, u64),
-    numbers: &[&str],
-    stdout_is_taken: bool,
-    fill: impl FnOnce(&mut PushLabels<'_>) -> Result<T, Failure>,
-) -> Result<T, Failure> {
-    let mut filled = None;
-    let fill = |out: &mut LabelBlocks<'_>| {
-        let mut refused = None;
-        let found = fill(&mut |first, labels, numbers| {
-            out.push(first, labels, numbers)
-                .map_err(|error| refused.insert(error).to_string())
-        });
-        if let Some(error) = refused {
-            return Err(error);
-        }
-        let found = filled.insert(found);
-        found
-            .as_ref()
-            .map(|_| ())
-            .map_err(|_| io::Error::other("no labels"))
-    };
-    let written = match file {
-        Some(path) => files::write_label_blocks(path, rows, numbers, fill).map_err(Failure::from),
-        None if stdout_is_taken => {
-            fill(&mut LabelBlocks::csv(&mut io::sink(), numbers)).map_err(failed)
-        }
-        None => {
-            let mut out = BufWriter::new(io::stdout().lock());
-            let written = fill(&mut LabelBlocks::csv(&mut out, numbers));
-            written.and_then(|()| out.flush()).map_err(failed)
-        }
-    };
-    match filled {
-        Some(Ok(found)) => written.map(|()| found),
-        Some(failure) => failure,
-        None => written.and_then(|()| Err(Failure::input("no labels were written"))),
+impl WholeOutput {
+    pub(crate) fn new(format: StreamFormat) -> Result<Self, Failure> {
+        Ok(Self {
+            folder: tempfile::tempdir().map_err(failed)?,
+            name: format!("labels{}", format.ending()),
+        })
+    }
+
+    /// Where it is written.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.path().join(&self.name)
+    }
+
+    pub(crate) fn print(&self) -> Result<(), Failure> {
+        let mut out = io::stdout().lock();
+        let mut file = std::fs::File::open(self.path()).map_err(failed)?;
+        io::copy(&mut file, &mut out)
+            .and_then(|_| out.flush())
+            .map_err(failed)
     }
 }
 
@@ -252,15 +235,9 @@ pub(crate) fn print_labels(
     format: Option<StreamFormat>,
 ) -> Result<(), Failure> {
     if let Some(format) = format.filter(|format| format.is_output()) {
-        // Formats other than CSV are written as wholes, and some of them back and forth.
-        let folder = tempfile::tempdir().map_err(failed)?;
-        let path = folder.path().join(format!("labels{}", format.ending()));
-        files::write_named_labels(&path, names, partition, classes, numbers)?;
-        let mut out = io::stdout().lock();
-        let mut file = std::fs::File::open(path).map_err(failed)?;
-        return io::copy(&mut file, &mut out)
-            .and_then(|_| out.flush())
-            .map_err(failed);
+        let whole = WholeOutput::new(format)?;
+        files::write_named_labels(&whole.path(), names, partition, classes, numbers)?;
+        return whole.print();
     }
     let mut text = Vec::new();
     files::labels_csv(&mut text, names, partition, classes, numbers).map_err(failed)?;

@@ -9,7 +9,7 @@ use partita::ndarray::Array2;
 use partita::ssce::Predictor;
 use partita::{BaseWeights, ObjectWeights, Outcome, WeightError};
 use partita_app::{
-    ClustersAsked, Data, Experiment, Finished, Input, MethodChoice, RunRecord, TableInput,
+    ClustersAsked, Data, Experiment, Input, MethodChoice, RunRecord, RunResult, TableInput,
     WeightSource, json_text, linkage,
 };
 use pyo3::prelude::*;
@@ -154,7 +154,7 @@ pub(crate) fn consensus(
     )
 }
 
-fn results(py: Python<'_>, done: Done<Finished>) -> PyResult<Results> {
+fn results(py: Python<'_>, done: Done<RunResult>) -> PyResult<Results> {
     let finished = Arc::new(done.value);
     let count = finished.outcomes.len();
     let error = done.stopped_by.map(|error| error.into_value(py).into_any());
@@ -234,7 +234,7 @@ type Overlaps<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
 #[pyclass(frozen, name = "NativeResult", module = "partita._partita")]
 pub(crate) struct NativeResult {
     /// The results of all methods of the call.
-    finished: Arc<Finished>,
+    finished: Arc<RunResult>,
     /// The place of this one among them.
     place: usize,
 }

@@ -4,9 +4,12 @@ use std::path::{Path, PathBuf};
 
 use partita::files::Manifest;
 use partita_app::{
-    EvaluationInput, Fold, Folded, KeptRows, LabelEnding, NoObserver, PartDone, PartPredictions,
-    PartTask, PlanAsked, PredictionInput, ReadOptions, Stage, UnknownValues, WeightSource,
-    json_text, release_rows,
+    EvaluationInput, NoObserver, PredictionInput, ReadOptions, UnknownValues, WeightSource,
+    json_text,
+};
+use partita_distributed::{
+    Fold, Folded, KeptRows, LabelEnding, PartDone, PartPredictions, PartTask, PlanAsked, Stage,
+    predict_by_tasks, release_rows, scores_by_tasks,
 };
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -79,6 +82,7 @@ pub(crate) fn fold(
         asked,
         report: true,
         budget: how.budget(),
+        arguments: Vec::new(),
     };
     // A fit that is replayed does not stop halfway.
     let folded = run(py, &how, |_| fold.run(&partita::Silent))?.whole()?;
@@ -112,7 +116,7 @@ pub(crate) fn predict_parts(
         unknown,
     };
     let predicted = run(py, &how, |observer| {
-        input.predict_by_tasks(&folder, label_ending(&ending), observer)
+        predict_by_tasks(&input, &folder, label_ending(&ending), observer)
     })?
     .whole()?;
     answer(
@@ -143,7 +147,7 @@ pub(crate) fn evaluate_parts(
         read: ReadOptions::default().within(how.budget()),
     };
     let scores = run(py, &how, |observer| {
-        input.scores_by_tasks(&folder, observer)
+        scores_by_tasks(&input, &folder, observer)
     })?
     .whole()?;
     answer(
@@ -184,7 +188,7 @@ pub(crate) fn pass_part(
 ) -> PyResult<PathBuf> {
     let task = PartTask {
         manifest,
-        model,
+        job: model,
         part,
         output: None,
         replace: false,

@@ -159,7 +159,7 @@ impl AppError {
     }
 
     /// The error of a pass over the label rows of a file.
-    pub(crate) fn of_pass(path: &Path, error: &PassError) -> Self {
+    pub fn of_pass(path: &Path, error: &PassError) -> Self {
         if *error == PassError::Interrupted {
             Self::nothing_finished()
         } else {

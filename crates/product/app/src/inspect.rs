@@ -9,10 +9,16 @@ use partita::files::{self, Encode, LabelColumn, ReadOptions, Roles, SparseTable,
 use partita_select::ChoiceRow;
 use serde_json::{Value, json};
 
-use crate::{
-    AppError, FileKind, InputFile, MethodRecord, Observer, RunRecord, SavedChoice, default_budget,
-    model_facts, read_ensemble, say_roles,
-};
+use crate::analysis::choice::SavedChoice;
+use crate::analysis::model::model_facts;
+use crate::error::AppError;
+use crate::input::file_kind::FileKind;
+use crate::input::input_file::InputFile;
+use crate::input::input_notes::say_roles;
+use crate::input::label_files::read_ensemble;
+use crate::machine::default_budget;
+use crate::observer::Observer;
+use crate::output::record::{MethodRecord, RunRecord};
 
 /// What a file is taken as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,9 +13,6 @@
 //! | [`RunRecord`] | what was done, from which files, on which machine; it can be run again | O(record) | |
 //! | [`RunFolder`] | the folder of a run; its report | O(n M + n log n) | O(n M) |
 //! | [`choose_of_table`], [`choose_of_ensemble`] | how many clusters, if any | that of the choice | checked before it is taken |
-//! | [`consense_rows_with_confidence`] | labels of rows that are read block by block, and their confidence | that of the method, and a pass | O(K ΣJ) |
-//! | [`Fold`], [`PartTask`] | a consensus in rounds of tasks that share files alone | that of the method | one part |
-//! | [`EvaluationInput::scores_by_tasks`], [`PredictionInput::predict_by_tasks`] | the same for scores, and for labels by a saved model | O(n), the model's | one part |
 //! | [`make_ensemble`] | base clusterings of a table | that of the recipe | checked before it is taken |
 //! | [`PredictionInput::predict`] | labels of new objects by a saved model | the model's, O(n M K) | O(n M + n K) |
 //! | [`UpdateInput::update`] | base clusterings or objects added to an ensemble, overlaps and labels that go on | O(n M), the overlaps O(n M M') | O(n M + (ΣJ)²) |
@@ -55,104 +52,84 @@
 
 #![forbid(unsafe_code)]
 
-mod align;
-mod choice;
-mod clusters;
-mod co_association;
-mod confidence;
-mod consensus;
+mod analysis;
 mod csv_text;
-mod data;
 mod error;
-mod evaluation;
 mod experiment;
-mod file_kind;
-mod finished;
-mod generate;
-mod input_file;
-mod input_notes;
-mod inputs;
+mod input;
 mod inspect;
-mod joined;
-mod label_files;
-mod label_like;
 mod machine;
-mod matching;
 pub mod methods;
-mod model;
-mod modes;
-mod number_of_clusters;
 mod observer;
-mod one_line;
-mod outputs;
-mod paired_columns;
+mod output;
 pub mod phases;
-mod posterior_files;
-mod prediction;
-mod recipes;
-mod record;
-mod report;
-mod result_files;
-mod row_consensus;
-mod row_engine;
-mod row_predictor;
-mod row_record;
-mod row_report;
 mod run;
 pub mod seeds;
 mod stopwatch;
-mod summary;
-mod support;
-mod table;
+mod text_files;
 mod text_table;
-mod tree_file;
-mod update;
-mod variance;
-mod weights;
+mod version;
 
-pub use align::{AlignInput, AlignedRuns};
-pub use choice::{SavedChoice, choice_table, choose_of_ensemble, choose_of_table, curves};
-pub use clusters::ClustersAsked;
-pub use co_association::{CoAssociationOutput, co_association, strong_pairs, write_agreement};
-pub use confidence::LABEL_NUMBERS;
-pub use data::Data;
+pub use analysis::align::{AlignInput, AlignedRuns};
+pub use analysis::choice::{
+    SavedChoice, choice_table, choose_of_ensemble, choose_of_table, curves,
+};
+pub use analysis::co_association::{
+    CoAssociationOutput, co_association, strong_pairs, write_agreement,
+};
+pub use analysis::confidence::LABEL_NUMBERS;
+pub use analysis::evaluation::{EvaluationInput, file_and_column};
+pub use analysis::model::{load_model, model_facts, model_json, model_of, with_origin};
+pub use analysis::modes::{FoundModes, ModesInput};
+pub use analysis::prediction::{Prediction, PredictionInput, RowPrediction};
 pub use error::{AppError, Fault, fault_of_system};
-pub use evaluation::{EvaluationInput, file_and_column};
-pub use experiment::{
+pub use experiment::clusters::ClustersAsked;
+pub use experiment::description::{
     EXPERIMENT_VERSION, Experiment, Input, MethodChoice, ModelOutput, ObjectWeightSource, Outputs,
-    RelationsOutput, SimilarityOutput, TableInput, WeightSource,
+    RelationsOutput, Rows, SimilarityOutput, TableInput, WeightSource,
 };
-pub use file_kind::FileKind;
-pub use generate::{Merged, make_ensemble, merge_files, parse_part};
-pub use input_file::InputFile;
-pub use input_notes::say_roles;
+pub use experiment::file_names::{RECORD, REPORT};
+pub use experiment::recipes::{preset, recipe_from};
+pub use input::data::Data;
+pub use input::file_kind::FileKind;
+pub use input::generate::{Merged, make_ensemble, merge_files, parse_part};
+pub use input::input_file::InputFile;
+pub use input::input_notes::say_roles;
+pub use input::joined::load_ensembles;
+pub use input::label_files::{load_ensemble, read_ensemble, read_labels};
+pub use input::matching::{
+    Matched, NamedSoft, match_objects, match_rows, match_soft, score, score_objects,
+};
 pub use inspect::{TakenAs, inspect};
-pub use joined::load_ensembles;
-pub use label_files::{load_ensemble, read_ensemble, read_labels};
 pub use machine::{Host, default_budget};
-pub use matching::{Matched, NamedSoft, match_objects, match_rows, match_soft, score_objects};
-pub use model::{load_model, model_facts, model_json, model_of, with_origin};
-pub use modes::{FoundModes, ModesInput};
 pub use observer::{NoObserver, Observer};
+pub use output::label_blocks::{PushLabels, write_label_rows};
+pub use output::page::figure_files;
+pub use output::record::{MethodRecord, RECORD_VERSION, RunRecord};
 pub use partita::files::{Encode, Impute, ReadOptions, Truth};
-pub use prediction::{Prediction, PredictionInput, RowPrediction};
-pub use recipes::{preset, recipe_from};
-pub use record::{COMMIT, MethodRecord, RECORD_VERSION, RunRecord, VERSION, score, written_at};
-pub use report::{RunFolder, figure_files};
-pub use result_files::{RECORD, REPORT, json_text, read_json, write_json, write_text};
-pub use row_consensus::{ConfidentSink, consense_rows_with_confidence};
-pub use row_engine::{
-    FitPlan, Fold, Folded, KeptRows, LabelEnding, PartDone, PartPredictions, PartTask, PlanAsked,
-    Stage, Waiting, release_rows,
-};
-pub use row_predictor::{PredictedSink, UnknownValues};
-pub use row_record::RowRun;
-pub use row_report::ReportRows;
-pub use run::Finished;
+
+pub use analysis::row_predictor::{PredictedSink, UnknownValues};
+pub use analysis::support::{Judge, Support, SupportInput};
+pub use analysis::update::{Adding, UpdateInput, UpdatePair, Updated};
+pub use input::table::{GroupedTable, InputTable, TableInMemory};
+pub use input::weights::{base_weights, base_weights_from, base_weights_of_rows, object_weights};
+pub use output::tree_file::linkage;
+pub use run::folder::RunFolder;
+pub use run::held::RunResult;
 pub use stopwatch::{Spent, Stopwatch};
-pub use support::{Judge, Support, SupportInput};
-pub use table::{GroupedTable, InputTable, TableInMemory};
+pub use text_files::{json_text, read_json, write_json, write_text};
 pub use text_table::TextTable;
-pub use tree_file::linkage;
-pub use update::{Adding, UpdateInput, UpdatePair, Updated};
-pub use weights::{base_weights, base_weights_from, base_weights_of_rows, object_weights};
+pub use version::{COMMIT, VERSION, written_at};
+
+/// What label rows in parts need of a run: for `partita-distributed`, and as changeable as that.
+#[doc(hidden)]
+pub mod tasks {
+    pub use crate::analysis::confidence::Confident;
+    pub use crate::analysis::evaluation::{base_of, check_pair, scores_of_counts};
+    pub use crate::analysis::model::{clusters_of, columns_of};
+    pub use crate::analysis::paired_columns::{Column, PairedColumns, most_held};
+    pub use crate::analysis::row_predictor::{PredictedCounts, RowPredictor};
+    pub use crate::output::outputs::write_record;
+    pub use crate::output::row_report::{Drawn, ReportRows, ShownRows, WithDrawn};
+    pub use crate::run::row_consensus::{evidence_of, missing_labels};
+}

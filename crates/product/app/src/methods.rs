@@ -6,7 +6,7 @@ use partita::{
 };
 use serde_json::{Value, json};
 
-use crate::AppError;
+use crate::error::AppError;
 
 /// The method where none is named.
 pub const DEFAULT: &str = "lwgp";

@@ -34,7 +34,7 @@ Examples:
 #[command(mut_arg("object_weights", |weights| weights.conflicts_with("stream")))]
 pub(crate) struct ConsensusArgs {
     /// An ensemble: one row an object, one column a base clustering (CSV, TSV, NPY, NPZ, Parquet, Arrow or MAT), or a
-    /// folder of Parquet, Arrow or NPY files whose rows follow each other, or a manifest of such files (`partita manifest`),
+    /// folder of Parquet, Arrow or NPY files whose rows follow each other, or a manifest of such files (`partita distributed plan`),
     /// which is read block by block whatever its size. Empty, NA, NaN and −1 mean that the label is
     /// missing.
     pub(crate) ensemble: PathBuf,

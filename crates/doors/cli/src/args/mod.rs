@@ -16,7 +16,8 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand};
-use partita_app::{LabelEnding, TakenAs, UnknownValues};
+use partita_app::{TakenAs, UnknownValues};
+use partita_distributed::LabelEnding;
 
 pub(crate) use consensus::ConsensusArgs;
 pub(crate) use making::{GenerateArgs, MergeArgs, RecipeArgs, TextArgs};
@@ -73,11 +74,15 @@ pub(crate) enum Command {
     Consensus(ConsensusArgs),
     /// Adds base clusterings or objects to an ensemble, and goes on with its consensus.
     Update(UpdateArgs),
-    /// Makes one ensemble of many files, cut into parts, for `consensus`, `pass` and `fold`.
+    /// A consensus by many tasks or machines, which share nothing but files.
+    #[command(subcommand)]
+    Distributed(DistributedCommand),
+    // What `distributed` has was called so before.
+    #[command(hide = true)]
     Manifest(ManifestArgs),
-    /// Does the task of one part in a consensus by many machines.
+    #[command(hide = true)]
     Pass(PassArgs),
-    /// Joins what `pass` made, and says what comes next.
+    #[command(hide = true)]
     Fold(FoldArgs),
     /// Says how many clusters there are, if any: of a table, or of an ensemble.
     ChooseK(ChooseArgs),
@@ -104,6 +109,16 @@ pub(crate) enum Command {
     },
     /// Prints a manual page, or writes those of all commands into a folder.
     Man(ManArgs),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum DistributedCommand {
+    /// Makes one ensemble of many files, cut into parts: a manifest, for `consensus` too.
+    Plan(ManifestArgs),
+    /// Does the task of one part, or of several.
+    Run(PassArgs),
+    /// Merges what `run` made, and says what comes next.
+    Merge(FoldArgs),
 }
 
 #[derive(Debug, Args)]
@@ -206,7 +221,7 @@ pub(crate) struct EvaluateArgs {
     #[arg(required_unless_present = "model", requires = "against")]
     pub(crate) labels: Option<PathBuf>,
     /// The true labels: a file, and the column if it is not called `label` and there are several. Objects are matched by
-    /// name where both files have names, else by position. Where one of both is a manifest (`partita manifest`), both are read
+    /// name where both files have names, else by position. Where one of both is a manifest (`partita distributed plan`), both are read
     /// block by block, however many objects there are.
     #[arg(long, value_name = "FILE[:COLUMN]", requires = "labels")]
     pub(crate) truth: Option<PathBuf>,
@@ -218,7 +233,7 @@ pub(crate) struct EvaluateArgs {
     pub(crate) confidence: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) weights: WeightArgs,
-    /// Have tasks count the pairs of labels: both files are manifests then. Writes what `partita pass` needs into this folder and prints
+    /// Have tasks count the pairs of labels: both files are manifests then. Writes what `partita distributed run` needs into this folder and prints
     /// its name; called again when all parts are there, it prints the scores.
     #[arg(long, value_name = "DIR/", requires = "truth", conflicts_with_all = ["ensemble", "soft", "common"])]
     pub(crate) tasks: Option<PathBuf>,
@@ -290,7 +305,7 @@ pub(crate) struct PredictArgs {
     pub(crate) model: PathBuf,
     /// New objects in the form that the model reads: label rows of the same base clusterings, or a table with the same
     /// columns, matched by name; a table may have others too, and is read with the encoding and imputation of the model's.
-    /// A manifest of label rows (`partita manifest`) is read block by block, however many rows there are.
+    /// A manifest of label rows (`partita distributed plan`) is read block by block, however many rows there are.
     pub(crate) input: PathBuf,
     /// What becomes of values that the model has never seen (labels of a base clustering, words of a column): they are
     /// taken as missing with a warning, or the input is refused.
@@ -304,7 +319,7 @@ pub(crate) struct PredictArgs {
     /// Where the probabilities go.
     #[arg(long, value_name = "SOFT.csv")]
     pub(crate) soft: Option<PathBuf>,
-    /// Have tasks label the rows of a manifest: writes what `partita pass` needs into this folder and prints its name. Tasks write
+    /// Have tasks label the rows of a manifest: writes what `partita distributed run` needs into this folder and prints its name. Tasks write
     /// the labels there, a file a part; called again when all are there, it writes prediction.json.
     #[arg(long, value_name = "DIR/", conflicts_with_all = ["output", "soft", "force"])]
     pub(crate) tasks: Option<PathBuf>,

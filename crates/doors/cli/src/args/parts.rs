@@ -1,9 +1,9 @@
-//! Flags of `partita manifest`, `partita pass` and `partita fold`: label rows in parts.
+//! Flags of `partita distributed plan`, `partita distributed run` and `partita distributed merge`: label rows in parts.
 
 use std::path::PathBuf;
 
 use clap::Args;
-use partita_app::LabelEnding;
+use partita_distributed::LabelEnding;
 
 use super::MachineArgs;
 use super::suggested::{method_names, setting_names};
@@ -13,9 +13,9 @@ use super::values::part_labels;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  partita manifest labels/*.parquet -o m.json
-  partita manifest labels/*.parquet --rows-a-part 1000000 -o m.json
-  partita manifest labels/*.parquet --columns 1 -o one.json
+  partita distributed plan labels/*.parquet -o m.json
+  partita distributed plan labels/*.parquet --rows-per-part 1000000 -o m.json
+  partita distributed plan labels/*.parquet --columns 1 -o one.json
   partita consensus m.json -m lwgp -k 3 -o out/")]
 pub(crate) struct ManifestArgs {
     /// Ensembles in Parquet, Arrow or NPY whose rows follow each other, or folders of such files. All have the same columns;
@@ -26,8 +26,8 @@ pub(crate) struct ManifestArgs {
     #[arg(short, long, value_name = "M.json")]
     pub(crate) output: PathBuf,
     /// Rows of a part, about: as many whole row groups as fit, at least one.
-    #[arg(long, value_name = "N", default_value_t = 1 << 22)]
-    pub(crate) rows_a_part: u64,
+    #[arg(long, alias = "rows-a-part", value_name = "N", default_value_t = 1 << 22)]
+    pub(crate) rows_per_part: u64,
     /// These columns alone are base clusterings, by name or position from 1, also one called label: true labels for `evaluate`, or the
     /// labels of another run.
     #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', conflicts_with_all = ["skip", "truth", "no_truth", "id"])]
@@ -44,18 +44,18 @@ pub(crate) struct ManifestArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  partita pass m.json --model fit/round1.model --part 0
-  partita pass m.json --model fit/round1.model --part all")]
+  partita distributed run m.json --job fit/round1.job --part 0
+  partita distributed run m.json --job fit/round1.job --part all")]
 pub(crate) struct PassArgs {
     /// The manifest.
     pub(crate) manifest: PathBuf,
-    /// What to do: the model that `partita fold` named.
-    #[arg(long, value_name = "FIT/ROUND.model")]
-    pub(crate) model: PathBuf,
+    /// What to do: the job that `partita distributed merge` named.
+    #[arg(long, alias = "model", value_name = "FIT/ROUND.job")]
+    pub(crate) job: PathBuf,
     /// The part, from 0; parts such as 0..9; or all. A part that was done is left as it is.
     #[arg(long, value_name = "N|A..B|all", value_parser = parse_parts)]
     pub(crate) part: PartsAsked,
-    /// Where the sum of one part goes. Labels go beside it, to a name that ends in .csv. [default: beside the model]
+    /// Where the sum of one part goes. Labels go beside it, to a name that ends in .csv. [default: beside the job]
     #[arg(short, long, value_name = "FILE.sum")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
@@ -76,29 +76,29 @@ pub(crate) struct PartsAsked {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  partita fold m.json -m lwgp -k 3 -o fit
+  partita distributed merge m.json -m lwgp -k 3 -o fit
 
 A consensus in rounds, on as many machines as there are, which share nothing but files:
   while :; do
-    model=$(partita fold m.json -m lwgp -k 10 -o fit) || exit
-    [ \"$model\" ] || break
-    partita pass m.json --model \"$model\" --part all || exit
+    job=$(partita distributed merge m.json -m lwgp -k 10 -o fit) || exit
+    [ \"$job\" ] || break
+    partita distributed run m.json --job \"$job\" --part all || exit
   done
   cat fit/labels.*.csv > labels.csv
 
-Prints the model that `partita pass` needs next, for every part; nothing when all labels are there.")]
+Prints the job that `partita distributed run` needs next, for every part; nothing when all labels are there.")]
 pub(crate) struct FoldArgs {
     /// The manifest.
     pub(crate) manifest: PathBuf,
-    /// Sums of the round, where they are not beside its model; all parts must be there then.
+    /// Sums of the round, where they are not beside its job; all parts must be there then.
     pub(crate) sums: Vec<PathBuf>,
-    /// The folder of the fit: models, sums, labels, record.json, report.html. A fold goes on where the one before ended.
+    /// The folder of the fit: jobs, sums, labels, record.json, report.html. It goes on where the one before ended.
     #[arg(short, long, value_name = "FIT/")]
     pub(crate) output: PathBuf,
-    /// The consensus method: one that reads rows in blocks (`partita methods`). [default: lwgp; after the first fold: the same]
+    /// The consensus method: one that reads rows in blocks (`partita methods`). [default: lwgp; after the first time: the same]
     #[arg(short, long, value_name = "METHOD", value_parser = method_names(), hide_possible_values = true)]
     pub(crate) method: Option<String>,
-    /// Clusters of the consensus. Needed by the first fold.
+    /// Clusters of the consensus. Needed the first time.
     #[arg(short = 'k', long = "clusters", value_name = "K")]
     pub(crate) clusters: Option<usize>,
     /// A setting of the method; may be given several times.

@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use partita::MemoryBudget;
-use partita_app::{LabelEnding, TakenAs, UnknownValues};
+use partita_app::{TakenAs, UnknownValues};
+use partita_distributed::LabelEnding;
 
 pub(super) fn parse_range(text: &str) -> Result<RangeInclusive<usize>, String> {
     let form = || "write the numbers of clusters as 2..12".to_owned();

@@ -1,54 +1,49 @@
 //! `partita consensus`: an ensemble in, labels out.
 
-use partita::files::LabelFormat;
-use partita::{MemoryBudget, Outcome, SettingMap};
-use partita_app::{
-    AppError, Experiment, Input, MethodChoice, MethodRecord, ModelOutput, ObjectWeightSource,
-    Outputs, ReadOptions, RelationsOutput, RunRecord, SimilarityOutput, TableInput, TextTable,
-    methods,
-};
-use serde_json::Value;
+use std::io::{BufWriter, stdout};
 
-use super::by_blocks;
+use partita::files::LabelFormat;
+use partita::{MemoryBudget, SettingMap};
+use partita_app::{
+    AppError, Experiment, Input, MethodChoice, ModelOutput, ObjectWeightSource, Outputs,
+    ReadOptions, RelationsOutput, Rows, SimilarityOutput, TableInput, TextTable,
+};
+use serde_json::{Map, Value};
+
 use crate::args::ConsensusArgs;
-use crate::compute::Compute;
+use crate::compute::start_threads;
 use crate::failure::Failure;
 use crate::output::{
-    check_outputs, check_outputs_beside, is_folder, may_fill, print, print_labels, say,
+    WholeOutput, check_outputs, check_outputs_beside, is_folder, may_fill, print, say,
 };
 use crate::streams::is_stream;
 use crate::terminal::{Terminal, unless_interrupted};
 
 pub(crate) fn consensus(args: &ConsensusArgs) -> Result<(), Failure> {
-    let method = methods::find(&args.method)?;
-    let experiment = experiment(args)?;
+    let mut experiment = experiment(args)?;
     check_places(args, &experiment)?;
-    let compute = Compute::start(&args.compute)?;
-    if let Some(rows) = by_blocks::rows_of(args, method, &compute)? {
-        return by_blocks::consensus(args, method, &rows, &compute);
-    }
-    let finished = experiment.compute(&Terminal)?;
+    start_threads(&args.compute.machine.threads)?;
+    let record = if args.out.json {
+        experiment.run(&Terminal)?
+    } else if let Some(format) = args.read.read.file.format.filter(|f| f.is_output())
+        && args.output.as_deref().is_none_or(is_stream)
+    {
+        let whole = WholeOutput::new(format)?;
+        experiment.outputs.labels = Some(whole.path());
+        let record = experiment.run(&Terminal)?;
+        whole.print()?;
+        record
+    } else {
+        experiment.run_to(&mut BufWriter::new(stdout().lock()), &Terminal)?
+    };
     // One method was asked for, and there is no run without a result.
-    let outcome = &finished.outcomes[0];
-    say_table(outcome);
-    if finished.record.choice.is_some() {
-        say(finished.record.choice_text().trim_end());
+    say_table(&record.methods[0].details);
+    if record.choice.is_some() {
+        say(record.choice_text().trim_end());
     }
-    say(&found_in_one_line(&finished.record));
+    say(&record.methods[0].one_line());
     if args.out.json {
-        print(&finished.record.to_json()?)?;
-    } else if args.output.as_deref().is_none_or(is_stream) {
-        let numbers = [
-            ("certainty", &outcome.certainty[..]),
-            ("confidence", &finished.confidences[0][..]),
-        ];
-        let (names, classes) = (finished.ensemble.object_names(), outcome.object_classes());
-        print_labels(
-            names,
-            (&outcome.partition, classes.as_deref()),
-            &numbers,
-            args.read.read.file.format,
-        )?;
+        print(&record.to_json()?)?;
     }
     unless_interrupted(|| "what was written is the best so far".into())
 }
@@ -88,6 +83,9 @@ fn experiment(args: &ConsensusArgs) -> Result<Experiment, AppError> {
         .machine
         .max_memory
         .map(partita::MemoryBudget::bytes);
+    if args.stream {
+        experiment.rows = Rows::Blocks;
+    }
     experiment.outputs = outputs(args);
     experiment.arguments = std::env::args().skip(1).collect();
     Ok(experiment)
@@ -172,17 +170,9 @@ fn outputs(args: &ConsensusArgs) -> Outputs {
     }
 }
 
-/// What was found: sizes of the clusters, how it ended, how it compares with the truth.
-fn found_in_one_line(record: &RunRecord) -> String {
-    record
-        .methods
-        .first()
-        .map_or_else(String::new, MethodRecord::one_line)
-}
-
 /// What a choice among methods looked at, for people.
-fn say_table(outcome: &Outcome) {
-    let Some(table) = outcome.details.get("table").and_then(Value::as_array) else {
+fn say_table(details: &Map<String, Value>) {
+    let Some(table) = details.get("table").and_then(Value::as_array) else {
         return;
     };
     let mut shown = TextTable::new([
@@ -221,6 +211,6 @@ fn say_table(outcome: &Outcome) {
     say(&format!(
         "{}chosen: {}",
         shown.render(),
-        outcome.details["chosen"].as_str().unwrap_or_default()
+        details["chosen"].as_str().unwrap_or_default()
     ));
 }

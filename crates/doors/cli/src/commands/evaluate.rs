@@ -7,9 +7,10 @@ use partita::metrics::jensen_shannon;
 use serde_json::{Map, Value, json};
 
 use partita_app::{
-    EvaluationInput, Stage, SupportInput, TextTable, default_budget, file_and_column, match_soft,
+    EvaluationInput, SupportInput, TextTable, default_budget, file_and_column, match_soft,
     model_json, read_ensemble,
 };
+use partita_distributed::Stage;
 
 use super::parts::next;
 use crate::args::EvaluateArgs;
@@ -93,7 +94,7 @@ fn scores(
     };
     let found = match &args.tasks {
         None => input.scores(&Terminal)?,
-        Some(folder) => match input.scores_by_tasks(folder, &Terminal)? {
+        Some(folder) => match partita_distributed::scores_by_tasks(&input, folder, &Terminal)? {
             Stage::Done(scores) => scores,
             Stage::Waiting(waiting) => return Ok(Stage::Waiting(waiting)),
         },

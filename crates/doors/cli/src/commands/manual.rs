@@ -31,7 +31,11 @@ pub(crate) fn man(args: &ManArgs) -> Result<(), Failure> {
 }
 
 fn unknown(all: &Command, name: &str) -> Failure {
-    let known: Vec<&str> = all.get_subcommands().map(Command::get_name).collect();
+    let known: Vec<&str> = all
+        .get_subcommands()
+        .filter(|command| !command.is_hide_set())
+        .map(Command::get_name)
+        .collect();
     Failure::input(format!(
         "'{name}' is not a command; there are {}",
         known.join(", ")
@@ -42,7 +46,7 @@ fn unknown(all: &Command, name: &str) -> Failure {
 fn write_pages(all: &Command, folder: &Path, force: bool) -> Result<(), Failure> {
     std::fs::create_dir_all(folder).map_err(|error| Failure::io(folder, "be made", error))?;
     let file = |command: &Command| folder.join(format!("{}.1", command_name(command)));
-    let commands: Vec<&Command> = std::iter::once(all).chain(all.get_subcommands()).collect();
+    let commands = shown(all);
     let files: Vec<PathBuf> = commands.iter().map(|command| file(command)).collect();
     check_outputs(&files, None::<&Path>, force)?;
     for command in &commands {
@@ -54,6 +58,16 @@ fn write_pages(all: &Command, folder: &Path, force: bool) -> Result<(), Failure>
         folder.display()
     ));
     Ok(())
+}
+
+/// A command and those below it, without those that are not shown.
+fn shown(command: &Command) -> Vec<&Command> {
+    let below = command
+        .get_subcommands()
+        .filter(|below| !below.is_hide_set());
+    std::iter::once(command)
+        .chain(below.flat_map(shown))
+        .collect()
 }
 
 fn page(command: &Command) -> Result<Vec<u8>, Failure> {

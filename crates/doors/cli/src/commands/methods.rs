@@ -95,7 +95,7 @@ fn explain(method: &dyn Consensus) -> String {
     }
     if info.capabilities.streams {
         text.push_str(
-            "rows in blocks: yes, from files of any size and by many machines (`partita fold`)\n",
+            "rows in blocks: yes, from files of any size and by many machines (`partita distributed merge`)\n",
         );
     }
     let weights = [

@@ -1,7 +1,6 @@
 //! One file a command: each turns its flags into a call and prints what comes back.
 
 mod align;
-mod by_blocks;
 mod choose;
 mod consensus;
 mod evaluate;
@@ -27,7 +26,7 @@ pub(crate) use inspect::inspect;
 pub(crate) use manual::{completions, man};
 pub(crate) use methods::methods;
 pub(crate) use modes::modes;
-pub(crate) use parts::{fold, manifest, pass};
+pub(crate) use parts::{merge_parts, plan, run_parts};
 pub(crate) use predict::predict;
 pub(crate) use report::report;
 pub(crate) use run::run;

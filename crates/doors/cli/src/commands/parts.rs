@@ -1,12 +1,11 @@
-//! `partita manifest`, `partita pass`, `partita fold`: one consensus by many tasks that share files.
+//! `partita distributed plan`, `run`, `merge`: one consensus by many tasks that share files.
 
 use std::path::Path;
 
 use partita::files::{Manifest, ManifestRows};
 use partita::{MemoryBudget, SettingMap, Silent};
-use partita_app::{
-    Fold, Folded, KeptRows, PartDone, PartTask, PlanAsked, Stage, Waiting, default_budget,
-};
+use partita_app::default_budget;
+use partita_distributed::{Fold, Folded, KeptRows, PartDone, PartTask, PlanAsked, Stage, Waiting};
 use serde_json::json;
 
 use crate::args::{FoldArgs, MachineArgs, ManifestArgs, PartsAsked, PassArgs, weight_source};
@@ -20,18 +19,18 @@ fn start(machine: &MachineArgs) -> Result<MemoryBudget, Failure> {
     Ok(machine.max_memory.unwrap_or_else(default_budget))
 }
 
-pub(crate) fn manifest(args: &ManifestArgs) -> Result<(), Failure> {
+pub(crate) fn plan(args: &ManifestArgs) -> Result<(), Failure> {
     check_outputs([&args.output], &args.files, args.force)?;
     let budget = start(&args.machine)?;
-    if args.rows_a_part == 0 {
+    if args.rows_per_part == 0 {
         return Err(Failure::input(
-            "--rows-a-part is 0; a part has at least one row",
+            "--rows-per-part is 0; a part has at least one row",
         ));
     }
     let folder = args.output.parent().unwrap_or(Path::new(""));
     let mut options = args.read.options(budget);
     options.data.clone_from(&args.columns);
-    let (manifest, notes) = Manifest::of(&args.files, folder, &options, args.rows_a_part)?;
+    let (manifest, notes) = Manifest::of(&args.files, folder, &options, args.rows_per_part)?;
     notes.iter().for_each(|note| say(&format!("note: {note}")));
     manifest.write(&args.output)?;
     say(&format!(
@@ -45,7 +44,7 @@ pub(crate) fn manifest(args: &ManifestArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(crate) fn pass(args: &PassArgs) -> Result<(), Failure> {
+pub(crate) fn run_parts(args: &PassArgs) -> Result<(), Failure> {
     let budget = start(&args.machine)?;
     let last = match args.part.last {
         Some(last) => last,
@@ -62,14 +61,11 @@ pub(crate) fn pass(args: &PassArgs) -> Result<(), Failure> {
         return Err(Failure::input("-o names one file; give it with one part"));
     }
     for part in first..=last {
-        let (manifest, model, output) = (
-            args.manifest.clone(),
-            args.model.clone(),
-            args.output.clone(),
-        );
+        let (manifest, job, output) =
+            (args.manifest.clone(), args.job.clone(), args.output.clone());
         let task = PartTask {
             manifest,
-            model,
+            job,
             part,
             output,
             replace: args.force,
@@ -88,7 +84,7 @@ pub(crate) fn pass(args: &PassArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(crate) fn fold(args: &FoldArgs) -> Result<(), Failure> {
+pub(crate) fn merge_parts(args: &FoldArgs) -> Result<(), Failure> {
     let budget = start(&args.machine)?;
     let settings = (!args.set.is_empty())
         .then(|| SettingMap::parse(&args.set))
@@ -108,6 +104,7 @@ pub(crate) fn fold(args: &FoldArgs) -> Result<(), Failure> {
         asked,
         report: !args.no_report,
         budget,
+        arguments: std::env::args().skip(1).collect(),
     };
     // A fit that is replayed does not stop halfway: another number of rounds would be another fit.
     let folded = fold.run(&Silent)?;
@@ -118,7 +115,7 @@ pub(crate) fn fold(args: &FoldArgs) -> Result<(), Failure> {
             let folder = args.output.display();
             say(&format!(
                 "{folder}: {} clusters; labels in {} files, record.json",
-                record["clusters"],
+                record.methods[0].clusters,
                 labels.len()
             ));
             if args.json {
@@ -133,18 +130,18 @@ pub(crate) fn fold(args: &FoldArgs) -> Result<(), Failure> {
 /// Says what workers have to do with the parts of a manifest.
 pub(crate) fn next(waiting: &Waiting, manifest: &Path, as_json: bool) -> Result<(), Failure> {
     let round = &waiting.round;
-    let model = waiting.model.display();
+    let job = waiting.job.display();
     if waiting.missing.len() < waiting.parts {
         warn(&format!(
-            "{round} lacks {}; run `partita pass` for them",
+            "{round} lacks {}; run `partita distributed run` for them",
             waiting.missing_text()
         ));
     } else {
         let manifest = manifest.display();
         let last = waiting.parts - 1;
         say(&format!(
-            "next is {round}: partita pass {manifest} --model {model} for the parts 0 to {last}"
+            "next is {round}: partita distributed run {manifest} --job {job} for the parts 0 to {last}"
         ));
     }
-    answer(as_json, &waiting.to_json(), &format!("{model}\n"))
+    answer(as_json, &waiting.to_json(), &format!("{job}\n"))
 }

@@ -1,16 +1,18 @@
 //! `partita predict`: labels for new objects.
 
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use partita::MemoryBudget;
 use partita::files::{self, LabelFormat, ManifestRows};
-use partita_app::{PredictionInput, Stage};
+use partita_app::{PredictionInput, PushLabels, write_label_rows};
+use partita_distributed::Stage;
 use serde_json::json;
 
 use super::parts::next;
 use crate::args::{PredictArgs, StreamFormat};
 use crate::failure::Failure;
-use crate::output::{check_outputs, print, print_json, print_labels, say, write_blocks};
+use crate::output::{check_outputs, print, print_json, print_labels, say};
 use crate::streams::is_stream;
 use crate::terminal::Terminal;
 
@@ -71,13 +73,18 @@ fn predict_rows(
     let rows = ManifestRows::open(&args.input, MemoryBudget::default())?
         .manifest()
         .rows;
-    let found = write_blocks((output, rows), &["certainty"], args.out.json, |push| {
-        Ok(
-            request.predict_rows(&Terminal, &mut |first, labels, certainty| {
-                push(first, labels, &[certainty])
-            })?,
-        )
-    })?;
+    let predict = |push: &mut PushLabels<'_>| {
+        request.predict_rows(&Terminal, &mut |first, labels, certainty| {
+            push(first, labels, &[certainty])
+        })
+    };
+    let numbers = &["certainty"];
+    let found = if args.out.json {
+        write_label_rows(output, rows, numbers, &mut std::io::sink(), predict)
+    } else {
+        let mut out = BufWriter::new(std::io::stdout().lock());
+        write_label_rows(output, rows, numbers, &mut out, predict)
+    }?;
     if args.out.json {
         print(&request.rows_to_json(&found)?)
     } else {
@@ -92,7 +99,7 @@ fn predict_by_tasks(
     request: &PredictionInput,
 ) -> Result<(), Failure> {
     let ending = args.labels.unwrap_or_default();
-    let done = match request.predict_by_tasks(folder, ending, &Terminal)? {
+    let done = match partita_distributed::predict_by_tasks(request, folder, ending, &Terminal)? {
         Stage::Waiting(waiting) => return next(&waiting, &args.input, args.out.json),
         Stage::Done(done) => done,
     };

@@ -232,9 +232,9 @@ fn commands_that_read_ensembles_may_be_killed() {
         "fold",
         "fold m.json -m acv -k 4 -o fit",
         "",
-        &["fit/round1.model"],
+        &["fit/round1.job"],
     );
-    let pass = "pass m.json --model fit/round1.model --part 0";
+    let pass = "pass m.json --job fit/round1.job --part 0";
     survives(&place, "pass", pass, "", &["fit/round1.0.sum"]);
 }
 

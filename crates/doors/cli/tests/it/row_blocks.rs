@@ -65,6 +65,13 @@ fn labels_of_many_rows_are_those_of_rows_that_are_held() {
     place
         .run("consensus e.parquet -m lwgp -k 4 --max-memory 1MiB")
         .refused(&["memory budget"]);
+    // The folder of files leaves a record like that of any run.
+    place.run("consensus parts -m acv -k 4 -o big/").fine();
+    let labels = place.read("big/labels.csv");
+    place.run("report big -o page.html").fine();
+    assert!(place.text("page.html") == place.text("big/report.html"));
+    place.run("run --from big/record.json -o again").fine();
+    assert!(place.read("again/labels.csv") == labels);
 }
 
 #[test]

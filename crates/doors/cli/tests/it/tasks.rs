@@ -11,12 +11,14 @@ use crate::data::{CUTS, write_parts};
 /// Folds and passes until all labels are there; what all parts wrote.
 fn rounds(place: &Workplace, fit: &str, asked: &str) -> Vec<u8> {
     loop {
-        let model = place.run(&format!("fold m.json -o {fit} {asked}")).fine();
-        if model.is_empty() {
+        let job = place
+            .run(&format!("distributed merge m.json -o {fit} {asked}"))
+            .fine();
+        if job.is_empty() {
             return labels(place, fit, "csv").concat();
         }
         place
-            .run(&format!("pass m.json --part all --model {model}"))
+            .run(&format!("distributed run m.json --part all --job {job}"))
             .fine();
     }
 }
@@ -59,7 +61,12 @@ fn rounds_of_tasks_write_the_bytes_of_one_process() {
         assert!(record.contains("\"n\": 9000"), "{record}");
         assert!(!asked.starts_with("-m mm") || place.path("fit/model.json").exists());
         // A fold after the end changes nothing.
-        assert!(place.run("fold m.json -o fit").fine().is_empty());
+        assert!(
+            place
+                .run("distributed merge m.json -o fit")
+                .fine()
+                .is_empty()
+        );
     }
 }
 
@@ -84,14 +91,19 @@ fn a_search_is_done_in_one_round_and_kept() {
         ),
     ] {
         place.file("fit/step1.kept", bytes);
-        let remedy = "remove this file and run `partita fold` again";
-        let ended = place.run("fold m.json -o fit");
+        let remedy = "remove this file and run `partita distributed merge` again";
+        let ended = place.run("distributed merge m.json -o fit");
         ended
             .error(2, &[&format!("step1.kept: {what}"), remedy])
             .expect("an error");
     }
     fs::remove_file(place.path("fit/step1.kept")).expect("a file");
-    assert!(place.run("fold m.json -o fit").fine().is_empty());
+    assert!(
+        place
+            .run("distributed merge m.json -o fit")
+            .fine()
+            .is_empty()
+    );
     assert!(
         place.read("fit/step1.kept") == whole && labels(&place, "fit", "csv").concat() == expected
     );
@@ -115,8 +127,59 @@ fn rounds_of_tasks_leave_the_report_of_one_process() {
     let map = |page: &str| page[page.find("map-evidence").expect("a map")..][..20_000].to_owned();
     assert!(map(&one) == map(&parts) && parts.contains("9000 objects in 4 clusters"));
     fs::remove_file(place.path("fit/report.html")).expect("a page");
-    place.run("fold m.json -o fit --no-report").fine();
+    place
+        .run("distributed merge m.json -o fit --no-report")
+        .fine();
     assert!(!place.path("fit/report.html").exists());
+}
+
+/// Rows in memory, by blocks and by tasks leave one kind of record: it is shown and run again whichever it is.
+#[test]
+fn every_run_leaves_a_record_that_is_shown_and_run_again() {
+    let place = Workplace::new();
+    write_parts(&place, 2);
+    let asked = "-m kc -k 4 --seed 3 --base-weights agreement";
+    place
+        .run(&format!("consensus m.json {asked} -o blocks/"))
+        .fine();
+    rounds(&place, "tasks", asked);
+    rounds(&place, "columns", &format!("{asked} --labels parquet"));
+    let labels = place.read("blocks/labels.csv");
+    place.run("synth gaussians -n 60 -o t.csv").fine();
+    place.run("run t.csv -k 3 --base kmeans:6 -o made/").fine();
+    place
+        .run("consensus made/ensemble.npz -m kc -k 3 -o held/")
+        .fine();
+    for (folder, own) in [
+        ("held", place.read("held/labels.csv")),
+        ("blocks", labels.clone()),
+        ("tasks", labels.clone()),
+        ("columns", labels),
+    ] {
+        let record = place.text(&format!("{folder}/record.json"));
+        for field in ["\"record_version\": 1", "\"experiment\"", "\"sha256\": \""] {
+            assert!(record.contains(field), "{folder}: {record}");
+        }
+        assert!(place.text(&format!("{folder}/summary.txt")).contains("kc"));
+        let before = place.text(&format!("{folder}/report.html"));
+        place.run(&format!("report {folder}")).fine();
+        let again = place.text(&format!("{folder}/report.html"));
+        // Sums of parts are added up in another order.
+        for id in ["clusters-table", "bases-table"] {
+            assert_eq!(cells(&again, id), cells(&before, id), "{folder}: {id}");
+        }
+        let in_parts = ["tasks", "columns"].contains(&folder);
+        assert!(in_parts || again == before, "{folder}: the page");
+        place
+            .run(&format!(
+                "run --from {folder}/record.json -o {folder}-again"
+            ))
+            .fine();
+        assert!(
+            place.read(&format!("{folder}-again/labels.csv")) == own,
+            "{folder}: the labels"
+        );
+    }
 }
 
 #[test]
@@ -145,11 +208,13 @@ fn labels_of_parts_are_columns_or_arrays_too() {
         // A part that lost its labels is done again; another format is another fit.
         fs::remove_file(place.path(&parts[0])).expect("a file");
         place
-            .run(&format!("pass m.json --model {fit}/labels.model --part 0"))
+            .run(&format!(
+                "distributed run m.json --job {fit}/labels.job --part 0"
+            ))
             .fine();
         assert!(place.path(&parts[0]).exists());
         place
-            .run(&format!("fold m.json -o {fit} --labels csv"))
+            .run(&format!("distributed merge m.json -o {fit} --labels csv"))
             .refused(&["another format of labels"]);
     }
 }
@@ -167,15 +232,15 @@ fn drivers_and_workers_may_die_at_any_time() {
     let place = Workplace::new();
     write_parts(&place, 2);
     place.run("consensus m.json -m lwgp -k 4 -o one.csv").fine();
-    let fold = "fold m.json -m lwgp -k 4 -o fit";
+    let fold = "distributed merge m.json -m lwgp -k 4 -o fit";
     let mut after = 0;
     loop {
         killed(&place, fold, after);
-        let model = place.run(fold).fine();
-        if model.is_empty() {
+        let job = place.run(fold).fine();
+        if job.is_empty() {
             break;
         }
-        let pass = format!("pass m.json --part all --model {model}");
+        let pass = format!("distributed run m.json --part all --job {job}");
         killed(&place, &pass, after);
         after = (after + 7) % 40;
         place.run(&pass).fine();

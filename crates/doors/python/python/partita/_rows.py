@@ -164,7 +164,7 @@ def rounds(step: Callable[[Run], str], manifest: str, engine: Any, n_jobs: int |
     """Runs the tasks that each step asks for, over the parts of a manifest, until it has what was asked."""
     run_tasks, how = engine_of(engine), Run(n_jobs, max_memory)
     while not (found := dict(json.loads(step(how))))["done"]:
-        run_tasks(partial(_task, manifest=manifest, model=found["model"], n_jobs=n_jobs, max_memory=max_memory), found["missing"])
+        run_tasks(partial(_task, manifest=manifest, model=found["job"], n_jobs=n_jobs, max_memory=max_memory), found["missing"])
     return found
 
 

@@ -7,7 +7,7 @@ use partita::files::{ReadOptions, read_table};
 use partita::generate::{Recipe, Scale};
 use partita::metrics::{Contingency, confidence};
 use partita::{Clusters, Partition};
-use partita_app::{Experiment, Finished, MethodChoice, NoObserver, TableInput};
+use partita_app::{Experiment, MethodChoice, NoObserver, RunResult, TableInput};
 
 fn shipped(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -16,7 +16,7 @@ fn shipped(name: &str) -> PathBuf {
 }
 
 /// A run of these methods on 40 k-means of standardised columns.
-fn run(file: &Path, clusters: usize, base_clusters: &str, methods: &[&str]) -> Finished {
+fn run(file: &Path, clusters: usize, base_clusters: &str, methods: &[&str]) -> RunResult {
     let mut recipe = Recipe::default();
     recipe.base = partita::generate::BaseSpec::list("kmeans:40").expect("it is well formed");
     (recipe.base_k, recipe.scale) = (

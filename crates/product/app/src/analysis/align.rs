@@ -1,0 +1,405 @@
+//! Many runs in common columns and colours: read, aligned, written.
+
+use std::path::{Path, PathBuf};
+
+use partita::files::{self, ReadOptions, RunMemberships, RunTables, Table, read_runs};
+use partita::ndarray::Axis;
+use partita::{Ensemble, EnsembleBuilder, EnsembleError};
+use partita_modes::{AlignedRun, Run, RunAlignment, RunMode, align_runs};
+use partita_report::{MembershipRow, membership_rows};
+use rayon::prelude::*;
+use serde_json::{Value, json};
+
+use crate::analysis::modes::of_modes;
+use crate::csv_text::csv_text;
+use crate::error::AppError;
+use crate::input::label_files::read_labels;
+use crate::input::matching::places_of;
+use crate::machine::default_budget;
+use crate::observer::Observer;
+use crate::text_files::{make_folder, write_json, write_text};
+use crate::version::VERSION;
+
+/// Runs to be aligned.
+#[derive(Clone, Debug, Default)]
+pub struct AlignInput {
+    /// Their files: a run each, or several.
+    pub files: Vec<PathBuf>,
+    /// How they are read.
+    pub read: ReadOptions,
+    /// Runs of the same number of columns that are alike to this degree are of one mode.
+    pub similarity: f64,
+    /// A file that says the population of every object, by which the picture is ordered.
+    pub populations: Option<(PathBuf, ReadOptions)>,
+}
+
+/// Runs in common columns.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct AlignedRuns {
+    /// The runs as they were read.
+    pub runs: Vec<Run>,
+    /// Their columns.
+    pub alignment: RunAlignment,
+    /// Names of the objects, where the first file has some.
+    pub object_names: Option<Vec<String>>,
+    /// The population of every object, where there is one.
+    pub populations: Option<Vec<String>>,
+}
+
+impl AlignInput {
+    /// Reads the runs, brings their objects into one order and aligns them.
+    ///
+    /// # Errors
+    /// [`AppError`] for files that cannot be read, rows that are not shares, or runs of different objects.
+    pub fn align(&self, observer: &dyn Observer) -> Result<AlignedRuns, AppError> {
+        let options = self.read.clone().within(default_budget());
+        let mut runs: Vec<Run> = Vec::new();
+        let (mut names, mut populations): (Option<Vec<String>>, Option<Vec<String>>) = (None, None);
+        let monitor = observer.begin("reading runs");
+        // As many files at once as there are threads, so that one that cannot be read ends it soon.
+        let together = rayon::current_num_threads().max(1);
+        for (at, files) in self.files.chunks(together).enumerate() {
+            if monitor.tick((at * together) as u64, self.files.len() as u64) == partita::Flow::Stop
+            {
+                return Err(AppError::nothing_finished());
+            }
+            let read: Vec<_> = files
+                .par_iter()
+                .map(|file| read_runs(file, &options))
+                .collect();
+            for (file, tables) in files.iter().zip(read) {
+                let tables = tables?;
+                let order = match (&names, &tables.object_names) {
+                    (Some(known), Some(own)) if known != own => {
+                        Some(order(&self.files[0], known, file, own)?)
+                    }
+                    _ => None,
+                };
+                names = names.or(tables.object_names.clone());
+                populations = populations.or(tables.populations.clone());
+                runs.extend(self.runs(file, tables, order.as_deref()));
+            }
+        }
+        if let Some((file, read)) = &self.populations {
+            let labels = read_labels(file, read, observer)?;
+            let word = |label: &Option<String>| label.clone().unwrap_or_default();
+            populations = Some(labels.column.values.iter().map(word).collect());
+        }
+        AlignedRuns::of(runs, self.similarity, (names, populations), observer)
+    }
+
+    /// The runs of a file, their rows in this order; a run of a file of its own is called like the file.
+    fn runs(&self, file: &Path, tables: RunTables, order: Option<&[usize]>) -> Vec<Run> {
+        let several = self.files.len() > 1 && tables.runs.len() > 1;
+        let stem = file
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        let place = |row: usize| order.map_or(row, |order| order[row]);
+        let run = |table: files::RunTable| {
+            let name = if several {
+                format!("{stem}:{}", table.name)
+            } else {
+                table.name
+            };
+            match table.memberships {
+                RunMemberships::Hard(labels, clusters) => Run::hard(
+                    name,
+                    (0..labels.len()).map(|row| labels[place(row)]),
+                    clusters,
+                ),
+                RunMemberships::Soft(shares) => {
+                    let rows: Vec<usize> = (0..shares.rows().nrows()).map(place).collect();
+                    Run::soft(
+                        name,
+                        if order.is_some() {
+                            shares.select(&rows)
+                        } else {
+                            shares
+                        },
+                    )
+                }
+            }
+        };
+        tables.runs.into_par_iter().map(run).collect()
+    }
+}
+
+/// The row of every known object in another file.
+fn order(
+    first: &Path,
+    known: &[String],
+    file: &Path,
+    own: &[String],
+) -> Result<Vec<usize>, AppError> {
+    places_of(first, known)?;
+    let places = places_of(file, own)?;
+    if known.len() != own.len() {
+        let reason = format!(
+            "{} objects where {} has {}",
+            own.len(),
+            first.display(),
+            known.len()
+        );
+        return Err(AppError::content(file, reason));
+    }
+    if let Some(absent) = known
+        .iter()
+        .find(|name| !places.contains_key(name.as_str()))
+    {
+        let reason = format!(
+            "object '{absent}' of {} is not in it; runs are of the same objects",
+            first.display()
+        );
+        return Err(AppError::content(file, reason));
+    }
+    Ok(known.iter().map(|name| places[name.as_str()]).collect())
+}
+
+impl AlignedRuns {
+    /// Names of the files that [`write`](Self::write) writes into the folder itself.
+    pub const FILES: [&str; 5] = [
+        "alignment.json",
+        "runs.csv",
+        "modes.csv",
+        "columns.csv",
+        "memberships.svg",
+    ];
+
+    /// Aligns runs whose objects are in one order: runs of the same number of columns that are alike to a degree of `similarity` are of
+    /// one mode. The objects may have names and populations.
+    ///
+    /// # Errors
+    /// [`AppError::Request`] for no runs, runs of different objects, or populations of other objects.
+    pub fn of(
+        runs: Vec<Run>,
+        similarity: f64,
+        (object_names, populations): (Option<Vec<String>>, Option<Vec<String>>),
+        observer: &dyn Observer,
+    ) -> Result<Self, AppError> {
+        let rescaled: usize = runs.iter().map(Run::rescaled).sum();
+        if rescaled > 0 {
+            observer.note(&format!(
+                "{rescaled} rows whose shares did not quite sum to 1 were divided by their sums"
+            ));
+        }
+        let alignment = align_runs(&runs, similarity).map_err(of_modes)?;
+        let objects = runs.first().map_or(0, Run::objects);
+        let named = [(&object_names, "names"), (&populations, "populations")];
+        for (given, what) in named
+            .into_iter()
+            .filter_map(|(given, what)| Some((given.as_ref()?, what)))
+        {
+            if given.len() != objects {
+                return Err(AppError::request(format!(
+                    "{} {what} for {objects} objects",
+                    given.len()
+                )));
+            }
+        }
+        Ok(Self {
+            runs,
+            alignment,
+            object_names,
+            populations,
+        })
+    }
+
+    /// What was found, in one sentence.
+    pub fn sentence(&self) -> String {
+        let modes = &self.alignment.modes;
+        let mut clusters: Vec<usize> = modes.iter().map(|mode| mode.clusters).collect();
+        clusters.dedup();
+        let of = |&clusters: &usize| {
+            let members: Vec<usize> = modes
+                .iter()
+                .filter(|mode| mode.clusters == clusters)
+                .map(|mode| mode.members.len())
+                .collect();
+            let mut sizes: Vec<String> = members.iter().take(5).map(ToString::to_string).collect();
+            if members.len() > sizes.len() {
+                sizes.push("…".into());
+            }
+            let one = if members.len() == 1 { "mode" } else { "modes" };
+            format!(
+                "K = {clusters}: {} {one} of {} runs",
+                members.len(),
+                sizes.join(", ")
+            )
+        };
+        clusters.iter().map(of).collect::<Vec<_>>().join("; ")
+    }
+
+    /// The alignment as one JSON object.
+    pub fn to_json(&self) -> Value {
+        let name = |&run: &usize| self.runs[run].name();
+        let run = |(run, aligned): (&Run, &AlignedRun)| {
+            json!({
+                "run": run.name(), "clusters": run.clusters(), "mode": aligned.mode, "colours": aligned.colours,
+                "cost": aligned.cost, "similarity": aligned.similarity,
+            })
+        };
+        let mode = |mode: &RunMode| {
+            json!({
+                "clusters": mode.clusters, "share": mode.share, "representative": name(&mode.members[0]),
+                "members": mode.members.iter().map(name).collect::<Vec<_>>(),
+                "parent": mode.parent, "parent_cost": mode.parent_cost,
+            })
+        };
+        json!({
+            "n": self.runs[0].objects(),
+            "colours": self.alignment.colours,
+            "modes": self.alignment.modes.iter().map(mode).collect::<Vec<_>>(),
+            "runs": self.runs.iter().zip(&self.alignment.runs).map(run).collect::<Vec<_>>(),
+            "version": VERSION,
+        })
+    }
+
+    /// Writes `alignment.json`, `runs.csv`, `modes.csv`, `columns.csv`, the aligned runs as `aligned/RUN.csv` with a column a
+    /// colour, and the picture `memberships.svg`.
+    ///
+    /// # Errors
+    /// [`AppError`] for what cannot be written.
+    pub fn write(&self, folder: &Path) -> Result<(), AppError> {
+        let aligned = folder.join("aligned");
+        make_folder(&aligned)?;
+        let runs = || self.runs.iter().zip(&self.alignment.runs);
+        let of_run = |(run, found): (&Run, &AlignedRun)| {
+            let (mode, cost) = (found.mode.to_string(), found.cost.to_string());
+            [
+                run.name().to_owned(),
+                run.clusters().to_string(),
+                mode,
+                cost,
+                found.similarity.to_string(),
+            ]
+        };
+        write_text(
+            &folder.join("runs.csv"),
+            &csv_text("run,clusters,mode,cost,similarity", runs().map(of_run)),
+        )?;
+        let of_mode = |(at, mode): (usize, &RunMode)| {
+            let parent = mode
+                .parent
+                .map_or_else(String::new, |parent| parent.to_string());
+            let name = self.runs[mode.members[0]].name().to_owned();
+            let (runs, share) = (mode.members.len().to_string(), mode.share.to_string());
+            [
+                at.to_string(),
+                mode.clusters.to_string(),
+                runs,
+                share,
+                name,
+                parent,
+                mode.parent_cost.to_string(),
+            ]
+        };
+        let header = "mode,clusters,runs,share,representative,parent,parent_cost";
+        let modes = self.alignment.modes.iter().enumerate().map(of_mode);
+        write_text(&folder.join("modes.csv"), &csv_text(header, modes))?;
+        let columns = runs().flat_map(|(run, found)| {
+            let colours = found.colours.iter().enumerate();
+            colours.map(|(column, colour)| {
+                [
+                    run.name().to_owned(),
+                    column.to_string(),
+                    colour.to_string(),
+                ]
+            })
+        });
+        write_text(
+            &folder.join("columns.csv"),
+            &csv_text("run,column,colour", columns),
+        )?;
+        self.runs
+            .par_iter()
+            .zip(&self.alignment.runs)
+            .enumerate()
+            .try_for_each(|(at, (run, found))| {
+                files::write_table(
+                    &aligned.join(file_name(run.name(), at)),
+                    &self.table(run, found),
+                )
+            })?;
+        write_text(&folder.join("memberships.svg"), &self.picture())?;
+        write_json(&folder.join("alignment.json"), &self.to_json())
+    }
+
+    /// The runs as one ensemble, a base clustering a run with its columns as they were read.
+    ///
+    /// # Errors
+    /// [`AppError::Request`] for a run that knows no object, or has too many columns.
+    pub fn ensemble(&self) -> Result<Ensemble, AppError> {
+        let request = |error: EnsembleError| AppError::request(error.to_string());
+        let mut builder = EnsembleBuilder::new(self.runs[0].objects());
+        for run in &self.runs {
+            let values = (0..run.clusters())
+                .map(|column| column.to_string())
+                .collect();
+            builder
+                .push_soft(run.name(), values, run.shares(), run.clusters().max(1))
+                .map_err(request)?;
+        }
+        let ensemble = builder.finish().map_err(request)?;
+        match &self.object_names {
+            Some(names) => ensemble.with_object_names(names.clone()).map_err(request),
+            None => Ok(ensemble),
+        }
+    }
+
+    /// A run with its columns in the order of their colours, called `c0`, `c1`, ….
+    fn table(&self, run: &Run, found: &AlignedRun) -> Table {
+        let columns = found
+            .order
+            .iter()
+            .map(|&column| format!("c{}", found.colours[column]))
+            .collect();
+        let values = run.rows().select(Axis(1), &found.order);
+        Table {
+            columns,
+            values,
+            object_names: self.object_names.clone(),
+            label: None,
+        }
+    }
+
+    /// The picture `memberships.svg`: one row of bars a mode, its representative's, objects in the order of the first.
+    pub fn picture(&self) -> String {
+        let modes = &self.alignment.modes;
+        let row = |mode: &RunMode| {
+            let run = mode.members[0];
+            let title = format!("K = {}, {} of the runs", mode.clusters, percent(mode.share));
+            MembershipRow {
+                title,
+                shares: self.runs[run].rows(),
+                colours: &self.alignment.runs[run].colours,
+            }
+        };
+        membership_rows(
+            &modes.iter().map(row).collect::<Vec<_>>(),
+            self.populations.as_deref(),
+        )
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", 100.0 * share)
+}
+
+/// A name that is a file's on any system, and another one's of no other run.
+fn file_name(run: &str, at: usize) -> String {
+    let plain = |letter: char| {
+        if letter.is_alphanumeric() || "._-".contains(letter) {
+            letter
+        } else {
+            '_'
+        }
+    };
+    format!(
+        "{:03}-{}.csv",
+        at + 1,
+        run.chars().map(plain).collect::<String>()
+    )
+}

@@ -1,0 +1,255 @@
+//! The choice of the number of clusters of a table or an ensemble; saved choices, and the curves that a report draws.
+
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+
+use partita::{Consensus, Partition, Problem, Seed};
+use partita_report::{ClusterCurves, CurvePoint, Measure};
+use partita_select::{
+    Choice, ChoiceRow, ChooseSettings, EnsembleChoiceSettings, choose_clusters,
+    choose_clusters_of_ensemble,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::error::AppError;
+use crate::input::table::InputTable;
+use crate::observer::Observer;
+use crate::text_files::read_json;
+use crate::text_table::TextTable;
+use crate::version::VERSION;
+use crate::{methods, seeds};
+
+/// How many clusters a table has, if any ([`choose_clusters`]); `source` is the file that messages name.
+///
+/// # Errors
+/// [`AppError::Select`].
+///
+/// # Cost
+/// That of [`choose_clusters`] on a sample of the rows where there are many.
+pub fn choose_of_table(
+    table: &InputTable<'_>,
+    range: RangeInclusive<usize>,
+    settings: &ChooseSettings,
+    seed: Seed,
+    budget: partita::MemoryBudget,
+    source: &Path,
+    observer: &dyn Observer,
+) -> Result<Choice, AppError> {
+    let monitor = observer.begin("number of clusters");
+    choose_clusters(
+        table.view(),
+        range,
+        seeds::choice(seed),
+        settings,
+        budget,
+        &*monitor,
+    )
+    .map_err(|error| AppError::Select {
+        input: source.into(),
+        source: error,
+    })
+}
+
+/// How many clusters an ensemble has for a method ([`choose_clusters_of_ensemble`]); `source` is the file that messages
+/// name.
+///
+/// # Errors
+/// [`AppError::Select`].
+///
+/// # Cost
+/// That of [`choose_clusters_of_ensemble`] on a sample of the objects where there are many.
+pub fn choose_of_ensemble(
+    method: &dyn Consensus,
+    problem: &Problem<'_>,
+    range: RangeInclusive<usize>,
+    settings: &EnsembleChoiceSettings,
+    source: &Path,
+    observer: &dyn Observer,
+) -> Result<Choice, AppError> {
+    let monitor = observer.begin(&format!(
+        "number of clusters ({})",
+        methods::name_of(method)
+    ));
+    let chosen = if problem.ensemble.memberships().is_some() {
+        observer
+            .note("the number of clusters is chosen by labels: every object is in the cluster of its largest share");
+        let ensemble = problem.ensemble.clone().hardened();
+        let mut hard = Problem::new(&ensemble, problem.clusters).settings(problem.settings.clone());
+        (hard.seed, hard.budget, hard.weights) = (problem.seed, problem.budget, problem.weights);
+        hard.object_weights = problem.object_weights;
+        choose_clusters_of_ensemble(method, &hard, range, settings, &*monitor)
+    } else {
+        choose_clusters_of_ensemble(method, problem, range, settings, &*monitor)
+    };
+    chosen.map_err(|error| AppError::Select {
+        input: source.into(),
+        source: error,
+    })
+}
+
+/// Spells one number of a row.
+type Cell<'a> = &'a dyn Fn(&ChoiceRow) -> String;
+
+/// What was measured of every number of clusters, for people; columns that nothing fills are left out.
+pub fn choice_table(choice: &Choice) -> TextTable {
+    let number = |value: Option<f64>, digits: usize| {
+        value.map_or_else(String::new, |value| format!("{value:.digits$}"))
+    };
+    let small = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.1e}"));
+    let columns: [(&str, Cell<'_>); 10] = [
+        ("k", &|row| row.clusters.to_string()),
+        ("rcsi", &|row| number(row.rcsi, 3)),
+        ("p", &|row| small(row.p)),
+        ("pac", &|row| number(row.pac, 4)),
+        ("delta area", &|row| number(row.delta_area, 4)),
+        ("certainty", &|row| number(row.certainty, 4)),
+        ("anmi", &|row| number(row.anmi, 4)),
+        ("lifetime", &|row| number(row.lifetime, 4)),
+        ("bic", &|row| number(row.bic, 0)),
+        ("", &|row| {
+            if row.clusters == choice.clusters {
+                "<- chosen".into()
+            } else {
+                String::new()
+            }
+        }),
+    ];
+    let filled = |cell: Cell<'_>| choice.rows.iter().any(|row| !cell(row).is_empty());
+    let columns: Vec<_> = columns
+        .into_iter()
+        .filter(|(_, cell)| filled(*cell))
+        .collect();
+    let mut table = TextTable::new(columns.iter().map(|(name, _)| *name));
+    choice
+        .rows
+        .iter()
+        .for_each(|row| table.row(columns.iter().map(|(_, cell)| cell(row))));
+    table
+}
+
+/// A choice without the labels and the curves of every number: what a record keeps.
+pub(crate) fn brief(choice: &Choice) -> Choice {
+    let mut brief = choice.clone();
+    for row in &mut brief.rows {
+        (row.partition, row.cdf) = (None, Vec::new());
+    }
+    brief.objects = None;
+    brief
+}
+
+/// A choice with what is needed to make it again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SavedChoice {
+    /// What was measured and chosen.
+    #[serde(flatten)]
+    pub choice: Choice,
+    /// The table or ensemble.
+    pub file: PathBuf,
+    /// Wall seconds.
+    pub seconds: f64,
+    /// The version of the program.
+    pub version: String,
+    /// The command, as people read it.
+    #[serde(default)]
+    pub arguments: Vec<String>,
+}
+
+impl SavedChoice {
+    /// A choice that was just made from this table or ensemble.
+    pub fn of(choice: Choice, file: &Path, seconds: f64) -> Self {
+        Self {
+            choice,
+            file: file.to_owned(),
+            seconds,
+            version: VERSION.to_owned(),
+            arguments: Vec::new(),
+        }
+    }
+
+    /// Reads what `partita choose-k -o` wrote.
+    ///
+    /// # Errors
+    /// [`AppError::Io`] for what cannot be read, [`AppError::Content`] for what is something else.
+    pub fn open(path: &Path) -> Result<Self, AppError> {
+        const REMEDY: &str = "write it anew with `partita choose-k -o`";
+        let damaged = |error| {
+            AppError::content(
+                path,
+                format!("this is not a saved choice: {error}; {REMEDY}"),
+            )
+        };
+        serde_json::from_value(read_json(path, REMEDY)?).map_err(damaged)
+    }
+}
+
+/// Reads one number of a row.
+type Of = fn(&ChoiceRow) -> Option<f64>;
+
+/// The curves of a choice, for a report about so many objects: the labels at every number of clusters are kept if they are those
+/// of all objects, or of objects of which it is known which they are.
+pub fn curves(choice: &Choice, objects: usize) -> ClusterCurves {
+    let looked_at = choice
+        .objects
+        .clone()
+        .filter(|some| some.iter().all(|&object| (object as usize) < objects));
+    let labelled = looked_at.as_ref().map_or(objects, Vec::len);
+    let partition = |row: &ChoiceRow| {
+        row.partition
+            .clone()
+            .filter(|labels: &Partition| labels.objects() == labelled)
+    };
+    let bic = choice.rows.iter().any(|row| row.bic.is_some());
+    ClusterCurves {
+        chosen: Some(choice.clusters),
+        reason: choice.reason.clone(),
+        rows: choice.rows.iter().map(point).collect(),
+        objective_name: if bic {
+            "BIC".into()
+        } else {
+            "objective".into()
+        },
+        measures: measures(&choice.rows),
+        partitions: choice
+            .rows
+            .iter()
+            .map(partition)
+            .collect::<Option<Vec<_>>>()
+            .unwrap_or_default(),
+        objects: looked_at,
+    }
+}
+
+/// What may have decided, where it was measured.
+fn measures(rows: &[ChoiceRow]) -> Vec<Measure> {
+    let names: [(Of, &str); 3] = [
+        (
+            |row| row.rcsi,
+            "stability against data without clusters (RCSI)",
+        ),
+        (|row| row.lifetime, "lifetime in the tree"),
+        (|row| row.anmi, "mean NMI with the base clusterings"),
+    ];
+    let measure = |(of, name): (Of, &str)| {
+        let values: Vec<Option<f64>> = rows.iter().map(of).collect();
+        values.iter().any(Option::is_some).then(|| Measure {
+            name: name.into(),
+            values,
+        })
+    };
+    names.into_iter().filter_map(measure).collect()
+}
+
+fn point(row: &ChoiceRow) -> CurvePoint {
+    let null = row.references.first().and_then(|reference| reference.pac);
+    CurvePoint {
+        clusters: row.clusters,
+        cdf: row.cdf.clone(),
+        area: row.area,
+        delta_area: row.delta_area,
+        pac: row.pac,
+        null_pac: null.map(|pac| pac.mean),
+        null_range: null.map(|pac| (pac.low, pac.high)),
+        certainty: row.certainty,
+        objective: row.bic.or_else(|| row.objective.as_ref()?.value),
+    }
+}

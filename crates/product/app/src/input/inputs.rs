@@ -1,0 +1,136 @@
+//! The inputs of an experiment: its files, read, or what a program holds.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use partita::files::LabelColumn;
+use partita::{BaseWeights, Ensemble, Features, MemoryBudget, ObjectWeights, Seed};
+
+use crate::error::AppError;
+use crate::experiment::description::{Experiment, Input};
+use crate::input::data::Data;
+use crate::input::input_file::{InputFile, with_hashes};
+use crate::input::input_notes::shown;
+use crate::input::joined::load_ensembles;
+use crate::input::table::InputTable;
+use crate::observer::Observer;
+use crate::stopwatch::{Spent, Stopwatch};
+
+/// What was read.
+pub(crate) struct Inputs<'a> {
+    /// The table that base clusterings are made of, or the one behind the ensemble.
+    pub(crate) table: Option<InputTable<'a>>,
+    /// The ensemble, where one exists already.
+    pub(crate) ensemble: Option<Arc<Ensemble>>,
+    /// The true labels, where there are some.
+    pub(crate) truth: Option<LabelColumn>,
+    /// Weights of the base clusterings, where the experiment names no source of them.
+    pub(crate) weights: Option<BaseWeights>,
+    /// Weights of the objects, likewise.
+    pub(crate) object_weights: Option<ObjectWeights>,
+    /// Sizes and hashes of the files.
+    pub(crate) files: Vec<InputFile>,
+    /// What reading took.
+    pub(crate) spent: Spent,
+}
+
+impl<'a> Inputs<'a> {
+    /// What a program holds.
+    pub(crate) fn of(data: Data<'a>) -> Self {
+        let Data {
+            ensemble,
+            table,
+            weights,
+            object_weights,
+            files,
+        } = data;
+        Self {
+            table,
+            ensemble,
+            truth: None,
+            weights,
+            object_weights,
+            files,
+            spent: Spent::default(),
+        }
+    }
+}
+
+impl Inputs<'static> {
+    /// Reads all files of an experiment but weights, and hashes them while it reads.
+    pub(crate) fn read(
+        experiment: &Experiment,
+        budget: MemoryBudget,
+        observer: &dyn Observer,
+    ) -> Result<Self, AppError> {
+        let stopwatch = Stopwatch::start();
+        let seed = Seed::new(experiment.seed);
+        let read = || match &experiment.input {
+            Input::Table {
+                table: input,
+                recipe,
+            } => {
+                let (mut table, mut roles) = InputTable::load(input, budget, seed, observer)?;
+                for warning in [table.label_warning(), table.scale_warning(recipe.scale)]
+                    .into_iter()
+                    .flatten()
+                {
+                    observer.warn(&format!("{}: {warning}", shown(&input.file)));
+                    roles.warnings.push(warning);
+                }
+                let truth = table.take_label();
+                Ok((Some(table), None, truth, vec![roles]))
+            }
+            Input::Ensemble {
+                file,
+                more,
+                read,
+                features,
+            } => {
+                let files: Vec<&Path> = std::iter::once(file)
+                    .chain(more)
+                    .map(PathBuf::as_path)
+                    .collect();
+                let (loaded, mut roles) =
+                    load_ensembles(&files, &read.clone().within(budget), observer)?;
+                let table = features
+                    .as_ref()
+                    .map(|table| InputTable::load_dense(table, budget, seed, observer));
+                let (table, of_table) = table.transpose()?.unzip();
+                roles.extend(of_table);
+                Ok((table, Some(Arc::new(loaded.ensemble)), loaded.truth, roles))
+            }
+        };
+        let ((table, ensemble, truth, roles), mut files) =
+            with_hashes(&experiment.input_files(), read)?;
+        files
+            .iter_mut()
+            .zip(roles)
+            .for_each(|(file, roles)| file.roles = Some(roles.brief()));
+        let (weights, object_weights) = (None, None);
+        Ok(Self {
+            table,
+            ensemble,
+            truth,
+            weights,
+            object_weights,
+            files,
+            spent: stopwatch.read(),
+        })
+    }
+}
+
+impl Inputs<'_> {
+    /// Objects.
+    pub(crate) fn objects(&self) -> usize {
+        let table = || self.table.as_ref().map_or(0, |table| table.view().dim().0);
+        self.ensemble
+            .as_ref()
+            .map_or_else(table, |ensemble| ensemble.objects())
+    }
+
+    /// The columns of the table, where methods can read them.
+    pub(crate) fn features(&self) -> Option<Features<'_>> {
+        self.table.as_ref()?.features()
+    }
+}

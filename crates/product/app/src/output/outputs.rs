@@ -1,0 +1,193 @@
+//! What an experiment writes: results method by method as they are finished, then the record, the summary and reports.
+
+use partita::metrics::{Relations, evidence_shares, relations};
+use partita::ssce::Predictor;
+use partita::{
+    Consensus, Ensemble, Features, MemoryBudget, ModelReads, Outcome, SoftPartition,
+    WeightedEnsemble,
+};
+
+use crate::analysis::model::model_of;
+use crate::analysis::model::{with_origin, with_reading};
+use crate::error::AppError;
+use crate::experiment::description::TableInput;
+use crate::experiment::description::{ModelOutput, Outputs};
+use crate::experiment::file_names::{RECORD, SUMMARY, folder_of};
+use crate::methods;
+use crate::observer::Observer;
+use crate::output::posterior_files::{write_draws, write_similarity};
+use crate::output::record::RunRecord;
+use crate::output::result_files::{MethodResult, write_outcome};
+use crate::output::tree_file::write_tree;
+use crate::text_files::{write_json, write_text};
+
+/// Refuses outputs that the first method does not have.
+pub(crate) fn check(outputs: &Outputs, first: &dyn Consensus) -> Result<(), AppError> {
+    let of_draws = [
+        ("draws", outputs.draws.is_some()),
+        ("similarity", outputs.similarity.is_some()),
+    ];
+    if let Some((output, _)) = of_draws
+        .iter()
+        .find(|(_, asked)| *asked && !first.info().capabilities.posterior)
+    {
+        let name = methods::name_of(first);
+        return Err(AppError::request(format!(
+            "{name} draws no partitions from a posterior; leave --{output} out"
+        )));
+    }
+    if outputs.tree.is_some() && !first.info().capabilities.tree {
+        let of_trees = methods::all()
+            .map(Consensus::info)
+            .filter(|info| info.capabilities.tree);
+        let of_trees = of_trees
+            .map(|info| info.name)
+            .collect::<Vec<_>>()
+            .join(", ");
+        let name = methods::name_of(first);
+        return Err(AppError::request(format!(
+            "{name} has no tree; leave --tree out, or take one of {of_trees}"
+        )));
+    }
+    outputs
+        .model
+        .as_ref()
+        .map_or(Ok(()), |model| predictor(model).map(|_| ()))
+}
+
+/// Of more shares of the evidence than these a file is written only where it is asked for.
+const UNASKED_SHARES: usize = 2_000_000;
+
+/// What stands in for the probabilities of a method that has none, where a file of them is written: the shares of the evidence for
+/// every cluster. The observer hears that.
+pub(crate) fn shares_of_evidence(
+    outputs: &Outputs,
+    (place, method): (usize, &str),
+    outcome: &Outcome,
+    of: WeightedEnsemble<'_>,
+    budget: MemoryBudget,
+    observer: &dyn Observer,
+) -> Result<Option<SoftPartition>, AppError> {
+    let asked = place == 0 && (outputs.soft.is_some() || outputs.relations.is_some());
+    if outcome.soft.is_some() || !(asked || outputs.folder.is_some()) {
+        return Ok(None);
+    }
+    let (objects, clusters) = (outcome.partition.objects(), outcome.partition.clusters());
+    let numbers = objects.saturating_mul(clusters);
+    if !asked && numbers > UNASKED_SHARES {
+        observer.note(&format!(
+            "{method} gives no probabilities, and the shares of the evidence would be {objects} rows of {clusters} numbers; \
+             --soft FILE writes them"
+        ));
+        return Ok(None);
+    }
+    let needed = 16 * numbers as u64;
+    budget.check(
+        "the shares of the evidence",
+        needed,
+        "raise --max-memory or leave --soft and --relations out",
+    )?;
+    observer.note(&format!(
+        "{method} gives no probabilities: in their place are shares of the evidence, how the base clusterings of an object \
+         spread over the clusters"
+    ));
+    let shares = evidence_shares(of, &outcome.partition);
+    shares
+        .map(Some)
+        .map_err(|error| AppError::request(error.to_string()))
+}
+
+fn predictor(model: &ModelOutput) -> Result<Option<Predictor>, AppError> {
+    let parse = |text: &String| {
+        text.parse::<Predictor>()
+            .map_err(|error| AppError::request(error.to_string()))
+    };
+    model.predict_with.as_ref().map(parse).transpose()
+}
+
+/// Writes the result of the method at this place; `table` says how the table behind `features` was read.
+pub(crate) fn write_result(
+    outputs: &Outputs,
+    place: usize,
+    method: &str,
+    result: &MethodResult<'_>,
+    ensemble: &Ensemble,
+    features: Option<&Features<'_>>,
+    table: Option<&TableInput>,
+) -> Result<(), AppError> {
+    let (outcome, names) = (result.outcome, ensemble.object_names());
+    if let Some(folder) = &outputs.folder {
+        write_outcome(&folder_of(folder, method, place), names, result)?;
+    }
+    if place > 0 {
+        return Ok(());
+    }
+    if let Some(path) = &outputs.labels {
+        result.write_labels(path, names)?;
+    }
+    if let (Some(path), Some(soft)) = (&outputs.soft, result.shares()) {
+        partita::files::write_soft(path, names, soft)?;
+    }
+    if let (Some(output), Some(soft)) = (&outputs.relations, result.shares()) {
+        write_text(
+            &output.file,
+            &relations_csv(&relations(soft, output.threshold)?),
+        )?;
+    }
+    if let (Some(path), Some(posterior)) = (&outputs.draws, &outcome.posterior) {
+        write_draws(path, ensemble, posterior)?;
+    }
+    if let (Some(output), Some(posterior)) = (&outputs.similarity, &outcome.posterior) {
+        write_similarity(&output.file, ensemble, posterior, output.least)?;
+    }
+    if let (Some(path), Some(tree)) = (&outputs.tree, &outcome.dendrogram) {
+        write_tree(path, tree)?;
+    }
+    if let Some(output) = &outputs.model {
+        let model = model_of(predictor(output)?, ensemble, features, outcome)?;
+        let of_table = partita::load_model(&model)?.reads() == ModelReads::Features;
+        let model = match table.filter(|_| of_table) {
+            Some(table) => with_reading(model, table, features),
+            None => model,
+        };
+        write_json(
+            &output.file,
+            &with_origin(model, method, ensemble.objects()),
+        )?;
+    }
+    Ok(())
+}
+
+/// Writes the record and the summary, where there is a folder.
+pub fn write_record(record: &RunRecord) -> Result<(), AppError> {
+    let Some(folder) = &record.experiment.outputs.folder else {
+        return Ok(());
+    };
+    write_text(&folder.join(RECORD), &record.to_json()?)?;
+    write_text(&folder.join(SUMMARY), &record.summary())
+}
+
+fn relations_csv(relations: &Relations) -> String {
+    let clusters = relations.sizes.len();
+    let heading = (0..clusters)
+        .map(|cluster| format!(",{cluster}"))
+        .collect::<String>();
+    let line = |(cluster, size): (usize, &f64)| {
+        let shares = relations
+            .shares
+            .row(cluster)
+            .iter()
+            .map(|share| format!(",{share}"))
+            .collect::<String>();
+        format!("{cluster},{size}{shares}\n")
+    };
+    format!(
+        "cluster,objects{heading}\n{}",
+        relations
+            .sizes
+            .iter()
+            .enumerate()
+            .map(line)
+            .collect::<String>()
+    )
+}

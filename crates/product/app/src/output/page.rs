@@ -1,0 +1,103 @@
+//! The page about one method of a run, whether its rows are held or a sample of them is shown.
+
+use std::path::{Path, PathBuf};
+
+use partita::files::LabelColumn;
+use partita::{Dendrogram, Ensemble, Features, Partition, SoftPartition};
+use partita_report::{ClusterCurves, Counted, Figure, Rendered, Report, render};
+
+use crate::analysis::modes::answers_at_a_glance;
+use crate::error::AppError;
+use crate::experiment::file_names::LABELS;
+use crate::methods;
+use crate::output::record::RunRecord;
+use crate::output::result_files::MethodResult;
+
+/// The results of a method, as a report shows them.
+pub(crate) struct Shown<'a> {
+    pub(crate) partition: &'a Partition,
+    pub(crate) certainty: &'a [f64],
+    pub(crate) confidence: &'a [f64],
+    pub(crate) soft: Option<&'a SoftPartition>,
+    pub(crate) tree: Option<&'a Dendrogram>,
+    pub(crate) ensemble: &'a Ensemble,
+    pub(crate) features: Option<Features<'a>>,
+    pub(crate) truth: Option<&'a LabelColumn>,
+    /// The labels of all methods of the run, where there were several.
+    pub(crate) methods: Vec<(String, Partition)>,
+    /// Counts of all objects, where those that are shown are a sample.
+    pub(crate) counted: Option<Counted>,
+}
+
+impl<'a> Shown<'a> {
+    /// An outcome, with what it was found from.
+    pub(crate) fn of(
+        result: &MethodResult<'a>,
+        ensemble: &'a Ensemble,
+        features: Option<Features<'a>>,
+        truth: Option<&'a LabelColumn>,
+    ) -> Self {
+        let outcome = result.outcome;
+        Self {
+            partition: &outcome.partition,
+            certainty: &outcome.certainty,
+            confidence: result.confidence,
+            soft: outcome.soft.as_ref(),
+            tree: outcome.dendrogram.as_ref(),
+            ensemble,
+            features,
+            truth,
+            methods: Vec::new(),
+            counted: None,
+        }
+    }
+
+    /// The same beside the labels of all methods of the run.
+    pub(crate) fn beside(self, methods: Vec<(String, Partition)>) -> Self {
+        Self { methods, ..self }
+    }
+}
+
+/// The page about the method at this place of a record, and its figures.
+pub(crate) fn page(
+    record: &RunRecord,
+    place: usize,
+    shown: &Shown<'_>,
+    choice: Option<ClusterCurves>,
+) -> Result<Rendered, AppError> {
+    let data = record.experiment.source().file_name().unwrap_or_default();
+    let own = record.methods.get(place);
+    let method = own.map_or("", |method| &method.method);
+    let title = format!("{} by {method}", data.to_string_lossy());
+    let mut report = Report::new(
+        title,
+        record.seen_from(place),
+        shown.partition,
+        shown.certainty,
+    );
+    report.confidence = Some(shown.confidence);
+    (report.soft, report.dendrogram, report.ensemble) =
+        (shown.soft, shown.tree, Some(shown.ensemble));
+    (report.objects, report.features, report.choice) =
+        (shown.ensemble.object_names(), shown.features, choice);
+    report.truth = shown.truth.map(|truth| truth.values.as_slice());
+    report.method = methods::find(method).ok().map(partita::Consensus::info);
+    report.methods.clone_from(&shown.methods);
+    let in_parts = own.is_some_and(|method| !method.label_files.is_empty());
+    report.labels_file = (!in_parts).then(|| LABELS.into());
+    report.counted.clone_from(&shown.counted);
+    report.answers = answers_at_a_glance(shown.ensemble);
+    Ok(render(&report)?)
+}
+
+/// Every figure of a page in this folder: the file and what goes into it, the picture as SVG and its numbers as CSV.
+pub fn figure_files<'a>(folder: &Path, rendered: &'a Rendered) -> Vec<(PathBuf, &'a str)> {
+    let file = |figure: &Figure, ending: &str| folder.join(format!("{}.{ending}", figure.name));
+    let both = |figure: &'a Figure| {
+        [
+            (file(figure, "svg"), &*figure.svg),
+            (file(figure, "csv"), &*figure.csv),
+        ]
+    };
+    rendered.figures.iter().flat_map(both).collect()
+}

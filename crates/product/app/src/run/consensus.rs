@@ -1,0 +1,61 @@
+//! One consensus of one ensemble: the problem that a method is given, and the record of what it did.
+
+use std::path::Path;
+
+use partita::{
+    BaseWeights, Clusters, Consensus, Ensemble, Features, MemoryBudget, ObjectWeights, Outcome,
+    Problem, Seed, consense,
+};
+
+use crate::error::AppError;
+use crate::experiment::description::MethodChoice;
+use crate::observer::Observer;
+use crate::output::record::MethodRecord;
+use crate::stopwatch::Stopwatch;
+use crate::{methods, phases, seeds};
+
+/// What all methods of a run share.
+#[derive(Clone, Copy)]
+pub(crate) struct Shared<'a> {
+    pub(crate) ensemble: &'a Ensemble,
+    pub(crate) features: Option<Features<'a>>,
+    pub(crate) weights: Option<&'a BaseWeights>,
+    pub(crate) object_weights: Option<&'a ObjectWeights>,
+    pub(crate) clusters: Clusters,
+    /// The seed of the run.
+    pub(crate) seed: u64,
+    pub(crate) budget: MemoryBudget,
+    /// What the objects come from, for messages.
+    pub(crate) source: &'a Path,
+}
+
+impl Shared<'_> {
+    /// The consensus of a method.
+    pub(crate) fn consensus(
+        &self,
+        method: &dyn Consensus,
+        choice: &MethodChoice,
+        observer: &dyn Observer,
+    ) -> Result<(Outcome, MethodRecord), AppError> {
+        let mut problem = Problem::new(self.ensemble, self.clusters);
+        (problem.features, problem.weights, problem.object_weights) =
+            (self.features, self.weights, self.object_weights);
+        (problem.seed, problem.budget) = (seeds::consensus(Seed::new(self.seed)), self.budget);
+        problem.settings = choice.settings.clone();
+        let name = methods::name_of(method);
+        phases::taken();
+        let stopwatch = Stopwatch::start();
+        let outcome = consense(method, &problem, &*observer.begin(name)).map_err(|source| {
+            AppError::Consensus {
+                input: self.source.into(),
+                source,
+            }
+        })?;
+        let record = MethodRecord::new(name, self.seed, self.ensemble, &outcome, stopwatch.read());
+        outcome
+            .warnings
+            .iter()
+            .for_each(|warning| observer.warn(&format!("{name}: {warning}")));
+        Ok((outcome, record))
+    }
+}

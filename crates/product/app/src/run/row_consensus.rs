@@ -1,0 +1,83 @@
+//! The consensus of label rows that are read block by block: labels with their confidence, and what a report shows of them.
+
+use partita::metrics::ClusterEvidence;
+use partita::{
+    Assigned, BaseWeights, Consensus, ConsensusError, LabelCounts, Monitor, PassError, PassRunner,
+    RowBlocks, RowOutcome, RowProblem, fit_rows,
+};
+
+use partita_core::RowFit;
+
+use crate::analysis::confidence::Confident;
+use crate::output::row_report::{ReportRows, WithDrawn};
+
+/// Takes the labels of consecutive objects, the first of which has this number, and the confidence of each. A text says why it
+/// cannot.
+pub(crate) type ConfidentSink<'a> = dyn FnMut(u64, Assigned, Vec<f64>) -> Result<(), String> + 'a;
+
+/// As [`partita::consense_rows`], with the confidence of every label: the same bits as of rows in memory; and how many labels are
+/// missing. `shown` takes what a report shows of them.
+///
+/// # Errors
+/// As [`partita::consense_rows`].
+///
+/// # Cost
+/// That of the method, and one more pass over the rows that labels and counts them. K ΣJ counts are held a thread.
+pub(crate) fn consense_rows_with_confidence(
+    method: &dyn Consensus,
+    problem: &RowProblem<'_>,
+    monitor: &dyn Monitor,
+    shown: Option<&mut ReportRows>,
+    sink: &mut ConfidentSink<'_>,
+) -> Result<(RowOutcome, usize), ConsensusError> {
+    let (fit, settings) = fit_rows(method, problem, monitor)?;
+    let counts = label_rows(&fit, &problem.passes(), problem.weights, shown, sink)
+        .map_err(|error| ConsensusError::of_pass(method.info().name, error))?;
+    let missing = missing_labels(problem.rows, &counts);
+    let found = RowOutcome::of(method, problem, fit, settings, counts.sizes);
+    Ok((found, missing))
+}
+
+/// Labels all rows by a fit, and hands their labels and confidence to `sink`; what was counted of them.
+pub(crate) fn label_rows<D>(
+    fit: &RowFit<D>,
+    rows: &PassRunner<'_>,
+    weights: Option<&BaseWeights>,
+    mut shown: Option<&mut ReportRows>,
+    sink: &mut ConfidentSink<'_>,
+) -> Result<LabelCounts, PassError> {
+    let counts = fit.count_labels(rows)?;
+    let evidence = evidence_of(rows.source(), &counts, weights)?;
+    let map = WithDrawn::new(Confident(&evidence), shown.as_deref());
+    if let Some(shown) = shown.as_deref_mut() {
+        shown.count(counts.clone());
+    }
+    fit.each(rows, &map, &mut |first, (some, confidence, drawn)| {
+        if let Some(shown) = shown.as_deref_mut() {
+            shown.take(first, &some, &confidence, drawn);
+        }
+        sink(first, some, confidence)
+    })?;
+    Ok(counts)
+}
+
+/// What the confidence of labels is computed from.
+pub fn evidence_of(
+    rows: &dyn RowBlocks,
+    counts: &LabelCounts,
+    weights: Option<&BaseWeights>,
+) -> Result<ClusterEvidence, PassError> {
+    ClusterEvidence::of_counts(
+        rows.bases(),
+        &counts.sizes,
+        &counts.of_base_clusters,
+        weights,
+    )
+    .map_err(|error| PassError::Parts(error.to_string()))
+}
+
+/// The labels that rows lack: all but those that were counted.
+pub fn missing_labels(rows: &dyn RowBlocks, counts: &LabelCounts) -> usize {
+    let there: u64 = counts.of_base_clusters.iter().sum();
+    (rows.rows() * rows.bases().len() as u64).saturating_sub(there) as usize
+}

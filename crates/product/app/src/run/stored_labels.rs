@@ -1,0 +1,90 @@
+//! Labels that a run wrote, as what labels its rows again.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use partita::files::{ReadOptions, Truth, load_table};
+use partita::{Assigned, Row, RowBlock, RowMap, Stopped};
+use partita_core::{RowFit, RowLabeller};
+use serde::{Deserialize, Serialize};
+
+use crate::analysis::confidence::LABEL_NUMBERS;
+use crate::error::AppError;
+use crate::machine::default_budget;
+
+/// Labels and certainties of all rows, 12 bytes each.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct StoredLabels {
+    #[serde(skip)]
+    rows: Arc<(Vec<u32>, Vec<f64>)>,
+}
+
+impl StoredLabels {
+    /// Reads the files of labels whose rows follow each other: so many rows in so many clusters.
+    pub(crate) fn read(files: &[PathBuf], clusters: usize, rows: usize) -> Result<Self, AppError> {
+        let mut labels = Vec::with_capacity(rows);
+        let mut certainty = Vec::with_capacity(rows);
+        for file in files {
+            read(file, clusters, &mut labels, &mut certainty)?;
+        }
+        if labels.len() != rows {
+            let file = files.first().map_or(Path::new(""), PathBuf::as_path);
+            let reason = format!("{} labels for {rows} rows; run it again", labels.len());
+            return Err(AppError::content(file, reason));
+        }
+        let rows = Arc::new((labels, certainty));
+        Ok(Self { rows })
+    }
+
+    /// A fit that gives rows these labels.
+    pub(crate) fn fit(self, clusters: usize) -> RowFit<()> {
+        RowFit::new(clusters, Stopped::Exact, self, ())
+    }
+}
+
+fn read(
+    file: &Path,
+    clusters: usize,
+    labels: &mut Vec<u32>,
+    certainty: &mut Vec<f64>,
+) -> Result<(), AppError> {
+    let mut options = ReadOptions::default().within(default_budget());
+    options.truth = Truth::None;
+    options.id = Some("1".into());
+    let (table, _) = load_table(file, &options)?;
+    if table.columns.len() != 1 + LABEL_NUMBERS.len() {
+        let reason = "a page needs the columns object, label, certainty and confidence";
+        return Err(AppError::content(file, reason));
+    }
+    for (row, numbers) in table.values.rows().into_iter().enumerate() {
+        let number = numbers[0];
+        if number.fract() != 0.0 || !(0.0..clusters as f64).contains(&number) {
+            let reason = format!(
+                "row {} has the label {number} of {clusters} clusters",
+                row + 1
+            );
+            return Err(AppError::content(file, reason));
+        }
+        labels.push(number as u32);
+        certainty.push(numbers[1]);
+    }
+    Ok(())
+}
+
+impl RowMap for StoredLabels {
+    type Out = Assigned;
+
+    fn map<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>) -> Assigned {
+        let first = block.first as usize;
+        let rows = first..first + block.len();
+        Assigned {
+            labels: self.rows.0[rows.clone()].to_vec(),
+            certainty: self.rows.1[rows].to_vec(),
+            soft: None,
+        }
+    }
+}
+
+impl RowLabeller for StoredLabels {
+    const KIND: &'static str = "app stored labels";
+}
