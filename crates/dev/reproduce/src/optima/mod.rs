@@ -20,7 +20,6 @@ pub use ensembles::{Case, Shape, drawn, drawn_with_doubt};
 use reference::LabelTable;
 pub use reference::{REFERENCES, Reference};
 
-use crate::ReproduceError;
 use crate::lab::thread_seconds;
 
 /// A method's default beside the best of many random starts of its reference.
