@@ -91,6 +91,10 @@ fn smooth_weights_are_those_of_scikit_learn() {
     assert!(near(&rows(&made)[2..3], &[third.to_vec()]));
 }
 
+fn count(document: &BTreeMap<String, f64>, term: &str) -> f64 {
+    document.get(term).copied().unwrap_or(0.0)
+}
+
 /// The same by maps and a dense table.
 fn naive(documents: &[String], settings: &TextSettings) -> (Vec<String>, Vec<Vec<f64>>) {
     let mut counted: Vec<BTreeMap<String, f64>> = Vec::new();
@@ -103,7 +107,6 @@ fn naive(documents: &[String], settings: &TextSettings) -> (Vec<String>, Vec<Vec
     }
     let n = documents.len() as f64;
     let all: BTreeSet<&String> = counted.iter().flat_map(BTreeMap::keys).collect();
-    let count = |document: &BTreeMap<String, f64>, term| document.get(term).copied().unwrap_or(0.0);
     let counts = |term: &str| -> Vec<f64> { counted.iter().map(|c| count(c, term)).collect() };
     let holds = |term: &str| counts(term).iter().filter(|&&c| c > 0.0).count();
     let spread = |term: &str| {
@@ -118,7 +121,7 @@ fn naive(documents: &[String], settings: &TextSettings) -> (Vec<String>, Vec<Vec
     terms.truncate(settings.terms);
     terms.sort();
     let row = |document: &BTreeMap<String, f64>| {
-        let weight = |term: &&String| count(document, *term) * (n / holds(term) as f64).ln();
+        let weight = |term: &&String| count(document, term) * (n / holds(term) as f64).ln();
         let row: Vec<f64> = terms.iter().map(weight).collect();
         let length = row.iter().map(|w| w * w).sum::<f64>().sqrt();
         row.into_iter()
