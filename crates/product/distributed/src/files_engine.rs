@@ -432,7 +432,8 @@ impl Waiting {
             parts,
             missing,
         } = self;
-        json!({ "done": false, "round": round, "job": job, "parts": parts, "missing": missing })
+        // A job was called a model before.
+        json!({ "done": false, "round": round, "job": job, "parts": parts, "missing": missing, "model": job })
     }
 
     /// The parts that are not there, the first of them by number.

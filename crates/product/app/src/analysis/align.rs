@@ -14,7 +14,7 @@ use crate::analysis::modes::of_modes;
 use crate::csv_text::csv_text;
 use crate::error::AppError;
 use crate::input::label_files::read_labels;
-use crate::input::matching::places_of;
+use crate::input::objects::Objects;
 use crate::machine::default_budget;
 use crate::observer::Observer;
 use crate::text_files::{make_folder, write_json, write_text};
@@ -134,9 +134,13 @@ fn order(
     file: &Path,
     own: &[String],
 ) -> Result<Vec<usize>, AppError> {
-    places_of(first, known)?;
-    let places = places_of(file, own)?;
-    if known.len() != own.len() {
+    let here = Objects::new(first, known.len(), Some(known));
+    let there = Objects::new(file, own.len(), Some(own));
+    here.places()?;
+    let rows = here
+        .rows_in(&there)?
+        .map_or_else(Vec::new, |found| found.rows);
+    if here.count != there.count {
         let reason = format!(
             "{} objects where {} has {}",
             own.len(),
@@ -145,17 +149,16 @@ fn order(
         );
         return Err(AppError::content(file, reason));
     }
-    if let Some(absent) = known
-        .iter()
-        .find(|name| !places.contains_key(name.as_str()))
-    {
-        let reason = format!(
-            "object '{absent}' of {} is not in it; runs are of the same objects",
-            first.display()
-        );
-        return Err(AppError::content(file, reason));
-    }
-    Ok(known.iter().map(|name| places[name.as_str()]).collect())
+    let place = |(name, row): (&String, Option<usize>)| {
+        row.ok_or_else(|| {
+            let reason = format!(
+                "object '{name}' of {} is not in it; runs are of the same objects",
+                first.display()
+            );
+            AppError::content(file, reason)
+        })
+    };
+    known.iter().zip(rows).map(place).collect()
 }
 
 impl AlignedRuns {

@@ -13,7 +13,8 @@ use partita::{
 use crate::analysis::paired_columns::{Column, HeldRows, PairedColumns, most_held};
 use crate::error::AppError;
 use crate::input::label_files::read_labels;
-use crate::input::matching::{are_numbers_of_rows, codes, score_objects};
+use crate::input::matching::{codes, score_objects};
+use crate::input::objects::Objects;
 use crate::machine::default_budget;
 use crate::observer::Observer;
 use partita::files::ReadOptions;
@@ -131,11 +132,8 @@ impl EvaluationInput {
         observer: &dyn Observer,
     ) -> Result<EvaluatedLabels, AppError> {
         let ((labels, _), path) = (self.read(given, observer)?, &given.0);
-        if labels
-            .object_names
-            .as_ref()
-            .is_some_and(|names| !are_numbers_of_rows(names))
-        {
+        let names = labels.object_names.as_deref();
+        if Objects::new(path, labels.column.values.len(), names).has_own_names() {
             observer.note(&format!(
                 "{}: objects are matched by their order, for a manifest has no names",
                 path.display()

@@ -20,7 +20,7 @@ use crate::error::AppError;
 use crate::input::input_notes::shown;
 use crate::input::joined::read_ensemble_beside;
 use crate::input::label_files::{load_ensemble, read_ensemble};
-use crate::input::matching::places_of;
+use crate::input::objects::Objects;
 use crate::machine::default_budget;
 use crate::observer::{NoObserver, Observer};
 use crate::version::VERSION;
@@ -279,75 +279,64 @@ impl UpdateInput {
             );
             return Err(AppError::content(&self.add, reason));
         }
-        let more = match (both.old.object_names(), both.new.object_names()) {
-            (Some(own), Some(new)) => {
-                let places = self.places(own, new, observer)?;
-                both.new
-                    .at(&places)
-                    .map_err(|error| AppError::content(&self.add, error.to_string()))?
-            }
-            (own, new) => {
-                let (n, m) = (both.old.objects(), both.new.objects());
-                if n != m {
-                    let reason = format!(
-                        "it has {m} objects, {} has {n}, and not both name them; add the column of names",
-                        shown(&self.ensemble)
-                    );
-                    return Err(AppError::content(&self.add, reason));
-                }
-                if own.is_some() != new.is_some() {
-                    observer.note(
-                        "objects are matched by their order, since one of the files has no names",
-                    );
-                }
-                both.new.clone()
-            }
-        };
-        Ok((both.old.clone().beside(&more)?, both.old_truth.clone()))
-    }
-
-    /// Where each object is in the second file.
-    fn places(
-        &self,
-        own: &[String],
-        new: &[String],
-        observer: &dyn Observer,
-    ) -> Result<Vec<Option<u32>>, AppError> {
-        let places = places_of(&self.add, new)?;
-        let known = places_of(&self.ensemble, own)?;
-        let unknown: Vec<&String> = new
-            .iter()
-            .filter(|name| !known.contains_key(name.as_str()))
-            .collect();
-        if let Some(first) = unknown.first() {
+        let (own, new) = self.objects(both);
+        own.places()?;
+        let Some(found) = own.rows_in(&new)? else {
             let reason = format!(
-                "{} of its objects are not in {}, such as '{first}'; add them first, with their labels in all base clusterings",
-                unknown.len(),
-                shown(&self.ensemble)
+                "it has {} objects, {} has {}, and not both name them; add the column of names",
+                new.count,
+                shown(&self.ensemble),
+                own.count
+            );
+            return Err(AppError::content(&self.add, reason));
+        };
+        if let (Some(&first), Some(names)) = (found.unknown.first(), new.names) {
+            let reason = format!(
+                "{} of its objects are not in {}, such as '{}'; add them first, with their labels in all base clusterings",
+                found.unknown.len(),
+                shown(&self.ensemble),
+                names[first]
             );
             return Err(AppError::content(&self.add, reason));
         }
-        let found: Vec<Option<u32>> = own
-            .iter()
-            .map(|name| places.get(name.as_str()).map(|&at| at as u32))
-            .collect();
-        let without = found.iter().filter(|place| place.is_none()).count();
+        let without = found.rows.iter().filter(|row| row.is_none()).count();
         if without > 0 {
             let here = shown(&self.add);
             observer.note(&format!(
                 "{here}: {without} of {} objects are not in it; their labels are missing",
-                own.len()
+                own.count
             ));
         }
-        Ok(found)
+        found.note.iter().for_each(|note| observer.note(note));
+        let rows: Vec<Option<u32>> = found
+            .rows
+            .iter()
+            .map(|row| row.map(|row| row as u32))
+            .collect();
+        let more = both
+            .new
+            .at(&rows)
+            .map_err(|error| AppError::content(&self.add, error.to_string()))?;
+        Ok((both.old.clone().beside(&more)?, both.old_truth.clone()))
+    }
+
+    /// The objects of both files.
+    fn objects<'a>(&'a self, both: &'a UpdatePair) -> (Objects<'a>, Objects<'a>) {
+        let of = |file: &'a Path, ensemble: &'a Ensemble| {
+            Objects::new(file, ensemble.objects(), ensemble.object_names())
+        };
+        (of(&self.ensemble, &both.old), of(&self.add, &both.new))
     }
 
     fn with_rows(&self, both: &UpdatePair) -> Result<(Ensemble, Option<LabelColumn>), AppError> {
         match (both.old.object_names(), both.new.object_names()) {
-            (Some(own), Some(new)) => {
-                let known = places_of(&self.ensemble, own)?;
-                places_of(&self.add, new)?;
-                if let Some(again) = new.iter().find(|name| known.contains_key(name.as_str())) {
+            (Some(_), Some(new)) => {
+                let (here, there) = self.objects(both);
+                here.places()?;
+                let found = here
+                    .rows_in(&there)?
+                    .map_or_else(Vec::new, |found| found.rows);
+                if let Some(again) = found.into_iter().flatten().min().map(|row| &new[row]) {
                     let reason = format!(
                         "object '{again}' is in {} already; leave it out",
                         shown(&self.ensemble)
@@ -508,23 +497,17 @@ fn warm_memberships(file: &Path, old: &Ensemble) -> Result<Array2<f64>, AppError
     if clusters == 0 {
         return Err(AppError::content(file, "it has no label"));
     }
-    let place: Vec<Option<usize>> = match (old.object_names(), &labels.object_names) {
-        (Some(own), Some(names)) => {
-            let places = places_of(file, names)?;
-            own.iter()
-                .map(|name| places.get(name.as_str()).copied())
-                .collect()
-        }
-        _ if numbers.len() == old.objects() => (0..numbers.len()).map(Some).collect(),
-        _ => {
-            let reason = format!(
-                "it labels {} objects, the ensemble has {}, and not both name them",
-                numbers.len(),
-                old.objects()
-            );
-            return Err(AppError::content(file, reason));
-        }
-    };
+    let here = Objects::new(file, old.objects(), old.object_names());
+    let there = Objects::new(file, numbers.len(), labels.object_names.as_deref());
+    let found = here.rows_in(&there)?.ok_or_else(|| {
+        let reason = format!(
+            "it labels {} objects, the ensemble has {}, and not both name them",
+            numbers.len(),
+            old.objects()
+        );
+        AppError::content(file, reason)
+    })?;
+    let place = found.rows;
     if place.iter().all(Option::is_none) {
         return Err(AppError::content(
             file,

@@ -11,7 +11,7 @@ use partita::{EnsembleBuilder, EnsembleError};
 use crate::error::AppError;
 use crate::input::input_notes::{say_roles, shown};
 use crate::input::label_files::{load_ensemble, read_ensemble};
-use crate::input::matching::places_of;
+use crate::input::objects::Objects;
 use crate::observer::Observer;
 
 /// Columns of a labels file besides names and labels.
@@ -236,7 +236,7 @@ fn match_rows(parts: &[Part], observer: &dyn Observer) -> Result<Rows, AppError>
     let mut all: Vec<String> = Vec::new();
     let mut known: HashMap<&str, usize> = HashMap::new();
     for (part, names) in parts.iter().zip(&named) {
-        places_of(&part.path, names)?;
+        Objects::new(&part.path, names.len(), Some(names)).places()?;
         if !known.is_empty() && !names.iter().any(|name| known.contains_key(name.as_str())) {
             let (first, name) = (parts[0].path.display(), &names[0]);
             let reason = format!(

@@ -1,6 +1,5 @@
 //! Matching of objects between two files of labels: by their names, else by their places.
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use partita::files::{LabelColumn, Labels};
@@ -9,6 +8,7 @@ use partita::ndarray::Axis;
 use partita::{Ensemble, Partition, PartitionError, SoftPartition};
 
 use crate::error::AppError;
+use crate::input::objects::Objects;
 use crate::observer::Observer;
 
 /// Labels and truth of the same objects in the same order.
@@ -34,18 +34,30 @@ pub fn match_objects(
     (truth_path, truth): (&Path, Labels),
     common: bool,
 ) -> Result<Matched, AppError> {
-    let (Some(names), Some(known)) = (&labels.object_names, &truth.object_names) else {
-        return by_place((labels_path, labels), (truth_path, truth), common);
+    let here = objects(labels_path, &labels);
+    let there = objects(truth_path, &truth);
+    let numbered = !here.has_own_names() && there.has_own_names();
+    let (Some(names), Some(known), false) = (here.names, there.names, numbered) else {
+        let found = here.by_place(&there).filter(|_| !common);
+        let (n, m) = (here.count, there.count);
+        let found = found.ok_or_else(|| {
+            let reason = format!(
+                "it labels {n} objects, {} has {m}, and they cannot be matched by name; score the same objects, or name \
+                 the columns of their names with --id",
+                truth_path.display()
+            );
+            AppError::content(labels_path, reason)
+        })?;
+        return Ok(Matched {
+            labels: labels.column,
+            truth: truth.column,
+            note: found.note,
+        });
     };
-    let places = places_of(truth_path, known)?;
-    if are_numbers_of_rows(names) && !are_numbers_of_rows(known) {
-        return by_place((labels_path, labels), (truth_path, truth), common);
-    }
-    places_of(labels_path, names)?;
-    let found: Vec<Option<usize>> = names
-        .iter()
-        .map(|name| places.get(name.as_str()).copied())
-        .collect();
+    let found = here
+        .rows_in(&there)?
+        .map_or_else(Vec::new, |found| found.rows);
+    here.places()?;
     let shared = found.iter().flatten().count();
     let (here, there) = (labels_path.display(), truth_path.display());
     if shared == 0 {
@@ -225,69 +237,9 @@ pub fn match_rows(
     Ok((rows, labelled))
 }
 
-fn by_place(
-    (labels_path, labels): (&Path, Labels),
-    (truth_path, truth): (&Path, Labels),
-    common: bool,
-) -> Result<Matched, AppError> {
-    let (n, m) = (labels.column.values.len(), truth.column.values.len());
-    let there = truth_path.display();
-    if n != m || common {
-        let reason = format!(
-            "it labels {n} objects, {there} has {m}, and they cannot be matched by name; score the same objects, or name \
-             the columns of their names with --id"
-        );
-        return Err(AppError::content(labels_path, reason));
-    }
-    let named = |labels: &Labels| {
-        labels
-            .object_names
-            .as_ref()
-            .is_some_and(|names| !are_numbers_of_rows(names))
-    };
-    let without = match (named(&labels), named(&truth)) {
-        (true, false) => Some(truth_path),
-        (false, true) => Some(labels_path),
-        _ => None,
-    };
-    let note = without.map(|path| {
-        format!(
-            "objects are matched by their order, since {} has no names",
-            path.display()
-        )
-    });
-    Ok(Matched {
-        labels: labels.column,
-        truth: truth.column,
-        note,
-    })
-}
-
-/// Whether objects are called 0, 1, 2, …: by nobody but us.
-pub(crate) fn are_numbers_of_rows(names: &[String]) -> bool {
-    names
-        .iter()
-        .enumerate()
-        .all(|(row, name)| *name == row.to_string())
-}
-
-/// The place of every name.
-pub(crate) fn places_of<'a>(
-    path: &Path,
-    names: &'a [String],
-) -> Result<HashMap<&'a str, usize>, AppError> {
-    let mut places = HashMap::with_capacity(names.len());
-    for (row, name) in names.iter().enumerate() {
-        if let Some(before) = places.insert(name.as_str(), row) {
-            let reason = format!(
-                "objects {} and {} are both called '{name}'; give each its own name",
-                before + 1,
-                row + 1
-            );
-            return Err(AppError::content(path, reason));
-        }
-    }
-    Ok(places)
+fn objects<'a>(file: &'a Path, labels: &'a Labels) -> Objects<'a> {
+    let names = labels.object_names.as_deref();
+    Objects::new(file, labels.column.values.len(), names)
 }
 
 fn picked(column: LabelColumn, rows: impl Iterator<Item = usize>) -> LabelColumn {

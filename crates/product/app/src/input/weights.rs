@@ -1,6 +1,5 @@
 //! Weights of base clusterings and of objects: by agreement, from a column, or from a file.
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use partita::coassoc::Overlap;
@@ -14,6 +13,7 @@ use partita::{
 use crate::error::AppError;
 use crate::experiment::description::{ObjectWeightSource, WeightSource};
 use crate::input::input_notes::row_name;
+use crate::input::objects::Objects;
 use crate::machine::default_budget;
 
 /// The weights of an ensemble's base clusterings.
@@ -142,31 +142,25 @@ pub fn object_weights(
                 file,
                 &ReadOptions::of_column("weight").within(default_budget()),
             )?;
-            match (&labels.object_names, ensemble.object_names()) {
-                (Some(names), Some(objects)) => {
-                    let places: HashMap<&str, usize> = names
-                        .iter()
-                        .enumerate()
-                        .map(|(i, name)| (&**name, i))
-                        .collect();
-                    let lacks = |name: &str| {
-                        AppError::content(
-                            file,
-                            format!("no weight for object '{name}'; add a row of it"),
-                        )
-                    };
-                    let value = |name: &String| {
-                        let place = places.get(name.as_str()).ok_or_else(|| lacks(name))?;
-                        Ok(labels.column.values[*place].clone())
-                    };
-                    let values = objects
-                        .iter()
-                        .map(value)
-                        .collect::<Result<Vec<_>, AppError>>()?;
-                    weights_in_order(file, &values, ensemble)
-                }
-                _ => weights_in_order(file, &labels.column.values, ensemble),
-            }
+            let words = &labels.column.values;
+            let here = Objects::new(file, ensemble.objects(), ensemble.object_names());
+            let there = Objects::new(file, words.len(), labels.object_names.as_deref());
+            let (Some(names), Some(_)) = (here.names, there.names) else {
+                return weights_in_order(file, words, ensemble);
+            };
+            let found = here
+                .rows_in(&there)?
+                .map_or_else(Vec::new, |found| found.rows);
+            let value = |(name, row): (&String, Option<usize>)| {
+                let row = row.ok_or_else(|| {
+                    let reason = format!("no weight for object '{name}'; add a row of it");
+                    AppError::content(file, reason)
+                })?;
+                Ok(words[row].clone())
+            };
+            let values = names.iter().zip(found).map(value);
+            let values = values.collect::<Result<Vec<_>, AppError>>()?;
+            weights_in_order(file, &values, ensemble)
         }
     }
 }
