@@ -22,56 +22,55 @@ fn ensemble(objects: usize, clusters: usize) -> Ensemble {
         let cut: Vec<usize> = (0..clusters).map(|k| (k * parts) / clusters).collect();
         let label = |i: usize| {
             let own = (cut[i % clusters] + rng.random_range(0..(parts / clusters).max(1))) % parts;
-            Some(if rng.random_bool(0.2) {
+            let noisy = rng.random_bool(0.2);
+            Some(if noisy {
                 rng.random_range(0..parts)
             } else {
                 own
             })
         };
+        let labels = (0..objects).map(label);
         builder
-            .push(format!("u{u}"), (0..objects).map(label))
+            .push(format!("u{u}"), labels)
             .expect("a label an object");
     }
     builder.finish().expect("there are objects")
 }
 
 fn main() {
-    let arguments: Vec<usize> = std::env::args()
+    let words = std::env::args()
         .skip(1)
-        .filter_map(|text| text.parse().ok())
-        .collect();
-    let at = |place: usize, default: usize| arguments.get(place).copied().unwrap_or(default);
-    let (objects, clusters, runs) = (at(0, 2310), at(1, 7), at(2, 5));
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(at(3, 1))
-        .build()
-        .expect("a pool of threads");
+        .filter_map(|text| text.parse().ok());
+    let words: Vec<usize> = words.collect();
+    let at = |place: usize, default: usize| words.get(place).copied().unwrap_or(default);
+    let objects = at(0, 2310);
+    let clusters = at(1, 7);
+    let runs = at(2, 5);
+    let threads = at(3, 1);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+    let pool = pool.build().expect("a pool of threads");
     let ensemble = ensemble(objects, clusters);
-    let pairs =
-        CoAssociation::count(&ensemble, MemoryBudget::UNLIMITED, &Silent).expect("counts fit");
+    let budget = MemoryBudget::UNLIMITED;
+    let pairs = CoAssociation::count(&ensemble, budget, &Silent).expect("counts fit");
     let some = (objects as u64 * 100).min(objects as u64 * (objects as u64 - 1) / 2);
-    let (seed, budget) = (Seed::new(2), MemoryBudget::UNLIMITED);
-    let sampled = SparseEvidence::sample(&ensemble, some, seed, budget, &Silent);
+    let sampled = SparseEvidence::sample(&ensemble, some, Seed::new(2), budget, &Silent);
     let sampled = DyadCounts::sparse(&sampled.expect("a sample fits"));
     let evidence = [
         ("all pairs", DyadCounts::dense(&pairs)),
         ("200 partners", sampled),
     ];
-    println!(
-        "n = {objects}, L = {clusters}, M = 100, {} thread(s), 100 rounds",
-        at(3, 1)
-    );
+    println!("n = {objects}, L = {clusters}, M = 100, {threads} thread(s), 100 rounds");
     println!("evidence      run  log-likelihood      cpu s  wall s");
     for run in 0..runs {
         for (name, counts) in &evidence {
             let mut aspects = Start::random("", objects, clusters, Seed::new(3)).aspects;
-            let (seconds, clock) = (cpu_seconds(), Instant::now());
+            let cpu = cpu_seconds();
+            let clock = Instant::now();
             pool.install(|| (0..100).for_each(|_| aspects = aspects.improved(counts)));
-            let (seconds, wall) = (cpu_seconds() - seconds, clock.elapsed().as_secs_f64());
-            println!(
-                "{name:12} {run:4} {:16.3} {seconds:10.2} {wall:7.2}",
-                aspects.log_likelihood(counts)
-            );
+            let cpu = cpu_seconds() - cpu;
+            let wall = clock.elapsed().as_secs_f64();
+            let value = aspects.log_likelihood(counts);
+            println!("{name:12} {run:4} {value:16.3} {cpu:10.2} {wall:7.2}");
         }
     }
 }

@@ -37,12 +37,10 @@ impl Aspects {
                 check("component", r, row.iter().copied())?;
             }
         }
-        if members.nrows() != shares.len() {
-            return Err(ClustersError {
-                clusters: shares.len(),
-                objects: members.nrows(),
-            }
-            .into());
+        let clusters = shares.len();
+        let objects = members.nrows();
+        if objects != clusters {
+            return Err(ClustersError { clusters, objects }.into());
         }
         let mut aspects = Self::zeros(members.ncols(), shares.len());
         aspects.shares.copy_from_slice(shares);
@@ -82,11 +80,8 @@ impl Aspects {
         let total: f64 = sums.iter().sum();
         let columns = self.columns.chunks_mut(self.stride);
         for ((column, &sum), share) in columns.zip(&sums).zip(&mut self.shares) {
-            *share = if total > 0.0 {
-                sum / total
-            } else {
-                1.0 / sums.len() as f64
-            };
+            let equal = 1.0 / sums.len() as f64;
+            *share = if total > 0.0 { sum / total } else { equal };
             if sum > 0.0 {
                 for x in column {
                     *x = if *x / sum > SNAP { *x / sum } else { 0.0 };
@@ -143,8 +138,8 @@ impl Aspects {
     /// # Panics
     /// If the counts have other objects.
     pub fn log_likelihood(&self, counts: &DyadCounts) -> f64 {
-        self.log_likelihood_unless(counts, || false)
-            .expect("nobody wants to stop")
+        let value = self.log_likelihood_unless(counts, || false);
+        value.expect("nobody wants to stop")
     }
 
     /// [`log_likelihood`](Self::log_likelihood), or nothing once somebody wants to stop, which is asked object by object.
@@ -154,24 +149,26 @@ impl Aspects {
         stop: impl Fn() -> bool + Sync,
     ) -> Option<f64> {
         assert_eq!(self.objects, counts.objects, "a model of these objects");
-        let one = |workspace: &mut Workspace, y: usize| {
-            if stop() {
-                return 0.0;
-            }
-            workspace.weigh(self, y);
-            let mut others = LogLikelihood(0.0);
-            self.look(counts, y, workspace, &mut others);
-            let copies = counts.copies.as_ref();
-            others.0 + copies.map_or(0.0, |copies| self.among_copies(y, copies, &workspace.q))
-        };
+        let copies = counts.copies.as_ref();
         let ranges: Vec<_> = chunks(self.objects, CHUNK).collect();
-        let sums: Vec<f64> = (ranges.into_par_iter())
-            .map_init(
-                || Workspace::new(self.shares.len()),
-                |workspace, range| range.map(|y| one(workspace, y)).sum(),
-            )
-            .collect();
-        let constant = counts.copies.as_ref().map_or(0.0, |copies| copies.constant);
+        let sums = ranges.into_par_iter().map_init(
+            || Workspace::new(self.shares.len()),
+            |workspace, range| {
+                let values = range.map(|y| {
+                    if stop() {
+                        return 0.0;
+                    }
+                    workspace.weigh(self, y);
+                    let mut others = LogLikelihood(0.0);
+                    self.look(counts, y, workspace, &mut others);
+                    let q = &workspace.q;
+                    others.0 + copies.map_or(0.0, |copies| self.among_copies(y, copies, q))
+                });
+                values.sum::<f64>()
+            },
+        );
+        let sums: Vec<f64> = sums.collect();
+        let constant = copies.map_or(0.0, |copies| copies.constant);
         (!stop()).then(|| counts.scale * sums.iter().sum::<f64>() + constant)
     }
 
@@ -180,9 +177,8 @@ impl Aspects {
         if copies.among[y] == 0.0 {
             return 0.0;
         }
-        let together: f64 = q
-            .iter()
-            .enumerate()
+        let pairs = q.iter().enumerate();
+        let together: f64 = pairs
             .map(|(r, q)| q * self.columns[r * self.stride + y])
             .sum();
         0.5 * copies.among[y] * together.max(f64::MIN_POSITIVE).ln()
@@ -208,8 +204,8 @@ impl Aspects {
     /// If the counts have other objects.
     #[must_use]
     pub fn improved(&self, counts: &DyadCounts) -> Self {
-        self.improved_unless(counts, || false)
-            .expect("nobody wants to stop")
+        let next = self.improved_unless(counts, || false);
+        next.expect("nobody wants to stop")
     }
 
     /// [`improved`](Self::improved), or nothing once somebody wants to stop, which is asked object by object.
@@ -221,15 +217,18 @@ impl Aspects {
         assert_eq!(self.objects, counts.objects, "a model of these objects");
         let clusters = self.shares.len();
         let mut sums = vec![0.0; self.objects * clusters];
-        let one = |workspace: &mut Workspace, (y, out): (usize, &mut [f64])| {
-            if stop() {
-                return;
-            }
-            workspace.weigh(self, y);
-            self.look(counts, y, workspace, &mut Expected(out));
-            out.iter_mut().zip(&workspace.q).for_each(|(g, q)| *g *= q);
-        };
-        (sums.par_chunks_mut(clusters).enumerate()).for_each_init(|| Workspace::new(clusters), one);
+        let rows = sums.par_chunks_mut(clusters).enumerate();
+        rows.for_each_init(
+            || Workspace::new(clusters),
+            |workspace, (y, out)| {
+                if stop() {
+                    return;
+                }
+                workspace.weigh(self, y);
+                self.look(counts, y, workspace, &mut Expected(out));
+                out.iter_mut().zip(&workspace.q).for_each(|(g, q)| *g *= q);
+            },
+        );
         if stop() {
             return None;
         }
@@ -355,7 +354,6 @@ fn check(
 
 /// A sum in fixed chunks.
 fn sum(values: &[f64]) -> f64 {
-    chunks(values.len(), CHUNK)
-        .map(|range| values[range].iter().sum::<f64>())
-        .sum()
+    let ranges = chunks(values.len(), CHUNK);
+    ranges.map(|range| values[range].iter().sum::<f64>()).sum()
 }

@@ -84,19 +84,14 @@ impl DyadCounts {
         let objects = pairs.objects();
         let stride = objects.next_multiple_of(LANES);
         let values = match pairs.together() {
-            Counts::Bytes(counts) if !rare(counts) => {
-                Values::Bytes(square(counts, objects, stride))
-            }
-            Counts::Words(counts) if !rare(counts) => {
-                Values::Words(square(counts, objects, stride))
-            }
-            Counts::Wide(counts) if !rare(counts) => Values::Wide(square(counts, objects, stride)),
+            Counts::Bytes(c) if !rare(c) => Values::Bytes(square(c, objects, stride)),
+            Counts::Words(c) if !rare(c) => Values::Words(square(c, objects, stride)),
+            Counts::Wide(c) if !rare(c) => Values::Wide(square(c, objects, stride)),
             _ => {
-                let row = |i: usize| {
+                let (some, values) = together(objects, pairs.unit(), |i| {
                     let others = (0..objects as u32).filter(move |&j| j as usize != i);
                     others.map(move |j| (j, pairs.pair(i, j as usize).0))
-                };
-                let (some, values) = together(objects, pairs.unit(), row);
+                });
                 return Self::of(objects, values, Some(some), pairs.scale());
             }
         };
@@ -106,8 +101,9 @@ impl DyadCounts {
     /// The counts of some pairs; the others count as never together.
     pub fn sparse(pairs: &SparseEvidence) -> Self {
         let objects = pairs.objects();
-        let row = |i| pairs.row(i).map(|(j, c, _)| (j, c));
-        let (some, values) = together(objects, pairs.unit(), row);
+        let (some, values) = together(objects, pairs.unit(), |i| {
+            pairs.row(i).map(|(j, c, _)| (j, c))
+        });
         Self::of(objects, values, Some(some), pairs.scale())
     }
 
@@ -121,8 +117,10 @@ impl DyadCounts {
             scale,
             copies: None,
         };
-        let degree = |i: usize| scale * counts.values.sum(counts.range(i));
-        counts.degrees = (0..objects).into_par_iter().map(degree).collect();
+        let sums = (0..objects)
+            .into_par_iter()
+            .map(|i| counts.values.sum(counts.range(i)));
+        counts.degrees = sums.map(|sum| scale * sum).collect();
         counts
     }
 
@@ -168,13 +166,15 @@ impl DyadCounts {
             }
         }
         let mut made = Self::of(self.objects, Values::Reals(reals), self.some, self.scale);
-        let degrees = made.degrees.iter().zip(weights);
-        let constant = degrees
-            .filter(|(degree, _)| **degree > 0.0)
-            .map(|(degree, weight)| -degree * weight.ln())
-            .sum();
+        let degrees = made
+            .degrees
+            .iter()
+            .zip(weights)
+            .filter(|(degree, _)| **degree > 0.0);
+        let constant = degrees.map(|(degree, weight)| -degree * weight.ln()).sum();
+        let times = weights.to_vec();
         made.copies = Some(Copies {
-            times: weights.to_vec(),
+            times,
             among,
             constant,
         });
@@ -212,10 +212,11 @@ impl SomePairs {
         };
         let mut reals = Vec::new();
         for (i, ends) in self.starts.windows(2).enumerate() {
-            let mut row: Vec<(u32, f64)> = (ends[0]..ends[1])
-                .map(|at| (self.partners[at], counts[at]))
-                .map(|(j, count)| (j, count * weights[i] * weights[j as usize]))
-                .collect();
+            let mut row = Vec::with_capacity(ends[1] - ends[0] + 1);
+            for at in ends[0]..ends[1] {
+                let j = self.partners[at];
+                row.push((j, counts[at] * weights[i] * weights[j as usize]));
+            }
             if among[i] > 0.0 {
                 row.push((i as u32, among[i]));
                 row.sort_unstable_by_key(|(other, _)| *other);

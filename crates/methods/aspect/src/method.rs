@@ -82,9 +82,8 @@ fn solve(
     let counts = if let Some(partners) = settings.sampled(objects) {
         let wanted = (objects as u64 * u64::from(partners)).div_ceil(2);
         let seed = problem.seed.child(PAIRS);
-        DyadCounts::sparse(&SparseEvidence::sample(
-            source, wanted, seed, budget, &evidence,
-        )?)
+        let pairs = SparseEvidence::sample(source, wanted, seed, budget, &evidence)?;
+        DyadCounts::sparse(&pairs)
     } else {
         let pairs = CoAssociation::count(source, budget, &evidence)?;
         for (name, linkage) in LINKAGES.into_iter().filter(|_| objects <= TREE) {
@@ -133,18 +132,13 @@ impl Method for Penca {
             let sample = SparseEvidence::bytes(size.objects, size.base_clusterings, pairs.0, true);
             Saturating(sample) + pairs * Saturating(12)
         } else {
-            let tree = if size.objects <= TREE {
-                n * n * Saturating(2)
-            } else {
-                Saturating(0)
-            };
+            let tree = Saturating(if size.objects <= TREE { 2 } else { 0 });
             let triangles = CoAssociation::bytes(size.objects, size.base_clusterings, true);
             let square = DyadCounts::bytes(size.objects, size.base_clusterings);
-            Saturating(triangles) + Saturating(square) + tree
+            Saturating(triangles) + Saturating(square) + n * n * tree
         };
-        (counts
-            + (Saturating(u64::from(settings.restarts)) + Saturating(12)) * n * k * Saturating(16))
-        .0
+        let starts = Saturating(u64::from(settings.restarts)) + Saturating(12);
+        (counts + starts * n * k * Saturating(16)).0
     }
 
     fn fit(

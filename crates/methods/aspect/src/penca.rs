@@ -43,10 +43,9 @@ pub struct PencaSettings {
 
 impl Default for PencaSettings {
     fn default() -> Self {
-        let number = |number| NonZeroU32::new(number).expect("not 0");
         Self {
             restarts: 0,
-            rounds: number(2000),
+            rounds: NonZeroU32::new(2000).expect("not 0"),
             tolerance: 1e-7,
             criterion: Criterion::default(),
             partners: None,
@@ -60,9 +59,8 @@ const ALL_PAIRS: usize = 10_000;
 impl PencaSettings {
     /// Partners of each of so many objects, or none for all pairs.
     pub(crate) fn sampled(&self, objects: usize) -> Option<u32> {
-        let chosen = self
-            .partners
-            .unwrap_or(if objects <= ALL_PAIRS { 0 } else { 100 });
+        let usual = if objects <= ALL_PAIRS { 0 } else { 100 };
+        let chosen = self.partners.unwrap_or(usual);
         (chosen > 0 && (chosen as usize) < objects.saturating_sub(1)).then_some(chosen)
     }
 }
@@ -169,36 +167,33 @@ pub(crate) fn run_all(
     progress: &ProgressCounter<'_>,
 ) -> Option<FinishedRuns> {
     let stop = || progress.flow() == Flow::Stop;
-    let (names, begun): (Vec<String>, Vec<Run>) = starts
+    let (names, mut runs): (Vec<String>, Vec<Run>) = starts
         .into_par_iter()
         .filter_map(|start| {
             let trace = vec![start.aspects.log_likelihood_unless(counts, stop)?];
-            let run = Run {
-                aspects: start.aspects,
-                trace,
-                rounds: 0,
-                stopped: None,
-            };
-            Some((start.name, run))
+            let aspects = start.aspects;
+            Some((
+                start.name,
+                Run {
+                    aspects,
+                    trace,
+                    rounds: 0,
+                    stopped: None,
+                },
+            ))
         })
         .unzip();
-    let rough = ROUGH_ROUNDS.min(settings.rounds.get());
-    let mut runs: Vec<Run> = begun
-        .into_par_iter()
-        .map(|run| go(counts, run, rough, settings, progress))
-        .collect();
+    let last = settings.rounds.get();
+    let rough = ROUGH_ROUNDS.min(last);
+    let all = runs.par_iter_mut();
+    all.for_each(|run| go(counts, run, rough, settings, progress));
     let select = MultiStart::new(Sense::Maximise);
     let finalists = select.finalists(&values(&runs), FINALISTS, f64::INFINITY);
-    let last = settings.rounds.get();
-    runs = (runs.into_par_iter().enumerate())
-        .map(|(at, run)| {
-            if finalists.contains(&at) {
-                go(counts, run, last, settings, progress)
-            } else {
-                run
-            }
-        })
-        .collect();
+    let goes_on = runs
+        .par_iter_mut()
+        .enumerate()
+        .filter(|(at, _)| finalists.contains(at));
+    goes_on.for_each(|(_, run)| go(counts, run, last, settings, progress));
     for at in finalists {
         runs[at].stopped.get_or_insert(Stopped::RoundLimit);
     }
@@ -214,11 +209,11 @@ fn values(runs: &[Run]) -> Vec<f64> {
 /// asks to stop.
 fn go(
     counts: &DyadCounts,
-    mut run: Run,
+    run: &mut Run,
     last: u32,
     settings: &PencaSettings,
     progress: &ProgressCounter<'_>,
-) -> Run {
+) {
     let small = settings.tolerance * counts.total();
     while run.rounds < last && run.stopped.is_none() {
         let rounds = STRIDE.min(last - run.rounds);
@@ -227,13 +222,13 @@ fn go(
             break;
         };
         let before = run.value();
-        (run.aspects, run.rounds) = (aspects, run.rounds + rounds);
+        run.aspects = aspects;
+        run.rounds += rounds;
         run.trace.push(now);
         if now - before <= small {
             run.stopped = Some(Stopped::Converged);
         }
     }
-    run
 }
 
 /// The model after so many rounds and its log-likelihood, or nothing if somebody asks to stop.
@@ -271,19 +266,17 @@ pub(crate) fn outcome(counts: &DyadCounts, finished: FinishedRuns) -> Outcome<Pe
         rounds: run.rounds,
         stopped: run
             .stopped
-            .map_or_else(|| "outrun".into(), |stopped| stopped.to_string()),
+            .map_or("outrun".into(), |stopped| stopped.to_string()),
     });
     let restarts = restarts.collect();
-    let interrupted = Some(Stopped::Interrupted);
-    let stopped = runs
+    let interrupted = runs
         .iter()
-        .map(|run| run.stopped)
-        .find(|stopped| *stopped == interrupted);
+        .any(|run| run.stopped == Some(Stopped::Interrupted));
     let kept = runs.swap_remove(best);
-    let stopped = stopped
-        .flatten()
-        .or(kept.stopped)
-        .unwrap_or(Stopped::RoundLimit);
+    let stopped = match kept.stopped {
+        _ if interrupted => Stopped::Interrupted,
+        stopped => stopped.unwrap_or(Stopped::RoundLimit),
+    };
     let value = kept.value();
     let mut outcome = Outcome::soft(kept.aspects.soft(), stopped);
     outcome.rounds = kept.rounds.into();

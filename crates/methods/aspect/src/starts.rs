@@ -103,11 +103,11 @@ impl Guide<'_> {
         let kmeans = LabelStart::new("k-means on labels", kmeans, clusters);
         let times = counts.copies.as_ref().map(|copies| &copies.times[..]);
         let bases = LabelStart::of_bases(self.source.ensemble, clusters);
-        let mut valued: Vec<(f64, Start)> = bases
-            .chain([kmeans])
-            .map(|labels| weighed(labels, times))
-            .map(|start| (start.aspects.log_likelihood(counts), start))
-            .collect();
+        let mut valued = Vec::new();
+        for labels in bases.chain([kmeans]) {
+            let start = weighed(labels, times);
+            valued.push((start.aspects.log_likelihood(counts), start));
+        }
         valued.sort_by(|a, b| b.0.total_cmp(&a.0));
         valued.into_iter().take(2).map(|(_, start)| start).collect()
     }
@@ -148,10 +148,10 @@ fn of_tree(name: &str, tree: &Dendrogram, clusters: usize, times: Option<&[f64]>
         sizes[label as usize] += times(i);
     }
     let mut next = 0..;
-    let names: Vec<Option<u32>> = sizes
+    let names = sizes
         .iter()
-        .map(|&size| if size < least { None } else { next.next() })
-        .collect();
+        .map(|&size| if size < least { None } else { next.next() });
+    let names: Vec<Option<u32>> = names.collect();
     let labels = partition
         .labels()
         .iter()

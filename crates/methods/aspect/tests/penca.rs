@@ -18,17 +18,13 @@ fn rows(value: &Value) -> Array2<f64> {
 
 fn close(found: f64, expected: &Value) {
     let expected = expected.as_f64().unwrap();
-    assert!(
-        (found - expected).abs() <= 1e-8 * expected.abs(),
-        "found {found}, expected {expected}"
-    );
+    let near = (found - expected).abs() <= 1e-8 * expected.abs();
+    assert!(near, "found {found}, expected {expected}");
 }
 
 fn all_close(found: &Array2<f64>, expected: &Array2<f64>, near: f64) -> bool {
-    found
-        .iter()
-        .zip(expected)
-        .all(|(a, b)| (a - b).abs() <= near)
+    let mut pairs = found.iter().zip(expected);
+    pairs.all(|(a, b)| (a - b).abs() <= near)
 }
 
 fn count(ensemble: &Ensemble) -> CoAssociation {
@@ -90,12 +86,10 @@ fn drawn(seed: u64, clusters: usize) -> Ensemble {
     for u in 0..rng.random_range(2..9) {
         let mut column = Vec::new();
         for i in 0..objects {
-            let noisy = rng.random_bool(noise);
-            let label = if noisy {
-                rng.random_range(0..clusters)
-            } else {
-                i % clusters
-            };
+            let mut label = i % clusters;
+            if rng.random_bool(noise) {
+                label = rng.random_range(0..clusters);
+            }
             let shown = i == u || !rng.random_bool(0.2);
             column.push(shown.then_some(label as u32));
         }
@@ -119,9 +113,9 @@ impl Naive {
         for y in 0..n {
             for z in (0..n).filter(|&z| z != y) {
                 let c = f64::from(pairs.pair(y, z).0);
-                let joint: Vec<f64> = (0..clusters)
-                    .map(|r| self.shares[r] * self.members[[r, y]] * self.members[[r, z]])
-                    .collect();
+                let joint = (0..clusters)
+                    .map(|r| self.shares[r] * self.members[[r, y]] * self.members[[r, z]]);
+                let joint: Vec<f64> = joint.collect();
                 let sum: f64 = joint.iter().sum();
                 if c > 0.0 {
                     log_likelihood += 0.5 * c * sum.ln();
@@ -144,9 +138,8 @@ fn dense_sparse_and_the_naive_reference_agree_and_the_likelihood_never_falls() {
         let ensemble = drawn(seed, if seed % 3 == 0 { 18 } else { 3 });
         let n = ensemble.objects();
         let pairs = count(&ensemble);
-        let all: Vec<(u32, u32)> = (0..n as u32)
-            .flat_map(|i| (0..i).map(move |j| (i, j)))
-            .collect();
+        let all = (0..n as u32).flat_map(|i| (0..i).map(move |j| (i, j)));
+        let all: Vec<(u32, u32)> = all.collect();
         let some = SparseEvidence::of_pairs(&ensemble, &all, MemoryBudget::UNLIMITED, &Silent);
         let dense = DyadCounts::dense(&pairs);
         let sparse = DyadCounts::sparse(&some.unwrap());
@@ -157,21 +150,21 @@ fn dense_sparse_and_the_naive_reference_agree_and_the_likelihood_never_falls() {
         let clusters = 1 + seed as usize % 5;
         let mut here = Start::random("", n, clusters, Seed::new(seed)).aspects;
         let mut there = here.clone();
+        let shares = here.shares().to_vec();
         let mut naive = Naive {
-            shares: here.shares().to_vec(),
+            shares,
             members: here.members(),
         };
         let mut before = f64::NEG_INFINITY;
         for round in 0..30 {
             let now = here.log_likelihood(&dense);
             let near = 1e-10 * now.abs();
-            assert!(
-                now >= before - 0.1 * near,
-                "seed {seed} round {round}: {before} to {now}"
-            );
+            let rises = now >= before - 0.1 * near;
+            assert!(rises, "seed {seed} round {round}: {before} to {now}");
             assert!((there.log_likelihood(&sparse) - now).abs() <= near);
             before = now;
-            (here, there) = (here.improved(&dense), there.improved(&sparse));
+            here = here.improved(&dense);
+            there = there.improved(&sparse);
             if round < 8 {
                 assert!((naive.improve(&pairs) - now).abs() <= near);
                 let mut shares = here.shares().iter().zip(&naive.shares);
@@ -179,10 +172,8 @@ fn dense_sparse_and_the_naive_reference_agree_and_the_likelihood_never_falls() {
                 assert!(all_close(&here.members(), &naive.members, 1e-10));
             }
         }
-        assert!(
-            all_close(&here.members(), &there.members(), 1e-8),
-            "seed {seed}"
-        );
+        let same = all_close(&here.members(), &there.members(), 1e-8);
+        assert!(same, "seed {seed}");
     }
     assert!(problems >= 200, "{problems}");
 }
@@ -231,10 +222,8 @@ fn objects_that_are_never_together_are_told() {
     let ensemble = named([[0, 0, 1, 1, 2].map(Some); 2]);
     let outcome = found(&ensemble, Clusters::Exactly(2), &[]);
     let warning = &outcome.warnings[0];
-    assert!(
-        warning.starts_with("1 objects are never together"),
-        "{warning}"
-    );
+    let begin = "1 objects are never together";
+    assert!(warning.starts_with(begin), "{warning}");
     assert!(outcome.certainty[4] < 0.6);
     // Nothing together at all: every model is as good.
     let outcome = found(&named([(0..4).map(Some)]), Clusters::Exactly(3), &[]);
@@ -248,9 +237,14 @@ fn what_does_not_fit_is_refused() {
         let start = Start::random("", objects, 2, Seed::new(1));
         penca(&counts, vec![start], settings, &Silent).unwrap_err()
     };
-    let (found, expected) = (9, 60);
     let error = refused(9, &PencaSettings::default());
-    assert_eq!(error, AspectError::Objects { found, expected });
+    assert_eq!(
+        error,
+        AspectError::Objects {
+            found: 9,
+            expected: 60
+        }
+    );
     let mut settings = PencaSettings::default();
     settings.tolerance = f64::NAN;
     assert!(matches!(refused(60, &settings), AspectError::Settings(_)));

@@ -18,19 +18,15 @@ fn pairs<'a>(source: impl Into<WeightedEnsemble<'a>>) -> CoAssociation {
 
 /// All pairs, as a sample.
 fn sampled(ensemble: &Ensemble) -> DyadCounts {
-    let objects = ensemble.objects() as u32;
-    let all: Vec<(u32, u32)> = (0..objects)
-        .flat_map(|i| (0..i).map(move |j| (i, j)))
-        .collect();
+    let all = (0..ensemble.objects() as u32).flat_map(|i| (0..i).map(move |j| (i, j)));
+    let all: Vec<(u32, u32)> = all.collect();
     let pairs = SparseEvidence::of_pairs(ensemble, &all, MemoryBudget::UNLIMITED, &Silent);
     DyadCounts::sparse(&pairs.unwrap())
 }
 
 fn close(found: f64, expected: f64) {
-    assert!(
-        (found - expected).abs() <= 1e-12 * expected.abs(),
-        "found {found}, expected {expected}"
-    );
+    let near = (found - expected).abs() <= 1e-12 * expected.abs();
+    assert!(near, "found {found}, expected {expected}");
 }
 
 /// Objects that stand for one to three, and a model; the same ensemble with each of them as often, and the model in which the copies share
@@ -46,18 +42,16 @@ struct Copied {
 impl Copied {
     fn of(ensemble: Ensemble, clusters: usize, seed: Seed) -> Self {
         let mut rng = seed.child(1).rng();
-        let (objects, bases) = (ensemble.objects(), ensemble.bases().len() as u32);
-        let weights: Vec<f64> = (0..objects)
-            .map(|_| f64::from(rng.random_range(1..4)))
-            .collect();
-        let order: Vec<usize> = (0..objects)
-            .flat_map(|i| vec![i; weights[i] as usize])
-            .collect();
+        let objects = ensemble.objects();
+        let bases = ensemble.bases().len() as u32;
+        let times: Vec<u8> = (0..objects).map(|_| rng.random_range(1..4)).collect();
+        let order = (0..objects).flat_map(|i| vec![i; times[i].into()]);
+        let order: Vec<usize> = order.collect();
         let chosen: Vec<u32> = order.iter().map(|&i| i as u32).collect();
         let all = ensemble.select(&chosen, &(0..bases).collect::<Vec<u32>>());
         Self {
             ensemble,
-            weights,
+            weights: times.into_iter().map(f64::from).collect(),
             model: Start::random("", objects, clusters + 1, seed).aspects,
             all,
             order,
@@ -73,11 +67,9 @@ impl Copied {
 
     fn counts(&self) -> [DyadCounts; 2] {
         let with_copy = copy_counts(&self.ensemble).unwrap();
-        [
-            DyadCounts::dense(&pairs(&self.ensemble)),
-            sampled(&self.ensemble),
-        ]
-        .map(|counts| counts.weighted(&self.weights, &with_copy))
+        let dense = DyadCounts::dense(&pairs(&self.ensemble));
+        let counts = [dense, sampled(&self.ensemble)];
+        counts.map(|counts| counts.weighted(&self.weights, &with_copy))
     }
 }
 
@@ -103,12 +95,14 @@ fn an_object_of_weight_w_is_as_likely_as_w_copies_and_a_round_of_em_is_theirs() 
         for made in copied(seed) {
             let all = [DyadCounts::dense(&pairs(&made.all)), sampled(&made.all)];
             for (counts, all) in made.counts().iter().zip(&all) {
-                let (mut one, mut two) = (made.model.clone(), made.of_copies(&made.model));
+                let mut one = made.model.clone();
+                let mut two = made.of_copies(&one);
                 close(counts.total(), all.total());
                 for _ in 0..20 {
                     let before = one.log_likelihood(counts);
                     close(before, two.log_likelihood(all));
-                    (one, two) = (one.improved(counts), two.improved(all));
+                    one = one.improved(counts);
+                    two = two.improved(all);
                     let after = one.log_likelihood(counts);
                     assert!(after >= before - 1e-11 * before.abs(), "seed {seed}");
                 }
@@ -133,9 +127,8 @@ fn real_weights_count_by_the_same_formula() {
         for i in 0..weights.len() {
             for j in 0..=i {
                 let label = |i: usize, u: usize| made.ensemble.label(i, u);
-                let c = (0..bases)
-                    .filter(|&u| label(i, u).is_some() && label(i, u) == label(j, u))
-                    .count() as f64;
+                let together = |&u: &usize| label(i, u).is_some() && label(i, u) == label(j, u);
+                let c = (0..bases).filter(together).count() as f64;
                 let times = if i == j {
                     0.5 * (weights[i] * (weights[i] - 1.0)).max(0.0)
                 } else {
@@ -143,9 +136,8 @@ fn real_weights_count_by_the_same_formula() {
                 };
                 let both = weights[i] * weights[j];
                 let shares = made.model.shares().iter().enumerate();
-                let chance: f64 = shares
-                    .map(|(r, p)| p * members[[r, i]] * members[[r, j]] / both)
-                    .sum();
+                let chances = shares.map(|(r, p)| p * members[[r, i]] * members[[r, j]] / both);
+                let chance: f64 = chances.sum();
                 if c > 0.0 {
                     expected += times * c * chance.ln();
                 }
@@ -165,7 +157,8 @@ fn no_start_on_copies_is_likelier_than_the_method_on_weights() {
         let clusters = made.model.shares().len();
         let weights = ObjectWeights::new(made.weights.clone()).unwrap();
         let mut problem = Problem::new(&made.ensemble, Clusters::Exactly(clusters));
-        (problem.seed, problem.object_weights) = (Seed::new(seed), Some(&weights));
+        problem.seed = Seed::new(seed);
+        problem.object_weights = Some(&weights);
         problem.settings = SettingMap::parse(&["restarts=30"]).unwrap();
         let found = consense(&PENCA, &problem, &Silent).unwrap();
         let found = found.objective.unwrap().value;
@@ -175,8 +168,9 @@ fn no_start_on_copies_is_likelier_than_the_method_on_weights() {
             let mut model = Start::random("", made.all.objects(), clusters, drawn).aspects;
             (0..200).for_each(|_| model = model.improved(&all));
             let copies = model.log_likelihood(&all);
+            let least = copies - 1e-4 * copies.abs();
             assert!(
-                found >= copies - 1e-4 * copies.abs(),
+                found >= least,
                 "seed {seed}: {found}, and {copies} on copies"
             );
         }
@@ -193,19 +187,15 @@ fn a_base_clustering_of_weight_two_is_there_twice() {
         weights[0] = 2.0;
         let weights = BaseWeights::new(weights).unwrap();
         let twice = DyadCounts::dense(&pairs(&duplicated(ensemble, 0)));
-        let weighted = WeightedEnsemble {
-            base_weights: Some(&weights),
-            ..ensemble.into()
-        };
+        let mut weighted = WeightedEnsemble::from(ensemble);
+        weighted.base_weights = Some(&weights);
         let weighted = DyadCounts::dense(&pairs(weighted));
-        let model =
-            Start::random("", ensemble.objects(), drawn.clusters + 1, Seed::new(seed)).aspects;
+        let clusters = drawn.clusters + 1;
+        let model = Start::random("", ensemble.objects(), clusters, Seed::new(seed)).aspects;
         // The mean of weights is 1, so that they add up to the number of base clusterings that there are.
         let share = bases as f64 / (bases as f64 + 1.0);
-        close(
-            model.log_likelihood(&weighted),
-            share * model.log_likelihood(&twice),
-        );
+        let expected = share * model.log_likelihood(&twice);
+        close(model.log_likelihood(&weighted), expected);
         let difference = model.improved(&weighted).members() - model.improved(&twice).members();
         assert!(difference.iter().all(|difference| difference.abs() < 1e-12));
     }
