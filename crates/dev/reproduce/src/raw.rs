@@ -123,7 +123,7 @@ fn write(path: &Path, results: &Results) -> Result<()> {
     }
     let bytes = writer
         .into_inner()
-        .map_err(|error| error.into_error())?
+        .map_err(csv::IntoInnerError::into_error)?
         .finish()?;
     Ok(write_whole(path, |file| {
         std::io::Write::write_all(file, &bytes)

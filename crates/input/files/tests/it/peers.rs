@@ -1,5 +1,7 @@
 //! Files that NumPy, SciPy and pyarrow wrote; `data/make.py` has the commands.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use crate::common::{assert_says, cases, stored};
 use partita_core::ndarray::{Array2, array};
 use partita_files::{
