@@ -25,7 +25,7 @@ def recipe_json(
     """A recipe as JSON, from a text such as ``"kmeans:100"``, a dict, a preset, and fields that change it."""
     given: dict[str, Any] = {}
     if isinstance(recipe, str):
-        given["base"] = [part.strip() for part in recipe.split(",")]
+        given["base"] = recipe
     elif isinstance(recipe, dict):
         given.update(recipe)
     elif recipe is not None:

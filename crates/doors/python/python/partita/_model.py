@@ -66,8 +66,9 @@ class Model:
 
     def _columns(self, new: Any) -> list[str] | None:
         known = self.info.get("columns")
-        fits = isinstance(known, list) and len(known) == np.shape(new)[-1]
-        return [str(name) for name in known] if fits and isinstance(known, list) else None
+        if not isinstance(known, list) or len(known) != np.shape(new)[-1]:
+            return None
+        return [str(name) for name in known]
 
     def predict(self, new: Any) -> NDArray[np.intp]:
         """The most probable cluster of every new object, shape (n,)."""

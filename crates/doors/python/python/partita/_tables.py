@@ -226,18 +226,18 @@ def _words(name: str, array: np.ndarray[Any, Any]) -> Column:
 
 def _words_by_code(name: str, codes: np.ndarray[Any, Any], words: list[Any]) -> Column:
     """Labels given by their places in a list; a list of numbers makes numbers, as in files."""
-    missing = [_is_missing(word) for word in words]
-    known = [word for word, gone in zip(words, missing) if not gone]
-    whole = [_whole(word) for word in known]
-    if known and all(number is not None for number in whole):
-        values = iter(whole)
-        table = np.array([-1 if gone else next(values) for gone in missing] + [-1], dtype=np.int64)
+    places = [at for at, word in enumerate(words) if not _is_missing(word)]
+    known = [words[at] for at in places]
+    # One more than there are words: the code -1 is a missing label.
+    table = np.full(len(words) + 1, -1, dtype=np.int64)
+    whole = [number for number in map(_whole, known) if number is not None]
+    if known and len(whole) == len(known):
+        table[places] = whole
         return name, table[codes], None
     texts = [word.strip() if isinstance(word, str) else str(word) for word in known]
     order = sorted(set(texts))
     place = {text: at for at, text in enumerate(order)}
-    spelt = iter(texts)
-    table = np.array([-1 if gone else place[next(spelt)] for gone in missing] + [-1], dtype=np.int64)
+    table[places] = [place[text] for text in texts]
     return name, table[codes], order
 
 
