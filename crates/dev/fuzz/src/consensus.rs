@@ -4,11 +4,14 @@
 use std::time::{Duration, Instant};
 
 use arbitrary::Unstructured;
+use partita::extend::{
+    Consensus, Dendrogram, Flow, ModelInput, ModelReads, Problem, Reads, SettingInfo, SettingMap,
+    SettingRange, SettingValues, Shares, consense,
+};
 use partita::ndarray::Array2;
 use partita::{
-    BaseWeights, Clusters, Consensus, Dendrogram, Ensemble, EnsembleBuilder, Features, Flow,
-    METHODS, MemoryBudget, ModelInput, ModelReads, Monitor, ObjectWeights, Outcome, Problem, Reads,
-    SettingInfo, SettingMap, SettingRange, SettingValues, Shares, consense,
+    BaseWeights, Clusters, Ensemble, EnsembleBuilder, Features, METHODS, MemoryBudget, Monitor,
+    ObjectWeights, Outcome,
 };
 use serde_json::{Map, Value, json};
 

@@ -3,13 +3,11 @@
 use std::fs;
 use std::path::PathBuf;
 
+use partita::extend::{BaseClustering, GroupRows, ModelInput, ModelReads, RowBlocks};
 use partita::files::ManifestRows;
 use partita::generate::{Recipe, merge_parts};
 use partita::ndarray::{Array2, array};
-use partita::{
-    BaseClustering, Ensemble, Features, GroupRows, ModelInput, ModelReads, RowBlocks, Seed,
-    SoftPartition,
-};
+use partita::{Ensemble, Features, Seed, SoftPartition};
 use partita_app::{NoObserver, PredictionInput, RunRecord, load_model, model_facts, recipe_from};
 
 use crate::readers::{BUDGET, file, fine, folder};

@@ -4,14 +4,15 @@ use std::fs;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
+use partita::extend::{Problem, consense};
 use partita::files::{Manifest, ReadOptions};
 use partita::generate::{Durable, Recipe, generate_durable};
 use partita::mixture::RowModel;
 use partita::ndarray::{Array2, array};
 use partita::ssce::{Predictor, learn};
 use partita::{
-    Clusters, Features, METHODS, MemoryBudget, Model, Partition, Problem, Seed, Silent,
-    SoftPartition, consense, method,
+    Clusters, Features, METHODS, MemoryBudget, Model, Partition, Seed, Silent, SoftPartition,
+    method,
 };
 use partita_app::{Experiment, MethodChoice, NoObserver, TableInput};
 use rand::Rng;

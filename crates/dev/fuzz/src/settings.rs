@@ -1,7 +1,8 @@
 //! Settings as texts and as JSON: read, refused in one line, or valid, and then said with all their names.
 
 use arbitrary::Unstructured;
-use partita::{BaseClustering, Clusters, METHODS, ProblemSize, SettingMap};
+use partita::extend::{BaseClustering, ProblemSize, SettingMap};
+use partita::{Clusters, METHODS};
 use serde_json::{Map, Value};
 
 use crate::choices::{below, choose, one_in};

@@ -3,11 +3,11 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arbitrary::Unstructured;
-use partita::{
-    Assigned, Clusters, EnsembleRows, LabelledMap, METHODS, PassEngine, PassError, PassJob,
-    PassRunner, Row, RowBlock, RowBlocks, RowProblem, SettingMap, Silent, TakePart, fit_rows,
-    labeller_kind, pass_kind,
+use partita::extend::{
+    Assigned, EnsembleRows, LabelledMap, PassEngine, PassError, PassJob, PassRunner, Row, RowBlock,
+    RowBlocks, RowProblem, SettingMap, TakePart, fit_rows, labeller_kind, pass_kind,
 };
+use partita::{Clusters, METHODS, Silent};
 use serde_json::{Map, Value, json};
 
 use crate::choices::{below, byte};

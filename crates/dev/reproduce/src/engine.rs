@@ -7,7 +7,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use partita::{Flow, Monitor};
+use partita::Monitor;
+use partita::extend::Flow;
 use rayon::ThreadPoolBuilder;
 
 use crate::lab::{catalogue_name, thread_seconds};

@@ -14,7 +14,7 @@ pub enum ReproduceError {
     },
     /// A name that is not in the list of methods.
     #[error(transparent)]
-    NoMethod(#[from] partita::MethodError),
+    NoMethod(#[from] partita::extend::MethodError),
     /// A file that cannot be read or written.
     #[error("{path}: {reason}")]
     File {

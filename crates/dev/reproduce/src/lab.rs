@@ -4,14 +4,12 @@ use anyhow::Result;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use partita::extend::{Consensus, Problem, SettingMap, consense};
 use partita::files::{self, Impute, LabelColumn, ReadOptions, Table};
 use partita::generate::{Recipe, Scale, TableView, generate, scale};
 use partita::metrics::Scores;
 use partita::ndarray::{Array2, ArrayView2};
-use partita::{
-    Clusters, Consensus, Ensemble, Features, MemoryBudget, Monitor, Outcome, Partition, Problem,
-    Seed, SettingMap, consense,
-};
+use partita::{Clusters, Ensemble, Features, MemoryBudget, Monitor, Outcome, Partition, Seed};
 
 use partita_app::seeds;
 

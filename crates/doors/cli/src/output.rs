@@ -4,8 +4,9 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use partita::Partition;
+use partita::extend::on_one_line;
 use partita::files::{self, LabelNumbers};
-use partita::{Partition, on_one_line};
 use partita_app::json_text;
 
 use crate::args::StreamFormat;

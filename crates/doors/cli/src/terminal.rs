@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use partita::{Flow, Monitor};
+use partita::Monitor;
+use partita::extend::Flow;
 use partita_app::Observer;
 
 use crate::failure::Failure;
@@ -52,7 +53,7 @@ impl Observer for Terminal {
     }
 
     fn note(&self, text: &str) {
-        crate::output::say(&format!("note: {}", partita::on_one_line(text)));
+        crate::output::say(&format!("note: {}", partita::extend::on_one_line(text)));
     }
 
     fn warn(&self, text: &str) {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use numpy::{IntoPyArray, PyArray2, PyReadonlyArray2};
-use partita::Shares;
+use partita::extend::Shares;
 use partita::ndarray::Axis;
 use partita_app::{AlignInput, AlignedRuns, ReadOptions, json_text};
 use partita_modes::Run as ClusteringRun;
@@ -88,7 +88,7 @@ pub(crate) fn align_files(
 /// The base clusterings of an ensemble as runs.
 fn runs_of(ensemble: &NativeEnsemble) -> Vec<ClusteringRun> {
     let ensemble = &ensemble.ensemble;
-    let run = |(at, base): (usize, &partita::BaseClustering)| {
+    let run = |(at, base): (usize, &partita::extend::BaseClustering)| {
         if ensemble.memberships().is_some() {
             return ClusteringRun::soft(base.name(), ensemble.base_shares(at));
         }

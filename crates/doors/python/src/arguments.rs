@@ -1,6 +1,7 @@
 //! What all computing functions take: threads, seed, memory, who looks on.
 
-use partita::{MemoryBudget, SettingMap};
+use partita::MemoryBudget;
+use partita::extend::SettingMap;
 use partita_app::{ClustersAsked, default_budget};
 use pyo3::prelude::*;
 use serde_json::{Map, Value};

@@ -8,7 +8,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use partita::{Flow, Monitor};
+use partita::Monitor;
+use partita::extend::Flow;
 use partita_app::{AppError, Observer};
 use pyo3::prelude::*;
 

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use partita::{Clusters, Problem, Seed};
+use partita::extend::Problem;
+use partita::{Clusters, Seed};
 use partita_app::{
     AppError, RunFolder, SavedChoice, Stopwatch, choose_of_ensemble, choose_of_table, curves,
     figure_files, json_text, methods, seeds, write_text,

@@ -1,8 +1,9 @@
 //! Label columns of any NumPy type, read in place, to the label rows of an ensemble.
 
 use numpy::{PyReadonlyArray1, ndarray::ArrayView1};
+use partita::Ensemble;
+use partita::extend::{BaseClustering, EnsembleError, Label};
 use partita::ndarray::{Array2, ArrayViewMut2, Axis};
-use partita::{BaseClustering, Ensemble, EnsembleError, Label};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 

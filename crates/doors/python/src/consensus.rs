@@ -4,10 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use numpy::{IntoPyArray, PyArray1, PyArray2};
+use partita::extend::WeightError;
 use partita::generate::Recipe;
 use partita::ndarray::Array2;
 use partita::ssce::Predictor;
-use partita::{BaseWeights, ObjectWeights, Outcome, WeightError};
+use partita::{BaseWeights, ObjectWeights, Outcome};
 use partita_app::{
     ClustersAsked, Data, Experiment, Input, MethodChoice, RunRecord, RunResult, TableInput,
     WeightSource, json_text, linkage,

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use numpy::{IntoPyArray, PyArray2, PyReadonlyArray2};
+use partita::extend::{EnsembleError, Shares};
 use partita::files::{self, LabelColumn};
 use partita::ndarray::Array2;
-use partita::{Ensemble, EnsembleBuilder, EnsembleError, Shares};
+use partita::{Ensemble, EnsembleBuilder};
 use partita_app::{AppError, InputFile, Merged, ReadOptions, load_ensembles};
 use pyo3::prelude::*;
 
@@ -220,7 +221,7 @@ impl NativeEnsemble {
         self.ensemble
             .bases()
             .iter()
-            .map(partita::BaseClustering::name)
+            .map(partita::extend::BaseClustering::name)
             .collect()
     }
 
@@ -229,7 +230,7 @@ impl NativeEnsemble {
         self.ensemble
             .bases()
             .iter()
-            .map(partita::BaseClustering::clusters)
+            .map(partita::extend::BaseClustering::clusters)
             .collect()
     }
 

@@ -1,7 +1,7 @@
 //! Errors as Python's: the classes of `partita._errors`, with the values that clash as attributes.
 
+use partita::extend::{BudgetError, ConsensusError, SettingsError};
 use partita::generate::GenerateError;
-use partita::{BudgetError, ConsensusError, SettingsError};
 use partita_app::AppError;
 use partita_select::SelectError;
 use pyo3::exceptions::PyRuntimeError;

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use numpy::{IntoPyArray, PyArray2};
+use partita::Model;
+use partita::extend::{ModelInput, ModelReads};
 use partita::mixture::held_out;
-use partita::{Model, ModelInput, ModelReads};
 use partita_app::{AppError, InputTable};
 use pyo3::prelude::*;
 use serde_json::Value;

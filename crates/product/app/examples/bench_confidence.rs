@@ -14,11 +14,12 @@
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
+use partita::extend::{Problem, consense};
 use partita::files::{Impute, ReadOptions, read_table};
 use partita::generate::{BaseSpec, Recipe, Scale, generate, scale};
 use partita::metrics::{CALIBRATION, Contingency, calibrated_confidence, confidence_margins};
 use partita::ndarray::{Array2, Axis};
-use partita::{Clusters, MemoryBudget, Partition, Problem, Seed, Silent, consense};
+use partita::{Clusters, MemoryBudget, Partition, Seed, Silent};
 use partita_report::Svg;
 
 /// Data sets in the order of their classes: fitted on the first, the third, …

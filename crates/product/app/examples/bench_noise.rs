@@ -9,8 +9,8 @@ use std::error::Error;
 use std::fmt::Write;
 use std::path::Path;
 
+use partita::extend::rand::RngExt;
 use partita::generate::{BaseKind, BaseSpec, Recipe, Scale};
-use partita::rand::RngExt;
 use partita::{MemoryBudget, Seed};
 use partita_app::{
     ClustersAsked, Experiment, InputTable, MethodChoice, NoObserver, TableInput, choose_of_table,

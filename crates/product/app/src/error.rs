@@ -3,12 +3,14 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use partita::extend::on_one_line;
+use partita::extend::{
+    BudgetError, ConsensusError, EnsembleError, ModelError, PassError, SettingsError,
+};
 use partita::files::{FileError, PickError};
 use partita::generate::GenerateError;
 use partita::metrics::MetricsError;
-use partita::on_one_line;
 use partita::ssce::SsceError;
-use partita::{BudgetError, ConsensusError, EnsembleError, ModelError, PassError, SettingsError};
 use partita_report::ReportError;
 use partita_select::SelectError;
 

@@ -1,9 +1,10 @@
 //! The list of methods, what each is, and what can be refused before a method runs.
 
-use partita::{
-    BaseClustering, Clusters, Consensus, ConsensusError, KNOWN_AS, KnownAs, MemoryBudget,
-    MethodInfo, ProblemSize, SettingInfo, SettingMap, consensus_bytes,
+use partita::extend::{
+    BaseClustering, Consensus, ConsensusError, KNOWN_AS, KnownAs, MethodInfo, ProblemSize,
+    SettingInfo, SettingMap, consensus_bytes,
 };
+use partita::{Clusters, MemoryBudget};
 use serde_json::{Value, json};
 
 use crate::error::AppError;

@@ -4,8 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use partita::BaseWeights;
+use partita::extend::{PassEngine, PassError, PassJob, RowBlocks, TakePart};
 use partita::files::ManifestRows;
-use partita::{BaseWeights, PassEngine, PassError, PassJob, RowBlocks, TakePart};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 

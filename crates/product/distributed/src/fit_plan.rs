@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use partita::SettingMap;
+use partita::extend::SettingMap;
 use partita::files::ManifestRows;
 use serde::{Deserialize, Serialize};
 

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use partita::extend::{RowBlocks, RowOutcome, RowProblem, fit_rows};
 use partita::files::ManifestRows;
-use partita::{Clusters, MemoryBudget, Monitor, RowBlocks, RowOutcome, RowProblem, Seed, fit_rows};
+use partita::{Clusters, MemoryBudget, Monitor, Seed};
 
 use crate::files_engine::{FilesEngine, Stage};
 use crate::fit_plan::{FitPlan, PlanAsked};

@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use partita::BaseWeights;
+use partita::extend::LabelCounts;
 use partita::files::ManifestRows;
-use partita::{BaseWeights, LabelCounts};
 use serde::{Deserialize, Serialize};
 
 use crate::sealed::Hash;

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use partita::{BaseWeights, LabelCounts, LabelJob, Seed};
+use partita::extend::{LabelCounts, LabelJob};
+use partita::{BaseWeights, Seed};
 
 use crate::files_engine::{FilesEngine, Waiting};
 use crate::fit_plan::FitPlan;

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use partita::extend::{PassRunner, RowBlocks};
 use partita::files::ManifestRows;
 use partita::metrics::{RowCounts, Scores};
-use partita::{MemoryBudget, PassRunner, RowBlocks, Silent};
+use partita::{MemoryBudget, Silent};
 
 use crate::files_engine::{FilesEngine, Stage};
 use crate::job::{Content, EVALUATE, LabelEnding, PREDICT, Purpose, Round, Task};

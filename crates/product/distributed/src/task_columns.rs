@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use partita::MemoryBudget;
+use partita::extend::RowBlocks;
 use partita::files::ManifestRows;
-use partita::{MemoryBudget, RowBlocks};
 use serde::{Deserialize, Serialize};
 
 use crate::sealed::Hash;

@@ -5,10 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use partita::extend::{Assigned, PassRunner, RowBlocks, labeller_kind, pass_kind};
 use partita::files::{LabelBlocks, ManifestRows, write_label_blocks};
-use partita::{
-    Assigned, MemoryBudget, Monitor, PassRunner, RowBlocks, Seed, labeller_kind, pass_kind,
-};
+use partita::{MemoryBudget, Monitor, Seed};
 
 use crate::job::{Content, Job, LabelEnding, PartResult, Task, labels_beside, parts, sum_beside};
 use crate::sealed::{Hash, Seal, read, write};

@@ -14,9 +14,10 @@
 
 use std::error::Error;
 
+use partita::extend::{Problem, consense};
 use partita::median::PLURALITY;
 use partita::metrics::Scores;
-use partita::{Clusters, EnsembleBuilder, Partition, Problem, Silent, consense};
+use partita::{Clusters, EnsembleBuilder, Partition, Silent};
 
 /// Species of twelve flowers as three botanists wrote them down; the second had no time for two of them.
 const ANNA: [&str; 12] = ["s", "s", "s", "s", "v", "v", "v", "v", "w", "w", "w", "v"];

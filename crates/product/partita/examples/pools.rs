@@ -13,11 +13,10 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::path::Path;
 
+use partita::extend::{Consensus, Problem, SettingMap, consense};
 use partita::files::{ReadOptions, read_ensemble};
 use partita::metrics::{Contingency, Normalisation};
-use partita::{
-    Clusters, Consensus, Ensemble, METHODS, Partition, Problem, Seed, SettingMap, Silent, consense,
-};
+use partita::{Clusters, Ensemble, METHODS, Partition, Seed, Silent};
 use partita_conformance::race::{cpu_seconds, peak_bytes};
 use rand::seq::SliceRandom;
 

@@ -10,12 +10,13 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::path::Path;
 
+use partita::extend::{Problem, consense};
 use partita::files::{ReadOptions, read_table};
 use partita::generate::{BaseSpec, Recipe, generate};
 use partita::metrics::{Contingency, Normalisation};
 use partita::ndarray::Array2;
 use partita::synth::{SynthSettings, families, synthesise};
-use partita::{Clusters, METHODS, MemoryBudget, Partition, Problem, Seed, Silent, consense};
+use partita::{Clusters, METHODS, MemoryBudget, Partition, Seed, Silent};
 use partita_conformance::race::{cpu_seconds, peak_bytes};
 
 const SETS: &str = "pendigits,letter-recognition,optdigits,two-bananas:20000,circles-gaussians:20000,smiling-face:20000";

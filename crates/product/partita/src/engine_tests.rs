@@ -8,6 +8,7 @@ use partita_conformance::planted;
 use partita_core::rand::RngExt;
 
 use super::*;
+use crate::extend::*;
 
 /// Rows of an ensemble cut at any places.
 struct Cut<'a> {
@@ -403,7 +404,7 @@ fn bytes_of_another_kind_are_refused() {
     let drawn = planted(100, 4, 2, Seed::new(1));
     let rows = EnsembleRows::new(&drawn.ensemble);
     assert!(pass_kind("no such pass").is_none() && labeller_kind("no such labeller").is_none());
-    for kind in PASSES.iter().copied().flatten() {
+    for kind in PASS_LISTS.iter().copied().flatten() {
         for state in [&[][..], &[255; 40], &[7; 3]] {
             let answer = kind.sum(state, &rows, 0..1, &Silent);
             assert!(
@@ -413,7 +414,7 @@ fn bytes_of_another_kind_are_refused() {
             );
         }
     }
-    for kind in LABELLERS.iter().copied().flatten() {
+    for kind in LABELLER_LISTS.iter().copied().flatten() {
         assert!(
             matches!(kind.open(&[255; 40]), Err(PassError::Parts(_))),
             "{}",

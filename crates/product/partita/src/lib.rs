@@ -41,33 +41,24 @@
 
 #[cfg(all(test, feature = "metis", feature = "mixture", feature = "median"))]
 mod engine_tests;
+pub mod extend;
 mod known_as;
 mod methods;
 mod one_call;
 
 use std::sync::Arc;
 
-pub use known_as::{KNOWN_AS, KnownAs};
-pub use methods::{DEFAULT_METHOD, METHODS, MethodError, method};
+use partita_core::{ModelError, serde_json};
+
+pub use methods::{METHODS, method};
 pub use one_call::{CallError, ConsensusCall, consensus};
 #[cfg(feature = "aspect")]
 pub use partita_aspect as aspect;
 #[cfg(feature = "coassoc")]
 pub use partita_coassoc as coassoc;
 pub use partita_core::{
-    Assigned, BaseClustering, BaseWeights, BudgetError, Capabilities, ClusterNames, Clusters,
-    ClustersError, Confusion, Consensus, ConsensusError, Dendrogram, Ensemble, EnsembleBuilder,
-    EnsembleError, EnsembleRows, Features, FitError, Flow, Fragments, GroupRows, LABELS_BY_BLOCKS,
-    Label, LabelCounts, LabelJob, LabelRows, LabelledMap, Labeller, LabellerKind, Memberships,
-    MemoryBudget, Merge, Method, MethodInfo, MissingLabels, Model, ModelError, ModelInput,
-    ModelReads, Monitor, ObjectWeights, Objective, Outcome, Partition, PartitionError, PassEngine,
-    PassError, PassJob, PassKind, PassRunner, Posterior, Problem, ProblemSize, Reads, Row,
-    RowBlock, RowBlocks, RowData, RowKey, RowMap, RowOutcome, RowProblem, Seed, Sense,
-    SettingChoice, SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings,
-    SettingsError, Shares, SharesError, SharesLeftOut, Silent, SoftBases, SoftPartition,
-    SourceError, Stopped, TakePart, Unread, WeightError, WeightedEnsemble, Weights, WeightsError,
-    are_read_by_blocks, consense, consense_rows, consensus_bytes, fit_rows, ndarray, on_one_line,
-    rand, serde_json, sums_under_way,
+    BaseWeights, Clusters, Ensemble, EnsembleBuilder, Features, MemoryBudget, Model, Monitor,
+    ObjectWeights, Outcome, Partition, Seed, Silent, SoftPartition, ndarray,
 };
 #[cfg(feature = "eac")]
 pub use partita_eac as eac;
@@ -94,57 +85,6 @@ pub use partita_ssce as ssce;
 pub use partita_synth as synth;
 #[cfg(feature = "text")]
 pub use partita_text as text;
-
-/// The passes over label rows, by crate.
-const PASSES: &[&[PassKind]] = &[
-    partita_core::PASSES,
-    partita_metrics::PASSES,
-    #[cfg(feature = "coassoc")]
-    partita_coassoc::PASSES,
-    #[cfg(feature = "kmeans")]
-    partita_kmeans::labels::PASSES,
-    #[cfg(feature = "mixture")]
-    partita_mixture::PASSES,
-    #[cfg(feature = "graph")]
-    partita_graph::PASSES,
-    #[cfg(feature = "median")]
-    partita_median::PASSES,
-];
-
-/// What labels rows after a fit, by crate.
-const LABELLERS: &[&[LabellerKind]] = &[
-    partita_core::LABELLERS,
-    #[cfg(feature = "mixture")]
-    partita_mixture::LABELLERS,
-    #[cfg(feature = "graph")]
-    partita_graph::LABELLERS,
-    #[cfg(feature = "median")]
-    partita_median::LABELLERS,
-];
-
-/// The pass of this name, for a worker who has it as bytes ([`PassJob`]).
-pub fn pass_kind(name: &str) -> Option<PassKind> {
-    let passes = PASSES.iter().copied().flatten().copied();
-    passes
-        .chain(
-            LABELLERS
-                .iter()
-                .copied()
-                .flatten()
-                .map(LabellerKind::counts),
-        )
-        .find(|kind| kind.name() == name)
-}
-
-/// The labeller of this name, for a worker who has it as bytes ([`LabelJob`]).
-pub fn labeller_kind(name: &str) -> Option<LabellerKind> {
-    LABELLERS
-        .iter()
-        .copied()
-        .flatten()
-        .copied()
-        .find(|kind| kind.name() == name)
-}
 
 /// Reads back a model that [`Model::to_json`] wrote; its field `format` says which kind it is.
 ///
@@ -178,6 +118,7 @@ struct Guide;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::extend::KNOWN_AS;
     #[cfg(all(
         feature = "metis",
         feature = "mixture",

@@ -9,10 +9,11 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, RwLock};
 use std::thread;
 
-use partita::{
-    Clusters, Consensus, ConsensusError, EnsembleRows, Features, METHODS, Problem, Reads,
-    RowProblem, Seed, SettingMap, Silent, consense, consense_rows,
+use partita::extend::{
+    Consensus, ConsensusError, EnsembleRows, Problem, Reads, RowProblem, SettingMap, consense,
+    consense_rows,
 };
+use partita::{Clusters, Features, METHODS, Seed, Silent};
 use partita_conformance::{ROUNDING, Twice, check_soft, check_with, planted, twice};
 
 /// Counts the bytes held and their peak.

@@ -1,10 +1,8 @@
 //! Ensembles of one to three objects, with every pattern of labels that so few can have: a consensus, or a reason why there cannot be one.
 
+use partita::extend::{Consensus, ConsensusError, Problem, Reads, SettingMap, consense};
 use partita::ndarray::Array2;
-use partita::{
-    Clusters, Consensus, ConsensusError, Ensemble, EnsembleBuilder, Features, METHODS, Problem,
-    Reads, SettingMap, Silent, consense,
-};
+use partita::{Clusters, Ensemble, EnsembleBuilder, Features, METHODS, Silent};
 
 /// Settings that make slow methods quick.
 const QUICK: &[(&str, &[&str])] = &[

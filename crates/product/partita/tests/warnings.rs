@@ -1,11 +1,10 @@
 //! What methods say: their progress, and warnings about a result that is not to be trusted.
 
+use partita::extend::{Consensus, Problem, Reads, SettingMap};
+use partita::extend::{ConsensusError, Stopped, consense};
 use partita::ndarray::Array2;
-use partita::{
-    Clusters, Consensus, Ensemble, EnsembleBuilder, Features, METHODS, Outcome, Problem, Reads,
-    SettingMap,
-};
-use partita::{ConsensusError, Seed, Silent, Stopped, consense, method};
+use partita::{Clusters, Ensemble, EnsembleBuilder, Features, METHODS, Outcome};
+use partita::{Seed, Silent, method};
 use partita_conformance::{planted, progress};
 
 const OBJECTS: usize = 90;

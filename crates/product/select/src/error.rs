@@ -39,7 +39,7 @@ pub enum SelectError {
     Settings(#[from] SettingsError),
     /// No such method.
     #[error(transparent)]
-    Method(#[from] partita::MethodError),
+    Method(#[from] partita::extend::MethodError),
     /// A table that cannot be looked at.
     #[error("{0}")]
     Table(String),

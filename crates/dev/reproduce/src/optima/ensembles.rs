@@ -1,7 +1,8 @@
 //! Drawn ensembles of many shapes, for measuring optimisers.
 
-use partita::rand::{Rng, RngExt};
-use partita::{BaseWeights, Ensemble, EnsembleBuilder, ObjectWeights, Seed, Shares};
+use partita::extend::Shares;
+use partita::extend::rand::{Rng, RngExt};
+use partita::{BaseWeights, Ensemble, EnsembleBuilder, ObjectWeights, Seed};
 
 /// What is particular about a drawn ensemble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,9 +12,10 @@ mod reference;
 mod tests;
 
 use anyhow::Result;
-use partita::rand::SeedableRng;
-use partita::rand::rngs::StdRng;
-use partita::{Clusters, Problem, Sense, Silent, WeightedEnsemble, consense};
+use partita::extend::rand::SeedableRng;
+use partita::extend::rand::rngs::StdRng;
+use partita::extend::{Problem, Sense, WeightedEnsemble, consense};
+use partita::{Clusters, Silent};
 
 pub use ensembles::{Case, Shape, drawn, drawn_with_doubt};
 use reference::LabelTable;

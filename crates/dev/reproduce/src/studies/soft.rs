@@ -1,8 +1,9 @@
 //! Soft base clusterings: how well planted shares come back from noisy runs whose columns are in any order.
 
 use anyhow::Result;
+use partita::extend::{Shares, SoftBases};
 use partita::ndarray::{Array2, Axis};
-use partita::{Ensemble, EnsembleBuilder, Seed, Shares, SoftBases};
+use partita::{Ensemble, EnsembleBuilder, Seed};
 use partita_modes::match_columns;
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};

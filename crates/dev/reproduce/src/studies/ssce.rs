@@ -3,13 +3,12 @@
 use anyhow::Result;
 use std::num::NonZeroU32;
 
+use partita::extend::{ModelInput, WeightedEnsemble};
 use partita::generate::Recipe;
 use partita::metrics::Contingency;
 use partita::ndarray::{Array2, ArrayView2, Axis};
 use partita::ssce::{SsceSettings, ssce};
-use partita::{
-    BaseWeights, Ensemble, EnsembleBuilder, ModelInput, Outcome, Partition, Seed, WeightedEnsemble,
-};
+use partita::{BaseWeights, Ensemble, EnsembleBuilder, Outcome, Partition, Seed};
 use rand::seq::SliceRandom;
 
 use self::moves::moved;

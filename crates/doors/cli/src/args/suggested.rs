@@ -21,7 +21,7 @@ pub(super) fn method_names() -> Suggested {
 pub(super) fn setting_names() -> Suggested {
     Suggested(|| {
         let mut names: Vec<&str> = methods::all()
-            .flat_map(partita::Consensus::settings)
+            .flat_map(partita::extend::Consensus::settings)
             .map(|setting| setting.name)
             .collect();
         names.sort_unstable();

@@ -2,7 +2,8 @@
 
 use std::num::NonZeroU32;
 
-use partita::{Clusters, Problem, SettingMap};
+use partita::Clusters;
+use partita::extend::{Problem, SettingMap};
 use partita_select::{Choice, ChooseSettings, EnsembleChoiceSettings};
 
 use partita_app::{

@@ -2,8 +2,9 @@
 
 use std::io::{BufWriter, stdout};
 
+use partita::MemoryBudget;
+use partita::extend::SettingMap;
 use partita::files::LabelFormat;
-use partita::{MemoryBudget, SettingMap};
 use partita_app::{
     AppError, Experiment, Input, MethodChoice, ModelOutput, ObjectWeightSource, Outputs,
     ReadOptions, RelationsOutput, Rows, SimilarityOutput, TableInput, TextTable,

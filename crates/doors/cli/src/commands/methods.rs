@@ -1,6 +1,6 @@
 //! `partita methods`: the registry, for people and for machines.
 
-use partita::{Consensus, KNOWN_AS, KnownAs, MissingLabels, Reads, Weights};
+use partita::extend::{Consensus, KNOWN_AS, KnownAs, MissingLabels, Reads, Weights};
 use serde_json::json;
 
 use partita_app::methods::{self as registry, describe};

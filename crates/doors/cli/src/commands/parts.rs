@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use partita::extend::SettingMap;
 use partita::files::{Manifest, ManifestRows};
-use partita::{MemoryBudget, SettingMap, Silent};
+use partita::{MemoryBudget, Silent};
 use partita_app::default_budget;
 use partita_distributed::{Fold, Folded, KeptRows, PartDone, PartTask, PlanAsked, Stage, Waiting};
 use serde_json::json;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use partita::SettingMap;
+use partita::extend::SettingMap;
 use partita::generate::Scale;
 use partita_app::{
     AppError, ClustersAsked, Experiment, Input, MethodChoice, ModelOutput, Outputs, RECORD,

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use partita::Seed;
+use partita::extend::SettingMap;
 use partita::files::{self, LabelColumn, Table};
 use partita::synth::{Family, SynthSettings, Synthetic, families, synthesise};
-use partita::{Seed, SettingMap};
 
 use crate::args::SynthArgs;
 use crate::failure::Failure;

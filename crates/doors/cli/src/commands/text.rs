@@ -1,6 +1,6 @@
 //! `partita text`: documents in, a sparse table of words out.
 
-use partita::SettingMap;
+use partita::extend::SettingMap;
 use partita::files::{self, SparseTable};
 use partita::text::{TextError, TextSettings, tf_idf};
 use partita_app::{ReadOptions, VERSION, default_budget, read_labels};

@@ -2,9 +2,10 @@
 
 use std::fs;
 
+use partita::Ensemble;
+use partita::extend::BaseClustering;
 use partita::files::write_ensemble;
 use partita::ndarray::{Array2, ArrayView2, s};
-use partita::{BaseClustering, Ensemble};
 
 use crate::common::Workplace;
 

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use partita::LABELS_BY_BLOCKS;
+use partita::extend::LABELS_BY_BLOCKS;
 use partita::ndarray::Axis;
 
 use crate::common::Workplace;

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use partita::extend::EnsembleError;
 use partita::files::{self, ReadOptions, RunMemberships, RunTables, Table, read_runs};
 use partita::ndarray::Axis;
-use partita::{Ensemble, EnsembleBuilder, EnsembleError};
+use partita::{Ensemble, EnsembleBuilder};
 use partita_modes::{AlignedRun, Run, RunAlignment, RunMode, align_runs};
 use partita_report::{MembershipRow, membership_rows};
 use rayon::prelude::*;
@@ -60,7 +61,8 @@ impl AlignInput {
         // As many files at once as there are threads, so that one that cannot be read ends it soon.
         let together = rayon::current_num_threads().max(1);
         for (at, files) in self.files.chunks(together).enumerate() {
-            if monitor.tick((at * together) as u64, self.files.len() as u64) == partita::Flow::Stop
+            if monitor.tick((at * together) as u64, self.files.len() as u64)
+                == partita::extend::Flow::Stop
             {
                 return Err(AppError::nothing_finished());
             }

@@ -3,7 +3,8 @@
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-use partita::{Consensus, Partition, Problem, Seed};
+use partita::extend::{Consensus, Problem};
+use partita::{Partition, Seed};
 use partita_report::{ClusterCurves, CurvePoint, Measure};
 use partita_select::{
     Choice, ChoiceRow, ChooseSettings, EnsembleChoiceSettings, choose_clusters,

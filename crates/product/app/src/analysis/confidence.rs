@@ -1,7 +1,8 @@
 //! The confidence of labels: computed from ensemble and labels, so that it compares between methods.
 
+use partita::Partition;
+use partita::extend::{Assigned, LabelledMap, Row, RowBlock, WeightedEnsemble};
 use partita::metrics::{ClusterEvidence, confidence};
-use partita::{Assigned, LabelledMap, Partition, Row, RowBlock, WeightedEnsemble};
 
 /// The confidence of every label, n numbers ([`confidence`]). Labels and ensemble fit together here: labels of other objects are at
 /// fault where this is called.

@@ -3,12 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use partita::extend::{BaseClustering, Label, PassRunner, RowBlocks, sums_under_way};
 use partita::files::{FileError, LabelGroups, Labels, ManifestRows, Truth};
 use partita::metrics::{RowCounts, Scores};
 use partita::ndarray::{Array1, Axis};
-use partita::{
-    BaseClustering, Ensemble, Label, MemoryBudget, PassRunner, RowBlocks, sums_under_way,
-};
+use partita::{Ensemble, MemoryBudget};
 
 use crate::analysis::paired_columns::{Column, HeldRows, PairedColumns, most_held};
 use crate::error::AppError;

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use partita::extend::ModelReads;
 use partita::mixture::RowModel;
 use partita::ssce::{Predictor, learn, learn_soft};
-use partita::{Ensemble, Features, Model, ModelReads, Outcome, SoftPartition};
+use partita::{Ensemble, Features, Model, Outcome, SoftPartition};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

@@ -3,11 +3,11 @@
 use std::ops::Range;
 use std::ptr;
 
-use partita::ndarray::{Array2, ArrayView1, ArrayViewMut1, Axis, Slice};
-use partita::{
-    BaseClustering, Ensemble, EnsembleRows, GroupRows, Label, LabelRows, MemoryBudget, RowBlocks,
-    SourceError,
+use partita::extend::{
+    BaseClustering, EnsembleRows, GroupRows, Label, LabelRows, RowBlocks, SourceError,
 };
+use partita::ndarray::{Array2, ArrayView1, ArrayViewMut1, Axis, Slice};
+use partita::{Ensemble, MemoryBudget};
 
 /// A base clustering of label rows.
 #[derive(Clone, Copy)]
@@ -170,7 +170,8 @@ impl RowBlocks for HeldRows {
 
 #[cfg(test)]
 mod tests {
-    use partita::{PassRunner, Silent, metrics};
+    use partita::extend::PassRunner;
+    use partita::{Silent, metrics};
 
     use super::*;
 

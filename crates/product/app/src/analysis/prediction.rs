@@ -3,11 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use partita::extend::{ModelInput, ModelReads, PassRunner, RowBlocks, Unread};
 use partita::files::ManifestRows;
-use partita::{
-    Features, Model, ModelInput, ModelReads, Partition, PassRunner, RowBlocks, SoftPartition,
-    Unread,
-};
+use partita::{Features, Model, Partition, SoftPartition};
 use serde::Serialize;
 use serde_json::Value;
 

@@ -3,10 +3,10 @@
 use std::ops::Range;
 use std::path::Path;
 
-use partita::{
-    BaseClustering, Ensemble, Model, ModelError, ModelInput, Partition, PassError, PassRunner, Row,
-    RowBlock, RowMap, SoftPartition, Unread,
+use partita::extend::{
+    BaseClustering, ModelError, ModelInput, PassError, PassRunner, Row, RowBlock, RowMap, Unread,
 };
+use partita::{Ensemble, Model, Partition, SoftPartition};
 use serde::{Deserialize, Serialize};
 
 use crate::error::AppError;

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+use partita::extend::{WeightError, WeightedEnsemble};
 use partita::files::{self, Labels};
 use partita::metrics::{MetricsError, anmi, confidence};
-use partita::{BaseWeights, Ensemble, ObjectWeights, Partition, WeightError, WeightedEnsemble};
+use partita::{BaseWeights, Ensemble, ObjectWeights, Partition};
 
 use crate::analysis::confidence::mean;
 use crate::analysis::evaluation::file_and_column;

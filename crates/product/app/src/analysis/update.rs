@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use partita::coassoc::Overlap;
+use partita::extend::{
+    BaseClustering, ConsensusError, EnsembleRows, ModelInput, PassRunner, ProblemSize,
+};
 use partita::files::{self, ClusterTable, LabelColumn, LoadedEnsemble, ReadOptions};
 use partita::mixture::{MmSettings, mm_from};
 use partita::ndarray::Array2;
-use partita::{
-    BaseClustering, Clusters, ConsensusError, Ensemble, EnsembleRows, ModelInput, Outcome,
-    PassRunner, ProblemSize,
-};
+use partita::{Clusters, Ensemble, Outcome};
 use serde::Serialize;
 use serde_json::{Value, json};
 

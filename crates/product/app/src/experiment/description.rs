@@ -3,9 +3,10 @@
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
+use partita::MemoryBudget;
+use partita::extend::SettingMap;
 use partita::files::ReadOptions;
 use partita::generate::Recipe;
-use partita::{MemoryBudget, SettingMap};
 use serde::{Deserialize, Serialize};
 
 use crate::experiment::clusters::ClustersAsked;

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use partita::Ensemble;
+use partita::extend::BaseClustering;
 use partita::files::{self, LoadedEnsemble, ReadOptions, Roles};
-use partita::{BaseClustering, Ensemble};
 
 use crate::error::AppError;
 use crate::experiment::file_names::RECORD;

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
+use partita::EnsembleBuilder;
+use partita::extend::EnsembleError;
 use partita::files::{
     self, FileError, LabelColumn, Labels, LoadedEnsemble, ReadOptions, Role, Roles,
 };
-use partita::{EnsembleBuilder, EnsembleError};
 
 use crate::error::AppError;
 use crate::input::input_notes::{say_roles, shown};
@@ -439,7 +440,7 @@ mod tests {
         let names: Vec<&str> = ensemble
             .bases()
             .iter()
-            .map(partita::BaseClustering::name)
+            .map(partita::extend::BaseClustering::name)
             .collect();
         assert_eq!(names, ["seurat:k", "sc3:k", "run"]);
         assert_eq!(rows(&ensemble), ["c1:a10", "c2:a-0", "c3:b21", "c4:-21"]);

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use partita::extend::PartitionError;
 use partita::files::{LabelColumn, Labels};
 use partita::metrics::Scores;
 use partita::ndarray::Axis;
-use partita::{Ensemble, Partition, PartitionError, SoftPartition};
+use partita::{Ensemble, Partition, SoftPartition};
 
 use crate::error::AppError;
 use crate::input::objects::Objects;

@@ -3,12 +3,10 @@
 use std::path::Path;
 
 use partita::coassoc::Overlap;
+use partita::extend::{BaseClustering, ConsensusError, PassRunner, ProblemSize, WeightError};
 use partita::files::{self, ReadOptions, Truth, ValueKind};
 use partita::metrics::{BaseTables, Contingency, agreement_weights};
-use partita::{
-    BaseClustering, BaseWeights, Clusters, ConsensusError, Ensemble, MemoryBudget, ObjectWeights,
-    PassRunner, ProblemSize, WeightError,
-};
+use partita::{BaseWeights, Clusters, Ensemble, MemoryBudget, ObjectWeights};
 
 use crate::error::AppError;
 use crate::experiment::description::{ObjectWeightSource, WeightSource};
@@ -223,7 +221,8 @@ fn weights_in_order(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use partita::{EnsembleBuilder, EnsembleRows, Silent};
+    use partita::extend::EnsembleRows;
+    use partita::{EnsembleBuilder, Silent};
 
     #[test]
     fn agreement_is_the_same_number_in_memory_and_by_passes() {

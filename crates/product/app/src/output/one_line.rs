@@ -1,6 +1,6 @@
 //! A consensus in one line, for the terminal: sizes of clusters, how the method ended, agreement with the truth.
 
-use partita::Stopped;
+use partita::extend::Stopped;
 
 use crate::output::record::MethodRecord;
 

@@ -1,11 +1,9 @@
 //! What an experiment writes: results method by method as they are finished, then the record, the summary and reports.
 
+use partita::extend::{Consensus, ModelReads, WeightedEnsemble};
 use partita::metrics::{Relations, evidence_shares, relations};
 use partita::ssce::Predictor;
-use partita::{
-    Consensus, Ensemble, Features, MemoryBudget, ModelReads, Outcome, SoftPartition,
-    WeightedEnsemble,
-};
+use partita::{Ensemble, Features, MemoryBudget, Outcome, SoftPartition};
 
 use crate::analysis::model::model_of;
 use crate::analysis::model::{with_origin, with_reading};

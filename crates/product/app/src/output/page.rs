@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use partita::extend::Dendrogram;
 use partita::files::LabelColumn;
-use partita::{Dendrogram, Ensemble, Features, Partition, SoftPartition};
+use partita::{Ensemble, Features, Partition, SoftPartition};
 use partita_report::{ClusterCurves, Counted, Figure, Rendered, Report, render};
 
 use crate::analysis::modes::answers_at_a_glance;
@@ -81,7 +82,9 @@ pub(crate) fn page(
     (report.objects, report.features, report.choice) =
         (shown.ensemble.object_names(), shown.features, choice);
     report.truth = shown.truth.map(|truth| truth.values.as_slice());
-    report.method = methods::find(method).ok().map(partita::Consensus::info);
+    report.method = methods::find(method)
+        .ok()
+        .map(partita::extend::Consensus::info);
     report.methods.clone_from(&shown.methods);
     let in_parts = own.is_some_and(|method| !method.label_files.is_empty());
     report.labels_file = (!in_parts).then(|| LABELS.into());

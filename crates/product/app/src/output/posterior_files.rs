@@ -3,8 +3,9 @@
 use std::io::Write;
 use std::path::Path;
 
+use partita::extend::Posterior;
 use partita::files;
-use partita::{Ensemble, EnsembleBuilder, Posterior};
+use partita::{Ensemble, EnsembleBuilder};
 
 use crate::csv_text::csv_text;
 use crate::error::AppError;

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use partita::extend::{Objective, RowBlocks, RowOutcome, Sense, Stopped};
 use partita::generate::Recipe;
 use partita::metrics::{Scores, anmi};
-use partita::{Ensemble, Objective, Outcome, RowBlocks, RowOutcome, Sense, Stopped};
+use partita::{Ensemble, Outcome};
 use partita_select::{AutoChoice, Choice};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};

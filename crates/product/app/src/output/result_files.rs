@@ -9,8 +9,9 @@ use crate::experiment::file_names::{CONFUSION, LABELS, SOFT};
 use crate::machine::default_budget;
 use crate::output::posterior_files::write_posterior;
 use crate::text_files::{make_folder, write_text};
+use partita::extend::ClusterNames;
 use partita::files::{self, ReadOptions};
-use partita::{ClusterNames, Outcome, Partition, SoftPartition};
+use partita::{Outcome, Partition, SoftPartition};
 
 /// What a method found, and how confident its labels are.
 #[derive(Clone, Copy)]

@@ -1,9 +1,8 @@
 //! The report of label rows that are not held: tables from counts of all objects, pictures of a sample that a hash draws.
 
+use partita::extend::{Assigned, LabelCounts, LabelledMap, Row, RowBlock, RowBlocks};
 use partita::ndarray::Array2;
-use partita::{
-    Assigned, Ensemble, LabelCounts, LabelledMap, Partition, Row, RowBlock, RowBlocks, Seed,
-};
+use partita::{Ensemble, Partition, Seed};
 use partita_report::{ClusterCurves, ConfidenceCounts, Counted, Rendered};
 use serde::{Deserialize, Serialize};
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use partita::Dendrogram;
+use partita::extend::Dendrogram;
 use partita::files::{self, Table};
 use partita::ndarray::Array2;
 

@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use partita::{Consensus, PassRunner, RowProblem, Seed, Silent};
+use partita::extend::{Consensus, PassRunner, RowProblem};
+use partita::{Seed, Silent};
 use tracing::debug_span;
 
 use crate::analysis::confidence::LABEL_NUMBERS;
@@ -119,8 +120,8 @@ impl Experiment {
         let of_report = report.as_ref().map_or(0, |_| {
             ReportRows::bytes(size.base_clusterings, size.clusters.min(size.base_clusters))
         });
-        let needed = method
-            .row_bytes(&problem.settings, &size)
+        let needed = problem
+            .bytes(method)
             .unwrap_or(u64::MAX)
             .saturating_add(of_report);
         budget.check(

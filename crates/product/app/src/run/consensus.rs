@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use partita::extend::{Consensus, Problem, consense};
 use partita::{
-    BaseWeights, Clusters, Consensus, Ensemble, Features, MemoryBudget, ObjectWeights, Outcome,
-    Problem, Seed, consense,
+    BaseWeights, Clusters, Ensemble, Features, MemoryBudget, ObjectWeights, Outcome, Seed,
 };
 
 use crate::error::AppError;

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use partita::extend::PassRunner;
 use partita::files::{self, ReadOptions};
-use partita::{MemoryBudget, Partition, PassRunner, Seed, Silent};
+use partita::{MemoryBudget, Partition, Seed, Silent};
 use partita_report::{ClusterCurves, Rendered};
 
 use crate::analysis::choice::{SavedChoice, curves};

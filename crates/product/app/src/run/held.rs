@@ -5,13 +5,11 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
+use partita::extend::{Consensus, ProblemSize, WeightedEnsemble};
 use partita::files::{self, LabelColumn};
 use partita::generate::{Durable, Recipe};
 use partita::metrics::Scores;
-use partita::{
-    BaseWeights, Clusters, Consensus, Ensemble, MemoryBudget, ObjectWeights, Outcome, ProblemSize,
-    Seed, WeightedEnsemble,
-};
+use partita::{BaseWeights, Clusters, Ensemble, MemoryBudget, ObjectWeights, Outcome, Seed};
 use partita_select::Choice;
 
 use crate::analysis::choice;

@@ -2,8 +2,9 @@
 
 use std::ops::RangeInclusive;
 
+use partita::extend::{Consensus, Problem};
 use partita::generate::Scale;
-use partita::{Clusters, Consensus, Ensemble, MemoryBudget, Problem, Seed};
+use partita::{Clusters, Ensemble, MemoryBudget, Seed};
 use partita_select::{AutoChoice, Choice, ChooseSettings, EnsembleChoiceSettings, choose_recipe};
 
 use crate::analysis::choice::SavedChoice;

@@ -4,13 +4,12 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
+use partita::extend::WeightedEnsemble;
 use partita::files;
 use partita::files::sprs::CsMat;
 use partita::metrics::{Relations, evidence_shares, relations};
 use partita::ssce::Predictor;
-use partita::{
-    BaseWeights, Ensemble, Features, ObjectWeights, Partition, SoftPartition, WeightedEnsemble,
-};
+use partita::{BaseWeights, Ensemble, Features, ObjectWeights, Partition, SoftPartition};
 use partita_report::Rendered;
 use serde_json::Value;
 
@@ -109,7 +108,7 @@ impl RunResult {
     /// [`AppError::Request`] where the method was not finished.
     ///
     /// # Cost
-    /// That of [`Posterior::similar`](partita::Posterior::similar), and 48 bytes a pair.
+    /// That of [`Posterior::similar`](partita::extend::Posterior::similar), and 48 bytes a pair.
     pub fn similarity(&self, place: usize, least: f64) -> Result<Option<CsMat<f64>>, AppError> {
         let Some(posterior) = &self.result(place)?.outcome.posterior else {
             return Ok(None);

@@ -1,10 +1,11 @@
 //! The consensus of label rows that are read block by block: labels with their confidence, and what a report shows of them.
 
-use partita::metrics::ClusterEvidence;
-use partita::{
-    Assigned, BaseWeights, Consensus, ConsensusError, LabelCounts, Monitor, PassError, PassRunner,
-    RowBlocks, RowOutcome, RowProblem, fit_rows,
+use partita::extend::{
+    Assigned, Consensus, ConsensusError, LabelCounts, PassError, PassRunner, RowBlocks, RowOutcome,
+    RowProblem, fit_rows,
 };
+use partita::metrics::ClusterEvidence;
+use partita::{BaseWeights, Monitor};
 
 use partita_core::RowFit;
 
@@ -15,11 +16,11 @@ use crate::output::row_report::{ReportRows, WithDrawn};
 /// cannot.
 pub(crate) type ConfidentSink<'a> = dyn FnMut(u64, Assigned, Vec<f64>) -> Result<(), String> + 'a;
 
-/// As [`partita::consense_rows`], with the confidence of every label: the same bits as of rows in memory; and how many labels are
+/// As [`partita::extend::consense_rows`], with the confidence of every label: the same bits as of rows in memory; and how many labels are
 /// missing. `shown` takes what a report shows of them.
 ///
 /// # Errors
-/// As [`partita::consense_rows`].
+/// As [`partita::extend::consense_rows`].
 ///
 /// # Cost
 /// That of the method, and one more pass over the rows that labels and counts them. K ΣJ counts are held a thread.

@@ -1,7 +1,8 @@
 //! Label rows that stay on the disk: which they are, and why others cannot.
 
+use partita::MemoryBudget;
+use partita::extend::{Consensus, RowBlocks, are_read_by_blocks};
 use partita::files::{LabelFormat, LabelGroups, ManifestRows, Roles};
-use partita::{Consensus, MemoryBudget, RowBlocks, are_read_by_blocks};
 
 use crate::error::AppError;
 use crate::experiment::clusters::ClustersAsked;

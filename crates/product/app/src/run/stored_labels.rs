@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use partita::extend::{Assigned, Row, RowBlock, RowMap, Stopped};
 use partita::files::{ReadOptions, Truth, load_table};
-use partita::{Assigned, Row, RowBlock, RowMap, Stopped};
 use partita_core::{RowFit, RowLabeller};
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! EM for the dyadic aspect model (PEnCA).
 
+use partita::extend::rand::rngs::StdRng;
 use partita::ndarray::{Array1, Array2, Axis};
-use partita::rand::rngs::StdRng;
 
 use super::{LabelTable, ascend, simplex};
 

@@ -1,6 +1,6 @@
 //! Variational EM for mixed memberships (BCE).
 
-use partita::rand::rngs::StdRng;
+use partita::extend::rand::rngs::StdRng;
 use statrs::function::gamma::{digamma, ln_gamma};
 
 use super::{LabelTable, ascend, random_soft};

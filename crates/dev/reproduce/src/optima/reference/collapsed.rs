@@ -1,6 +1,6 @@
 //! Collapsed variational inference of first order (CVB0) for NBCE, one object after another.
 
-use partita::rand::rngs::StdRng;
+use partita::extend::rand::rngs::StdRng;
 use statrs::function::gamma::ln_gamma;
 
 use super::{LabelTable, ROUNDS, normalise, random_soft};

@@ -1,8 +1,8 @@
 //! Multiplicative updates for non-negative factors of the co-association (NMFC).
 
+use partita::extend::rand::RngExt;
+use partita::extend::rand::rngs::StdRng;
 use partita::ndarray::Array2;
-use partita::rand::RngExt;
-use partita::rand::rngs::StdRng;
 
 use super::LabelTable;
 

@@ -1,7 +1,7 @@
 //! Lloyd's algorithm on one-hot labels (KC, QMI), and voting (IPVC).
 
-use partita::rand::RngExt;
-use partita::rand::rngs::StdRng;
+use partita::extend::rand::RngExt;
+use partita::extend::rand::rngs::StdRng;
 
 use super::LabelTable;
 

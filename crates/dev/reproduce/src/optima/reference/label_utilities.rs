@@ -1,7 +1,7 @@
 //! Lloyd's algorithm for other criteria of labels in clusters: mutual information (KCC) and the normalised cut (SEC).
 
-use partita::rand::RngExt;
-use partita::rand::rngs::StdRng;
+use partita::extend::rand::RngExt;
+use partita::extend::rand::rngs::StdRng;
 
 use super::LabelTable;
 

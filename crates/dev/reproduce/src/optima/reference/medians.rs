@@ -1,8 +1,8 @@
 //! Medians of partitions: single objects move while that lowers the mean loss, from labels drawn at random.
 
-use partita::rand::RngExt;
-use partita::rand::rngs::StdRng;
-use partita::rand::seq::SliceRandom;
+use partita::extend::rand::RngExt;
+use partita::extend::rand::rngs::StdRng;
+use partita::extend::rand::seq::SliceRandom;
 
 use super::LabelTable;
 

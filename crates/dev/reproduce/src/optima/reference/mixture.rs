@@ -1,6 +1,6 @@
 //! EM for mixtures of products of label distributions (MM), and mean-field inference for NBCE.
 
-use partita::rand::rngs::StdRng;
+use partita::extend::rand::rngs::StdRng;
 use statrs::function::gamma::{digamma, ln_gamma};
 
 use super::{LabelTable, ascend, normalise, random_soft};

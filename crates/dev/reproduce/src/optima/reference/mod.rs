@@ -10,9 +10,9 @@ mod medians;
 mod mixture;
 mod pairs;
 
-use partita::rand::rngs::StdRng;
-use partita::rand::{Rng, RngExt};
-use partita::{Shares, WeightedEnsemble};
+use partita::extend::rand::rngs::StdRng;
+use partita::extend::rand::{Rng, RngExt};
+use partita::extend::{Shares, WeightedEnsemble};
 
 /// Label rows as they are read here.
 #[derive(Clone, Debug)]
@@ -47,7 +47,7 @@ impl LabelTable {
             rows: (0..objects).map(row).collect(),
             sizes: bases
                 .iter()
-                .map(partita::BaseClustering::clusters)
+                .map(partita::extend::BaseClustering::clusters)
                 .collect(),
             weights: (
                 of.shares()

@@ -1,7 +1,7 @@
 //! Probabilistic consensus of pair counts (PCC, PEACE): EM for KL, projected gradients row by row for ℓ2.
 
+use partita::extend::rand::rngs::StdRng;
 use partita::ndarray::{Array1, Array2, ArrayView1, Axis};
-use partita::rand::rngs::StdRng;
 
 use super::{LabelTable, random_soft};
 
