@@ -64,7 +64,7 @@ fn write_pages(all: &Command, folder: &Path, force: bool) -> Result<(), Failure>
 fn shown(command: &Command) -> Vec<&Command> {
     let below = command
         .get_subcommands()
-        .filter(|below| !below.is_hide_set());
+        .filter(|below| !below.is_hide_set() && command.get_name() != "help");
     std::iter::once(command)
         .chain(below.flat_map(shown))
         .collect()

@@ -91,6 +91,9 @@ impl EvaluationInput {
     }
 
     /// Refuses what matches objects by their names.
+    ///
+    /// # Errors
+    /// [`AppError`] where that cannot be.
     pub fn check_places(&self) -> Result<(), AppError> {
         let reason = "--common matches objects by name; those of a manifest have none, and are matched by place";
         if self.common {
@@ -197,6 +200,9 @@ impl EvaluatedLabels {
 }
 
 /// The base clustering of this name, else the only one or the one called `label`.
+///
+/// # Errors
+/// [`AppError`] where that cannot be.
 pub fn base_of<'a>(
     path: &Path,
     rows: &'a dyn RowBlocks,
@@ -219,6 +225,9 @@ pub fn base_of<'a>(
 }
 
 /// Refuses columns of another number of objects, and tables beyond the budget.
+///
+/// # Errors
+/// [`AppError`] where that cannot be.
 pub fn check_pair(
     (here, found): (&Path, Column<'_>),
     (there, known): (&Path, Column<'_>),
@@ -248,6 +257,9 @@ pub fn check_pair(
 }
 
 /// The external indices of counted labels; the observer hears how many objects have no true label.
+///
+/// # Errors
+/// [`AppError`] where that cannot be.
 pub fn scores_of_counts(
     counts: &RowCounts,
     truth: &Path,

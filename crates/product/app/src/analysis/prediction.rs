@@ -190,6 +190,9 @@ impl PredictionInput {
     }
 
     /// A model of label rows, and its JSON.
+    ///
+    /// # Errors
+    /// [`AppError`] where that cannot be.
     pub fn row_model(&self) -> Result<(Arc<dyn Model>, Value), AppError> {
         let (model, _) = open_model(&self.model)?;
         if model.reads() == ModelReads::Features {
@@ -200,6 +203,9 @@ impl PredictionInput {
     }
 
     /// What was counted of label rows, with what the model cannot use of them in sentences.
+    ///
+    /// # Errors
+    /// [`AppError`] where that cannot be.
     pub fn told(&self, counts: PredictedCounts) -> Result<RowPrediction, AppError> {
         let warnings = counts.warnings(&self.input, self.unknown)?;
         let PredictedCounts {

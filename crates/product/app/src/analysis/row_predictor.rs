@@ -83,6 +83,9 @@ impl PredictedCounts {
     }
 
     /// What of the rows of this file the model cannot use, in sentences.
+    ///
+    /// # Errors
+    /// [`AppError`] where that cannot be.
     pub fn warnings(&self, here: &Path, unknown: UnknownValues) -> Result<Vec<String>, AppError> {
         let values = self.first_unknown.as_ref().map(|(row, column, value)| {
             (
@@ -111,6 +114,9 @@ impl<'a> RowPredictor<'a> {
 
     /// Hands the labels of the rows of some groups to `take` in their order. Rows of an input that is refused are counted only, from the
     /// first unknown value on.
+    ///
+    /// # Errors
+    /// [`PassError`] of the pass.
     pub fn predict(
         &self,
         rows: &PassRunner<'_>,

@@ -72,6 +72,8 @@ pub enum Rows {
 }
 
 impl Rows {
+    // Serde gives a reference.
+    #[allow(clippy::trivially_copy_pass_by_ref)]
     fn is_default(&self) -> bool {
         *self == Self::default()
     }

@@ -46,14 +46,13 @@ pub fn write_label_rows<T>(
             .map(|_| ())
             .map_err(|_| io::Error::other("no labels"))
     };
-    let written = match file {
-        Some(path) => files::write_label_blocks(path, rows, numbers, fill).map_err(AppError::from),
-        None => {
-            let written = fill(&mut LabelBlocks::csv(out, numbers));
-            written
-                .and_then(|()| out.flush())
-                .map_err(refused_by_reader)
-        }
+    let written = if let Some(path) = file {
+        files::write_label_blocks(path, rows, numbers, fill).map_err(AppError::from)
+    } else {
+        let written = fill(&mut LabelBlocks::csv(out, numbers));
+        written
+            .and_then(|()| out.flush())
+            .map_err(refused_by_reader)
     };
     match filled {
         Some(Ok(found)) => written.map(|()| found),

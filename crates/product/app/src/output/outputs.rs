@@ -157,6 +157,9 @@ pub(crate) fn write_result(
 }
 
 /// Writes the record and the summary, where there is a folder.
+///
+/// # Errors
+/// [`AppError`] where that cannot be.
 pub fn write_record(record: &RunRecord) -> Result<(), AppError> {
     let Some(folder) = &record.experiment.outputs.folder else {
         return Ok(());

@@ -63,6 +63,9 @@ pub(crate) fn label_rows<D>(
 }
 
 /// What the confidence of labels is computed from.
+///
+/// # Errors
+/// [`PassError`] of the pass.
 pub fn evidence_of(
     rows: &dyn RowBlocks,
     counts: &LabelCounts,
