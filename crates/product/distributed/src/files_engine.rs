@@ -464,3 +464,72 @@ impl Waiting {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use partita::MemoryBudget;
+    use partita::extend::PassEngine;
+    use partita::files::{Manifest, ReadOptions};
+
+    use super::*;
+
+    /// Labels of four objects by two base clusterings, as NPY.
+    fn labels(path: &Path) {
+        let mut header = "{'descr': '<i8', 'fortran_order': False, 'shape': (4, 2), }".to_owned();
+        while (10 + header.len() + 1) % 64 != 0 {
+            header.push(' ');
+        }
+        header.push('\n');
+        let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+        bytes.extend((header.len() as u16).to_le_bytes());
+        bytes.extend(header.bytes());
+        for label in [0i64, 0, 0, 1, 1, 1, 1, 0] {
+            bytes.extend(label.to_le_bytes());
+        }
+        fs::write(path, bytes).expect("a file");
+    }
+
+    /// A step between passes is kept for the rounds after it; what is kept of another fit, or damaged, is refused.
+    #[test]
+    fn a_step_is_kept_and_one_of_another_fit_or_damaged_is_refused() {
+        let place = tempfile::tempdir().expect("a folder");
+        let file = place.path().join("labels.npy");
+        labels(&file);
+        let options = ReadOptions::default();
+        let (manifest, _) = Manifest::of(&[file], place.path(), &options, 10).expect("rows");
+        let path = place.path().join("m.json");
+        manifest.write(&path).expect("a manifest");
+        let rows = ManifestRows::open(&path, MemoryBudget::UNLIMITED).expect("a manifest");
+        let engine = |plan: &str| {
+            let purpose = Purpose {
+                method: "kc".into(),
+                clusters: 2,
+                plan: plan.into(),
+                columns: None,
+            };
+            FilesEngine::new(&rows, purpose, place.path(), Vec::new())
+        };
+        let first = engine("one");
+        assert!(first.recall("starts").expect("no step yet").is_none());
+        first.remember("starts", &[1, 2, 3]).expect("a file");
+        assert_eq!(
+            engine("one").recall("starts").expect("a step"),
+            Some(vec![1, 2, 3])
+        );
+        let kept = place.path().join("step1.kept");
+        let whole = fs::read(&kept).expect("a file");
+        let refused = |plan: &str, what: &str| {
+            let error = engine(plan)
+                .recall("starts")
+                .expect_err("a step that is refused");
+            let remedy = "remove this file and run `partita distributed merge` again";
+            let error = error.to_string();
+            assert!(error.contains(what) && error.contains(remedy), "{error}");
+        };
+        refused("two", "this is a step of another fit");
+        fs::write(&kept, &whole[..whole.len() / 2]).expect("a file");
+        refused("one", "it is cut short or damaged");
+        fs::write(&kept, b"no step").expect("a file");
+        refused("one", "this is not a step");
+    }
+}

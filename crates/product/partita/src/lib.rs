@@ -4,7 +4,7 @@
 //! (`partita-metrics`, `partita-eac`, …) if you want little. It holds no logic: a list of methods, and re-exports.
 //!
 //! ```
-//! use partita::{Clusters, EnsembleBuilder, METHODS, Problem, Silent, consense};
+//! use partita::{EnsembleBuilder, METHODS};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! // Three tools clustered the same six objects; the third has nothing to say about one of them.
@@ -12,15 +12,17 @@
 //! ensemble.push("tool a", ["x", "x", "x", "y", "y", "y"].map(Some))?;
 //! ensemble.push("tool b", [1, 1, 2, 2, 2, 2].map(Some))?;
 //! ensemble.push("tool c", [Some(7), Some(7), Some(7), None, Some(9), Some(9)])?;
-//! let (ensemble, two) = (ensemble.finish()?, Clusters::Exactly(2));
+//! let ensemble = ensemble.finish()?;
 //! // Every method that the features brought is called in the same way.
 //! for method in METHODS.iter().filter(|method| method.info().family == "eac") {
-//!     let outcome = consense(*method, &Problem::new(&ensemble, two).seed(7), &Silent)?;
+//!     let outcome = partita::consensus(&ensemble, 2).method(method.info().name).run()?;
 //!     assert_eq!(outcome.partition.by_appearance().labels(), [0, 0, 0, 1, 1, 1]);
 //! }
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! The names here are those of a caller; [`extend`] has what methods, sources of rows and engines are written with.
 //!
 //! # Features
 //!

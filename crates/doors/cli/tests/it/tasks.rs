@@ -70,45 +70,6 @@ fn rounds_of_tasks_write_the_bytes_of_one_process() {
     }
 }
 
-/// A search among initializations is kept for the rounds after it; what is kept of another fit, or damaged, is refused.
-#[test]
-fn a_search_is_done_in_one_round_and_kept() {
-    let place = Workplace::new();
-    write_parts(&place, 6);
-    let asked = "-m kc -k 4 --set restarts=2";
-    let expected = rounds(&place, "fit", asked);
-    let whole = place.read("fit/step1.kept");
-    rounds(&place, "other", &format!("{asked} --seed 1"));
-    for (bytes, what) in [
-        (
-            whole[..whole.len() / 2].to_vec(),
-            "it is cut short or damaged",
-        ),
-        (b"no step".to_vec(), "this is not a step"),
-        (
-            place.read("other/step1.kept"),
-            "this is a step of another fit",
-        ),
-    ] {
-        place.file("fit/step1.kept", bytes);
-        let remedy = "remove this file and run `partita distributed merge` again";
-        let ended = place.run("distributed merge m.json -o fit");
-        ended
-            .error(2, &[&format!("step1.kept: {what}"), remedy])
-            .expect("an error");
-    }
-    fs::remove_file(place.path("fit/step1.kept")).expect("a file");
-    assert!(
-        place
-            .run("distributed merge m.json -o fit")
-            .fine()
-            .is_empty()
-    );
-    assert!(
-        place.read("fit/step1.kept") == whole && labels(&place, "fit", "csv").concat() == expected
-    );
-}
-
 /// Workers count for the report and draw its objects: the page is that of one process.
 #[test]
 fn rounds_of_tasks_leave_the_report_of_one_process() {
