@@ -72,8 +72,10 @@ pub enum Rows {
 }
 
 impl Rows {
-    // Serde gives a reference.
-    #[allow(clippy::trivially_copy_pass_by_ref)]
+    #[allow(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde calls it with a reference"
+    )]
     fn is_default(&self) -> bool {
         *self == Self::default()
     }
