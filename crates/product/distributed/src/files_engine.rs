@@ -476,7 +476,7 @@ mod tests {
     /// Labels of four objects by two base clusterings, as NPY.
     fn labels(path: &Path) {
         let mut header = "{'descr': '<i8', 'fortran_order': False, 'shape': (4, 2), }".to_owned();
-        while (10 + header.len() + 1) % 64 != 0 {
+        while !(10 + header.len() + 1).is_multiple_of(64) {
             header.push(' ');
         }
         header.push('\n');

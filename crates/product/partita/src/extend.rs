@@ -3,7 +3,26 @@
 //! [`Problem`] and [`consense`] are the call in full; [`Method`] is what a method implements; [`RowBlocks`] and [`PassEngine`] are rows
 //! that are elsewhere and those who sum them.
 
-pub use partita_core::*;
+pub use partita_core::{
+    AnyBlock, Assigned, BLOCK_ROWS, BaseClustering, BaseWeights, Bound, BudgetError,
+    CanonicalOrder, Capabilities, ClusterNames, Clusters, ClustersError, Confusion, Consensus,
+    ConsensusError, CredibleBall, Dendrogram, Ensemble, EnsembleBuilder, EnsembleError,
+    EnsembleRows, Entry, Features, FitAndSettings, FitError, Flow, Fragments, GroupRows,
+    LABELS_BY_BLOCKS, LEAF_WEIGHTS, Label, LabelCounts, LabelJob, LabelRows, LabelSink, LabelStart,
+    LabelledMap, Labeller, LabellerKind, MAX_BASE_CLUSTERS, Memberships, MemoryBudget, Merge,
+    MergeTree, Mergeable, Method, MethodInfo, MissingLabels, Model, ModelError, ModelInput,
+    ModelReads, Monitor, MultiStart, ObjectWeights, Objective, Outcome, PIECE_ROWS, Partition,
+    PartitionError, PassEngine, PassError, PassJob, PassKind, PassRunner, Posterior, Problem,
+    ProblemSize, ProgressCounter, ProgressPart, ROUNDED_SHARES, Reads, Row, RowBlock, RowBlocks,
+    RowData, RowFit, RowKey, RowLabeller, RowMap, RowOutcome, RowPass, RowProblem, RowSample, Seed,
+    Sense, SettingChoice, SettingInfo, SettingMap, SettingRange, SettingType, SettingValues,
+    Settings, SettingsError, ShareRow, ShareRows, Shares, SharesError, SharesLeftOut, Silent,
+    SoftBases, SoftPartition, SourceError, Stopped, StoredLabels, StoredRows, TakePart, Unnamed,
+    Unread, WeightError, WeightedEnsemble, Weighting, Weights, WeightsError, are_read_by_blocks,
+    chunks, consense, consense_rows, consensus_bytes, fit_each_in_memory, fit_in_memory,
+    fit_in_memory_bytes, fit_rows, map_parallel, ndarray, on_one_line, rand, serde_json,
+    shares_of_clusters, sums_under_way, tick_open_ended, whole_multiplicities,
+};
 
 pub use crate::known_as::{KNOWN_AS, KnownAs};
 pub use crate::methods::{DEFAULT_METHOD, MethodError};
