@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use partita_core::ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 
-use crate::column_matching::{cost, match_columns};
+use crate::column_matching::{ColumnMatching, cost, match_columns};
 use crate::run_modes::{groups, thinned};
 use crate::{ModesError, Run};
 
@@ -67,11 +67,10 @@ pub struct RunAlignment {
 pub fn align_runs(runs: &[Run], similarity: f64) -> Result<RunAlignment, ModesError> {
     let first = runs.first().ok_or(ModesError::NoRuns)?;
     if let Some(other) = runs.iter().find(|run| run.objects() != first.objects()) {
-        let (name, other_name) = (first.name().to_owned(), other.name().to_owned());
         return Err(ModesError::Objects {
-            first: name,
+            first: first.name().to_owned(),
             objects: first.objects(),
-            other: other_name,
+            other: other.name().to_owned(),
             others: other.objects(),
         });
     }
@@ -81,79 +80,68 @@ pub fn align_runs(runs: &[Run], similarity: f64) -> Result<RunAlignment, ModesEr
     let mut aligned: Vec<Option<AlignedRun>> = vec![None; runs.len()];
     for (at, mode) in modes.iter().enumerate() {
         let representative = runs[mode.members[0]].rows();
-        let matched = |&run: &usize| {
-            (
-                run,
-                member(runs[run].rows(), representative, at, &colours[at]),
-            )
-        };
-        let found: Vec<(usize, AlignedRun)> = mode.members.par_iter().map(matched).collect();
-        found
-            .into_iter()
-            .for_each(|(run, found)| aligned[run] = Some(found));
+        let members = mode.members.par_iter();
+        let found = members.map(|&run| member(runs[run].rows(), representative, at, &colours[at]));
+        for (&run, found) in mode.members.iter().zip(found.collect::<Vec<_>>()) {
+            aligned[run] = Some(found);
+        }
     }
-    let most = runs.iter().map(Run::clusters).max().unwrap_or(0);
     Ok(RunAlignment {
         runs: aligned.into_iter().flatten().collect(),
         modes,
-        colours: most,
+        colours: runs.iter().map(Run::clusters).max().unwrap_or(0),
     })
 }
 
 /// The modes of every number of columns, without parents.
 fn modes(runs: &[Run], thin: &[Array2<f64>], similarity: f64) -> Vec<RunMode> {
     let mut by_clusters: BTreeMap<Reverse<usize>, Vec<usize>> = BTreeMap::new();
-    runs.iter().enumerate().for_each(|(at, run)| {
-        by_clusters
-            .entry(Reverse(run.clusters()))
-            .or_default()
-            .push(at);
-    });
-    let of_clusters = |(clusters, members): (Reverse<usize>, Vec<usize>)| {
+    for (at, run) in runs.iter().enumerate() {
+        let runs = by_clusters.entry(Reverse(run.clusters())).or_default();
+        runs.push(at);
+    }
+    let mut modes = Vec::new();
+    for (Reverse(clusters), members) in by_clusters {
         let tables: Vec<&Array2<f64>> = members.iter().map(|&run| &thin[run]).collect();
-        let found = groups(&tables, similarity);
-        let all = members.len() as f64;
-        found.into_iter().map(move |group| RunMode {
-            clusters: clusters.0,
-            share: group.len() as f64 / all,
-            members: group.into_iter().map(|place| members[place]).collect(),
-            parent: None,
-            parent_cost: 0.0,
-        })
-    };
-    by_clusters.into_iter().flat_map(of_clusters).collect()
+        for group in groups(&tables, similarity) {
+            modes.push(RunMode {
+                clusters,
+                share: group.len() as f64 / members.len() as f64,
+                members: group.into_iter().map(|place| members[place]).collect(),
+                parent: None,
+                parent_cost: 0.0,
+            });
+        }
+    }
+    modes
 }
 
 /// The modes with their parents, and the colours of the columns of their representatives.
 fn coloured(mut modes: Vec<RunMode>, thin: &[Array2<f64>]) -> (Vec<RunMode>, Vec<Vec<usize>>) {
     let mut colours: Vec<Vec<usize>> = vec![Vec::new(); modes.len()];
-    let table =
-        |modes: &[RunMode], at: usize| -> Array2<f64> { thin[modes[at].members[0]].clone() };
-    let numbers: Vec<usize> = modes.iter().map(|mode| mode.clusters).collect();
+    let tables: Vec<ArrayView2<'_, f64>> = modes
+        .iter()
+        .map(|mode| thin[mode.members[0]].view())
+        .collect();
     let mut begin = 0;
     let mut above = 0..0;
     while begin < modes.len() {
-        let level = begin
-            ..begin
-                + numbers[begin..]
-                    .iter()
-                    .take_while(|&&clusters| clusters == numbers[begin])
-                    .count();
+        let clusters = modes[begin].clusters;
+        let same = modes[begin..]
+            .iter()
+            .take_while(|mode| mode.clusters == clusters);
+        let level = begin..begin + same.count();
         // The two modes of this and the next larger number of columns that are most alike.
-        let pairs: Vec<(usize, usize)> = level
+        let pairs = level
             .clone()
-            .flat_map(|own| above.clone().map(move |parent| (own, parent)))
-            .collect();
-        let matched = |&(own, parent): &(usize, usize)| {
-            (
-                own,
-                parent,
-                match_columns(table(&modes, parent).view(), table(&modes, own).view()),
-            )
-        };
-        let matched: Vec<_> = pairs.par_iter().map(matched).collect();
-        let anchor = matched.into_iter().reduce(|best, next| {
-            if next.2.cost < best.2.cost {
+            .flat_map(|own| above.clone().map(move |parent| (own, parent)));
+        let pairs: Vec<(usize, usize)> = pairs.collect();
+        let matched = pairs
+            .par_iter()
+            .map(|&(own, parent)| match_columns(tables[parent], tables[own]));
+        let matched: Vec<ColumnMatching> = matched.collect();
+        let anchor = (0..pairs.len()).reduce(|best, next| {
+            if matched[next].cost < matched[best].cost {
                 next
             } else {
                 best
@@ -161,28 +149,24 @@ fn coloured(mut modes: Vec<RunMode>, thin: &[Array2<f64>]) -> (Vec<RunMode>, Vec
         });
         let reference = match anchor {
             None => {
-                colours[begin] = (0..numbers[begin]).collect();
+                colours[begin] = (0..clusters).collect();
                 begin
             }
-            Some((own, parent, found)) => {
-                colours[own] = merged(
-                    table(&modes, parent).view(),
-                    &found.columns,
-                    &colours[parent],
-                    numbers[own],
-                );
-                (modes[own].parent, modes[own].parent_cost) = (Some(parent), found.cost);
+            Some(at) => {
+                let (own, parent) = pairs[at];
+                let columns = &matched[at].columns;
+                colours[own] = merged(tables[parent], columns, &colours[parent], clusters);
+                modes[own].parent = Some(parent);
+                modes[own].parent_cost = matched[at].cost;
                 own
             }
         };
         for own in level.clone().filter(|&own| own != reference) {
-            let found = match_columns(table(&modes, own).view(), table(&modes, reference).view());
-            colours[own] = found
-                .columns
-                .iter()
-                .map(|&column| colours[reference][column])
-                .collect();
-            (modes[own].parent, modes[own].parent_cost) = (Some(reference), found.cost);
+            let found = match_columns(tables[own], tables[reference]);
+            let columns = found.columns.iter();
+            colours[own] = columns.map(|&column| colours[reference][column]).collect();
+            modes[own].parent = Some(reference);
+            modes[own].parent_cost = found.cost;
         }
         begin = level.end;
         above = level;
@@ -205,8 +189,8 @@ fn merged(
         }
     }
     // Every column has a part.
+    let largest = largest.into_iter();
     largest
-        .into_iter()
         .map(|part| part.map_or(0, |(_, colour)| colour))
         .collect()
 }

@@ -1,6 +1,6 @@
 //! The matching of the columns of two runs.
 
-use partita_core::ndarray::{Array2, ArrayView1, ArrayView2};
+use partita_core::ndarray::{Array2, ArrayView2};
 use partita_metrics::matching;
 
 /// How the columns of a run go to those of another.
@@ -35,13 +35,14 @@ pub fn match_columns(q: ArrayView2<'_, f64>, p: ArrayView2<'_, f64>) -> ColumnMa
         q.ncols() >= p.ncols() && p.ncols() > 0 && q.nrows() == p.nrows(),
         "runs of the same objects, more columns first"
     );
-    let distances = distances((&squares(q), &squares(p)), q.t().dot(&p).view(), q.nrows());
+    let distances = distances(&squares(q), &squares(p), q.t().dot(&p).view(), q.nrows());
     let columns = places(distances.view());
     let cost = cost(q, p, &columns);
+    let similarity = 1.0 - cost.sqrt();
     ColumnMatching {
-        similarity: 1.0 - cost.sqrt(),
         columns,
         cost,
+        similarity,
     }
 }
 
@@ -49,16 +50,17 @@ pub fn match_columns(q: ArrayView2<'_, f64>, p: ArrayView2<'_, f64>) -> ColumnMa
 pub(crate) fn squares(table: ArrayView2<'_, f64>) -> Vec<f64> {
     let mut sums = vec![0.0; table.ncols()];
     for row in table.rows() {
-        row.iter()
-            .zip(&mut sums)
-            .for_each(|(share, sum)| *sum += share * share);
+        for (share, sum) in row.iter().zip(&mut sums) {
+            *sum += share * share;
+        }
     }
     sums
 }
 
 /// ‖q_a − p_b‖² / n of every two columns, from their squares and products.
 pub(crate) fn distances(
-    (of_q, of_p): (&[f64], &[f64]),
+    of_q: &[f64],
+    of_p: &[f64],
     products: ArrayView2<'_, f64>,
     rows: usize,
 ) -> Array2<f64> {
@@ -71,41 +73,32 @@ pub(crate) fn distances(
 /// The column of P for every column of Q by their distances, K × L with L ≤ K.
 pub(crate) fn places(distances: ArrayView2<'_, f64>) -> Vec<usize> {
     let (from, to) = distances.dim();
-    let nearest: Vec<usize> = (0..from)
-        .map(|a| {
-            (1..to).fold(0, |best, b| {
-                if distances[[a, b]] < distances[[a, best]] {
-                    b
-                } else {
-                    best
-                }
-            })
-        })
-        .collect();
+    let mut nearest = vec![0; from];
+    for (row, nearest) in distances.outer_iter().zip(&mut nearest) {
+        *nearest = (1..to).fold(0, |best, b| if row[b] < row[best] { b } else { best });
+    }
     // The matching maximises: less distance is more.
     let gain = Array2::from_shape_fn((from, from), |(a, place)| {
         -distances[[a, if place < to { place } else { nearest[a] }]]
     });
     let found = matching(gain.view()).expect("shares are finite").columns;
-    let place = |(a, place): (usize, Option<usize>)| {
-        place.filter(|&place| place < to).unwrap_or(nearest[a])
-    };
-    found.into_iter().enumerate().map(place).collect()
+    let places = found.into_iter().zip(nearest);
+    places
+        .map(|(place, nearest)| place.filter(|&place| place < to).unwrap_or(nearest))
+        .collect()
 }
 
 /// ‖P − QΠ‖²_F / (2n).
 pub(crate) fn cost(q: ArrayView2<'_, f64>, p: ArrayView2<'_, f64>, columns: &[usize]) -> f64 {
     let mut merged = vec![0.0; p.ncols()];
-    let of_row = |(q, p): (ArrayView1<'_, f64>, ArrayView1<'_, f64>)| {
+    let mut sum = 0.0;
+    for (q, p) in q.outer_iter().zip(p.outer_iter()) {
         merged.fill(0.0);
-        q.iter()
-            .zip(columns)
-            .for_each(|(share, &column)| merged[column] += share);
-        p.iter()
-            .zip(&merged)
-            .map(|(p, q)| (p - q) * (p - q))
-            .sum::<f64>()
-    };
-    let sum: f64 = q.rows().into_iter().zip(p.rows()).map(of_row).sum();
+        for (share, &column) in q.iter().zip(columns) {
+            merged[column] += share;
+        }
+        let squares = p.iter().zip(&merged).map(|(p, q)| (p - q) * (p - q));
+        sum += squares.sum::<f64>();
+    }
     sum / (2.0 * p.nrows().max(1) as f64)
 }

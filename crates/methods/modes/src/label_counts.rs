@@ -33,10 +33,9 @@ impl LabelCounts {
             counts: Vec::new(),
             members: Vec::new(),
         };
-        members
-            .iter()
-            .take_while(|_| !stop())
-            .for_each(|&base| mode.add(data, base));
+        for &base in members.iter().take_while(|_| !stop()) {
+            mode.add(data, base);
+        }
         let mut length = mode.length(data, factorials);
         for _ in 0..ROUNDS {
             let mut next = mode.clone();
@@ -51,7 +50,8 @@ impl LabelCounts {
             if next_length >= length - 1e-9 * length.abs() {
                 break;
             }
-            (mode, length) = (next, next_length);
+            mode = next;
+            length = next_length;
         }
         mode
     }
@@ -72,33 +72,25 @@ impl LabelCounts {
     /// Takes a base clustering in, its clusters matched one to one to the labels so that the description length grows least:
     /// by the maximum of Σ ln(n_is + 1). Clusters beyond the labels get new ones.
     pub(crate) fn add(&mut self, data: &LabelMatrix, base: usize) {
-        let (column, clusters) = (&data.columns[base], data.clusters[base]);
-        let mut gain = Array2::<f64>::zeros((clusters, self.width));
+        let column = &data.columns[base];
+        let mut gain = Array2::<f64>::zeros((data.clusters[base], self.width));
         if self.width > 0 {
             // Among labels that share nothing with a cluster, those in use: each further label has its price.
-            let used = self.used();
-            gain.rows_mut()
-                .into_iter()
-                .for_each(|mut row| row.assign(&used));
-            let rows = column
-                .iter()
-                .zip(&data.weights)
-                .zip(self.counts.chunks_exact(self.width));
-            for ((&label, weight), counts) in rows.filter(|((label, _), _)| **label != MISSING) {
-                let target = gain.row_mut(label as usize);
-                let shared = counts.iter().zip(target).filter(|(count, _)| **count > 0);
-                shared.for_each(|(&count, gain)| *gain += weight * f64::from(count + 1).ln());
+            gain += &self.used();
+            let rows = self.counts.chunks_exact(self.width).zip(&data.weights);
+            for (&label, (counts, weight)) in column.iter().zip(rows) {
+                if label == MISSING {
+                    continue;
+                }
+                for (&count, gain) in counts.iter().zip(gain.row_mut(label as usize)) {
+                    if count > 0 {
+                        *gain += weight * f64::from(count + 1).ln();
+                    }
+                }
             }
         }
         let codes = new_labels(&gain, self.width);
-        self.widen(
-            data.rows(),
-            codes
-                .iter()
-                .map(|&label| label as usize + 1)
-                .max()
-                .unwrap_or(0),
-        );
+        self.widen(data.rows(), &codes);
         self.change(column, &codes, 1);
         self.members.push((base, codes));
     }
@@ -106,61 +98,46 @@ impl LabelCounts {
     /// Both modes as one, the labels of the other matched to these by what base clusterings gain on average.
     pub(crate) fn merged(&self, other: &Self, data: &LabelMatrix) -> Self {
         let mut gain = Array2::<f64>::zeros((other.width, self.width));
-        let rows = self
-            .counts
-            .chunks_exact(self.width.max(1))
-            .zip(other.counts.chunks_exact(other.width.max(1)));
+        let rows = self.rows().zip(other.rows());
         for ((own, others), weight) in rows.zip(&data.weights) {
             for (from, &theirs) in others.iter().enumerate().filter(|(_, theirs)| **theirs > 0) {
-                let shared = own
-                    .iter()
-                    .zip(gain.row_mut(from))
-                    .filter(|(own, _)| **own > 0);
-                shared.for_each(|(&own, gain)| {
-                    *gain += weight * f64::from(theirs) * f64::from(own + 1).ln();
-                });
+                for (&own, gain) in own.iter().zip(gain.row_mut(from)) {
+                    if own > 0 {
+                        *gain += weight * f64::from(theirs) * f64::from(own + 1).ln();
+                    }
+                }
             }
         }
         let labels = new_labels(&gain, self.width);
         let mut both = self.clone();
-        both.widen(
-            data.rows(),
-            labels
-                .iter()
-                .map(|&label| label as usize + 1)
-                .max()
-                .unwrap_or(0)
-                .max(self.width),
-        );
-        for (own, others) in both
-            .counts
-            .chunks_exact_mut(both.width.max(1))
-            .zip(other.counts.chunks_exact(other.width.max(1)))
-        {
-            others
-                .iter()
-                .zip(&labels)
-                .for_each(|(count, &label)| own[label as usize] += count);
+        both.widen(data.rows(), &labels);
+        let rows = both.counts.chunks_exact_mut(both.width.max(1));
+        for (own, others) in rows.zip(other.rows()) {
+            for (count, &label) in others.iter().zip(&labels) {
+                own[label as usize] += count;
+            }
         }
-        let renamed = |codes: &[u32]| codes.iter().map(|&code| labels[code as usize]).collect();
-        both.members.extend(
-            other
-                .members
-                .iter()
-                .map(|(base, codes)| (*base, renamed(codes))),
-        );
+        for (base, codes) in &other.members {
+            let renamed = codes.iter().map(|&code| labels[code as usize]);
+            both.members.push((*base, renamed.collect()));
+        }
         both
+    }
+
+    /// The counts of every row.
+    fn rows(&self) -> impl Iterator<Item = &[u32]> {
+        self.counts.chunks_exact(self.width.max(1))
     }
 
     /// Next to nothing for labels in use, nothing for others.
     fn used(&self) -> Array1<f64> {
         let mut used = Array1::zeros(self.width);
-        for counts in self.counts.chunks_exact(self.width) {
-            counts
-                .iter()
-                .zip(&mut used)
-                .filter(|(count, _)| **count > 0)
-                .for_each(|(_, used)| *used = 1e-9);
+        for counts in self.rows() {
+            for (&count, used) in counts.iter().zip(&mut used) {
+                if count > 0 {
+                    *used = 1e-9;
+                }
+            }
         }
         used
     }
@@ -175,41 +152,40 @@ impl LabelCounts {
     }
 
     fn change(&mut self, column: &[u32], codes: &[u32], by: i32) {
-        let width = self.width;
-        for (row, &label) in column
-            .iter()
-            .enumerate()
-            .filter(|(_, label)| **label != MISSING)
-        {
-            let count = &mut self.counts[row * width + codes[label as usize] as usize];
-            *count = count.wrapping_add_signed(by);
+        for (counts, &label) in self.counts.chunks_exact_mut(self.width.max(1)).zip(column) {
+            if label != MISSING {
+                let count = &mut counts[codes[label as usize] as usize];
+                *count = count.wrapping_add_signed(by);
+            }
         }
     }
 
-    fn widen(&mut self, rows: usize, width: usize) {
+    /// Makes room for these labels.
+    fn widen(&mut self, rows: usize, labels: &[u32]) {
+        let width = labels.iter().max().map_or(0, |&label| label as usize + 1);
         if width > self.width {
             let mut counts = vec![0; rows * width];
-            if self.width > 0 {
-                let kept = counts
-                    .chunks_exact_mut(width)
-                    .zip(self.counts.chunks_exact(self.width));
-                kept.for_each(|(new, old)| new[..old.len()].copy_from_slice(old));
+            for (new, old) in counts.chunks_exact_mut(width).zip(self.rows()) {
+                new[..old.len()].copy_from_slice(old);
             }
-            (self.counts, self.width) = (counts, width);
+            self.counts = counts;
+            self.width = width;
         }
     }
 
     /// The counts of labels in use, F × B, largest label first.
     pub(crate) fn table(&self, weights: &[f64]) -> Array2<f64> {
-        let sum = |label: usize| {
-            let rows = self.counts.chunks_exact(self.width.max(1)).zip(weights);
-            rows.map(|(counts, weight)| weight * f64::from(counts[label]))
-                .sum::<f64>()
-        };
-        let mut labels: Vec<(usize, f64)> =
-            (0..self.width).map(|label| (label, sum(label))).collect();
-        labels.retain(|&(_, sum)| sum > 0.0);
-        labels.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let mut labels = Vec::new();
+        for label in 0..self.width {
+            let rows = self.rows().zip(weights);
+            let sum: f64 = rows
+                .map(|(counts, weight)| weight * f64::from(counts[label]))
+                .sum();
+            if sum > 0.0 {
+                labels.push((label, sum));
+            }
+        }
+        labels.sort_by(|a, b| b.1.total_cmp(&a.1));
         Array2::from_shape_fn((weights.len(), labels.len()), |(row, place)| {
             f64::from(self.counts[row * self.width + labels[place].0])
         })
@@ -218,17 +194,16 @@ impl LabelCounts {
 
 /// The label of every row of a matrix of gains: its match among the first `width`, else a new one.
 fn new_labels(gain: &Array2<f64>, width: usize) -> Vec<u32> {
-    let matched = match width {
-        0 => vec![None; gain.nrows()],
-        _ => {
-            matching(gain.view())
-                .expect("logarithms of counts are finite")
-                .columns
-        }
-    };
-    let mut fresh = width as u32..;
-    let label = |label: Option<usize>| {
-        label.map_or_else(|| fresh.next().unwrap_or(u32::MAX), |label| label as u32)
-    };
-    matched.into_iter().map(label).collect()
+    let mut matched = vec![None; gain.nrows()];
+    if width > 0 {
+        let found = matching(gain.view()).expect("logarithms of counts are finite");
+        matched = found.columns;
+    }
+    let mut fresh = width..;
+    let labels = matched
+        .into_iter()
+        .map(|label| label.or_else(|| fresh.next()));
+    labels
+        .map(|label| label.map_or(u32::MAX, |label| label as u32))
+        .collect()
 }

@@ -1,6 +1,6 @@
 //! Base clusterings column by column, on distinct label rows with weights.
 
-use partita_core::Ensemble;
+use partita_core::{BaseClustering, Ensemble};
 
 /// Stands for a label that is missing.
 pub(crate) const MISSING: u32 = u32::MAX;
@@ -19,18 +19,18 @@ pub(crate) struct LabelMatrix {
 impl LabelMatrix {
     /// The labels of an ensemble of distinct rows, which stand for so many objects each.
     pub(crate) fn new(rows: &Ensemble, weights: &[u32]) -> Self {
-        let code = |label: Option<usize>| label.map_or(MISSING, |label| label as u32);
-        let columns = (0..rows.bases().len())
-            .map(|base| rows.column(base).map(code).collect())
-            .collect();
-        let clusters = rows
-            .bases()
-            .iter()
-            .map(partita_core::BaseClustering::clusters)
-            .collect();
+        let mut columns = Vec::new();
+        for base in 0..rows.bases().len() {
+            let labels = rows.column(base);
+            columns.push(
+                labels
+                    .map(|label| label.map_or(MISSING, |label| label as u32))
+                    .collect(),
+            );
+        }
         Self {
             columns,
-            clusters,
+            clusters: rows.bases().iter().map(BaseClustering::clusters).collect(),
             weights: weights.iter().map(|&weight| f64::from(weight)).collect(),
         }
     }
@@ -44,17 +44,14 @@ impl LabelMatrix {
         let kept: Vec<usize> = (0..most).map(|at| at * rows / most).collect();
         let all: f64 = self.weights.iter().sum();
         let some: f64 = kept.iter().map(|&row| self.weights[row]).sum();
+        let columns = self.columns.iter();
+        let weights = kept.iter().map(|&row| self.weights[row] * all / some);
         Self {
-            columns: self
-                .columns
-                .iter()
+            columns: columns
                 .map(|column| kept.iter().map(|&row| column[row]).collect())
                 .collect(),
             clusters: self.clusters.clone(),
-            weights: kept
-                .iter()
-                .map(|&row| self.weights[row] * all / some)
-                .collect(),
+            weights: weights.collect(),
         }
     }
 
@@ -68,31 +65,27 @@ impl LabelMatrix {
 
     /// Variation of information of two base clusterings over the objects that both label, in nats; none if there are none.
     pub(crate) fn distance(&self, a: usize, b: usize) -> Option<f64> {
-        let (rows, columns) = (self.clusters[a], self.clusters[b]);
-        let mut table = vec![0.0; rows * columns];
-        for ((&x, &y), weight) in self.columns[a]
-            .iter()
-            .zip(&self.columns[b])
-            .zip(&self.weights)
-        {
+        let columns = self.clusters[b];
+        let mut table = vec![0.0; self.clusters[a] * columns];
+        let pairs = self.columns[a].iter().zip(&self.columns[b]);
+        for ((&x, &y), weight) in pairs.zip(&self.weights) {
             if x != MISSING && y != MISSING {
                 table[x as usize * columns + y as usize] += weight;
             }
         }
-        let entropy = |sums: &mut dyn Iterator<Item = f64>| {
-            sums.filter(|&sum| sum > 0.0)
-                .map(|sum| sum * sum.ln())
-                .sum::<f64>()
-        };
         let total: f64 = table.iter().sum();
-        let joint = entropy(&mut table.iter().copied());
-        let of_rows = entropy(
-            &mut table
-                .chunks_exact(columns.max(1))
-                .map(|row| row.iter().sum()),
-        );
-        let of_columns =
-            entropy(&mut (0..columns).map(|j| table.iter().skip(j).step_by(columns).sum()));
+        let joint = entropy(table.iter().copied());
+        let rows = table.chunks_exact(columns.max(1));
+        let of_rows = entropy(rows.map(|row| row.iter().sum()));
+        let sums = (0..columns).map(|j| table.iter().skip(j).step_by(columns).sum());
+        let of_columns = entropy(sums);
         (total > 0.0).then(|| ((of_rows + of_columns - 2.0 * joint) / total).max(0.0))
     }
+}
+
+/// Σ s ln s over sums above 0.
+fn entropy(sums: impl Iterator<Item = f64>) -> f64 {
+    sums.filter(|&sum| sum > 0.0)
+        .map(|sum| sum * sum.ln())
+        .sum()
 }

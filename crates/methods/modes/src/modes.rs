@@ -80,98 +80,78 @@ pub fn find_modes(ensemble: &Ensemble, monitor: &dyn Monitor) -> Result<Modes, M
     let factorials = LnFactorials::new(data.bases(), data.clusters.iter().sum::<usize>() + 1);
     let tree = tree(&data, monitor)?;
     let most = (data.bases() / 2).clamp(1, MOST_MODES);
-    let cuts: Vec<Option<Found>> = (1..=most)
-        .into_par_iter()
-        .map(|number| {
-            let going = monitor.tick(number as u64 - 1, most as u64) == Flow::Continue;
-            going.then(|| {
-                search(
-                    &data,
-                    start(&data, &tree, number, &factorials, monitor),
-                    &factorials,
-                    monitor,
-                )
-            })
-        })
-        .collect();
-    let mut found: Vec<Found> = cuts
-        .into_iter()
-        .collect::<Option<_>>()
-        .ok_or(ModesError::Interrupted)?;
+    let cuts = (1..=most).into_par_iter().map(|number| {
+        if monitor.tick(number as u64 - 1, most as u64) == Flow::Stop {
+            return None;
+        }
+        let start = start(&data, &tree, number, &factorials, monitor);
+        Some(search(&data, start, &factorials, monitor))
+    });
+    let cuts: Vec<Option<Division>> = cuts.collect();
+    let found = cuts.into_iter().collect::<Option<Vec<Division>>>();
+    let mut found = found.ok_or(ModesError::Interrupted)?;
     // Base clusterings with many clusters are far from each other even as copies of one answer, so the tree is not enough: from
     // the most modes down, the two go together that are described best as one.
     for number in (1..most).rev() {
         if monitor.flow() == Flow::Stop {
             return Err(ModesError::Interrupted);
         }
-        let joined = search(
-            &data,
-            joined(&data, &found[number].0, &factorials, monitor),
-            &factorials,
-            monitor,
-        );
-        if joined.1 < found[number - 1].1 {
+        let joined = joined(&data, &found[number].modes, &factorials, monitor);
+        let joined = search(&data, joined, &factorials, monitor);
+        if joined.length < found[number - 1].length {
             found[number - 1] = joined;
         }
     }
     if monitor.flow() == Flow::Stop {
         return Err(ModesError::Interrupted);
     }
-    let by_number: Vec<f64> = found.iter().map(|(_, length)| *length).collect();
+    let by_number: Vec<f64> = found.iter().map(|found| found.length).collect();
     // Ties go to fewer modes.
-    let best = (1..found.len()).fold(0, |best, at| {
+    let mut best = 0;
+    for at in 1..found.len() {
         if by_number[at] < by_number[best] - 1e-9 {
-            at
-        } else {
-            best
+            best = at;
         }
-    });
-    let mut groups: Vec<Vec<usize>> = found[best]
-        .0
-        .iter()
-        .map(|mode| {
-            let mut members: Vec<usize> = mode.members().collect();
-            members.sort_unstable();
-            members
-        })
-        .collect();
+    }
+    let mut groups = Vec::new();
+    for mode in &found[best].modes {
+        let mut members: Vec<usize> = mode.members().collect();
+        members.sort_unstable();
+        groups.push(members);
+    }
     groups.sort_by(|a, b| b.len().cmp(&a.len()).then(a[0].cmp(&b[0])));
     let stop = || monitor.flow() == Flow::Stop;
-    let modes: Vec<LabelCounts> = groups
+    let modes = groups
         .iter()
-        .map(|members| LabelCounts::of(&all, members, &factorials, &stop))
-        .collect();
+        .map(|members| LabelCounts::of(&all, members, &factorials, &stop));
+    let modes: Vec<LabelCounts> = modes.collect();
     if stop() {
         return Err(ModesError::Interrupted);
     }
     let description_length = total(&all, &modes, &factorials);
     let mut tables: Vec<Array2<f64>> = modes.iter().map(|mode| mode.table(&all.weights)).collect();
-    let (first, others) = tables.split_at_mut(1);
-    others
-        .iter_mut()
-        .for_each(|table| *table = in_order_of(&shares(&first[0]), table, &all.weights));
-    let disagreement = fragments.expand(&disagreement(&tables));
+    let first = shares(&tables[0]);
+    for table in &mut tables[1..] {
+        *table = in_order_of(&first, table, &all.weights);
+    }
     let modes = groups.into_iter().zip(&tables);
-    let modes = modes.map(|(members, table)| {
-        written(
-            members,
-            table,
-            data.bases(),
-            &all.weights,
-            fragments.of_object(),
-        )
-    });
+    let of_object = fragments.of_object();
+    let modes = modes
+        .map(|(members, table)| expanded(members, table, data.bases(), &all.weights, of_object));
     Ok(Modes {
         modes: modes.collect(),
         description_length,
         by_number,
         rows_looked_at: data.rows(),
-        disagreement,
+        disagreement: fragments.expand(&disagreement(&tables)),
     })
 }
 
 /// Modes and their description length.
-type Found = (Vec<LabelCounts>, f64);
+struct Division {
+    modes: Vec<LabelCounts>,
+    length: f64,
+}
 
 /// The modes with the two as one that are described best so; the modes as they are once the monitor wants to stop.
 fn joined(
@@ -180,55 +160,46 @@ fn joined(
     factorials: &LnFactorials,
     monitor: &dyn Monitor,
 ) -> Vec<LabelCounts> {
-    let pairs: Vec<(usize, usize)> = (0..modes.len())
-        .flat_map(|a| (a + 1..modes.len()).map(move |b| (a, b)))
-        .collect();
+    let stop = || monitor.flow() == Flow::Stop;
+    let pairs = pairs(modes.len());
     let without = |a: usize, b: usize| {
-        modes
-            .iter()
-            .enumerate()
-            .filter(move |(at, _)| *at != a && *at != b)
-            .map(|(_, mode)| mode)
+        let others = (0..modes.len()).filter(move |&at| at != a && at != b);
+        others.map(|at| &modes[at])
     };
-    let length = |&(a, b): &(usize, usize)| {
-        if monitor.flow() == Flow::Stop {
-            return (f64::INFINITY, a, b);
+    let lengths = pairs.par_iter().map(|&(a, b)| {
+        if stop() {
+            return f64::INFINITY;
         }
         let both = modes[a].merged(&modes[b], data);
-        let sizes: Vec<usize> = without(a, b)
-            .map(LabelCounts::size)
-            .chain([both.size()])
-            .collect();
+        let sizes = without(a, b).map(LabelCounts::size).chain([both.size()]);
+        let sizes: Vec<usize> = sizes.collect();
         let apart = modes[a].length(data, factorials) + modes[b].length(data, factorials);
-        (
-            both.length(data, factorials) - apart + factorials.division(&sizes),
-            a,
-            b,
-        )
-    };
-    let lengths: Vec<(f64, usize, usize)> = pairs.par_iter().map(length).collect();
-    let best = lengths
-        .into_iter()
-        .reduce(|best, next| if next.0 < best.0 { next } else { best });
-    let Some((_, a, b)) = best.filter(|_| monitor.flow() == Flow::Continue) else {
+        both.length(data, factorials) - apart + factorials.division(&sizes)
+    });
+    let Some(best) = least(&lengths.collect::<Vec<f64>>()).filter(|_| !stop()) else {
         return modes.to_vec();
     };
-    let stop = || monitor.flow() == Flow::Stop;
+    let (a, b) = pairs[best];
     let members: Vec<usize> = modes[a].members().chain(modes[b].members()).collect();
-    without(a, b)
-        .cloned()
-        .chain([LabelCounts::of(data, &members, factorials, &stop)])
-        .collect()
+    let both = LabelCounts::of(data, &members, factorials, &stop);
+    without(a, b).cloned().chain([both]).collect()
+}
+
+fn pairs(count: usize) -> Vec<(usize, usize)> {
+    let pairs = (0..count).flat_map(|a| (a + 1..count).map(move |b| (a, b)));
+    pairs.collect()
+}
+
+/// The place of the smallest value, the first of equals.
+fn least(values: &[f64]) -> Option<usize> {
+    (0..values.len()).reduce(|best, at| if values[at] < values[best] { at } else { best })
 }
 
 /// Description length of all modes together.
 fn total(data: &LabelMatrix, modes: &[LabelCounts], factorials: &LnFactorials) -> f64 {
     let sizes: Vec<usize> = modes.iter().map(LabelCounts::size).collect();
-    modes
-        .iter()
-        .map(|mode| mode.length(data, factorials))
-        .sum::<f64>()
-        + factorials.division(&sizes)
+    let lengths = modes.iter().map(|mode| mode.length(data, factorials));
+    lengths.sum::<f64>() + factorials.division(&sizes)
 }
 
 /// Which of the first base clusterings go together, by number of groups.
@@ -237,23 +208,18 @@ struct Tree(Option<Dendrogram>, usize);
 fn tree(data: &LabelMatrix, monitor: &dyn Monitor) -> Result<Tree, ModesError> {
     let bases = data.bases().min(BASES);
     let farthest = data.weights.iter().sum::<f64>().max(1.0).ln();
-    let pairs: Vec<(usize, usize)> = (0..bases)
-        .flat_map(|a| (a + 1..bases).map(move |b| (a, b)))
-        .collect();
-    let distance = |(a, b): (usize, usize)| match monitor.flow() {
-        Flow::Stop => Err(ModesError::Interrupted),
-        Flow::Continue => Ok(data.distance(a, b).unwrap_or(farthest)),
-    };
-    let distances: Vec<f64> = pairs
+    let distances = pairs(bases)
         .into_par_iter()
-        .map(distance)
-        .collect::<Result<_, _>>()?;
+        .map(|(a, b)| match monitor.flow() {
+            Flow::Stop => Err(ModesError::Interrupted),
+            Flow::Continue => Ok(data.distance(a, b).unwrap_or(farthest)),
+        });
+    let distances: Vec<f64> = distances.collect::<Result<_, _>>()?;
     if bases < 2 {
         return Ok(Tree(None, bases));
     }
-    link(distances, bases, Linkage::Average)
-        .map(|tree| Tree(Some(tree), bases))
-        .map_err(|_| ModesError::Interrupted)
+    let tree = link(distances, bases, Linkage::Average).map_err(|_| ModesError::Interrupted)?;
+    Ok(Tree(Some(tree), bases))
 }
 
 /// The groups of a cut of the tree, and base clusterings beyond it where they fit best; not all of them once the monitor wants to stop.
@@ -266,38 +232,29 @@ fn start(
 ) -> Vec<LabelCounts> {
     let stop = || monitor.flow() == Flow::Stop;
     let Tree(tree, bases) = tree;
-    let labels = tree
-        .as_ref()
-        .map_or_else(|| vec![0; *bases], |tree| cut(tree, number).into_labels());
-    let group = |label: u32| {
-        (0..*bases)
-            .filter(|&base| labels[base] == label)
-            .collect::<Vec<_>>()
+    let labels = match tree {
+        Some(tree) => cut(tree, number).into_labels(),
+        None => vec![0; *bases],
     };
-    let groups: Vec<Vec<usize>> = (0..number as u32)
-        .map(group)
-        .filter(|members| !members.is_empty())
-        .collect();
-    let mut modes: Vec<LabelCounts> = groups
+    let mut groups = vec![Vec::new(); number];
+    for (base, label) in labels.into_iter().enumerate() {
+        groups[label as usize].push(base);
+    }
+    groups.retain(|members| !members.is_empty());
+    let modes = groups
         .iter()
-        .map(|members| LabelCounts::of(data, members, factorials, &stop))
-        .collect();
+        .map(|members| LabelCounts::of(data, members, factorials, &stop));
+    let mut modes: Vec<LabelCounts> = modes.collect();
     for base in *bases..data.bases() {
-        if monitor.flow() == Flow::Stop {
+        if stop() {
             break;
         }
-        let grown: Vec<LabelCounts> = modes.iter().map(|mode| with(mode, data, base)).collect();
-        let growth =
-            |at: usize| grown[at].length(data, factorials) - modes[at].length(data, factorials);
-        let growths: Vec<f64> = (0..modes.len()).map(growth).collect();
-        let best = (1..modes.len()).fold(0, |best, at| {
-            if growths[at] < growths[best] {
-                at
-            } else {
-                best
-            }
-        });
-        modes[best] = grown[best].clone();
+        let mut grown: Vec<LabelCounts> = modes.iter().map(|mode| with(mode, data, base)).collect();
+        let pairs = grown.iter().zip(&modes);
+        let growths = pairs
+            .map(|(grown, mode)| grown.length(data, factorials) - mode.length(data, factorials));
+        let best = least(&growths.collect::<Vec<f64>>()).unwrap_or(0);
+        modes[best] = grown.swap_remove(best);
     }
     modes
 }
@@ -315,22 +272,19 @@ fn search(
     mut modes: Vec<LabelCounts>,
     factorials: &LnFactorials,
     monitor: &dyn Monitor,
-) -> Found {
-    let mut lengths: Vec<f64> = modes
-        .iter()
-        .map(|mode| mode.length(data, factorials))
-        .collect();
+) -> Division {
+    let stop = || monitor.flow() == Flow::Stop;
+    let lengths = modes.iter().map(|mode| mode.length(data, factorials));
+    let mut lengths: Vec<f64> = lengths.collect();
     let ln_size = |mode: &LabelCounts| (mode.size() as f64).ln();
     for _ in 0..SWEEPS {
         let mut moved = false;
         for base in 0..data.bases() {
-            let Some(own) = modes
-                .iter()
-                .position(|mode| mode.members().any(|member| member == base))
-            else {
+            let has_base = |mode: &LabelCounts| mode.members().any(|member| member == base);
+            let Some(own) = modes.iter().position(has_base) else {
                 continue;
             };
-            if modes[own].size() < 2 || modes.len() < 2 || monitor.flow() == Flow::Stop {
+            if modes[own].size() < 2 || modes.len() < 2 || stop() {
                 continue;
             }
             let mut left = modes[own].clone();
@@ -338,20 +292,25 @@ fn search(
             let left_length = left.length(data, factorials);
             // ln m! of both modes changes by the ln of what leaves and what comes.
             let saved = lengths[own] - left_length - ln_size(&modes[own]);
-            let grown = |at: usize| {
-                if monitor.flow() == Flow::Stop {
-                    return (f64::INFINITY, at, modes[at].clone(), lengths[at]);
+            let mut best = None;
+            let mut least = saved - 1e-9;
+            for at in (0..modes.len()).filter(|&at| at != own) {
+                if stop() {
+                    break;
                 }
                 let mode = with(&modes[at], data, base);
                 let length = mode.length(data, factorials);
-                (length - lengths[at] - ln_size(&mode), at, mode, length)
-            };
-            let others = (0..modes.len()).filter(|&at| at != own).map(grown);
-            let best = others.reduce(|best, next| if next.0 < best.0 { next } else { best });
-            if let Some((_, at, mode, length)) = best.filter(|(growth, ..)| *growth < saved - 1e-9)
-            {
-                (modes[own], lengths[own]) = (left, left_length);
-                (modes[at], lengths[at]) = (mode, length);
+                let growth = length - lengths[at] - ln_size(&mode);
+                if growth < least {
+                    least = growth;
+                    best = Some((at, mode, length));
+                }
+            }
+            if let Some((at, mode, length)) = best {
+                modes[own] = left;
+                lengths[own] = left_length;
+                modes[at] = mode;
+                lengths[at] = length;
                 moved = true;
             }
         }
@@ -359,16 +318,18 @@ fn search(
             break;
         }
     }
-    if monitor.flow() == Flow::Stop {
-        return (modes, f64::INFINITY);
+    if stop() {
+        return Division {
+            modes,
+            length: f64::INFINITY,
+        };
     }
-    let stop = || monitor.flow() == Flow::Stop;
     for mode in &mut modes {
         let members: Vec<usize> = mode.members().collect();
         *mode = LabelCounts::of(data, &members, factorials, &stop);
     }
     let length = total(data, &modes, factorials);
-    (modes, length)
+    Division { modes, length }
 }
 
 /// Rows of counts divided by their sums; rows of zeros are spread evenly.
@@ -385,11 +346,9 @@ fn shares(table: &Array2<f64>) -> Array2<f64> {
 /// A table with its columns in the order of the reference's that they match.
 fn in_order_of(reference: &Array2<f64>, table: &Array2<f64>, weights: &[f64]) -> Array2<f64> {
     let mut weighted = shares(table);
-    weighted
-        .rows_mut()
-        .into_iter()
-        .zip(weights)
-        .for_each(|(mut row, weight)| row *= *weight);
+    for (mut row, weight) in weighted.outer_iter_mut().zip(weights) {
+        row *= *weight;
+    }
     let overlap = weighted.t().dot(reference);
     let matched = matching(overlap.view()).expect("shares are finite").columns;
     let mut order: Vec<usize> = (0..table.ncols()).collect();
@@ -401,20 +360,22 @@ fn in_order_of(reference: &Array2<f64>, table: &Array2<f64>, weights: &[f64]) ->
 fn disagreement(tables: &[Array2<f64>]) -> Vec<f64> {
     let shares: Vec<Array2<f64>> = tables.iter().map(shares).collect();
     let rows = shares.first().map_or(0, Array2::nrows);
-    let least = |row: usize, label: usize| {
-        let of = |table: &Array2<f64>| table.get((row, label)).copied().unwrap_or(0.0);
-        shares.iter().map(of).fold(f64::INFINITY, f64::min)
-    };
+    if shares.len() < 2 {
+        return vec![0.0; rows];
+    }
     let labels = shares.iter().map(Array2::ncols).min().unwrap_or(0);
-    let of_row =
-        |row| (1.0 - (0..labels).map(|label| least(row, label)).sum::<f64>()).clamp(0.0, 1.0);
-    (0..rows)
-        .map(|row| if shares.len() < 2 { 0.0 } else { of_row(row) })
-        .collect()
+    let disagreement = (0..rows).map(|row| {
+        let least = (0..labels).map(|label| {
+            let of_modes = shares.iter().map(|table| table[[row, label]]);
+            of_modes.fold(f64::INFINITY, f64::min)
+        });
+        (1.0 - least.sum::<f64>()).clamp(0.0, 1.0)
+    });
+    disagreement.collect()
 }
 
 /// A mode for all objects.
-fn written(
+fn expanded(
     members: Vec<usize>,
     table: &Array2<f64>,
     bases: usize,
@@ -422,14 +383,15 @@ fn written(
     of_object: &[u32],
 ) -> Mode {
     let labels = table.ncols() as f64;
-    let term = |count: &f64, seen: f64| {
-        let p = (count + 1.0) / (seen + labels);
-        -p * p.ln()
-    };
-    let spread = table.rows().into_iter().zip(weights);
-    let spread = spread
-        .map(|(row, weight)| weight * row.iter().map(|count| term(count, row.sum())).sum::<f64>())
-        .sum();
+    let mut spread = 0.0;
+    for (row, weight) in table.outer_iter().zip(weights) {
+        let all = row.sum() + labels;
+        let terms = row.iter().map(|count| {
+            let p = (count + 1.0) / all;
+            -p * p.ln()
+        });
+        spread += weight * terms.sum::<f64>();
+    }
     let rows = shares(table);
     let all = Array2::from_shape_fn((of_object.len(), table.ncols()), |(object, label)| {
         rows[[of_object[object] as usize, label]]

@@ -12,9 +12,8 @@ const ROWS: usize = 2000;
 /// At most [`ROWS`] rows of a run, evenly spread.
 pub(crate) fn thinned(run: &Run) -> Array2<f64> {
     let rows = run.objects();
-    let kept: Vec<usize> = (0..rows.min(ROWS))
-        .map(|at| at * rows / rows.min(ROWS))
-        .collect();
+    let most = rows.min(ROWS);
+    let kept: Vec<usize> = (0..most).map(|at| at * rows / most).collect();
     run.rows().select(Axis(0), &kept)
 }
 
@@ -35,11 +34,8 @@ pub(crate) fn groups(runs: &[&Array2<f64>], similarity: f64) -> Vec<Vec<usize>> 
         let best =
             candidates.reduce(|best, next| if free(next) > free(best) { next } else { best });
         let Some(best) = best else { break groups };
-        let members: Vec<usize> = neighbours[best]
-            .iter()
-            .copied()
-            .filter(|&run| left[run])
-            .collect();
+        let members = neighbours[best].iter().copied().filter(|&run| left[run]);
+        let members: Vec<usize> = members.collect();
         members.iter().for_each(|&run| left[run] = false);
         groups.push(members);
     }
@@ -55,44 +51,39 @@ const ROUNDING: f64 = 1e-6;
 fn alike(runs: &[&Array2<f64>], similarity: f64) -> Vec<(usize, usize)> {
     let own: Vec<Vec<f64>> = runs.par_iter().map(|run| squares(run.view())).collect();
     let blocks: Vec<Array2<f64>> = runs.chunks(BLOCK).map(side_by_side).collect();
-    let pairs: Vec<(usize, usize)> = (0..blocks.len())
-        .flat_map(|a| (a..blocks.len()).map(move |b| (a, b)))
-        .collect();
-    let of_blocks = |(first, second): (usize, usize)| {
+    let pairs = (0..blocks.len()).flat_map(|a| (a..blocks.len()).map(move |b| (a, b)));
+    let pairs: Vec<(usize, usize)> = pairs.collect();
+    let runs_of = |block: usize| block * BLOCK..((block + 1) * BLOCK).min(runs.len());
+    let alike = pairs.into_par_iter().flat_map_iter(|(first, second)| {
         let products = blocks[first].t().dot(&blocks[second]);
-        let runs_of = |block: usize| block * BLOCK..((block + 1) * BLOCK).min(runs.len());
-        let pairs = runs_of(first)
-            .flat_map(|a| runs_of(second).filter(move |&b| b > a).map(move |b| (a, b)));
-        let near = |&(a, b): &(usize, usize)| {
+        let mut alike = Vec::new();
+        for a in runs_of(first) {
             let width = runs[a].ncols();
             let part = |run: usize| Slice::from(run % BLOCK * width..(run % BLOCK + 1) * width);
             let lines = products.slice_axis(Axis(0), part(a));
-            let found = similar(
-                (&own[a], &own[b]),
-                lines.slice_axis(Axis(1), part(b)),
-                runs[a].nrows(),
-            );
-            if (found - similarity).abs() > ROUNDING {
-                return found >= similarity;
+            for b in runs_of(second).filter(|&b| b > a) {
+                let products = lines.slice_axis(Axis(1), part(b));
+                let mut found = similar(&own[a], &own[b], products, runs[a].nrows());
+                if (found - similarity).abs() <= ROUNDING {
+                    found = match_columns(runs[a].view(), runs[b].view()).similarity;
+                }
+                if found >= similarity {
+                    alike.push((a, b));
+                }
             }
-            match_columns(runs[a].view(), runs[b].view()).similarity >= similarity
-        };
-        pairs.filter(near).collect::<Vec<(usize, usize)>>()
-    };
-    let mut alike: Vec<(usize, usize)> = pairs.into_par_iter().flat_map_iter(of_blocks).collect();
+        }
+        alike
+    });
+    let mut alike: Vec<(usize, usize)> = alike.collect();
     alike.sort_unstable();
     alike
 }
 
 /// G′ of two runs with the same number of columns, from squares and products of these.
-fn similar(own: (&[f64], &[f64]), products: ArrayView2<'_, f64>, rows: usize) -> f64 {
-    let distances = distances(own, products, rows);
-    let columns = places(distances.view());
-    let sum: f64 = columns
-        .iter()
-        .enumerate()
-        .map(|(a, &b)| distances[[a, b]])
-        .sum();
+fn similar(of_q: &[f64], of_p: &[f64], products: ArrayView2<'_, f64>, rows: usize) -> f64 {
+    let distances = distances(of_q, of_p, products, rows);
+    let columns = places(distances.view()).into_iter().enumerate();
+    let sum: f64 = columns.map(|(a, b)| distances[[a, b]]).sum();
     1.0 - (0.5 * sum).max(0.0).sqrt()
 }
 

@@ -7,7 +7,13 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 fn drawn(rows: usize, columns: usize, random: &mut Xoshiro256PlusPlus) -> Array2<f64> {
-    let mut table = Array2::from_shape_fn((rows, columns), |_| -random.random::<f64>().ln());
+    divided(Array2::from_shape_fn((rows, columns), |_| {
+        -random.random::<f64>().ln()
+    }))
+}
+
+/// Rows divided by their sums.
+fn divided(mut table: Array2<f64>) -> Array2<f64> {
     for mut row in table.rows_mut() {
         let sum = row.sum();
         row /= sum;
@@ -18,13 +24,9 @@ fn drawn(rows: usize, columns: usize, random: &mut Xoshiro256PlusPlus) -> Array2
 /// Every way to send each column of Q to one of P so that each of P gets one at least.
 fn onto(from: usize, to: usize) -> Vec<Vec<usize>> {
     let all = (0..to.pow(from as u32)).map(|code| {
-        (0..from).scan(code, |rest, _| {
-            let digit = *rest % to;
-            *rest /= to;
-            Some(digit)
-        })
+        let digits = (0..from as u32).map(|place| code / to.pow(place) % to);
+        digits.collect::<Vec<usize>>()
     });
-    let all = all.map(Iterator::collect::<Vec<usize>>);
     all.filter(|map| (0..to).all(|column| map.contains(&column)))
         .collect()
 }
@@ -32,45 +34,41 @@ fn onto(from: usize, to: usize) -> Vec<Vec<usize>> {
 #[test]
 fn matchings_are_the_best_of_all() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
-    for (from, to) in [
-        (1, 1),
-        (3, 3),
-        (5, 5),
-        (6, 6),
-        (4, 2),
-        (5, 3),
-        (6, 4),
-        (6, 5),
-        (6, 1),
-    ] {
+    let sizes = [
+        [1, 1],
+        [3, 3],
+        [5, 5],
+        [6, 6],
+        [4, 2],
+        [5, 3],
+        [6, 4],
+        [6, 5],
+        [6, 1],
+    ];
+    for [from, to] in sizes {
         for _ in 0..12 {
-            let (q, p) = (drawn(40, from, &mut random), drawn(40, to, &mut random));
+            let [q, p] = [from, to].map(|columns| drawn(40, columns, &mut random));
             let distance = |map: &Vec<usize>| {
-                let of = |(a, &b): (usize, &usize)| {
-                    (&q.column(a) - &p.column(b)).mapv(|x| x * x).sum() / 40.0
-                };
-                map.iter().enumerate().map(of).sum::<f64>()
+                let columns = map.iter().enumerate();
+                let apart =
+                    columns.map(|(a, &b)| (&q.column(a) - &p.column(b)).mapv(|x| x * x).sum());
+                apart.sum::<f64>() / 40.0
             };
             let best = onto(from, to)
                 .iter()
                 .map(distance)
                 .fold(f64::INFINITY, f64::min);
             let found = match_columns(q.view(), p.view());
-            assert!(
-                (distance(&found.columns) - best).abs() < 1e-12,
-                "{from} to {to}"
-            );
+            let near = (distance(&found.columns) - best).abs() < 1e-12;
+            assert!(near, "{from} to {to}");
             let mut merged = Array2::<f64>::zeros((40, to));
-            found.columns.iter().enumerate().for_each(|(a, &b)| {
-                merged
-                    .column_mut(b)
-                    .zip_mut_with(&q.column(a), |to, share| *to += share);
-            });
+            for (a, &b) in found.columns.iter().enumerate() {
+                let mut to = merged.column_mut(b);
+                to += &q.column(a);
+            }
             let cost = (&p - &merged).mapv(|x| x * x).sum() / 80.0;
-            assert!(
-                (found.cost - cost).abs() < 1e-12
-                    && (found.similarity - 1.0 + cost.sqrt()).abs() < 1e-12
-            );
+            assert!((found.cost - cost).abs() < 1e-12);
+            assert!((found.similarity - 1.0 + cost.sqrt()).abs() < 1e-12);
         }
     }
 }
@@ -78,96 +76,64 @@ fn matchings_are_the_best_of_all() {
 #[test]
 fn switched_columns_and_merged_groups_get_their_colours_back() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(2);
-    let four = drawn(300, 4, &mut random).mapv(|share: f64| share.powi(4));
-    let four = &four / &four.sum_axis(Axis(1)).insert_axis(Axis(1));
+    let four = divided(drawn(300, 4, &mut random).mapv(|share: f64| share.powi(4)));
     let mut runs = Vec::new();
     let mut orders = Vec::new();
     for run in 0..12 {
         // Two in three have four columns; in the others the last two are one.
-        let table = if run % 3 == 2 {
-            let mut three = four.select(Axis(1), &[0, 1, 2]);
-            three
-                .column_mut(2)
-                .zip_mut_with(&four.column(3), |to, share| *to += share);
-            three
-        } else {
-            four.clone()
-        };
+        let mut table = four.clone();
+        if run % 3 == 2 {
+            table = four.select(Axis(1), &[0, 1, 2]);
+            let mut last = table.column_mut(2);
+            last += &four.column(3);
+        }
         let mut order: Vec<usize> = (0..table.ncols()).collect();
         order.rotate_left(run % table.ncols());
-        runs.push(Run::soft(
-            format!("run{run}"),
-            Shares::new(table.select(Axis(1), &order)).expect("shares"),
-        ));
+        let shares = Shares::new(table.select(Axis(1), &order)).expect("shares");
+        runs.push(Run::soft(format!("run{run}"), shares));
         orders.push(order);
     }
     let found = align_runs(&runs, 0.97).expect("an alignment");
     assert_eq!((found.modes.len(), found.colours), (2, 4));
+    let [first, second] = &found.modes[..] else {
+        panic!("two modes")
+    };
     assert_eq!(
-        (
-            found.modes[0].clusters,
-            found.modes[0].members.len(),
-            found.modes[0].parent
-        ),
+        (first.clusters, first.members.len(), first.parent),
         (4, 8, None)
     );
-    assert_eq!(
-        (found.modes[1].clusters, found.modes[1].parent),
-        (3, Some(0))
-    );
-    assert!(found.modes[1].parent_cost < 1e-12);
+    assert_eq!((second.clusters, second.parent), (3, Some(0)));
+    assert!(second.parent_cost < 1e-12);
     // The colour of an original column is the same in every run.
     let colour = |run: usize, original: usize| {
-        let place = orders[run]
-            .iter()
-            .position(|&column| column == original)
-            .expect("a column");
-        found.runs[run].colours[place]
+        let place = orders[run].iter().position(|&column| column == original);
+        found.runs[run].colours[place.expect("a column")]
     };
-    let larger = if four.column(2).sum() > four.column(3).sum() {
-        2
-    } else {
-        3
-    };
-    for run in 0..12 {
-        let same = |original: usize, of_first: usize| {
+    let third_is_larger = four.column(2).sum() > four.column(3).sum();
+    let larger = if third_is_larger { 2 } else { 3 };
+    for (run, aligned) in found.runs.iter().enumerate() {
+        let last = if run % 3 == 2 { larger } else { 2 };
+        for (original, of_first) in [(0, 0), (1, 1), (2, last)] {
             assert_eq!(colour(run, original), colour(0, of_first), "run {run}");
-        };
-        (0..2).for_each(|original| same(original, original));
-        same(2, if run % 3 == 2 { larger } else { 2 });
-        assert!(
-            found.runs[run].cost < 1e-12
-                && found.runs[run]
-                    .order
-                    .is_sorted_by_key(|&c| found.runs[run].colours[c])
-        );
+        }
+        assert!(aligned.cost < 1e-12);
+        assert!(aligned.order.is_sorted_by_key(|&c| aligned.colours[c]));
     }
 }
 
 #[test]
 fn runs_that_differ_are_modes_of_their_own_and_bad_rows_are_named() {
     let labels = |step: usize| (0..60).map(move |i| Some(i / step % 2));
-    let runs: Vec<Run> = [1, 1, 30, 30, 30]
-        .iter()
-        .map(|&step| Run::hard("h", labels(step), 2))
-        .collect();
+    let runs = [1, 1, 30, 30, 30].map(|step| Run::hard("h", labels(step), 2));
     let found = align_runs(&runs, 0.97).expect("an alignment");
-    let members: Vec<Vec<usize>> = found
-        .modes
-        .iter()
-        .map(|mode| mode.members.clone())
-        .collect();
-    assert_eq!(members, [vec![2, 3, 4], vec![0, 1]]);
+    let members = found.modes.iter().map(|mode| &mode.members[..]);
+    assert!(members.eq([&[2, 3, 4][..], &[0, 1]]));
     assert!((found.modes[0].share - 0.6).abs() < 1e-12 && found.modes[1].parent == Some(0));
     assert_eq!(align_runs(&[], 0.97).unwrap_err(), ModesError::NoRuns);
-    let short = Run::hard(
-        "short",
-        labels(1).take(7).collect::<Vec<_>>().into_iter(),
-        2,
-    );
-    let message = align_runs(&[runs[0].clone(), short], 0.97)
-        .unwrap_err()
-        .to_string();
+    let short: Vec<Option<usize>> = labels(1).take(7).collect();
+    let short = Run::hard("short", short.into_iter(), 2);
+    let error = align_runs(&[runs[0].clone(), short], 0.97).unwrap_err();
+    let message = error.to_string();
     assert!(
         message.contains("'h' has 60 objects, 'short' has 7"),
         "{message}"
@@ -177,17 +143,11 @@ fn runs_that_differ_are_modes_of_their_own_and_bad_rows_are_named() {
 /// Shares that any language can draw again.
 fn congruential(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
     let mut state = seed;
-    let mut table = Array2::from_shape_simple_fn((rows, columns), || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+    divided(Array2::from_shape_simple_fn((rows, columns), || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005);
+        state = state.wrapping_add(1_442_695_040_888_963_407);
         (((state >> 33) % 1000 + 1) as f64).powi(2)
-    });
-    for mut row in table.rows_mut() {
-        let sum = row.sum();
-        row /= sum;
-    }
-    table
+    }))
 }
 
 /// What `align_ILP` and `cost_membership` of Clumppling 2.0.10 (MIT, with GLPK) give for the same tables: columns of Q and P, seed,
@@ -206,15 +166,11 @@ const OF_CLUMPPLING: [(usize, usize, u64, &[usize], f64); 8] = [
 #[test]
 fn matchings_and_costs_are_those_of_clumppling() {
     for (q, p, seed, columns, cost) in OF_CLUMPPLING {
-        let found = match_columns(
-            congruential(25, q, seed).view(),
-            congruential(25, p, seed + 100).view(),
-        );
+        let of_q = congruential(25, q, seed);
+        let of_p = congruential(25, p, seed + 100);
+        let found = match_columns(of_q.view(), of_p.view());
         assert_eq!(found.columns, columns, "{q} to {p}");
-        assert!(
-            (found.cost - cost).abs() < 1e-12,
-            "{q} to {p}: {} is not {cost}",
-            found.cost
-        );
+        let near = (found.cost - cost).abs() < 1e-12;
+        assert!(near, "{q} to {p}: {} is not {cost}", found.cost);
     }
 }

@@ -1,18 +1,22 @@
 //! The number of answers of an ensemble: values by hand, planted answers, invariances.
 
-use partita_core::{Ensemble, EnsembleBuilder, Flow, Monitor, Silent};
-use partita_modes::{ModesError, find_modes};
+use partita_core::{Ensemble, EnsembleBuilder, Flow, Monitor, Partition, Silent};
+use partita_metrics::Contingency;
+use partita_modes::{Modes, ModesError, find_modes};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 fn ensemble(columns: &[Vec<Option<usize>>]) -> Ensemble {
     let mut builder = EnsembleBuilder::new(columns[0].len());
     for (at, column) in columns.iter().enumerate() {
-        builder
-            .push(format!("u{at}"), column.iter().copied())
-            .expect("labels");
+        let labels = column.iter().copied();
+        builder.push(format!("u{at}"), labels).expect("labels");
     }
     builder.finish().expect("an ensemble")
+}
+
+fn found(columns: &[Vec<Option<usize>>]) -> Modes {
+    find_modes(&ensemble(columns), &Silent).expect("modes")
 }
 
 /// Ctrl-C from the start.
@@ -31,43 +35,31 @@ fn noisy(
     random: &mut Xoshiro256PlusPlus,
 ) -> Vec<Option<usize>> {
     let shift = random.random_range(0..clusters);
-    let draw = |&label: &usize, random: &mut Xoshiro256PlusPlus| {
-        let label = if random.random::<f64>() < share {
+    let labels = labels.iter().map(|&label| {
+        let drawn = random.random::<f64>() < share;
+        let label = if drawn {
             random.random_range(0..clusters)
         } else {
             label
         };
         Some((label + shift) % clusters)
-    };
-    labels.iter().map(|label| draw(label, random)).collect()
+    });
+    labels.collect()
 }
 
 #[test]
 fn the_description_length_of_a_tiny_ensemble() {
-    let column = |labels: [usize; 6]| labels.map(Some).to_vec();
-    let columns = [
-        column([0, 0, 0, 1, 1, 1]),
-        column([0, 0, 1, 1, 1, 1]),
-        column([0, 0, 0, 1, 2, 2]),
-    ];
+    let columns = [[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 2, 2]];
     // Three base clusterings are at most one mode: 17.804495 for the mode, ln 3 to say how many there could be.
-    let found = find_modes(&ensemble(&columns), &Silent).expect("modes");
+    let found = found(&columns.map(|labels| labels.map(Some).to_vec()));
     assert_eq!((found.modes.len(), found.by_number.len()), (1, 1));
-    assert!(
-        (found.description_length - 3f64.ln() - 17.804495).abs() < 1e-6,
-        "{}",
-        found.description_length
-    );
+    let length = found.description_length - 3f64.ln();
+    assert!((length - 17.804495).abs() < 1e-6, "{length}");
     assert_eq!(found.modes[0].partition.labels(), [1, 1, 1, 0, 0, 0]);
     assert_eq!(found.disagreement, [0.0; 6]);
-    assert!(
-        found.modes[0]
-            .soft
-            .rows()
-            .rows()
-            .into_iter()
-            .all(|row| (row.sum() - 1.0).abs() < 1e-12)
-    );
+    for row in found.modes[0].soft.rows().outer_iter() {
+        assert!((row.sum() - 1.0).abs() < 1e-12);
+    }
 }
 
 #[test]
@@ -82,25 +74,16 @@ fn planted_answers_are_found_and_one_answer_is_not_split() {
             two.push(noisy(&rows, 4, 0.2, &mut random));
             two.push(noisy(&columns, 4, 0.2, &mut random));
         }
-        let found = find_modes(&ensemble(&two), &Silent).expect("modes");
-        let shares: Vec<f64> = found.modes.iter().map(|mode| mode.share).collect();
+        let of_two = found(&two);
+        let shares: Vec<f64> = of_two.modes.iter().map(|mode| mode.share).collect();
         assert_eq!(shares, [0.5, 0.5], "seed {seed}");
-        assert_eq!(
-            found.modes[0].members,
-            (0..100).step_by(2).collect::<Vec<_>>()
-        );
-        assert_eq!(found.modes[0].partition.live_clusters(), 4);
-        assert!(found.disagreement.iter().sum::<f64>() / 144.0 > 0.4);
-        let one: Vec<Vec<Option<usize>>> =
-            (0..50).map(|_| noisy(&rows, 4, 0.3, &mut random)).collect();
-        assert_eq!(
-            find_modes(&ensemble(&one), &Silent)
-                .expect("modes")
-                .modes
-                .len(),
-            1,
-            "seed {seed}"
-        );
+        let first = &of_two.modes[0];
+        assert!(first.members.iter().copied().eq((0..100).step_by(2)));
+        assert_eq!(first.partition.live_clusters(), 4);
+        assert!(of_two.disagreement.iter().sum::<f64>() / 144.0 > 0.4);
+        let one = (0..50).map(|_| noisy(&rows, 4, 0.3, &mut random));
+        let one: Vec<Vec<Option<usize>>> = one.collect();
+        assert_eq!(found(&one).modes.len(), 1, "seed {seed}");
     }
 }
 
@@ -112,20 +95,17 @@ fn nested_granularities_are_described() {
         let labels: Vec<usize> = (0..160).map(|i| i * groups / 160).collect();
         columns.extend((0..30).map(|_| noisy(&labels, groups, 0.1, &mut random)));
     }
-    let found = find_modes(&ensemble(&columns), &Silent).expect("modes");
-    let mut clusters: Vec<usize> = found
+    let found = found(&columns);
+    let clusters = found
         .modes
         .iter()
-        .map(|mode| mode.partition.live_clusters())
-        .collect();
+        .map(|mode| mode.partition.live_clusters());
+    let mut clusters: Vec<usize> = clusters.collect();
     clusters.sort_unstable();
     assert_eq!(clusters, [2, 4, 8]);
-    assert!(
-        found
-            .modes
-            .iter()
-            .all(|mode| (mode.share - 1.0 / 3.0).abs() < 0.02)
-    );
+    for mode in found.modes {
+        assert!((mode.share - 1.0 / 3.0).abs() < 0.02, "{}", mode.share);
+    }
 }
 
 #[test]
@@ -141,27 +121,21 @@ fn names_of_labels_order_of_objects_and_gaps_do_not_matter() {
     for column in &mut columns {
         (0..6).for_each(|_| column[random.random_range(0..60)] = None);
     }
-    let found = find_modes(&ensemble(&columns), &Silent).expect("modes");
-    assert_eq!(found.modes.len(), 2);
-    let turned: Vec<Vec<Option<usize>>> = columns
-        .iter()
-        .map(|column| {
-            column
-                .iter()
-                .rev()
-                .map(|label| label.map(|label| 2 - label))
-                .collect()
-        })
-        .collect();
-    let other = find_modes(&ensemble(&turned), &Silent).expect("modes");
-    assert!((other.description_length - found.description_length).abs() < 1e-6);
-    for (a, b) in found.modes.iter().zip(&other.modes) {
+    let one = found(&columns);
+    assert_eq!(one.modes.len(), 2);
+    for column in &mut columns {
+        column.reverse();
+        column
+            .iter_mut()
+            .flatten()
+            .for_each(|label| *label = 2 - *label);
+    }
+    let other = found(&columns);
+    assert!((other.description_length - one.description_length).abs() < 1e-6);
+    for (a, b) in one.modes.iter().zip(&other.modes) {
         assert_eq!(a.members, b.members);
         let reversed: Vec<u32> = b.partition.labels().iter().rev().copied().collect();
-        let same = partita_metrics::Contingency::new(
-            &a.partition,
-            &partita_core::Partition::from_values(&reversed),
-        );
+        let same = Contingency::new(&a.partition, &Partition::from_values(&reversed));
         assert!((same.expect("as many objects").ari() - 1.0).abs() < 1e-12);
     }
 }
@@ -169,15 +143,11 @@ fn names_of_labels_order_of_objects_and_gaps_do_not_matter() {
 #[test]
 fn one_base_clustering_is_one_answer_and_ctrl_c_ends_it() {
     let column = vec![Some(0), Some(1), None, Some(1)];
-    let found = find_modes(&ensemble(&[column]), &Silent).expect("modes");
+    let found = found(&[column]);
     assert_eq!((found.modes.len(), found.modes[0].share), (1, 1.0));
-    assert_eq!(
-        found.modes[0].partition.labels()[1],
-        found.modes[0].partition.labels()[3]
-    );
+    let labels = found.modes[0].partition.labels();
+    assert_eq!(labels[1], labels[3]);
     let two = ensemble(&[vec![Some(0), Some(1)], vec![Some(0), Some(1)]]);
-    assert_eq!(
-        find_modes(&two, &Stop).unwrap_err(),
-        ModesError::Interrupted
-    );
+    let stopped = find_modes(&two, &Stop).unwrap_err();
+    assert_eq!(stopped, ModesError::Interrupted);
 }
