@@ -85,10 +85,9 @@ impl Basis {
 
     /// Puts combinations of the vectors (m × kept, orthonormal columns) in their place.
     pub(crate) fn keep(&mut self, combinations: ArrayView2<'_, f64>) {
-        let kept = self
-            .columns(0)
-            .slice(s![.., ..combinations.nrows()])
-            .dot(&combinations);
+        let first = self.view();
+        let first = first.slice(s![.., ..combinations.nrows()]);
+        let kept = first.dot(&combinations);
         self.vectors = kept.t().iter().copied().collect();
     }
 
@@ -131,17 +130,14 @@ fn subtract_combination(
 ) {
     const ENTRIES: usize = 1024;
     let mut sums = [0.0; ENTRIES];
-    for (first, mut part) in (0..)
-        .step_by(ENTRIES)
-        .zip(vector.axis_chunks_iter_mut(Axis(0), ENTRIES))
-    {
+    for (chunk, mut part) in vector.axis_chunks_iter_mut(Axis(0), ENTRIES).enumerate() {
         let sums = &mut sums[..part.len()];
         sums.fill(0.0);
         for (column, share) in vectors.columns().into_iter().zip(coefficients) {
             let column = column.to_slice().expect("vectors one after the other");
-            sums.iter_mut()
-                .zip(&column[first..])
-                .for_each(|(sum, x)| *sum += x * share);
+            for (sum, x) in sums.iter_mut().zip(&column[chunk * ENTRIES..]) {
+                *sum += x * share;
+            }
         }
         part.iter_mut().zip(sums).for_each(|(x, sum)| *x -= *sum);
     }
@@ -155,15 +151,12 @@ mod tests {
     fn a_combination_is_subtracted_to_the_bit() {
         let mut rng = Seed::new(1).rng();
         for (side, count) in [(1, 1), (7, 0), (1024, 3), (2500, 40)] {
-            let mut draw = |shape: (usize, usize)| {
-                Array2::from_shape_fn(shape.f(), |_| rng.random_range(-1.0..1.0))
+            let mut draw = |rows: usize, columns: usize| {
+                Array2::from_shape_fn((rows, columns).f(), |_| rng.random_range(-1.0..1.0))
             };
-            let (vectors, coefficients, vector) =
-                (draw((side, count)), draw((count, 1)), draw((side, 1)));
-            let (coefficients, mut vector) = (
-                coefficients.column(0).to_owned(),
-                vector.column(0).to_owned(),
-            );
+            let vectors = draw(side, count);
+            let coefficients = draw(count, 1).column(0).to_owned();
+            let mut vector = draw(side, 1).column(0).to_owned();
             let plain = &vector - &vectors.dot(&coefficients);
             subtract_combination(vectors.view(), &coefficients, &mut vector);
             assert_eq!(vector, plain);
@@ -185,10 +178,7 @@ mod tests {
         }
         assert_eq!(basis.len(), 7);
         let gram = basis.view().t().dot(&basis.view());
-        assert!(
-            (&gram - &Array2::<f64>::eye(7))
-                .iter()
-                .all(|x| x.abs() < 1e-14)
-        );
+        let gap = gram - Array2::<f64>::eye(7);
+        assert!(gap.iter().all(|x| x.abs() < 1e-14));
     }
 }

@@ -85,7 +85,9 @@ pub fn chebyshev(
         return written_out(side, count, width, &mut apply);
     }
     let mut block = random(side, width, seed.child(0));
-    let (mut edge, mut mean, mut round) = (0.0, f64::NEG_INFINITY, 0);
+    let mut edge = 0.0;
+    let mut mean = f64::NEG_INFINITY;
+    let mut round = 0;
     loop {
         round += 1;
         let found = orthonormal(filtered(&mut apply, block, edge)?, seed.child(round as u64))?;
@@ -98,11 +100,8 @@ pub fn chebyshev(
         // No eigenvalue rises above 1. The last term is rounding.
         let rise = (mean - before).min(1.0 - mean);
         if round >= settings.rounds || rise <= settings.tolerance * (1.0 - edge) + 1e-14 {
-            return Ok(pairs(
-                block.slice(s![.., ..count]).to_owned(),
-                &image.dot(&turn),
-                &values,
-            ));
+            let vectors = block.slice(s![.., ..count]).to_owned();
+            return Ok(pairs(vectors, &image.dot(&turn), &values));
         }
     }
 }
@@ -135,9 +134,8 @@ fn filtered(
 ) -> Result<Array2<f64>, SpectralError> {
     let half = 0.5 * (1.0 + edge);
     let middle = half - 1.0;
-    let degree = (GAIN.acosh() / ((1.0 - middle) / half).acosh())
-        .min(DEGREE)
-        .ceil() as usize;
+    let degree = GAIN.acosh() / ((1.0 - middle) / half).acosh();
+    let degree = degree.min(DEGREE).ceil() as usize;
     let mut block = product(apply, before.view())?;
     block.zip_mut_with(&before, |y, x| *y = (*y - middle * x) / half);
     for _ in 1..degree {
@@ -164,12 +162,12 @@ fn orthonormal(mut block: Array2<f64>, seed: Seed) -> Result<Array2<f64>, Spectr
             }
         });
         let (values, vectors) = solve(block.t().dot(&block).view())?;
-        let kept = values
+        let counts = values
             .iter()
-            .take_while(|&&value| value > NOTHING * values[0])
-            .count();
-        block = block
-            .dot(&(&vectors.slice(s![.., ..kept]) / &values.slice(s![..kept]).mapv(f64::sqrt)));
+            .take_while(|&&value| value > NOTHING * values[0]);
+        let kept = counts.count();
+        let lengths = values.slice(s![..kept]).mapv(f64::sqrt);
+        block = block.dot(&(&vectors.slice(s![.., ..kept]) / &lengths));
         if kept < width {
             block = concatenate![Axis(1), block, random(side, width - kept, seed.child(pass))];
         } else if pass > 0 {
@@ -195,7 +193,8 @@ mod tests {
         let mut graph = Array2::<f64>::zeros((size, size));
         for i in 0..size {
             for step in 1..4 {
-                let (j, weight) = ((i + step * step) % size, rng.random_range(0.1..1.0));
+                let j = (i + step * step) % size;
+                let weight = rng.random_range(0.1..1.0);
                 graph[[i, j]] += weight;
                 graph[[j, i]] += weight;
             }
@@ -204,7 +203,8 @@ mod tests {
         let normalised =
             Array2::from_shape_fn((size, size), |(i, j)| graph[[i, j]] * (root[i] * root[j]));
         Array2::from_shape_fn((count * size, count * size), |(i, j)| {
-            if i / size == j / size {
+            let same = i / size == j / size;
+            if same {
                 normalised[[i % size, j % size]]
             } else {
                 0.0
@@ -238,20 +238,11 @@ mod tests {
             for wanted in [1, 2, 7, 12] {
                 let top = of(&matrix, wanted, seed as u64, &exact);
                 assert_eq!(top.solver, Solver::Chebyshev);
-                for (found, expected) in top.values.iter().zip(&all.values) {
-                    assert!(
-                        (found - expected).abs() < 1e-9,
-                        "{count} of {size}: {} {}",
-                        top.values,
-                        all.values
-                    );
-                }
-                let gram = top.vectors.t().dot(&top.vectors);
-                assert!(
-                    (&gram - &Array2::<f64>::eye(wanted))
-                        .iter()
-                        .all(|x| x.abs() < 1e-12)
-                );
+                let gap = &top.values - &all.values.slice(s![..wanted]);
+                let near = gap.iter().all(|gap| gap.abs() < 1e-9);
+                assert!(near, "{count} of {size}: {} {}", top.values, all.values);
+                let gap = top.vectors.t().dot(&top.vectors) - Array2::<f64>::eye(wanted);
+                assert!(gap.iter().all(|x| x.abs() < 1e-12));
                 if all.values[wanted - 1] - all.values[wanted] > 1e-3 {
                     let wanted = all.vectors.slice(s![.., ..wanted]);
                     // Two bases of one space have the same projection onto it.
@@ -261,10 +252,8 @@ mod tests {
                 // The default stops earlier, near by.
                 let usual = of(&matrix, wanted, seed as u64, &ChebyshevSettings::default());
                 let lost = top.values.sum() - usual.values.sum();
-                assert!(
-                    lost.abs() < 1e-3 * wanted as f64,
-                    "{count} of {size}, {wanted}: {lost}"
-                );
+                let near = lost.abs() < 1e-3 * wanted as f64;
+                assert!(near, "{count} of {size}, {wanted}: {lost}");
             }
         }
     }
@@ -273,11 +262,8 @@ mod tests {
     fn more_parts_than_vectors_are_all_at_1() {
         let matrix = parts(60, 5, 1);
         let top = of(&matrix, 8, 3, &ChebyshevSettings::default());
-        assert!(
-            top.values.iter().all(|value| (value - 1.0).abs() < 1e-9),
-            "{}",
-            top.values
-        );
+        let ones = top.values.iter().all(|value| (value - 1.0).abs() < 1e-9);
+        assert!(ones, "{}", top.values);
         assert!(top.residual < 1e-5, "{}", top.residual);
         let image = matrix.dot(&top.vectors);
         assert!((&image - &top.vectors).iter().all(|gap| gap.abs() < 1e-5));
@@ -286,17 +272,10 @@ mod tests {
     #[test]
     fn operators_without_a_spectrum_to_speak_of_are_answered() {
         for value in [0.0, 1.0, -1.0, 0.5] {
-            let top = of(
-                &(Array2::eye(150) * value),
-                5,
-                1,
-                &ChebyshevSettings::default(),
-            );
-            assert!(
-                top.values.iter().all(|found| (found - value).abs() < 1e-12),
-                "{value}: {}",
-                top.values
-            );
+            let matrix = Array2::eye(150) * value;
+            let top = of(&matrix, 5, 1, &ChebyshevSettings::default());
+            let near = top.values.iter().all(|found| (found - value).abs() < 1e-12);
+            assert!(near, "{value}: {}", top.values);
         }
         let small = of(&parts(1, 40, 1), 40, 1, &ChebyshevSettings::default());
         assert_eq!((small.values.len(), small.solver), (40, Solver::Dense));
@@ -310,32 +289,23 @@ mod tests {
         settings.rounds = 1;
         let first = of(&matrix, 6, 1, &settings);
         assert!(first.residual > of(&matrix, 6, 1, &ChebyshevSettings::default()).residual);
+        let settings = ChebyshevSettings::default();
         let run = |count, number: f64| {
             chebyshev(
                 200,
                 count,
                 |_, mut y| y.fill(number),
                 Seed::new(1),
-                &ChebyshevSettings::default(),
+                &settings,
             )
         };
-        assert_eq!(
-            run(0, 0.0),
-            Err(SpectralError::Count {
-                count: 0,
-                side: 200
-            })
-        );
-        assert_eq!(
-            run(201, 0.0),
-            Err(SpectralError::Count {
-                count: 201,
-                side: 200
-            })
-        );
-        assert!(matches!(
-            run(2, f64::NAN),
-            Err(SpectralError::Operator { .. })
-        ));
+        for count in [0, 201] {
+            assert_eq!(
+                run(count, 0.0),
+                Err(SpectralError::Count { count, side: 200 })
+            );
+        }
+        let refused = run(2, f64::NAN);
+        assert!(matches!(refused, Err(SpectralError::Operator { .. })));
     }
 }

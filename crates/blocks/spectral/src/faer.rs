@@ -2,6 +2,7 @@
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
+use faer::prelude::default;
 use faer::{Mat, MatRef, Par};
 use partita_core::ndarray::{Array1, Array2, ArrayView2};
 
@@ -17,24 +18,13 @@ pub(crate) fn rising(
     let matrix = MatRef::from_row_major_slice(numbers, side, side);
     let mut values = faer::diag::Diag::<f64>::zeros(side);
     let mut vectors = Mat::<f64>::zeros(side, side);
-    let need = self_adjoint_evd_scratch::<f64>(
-        side,
-        ComputeEigenvectors::Yes,
-        Par::Seq,
-        faer::prelude::default(),
-    );
+    let yes = ComputeEigenvectors::Yes;
+    let need = self_adjoint_evd_scratch::<f64>(side, yes, Par::Seq, default());
     let mut memory = MemBuffer::new(need);
     let stack = MemStack::new(&mut memory);
     let output = Some(vectors.as_mut());
-    self_adjoint_evd(
-        matrix,
-        values.as_mut(),
-        output,
-        Par::Seq,
-        stack,
-        faer::prelude::default(),
-    )
-    .map_err(|_| SpectralError::Dense { side })?;
+    self_adjoint_evd(matrix, values.as_mut(), output, Par::Seq, stack, default())
+        .map_err(|_| SpectralError::Dense { side })?;
     let values = values.column_vector();
     let vectors = Array2::from_shape_fn((side, side), |(i, j)| vectors[(i, j)]);
     Ok((Array1::from_shape_fn(side, |j| values[j]), vectors))

@@ -2,12 +2,12 @@
 
 use partita_core::Seed;
 use partita_core::ndarray::linalg::general_mat_mul;
-use partita_core::ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, s};
+use partita_core::ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
 use serde::{Deserialize, Serialize};
 
 use crate::SpectralError;
 use crate::basis::Basis;
-use crate::dense::{check, largest, relative_residual, residual, solve};
+use crate::dense::{check, largest, longest, relative_residual, residual, solve};
 use crate::pairs::{Eigenpairs, Solver, orient};
 
 /// Settings of [`lanczos`]. Start from `default()` and change what you mean to change.
@@ -139,19 +139,15 @@ fn krylov(
     (0..width).for_each(|_| basis.push_random());
     let limit = settings.blocks.saturating_mul(width).min(side);
     let mut projected = Array2::<f64>::zeros((0, 0));
-    let (mut last, mut next_look, mut scale) = (0, 3 * width, 0.0_f64);
-    let mut restarts = if dense_at_last(side, settings) {
-        0
-    } else {
-        settings.restarts
-    };
+    let mut last = 0;
+    let mut next_look = 3 * width;
+    let mut scale = 0.0;
+    let dense = dense_at_last(side, settings);
+    let mut restarts = if dense { 0 } else { settings.restarts };
     loop {
         let block = basis.columns(last).as_standard_layout().into_owned();
         let mut rest = product(apply, block.view())?;
-        scale = rest
-            .columns()
-            .into_iter()
-            .fold(scale, |s, column| column.dot(&column).sqrt().max(s));
+        scale = longest(&rest).max(scale);
         let shares = basis.project_out(&mut rest);
         projected = bordered(&projected, &shares);
         let size = basis.len();
@@ -168,16 +164,15 @@ fn krylov(
             let leak = coupling.dot(&tail);
             let residual = longest(&leak) / if scale > 0.0 { scale } else { 1.0 };
             if residual <= settings.tolerance || (full && restarts == 0) {
-                let ritz = (
-                    values.slice(s![..count]).to_owned(),
-                    small.slice(s![.., ..count]).to_owned(),
-                );
-                let krylov = basis.columns(0);
-                let mut pairs =
-                    accepted(apply, krylov.slice(s![.., ..size]), ritz, scale, settings)?;
-                if let Ok(pairs) = &mut pairs {
-                    pairs.next = values.get(count).copied();
-                }
+                let krylov = basis.view();
+                let krylov = krylov.slice(s![.., ..size]);
+                let pairs = accepted(
+                    apply,
+                    krylov,
+                    &values,
+                    small.slice(s![.., ..count]),
+                    settings,
+                )?;
                 if pairs.is_ok() || restarts == 0 {
                     return Ok((pairs, size));
                 }
@@ -189,7 +184,8 @@ fn krylov(
                 projected = Array2::from_diag(&values.slice(s![..kept]));
                 basis.extend(&coupling, scale);
                 restarts -= 1;
-                (last, next_look) = (kept, kept + 3 * width);
+                last = kept;
+                next_look = kept + 3 * width;
                 continue;
             }
             next_look = size + (size / 6).max(width);
@@ -200,17 +196,15 @@ fn krylov(
 
 /// The projected operator with the columns of one more block and, by symmetry, its rows.
 fn bordered(projected: &Array2<f64>, shares: &Array2<f64>) -> Array2<f64> {
-    let (old, new) = (projected.nrows(), shares.nrows());
+    let old = projected.nrows();
+    let new = shares.nrows();
+    let (above, corner) = shares.view().split_at(Axis(0), old);
     let mut larger = Array2::zeros((new, new));
     larger.slice_mut(s![..old, ..old]).assign(projected);
-    larger.slice_mut(s![.., old..]).assign(shares);
-    larger
-        .slice_mut(s![old.., ..old])
-        .assign(&shares.slice(s![..old, ..]).t());
-    let corner = shares.slice(s![old.., ..]);
-    larger
-        .slice_mut(s![old.., old..])
-        .assign(&((&corner + &corner.t()) * 0.5));
+    larger.slice_mut(s![..old, old..]).assign(&above);
+    larger.slice_mut(s![old.., ..old]).assign(&above.t());
+    let corner = (&corner + &corner.t()) * 0.5;
+    larger.slice_mut(s![old.., old..]).assign(&corner);
     larger
 }
 
@@ -218,13 +212,16 @@ fn bordered(projected: &Array2<f64>, shares: &Array2<f64>) -> Array2<f64> {
 fn accepted(
     apply: &mut Apply<'_>,
     krylov: ArrayView2<'_, f64>,
-    (values, small): (Array1<f64>, Array2<f64>),
-    scale: f64,
+    all: &Array1<f64>,
+    small: ArrayView2<'_, f64>,
     settings: &LanczosSettings,
 ) -> Result<Result<Eigenpairs, f64>, SpectralError> {
-    let mut vectors = Array2::zeros((krylov.nrows(), small.ncols()));
-    general_mat_mul(1.0, &krylov, &small, 0.0, &mut vectors);
+    let count = small.ncols();
+    let values = all.slice(s![..count]).to_owned();
+    let mut vectors = Array2::zeros((krylov.nrows(), count));
+    general_mat_mul(1.0, &krylov, &small.to_owned(), 0.0, &mut vectors);
     orient(&mut vectors);
+    let scale = largest(all);
     let residual = relative_residual(&product(apply, vectors.view())?, &values, &vectors, scale);
     // Twice the tolerance: the estimate that stopped the search and this number round differently.
     if residual > 2.0 * settings.tolerance {
@@ -234,17 +231,9 @@ fn accepted(
         values,
         vectors,
         residual,
-        next: None,
+        next: all.get(count).copied(),
         solver: Solver::Lanczos,
     }))
-}
-
-fn longest(block: &Array2<f64>) -> f64 {
-    block
-        .columns()
-        .into_iter()
-        .map(|column| column.dot(&column).sqrt())
-        .fold(0.0, f64::max)
 }
 
 /// The operator as a matrix, solved dense.
@@ -257,12 +246,10 @@ pub(crate) fn written_out(
     let mut matrix = Array2::zeros((side, side));
     for first in (0..side).step_by(width) {
         let end = (first + width).min(side);
-        let unit = Array2::from_shape_fn((side, end - first), |(i, j)| {
-            f64::from(u8::from(i == first + j))
-        });
-        matrix
-            .slice_mut(s![.., first..end])
-            .assign(&product(apply, unit.view())?);
+        let mut unit = Array2::zeros((side, end - first));
+        unit.slice_mut(s![first..end, ..]).diag_mut().fill(1.0);
+        let columns = product(apply, unit.view())?;
+        matrix.slice_mut(s![.., first..end]).assign(&columns);
     }
     let matrix = (&matrix + &matrix.t()) * 0.5;
     let (values, vectors) = solve(matrix.view())?;
@@ -283,8 +270,15 @@ pub(crate) fn written_out(
 mod tests {
     use super::*;
     use crate::symmetric_eigen;
-    use partita_core::ndarray::Axis;
     use rand::RngExt;
+
+    /// Settings with which no side is solved dense at once.
+    fn never_dense() -> LanczosSettings {
+        LanczosSettings {
+            dense_side: 0,
+            ..LanczosSettings::default()
+        }
+    }
 
     /// A matrix of the given eigenvalues in a random orthonormal frame.
     fn with_values(values: &[f64], seed: u64) -> Array2<f64> {
@@ -297,10 +291,7 @@ mod tests {
 
     #[test]
     fn lanczos_agrees_with_the_dense_solver() {
-        let settings = LanczosSettings {
-            dense_side: 0,
-            ..LanczosSettings::default()
-        };
+        let settings = never_dense();
         let mut by_lanczos = 0;
         for seed in 0..30 {
             let mut rng = Seed::new(seed).rng();
@@ -313,10 +304,8 @@ mod tests {
             by_lanczos += usize::from(top.solver == Solver::Lanczos);
             assert!(top.residual < 2e-8, "seed {seed}: {}", top.residual);
             for j in 0..count {
-                assert!(
-                    (top.values[j] - all.values[j]).abs() < 1e-9 * all.values[0],
-                    "seed {seed}"
-                );
+                let gap = top.values[j] - all.values[j];
+                assert!(gap.abs() < 1e-9 * all.values[0], "seed {seed}");
                 let cosine = top.vectors.column(j).dot(&all.vectors.column(j));
                 assert!((cosine - 1.0).abs() < 1e-6, "seed {seed}: {cosine}");
             }
@@ -326,28 +315,16 @@ mod tests {
 
     #[test]
     fn multiple_eigenvalues_are_all_found() {
-        let settings = LanczosSettings {
-            dense_side: 0,
-            ..LanczosSettings::default()
-        };
+        let settings = never_dense();
         for (copies, seed) in (1..=6).flat_map(|copies| (0..4).map(move |seed| (copies, seed))) {
-            let value = |i: usize| {
-                if i < copies {
-                    1.0
-                } else {
-                    0.9 / (1.0 + i as f64)
-                }
-            };
-            let values: Vec<f64> = (0..150).map(value).collect();
+            let mut values: Vec<f64> = (1..=150).map(|i| 0.9 / f64::from(i)).collect();
+            values[..copies].fill(1.0);
             let matrix = with_values(&values, seed);
             let top = top_eigenpairs(matrix.view(), 6, Seed::new(seed), &settings).unwrap();
             assert_eq!(top.solver, Solver::Lanczos);
             for j in 0..6 {
-                assert!(
-                    (top.values[j] - value(j)).abs() < 1e-10,
-                    "{copies} copies: {}",
-                    top.values
-                );
+                let near = (top.values[j] - values[j]).abs() < 1e-10;
+                assert!(near, "{copies} copies: {}", top.values);
             }
         }
     }
@@ -355,12 +332,10 @@ mod tests {
     #[test]
     fn a_space_that_closes_early_does_not_end_the_search() {
         // Rank 2, rank 0 and the identity: the Krylov space of any start is tiny.
-        let settings = LanczosSettings {
-            dense_side: 0,
-            ..LanczosSettings::default()
-        };
+        let settings = never_dense();
         let mut two = vec![0.0; 120];
-        (two[5], two[9]) = (3.0, -4.0);
+        two[5] = 3.0;
+        two[9] = -4.0;
         for (values, expected) in [
             (two, [3.0, 0.0]),
             (vec![0.0; 120], [0.0, 0.0]),
@@ -368,14 +343,9 @@ mod tests {
         ] {
             let matrix = Array2::from_diag(&Array1::from(values));
             let top = top_eigenpairs(matrix.view(), 2, Seed::new(1), &settings).unwrap();
-            assert!(
-                top.values
-                    .iter()
-                    .zip(expected)
-                    .all(|(a, b)| (a - b).abs() < 1e-12),
-                "{}",
-                top.values
-            );
+            let mut pairs = top.values.iter().zip(expected);
+            let near = pairs.all(|(a, b)| (a - b).abs() < 1e-12);
+            assert!(near, "{}", top.values);
             assert!(top.residual < 1e-10);
         }
     }
@@ -391,19 +361,13 @@ mod tests {
         let top = top_eigenpairs(matrix.view(), 3, Seed::new(1), &settings).unwrap();
         assert_eq!(top.solver, Solver::Dense);
         assert!((top.values[2] - values[2]).abs() < 1e-12);
-        (settings.fallback_side, settings.restarts) = (100, 0);
-        let error = top_eigenpairs(matrix.view(), 3, Seed::new(1), &settings).unwrap_err();
-        assert!(
-            matches!(
-                error,
-                SpectralError::NotConverged {
-                    count: 3,
-                    vectors: 15,
-                    ..
-                }
-            ),
-            "{error}"
-        );
+        settings.fallback_side = 100;
+        settings.restarts = 0;
+        let refused = top_eigenpairs(matrix.view(), 3, Seed::new(1), &settings);
+        let Err(SpectralError::NotConverged { count, vectors, .. }) = refused else {
+            panic!("{refused:?}")
+        };
+        assert_eq!((count, vectors), (3, 15));
     }
 
     #[test]
@@ -418,21 +382,15 @@ mod tests {
             };
             let top = top_eigenpairs(matrix.view(), 3, Seed::new(77), &settings).unwrap();
             assert_eq!(top.solver, Solver::Lanczos);
-            assert!(
-                top.residual < 2e-8 && (top.values[2] - values[2]).abs() < 1e-12,
-                "{}",
-                top.values
-            );
+            let near = (top.values[2] - values[2]).abs() < 1e-12;
+            assert!(top.residual < 2e-8 && near, "{}", top.values);
             assert!(top.next.is_some_and(|next| next <= values[3] + 1e-12));
             settings.restarts = 0;
             let stopped = top_eigenpairs(matrix.view(), 3, Seed::new(77), &settings);
-            assert!(
-                matches!(
-                    stopped,
-                    Err(SpectralError::NotConverged { vectors: 40, .. })
-                ),
-                "{stopped:?}"
-            );
+            let Err(SpectralError::NotConverged { vectors, .. }) = stopped else {
+                panic!("{stopped:?}")
+            };
+            assert_eq!(vectors, 40);
         }
     }
 
@@ -440,34 +398,16 @@ mod tests {
     fn the_same_seed_gives_the_same_bits_and_bad_requests_are_refused() {
         let values: Vec<f64> = (0..200).map(|i| 0.97f64.powi(i)).collect();
         let matrix = with_values(&values, 6);
-        let run = |seed| {
-            top_eigenpairs(
-                matrix.view(),
-                4,
-                Seed::new(seed),
-                &LanczosSettings::default(),
-            )
-            .unwrap()
-        };
-        assert_eq!(run(1), run(1));
-        assert!(
-            (&run(1).vectors - &run(2).vectors)
-                .iter()
-                .all(|x| x.abs() < 1e-5)
-        );
-        assert_eq!(run(1).vectors.len_of(Axis(1)), 4);
-        let refused = |count| {
-            top_eigenpairs(
-                matrix.view(),
-                count,
-                Seed::new(1),
-                &LanczosSettings::default(),
-            )
-            .is_err()
-        };
-        assert!(refused(0) && refused(201));
+        let settings = LanczosSettings::default();
+        let run = |count, seed| top_eigenpairs(matrix.view(), count, Seed::new(seed), &settings);
+        let one = run(4, 1).unwrap();
+        assert_eq!(run(4, 1).unwrap(), one);
+        let apart = run(4, 2).unwrap().vectors - &one.vectors;
+        assert!(apart.iter().all(|x| x.abs() < 1e-5));
+        assert_eq!(one.vectors.ncols(), 4);
+        assert!(run(0, 1).is_err() && run(201, 1).is_err());
         let nan = |_: ArrayView2<'_, f64>, mut y: ArrayViewMut2<'_, f64>| y.fill(f64::NAN);
-        let error = lanczos(500, 2, nan, Seed::new(1), &LanczosSettings::default());
+        let error = lanczos(500, 2, nan, Seed::new(1), &settings);
         assert!(matches!(error, Err(SpectralError::Operator { .. })));
     }
 }

@@ -55,16 +55,14 @@ mod tests {
                     let matrix = (&frame * &values).dot(&frame.t());
                     (&matrix + &matrix.t()) * 0.5
                 }
-                2 => half
-                    .slice(s![.., ..side.min(3)])
-                    .dot(&half.slice(s![.., ..side.min(3)]).t()),
+                2 => {
+                    let some = half.slice(s![.., ..side.min(3)]);
+                    some.dot(&some.t())
+                }
                 _ => {
                     let graph = (&half + &half.t()).mapv(f64::abs);
-                    let root = graph
-                        .rows()
-                        .into_iter()
-                        .map(|row| row.sum().sqrt().recip())
-                        .collect::<Array1<f64>>();
+                    let rows = graph.outer_iter();
+                    let root: Array1<f64> = rows.map(|row| row.sum().sqrt().recip()).collect();
                     let matrix = &graph * &root;
                     let scaled = (&matrix.t() * &root).reversed_axes();
                     (&scaled + &scaled.t()) * 0.5
@@ -100,27 +98,20 @@ mod tests {
             let (others, frame) = crate::faer::rising(matrix.view()).expect("finite numbers");
             let scale = others
                 .iter()
-                .fold(1e-300f64, |largest, value| largest.max(value.abs()));
-            assert!(
-                (&values - &others)
-                    .iter()
-                    .all(|gap| gap.abs() <= 1e-8 * scale),
-                "{values} {others}"
-            );
+                .map(|value| value.abs())
+                .fold(1e-300, f64::max);
+            let gap = &values - &others;
+            let near = gap.iter().all(|gap| gap.abs() <= 1e-8 * scale);
+            assert!(near, "{values} {others}");
             let mut first = 0;
             for end in ends(&others, scale) {
-                let (a, b) = (
-                    vectors.slice(s![.., first..end]),
-                    frame.slice(s![.., first..end]),
-                );
                 // Two bases of one space have the same projection onto it.
-                let gap = a.dot(&a.t()) - b.dot(&b.t());
-                assert!(
-                    gap.iter().all(|gap| gap.abs() < 1e-8),
-                    "{} of {}",
-                    end - first,
-                    values.len()
-                );
+                let [a, b] = [&vectors, &frame].map(|vectors| {
+                    let some = vectors.slice(s![.., first..end]);
+                    some.dot(&some.t())
+                });
+                let near = (a - b).iter().all(|gap| gap.abs() < 1e-8);
+                assert!(near, "{} of {}", end - first, values.len());
                 first = end;
                 compared += 1;
             }

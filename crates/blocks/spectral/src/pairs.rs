@@ -34,10 +34,10 @@ pub struct Eigenpairs {
 /// Turns every column so that its largest component, the first of equals, is positive.
 pub(crate) fn orient(vectors: &mut Array2<f64>) {
     for mut column in vectors.axis_iter_mut(Axis(1)) {
-        let largest = column.iter().fold(
-            0.0_f64,
-            |best, &x| if x.abs() > best.abs() { x } else { best },
-        );
+        let mut largest = 0.0_f64;
+        for &x in &column {
+            largest = if x.abs() > largest.abs() { x } else { largest };
+        }
         if largest < 0.0 {
             column.mapv_inplace(|x| -x);
         }
