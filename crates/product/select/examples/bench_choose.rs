@@ -26,17 +26,22 @@ use rand::RngExt;
 const SEEDS: u64 = 50;
 
 type Done = Result<(), Box<dyn Error>>;
+type Part = fn() -> Done;
 
 fn main() -> Done {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let asked = |part: &str| words.is_empty() || words.iter().any(|word| word == part);
-    let parts = ["null", "data", "ensembles", "components", "large"];
-    let runs = [null, data, ensembles, components, large];
-    parts
-        .into_iter()
-        .zip(runs)
-        .filter(|(part, _)| asked(part))
-        .try_for_each(|(_, run)| run())
+    let parts: [(&str, Part); 5] = [
+        ("null", null),
+        ("data", data),
+        ("ensembles", ensembles),
+        ("components", components),
+        ("large", large),
+    ];
+    for (_, run) in parts.iter().filter(|(part, _)| asked(part)) {
+        run()?;
+    }
+    Ok(())
 }
 
 fn choose(
@@ -45,14 +50,29 @@ fn choose(
     seed: u64,
     settings: &ChooseSettings,
 ) -> Result<Choice, Box<dyn Error>> {
+    let budget = MemoryBudget::UNLIMITED;
+    let seed = Seed::new(seed);
     Ok(choose_clusters(
         table.view(),
         2..=last,
-        Seed::new(seed),
+        seed,
         settings,
-        MemoryBudget::UNLIMITED,
+        budget,
         &Silent,
     )?)
+}
+
+/// How often every number of clusters is chosen.
+fn picked(
+    table: impl Fn(u64) -> Result<Array2<f64>, Box<dyn Error>>,
+    seeds: u64,
+) -> Result<BTreeMap<usize, u32>, Box<dyn Error>> {
+    let mut picked = BTreeMap::new();
+    for seed in 0..seeds {
+        let choice = choose(&table(seed)?, 12, seed, &ChooseSettings::default())?;
+        *picked.entry(choice.clusters).or_insert(0) += 1;
+    }
+    Ok(picked)
 }
 
 /// One Gaussian with these deviations, turned so that no column is a principal axis.
@@ -68,10 +88,9 @@ fn gaussian(objects: usize, deviations: &[f64], seed: u64) -> Array2<f64> {
     let (sin, cos) = 0.6f64.sin_cos();
     for mut row in table.rows_mut() {
         for j in 1..row.len() {
-            (row[j - 1], row[j]) = (
-                cos * row[j - 1] - sin * row[j],
-                sin * row[j - 1] + cos * row[j],
-            );
+            let [x, y] = [row[j - 1], row[j]];
+            row[j - 1] = cos * x - sin * y;
+            row[j] = sin * x + cos * y;
         }
     }
     table
@@ -86,50 +105,32 @@ fn uniform(objects: usize, sides: &[f64], seed: u64) -> Array2<f64> {
 
 /// Tables of one cluster: how often the answer is 1.
 fn null() -> Done {
-    type Shape = (&'static str, fn(u64) -> Array2<f64>);
-    let shapes: [Shape; 8] = [
-        ("uniform square, n = 200", |seed| {
-            uniform(200, &[1.0; 2], seed)
-        }),
-        ("uniform cube in 5-D, n = 200", |seed| {
-            uniform(200, &[1.0; 5], seed)
-        }),
-        ("uniform rectangle 1:5, n = 200", |seed| {
-            uniform(200, &[5.0, 1.0], seed)
-        }),
-        ("Gaussian in 2-D, n = 200", |seed| {
-            gaussian(200, &[1.0; 2], seed)
-        }),
-        ("Gaussian in 5-D, n = 200", |seed| {
-            gaussian(200, &[1.0; 5], seed)
-        }),
-        ("Gaussian 1:5 in 2-D, n = 200", |seed| {
-            gaussian(200, &[5.0, 1.0], seed)
-        }),
-        ("Gaussian 5:3:2:1:1 in 5-D, n = 200", |seed| {
-            gaussian(200, &[5.0, 3.0, 2.0, 1.0, 1.0], seed)
-        }),
-        ("Gaussian in 50-D, n = 100", |seed| {
-            gaussian(100, &[1.0; 50], seed)
-        }),
+    type Draw = fn(usize, &[f64], u64) -> Array2<f64>;
+    let shapes: [(&str, Draw, usize, &[f64]); 8] = [
+        ("uniform square, n = 200", uniform, 200, &[1.0; 2]),
+        ("uniform cube in 5-D, n = 200", uniform, 200, &[1.0; 5]),
+        ("uniform rectangle 1:5, n = 200", uniform, 200, &[5.0, 1.0]),
+        ("Gaussian in 2-D, n = 200", gaussian, 200, &[1.0; 2]),
+        ("Gaussian in 5-D, n = 200", gaussian, 200, &[1.0; 5]),
+        ("Gaussian 1:5 in 2-D, n = 200", gaussian, 200, &[5.0, 1.0]),
+        (
+            "Gaussian 5:3:2:1:1 in 5-D, n = 200",
+            gaussian,
+            200,
+            &[5.0, 3.0, 2.0, 1.0, 1.0],
+        ),
+        ("Gaussian in 50-D, n = 100", gaussian, 100, &[1.0; 50]),
     ];
     println!(
         "tables of one cluster, K 2..12, {SEEDS} seeds      says 1   otherwise (K: seeds)      cpu s each"
     );
-    for (name, table) in shapes {
-        let (mut picked, cpu) = (BTreeMap::new(), cpu_seconds());
-        for seed in 0..SEEDS {
-            *picked
-                .entry(choose(&table(seed), 12, seed, &ChooseSettings::default())?.clusters)
-                .or_insert(0) += 1;
-        }
+    for (name, draw, objects, sides) in shapes {
+        let cpu = cpu_seconds();
+        let mut picked = picked(|seed| Ok(draw(objects, sides, seed)), SEEDS)?;
         let each = (cpu_seconds() - cpu) / SEEDS as f64;
-        let ones = picked.remove(&1).unwrap_or(0);
+        let ones = f64::from(picked.remove(&1).unwrap_or(0)) / SEEDS as f64 * 100.0;
         let picked = format!("{picked:?}");
-        println!(
-            "{name:<44} {:>4.0} %   {picked:<25} {each:.2}",
-            f64::from(ones) / SEEDS as f64 * 100.0
-        );
+        println!("{name:<44} {ones:>4.0} %   {picked:<25} {each:.2}");
     }
     println!();
     Ok(())
@@ -140,13 +141,11 @@ fn table(name: &str, seed: u64) -> Result<Array2<f64>, Box<dyn Error>> {
     if let Ok(made) = synthesise(name, 800, Seed::new(seed), &SynthSettings::default()) {
         return Ok(made.values);
     }
-    let (file, standard) = name
-        .strip_suffix("-std")
-        .map_or((name, false), |file| (file, true));
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../../datasets")
-        .join(format!("{file}.csv"));
+    let file = name.strip_suffix("-std").unwrap_or(name);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../datasets");
+    let path = folder.join(format!("{file}.csv"));
     let values = read_table(&path, &ReadOptions::default())?.values;
+    let standard = file != name;
     Ok(if standard {
         scale(values.view(), Scale::ZScore)
     } else {
@@ -166,9 +165,11 @@ fn data() -> Done {
     ];
     for (name, classes) in sets {
         let last = if name == "digits" { 15 } else { 12 };
-        let (clock, cpu) = (Instant::now(), cpu_seconds());
+        let clock = Instant::now();
+        let cpu = cpu_seconds();
         let choice = choose(&table(name, 0)?, last, 0, &ChooseSettings::default())?;
-        let (cpu, wall) = (cpu_seconds() - cpu, clock.elapsed().as_secs_f64());
+        let cpu = cpu_seconds() - cpu;
+        let wall = clock.elapsed().as_secs_f64();
         println!(
             "{name}: {classes} classes, K 2..{last}, M = 100; {cpu:.1} s of CPU, {wall:.1} s\n{}",
             choice.reason
@@ -177,30 +178,30 @@ fn data() -> Done {
             "  K    pac  null gauss  null box  disagree  left   area  delta  certain   anmi    rcsi ±        p"
         );
         for row in &choice.rows {
-            let show =
-                |value: Option<f64>| value.map_or("     -".into(), |value| format!("{value:6.3}"));
-            let null = |at: usize| {
-                row.references
-                    .get(at)
-                    .and_then(|one| one.pac)
-                    .map(|pac| pac.mean)
-            };
-            println!(
-                "{:>3} {}      {}    {}    {} {} {} {}   {} {}  {} {}  {:.1e}",
-                row.clusters,
-                show(row.pac),
-                show(null(0)),
-                show(null(1)),
-                show(row.disagreement),
-                show(row.dispersion),
-                show(row.area),
-                show(row.delta_area),
-                show(row.certainty),
-                show(row.anmi),
-                show(row.rcsi),
-                show(row.rcsi_error),
-                row.p.unwrap_or(f64::NAN)
-            );
+            let [gauss, uniform] = [0, 1].map(|at| {
+                let pac = row.references.get(at).and_then(|one| one.pac);
+                pac.map(|pac| pac.mean)
+            });
+            print!("{:>3}", row.clusters);
+            for (value, gap) in [
+                (row.pac, " "),
+                (gauss, "      "),
+                (uniform, "    "),
+                (row.disagreement, "    "),
+                (row.dispersion, " "),
+                (row.area, " "),
+                (row.delta_area, " "),
+                (row.certainty, "   "),
+                (row.anmi, " "),
+                (row.rcsi, "  "),
+                (row.rcsi_error, " "),
+            ] {
+                match value {
+                    Some(value) => print!("{gap}{value:6.3}"),
+                    None => print!("{gap}     -"),
+                }
+            }
+            println!("  {:.1e}", row.p.unwrap_or(f64::NAN));
         }
         println!();
     }
@@ -211,12 +212,7 @@ fn data() -> Done {
         ("wine-std", 10),
         ("iris", 10),
     ] {
-        let mut picked = BTreeMap::new();
-        for seed in 0..seeds {
-            *picked
-                .entry(choose(&table(name, seed)?, 12, seed, &ChooseSettings::default())?.clusters)
-                .or_insert(0) += 1;
-        }
+        let picked = picked(|seed| table(name, seed), seeds)?;
         println!("{name}, {seeds} seeds: K chosen and how often {picked:?}");
     }
     println!();
@@ -242,24 +238,19 @@ fn ensembles() -> Done {
             let mut line = format!("{name:<16} {base_k:<8}");
             for method in ["eac-single", "eac-average", "lwea"] {
                 let mut picked = Vec::new();
+                let method = partita::method(method)?;
+                let mut recipe = Recipe::default();
+                recipe.base = BaseSpec::list("kmeans:100")?;
+                recipe.base_k = base_k.parse()?;
+                let budget = MemoryBudget::UNLIMITED;
+                let settings = EnsembleChoiceSettings::default();
                 for seed in 0..5 {
-                    let mut recipe = Recipe::default();
-                    (recipe.base, recipe.base_k) = (BaseSpec::list("kmeans:100")?, base_k.parse()?);
                     let table = table(name, seed)?;
-                    let made = generate(
-                        table.view(),
-                        &recipe,
-                        Seed::new(seed),
-                        MemoryBudget::UNLIMITED,
-                        &Silent,
-                    )?;
-                    let method = partita::method(method)?;
+                    let made = generate(table.view(), &recipe, Seed::new(seed), budget, &Silent)?;
                     let problem = Problem::new(&made.ensemble, Clusters::Auto);
-                    let settings = EnsembleChoiceSettings::default();
-                    picked.push(
-                        choose_clusters_of_ensemble(method, &problem, 2..=12, &settings, &Silent)?
-                            .clusters,
-                    );
+                    let choice =
+                        choose_clusters_of_ensemble(method, &problem, 2..=12, &settings, &Silent)?;
+                    picked.push(choice.clusters);
                 }
                 line += &format!(" {:<16}", format!("{picked:?}"));
             }
@@ -279,15 +270,11 @@ fn components() -> Done {
             settings.variance = share;
             let cpu = cpu_seconds();
             let choice = choose(&table(name, 0)?, last, 0, &settings)?;
-            let rcsi = choice
-                .row(choice.clusters)
-                .and_then(|row| row.rcsi)
-                .unwrap_or(f64::NAN);
-            println!(
-                "{name:<10} {share:<5} {:>3}  {rcsi:.3}  {:.1}",
-                choice.clusters,
-                cpu_seconds() - cpu
-            );
+            let cpu = cpu_seconds() - cpu;
+            let clusters = choice.clusters;
+            let rcsi = choice.row(clusters).and_then(|row| row.rcsi);
+            let rcsi = rcsi.unwrap_or(f64::NAN);
+            println!("{name:<10} {share:<5} {clusters:>3}  {rcsi:.3}  {cpu:.1}");
         }
     }
     println!();
@@ -300,9 +287,11 @@ fn large() -> Done {
         let made = synthesise("blobs", 120_000, Seed::new(0), &SynthSettings::default())?;
         let mut settings = ChooseSettings::default();
         settings.objects = objects;
-        let (clock, cpu) = (Instant::now(), cpu_seconds());
+        let clock = Instant::now();
+        let cpu = cpu_seconds();
         let choice = choose(&made.values, 15, 0, &settings)?;
-        let (cpu, wall) = (cpu_seconds() - cpu, clock.elapsed().as_secs_f64());
+        let cpu = cpu_seconds() - cpu;
+        let wall = clock.elapsed().as_secs_f64();
         println!(
             "blobs, n = 120,000, 10 clusters, K 2..15: {objects} objects looked at, {cpu:.1} s of CPU, {wall:.1} s"
         );

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use partita_core::ndarray::Array2;
-use partita_core::{Clusters, MemoryBudget, Partition, Problem, Seed, Silent, consense};
+use partita_core::{Clusters, Ensemble, MemoryBudget, Partition, Problem, Seed, Silent, consense};
 use partita_files::{Impute, ReadOptions, read_table};
 use partita_generate::{Recipe, Scale, generate};
 use partita_metrics::Contingency;
@@ -32,20 +32,8 @@ use partita_synth::{Group, Half, SynthSettings, families, synthesise};
 type Done<T = ()> = Result<T, Box<dyn Error>>;
 
 /// Small sets of the catalogue.
-const SETS: [&str; 12] = [
-    "iris",
-    "wine",
-    "wdbc",
-    "glass",
-    "ecoli",
-    "zoo",
-    "soybean",
-    "ionosphere",
-    "breast-cancer",
-    "half-rings",
-    "spiral",
-    "cigar",
-];
+const SETS: &str =
+    "iris wine wdbc glass ecoli zoo soybean ionosphere breast-cancer half-rings spiral cigar";
 
 struct Set {
     name: String,
@@ -64,24 +52,19 @@ fn main() -> Done {
     {
         return tables(Path::new(folder));
     }
-    let number = |at: usize, usual: usize| {
-        words
-            .get(at)
-            .and_then(|word| word.parse().ok())
-            .unwrap_or(usual)
-    };
-    let (seeds, most) = (number(0, 5) as u64, number(1, 500));
-    let half = if words.iter().any(|word| word == "tuned") {
+    let number = |at: usize| words.get(at).and_then(|word| word.parse().ok());
+    let seeds = number(0).unwrap_or(5);
+    let most = number(1).unwrap_or(500);
+    let asked = |what: &str| words.iter().any(|word| word == what);
+    let half = if asked("tuned") {
         Half::Tuned
     } else {
         Half::HeldOut
     };
-    let sets = sets(half, seeds, most)?;
-    if words.iter().any(|word| word == "best") {
-        return choices_among_methods(
-            &sets,
-            &format!("{half:?} half, {seeds} seeds, at most {most} objects"),
-        );
+    let sets = sets(half, seeds as u64, most)?;
+    if asked("best") {
+        let what = format!("{half:?} half, {seeds} seeds, at most {most} objects");
+        return choices_among_methods(&sets, &what);
     }
     let folder = std::env::temp_dir().join(format!("partita-shapes-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
@@ -96,32 +79,22 @@ fn main() -> Done {
     let shapes = sets.iter().filter(|set| set.clusters > 1).count();
     println!(
         "{half:?} half, {seeds} seeds, at most {most} objects: {shapes} tables with clusters, of them data sets {}",
-        SETS.len()
+        SETS.split(' ').count()
     );
     for known in [true, false] {
         table(known, &all);
     }
-    let ones: Vec<&Scores> = all
-        .iter()
-        .filter(|(clusters, _)| *clusters == 1)
-        .map(|(_, scores)| scores)
-        .collect();
-    println!(
-        "\ntables of one cluster, told as such ({} tables)",
-        ones.len()
-    );
-    let names: Vec<&(bool, String)> = ones
-        .iter()
-        .flat_map(|scores| scores.keys())
-        .filter(|name| !name.0)
-        .collect();
-    for name in names.into_iter().collect::<std::collections::BTreeSet<_>>() {
-        let share = ones
-            .iter()
-            .filter_map(|scores| scores.get(name))
-            .sum::<f64>()
-            / ones.len() as f64;
-        println!("{:<28} {:>4.0} %", name.1, 100.0 * share);
+    let ones = all.iter().filter(|(clusters, _)| *clusters == 1);
+    let count = ones.clone().count();
+    println!("\ntables of one cluster, told as such ({count} tables)");
+    let mut shares: BTreeMap<&str, f64> = BTreeMap::new();
+    for ((known, name), score) in ones.flat_map(|(_, scores)| scores) {
+        if !known {
+            *shares.entry(name).or_default() += score / count as f64;
+        }
+    }
+    for (name, share) in shares {
+        println!("{name:<28} {:>4.0} %", 100.0 * share);
     }
     Ok(())
 }
@@ -132,25 +105,22 @@ fn tables(folder: &Path) -> Done {
         .map(|entry| Ok(entry?.path()))
         .collect::<Done<Vec<PathBuf>>>()?;
     files.sort();
-    let mut groups: BTreeMap<String, Vec<(f64, f64, bool)>> = BTreeMap::new();
+    let mut groups: BTreeMap<String, Vec<[f64; 3]>> = BTreeMap::new();
     for path in files {
         let text = std::fs::read_to_string(&path)?;
-        let rows: Vec<Vec<f64>> = text
+        let rows = text
             .lines()
-            .map(|line| line.split(',').map(str::parse).collect())
-            .collect::<Result<_, _>>()?;
+            .map(|line| line.split(',').map(str::parse).collect());
+        let rows: Vec<Vec<f64>> = rows.collect::<Result<_, _>>()?;
         let columns = rows.first().ok_or("an empty file")?.len() - 1;
-        let truth: Vec<Option<usize>> = rows
-            .iter()
-            .map(|row| (row[columns] >= 0.0).then_some(row[columns] as usize))
+        let labels = rows.iter().map(|row| row[columns]);
+        let truth: Vec<Option<usize>> = labels
+            .map(|label| (label >= 0.0).then_some(label as usize))
             .collect();
         let clusters = truth.iter().flatten().max().map_or(0, |last| last + 1);
         let values = Array2::from_shape_fn((rows.len(), columns), |(i, j)| rows[i][j]);
-        let name = path
-            .file_stem()
-            .and_then(|stem| stem.to_str())
-            .ok_or("no name")?
-            .to_owned();
+        let name = path.file_stem().and_then(|stem| stem.to_str());
+        let name = name.ok_or("no name")?.to_owned();
         let set = Set {
             name,
             values,
@@ -158,33 +128,22 @@ fn tables(folder: &Path) -> Done {
             clusters,
         };
         let open = chosen(&set, 2..=12)?;
-        let known = if clusters > 1 {
-            chosen(&set, clusters..=clusters)?.1
-        } else {
-            1.0
-        };
+        let mut known = 1.0;
+        if clusters > 1 {
+            known = chosen(&set, clusters..=clusters)?.1;
+        }
         eprintln!("{} of {clusters} clusters: {open:?}, {known:.3}", set.name);
         let group = set.name.split_once('_').map_or("", |(_, group)| group);
-        groups
-            .entry(group.to_owned())
-            .or_default()
-            .push((known, open.1, open.0 == 1));
+        let one = f64::from(u8::from(open.0 == 1));
+        let group = groups.entry(group.to_owned()).or_default();
+        group.push([known, open.1, 100.0 * one]);
     }
     println!("{:<14} tables  known   open  told as one", "");
     for (group, scores) in &groups {
-        let mean = |of: &dyn Fn(&(f64, f64, bool)) -> f64| {
-            scores.iter().map(of).sum::<f64>() / scores.len() as f64
-        };
-        let (known, open, one) = (
-            mean(&|s| s.0),
-            mean(&|s| s.1),
-            mean(&|s| f64::from(u8::from(s.2))),
-        );
-        println!(
-            "{group:<14} {:>6} {known:>6.3} {open:>6.3} {:>10.0} %",
-            scores.len(),
-            100.0 * one
-        );
+        let count = scores.len();
+        let [known, open, one] =
+            [0, 1, 2].map(|at| scores.iter().map(|s| s[at]).sum::<f64>() / count as f64);
+        println!("{group:<14} {count:>6} {known:>6.3} {open:>6.3} {one:>10.0} %");
     }
     Ok(())
 }
@@ -194,24 +153,13 @@ fn sets(half: Half, seeds: u64, most: usize) -> Done<Vec<Set>> {
     let mut sets = Vec::new();
     for family in families().filter(|family| family.half() == half) {
         // Ten families of one cluster are few: more seeds make up for it.
-        let seeds = if family.group == Group::One {
-            2 * seeds
-        } else {
-            seeds
-        };
-        for seed in 100..100 + seeds {
-            let made = synthesise(
-                family.name,
-                family.objects.min(most),
-                Seed::new(seed),
-                &SynthSettings::default(),
-            )?;
-            let clusters = made
-                .labels
-                .iter()
-                .flatten()
-                .max()
-                .map_or(0, |last| last + 1);
+        let times = if family.group == Group::One { 2 } else { 1 };
+        let objects = family.objects.min(most);
+        let settings = SynthSettings::default();
+        for seed in 100..100 + times * seeds {
+            let made = synthesise(family.name, objects, Seed::new(seed), &settings)?;
+            let last = made.labels.iter().flatten().max();
+            let clusters = last.map_or(0, |last| last + 1);
             sets.push(Set {
                 name: family.name.into(),
                 values: made.values,
@@ -223,7 +171,7 @@ fn sets(half: Half, seeds: u64, most: usize) -> Done<Vec<Set>> {
     let folder = std::env::var_os("PARTITA_DATASETS").map(PathBuf::from);
     let folder =
         folder.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../datasets"));
-    for name in SETS {
+    for name in SETS.split(' ') {
         let path = folder.join(name).with_extension("csv");
         if !path.exists() {
             eprintln!("{} is not there and left out", path.display());
@@ -233,15 +181,11 @@ fn sets(half: Half, seeds: u64, most: usize) -> Done<Vec<Set>> {
         options.impute = Some(Impute::Mean);
         let table = read_table(&path, &options)?;
         let classes = Partition::from_values(&table.label.ok_or("no column label")?.values);
-        let truth = classes
-            .labels()
-            .iter()
-            .map(|&label| Some(label as usize))
-            .collect();
+        let truth = classes.labels().iter().map(|&label| Some(label as usize));
         sets.push(Set {
             name: name.into(),
             values: table.values,
-            truth,
+            truth: truth.collect(),
             clusters: classes.clusters(),
         });
     }
@@ -271,23 +215,18 @@ fn peers(sets: &[Set], folder: &Path) -> Done<Vec<Scores>> {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()?;
-    child
-        .stdin
-        .take()
-        .ok_or("no stdin")?
-        .write_all(lines.as_bytes())?;
+    let mut stdin = child.stdin.take().ok_or("no stdin")?;
+    stdin.write_all(lines.as_bytes())?;
+    drop(stdin);
     let output = child.wait_with_output()?;
     for line in String::from_utf8(output.stdout)?.lines() {
         let parts: Vec<&str> = line.split('|').collect();
-        let at: usize = Path::new(parts[0])
+        let stem = Path::new(parts[0])
             .file_stem()
-            .and_then(|stem| stem.to_str())
-            .ok_or("no number")?
-            .parse()?;
-        let labels: Vec<i64> = parts[3]
-            .split(' ')
-            .map(str::parse)
-            .collect::<Result<_, _>>()?;
+            .and_then(|stem| stem.to_str());
+        let at: usize = stem.ok_or("no number")?.parse()?;
+        let labels = parts[3].split(' ').map(str::parse);
+        let labels: Vec<i64> = labels.collect::<Result<_, _>>()?;
         let score = ari(&Partition::from_values(&labels), &sets[at])?;
         scores[at].insert((parts[2] == "known", parts[1].to_owned()), score);
     }
@@ -296,55 +235,42 @@ fn peers(sets: &[Set], folder: &Path) -> Done<Vec<Scores>> {
 
 /// The number of clusters that is chosen, and the ARI.
 fn chosen(set: &Set, range: RangeInclusive<usize>) -> Done<(usize, f64)> {
-    let (seed, budget) = (Seed::new(1), MemoryBudget::UNLIMITED);
-    let choice = choose_recipe(set.values.view(), range, Scale::Auto, seed, budget, &Silent)?;
+    let budget = MemoryBudget::UNLIMITED;
+    let values = set.values.view();
+    let choice = choose_recipe(values, range, Scale::Auto, Seed::new(1), budget, &Silent)?;
     Ok((
         choice.clusters,
         scored(set, &choice.recipe, choice.clusters)?,
     ))
 }
 
+fn ensemble(set: &Set, recipe: &Recipe) -> Done<Ensemble> {
+    let budget = MemoryBudget::UNLIMITED;
+    Ok(generate(set.values.view(), recipe, Seed::new(1), budget, &Silent)?.ensemble)
+}
+
 /// The ARI of the consensus by `lwgp`.
 fn scored(set: &Set, recipe: &Recipe, clusters: usize) -> Done<f64> {
-    let ensemble = generate(
-        set.values.view(),
-        recipe,
-        Seed::new(1),
-        MemoryBudget::UNLIMITED,
-        &Silent,
-    )?
-    .ensemble;
+    let ensemble = ensemble(set, recipe)?;
     let problem = Problem::new(&ensemble, Clusters::Exactly(clusters));
-    let outcome = consense(partita::method("lwgp")?, &problem, &Silent)?;
-    ari(&outcome.partition, set)
+    let lwgp = partita::method("lwgp")?;
+    ari(&consense(lwgp, &problem, &Silent)?.partition, set)
 }
 
 /// What is chosen here, and the default of before.
 fn ours(set: &Set, scores: &mut Scores) -> Done {
-    let (values, seed, budget) = (set.values.view(), Seed::new(1), MemoryBudget::UNLIMITED);
-    scores.insert((false, "partita, auto".into()), chosen(set, 2..=12)?.1);
-    let before = choose_clusters(
-        values,
-        2..=12,
-        seed,
-        &ChooseSettings::default(),
-        budget,
-        &Silent,
-    )?
-    .clusters;
-    scores.insert(
-        (false, "partita, before".into()),
-        scored(set, &Recipe::default(), before)?,
-    );
+    let values = set.values.view();
+    let budget = MemoryBudget::UNLIMITED;
+    let settings = ChooseSettings::default();
+    let open = choose_clusters(values, 2..=12, Seed::new(1), &settings, budget, &Silent)?;
+    let mut cases = vec![(false, 2..=12, open.clusters)];
     if set.clusters > 1 {
-        scores.insert(
-            (true, "partita, auto".into()),
-            chosen(set, set.clusters..=set.clusters)?.1,
-        );
-        scores.insert(
-            (true, "partita, before".into()),
-            scored(set, &Recipe::default(), set.clusters)?,
-        );
+        cases.push((true, set.clusters..=set.clusters, set.clusters));
+    }
+    for (known, range, clusters) in cases {
+        scores.insert((known, "partita, auto".into()), chosen(set, range)?.1);
+        let before = scored(set, &Recipe::default(), clusters)?;
+        scores.insert((known, "partita, before".into()), before);
     }
     Ok(())
 }
@@ -359,29 +285,19 @@ fn choices_among_methods(sets: &[Set], what: &str) -> Done {
     ];
     let mut columns: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for set in sets.iter().filter(|set| set.clusters > 1) {
-        let ensemble = generate(
-            set.values.view(),
-            &Recipe::default(),
-            Seed::new(1),
-            MemoryBudget::UNLIMITED,
-            &Silent,
-        )?
-        .ensemble;
+        let ensemble = ensemble(set, &Recipe::default())?;
         let problem = Problem::new(&ensemble, Clusters::Exactly(set.clusters));
-        let named = methods.iter().map(|name| partita::method(name));
-        let listed = named.collect::<Result<Vec<_>, _>>()?;
-        for (name, method) in methods.iter().zip(&listed) {
-            columns
-                .entry(name)
-                .or_default()
-                .push(ari(&consense(*method, &problem, &Silent)?.partition, set)?);
+        let mut listed = Vec::new();
+        for &name in &methods {
+            let method = partita::method(name)?;
+            let score = ari(&consense(method, &problem, &Silent)?.partition, set)?;
+            columns.entry(name).or_default().push(score);
+            listed.push(method);
         }
         for (name, criterion) in criteria {
             let chosen = best(&listed, &problem, criterion, &Silent)?;
-            columns
-                .entry(name)
-                .or_default()
-                .push(ari(&chosen.outcome.partition, set)?);
+            let score = ari(&chosen.outcome.partition, set)?;
+            columns.entry(name).or_default().push(score);
         }
     }
     let ours = columns
@@ -393,26 +309,18 @@ fn choices_among_methods(sets: &[Set], what: &str) -> Done {
         ours.len()
     );
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    let mut rows: Vec<(&str, f64, f64, f64)> = columns
-        .iter()
-        .map(|(name, column)| {
-            let above: Vec<f64> = ours
-                .iter()
-                .zip(column)
-                .map(|(ours, theirs)| ours - theirs)
-                .collect();
-            let squares: Vec<f64> = above.iter().map(|x| (x - mean(&above)).powi(2)).collect();
-            (
-                *name,
-                mean(column),
-                mean(&above),
-                (mean(&squares) / ours.len() as f64).sqrt(),
-            )
-        })
-        .collect();
-    rows.sort_by(|a, b| b.1.total_cmp(&a.1));
-    for (name, score, above, error) in rows {
-        println!("{name:<18} {score:>9.3} {above:>+10.3} ± {error:.3}");
+    let mut columns: Vec<_> = columns.into_iter().collect();
+    columns.sort_by(|a, b| mean(&b.1).total_cmp(&mean(&a.1)));
+    for (name, column) in columns {
+        let above = ours.iter().zip(&column).map(|(ours, theirs)| ours - theirs);
+        let above: Vec<f64> = above.collect();
+        let squares: Vec<f64> = above.iter().map(|x| (x - mean(&above)).powi(2)).collect();
+        let error = (mean(&squares) / ours.len() as f64).sqrt();
+        let score = mean(&column);
+        println!(
+            "{name:<18} {score:>9.3} {:>+10.3} ± {error:.3}",
+            mean(&above)
+        );
     }
     Ok(())
 }
@@ -422,58 +330,43 @@ fn ari(found: &Partition, set: &Set) -> Done<f64> {
     if set.clusters == 1 {
         return Ok(f64::from(u8::from(found.live_clusters() == 1)));
     }
-    let pairs = set
-        .truth
-        .iter()
-        .zip(found.labels())
-        .filter_map(|(truth, &label)| Some(((*truth)?, label)));
-    let (truth, labels): (Vec<usize>, Vec<u32>) = pairs.unzip();
-    Ok(Contingency::new(
-        &Partition::from_values(&truth),
-        &Partition::from_values(&labels),
-    )?
-    .ari())
+    let pairs = set.truth.iter().zip(found.labels());
+    let known = pairs.filter_map(|(truth, &label)| Some(((*truth)?, label)));
+    let (truth, labels): (Vec<usize>, Vec<u32>) = known.unzip();
+    let truth = Partition::from_values(&truth);
+    Ok(Contingency::new(&truth, &Partition::from_values(&labels))?.ari())
 }
 
 /// Mean ARI and mean rank of every algorithm; equal scores share their rank.
 fn table(known: bool, all: &[(usize, Scores)]) {
-    let with: Vec<&Scores> = all
-        .iter()
-        .filter(|(clusters, _)| *clusters > 1)
-        .map(|(_, scores)| scores)
-        .collect();
-    let mut sums: BTreeMap<&str, (f64, f64, usize)> = BTreeMap::new();
-    for scores in &with {
-        let here: Vec<(&str, f64)> = scores
+    let mut columns: BTreeMap<&str, Vec<[f64; 2]>> = BTreeMap::new();
+    for (_, scores) in all.iter().filter(|(clusters, _)| *clusters > 1) {
+        let here = scores
             .iter()
-            .filter(|(name, _)| name.0 == known)
-            .map(|(name, &score)| (name.1.as_str(), score))
-            .collect();
-        for &(name, score) in &here {
-            let better = here.iter().filter(|other| other.1 > score + 1e-9).count() as f64;
+            .filter(|((of_known, _), _)| *of_known == known);
+        for ((_, name), score) in here.clone() {
+            let better = here
+                .clone()
+                .filter(|(_, other)| **other > score + 1e-9)
+                .count();
             let equal = here
-                .iter()
-                .filter(|other| (other.1 - score).abs() <= 1e-9)
-                .count() as f64;
-            let sum = sums.entry(name).or_default();
-            *sum = (
-                sum.0 + score,
-                sum.1 + better + f64::midpoint(equal, 1.0),
-                sum.2 + 1,
-            );
+                .clone()
+                .filter(|(_, other)| (**other - score).abs() <= 1e-9)
+                .count();
+            let rank = better as f64 + f64::midpoint(equal as f64, 1.0);
+            columns.entry(name).or_default().push([*score, rank]);
         }
     }
-    println!(
-        "\nnumber of clusters {}          mean ARI   mean rank",
-        if known { "known" } else { "open " }
-    );
-    let mut rows: Vec<_> = sums.into_iter().collect();
-    rows.sort_by(|a, b| (b.1.0 / b.1.2 as f64).total_cmp(&(a.1.0 / a.1.2 as f64)));
-    for (name, (score, rank, count)) in rows {
-        println!(
-            "{name:<32} {:>8.3} {:>11.2}",
-            score / count as f64,
-            rank / count as f64
-        );
+    let what = if known { "known" } else { "open " };
+    println!("\nnumber of clusters {what}          mean ARI   mean rank");
+    let mut rows = Vec::new();
+    for (name, column) in columns {
+        let [score, rank] =
+            [0, 1].map(|at| column.iter().map(|one| one[at]).sum::<f64>() / column.len() as f64);
+        rows.push((name, score, rank));
+    }
+    rows.sort_by(|a, b| b.1.total_cmp(&a.1));
+    for (name, score, rank) in rows {
+        println!("{name:<32} {score:>8.3} {rank:>11.2}");
     }
 }

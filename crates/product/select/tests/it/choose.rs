@@ -1,15 +1,16 @@
 //! How many clusters tables have.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use partita_core::ndarray::Array2;
-use partita_core::{Flow, MemoryBudget, Monitor, Seed, Silent};
+use partita_core::{MemoryBudget, Seed, Silent};
 use partita_files::{ReadOptions, read_table};
 use partita_generate::{Scale, scale};
 use partita_select::{Choice, ChooseSettings, Null, SelectError, choose_clusters};
 use partita_synth::{SynthSettings, synthesise};
 use rand::RngExt;
+
+use crate::common::Patience;
 
 fn normal(rng: &mut impl rand::Rng) -> f64 {
     (-2.0 * (1.0 - rng.random::<f64>()).ln()).sqrt()
@@ -31,12 +32,20 @@ fn uniform(objects: usize, columns: usize, seed: u64) -> Array2<f64> {
 
 /// A data set that lies in the repository.
 fn data(name: &str) -> Array2<f64> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../../datasets")
-        .join(name);
-    read_table(&path, &ReadOptions::default())
-        .expect("it lies in the repository")
-        .values
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../datasets");
+    let table = read_table(&folder.join(name), &ReadOptions::default());
+    table.expect("it lies in the repository").values
+}
+
+/// Gaussians of which the right number is 4.
+fn four_gaussians(objects: usize, seed: u64) -> Array2<f64> {
+    let made = synthesise(
+        "gaussians",
+        objects,
+        Seed::new(seed),
+        &SynthSettings::default(),
+    );
+    made.expect("it is listed").values
 }
 
 fn small() -> ChooseSettings {
@@ -47,15 +56,10 @@ fn small() -> ChooseSettings {
 }
 
 fn choose(table: &Array2<f64>, last: usize, seed: u64, settings: &ChooseSettings) -> Choice {
-    choose_clusters(
-        table.view(),
-        2..=last,
-        Seed::new(seed),
-        settings,
-        MemoryBudget::UNLIMITED,
-        &Silent,
-    )
-    .expect("the table has clusters to look at")
+    let budget = MemoryBudget::UNLIMITED;
+    let seed = Seed::new(seed);
+    choose_clusters(table.view(), 2..=last, seed, settings, budget, &Silent)
+        .expect("the table has clusters to look at")
 }
 
 #[test]
@@ -69,25 +73,18 @@ fn nothing_is_found_where_nothing_is() {
         ];
         for (which, table) in tables.iter().enumerate() {
             let choice = choose(table, 8, seed, &small());
-            assert_eq!(choice.clusters, 1, "{which} {seed}: {}", choice.reason);
-            assert!(
-                choice
-                    .reason
-                    .starts_with("1 cluster: from 2 to 8 clusters nothing"),
-                "{}",
-                choice.reason
-            );
+            let reason = &choice.reason;
+            assert_eq!(choice.clusters, 1, "{which} {seed}: {reason}");
+            let begin = "1 cluster: from 2 to 8 clusters nothing";
+            assert!(reason.starts_with(begin), "{reason}");
         }
     }
 }
 
 /// Correlated Gaussian noise: a random mixture of independent columns.
 fn correlated(objects: usize, columns: usize, seed: u64) -> Array2<f64> {
-    gaussian(objects, &vec![1.0; columns], seed).dot(&gaussian(
-        columns,
-        &vec![1.0; columns],
-        seed + 1000,
-    ))
+    let ones = vec![1.0; columns];
+    gaussian(objects, &ones, seed).dot(&gaussian(columns, &ones, seed + 1000))
 }
 
 /// Draws a table by its seed.
@@ -101,9 +98,8 @@ fn noise_of_fifty_seeds_has_no_clusters() {
         ("correlated", |seed| correlated(100, 5, seed)),
     ];
     for (name, table) in kinds {
-        let found = (0..50)
-            .filter(|&seed| choose(&table(seed), 8, seed, &small()).clusters != 1)
-            .count();
+        let seeds = (0..50).filter(|&seed| choose(&table(seed), 8, seed, &small()).clusters != 1);
+        let found = seeds.count();
         assert!(
             found <= 2,
             "{name}: clusters were found {found} times of 50"
@@ -114,17 +110,11 @@ fn noise_of_fifty_seeds_has_no_clusters() {
 #[test]
 fn what_is_there_is_found() {
     for seed in 0..3 {
-        let made =
-            synthesise("gaussians", 400, Seed::new(seed), &SynthSettings::default()).unwrap();
-        let choice = choose(&made.values, 8, seed, &small());
+        let choice = choose(&four_gaussians(400, seed), 8, seed, &small());
         assert_eq!(choice.clusters, 4, "{seed}: {}", choice.reason);
     }
-    let wine = choose(
-        &scale(data("wine.csv").view(), Scale::ZScore),
-        8,
-        1,
-        &small(),
-    );
+    let wine = scale(data("wine.csv").view(), Scale::ZScore);
+    let wine = choose(&wine, 8, 1, &small());
     assert_eq!(wine.clusters, 3, "{}", wine.reason);
     // Two of the three species of iris overlap.
     let iris = choose(&data("iris.csv"), 8, 1, &small());
@@ -134,34 +124,19 @@ fn what_is_there_is_found() {
 
 #[test]
 fn a_line_holds_what_it_says() {
-    let made = synthesise("gaussians", 300, Seed::new(3), &SynthSettings::default()).unwrap();
-    let choice = choose(&made.values, 6, 3, &small());
-    assert_eq!(
-        choice
-            .rows
-            .iter()
-            .map(|row| row.clusters)
-            .collect::<Vec<_>>(),
-        [2, 3, 4, 5, 6]
-    );
+    let choice = choose(&four_gaussians(300, 3), 6, 3, &small());
+    assert!(choice.rows.iter().map(|row| row.clusters).eq(2..=6));
     for row in &choice.rows {
         assert_eq!((row.cdf.len(), row.cdf[100]), (101, 1.0));
         assert!(row.cdf.is_sorted());
         assert!((row.cdf[90] - row.cdf[10] - row.pac.unwrap()).abs() < 1e-12);
         let partition = row.partition.as_ref().unwrap();
-        assert_eq!(
-            (partition.objects(), partition.live_clusters()),
-            (300, row.clusters)
-        );
+        assert_eq!(partition.objects(), 300);
+        assert_eq!(partition.live_clusters(), row.clusters);
         assert_eq!(row.cluster_evidence.len(), row.clusters);
         assert!(row.within.unwrap() > row.between.unwrap());
-        assert_eq!(
-            row.references
-                .iter()
-                .map(|one| one.null)
-                .collect::<Vec<_>>(),
-            [Null::Gaussian, Null::Box]
-        );
+        let nulls = row.references.iter().map(|one| one.null);
+        assert!(nulls.eq([Null::Gaussian, Null::Box]));
         for one in &row.references {
             assert_eq!(one.draws, 10);
             let pac = one.pac.unwrap();
@@ -170,10 +145,8 @@ fn a_line_holds_what_it_says() {
     }
     assert!(choice.rows.is_sorted_by(|a, b| a.dispersion > b.dispersion));
     let json = serde_json::to_value(&choice).unwrap();
-    assert_eq!(
-        (&json["clusters"], &json["criterion"]),
-        (&4.into(), &"rcsi".into())
-    );
+    assert_eq!(json["clusters"], 4);
+    assert_eq!(json["criterion"], "rcsi");
     assert_eq!(json["rows"][2]["references"][1]["null"], "box");
 }
 
@@ -181,11 +154,10 @@ fn a_line_holds_what_it_says() {
 fn the_same_seed_gives_the_same_bits_for_any_number_of_threads() {
     let table = gaussian(120, &[3.0, 1.0, 1.0], 7);
     let with = |threads| {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .unwrap();
-        pool.install(|| choose(&table, 5, 7, &small()))
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        pool.build()
+            .unwrap()
+            .install(|| choose(&table, 5, 7, &small()))
     };
     let one = with(1);
     assert_eq!(one, with(3));
@@ -196,7 +168,8 @@ fn the_same_seed_gives_the_same_bits_for_any_number_of_threads() {
 fn components_left_out_do_not_change_the_answer() {
     let wdbc = scale(data("wdbc.csv").view(), Scale::ZScore);
     let mut wide = SynthSettings::default();
-    (wide.clusters, wide.dimensions) = (Some(5), Some(30));
+    wide.clusters = Some(5);
+    wide.dimensions = Some(30);
     let blobs = synthesise("blobs", 300, Seed::new(2), &wide)
         .unwrap()
         .values;
@@ -207,96 +180,53 @@ fn components_left_out_do_not_change_the_answer() {
         settings.variance = 1.0;
         let all = choose(&table, last, 1, &settings);
         assert_ne!(fewer.rows, all.rows, "{name}: some are left out");
-        assert_eq!(
-            fewer.clusters, all.clusters,
-            "{name}: {} {}",
-            fewer.reason, all.reason
-        );
+        let reasons = [fewer.reason, all.reason];
+        assert_eq!(fewer.clusters, all.clusters, "{name}: {reasons:?}");
     }
 }
 
 #[test]
 fn a_sample_of_a_sparse_table_is_that_of_the_dense_one() {
-    let made = synthesise("gaussians", 500, Seed::new(5), &SynthSettings::default()).unwrap();
-    let sparse = sprs::CsMat::csr_from_dense(made.values.view(), 0.0);
+    let table = four_gaussians(500, 5);
+    let sparse = sprs::CsMat::csr_from_dense(table.view(), 0.0);
     let mut settings = small();
-    (settings.objects, settings.draws, settings.scale) = (200, 3, "zscore".into());
-    let found = choose_clusters(
-        sparse.view(),
-        2..=4,
-        Seed::new(5),
-        &settings,
-        MemoryBudget::UNLIMITED,
-        &Silent,
-    )
-    .unwrap();
-    assert_eq!(found, choose(&made.values, 4, 5, &settings));
+    settings.objects = 200;
+    settings.draws = 3;
+    settings.scale = "zscore".into();
+    let budget = MemoryBudget::UNLIMITED;
+    let seed = Seed::new(5);
+    let found = choose_clusters(sparse.view(), 2..=4, seed, &settings, budget, &Silent).unwrap();
+    assert_eq!(found, choose(&table, 4, 5, &settings));
 }
 
 #[test]
 fn large_tables_are_sampled() {
-    let made = synthesise("gaussians", 20_000, Seed::new(5), &SynthSettings::default()).unwrap();
     let mut settings = small();
     settings.objects = 300;
     settings.pairs = 10_000;
-    let choice = choose(&made.values, 6, 5, &settings);
+    let choice = choose(&four_gaussians(20_000, 5), 6, 5, &settings);
     let objects = choice.objects.as_ref().unwrap();
     assert!(objects.len() == 300 && objects.is_sorted_by(|a, b| a < b));
     assert_eq!(choice.clusters, 4, "{}", choice.reason);
     assert_eq!(choice.rows[0].partition.as_ref().unwrap().objects(), 300);
 }
 
-/// Asks to stop after a number of ticks; progress must not fall.
-struct Patience {
-    left: AtomicU64,
-    most: AtomicU64,
-    total: AtomicU64,
-}
-
-impl Monitor for Patience {
-    fn tick(&self, done: u64, total: u64) -> Flow {
-        assert!(done <= total);
-        self.total.store(total, Ordering::Relaxed);
-        self.most.fetch_max(done, Ordering::Relaxed);
-        let left = self
-            .left
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
-                left.checked_sub(1)
-            });
-        if left.is_ok() {
-            Flow::Continue
-        } else {
-            Flow::Stop
-        }
-    }
-}
-
 #[test]
 fn a_stop_leaves_what_is_finished() {
-    let made = synthesise("gaussians", 100, Seed::new(1), &SynthSettings::default()).unwrap();
-    let look = |left: u64| {
-        let monitor = Patience {
-            left: left.into(),
-            most: 0.into(),
-            total: 0.into(),
-        };
-        let values = made.values.view();
-        let choice = choose_clusters(
-            values,
-            2..=5,
-            Seed::new(1),
-            &small(),
-            MemoryBudget::UNLIMITED,
-            &monitor,
-        );
-        let progress = (monitor.most.into_inner(), monitor.total.into_inner());
-        (choice, u64::MAX / 2 - monitor.left.into_inner(), progress)
+    let table = four_gaussians(100, 1);
+    let look = |monitor: &Patience| {
+        let budget = MemoryBudget::UNLIMITED;
+        choose_clusters(table.view(), 2..=5, Seed::new(1), &small(), budget, monitor)
     };
-    let (all, ticks, (most, total)) = look(u64::MAX / 2);
-    assert_eq!((all.unwrap().clusters, most), (4, total));
-    let (mut nothing, mut some, mut referred) = (0, 0, 0);
+    let monitor = Patience::new(u64::MAX / 2);
+    assert_eq!(look(&monitor).unwrap().clusters, 4);
+    let ticks = u64::MAX / 2 - monitor.left.into_inner();
+    assert_eq!(monitor.most.into_inner(), monitor.total.into_inner());
+    let mut nothing = 0;
+    let mut some = 0;
+    let mut referred = 0;
     for share in [0, 1, 5, 15, 40, 85] {
-        match look(ticks * share / 100).0 {
+        match look(&Patience::new(ticks * share / 100)) {
             Err(SelectError::Interrupted) => nothing += 1,
             Ok(choice) => {
                 assert!(choice.interrupted && !choice.rows.is_empty());
@@ -306,19 +236,18 @@ fn a_stop_leaves_what_is_finished() {
             Err(error) => panic!("{error}"),
         }
     }
-    assert!(
-        nothing > 0 && some > 0 && referred > 0,
-        "{nothing} {some} {referred}"
-    );
+    let each = nothing > 0 && some > 0 && referred > 0;
+    assert!(each, "{nothing} {some} {referred}");
 }
+
+type Change = fn(&mut ChooseSettings);
 
 #[test]
 fn what_can_not_be_followed_is_refused() {
     let table = uniform(20, 2, 1);
     let refusal = |table: &Array2<f64>, range, settings: &ChooseSettings, budget| {
-        choose_clusters(table.view(), range, Seed::new(0), settings, budget, &Silent)
-            .unwrap_err()
-            .to_string()
+        let refused = choose_clusters(table.view(), range, Seed::new(0), settings, budget, &Silent);
+        refused.unwrap_err().to_string()
     };
     let free = MemoryBudget::UNLIMITED;
     assert_eq!(
@@ -326,63 +255,50 @@ fn what_can_not_be_followed_is_refused() {
         "cannot look at 16 to 20 clusters of 20 objects; name two numbers between 2 and 15"
     );
     assert!(refusal(&table, 0..=1, &small(), free).contains("0 to 1 clusters"));
-    let with = |change: &dyn Fn(&mut ChooseSettings)| {
+    let changes: [(Change, &str); 5] = [
+        (|s| s.subsample = 0.0, "setting 'subsample' is 0"),
+        (
+            |s| s.runs = 1.try_into().unwrap(),
+            "'runs' is 1; it must be a whole number from 2",
+        ),
+        (|s| s.base = "kmeans-cosine".into(), "angles change"),
+        (|s| s.base = "no-such".into(), "no base clusterer 'no-such'"),
+        (
+            |s| s.consensus = "no-such".into(),
+            "there is no method 'no-such'",
+        ),
+    ];
+    for (change, part) in changes {
         let mut settings = small();
         change(&mut settings);
-        refusal(&table, 2..=3, &settings, free)
-    };
-    let subsample = with(&|settings| settings.subsample = 0.0);
-    assert!(
-        subsample.starts_with("setting 'subsample' is 0") && subsample.contains("above 0"),
-        "{subsample}"
-    );
-    let runs = with(&|settings| settings.runs = 1.try_into().unwrap());
-    assert!(
-        runs.contains("'runs' is 1; it must be a whole number from 2"),
-        "{runs}"
-    );
-    assert!(with(&|settings| settings.base = "kmeans-cosine".into()).contains("angles change"));
-    assert!(
-        with(&|settings| settings.base = "no-such".into()).contains("no base clusterer 'no-such'")
-    );
-    assert_eq!(
-        with(&|settings| settings.consensus = "no-such".into()),
-        "there is no method 'no-such'"
-    );
+        let refusal = refusal(&table, 2..=3, &settings, free);
+        assert!(refusal.contains(part), "{refusal}");
+        assert_eq!(
+            refusal.contains("above 0"),
+            settings.subsample == 0.0,
+            "{refusal}"
+        );
+    }
     assert!(refusal(&table, 2..=3, &small(), MemoryBudget::new(100)).contains("memory budget"));
-    assert_eq!(
-        refusal(&Array2::ones((9, 2)), 2..=3, &small(), free),
-        "all rows of the table are equal"
-    );
+    let equal = refusal(&Array2::ones((9, 2)), 2..=3, &small(), free);
+    assert_eq!(equal, "all rows of the table are equal");
     let mut holes = table.clone();
     holes[[3, 1]] = f64::NAN;
-    assert_eq!(
-        refusal(&holes, 2..=3, &small(), free),
-        "object 3 has NaN in column 1"
-    );
+    let holes = refusal(&holes, 2..=3, &small(), free);
+    assert_eq!(holes, "object 3 has NaN in column 1");
     let few = choose(&table, 40, 1, &small());
     assert_eq!(few.rows.last().unwrap().clusters, 15);
-    assert_eq!(
-        few.warnings[0],
-        "20 objects leave room for 15 clusters, not 40"
-    );
+    let warning = "20 objects leave room for 15 clusters, not 40";
+    assert_eq!(few.warnings[0], warning);
 }
 
 #[test]
 fn without_references_the_answer_says_so() {
     let mut settings = small();
     settings.draws = 0;
-    let made = synthesise("gaussians", 200, Seed::new(1), &SynthSettings::default()).unwrap();
-    let choice = choose(&made.values, 6, 1, &settings);
-    assert!(
-        choice.reason.contains("nothing was compared"),
-        "{}",
-        choice.reason
-    );
-    assert!(
-        choice
-            .rows
-            .iter()
-            .all(|row| row.rcsi.is_none() && row.p.is_none())
-    );
+    let choice = choose(&four_gaussians(200, 1), 6, 1, &settings);
+    let reason = &choice.reason;
+    assert!(reason.contains("nothing was compared"), "{reason}");
+    let mut rows = choice.rows.iter();
+    assert!(rows.all(|row| row.rcsi.is_none() && row.p.is_none()));
 }

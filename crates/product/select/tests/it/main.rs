@@ -2,6 +2,7 @@
 
 mod best;
 mod choose;
+mod common;
 mod conformance;
 mod ensemble;
 mod recipe;

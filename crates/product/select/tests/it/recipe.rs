@@ -17,23 +17,15 @@ fn normal(rows: usize, columns: usize) -> Array2<f64> {
 }
 
 fn chosen(table: &Array2<f64>) -> AutoChoice {
-    choose_recipe(
-        table.view(),
-        2..=12,
-        Scale::Auto,
-        Seed::new(1),
-        MemoryBudget::UNLIMITED,
-        &Silent,
-    )
-    .expect("a choice")
+    let budget = MemoryBudget::UNLIMITED;
+    let seed = Seed::new(1);
+    choose_recipe(table.view(), 2..=12, Scale::Auto, seed, budget, &Silent).expect("a choice")
 }
 
 /// The least p value against tables without clusters, of any number of clusters.
 fn least_p(choice: &AutoChoice) -> f64 {
+    let choice = choice.choice.as_ref().expect("the number was open");
     choice
-        .choice
-        .as_ref()
-        .expect("the number was open")
         .rows
         .iter()
         .filter_map(|row| row.p)
@@ -48,11 +40,8 @@ fn a_small_cluster_beside_a_large_one_is_found() {
         .mapv_inplace(|x| 2.2 + 0.3 * x);
     let choice = chosen(&table);
     assert_eq!(choice.clusters, 2, "{}", choice.reason);
-    assert!(
-        least_p(&choice) > 0.3,
-        "tables without clusters are not as stable: {}",
-        least_p(&choice)
-    );
+    let p = least_p(&choice);
+    assert!(p > 0.3, "tables without clusters are not as stable: {p}");
 }
 
 #[test]
@@ -61,27 +50,17 @@ fn arms_of_a_spiral_are_closed() {
     let spiral = Array2::from_shape_fn((200, 2), |(i, column)| {
         let radius = 1.0 + 5.0 * ((i / 2) as f64 / 100.0).sqrt();
         let angle = radius + PI * (i % 2) as f64;
-        radius
-            * if column == 0 {
-                angle.cos()
-            } else {
-                angle.sin()
-            }
-            + 0.2 * noise[[i, column]]
+        radius * [angle.cos(), angle.sin()][column] + 0.2 * noise[[i, column]]
     });
-    let (arms, none) = (chosen(&spiral), chosen(&noise));
-    assert_eq!(arms.clusters, 2, "{}", arms.reason);
-    assert!(
-        arms.candidates[1].conductance[0] < 0.015,
-        "{:?}",
-        arms.candidates[1].conductance
-    );
-    assert_eq!(none.clusters, 1, "{}", none.reason);
-    assert!(
-        none.candidates[1].conductance[0] > 0.015,
-        "{:?}",
-        none.candidates[1].conductance
-    );
+    for (table, clusters) in [(spiral, 2), (noise, 1)] {
+        let choice = chosen(&table);
+        assert_eq!(choice.clusters, clusters, "{}", choice.reason);
+        let conductance = &choice.candidates[1].conductance;
+        assert!(
+            (conductance[0] < 0.015) == (clusters == 2),
+            "{conductance:?}"
+        );
+    }
 }
 
 /// Few objects lie in tails, with gaps between them, which look like gaps between clusters; in the second column nothing varies.
@@ -89,18 +68,11 @@ fn arms_of_a_spiral_are_closed() {
 fn gaps_in_the_tails_of_a_line_are_no_clusters() {
     let tails = Array2::from_shape_fn((150, 2), |(i, column)| {
         let share = (i as f64 + 0.5) / 75.0 - 1.0;
-        if column == 0 {
-            share / (1.0 - share * share).sqrt()
-        } else {
-            7.0
-        }
+        [share / (1.0 - share * share).sqrt(), 7.0][column]
     });
     let none = chosen(&tails);
-    let validity = none
-        .candidates
-        .iter()
-        .flat_map(|one| &one.validity)
-        .fold(f64::MIN, |a, &b| a.max(b));
+    let validity = none.candidates.iter().flat_map(|one| &one.validity);
+    let validity = validity.copied().fold(f64::MIN, f64::max);
     assert_eq!(none.clusters, 1, "{}", none.reason);
     assert!(
         validity > -0.1,

@@ -14,13 +14,15 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::conductance::NearestNeighbours;
-use crate::decision::chance_of_all;
 use crate::gaussian::classification_likelihood;
 use crate::null_model::Scores;
 use crate::pair_histogram::draw;
 use crate::split_half::{Stability, split_half};
 use crate::table::numbers;
 use crate::{Choice, ChooseSettings, SelectError, choose_clusters};
+use verdict::verdict;
+
+mod verdict;
 
 /// Objects looked at: of more, so many are drawn.
 const OBJECTS: usize = 1000;
@@ -42,44 +44,6 @@ const CUT: f64 = 1e-3;
 
 /// Neighbours that make the core of an object ([`DensityValidity`]).
 const NEIGHBOURS: usize = 5;
-
-/// Where tables without clusters pass for as stable, clusters are believed all the same from this validity on ([`DensityValidity`]): of
-/// 300 random tables without clusters 3 of 283 with two columns or more have more. Not on a line, where a gap in a tail passes for one
-/// between clusters.
-const SEPARATED: f64 = -0.1;
-
-/// Or if Gaussians explain them better than one Gaussian explains the table, by so many nats an object, and the p value against tables
-/// without clusters is at most this. A disc or a box, which one Gaussian explains badly, gains nothing from pieces. If one Gaussian explains the
-/// table better by as much, clusters are not believed, whatever the p value: tails and slopes are no clusters. From the last limit on Gaussians
-/// alone suffice: skewed tables gain 0.36 at most.
-const EXPLAINED: f64 = 0.05;
-const POSSIBLE: f64 = 0.3;
-const WELL_EXPLAINED: f64 = 0.45;
-
-/// Unless k-means has a stable cut this deep (stability times the gap of eigenvalues): in many columns Gaussians cost too much to be found.
-const DEEP_ENOUGH: f64 = 0.8;
-
-/// Or if k-means has a stable deep cut: its stability times the gap of eigenvalues above the second limit, or above the first where Gaussians
-/// explain the table better too. Skewed tables of one cluster have at most 1.4, and few more than 1.1. What is stable or explained by Gaussians
-/// but not cut off this far ([`SHALLOW`]) is one cluster.
-const DEEP: (f64, f64) = (1.1, 1.5);
-const SHALLOW: f64 = 0.55;
-
-/// Or if Genie has a cut this deep, and, at a number of clusters with this stability at least, clusters with at most this conductance: no
-/// cluster has more than so many of its links to nearest neighbours outside. What is neither tight nor round, as an arm of a spiral, has
-/// nothing else to be told by. Not on a line, which any cut has few links across.
-const CLOSED: f64 = 0.015;
-const CLOSED_STABILITY: f64 = 0.9;
-const CLOSED_DEEP: f64 = 1.2;
-
-/// What validity counts beside the gap of eigenvalues.
-const VALIDITY: f64 = 4.0;
-
-/// What the likelihood counts beside the gap of eigenvalues: so much where a number of clusters explains the table by this many nats an
-/// object worse than the best, and every nat from the second limit on.
-const LIKELIHOOD: f64 = 0.75;
-const WORSE: f64 = 0.1;
-const FAR_WORSE: f64 = 0.5;
 
 /// Components that hold this share of the variance are explained.
 const VARIANCE: f64 = 0.9;
@@ -196,63 +160,43 @@ pub fn choose_recipe<'a>(
         monitor,
         if given.is_none() { COMPARED } else { 0 } + 2 * CANDIDATE,
     );
-    let compare = || compared(&scaled, &range, seed, budget, &progress.part(COMPARED));
-    let mut choice = given.is_none().then(compare).transpose()?;
-    if let Some(choice) = choice.as_mut().filter(|_| objects.len() < n) {
-        let looked_at = choice
-            .objects
-            .take()
-            .unwrap_or_else(|| (0..objects.len() as u32).collect());
-        choice.objects = Some(
-            looked_at
-                .into_iter()
-                .map(|place| objects[place as usize] as u32)
-                .collect(),
-        );
+    let mut choice = None;
+    if given.is_none() {
+        let part = progress.part(COMPARED);
+        choice = Some(compared(&scaled, &range, seed, budget, &part)?);
     }
-    let components = given
-        .is_none()
-        .then(|| Scores::of(scaled.view(), VARIANCE))
-        .transpose()?;
-    // One column, or several that say the same.
-    let line = components
-        .as_ref()
-        .is_some_and(|components| components.values.ncols() == 1);
-    let criteria = Criteria {
-        validity: DensityValidity::new(scaled.view(), NEIGHBOURS),
-        neighbours: (given.is_none() && !line)
-            .then(|| NearestNeighbours::new(scaled.view(), NEIGHBOURS)),
-        components,
-    };
-    let recipes = |objects: usize| {
-        [
-            kmeans(objects, Scale::None),
-            genie(objects, most, Scale::None),
-        ]
-    };
-    let one = |(at, recipe): (usize, &Recipe)| {
+    if let Some(choice) = choice.as_mut().filter(|_| objects.len() < n) {
+        let drawn = |place: usize| objects[place] as u32;
+        choice.objects = Some(match &choice.objects {
+            Some(places) => places.iter().map(|&place| drawn(place as usize)).collect(),
+            None => (0..objects.len()).map(drawn).collect(),
+        });
+    }
+    let criteria = Criteria::new(scaled.view(), given.is_none())?;
+    let mut candidates = [
+        kmeans(objects.len(), Scale::None),
+        genie(objects.len(), most, Scale::None),
+    ]
+    .par_iter()
+    .enumerate()
+    .map(|(at, recipe)| {
         let seed = seed.child(5).child(at as u64);
+        let part = progress.part(CANDIDATE);
         candidate(
-            (scaled.view(), &criteria),
+            scaled.view(),
+            &criteria,
             recipe,
             &clusters,
             seed,
             budget,
-            &progress.part(CANDIDATE),
+            &part,
         )
-    };
-    let mut candidates = recipes(objects.len())
-        .par_iter()
-        .enumerate()
-        .map(one)
-        .collect::<Result<Vec<_>, SelectError>>()?;
-    for (candidate, recipe) in candidates
-        .iter_mut()
-        .zip([kmeans(n, how), genie(n, most, how)])
-    {
-        candidate.recipe = recipe;
-    }
-    Ok(decided(candidates, choice, line))
+    })
+    .collect::<Result<Vec<_>, SelectError>>()?;
+    candidates[0].recipe = kmeans(n, how);
+    candidates[1].recipe = genie(n, most, how);
+    let line = criteria.on_a_line();
+    Ok(verdict(candidates, choice, line))
 }
 
 /// Whether there are clusters, against tables without.
@@ -323,26 +267,45 @@ struct Criteria {
 }
 
 impl Criteria {
+    fn new(values: ArrayView2<'_, f64>, open: bool) -> Result<Self, SelectError> {
+        let mut criteria = Self {
+            validity: DensityValidity::new(values, NEIGHBOURS),
+            components: None,
+            neighbours: None,
+        };
+        if open {
+            criteria.components = Some(Scores::of(values, VARIANCE)?);
+            let line = criteria.on_a_line();
+            criteria.neighbours = (!line).then(|| NearestNeighbours::new(values, NEIGHBOURS));
+        }
+        Ok(criteria)
+    }
+
+    /// Whether the number of clusters is open and all objects lie on a line: one column, or several that say the same.
+    fn on_a_line(&self) -> bool {
+        self.components
+            .as_ref()
+            .is_some_and(|components| components.values.ncols() == 1)
+    }
+
     /// By how many nats an object Gaussians explain the table better under each partition than one does.
     fn likelihood(&self, partitions: &[&Partition]) -> Vec<f64> {
         let Some(components) = &self.components else {
             return Vec::new();
         };
-        let of =
-            |partition: &Partition| classification_likelihood(components.values.view(), partition);
-        let one = of(&Partition::from_values(&vec![
-            0_u32;
-            components.values.nrows()
-        ]));
+        let values = components.values.view();
+        let together = Partition::from_values(&vec![0_u32; values.nrows()]);
+        let one = classification_likelihood(values, &together);
         partitions
             .iter()
-            .map(|partition| of(partition) - one)
+            .map(|partition| classification_likelihood(values, partition) - one)
             .collect()
     }
 }
 
 fn candidate(
-    (values, criteria): (ArrayView2<'_, f64>, &Criteria),
+    values: ArrayView2<'_, f64>,
+    criteria: &Criteria,
     recipe: &Recipe,
     clusters: &[usize],
     seed: Seed,
@@ -391,217 +354,30 @@ fn candidate(
         .iter()
         .map(|partition| criteria.validity.of(partition))
         .collect::<Result<_, _>>()?;
-    let likelihood = criteria.likelihood(&partitions);
-    let conductance = |graph: &NearestNeighbours| {
-        partitions
-            .iter()
-            .map(|one| graph.conductance(one))
-            .collect()
-    };
-    let conductance = criteria
-        .neighbours
-        .as_ref()
-        .map_or_else(Vec::new, conductance);
+    let conductance = criteria.neighbours.iter().flat_map(|graph| {
+        let each = partitions.iter();
+        each.map(|partition| graph.conductance(partition))
+    });
     Ok(AutoCandidate {
         recipe: recipe.clone(),
         stability,
         gaps,
         validity,
-        likelihood,
-        conductance,
+        likelihood: criteria.likelihood(&partitions),
+        conductance: conductance.collect(),
     })
 }
 
 /// Logarithm of the ratio of the next eigenvalue's distance to 1 to that of eigenvalue K; 0 where there is no next.
 fn gap(eigenvalues: &[f64], clusters: usize) -> f64 {
-    let distance = |at: usize| {
-        eigenvalues
-            .get(at)
-            .map(|value| (1.0 - value).max(0.0) + CUT)
-    };
-    distance(clusters)
-        .zip(distance(clusters - 1))
-        .map_or(0.0, |(next, last)| (next / last).ln())
-}
-
-impl AutoCandidate {
-    /// Stability at a place, nothing where clusters of one object or none were found.
-    fn stable(&self, at: usize) -> f64 {
-        let found = &self.stability[at];
-        if found.smallest >= 2 {
-            found.ari.max(0.0)
-        } else {
-            0.0
+    match eigenvalues.get(clusters - 1..=clusters) {
+        Some(pair) => {
+            let last = (1.0 - pair[0]).max(0.0) + CUT;
+            let next = (1.0 - pair[1]).max(0.0) + CUT;
+            (next / last).ln()
         }
+        None => 0.0,
     }
-
-    /// The largest of stability times gap.
-    fn deepest(&self) -> f64 {
-        self.gaps
-            .iter()
-            .enumerate()
-            .map(|(at, gap)| self.stable(at) * gap)
-            .fold(0.0, f64::max)
-    }
-
-    /// Whether there are clusters that hardly any link to a neighbour leads out of.
-    fn closed(&self) -> bool {
-        let closed = |(at, conductance): (usize, &f64)| {
-            *conductance <= CLOSED && self.stable(at) >= CLOSED_STABILITY
-        };
-        self.deepest() > CLOSED_DEEP && self.conductance.iter().enumerate().any(closed)
-    }
-
-    /// How far the consensus at a place is trusted.
-    fn trust(&self, at: usize) -> f64 {
-        self.stable(at) + self.validity[at]
-    }
-
-    fn name(&self) -> String {
-        self.recipe
-            .base
-            .iter()
-            .map(ToString::to_string)
-            .collect::<Vec<_>>()
-            .join(",")
-    }
-}
-
-/// The number with the highest score and the ensemble that is trusted more there; of equals the first.
-fn decided(candidates: Vec<AutoCandidate>, choice: Option<Choice>, line: bool) -> AutoChoice {
-    let (at, none) = choice.as_ref().map_or((0, None), |choice| {
-        (
-            best_place(&candidates),
-            no_clusters(&candidates, choice, line),
-        )
-    });
-    let chosen = usize::from(candidates[1].trust(at) > candidates[0].trust(at));
-    let (clusters, chosen, reason) = if let Some(reason) = none {
-        (1, 0, reason)
-    } else {
-        (
-            candidates[0].stability[at].clusters,
-            chosen,
-            reason(&candidates, chosen, at, choice.is_some()),
-        )
-    };
-    let recipe = candidates[chosen].recipe.clone();
-    let choice = choice.map(|choice| Choice {
-        clusters,
-        reason: reason.clone(),
-        ..choice
-    });
-    AutoChoice {
-        recipe,
-        clusters,
-        reason,
-        candidates,
-        choice,
-    }
-}
-
-/// The highest value of any candidate at every place.
-fn highest(candidates: &[AutoCandidate], of: impl Fn(&AutoCandidate) -> &[f64]) -> Vec<f64> {
-    let at = |at: usize| {
-        candidates
-            .iter()
-            .map(|one| of(one)[at])
-            .fold(f64::NEG_INFINITY, f64::max)
-    };
-    (0..candidates[0].stability.len()).map(at).collect()
-}
-
-/// Where the first of the largest values is.
-fn largest(values: &[f64]) -> usize {
-    (0..values.len()).fold(
-        0,
-        |best, at| if values[at] > values[best] { at } else { best },
-    )
-}
-
-/// Where the score is highest.
-fn best_place(candidates: &[AutoCandidate]) -> usize {
-    let validity = highest(candidates, |one| &one.validity);
-    let likelihood = highest(candidates, |one| &one.likelihood);
-    let explained = largest(&likelihood);
-    let counts = explained + 2 < likelihood.len();
-    let score = |at: usize| {
-        let cut = candidates[0].stable(at) * candidates[0].gaps[at];
-        let nats = if counts {
-            likelihood[explained] - likelihood[at]
-        } else {
-            0.0
-        };
-        let worse = LIKELIHOOD * (nats / WORSE).min(1.0) + (nats - FAR_WORSE).max(0.0);
-        cut + VALIDITY * (validity[at] - SEPARATED).max(0.0) - worse
-    };
-    largest(&(0..validity.len()).map(score).collect::<Vec<f64>>())
-}
-
-/// Why there are no clusters, if so; `line` where all objects lie on one.
-fn no_clusters(candidates: &[AutoCandidate], choice: &Choice, line: bool) -> Option<String> {
-    let [validity, nats] = [
-        highest(candidates, |one| &one.validity),
-        highest(candidates, |one| &one.likelihood),
-    ];
-    let (valid, explained) = (largest(&validity), largest(&nats));
-    let (validity, nats) = (validity[valid], nats[explained]);
-    let (cut, explains) = (candidates[0].deepest(), nats > EXPLAINED);
-    let deep = cut > DEEP.1 || (explains && cut > DEEP.0);
-    let possible = explains && cut >= SHALLOW && chance_of_all(&choice.rows) <= POSSIBLE;
-    if (validity > SEPARATED && !line)
-        || nats > WELL_EXPLAINED
-        || deep
-        || possible
-        || candidates[1].closed()
-    {
-        return None;
-    }
-    if choice.clusters == 1 {
-        return Some(choice.reason.clone());
-    }
-    if cut < SHALLOW {
-        return Some(format!(
-            "1 cluster: parts of the table are stable or tight, but no cut is deep (stability times the gap of eigenvalues is at most {cut:.2}), \
-             and none are separated (the highest density-based validity is {validity:.2})"
-        ));
-    }
-    let at = |at: usize| candidates[0].stability[at].clusters;
-    (nats <= -EXPLAINED && (line || cut < DEEP_ENOUGH)).then(|| {
-        format!(
-            "1 cluster: parts of the table are stable or tight, but one Gaussian explains it by {:.2} nats an object better than any clusters \
-             (those at {}), and none are separated (the highest density-based validity is {validity:.2}, at {})",
-            -nats,
-            at(explained),
-            at(valid)
-        )
-    })
-}
-
-fn reason(candidates: &[AutoCandidate], chosen: usize, at: usize, open: bool) -> String {
-    let (one, other) = (&candidates[chosen], &candidates[1 - chosen]);
-    let clusters = one.stability[at].clusters;
-    let why = format!(
-        "base clusterings {}, whose halves agree on it with an adjusted Rand index of {:.2} ({}: {:.2}), with a density-based \
-         validity of {:.2} ({:.2})",
-        one.name(),
-        one.stable(at),
-        other.name(),
-        other.stable(at),
-        one.validity[at],
-        other.validity[at]
-    );
-    if !open {
-        return why;
-    }
-    let times = |candidate: &AutoCandidate| candidate.gaps[at].exp();
-    format!(
-        "{clusters} clusters: one more would cut {:.1} (k-means) and {:.1} (genie) times as deep; one Gaussian a cluster explains the \
-         table by {:.2} nats an object better than one in all; {why}",
-        times(&candidates[0]),
-        times(&candidates[1]),
-        one.likelihood[at]
-    )
 }
 
 #[cfg(test)]
@@ -661,7 +437,7 @@ mod tests {
             let one = &mut candidates[which];
             (one.stability[1].ari, one.stability[1].smallest) = (1.0, 20);
             (one.gaps[1], one.conductance[1]) = (gap, conductance);
-            no_clusters(&candidates, noise.choice.as_ref().unwrap(), false).is_none()
+            verdict::no_clusters(&candidates, noise.choice.as_ref().unwrap(), false).is_none()
         };
         assert!(!overruled(0, 1.4, 0.5) && overruled(0, 1.6, 0.5), "deep");
         assert!(

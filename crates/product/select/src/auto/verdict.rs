@@ -1,0 +1,225 @@
+//! The verdict on a table: whether it has clusters, how many, and which base clusterings find them.
+
+use super::{AutoCandidate, AutoChoice};
+use crate::Choice;
+use crate::decision::chance_of_all;
+
+/// Where tables without clusters pass for as stable, clusters are believed all the same from this validity on (`DensityValidity`): of
+/// 300 random tables without clusters 3 of 283 with two columns or more have more. Not on a line, where a gap in a tail passes for one
+/// between clusters.
+const SEPARATED: f64 = -0.1;
+
+/// Or if Gaussians explain them better than one Gaussian explains the table, by so many nats an object, and the p value against tables
+/// without clusters is at most this. A disc or a box, which one Gaussian explains badly, gains nothing from pieces. If one Gaussian explains the
+/// table better by as much, clusters are not believed, whatever the p value: tails and slopes are no clusters. From the last limit on Gaussians
+/// alone suffice: skewed tables gain 0.36 at most.
+const EXPLAINED: f64 = 0.05;
+const POSSIBLE: f64 = 0.3;
+const WELL_EXPLAINED: f64 = 0.45;
+
+/// Unless k-means has a stable cut this deep (stability times the gap of eigenvalues): in many columns Gaussians cost too much to be found.
+const DEEP_ENOUGH: f64 = 0.8;
+
+/// Or if k-means has a stable deep cut: its stability times the gap of eigenvalues above the second limit, or above the first where Gaussians
+/// explain the table better too. Skewed tables of one cluster have at most 1.4, and few more than 1.1. What is stable or explained by Gaussians
+/// but not cut off this far ([`SHALLOW`]) is one cluster.
+const DEEP: (f64, f64) = (1.1, 1.5);
+const SHALLOW: f64 = 0.55;
+
+/// Or if Genie has a cut this deep, and, at a number of clusters with this stability at least, clusters with at most this conductance: no
+/// cluster has more than so many of its links to nearest neighbours outside. What is neither tight nor round, as an arm of a spiral, has
+/// nothing else to be told by. Not on a line, which any cut has few links across.
+const CLOSED: f64 = 0.015;
+const CLOSED_STABILITY: f64 = 0.9;
+const CLOSED_DEEP: f64 = 1.2;
+
+/// What validity counts beside the gap of eigenvalues.
+const VALIDITY: f64 = 4.0;
+
+/// What the likelihood counts beside the gap of eigenvalues: so much where a number of clusters explains the table by this many nats an
+/// object worse than the best, and every nat from the second limit on.
+const LIKELIHOOD: f64 = 0.75;
+const WORSE: f64 = 0.1;
+const FAR_WORSE: f64 = 0.5;
+
+impl AutoCandidate {
+    /// Stability at a place, nothing where clusters of one object or none were found.
+    fn stable(&self, at: usize) -> f64 {
+        let found = &self.stability[at];
+        if found.smallest >= 2 {
+            found.ari.max(0.0)
+        } else {
+            0.0
+        }
+    }
+
+    /// The largest of stability times gap.
+    fn deepest(&self) -> f64 {
+        self.gaps
+            .iter()
+            .enumerate()
+            .map(|(at, gap)| self.stable(at) * gap)
+            .fold(0.0, f64::max)
+    }
+
+    /// Whether there are clusters that hardly any link to a neighbour leads out of.
+    fn closed(&self) -> bool {
+        self.deepest() > CLOSED_DEEP
+            && (0..self.conductance.len())
+                .any(|at| self.conductance[at] <= CLOSED && self.stable(at) >= CLOSED_STABILITY)
+    }
+
+    /// How far the consensus at a place is trusted.
+    fn trust(&self, at: usize) -> f64 {
+        self.stable(at) + self.validity[at]
+    }
+
+    fn name(&self) -> String {
+        self.recipe
+            .base
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(",")
+    }
+}
+
+/// The number with the highest score and the ensemble that is trusted more there; of equals the first.
+pub(super) fn verdict(
+    candidates: Vec<AutoCandidate>,
+    choice: Option<Choice>,
+    line: bool,
+) -> AutoChoice {
+    let none = choice
+        .as_ref()
+        .and_then(|choice| no_clusters(&candidates, choice, line));
+    let at = choice.as_ref().map_or(0, |_| best_place(&candidates));
+    let trusted = usize::from(candidates[1].trust(at) > candidates[0].trust(at));
+    let (clusters, chosen, reason) = match none {
+        Some(reason) => (1, 0, reason),
+        None => (
+            candidates[0].stability[at].clusters,
+            trusted,
+            reason(&candidates, trusted, at, choice.is_some()),
+        ),
+    };
+    AutoChoice {
+        recipe: candidates[chosen].recipe.clone(),
+        clusters,
+        choice: choice.map(|choice| Choice {
+            clusters,
+            reason: reason.clone(),
+            ..choice
+        }),
+        reason,
+        candidates,
+    }
+}
+
+/// The highest value of any candidate at every place.
+fn highest(candidates: &[AutoCandidate], of: impl Fn(&AutoCandidate) -> &[f64]) -> Vec<f64> {
+    (0..candidates[0].stability.len())
+        .map(|at| {
+            let values = candidates.iter().map(|one| of(one)[at]);
+            values.fold(f64::NEG_INFINITY, f64::max)
+        })
+        .collect()
+}
+
+/// Where the first of the largest values is.
+fn largest(values: &[f64]) -> usize {
+    (0..values.len()).fold(
+        0,
+        |best, at| if values[at] > values[best] { at } else { best },
+    )
+}
+
+/// Where the score is highest.
+fn best_place(candidates: &[AutoCandidate]) -> usize {
+    let validity = highest(candidates, |one| &one.validity);
+    let likelihood = highest(candidates, |one| &one.likelihood);
+    let explained = largest(&likelihood);
+    let counts = explained + 2 < likelihood.len();
+    let score = |at: usize| {
+        let cut = candidates[0].stable(at) * candidates[0].gaps[at];
+        let nats = if counts {
+            likelihood[explained] - likelihood[at]
+        } else {
+            0.0
+        };
+        let worse = LIKELIHOOD * (nats / WORSE).min(1.0) + (nats - FAR_WORSE).max(0.0);
+        cut + VALIDITY * (validity[at] - SEPARATED).max(0.0) - worse
+    };
+    largest(&(0..validity.len()).map(score).collect::<Vec<f64>>())
+}
+
+/// Why there are no clusters, if so; `line` where all objects lie on one.
+pub(super) fn no_clusters(
+    candidates: &[AutoCandidate],
+    choice: &Choice,
+    line: bool,
+) -> Option<String> {
+    let validities = highest(candidates, |one| &one.validity);
+    let likelihoods = highest(candidates, |one| &one.likelihood);
+    let valid = largest(&validities);
+    let explained = largest(&likelihoods);
+    let validity = validities[valid];
+    let nats = likelihoods[explained];
+    let cut = candidates[0].deepest();
+    let explains = nats > EXPLAINED;
+    let deep = cut > DEEP.1 || (explains && cut > DEEP.0);
+    let possible = explains && cut >= SHALLOW && chance_of_all(&choice.rows) <= POSSIBLE;
+    if (validity > SEPARATED && !line)
+        || nats > WELL_EXPLAINED
+        || deep
+        || possible
+        || candidates[1].closed()
+    {
+        return None;
+    }
+    if choice.clusters == 1 {
+        return Some(choice.reason.clone());
+    }
+    if cut < SHALLOW {
+        return Some(format!(
+            "1 cluster: parts of the table are stable or tight, but no cut is deep (stability times the gap of eigenvalues is at most {cut:.2}), \
+             and none are separated (the highest density-based validity is {validity:.2})"
+        ));
+    }
+    let stability = &candidates[0].stability;
+    (nats <= -EXPLAINED && (line || cut < DEEP_ENOUGH)).then(|| {
+        format!(
+            "1 cluster: parts of the table are stable or tight, but one Gaussian explains it by {:.2} nats an object better than any clusters \
+             (those at {}), and none are separated (the highest density-based validity is {validity:.2}, at {})",
+            -nats,
+            stability[explained].clusters,
+            stability[valid].clusters
+        )
+    })
+}
+
+fn reason(candidates: &[AutoCandidate], chosen: usize, at: usize, open: bool) -> String {
+    let one = &candidates[chosen];
+    let other = &candidates[1 - chosen];
+    let clusters = one.stability[at].clusters;
+    let why = format!(
+        "base clusterings {}, whose halves agree on it with an adjusted Rand index of {:.2} ({}: {:.2}), with a density-based \
+         validity of {:.2} ({:.2})",
+        one.name(),
+        one.stable(at),
+        other.name(),
+        other.stable(at),
+        one.validity[at],
+        other.validity[at]
+    );
+    if !open {
+        return why;
+    }
+    format!(
+        "{clusters} clusters: one more would cut {:.1} (k-means) and {:.1} (genie) times as deep; one Gaussian a cluster explains the \
+         table by {:.2} nats an object better than one in all; {why}",
+        candidates[0].gaps[at].exp(),
+        candidates[1].gaps[at].exp(),
+        one.likelihood[at]
+    )
+}
