@@ -1,5 +1,7 @@
 //! Ensemble-driven cluster index: how far the ensemble agrees with each base cluster.
 
+use std::convert::Infallible;
+
 use partita_core::{
     BaseClustering, BaseWeights, EnsembleRows, PassError, PassRunner, ProblemSize, Silent,
     WeightedEnsemble, sums_under_way,
@@ -12,13 +14,16 @@ use crate::overlap::CountLines;
 /// Numbers in a part of the overlap table that is counted at once: 32 MB.
 const STRIP: usize = 1 << 22;
 
+/// Entropies that are held, ΣJ M of them: 1 GiB.
+const MOST_TALLIES: usize = 1 << 26;
+
 /// The entropy of every base clustering inside every base cluster, of which the ensemble-driven cluster index is made.
 #[derive(Clone, Debug)]
 pub struct Entropies {
     offsets: Vec<usize>,
     /// Weight of every base cluster.
     sizes: Vec<f64>,
-    /// ΣJ lines of M.
+    /// ΣJ lines of M; none where they are too many to be held.
     within: Vec<Tally>,
     first_unlabelled: Option<u64>,
 }
@@ -42,10 +47,12 @@ pub fn trusted_cluster_weights<'a>(
 ) -> Vec<f64> {
     let source = source.into();
     let rows = EnsembleRows::from(source);
-    let entropies =
-        Entropies::count(&PassRunner::new(&rows, &Silent)).expect("rows in memory can be read");
+    let rows = PassRunner::new(&rows, &Silent);
     let soft = source.ensemble.memberships().is_some();
-    entropies.cluster_weights(theta, rounds, source.base_weights.filter(|_| !soft))
+    let weights = source.base_weights.filter(|_| !soft);
+    let entropies = Entropies::count(&rows);
+    let index = entropies.and_then(|all| all.cluster_weights(&rows, theta, rounds, weights));
+    index.expect("rows in memory can be read")
 }
 
 impl Overlap {
@@ -66,7 +73,14 @@ impl Overlap {
         rounds: u32,
         weights: Option<&BaseWeights>,
     ) -> Vec<f64> {
-        self.entropies().cluster_weights(theta, rounds, weights)
+        let entropies = self.entropies();
+        let index = entropies.index_by(rounds, weights, |say| {
+            Ok::<_, Infallible>(entropies.index(theta, say))
+        });
+        match index {
+            Ok(index) => index,
+            Err(never) => match never {},
+        }
     }
 }
 
@@ -85,13 +99,16 @@ impl Entropies {
             return Ok(Overlap::count(rows)?.entropies());
         }
         let mut all = Self::none(offsets.clone());
-        let lines = (STRIP / side).max(1);
-        for first in (0..side).step_by(lines) {
-            let lines = first..(first + lines).min(side);
-            let counted = rows.run(&CountLines::new(offsets.clone(), lines.clone()))?;
-            all.first_unlabelled = counted.first_unlabelled;
-            all.add_lines(first, &counted.cells);
-        }
+        let held = side.saturating_mul(offsets.len() - 1) <= MOST_TALLIES;
+        for_strips(rows, &offsets, |first, cells, first_unlabelled| {
+            all.first_unlabelled = first_unlabelled;
+            if held {
+                all.add_lines(first, cells);
+            } else {
+                let lines = cells.chunks(side).enumerate();
+                all.sizes.extend(lines.map(|(at, line)| line[first + at]));
+            }
+        })?;
         Ok(all)
     }
 
@@ -138,10 +155,15 @@ impl Entropies {
     pub fn bytes(size: &ProblemSize) -> u64 {
         let side = size.base_clusters as u64;
         let cells = side.saturating_mul(side).min((STRIP as u64).max(side));
-        let tallies = side.saturating_mul(size.base_clusterings as u64 * 16 + 8);
+        let tallies = side.saturating_mul(size.base_clusterings as u64);
+        let held = if tallies > MOST_TALLIES as u64 {
+            0
+        } else {
+            tallies
+        };
         cells
             .saturating_mul(8 * (sums_under_way() + 1))
-            .saturating_add(tallies)
+            .saturating_add(held * 16 + side.saturating_mul(24))
     }
 
     /// Where the clusters of each base clustering start: M + 1 values.
@@ -172,38 +194,70 @@ impl Entropies {
     /// weights, t_u counts w_u times; where objects have weights, shares of labels are by weight.
     ///
     /// # Cost
-    /// O(ΣJ M · rounds) time.
+    /// O(ΣJ M · rounds) time. Beyond 67 million entropies these are not held, and every round counts the rows again.
+    ///
+    /// # Errors
+    /// [`PassError`] when rows cannot be read or the monitor asks to stop.
     ///
     /// # Panics
     /// If there is not one weight a base clustering.
     pub fn cluster_weights(
         &self,
+        rows: &PassRunner<'_>,
         theta: f64,
         rounds: u32,
         weights: Option<&BaseWeights>,
-    ) -> Vec<f64> {
+    ) -> Result<Vec<f64>, PassError> {
+        self.index_by(rounds, weights, |say| {
+            if self.within.is_empty() {
+                self.index_anew(rows, theta, say)
+            } else {
+                Ok(self.index(theta, say))
+            }
+        })
+    }
+
+    /// The index after so many rounds, each of which asks for the index where base clusterings have so much of a say.
+    fn index_by<E>(
+        &self,
+        rounds: u32,
+        weights: Option<&BaseWeights>,
+        index_of: impl Fn(&[f64]) -> Result<Vec<f64>, E>,
+    ) -> Result<Vec<f64>, E> {
         let bases = self.offsets.len() - 1;
         let given = weights.map_or_else(|| vec![1.0; bases], |given| given.as_slice().to_vec());
         assert_eq!(given.len(), bases, "one weight a base clustering");
-        let mut index = self.index(theta, &given);
+        let mut index = index_of(&given)?;
         for _ in 0..rounds {
             let trust = self.trust(&index);
             let say: Vec<f64> = trust.iter().zip(&given).map(|(t, w)| t * w).collect();
-            index = self.index(theta, &say);
+            index = index_of(&say)?;
         }
-        index
+        Ok(index)
+    }
+
+    /// As [`index`](Self::index), where entropies are not held.
+    fn index_anew(
+        &self,
+        rows: &PassRunner<'_>,
+        theta: f64,
+        say: &[f64],
+    ) -> Result<Vec<f64>, PassError> {
+        let side = self.sizes.len();
+        let mut index = Vec::with_capacity(side);
+        for_strips(rows, &self.offsets, |_, cells, _| {
+            let of_line = |line: &[f64]| {
+                let within = self.offsets.windows(2);
+                Tally::sum(within.map(|ends| Tally::of(&line[ends[0]..ends[1]])), say).index(theta)
+            };
+            index.par_extend(cells.par_chunks(side).map(of_line));
+        })?;
+        Ok(index)
     }
 
     /// The index of every base cluster where base clusterings have so much of a say.
     fn index(&self, theta: f64, say: &[f64]) -> Vec<f64> {
-        let index = |within: &[Tally]| {
-            let mut sum = Tally::default();
-            for (tally, say) in within.iter().zip(say) {
-                sum.bits += tally.bits * say;
-                sum.seen += tally.seen * say;
-            }
-            sum.index(theta)
-        };
+        let index = |within: &[Tally]| Tally::sum(within.iter().copied(), say).index(theta);
         self.within.chunks(say.len()).map(index).collect()
     }
 
@@ -227,6 +281,22 @@ impl Entropies {
     }
 }
 
+/// Hands out the lines of the overlap table strip by strip: the first of each strip, its numbers, and the first row without any label.
+fn for_strips(
+    rows: &PassRunner<'_>,
+    offsets: &[usize],
+    mut take: impl FnMut(usize, &[f64], Option<u64>),
+) -> Result<(), PassError> {
+    let side = offsets[offsets.len() - 1];
+    let lines = (STRIP / side).max(1);
+    for first in (0..side).step_by(lines) {
+        let lines = first..(first + lines).min(side);
+        let counted = rows.run(&CountLines::new(offsets.to_vec(), lines))?;
+        take(first, &counted.cells, counted.first_unlabelled);
+    }
+    Ok(())
+}
+
 /// The least that a base clustering is trusted, in shares of the most trusted one: none is left without a say, so
 /// that there is always a mean.
 const LEAST_TRUST: f64 = 1e-12;
@@ -242,6 +312,16 @@ impl Tally {
             bits: counts.iter().filter(|&&count| count > 0.0).map(term).sum(),
             seen: 1.0,
         }
+    }
+
+    /// Those of all base clusterings, each by its say.
+    fn sum(all: impl Iterator<Item = Self>, say: &[f64]) -> Self {
+        let mut sum = Self::default();
+        for (tally, say) in all.zip(say) {
+            sum.bits += tally.bits * say;
+            sum.seen += tally.seen * say;
+        }
+        sum
     }
 
     fn index(self, theta: f64) -> f64 {

@@ -33,7 +33,7 @@ pub trait Study: Sync {
     /// Measures the methods of one unit.
     ///
     /// # Errors
-    /// [`ReproduceError::NoData`] where a data set is not on this machine (the unit is left out and the page says so);
+    /// [`ReproduceError::NoData`](crate::ReproduceError::NoData) where a data set is not on this machine (the unit is left out and the page says so);
     /// anything else fails the run after all other units are done.
     fn measure(&self, unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>>;
 

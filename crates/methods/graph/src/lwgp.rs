@@ -103,7 +103,7 @@ fn cuts(
     labelled(entropies.first_unlabelled())?;
     let cut = Cut {
         rows: &rows,
-        strengths: &strengths(&rows, &entropies, problem.weights, settings),
+        strengths: &strengths(&rows, &entropies, problem.weights, settings)?,
         seed: problem.seed,
     };
     cut.each(entropies.sizes(), clusters, &settings.search(1), monitor)
@@ -115,17 +115,18 @@ fn strengths(
     entropies: &Entropies,
     weights: Option<&BaseWeights>,
     settings: &LwgpSettings,
-) -> Vec<f64> {
+) -> Result<Vec<f64>, GraphError> {
     // A soft base clustering is not sure of its own copy, so that its weight has no part in entropies.
     let copies = weights.filter(|_| !rows.source().are_shares());
-    let mut agreed = entropies.cluster_weights(settings.theta, settings.trust_rounds, copies);
+    let mut agreed =
+        entropies.cluster_weights(rows, settings.theta, settings.trust_rounds, copies)?;
     settings.entropy.apply(&mut agreed, entropies.offsets());
     let bases = by_base(entropies.offsets(), weights);
-    bases
+    let strengths = bases
         .iter()
         .zip(agreed)
-        .map(|(weight, index)| weight * index)
-        .collect()
+        .map(|(weight, index)| weight * index);
+    Ok(strengths.collect())
 }
 
 /// Locally weighted graph partitioning as a method: [`LWGP`].

@@ -38,7 +38,7 @@
 //! | `files` | tables, ensembles and labels on disk |
 //! | `parquet`, `arrow` | these formats of files |
 //! | `metis` | the graph methods that METIS (C code) cuts for: `cspa`, `mcla`, and `hbgf` with `cut=metis` |
-//! | `rayon` | row passes ([`RowBlocks`]) on all threads; families that need threads have them without this |
+//! | `rayon` | row passes ([`RowBlocks`](extend::RowBlocks)) on all threads; families that need threads have them without this |
 #![forbid(unsafe_code)]
 
 #[cfg(all(test, feature = "metis", feature = "mixture", feature = "median"))]

@@ -46,7 +46,7 @@ impl<'a> ConsensusCall<'a> {
         self
     }
 
-    /// With a setting of the method, as `partita methods METHOD` and [`Consensus::settings`](crate::Consensus::settings) list them.
+    /// With a setting of the method, as `partita methods METHOD` and [`Consensus::settings`](crate::extend::Consensus::settings) list them.
     pub fn set(mut self, setting: &str, value: impl Into<Value>) -> Self {
         self.problem.settings.set(setting, value);
         self
@@ -91,10 +91,10 @@ impl<'a> ConsensusCall<'a> {
     /// Finds the consensus.
     ///
     /// # Cost
-    /// That of the method ([`MethodInfo::time`](crate::MethodInfo::time)).
+    /// That of the method ([`MethodInfo::time`](crate::extend::MethodInfo::time)).
     ///
     /// # Errors
-    /// [`CallError`] for a method that is not there, and what [`consense`](crate::consense) refuses.
+    /// [`CallError`] for a method that is not there, and what [`consense`](crate::extend::consense) refuses.
     pub fn run(self) -> Result<Outcome, CallError> {
         let method = method(self.method)?;
         Ok(consense(method, &self.problem, self.monitor)?)

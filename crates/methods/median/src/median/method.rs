@@ -30,9 +30,9 @@ pub struct MedianBinder;
 ///
 /// | paper | here |
 /// |---|---|
-/// | a | [`MedianSearch::asymmetry`] |
-/// | maxNClusters | [`Clusters::Exactly`]; [`Clusters::Auto`] leaves the number free, up to 16 or twice the largest base clustering |
-/// | nRuns | [`MedianSearch::restarts`] |
+/// | a | [`MedianSearch::asymmetry`](crate::MedianSearch::asymmetry) |
+/// | maxNClusters | [`Clusters::Exactly`](partita_core::Clusters::Exactly); [`Clusters::Auto`](partita_core::Clusters::Auto) leaves the number free, up to 16 or twice the largest base clustering |
+/// | nRuns | [`MedianSearch::restarts`](crate::MedianSearch::restarts) |
 /// | zealous updates | clusters that are emptied and dealt out anew |
 ///
 /// With K free the median is about as fine as the base clusterings: of base clusterings with 40 clusters it has some 30,

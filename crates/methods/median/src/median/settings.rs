@@ -36,7 +36,7 @@ impl Default for MedianSearch {
     }
 }
 
-/// Settings of [`median_vi`](super::median_vi). Start from `default()` and change what you mean to change.
+/// Settings of [`MEDIAN_VI`](crate::MEDIAN_VI). Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default)]
 #[settings(check = Self::check_together)]
@@ -50,7 +50,7 @@ pub struct MedianViSettings {
     pub search: MedianSearch,
 }
 
-/// Settings of [`median_binder`](super::median_binder). Start from `default()` and change what you mean to change.
+/// Settings of [`MEDIAN_BINDER`](crate::MEDIAN_BINDER). Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default)]
 #[settings(check = Self::check_together)]

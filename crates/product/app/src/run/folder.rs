@@ -115,7 +115,7 @@ impl RunFolder {
     /// [`AppError`] for result files that are missing or damaged.
     ///
     /// # Cost
-    /// That of reading, and of [`render`].
+    /// That of reading, and of drawing the page.
     pub fn report(
         &self,
         method: Option<&str>,
