@@ -3,7 +3,7 @@
 >>> import partita as pt
 >>> ensemble = pt.Ensemble({"a": ["x", "x", "x", "y", "y", "y"], "b": [1, 1, 2, 2, 2, 2], "c": [7, 7, 7, None, 9, 9]})
 >>> pt.consensus(ensemble, n_clusters=2).labels_
-array([1, 1, 1, 0, 0, 0], dtype=int32)
+array([0, 0, 0, 1, 1, 1], dtype=int32)
 
 ``Ensemble`` takes clusterings that exist, ``generate`` makes some of a table, ``consensus`` finds what they agree on; ``choose_k`` says
 how many clusters there are, ``modes`` whether there is one answer or several; ``align`` gives many runs common columns.

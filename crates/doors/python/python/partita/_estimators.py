@@ -129,7 +129,7 @@ class ConsensusClustering(_Consensus):
     >>> import numpy as np, partita as pt
     >>> X = np.array([[0.0, 0], [0, 1], [1, 0], [9, 9], [9, 8], [8, 9]])
     >>> pt.ConsensusClustering(2, base="kmeans:20", base_k="2..3").fit_predict(X)
-    array([1, 1, 1, 0, 0, 0], dtype=int32)
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
     def __init__(
@@ -204,7 +204,7 @@ class LabelConsensus(_Consensus):
     >>> import partita as pt
     >>> labels = [[0, 1, 7], [0, 1, 7], [0, 2, 7], [1, 2, 9], [1, 2, 9], [1, 2, -1]]
     >>> pt.LabelConsensus(2).fit_predict(labels)
-    array([1, 1, 1, 0, 0, 0], dtype=int32)
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
     def __init__(
