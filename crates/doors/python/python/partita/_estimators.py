@@ -129,7 +129,7 @@ class ConsensusClustering(_Consensus):
     >>> import numpy as np, partita as pt
     >>> X = np.array([[0.0, 0], [0, 1], [1, 0], [9, 9], [9, 8], [8, 9]])
     >>> pt.ConsensusClustering(2, base="kmeans:20", base_k="2..3").fit_predict(X)
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    array([1, 1, 1, 0, 0, 0], dtype=int32)
     """
 
     def __init__(
