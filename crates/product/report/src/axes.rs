@@ -84,6 +84,13 @@ impl Frame {
         Scale::over([low, high].into_iter(), self.bottom, self.top, 0.0)
     }
 
+    /// Room on the left for the numbers of a vertical axis beside its name.
+    pub(crate) fn make_room(&mut self, y: &Scale, write: fn(f64) -> String) {
+        let ticks = y.ticks(5).into_iter();
+        let longest = ticks.map(|tick| write(tick).chars().count()).max();
+        self.left = self.left.max(32.0 + 7.0 * longest.unwrap_or(0) as f64);
+    }
+
     /// Lines and numbers of the vertical axis, and its name.
     pub(crate) fn draw_y(&self, svg: &mut Svg, y: &Scale, name: &str, write: fn(f64) -> String) {
         for tick in y.ticks(5) {

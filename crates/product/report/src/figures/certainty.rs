@@ -22,10 +22,13 @@ pub(super) fn histogram(report: &Report<'_>) -> Plot {
         }
     }
     let (mut svg, mut frame) = Frame::new(460.0, 270.0);
-    frame.left = 74.0;
     let most = counts.iter().copied().max().unwrap_or(1) as f64;
-    let (x, y) = (frame.x(0.0, 1.0), frame.y(0.0, 1.06 * most));
-    frame.draw_y(&mut svg, &y, "objects", |tick| count(tick as i64));
+    let y = frame.y(0.0, 1.06 * most);
+    let objects = |tick| count(tick as i64);
+    frame.left = 74.0;
+    frame.make_room(&y, objects);
+    let x = frame.x(0.0, 1.0);
+    frame.draw_y(&mut svg, &y, "objects", objects);
     let mut csv = "from,to,objects\n".to_owned();
     for (bin, &objects) in counts.iter().enumerate() {
         let [from, to] = [bin, bin + 1].map(|edge| edge as f64 / BINS as f64);
