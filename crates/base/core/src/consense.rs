@@ -199,10 +199,10 @@ fn judged(
     ensemble: &Ensemble,
     by_chance: Option<String>,
 ) -> Outcome {
-    let (live, stopped, rounds) = (
+    let (live, stopped, iterations) = (
         outcome.partition.live_clusters(),
         outcome.stopped,
-        outcome.rounds,
+        outcome.iterations,
     );
     let found = Found {
         info,
@@ -210,7 +210,7 @@ fn judged(
         asked,
         live,
         stopped,
-        rounds,
+        iterations,
     }
     .warnings();
     let nothing = result_warnings::no_information(ensemble.bases());

@@ -5,7 +5,7 @@
 //!
 //! | base clusterer | what it does | time | memory |
 //! |---|---|---|---|
-//! | `kmeans` | Lloyd's rounds from a k-means++ start | n·d·k a round | 8·n·d bytes shared by all runs, 14·n a run |
+//! | `kmeans` | Lloyd's iterations from a k-means++ start | n·d·k an iteration | 8·n·d bytes shared by all runs, 14·n a run |
 //! | `kmeans-greedy` | the same, each starting centre the best of several draws | as above | as above |
 //! | `kmeans-random` | the same from rows drawn evenly | as above | as above |
 //! | `kmeans-cosine` | the same by the angle between rows | as above | as above |
