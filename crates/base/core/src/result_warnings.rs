@@ -12,6 +12,8 @@ pub(crate) struct Found<'a> {
     pub(crate) settings: &'a Map<String, Value>,
     /// Clusters that were asked for.
     pub(crate) asked: Clusters,
+    /// Different rows of labels, where they are known: more clusters there cannot be.
+    pub(crate) distinct: Option<usize>,
     /// Clusters that have objects.
     pub(crate) live: usize,
     pub(crate) stopped: Stopped,
@@ -46,6 +48,11 @@ impl Found<'_> {
         };
         match self.live {
             live if live >= asked => None,
+            live if self.distinct == Some(live) => Some(format!(
+                "the objects have {live} distinct {} of labels, and objects with the same row are never apart: {live} {}; {asked} were asked for",
+                plural(live, "row"),
+                plural(live, "cluster")
+            )),
             1 => Some(format!(
                 "all objects are in one cluster; {asked} were asked for"
             )),
@@ -55,6 +62,10 @@ impl Found<'_> {
             )),
         }
     }
+}
+
+fn plural(count: usize, what: &str) -> String {
+    format!("{what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Adds what has not been said: a method that runs others says what they say.

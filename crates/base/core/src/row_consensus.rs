@@ -153,6 +153,7 @@ impl RowOutcome {
             info: method.info(),
             settings: &settings,
             asked,
+            distinct: None,
             live,
             stopped,
             iterations,
