@@ -8,7 +8,7 @@ use crate::reduction::Reduction;
 use crate::result_warnings::{self, Found};
 use crate::{
     BaseWeights, Clusters, Consensus, ConsensusError, Ensemble, MethodInfo, MissingLabels, Monitor,
-    Outcome, Partition, Problem, Reads, SoftBases, SoftPartition, Stopped, Weights,
+    ObjectWeights, Outcome, Partition, Problem, Reads, SoftBases, SoftPartition, Stopped, Weights,
 };
 
 /// Finds the consensus that `method` sees in `problem`.
@@ -270,7 +270,7 @@ fn check(info: &MethodInfo, problem: &Problem<'_>, fixed: bool) -> Result<(), Co
     if !fixed {
         info.check_clusters(problem.clusters, objects)?;
     }
-    check_missing(info, ensemble)?;
+    check_missing(info, problem)?;
     if let (Some(_), SoftBases::Refused(reason)) =
         (ensemble.memberships(), info.capabilities.soft_bases)
     {
@@ -353,8 +353,8 @@ fn check_kept(info: &MethodInfo, problem: &Problem<'_>, fixed: bool) -> Result<(
     }
 }
 
-fn check_missing(info: &MethodInfo, ensemble: &Ensemble) -> Result<(), ConsensusError> {
-    let missing = info.capabilities.missing;
+fn check_missing(info: &MethodInfo, problem: &Problem<'_>) -> Result<(), ConsensusError> {
+    let (ensemble, missing) = (problem.ensemble, info.capabilities.missing);
     if missing == MissingLabels::Refused
         && let Some((object, base)) = ensemble.first_missing()
     {
@@ -368,15 +368,22 @@ fn check_missing(info: &MethodInfo, ensemble: &Ensemble) -> Result<(), Consensus
             base,
         });
     }
-    match ensemble.first_unlabelled() {
-        Some(object) if missing != MissingLabels::HandledByPrior => {
-            let others = ensemble.count_unlabelled() - 1;
-            Err(ConsensusError::Unlabelled {
-                object: ensemble.object_name(object),
-                others,
-            })
-        }
-        _ => Ok(()),
+    if missing == MissingLabels::HandledByPrior {
+        return Ok(());
+    }
+    // Objects of weight 0 have no part in the fit.
+    let weights = problem.object_weights.map(ObjectWeights::as_slice);
+    let counts = |object: &u32| {
+        weights.is_none_or(|weights| weights.get(*object as usize).is_none_or(|&w| w > 0.0))
+    };
+    let unlabelled = ensemble.unlabelled();
+    let mut unlabelled = unlabelled.iter().filter(|object| counts(object));
+    match unlabelled.next() {
+        Some(&object) => Err(ConsensusError::Unlabelled {
+            object: ensemble.object_name(object as usize),
+            others: unlabelled.count(),
+        }),
+        None => Ok(()),
     }
 }
 

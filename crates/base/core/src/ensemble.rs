@@ -384,11 +384,14 @@ impl Ensemble {
         }
     }
 
-    /// How many objects no base clustering labels.
-    pub fn count_unlabelled(&self) -> usize {
+    /// The objects that no base clustering labels, in rising order.
+    pub fn unlabelled(&self) -> Vec<u32> {
+        fn all<L: Label>(rows: &ArrayView2<'_, L>) -> Vec<u32> {
+            unlabelled(rows).map(|object| object as u32).collect()
+        }
         match self.rows() {
-            LabelRows::Bytes(rows) => unlabelled(&rows).count(),
-            LabelRows::Words(rows) => unlabelled(&rows).count(),
+            LabelRows::Bytes(rows) => all(&rows),
+            LabelRows::Words(rows) => all(&rows),
         }
     }
 

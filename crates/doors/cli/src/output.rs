@@ -237,10 +237,10 @@ pub(crate) fn print_labels(
 ) -> Result<(), Failure> {
     if let Some(format) = format.filter(|format| format.is_output()) {
         let whole = WholeOutput::new(format)?;
-        files::write_named_labels(&whole.path(), names, partition, classes, numbers)?;
+        files::write_named_labels(&whole.path(), names, partition.labels(), classes, numbers)?;
         return whole.print();
     }
     let mut text = Vec::new();
-    files::labels_csv(&mut text, names, partition, classes, numbers).map_err(failed)?;
+    files::labels_csv(&mut text, names, partition.labels(), classes, numbers).map_err(failed)?;
     print(&String::from_utf8_lossy(&text))
 }

@@ -84,7 +84,7 @@ fn main() -> Result<(), Failure> {
             write_labels(
                 Path::new(file),
                 None,
-                &partition,
+                partition.labels(),
                 &[("certainty", &certainty)],
             )?;
             writeln!(

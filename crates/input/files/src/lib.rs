@@ -81,7 +81,8 @@ pub use meaning::held_rows::LabelBlock;
 pub use meaning::label_column::{LabelColumn, LabelNumbers, Labels};
 pub use meaning::label_file::{load_labels, read_labels};
 pub use meaning::labels::{
-    LabelBlocks, LabelFormat, labels_csv, write_label_blocks, write_labels, write_named_labels,
+    LabelBlocks, LabelFormat, NO_LABEL, labels_csv, write_label_blocks, write_labels,
+    write_named_labels,
 };
 pub use meaning::manifest::{MANIFEST_VERSION, Manifest, ManifestBase, ManifestFile, ManifestPart};
 pub use meaning::manifest_rows::ManifestRows;

@@ -58,6 +58,15 @@ impl TextLines {
             .extend_from_slice(self.numbers.get_or_insert_default().text(value));
     }
 
+    /// A number, and `gap` for NaN.
+    pub(crate) fn number_or(&mut self, value: f64, gap: &str) {
+        if value.is_nan() {
+            self.text(gap);
+        } else {
+            self.number(value);
+        }
+    }
+
     /// Ends a line. A line of one empty field has quotes, since empty lines are not read.
     pub(crate) fn end(&mut self) {
         if self.fields == 1 && self.text.len() == self.begin {

@@ -243,7 +243,8 @@ fn own(folder: &Path) -> Result<(), Failure> {
         || match kmeans_many(table.view(), &runs, &KMeansSettings::default(), &Silent) {
             Ok(made) => {
                 let d = table.ncols() as f64;
-                let cells = |run: &KMeans| run.labels.len() as f64 * d * (run.rounds + 1) as f64;
+                let cells =
+                    |run: &KMeans| run.labels.len() as f64 * d * (run.iterations + 1) as f64;
                 vec![
                     (
                         "inertia",

@@ -97,6 +97,7 @@ pub use input::input_file::InputFile;
 pub use input::input_notes::say_roles;
 pub use input::joined::load_ensembles;
 pub use input::label_files::{load_ensemble, read_ensemble, read_labels};
+pub use input::left_out::{LeftOut, Unlabelled};
 pub use input::matching::{
     Matched, NamedSoft, match_objects, match_rows, match_soft, score, score_objects,
 };

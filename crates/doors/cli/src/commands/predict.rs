@@ -37,10 +37,10 @@ pub(crate) fn predict(args: &PredictArgs) -> Result<(), Failure> {
     let names = found.object_names.as_deref();
     let numbers = [("certainty", &found.certainty[..])];
     if let Some(path) = output {
-        files::write_labels(path, names, &found.partition, &numbers)?;
+        files::write_labels(path, names, found.partition.labels(), &numbers)?;
     }
     if let Some(path) = &args.soft {
-        files::write_soft(path, names, &found.soft)?;
+        files::write_soft(path, names, found.soft.rows())?;
     }
     match output {
         _ if args.out.json => print(&request.to_json(&found)?),

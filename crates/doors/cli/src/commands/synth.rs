@@ -34,7 +34,7 @@ pub(crate) fn synth(args: &SynthArgs) -> Result<(), Failure> {
                 "'{name}' is not a mixture and has no true probabilities; leave --soft out"
             ))
         })?;
-        files::write_soft(path, None, soft)?;
+        files::write_soft(path, None, soft.rows())?;
     }
     let table = table(made);
     files::write_table(output, &table)?;

@@ -60,7 +60,7 @@ fn write(args: &UpdateArgs, target: &Path, updated: &Updated) -> Result<(), Fail
         files::write_labels(
             path,
             updated.ensemble.object_names(),
-            &outcome.partition,
+            outcome.partition.labels(),
             &numbers,
         )?;
     }

@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use partita_core::Partition;
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -18,6 +17,9 @@ use crate::format::parquet_write::{GROUP_ROWS, GroupWriter};
 use crate::format::writer::{Contents, Data};
 use crate::open_file::lower_name;
 use crate::text_lines::TextLines;
+
+/// A label that is written as NA (in arrays as −1): the object has none.
+pub const NO_LABEL: u32 = u32::MAX;
 
 /// How labels are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +65,8 @@ fn refused(path: &Path, known: &str) -> FileError {
 }
 
 /// Writes `object,label` and a column of numbers for each of `numbers` (its name and values), one line an object. Objects without
-/// names are numbered from 0. Numbers read back to the same bits. The ending of the name says the [`LabelFormat`].
+/// names are numbered from 0. Numbers read back to the same bits, [`NO_LABEL`] and NaN are gaps. The ending of the name says the
+/// [`LabelFormat`].
 ///
 /// # Errors
 /// [`FileError`] for what cannot be written.
@@ -73,10 +76,10 @@ fn refused(path: &Path, known: &str) -> FileError {
 pub fn write_labels(
     path: &Path,
     object_names: Option<&[String]>,
-    partition: &Partition,
+    labels: &[u32],
     numbers: &[LabelNumbers<'_>],
 ) -> Result<(), FileError> {
-    write_named_labels(path, object_names, partition, None, numbers)
+    write_named_labels(path, object_names, labels, None, numbers)
 }
 
 /// [`write_labels`] with a column `label_name` of what every object is called, where labels are names of classes.
@@ -89,11 +92,11 @@ pub fn write_labels(
 pub fn write_named_labels(
     path: &Path,
     object_names: Option<&[String]>,
-    partition: &Partition,
+    labels: &[u32],
     classes: Option<&[&str]>,
     numbers: &[LabelNumbers<'_>],
 ) -> Result<(), FileError> {
-    let rows = Rows::new(object_names, partition, classes, numbers);
+    let rows = Rows::new(object_names, labels, classes, numbers);
     match LabelFormat::of(path)? {
         LabelFormat::Text => write_text(path, |out| rows.write_text(out, text_delimiter(path))),
         LabelFormat::Array => write_label_blocks(path, rows.labels.len() as u64, &[], |out| {
@@ -122,11 +125,11 @@ pub fn write_named_labels(
 pub fn labels_csv(
     out: &mut dyn Write,
     object_names: Option<&[String]>,
-    partition: &Partition,
+    labels: &[u32],
     classes: Option<&[&str]>,
     numbers: &[LabelNumbers<'_>],
 ) -> io::Result<()> {
-    Rows::new(object_names, partition, classes, numbers).write_text(out, b',')
+    Rows::new(object_names, labels, classes, numbers).write_text(out, b',')
 }
 
 /// Writes the labels of `rows` objects, and a column for each of `numbers`, as `fill` hands them over: the bytes of
@@ -220,7 +223,7 @@ impl<'a> LabelBlocks<'a> {
             }
             Kind::Array(out) => labels
                 .iter()
-                .try_for_each(|&label| out.write_all(&i64::from(label).to_le_bytes())),
+                .try_for_each(|&label| out.write_all(&known(label).unwrap_or(-1).to_le_bytes())),
             #[cfg(feature = "parquet")]
             Kind::Columns(groups) => groups.push(first, labels, numbers),
         }
@@ -313,14 +316,14 @@ struct Rows<'a> {
 impl<'a> Rows<'a> {
     fn new(
         names: Option<&'a [String]>,
-        partition: &'a Partition,
+        labels: &'a [u32],
         classes: Option<&'a [&'a str]>,
         numbers: &'a [LabelNumbers<'a>],
     ) -> Self {
         let rows = Self {
             names,
             classes,
-            ..Self::numbered(0, partition.labels(), numbers)
+            ..Self::numbered(0, labels, numbers)
         };
         let n = rows.labels.len();
         assert!(
@@ -373,12 +376,15 @@ impl<'a> Rows<'a> {
                 Some(names) => lines.text(&names[object]),
                 None => lines.integer(self.first + object as u64),
             }
-            lines.integer(self.labels[object]);
+            match self.labels[object] {
+                NO_LABEL => lines.text(GAP),
+                label => lines.integer(label),
+            }
             if let Some(classes) = self.classes {
                 lines.text(classes[object]);
             }
             for (_, values) in self.numbers {
-                lines.number(values[object]);
+                lines.number_or(values[object], GAP);
             }
             lines.end();
         }
@@ -393,7 +399,7 @@ impl<'a> Rows<'a> {
             let numbers = (0..self.labels.len() as u64).map(move |at| Some((first + at) as i64));
             Data::integers(numbers)
         };
-        let labels = self.labels.iter().map(|&label| Some(i64::from(label)));
+        let labels = self.labels.iter().map(|&label| known(label));
         let mut columns = vec![("object", objects), ("label", Data::integers(labels))];
         if let Some(classes) = self.classes {
             let classes = classes.iter().map(|name| Some(*name));
@@ -412,7 +418,13 @@ impl<'a> Rows<'a> {
         };
         let mut columns = Map::from_iter([
             ("object".to_owned(), objects),
-            ("label".to_owned(), json!(self.labels)),
+            (
+                "label".to_owned(),
+                self.labels
+                    .iter()
+                    .map(|&label| json!(known(label)))
+                    .collect(),
+            ),
         ]);
         columns.extend(
             self.classes
@@ -422,6 +434,14 @@ impl<'a> Rows<'a> {
         columns.extend(numbers.map(|&(name, values)| (name.to_owned(), json!(values))));
         columns
     }
+}
+
+/// What stands in text for what an object does not have.
+pub(super) const GAP: &str = "NA";
+
+/// A label as it is stored, none for [`NO_LABEL`].
+fn known(label: u32) -> Option<i64> {
+    (label != NO_LABEL).then(|| i64::from(label))
 }
 
 /// The line above labels, with the names of the columns beside them.
@@ -467,13 +487,13 @@ mod tests {
     #[test]
     fn a_result_reads_back() {
         let folder = tempfile::tempdir().unwrap();
-        let partition = Partition::new(vec![2, 0, 1], 3).unwrap();
+        let labels = [2, 0, 1];
         let names = ["a", "b,\"c\"\n", "d"].map(String::from);
         let numbers = [0.1 + 0.2, 1.0, 1.0 / 3.0];
         let beside: [LabelNumbers<'_>; 1] = [("certainty", &numbers)];
         for name in ["a.csv", "a.tsv.gz", "a.csv.zst"] {
             let path = folder.path().join(name);
-            write_labels(&path, Some(&names), &partition, &beside).unwrap();
+            write_labels(&path, Some(&names), &labels, &beside).unwrap();
             let labels = read_labels(&path, &ReadOptions::default()).unwrap();
             assert_eq!(labels.object_names.unwrap()[1], names[1].trim());
             let values: Vec<_> = labels.column.values.into_iter().flatten().collect();
@@ -484,7 +504,7 @@ mod tests {
             assert_eq!(read, numbers);
         }
         let path = folder.path().join("a.json");
-        write_labels(&path, Some(&names), &partition, &beside).unwrap();
+        write_labels(&path, Some(&names), &labels, &beside).unwrap();
         let read: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
         let expected = json!({ "object": names, "label": [2, 0, 1], "certainty": numbers });
         assert_eq!(read, expected);
@@ -498,12 +518,11 @@ mod tests {
         let labels: Vec<u32> = (0..n).map(|i| (i % 7) as u32).collect();
         let one: Vec<f64> = (0..n).map(|i| (i % 5) as f64 / 5.0).collect();
         let two: Vec<f64> = (0..n).map(|i| (i % 3) as f64 / 3.0).collect();
-        let partition = Partition::new(labels.clone(), 7).unwrap();
         for name in ["a.csv", "a.tsv", "a.csv.gz", "a.npy", "a.parquet"] {
             let whole = folder.path().join(name);
             let blocks = folder.path().join(format!("blocks-{name}"));
             let numbers: [LabelNumbers<'_>; 2] = [("certainty", &one), ("confidence", &two)];
-            write_labels(&whole, None, &partition, &numbers).unwrap();
+            write_labels(&whole, None, &labels, &numbers).unwrap();
             let push = |out: &mut LabelBlocks<'_>, first: usize| {
                 let rows = first..n.min(first + 65_536);
                 let numbers = [&one[rows.clone()], &two[rows.clone()]];

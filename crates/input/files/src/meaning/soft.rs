@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
+use partita_core::ndarray::ArrayView2;
 use partita_core::{PartitionError, SoftPartition};
 
+use super::labels::GAP;
 use super::read_options::ReadOptions;
 use super::table::read_table;
 use crate::atomic_write::{text_delimiter, write_text};
@@ -11,7 +13,7 @@ use crate::error::FileError;
 use crate::number::Short;
 use crate::text_lines::TextLines;
 
-/// Writes `object,p0,p1,…`, one line an object. Objects without names are numbered from 0. Numbers read back to the
+/// Writes `object,p0,p1,…`, one line an object; NaN is a gap. Objects without names are numbered from 0. Numbers read back to the
 /// same bits.
 ///
 /// # Errors
@@ -22,23 +24,23 @@ use crate::text_lines::TextLines;
 pub fn write_soft(
     path: &Path,
     object_names: Option<&[String]>,
-    soft: &SoftPartition,
+    soft: ArrayView2<'_, f64>,
 ) -> Result<(), FileError> {
     assert!(
-        object_names.is_none_or(|names| names.len() == soft.objects()),
+        object_names.is_none_or(|names| names.len() == soft.nrows()),
         "one name an object"
     );
     write_text(path, |out| {
         let mut lines = TextLines::new(text_delimiter(path));
         lines.text("object");
-        (0..soft.clusters()).for_each(|cluster| lines.text(&format!("p{cluster}")));
+        (0..soft.ncols()).for_each(|cluster| lines.text(&format!("p{cluster}")));
         lines.end();
-        for (object, row) in soft.rows().outer_iter().enumerate() {
+        for (object, row) in soft.outer_iter().enumerate() {
             match object_names {
                 Some(names) => lines.text(&names[object]),
                 None => lines.integer(object),
             }
-            row.iter().for_each(|&p| lines.number(p));
+            row.iter().for_each(|&p| lines.number_or(p, GAP));
             lines.end();
             lines.pass(out)?;
         }
@@ -86,7 +88,7 @@ mod tests {
             let path = folder.path().join(name);
             let soft = SoftPartition::new(array![[0.25, 0.75], [1.0 / 3.0, 2.0 / 3.0], [0.0, 1.0]])
                 .unwrap();
-            write_soft(&path, None, &soft).unwrap();
+            write_soft(&path, None, soft.rows()).unwrap();
             let (names, again) = read_soft(&path).unwrap();
             assert_eq!(again, soft);
             assert_eq!(names.unwrap(), ["0", "1", "2"]);

@@ -60,7 +60,7 @@ fn the_recipe_is_followed() {
             (facts.clusters, made.ensemble.bases()[u].clusters()),
             (facts.k, facts.k)
         );
-        assert!(facts.inertia.unwrap() > 0.0 && facts.rounds > 0);
+        assert!(facts.inertia.unwrap() > 0.0 && facts.iterations > 0);
     }
     let read = Recipe::from_json(made.ensemble.recipe().unwrap()).unwrap();
     assert_eq!(read, (recipe, Seed::new(7)));

@@ -264,7 +264,7 @@ mod tests {
         };
         let used = held.rows().passes().run(&usage).unwrap();
         let found = [
-            fit.round(&held.rows().passes(), &shares).unwrap().0,
+            fit.iteration(&held.rows().passes(), &shares).unwrap().0,
             model.perplexity(&ensemble).unwrap(),
             used.labels,
         ];

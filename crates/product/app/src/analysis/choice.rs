@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use partita::extend::{Consensus, Problem};
-use partita::{Partition, Seed};
+use partita::{Features, Partition, Seed};
 use partita_report::{ClusterCurves, CurvePoint, Measure};
 use partita_select::{
     Choice, ChoiceRow, ChooseSettings, EnsembleChoiceSettings, choose_clusters,
@@ -13,6 +13,7 @@ use partita_select::{
 use serde::{Deserialize, Serialize};
 
 use crate::error::AppError;
+use crate::input::left_out::LeftOut;
 use crate::input::table::InputTable;
 use crate::observer::Observer;
 use crate::text_files::read_json;
@@ -51,8 +52,8 @@ pub fn choose_of_table(
     })
 }
 
-/// How many clusters an ensemble has for a method ([`choose_clusters_of_ensemble`]); `source` is the file that messages
-/// name.
+/// How many clusters an ensemble has for a method ([`choose_clusters_of_ensemble`]), of the objects that have a label; `source` is the
+/// file that messages name.
 ///
 /// # Errors
 /// [`AppError::Select`].
@@ -67,21 +68,36 @@ pub fn choose_of_ensemble(
     source: &Path,
     observer: &dyn Observer,
 ) -> Result<Choice, AppError> {
+    let left = LeftOut::of(problem.ensemble);
+    let weights = match (&left, problem.object_weights) {
+        (Some((_, out)), Some(weights)) => Some(out.weights(weights)?),
+        _ => None,
+    };
+    if let Some((_, out)) = &left {
+        observer.note(&out.warning());
+    }
+    let given = left.as_ref().map_or(problem.ensemble, |(left, _)| left);
+    let soft = given.memberships().is_some();
+    if soft {
+        observer
+            .note("the number of clusters is chosen by labels: every object is in the cluster of its largest share");
+    }
+    let hardened = soft.then(|| given.clone().hardened());
+    let mut looked_at = Problem::new(hardened.as_ref().unwrap_or(given), problem.clusters)
+        .settings(problem.settings.clone());
+    (looked_at.seed, looked_at.budget) = (problem.seed, problem.budget);
+    looked_at.weights = problem.weights;
+    let features = problem.features.filter(|_| left.is_none());
+    let values = features.map(|of| of.values());
+    looked_at.features = features
+        .zip(values.as_ref())
+        .and_then(|(of, values)| Features::new(of.columns(), values.view()).ok());
+    looked_at.object_weights = weights.as_ref().or(problem.object_weights);
     let monitor = observer.begin(&format!(
         "number of clusters ({})",
         methods::name_of(method)
     ));
-    let chosen = if problem.ensemble.memberships().is_some() {
-        observer
-            .note("the number of clusters is chosen by labels: every object is in the cluster of its largest share");
-        let ensemble = problem.ensemble.clone().hardened();
-        let mut hard = Problem::new(&ensemble, problem.clusters).settings(problem.settings.clone());
-        (hard.seed, hard.budget, hard.weights) = (problem.seed, problem.budget, problem.weights);
-        hard.object_weights = problem.object_weights;
-        choose_clusters_of_ensemble(method, &hard, range, settings, &*monitor)
-    } else {
-        choose_clusters_of_ensemble(method, problem, range, settings, &*monitor)
-    };
+    let chosen = choose_clusters_of_ensemble(method, &looked_at, range, settings, &*monitor);
     chosen.map_err(|error| AppError::Select {
         input: source.into(),
         source: error,

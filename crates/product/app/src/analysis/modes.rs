@@ -212,10 +212,10 @@ impl FoundModes {
             files::write_labels(
                 &own.join(LABELS),
                 names,
-                &mode.partition,
+                mode.partition.labels(),
                 &[("certainty", &certainty)],
             )?;
-            files::write_soft(&own.join(SOFT), names, &mode.soft)?;
+            files::write_soft(&own.join(SOFT), names, mode.soft.rows())?;
         }
         let header: String = (1..=modes.len()).map(|at| format!(",mode{at}")).collect();
         let row = |object: usize| {

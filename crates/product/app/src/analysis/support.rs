@@ -81,7 +81,10 @@ impl SupportInput {
             .transpose()?;
         let objects = self.object_weights.as_ref();
         let objects = objects
-            .map(|source| object_weights(source, (&self.ensemble, &read), &ensemble))
+            .map(|source| {
+                let (objects, names) = (ensemble.objects(), ensemble.object_names());
+                object_weights(source, (&self.ensemble, &read), objects, names)
+            })
             .transpose()?;
         let (rows, labelled) = match_rows(
             (&self.ensemble, &ensemble),
@@ -221,7 +224,7 @@ impl Support {
         Ok(files::write_named_labels(
             path,
             names,
-            &self.partition,
+            self.partition.labels(),
             labels,
             &numbers,
         )?)

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::experiment::clusters::ClustersAsked;
 use crate::experiment::file_names::{RESULT_FILES, RUN_FILES};
+use crate::input::left_out::Unlabelled;
 use crate::machine::default_budget;
 
 /// The version of the form of [`Experiment`] that this library writes and reads.
@@ -49,6 +50,9 @@ pub struct Experiment {
     /// Where the label rows of an ensemble are while a consensus is found.
     #[serde(default, skip_serializing_if = "Rows::is_default")]
     pub rows: Rows,
+    /// What is done with objects of an ensemble that no base clustering labels.
+    #[serde(default, skip_serializing_if = "Unlabelled::is_default")]
+    pub unlabelled: Unlabelled,
     /// What is written.
     #[serde(default)]
     pub outputs: Outputs,
@@ -270,6 +274,7 @@ impl Experiment {
             seed,
             max_memory: None,
             rows: Rows::Auto,
+            unlabelled: Unlabelled::default(),
             outputs: Outputs::default(),
             arguments: Vec::new(),
         }

@@ -12,6 +12,7 @@ use crate::input::data::Data;
 use crate::input::input_file::{InputFile, with_hashes};
 use crate::input::input_notes::shown;
 use crate::input::joined::load_ensembles;
+use crate::input::left_out::{LeftOut, Unlabelled};
 use crate::input::table::InputTable;
 use crate::observer::Observer;
 use crate::stopwatch::{Spent, Stopwatch};
@@ -22,6 +23,8 @@ pub(crate) struct Inputs<'a> {
     pub(crate) table: Option<InputTable<'a>>,
     /// The ensemble, where one exists already.
     pub(crate) ensemble: Option<Arc<Ensemble>>,
+    /// Objects that no base clustering labels, where some were left out of the ensemble, the table and the true labels.
+    pub(crate) left_out: Option<LeftOut>,
     /// The true labels, where there are some.
     pub(crate) truth: Option<LabelColumn>,
     /// Weights of the base clusterings, where the experiment names no source of them.
@@ -47,6 +50,7 @@ impl<'a> Inputs<'a> {
         Self {
             table,
             ensemble,
+            left_out: None,
             truth: None,
             weights,
             object_weights,
@@ -111,6 +115,7 @@ impl Inputs<'static> {
         Ok(Self {
             table,
             ensemble,
+            left_out: None,
             truth,
             weights,
             object_weights,
@@ -121,6 +126,35 @@ impl Inputs<'static> {
 }
 
 impl Inputs<'_> {
+    /// Leaves objects out that no base clustering labels, if that is what is done with them.
+    ///
+    /// # Errors
+    /// [`AppError::Request`] for a table behind the ensemble that a program holds, whose rows are not chosen here.
+    pub(crate) fn leave_out(
+        &mut self,
+        unlabelled: Unlabelled,
+        observer: &dyn Observer,
+    ) -> Result<(), AppError> {
+        let found = self
+            .ensemble
+            .as_ref()
+            .filter(|_| unlabelled == Unlabelled::Keep)
+            .and_then(|ensemble| LeftOut::of(ensemble));
+        let Some((ensemble, out)) = found else {
+            return Ok(());
+        };
+        observer.note(&out.warning());
+        if let Some(table) = &mut self.table {
+            table.keep_rows(&out.places())?;
+        }
+        self.truth = self.truth.take().map(|truth| out.truth(truth));
+        let weights = self.object_weights.take();
+        self.object_weights = weights.map(|weights| out.weights(&weights)).transpose()?;
+        self.ensemble = Some(Arc::new(ensemble));
+        self.left_out = Some(out);
+        Ok(())
+    }
+
     /// Objects.
     pub(crate) fn objects(&self) -> usize {
         let table = || self.table.as_ref().map_or(0, |table| table.view().dim().0);

@@ -9,6 +9,7 @@ pub(crate) mod inputs;
 pub(crate) mod joined;
 pub(crate) mod label_files;
 pub(crate) mod label_like;
+pub(crate) mod left_out;
 pub(crate) mod matching;
 pub(crate) mod objects;
 pub(crate) mod table;

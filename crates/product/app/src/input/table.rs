@@ -2,7 +2,7 @@
 
 use partita::files::{self, LabelColumn, Roles, SparseTable, Table, TableGroups, Truth};
 use partita::generate::{RowGroups, Scale, TableView};
-use partita::ndarray::{Array2, ArrayView2};
+use partita::ndarray::{Array2, ArrayView2, Axis};
 use partita::{Features, MemoryBudget, Seed};
 
 use crate::error::AppError;
@@ -188,6 +188,31 @@ impl InputTable<'_> {
             Self::Groups(table) => table.0.label.as_ref(),
             Self::View(table) => table.label.as_ref(),
         }
+    }
+
+    /// Keeps these rows, in their order.
+    ///
+    /// # Errors
+    /// [`AppError::Request`] for a table that is not read whole.
+    pub(crate) fn keep_rows(&mut self, rows: &[usize]) -> Result<(), AppError> {
+        let Self::Dense(table) = self else {
+            let reason = "some objects have no label in any base clustering; leave them out of the ensemble and of the table";
+            return Err(AppError::request(reason));
+        };
+        if rows
+            .last()
+            .is_some_and(|&last| last >= table.values.nrows())
+        {
+            return Ok(()); // The number of rows is wrong, which is said where methods are checked.
+        }
+        table.values = table.values.select(Axis(0), rows);
+        if let Some(names) = &mut table.object_names {
+            *names = rows.iter().map(|&row| names[row].clone()).collect();
+        }
+        if let Some(label) = &mut table.label {
+            label.values = rows.iter().map(|&row| label.values[row].clone()).collect();
+        }
+        Ok(())
     }
 
     /// Takes the true labels out.

@@ -117,7 +117,7 @@ pub fn base_weights_from(file: &Path, bases: &[BaseClustering]) -> Result<BaseWe
     })
 }
 
-/// The weights of an ensemble's objects: from a column of its own `file`, which is read as `read` says, or from another file.
+/// The weights of `objects`, which may have names: from a column of its own `file`, which is read as `read` says, or from another file.
 ///
 /// # Errors
 /// [`AppError::File`] for what cannot be read, [`AppError::Content`] for a file that lacks an object, or holds what is not a number of
@@ -125,7 +125,8 @@ pub fn base_weights_from(file: &Path, bases: &[BaseClustering]) -> Result<BaseWe
 pub fn object_weights(
     source: &ObjectWeightSource,
     (file, read): (&Path, &ReadOptions),
-    ensemble: &Ensemble,
+    objects: usize,
+    names: Option<&[String]>,
 ) -> Result<ObjectWeights, AppError> {
     match source {
         ObjectWeightSource::Column(column) => {
@@ -133,7 +134,7 @@ pub fn object_weights(
             read.truth = Truth::Column(column.clone());
             read.skip.retain(|skipped| skipped != column);
             let labels = files::read_labels(file, &read)?;
-            weights_in_order(file, &labels.column.values, ensemble)
+            weights_in_order(file, &labels.column.values, objects, names)
         }
         ObjectWeightSource::File(file) => {
             let labels = files::read_labels(
@@ -141,10 +142,10 @@ pub fn object_weights(
                 &ReadOptions::of_column("weight").within(default_budget()),
             )?;
             let words = &labels.column.values;
-            let here = Objects::new(file, ensemble.objects(), ensemble.object_names());
+            let here = Objects::new(file, objects, names);
             let there = Objects::new(file, words.len(), labels.object_names.as_deref());
-            let (Some(names), Some(_)) = (here.names, there.names) else {
-                return weights_in_order(file, words, ensemble);
+            let (Some(called), Some(_)) = (names, there.names) else {
+                return weights_in_order(file, words, objects, names);
             };
             let found = here
                 .rows_in(&there)?
@@ -156,9 +157,9 @@ pub fn object_weights(
                 })?;
                 Ok(words[row].clone())
             };
-            let values = names.iter().zip(found).map(value);
+            let values = called.iter().zip(found).map(value);
             let values = values.collect::<Result<Vec<_>, AppError>>()?;
-            weights_in_order(file, &values, ensemble)
+            weights_in_order(file, &values, objects, names)
         }
     }
 }
@@ -167,9 +168,9 @@ pub fn object_weights(
 fn weights_in_order(
     file: &Path,
     words: &[Option<String>],
-    ensemble: &Ensemble,
+    objects: usize,
+    names: Option<&[String]>,
 ) -> Result<ObjectWeights, AppError> {
-    let objects = ensemble.objects();
     if words.len() != objects {
         return Err(AppError::content(
             file,
@@ -177,7 +178,7 @@ fn weights_in_order(
         ));
     }
     let number = |(object, word): (usize, &Option<String>)| {
-        let called = || row_name(object, ensemble.object_names());
+        let called = || row_name(object, names);
         let word = word.as_deref().ok_or_else(|| {
             let reason = format!(
                 "no weight for the object in {}; give it one, 0 to leave it out of the fit",
@@ -205,7 +206,7 @@ fn weights_in_order(
         .collect::<Result<_, _>>()?;
     ObjectWeights::new(weights).map_err(|error| match error {
         WeightError::Value { place, value } => {
-            let called = row_name(place, ensemble.object_names());
+            let called = row_name(place, names);
             AppError::content(
                 file,
                 format!(

@@ -124,7 +124,7 @@ pub(crate) fn write_result(
         result.write_labels(path, names)?;
     }
     if let (Some(path), Some(soft)) = (&outputs.soft, result.shares()) {
-        partita::files::write_soft(path, names, soft)?;
+        result.write_shares(path, names, soft)?;
     }
     if let (Some(output), Some(soft)) = (&outputs.relations, result.shares()) {
         write_text(

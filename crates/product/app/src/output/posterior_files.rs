@@ -46,7 +46,7 @@ pub(crate) fn write_posterior(
     Ok(files::write_soft(
         &memberships,
         names,
-        posterior.memberships(),
+        posterior.memberships().rows(),
     )?)
 }
 

@@ -3,14 +3,17 @@
 use std::fs;
 use std::path::Path;
 
+use crate::analysis::confidence::LABEL_NUMBERS;
 use crate::csv_text::csv_text;
 use crate::error::AppError;
 use crate::experiment::file_names::{CONFUSION, LABELS, SOFT};
+use crate::input::left_out::LeftOut;
 use crate::machine::default_budget;
 use crate::output::posterior_files::write_posterior;
 use crate::text_files::{make_folder, write_text};
 use partita::extend::ClusterNames;
-use partita::files::{self, ReadOptions};
+use partita::files::{self, FileError, Impute, LabelNumbers, ReadOptions};
+use partita::ndarray::Axis;
 use partita::{Outcome, Partition, SoftPartition};
 
 /// What a method found, and how confident its labels are.
@@ -21,6 +24,8 @@ pub(crate) struct MethodResult<'a> {
     pub(crate) confidence: &'a [f64],
     /// The shares of the evidence for every cluster, of a method without probabilities, where a file of them is written.
     pub(crate) evidence: Option<&'a SoftPartition>,
+    /// Objects that have no label and are not in any of these.
+    pub(crate) left_out: Option<&'a LeftOut>,
 }
 
 impl MethodResult<'_> {
@@ -30,18 +35,50 @@ impl MethodResult<'_> {
         path: &Path,
         names: Option<&[String]>,
     ) -> Result<(), AppError> {
-        let numbers = [
-            ("certainty", &self.outcome.certainty[..]),
-            ("confidence", self.confidence),
-        ];
+        self.with_all(names, |names, labels, classes, numbers| {
+            Ok(files::write_named_labels(
+                path, names, labels, classes, numbers,
+            )?)
+        })
+    }
+
+    /// Hands over names, labels, classes and numbers of all objects.
+    pub(crate) fn with_all<T>(
+        &self,
+        names: Option<&[String]>,
+        take: impl FnOnce(Option<&[String]>, &[u32], Option<&[&str]>, &[LabelNumbers<'_>]) -> T,
+    ) -> T {
+        let labels = self.outcome.partition.labels();
         let classes = self.outcome.object_classes();
-        Ok(files::write_named_labels(
-            path,
-            names,
-            &self.outcome.partition,
-            classes.as_deref(),
-            &numbers,
-        )?)
+        let numbers = [&self.outcome.certainty[..], self.confidence];
+        let Some(out) = self.left_out else {
+            let numbers = [
+                (LABEL_NUMBERS[0], numbers[0]),
+                (LABEL_NUMBERS[1], numbers[1]),
+            ];
+            return take(names, labels, classes.as_deref(), &numbers);
+        };
+        let labels = out.labels(labels);
+        let classes = classes.map(|classes| out.spread(&classes, ""));
+        let [certainty, confidence] = numbers.map(|numbers| out.spread(numbers, f64::NAN));
+        let numbers = [
+            (LABEL_NUMBERS[0], &certainty[..]),
+            (LABEL_NUMBERS[1], &confidence[..]),
+        ];
+        take(out.names(), &labels, classes.as_deref(), &numbers)
+    }
+
+    /// Writes probabilities, or the shares of the evidence, of all objects.
+    pub(crate) fn write_shares(
+        &self,
+        path: &Path,
+        names: Option<&[String]>,
+        shares: &SoftPartition,
+    ) -> Result<(), AppError> {
+        Ok(match self.left_out {
+            None => files::write_soft(path, names, shares.rows())?,
+            Some(out) => files::write_soft(path, out.names(), out.rows(shares).view())?,
+        })
     }
 
     /// The probabilities of the method, else the shares of the evidence.
@@ -61,7 +98,7 @@ pub(crate) fn write_outcome(
     result.write_labels(&folder.join(LABELS), names)?;
     let soft = folder.join(SOFT);
     match result.shares() {
-        Some(shares) => files::write_soft(&soft, names, shares)?,
+        Some(shares) => result.write_shares(&soft, names, shares)?,
         None if soft.exists() => {
             fs::remove_file(&soft).map_err(|error| AppError::io(&soft, "be removed", error))?;
         }
@@ -106,13 +143,41 @@ pub(crate) struct WrittenLabels {
     pub(crate) certainty: Vec<f64>,
     /// Runs of earlier versions have none.
     pub(crate) confidence: Option<Vec<f64>>,
+    /// The lines of the objects that have a label, where some have none.
+    pub(crate) rows: Option<Vec<usize>>,
+}
+
+/// Probabilities as a run wrote them, of the objects of these lines, or of all.
+pub(crate) fn read_shares(path: &Path, rows: Option<&[usize]>) -> Result<SoftPartition, AppError> {
+    let Some(rows) = rows else {
+        return Ok(files::read_soft(path)?.1);
+    };
+    let mut options = ReadOptions::default().within(default_budget());
+    // The other lines are gaps, and whatever fills them is left out.
+    (options.clusterable, options.impute) = (false, Some(Impute::Mean));
+    let table = files::read_table(path, &options)?;
+    if rows
+        .last()
+        .is_some_and(|&last| last >= table.values.nrows())
+    {
+        let reason = "it has fewer objects than the labels beside it; run again";
+        return Err(AppError::content(path, reason));
+    }
+    SoftPartition::new(table.values.select(Axis(0), rows))
+        .map_err(|error| AppError::content(path, error.to_string()))
 }
 
 /// Labels, certainties and, where there are some, confidences.
 pub(crate) fn read_labels(path: &Path) -> Result<WrittenLabels, AppError> {
     let options = |name: &str| ReadOptions::of_column(name).within(default_budget());
-    let column =
-        |name: &str| files::read_labels(path, &options(name)).map(|read| read.column.values);
+    let read = |name: &str| files::read_labels(path, &options(name)).map(|read| read.column.values);
+    // Objects without a label are not in the result.
+    let labelled: Vec<bool> = read("label")?.iter().map(Option::is_some).collect();
+    let column = |name: &str| {
+        let values = read(name)?.into_iter().zip(&labelled);
+        let values = values.filter(|(_, labelled)| **labelled);
+        Ok::<_, FileError>(values.map(|(value, _)| value).collect::<Vec<_>>())
+    };
     let label = |text: &str| text.parse::<u32>().ok();
     let labels = numbers(path, &column("label")?, label, "the label is not a number")?;
     let share = |text: &str| {
@@ -138,7 +203,9 @@ pub(crate) fn read_labels(path: &Path) -> Result<WrittenLabels, AppError> {
     }
     let partition = Partition::new(labels, clusters)
         .map_err(|error| AppError::content(path, error.to_string()))?;
+    let rows = (0..labelled.len()).filter(|&row| labelled[row]).collect();
     Ok(WrittenLabels {
+        rows: labelled.contains(&false).then_some(rows),
         partition,
         certainty,
         confidence: confidence.transpose()?,

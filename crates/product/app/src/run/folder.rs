@@ -15,6 +15,7 @@ use crate::experiment::file_names::{
     CHOICE, ENSEMBLE, LABELS, RECORD, REPORT, SOFT, SUMMARY, folder_of,
 };
 use crate::input::joined::load_ensembles;
+use crate::input::left_out::{LeftOut, Unlabelled};
 use crate::input::table::InputTable;
 use crate::input::weights::base_weights_of_rows;
 use crate::machine::default_budget;
@@ -22,7 +23,7 @@ use crate::methods;
 use crate::observer::{NoObserver, Observer};
 use crate::output::page::{Shown, page};
 use crate::output::record::{MethodRecord, RunRecord};
-use crate::output::result_files::{WrittenLabels, read_labels};
+use crate::output::result_files::{WrittenLabels, read_labels, read_shares};
 use crate::output::row_report::ReportRows;
 use crate::run::row_consensus::label_rows;
 use crate::run::row_source::RowSource;
@@ -134,11 +135,12 @@ impl RunFolder {
             partition,
             certainty,
             confidence,
+            rows,
         } = read_labels(&results.join(LABELS))?;
         let soft = results.join(SOFT);
         let probabilities = methods::find(&own.method).is_ok_and(methods::is_soft);
         let soft = if probabilities && soft.is_file() {
-            Some(files::read_soft(&soft)?.1)
+            Some(read_shares(&soft, rows.as_deref())?)
         } else {
             None
         };
@@ -239,8 +241,15 @@ impl RunFolder {
                     .map(|file| self.record.locate(file))
                     .collect();
                 let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
-                load_ensembles(&files, &read.clone().within(default_budget()), &NoObserver)
-                    .map(|(loaded, _)| loaded)
+                let read = read.clone().within(default_budget());
+                let (mut loaded, _) = load_ensembles(&files, &read, &NoObserver)?;
+                let keep = self.record.experiment.unlabelled == Unlabelled::Keep;
+                if let Some((ensemble, out)) = keep.then(|| LeftOut::of(&loaded.ensemble)).flatten()
+                {
+                    loaded.truth = loaded.truth.map(|truth| out.truth(truth));
+                    loaded.ensemble = ensemble;
+                }
+                Ok(loaded)
             }
             Input::Table { .. } => {
                 let options = ReadOptions::default().within(default_budget());

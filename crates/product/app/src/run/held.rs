@@ -24,6 +24,7 @@ use crate::input::data::Data;
 use crate::input::generate::make_ensemble;
 use crate::input::input_notes::shown;
 use crate::input::inputs::Inputs;
+use crate::input::left_out::{LeftOut, Unlabelled};
 use crate::input::matching::score;
 use crate::input::weights::{base_weights, object_weights};
 use crate::methods;
@@ -53,6 +54,8 @@ pub struct RunResult {
     pub base_weights: Option<BaseWeights>,
     /// The weights of the objects, likewise.
     pub object_weights: Option<ObjectWeights>,
+    /// Objects that no base clustering labels, where some were left out of all of these.
+    pub left_out: Option<LeftOut>,
 }
 
 /// The base clusterings, and what it took to make them if they were made.
@@ -128,6 +131,7 @@ impl Experiment {
         observer: &dyn Observer,
     ) -> Result<RunResult, AppError> {
         let (methods, budget) = (self.found_methods()?, self.budget());
+        inputs.leave_out(self.unlabelled, observer)?;
         self.check(&methods, &inputs, budget)?;
         let number = self.number_of_clusters(&methods, &inputs, budget, observer)?;
         let recipe = number.auto.as_ref().map(|auto| &auto.recipe);
@@ -169,6 +173,7 @@ impl Experiment {
             confidences,
             base_weights,
             object_weights,
+            left_out: inputs.left_out.take(),
         };
         self.write_reports(&finished, &inputs, number.choice.as_ref())?;
         match self
@@ -364,6 +369,10 @@ impl Experiment {
             .transpose()?;
         let weights = weights.or_else(|| inputs.weights.clone());
         let object_weights = self.weights_of_objects(inputs, ensemble, observer)?;
+        let object_weights = match self.unlabelled {
+            Unlabelled::Cluster => without_unlabelled(object_weights, ensemble, observer)?,
+            Unlabelled::Keep | Unlabelled::Refuse => object_weights,
+        };
         let mut found = Results {
             base_weights: weights.clone(),
             object_weights: object_weights.clone(),
@@ -403,6 +412,9 @@ impl Experiment {
             };
             let confidence = confidence_of(weighted, &outcome.partition);
             record.confidence = mean(&confidence);
+            record
+                .warnings
+                .extend(inputs.left_out.as_ref().map(LeftOut::warning));
             let at = (place, choice.name.as_str());
             let evidence = outputs::shares_of_evidence(
                 &self.outputs,
@@ -416,6 +428,7 @@ impl Experiment {
                 outcome: &outcome,
                 confidence: &confidence,
                 evidence: evidence.as_ref(),
+                left_out: inputs.left_out.as_ref(),
             };
             let table = self.table();
             outputs::write_result(
@@ -462,7 +475,11 @@ impl Experiment {
             );
             return Err(AppError::request(reason));
         }
-        let weights = object_weights(source, (file, read), ensemble)?;
+        let (objects, names) = match &inputs.left_out {
+            Some(out) => (out.objects(), out.names()),
+            None => (ensemble.objects(), ensemble.object_names()),
+        };
+        let weights = object_weights(source, (file, read), objects, names)?;
         let from = match source {
             ObjectWeightSource::Column(column) => {
                 format!("column '{column}', which is not a base clustering")
@@ -474,7 +491,10 @@ impl Experiment {
             shown(self.source()),
             (weights.sum() * 1e6).round() / 1e6
         ));
-        Ok(Some(weights))
+        match &inputs.left_out {
+            Some(out) => out.weights(&weights).map(Some),
+            None => Ok(Some(weights)),
+        }
     }
 
     /// A page beside the labels of every method and in a file, where these are asked for.
@@ -499,6 +519,7 @@ impl Experiment {
                 outcome,
                 confidence: &finished.confidences[place],
                 evidence: None,
+                left_out: None,
             };
             let shown = Shown::of(
                 &result,
@@ -519,6 +540,33 @@ impl Experiment {
         }
         Ok(())
     }
+}
+
+/// Objects that no base clustering labels count as nothing, and are labelled all the same.
+fn without_unlabelled(
+    weights: Option<ObjectWeights>,
+    ensemble: &Ensemble,
+    observer: &dyn Observer,
+) -> Result<Option<ObjectWeights>, AppError> {
+    let unlabelled = ensemble.unlabelled();
+    if unlabelled.is_empty() {
+        return Ok(weights);
+    }
+    observer.note(&format!(
+        "{} of {} objects have no label in any base clustering and are labelled all the same: --unlabelled keep leaves them without",
+        unlabelled.len(),
+        ensemble.objects()
+    ));
+    let mut all = weights.map_or_else(
+        || vec![1.0; ensemble.objects()],
+        |weights| weights.as_slice().to_vec(),
+    );
+    for object in unlabelled {
+        all[object as usize] = 0.0;
+    }
+    ObjectWeights::new(all)
+        .map(Some)
+        .map_err(|error| AppError::request(error.to_string()))
 }
 
 fn base_scores(ensemble: &Ensemble, truth: &LabelColumn) -> Vec<Scores> {

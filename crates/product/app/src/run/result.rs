@@ -15,7 +15,6 @@ use serde_json::Value;
 
 use crate::analysis::choice::{SavedChoice, curves};
 use crate::analysis::co_association::symmetric;
-use crate::analysis::confidence::LABEL_NUMBERS;
 use crate::analysis::model::{model_of, with_origin};
 use crate::error::AppError;
 use crate::experiment::clusters::ClustersAsked;
@@ -62,27 +61,17 @@ impl RunResult {
     /// # Errors
     /// [`AppError::Io`]; [`AppError::Request`] where no method was finished.
     pub(crate) fn print_labels(&self, out: &mut dyn Write) -> Result<(), AppError> {
-        let MethodResult {
-            outcome,
-            confidence,
-            ..
-        } = self.result(0)?;
-        let numbers = [
-            (LABEL_NUMBERS[0], &outcome.certainty[..]),
-            (LABEL_NUMBERS[1], confidence),
-        ];
-        let (names, classes) = (self.ensemble.object_names(), outcome.object_classes());
         let mut text = Vec::new();
-        files::labels_csv(
-            &mut text,
-            names,
-            &outcome.partition,
-            classes.as_deref(),
-            &numbers,
-        )
-        .and_then(|()| out.write_all(&text))
-        .and_then(|()| out.flush())
-        .map_err(refused_by_reader)
+        self.result(0)?
+            .with_all(
+                self.ensemble.object_names(),
+                |names, labels, classes, numbers| {
+                    files::labels_csv(&mut text, names, labels, classes, numbers)
+                },
+            )
+            .and_then(|()| out.write_all(&text))
+            .and_then(|()| out.flush())
+            .map_err(refused_by_reader)
     }
 
     /// The labels of all methods by name.
@@ -191,6 +180,7 @@ impl RunResult {
             confidences: vec![self.confidences[place].clone()],
             base_weights: self.base_weights.clone(),
             object_weights: self.object_weights.clone(),
+            left_out: self.left_out.clone(),
         })
     }
 
@@ -296,6 +286,7 @@ impl RunResult {
                 outcome,
                 confidence,
                 evidence: None,
+                left_out: self.left_out.as_ref(),
             }),
             _ => Err(AppError::nothing_finished()),
         }
