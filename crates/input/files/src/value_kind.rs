@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use partita_core::option;
+
 /// What a text is that looks like a number to people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -55,8 +57,14 @@ impl ValueKind {
     /// What to do about a column of these.
     pub(crate) fn remedy(self, column: &str) -> String {
         let instead = self.rule().map_or("", |rule| rule.instead);
-        let instead = instead.replace("{column}", column);
-        format!("leave the column out (--skip '{column}'), or {instead}")
+        let named = if self == Self::Date {
+            let id = option("id").naming(column);
+            format!(", or name it with {id} if it names the objects")
+        } else {
+            String::new()
+        };
+        let skip = option("skip").naming(column);
+        format!("leave the column out ({skip}), or {instead}{named}")
     }
 }
 
@@ -71,7 +79,7 @@ struct Rule {
     kind: ValueKind,
     /// How it is called.
     name: &'static str,
-    /// What to write instead; `{column}` stands for the name of the column.
+    /// What to write instead.
     instead: &'static str,
     is: fn(&str) -> bool,
 }
@@ -96,7 +104,7 @@ const RULES: &[Rule] = &[
     Rule {
         kind: ValueKind::Date,
         name: "a date or a time",
-        instead: "write it as a number (days since a day), or name it with --id '{column}' if it names the objects",
+        instead: "write it as a number (days since a day)",
         is: |text| is_date(text) || names_month(text),
     },
     Rule {

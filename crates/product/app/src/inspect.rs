@@ -5,6 +5,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use partita::Ensemble;
+use partita::extend::option;
 use partita::files::{self, Encode, LabelColumn, ReadOptions, Roles, SparseTable, Table};
 use partita_select::ChoiceRow;
 use serde_json::{Value, json};
@@ -85,7 +86,10 @@ fn found(file: &Path, options: &ReadOptions, observer: &dyn Observer) -> Result<
         FileKind::Either(loaded, roles) => {
             say_roles(file, &roles, observer);
             observer.note(
-                "every column holds whole numbers from 0 or 1 without gaps; they are shown as labels, --as table shows them as numbers",
+                &format!(
+                    "every column holds whole numbers from 0 or 1 without gaps; they are shown as labels, {} shows them as numbers",
+                    option("as").called("kind").to("table")
+                ),
             );
             let mut facts = ensemble_facts(&loaded.ensemble, loaded.truth.as_ref());
             facts["kind"] = "ensemble or table".into();
@@ -137,7 +141,8 @@ fn described(
         let mut options = options.clone();
         options.encode = Some(encode);
         if let Ok(loaded) = files::load_table(file, &options) {
-            observer.note(&format!("shown with --encode {name}, since {refused}"));
+            let encode = option("encode").to(name);
+            observer.note(&format!("shown with {encode}, since {refused}"));
             return Ok(loaded);
         }
     }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use csv::ByteRecord;
+use partita_core::option;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{FileError, Result};
@@ -101,8 +102,9 @@ pub(super) fn check_one_column(path: &Path, start: &[u8]) -> Result<()> {
         Some(&byte) => {
             let found = char::from(byte);
             let reason = format!(
-                "one column, and every line holds '{found}' as often; if it separates fields give --delimiter '{found}', else \
-                 --delimiter ','"
+                "one column, and every line holds '{found}' as often; if it separates fields give {}, else {}",
+                option("delimiter").naming(&found.to_string()),
+                option("delimiter").naming(",")
             );
             Err(FileError::damaged(path, reason))
         }
@@ -145,9 +147,9 @@ pub(super) fn first_line(first: &ByteRecord) -> FirstLine {
         Some((_, rest)) if !rest.is_empty() && counted(&texts, 0) => {
             let is_header = texts.len() >= FEWEST_NUMBERED;
             let (what, flag) = if is_header {
-                ("names of columns", "--no-header")
+                ("names of columns", option("header").off())
             } else {
-                ("values", "--header")
+                ("values", option("header").on())
             };
             let last = texts.len() - 1;
             let remark = format!(

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use partita_core::{BaseClustering, Ensemble, EnsembleError, MemoryBudget, Shares};
+use partita_core::{BaseClustering, Ensemble, EnsembleError, MemoryBudget, Shares, option};
 
 use super::frame::{Frame, Wanted};
 use super::label_column::LabelColumn;
@@ -262,10 +262,11 @@ pub(crate) fn check_header_word(
         return Ok(());
     }
     let reason = format!(
-        "the first line seems to hold labels, not names ('{}' is a label of column {} too); give --no-header, or name the columns \
-         in the first line",
+        "the first line seems to hold labels, not names ('{}' is a label of column {} too); give {}, or name the columns in the \
+         first line",
         shown(name),
-        at + 1
+        at + 1,
+        option("header").off()
     );
     Err(FileError::damaged(path, reason))
 }

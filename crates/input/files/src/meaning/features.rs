@@ -1,8 +1,10 @@
 //! The features of a text file: words that become columns or numbers, gaps that are filled.
 
 use partita_core::ndarray::Array2;
+use partita_core::option;
 
 use super::frame::Frame;
+use super::gaps::{column_means, fill_gaps};
 use super::read_options::{Encode, ReadOptions};
 use crate::dictionary::Dictionary;
 use crate::error::{Cell, FileError, Result, WrongValue};
@@ -121,9 +123,10 @@ fn check_words(
     match options.max_categories {
         Some(most) if options.encode == Some(Encode::OneHot) && words.values().len() > most => {
             let reason = format!(
-                "column '{name}' has {} different values, more than --max-categories {most}; leave it out (--skip '{name}'), or \
-                 allow that many",
-                words.values().len()
+                "column '{name}' has {} different values, more than {}; leave it out ({}), or allow that many",
+                words.values().len(),
+                option("max-categories").to(most),
+                option("skip").naming(name)
             );
             Err(FileError::damaged(path, reason))
         }
@@ -168,18 +171,17 @@ fn fill(
     options: &ReadOptions,
     read: &mut Array2<f64>,
 ) -> Result<()> {
-    for (mut column, name) in read.columns_mut().into_iter().zip(names) {
-        let there = column.iter().filter(|value| !value.is_nan());
-        let (count, sum) = there.fold((0.0, 0.0), |(count, sum), value| (count + 1.0, sum + value));
-        let known = options.means.get(*name).copied();
-        let Some(mean) = known.or((count > 0.0).then_some(sum / count)) else {
-            let reason = format!(
-                " has no feature: column '{name}' has no value at all; leave it out (--skip '{name}')"
-            );
-            return Err(FileError::content(frame.path(), reason));
-        };
-        column.mapv_inplace(|value| if value.is_nan() { mean } else { value });
-    }
+    let known: Vec<Option<f64>> = names
+        .iter()
+        .map(|name| options.means.get(*name).copied())
+        .collect();
+    let means = column_means(read.view(), &known).map_err(|column| {
+        let (name, skip) = (names[column], option("skip").naming(names[column]));
+        let reason =
+            format!(" has no feature: column '{name}' has no value at all; leave it out ({skip})");
+        FileError::content(frame.path(), reason)
+    })?;
+    fill_gaps(read, &means);
     Ok(())
 }
 

@@ -3,6 +3,7 @@
 pub(crate) mod ensemble;
 mod features;
 mod frame;
+pub(crate) mod gaps;
 pub(crate) mod groups;
 pub(crate) mod held_rows;
 pub(crate) mod label_column;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
+use partita_core::option;
 use serde::{Deserialize, Serialize};
 
 use super::read_options::{ReadOptions, Truth};
@@ -282,10 +283,10 @@ impl Roles {
         let why = match reason {
             Reason::Asked => "asked for".to_owned(),
             Reason::Name if *role == Role::Truth && self.arrays.contains(column) => {
-                "by its name; --no-truth leaves it out".to_owned()
+                format!("by its name; {} leaves it out", option("truth").off())
             }
             Reason::Name if *role == Role::Truth => {
-                "by its name; --no-truth makes it data".to_owned()
+                format!("by its name; {} makes it data", option("truth").off())
             }
             Reason::Name => "by its name".to_owned(),
             Reason::Distinct if self.objects == 1 => "by its name".to_owned(),
