@@ -259,7 +259,7 @@ mod tests {
         "reads": "labels-and-features", "missing": "handled-by-prior", "soft": true, "chooses_clusters": false,
         "clusters_is_maximum": true, "soft_bases": "native", "base_weights": "native", "object_weights": {"refused": "it counts every object once"}, "streams": true, "seeded": true, "certainty": "share", "time": "O(n)",
         "memory": "O(1)", "settings": [{"name": "solver", "default": "greedy", "help": "Which.", "values": "block or greedy"},
-        {"name": "rounds", "default": 8, "help": "How many.", "values": "a whole number from 1"}]}],
+        {"name": "iterations", "default": 8, "help": "How many.", "values": "a whole number from 1"}]}],
         "known_as": [{"term": "A-B", "methods": ["a-b"], "note": "the same"}, {"term": "C", "methods": [], "note": "not here"}]}"#;
 
     #[test]
@@ -289,7 +289,7 @@ mod tests {
             "| missing labels | handled by prior |",
             "| `-k` | the most it may use, a range or `auto` |",
             "| `solver` | `greedy` | block or greedy | Which. |",
-            "| `rounds` | `8` | a whole number from 1 | How many. |",
+            "| `iterations` | `8` | a whole number from 1 | How many. |",
         ] {
             assert!(
                 reference.lines().any(|other| other == line),

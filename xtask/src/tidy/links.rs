@@ -32,7 +32,7 @@ pub(super) fn check(workspace: &Workspace, file: &str, text: &str) -> Vec<Violat
         .collect()
 }
 
-/// What stands in round brackets right after square ones.
+/// What stands in iteration brackets right after square ones.
 fn targets(line: &str) -> impl Iterator<Item = &str> {
     line.split("](")
         .skip(1)

@@ -132,7 +132,7 @@ const CASES: &[Case] = &[
         },
         concat!(
             "crates/base/core/src/lib.rs:5: `max_",
-            "iter` is not our word; say rounds"
+            "iter` is not our word; say iterations"
         ),
     ),
     (

@@ -5,8 +5,8 @@ use super::source::{Source, line, name};
 
 /// Rejected spellings and ours. A trailing `_` rejects every name that starts so.
 const REJECTED: &[(&str, &str)] = &[
-    ("num_", "the plain plural: objects, clusters, rounds"),
-    ("nb_", "the plain plural: objects, clusters, rounds"),
+    ("num_", "the plain plural: objects, clusters, iterations"),
+    ("nb_", "the plain plural: objects, clusters, iterations"),
     ("n_clusters", "clusters"),
     ("cluster_count", "clusters"),
     ("k_clusters", "clusters"),
@@ -16,11 +16,11 @@ const REJECTED: &[(&str, &str)] = &[
     ("n_features", "columns"),
     ("n_init", "restarts"),
     ("n_restarts", "restarts"),
-    ("n_iter", "rounds"),
-    ("n_iters", "rounds"),
-    ("max_iter", "rounds"),
-    ("max_iters", "rounds"),
-    ("max_iterations", "rounds"),
+    ("n_iter", "iterations"),
+    ("n_iters", "iterations"),
+    ("max_iter", "iterations"),
+    ("max_iters", "iterations"),
+    ("max_iterations", "iterations"),
     ("n_jobs", "threads"),
     ("random_state", "seed"),
     ("tol", "tolerance"),

@@ -12,8 +12,8 @@ use crate::row_hash::sorted_by_hash;
 use crate::seed::mix;
 use crate::{BaseWeights, Ensemble, Features, Label, LabelRows, Memberships, ObjectWeights};
 
-/// Rounds of refinement. Two tell apart all but contrived ensembles; the third costs little.
-const ROUNDS: usize = 3;
+/// Iterations of refinement. Two tell apart all but contrived ensembles; the third costs little.
+const ITERATIONS: usize = 3;
 
 /// Where everything of a canonical ensemble stood in the given one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -285,7 +285,7 @@ fn refine(
         .collect();
     let mut clusters = vec![0u64; offsets[count]];
     let mut bases = weight_hashes.clone();
-    for _ in 0..ROUNDS {
+    for _ in 0..ITERATIONS {
         clusters
             .iter_mut()
             .for_each(|colour| *colour = mix(*colour));

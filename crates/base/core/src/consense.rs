@@ -135,6 +135,7 @@ fn consense_kept(
             problem.clusters,
             problem.ensemble,
             None,
+            None,
         ));
     }
     if problem.clusters == Clusters::Exactly(1) && !fixed {
@@ -167,15 +168,21 @@ fn consense_kept(
         .object_weights
         .map(|weights| weights.selected(order.objects()));
     let (weights, object_weights) = (weights.as_ref(), object_weights.as_ref());
+    let labels_only = info.capabilities.reads == Reads::Labels;
+    let distinct = (labels_only && !fixed).then(|| distinct_rows(&ensemble));
     let canonical = Problem {
         ensemble: &ensemble,
+        clusters: at_most(problem.clusters, distinct),
         features,
         weights,
         object_weights,
         ..problem.clone()
     };
-    let outcome = method.fit_canonical(&canonical, monitor)?;
-    let labels_only = info.capabilities.reads == Reads::Labels;
+    let outcome = if canonical.clusters == Clusters::Exactly(1) {
+        everything_together(info, settings, ensemble.objects())
+    } else {
+        method.fit_canonical(&canonical, monitor)?
+    };
     let outcome = if labels_only {
         outcome.level(|i| ensemble.same_row(i, i - 1))
     } else {
@@ -187,7 +194,30 @@ fn consense_kept(
         .is_none()
         .then(|| result_warnings::agreement_by_chance(&ensemble))
         .flatten();
-    Ok(judged(outcome, info, problem.clusters, &ensemble, by_chance).restored(&order))
+    let outcome = judged(
+        outcome,
+        info,
+        problem.clusters,
+        &ensemble,
+        distinct,
+        by_chance,
+    );
+    Ok(outcome.restored(&order))
+}
+
+/// Different rows among those of an ensemble in canonical order, where equal ones stand together.
+fn distinct_rows(ensemble: &Ensemble) -> usize {
+    (0..ensemble.objects())
+        .filter(|&i| i == 0 || !ensemble.same_row(i, i - 1))
+        .count()
+}
+
+/// Rows that are equal are never in different clusters, so there are at most as many clusters as distinct rows.
+fn at_most(asked: Clusters, distinct: Option<usize>) -> Clusters {
+    match (asked, distinct) {
+        (Clusters::Exactly(asked), Some(distinct)) => Clusters::Exactly(asked.min(distinct)),
+        _ => asked,
+    }
 }
 
 /// The outcome with the warnings that hold for every method. Where nothing tells objects apart, no method is surer than a
@@ -197,20 +227,22 @@ fn judged(
     info: &'static MethodInfo,
     asked: Clusters,
     ensemble: &Ensemble,
+    distinct: Option<usize>,
     by_chance: Option<String>,
 ) -> Outcome {
-    let (live, stopped, rounds) = (
+    let (live, stopped, iterations) = (
         outcome.partition.live_clusters(),
         outcome.stopped,
-        outcome.rounds,
+        outcome.iterations,
     );
     let found = Found {
         info,
         settings: &outcome.settings,
         asked,
+        distinct,
         live,
         stopped,
-        rounds,
+        iterations,
     }
     .warnings();
     let nothing = result_warnings::no_information(ensemble.bases());

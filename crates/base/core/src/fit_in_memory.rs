@@ -65,7 +65,7 @@ pub(crate) fn labelled<D>(rows: &PassRunner<'_>, fit: RowFit<D>) -> Result<Outco
             .expect("K probabilities an object");
         outcome.soft = Some(SoftPartition::new(soft).map_err(FitError::other)?);
     }
-    outcome.rounds = fit.rounds;
+    outcome.iterations = fit.iterations;
     outcome.objective = fit.objective;
     outcome.model = fit.model;
     outcome.warnings = fit.warnings;

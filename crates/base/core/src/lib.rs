@@ -180,7 +180,7 @@ pub use partita_derive::SettingChoice;
 ///     /// Independent initializations; the best is kept.
 ///     #[setting(range = 1..=1000, alias = "n_init")]
 ///     pub restarts: u32,
-///     /// Stop when a round gains at most this share.
+///     /// Stop when an iteration gains at most this share.
 ///     #[setting(range = 0.0..)]
 ///     pub tolerance: f64,
 /// }

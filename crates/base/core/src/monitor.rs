@@ -33,11 +33,11 @@ impl Monitor for Silent {
     }
 }
 
-/// Tells the progress of rounds whose number is not known: half of what is left is done every `half` rounds.
-pub fn tick_open_ended(monitor: &dyn Monitor, rounds: f64, half: f64) -> Flow {
+/// Tells the progress of iterations whose number is not known: half of what is left is done every `half` iterations.
+pub fn tick_open_ended(monitor: &dyn Monitor, iterations: f64, half: f64) -> Flow {
     const UNITS: f64 = 1e6;
     monitor.tick(
-        (UNITS * (1.0 - (-rounds / half).exp2())) as u64,
+        (UNITS * (1.0 - (-iterations / half).exp2())) as u64,
         UNITS as u64,
     )
 }

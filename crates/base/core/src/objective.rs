@@ -13,8 +13,8 @@ pub enum Stopped {
     Converged,
     /// Not iterative: the answer is exact.
     Exact,
-    /// It used up its rounds.
-    RoundLimit,
+    /// It used up its iterations.
+    IterationLimit,
     /// It was asked to; the result is the best so far.
     Interrupted,
 }
@@ -24,7 +24,7 @@ impl fmt::Display for Stopped {
         f.write_str(match self {
             Self::Converged => "converged",
             Self::Exact => "exact",
-            Self::RoundLimit => "round-limit",
+            Self::IterationLimit => "iteration-limit",
             Self::Interrupted => "interrupted",
         })
     }
@@ -49,15 +49,15 @@ pub struct Objective {
     pub sense: Sense,
     /// The value at the result.
     pub value: f64,
-    /// The value by round, of the run that was kept.
+    /// The value by iteration, of the run that was kept.
     pub trace: Vec<f64>,
 }
 
 impl Objective {
-    /// An objective of which every round is known, the last one that of the result.
+    /// An objective of which every iteration is known, the last one that of the result.
     ///
     /// # Panics
-    /// If there was no round.
+    /// If there was no iteration.
     pub fn of_trace(name: &'static str, sense: Sense, trace: Vec<f64>) -> Self {
         Self {
             name,

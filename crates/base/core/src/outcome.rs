@@ -28,8 +28,8 @@ pub struct Outcome<D = Map<String, Value>> {
     pub posterior: Option<Posterior>,
     /// Why it stopped.
     pub stopped: Stopped,
-    /// Rounds of the run that was kept.
-    pub rounds: u64,
+    /// Iterations of the run that was kept.
+    pub iterations: u64,
     /// What it optimised.
     pub objective: Option<Objective>,
     /// How far the result is from a stationary point, relative, where the method certifies that.
@@ -64,7 +64,7 @@ impl Outcome<()> {
             names: None,
             posterior: None,
             stopped,
-            rounds: 0,
+            iterations: 0,
             objective: None,
             kkt_gap: None,
             dendrogram: None,
@@ -101,7 +101,7 @@ impl<D> Outcome<D> {
             names: self.names,
             posterior: self.posterior,
             stopped: self.stopped,
-            rounds: self.rounds,
+            iterations: self.iterations,
             objective: self.objective,
             kkt_gap: self.kkt_gap,
             dendrogram: self.dendrogram,

@@ -199,9 +199,9 @@ mod tests {
     #[test]
     fn rounds_without_an_end_move_and_do_not_arrive() {
         let told = Shares(std::sync::Mutex::default());
-        (0..50).for_each(|round| {
+        (0..50).for_each(|iteration| {
             assert_eq!(
-                tick_open_ended(&told, f64::from(round), 5.0),
+                tick_open_ended(&told, f64::from(iteration), 5.0),
                 Flow::Continue
             );
         });
@@ -243,12 +243,12 @@ mod tests {
             }
             heard
         };
-        for round in 0..300 {
+        for iteration in 0..300 {
             let end = THREADS * PARTS * 10;
-            let stops_at = if round % 3 == 0 {
+            let stops_at = if iteration % 3 == 0 {
                 u64::MAX
             } else {
-                (round * 37) % end + 1
+                (iteration * 37) % end + 1
             };
             let monitor = From(stops_at);
             let counter = ProgressCounter::new(&monitor, end);

@@ -1,4 +1,4 @@
-//! Warnings that hold for every method: a round limit that was reached, clusters that are missing, base clusterings that
+//! Warnings that hold for every method: an iteration limit that was reached, clusters that are missing, base clusterings that
 //! say nothing.
 
 use serde_json::{Map, Value};
@@ -12,31 +12,33 @@ pub(crate) struct Found<'a> {
     pub(crate) settings: &'a Map<String, Value>,
     /// Clusters that were asked for.
     pub(crate) asked: Clusters,
+    /// Different rows of labels, where they are known: more clusters there cannot be.
+    pub(crate) distinct: Option<usize>,
     /// Clusters that have objects.
     pub(crate) live: usize,
     pub(crate) stopped: Stopped,
-    /// Rounds that it took.
-    pub(crate) rounds: u64,
+    /// Iterations that it took.
+    pub(crate) iterations: u64,
 }
 
 impl Found<'_> {
     /// What a user should know, besides what the method says itself.
     pub(crate) fn warnings(&self) -> Vec<String> {
-        [self.round_limit(), self.fewer()]
+        [self.iteration_limit(), self.fewer()]
             .into_iter()
             .flatten()
             .collect()
     }
 
-    /// Methods without a setting `rounds`, such as samplers, always end at a limit.
-    fn round_limit(&self) -> Option<String> {
+    /// Methods without a setting `iterations`, such as samplers, always end at a limit.
+    fn iteration_limit(&self) -> Option<String> {
         let set = self
             .settings
-            .get("rounds")
-            .filter(|_| self.stopped == Stopped::RoundLimit)?;
-        let rounds = set.as_u64().unwrap_or(self.rounds);
+            .get("iterations")
+            .filter(|_| self.stopped == Stopped::IterationLimit)?;
+        let iterations = set.as_u64().unwrap_or(self.iterations);
         Some(format!(
-            "it stopped at its limit of {rounds} rounds, before it converged; set rounds higher"
+            "it stopped at its limit of {iterations} iterations, before it converged; set iterations higher"
         ))
     }
 
@@ -46,6 +48,11 @@ impl Found<'_> {
         };
         match self.live {
             live if live >= asked => None,
+            live if self.distinct == Some(live) => Some(format!(
+                "the objects have {live} distinct {} of labels, and objects with the same row are never apart: {live} {}; {asked} were asked for",
+                plural(live, "row"),
+                plural(live, "cluster")
+            )),
             1 => Some(format!(
                 "all objects are in one cluster; {asked} were asked for"
             )),
@@ -55,6 +62,10 @@ impl Found<'_> {
             )),
         }
     }
+}
+
+fn plural(count: usize, what: &str) -> String {
+    format!("{what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Adds what has not been said: a method that runs others says what they say.

@@ -59,8 +59,8 @@ pub struct RowOutcome {
     pub sizes: Vec<u64>,
     /// Why it stopped.
     pub stopped: Stopped,
-    /// Rounds of the run that was kept.
-    pub rounds: u64,
+    /// Iterations of the run that was kept.
+    pub iterations: u64,
     /// What it optimised.
     pub objective: Option<Objective>,
     /// A model that labels new objects.
@@ -144,7 +144,7 @@ impl RowOutcome {
         settings: Map<String, Value>,
         sizes: Vec<u64>,
     ) -> Self {
-        let (stopped, rounds) = (fit.stopped, fit.rounds);
+        let (stopped, iterations) = (fit.stopped, fit.iterations);
         let (objective, model, mut warnings, details) =
             (fit.objective, fit.model, fit.warnings, fit.details);
         let live = sizes.iter().filter(|size| **size > 0).count();
@@ -153,9 +153,10 @@ impl RowOutcome {
             info: method.info(),
             settings: &settings,
             asked,
+            distinct: None,
             live,
             stopped,
-            rounds,
+            iterations,
         }
         .warnings();
         let nothing = result_warnings::no_information(problem.rows.bases());
@@ -163,7 +164,7 @@ impl RowOutcome {
         Self {
             sizes,
             stopped,
-            rounds,
+            iterations,
             objective,
             model,
             settings,

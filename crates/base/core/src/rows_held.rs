@@ -70,7 +70,7 @@ fn of_outcome(outcome: Outcome<Map<String, Value>>) -> FitAndSettings {
         soft,
     };
     let mut fit = RowFit::new(clusters, outcome.stopped, labeller, outcome.details);
-    fit.rounds = outcome.rounds;
+    fit.iterations = outcome.iterations;
     fit.objective = outcome.objective;
     fit.model = outcome.model;
     fit.warnings = outcome.warnings;

@@ -498,7 +498,7 @@ mod tests {
         restarts: NonZeroU32,
         /// How the objective is minimised.
         solver: Solver,
-        /// Stop when a round gains at most this share of the [`objective`](Self).
+        /// Stop when an iteration gains at most this share of the [`objective`](Self).
         #[setting(range = 0.0..)]
         tolerance: f64,
         /// Strength of the prior.
@@ -567,8 +567,8 @@ mod tests {
             "'restarts' is not a setting; write name=value"
         );
         assert_eq!(
-            message("rounds=3"),
-            "there is no setting 'rounds'; the method has restarts, solver, tolerance, gamma, reference"
+            message("iterations=3"),
+            "there is no setting 'iterations'; the method has restarts, solver, tolerance, gamma, reference"
         );
         assert_eq!(
             message("n_init=3"),
@@ -602,16 +602,19 @@ mod tests {
         );
         assert!(message("tolerance=nan").contains("is 'nan'; it must be a number"));
         // The largest number of a type is said to those who went beyond it.
-        let rounds = SettingInfo {
-            name: "rounds",
+        let iterations = SettingInfo {
+            name: "iterations",
             help: "",
             aliases: &[],
             values: Option::<NonZeroU32>::values(),
         };
-        let said = rounds.read(&(1_u64 << 32).into()).unwrap_err().to_string();
+        let said = iterations
+            .read(&(1_u64 << 32).into())
+            .unwrap_err()
+            .to_string();
         assert_eq!(
             said,
-            "setting 'rounds' is 4294967296; it must be a whole number from 1 to 4294967295, or null"
+            "setting 'iterations' is 4294967296; it must be a whole number from 1 to 4294967295, or null"
         );
     }
 

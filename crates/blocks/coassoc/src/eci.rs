@@ -43,7 +43,7 @@ struct Tally {
 pub fn trusted_cluster_weights<'a>(
     source: impl Into<WeightedEnsemble<'a>>,
     theta: f64,
-    rounds: u32,
+    iterations: u32,
 ) -> Vec<f64> {
     let source = source.into();
     let rows = EnsembleRows::from(source);
@@ -51,7 +51,7 @@ pub fn trusted_cluster_weights<'a>(
     let soft = source.ensemble.memberships().is_some();
     let weights = source.base_weights.filter(|_| !soft);
     let entropies = Entropies::count(&rows);
-    let index = entropies.and_then(|all| all.cluster_weights(&rows, theta, rounds, weights));
+    let index = entropies.and_then(|all| all.cluster_weights(&rows, theta, iterations, weights));
     index.expect("rows in memory can be read")
 }
 
@@ -70,11 +70,11 @@ impl Overlap {
     pub fn cluster_weights(
         &self,
         theta: f64,
-        rounds: u32,
+        iterations: u32,
         weights: Option<&BaseWeights>,
     ) -> Vec<f64> {
         let entropies = self.entropies();
-        let index = entropies.index_by(rounds, weights, |say| {
+        let index = entropies.index_by(iterations, weights, |say| {
             Ok::<_, Infallible>(entropies.index(theta, say))
         });
         match index {
@@ -182,19 +182,19 @@ impl Entropies {
     }
 
     /// The ensemble-driven cluster index (Huang, Wang and Lai 2018) of every base cluster: ΣJ values in (0, 1], 1 where every base
-    /// clustering keeps the cluster whole. In each of the `rounds` a base clustering that the others break up has less of a say:
+    /// clustering keeps the cluster whole. In each of the `iterations` a base clustering that the others break up has less of a say:
     ///
     /// ```text
     /// t_u    = mean of ECI over the objects that u labels
     /// H(C)   = M Σ_u t_u H(labels of base clustering u inside C) / Σ_u t_u,   H in bits
     /// ECI(C) = exp(−H(C) / (θ M))
     /// ```
-    /// starting from t = 1, which is the index of the paper. Three rounds are close to the fixed point. Missing labels count for nothing;
+    /// starting from t = 1, which is the index of the paper. Three iterations are close to the fixed point. Missing labels count for nothing;
     /// M is the number of base clusterings that label something of C. A cluster without objects has 1. Where base clusterings have
     /// weights, t_u counts w_u times; where objects have weights, shares of labels are by weight.
     ///
     /// # Cost
-    /// O(ΣJ M · rounds) time. Beyond 67 million entropies these are not held, and every round counts the rows again.
+    /// O(ΣJ M · iterations) time. Beyond 67 million entropies these are not held, and every iteration counts the rows again.
     ///
     /// # Errors
     /// [`PassError`] when rows cannot be read or the monitor asks to stop.
@@ -205,10 +205,10 @@ impl Entropies {
         &self,
         rows: &PassRunner<'_>,
         theta: f64,
-        rounds: u32,
+        iterations: u32,
         weights: Option<&BaseWeights>,
     ) -> Result<Vec<f64>, PassError> {
-        self.index_by(rounds, weights, |say| {
+        self.index_by(iterations, weights, |say| {
             if self.within.is_empty() {
                 self.index_anew(rows, theta, say)
             } else {
@@ -217,10 +217,10 @@ impl Entropies {
         })
     }
 
-    /// The index after so many rounds, each of which asks for the index where base clusterings have so much of a say.
+    /// The index after so many iterations, each of which asks for the index where base clusterings have so much of a say.
     fn index_by<E>(
         &self,
-        rounds: u32,
+        iterations: u32,
         weights: Option<&BaseWeights>,
         index_of: impl Fn(&[f64]) -> Result<Vec<f64>, E>,
     ) -> Result<Vec<f64>, E> {
@@ -228,7 +228,7 @@ impl Entropies {
         let given = weights.map_or_else(|| vec![1.0; bases], |given| given.as_slice().to_vec());
         assert_eq!(given.len(), bases, "one weight a base clustering");
         let mut index = index_of(&given)?;
-        for _ in 0..rounds {
+        for _ in 0..iterations {
             let trust = self.trust(&index);
             let say: Vec<f64> = trust.iter().zip(&given).map(|(t, w)| t * w).collect();
             index = index_of(&say)?;
@@ -422,14 +422,14 @@ mod tests {
             let ensemble = drawn(seed, 30, clusters, missing);
             let places = || (0..5).flat_map(|u| (0..clusters).map(move |j| (u, j)));
             let mut trust = vec![1.0; 5];
-            for rounds in 0..3 {
+            for iterations in 0..3 {
                 let naive: Vec<f64> = places()
                     .map(|(u, j)| naive_index(&ensemble, u, j, 0.4, &trust))
                     .collect();
-                let index = trusted_cluster_weights(&ensemble, 0.4, rounds);
+                let index = trusted_cluster_weights(&ensemble, 0.4, iterations);
                 assert!(
                     index.iter().zip(&naive).all(|(a, b)| (a - b).abs() < 1e-12),
-                    "seed {seed}, {rounds} rounds"
+                    "seed {seed}, {iterations} iterations"
                 );
                 trust = naive_trust(&ensemble, &naive);
             }

@@ -250,9 +250,9 @@ fn candidates(
     let (n, rows) = (ensemble.objects(), Rows::new(source)?);
     let mut best = Best::new(n, neighbours);
     let reach = neighbours * settings.reach as usize;
-    for round in 0..settings.orders {
+    for iteration in 0..settings.orders {
         let mut bases: Vec<usize> = (0..ensemble.bases().len()).collect();
-        bases.shuffle(&mut seed.child(u64::from(round)).rng());
+        bases.shuffle(&mut seed.child(u64::from(iteration)).rng());
         let order = match ensemble.rows() {
             LabelRows::Bytes(rows) => by_labels(rows, &bases),
             LabelRows::Words(rows) => by_labels(rows, &bases),
@@ -274,7 +274,7 @@ fn candidates(
                 best.offer(j, strength, i);
             }
         }
-        if monitor.tick(u64::from(round) + 1, u64::from(settings.orders)) == Flow::Stop {
+        if monitor.tick(u64::from(iteration) + 1, u64::from(settings.orders)) == Flow::Stop {
             return Err(CoassocError::Interrupted);
         }
     }

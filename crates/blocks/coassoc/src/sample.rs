@@ -38,7 +38,7 @@ pub fn sample_pairs(
 }
 
 /// Different numbers below `below`, sorted: the first so many different ones of a sequence of independent draws, which
-/// are each set with the same chance. A round draws as many as are lacking, so none is drawn in vain after the last.
+/// are each set with the same chance. An iteration draws as many as are lacking, so none is drawn in vain after the last.
 fn sample(below: u64, count: u64, seed: Seed) -> Vec<u64> {
     let mut rng = seed.rng();
     let mut drawn: Vec<u64> = Vec::with_capacity(count as usize);

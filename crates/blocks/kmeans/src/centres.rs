@@ -18,7 +18,7 @@ pub(crate) struct Centres {
 }
 
 impl Centres {
-    /// The centres `at` (k × d), before the first round.
+    /// The centres `at` (k × d), before the first iteration.
     pub(crate) fn new(rows: &DenseRows, at: &[f64]) -> Self {
         let (single, half) = (vec![0.0; at.len()], vec![0.0; at.len() / rows.d]);
         let mut centres = Self {

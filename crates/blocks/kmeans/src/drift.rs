@@ -7,12 +7,12 @@ use crate::dense_rows::DenseRows;
 
 /// What the moves of the centres so far can have done to the lead of a row's nearest centre over the second.
 ///
-/// A lead is a difference of distances (by cosine, of scores). In a round it shrinks by no more than the two largest
+/// A lead is a difference of distances (by cosine, of scores). In an iteration it shrinks by no more than the two largest
 /// moves together: one for the own centre, one for another. What single precision does to the scores is allowed for,
 /// so that no row is left out that a comparison could give another label.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Drift {
-    /// Sum over rounds of the two largest moves.
+    /// Sum over iterations of the two largest moves.
     total: f64,
     /// Most that rounding adds to or takes from a score.
     error: f64,
@@ -20,7 +20,7 @@ pub(crate) struct Drift {
 }
 
 impl Drift {
-    /// Before the first round.
+    /// Before the first iteration.
     pub(crate) fn new(cosine: bool) -> Self {
         Self {
             total: 0.0,

@@ -33,7 +33,7 @@ pub struct Search {
     pub restarts: u32,
     /// Most iterations of one run.
     #[doc(alias = "max_iter")]
-    pub rounds: u32,
+    pub iterations: u32,
     /// Stop when an iteration gains at most this share of the loss.
     #[doc(alias = "tol")]
     pub tolerance: f64,
@@ -46,7 +46,7 @@ pub struct Grouping {
     pub labels: Vec<u32>,
     /// 1 − distance to the own centroid over distance to the next, for every row.
     pub margins: Vec<f64>,
-    /// Weighted sum of squared distances by round.
+    /// Weighted sum of squared distances by iteration.
     pub trace: Vec<f64>,
     /// Why it stopped.
     pub stopped: Stopped,
@@ -59,7 +59,7 @@ pub struct Grouping {
 /// If there are other weights than rows.
 ///
 /// # Cost
-/// O(n·d·k) a round, in parallel; O(min(n, max(8192, 64 k)) · d · k) a round and restart besides.
+/// O(n·d·k) an iteration, in parallel; O(min(n, max(8192, 64 k)) · d · k) an iteration and restart besides.
 pub fn kmeans(
     rows: ArrayView2<'_, f64>,
     weights: &[f64],
@@ -220,8 +220,8 @@ fn lloyd(
     let squares: Vec<f64> = rows.outer_iter().map(|row| row.dot(&row)).collect();
     let mut labels = vec![u32::MAX; rows.nrows()];
     let mut trace: Vec<f64> = Vec::new();
-    let mut stopped = Stopped::RoundLimit;
-    for round in 0..search.rounds.max(1) {
+    let mut stopped = Stopped::IterationLimit;
+    for iteration in 0..search.iterations.max(1) {
         let parts = assign(rows, &squares, weights, centroids, &mut labels);
         let loss: f64 = parts.iter().map(|part| part.loss).sum();
         let changed = parts.iter().any(|part| part.changed);
@@ -232,12 +232,12 @@ fn lloyd(
             break;
         }
         update(rows, centroids, &parts);
-        if monitor.tick(u64::from(round) + 1, u64::from(search.rounds)) == Flow::Stop {
+        if monitor.tick(u64::from(iteration) + 1, u64::from(search.iterations)) == Flow::Stop {
             stopped = Stopped::Interrupted;
             break;
         }
     }
-    // Labels and margins against the same centroids, whatever ended the rounds.
+    // Labels and margins against the same centroids, whatever ended the iterations.
     let margins = finish(rows, weights, squares, centroids, &mut labels);
     Grouping {
         labels,
@@ -395,7 +395,7 @@ mod tests {
         Search {
             clusters,
             restarts: 4,
-            rounds: 50,
+            iterations: 50,
             tolerance: 0.0,
         }
     }

@@ -22,8 +22,8 @@ pub struct KMeans {
     pub centres: Array2<f64>,
     /// Σ w‖x − c‖², by cosine Σ w(1 − cos).
     pub inertia: f64,
-    /// Rounds used.
-    pub rounds: usize,
+    /// Iterations used.
+    pub iterations: usize,
     /// Why it stopped.
     pub stopped: Stopped,
 }
@@ -41,7 +41,7 @@ pub struct KMeans {
 /// numbers, or a stop.
 ///
 /// # Cost
-/// O(n·d·k) time a round, less once centres move little; 8·n·d bytes besides the table.
+/// O(n·d·k) time an iteration, less once centres move little; 8·n·d bytes besides the table.
 pub fn kmeans(
     values: ArrayView2<'_, f64>,
     weights: Option<&[f64]>,
@@ -81,14 +81,14 @@ pub struct KMeansRun<'a> {
     pub objects: Option<&'a [usize]>,
 }
 
-/// Many runs of k-means over the same table (n × d), which advance together: a block of rows is read once a round for
+/// Many runs of k-means over the same table (n × d), which advance together: a block of rows is read once an iteration for
 /// all of them. The labels of each are those of its objects, in their order.
 ///
 /// # Errors
 /// As [`kmeans_from`], for any of the runs, and for objects that are no rising list of row indices.
 ///
 /// # Cost
-/// O(n·d·Σk) time in the first rounds, less once centres move little (see [`kmeans`]); 8·n·d bytes besides the table and 14·n
+/// O(n·d·Σk) time in the first iterations, less once centres move little (see [`kmeans`]); 8·n·d bytes besides the table and 14·n
 /// bytes a run.
 pub fn kmeans_many(
     values: ArrayView2<'_, f64>,
@@ -204,7 +204,7 @@ fn outcome(rows: &DenseRows, members: &Members, fit: &Fit) -> KMeans {
         labels,
         centres: rows.unscaled(&fit.centres),
         inertia: fit.inertia,
-        rounds: fit.rounds,
+        iterations: fit.iterations,
         stopped: fit.stopped,
     }
 }

@@ -15,7 +15,7 @@ use crate::sparse_rows::SparseRows;
 
 /// [`kmeans`](crate::kmeans) of a sparse table (n × d), of which only the entries are read.
 ///
-/// The rounds, starts, repairs and numbers are those of the dense table; by cosine the labels too, up to rows that
+/// The iterations, starts, repairs and numbers are those of the dense table; by cosine the labels too, up to rows that
 /// are equally near to two centres in single precision. By Euclidean distance columns are not centred first, which
 /// would fill them: with columns far from 0 the dense table is more exact.
 ///
@@ -23,7 +23,7 @@ use crate::sparse_rows::SparseRows;
 /// As [`kmeans`](crate::kmeans).
 ///
 /// # Cost
-/// O(entries · k) time a round; 8 bytes an entry besides the table, and 20·k·d bytes for the centres.
+/// O(entries · k) time an iteration; 8 bytes an entry besides the table, and 20·k·d bytes for the centres.
 pub fn kmeans_sparse(
     values: CsMatView<'_, f64>,
     weights: Option<&[f64]>,
@@ -95,7 +95,7 @@ fn run(
         centres: Array2::from_shape_vec((fit.clusters, rows.d), centres)
             .expect("one centre of d numbers a cluster"),
         inertia: fit.inertia,
-        rounds: fit.rounds,
+        iterations: fit.iterations,
         stopped: fit.stopped,
     })
 }

@@ -3,7 +3,7 @@
 //! Pick this crate for k-means on a dense or a sparse table, for many runs over one table that share its reading, or for
 //! the initialization alone. Results depend on the data, the seed and the settings, never on the number of threads.
 //!
-//! | what | distance | time a round | memory |
+//! | what | distance | time an iteration | memory |
 //! |---|---|---|---|
 //! | [`kmeans`], [`kmeans_from`], [`kmeans_many`] | Euclidean or cosine, single precision | n·d·k | 8·n·d bytes |
 //! | [`kmeans_sparse`], [`kmeans_sparse_from`] | the same on the entries of a sparse table | entries·k | 8 bytes an entry, 20·k·d |

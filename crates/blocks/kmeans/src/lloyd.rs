@@ -34,7 +34,7 @@ struct Run<'a> {
     /// Weighted sums and weights of the rows of each cluster.
     sums: Vec<f64>,
     mass: Vec<f64>,
-    rounds: usize,
+    iterations: usize,
     phase: Phase,
 }
 
@@ -123,7 +123,7 @@ impl<'a> Run<'a> {
             rounded,
             sums,
             mass,
-            rounds: 0,
+            iterations: 0,
             phase: Phase::Going,
         }
     }
@@ -137,7 +137,7 @@ impl<'a> Run<'a> {
         Part::new(rows, self.sums.len(), self.mass.len())
     }
 
-    /// Ends a round: gathers what the chunks changed and moves the centres.
+    /// Ends an iteration: gathers what the chunks changed and moves the centres.
     fn advance(
         &mut self,
         rows: &DenseRows,
@@ -150,7 +150,7 @@ impl<'a> Run<'a> {
             self.phase = Phase::Done(stopped);
             return;
         }
-        self.rounds += 1;
+        self.iterations += 1;
         if changed == 0 {
             self.phase = Phase::Done(Stopped::Converged);
             return;
@@ -163,8 +163,8 @@ impl<'a> Run<'a> {
         self.rounded.follow(rows, &self.centres);
         if moved <= settings.tolerance * rows.variance {
             self.phase = Phase::Last(Stopped::Converged);
-        } else if self.rounds >= settings.rounds.get() as usize {
-            self.phase = Phase::Last(Stopped::RoundLimit);
+        } else if self.iterations >= settings.iterations.get() as usize {
+            self.phase = Phase::Last(Stopped::IterationLimit);
         }
     }
 
@@ -270,7 +270,7 @@ impl<'a> Run<'a> {
             centres,
             clusters,
             inertia,
-            rounds: self.rounds,
+            iterations: self.iterations,
             stopped,
         }
     }

@@ -49,7 +49,7 @@ pub fn minibatch(rows: &DenseRows, spec: &RunSpec, progress: &ProgressCounter<'_
         best = best.min(smoothed);
     }
     let stopped = if since < PATIENCE {
-        Stopped::RoundLimit
+        Stopped::IterationLimit
     } else {
         Stopped::Converged
     };
@@ -94,11 +94,11 @@ impl Centres {
             half,
             panel: vec![0.0; PANEL * d],
         };
-        centres.round(d);
+        centres.iteration(d);
         centres
     }
 
-    fn round(&mut self, d: usize) {
+    fn iteration(&mut self, d: usize) {
         self.single
             .iter_mut()
             .zip(&self.at)
@@ -140,7 +140,7 @@ impl Centres {
                 *c = (*c * before + sum) / self.seen[j];
             }
         }
-        self.round(d);
+        self.iteration(d);
         inertia / batch.len() as f64
     }
 
@@ -149,7 +149,7 @@ impl Centres {
         &self,
         rows: &DenseRows,
         spec: &RunSpec,
-        rounds: usize,
+        iterations: usize,
         stopped: Stopped,
         progress: &ProgressCounter<'_>,
     ) -> Option<Fit> {
@@ -177,7 +177,7 @@ impl Centres {
             centres: Vec::new(),
             clusters,
             inertia: inertia * rows.factor.powi(-2),
-            rounds,
+            iterations,
             stopped,
         })
     }

@@ -250,11 +250,14 @@ mod tests {
                 .collect();
             let mut centres = Centres::new(&rows, &at);
             let mut part = Part::new(n, k * d, k);
-            for round in 0..12 {
+            for iteration in 0..12 {
                 label(&mut part, &rows, &centres);
                 let mut fresh = Part::new(n, k * d, k);
                 label(&mut fresh, &rows, &centres);
-                assert_eq!(part.labels, fresh.labels, "case {case}, round {round}");
+                assert_eq!(
+                    part.labels, fresh.labels,
+                    "case {case}, iteration {iteration}"
+                );
                 assert!(
                     part.mass == fresh.mass
                         && part
@@ -264,7 +267,7 @@ mod tests {
                             .all(|(a, b)| (a - b).abs() < 1e-9)
                 );
                 at.iter_mut()
-                    .for_each(|c| *c += number(1.0) * 0.25f64.powi(round));
+                    .for_each(|c| *c += number(1.0) * 0.25f64.powi(iteration));
                 centres.follow(&rows, &at);
                 sure += part.until[..n]
                     .iter()

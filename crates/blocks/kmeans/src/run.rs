@@ -34,8 +34,8 @@ pub struct Fit {
     pub clusters: usize,
     /// Σ w‖x − c‖² (by cosine Σ w(1 − cos)), in the units of the table.
     pub inertia: f64,
-    /// Rounds used.
-    pub rounds: usize,
+    /// Iterations used.
+    pub iterations: usize,
     /// Why it stopped.
     pub stopped: Stopped,
 }

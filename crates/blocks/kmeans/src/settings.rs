@@ -39,7 +39,7 @@ pub struct KMeansSettings {
     pub distance: Distance,
     /// Most iterations of assigning rows and moving centres.
     #[doc(alias = "max_iter")]
-    pub rounds: NonZeroU32,
+    pub iterations: NonZeroU32,
     /// Stop when the squared moves of all centres sum to no more than this times the mean variance of the
     /// columns (the meaning that scikit-learn gives it).
     #[doc(alias = "tol")]
@@ -51,7 +51,7 @@ impl Default for KMeansSettings {
         Self {
             initialization: Initialization::PlusPlus,
             distance: Distance::Euclidean,
-            rounds: NonZeroU32::new(300).expect("300 is not 0"),
+            iterations: NonZeroU32::new(300).expect("300 is not 0"),
             tolerance: 1e-4,
         }
     }

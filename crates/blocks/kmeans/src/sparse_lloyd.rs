@@ -44,12 +44,12 @@ impl Centres {
             tiles: vec![0.0; k.div_ceil(TILE) * TILE * d],
             squares: vec![0.0; k],
         };
-        centres.round();
+        centres.iteration();
         centres
     }
 
     /// Prepares the centres for scoring.
-    fn round(&mut self) {
+    fn iteration(&mut self) {
         for (j, centre) in self.at.chunks_exact(self.d).enumerate() {
             let tile = &mut self.tiles[j / TILE * TILE * self.d..];
             self.squares[j] = 0.0;
@@ -112,13 +112,13 @@ pub fn lloyd_sparse(
 ) -> Option<Fit> {
     let mut centres = Centres::new(rows, spec);
     let mut labels = vec![UNLABELLED; rows.n];
-    let (mut rounds, mut last) = (0, None);
+    let (mut iterations, mut last) = (0, None);
     let stopped = loop {
         let changed = assign(rows, spec, &centres, &mut labels, progress)?;
         if let Some(stopped) = last {
             break stopped;
         }
-        rounds += 1;
+        iterations += 1;
         if changed == 0 {
             break Stopped::Converged;
         }
@@ -129,11 +129,11 @@ pub fn lloyd_sparse(
         let moved = update(rows, &mut centres, &lists);
         if moved <= settings.tolerance * rows.variance {
             last = Some(Stopped::Converged);
-        } else if rounds >= settings.rounds.get() as usize {
-            last = Some(Stopped::RoundLimit);
+        } else if iterations >= settings.iterations.get() as usize {
+            last = Some(Stopped::IterationLimit);
         }
     };
-    Some(finish(rows, &centres, labels, rounds, stopped))
+    Some(finish(rows, &centres, labels, iterations, stopped))
 }
 
 /// Labels every member by its nearest centre; gives how many labels changed.
@@ -251,7 +251,7 @@ fn update(rows: &SparseRows, centres: &mut Centres, lists: &[Vec<u32>]) -> f64 {
         .zip(lists)
         .map(cluster)
         .collect();
-    centres.round();
+    centres.iteration();
     moved.iter().sum()
 }
 
@@ -260,7 +260,7 @@ fn finish(
     rows: &SparseRows,
     centres: &Centres,
     mut labels: Vec<u16>,
-    rounds: usize,
+    iterations: usize,
     stopped: Stopped,
 ) -> Fit {
     let chunk = |(chunk, labels): (usize, &[u16])| {
@@ -295,7 +295,7 @@ fn finish(
         centres: at,
         clusters,
         inertia,
-        rounds,
+        iterations,
         stopped,
     }
 }
@@ -346,8 +346,8 @@ mod tests {
                 lloyd_sparse(&rows, &spec(), &settings, &progress).unwrap(),
             );
             assert_eq!(
-                (&fit.labels, fit.rounds, fit.stopped),
-                (&dense.labels, dense.rounds, dense.stopped),
+                (&fit.labels, fit.iterations, fit.stopped),
+                (&dense.labels, dense.iterations, dense.stopped),
                 "{unit}"
             );
             assert!((fit.inertia / dense.inertia - 1.0).abs() < 1e-6);

@@ -10,10 +10,10 @@ use crate::dense::{largest, relative_residual, solve};
 use crate::lanczos::{Apply, product, written_out};
 use crate::pairs::{Eigenpairs, Solver, orient};
 
-/// How much more an eigenvalue of 1 grows in one round than the edge of what is not wanted.
+/// How much more an eigenvalue of 1 grows in one iteration than the edge of what is not wanted.
 const GAIN: f64 = 1e4;
 
-/// Most products in one round.
+/// Most products in one iteration.
 const DEGREE: f64 = 200.0;
 
 /// The share of the largest below which a direction of a block counts as nothing: an eigenvalue of its Gram matrix.
@@ -27,18 +27,18 @@ const DENSE_SIDE: usize = 128;
 #[serde(default)]
 #[non_exhaustive]
 pub struct ChebyshevSettings {
-    /// Stop when a round raises the mean of the wanted eigenvalues by at most this share of the distance from 1 to the
+    /// Stop when an iteration raises the mean of the wanted eigenvalues by at most this share of the distance from 1 to the
     /// smallest eigenvalue of the block.
     pub tolerance: f64,
-    /// Most rounds; what is there after them is the result, with its residual.
-    pub rounds: usize,
+    /// Most iterations; what is there after them is the result, with its residual.
+    pub iterations: usize,
 }
 
 impl Default for ChebyshevSettings {
     fn default() -> Self {
         Self {
             tolerance: 1e-4,
-            rounds: 40,
+            iterations: 40,
         }
     }
 }
@@ -65,7 +65,7 @@ impl Default for ChebyshevSettings {
 /// not finite, [`SpectralError::Dense`] if the solver of a small matrix gives up.
 ///
 /// # Cost
-/// About 5 rounds of m products with a block of b ≈ 1.25 k vectors and O(s b²) time; 6 s b numbers. m is 12 for a = 0.7, 22 for 0.9, 70 for 0.99.
+/// About 5 iterations of m products with a block of b ≈ 1.25 k vectors and O(s b²) time; 6 s b numbers. m is 12 for a = 0.7, 22 for 0.9, 70 for 0.99.
 ///
 /// # References
 /// Zhou, Saad, Tiago and Chelikowsky, *Self-consistent-field calculations using Chebyshev-filtered subspace iteration*, Journal of
@@ -87,10 +87,13 @@ pub fn chebyshev(
     let mut block = random(side, width, seed.child(0));
     let mut edge = 0.0;
     let mut mean = f64::NEG_INFINITY;
-    let mut round = 0;
+    let mut iteration = 0;
     loop {
-        round += 1;
-        let found = orthonormal(filtered(&mut apply, block, edge)?, seed.child(round as u64))?;
+        iteration += 1;
+        let found = orthonormal(
+            filtered(&mut apply, block, edge)?,
+            seed.child(iteration as u64),
+        )?;
         let image = product(&mut apply, found.view())?;
         let projected = found.t().dot(&image);
         let (values, turn) = solve(((&projected + &projected.t()) * 0.5).view())?;
@@ -99,7 +102,7 @@ pub fn chebyshev(
         let before = std::mem::replace(&mut mean, values.slice(s![..count]).sum() / count as f64);
         // No eigenvalue rises above 1. The last term is rounding.
         let rise = (mean - before).min(1.0 - mean);
-        if round >= settings.rounds || rise <= settings.tolerance * (1.0 - edge) + 1e-14 {
+        if iteration >= settings.iterations || rise <= settings.tolerance * (1.0 - edge) + 1e-14 {
             let vectors = block.slice(s![.., ..count]).to_owned();
             return Ok(pairs(vectors, &image.dot(&turn), &values));
         }
@@ -286,7 +289,7 @@ mod tests {
         let matrix = parts(2, 100, 5);
         let mut settings = ChebyshevSettings::default();
         assert_eq!(of(&matrix, 6, 1, &settings), of(&matrix, 6, 1, &settings));
-        settings.rounds = 1;
+        settings.iterations = 1;
         let first = of(&matrix, 6, 1, &settings);
         assert!(first.residual > of(&matrix, 6, 1, &ChebyshevSettings::default()).residual);
         let settings = ChebyshevSettings::default();

@@ -348,6 +348,13 @@ impl Bench<'_> {
                 outcome.partition.by_appearance() == expected,
                 "a unanimous ensemble comes back",
             );
+            // Only that many rows differ: more clusters there cannot be.
+            let more = self.outcome(
+                &drawn,
+                Clusters::Exactly(clusters as usize + 3),
+                Seed::new(1),
+            );
+            self.equal_rows(&more, &drawn);
         }
     }
 
@@ -426,8 +433,7 @@ impl Bench<'_> {
 
     /// Objects with the same label row have the same label.
     fn equal_rows(&mut self, outcome: &Outcome, drawn: &Drawn) {
-        let can = self.can();
-        if can.reads != Reads::Labels || !can.soft {
+        if self.can().reads != Reads::Labels {
             return;
         }
         let fragments = drawn.ensemble.fragments();

@@ -80,7 +80,7 @@ pub(crate) fn sums(bytes: &[u8]) {
         jobs: mode == 1,
     };
     let mut problem = RowProblem::new(&rows, Clusters::Exactly(2));
-    problem.settings = few_rounds(&method.default_settings());
+    problem.settings = few_iterations(&method.default_settings());
     problem.by_blocks = true;
     if mode < 2 {
         problem.engine = Some(&engine);
@@ -117,10 +117,10 @@ impl LabelledMap for Count {
     }
 }
 
-/// One start and few rounds, where a method has these settings.
-fn few_rounds(defaults: &Map<String, Value>) -> SettingMap {
+/// One start and few iterations, where a method has these settings.
+fn few_iterations(defaults: &Map<String, Value>) -> SettingMap {
     let mut few = Map::new();
-    for (name, value) in [("restarts", 1), ("rounds", 3), ("chains", 1)] {
+    for (name, value) in [("restarts", 1), ("iterations", 3), ("chains", 1)] {
         if defaults.contains_key(name) {
             few.insert(name.to_owned(), json!(value));
         }

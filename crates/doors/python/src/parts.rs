@@ -24,7 +24,7 @@ pub(crate) fn write_manifest(
     py: Python<'_>,
     files: Vec<PathBuf>,
     output: PathBuf,
-    rows_a_part: u64,
+    rows_per_part: u64,
     which: (Vec<String>, Vec<String>),
     how: Run,
 ) -> PyResult<usize> {
@@ -32,7 +32,7 @@ pub(crate) fn write_manifest(
     (options.skip, options.data) = which;
     let done = run(py, &how, |observer| {
         let folder = output.parent().unwrap_or(Path::new(""));
-        let (manifest, notes) = Manifest::of(&files, folder, &options, rows_a_part.max(1))?;
+        let (manifest, notes) = Manifest::of(&files, folder, &options, rows_per_part.max(1))?;
         notes.iter().for_each(|note| observer.note(note));
         manifest.write(&output)?;
         Ok(manifest.parts.len())

@@ -190,7 +190,7 @@ def test_agreement_is_the_nmi_of_pairs(labels):
 
 def test_draws_say_which_pairs_are_similar(ensemble, ensemble_file, command, tmp_path):
     pytest.importorskip("scipy.sparse")
-    flags = ["--set", "keep=20", "--similarity", tmp_path / "s.csv", "--least-similarity", 0.3, "-o", tmp_path / "l.csv"]
+    flags = ["--set", "keep=20", "--similarity", tmp_path / "s.csv", "--min-similarity", 0.3, "-o", tmp_path / "l.csv"]
     command("consensus", ensemble_file, "-m", "nbce-gibbs", "-k", 3, *flags)
     found = pt.consensus(ensemble, 3, "nbce-gibbs", keep=20)
     similar = above_the_diagonal(found.similarity(0.3).toarray())

@@ -14,7 +14,7 @@ SETS = {"iris": 3, "wine": 3, "wdbc": 2}
 METHODS = [name for name in pt.methods() if name != "best"]
 WEIGHTED = next(name for name, method in pt.methods().items() if method["weighted"])
 # Which would take as long as all others.
-SETTINGS = {"baum-eagon": {"rounds": 50}}
+SETTINGS = {"baum-eagon": {"iterations": 50}}
 RECIPE = {"base_k": "2..6", "subsample": 0.8, "scale": "zscore"}
 
 

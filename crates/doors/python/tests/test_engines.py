@@ -34,7 +34,7 @@ def rows(tmp_path_factory) -> pt.RowFiles:
     labels = np.stack(columns, axis=1).astype(np.int8)
     for number, (first, end) in enumerate(zip(CUTS, CUTS[1:])):
         np.save(folder / f"{number}.npy", labels[first:end])
-    return pt.scan(str(folder / "*.npy"), folder / "m.json", rows_a_part=1000)
+    return pt.scan(str(folder / "*.npy"), folder / "m.json", rows_per_part=1000)
 
 
 def written(found: pt.RowConsensus) -> bytes:
@@ -108,7 +108,7 @@ def test_files_that_change_between_rounds_are_refused(tmp_path):
     """A process that does many tasks holds rows; it must not go on with those of a file that is another now."""
     labels = np.random.default_rng(2).integers(0, 4, (3000, 5)).astype(np.int8)
     np.save(tmp_path / "rows.npy", labels)
-    rows = pt.scan(tmp_path / "rows.npy", tmp_path / "m.json", rows_a_part=1000)
+    rows = pt.scan(tmp_path / "rows.npy", tmp_path / "m.json", rows_per_part=1000)
     rounds = []
 
     def engine(task, parts):
@@ -195,7 +195,7 @@ def test_prediction_and_scores_in_this_process_and_a_pool(rows, saved, command, 
 
 def test_labels_of_a_fit_are_scored_by_tasks(rows, tmp_path):
     found = pt.consensus(rows, 4, "kc", folder=tmp_path / "fit", label_format="npy")
-    labels = pt.scan(found.label_files, tmp_path / "labels.json", rows_a_part=3000)
+    labels = pt.scan(found.label_files, tmp_path / "labels.json", rows_per_part=3000)
     truth = f"{rows.manifest}:{command_names(rows)[0]}"
     by_tasks = pt.metrics.scores(str(labels.manifest), truth, folder=tmp_path / "scores")
     assert by_tasks == pt.metrics.scores(str(labels.manifest), truth)

@@ -99,9 +99,9 @@ def test_texts(command, tmp_path):
     pytest.importorskip("scipy")
     lines = "".join(f"d{at},{text or ''}\n" for at, text in enumerate(DOCUMENTS))
     (tmp_path / "documents.csv").write_text("id,text\n" + lines)
-    settings = ["--set", "least_documents=2", "--set", "idf=smooth"]
+    settings = ["--set", "min_documents=2", "--set", "idf=smooth"]
     said = json.loads(command("text", tmp_path / "documents.csv", "--column", "text", *settings, "-o", tmp_path / "w.npz", "--json"))
-    words = pt.text(DOCUMENTS, least_documents=2, idf="smooth")
+    words = pt.text(DOCUMENTS, min_documents=2, idf="smooth")
     theirs = pt.read_table(tmp_path / "w.npz")
     assert words.columns == theirs.columns and words.shape == (said["documents"], said["words"])
     assert np.array_equal(words.X.toarray(), theirs.X.toarray())
@@ -109,7 +109,7 @@ def test_texts(command, tmp_path):
     base = {"base_k": 2, "subsample": 1.0}
     assert np.array_equal(pt.generate(words, "kmeans:5", **base).to_numpy(), pt.generate(theirs, "kmeans:5", **base).to_numpy())
     pandas = pytest.importorskip("pandas")
-    named = pt.text(pandas.Series(DOCUMENTS, index=list("abcdef")), least_documents=2, idf="smooth")
+    named = pt.text(pandas.Series(DOCUMENTS, index=list("abcdef")), min_documents=2, idf="smooth")
     assert named.object_names == list("abcdef") and np.array_equal(named.X.toarray(), words.X.toarray())
 
 

@@ -62,7 +62,7 @@ for kind, method, settings in json.loads(sys.argv[1]):
 #: On which data, what, with settings that make it take long.
 LONG = [
     ("every", "mm", {"restarts": 1000}),
-    ("every", "mm", {"restarts": 2, "tolerance": 0.0, "rounds": 100000}),
+    ("every", "mm", {"restarts": 2, "tolerance": 0.0, "iterations": 100000}),
     ("every", "nbce-vb", {"restarts": 500}),
     ("every", "nbce-cvb", {"restarts": 500}),
     ("some", "bce", {"restarts": 500}),
@@ -156,14 +156,14 @@ def test_joblib_processes(ensemble, result):
 def test_progress_is_told():
     labels = np.random.default_rng(0).integers(0, 8, size=(3000, 20))
     told = []
-    pt.consensus(labels, 5, "mm", restarts=2, tolerance=0.0, rounds=200, progress=lambda *step: told.append(step))
+    pt.consensus(labels, 5, "mm", restarts=2, tolerance=0.0, iterations=200, progress=lambda *step: told.append(step))
     assert told and all(what == "mm" and 0 <= done <= total for what, done, total in told)
 
 
 def test_bars(capsys):
     pytest.importorskip("tqdm")
     labels = np.random.default_rng(0).integers(0, 8, size=(2000, 20))
-    pt.consensus(labels, 5, "mm", restarts=2, tolerance=0.0, rounds=300, progress=True)
+    pt.consensus(labels, 5, "mm", restarts=2, tolerance=0.0, iterations=300, progress=True)
     shown = capsys.readouterr().err
     assert "mm" in shown and "%" in shown
 

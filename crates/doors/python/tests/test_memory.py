@@ -59,7 +59,7 @@ print(json.dumps(found))
 
 RESULTS = """
 labels = np.resize(np.arange(7, dtype=np.int8), (1_000_000, 4))
-result = pt.consensus(labels, 5, "mm", restarts=1, rounds=1)
+result = pt.consensus(labels, 5, "mm", restarts=1, iterations=1)
 print(json.dumps([[name, *taken(lambda: getattr(result, name).nbytes)] for name in sys.argv[1:]]))
 """
 

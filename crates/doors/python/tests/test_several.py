@@ -19,11 +19,11 @@ FLAGS = ["--base", "kmeans:8", "--base-k", "2..6", "--scale", "zscore", "--seed"
 def both(datasets, command, tmp_path_factory):
     """A run of the command line with three methods, and the same from Python."""
     folder = tmp_path_factory.mktemp("several") / "out"
-    more = ["--set", "mm.restarts=3", "--set", "rounds=40", "-m", "lwgp,mm,kcc"]
+    more = ["--set", "mm.restarts=3", "--set", "iterations=40", "-m", "lwgp,mm,kcc"]
     command("run", datasets / "iris.csv", "--truth", "label", "-k", 3, *FLAGS, *more, "-o", folder)
     ensemble = pt.generate(pt.read_table(datasets / "iris.csv", truth="label"), "kmeans:8", **RECIPE)
     methods = {"lwgp": {}, "mm": {"restarts": 3}, "kcc": {}}
-    return folder, ensemble, pt.consensus(ensemble, 3, methods, random_state=4, rounds=40)
+    return folder, ensemble, pt.consensus(ensemble, 3, methods, random_state=4, iterations=40)
 
 
 def test_the_results_are_those_of_the_command_line(both):
@@ -34,7 +34,7 @@ def test_the_results_are_those_of_the_command_line(both):
         assert result.method == name and result.record_["methods"][0]["method"] == name
     assert own_of(found.record_) == own_of(json.loads((folder / "record.json").read_text()))
     assert found.first is found["lwgp"] and found.ensemble_ == ensemble
-    assert found["mm"].settings["restarts"] == 3 and found["kcc"].settings["rounds"] == 40
+    assert found["mm"].settings["restarts"] == 3 and found["kcc"].settings["iterations"] == 40
     assert "lwgp (3 clusters), mm" in repr(found)
     with pytest.raises(KeyError, match="there are lwgp, mm, kcc"):
         found["pcc-kl"]
@@ -43,7 +43,7 @@ def test_the_results_are_those_of_the_command_line(both):
 
 def test_each_result_is_that_of_its_method_alone(both):
     _, ensemble, found = both
-    alone = pt.consensus(ensemble, 3, "mm", random_state=4, restarts=3, rounds=40)
+    alone = pt.consensus(ensemble, 3, "mm", random_state=4, restarts=3, iterations=40)
     one = found["mm"]
     for name in ("labels_", "certainty_", "confidence_", "probabilities_", "evidence_"):
         assert np.array_equal(getattr(one, name), getattr(alone, name)), name
@@ -129,6 +129,6 @@ def test_an_exception_of_a_callback_stops_all_methods():
             raise RuntimeError("enough")
 
     labels = np.random.default_rng(0).integers(0, 8, size=(20_000, 30))
-    methods = {"lwgp": {"restarts": 1}, "mm": {"restarts": 2, "tolerance": 0.0, "rounds": 100_000}}
+    methods = {"lwgp": {"restarts": 1}, "mm": {"restarts": 2, "tolerance": 0.0, "iterations": 100_000}}
     with pytest.raises(RuntimeError, match="enough"):
         pt.consensus(labels, 5, methods, progress=refuse)

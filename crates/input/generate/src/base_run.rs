@@ -11,7 +11,7 @@ pub(crate) struct BaseRun {
     pub(crate) labels: Vec<u16>,
     pub(crate) clusters: usize,
     pub(crate) inertia: Option<f64>,
-    pub(crate) rounds: usize,
+    pub(crate) iterations: usize,
     pub(crate) stopped: Stopped,
 }
 
@@ -33,7 +33,7 @@ impl BaseRun {
             labels: all,
             clusters,
             inertia: None,
-            rounds: 0,
+            iterations: 0,
             stopped,
         }
     }
@@ -45,7 +45,7 @@ impl From<Fit> for BaseRun {
             labels,
             clusters,
             inertia,
-            rounds,
+            iterations,
             stopped,
             ..
         } = fit;
@@ -53,7 +53,7 @@ impl From<Fit> for BaseRun {
             labels,
             clusters,
             inertia: Some(inertia),
-            rounds,
+            iterations,
             stopped,
         }
     }

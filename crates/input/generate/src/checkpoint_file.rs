@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! file    PARTITA-PART-1 \n  {"recipe": …, "objects": n, "table": fingerprint, "part": [i, of], "note": …} \n  record*
-//! record  length u32 | run u32 | clusters u32 | rounds u32 | stopped u8 | inertia f64 (NaN: none) | n labels | check u64
+//! record  length u32 | run u32 | clusters u32 | iterations u32 | stopped u8 | inertia f64 (NaN: none) | n labels | check u64
 //! ```
 //! Numbers are little-endian; labels take one byte up to 255 clusters and two above. A record that was cut off at
 //! the end of the file (the process was killed) is dropped; a whole one whose check does not fit is damage.
@@ -165,7 +165,7 @@ fn text(header: &Header) -> String {
 
 fn record(run: usize, found: &BaseRun) -> Vec<u8> {
     let mut body = Vec::with_capacity(FIXED + 2 * found.labels.len());
-    for number in [run, found.clusters, found.rounds] {
+    for number in [run, found.clusters, found.iterations] {
         body.extend((number as u32).to_le_bytes());
     }
     body.push(match found.stopped {
@@ -241,11 +241,11 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<(Header, Vec<(usize, BaseRun)>, us
 
 fn decode(body: &[u8], objects: usize) -> Option<(usize, BaseRun)> {
     let number = |at: usize| word(&body[at..at + 4]) as usize;
-    let (run, clusters, rounds) = (number(0), number(4), number(8));
+    let (run, clusters, iterations) = (number(0), number(4), number(8));
     let stopped = match body[12] {
         0 => Stopped::Converged,
         1 => Stopped::Exact,
-        _ => Stopped::RoundLimit,
+        _ => Stopped::IterationLimit,
     };
     if clusters > MAX_BASE_CLUSTERS {
         return None;
@@ -277,7 +277,7 @@ fn decode(body: &[u8], objects: usize) -> Option<(usize, BaseRun)> {
             labels,
             clusters,
             inertia,
-            rounds,
+            iterations,
             stopped,
         },
     ))

@@ -45,8 +45,8 @@ pub struct BaseFacts {
     pub objects: usize,
     /// What k-means minimised, where it is one.
     pub inertia: Option<f64>,
-    /// Rounds, where it is an iteration.
-    pub rounds: usize,
+    /// Iterations, where it is an iteration.
+    pub iterations: usize,
     /// Why it stopped.
     pub stopped: Stopped,
 }
@@ -62,7 +62,7 @@ pub struct BaseFacts {
 /// small, or if nothing was finished before a stop.
 ///
 /// # Cost
-/// k-means: O(n·d·k) time a round and base clustering. Memory: 16·n·d + 3·n·M bytes.
+/// k-means: O(n·d·k) time an iteration and base clustering. Memory: 16·n·d + 3·n·M bytes.
 pub fn generate<'a>(
     values: impl Into<TableView<'a>>,
     recipe: &Recipe,
@@ -172,7 +172,7 @@ pub(crate) fn assemble(
                 .filter(|&&label| label != UNLABELLED)
                 .count(),
             inertia: fit.inertia,
-            rounds: fit.rounds,
+            iterations: fit.iterations,
             stopped: fit.stopped,
         });
     }

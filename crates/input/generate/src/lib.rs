@@ -5,7 +5,7 @@
 //!
 //! | base clusterer | what it does | time | memory |
 //! |---|---|---|---|
-//! | `kmeans` | Lloyd's rounds from a k-means++ start | n·d·k a round | 8·n·d bytes shared by all runs, 14·n a run |
+//! | `kmeans` | Lloyd's iterations from a k-means++ start | n·d·k an iteration | 8·n·d bytes shared by all runs, 14·n a run |
 //! | `kmeans-greedy` | the same, each starting centre the best of several draws | as above | as above |
 //! | `kmeans-random` | the same from rows drawn evenly | as above | as above |
 //! | `kmeans-cosine` | the same by the angle between rows | as above | as above |
@@ -46,6 +46,7 @@ mod base_k;
 mod base_run;
 mod checkpoint;
 mod checkpoint_file;
+mod equal_rows;
 mod error;
 mod generate;
 mod genie;
@@ -64,6 +65,7 @@ mod uspec;
 pub use base_clusterer::BaseKind;
 pub use base_k::BaseK;
 pub use checkpoint::{Durable, generate_durable, is_part_file, merge_parts};
+pub use equal_rows::equal_rows;
 pub use error::GenerateError;
 pub use generate::{BaseFacts, Generated, bytes, generate};
 pub use partita_kmeans::sprs;

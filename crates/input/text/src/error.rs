@@ -18,7 +18,7 @@ pub enum TextError {
     /// No term is frequent enough.
     #[error(
         "of {terms} terms none stands in {wanted} of {documents} documents, the most frequent in {most}; \
-         lower least_documents to {most} or less"
+         lower min_documents to {most} or less"
     )]
     TooRare {
         /// Terms found.

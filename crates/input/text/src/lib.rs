@@ -24,7 +24,7 @@
 //! let mut settings = TextSettings::default();
 //! assert_eq!(words("The cats don't sleep!", &settings), ["cat", "sleep"]);
 //!
-//! settings.least_documents = 2;
+//! settings.min_documents = 2;
 //! let table = tf_idf(["Cats sleep.", "A cat eats.", "Dogs eat."], &settings, &Silent)?;
 //! assert_eq!(table.terms, ["cat", "eat"]);
 //! assert_eq!(table.matrix.shape(), (3, 2));

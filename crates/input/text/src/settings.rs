@@ -42,10 +42,11 @@ pub struct TextSettings {
     /// Keep words without a letter.
     pub numbers: bool,
     /// Fewest characters of a word.
-    pub shortest: usize,
+    #[setting(alias = "shortest")]
+    pub min_length: usize,
     /// Fewest documents that a term stands in.
-    #[setting(alias = "min_df")]
-    pub least_documents: usize,
+    #[setting(alias = "min_df", alias = "least_documents")]
+    pub min_documents: usize,
     /// Most terms kept: those whose counts have the largest variance over the documents.
     #[setting(alias = "max_features")]
     pub terms: usize,
@@ -65,8 +66,8 @@ impl Default for TextSettings {
             stop_words: true,
             stemming: true,
             numbers: false,
-            shortest: 2,
-            least_documents: 5,
+            min_length: 2,
+            min_documents: 5,
             terms: 1000,
             frequency: Frequency::Count,
             idf: Idf::Plain,
@@ -83,7 +84,7 @@ impl TextSettings {
     /// with which its method agrees better with the classes than with the counts.
     pub fn peace() -> Self {
         Self {
-            least_documents: 40,
+            min_documents: 40,
             terms: 500,
             frequency: Frequency::Log,
             ..Self::default()

@@ -40,7 +40,7 @@ impl Terms {
 /// ```text
 /// w(i, t) = f(count of t in i) · idf(t)      then, with `unit_length`, w(i, ·) / ‖w(i, ·)‖
 /// ```
-/// The terms are those that stand in at least `least_documents` documents; of these the `terms` whose counts have the
+/// The terms are those that stand in at least `min_documents` documents; of these the `terms` whose counts have the
 /// largest variance over the documents, of equals the first in the order of characters. Variances are compared
 /// exactly, so that the columns depend on nothing but the documents.
 ///
@@ -141,18 +141,18 @@ impl Counts {
             return Err(TextError::NoDocuments);
         }
         if self.terms.is_empty() {
-            let remedy = "look at the settings headers, markup, stop_words, numbers and shortest";
+            let remedy = "look at the settings headers, markup, stop_words, numbers and min_length";
             return Err(TextError::NoWords { documents, remedy });
         }
         let tally = |number: u32| &self.terms[number as usize];
-        let frequent = |&number: &u32| tally(number).documents >= settings.least_documents;
+        let frequent = |&number: &u32| tally(number).documents >= settings.min_documents;
         let mut chosen: Vec<u32> = (0..self.terms.len() as u32).filter(frequent).collect();
         if chosen.is_empty() {
             let most = self.terms.iter().map(|tally| tally.documents).max();
             return Err(TextError::TooRare {
                 terms: self.terms.len(),
                 documents,
-                wanted: settings.least_documents,
+                wanted: settings.min_documents,
                 most: most.unwrap_or(0),
             });
         }

@@ -68,7 +68,7 @@ impl<'a> Reader<'a> {
         let word = word.to_lowercase().replace('’', "'");
         let letters = self.settings.numbers || word.chars().any(char::is_alphabetic);
         if !letters
-            || word.chars().count() < self.settings.shortest
+            || word.chars().count() < self.settings.min_length
             || self.stop_words.contains(word.as_str())
         {
             return None;
@@ -130,9 +130,9 @@ mod tests {
             "the dog x86 naïv dog aren't"
         );
         assert_eq!(read(|s| s.numbers = true), "dog 42 x86 naïv dog");
-        assert_eq!(read(|s| s.shortest = 1), "dog x86 naïv dog e");
+        assert_eq!(read(|s| s.min_length = 1), "dog x86 naïv dog e");
         assert_eq!(
-            read(|s| (s.markup, s.shortest) = (false, 1)),
+            read(|s| (s.markup, s.min_length) = (false, 1)),
             "b dog b x86 naïv dog e"
         );
     }

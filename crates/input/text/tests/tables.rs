@@ -17,7 +17,7 @@ const FRUIT: [&str; 4] = [
 
 fn settings(change: impl FnOnce(&mut TextSettings)) -> TextSettings {
     let mut settings = TextSettings::default();
-    (settings.stemming, settings.least_documents) = (false, 1);
+    (settings.stemming, settings.min_documents) = (false, 1);
     change(&mut settings);
     settings
 }
@@ -115,7 +115,7 @@ fn naive(documents: &[String], settings: &TextSettings) -> (Vec<String>, Vec<Vec
     };
     let mut terms: Vec<&String> = all
         .into_iter()
-        .filter(|term| holds(term) >= settings.least_documents)
+        .filter(|term| holds(term) >= settings.min_documents)
         .collect();
     terms.sort_by(|a, b| spread(b).total_cmp(&spread(a)));
     terms.truncate(settings.terms);
@@ -151,7 +151,7 @@ fn it_agrees_with_its_twin() {
             })
             .collect();
         let mut settings = TextSettings::default();
-        (settings.least_documents, settings.terms) = (1 + unit as usize % 3, 2 + unit as usize % 6);
+        (settings.min_documents, settings.terms) = (1 + unit as usize % 3, 2 + unit as usize % 6);
         let (terms, expected) = naive(&documents, &settings);
         match tf_idf(&documents, &settings, &Silent) {
             Ok(made) => {
@@ -178,12 +178,12 @@ fn what_makes_no_table_is_said() {
         (
             &["", "the 17 of 42", " ... "],
             settings(|_| ()),
-            "none of 3 documents holds a word that is kept; look at the settings headers, markup, stop_words, numbers and shortest",
+            "none of 3 documents holds a word that is kept; look at the settings headers, markup, stop_words, numbers and min_length",
         ),
         (
             &FRUIT,
-            settings(|s| s.least_documents = 40),
-            "of 5 terms none stands in 40 of 4 documents, the most frequent in 2; lower least_documents to 2 or less",
+            settings(|s| s.min_documents = 40),
+            "of 5 terms none stands in 40 of 4 documents, the most frequent in 2; lower min_documents to 2 or less",
         ),
         (
             &FRUIT,

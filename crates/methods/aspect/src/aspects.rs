@@ -1,4 +1,4 @@
-//! The dyadic aspect model: component shares and distributions over objects, and one round of EM.
+//! The dyadic aspect model: component shares and distributions over objects, and one iteration of EM.
 
 use partita_core::ndarray::{Array2, ArrayView2};
 use partita_core::{ClustersError, SoftPartition, chunks};
@@ -195,7 +195,7 @@ impl Aspects {
         self
     }
 
-    /// One round of EM: the likelihood of what comes out is not below that of `self`.
+    /// One iteration of EM: the likelihood of what comes out is not below that of `self`.
     ///
     /// # Cost
     /// O(pairs · L).

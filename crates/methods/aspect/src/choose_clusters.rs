@@ -33,7 +33,7 @@ pub(crate) fn choose(
 ) -> Result<Outcome<PencaDiagnostics>, AspectError> {
     let most = most(counts.objects());
     let runs = (u64::from(settings.restarts) + 2) * most as u64;
-    let progress = ProgressCounter::new(monitor, runs * u64::from(settings.rounds.get()));
+    let progress = ProgressCounter::new(monitor, runs * u64::from(settings.iterations.get()));
     let mut tried = Vec::new();
     let mut kept: Option<(f64, usize, FinishedRuns)> = None;
     for clusters in 1..=most {

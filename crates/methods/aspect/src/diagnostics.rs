@@ -31,9 +31,9 @@ pub struct PencaRestart {
     pub start: String,
     /// The log-likelihood reached, nats.
     pub log_likelihood: f64,
-    /// Rounds taken.
-    pub rounds: u32,
-    /// Why it stopped; `outrun` where others were better after the first rounds.
+    /// Iterations taken.
+    pub iterations: u32,
+    /// Why it stopped; `outrun` where others were better after the first iterations.
     pub stopped: String,
 }
 

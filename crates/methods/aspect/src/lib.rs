@@ -9,7 +9,7 @@
 //!
 //! | method | what it is | time | memory |
 //! |---|---|---|---|
-//! | [`PENCA`] | mixture of pairs, EM | pairs · (M + L · rounds) | 4 n² bytes |
+//! | [`PENCA`] | mixture of pairs, EM | pairs · (M + L · iterations) | 4 n² bytes |
 //!
 //! Up to 10,000 objects all pairs are read, beyond a sample: 100 partners an object on average, about 3 kB an object.
 //!

@@ -38,7 +38,7 @@ const LINKAGES: [(&str, Linkage); 2] = [
 const TREE: usize = 5000;
 
 /// What to do when all pairs are too many.
-const REMEDY: &str = "take a sample of the pairs (partners=100)";
+const REMEDY: &str = "take a sample of the pairs (pairs_per_object=100)";
 
 static INFO: MethodInfo = MethodInfo {
     name: "penca",
@@ -46,7 +46,7 @@ static INFO: MethodInfo = MethodInfo {
     summary: "a mixture of clusters that draw pairs of objects; soft, can choose the number of clusters",
     reference: "Lourenço, Fred and Figueiredo 2011, SIMBAD",
     certainty: "probability of the object's most probable cluster",
-    time: "pairs · (M + K · rounds)",
+    time: "pairs · (M + K · iterations)",
     memory: "n² up to 10,000 objects, then n",
     remedy: REMEDY,
     capabilities: Capabilities {

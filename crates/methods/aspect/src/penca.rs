@@ -26,29 +26,29 @@ pub struct PencaSettings {
     /// classes: see [the crate](crate).
     #[setting(range = 0..=100_000, alias = "n_init", alias = "n_restarts")]
     pub restarts: u32,
-    /// The most rounds of one initialization.
-    #[setting(alias = "max_iter", alias = "n_iter")]
-    pub rounds: NonZeroU32,
-    /// Stop when ten rounds raise the log-likelihood by at most this much, in nats for every time that two objects are
+    /// The most iterations of one initialization.
+    #[setting(alias = "max_iter", alias = "n_iter", alias = "rounds")]
+    pub iterations: NonZeroU32,
+    /// Stop when ten iterations raise the log-likelihood by at most this much, in nats for every time that two objects are
     /// together.
     #[setting(range = 0.0.., alias = "tol")]
     pub tolerance: f64,
     /// What chooses the number of clusters where it is not given: bic or mdl.
     pub criterion: Criterion,
-    /// Partners of an object, on average, in a sample of the pairs; 0 reads all pairs. Unset: all up to 10,000 objects, 100
-    /// partners beyond.
-    #[setting(range = 0..=1_000_000)]
-    pub partners: Option<u32>,
+    /// Pairs that are read of each object, on average, in a sample of all pairs; 0 reads all pairs. Unset: all up to 10,000 objects, 100 an object
+    /// beyond.
+    #[setting(range = 0..=1_000_000, alias = "partners")]
+    pub pairs_per_object: Option<u32>,
 }
 
 impl Default for PencaSettings {
     fn default() -> Self {
         Self {
             restarts: 0,
-            rounds: NonZeroU32::new(2000).expect("not 0"),
+            iterations: NonZeroU32::new(2000).expect("not 0"),
             tolerance: 1e-7,
             criterion: Criterion::default(),
-            partners: None,
+            pairs_per_object: None,
         }
     }
 }
@@ -60,15 +60,15 @@ impl PencaSettings {
     /// Partners of each of so many objects, or none for all pairs.
     pub(crate) fn sampled(&self, objects: usize) -> Option<u32> {
         let usual = if objects <= ALL_PAIRS { 0 } else { 100 };
-        let chosen = self.partners.unwrap_or(usual);
+        let chosen = self.pairs_per_object.unwrap_or(usual);
         (chosen > 0 && (chosen as usize) < objects.saturating_sub(1)).then_some(chosen)
     }
 }
 
-/// Rounds between two looks at the likelihood, which costs about as much as a round.
+/// Iterations between two looks at the likelihood, which costs about as much as an iteration.
 pub(crate) const STRIDE: u32 = 10;
 
-/// Rounds after which starts are compared.
+/// Iterations after which starts are compared.
 const ROUGH_ROUNDS: u32 = 50;
 
 /// Starts that are finished after the first heat.
@@ -78,9 +78,9 @@ const FINALISTS: usize = 2;
 #[derive(Clone, Debug)]
 pub(crate) struct Run {
     pub(crate) aspects: Aspects,
-    /// The log-likelihood at the start and after every ten rounds.
+    /// The log-likelihood at the start and after every ten iterations.
     pub(crate) trace: Vec<f64>,
-    pub(crate) rounds: u32,
+    pub(crate) iterations: u32,
     /// Why it stopped; none while there is more to gain.
     pub(crate) stopped: Option<Stopped>,
 }
@@ -101,9 +101,9 @@ impl Run {
 /// |---|---|
 /// | C, N, L | [`DyadCounts`], n, K |
 /// | p_r, B_rj, V_jr | [`Aspects::shares`], [`Aspects::members`], [`Aspects::soft`] |
-/// | R_mr | never formed: a round keeps n × L sums |
+/// | R_mr | never formed: an iteration keeps n × L sums |
 ///
-/// All starts run for 50 rounds; the two with the highest likelihood run to the end, the higher of which is kept.
+/// All starts run for 50 iterations; the two with the highest likelihood run to the end, the higher of which is kept.
 /// Components may die: they keep their number, with probability 0, and `details.live_clusters` counts the others.
 /// `details.restarts` has the log-likelihood of every start and whether it was finished.
 ///
@@ -112,7 +112,7 @@ impl Run {
 /// that is negative or not finite, [`AspectError::Interrupted`] where somebody asks to stop before there is a model.
 ///
 /// # Cost
-/// O(pairs · L) a round; on all pairs n² L / 4 operations on vectors, on some the pairs that were ever together.
+/// O(pairs · L) an iteration; on all pairs n² L / 4 operations on vectors, on some the pairs that were ever together.
 ///
 /// # Differences from the slides
 /// They name no start, no end and no size of the sample: see [`PencaSettings`].
@@ -126,8 +126,8 @@ pub fn penca(
     monitor: &dyn Monitor,
 ) -> Result<Outcome<PencaDiagnostics>, AspectError> {
     check(counts, &starts, settings)?;
-    let rounds = starts.len() as u64 * u64::from(settings.rounds.get());
-    let progress = ProgressCounter::new(monitor, rounds);
+    let iterations = starts.len() as u64 * u64::from(settings.iterations.get());
+    let progress = ProgressCounter::new(monitor, iterations);
     let finished = run_all(counts, starts, settings, &progress).ok_or(AspectError::Interrupted)?;
     Ok(outcome(counts, finished))
 }
@@ -177,13 +177,13 @@ pub(crate) fn run_all(
                 Run {
                     aspects,
                     trace,
-                    rounds: 0,
+                    iterations: 0,
                     stopped: None,
                 },
             ))
         })
         .unzip();
-    let last = settings.rounds.get();
+    let last = settings.iterations.get();
     let rough = ROUGH_ROUNDS.min(last);
     let all = runs.par_iter_mut();
     all.for_each(|run| go(counts, run, rough, settings, progress));
@@ -195,7 +195,7 @@ pub(crate) fn run_all(
         .filter(|(at, _)| finalists.contains(at));
     goes_on.for_each(|(_, run)| go(counts, run, last, settings, progress));
     for at in finalists {
-        runs[at].stopped.get_or_insert(Stopped::RoundLimit);
+        runs[at].stopped.get_or_insert(Stopped::IterationLimit);
     }
     let best = select.best(&values(&runs))?;
     Some(FinishedRuns { names, runs, best })
@@ -205,7 +205,7 @@ fn values(runs: &[Run]) -> Vec<f64> {
     runs.iter().map(Run::value).collect()
 }
 
-/// Goes on to round `last`, or until there is little to gain. Rounds after the last look at the likelihood are dropped when somebody
+/// Goes on to iteration `last`, or until there is little to gain. Iterations after the last look at the likelihood are dropped when somebody
 /// asks to stop.
 fn go(
     counts: &DyadCounts,
@@ -215,15 +215,15 @@ fn go(
     progress: &ProgressCounter<'_>,
 ) {
     let small = settings.tolerance * counts.total();
-    while run.rounds < last && run.stopped.is_none() {
-        let rounds = STRIDE.min(last - run.rounds);
-        let Some((aspects, now)) = stride(counts, &run.aspects, rounds, progress) else {
+    while run.iterations < last && run.stopped.is_none() {
+        let iterations = STRIDE.min(last - run.iterations);
+        let Some((aspects, now)) = stride(counts, &run.aspects, iterations, progress) else {
             run.stopped = Some(Stopped::Interrupted);
             break;
         };
         let before = run.value();
         run.aspects = aspects;
-        run.rounds += rounds;
+        run.iterations += iterations;
         run.trace.push(now);
         if now - before <= small {
             run.stopped = Some(Stopped::Converged);
@@ -231,16 +231,16 @@ fn go(
     }
 }
 
-/// The model after so many rounds and its log-likelihood, or nothing if somebody asks to stop.
+/// The model after so many iterations and its log-likelihood, or nothing if somebody asks to stop.
 fn stride(
     counts: &DyadCounts,
     aspects: &Aspects,
-    rounds: u32,
+    iterations: u32,
     progress: &ProgressCounter<'_>,
 ) -> Option<(Aspects, f64)> {
     let stop = || progress.flow() == Flow::Stop;
     let mut next = aspects.clone();
-    for _ in 0..rounds {
+    for _ in 0..iterations {
         if progress.stopped() {
             return None;
         }
@@ -263,7 +263,7 @@ pub(crate) fn outcome(counts: &DyadCounts, finished: FinishedRuns) -> Outcome<Pe
     let restarts = names.iter().zip(&runs).map(|(name, run)| PencaRestart {
         start: name.clone(),
         log_likelihood: run.value(),
-        rounds: run.rounds,
+        iterations: run.iterations,
         stopped: run
             .stopped
             .map_or("outrun".into(), |stopped| stopped.to_string()),
@@ -275,11 +275,11 @@ pub(crate) fn outcome(counts: &DyadCounts, finished: FinishedRuns) -> Outcome<Pe
     let kept = runs.swap_remove(best);
     let stopped = match kept.stopped {
         _ if interrupted => Stopped::Interrupted,
-        stopped => stopped.unwrap_or(Stopped::RoundLimit),
+        stopped => stopped.unwrap_or(Stopped::IterationLimit),
     };
     let value = kept.value();
     let mut outcome = Outcome::soft(kept.aspects.soft(), stopped);
-    outcome.rounds = kept.rounds.into();
+    outcome.iterations = kept.iterations.into();
     let diagnostics = PencaDiagnostics {
         restarts,
         start: names[best].clone(),

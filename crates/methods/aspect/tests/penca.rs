@@ -54,9 +54,9 @@ fn rounds_agree_with_independent_values() {
     let expected = &fixtures["penca"];
     let shares: Vec<f64> = serde_json::from_value(expected["p0"].clone()).unwrap();
     let mut aspects = Aspects::new(&shares, rows(&expected["B0"]).view()).unwrap();
-    for round in 1..=50 {
+    for iteration in 1..=50 {
         aspects = aspects.improved(&counts);
-        let expected = match round {
+        let expected = match iteration {
             1 => &expected["after1"],
             50 => &expected["after50"],
             _ => continue,
@@ -70,7 +70,7 @@ fn rounds_agree_with_independent_values() {
         let soft = aspects.soft();
         let mut pairs = soft.into_rows().into_iter().zip(rows(&expected["V"]));
         assert!(pairs.all(|(a, b)| (a - b).abs() <= 1e-8 * b.abs() + 1e-14));
-        if round == 1 {
+        if iteration == 1 {
             let mut members = aspects.members().into_iter().zip(rows(&expected["B"]));
             assert!(members.all(|(a, b)| (a - b).abs() <= 1e-8 * b.abs()));
         }
@@ -105,7 +105,7 @@ struct Naive {
 }
 
 impl Naive {
-    /// One round: the responsibilities of every ordered pair, then weighted co-associations. Returns the log-likelihood before.
+    /// One iteration: the responsibilities of every ordered pair, then weighted co-associations. Returns the log-likelihood before.
     fn improve(&mut self, pairs: &CoAssociation) -> f64 {
         let (clusters, n) = self.members.dim();
         let mut weighted = Array2::<f64>::zeros((clusters, n));
@@ -156,16 +156,19 @@ fn dense_sparse_and_the_naive_reference_agree_and_the_likelihood_never_falls() {
             members: here.members(),
         };
         let mut before = f64::NEG_INFINITY;
-        for round in 0..30 {
+        for iteration in 0..30 {
             let now = here.log_likelihood(&dense);
             let near = 1e-10 * now.abs();
             let rises = now >= before - 0.1 * near;
-            assert!(rises, "seed {seed} round {round}: {before} to {now}");
+            assert!(
+                rises,
+                "seed {seed} iteration {iteration}: {before} to {now}"
+            );
             assert!((there.log_likelihood(&sparse) - now).abs() <= near);
             before = now;
             here = here.improved(&dense);
             there = there.improved(&sparse);
-            if round < 8 {
+            if iteration < 8 {
                 assert!((naive.improve(&pairs) - now).abs() <= near);
                 let mut shares = here.shares().iter().zip(&naive.shares);
                 assert!(shares.all(|(a, b)| (a - b).abs() < 1e-10));

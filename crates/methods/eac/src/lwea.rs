@@ -28,10 +28,10 @@ pub struct LweaSettings {
     pub entropy: ClusterEntropy,
     /// How often base clusterings are weighted anew, by how whole the others leave their clusters (paper: 0).
     #[setting(range = 0..=1000)]
-    pub trust_rounds: u32,
+    pub trust_iterations: u32,
     /// How often objects move from their cluster of the tree to one they have more evidence for (paper: 0).
     #[setting(range = 0..=1000)]
-    pub move_rounds: u32,
+    pub move_iterations: u32,
 }
 
 /// Facts about a tree whose cut was improved by moves.
@@ -49,8 +49,8 @@ impl Default for LweaSettings {
         Self {
             theta: 0.4,
             entropy: ClusterEntropy::Bits,
-            trust_rounds: 3,
-            move_rounds: 2,
+            trust_iterations: 3,
+            move_iterations: 2,
         }
     }
 }
@@ -74,14 +74,14 @@ impl Default for LweaSettings {
 /// [`EacError`] when the tree does not fit the budget, theta is not positive, or the monitor asks to stop.
 ///
 /// # Cost
-/// O(n M²) a round of weights, O(f² M) for the evidence and O(f²) for the tree over f distinct label rows
-/// (all objects, when labels are missing), O(n M K) a round of moves; [`lwea_bytes`] of memory.
+/// O(n M²) an iteration of weights, O(f² M) for the evidence and O(f²) for the tree over f distinct label rows
+/// (all objects, when labels are missing), O(n M K) an iteration of moves; [`lwea_bytes`] of memory.
 ///
 /// # Differences from the paper
 /// Missing labels, which the paper has none of, count for neither the entropy nor N; M in ECI(C) is then the number
 /// of base clusterings that label something of C.
 ///
-/// Two steps are not in the paper; `trust_rounds=0` and `move_rounds=0` leave them out. Base clusterings that the others
+/// Two steps are not in the paper; `trust_iterations=0` and `move_iterations=0` leave them out. Base clusterings that the others
 /// break up have less of a say in H(C). And objects move, twice, from their cluster of the cut to one that they have more
 /// mean evidence for, which mends what average link decided early (the dendrogram is that of the tree, and the
 /// detail `moved` says how many objects left it). With them the method is better on all five pools that the authors
@@ -119,7 +119,7 @@ pub fn lwea<'a>(
         lwea_bytes(&ProblemSize { objects, ..size })
     })?;
 
-    let mut weights = trusted_cluster_weights(source, settings.theta, settings.trust_rounds);
+    let mut weights = trusted_cluster_weights(source, settings.theta, settings.trust_iterations);
     settings.entropy.apply(&mut weights, &ensemble.offsets());
     let worth = |cluster: usize| weights[cluster];
     let leaves = match (&fragments, source.multiplicities()) {
@@ -148,7 +148,7 @@ pub fn lwea<'a>(
         }
     };
     let first = cut(&tree, number(&tree, clusters));
-    let (partition, moved) = moved(source, &first, settings.move_rounds, worth);
+    let (partition, moved) = moved(source, &first, settings.move_iterations, worth);
     let certainty = Tables::new(source, &partition, worth).all();
     let diagnostics = LweaDiagnostics {
         distinct_rows: distinct,

@@ -9,15 +9,15 @@ use crate::certainty::Tables;
 /// cluster's objects would leave and none come, they stay. `worth` is what being together in a base cluster counts.
 ///
 /// # Cost
-/// That of [`certainty`](crate::certainty), a round.
+/// That of [`certainty`](crate::certainty), an iteration.
 pub(crate) fn moved(
     source: WeightedEnsemble<'_>,
     first: &Partition,
-    rounds: u32,
+    iterations: u32,
     worth: impl Fn(usize) -> f64 + Copy,
 ) -> (Partition, usize) {
     let mut partition = first.clone();
-    for _ in 0..rounds {
+    for _ in 0..iterations {
         let mut labels = Tables::new(source, &partition, worth).best();
         keep_clusters(partition.labels(), &mut labels, partition.clusters());
         let after = Partition::new(labels, partition.clusters())

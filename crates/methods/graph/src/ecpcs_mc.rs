@@ -29,9 +29,9 @@ pub struct EcpcsMcSettings {
     /// Independent initializations of k-means; the lowest loss is kept.
     #[setting(range = 1..=100_000, alias = "n_init", alias = "n_restarts")]
     pub restarts: u32,
-    /// The most rounds of k-means.
-    #[setting(range = 1..=1_000_000, alias = "max_iter", alias = "n_iter")]
-    pub rounds: u32,
+    /// The most iterations of k-means.
+    #[setting(range = 1..=1_000_000, alias = "max_iter", alias = "n_iter", alias = "rounds")]
+    pub iterations: u32,
 }
 
 impl Default for EcpcsMcSettings {
@@ -39,7 +39,7 @@ impl Default for EcpcsMcSettings {
         Self {
             steps: 20,
             restarts: 10,
-            rounds: 100,
+            iterations: 100,
         }
     }
 }
@@ -75,7 +75,7 @@ fn fitted(
     let search = Search {
         clusters,
         restarts: settings.restarts,
-        rounds: settings.rounds,
+        iterations: settings.iterations,
         tolerance: 0.0,
     };
     let progress = ProgressCounter::new(monitor, 3);
@@ -90,7 +90,7 @@ fn fitted(
     };
     let scores = Scores::new(overlap.offsets(), &meta, &copies, clusters);
     let mut fit = RowFit::new(clusters, grouping.stopped, scores, details);
-    fit.rounds = grouping.trace.len() as u64;
+    fit.iterations = grouping.trace.len() as u64;
     Ok(fit)
 }
 

@@ -210,7 +210,7 @@ fn influence(overlap: &Overlap, copies: Option<&[f64]>, beta: f64) -> Vec<f64> {
 /// | crowd agreement, influence | a_u |
 ///
 /// # Cost
-/// O(n M²) time for two tables of (ΣJ)² numbers, O((ΣJ)³) for the links, O(n (M + K) K) a round of k-means; no memory that
+/// O(n M²) time for two tables of (ΣJ)² numbers, O((ΣJ)³) for the links, O(n (M + K) K) an iteration of k-means; no memory that
 /// grows with n besides the result.
 ///
 /// # Differences from the paper

@@ -47,9 +47,9 @@ pub struct HbgfSettings {
     /// Independent initializations of k-means; the lowest loss is kept.
     #[setting(range = 0..=100_000, alias = "n_init", alias = "n_restarts")]
     pub restarts: u32,
-    /// The most rounds of k-means.
-    #[setting(alias = "max_iter", alias = "n_iter")]
-    pub rounds: u32,
+    /// The most iterations of k-means.
+    #[setting(alias = "max_iter", alias = "n_iter", alias = "rounds")]
+    pub iterations: u32,
     /// Stop k-means when its loss falls by less than this share.
     #[setting(range = 0.0.., alias = "tol")]
     pub tolerance: f64,
@@ -70,7 +70,7 @@ impl Default for HbgfSettings {
             cut: HbgfCut::Spectral,
             imbalance: 0.05,
             restarts: 10,
-            rounds: 100,
+            iterations: 100,
             tolerance: 1e-6,
         }
     }
@@ -194,7 +194,7 @@ fn cut(
     let search = Search {
         clusters,
         restarts: settings.restarts,
-        rounds: settings.rounds,
+        iterations: settings.iterations,
         tolerance: settings.tolerance,
     };
     cut.clusters(&sizes, &search, monitor)

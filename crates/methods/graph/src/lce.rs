@@ -122,7 +122,7 @@ impl Links {
 /// | DC | [`LceSettings::decay`] |
 ///
 /// # Cost
-/// O(n M²) time for two tables of (ΣJ)² numbers, O((ΣJ)³) for the triples, O(n (M + K) K) a round of k-means; no memory that
+/// O(n M²) time for two tables of (ΣJ)² numbers, O((ΣJ)³) for the triples, O(n (M + K) K) an iteration of k-means; no memory that
 /// grows with n besides the result.
 ///
 /// # Differences from the paper

@@ -18,9 +18,9 @@ pub struct EmbeddedSettings {
     /// Independent initializations of k-means; the lowest loss is kept.
     #[setting(range = 1..=100_000, alias = "n_init", alias = "n_restarts")]
     pub restarts: u32,
-    /// The most rounds of k-means.
-    #[setting(range = 1..=1_000_000, alias = "max_iter", alias = "n_iter")]
-    pub rounds: u32,
+    /// The most iterations of k-means.
+    #[setting(range = 1..=1_000_000, alias = "max_iter", alias = "n_iter", alias = "rounds")]
+    pub iterations: u32,
     /// Stop k-means when its loss falls by less than this share.
     #[setting(range = 0.0.., alias = "tol")]
     pub tolerance: f64,
@@ -30,7 +30,7 @@ impl Default for EmbeddedSettings {
     fn default() -> Self {
         Self {
             restarts: 10,
-            rounds: 100,
+            iterations: 100,
             tolerance: 1e-6,
         }
     }
@@ -71,7 +71,7 @@ impl<S: Settings> Method for LinkMethod<S> {
         let search = Search {
             clusters: problem.given_clusters(self.info.name)?,
             restarts: embedded.restarts,
-            rounds: embedded.rounds,
+            iterations: embedded.iterations,
             tolerance: embedded.tolerance,
         };
         Ok((self.fit)(

@@ -27,13 +27,13 @@ pub struct LwgpSettings {
     pub entropy: ClusterEntropy,
     /// How often base clusterings are trusted anew, by how whole the others leave their clusters (paper: 0).
     #[setting(range = 0..=1000)]
-    pub trust_rounds: u32,
+    pub trust_iterations: u32,
     /// Independent initializations of k-means; the lowest loss is kept.
     #[setting(range = 0..=100_000, alias = "n_init", alias = "n_restarts")]
     pub restarts: u32,
-    /// The most rounds of k-means.
-    #[setting(alias = "max_iter", alias = "n_iter")]
-    pub rounds: u32,
+    /// The most iterations of k-means.
+    #[setting(alias = "max_iter", alias = "n_iter", alias = "rounds")]
+    pub iterations: u32,
     /// Stop k-means when its loss falls by less than this share.
     #[setting(range = 0.0.., alias = "tol")]
     pub tolerance: f64,
@@ -44,9 +44,9 @@ impl Default for LwgpSettings {
         Self {
             theta: 0.5,
             entropy: ClusterEntropy::Bits,
-            trust_rounds: 1,
+            trust_iterations: 1,
             restarts: 10,
-            rounds: 100,
+            iterations: 100,
             tolerance: 1e-6,
         }
     }
@@ -57,7 +57,7 @@ impl LwgpSettings {
         Search {
             clusters,
             restarts: self.restarts,
-            rounds: self.rounds,
+            iterations: self.iterations,
             tolerance: self.tolerance,
         }
     }
@@ -119,7 +119,7 @@ fn strengths(
     // A soft base clustering is not sure of its own copy, so that its weight has no part in entropies.
     let copies = weights.filter(|_| !rows.source().are_shares());
     let mut agreed =
-        entropies.cluster_weights(rows, settings.theta, settings.trust_rounds, copies)?;
+        entropies.cluster_weights(rows, settings.theta, settings.trust_iterations, copies)?;
     settings.entropy.apply(&mut agreed, entropies.offsets());
     let bases = by_base(entropies.offsets(), weights);
     let strengths = bases
@@ -153,11 +153,11 @@ pub struct Lwgp;
 /// `1 − distance to its centroid / distance to the next` in the space of the eigenvectors.
 ///
 /// # Cost
-/// O(n M²) time for the cluster graph while ΣJ ≤ 4096 and M ≤ 256, else O(n M K) a product; O(n (M + K) K) a round of k-means; no memory
+/// O(n M²) time for the cluster graph while ΣJ ≤ 4096 and M ≤ 256, else O(n M K) a product; O(n (M + K) K) an iteration of k-means; no memory
 /// that grows with n.
 ///
 /// # Differences from the paper
-/// θ is 0.5 and base clusterings that the others break up have less of a say in H(C) (`trust_rounds`); the paper has
+/// θ is 0.5 and base clusterings that the others break up have less of a say in H(C) (`trust_iterations`); the paper has
 /// θ = 0.4 and none of that. On its five pools (M = 20, mean NMI_max), on which this was chosen:
 ///
 /// | | draws | IS | ISOLET | Semeion | SPF | PD |
@@ -165,12 +165,12 @@ pub struct Lwgp;
 /// | published | | .660 | .742 | .650 | .146 | .788 |
 /// | θ = 0.4, no trust | 100 | .649 | .747 | .652 | .144 | .786 |
 /// | θ = 0.32, no trust | 200 | .656 | .746 | .649 | .150 | .787 |
-/// | θ = 0.5, one round (default) | 100 | .661 | .748 | .652 | .152 | .794 |
-/// | θ = 0.4, three rounds | 100 | .668 | .747 | .648 | .164 | .792 |
-/// | θ = 0.5, three rounds | 100 | .663 | .748 | .651 | .154 | .795 |
-/// | θ = 0.6, three rounds | 100 | .657 | .748 | .655 | .145 | .797 |
+/// | θ = 0.5, one iteration (default) | 100 | .661 | .748 | .652 | .152 | .794 |
+/// | θ = 0.4, three iterations | 100 | .668 | .747 | .648 | .164 | .792 |
+/// | θ = 0.5, three iterations | 100 | .663 | .748 | .651 | .154 | .795 |
+/// | θ = 0.6, three iterations | 100 | .657 | .748 | .655 | .145 | .797 |
 ///
-/// A round costs the cluster weights once more. Missing labels, which the paper has none of. k-means starts by greedy k-means++, on a sample where there are more than
+/// An iteration costs the cluster weights once more. Missing labels, which the paper has none of. k-means starts by greedy k-means++, on a sample where there are more than
 /// 8192 distinct label rows. K may exceed ΣJ: the eigenvectors are then as many as there are.
 ///
 /// # References

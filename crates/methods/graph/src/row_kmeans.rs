@@ -1,4 +1,4 @@
-//! k-means on label rows at the places that an embedding gives them: Lloyd's rounds as passes that embed every row anew.
+//! k-means on label rows at the places that an embedding gives them: Lloyd's iterations as passes that embed every row anew.
 
 #![expect(
     clippy::inline_always,
@@ -238,14 +238,14 @@ fn smallest(scores: &[f64]) -> usize {
     scores.iter().position(|&score| score == least).unwrap_or(0)
 }
 
-/// A round of k-means: every row goes to its nearest centroid.
+/// An iteration of k-means: every row goes to its nearest centroid.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Assignment {
     embedding: Embedding,
     centroids: Centroids,
 }
 
-/// What a round adds up to.
+/// What an iteration adds up to.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Means {
     sums: Vec<f64>,
@@ -288,7 +288,7 @@ impl RowPass for Assignment {
 
     fn add<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>, sum: &mut Means) {
         dispatch(AddRows {
-            round: self,
+            iteration: self,
             block,
             sum,
         });
@@ -297,7 +297,7 @@ impl RowPass for Assignment {
 
 /// [`Assignment`] of some rows.
 struct AddRows<'a, 'b, R: Row<'b>> {
-    round: &'a Assignment,
+    iteration: &'a Assignment,
     block: &'a RowBlock<'b, R>,
     sum: &'a mut Means,
 }
@@ -313,7 +313,7 @@ impl<'b, R: Row<'b>> Kernel for AddRows<'_, 'b, R> {
                 centroids,
             },
             sum,
-        ) = (self.round, self.sum);
+        ) = (self.iteration, self.sum);
         let (mut lines, mut place) = (Vec::new(), vec![0.0; embedding.stride]);
         let mut scores = vec![0.0; centroids.squares.len()];
         for (row, weight) in self.block.rows() {
@@ -342,7 +342,7 @@ pub(crate) struct Found {
     pub(crate) masses: Vec<f64>,
 }
 
-/// Lloyd's rounds until the loss stands still.
+/// Lloyd's iterations until the loss stands still.
 pub(crate) fn lloyd(
     rows: &PassRunner<'_>,
     embedding: Embedding,
@@ -351,35 +351,35 @@ pub(crate) fn lloyd(
     monitor: &dyn Monitor,
 ) -> Result<Found, GraphError> {
     let centroids = Centroids::padded(start, embedding.stride);
-    let mut round = Assignment {
+    let mut iteration = Assignment {
         embedding,
         centroids,
     };
     let mut trace: Vec<f64> = Vec::new();
-    let rounds = search.rounds.max(1);
+    let iterations = search.iterations.max(1);
     let (stopped, masses) = loop {
-        let means = rows.run(&round)?;
+        let means = rows.run(&iteration)?;
         let gained = trace.last().map_or(f64::INFINITY, |last| last - means.loss);
         trace.push(means.loss);
         let done = trace.len() as u64;
         if gained.abs() <= search.tolerance * means.loss {
             break (Stopped::Converged, means.mass);
         }
-        if done == u64::from(rounds) {
-            break (Stopped::RoundLimit, means.mass);
+        if done == u64::from(iterations) {
+            break (Stopped::IterationLimit, means.mass);
         }
-        if monitor.tick(done, u64::from(rounds)) == Flow::Stop {
+        if monitor.tick(done, u64::from(iterations)) == Flow::Stop {
             break (Stopped::Interrupted, means.mass);
         }
-        round.centroids = moved(&round.centroids, means);
+        iteration.centroids = moved(&iteration.centroids, means);
     };
     let labels = Nearest {
-        embedding: round.embedding,
-        centroids: round.centroids,
+        embedding: iteration.embedding,
+        centroids: iteration.centroids,
         live: masses.iter().map(|&mass| mass > 0.0).collect(),
     };
     let mut fit = RowFit::new(search.clusters, stopped, labels, ());
-    fit.rounds = trace.len() as u64;
+    fit.iterations = trace.len() as u64;
     fit.objective = Some(Objective {
         name: SPECTRAL_LOSS,
         sense: Sense::Minimise,

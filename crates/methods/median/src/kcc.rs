@@ -78,8 +78,8 @@ pub struct Sec;
 /// | `lp` | ‖m‖_p | (m_ℓ / ‖m‖_p)^(p − 1) | ‖p‖_p |
 ///
 /// `utility=c` is [`KC`](crate::KC) to the byte. The entropy makes a label that a cluster lacks impossible, which would freeze
-/// clusters: in the first three rounds one object, a tenth and next to nothing, distributed as all are, is added to every
-/// cluster. After the last round single rows move, and clusters are swapped, wherever that raises the utility, as in
+/// clusters: in the first three iterations one object, a tenth and next to nothing, distributed as all are, is added to every
+/// cluster. After the last iteration single rows move, and clusters are swapped, wherever that raises the utility, as in
 /// [`KC`](crate::KC). On base clusterings with up to √n clusters all utilities lose to cuts such as lwgp.
 ///
 /// # Cost
@@ -103,7 +103,7 @@ pub static KCC: Kcc = Kcc;
 /// minimise  Σ_k [ 1 − Σ_c n_kc² / Σ_c n_kc s_c ]  =  Σ_i δ_i ‖Z_i / δ_i − μ_k(i)‖² and a constant,    δ_i = Σ_u ω_u s_ℓ(i,u)
 /// ```
 /// with s_c the size of base cluster c, n_kc how much of it is in cluster k, and μ_k = Σ_{i in k} Z_i / Σ_{i in k} δ_i. The
-/// objective is the exact value of the cut. After the last round single rows move, and clusters are swapped, wherever that lowers the
+/// objective is the exact value of the cut. After the last iteration single rows move, and clusters are swapped, wherever that lowers the
 /// cut, as in [`KC`](crate::KC). A baseline: `lwgp` and `hbgf` cut other graphs and come nearer to known classes.
 ///
 /// # Cost

@@ -26,10 +26,10 @@ pub struct LabelMeansSettings {
     /// up to eight an initialization. Beyond 10,000 different rows all are tried on so many, without swaps; the best goes on with all.
     #[setting(range = 1..=100_000, alias = "n_init", alias = "n_restarts")]
     pub restarts: NonZeroU32,
-    /// The most rounds of one initialization.
-    #[setting(alias = "max_iter", alias = "n_iter")]
-    pub rounds: NonZeroU32,
-    /// Stop when a round gains at most this share of the sum of squares.
+    /// The most iterations of one initialization.
+    #[setting(alias = "max_iter", alias = "n_iter", alias = "rounds")]
+    pub iterations: NonZeroU32,
+    /// Stop when an iteration gains at most this share of the sum of squares.
     #[setting(range = 0.0.., alias = "tol")]
     pub tolerance: f64,
 }
@@ -47,7 +47,7 @@ impl Default for LabelMeansSettings {
         let count = |number| NonZeroU32::new(number).expect("not zero");
         Self {
             restarts: count(10),
-            rounds: count(200),
+            iterations: count(200),
             tolerance: 1e-9,
         }
     }
@@ -155,7 +155,7 @@ impl Target {
             assignment,
             restarts: settings.restarts,
             swaps: SWAPS,
-            rounds: settings.rounds,
+            iterations: settings.iterations,
             tolerance: settings.tolerance,
         }
     }
@@ -239,7 +239,7 @@ pub(crate) fn solve(
         base_weights: target.counting,
     };
     let mut fit = RowFit::new(clusters, found.stopped, labels, details);
-    fit.rounds = objective.trace.len() as u64;
+    fit.iterations = objective.trace.len() as u64;
     fit.objective = Some(objective);
     Ok(fit)
 }
@@ -258,7 +258,7 @@ pub(crate) fn centre(
         assignment: Assignment::Nearest,
         restarts: settings.restarts,
         swaps: SWAPS,
-        rounds: settings.rounds,
+        iterations: settings.iterations,
         tolerance: settings.tolerance,
     };
     Ok(kmeans(&problem.passes(), &plan, problem.seed, monitor)?)
@@ -305,16 +305,16 @@ pub struct LabelMeans {
 /// minimise  Σ_i Σ_u ω_u ‖e(ℓ_ui) − p_k(i)u‖²,    p_kuj = share of label j of base clustering u in cluster k
 /// ```
 /// The sum runs over the labels that are there. Rows stay stored labels and means are a table of ΣJ × K numbers: the
-/// one-hot matrix is never built. The objective never rises from one round to the next. The certainty of an object
+/// one-hot matrix is never built. The objective never rises from one iteration to the next. The certainty of an object
 /// is the mean share, over its base clusterings, of its own label among the labels of its cluster.
 ///
 /// # Cost
-/// O(distinct neighbouring rows · M · K) time a round, in parallel over rows; 16 bytes a row besides the labels, and
+/// O(distinct neighbouring rows · M · K) time an iteration, in parallel over rows; 16 bytes a row besides the labels, and
 /// 16 ΣJ K. Rows are not held.
 ///
 /// # Differences from the paper
 /// Starts by k-means++, restarts, missing labels, weights of base clusterings; an empty cluster takes the row that
-/// fits worst. After the last round single rows move wherever that lowers the sum of squares (Hartigan and Wong), and a cluster is
+/// fits worst. After the last iteration single rows move wherever that lowers the sum of squares (Hartigan and Wong), and a cluster is
 /// swapped for one about another row where that leads lower (Fränti, random swap), within a bound on the work.
 ///
 /// # References
@@ -370,13 +370,13 @@ pub static QMI: LabelMeans = LabelMeans {
 ///
 /// The sum over objects of the share of their labels is the number of labels minus the sum of squares of [`KC`]: one
 /// objective, two ways of moving. The vote leaves out ‖p_ku‖², so it may raise the sum of squares; it stops there and
-/// keeps the round before.
+/// keeps the iteration before.
 ///
 /// # Cost
 /// As [`KC`].
 ///
 /// # Differences from the paper
-/// Starts by k-means++ and restarts; a round that makes things worse is undone and ends the run, where the paper waits
+/// Starts by k-means++ and restarts; an iteration that makes things worse is undone and ends the run, where the paper waits
 /// until labels stand still, which need not happen. Single rows then move and clusters are swapped as in [`KC`].
 ///
 /// # References
@@ -397,7 +397,7 @@ pub(crate) const KC_INFO: MethodInfo = MethodInfo {
     summary: "k-means on labels: fast at any size, takes missing labels",
     reference: "Topchy, Jain, Punch, Clustering ensembles: models of consensus and weak partitions, PAMI 2005",
     certainty: "mean share of the object's labels among the labels of its cluster",
-    time: "restarts · rounds · n M K",
+    time: "restarts · iterations · n M K",
     memory: "24 ΣJ K bytes, and distinct rows once more where they are held",
     remedy: "ask for fewer clusters",
     capabilities: Capabilities {

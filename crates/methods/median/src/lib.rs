@@ -4,15 +4,15 @@
 //!
 //! | method | what it optimises | time | memory besides labels |
 //! |---|---|---|---|
-//! | [`KC`] | squares of one-hot labels about cluster means | restarts · rounds · n M K | 40 n + 24 ΣJ K |
+//! | [`KC`] | squares of one-hot labels about cluster means | restarts · iterations · n M K | 40 n + 24 ΣJ K |
 //! | [`QMI`] | category utility = quadratic mutual information | as `kc` | as `kc` |
 //! | [`KCC`] | a utility of label distributions: mutual information, norms | as `kc` | as `kc` |
 //! | [`SEC`] | normalised cut of the co-association | as `kc` | as `kc` |
 //! | [`IPVC`] | shares of own labels, by voting | as `kc` | as `kc` |
 //! | [`PLURALITY`] | votes after alignment to a reference | n M K | 8 n K |
 //! | [`MEDIAN_VI`], [`MEDIAN_BINDER`] | mean loss against the base clusterings; they find K | restarts · sweeps · n M K | 80 n + 8 restarts ΣJ K |
-//! | [`NMFC`] | squared error of non-negative factors of the co-association | rounds · n (M + K) K | 72 n K |
-//! | [`SOFT_MEAN`] | squares of memberships about matched memberships | restarts · rounds · n M K | 16 n K + 12 n M |
+//! | [`NMFC`] | squared error of non-negative factors of the co-association | iterations · n (M + K) K | 72 n K |
+//! | [`SOFT_MEAN`] | squares of memberships about matched memberships | restarts · iterations · n M K | 16 n K + 12 n M |
 //! | [`RCV`], [`URCV`], [`ACV`] | votes with shares, compressed to K | n M J + n J² | 32 n J |
 //!
 //! All but [`NMFC`] are written over passes: label rows and rows of shares, in memory or not, give the same bits.

@@ -165,7 +165,7 @@ fn in_memory(objects: usize) {
             .fit(&problem, &settings, &Silent)
             .expect("valid settings");
         vec![
-            ("rounds", outcome.rounds as f64),
+            ("rounds", outcome.iterations as f64),
             ("bound", outcome.objective.map_or(f64::NAN, |o| o.value)),
         ]
     });
@@ -218,7 +218,7 @@ fn stream(folder: &Path) -> Result<(), Box<dyn Error>> {
             .label(&rows, &mut |_, _| Ok(()))
             .expect("files can be read");
         vec![
-            ("rounds", found.rounds as f64),
+            ("rounds", found.iterations as f64),
             (
                 "bound",
                 found.objective.map_or(0.0, |objective| objective.value),
@@ -270,13 +270,14 @@ fn gibbs(ensemble: &Ensemble) -> f64 {
 
 fn vb(ensemble: &Ensemble) -> f64 {
     let mut settings = NbceVbSettings::default();
-    (settings.restarts, settings.rounds, settings.tolerance) = (count(1), count(VB_ROUNDS), 0.0);
+    (settings.restarts, settings.iterations, settings.tolerance) =
+        (count(1), count(VB_ROUNDS), 0.0);
     let problem = Problem::new(ensemble, Clusters::Exactly(CLUSTERS)).seed(1);
     let outcome = NBCE_VB
         .fit(&problem, &settings, &Silent)
         .expect("valid settings");
     assert_eq!(
-        outcome.rounds,
+        outcome.iterations,
         u64::from(VB_ROUNDS),
         "it stopped early: the figure would flatter"
     );
@@ -285,13 +286,14 @@ fn vb(ensemble: &Ensemble) -> f64 {
 
 fn cvb(ensemble: &Ensemble) -> f64 {
     let mut settings = NbceCvbSettings::default();
-    (settings.restarts, settings.rounds, settings.tolerance) = (count(1), count(CVB_ROUNDS), 0.0);
+    (settings.restarts, settings.iterations, settings.tolerance) =
+        (count(1), count(CVB_ROUNDS), 0.0);
     let problem = Problem::new(ensemble, Clusters::Exactly(CLUSTERS)).seed(1);
     let outcome = NBCE_CVB
         .fit(&problem, &settings, &Silent)
         .expect("valid settings");
     assert_eq!(
-        outcome.rounds,
+        outcome.iterations,
         u64::from(CVB_ROUNDS),
         "it stopped early: the figure would flatter"
     );
@@ -392,9 +394,9 @@ impl Naive {
         counts.clusters[0]
     }
 
-    fn cvb(&self, rounds: u32) -> f64 {
+    fn cvb(&self, iterations: u32) -> f64 {
         let mut soft = self.start();
-        for _ in 0..rounds {
+        for _ in 0..iterations {
             let counts = self.count(&soft);
             for (row, own) in self.labels.iter().zip(&mut soft) {
                 *own = softmax(&self.conditional(row, own, &counts));
@@ -403,9 +405,9 @@ impl Naive {
         soft[0][0]
     }
 
-    fn vb(&self, rounds: u32) -> f64 {
+    fn vb(&self, iterations: u32) -> f64 {
         let mut soft = self.start();
-        for _ in 0..rounds {
+        for _ in 0..iterations {
             let counts = self.count(&soft);
             let label = |k: usize, u: usize| {
                 let all = digamma(self.sizes[u] as f64 + counts.clusters[k]);

@@ -6,11 +6,11 @@
 //!
 //! | method | what it is | time | memory |
 //! |---|---|---|---|
-//! | [`MM`] | finite mixture, EM | restarts · rounds · d M K | n K + restarts · ΣJ K |
-//! | [`MM`] with `named` | the same where labels name classes (Dawid–Skene) | rounds · d M K | n K + M K² |
-//! | [`BCE`] | mixed memberships, variational EM | restarts · rounds · 100 d M K | n K + restarts · ΣJ K |
-//! | [`NBCE_VB`] | Dirichlet-process mixture, variational | restarts · rounds · d M K | n K + restarts · ΣJ K |
-//! | [`NBCE_CVB`] | the same, collapsed, first order | restarts · rounds · 5 d M K | n K + restarts · ΣJ K |
+//! | [`MM`] | finite mixture, EM | restarts · iterations · d M K | n K + restarts · ΣJ K |
+//! | [`MM`] with `named` | the same where labels name classes (Dawid–Skene) | iterations · d M K | n K + M K² |
+//! | [`BCE`] | mixed memberships, variational EM | restarts · iterations · 100 d M K | n K + restarts · ΣJ K |
+//! | [`NBCE_VB`] | Dirichlet-process mixture, variational | restarts · iterations · d M K | n K + restarts · ΣJ K |
+//! | [`NBCE_CVB`] | the same, collapsed, first order | restarts · iterations · 5 d M K | n K + restarts · ΣJ K |
 //! | [`NBCE_GIBBS`] | the same, sampled | chains · sweeps · n M K | kept · n |
 //!
 //! All but [`NBCE_GIBBS`] are written over passes: rows of labels and of shares, in memory or not, are fitted by the same code.

@@ -6,8 +6,8 @@ use partita_metrics::matching;
 use crate::description_length::LnFactorials;
 use crate::label_matrix::{LabelMatrix, MISSING};
 
-/// Rounds of realignment, after which a mode is taken as it is.
-const ROUNDS: usize = 20;
+/// Iterations of realignment, after which a mode is taken as it is.
+const ITERATIONS: usize = 20;
 
 /// Counts n_ir of the base clusterings of a mode that give row i the label r, and the alignment that they are of.
 #[derive(Clone, Debug)]
@@ -37,7 +37,7 @@ impl LabelCounts {
             mode.add(data, base);
         }
         let mut length = mode.length(data, factorials);
-        for _ in 0..ROUNDS {
+        for _ in 0..ITERATIONS {
             let mut next = mode.clone();
             for &base in members {
                 if stop() {

@@ -201,7 +201,7 @@ fn case(
         [
             cpu_seconds() - before,
             clock.elapsed().as_secs_f64(),
-            end.rounds as f64,
+            end.iterations as f64,
             end.kkt_gap,
         ]
     };
@@ -292,13 +292,13 @@ fn whole(divergence: &str, n: usize) {
     let method: &dyn Consensus = if divergence == "kl" { &PCC_KL } else { &PCC_L2 };
     let ensemble = voronoi(n, Seed::new(1));
     let mut problem = Problem::new(&ensemble, Clusters::Exactly(10));
-    problem.settings =
-        SettingMap::parse(&["partners=30", "tolerance=1e-3"]).expect("pairs of name and value");
+    problem.settings = SettingMap::parse(&["pairs_per_object=30", "tolerance=1e-3"])
+        .expect("pairs of name and value");
     stage(|| {
         let outcome = consense(method, &problem, &Silent).expect("a consensus of complete labels");
         vec![
             ("gap", outcome.kkt_gap.unwrap_or(f64::NAN)),
-            ("rounds", outcome.rounds as f64),
+            ("rounds", outcome.iterations as f64),
         ]
     });
 }

@@ -114,7 +114,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let mut settings = PccSettings::default();
             settings.solver = solver;
             if let Some(rounds) = rounds {
-                settings.rounds = u32::try_from(rounds)?.try_into()?;
+                settings.iterations = u32::try_from(rounds)?.try_into()?;
             }
             let one = || Run::new(&evidence, &bases, divergence, &settings);
             Ok(middle(one))

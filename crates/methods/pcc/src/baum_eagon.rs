@@ -13,10 +13,10 @@ use crate::methods::{bytes, info};
 use crate::on_ensemble::solve;
 use crate::settings::{PccSettings, Solver};
 
-/// Pairs that the rounds of an initialization look at, unless the settings say otherwise, with the fewest and the most of such rounds: 1000
+/// Pairs that the iterations of an initialization look at, unless the settings say otherwise, with the fewest and the most of such iterations: 1000
 /// can end a third above where the transform leads, and cost little where objects are few.
 const PAIRS: usize = 40_000_000;
-const ROUNDS: std::ops::RangeInclusive<usize> = 1000..=10_000;
+const ITERATIONS: std::ops::RangeInclusive<usize> = 1000..=10_000;
 
 /// Settings of [`BAUM_EAGON`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
@@ -30,14 +30,14 @@ pub struct BaumEagonSettings {
     /// Stop when the relative violation of the optimality conditions is not above this.
     #[setting(range = 0.0.., alias = "tol")]
     pub tolerance: f64,
-    /// The most rounds of one initialization. Unset: 10,000 up to 63 objects, 1000 from 200 on, between them as many as look at
+    /// The most iterations of one initialization. Unset: 10,000 up to 63 objects, 1000 from 200 on, between them as many as look at
     /// 40 million pairs.
-    #[setting(alias = "max_iter", alias = "n_iter")]
-    pub rounds: Option<NonZeroU32>,
-    /// Partners of an object, on average, in a sample of the pairs; 0 reads all pairs. Unset: all up to 10,000 objects, 30
-    /// partners beyond.
-    #[setting(range = 0..=1_000_000)]
-    pub partners: Option<u32>,
+    #[setting(alias = "max_iter", alias = "n_iter", alias = "rounds")]
+    pub iterations: Option<NonZeroU32>,
+    /// Pairs that are read of each object, on average, in a sample of all pairs; 0 reads all pairs. Unset: all up to 10,000 objects, 30 an object
+    /// beyond.
+    #[setting(range = 0..=1_000_000, alias = "partners")]
+    pub pairs_per_object: Option<u32>,
     /// Whether a pair counts as often as it was seen. The paper counts every pair once.
     pub weighted: bool,
 }
@@ -45,15 +45,15 @@ pub struct BaumEagonSettings {
 impl BaumEagonSettings {
     /// The same for the solvers of this crate, with so many objects.
     fn common(&self, objects: usize) -> PccSettings {
-        let usual =
-            (PAIRS / objects.saturating_pow(2).max(1)).clamp(*ROUNDS.start(), *ROUNDS.end());
+        let usual = (PAIRS / objects.saturating_pow(2).max(1))
+            .clamp(*ITERATIONS.start(), *ITERATIONS.end());
         let usual = NonZeroU32::new(usual as u32).expect("1000 at least");
         PccSettings {
             solver: Solver::Growth,
             restarts: self.restarts,
             tolerance: self.tolerance,
-            rounds: self.rounds.unwrap_or(usual),
-            partners: self.partners,
+            iterations: self.iterations.unwrap_or(usual),
+            pairs_per_object: self.pairs_per_object,
             ..PccSettings::default()
         }
     }
@@ -65,8 +65,8 @@ impl Default for BaumEagonSettings {
         Self {
             restarts: common.restarts,
             tolerance: common.tolerance,
-            rounds: None,
-            partners: common.partners,
+            iterations: None,
+            pairs_per_object: common.pairs_per_object,
             weighted: false,
         }
     }

@@ -34,7 +34,7 @@ pub trait Bregman: Sync {
     fn second(&self, x: f64, p: f64) -> f64;
 
     /// Whether `∂²d/∂p²` grows without bound towards `p = 0`. Solvers then leave an object's improbable clusters
-    /// some probability in early rounds.
+    /// some probability in early iterations.
     fn steep(&self) -> bool {
         true
     }

@@ -36,8 +36,8 @@ pub struct PccRestart {
     pub start: String,
     /// The objective reached.
     pub objective: f64,
-    /// Rounds taken.
-    pub rounds: u64,
+    /// Iterations taken.
+    pub iterations: u64,
     /// Relative violation of the optimality conditions.
     pub kkt_gap: f64,
     /// Whether it went to the tolerance; the others were given up before.

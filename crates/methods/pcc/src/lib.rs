@@ -15,9 +15,9 @@
 //!
 //! | method | d | time | memory |
 //! |---|---|---|---|
-//! | [`PCC_KL`], [`PEACE`] | Kullback–Leibler: maximum likelihood | pairs · (M + K · rounds) | 3 n² bytes |
-//! | [`PCC_L2`] | squared difference | pairs · (M + K · rounds), fewer rounds | 3 n² bytes |
-//! | [`BAUM_EAGON`] | squared difference, each pair once: the papers' baseline | pairs · (M + K · rounds), many rounds | 3 n² bytes |
+//! | [`PCC_KL`], [`PEACE`] | Kullback–Leibler: maximum likelihood | pairs · (M + K · iterations) | 3 n² bytes |
+//! | [`PCC_L2`] | squared difference | pairs · (M + K · iterations), fewer iterations | 3 n² bytes |
+//! | [`BAUM_EAGON`] | squared difference, each pair once: the papers' baseline | pairs · (M + K · iterations), many iterations | 3 n² bytes |
 //! | [`PCC`] | either, or `beta:p` between them | as the divergence | 3 n² bytes |
 //!
 //! Up to 10,000 objects all pairs are read, beyond a sample: 30 partners an object on average, about 1 kB an object.

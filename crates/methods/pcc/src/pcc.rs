@@ -34,7 +34,7 @@ use crate::starts::{Start, label_kmeans, level, starts};
 /// [`PccError`] if K is out of range or the solver cannot work with the divergence.
 ///
 /// # Cost
-/// Every run takes some tens of rounds, O(n² K) each on dense evidence and O(pairs · K) on sparse.
+/// Every run takes some tens of iterations, O(n² K) each on dense evidence and O(pairs · K) on sparse.
 pub fn pcc(
     evidence: &Evidence,
     bases: Option<WeightedEnsemble<'_>>,
@@ -255,22 +255,22 @@ fn objectives(runs: &[Descent]) -> Vec<f64> {
     runs.iter().map(|run| run.objective).collect()
 }
 
-/// Goes on from where a rough run ended, with the rounds that are left.
+/// Goes on from where a rough run ended, with the iterations that are left.
 fn finish<D: Bregman>(
     model: &Model<'_, D>,
     rough: &mut Descent,
     settings: &PccSettings,
     monitor: &dyn Monitor,
 ) {
-    let left = u64::from(settings.rounds.get()).saturating_sub(rough.rounds);
+    let left = u64::from(settings.iterations.get()).saturating_sub(rough.iterations);
     let (Some(left), Stopped::Converged) = (NonZeroU32::new(left as u32), rough.stopped) else {
         return;
     };
     let mut settings = settings.clone();
-    settings.rounds = left;
+    settings.iterations = left;
     let table = Memberships::of(rough.soft.rows(), model.evidence.layout());
     let mut end = run(model, table, &settings, monitor);
-    end.rounds += rough.rounds;
+    end.iterations += rough.iterations;
     end.trace.splice(..1, rough.trace.drain(..));
     *rough = end;
 }
@@ -291,7 +291,7 @@ fn outcome(
         restarts.push(PccRestart {
             start: name.clone(),
             objective: run.objective,
-            rounds: run.rounds,
+            iterations: run.iterations,
             kkt_gap: run.kkt_gap,
             finished: finished(at),
             stopped: run.stopped,
@@ -303,7 +303,7 @@ fn outcome(
     if interrupted {
         outcome.stopped = Stopped::Interrupted;
     }
-    outcome.rounds = kept.rounds;
+    outcome.iterations = kept.iterations;
     outcome.kkt_gap = Some(kept.kkt_gap);
     outcome.objective = Some(Objective {
         name: OBJECTIVE,

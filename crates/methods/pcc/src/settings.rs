@@ -12,17 +12,17 @@ use crate::divergence::Divergence;
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Solver {
-    /// Object after object takes a Newton step on the simplex; groups of objects in parallel. A round visits every
+    /// Object after object takes a Newton step on the simplex; groups of objects in parallel. An iteration visits every
     /// object.
     #[default]
     Block,
-    /// The papers' algorithm: the steepest exchange between two clusters of one object, with an exact step. A round
+    /// The papers' algorithm: the steepest exchange between two clusters of one object, with an exact step. An iteration
     /// is n steps.
     Greedy,
     /// All objects at once by the EM map of the mixture that KL is the likelihood of. KL only; slow near the end. A
-    /// round is one map.
+    /// iteration is one map.
     Em,
-    /// All objects at once by the growth transform of Baum and Eagon. L2 only; slow near the end. A round is one map.
+    /// All objects at once by the growth transform of Baum and Eagon. L2 only; slow near the end. An iteration is one map.
     Growth,
 }
 
@@ -46,16 +46,16 @@ pub struct PccSettings {
     /// See [`crate::Measure`].
     #[setting(range = 0.0.., alias = "tol")]
     pub tolerance: f64,
-    /// The most rounds of one initialization.
-    #[setting(alias = "max_iter", alias = "n_iter")]
-    pub rounds: NonZeroU32,
-    /// Partners of an object, on average, in a sample of the pairs; 0 reads all pairs. Unset: all up to 10,000 objects, 30
-    /// partners beyond.
-    #[setting(range = 0..=1_000_000)]
-    pub partners: Option<u32>,
+    /// The most iterations of one initialization.
+    #[setting(alias = "max_iter", alias = "n_iter", alias = "rounds")]
+    pub iterations: NonZeroU32,
+    /// Pairs that are read of each object, on average, in a sample of all pairs; 0 reads all pairs. Unset: all up to 10,000 objects, 30 an object
+    /// beyond.
+    #[setting(range = 0..=1_000_000, alias = "partners")]
+    pub pairs_per_object: Option<u32>,
     /// The most clusters that are tried where K is not given. Unset: √n, but at most 20.
-    #[setting(range = 1..=1_000_000)]
-    pub most: Option<NonZeroU32>,
+    #[setting(range = 1..=1_000_000, alias = "most")]
+    pub max_clusters: Option<NonZeroU32>,
 }
 
 impl Default for PccSettings {
@@ -64,9 +64,9 @@ impl Default for PccSettings {
             solver: Solver::default(),
             restarts: None,
             tolerance: 1e-5,
-            rounds: NonZeroU32::new(1000).expect("not 0"),
-            partners: None,
-            most: None,
+            iterations: NonZeroU32::new(1000).expect("not 0"),
+            pairs_per_object: None,
+            max_clusters: None,
         }
     }
 }
@@ -113,7 +113,7 @@ impl PccSettings {
     /// The most clusters that are tried where K is not given.
     pub(crate) fn most_clusters(&self, objects: usize) -> usize {
         let usual = objects.isqrt().min(MOST);
-        self.most
+        self.max_clusters
             .map_or(usual, |most| most.get() as usize)
             .clamp(1, objects)
     }
@@ -126,7 +126,7 @@ impl PccSettings {
     /// Partners of each of so many objects, or none for all pairs.
     pub(crate) fn sampled(&self, objects: usize) -> Option<u32> {
         let usual = if objects <= ALL_PAIRS { 0 } else { 30 };
-        let chosen = self.partners.unwrap_or(usual);
+        let chosen = self.pairs_per_object.unwrap_or(usual);
         (chosen > 0 && (chosen as usize) < objects.saturating_sub(1)).then_some(chosen)
     }
 }

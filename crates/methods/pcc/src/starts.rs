@@ -97,7 +97,7 @@ pub fn starts(
         go_on(monitor)?;
         starts.push(Start::softened("k-means++ rows", &nearest, clusters));
     }
-    // The growth transform takes rounds without end to bring copies of an object together: with it they begin together.
+    // The growth transform takes iterations without end to bring copies of an object together: with it they begin together.
     let growth = settings.solver == Solver::Growth;
     let mut drawn: Vec<usize> = Vec::with_capacity(objects);
     for i in 0..objects {

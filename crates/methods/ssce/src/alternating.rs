@@ -11,7 +11,7 @@ use crate::loss::Loss;
 use crate::prior::{Prior, RIDGE};
 use crate::{SsceError, SsceSettings};
 
-/// Units of progress of a round.
+/// Units of progress of an iteration.
 const UNITS: u64 = 100;
 
 /// Descent on W for one μ and Ω.
@@ -27,14 +27,14 @@ pub(crate) struct Fit {
     /// μ, p × K.
     pub(crate) centre: Array2<f64>,
     pub(crate) trace: Vec<f64>,
-    /// Rounds, or steps of a joint descent.
-    pub(crate) rounds: u64,
+    /// Iterations, or steps of a joint descent.
+    pub(crate) iterations: u64,
     pub(crate) stopped: Stopped,
     /// Norm of the gradient over that at zero, of a joint minimum.
     pub(crate) gradient: Option<f64>,
 }
 
-/// Fits all classifiers of a loss in rounds, tied to their centre by the first γ and by their covariance with the second.
+/// Fits all classifiers of a loss in iterations, tied to their centre by the first γ and by their covariance with the second.
 pub(crate) fn fit_in_turn(
     loss: &Loss<'_>,
     gammas: (f64, f64),
@@ -46,9 +46,12 @@ pub(crate) fn fit_in_turn(
     let mut w = Array2::zeros((p, loss.bases() * loss.classes));
     let mut centre = Array2::zeros((p, loss.classes));
     let mut trace: Vec<f64> = Vec::new();
-    let mut stopped = Stopped::RoundLimit;
-    let progress = ProgressCounter::new(monitor, u64::from(settings.alternating_rounds()) * UNITS);
-    for _ in 0..settings.alternating_rounds() {
+    let mut stopped = Stopped::IterationLimit;
+    let progress = ProgressCounter::new(
+        monitor,
+        u64::from(settings.alternating_iterations()) * UNITS,
+    );
+    for _ in 0..settings.alternating_iterations() {
         let (likelihood, next) = classifiers(loss, &prior, &centre, w, &progress.part(UNITS))?;
         w = next;
         centre = prior.centre(&w, settings.shrink, settings.exact);
@@ -69,7 +72,7 @@ pub(crate) fn fit_in_turn(
     }
     Ok(Fit {
         centre,
-        rounds: trace.len() as u64,
+        iterations: trace.len() as u64,
         trace,
         stopped,
         gradient: None,

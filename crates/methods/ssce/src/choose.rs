@@ -26,8 +26,8 @@ const BASES: usize = 20;
 /// Units of progress of a trial.
 const UNITS: u64 = 1000;
 
-/// Rounds of a trial.
-const ROUNDS: u32 = 5;
+/// Iterations of a trial.
+const ITERATIONS: u32 = 5;
 
 /// What a strong tie may cost in the log probability of held-out labels, in nats: see [`crate`] for what was measured.
 const SLACK: f64 = 0.25;
@@ -70,15 +70,15 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Units of progress that choosing is worth, where a round over all objects is worth `round`.
-    pub(crate) fn units(&self, settings: &SsceSettings, round: u64) -> u64 {
+    /// Units of progress that choosing is worth, where an iteration over all objects is worth `iteration`.
+    pub(crate) fn units(&self, settings: &SsceSettings, iteration: u64) -> u64 {
         if settings.gamma.is_some() {
             return 0;
         }
-        let rounds =
-            GAMMAS.len() * self.held() * settings.alternating_rounds().min(ROUNDS) as usize;
+        let iterations =
+            GAMMAS.len() * self.held() * settings.alternating_iterations().min(ITERATIONS) as usize;
         let share = self.design.rows().min(TRIED) as f64 / self.design.rows().max(1) as f64;
-        (rounds as f64 * share * round as f64).ceil() as u64
+        (iterations as f64 * share * iteration as f64).ceil() as u64
     }
 
     /// Parts that are held out.
@@ -150,7 +150,7 @@ impl<'a> Task<'a> {
         monitor: &dyn Monitor,
     ) -> Result<f64, SsceError> {
         let mut short = settings.clone();
-        short.rounds = NonZeroU32::new(settings.alternating_rounds().min(ROUNDS));
+        short.iterations = NonZeroU32::new(settings.alternating_iterations().min(ITERATIONS));
         let mut sum = 0.0;
         let mut all = 0.0;
         let k = self.clusters;

@@ -53,7 +53,7 @@ mod tests {
     use partita_core::{Seed, Silent};
     use rand::RngExt;
 
-    /// Rounds in turn (whose descent is scaled by eigenvectors of the curvature) and the joint minimum are the same in principal axes, with a
+    /// Iterations in turn (whose descent is scaled by eigenvectors of the curvature) and the joint minimum are the same in principal axes, with a
     /// missing label, base clusterings of weight 2 and without intercepts.
     #[test]
     fn fits_are_the_same_in_principal_axes() {
@@ -81,7 +81,7 @@ mod tests {
             let targets = Targets::new(&ensemble, None, k, None).unwrap();
             let loss = |design| Loss::new(design, &targets.codes, k, &weights);
             let few = SsceSettings {
-                rounds: NonZeroU32::new(3),
+                iterations: NonZeroU32::new(3),
                 ..SsceSettings::default()
             };
             let shrunk = SsceSettings {

@@ -44,7 +44,7 @@ pub(crate) fn fit_jointly(
         gradient,
     };
     let mut trace = vec![value];
-    let mut stopped = Stopped::RoundLimit;
+    let mut stopped = Stopped::IterationLimit;
     let mut done = 0;
     let mut look = FIRST_LOOK;
     let left = |point: &Point| {
@@ -87,7 +87,7 @@ pub(crate) fn fit_jointly(
     Ok(Fit {
         centre: task.centre(&point.at)?,
         trace,
-        rounds: done as u64,
+        iterations: done as u64,
         stopped,
         gradient: Some(left(&point)),
     })
@@ -259,7 +259,7 @@ mod tests {
         let loss = Loss::new(&design, &targets.codes, 2, &[1.0; 3]);
         let settings = SsceSettings {
             shrink: 1.0,
-            rounds: std::num::NonZeroU32::new(20_000),
+            iterations: std::num::NonZeroU32::new(20_000),
             tolerance: 1e-13,
             ..SsceSettings::default()
         };

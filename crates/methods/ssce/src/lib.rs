@@ -6,8 +6,8 @@
 //!
 //! | item | what it is | time | memory |
 //! |---|---|---|---|
-//! | [`ssce`] | consensus from a table and label rows | rounds · n d M K | 10 n M + 64 n K bytes |
-//! | [`ssce_p`] | consensus from label rows alone | rounds · n M² K | + 320 ΣJ M K bytes |
+//! | [`ssce`] | consensus from a table and label rows | iterations · n d M K | 10 n M + 64 n K bytes |
+//! | [`ssce_p`] | consensus from label rows alone | iterations · n M² K | + 320 ΣJ M K bytes |
 //! | [`learn`], [`learn_soft`] | a model for any consensus: linear, nearest centre, nearest neighbours | | |
 //! | [`read_model`] | a saved model | | |
 //!
@@ -50,9 +50,9 @@
 //! The margin was itself chosen on these tables, by their classes. γ = 1 set by hand does as well on them and costs
 //! less; it knows nothing of a table where labels are hard to explain.
 //!
-//! **Rounds stop early.** With μ free, the minimum of the objective depends little on γ and repeats the base clusterings
-//! (wine, raw: .69 instead of .78); the few rounds of W, μ and Ω from zero are what regularises. So the default is 5
-//! rounds, which differ from 30 by less than .005 in accuracy where γ is 0.1 or more and cost a tenth. The joint minimum is there
+//! **Iterations stop early.** With μ free, the minimum of the objective depends little on γ and repeats the base clusterings
+//! (wine, raw: .69 instead of .78); the few iterations of W, μ and Ω from zero are what regularises. So the default is 5
+//! iterations, which differ from 30 by less than .005 in accuracy where γ is 0.1 or more and cost a tenth. The joint minimum is there
 //! with [`Solver::Joint`]; docs/decisions/0015 compares them.
 
 mod aligned_labels;

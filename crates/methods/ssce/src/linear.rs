@@ -51,7 +51,7 @@ impl Linear {
         }
         // One classifier has nothing to be tied to: a loose tie lets the centre follow it quickly.
         let settings = SsceSettings {
-            rounds: NonZeroU32::new(100),
+            iterations: NonZeroU32::new(100),
             ..SsceSettings::default()
         };
         let fit = fit_in_turn(&loss, (0.01, 0.01), &settings, &Silent)?;

@@ -29,7 +29,7 @@ const SSCE_INFO: MethodInfo = MethodInfo {
     summary: "classifiers learn the base clusterings from the table and agree on one: labels new objects",
     reference: "Du, Shen, Shen, Wang, Xu, A self-supervised framework for clustering ensemble, WAIM 2013",
     certainty: "probability that the consensus classifier gives the label",
-    time: "rounds · n d M K for d columns",
+    time: "iterations · n d M K for d columns",
     memory: "10 n M + 64 n K + 4 (ΣJ)² bytes besides the table",
     remedy: "ask for fewer clusters",
     capabilities: Capabilities {
@@ -47,7 +47,7 @@ const SSCE_INFO: MethodInfo = MethodInfo {
 static SSCE_P_INFO: MethodInfo = MethodInfo {
     name: "ssce-p",
     summary: "classifiers learn each base clustering from all others and agree on one",
-    time: "rounds · n M² K",
+    time: "iterations · n M² K",
     memory: "10 n M + 64 n K + 320 ΣJ M K + 4 (ΣJ)² bytes",
     remedy: "ask for fewer clusters, or take fewer base clusterings",
     capabilities: Capabilities {
@@ -74,7 +74,7 @@ fn label_bytes(size: &ProblemSize) -> Saturating<u64> {
     table_bytes(size) + side * m * k * Saturating(320) + gram * gram * Saturating(8)
 }
 
-/// Bytes a number of W that the joint solver holds beyond rounds in turn: more steps of descent, and changes of the gradient.
+/// Bytes a number of W that the joint solver holds beyond iterations in turn: more steps of descent, and changes of the gradient.
 fn remembered(settings: &SsceSettings) -> Saturating<u64> {
     match settings.solver {
         Solver::Joint => Saturating(256),

@@ -33,16 +33,16 @@ pub struct SsceSettings {
     /// Weight of the squared centre, which keeps classifiers finite where clusters can be separated perfectly.
     #[setting(range = 0.0..=1e100)]
     pub shrink: f64,
-    /// How classifiers, centre and covariance are found: by a few rounds of each in turn, or as the joint minimum.
+    /// How classifiers, centre and covariance are found: by a few iterations of each in turn, or as the joint minimum.
     ///
-    /// Stopped early, rounds in turn agree better with classes than the minimum, which goes far to repeat the base clusterings:
+    /// Stopped early, iterations in turn agree better with classes than the minimum, which goes far to repeat the base clusterings:
     /// see the documents of the crate.
     pub solver: Solver,
-    /// The most rounds of classifiers, centre and covariance, or steps of descent to the joint minimum. Unset takes 5 rounds, or 10,000
+    /// The most iterations of classifiers, centre and covariance, or steps of descent to the joint minimum. Unset takes 5 iterations, or 10,000
     /// steps.
-    #[setting(alias = "max_iter", alias = "n_iter")]
-    pub rounds: Option<NonZeroU32>,
-    /// Stop when a round gains at most this share of the objective. The joint minimum is there when the gradient has fallen to a millionth.
+    #[setting(alias = "max_iter", alias = "n_iter", alias = "rounds")]
+    pub iterations: Option<NonZeroU32>,
+    /// Stop when an iteration gains at most this share of the objective. The joint minimum is there when the gradient has fallen to a millionth.
     #[setting(range = 0.0.., alias = "tol")]
     pub tolerance: f64,
 }
@@ -52,7 +52,7 @@ pub struct SsceSettings {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Solver {
-    /// Rounds of each in turn, from zero, as the paper has it.
+    /// Iterations of each in turn, from zero, as the paper has it.
     #[default]
     Alternating,
     /// L-BFGS over classifiers and centre, where the covariance is always the best one: the minimum of the objective.
@@ -69,7 +69,7 @@ impl Default for SsceSettings {
             exact: true,
             shrink: 1e-3,
             solver: Solver::Alternating,
-            rounds: None,
+            iterations: None,
             tolerance: 1e-4,
         }
     }
@@ -82,19 +82,19 @@ impl SsceSettings {
             intercept: false,
             exact: false,
             shrink: 0.0,
-            rounds: NonZeroU32::new(30),
+            iterations: NonZeroU32::new(30),
             ..Self::default()
         }
     }
 
-    /// The most rounds of each in turn.
-    pub(crate) fn alternating_rounds(&self) -> u32 {
-        self.rounds.map_or(5, NonZeroU32::get)
+    /// The most iterations of each in turn.
+    pub(crate) fn alternating_iterations(&self) -> u32 {
+        self.iterations.map_or(5, NonZeroU32::get)
     }
 
     /// The most steps to the joint minimum.
     pub(crate) fn joint_steps(&self) -> u32 {
-        self.rounds.map_or(10_000, NonZeroU32::get)
+        self.iterations.map_or(10_000, NonZeroU32::get)
     }
 
     /// What the column of the intercept holds, if there is one.

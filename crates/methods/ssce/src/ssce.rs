@@ -43,7 +43,7 @@ use crate::{Solver, SsceError, SsceSettings};
 /// certainty of an object is the probability that the consensus classifier gives its label.
 ///
 /// # Cost
-/// O(n p M K) time a round of descent, p columns; 10 n p + n M numbers. γ is chosen on at most 1000 objects and
+/// O(n p M K) time an iteration of descent, p columns; 10 n p + n M numbers. γ is chosen on at most 1000 objects and
 /// 20 base clusterings.
 ///
 /// # Differences from the paper
@@ -88,7 +88,7 @@ pub fn ssce<'a>(
 /// are never written out.
 ///
 /// # Cost
-/// O(n M² K) time a round of descent; 8 ΣJ M K numbers for each of a few dozen vectors. With more than 400 inputs and fewer objects, at
+/// O(n M² K) time an iteration of descent; 8 ΣJ M K numbers for each of a few dozen vectors. With more than 400 inputs and fewer objects, at
 /// most 1000, inputs are turned into their principal axes: O(n² M K) time, and n in place of ΣJ.
 ///
 /// # Differences from the paper
@@ -129,7 +129,7 @@ pub struct SsceDiagnostics {
     /// The base clustering whose names the others took, or `clusters of clusters`.
     pub reference: String,
     /// Norm of the gradient where a joint fit stopped, over that where all classifiers are zero: at most 1e-6 where it converged, but for
-    /// rounding. None of rounds in turn.
+    /// rounding. None of iterations in turn.
     pub gradient: Option<f64>,
 }
 
@@ -147,7 +147,7 @@ fn check(
     Ok(settings.validate(&ProblemSize::of(ensemble, Clusters::Exactly(clusters)))?)
 }
 
-/// Units of progress of a round over all objects.
+/// Units of progress of an iteration over all objects.
 const UNITS: u64 = 100;
 
 fn solve(
@@ -174,7 +174,7 @@ fn solve(
         clusters,
     };
     let before = task.units(settings, UNITS);
-    let last = UNITS * u64::from(settings.alternating_rounds());
+    let last = UNITS * u64::from(settings.alternating_iterations());
     let progress = ProgressCounter::new(monitor, before + last);
     let Choice { gamma, tried } = match settings.gamma {
         Some(gamma) => Choice {
@@ -192,7 +192,7 @@ fn solve(
     let soft = SoftPartition::new(probabilities(design, fit.centre.view()))
         .expect("a softmax is on the simplex");
     let mut outcome = Outcome::soft(soft, fit.stopped);
-    outcome.rounds = fit.rounds;
+    outcome.iterations = fit.iterations;
     outcome.objective = Some(Objective {
         name: "negative log likelihood of the base clusterings and ties between classifiers, nats",
         sense: Sense::Minimise,

@@ -47,7 +47,7 @@ const TRIED: [(&str, &[&str]); 19] = [
 ];
 
 /// Entropies over those of the base clustering, as the prototype had them.
-const NORMALISED: &[&str] = &["entropy=normalised", "theta=0.4", "trust_rounds=0"];
+const NORMALISED: &[&str] = &["entropy=normalised", "theta=0.4", "trust_iterations=0"];
 
 /// What a prototype found with 20 base clusterings: pool, method, settings, NMI, ARI where it was noted.
 type Found = (

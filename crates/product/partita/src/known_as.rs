@@ -105,7 +105,7 @@ pub static KNOWN_AS: &[KnownAs] = &[
     known(
         "DREC",
         &[],
-        "not here: a Sylvester equation a round, and a parameter that was tuned on the truth",
+        "not here: a Sylvester equation an iteration, and a parameter that was tuned on the truth",
     ),
     known(
         "EAC",
@@ -225,7 +225,7 @@ pub static KNOWN_AS: &[KnownAs] = &[
     known(
         "SDGCA",
         &[],
-        "not here: two dense solves in each of 300 rounds, and three parameters published for each data set",
+        "not here: two dense solves in each of 300 iterations, and three parameters published for each data set",
     ),
     known("SEC", &["sec"], "spectral ensemble clustering"),
     known(

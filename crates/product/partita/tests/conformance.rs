@@ -53,7 +53,7 @@ static ALLOCATOR: Counting = Counting;
 
 /// Methods that are slow at their defaults: settings, and ensembles drawn.
 const QUICK: &[(&str, &[&str], u64)] = &[
-    ("bce", &["restarts=2", "rounds=30"], 20),
+    ("bce", &["restarts=2", "iterations=30"], 20),
     (
         "nbce-gibbs",
         &["burn_in=20", "sweeps=30", "keep=10", "chains=2"],
@@ -63,11 +63,11 @@ const QUICK: &[(&str, &[&str], u64)] = &[
     ("ssce", &["gamma=1"], 20),
     ("ssce-p", &["gamma=1"], 20),
     ("peace", &["restarts=1"], 5),
-    ("pcc", &["divergence=beta:1.5", "rounds=50"], 5),
+    ("pcc", &["divergence=beta:1.5", "iterations=50"], 5),
     ("kcc", &[], 15),
     ("nmfc", &[], 15),
     ("soft-mean", &[], 15),
-    ("baum-eagon", &["restarts=1", "rounds=200"], 15),
+    ("baum-eagon", &["restarts=1", "iterations=200"], 15),
 ];
 
 /// Paths that defaults do not take.
@@ -86,11 +86,16 @@ const BESIDES: &[(&str, &[&str], u64)] = &[
     ),
     (
         "baum-eagon",
-        &["restarts=1", "rounds=200", "weighted=true", "partners=6"],
+        &[
+            "restarts=1",
+            "iterations=200",
+            "weighted=true",
+            "pairs_per_object=6",
+        ],
         3,
     ),
-    ("pcc-l2", &["partners=6"], 5),
-    ("penca", &["partners=8", "restarts=2"], 5),
+    ("pcc-l2", &["pairs_per_object=6"], 5),
+    ("penca", &["pairs_per_object=8", "restarts=2"], 5),
     ("ssce", &[], 1),
     ("cspa", &["exact_objects=0", "neighbours=3"], 5),
     ("hbgf", &["cut=metis"], 10),
@@ -178,13 +183,13 @@ fn no_method_holds_more_than_it_says() {
         for (method, settings) in own.chain(besides) {
             let columns = ["x".to_owned(), "y".to_owned()];
             let mut problem = Problem::new(&drawn.ensemble, Clusters::Exactly(drawn.clusters));
-            // What is held does not grow with rounds; time does.
-            let rounds = method
+            // What is held does not grow with iterations; time does.
+            let iterations = method
                 .settings()
                 .iter()
-                .any(|setting| setting.name == "rounds")
-                .then_some("rounds=3");
-            let settings: Vec<&str> = settings.iter().copied().chain(rounds).collect();
+                .any(|setting| setting.name == "iterations")
+                .then_some("iterations=3");
+            let settings: Vec<&str> = settings.iter().copied().chain(iterations).collect();
             problem.settings = SettingMap::parse(&settings).expect("pairs");
             if method.info().capabilities.reads == Reads::LabelsAndFeatures {
                 problem.features = Features::new(&columns, drawn.features.view()).ok();
@@ -251,35 +256,35 @@ fn soft_base_clusterings_are_part_of_what_is_optimised_or_refused() {
 }
 
 /// What brings methods so near to an optimum that rounding is all that objectives differ by, where they stop earlier at their usual
-/// settings; and by what share objectives may differ. The growth transform gains too little a round for that.
+/// settings; and by what share objectives may differ. The growth transform gains too little an iteration for that.
 const LONGER: &[(&str, &[&str], f64)] = &[
-    ("pcc-kl", &["tolerance=1e-14", "rounds=20000"], ROUNDING),
-    ("pcc-l2", &["tolerance=1e-14", "rounds=20000"], ROUNDING),
+    ("pcc-kl", &["tolerance=1e-14", "iterations=20000"], ROUNDING),
+    ("pcc-l2", &["tolerance=1e-14", "iterations=20000"], ROUNDING),
     (
         "pcc",
-        &["divergence=beta:1.5", "tolerance=1e-14", "rounds=20000"],
+        &["divergence=beta:1.5", "tolerance=1e-14", "iterations=20000"],
         ROUNDING,
     ),
     (
         "peace",
-        &["restarts=1", "tolerance=1e-14", "rounds=20000"],
+        &["restarts=1", "tolerance=1e-14", "iterations=20000"],
         ROUNDING,
     ),
-    ("penca", &["tolerance=1e-14", "rounds=20000"], ROUNDING),
-    ("nmfc", &["tolerance=1e-14", "rounds=20000"], ROUNDING),
+    ("penca", &["tolerance=1e-14", "iterations=20000"], ROUNDING),
+    ("nmfc", &["tolerance=1e-14", "iterations=20000"], ROUNDING),
     (
         "bce",
-        &["restarts=2", "tolerance=1e-14", "rounds=20000"],
+        &["restarts=2", "tolerance=1e-14", "iterations=20000"],
         ROUNDING,
     ),
     (
         "nbce-cvb",
-        &["restarts=2", "tolerance=1e-14", "rounds=20000"],
+        &["restarts=2", "tolerance=1e-14", "iterations=20000"],
         ROUNDING,
     ),
     (
         "baum-eagon",
-        &["restarts=1", "tolerance=1e-7", "rounds=10000"],
+        &["restarts=1", "tolerance=1e-7", "iterations=10000"],
         ROUNDING,
     ),
 ];

@@ -6,8 +6,8 @@ use partita::{Clusters, Ensemble, EnsembleBuilder, Features, METHODS, Silent};
 
 /// Settings that make slow methods quick.
 const QUICK: &[(&str, &[&str])] = &[
-    ("baum-eagon", &["rounds=100"]),
-    ("bce", &["restarts=2", "rounds=30"]),
+    ("baum-eagon", &["iterations=100"]),
+    ("bce", &["restarts=2", "iterations=30"]),
     (
         "nbce-gibbs",
         &["burn_in=5", "sweeps=10", "keep=5", "chains=2"],

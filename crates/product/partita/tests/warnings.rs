@@ -82,7 +82,7 @@ fn a_round_limit_is_said() {
         if !method
             .settings()
             .iter()
-            .any(|setting| setting.name == "rounds")
+            .any(|setting| setting.name == "iterations")
         {
             continue;
         }
@@ -94,20 +94,20 @@ fn a_round_limit_is_said() {
                 .any(|setting| setting.name == "gamma"),
         );
         let settings: &[&str] = if gamma {
-            &["rounds=1", "gamma=1"]
+            &["iterations=1", "gamma=1"]
         } else {
-            &["rounds=1"]
+            &["iterations=1"]
         };
         let outcome = solve(*method, &ensemble, settings).unwrap();
-        assert_eq!(outcome.stopped, Stopped::RoundLimit, "{name}");
+        assert_eq!(outcome.stopped, Stopped::IterationLimit, "{name}");
         assert!(
-            says(&outcome, "limit of 1 rounds"),
+            says(&outcome, "limit of 1 iterations"),
             "{name}: {:?}",
             outcome.warnings
         );
         walked += 1;
     }
-    assert!(walked >= 17, "{walked} methods have rounds");
+    assert!(walked >= 17, "{walked} methods have iterations");
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn long_fits_tell_their_progress() {
         ("hbgf", &[], 2000, 10),
         ("pcc-kl", &["restarts=2"], 300, 60),
         ("pcc-l2", &["restarts=2"], 300, 60),
-        ("pcc-kl", &["partners=10"], 600, 60),
+        ("pcc-kl", &["pairs_per_object=10"], 600, 60),
         ("ssce", &[], 400, 20),
         ("ssce-p", &[], 400, 20),
     ];

@@ -116,7 +116,7 @@ fn consensus(method: &dyn Consensus, ensemble: Ensemble, clusters: usize) -> Any
     let problem = Problem::new(&ensemble, Clusters::Exactly(clusters));
     let outcome = partita_core::consense(method, &problem, &Silent)?;
     let record = json!({
-        "method": method.info().name, "settings": outcome.settings, "seed": 1, "rounds": outcome.rounds,
+        "method": method.info().name, "settings": outcome.settings, "seed": 1, "iterations": outcome.iterations,
         "stopped": outcome.stopped, "seconds": begun.elapsed().as_secs_f64(), "version": env!("CARGO_PKG_VERSION"),
         "objective": outcome.objective.as_ref().map(|o| o.value), "objective_name": outcome.objective.as_ref().map(|o| o.name),
         "anmi": partita_metrics::anmi(&outcome.partition, &ensemble)?, "warnings": outcome.warnings,

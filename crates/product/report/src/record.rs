@@ -29,7 +29,8 @@ pub(crate) struct Record {
     objective: Field<f64>,
     objective_name: Field<String>,
     stopped: Field<String>,
-    rounds: Field<u64>,
+    #[serde(alias = "rounds")]
+    iterations: Field<u64>,
     seconds: Field<f64>,
     generate: Part<f64>,
     peak_bytes: Field<f64>,

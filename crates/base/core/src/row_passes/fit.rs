@@ -13,8 +13,8 @@ pub struct RowFit<D> {
     pub clusters: usize,
     /// Why it stopped.
     pub stopped: Stopped,
-    /// Rounds of the run that was kept.
-    pub rounds: u64,
+    /// Iterations of the run that was kept.
+    pub iterations: u64,
     /// What was optimised.
     pub objective: Option<Objective>,
     /// A model that labels new objects.
@@ -34,7 +34,7 @@ impl<D> RowFit<D> {
         Self {
             clusters,
             stopped,
-            rounds: 0,
+            iterations: 0,
             objective,
             model,
             warnings,
@@ -48,7 +48,7 @@ impl<D> RowFit<D> {
         RowFit {
             clusters: self.clusters,
             stopped: self.stopped,
-            rounds: self.rounds,
+            iterations: self.iterations,
             objective: self.objective,
             model: self.model,
             warnings: self.warnings,

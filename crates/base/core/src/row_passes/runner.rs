@@ -71,7 +71,7 @@ impl<'a> PassRunner<'a> {
         )
     }
 
-    /// What `make` gives, a step between passes that takes long (memoised): an engine that replays a fit in every round makes it once and
+    /// What `make` gives, a step between passes that takes long (memoised): an engine that replays a fit in every iteration makes it once and
     /// keeps it. `fits` says whether what was kept is of rows like these, `step` is the step's name in messages.
     ///
     /// # Errors

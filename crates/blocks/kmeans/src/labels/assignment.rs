@@ -91,8 +91,8 @@ fn norm(shares: impl Iterator<Item = f64> + Clone, p: f64) -> f64 {
 }
 
 impl Assignment<'_> {
-    /// Rounds before the loss must fall: while smoothing goes down it may rise.
-    pub(super) fn first_rounds(self) -> u64 {
+    /// Iterations before the loss must fall: while smoothing goes down it may rise.
+    pub(super) fn first_iterations(self) -> u64 {
         if matches!(self, Self::Utility(Utility::Entropy { .. })) {
             3
         } else {
@@ -100,11 +100,11 @@ impl Assignment<'_> {
         }
     }
 
-    /// The assignment of a round, counted from 0: smoothing falls to a tenth, then to next to nothing.
-    pub(super) fn in_round(self, round: u64) -> Self {
+    /// The assignment of an iteration, counted from 0: smoothing falls to a tenth, then to next to nothing.
+    pub(super) fn in_iteration(self, iteration: u64) -> Self {
         match self {
             Self::Utility(Utility::Entropy { smoothing }) => {
-                let smoothing = match round {
+                let smoothing = match iteration {
                     0 => smoothing,
                     1 => smoothing * 0.1,
                     _ => smoothing * 1e-9,

@@ -30,8 +30,8 @@ pub struct LabelChoice {
 
 impl LabelChoice {
     /// The choice of an iteration, counted from 0, by these counts.
-    pub(super) fn by(counts: &Counts, offsets: &[usize], plan: &Plan<'_>, round: u64) -> Self {
-        let assignment = plan.assignment.in_round(round);
+    pub(super) fn by(counts: &Counts, offsets: &[usize], plan: &Plan<'_>, iteration: u64) -> Self {
+        let assignment = plan.assignment.in_iteration(iteration);
         Self {
             scores: Scores::new(offsets, counts, plan.base_weights, assignment),
             exceptions: Vec::new(),

@@ -35,16 +35,16 @@ pub(super) fn climb(
         choice: LabelChoice::by(&start, &offsets, plan, 0),
         counts: start,
         trace: Vec::new(),
-        stopped: Stopped::RoundLimit,
+        stopped: Stopped::IterationLimit,
         starts: Vec::new(),
     };
-    for round in 1..=u64::from(plan.rounds.get()) {
-        let choice = LabelChoice::by(&fit.counts, &offsets, plan, round - 1);
+    for iteration in 1..=u64::from(plan.iterations.get()) {
+        let choice = LabelChoice::by(&fit.counts, &offsets, plan, iteration - 1);
         let counts = choice.count(rows)?;
         let (choice, counts) = filled(rows, plan, choice, counts)?;
         let loss = plan.assignment.loss(&counts, &offsets, plan.base_weights);
         let gained = fit.trace.last().map_or(f64::INFINITY, |last| last - loss);
-        let may_rise = round <= plan.assignment.first_rounds();
+        let may_rise = iteration <= plan.assignment.first_iterations();
         if gained < 0.0 && !may_rise {
             // The nearest mean never does this; the likeliest cluster may: that iteration is undone.
             fit.stopped = Stopped::Converged;
@@ -57,7 +57,11 @@ pub(super) fn climb(
             fit.stopped = Stopped::Converged;
             break;
         }
-        if progress.monitor.tick(progress.done + round, progress.total) == Flow::Stop {
+        if progress
+            .monitor
+            .tick(progress.done + iteration, progress.total)
+            == Flow::Stop
+        {
             fit.stopped = Stopped::Interrupted;
             break;
         }

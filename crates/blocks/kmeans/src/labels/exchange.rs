@@ -392,7 +392,7 @@ mod tests {
                 assignment,
                 restarts: number(3),
                 swaps: 8,
-                rounds: number(50),
+                iterations: number(50),
                 tolerance: 1e-9,
             };
             let fit = kmeans(&runner, &plan, Seed::new(seed), &Silent).unwrap();

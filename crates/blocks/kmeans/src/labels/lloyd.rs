@@ -42,10 +42,10 @@ pub fn kmeans(
         return Ok(start);
     }
     drop(sample);
-    let total = plan.all_rounds();
+    let total = plan.all_iterations();
     let progress = Progress {
         monitor,
-        done: total - u64::from(plan.rounds.get()),
+        done: total - u64::from(plan.iterations.get()),
         total,
     };
     let starts = start.starts;
@@ -103,7 +103,7 @@ mod tests {
                 assignment: Assignment::Nearest,
                 restarts: number(3),
                 swaps: 8,
-                rounds: number(50),
+                iterations: number(50),
                 tolerance: 0.0,
             };
             let rows = PassRunner::new(&source, &Silent);

@@ -25,7 +25,7 @@ pub struct Plan<'a> {
     pub swaps: u32,
     /// Most iterations of one run.
     #[doc(alias = "max_iter")]
-    pub rounds: NonZeroU32,
+    pub iterations: NonZeroU32,
     /// Stop when an iteration gains at most this share of the sum of squares.
     #[doc(alias = "tol")]
     pub tolerance: f64,
@@ -33,8 +33,8 @@ pub struct Plan<'a> {
 
 impl Plan<'_> {
     /// Iterations of all runs on the sample and of the one on all rows, at most.
-    pub(super) fn all_rounds(&self) -> u64 {
-        u64::from(self.rounds.get()) * (u64::from(self.restarts.get()) + 1)
+    pub(super) fn all_iterations(&self) -> u64 {
+        u64::from(self.iterations.get()) * (u64::from(self.restarts.get()) + 1)
     }
 }
 

@@ -29,7 +29,7 @@ pub fn quick_partition<'a>(
         assignment: Assignment::Nearest,
         restarts: number(3),
         swaps: 0,
-        rounds: number(20),
+        iterations: number(20),
         tolerance: 1e-3,
     };
     let fit = kmeans(&PassRunner::new(&rows, &Silent), &plan, seed, &Silent)

@@ -64,15 +64,15 @@ impl<'r, R: Row<'r>> Sample<'_, 'r, R> {
     fn search(&self, whole: bool, seed: Seed, monitor: &dyn Monitor) -> LabelFit {
         let plan = self.plan;
         let most = (SCORES / PASSES / self.scores()).clamp(1, plan.restarts.get() as usize);
-        let rounds = u64::from(plan.rounds.get());
+        let iterations = u64::from(plan.iterations.get());
         let mut best = Vec::new();
         let mut starts = Vec::new();
         for restart in 0..plan.restarts.get() {
             let first = self.initial(restart, seed.child(1 + u64::from(restart)));
             let progress = Progress {
                 monitor,
-                done: u64::from(restart) * rounds,
-                total: plan.all_rounds(),
+                done: u64::from(restart) * iterations,
+                total: plan.all_iterations(),
             };
             let run = self.climbed(plan, first, progress);
             starts.push(run.loss());
@@ -85,8 +85,8 @@ impl<'r, R: Row<'r>> Sample<'_, 'r, R> {
         let best = self.improved(best, &mut starts);
         let last = Still {
             monitor,
-            done: starts.len() as u64 * rounds,
-            total: plan.all_rounds(),
+            done: starts.len() as u64 * iterations,
+            total: plan.all_iterations(),
         };
         let swaps = Swaps {
             sample: self,

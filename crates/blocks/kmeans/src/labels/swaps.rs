@@ -16,7 +16,7 @@ use super::scores::Scores;
 use crate::plus_plus::pick;
 
 /// Iterations after a swap, at most.
-const ROUNDS: NonZeroU32 = NonZeroU32::new(10).expect("not 0");
+const ITERATIONS: NonZeroU32 = NonZeroU32::new(10).expect("not 0");
 
 /// Single rows move where the iterations end at most this share above the best loss.
 const NEAR: f64 = 0.05;
@@ -78,7 +78,7 @@ impl<'r, R: Row<'r>> Swaps<'_, 'r, R> {
             plan,
             ..
         } = self.sample;
-        let assignment = plan.assignment.in_round(u64::MAX);
+        let assignment = plan.assignment.in_iteration(u64::MAX);
         let scores = Scores::new(offsets, &run.counts, plan.base_weights, assignment);
         let mut misfits = Vec::with_capacity(rows.len());
         let mut losses = vec![0.0; plan.clusters];
@@ -126,7 +126,7 @@ impl<'r, R: Row<'r>> Swaps<'_, 'r, R> {
     /// Iterations from these counts, and moves of single rows where they end near the least loss.
     fn tried(&self, counts: Counts, least: f64, monitor: &dyn Monitor) -> Run {
         let plan = Plan {
-            rounds: self.sample.plan.rounds.min(ROUNDS),
+            iterations: self.sample.plan.iterations.min(ITERATIONS),
             ..*self.sample.plan
         };
         let progress = Progress {
@@ -199,7 +199,7 @@ mod tests {
             assignment,
             restarts: count(10),
             swaps: 8,
-            rounds: count(200),
+            iterations: count(200),
             tolerance: 1e-9,
         }
     }

@@ -17,7 +17,7 @@ fn blobs(n: usize, d: usize, groups: usize, spread: f64, seed: u64) -> Array2<f6
     Array2::from_shape_fn((n, d), |(i, p)| 100.0 + centres[[i % groups, p]] + noise())
 }
 
-/// Lloyd's algorithm as a textbook has it: labels, inertia at the last centres, rounds.
+/// Lloyd's algorithm as a textbook has it: labels, inertia at the last centres, iterations.
 fn reference(
     x: ArrayView2<'_, f64>,
     w: &[f64],
@@ -38,7 +38,7 @@ fn reference(
         };
         (0..n).map(|i| nearest(i).unwrap() as u32).collect()
     };
-    for round in 1.. {
+    for iteration in 1.. {
         let new = assign(&centres);
         let same = new == labels;
         labels = new;
@@ -70,10 +70,10 @@ fn reference(
             let inertia = (0..n)
                 .map(|i| w[i] * distance(&centres, i, labels[i] as usize))
                 .sum();
-            return (labels, inertia, round);
+            return (labels, inertia, iteration);
         }
     }
-    unreachable!("rounds end by convergence")
+    unreachable!("iterations end by convergence")
 }
 
 #[test]
@@ -103,12 +103,12 @@ fn it_follows_the_textbook() {
         settings.tolerance = if case % 3 == 0 { 0.0 } else { 1e-4 };
         let given = (case % 2 == 1).then_some(weights.as_slice());
         let fit = kmeans_from(table.view(), given, start.view(), &settings, &Silent).unwrap();
-        let (labels, inertia, rounds) =
+        let (labels, inertia, iterations) =
             reference(table.view(), &weights, start.view(), settings.tolerance);
         assert_eq!(fit.labels, labels, "case {case}");
         assert_eq!(
-            (fit.rounds, fit.stopped),
-            (rounds, Stopped::Converged),
+            (fit.iterations, fit.stopped),
+            (iterations, Stopped::Converged),
             "case {case}"
         );
         assert!(

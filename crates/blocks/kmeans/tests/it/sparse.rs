@@ -43,8 +43,8 @@ fn settings(distance: Distance) -> KMeansSettings {
 
 fn same(a: &KMeans, b: &KMeans) {
     assert_eq!(
-        (&a.labels, a.rounds, a.stopped),
-        (&b.labels, b.rounds, b.stopped)
+        (&a.labels, a.iterations, a.stopped),
+        (&b.labels, b.iterations, b.stopped)
     );
     assert!(
         (a.inertia / b.inertia - 1.0).abs() < 1e-5,

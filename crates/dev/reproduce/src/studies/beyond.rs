@@ -65,7 +65,7 @@ fn methods() -> Vec<&'static str> {
 /// Defaults, but for the baseline whose rounds would take longer than everything else.
 fn settings(method: &str) -> &'static [&'static str] {
     if method == "baum-eagon" {
-        &["restarts=1", "rounds=200"]
+        &["restarts=1", "iterations=200"]
     } else {
         &[]
     }
@@ -260,6 +260,6 @@ const PROTOCOL: &str = "\
 Protocol: the catalogue's sets of numbers with at most 2310 objects (of optdigits the first thousand; larger ones are left out, since the\n\
 methods that hold all pairs would dominate the time), as they are or with standardised columns (`-std`), five ensembles each: the presets\n\
 `pcc-1`, `pcc-2`, `ssce`, `nbce`, and `draws` (100 k-means with K to 3K clusters on nine tenths of the objects). K = number of classes,\n\
-default settings (`baum-eagon` with restarts=1, rounds=200: its default takes minutes; `peace` and `pcc` are `pcc-kl` then and left out), one seed. A rank is over all methods on one data set, of the mean over its five ensembles; ties share their mean rank.\n\
+default settings (`baum-eagon` with restarts=1, iterations=200: its default takes minutes; `peace` and `pcc` are `pcc-kl` then and left out), one seed. A rank is over all methods on one data set, of the mean over its five ensembles; ties share their mean rank.\n\
 What is measured is how well methods recover classes, which clusterings need not follow; data sets without such structure pull all\n\
 methods together.\n\n";

@@ -68,7 +68,7 @@ impl Study for Peace {
         let recipe = recipe(&unit.setting, &unit.data, data.classes())?;
         let ensemble = lab.ensemble(data.values.view(), &recipe, unit.seed)?;
         // The growth transform is slow: fewer starts, and not so near to its end.
-        let slow: &'static [&'static str] = &["restarts=1", "tolerance=1e-3", "rounds=1000"];
+        let slow: &'static [&'static str] = &["restarts=1", "tolerance=1e-3", "iterations=1000"];
         let settings = |method: &str| if method == "baum-eagon" { slow } else { &[] };
         tables::measure(unit, lab, &data, &ensemble, settings, tables::usual)
     }

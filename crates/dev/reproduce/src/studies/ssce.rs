@@ -300,7 +300,7 @@ impl Bench<'_> {
                 "intercept=false",
                 "exact=false",
                 "shrink=0",
-                "rounds=30",
+                "iterations=30",
             ];
             let outcome = self.consensus(method, &paper)?;
             rows.push(
@@ -331,7 +331,7 @@ impl Bench<'_> {
                     &constant,
                     "exact=false",
                     "shrink=0",
-                    "rounds=1",
+                    "iterations=1",
                 ];
                 let (outcome, took) = self.lab.timed(|| self.consensus(method, &paper));
                 rows.push(self.unit.row(
@@ -361,7 +361,7 @@ impl Bench<'_> {
             .expect("all are above 0")
             .in_proportion();
         let mut settings = SsceSettings::paper();
-        settings.rounds = Some(NonZeroU32::MIN);
+        settings.iterations = Some(NonZeroU32::MIN);
         settings.reference = Some(LENT.0.into());
         let mut seconds = 0.0;
         for gamma in GAMMAS {

@@ -109,11 +109,12 @@ pub(crate) struct ConsensusArgs {
     /// Pairs that a smaller share of the draws puts together are left out of --similarity.
     #[arg(
         long,
+        alias = "least-similarity",
         value_name = "SHARE",
         default_value_t = 0.1,
         requires = "similarity"
     )]
-    pub(crate) least_similarity: f64,
+    pub(crate) min_similarity: f64,
     /// Where the tree goes, for methods that cut one: a row a merge, as scipy.cluster.hierarchy has them (NPY, CSV, TSV,
     /// NPZ or Parquet; left, right, height, objects).
     #[arg(long, value_name = "TREE.npy")]

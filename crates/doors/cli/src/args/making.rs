@@ -124,14 +124,14 @@ pub(crate) struct GenerateArgs {
 #[command(after_help = "\
 Examples:
   partita text documents.csv --column text --label topic -o words.npz
-  partita text documents.csv --column text --set least_documents=40 \\
+  partita text documents.csv --column text --set min_documents=40 \\
     --set terms=500 -o words.npz
   partita generate words.npz --preset peace-text -o ensemble.npz
 
 Message headers and HTML go, words are made lower case, English stop words go, the rest is stemmed; words of few
-documents go (least_documents), of the others those whose counts vary most stay (terms); counts are weighted by tf-idf
+documents go (min_documents), of the others those whose counts vary most stay (terms); counts are weighted by tf-idf
 and rows brought to length 1. Each step is a setting, given as --set NAME=VALUE: headers, markup, stop_words, stemming,
-numbers (true or false), shortest, least_documents, terms, frequency (count or log), idf (none, plain or smooth),
+numbers (true or false), min_length, min_documents, terms, frequency (count or log), idf (none, plain or smooth),
 unit_length. The file is what scipy.sparse.save_npz writes.")]
 pub(crate) struct TextArgs {
     /// A table with a column of texts (CSV or TSV; .gz and .zst are read too).

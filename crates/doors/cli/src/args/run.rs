@@ -76,7 +76,7 @@ pub(crate) struct RunArgs {
     #[arg(short, long, value_name = "METHOD,…", value_delimiter = ',')]
     #[arg(value_parser = method_names(), hide_possible_values = true)]
     pub(crate) method: Vec<String>,
-    /// A setting of the methods, or of the one that stands before a dot: partners=60, pcc-kl.restarts=3. May be given
+    /// A setting of the methods, or of the one that stands before a dot: pairs_per_object=60, pcc-kl.restarts=3. May be given
     /// several times.
     #[arg(long, value_name = "[METHOD.]NAME=VALUE", value_parser = setting_names(), hide_possible_values = true)]
     pub(crate) set: Vec<String>,

@@ -164,7 +164,7 @@ fn outputs(args: &ConsensusArgs) -> Outputs {
         draws: args.draws.clone(),
         similarity: args.similarity.clone().map(|file| SimilarityOutput {
             file,
-            least: args.least_similarity,
+            least: args.min_similarity,
         }),
         tree: args.tree.clone(),
         resume: false,

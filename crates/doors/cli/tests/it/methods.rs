@@ -95,7 +95,7 @@ fn shuffled_rows_are_the_same_partition() {
         .filter(|method| method["reads"] == "labels")
     {
         let quick = if name(method) == "baum-eagon" {
-            "--set rounds=100"
+            "--set iterations=100"
         } else {
             ""
         };

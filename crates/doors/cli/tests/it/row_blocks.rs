@@ -77,7 +77,7 @@ fn labels_of_many_rows_are_those_of_rows_that_are_held() {
 #[test]
 fn labels_do_not_depend_on_where_rows_are_on_threads_or_on_memory() {
     let place = place(SMALL);
-    let quick = "--set restarts=1 --set rounds=1";
+    let quick = "--set restarts=1 --set iterations=1";
     let methods = "plurality,hbgf,mcla,ecpcs-mc,lce,gp-mgla,urcv,rcv,acv,sec,mm,bce,nbce-vb,nbce-cvb,kcc,qmi,ipvc,soft-mean,median-vi,median-binder,stream";
     for method in methods.split(',') {
         let asked = match method {

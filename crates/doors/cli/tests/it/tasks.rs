@@ -44,9 +44,9 @@ fn rounds_of_tasks_write_the_bytes_of_one_process() {
     for asked in [
         "-m lwgp --set restarts=2 -k 4",
         "-m mm --set restarts=2 --seed 3 -k 4",
-        "-m nbce-vb --set restarts=2 --set rounds=3 -k 4",
-        "-m nbce-cvb --set restarts=1 --set rounds=3 -k 4",
-        "-m bce --set restarts=1 --set rounds=2 -k 4",
+        "-m nbce-vb --set restarts=2 --set iterations=3 -k 4",
+        "-m nbce-cvb --set restarts=1 --set iterations=3 -k 4",
+        "-m bce --set restarts=1 --set iterations=2 -k 4",
         "-m kc --base-weights agreement --set restarts=2 -k 4",
         "-m acv -k 4",
     ] {

@@ -58,7 +58,7 @@ class _Consensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         self.n_clusters_: int = result.n_clusters
         self.diagnostics_: dict[str, Any] = result.diagnostics_
         self.record_: dict[str, Any] = result.record_
-        self.n_iter_: int = max(1, int(result.diagnostics_.get("rounds", 1)))
+        self.n_iter_: int = max(1, int(result.diagnostics_.get("iterations", 1)))
 
     @property
     def _n_features_out(self) -> int:

@@ -240,8 +240,8 @@ def text(documents: Iterable[str | None], *, max_memory: int | str | None = None
     max_memory : int or str, optional
         Bytes that may be held, such as ``"4GiB"``.
     **settings
-        As ``partita text --set`` takes them: ``headers``, ``markup``, ``stop_words``, ``stemming``, ``numbers``, ``shortest``,
-        ``least_documents``, ``terms``, ``frequency``, ``idf``, ``unit_length``.
+        As ``partita text --set`` takes them: ``headers``, ``markup``, ``stop_words``, ``stemming``, ``numbers``, ``min_length``,
+        ``min_documents``, ``terms``, ``frequency``, ``idf``, ``unit_length``.
 
     Returns
     -------
@@ -251,7 +251,7 @@ def text(documents: Iterable[str | None], *, max_memory: int | str | None = None
     Examples
     --------
     >>> import partita as pt
-    >>> words = pt.text(["cats and dogs", "a dog barks", "cats purr", "dogs bark"], least_documents=2)
+    >>> words = pt.text(["cats and dogs", "a dog barks", "cats purr", "dogs bark"], min_documents=2)
     >>> words.columns, words.shape
     (['bark', 'cat', 'dog'], (4, 3))
     """

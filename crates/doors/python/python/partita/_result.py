@@ -45,7 +45,7 @@ class ConsensusResult:
     n_clusters : int
         Clusters that have objects.
     diagnostics_ : dict
-        Objective, rounds, why it stopped, warnings, and facts of the method's own.
+        Objective, iterations, why it stopped, warnings, and facts of the method's own.
     record_ : dict
         What was done: everything needed to judge and to repeat it.
     evidence_ : array of shape (n, K)
@@ -108,7 +108,7 @@ class ConsensusResult:
     @property
     def diagnostics_(self) -> dict[str, Any]:
         own = self.record_["methods"][0]
-        names = ["objective", "objective_name", "objective_sense", "objective_trace", "rounds", "stopped", "kkt_gap"]
+        names = ["objective", "objective_name", "objective_sense", "objective_trace", "iterations", "stopped", "kkt_gap"]
         kept = {name: own[name] for name in [*names, "anmi", "confidence", "seconds", "warnings"] if name in own}
         return {**kept, **own["details"]}
 
@@ -161,7 +161,7 @@ class ConsensusResult:
         Parameters
         ----------
         least : float
-            Pairs that a smaller share of the draws puts together are left out; ``partita consensus --least-similarity``.
+            Pairs that a smaller share of the draws puts together are left out; ``partita consensus --min-similarity``.
 
         Returns
         -------

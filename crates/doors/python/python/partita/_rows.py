@@ -93,7 +93,7 @@ def scan(
     files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     manifest: str | os.PathLike[str] = "manifest.json",
     *,
-    rows_a_part: int = 1 << 21,
+    rows_per_part: int = 1 << 21,
     skip: Sequence[str] = (),
     columns: Sequence[str] = (),
 ) -> RowFiles:
@@ -105,7 +105,7 @@ def scan(
         Parquet, Arrow or NPY with the same columns of whole numbers. All workers must see them under the same path.
     manifest : path
         Where the manifest goes; workers read it too.
-    rows_a_part : int
+    rows_per_part : int
         Rows of a task, about: as many whole row groups as fit.
     skip : sequence of str
         Columns to leave out.
@@ -124,7 +124,7 @@ def scan(
     target = Path(manifest).absolute()
     if skip and columns:
         raise InputError("skip= leaves columns out, columns= names those that are read; give one of them")
-    return RowFiles(target, _partita.write_manifest(found, str(target), rows_a_part, (list(skip), list(columns)), Run()))
+    return RowFiles(target, _partita.write_manifest(found, str(target), rows_per_part, (list(skip), list(columns)), Run()))
 
 
 #: Method, its settings as JSON, clusters, seed, weights, format of the labels: what the native function asks for.

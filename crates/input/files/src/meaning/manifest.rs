@@ -77,7 +77,7 @@ pub struct ManifestPart {
 
 impl Manifest {
     /// The manifest of files whose rows follow each other, for a manifest that lies in `folder`: in one pass over all files it
-    /// unites the labels of every column. A part is as many whole groups as fit `rows_a_part`, at least one. Folders stand for
+    /// unites the labels of every column. A part is as many whole groups as fit `rows_per_part`, at least one. Folders stand for
     /// the files in them. Where options name columns as data, these alone are base clusterings. Also what there is to note: columns that
     /// are left out.
     ///
@@ -91,7 +91,7 @@ impl Manifest {
         paths: &[PathBuf],
         folder: &Path,
         options: &ReadOptions,
-        rows_a_part: u64,
+        rows_per_part: u64,
     ) -> Result<(Self, Vec<String>), FileError> {
         let mut all = Vec::new();
         for path in paths {
@@ -122,7 +122,7 @@ impl Manifest {
         for ((file, hash), path) in files.iter_mut().zip(hashes).zip(&all) {
             (file.sha256, file.path) = (hash?, seen_from(folder, path));
         }
-        let (parts, rows) = parts(&files, rows_a_part.max(1));
+        let (parts, rows) = parts(&files, rows_per_part.max(1));
         let manifest = Self {
             manifest_version: MANIFEST_VERSION,
             rows,
@@ -306,12 +306,12 @@ fn unite(bases: &mut Vec<ManifestBase>, columns: &GroupedColumns, labels: Vec<Ve
 }
 
 /// Consecutive groups up to so many rows, and the rows of all.
-fn parts(files: &[ManifestFile], rows_a_part: u64) -> (Vec<ManifestPart>, u64) {
+fn parts(files: &[ManifestFile], rows_per_part: u64) -> (Vec<ManifestPart>, u64) {
     let mut parts: Vec<ManifestPart> = Vec::new();
     let mut all = 0;
     for (group, &rows) in files.iter().flat_map(|file| &file.groups).enumerate() {
         match parts.last_mut() {
-            Some(part) if part.rows + rows <= rows_a_part => {
+            Some(part) if part.rows + rows <= rows_per_part => {
                 part.rows += rows;
                 part.groups.end = group + 1;
             }

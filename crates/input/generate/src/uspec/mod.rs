@@ -1,10 +1,10 @@
 //! U-SPEC base clusterings (Huang and others 2020): spectral clustering of very many rows by way of representatives.
 //!
 //! ```text
-//! p = 1000 representatives: centres of 10 rounds of k-means on 10·p rows
+//! p = 1000 representatives: centres of 10 iterations of k-means on 10·p rows
 //! every row is joined to its q = 5 nearest representatives, B_ir = exp(−‖x_i − r‖² / (2σ²)), σ = mean distance
 //! E = Bᵀ D⁻¹ B, D = diag(B 1);  V = the k leading eigenvectors of diag(E1)^−½ E diag(E1)^−½
-//! k-means, 5 rounds from a start by k-means++, on the rows of D⁻¹ B diag(E1)^−½ V brought to length 1
+//! k-means, 5 iterations from a start by k-means++, on the rows of D⁻¹ B diag(E1)^−½ V brought to length 1
 //! ```
 //! The nearest representatives are looked for among the neighbours of one near by: representatives are grouped, a row takes the nearest
 //! group, its nearest member, and the nearest of that member's 51 neighbours. Twenty such base clusterings with 20 to 60 clusters each
@@ -12,19 +12,19 @@
 //!
 //! # Differences from the paper
 //! More than [`AXES`] clusters share as many eigenvectors: the paper has no more than 60 clusters. No affinity is below the machine
-//! epsilon (there: none is 0). k-means runs for five rounds from one start, as in the paper's ensembles (its single clusterings
-//! take 100 rounds and 3 starts), but starts by greedy k-means++ on 64 rows a cluster, not from random rows.
+//! epsilon (there: none is 0). k-means runs for five iterations from one start, as in the paper's ensembles (its single clusterings
+//! take 100 iterations and 3 starts), but starts by greedy k-means++ on 64 rows a cluster, not from random rows.
 //!
 //! # Cost
-//! O(n·(√p + p/√p + 10q)·d) time to join the rows, O(n·k·min(k, 60)) a round of k-means, and O(p³) for the eigenvectors.
+//! O(n·(√p + p/√p + 10q)·d) time to join the rows, O(n·k·min(k, 60)) an iteration of k-means, and O(p³) for the eigenvectors.
 //! Memory: 30·n bytes a run and graphs of p × p. The table is read once for all runs that advance together, by blocks.
 //!
 //! # References
 //! D. Huang, C.-D. Wang, J.-S. Wu, J.-H. Lai, C.-K. Kwoh: Ultra-scalable spectral clustering and ensemble clustering, IEEE
 //! Transactions on Knowledge and Data Engineering 32(6), 2020.
 
+mod iterations;
 mod representatives;
-mod rounds;
 mod transfer_cut;
 
 use partita_core::ndarray::{ArrayView2, Axis};
@@ -37,8 +37,8 @@ use crate::error::Result;
 use crate::plan::{Plan, drawn};
 use crate::run_context::Sink;
 use crate::{Recipe, TableView};
+use iterations::{ITERATIONS, grouped};
 use representatives::{Joined, Representatives};
-use rounds::{ROUNDS, grouped};
 use transfer_cut::{Axes, GRAPHS, affinities, small_graph};
 
 /// Representatives of a table that has so many rows.
@@ -184,8 +184,8 @@ impl Run<'_> {
                 labels,
                 clusters,
                 inertia: None,
-                rounds: ROUNDS,
-                stopped: Stopped::RoundLimit,
+                iterations: ITERATIONS,
+                stopped: Stopped::IterationLimit,
             }
         }))
     }

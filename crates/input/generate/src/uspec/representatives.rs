@@ -14,8 +14,8 @@ pub(crate) const NEAREST: usize = 5;
 /// Neighbours of the first representative that are looked at, itself included.
 const CANDIDATES: usize = 10 * NEAREST + 1;
 
-/// Rounds of the k-means that finds the representatives, and of the one that groups them.
-const ROUNDS: u32 = 10;
+/// Iterations of the k-means that finds the representatives, and of the one that groups them.
+const ITERATIONS: u32 = 10;
 const GROUP_ROUNDS: u32 = 20;
 
 /// The nearest representatives of a row.
@@ -65,9 +65,9 @@ impl Representatives {
     /// The centres of so many clusters of a sample of rows, at most.
     ///
     /// # Cost
-    /// O(rows·p·d) time a round and O(p²·d).
+    /// O(rows·p·d) time an iteration and O(p²·d).
     pub(crate) fn of_sample(sample: &Array2<f64>, count: usize, seed: Seed) -> Result<Self> {
-        let found = clusters(sample, count, ROUNDS, seed.child(0))?;
+        let found = clusters(sample, count, ITERATIONS, seed.child(0))?;
         let p = found.centres.nrows();
         let groups = clusters(&found.centres, p.isqrt(), GROUP_ROUNDS, seed.child(1))?;
         let mut order: Vec<usize> = (0..p).collect();
@@ -163,10 +163,10 @@ impl Representatives {
 }
 
 /// k-means from rows drawn evenly; clusters that lose their rows are left out.
-fn clusters(rows: &Array2<f64>, count: usize, rounds: u32, seed: Seed) -> Result<KMeans> {
+fn clusters(rows: &Array2<f64>, count: usize, iterations: u32, seed: Seed) -> Result<KMeans> {
     let mut settings = KMeansSettings::default();
     settings.initialization = Initialization::Random;
-    settings.rounds = NonZeroU32::new(rounds).unwrap_or(settings.rounds);
+    settings.iterations = NonZeroU32::new(iterations).unwrap_or(settings.iterations);
     Ok(kmeans(rows.view(), None, count, seed, &settings, &Silent)?)
 }
 

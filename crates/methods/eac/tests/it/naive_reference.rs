@@ -259,10 +259,10 @@ fn naive_moves(
     ensemble: &Ensemble,
     weights: &[f64],
     partition: &Partition,
-    rounds: u32,
+    iterations: u32,
 ) -> Partition {
     let mut labels = partition.labels().to_vec();
-    for _ in 0..rounds {
+    for _ in 0..iterations {
         let before = Partition::new(labels.clone(), partition.clusters()).expect("labels");
         for (i, label) in labels.iter_mut().enumerate() {
             let evidence = evidence(ensemble, weights, &before, i);
@@ -295,11 +295,11 @@ fn locally_weighted_evidence_is_the_naive_reference() {
         let clusters = 2 + seed as usize % 4;
         let settings = LweaSettings::default();
         let outcome = weighted_tree(&ensemble, clusters);
-        let weights = trusted_cluster_weights(&ensemble, settings.theta, settings.trust_rounds);
+        let weights = trusted_cluster_weights(&ensemble, settings.theta, settings.trust_iterations);
         let reference = naive(weighted(&ensemble, &weights), UNIT, Linkage::Average);
         compared += agree(&outcome, &reference, false, &format!("draw {seed}"));
         let first = cut(outcome.dendrogram.as_ref().expect("a tree"), clusters);
-        let expected = naive_moves(&ensemble, &weights, &first, settings.move_rounds);
+        let expected = naive_moves(&ensemble, &weights, &first, settings.move_iterations);
         assert_eq!(outcome.partition, expected, "moves of draw {seed}");
         moved += outcome.details.moved;
         for (i, found) in outcome.certainty.iter().enumerate() {

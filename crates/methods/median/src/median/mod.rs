@@ -206,7 +206,7 @@ impl Run<'_> {
 fn stopped(end: End) -> Stopped {
     match end {
         End::Still => Stopped::Converged,
-        End::Limit => Stopped::RoundLimit,
+        End::Limit => Stopped::IterationLimit,
         End::Interrupted => Stopped::Interrupted,
     }
 }

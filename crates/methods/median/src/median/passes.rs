@@ -82,26 +82,26 @@ pub(super) fn solve(
     };
     let mut trace = Vec::new();
     let part = progress.part(tried);
-    let (round, end) = descent.descend(start.choice, search.sweeps.get(), &part, &mut trace)?;
+    let (iteration, end) = descent.descend(start.choice, search.sweeps.get(), &part, &mut trace)?;
     let end = if start.end == End::Interrupted {
         start.end
     } else {
         end
     };
-    let clusters = round.counts.clusters();
-    let tally = descent.tally(&round.counts);
-    let labels = LeastLoss::new(round.choice, round.becomes, &tally, most);
+    let clusters = iteration.counts.clusters();
+    let tally = descent.tally(&iteration.counts);
+    let labels = LeastLoss::new(iteration.choice, iteration.becomes, &tally, most);
     let details = MedianDiagnostics {
         clusters,
-        base_losses: base_losses(bases, round.losses),
+        base_losses: base_losses(bases, iteration.losses),
         objective_by_restart: start.losses,
     };
     let mut fit = RowFit::new(clusters, stopped(end), labels, details);
-    fit.rounds = trace.len() as u64;
+    fit.iterations = trace.len() as u64;
     fit.objective = Some(Objective {
         name: loss.name(),
         sense: Sense::Minimise,
-        value: round.loss,
+        value: iteration.loss,
         trace,
     });
     fit.warnings
@@ -208,7 +208,7 @@ struct Descent<'a, 'r> {
 }
 
 /// All rows in clusters.
-struct Round {
+struct Iteration {
     choice: LabelChoice,
     /// What the clusters of the choice are called.
     becomes: Vec<u32>,
@@ -218,14 +218,14 @@ struct Round {
     loss: f64,
 }
 
-/// A round that lowers the loss by no larger share is the last.
+/// An iteration that lowers the loss by no larger share is the last.
 const TOLERANCE: f64 = 1e-9;
 
 /// Counts that are looked at to join two clusters, at most: beyond that they are not joined.
 const JOINING_EFFORT: usize = 100_000_000;
 
-/// Rounds after which half of a descent passes for done.
-const ROUNDS: f64 = 4.0;
+/// Iterations after which half of a descent passes for done.
+const ITERATIONS: f64 = 4.0;
 
 impl Descent<'_, '_> {
     fn tally<'t>(&'t self, counts: &'t Counts) -> Tally<'t> {
@@ -237,18 +237,18 @@ impl Descent<'_, '_> {
         }
     }
 
-    /// Rounds until none lowers the loss.
+    /// Iterations until none lowers the loss.
     fn descend(
         &self,
         start: LabelChoice,
-        rounds: u32,
+        iterations: u32,
         monitor: &dyn Monitor,
         trace: &mut Vec<f64>,
-    ) -> Result<(Round, End), MedianError> {
+    ) -> Result<(Iteration, End), MedianError> {
         let mut now = self.joined(self.step(start)?);
         trace.push(now.loss);
-        for round in 1..rounds {
-            if tick_open_ended(monitor, f64::from(round), ROUNDS) == Flow::Stop {
+        for iteration in 1..iterations {
+            if tick_open_ended(monitor, f64::from(iteration), ITERATIONS) == Flow::Stop {
                 return Ok((now, End::Interrupted));
             }
             let next = self.joined(self.step(self.tally(&now.counts).choice())?);
@@ -265,7 +265,7 @@ impl Descent<'_, '_> {
     }
 
     /// Every row goes where this choice says: a pass.
-    fn step(&self, choice: LabelChoice) -> Result<Round, MedianError> {
+    fn step(&self, choice: LabelChoice) -> Result<Iteration, MedianError> {
         let counts = choice.count(self.rows)?;
         let (mut becomes, mut clusters) = (Vec::new(), 0);
         for k in 0..counts.clusters() as u32 {
@@ -275,14 +275,14 @@ impl Descent<'_, '_> {
             clusters += u32::from(!empty);
         }
         let counts = counts.joined(&becomes, clusters as usize);
-        Ok(self.round(choice, becomes, counts))
+        Ok(self.iteration(choice, becomes, counts))
     }
 
-    fn round(&self, choice: LabelChoice, becomes: Vec<u32>, counts: Counts) -> Round {
+    fn iteration(&self, choice: LabelChoice, becomes: Vec<u32>, counts: Counts) -> Iteration {
         let tally = self.tally(&counts);
         let losses = tally.losses();
         let loss = tally.mean(&losses);
-        Round {
+        Iteration {
             choice,
             becomes,
             counts,
@@ -292,15 +292,15 @@ impl Descent<'_, '_> {
     }
 
     /// Two clusters after the other become one while that lowers the loss.
-    fn joined(&self, mut round: Round) -> Round {
+    fn joined(&self, mut iteration: Iteration) -> Iteration {
         loop {
-            let clusters = round.counts.clusters();
+            let clusters = iteration.counts.clusters();
             let effort = clusters.saturating_pow(2) / 2 * self.offsets[self.base_weights.len()];
             let cheapest = (effort <= JOINING_EFFORT)
-                .then(|| self.tally(&round.counts).cheapest_join())
+                .then(|| self.tally(&iteration.counts).cheapest_join())
                 .flatten();
             let Some((a, b, _)) = cheapest.filter(|(_, _, cost)| *cost < 0.0) else {
-                return round;
+                return iteration;
             };
             let call = |k: u32| {
                 if k == b as u32 {
@@ -310,13 +310,13 @@ impl Descent<'_, '_> {
                 }
             };
             let names: Vec<u32> = (0..clusters as u32).map(call).collect();
-            let counts = round.counts.joined(&names, clusters - 1);
-            let becomes = round.becomes.iter().map(|&k| call(k)).collect();
-            let next = self.round(round.choice.clone(), becomes, counts);
-            if next.loss >= round.loss {
-                return round;
+            let counts = iteration.counts.joined(&names, clusters - 1);
+            let becomes = iteration.becomes.iter().map(|&k| call(k)).collect();
+            let next = self.iteration(iteration.choice.clone(), becomes, counts);
+            if next.loss >= iteration.loss {
+                return iteration;
             }
-            round = next;
+            iteration = next;
         }
     }
 }

@@ -21,7 +21,7 @@ pub struct MedianSearch {
     #[setting(range = 1..=10_000, alias = "n_init", alias = "n_runs")]
     pub restarts: NonZeroU32,
     /// The most sweeps over all objects of one descent.
-    #[setting(range = 1..=1_000_000, alias = "max_iter", alias = "n_iter")]
+    #[setting(range = 1..=1_000_000, alias = "max_iter", alias = "n_iter", alias = "rounds")]
     pub sweeps: NonZeroU32,
 }
 

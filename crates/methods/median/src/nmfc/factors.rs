@@ -1,4 +1,4 @@
-//! Multiplicative updates of the two factors of a co-association matrix that is never formed: products, objective, KKT gap, one round, one
+//! Multiplicative updates of the two factors of a co-association matrix that is never formed: products, objective, KKT gap, one iteration, one
 //! swap. Where a search starts and which swaps it keeps is not said here.
 
 use std::ops::Range;
@@ -7,7 +7,7 @@ use partita_core::ndarray::{Array2, ArrayView2, Axis, s};
 use partita_core::{Row, RowBlock, chunks, map_parallel};
 use rayon::prelude::*;
 
-/// Partial sums of a round are over so many ranges of rows, at most.
+/// Partial sums of an iteration are over so many ranges of rows, at most.
 pub(super) const PARTS: usize = 16;
 
 /// What keeps quotients of vanishing numbers finite.
@@ -152,7 +152,7 @@ impl Factors {
         factors
     }
 
-    /// A round of updates of S for this Q; none raises the objective.
+    /// An iteration of updates of S for this Q; none raises the objective.
     fn settle(&mut self) {
         for _ in 0..4 {
             let below = self.g.dot(&self.s).dot(&self.g);
@@ -182,7 +182,7 @@ impl Factors {
         length((&above - &below).view()) / length(above.view()).max(TINY)
     }
 
-    /// The factors after one round, or none if no step lowers the objective.
+    /// The factors after one iteration, or none if no step lowers the objective.
     pub(super) fn step<'r, R: Row<'r>>(&self, matrix: &Matrix<'_, 'r, R>) -> Option<Self> {
         let (above, below) = self.above_below();
         let quotient = (above + TINY) / (below + TINY);

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use self::factors::{Factors, Matrix, PARTS};
 use crate::label_means::centre;
 
-/// Random swaps that are tried, rounds after each at most, and rows that all of them together may look at: there are fewer on many rows,
+/// Random swaps that are tried, iterations after each at most, and rows that all of them together may look at: there are fewer on many rows,
 /// and none beyond.
 const SWAPS: usize = 20;
 const SWAP_ROUNDS: u32 = 20;
@@ -30,9 +30,9 @@ const SWAP_GAIN: f64 = 1e-9;
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct NmfcSettings {
-    /// The most rounds, after random swaps.
-    #[setting(alias = "max_iter", alias = "n_iter")]
-    pub rounds: NonZeroU32,
+    /// The most iterations, after random swaps.
+    #[setting(alias = "max_iter", alias = "n_iter", alias = "rounds")]
+    pub iterations: NonZeroU32,
     /// Stop when the factors are stationary to this share (the KKT gap).
     #[setting(range = 0.0.., alias = "tol")]
     pub tolerance: f64,
@@ -41,16 +41,16 @@ pub struct NmfcSettings {
 impl Default for NmfcSettings {
     fn default() -> Self {
         Self {
-            rounds: NonZeroU32::new(1000).expect("not zero"),
+            iterations: NonZeroU32::new(1000).expect("not zero"),
             tolerance: 1e-4,
         }
     }
 }
 
-/// Units of progress: the start, random swaps, and rounds.
+/// Units of progress: the start, random swaps, and iterations.
 const START: u64 = 3_000;
 const SWAPPING: u64 = 3_000;
-const ROUNDS: u64 = 4_000;
+const ITERATIONS: u64 = 4_000;
 
 struct Search<'a> {
     start: LabelFit,
@@ -70,14 +70,14 @@ impl Search<'_> {
         let mut run = Run {
             trace: vec![factors.objective()],
             factors,
-            stopped: Stopped::RoundLimit,
+            stopped: Stopped::IterationLimit,
         };
         self.swap(&matrix, &mut run);
         if run.stopped != Stopped::Interrupted {
-            let progress = self.progress.part(ROUNDS);
+            let progress = self.progress.part(ITERATIONS);
             run.go_on(
                 &matrix,
-                self.settings.rounds.get(),
+                self.settings.iterations.get(),
                 self.settings.tolerance,
                 &progress,
             );
@@ -85,7 +85,7 @@ impl Search<'_> {
         outcome(run)
     }
 
-    /// Gives up a cluster for what is like a row, both drawn by chance, where that has a lower objective after a few rounds.
+    /// Gives up a cluster for what is like a row, both drawn by chance, where that has a lower objective after a few iterations.
     fn swap<'r, R: Row<'r>>(&self, matrix: &Matrix<'_, 'r, R>, run: &mut Run) {
         let rows = matrix.rows.len();
         let clusters = self.clusters;
@@ -93,9 +93,9 @@ impl Search<'_> {
         if clusters < 2 || trials == 0 {
             return;
         }
-        let rounds = self.settings.rounds.get().min(SWAP_ROUNDS);
+        let iterations = self.settings.iterations.get().min(SWAP_ROUNDS);
         let progress = self.progress.part(SWAPPING);
-        run.go_on(matrix, rounds, self.settings.tolerance, &Silent);
+        run.go_on(matrix, iterations, self.settings.tolerance, &Silent);
         let mut rng = self.seed.rng();
         for trial in 1..=trials {
             let (cluster, row) = (rng.random_range(0..clusters), rng.random_range(0..rows));
@@ -103,9 +103,9 @@ impl Search<'_> {
             let mut other = Run {
                 trace: Vec::new(),
                 factors,
-                stopped: Stopped::RoundLimit,
+                stopped: Stopped::IterationLimit,
             };
-            other.go_on(matrix, rounds, self.settings.tolerance, &Silent);
+            other.go_on(matrix, iterations, self.settings.tolerance, &Silent);
             let now = run.factors.objective();
             if other.factors.objective() < now - SWAP_GAIN * now.abs() {
                 run.trace.push(other.factors.objective());
@@ -116,7 +116,7 @@ impl Search<'_> {
                 return;
             }
         }
-        run.stopped = Stopped::RoundLimit;
+        run.stopped = Stopped::IterationLimit;
     }
 }
 
@@ -131,11 +131,11 @@ impl Run {
     fn go_on<'r, R: Row<'r>>(
         &mut self,
         matrix: &Matrix<'_, 'r, R>,
-        rounds: u32,
+        iterations: u32,
         tolerance: f64,
         monitor: &dyn Monitor,
     ) {
-        for round in 1..=u64::from(rounds) {
+        for iteration in 1..=u64::from(iterations) {
             let next = if self.factors.gap() <= tolerance {
                 None
             } else {
@@ -147,7 +147,7 @@ impl Run {
             };
             self.trace.push(next.objective());
             self.factors = next;
-            if monitor.tick(round, u64::from(rounds)) == Flow::Stop {
+            if monitor.tick(iteration, u64::from(iterations)) == Flow::Stop {
                 self.stopped = Stopped::Interrupted;
                 return;
             }
@@ -163,7 +163,7 @@ fn outcome(run: Run) -> Outcome<()> {
     } = run;
     let soft = SoftPartition::new(factors.memberships()).expect("normalised memberships");
     let mut outcome = Outcome::soft(soft, stopped);
-    outcome.rounds = trace.len() as u64 - 1;
+    outcome.iterations = trace.len() as u64 - 1;
     outcome.kkt_gap = Some(factors.gap());
     outcome.objective = Some(Objective {
         name: "squared error of the co-association, less its own square",
@@ -193,17 +193,17 @@ pub struct Nmfc;
 /// rows. M is never formed: its products with Q go through a table of ΣJ × K numbers. Objects with equal label rows
 /// have equal rows of Q and are taken once. The probability of cluster k is in proportion to Q_ik √S_kk.
 ///
-/// The updates keep QᵀQ near I by a Lagrangian, under which ‖M − QSQᵀ‖² alone might rise. A round that would raise it
+/// The updates keep QᵀQ near I by a Lagrangian, under which ‖M − QSQᵀ‖² alone might rise. An iteration that would raise it
 /// is taken with a shorter step (the exponent ½ is halved), and if that does not help either, it is the last. So the
 /// reported objective, ‖M − QSQᵀ‖² − ‖M‖², never rises. The KKT gap is ‖Q∘(MQS − QQᵀMQS)‖ / ‖Q∘MQS‖.
 ///
 /// Before that, up to 20 random swaps (fewer from 500 different rows on, none beyond 10,000): a column of Q gives way to a column of M, and
-/// 20 rounds tell whether the objective is lower.
+/// 20 iterations tell whether the objective is lower.
 ///
 /// Row passes do not apply: Q is state of every object, updated by factors, and does not follow from a label row and the sums.
 ///
 /// # Cost
-/// O(distinct neighbouring rows · (M + K) K) time a round, in parallel over rows; swaps take as much as up to 420 rounds on 500 rows, and
+/// O(distinct neighbouring rows · (M + K) K) time an iteration, in parallel over rows; swaps take as much as up to 420 iterations on 500 rows, and
 /// as 20 on 10,000; 9 n K numbers.
 ///
 /// # Differences from the paper
@@ -222,7 +222,7 @@ static INFO: MethodInfo = MethodInfo {
     reference: "Li, Ding, Jordan, Solving consensus and semi-supervised clustering problems using nonnegative \
                 matrix factorization, ICDM 2007",
     certainty: "share of the object's factor that its cluster has",
-    time: "rounds · n (M + K) K",
+    time: "iterations · n (M + K) K",
     memory: "72 n K + 16 ΣJ K bytes",
     remedy: "ask for fewer clusters, or take kc",
     capabilities: Capabilities {
@@ -260,7 +260,7 @@ impl Method for Nmfc {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<()>, FitError> {
         let clusters = problem.given_clusters(INFO.name)?;
-        let progress = ProgressCounter::new(monitor, START + SWAPPING + ROUNDS);
+        let progress = ProgressCounter::new(monitor, START + SWAPPING + ITERATIONS);
         let fragments = problem.ensemble.fragments();
         let weights = fragments.masses(problem.weighted().multiplicities());
         let rows = EnsembleRows::weighted(fragments.ensemble(), &weights).with_shares();
@@ -321,7 +321,7 @@ mod tests {
             let mut run = Run {
                 trace: Vec::new(),
                 factors: Factors::new(&matrix, q),
-                stopped: Stopped::RoundLimit,
+                stopped: Stopped::IterationLimit,
             };
             run.go_on(&matrix, 300, 1e-4, &Silent);
             run.factors.objective()

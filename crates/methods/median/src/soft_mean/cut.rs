@@ -15,9 +15,9 @@ use super::rows::WeightedShares;
 const THETA: f64 = 0.5;
 const TRUST_ROUNDS: u32 = 1;
 
-/// Initializations and rounds of k-means.
+/// Initializations and iterations of k-means.
 const RESTARTS: u32 = 10;
-const ROUNDS: u32 = 100;
+const ITERATIONS: u32 = 100;
 
 /// Products after which a search for eigenvectors is half done, for progress.
 const PRODUCTS: f64 = 10.0;
@@ -81,7 +81,7 @@ pub(super) fn weighted_cut(
     let search = Search {
         clusters: rows.clusters,
         restarts: RESTARTS,
-        rounds: ROUNDS,
+        iterations: ITERATIONS,
         tolerance: 1e-6,
     };
     let labels = kmeans(embedded.view(), &weights, &search, seed.child(1), groups).labels;

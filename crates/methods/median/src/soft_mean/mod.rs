@@ -71,13 +71,13 @@ pub struct SoftMeanSettings {
     /// How columns are matched: search (all, until nothing improves), or stream (each once, to the mean of those before).
     pub order: MatchingOrder,
     /// Starts: k-means on labels, base clusterings with K clusters, random matchings, by turns; a normalised cut first where base clusters
-    /// share columns. All run for 3 rounds, the best quarter goes on, and the best is kept.
+    /// share columns. All run for 3 iterations, the best quarter goes on, and the best is kept.
     #[setting(range = 1..=100_000, alias = "n_init", alias = "n_restarts")]
     pub restarts: NonZeroU32,
-    /// Rounds of each, at most.
+    /// Iterations of each, at most.
     #[setting(alias = "max_iter")]
-    pub rounds: NonZeroU32,
-    /// Stop when a round gains at most this share.
+    pub iterations: NonZeroU32,
+    /// Stop when an iteration gains at most this share.
     #[setting(range = 0.0.., alias = "tol")]
     pub tolerance: f64,
 }
@@ -90,7 +90,7 @@ impl Default for SoftMeanSettings {
             rows: ConsensusRows::default(),
             order: MatchingOrder::default(),
             restarts: number(12),
-            rounds: number(100),
+            iterations: number(100),
             tolerance: 1.5e-8,
         }
     }
@@ -125,7 +125,7 @@ pub struct SoftMean;
 /// | Π_u | the column of every base cluster: one each, or several to one column (merge) |
 /// | w_u, v_i | weights of base clusterings and objects |
 ///
-/// Matchings and rows are found in turn, so the objective falls in every round. A base clustering with more than K clusters has columns
+/// Matchings and rows are found in turn, so the objective falls in every iteration. A base clustering with more than K clusters has columns
 /// beyond the K: one-to-one spreads the shares in them evenly, merge gives every one of its clusters to one of the K.
 ///
 /// Merging has an optimum of no use, since nothing is lost where all base clusters go to one column. So the search then starts from the
@@ -138,8 +138,8 @@ pub struct SoftMean;
 /// ```
 ///
 /// # Cost
-/// O(restarts · rounds · (n M r K + M J³)) time for r shares of an object in a base clustering. All starts run to their ends on 10,000
-/// different rows, or on all where no more differ; the best goes on over all rows, a pass for every round. Where base clusterings are
+/// O(restarts · iterations · (n M r K + M J³)) time for r shares of an object in a base clustering. All starts run to their ends on 10,000
+/// different rows, or on all where no more differ; the best goes on over all rows, a pass for every iteration. Where base clusterings are
 /// matched one after the other, each takes a pass. No memory that grows with n.
 ///
 /// # Differences from the paper
@@ -159,7 +159,7 @@ static INFO: MethodInfo = MethodInfo {
     summary: "the memberships that are closest to those of all base clusterings after matching; for soft base clusterings",
     reference: "Dimitriadou, Weingessel, Hornik, A combination scheme for fuzzy clustering, IJPRAI 16 (2002)",
     certainty: "mean share of the object in the columns matched to its cluster",
-    time: "restarts · rounds · n M K",
+    time: "restarts · iterations · n M K",
     memory: "24 ΣJ K bytes a thread, and a sample of rows",
     remedy: "ask for fewer clusters, or set restarts lower",
     capabilities: Capabilities {

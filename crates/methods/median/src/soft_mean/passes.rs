@@ -1,4 +1,4 @@
-//! The passes of soft means: a search on a sample of the rows, then a pass for every round.
+//! The passes of soft means: a search on a sample of the rows, then a pass for every iteration.
 
 use std::num::Saturating;
 
@@ -21,9 +21,9 @@ use crate::error::labelled;
 use crate::label_means::centre;
 use crate::row_sums::RowSums;
 
-/// Units of progress: the search on a sample, and the rounds over all rows.
+/// Units of progress: the search on a sample, and the iterations over all rows.
 const SAMPLE: u64 = 1_000;
-const ROUNDS: u64 = 2_000;
+const ITERATIONS: u64 = 2_000;
 
 /// What a search on a sample found.
 #[derive(Serialize, Deserialize)]
@@ -53,7 +53,7 @@ pub(super) fn solve(
         clusters,
         codes: Vec::new(),
     };
-    let progress = ProgressCounter::new(monitor, SAMPLE + ROUNDS);
+    let progress = ProgressCounter::new(monitor, SAMPLE + ITERATIONS);
     let hard = settings.rows == ConsensusRows::Hard;
     let sums = |codes: &[u32]| {
         rows.run(&SumMeans {
@@ -63,7 +63,7 @@ pub(super) fn solve(
     };
     let (run, details) = match settings.order {
         MatchingOrder::Stream => {
-            let part = progress.part(SAMPLE + ROUNDS);
+            let part = progress.part(SAMPLE + ITERATIONS);
             let codes = matched.stream(problem, &columns, &part)?;
             let sums = sums(&codes)?;
             let mut run = Run::new(codes, sums);
@@ -87,15 +87,15 @@ pub(super) fn solve(
             if whole || found.stopped == Stopped::Interrupted {
                 run.stopped = found.stopped;
             }
-            let part = progress.part(ROUNDS);
-            let most = settings.rounds.get();
+            let part = progress.part(ITERATIONS);
+            let most = settings.iterations.get();
             run.go_on(&columns, (most, settings.tolerance), &part, sums)?;
             (run, found.details)
         }
     };
     let labels = matched.with(&run.codes);
     let mut fit = RowFit::new(clusters, run.stopped, labels, details);
-    fit.rounds = run.trace.len() as u64;
+    fit.iterations = run.trace.len() as u64;
     fit.objective = Some(objective(run.trace));
     Ok(fit)
 }

@@ -16,14 +16,14 @@ use super::rows::WeightedShares;
 use super::sums::MeanSums;
 use super::{ColumnMatching, ConsensusRows, SoftMeanDiagnostics, SoftMeanSettings, matching};
 
-/// Rounds of a start before the best go on, and how many of them do at least; of many starts a quarter goes on.
+/// Iterations of a start before the best go on, and how many of them do at least; of many starts a quarter goes on.
 const ROUGH_ROUNDS: u32 = 3;
 const FINALISTS: usize = 2;
 
 /// The cut is kept while it leaves at most so many times the share of squares that the best start leaves.
 const KEPT: f64 = 1.5;
 
-/// Units of progress: the eigenvectors and the groups of a cut, a start that runs for a few rounds, and one that goes on.
+/// Units of progress: the eigenvectors and the groups of a cut, a start that runs for a few iterations, and one that goes on.
 const EIGENVECTORS: u64 = 1_000;
 const GROUPS: u64 = 500;
 const ROUGH: u64 = 200;
@@ -44,19 +44,19 @@ impl Run {
             codes,
             trace: vec![sums.loss],
             sums,
-            stopped: Stopped::RoundLimit,
+            stopped: Stopped::IterationLimit,
         }
     }
 
-    /// Matchings and rows in turn, until the run is over or has so many rounds.
+    /// Matchings and rows in turn, until the run is over or has so many iterations.
     pub(super) fn go_on<E>(
         &mut self,
         columns: &Columns,
-        (rounds, tolerance): (u32, f64),
+        (iterations, tolerance): (u32, f64),
         monitor: &dyn Monitor,
         sums: impl Fn(&[u32]) -> Result<MeanSums, E>,
     ) -> Result<(), E> {
-        while self.stopped == Stopped::RoundLimit && self.trace.len() <= rounds as usize {
+        while self.stopped == Stopped::IterationLimit && self.trace.len() <= iterations as usize {
             let codes = columns.matched(self.sums.products(), Some(&self.codes));
             if codes == self.codes {
                 self.stopped = Stopped::Converged;
@@ -69,7 +69,7 @@ impl Run {
             }
             self.trace.push(sums.loss);
             (self.codes, self.sums) = (codes, sums);
-            if monitor.tick(self.trace.len() as u64 - 1, u64::from(rounds)) == Flow::Stop {
+            if monitor.tick(self.trace.len() as u64 - 1, u64::from(iterations)) == Flow::Stop {
                 self.stopped = Stopped::Interrupted;
             }
         }
@@ -220,17 +220,17 @@ impl<'a> Search<'a> {
             .sums(codes, self.settings.rows == ConsensusRows::Hard)
     }
 
-    fn go_on(&self, run: &mut Run, rounds: u32, monitor: &dyn Monitor) {
+    fn go_on(&self, run: &mut Run, iterations: u32, monitor: &dyn Monitor) {
         let sums = |codes: &[u32]| Ok::<_, Infallible>(self.sums(codes));
         let Ok(()) = run.go_on(
             &self.columns,
-            (rounds, self.settings.tolerance),
+            (iterations, self.settings.tolerance),
             monitor,
             sums,
         );
     }
 
-    /// All starts for a few rounds, then the best to the end. Where base clusters share columns the first is the cut, and goes on.
+    /// All starts for a few iterations, then the best to the end. Where base clusters share columns the first is the cut, and goes on.
     pub(super) fn multi_start(&self, source: WeightedEnsemble<'_>, seed: Seed) -> Vec<Run> {
         let merges = self.columns.merges();
         let restarts = self.settings.restarts.get();
@@ -264,7 +264,7 @@ impl<'a> Search<'a> {
             let mut run = Run::new(codes, sums);
             self.go_on(
                 &mut run,
-                ROUGH_ROUNDS.min(self.settings.rounds.get()),
+                ROUGH_ROUNDS.min(self.settings.iterations.get()),
                 &progress.part(ROUGH),
             );
             runs.push(run);
@@ -280,7 +280,11 @@ impl<'a> Search<'a> {
         let mut runs: Vec<Option<Run>> = runs.into_iter().map(Some).collect();
         let go_on = |at: usize| {
             let mut run = runs[at].take().expect("every finalist once");
-            self.go_on(&mut run, self.settings.rounds.get(), &progress.part(FINAL));
+            self.go_on(
+                &mut run,
+                self.settings.iterations.get(),
+                &progress.part(FINAL),
+            );
             run
         };
         finalists.into_iter().map(go_on).collect()

@@ -48,7 +48,7 @@ pub(crate) fn labels(outcome: &Outcome) -> Vec<u32> {
     outcome.partition.by_appearance().labels().to_vec()
 }
 
-/// Asserts that an objective never gets worse from one round to the next, and ends where it says.
+/// Asserts that an objective never gets worse from one iteration to the next, and ends where it says.
 #[track_caller]
 pub(crate) fn assert_monotone(objective: &Objective) {
     let sign = match objective.sense {

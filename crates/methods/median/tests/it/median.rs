@@ -334,7 +334,7 @@ fn counted(loss: &str, ensemble: &Ensemble, u: usize, labels: &[u32]) -> f64 {
 /// Few rows, and so many that starts are tried on a sample.
 #[test]
 fn the_loss_is_what_counts_say_and_never_rises() {
-    let mut rounds = 0;
+    let mut iterations = 0;
     for loss in LOSSES {
         for seed in 0..6u64 {
             if !["vi", "binder"].contains(&loss) && !(2..4).contains(&seed) {
@@ -369,10 +369,10 @@ fn the_loss_is_what_counts_say_and_never_rises() {
                 let losses = (0..weights.len()).map(|u| counted(loss, &ensemble, u, labels));
                 assert_close(value(&found), mean(losses, &weights), loss);
             }
-            rounds = rounds.max(found.rounds);
+            iterations = iterations.max(found.iterations);
         }
     }
-    assert!(rounds > 1, "no start was improved");
+    assert!(iterations > 1, "no start was improved");
 }
 
 #[test]

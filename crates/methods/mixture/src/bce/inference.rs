@@ -111,10 +111,10 @@ impl RowScratch {
     }
 }
 
-/// When the inference of one row ends: after so many rounds, or when γ changes by no more.
+/// When the inference of one row ends: after so many iterations, or when γ changes by no more.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowLimits {
-    pub(crate) rounds: u32,
+    pub(crate) iterations: u32,
     pub(crate) tolerance: f64,
 }
 
@@ -134,7 +134,7 @@ impl BceParameters {
         let clusters = self.clusters();
         let even = row.total() / clusters as f64;
         let mut gamma: Vec<f64> = self.alpha.iter().map(|alpha| alpha + even).collect();
-        for _ in 0..limits.rounds {
+        for _ in 0..limits.iterations {
             s.expect(&gamma);
             s.sums.fill(0.0);
             for (line, count) in row.labels(clusters) {
@@ -231,9 +231,9 @@ mod tests {
         };
         let gammas = fixture::matrix(&told["gamma"]);
         let bounds = fixture::vector(&told["elbo_per_object"]);
-        // The stored values are those after 200 rounds, converged or not.
+        // The stored values are those after 200 iterations, converged or not.
         let limits = RowLimits {
-            rounds: 200,
+            iterations: 200,
             tolerance: 0.0,
         };
         held.rows().rows.with_all(|block| {

@@ -32,11 +32,11 @@ pub struct Bce;
 /// one cluster, by the expected log likelihood Σ_j s_iuj ln θ_kuj. (Were each share a label of its own, with a cluster of its own, the
 /// memberships would explain the shares and the clusters nothing.)
 ///
-/// No γ is kept from one round to the next: the memberships of a row begin even in each, as those of new rows do under the saved model.
+/// No γ is kept from one iteration to the next: the memberships of a row begin even in each, as those of new rows do under the saved model.
 /// The bound may fall by what the inference of a row leaves open, which ends the fit.
 ///
 /// # Cost
-/// O(distinct rows · M · K) time for each of up to 100 rounds of γ within a round, in parallel over restarts and rows; tables of ΣJ K
+/// O(distinct rows · M · K) time for each of up to 100 iterations of γ within an iteration, in parallel over restarts and rows; tables of ΣJ K
 /// numbers a restart and thread. Rows are not held but for a sample of 32,768 different ones, on which initializations compete.
 ///
 /// # Differences from the paper
@@ -54,7 +54,7 @@ static INFO: MethodInfo = MethodInfo {
     summary: "mixed memberships by variational EM: an object may belong to several clusters",
     reference: "Wang, Shan, Banerjee, Bayesian cluster ensembles, SDM 2009",
     certainty: "expected share of the label in the object's membership",
-    time: "restarts · rounds · 20 n M K",
+    time: "restarts · iterations · 20 n M K",
     memory: "n (M + 24 K) + restarts · (16 n K + 512 ΣJ K) bytes",
     remedy: "ask for fewer clusters, set restarts lower, or take mm",
     capabilities: Capabilities {

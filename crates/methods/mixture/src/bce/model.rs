@@ -15,7 +15,7 @@ use crate::shared::saved_model;
 
 /// When the inference for one row ends.
 const ROW: RowLimits = RowLimits {
-    rounds: 200,
+    iterations: 200,
     tolerance: 1e-8,
 };
 

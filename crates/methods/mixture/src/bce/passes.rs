@@ -11,7 +11,7 @@ use crate::shared::sufficient_statistics::SufficientStatistics;
 
 /// No γ is kept from one pass to the next, so that every row begins anew.
 const ROW: RowLimits = RowLimits {
-    rounds: 100,
+    iterations: 100,
     tolerance: 1e-4,
 };
 

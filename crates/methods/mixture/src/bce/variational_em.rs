@@ -1,4 +1,4 @@
-//! Variational EM for mixed memberships of objects: one pass a round.
+//! Variational EM for mixed memberships of objects: one pass an iteration.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -32,15 +32,15 @@ pub struct BceSettings {
     /// cluster: shares come back less well, and more initializations are needed for the highest bound.
     pub learn: bool,
     /// Independent initializations, of every four one by merging small clusters of label rows and three of memberships drawn at random.
-    /// All run for 20 rounds, the best quarter goes on, and the highest bound is kept.
+    /// All run for 20 iterations, the best quarter goes on, and the highest bound is kept.
     ///
     /// Above 32,768 distinct rows they compete on a sample, and the best goes on with all rows.
     #[setting(range = 1..=100_000, alias = "n_init", alias = "n_restarts")]
     pub restarts: NonZeroU32,
-    /// The most rounds of one initialization.
-    #[setting(alias = "max_iter", alias = "n_iter")]
-    pub rounds: NonZeroU32,
-    /// Stop when a round gains at most this share of the bound.
+    /// The most iterations of one initialization.
+    #[setting(alias = "max_iter", alias = "n_iter", alias = "rounds")]
+    pub iterations: NonZeroU32,
+    /// Stop when an iteration gains at most this share of the bound.
     #[setting(range = 0.0.., alias = "tol")]
     pub tolerance: f64,
     /// Labels added to every label value of every cluster; 0 is maximum likelihood.
@@ -69,7 +69,7 @@ impl Default for BceSettings {
             alpha: 0.5,
             learn: false,
             restarts: count(12),
-            rounds: count(1000),
+            iterations: count(1000),
             tolerance: 1e-6,
             pseudo_count: 0.1,
         }
@@ -80,7 +80,7 @@ impl BceSettings {
     pub(crate) fn limits(&self) -> Limits {
         Limits {
             restarts: self.restarts,
-            rounds: self.rounds,
+            iterations: self.iterations,
             tolerance: self.tolerance,
         }
     }
@@ -186,7 +186,7 @@ pub(super) fn solve(
         objective_by_restart: objectives,
     };
     let mut fit = RowFit::new(clusters, best.stopped, labels, details);
-    fit.rounds = best.trace.len() as u64;
+    fit.iterations = best.trace.len() as u64;
     fit.objective = Some(Objective::of_trace(
         "lower bound on the log likelihood with pseudo-counts, nats",
         Sense::Maximise,

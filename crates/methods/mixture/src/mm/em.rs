@@ -1,4 +1,4 @@
-//! EM for a finite mixture of products of label distributions: one pass a round.
+//! EM for a finite mixture of products of label distributions: one pass an iteration.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -25,15 +25,15 @@ use crate::shared::shares::MixtureShares;
 #[non_exhaustive]
 pub struct MmSettings {
     /// Independent initializations, of every four one by merging small clusters and three of memberships drawn at random. All run for
-    /// 20 rounds, the best quarter goes on, and the highest objective is kept.
+    /// 20 iterations, the best quarter goes on, and the highest objective is kept.
     ///
     /// Above 32,768 distinct rows they compete on a sample, and the best goes on with all rows.
     #[setting(range = 1..=100_000, alias = "n_init", alias = "n_restarts")]
     pub restarts: NonZeroU32,
-    /// The most rounds of one initialization.
-    #[setting(alias = "max_iter", alias = "n_iter")]
-    pub rounds: NonZeroU32,
-    /// Stop when a round gains at most this share of the objective.
+    /// The most iterations of one initialization.
+    #[setting(alias = "max_iter", alias = "n_iter", alias = "rounds")]
+    pub iterations: NonZeroU32,
+    /// Stop when an iteration gains at most this share of the objective.
     #[setting(range = 0.0.., alias = "tol")]
     pub tolerance: f64,
     /// Labels added to every label value of every cluster; 0 is maximum likelihood.
@@ -72,7 +72,7 @@ impl Default for MmSettings {
         let count = |number| NonZeroU32::new(number).expect("not zero");
         Self {
             restarts: count(12),
-            rounds: count(500),
+            iterations: count(500),
             tolerance: 1e-7,
             pseudo_count: 0.1,
             named: false,
@@ -85,7 +85,7 @@ impl MmSettings {
     pub(crate) fn limits(&self) -> Limits {
         Limits {
             restarts: self.restarts,
-            rounds: self.rounds,
+            iterations: self.iterations,
             tolerance: self.tolerance,
         }
     }
@@ -114,7 +114,9 @@ impl MixtureFit for MixtureEm<'_> {
         limits: Limits,
         progress: &ProgressCounter<'_>,
     ) -> Result<Run<MixtureShares>, PassError> {
-        ascend(state, limits, progress, |shares| self.round(rows, shares))
+        ascend(state, limits, progress, |shares| {
+            self.iteration(rows, shares)
+        })
     }
 
     fn fits(&self, state: &MixtureShares) -> bool {
@@ -123,8 +125,8 @@ impl MixtureFit for MixtureEm<'_> {
 }
 
 impl MixtureEm<'_> {
-    /// The objective at `shares`, and the shares after one round.
-    fn round(
+    /// The objective at `shares`, and the shares after one iteration.
+    fn iteration(
         &self,
         rows: &PassRunner<'_>,
         shares: &MixtureShares,
@@ -206,7 +208,7 @@ fn finished(
         places: Places((0..clusters).collect()),
     };
     let mut fit = RowFit::new(clusters, best.stopped, labels, details);
-    fit.rounds = best.trace.len() as u64;
+    fit.iterations = best.trace.len() as u64;
     fit.objective = Some(objective(best.trace));
     let bases = problem.rows.bases().to_vec();
     let model = RowModel::of_shares(bases, shares, layout.copies.as_deref());

@@ -35,7 +35,7 @@ pub struct Mm;
 /// | `E[z_im]` | the soft result |
 ///
 /// The product runs over the labels that are there. Where base clusterings have weights, ln θ_kuj counts as often as the weight of u
-/// says, as if u were there so often: in the product, and with its pseudo-counts. The objective never falls from one round to the next. A cluster
+/// says, as if u were there so often: in the product, and with its pseudo-counts. The objective never falls from one iteration to the next. A cluster
 /// may die; it keeps its number.
 ///
 /// # Named labels
@@ -51,7 +51,7 @@ pub struct Mm;
 /// One pseudo-label is on the diagonal of every confusion matrix, and the pseudo-count everywhere, which Dawid and Skene do without.
 ///
 /// # Cost
-/// O(distinct rows · M · K) time a round, in parallel over restarts and rows; tables of ΣJ K numbers a restart and thread. Rows are not
+/// O(distinct rows · M · K) time an iteration, in parallel over restarts and rows; tables of ΣJ K numbers a restart and thread. Rows are not
 /// held but for a sample of 32,768 different ones, on which initializations compete.
 ///
 /// # Differences from the paper

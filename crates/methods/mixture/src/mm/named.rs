@@ -85,7 +85,7 @@ pub(super) fn solve(
         logs: state.logs.clone(),
     };
     let mut found = RowFit::new(clusters, run.stopped, rule, details);
-    found.rounds = run.trace.len() as u64;
+    found.iterations = run.trace.len() as u64;
     found.objective = Some(objective(run.trace));
     found.model = Some(Arc::new(fit.model(&state)));
     found.warnings = fit.vocabulary.warnings(bases);
@@ -311,7 +311,7 @@ mod tests {
     fn reference(
         tools: &[Vec<Option<&str>>],
         names: &[&str],
-        rounds: usize,
+        iterations: usize,
         c: f64,
     ) -> Vec<Vec<f64>> {
         let (n, k) = (tools[0].len(), names.len());
@@ -328,7 +328,7 @@ mod tests {
                 votes.iter().map(|v| v / sum).collect()
             })
             .collect();
-        for _ in 0..rounds {
+        for _ in 0..iterations {
             let prior: Vec<f64> = (0..k)
                 .map(|a| soft.iter().map(|row| row[a]).sum::<f64>() / n as f64)
                 .collect();
@@ -381,15 +381,15 @@ mod tests {
             .filter(|label| **label == Some("c"))
             .for_each(|label| *label = Some("a"));
         tools.push(vec![Some("a"); 30]);
-        for rounds in [1, 5] {
+        for iterations in [1, 5] {
             let mut settings = MmSettings {
                 named: true,
                 tolerance: 0.0,
                 ..MmSettings::default()
             };
-            settings.rounds = NonZeroU32::new(rounds).unwrap();
+            settings.iterations = NonZeroU32::new(iterations).unwrap();
             let found = fit(&tools, &settings).into_probabilities().unwrap();
-            let told = reference(&tools, &names, rounds as usize, settings.pseudo_count);
+            let told = reference(&tools, &names, iterations as usize, settings.pseudo_count);
             for (found, told) in found.outer_iter().zip(&told) {
                 assert!(
                     found.iter().zip(told).all(|(a, b)| (a - b).abs() < 1e-9),

@@ -118,7 +118,7 @@ impl NbceFound {
             objective_by_restart: self.objectives,
         };
         let mut fit = RowFit::new(places.count(), self.stopped, labels(places), details);
-        fit.rounds = self.objective.trace.len() as u64;
+        fit.iterations = self.objective.trace.len() as u64;
         fit.objective = Some(self.objective);
         fit.model = Some(Arc::new(model));
         Ok(fit)

@@ -74,8 +74,8 @@ mod tests {
     #[test]
     fn products_of_any_size_keep_their_proportions() {
         let mut product = ScaledProduct::new(3);
-        for round in 0..1000 {
-            let last = if round == 999 {
+        for iteration in 0..1000 {
+            let last = if iteration == 999 {
                 [1.0, 3.0, 1e-200]
             } else {
                 [1.0; 3]

@@ -1,4 +1,4 @@
-//! Collapsed variational inference for NBCE: rounds until nothing moves, one pass each.
+//! Collapsed variational inference for NBCE: iterations until nothing moves, one pass each.
 
 use std::num::NonZeroU32;
 
@@ -25,7 +25,7 @@ use crate::shared::sufficient_statistics::SufficientStatistics;
 /// The share of the tolerance to which memberships of a row agree with themselves.
 const SETTLED: f64 = 0.1;
 
-/// Rounds between two looks at α0 and β.
+/// Iterations between two looks at α0 and β.
 const LEARN_EVERY: usize = 5;
 
 /// Settings of [`NBCE_CVB`](crate::NBCE_CVB). Start from `default()` and change what you mean to change.
@@ -44,15 +44,15 @@ pub struct NbceCvbSettings {
     /// Learn α0 and β, both under Gamma(1, 1); the values above are where they start.
     pub learn: bool,
     /// Independent initializations, of every four one by merging small clusters to K, K/2, K, K/4, … ones and three of memberships drawn
-    /// at random. All run for 20 rounds, the best quarter goes on, and the highest objective is kept.
+    /// at random. All run for 20 iterations, the best quarter goes on, and the highest objective is kept.
     ///
     /// Above 32,768 distinct rows they compete on a sample, and the best goes on with all rows.
     #[setting(range = 1..=100_000, alias = "n_init", alias = "n_restarts")]
     pub restarts: NonZeroU32,
-    /// The most rounds of one initialization.
-    #[setting(alias = "max_iter", alias = "n_iter")]
-    pub rounds: NonZeroU32,
-    /// Stop when no membership changes by more than this in a round, nor ln α0 or ln β where they are learned.
+    /// The most iterations of one initialization.
+    #[setting(alias = "max_iter", alias = "n_iter", alias = "rounds")]
+    pub iterations: NonZeroU32,
+    /// Stop when no membership changes by more than this in an iteration, nor ln α0 or ln β where they are learned.
     #[setting(range = 0.0.., alias = "tol")]
     pub tolerance: f64,
 }
@@ -66,7 +66,7 @@ impl Default for NbceCvbSettings {
             beta: 1.0,
             learn: false,
             restarts: count(16),
-            rounds: count(300),
+            iterations: count(300),
             tolerance: 1e-4,
         }
     }
@@ -76,7 +76,7 @@ impl NbceCvbSettings {
     pub(crate) fn limits(&self) -> Limits {
         Limits {
             restarts: self.restarts,
-            rounds: self.rounds,
+            iterations: self.iterations,
             tolerance: self.tolerance,
         }
     }
@@ -152,7 +152,7 @@ impl CollapsedFit<'_> {
             - if settings.learn { alpha0 + beta } else { 0.0 }
     }
 
-    /// Rounds until no membership changes, nor α0 and β where they are learned.
+    /// Iterations until no membership changes, nor α0 and β where they are learned.
     fn relax(
         &self,
         rows: &PassRunner<'_>,
@@ -161,7 +161,7 @@ impl CollapsedFit<'_> {
         progress: &ProgressCounter<'_>,
     ) -> Result<Run<Expected>, PassError> {
         let settings = self.settings;
-        let most = limits.rounds.get() as usize;
+        let most = limits.iterations.get() as usize;
         let mut trace = Vec::new();
         let mut before: Option<Update> = None;
         let mut moved = f64::INFINITY;
@@ -199,7 +199,7 @@ impl CollapsedFit<'_> {
                 break Stopped::Interrupted;
             }
             if trace.len() == most {
-                break Stopped::RoundLimit;
+                break Stopped::IterationLimit;
             }
         };
         progress.add((most - trace.len()) as u64);
@@ -262,7 +262,7 @@ mod tests {
     use crate::shared::fixture::{self, Held};
     use partita_core::Silent;
 
-    /// Runs of three initializations on a drawn ensemble, and how far one more round moves memberships, α0 and β.
+    /// Runs of three initializations on a drawn ensemble, and how far one more iteration moves memberships, α0 and β.
     fn runs(seed: u64, settings: &NbceCvbSettings) -> Vec<(Run<Expected>, f64)> {
         let held = Held::of(&fixture::drawn(seed));
         let copies: Vec<f64> = (0..held.layout.len()).map(|u| 0.5 + u as f64).collect();
@@ -310,7 +310,7 @@ mod tests {
                 learn: seed % 5 == 0,
                 alpha0: [0.5, 1.0, 3.0][seed as usize % 3],
                 beta: [0.2, 1.0][seed as usize / 2 % 2],
-                rounds: NonZeroU32::new(3000).unwrap(),
+                iterations: NonZeroU32::new(3000).unwrap(),
                 ..NbceCvbSettings::default()
             };
             for (run, moved) in runs(seed, &settings) {

@@ -12,7 +12,7 @@ use crate::shared::sufficient_statistics::SufficientStatistics;
 /// Turns in which memberships are brought to agree with themselves, at most.
 const TURNS: usize = 60;
 
-/// Expected counts of a round, β and J β included.
+/// Expected counts of an iteration, β and J β included.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Counts {
     prior: NbcePrior,

@@ -24,13 +24,13 @@ pub struct NbceCvb;
 /// The expectations exclude the object itself; the product runs over the labels that are there. A base clustering of
 /// weight ω is ω copies: the exponent of the factor of its labels, and ω times in the objective.
 ///
-/// Memberships are no state: in every round those of a row are the ones that agree with the expected counts N of all rows, its own among
+/// Memberships are no state: in every iteration those of a row are the ones that agree with the expected counts N of all rows, its own among
 /// them,
 ///
 /// ```text
 /// γ_i = f(N − γ_i)        with the f above, by a few turns from γ_i = 0
 /// ```
-/// and N is their sum in the next. Where N no longer changes this is the fixed point that updates of memberships from round to round have.
+/// and N is their sum in the next. Where N no longer changes this is the fixed point that updates of memberships from iteration to iteration have.
 ///
 /// | paper | here |
 /// |---|---|
@@ -44,7 +44,7 @@ pub struct NbceCvb;
 /// `Clusters::Auto` allows twice as many clusters as the largest base clustering has.
 ///
 /// # Cost
-/// O(distinct rows · M · K) time a round, about five times what one of [`NBCE_VB`](crate::NBCE_VB) takes; tables of ΣJ K numbers a restart
+/// O(distinct rows · M · K) time an iteration, about five times what one of [`NBCE_VB`](crate::NBCE_VB) takes; tables of ΣJ K numbers a restart
 /// and thread. Rows are not held but for a sample of 32,768 different ones, on which initializations compete.
 ///
 /// # Differences from the paper

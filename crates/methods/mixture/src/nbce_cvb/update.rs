@@ -12,7 +12,7 @@ use crate::shared::sufficient_statistics::SufficientStatistics;
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Update {
     pub(crate) offsets: Vec<usize>,
-    /// The counts of the round before, from which the change of memberships is known.
+    /// The counts of the iteration before, from which the change of memberships is known.
     pub(crate) before: Option<Counts>,
     pub(crate) now: Counts,
 }

@@ -124,7 +124,7 @@ pub(crate) fn with_diagnostics(
     let best =
         (0..after.len()).max_by(|&a, &b| top(&after[a]).total_cmp(&top(&after[b])).then(b.cmp(&a)));
     let trace = draws.log_joint[best.expect("at least one chain")].clone();
-    outcome.rounds = trace.len() as u64;
+    outcome.iterations = trace.len() as u64;
     outcome.objective = Some(Objective {
         name: "log joint of partition and labels, highest kept draw, nats",
         sense: Sense::Maximise,

@@ -27,7 +27,7 @@ pub(crate) fn check_pairs(objects: usize) -> Result<(), MixtureError> {
 /// Label comparisons that the choice among samples may cost.
 const EFFORT: usize = 4_000_000_000;
 
-/// Rounds of the greedy search.
+/// Iterations of the greedy search.
 const SEARCH_ROUNDS: usize = 20;
 
 /// Partitions drawn from a posterior, of objects that may stand for several.
@@ -147,7 +147,7 @@ impl PartitionSamples {
     /// clusters.
     ///
     /// # Cost
-    /// O(samples · n · K) time a round and samples · K² numbers.
+    /// O(samples · n · K) time an iteration and samples · K² numbers.
     #[must_use]
     pub fn search(&self, loss: PartitionLoss, start: &Partition, clusters: usize) -> Partition {
         let terms = self.terms(loss);

@@ -114,7 +114,7 @@ pub fn nbce_draws<'a>(
         stopped: if interrupted {
             Stopped::Interrupted
         } else {
-            Stopped::RoundLimit
+            Stopped::IterationLimit
         },
     })
 }

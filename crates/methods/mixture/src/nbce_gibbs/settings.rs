@@ -49,7 +49,7 @@ pub struct NbceGibbsSettings {
     #[setting(range = 0..=100_000_000)]
     pub burn_in: u32,
     /// Sweeps of each chain after the burn-in.
-    #[setting(range = 1..=100_000_000, alias = "max_iter", alias = "n_iter")]
+    #[setting(range = 1..=100_000_000, alias = "max_iter", alias = "n_iter", alias = "rounds")]
     pub sweeps: NonZeroU32,
     /// Split–merge moves after each sweep: they part or join whole clusters, which single moves seldom do.
     #[setting(range = 0..=1_000_000)]

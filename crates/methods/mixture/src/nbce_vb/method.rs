@@ -35,7 +35,7 @@ pub struct NbceVb;
 /// `Clusters::Auto` allows twice as many clusters as the largest base clustering has.
 ///
 /// # Cost
-/// O(distinct rows · M · K) time a round, in parallel over restarts and rows; tables of ΣJ K numbers a restart and thread. Memberships
+/// O(distinct rows · M · K) time an iteration, in parallel over restarts and rows; tables of ΣJ K numbers a restart and thread. Memberships
 /// are never held while the bound ascends, and rows but for a sample of 32,768 different ones, on which initializations compete.
 ///
 /// # Differences from the paper

@@ -1,4 +1,4 @@
-//! Mean-field variational inference for NBCE: one pass a round.
+//! Mean-field variational inference for NBCE: one pass an iteration.
 
 use std::num::NonZeroU32;
 
@@ -33,15 +33,15 @@ pub struct NbceVbSettings {
     /// Learn α0 and β, both under Gamma(1, 1); the values above are where they start.
     pub learn: bool,
     /// Independent initializations, of every four one by merging small clusters to K, K/2, K, K/4, … ones and three of memberships drawn
-    /// at random. All run for 20 rounds, the best quarter goes on, and the highest bound is kept.
+    /// at random. All run for 20 iterations, the best quarter goes on, and the highest bound is kept.
     ///
     /// Above 32,768 distinct rows they compete on a sample, and the best goes on with all rows.
     #[setting(range = 1..=100_000, alias = "n_init", alias = "n_restarts")]
     pub restarts: NonZeroU32,
-    /// The most rounds of one initialization.
-    #[setting(alias = "max_iter", alias = "n_iter")]
-    pub rounds: NonZeroU32,
-    /// Stop when a round gains at most this share of the bound.
+    /// The most iterations of one initialization.
+    #[setting(alias = "max_iter", alias = "n_iter", alias = "rounds")]
+    pub iterations: NonZeroU32,
+    /// Stop when an iteration gains at most this share of the bound.
     #[setting(range = 0.0.., alias = "tol")]
     pub tolerance: f64,
 }
@@ -54,7 +54,7 @@ impl Default for NbceVbSettings {
             beta: 1.0,
             learn: false,
             restarts: count(16),
-            rounds: count(500),
+            iterations: count(500),
             tolerance: 1e-6,
         }
     }
@@ -64,7 +64,7 @@ impl NbceVbSettings {
     pub(crate) fn limits(&self) -> Limits {
         Limits {
             restarts: self.restarts,
-            rounds: self.rounds,
+            iterations: self.iterations,
             tolerance: self.tolerance,
         }
     }
@@ -98,7 +98,7 @@ impl MixtureFit for Variational<'_> {
         progress: &ProgressCounter<'_>,
     ) -> Result<Run<Posterior>, PassError> {
         ascend(state, limits, progress, |posterior| {
-            round(rows, self.layout, posterior, self.settings.learn)
+            iteration(rows, self.layout, posterior, self.settings.learn)
         })
     }
 
@@ -108,7 +108,7 @@ impl MixtureFit for Variational<'_> {
 }
 
 /// The bound at the best q(z) for `posterior` (plus the log densities of learned α0 and β), and the next posterior.
-fn round(
+fn iteration(
     rows: &PassRunner<'_>,
     layout: &BaseLayout,
     posterior: &Posterior,
@@ -254,9 +254,9 @@ mod tests {
                 let (rows, layout) = (held.rows(), &held.layout);
                 let sums = rows.given_hard(nearest, 4);
                 let posterior = Posterior::of(sums, HYPERPARAMETERS, layout);
-                let round = |from| round(&rows.passes(), layout, from, true).unwrap();
-                let (bound, next) = round(&posterior);
-                (bound, next.hyperparameters, round(&next).0)
+                let iteration = |from| iteration(&rows.passes(), layout, from, true).unwrap();
+                let (bound, next) = iteration(&posterior);
+                (bound, next.hyperparameters, iteration(&next).0)
             };
             let (one, learned, next) = start(&held, &nearest);
             let spread = ensemble.fragments().expand(&nearest);

@@ -9,7 +9,7 @@ pub(crate) const MIXTURE: MethodInfo = MethodInfo {
     summary: "",
     reference: "",
     certainty: "probability of the label under the fitted mixture",
-    time: "restarts · rounds · n M K",
+    time: "restarts · iterations · n M K",
     memory: "n (M + 24 K) + 512 · restarts · ΣJ K bytes",
     remedy: "ask for fewer clusters, or set restarts lower",
     capabilities: Capabilities {

@@ -19,7 +19,7 @@ const START_ROWS: usize = 8192;
 const SMALL_A_CLUSTER: usize = 8;
 const MOST_SMALL: usize = 256;
 
-/// Rounds in which rows find the small cluster they fit best.
+/// Iterations in which rows find the small cluster they fit best.
 const POLISH_ROUNDS: u32 = 2;
 
 /// How small clusters become K.

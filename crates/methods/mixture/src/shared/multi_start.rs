@@ -14,13 +14,13 @@ use crate::shared::layout::BaseLayout;
 
 /// How a mixture is fitted, over a sample of the rows as over all of them.
 pub(crate) trait MixtureFit: Sync {
-    /// What a round changes.
+    /// What an iteration changes.
     type State: Send + Serialize + DeserializeOwned;
 
     /// Where an initialization begins.
     fn start(&self, rows: HeldRows<'_>, restart: u32) -> Self::State;
 
-    /// Rounds from a state until they end.
+    /// Iterations from a state until they end.
     fn ascend(
         &self,
         rows: &PassRunner<'_>,
@@ -75,7 +75,7 @@ pub(crate) fn best_fit<F: MixtureFit>(
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Run<T> {
     pub(crate) result: T,
-    /// The objective by round.
+    /// The objective by iteration.
     pub(crate) trace: Vec<f64>,
     pub(crate) stopped: Stopped,
 }
@@ -86,12 +86,12 @@ impl<T> Run<T> {
     }
 }
 
-/// How many initializations and rounds a fit has, and when a round gains too little.
+/// How many initializations and iterations a fit has, and when an iteration gains too little.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) restarts: NonZeroU32,
-    pub(crate) rounds: NonZeroU32,
-    /// The share of the objective that a round must gain.
+    pub(crate) iterations: NonZeroU32,
+    /// The share of the objective that an iteration must gain.
     pub(crate) tolerance: f64,
 }
 
@@ -104,41 +104,44 @@ impl Limits {
         }
     }
 
-    /// A counter of the rounds of all initializations, and of so many runs more.
+    /// A counter of the iterations of all initializations, and of so many runs more.
     pub(crate) fn progress<'a>(&self, monitor: &'a dyn Monitor, more: u64) -> ProgressCounter<'a> {
         ProgressCounter::new(
             monitor,
-            u64::from(self.rounds.get()) * (u64::from(self.restarts.get()) + more),
+            u64::from(self.iterations.get()) * (u64::from(self.restarts.get()) + more),
         )
     }
 
-    /// The same where most initializations run for a few rounds only, as in [`best_fit`].
+    /// The same where most initializations run for a few iterations only, as in [`best_fit`].
     pub(crate) fn progress_of_finalists<'a>(
         &self,
         monitor: &'a dyn Monitor,
         more: u64,
     ) -> ProgressCounter<'a> {
-        let (rounds, restarts) = (u64::from(self.rounds.get()), u64::from(self.restarts.get()));
-        let short = rounds.min(SHORT.into()) * restarts;
+        let (iterations, restarts) = (
+            u64::from(self.iterations.get()),
+            u64::from(self.restarts.get()),
+        );
+        let short = iterations.min(SHORT.into()) * restarts;
         ProgressCounter::new(
             monitor,
-            short + rounds * (restarts.div_ceil(OF_EACH as u64) + more),
+            short + iterations * (restarts.div_ceil(OF_EACH as u64) + more),
         )
     }
 }
 
-/// Ascends from `state`: `round` returns the objective of a state and the next one. Keeps the last state whose
-/// objective is known, and stops when a round gains at most `tolerance` times the objective.
+/// Ascends from `state`: `iteration` returns the objective of a state and the next one. Keeps the last state whose
+/// objective is known, and stops when an iteration gains at most `tolerance` times the objective.
 pub(crate) fn ascend<T>(
     mut state: T,
     limits: Limits,
     progress: &ProgressCounter<'_>,
-    round: impl Fn(&T) -> Result<(f64, T), PassError>,
+    iteration: impl Fn(&T) -> Result<(f64, T), PassError>,
 ) -> Result<Run<T>, PassError> {
-    let most = limits.rounds.get() as usize;
+    let most = limits.iterations.get() as usize;
     let mut trace: Vec<f64> = Vec::new();
     loop {
-        let (objective, next) = round(&state)?;
+        let (objective, next) = iteration(&state)?;
         let gain = trace
             .last()
             .map_or(f64::INFINITY, |before| objective - before);
@@ -150,7 +153,7 @@ pub(crate) fn ascend<T>(
         } else if stop {
             Some(Stopped::Interrupted)
         } else {
-            (trace.len() >= most).then_some(Stopped::RoundLimit)
+            (trace.len() >= most).then_some(Stopped::IterationLimit)
         };
         if let Some(stopped) = stopped {
             progress.add((most - trace.len()) as u64);
@@ -164,7 +167,7 @@ pub(crate) fn ascend<T>(
     }
 }
 
-/// Rounds after which initializations are compared.
+/// Iterations after which initializations are compared.
 const SHORT: u32 = 20;
 
 /// Of so many initializations one goes on.
@@ -173,7 +176,7 @@ const OF_EACH: usize = 4;
 /// Objectives that differ by no more than this share are the same run twice.
 const SAME: f64 = 1e-9;
 
-/// The run with the highest objective, and the objectives of all: every initialization runs for a few rounds, and of those that
+/// The run with the highest objective, and the objectives of all: every initialization runs for a few iterations, and of those that
 /// differ the best quarter goes on to the end. When the monitor asks to stop, the best so far is kept.
 fn best_of_finalists<F: MixtureFit>(
     fit: &F,
@@ -186,12 +189,12 @@ fn best_of_finalists<F: MixtureFit>(
         run.expect("rows in memory are read, and nobody stops a pass")
     };
     let restarts = limits.restarts.get();
-    let alone = restarts == 1 || limits.rounds.get() <= SHORT;
+    let alone = restarts == 1 || limits.iterations.get() <= SHORT;
     let short = if alone {
         limits
     } else {
         Limits {
-            rounds: NonZeroU32::new(SHORT).unwrap_or(limits.rounds),
+            iterations: NonZeroU32::new(SHORT).unwrap_or(limits.iterations),
             ..limits
         }
     };
@@ -228,7 +231,7 @@ fn begun<T: Send>(
 fn best_run<T>(mut runs: Vec<Run<T>>, progress: &ProgressCounter<'_>) -> Competition<T> {
     let objectives: Vec<f64> = runs.iter().map(Run::objective).collect();
     let mut best = runs.swap_remove(SELECT.best(&objectives).expect("at least one restart"));
-    if best.stopped == Stopped::RoundLimit && progress.flow() == Flow::Stop {
+    if best.stopped == Stopped::IterationLimit && progress.flow() == Flow::Stop {
         best.stopped = Stopped::Interrupted;
     }
     Competition { best, objectives }
@@ -250,14 +253,25 @@ fn finalists(objectives: &[f64]) -> Vec<usize> {
     kept
 }
 
-/// Goes on with a run that ended at a limit of rounds, for the rounds that are left.
+/// Goes on with a run that ended at a limit of iterations, for the iterations that are left.
 fn go_on<T>(run: Run<T>, limits: Limits, ascend: &impl Fn(T, Limits) -> Run<T>) -> Run<T> {
-    let left = NonZeroU32::new(limits.rounds.get().saturating_sub(run.trace.len() as u32));
-    let (Some(rounds), Stopped::RoundLimit) = (left, run.stopped) else {
+    let left = NonZeroU32::new(
+        limits
+            .iterations
+            .get()
+            .saturating_sub(run.trace.len() as u32),
+    );
+    let (Some(iterations), Stopped::IterationLimit) = (left, run.stopped) else {
         return run;
     };
-    let end = ascend(run.result, Limits { rounds, ..limits });
-    // The first round of the second run may look at the state with which the first one ended.
+    let end = ascend(
+        run.result,
+        Limits {
+            iterations,
+            ..limits
+        },
+    );
+    // The first iteration of the second run may look at the state with which the first one ended.
     let again = usize::from(end.trace.first() == run.trace.last());
     let trace = run
         .trace

@@ -5,7 +5,7 @@ use partita_core::{BaseWeights, Clusters, Consensus, Problem, Seed, SettingMap, 
 use partita_mixture::{BCE, NBCE_CVB, NBCE_GIBBS, NBCE_VB};
 
 const QUICK: [(&dyn Consensus, &[&str]); 4] = [
-    (&BCE, &["restarts=2", "rounds=30"]),
+    (&BCE, &["restarts=2", "iterations=30"]),
     (&NBCE_CVB, &["restarts=2"]),
     (&NBCE_VB, &[]),
     (

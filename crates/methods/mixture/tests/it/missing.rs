@@ -57,7 +57,7 @@ fn squared(a: ArrayView1<'_, f64>, b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
 }
 
-/// Lloyd's rounds from random rows.
+/// Lloyd's iterations from random rows.
 fn kmeans(values: ArrayView2<'_, f64>, clusters: usize, rng: &mut impl Rng) -> Vec<u32> {
     let n = values.nrows();
     let mut centres: Vec<Vec<f64>> = (0..clusters)

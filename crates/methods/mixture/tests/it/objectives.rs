@@ -1,4 +1,4 @@
-//! What fits optimise: it never gets worse from round to round, and initializations differ.
+//! What fits optimise: it never gets worse from iteration to iteration, and initializations differ.
 
 use partita_conformance::{draw, draw_shares, ensemble_of_shares};
 use partita_core::{
@@ -9,7 +9,7 @@ use rand::RngExt;
 
 use crate::common::{found_as_given, problem, uneven};
 
-/// Settings, and by which share of the objective a round may lose: BCE leaves the inference of rows open by so much.
+/// Settings, and by which share of the objective an iteration may lose: BCE leaves the inference of rows open by so much.
 const ASCENTS: [(&dyn Consensus, &[&str], f64); 9] = [
     (&MM, &["pseudo_count=0"], 1e-9),
     (&MM, &["pseudo_count=0.1"], 1e-9),

@@ -140,16 +140,16 @@ fn weights_of_objects_are_copies() {
     }
 }
 
-/// More rows differ than are in a sample, so that rounds are passes over all rows.
+/// More rows differ than are in a sample, so that iterations are passes over all rows.
 #[test]
 fn neither_threads_nor_groups_change_a_bit() {
     let ensemble = noisy(60_000, 4);
     assert!(ensemble.fragments().weights().len() > 33_000);
     for (method, settings) in [
-        (&MM as &dyn Consensus, ["restarts=2", "rounds=5"]),
-        (&NBCE_VB, ["restarts=2", "rounds=5"]),
-        (&NBCE_CVB, ["restarts=1", "rounds=3"]),
-        (&BCE, ["restarts=1", "rounds=2"]),
+        (&MM as &dyn Consensus, ["restarts=2", "iterations=5"]),
+        (&NBCE_VB, ["restarts=2", "iterations=5"]),
+        (&NBCE_CVB, ["restarts=1", "iterations=3"]),
+        (&BCE, ["restarts=1", "iterations=2"]),
     ] {
         let on = |threads: usize, size: usize| {
             let pool = rayon::ThreadPoolBuilder::new();

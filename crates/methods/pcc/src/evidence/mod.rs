@@ -16,7 +16,7 @@ use dense::Dense;
 use sparse::Sparse;
 
 /// What to do when all pairs are too many.
-pub(crate) const REMEDY: &str = "take a sample of the pairs (partners=30)";
+pub(crate) const REMEDY: &str = "take a sample of the pairs (pairs_per_object=30)";
 
 /// How often pairs of objects are together (c) and labelled (N): all pairs, or some, of which the others are not known and cost nothing.
 #[derive(Clone, Debug)]

@@ -1,4 +1,4 @@
-//! Active set: which objects a round skips because their partners hardly moved since they were in order.
+//! Active set: which objects an iteration skips because their partners hardly moved since they were in order.
 //!
 //! An object that was in order when last visited stays so while its partners stand still. They never quite do, so what they
 //! moved since is added up, and the object is visited again when that may matter. This is a guess, and safe: the certificate

@@ -1,20 +1,20 @@
-//! Anderson acceleration of the rounds of the block solver.
+//! Anderson acceleration of the iterations of the block solver.
 //!
-//! Rounds approach their end along a few slow directions, by about the same factor every time. The last rounds tell where
-//! these lead: the combination of them whose moves cancel best is where the next round starts, if the objective is lower
+//! Iterations approach their end along a few slow directions, by about the same factor every time. The last iterations tell where
+//! these lead: the combination of them whose moves cancel best is where the next iteration starts, if the objective is lower
 //! there. Moves are weighed by 1/y, the metric of probabilities, in which a small probability on its way to 0 counts.
 
 use super::iterate::Iterate;
 use crate::bregman::Bregman;
 
-/// Rounds that are remembered.
+/// Iterations that are remembered.
 const DEPTH: usize = 5;
 /// No probability shrinks below this share of itself by extrapolation.
 const KEEP: f64 = 0.1;
 /// Probabilities below this weigh no more than it does.
 const FLOOR: f64 = 1e-9;
 
-/// A round, or the change from one to the next.
+/// An iteration, or the change from one to the next.
 #[derive(Clone, Debug)]
 struct Step {
     moved: Vec<f64>,
@@ -34,7 +34,7 @@ fn difference(now: &[f64], then: &[f64]) -> Vec<f64> {
     now.iter().zip(then).map(|(now, then)| now - then).collect()
 }
 
-/// The rounds that are remembered.
+/// The iterations that are remembered.
 #[derive(Debug, Default)]
 pub(crate) struct Anderson {
     before: Vec<f64>,
@@ -43,13 +43,13 @@ pub(crate) struct Anderson {
 }
 
 impl Anderson {
-    /// Before a round.
+    /// Before an iteration.
     pub(crate) fn start(&mut self, values: &[f64]) {
         self.before.clear();
         self.before.extend_from_slice(values);
     }
 
-    /// After a round, when `iterate.objective` is up to date: the table moves if the objective is lower there.
+    /// After an iteration, when `iterate.objective` is up to date: the table moves if the objective is lower there.
     pub(crate) fn extrapolate<D: Bregman>(&mut self, iterate: &mut Iterate<'_, D>) {
         let after = iterate.table.values.clone();
         let moved = difference(&after, &self.before);
@@ -69,7 +69,7 @@ impl Anderson {
         }
     }
 
-    /// Goes where the moves of the remembered rounds cancel, and looks whether the objective is lower there.
+    /// Goes where the moves of the remembered iterations cancel, and looks whether the objective is lower there.
     fn jump<D: Bregman>(&self, iterate: &mut Iterate<'_, D>, step: &Step) -> bool {
         let Some(shares) = self.shares(step) else {
             return false;

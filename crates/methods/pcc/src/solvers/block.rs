@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::active_set::ActiveSet;
 use super::anderson::Anderson;
 use super::interaction::{interaction, row};
-use super::iterate::{Iterate, Round};
+use super::iterate::{Iterate, Iteration};
 use super::l2_gram::Gram;
 use super::newton_step::{Others, Seen, StepLimits, StepOutcome, newton_step};
 use super::objective::Worker;
@@ -18,27 +18,27 @@ use crate::memberships::Layout;
 
 /// Above this relative gap a run is early: steps are held back where the divergence is steep.
 const EARLY: f64 = 0.2;
-/// In early rounds no probability shrinks below this share of itself.
+/// In early iterations no probability shrinks below this share of itself.
 const KEEP: f64 = 0.1;
-/// Gaps that shrink by less than this factor a round ask for longer steps.
+/// Gaps that shrink by less than this factor an iteration ask for longer steps.
 const SLOW: f64 = 0.6;
 /// Longer steps: between 1 (Newton) and 2 (where the quadratic model stops falling).
 const LONGER: f64 = 1.4;
-/// The same where pairs are few, from the first round that is not early on.
+/// The same where pairs are few, from the first iteration that is not early on.
 const LONGER_OF_FEW: f64 = 1.3;
-/// And of squares, after so many rounds: runs that end before would take half as many again.
+/// And of squares, after so many iterations: runs that end before would take half as many again.
 const LONGEST_OF_FEW: f64 = 1.7;
 const LONGEST_AFTER: f64 = 15.0;
 /// Where pairs are few, objects of a group move together if what they do to each other leaves this share of what each alone gains. Two
 /// objects that see much of each other would otherwise step to and fro for ever, and gain nothing that rounding lets one see.
 const LEFT: f64 = 0.5;
-/// Where pairs are few a run is early while a round lowers the objective by more than this share of it. The largest gap does not
+/// Where pairs are few a run is early while an iteration lowers the objective by more than this share of it. The largest gap does not
 /// tell: it is that of a handful of objects for long.
 const FAST: f64 = 0.01;
 /// Work (objects × pairs × K) from which a group is shared between threads.
 const SHARED: usize = 1 << 17;
 
-/// The state of a block run between rounds.
+/// The state of a block run between iterations.
 #[derive(Debug)]
 pub(crate) struct Block {
     group: usize,
@@ -51,9 +51,9 @@ pub(crate) struct Block {
     new: Vec<f64>,
     steps: Vec<StepOutcome>,
     gap: f64,
-    /// The objective before the last round.
+    /// The objective before the last iteration.
     before: f64,
-    /// By how much the last round lowered the objective, at least; with squared differences by exactly so much.
+    /// By how much the last iteration lowered the objective, at least; with squared differences by exactly so much.
     pub(crate) fall: f64,
     over: f64,
     gram: Option<Gram>,
@@ -65,7 +65,7 @@ impl Block {
     pub(crate) fn new(evidence: &Evidence, clusters: usize) -> Self {
         let objects = evidence.objects();
         let active = ActiveSet::of(evidence);
-        // Objects of a group do not see each other move. A 32nd of all costs no rounds that could be measured.
+        // Objects of a group do not see each other move. A 32nd of all costs no iterations that could be measured.
         let group = (objects / 32).max(1);
         Self {
             group,
@@ -86,7 +86,7 @@ impl Block {
     }
 
     /// Visits every object once, but for those that can be left alone.
-    pub(crate) fn round<D: Bregman>(&mut self, iterate: &mut Iterate<'_, D>) -> Round {
+    pub(crate) fn iteration<D: Bregman>(&mut self, iterate: &mut Iterate<'_, D>) -> Iteration {
         let limits = self.step_limits(iterate);
         self.gram = Gram::of(iterate.bregman, iterate.evidence, &iterate.table);
         self.active.set_limit(limits.small, iterate.scale);
@@ -99,7 +99,7 @@ impl Block {
         let share = 1.0 / groups.len().max(1) as f64;
         for range in groups {
             if iterate.stop_after(share) {
-                return Round::Stopped;
+                return Iteration::Stopped;
             }
             worst = f64::max(worst, self.group(iterate, range, limits));
         }
@@ -110,13 +110,13 @@ impl Block {
         self.gap = gap;
         self.before = iterate.objective;
         if worst <= iterate.tolerance {
-            Round::Done
+            Iteration::Done
         } else {
-            Round::More
+            Iteration::More
         }
     }
 
-    /// How far steps go in the next round.
+    /// How far steps go in the next iteration.
     fn step_limits<D: Bregman>(&self, iterate: &Iterate<'_, D>) -> StepLimits {
         let small = 0.1 * iterate.tolerance;
         if iterate.evidence.layout() == Layout::Columns {
@@ -133,7 +133,7 @@ impl Block {
         let early = self.before - iterate.objective > FAST * iterate.objective;
         let keep = if iterate.bregman.steep() { KEEP } else { 0.0 };
         let keep_above = if early { 0.0 } else { EARLY * iterate.scale };
-        let late = iterate.bregman.squared() && iterate.rounds > LONGEST_AFTER;
+        let late = iterate.bregman.squared() && iterate.iterations > LONGEST_AFTER;
         let longer = if late { LONGEST_OF_FEW } else { LONGER_OF_FEW };
         StepLimits {
             small,
@@ -143,12 +143,12 @@ impl Block {
         }
     }
 
-    /// Visits everybody in the next round.
+    /// Visits everybody in the next iteration.
     pub(crate) fn activate_all(&mut self) {
         self.active.activate_all();
     }
 
-    /// After a round that was not the last: goes on where the rounds so far lead, if that is lower.
+    /// After an iteration that was not the last: goes on where the iterations so far lead, if that is lower.
     pub(crate) fn extrapolate<D: Bregman>(&mut self, iterate: &mut Iterate<'_, D>) {
         if extrapolates(iterate) && self.gap < EARLY {
             self.anderson.extrapolate(iterate);
@@ -277,7 +277,7 @@ impl Block {
     }
 }
 
-/// Whether rounds are extrapolated. Squared differences need so few rounds that it costs more than it saves, and on sampled pairs rounds
+/// Whether iterations are extrapolated. Squared differences need so few iterations that it costs more than it saves, and on sampled pairs iterations
 /// do not lead anywhere by the same factor every time.
 fn extrapolates<D: Bregman>(iterate: &Iterate<'_, D>) -> bool {
     iterate.bregman.steep() && iterate.evidence.layout() == Layout::Columns

@@ -2,7 +2,7 @@
 
 use partita_kernels::dispatch;
 
-use super::iterate::{Iterate, Round};
+use super::iterate::{Iterate, Iteration};
 use super::max_heap_tree::MaxHeapTree;
 use super::newton_step::support;
 use super::objective::{Model, Worker};
@@ -67,7 +67,7 @@ impl Greedy {
     }
 
     /// n steps.
-    pub(crate) fn round<D: Bregman>(&mut self, iterate: &mut Iterate<'_, D>) -> Round {
+    pub(crate) fn iteration<D: Bregman>(&mut self, iterate: &mut Iterate<'_, D>) -> Iteration {
         if self.stale {
             self.refresh(iterate.model, &iterate.table);
         }
@@ -76,15 +76,15 @@ impl Greedy {
         let watched = (WATCHED / work).max(1);
         for step in 0..objects {
             if step % watched == 0 && iterate.stop_after(watched as f64 / objects as f64) {
-                return Round::Stopped;
+                return Iteration::Stopped;
             }
             if self.step(iterate).is_none() {
-                // The kept gradient has drifted a little; the next round, if there is one, starts from the true one.
+                // The kept gradient has drifted a little; the next iteration, if there is one, starts from the true one.
                 self.stale = true;
-                return Round::Done;
+                return Iteration::Done;
             }
         }
-        Round::More
+        Iteration::More
     }
 
     /// The steepest exchange, unless no violation is above the tolerance.

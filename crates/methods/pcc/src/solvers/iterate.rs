@@ -1,4 +1,4 @@
-//! What a solver works on between two rounds, and what a round came to.
+//! What a solver works on between two iterations, and what an iteration came to.
 
 use partita_core::{Flow, Monitor, tick_open_ended};
 
@@ -7,9 +7,9 @@ use crate::bregman::Bregman;
 use crate::evidence::Evidence;
 use crate::memberships::{Layout, Memberships};
 
-/// What a round of a solver came to.
+/// What an iteration of a solver came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Round {
+pub(crate) enum Iteration {
     /// There may be more to gain.
     More,
     /// The solver saw no violation above the tolerance.
@@ -28,17 +28,17 @@ pub(crate) struct Iterate<'a, D> {
     pub(crate) scale: f64,
     /// Violations up to this end the run: the relative tolerance times the scale.
     pub(crate) tolerance: f64,
-    /// The objective after the last round.
+    /// The objective after the last iteration.
     pub(crate) objective: f64,
     /// What it is the sum of. Solvers say here what they moved.
     pub(crate) costs: Costs,
     monitor: &'a dyn Monitor,
-    /// Rounds done, and the share of one that is.
-    pub(super) rounds: f64,
+    /// Iterations done, and the share of one that is.
+    pub(super) iterations: f64,
 }
 
-/// Rounds after which half of a run passes for done.
-const ROUNDS: f64 = 8.0;
+/// Iterations after which half of a run passes for done.
+const ITERATIONS: f64 = 8.0;
 
 impl<'a, D: Bregman> Iterate<'a, D> {
     pub(crate) fn new(
@@ -59,19 +59,19 @@ impl<'a, D: Bregman> Iterate<'a, D> {
             costs,
             table,
             monitor,
-            rounds: 0.0,
+            iterations: 0.0,
         }
     }
 
-    /// Whether the objective is what a round of the block solver lowered it by, without a look at all pairs: squared differences along a
+    /// Whether the objective is what an iteration of the block solver lowered it by, without a look at all pairs: squared differences along a
     /// line are known to the end. Where all pairs are read, sums are as long as the objective, and it is counted anew.
     pub(crate) fn exact_falls(&self) -> bool {
         self.bregman.squared() && self.evidence.layout() == Layout::Rows
     }
 
-    /// Whether to stop, after `share` of a round more.
+    /// Whether to stop, after `share` of an iteration more.
     pub(crate) fn stop_after(&mut self, share: f64) -> bool {
-        self.rounds += share;
-        tick_open_ended(self.monitor, self.rounds, ROUNDS) == Flow::Stop
+        self.iterations += share;
+        tick_open_ended(self.monitor, self.iterations, ITERATIONS) == Flow::Stop
     }
 }

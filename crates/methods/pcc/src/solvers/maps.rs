@@ -11,12 +11,12 @@
 
 use rayon::prelude::*;
 
-use super::iterate::{Iterate, Round};
+use super::iterate::{Iterate, Iteration};
 use super::objective::Worker;
 use crate::bregman::{Bregman, EDGE};
 
 /// One map: `y_ik ← y_ik Σ_j [c_ij Y_jk/a_ij + (N_ij−c_ij)(1−Y_jk)/(1−a_ij)] / Σ_j N_ij`.
-pub(super) fn em<D: Bregman>(iterate: &mut Iterate<'_, D>) -> Round {
+pub(super) fn em<D: Bregman>(iterate: &mut Iterate<'_, D>) -> Iteration {
     // The sum over responsibilities is this constant less the gradient.
     map(iterate, 1.0, |iterate, worker, i| {
         let Worker { near, scratch, y } = worker;
@@ -28,7 +28,7 @@ pub(super) fn em<D: Bregman>(iterate: &mut Iterate<'_, D>) -> Round {
 }
 
 /// One map: `y_ik ← y_ik [Σ_j c_ij Y_jk + Σ_j N_ij − Σ_j N_ij a_ij Y_jk] / norm`.
-pub(super) fn growth<D: Bregman>(iterate: &mut Iterate<'_, D>) -> Round {
+pub(super) fn growth<D: Bregman>(iterate: &mut Iterate<'_, D>) -> Iteration {
     // The gradient of Σ N (x − p)² is twice what is taken off the sum of N.
     map(iterate, 0.5, |iterate, _, i| iterate.evidence.weight(i))
 }
@@ -38,9 +38,9 @@ fn map<D: Bregman>(
     iterate: &mut Iterate<'_, D>,
     share: f64,
     constant: impl Fn(&Iterate<'_, D>, &mut Worker, usize) -> f64 + Sync,
-) -> Round {
+) -> Iteration {
     if iterate.stop_after(1.0) {
-        return Round::Stopped;
+        return Iteration::Stopped;
     }
     let clusters = iterate.table.clusters;
     let mut rows = vec![0.0; iterate.evidence.objects() * clusters];
@@ -65,10 +65,10 @@ fn map<D: Bregman>(
         )
         .reduce(|| 0.0, f64::max);
     if worst <= iterate.tolerance {
-        return Round::Done;
+        return Iteration::Done;
     }
     for (i, row) in rows.chunks(clusters).enumerate() {
         iterate.table.write(i, row);
     }
-    Round::More
+    Iteration::More
 }

@@ -59,12 +59,12 @@ mod tests {
         for n in 1..20usize {
             let mut values: Vec<f64> = (0..n).map(|i| ((i * 7) % 5) as f64).collect();
             let mut tree = MaxHeapTree::new(values.clone());
-            for round in 0..60usize {
+            for iteration in 0..60usize {
                 let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
                 let first = values.iter().position(|&v| v == largest).unwrap();
                 assert_eq!(tree.winner(), (first, largest));
-                let at = (round * 11) % n;
-                values[at] = ((round * 13) % 7) as f64;
+                let at = (iteration * 11) % n;
+                values[at] = ((iteration * 13) % 7) as f64;
                 tree.set(at, values[at]);
             }
         }

@@ -4,7 +4,7 @@ use partita_core::{Monitor, Settings, SoftPartition, Stopped};
 
 use super::block::Block;
 use super::greedy::Greedy;
-use super::iterate::{Iterate, Round};
+use super::iterate::{Iterate, Iteration};
 use super::maps::{em, growth};
 use super::objective::{Model, Worker, check_start};
 use crate::bregman::{Bregman, EDGE, concave_at};
@@ -21,12 +21,12 @@ pub struct Descent {
     pub soft: SoftPartition,
     /// Its objective.
     pub objective: f64,
-    /// The objective at the start and after every round.
+    /// The objective at the start and after every iteration.
     pub trace: Vec<f64>,
     /// The relative gap of [`crate::Measure`].
     pub kkt_gap: f64,
-    /// Rounds done.
-    pub rounds: u64,
+    /// Iterations done.
+    pub iterations: u64,
     /// Why it stopped.
     pub stopped: Stopped,
 }
@@ -39,7 +39,7 @@ pub struct Descent {
 /// it or the tolerance is negative.
 ///
 /// # Cost
-/// A round visits every pair twice, O(K) each, and evaluates the objective.
+/// An iteration visits every pair twice, O(K) each, and evaluates the objective.
 pub fn descend<D: Bregman>(
     bregman: &D,
     evidence: &Evidence,
@@ -108,12 +108,12 @@ pub(crate) fn run<D: Bregman>(
     };
     let mut iterate = Iterate::new(model, table, settings.tolerance, monitor);
     let mut trace = vec![iterate.objective];
-    let mut stopped = Stopped::RoundLimit;
+    let mut stopped = Stopped::IterationLimit;
     let mut certificate = None;
-    for _ in 0..settings.rounds.get() {
-        let round = match &mut state {
-            State::Block(block) => block.round(&mut iterate),
-            State::Greedy(greedy) => greedy.round(&mut iterate),
+    for _ in 0..settings.iterations.get() {
+        let iteration = match &mut state {
+            State::Block(block) => block.iteration(&mut iterate),
+            State::Greedy(greedy) => greedy.iteration(&mut iterate),
             State::Em => em(&mut iterate),
             State::Growth => growth(&mut iterate),
         };
@@ -124,16 +124,16 @@ pub(crate) fn run<D: Bregman>(
             State::Block(block) if iterate.exact_falls() => iterate.objective - block.fall,
             _ => iterate.costs.objective(model, &iterate.table),
         };
-        if let (State::Block(block), Round::More) = (&mut state, round) {
+        if let (State::Block(block), Iteration::More) = (&mut state, iteration) {
             block.extrapolate(&mut iterate);
         }
         trace.push(iterate.objective);
         certificate = None;
-        if round == Round::Stopped {
+        if iteration == Iteration::Stopped {
             stopped = Stopped::Interrupted;
             break;
         }
-        if round == Round::Done {
+        if iteration == Iteration::Done {
             let violation = model.gap(&iterate.table);
             certificate = Some(violation);
             if violation <= iterate.tolerance {
@@ -156,7 +156,7 @@ pub(crate) fn run<D: Bregman>(
     Descent {
         soft: soft.expect("solvers keep rows on the simplex"),
         objective: iterate.objective,
-        rounds: trace.len() as u64 - 1,
+        iterations: trace.len() as u64 - 1,
         trace,
         kkt_gap: violation / iterate.scale,
         stopped,

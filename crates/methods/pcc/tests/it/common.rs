@@ -53,15 +53,15 @@ pub(crate) fn random(objects: usize, clusters: usize, seed: Seed) -> SoftPartiti
     Start::random("", objects, clusters, seed).soft
 }
 
-pub(crate) fn settings(solver: Solver, rounds: u32, tolerance: f64) -> PccSettings {
+pub(crate) fn settings(solver: Solver, iterations: u32, tolerance: f64) -> PccSettings {
     let mut settings = PccSettings::default();
     settings.solver = solver;
-    settings.rounds = NonZeroU32::new(rounds).unwrap();
+    settings.iterations = NonZeroU32::new(iterations).unwrap();
     settings.tolerance = tolerance;
     settings
 }
 
-/// A run, of which no round may raise the objective.
+/// A run, of which no iteration may raise the objective.
 pub(crate) fn falling(
     divergence: &impl Bregman,
     evidence: &Evidence,

@@ -110,7 +110,7 @@ fn more_clusters_than_objects_are_refused() {
 fn many_objects_start_from_a_consensus() {
     let ensemble = noisy(10_500, 30, 10, (0.5, 10), &mut Seed::new(3).rng());
     let mut problem = Problem::new(&ensemble, Clusters::Exactly(10));
-    problem.settings = SettingMap::parse(&["rounds=3"]).unwrap();
+    problem.settings = SettingMap::parse(&["iterations=3"]).unwrap();
     let outcome = consense(&PCC_L2, &problem, &Silent).unwrap();
     assert_eq!(outcome.details["start"], "k-means on labels");
 }

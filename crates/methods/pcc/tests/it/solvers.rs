@@ -233,25 +233,25 @@ fn partners_that_move_together_come_to_rest() {
     }
 }
 
-/// The objective that the block solver keeps by what rounds lower it by is that which counting all pairs finds.
+/// The objective that the block solver keeps by what iterations lower it by is that which counting all pairs finds.
 #[test]
 fn falls_of_squared_differences_on_sampled_pairs_add_up() {
     for seed in 0..40 {
         let (ensemble, clusters) = drawn(seed);
         let sparse = some(&ensemble, 5, seed);
         let start = random(ensemble.objects(), clusters, Seed::new(seed));
-        let run = |rounds| {
-            let settings = settings(Solver::Block, rounds, 1e-5);
+        let run = |iterations| {
+            let settings = settings(Solver::Block, iterations, 1e-5);
             descend(&L2, &sparse, &start, &settings, &Silent).unwrap()
         };
         let whole = run(400);
-        for rounds in 1..whole.rounds.min(12) {
-            let part = run(rounds as u32).soft;
+        for iterations in 1..whole.iterations.min(12) {
+            let part = run(iterations as u32).soft;
             let counted = measure(&L2, &sparse, &part).unwrap().objective;
-            let kept = whole.trace[rounds as usize];
+            let kept = whole.trace[iterations as usize];
             assert!(
                 (counted - kept).abs() <= 1e-11 * whole.trace[0],
-                "seed {seed} round {rounds}: {counted} {kept}"
+                "seed {seed} iteration {iterations}: {counted} {kept}"
             );
         }
     }

@@ -178,13 +178,13 @@ fn real_weights_count_by_the_same_formula() {
     }
 }
 
-/// Of the maps of all objects, which are slow near the end, so many rounds.
+/// Of the maps of all objects, which are slow near the end, so many iterations.
 fn patient(solver: Solver) -> PccSettings {
     let map = matches!(solver, Solver::Em | Solver::Growth);
     settings(solver, if map { 100 } else { 3000 }, 1e-5)
 }
 
-/// Runs a solver on weights. No round may raise the objective, and where it ends is an end of the copies too.
+/// Runs a solver on weights. No iteration may raise the objective, and where it ends is an end of the copies too.
 fn ends_where_copies_do(
     bregman: &impl Bregman,
     made: &Copied,

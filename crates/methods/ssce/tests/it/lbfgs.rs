@@ -32,26 +32,26 @@ fn run(drawn: &Drawn, on_table: bool, seed: u64, settings: &SsceSettings) -> Out
 
 #[test]
 fn no_round_raises_the_objective() {
-    let mut rounds = 0;
+    let mut iterations = 0;
     for seed in 0..60 {
         let mut settings = SsceSettings::default();
         settings.gamma = Some([0.01, 1.0, 100.0][seed as usize % 3]);
         settings.tolerance = 0.0;
-        settings.rounds = NonZeroU32::new(20);
+        settings.iterations = NonZeroU32::new(20);
         let drawn = draw(Seed::new(seed), 0.3);
         for on_table in [true, false] {
             let trace = run(&drawn, on_table, seed, &settings)
                 .objective
                 .unwrap()
                 .trace;
-            rounds += trace.len();
+            iterations += trace.len();
             // Beyond rounding.
             let mut pairs = trace.windows(2);
             let falls = pairs.all(|pair| pair[1] <= pair[0] + 1e-12 * pair[0].abs());
             assert!(falls, "{trace:?}");
         }
     }
-    assert!(rounds > 1000, "{rounds}");
+    assert!(iterations > 1000, "{iterations}");
 }
 
 /// Without an intercept an object of average columns is like any cluster; with one it has the share of the cluster.

@@ -28,7 +28,7 @@ fn settings() -> SsceSettings {
     let mut settings = SsceSettings::default();
     settings.gamma = Some(1.0);
     settings.tolerance = 1e-9;
-    settings.rounds = NonZeroU32::new(300);
+    settings.iterations = NonZeroU32::new(300);
     settings
 }
 

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use partita::files::{FileError, LabelColumn, ReadOptions};
 use partita::generate::{
-    Durable, Generated, Recipe, bytes, generate, generate_durable, is_part_file, merge_parts,
+    Durable, Generated, Recipe, bytes, equal_rows, generate, generate_durable, is_part_file,
+    merge_parts,
 };
 use partita::{Ensemble, MemoryBudget, Seed};
 use serde::{Deserialize, Serialize};
@@ -22,10 +23,13 @@ const WORTH_KNOWING: u64 = 256 << 20;
 struct Note {
     objects: Option<Vec<String>>,
     label: Option<(String, Vec<Option<String>>)>,
+    /// Objects with the same numbers.
+    #[serde(default)]
+    equal: Vec<Vec<u32>>,
 }
 
 /// Makes the base clusterings of a table. Where `durable` names a part file, each is kept there once it is finished, and the file gets
-/// the names of the objects and their true labels, for [`merge_files`].
+/// the names of the objects and their true labels, for [`merge_files`]. Objects with the same numbers have the same labels.
 ///
 /// # Errors
 /// [`AppError::Generate`] for a recipe that cannot be followed, too little memory, or a part file of other work.
@@ -49,27 +53,30 @@ pub fn make_ensemble(
         ));
     }
     let monitor = observer.begin("base clusterings");
-    let mut made = match durable {
+    let equal = equal_rows(&values);
+    let made = match durable {
         Some(durable) => {
             let mut durable = durable.clone();
-            durable.note = note(table)?;
+            durable.note = note(table, &equal)?;
             generate_durable(values, recipe, seed, &durable, budget, &*monitor)?
         }
         None => generate(values, recipe, seed, budget, &*monitor)?,
     };
+    let mut made = made.with_equal_rows(&equal)?;
     if let Some(names) = table.object_names() {
         made.ensemble = made.ensemble.with_object_names(names.clone())?;
     }
     Ok(made)
 }
 
-fn note(table: &InputTable<'_>) -> Result<String, AppError> {
+fn note(table: &InputTable<'_>, equal: &[Vec<u32>]) -> Result<String, AppError> {
     let label = table
         .label()
         .map(|label| (label.name.clone(), label.values.clone()));
     let note = serde_json::to_string(&Note {
         objects: table.object_names().cloned(),
         label,
+        equal: equal.to_vec(),
     });
     note.map_err(|error| AppError::request(format!("names and labels cannot be kept: {error}")))
 }
@@ -153,20 +160,22 @@ fn unknown_file(error: AppError) -> AppError {
 }
 
 fn merged_parts(files: &[&Path]) -> Result<Merged, AppError> {
-    let (
-        Generated {
-            mut ensemble,
-            asked,
-            ..
-        },
-        note,
-    ) = merge_parts(files)?;
+    let (made, note) = merge_parts(files)?;
     let altered = |what: &str| AppError::content(files[0], format!("{what}; make it again"));
     // A part file without words is of a table without names.
     let note: Note = match &*note {
         "" => Note::default(),
         text => serde_json::from_str(text).map_err(|_| altered("another program wrote this"))?,
     };
+    let objects = made.ensemble.objects() as u32;
+    if note.equal.iter().flatten().any(|&object| object >= objects) {
+        return Err(altered("was altered"));
+    }
+    let Generated {
+        mut ensemble,
+        asked,
+        ..
+    } = made.with_equal_rows(&note.equal)?;
     if let Some(names) = note.objects {
         ensemble = ensemble.with_object_names(names)?;
     }

@@ -8,7 +8,7 @@ use crate::output::record::MethodRecord;
 const SIZES: usize = 8;
 
 impl MethodRecord {
-    /// Such as `lwgp: 3 clusters (59, 71, 48 objects); converged after 12 rounds; mean confidence 0.93; ARI 0.897`.
+    /// Such as `lwgp: 3 clusters (59, 71, 48 objects); converged after 12 iterations; mean confidence 0.93; ARI 0.897`.
     pub fn one_line(&self) -> String {
         let mut parts = vec![
             format!("{}: {}", self.method, self.clusters_and_sizes()),
@@ -52,13 +52,15 @@ impl MethodRecord {
     }
 
     fn ending(&self) -> String {
-        let plural = if self.rounds == 1 { "" } else { "s" };
-        let rounds = format!("{} round{plural}", self.rounds);
+        let plural = if self.iterations == 1 { "" } else { "s" };
+        let iterations = format!("{} iteration{plural}", self.iterations);
         match self.stopped {
             Stopped::Exact => "exact".to_owned(),
-            Stopped::Converged => format!("converged after {rounds}"),
-            Stopped::RoundLimit => format!("NOT converged: stopped at the limit of {rounds}"),
-            other => format!("{other} after {rounds}"),
+            Stopped::Converged => format!("converged after {iterations}"),
+            Stopped::IterationLimit => {
+                format!("NOT converged: stopped at the limit of {iterations}")
+            }
+            other => format!("{other} after {iterations}"),
         }
     }
 }

@@ -96,8 +96,9 @@ pub struct MethodRecord {
     /// Whether less or more of it is better.
     #[serde(deserialize_with = "sense")]
     pub objective_sense: Option<Sense>,
-    /// Rounds of the run that was kept.
-    pub rounds: u64,
+    /// Iterations of the run that was kept.
+    #[serde(alias = "rounds")]
+    pub iterations: u64,
     /// Why it stopped.
     #[serde(deserialize_with = "stopped")]
     pub stopped: Stopped,
@@ -134,7 +135,7 @@ pub struct MethodRecord {
     pub warnings: Vec<String>,
     /// Facts of the method's own.
     pub details: Map<String, Value>,
-    /// The objective by round.
+    /// The objective by iteration.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub objective_trace: Vec<f64>,
     /// Scores against the true labels.
@@ -336,7 +337,7 @@ impl MethodRecord {
         let mut record = Self::empty(method, seed, spent);
         record.say_objective(outcome.objective.as_ref());
         record.settings.clone_from(&outcome.settings);
-        record.rounds = outcome.rounds;
+        record.iterations = outcome.iterations;
         record.stopped = outcome.stopped;
         record.kkt_gap = outcome.kkt_gap;
         record.clusters = outcome.partition.live_clusters();
@@ -361,7 +362,7 @@ impl MethodRecord {
         let mut record = Self::empty(method, seed, spent);
         record.say_objective(outcome.objective.as_ref());
         record.settings.clone_from(&outcome.settings);
-        record.rounds = outcome.rounds;
+        record.iterations = outcome.iterations;
         record.stopped = outcome.stopped;
         record.clusters = outcome.sizes.iter().filter(|size| **size > 0).count();
         record.sizes = outcome.sizes.iter().map(|&size| size as usize).collect();
@@ -381,7 +382,7 @@ impl MethodRecord {
             objective: None,
             objective_name: None,
             objective_sense: None,
-            rounds: 0,
+            iterations: 0,
             stopped: Stopped::Exact,
             kkt_gap: None,
             clusters: 0,
@@ -418,10 +419,12 @@ impl MethodRecord {
 
 fn stopped<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Stopped, D::Error> {
     let text = String::deserialize(deserializer)?;
+    // The second is how records said it before.
+    let text = text.replace("round-limit", "iteration-limit");
     let all = [
         Stopped::Converged,
         Stopped::Exact,
-        Stopped::RoundLimit,
+        Stopped::IterationLimit,
         Stopped::Interrupted,
     ];
     let found = all.into_iter().find(|stopped| stopped.to_string() == text);

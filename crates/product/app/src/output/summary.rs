@@ -20,7 +20,7 @@ impl RunRecord {
             "clusters",
             "anmi",
             "confidence",
-            "rounds",
+            "iterations",
             "stopped",
             "kkt gap",
             "seconds",
@@ -148,7 +148,7 @@ impl RunRecord {
 }
 
 impl MethodRecord {
-    /// Method, clusters, mean NMI with the base clusterings, mean confidence, rounds, why it stopped, KKT gap and seconds.
+    /// Method, clusters, mean NMI with the base clusterings, mean confidence, iterations, why it stopped, KKT gap and seconds.
     fn cells(&self) -> [String; 8] {
         let confidence = self
             .confidence
@@ -159,13 +159,13 @@ impl MethodRecord {
         let anmi = self
             .anmi
             .map_or_else(|| "–".into(), |anmi| format!("{anmi:.4}"));
-        let (rounds, seconds) = (self.rounds.to_string(), format!("{:.2}", self.seconds));
+        let (iterations, seconds) = (self.iterations.to_string(), format!("{:.2}", self.seconds));
         [
             self.method.clone(),
             self.clusters.to_string(),
             anmi,
             confidence,
-            rounds,
+            iterations,
             self.stopped.to_string(),
             gap,
             seconds,

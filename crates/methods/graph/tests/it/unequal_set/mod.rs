@@ -60,7 +60,7 @@ fn normal(rng: &mut impl Rng) -> f64 {
     (0..12).map(|_| rng.random_range(-0.5..0.5)).sum()
 }
 
-/// Ten rounds of Lloyd from random points.
+/// Ten iterations of Lloyd from random points.
 fn kmeans(points: &Array2<f64>, seen: &[usize], clusters: usize, rng: &mut impl Rng) -> Vec<u8> {
     let gap = |a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>| -> f64 {
         a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum()

@@ -1,4 +1,4 @@
-//! A few rounds of k-means on rows that are embedded anew in each round, since embedded rows take far more memory than their affinities.
+//! A few iterations of k-means on rows that are embedded anew in each iteration, since embedded rows take far more memory than their affinities.
 
 use partita_core::ndarray::Array2;
 use partita_core::{ProgressCounter, Seed, Silent};
@@ -10,8 +10,8 @@ use rayon::prelude::*;
 use super::representatives::Joined;
 use super::transfer_cut::{Axes, chunk_rows};
 
-/// Rounds, the last of which gives the labels.
-pub(crate) const ROUNDS: usize = 5;
+/// Iterations, the last of which gives the labels.
+pub(crate) const ITERATIONS: usize = 5;
 
 /// Most chunks of rows.
 const CHUNKS: usize = 64;
@@ -23,7 +23,7 @@ const SAMPLE_PER_CLUSTER: usize = 64;
 /// monitor says stop.
 ///
 /// # Cost
-/// O(n·k·axes) time a round, in parallel; 2·n bytes.
+/// O(n·k·axes) time an iteration, in parallel; 2·n bytes.
 pub(crate) fn grouped(
     joined: &[Joined],
     members: &Members,
@@ -37,7 +37,7 @@ pub(crate) fn grouped(
     let clusters = at.len() / width;
     let mut labels = vec![UNLABELLED; joined.len()];
     let chunk = chunk_rows(joined.len(), CHUNKS);
-    for round in 1..=ROUNDS {
+    for iteration in 1..=ITERATIONS {
         let centres = Centres::new(&at, width);
         let parts = joined.par_chunks(chunk).zip(labels.par_chunks_mut(chunk));
         let sums: Vec<Sums> = parts
@@ -47,7 +47,12 @@ pub(crate) fn grouped(
                     rows: vec![0; clusters],
                 };
                 if !progress.stopped() {
-                    centres.assign(joined, axes, labels, (round < ROUNDS).then_some(&mut sums));
+                    centres.assign(
+                        joined,
+                        axes,
+                        labels,
+                        (iteration < ITERATIONS).then_some(&mut sums),
+                    );
                 }
                 sums
             })
@@ -80,7 +85,7 @@ fn start(
     let search = Search {
         clusters,
         restarts: 1,
-        rounds: 1,
+        iterations: 1,
         tolerance: 0.0,
     };
     let centres = best_start(
