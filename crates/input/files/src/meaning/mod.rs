@@ -21,3 +21,4 @@ mod soft_columns;
 pub(crate) mod sparse_table;
 mod stored_ensemble;
 pub(crate) mod table;
+mod values;

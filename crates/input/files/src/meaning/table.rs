@@ -8,7 +8,7 @@ use super::features;
 use super::frame::{COLUMNS, Frame, OBJECTS, Wanted};
 use super::label_column::LabelColumn;
 use super::numbers::numbers;
-use super::read_options::ReadOptions;
+use super::read_options::{Encode, Impute, ReadOptions};
 use super::roles::Roles;
 use super::rules::Facts;
 use crate::error::{Cell, FileError, Result};
@@ -69,7 +69,7 @@ pub(crate) fn load(
         let limit = limit(options, 0);
         let features = frame.roles.data();
         let (object_names, label) = words(&mut frame, &limit)?;
-        let gaps = options.impute.is_some();
+        let gaps = options.impute == Some(Impute::Mean);
         let (mut values, columns) = (
             numbers(&frame, &features, gaps, &limit)?,
             names(&frame, &features),
@@ -153,8 +153,8 @@ pub(crate) fn words(
 /// A table of text, whose rows are known when all are read.
 fn from_text(frame: &mut Frame, options: &ReadOptions) -> Result<Table> {
     let numbers = Form::Numbers {
-        gaps: options.impute.is_some(),
-        words: options.encode.is_some(),
+        gaps: options.impute != Some(Impute::None),
+        words: options.encode != Some(Encode::None),
     };
     let form = |reader: &dyn Reader, at: usize| {
         if reader.is_text(at) {
@@ -165,15 +165,19 @@ fn from_text(frame: &mut Frame, options: &ReadOptions) -> Result<Table> {
     };
     let limit = limit(options, 8 * frame.roles.data().len() as u64);
     let read = frame.read_text(form, &options.data, &limit)?;
-    if options.encode.is_none() {
+    if options.encode == Some(Encode::None) {
         refuse_words(frame, &read.data, &read.columns)?;
     }
-    let (columns, values) = features::table(frame, &read.data, read.columns, options, &limit)?;
+    let found = features::table(frame, &read.data, read.columns, options, &limit)?;
+    let label = match frame.roles.truth().filter(|_| read.truth.is_none()) {
+        Some(_) => frame.truth(&limit)?,
+        None => read.truth,
+    };
     Ok(Table {
-        columns,
-        values,
-        object_names: read.object_names,
-        label: read.truth,
+        columns: found.columns,
+        values: found.values,
+        object_names: read.object_names.or(found.object_names),
+        label,
     })
 }
 
@@ -305,7 +309,6 @@ pub(crate) fn name_arrays<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::meaning::read_options::{Encode, Impute};
     use crate::testing::{assert_says, cases, file};
     use partita_core::MemoryBudget;
     use partita_core::ndarray::array;
