@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use rayon::prelude::*;
 use serde_json::Value;
 
 use crate::cases::table;
@@ -128,7 +129,8 @@ fn tables_as_people_have_them() {
         let write = |sample: &&Sample| std::fs::write(std::path::Path::new(&folder).join(&sample.name), sample.content());
         samples.iter().try_for_each(write).expect("files");
     }
-    let wrong: Vec<String> = samples.iter().filter_map(|sample| Some(format!("{}: {}", sample.name, sample.walk().err()?))).collect();
+    let wrong = |sample: &&&Sample| Some(format!("{}: {}", sample.name, sample.walk().err()?));
+    let wrong: Vec<String> = samples.par_iter().filter_map(|sample| wrong(&sample)).collect();
     assert!(wrong.is_empty(), "{} of {} are wrong\n{}", wrong.len(), samples.len(), wrong.join("\n"));
     let refused = samples.iter().filter(|sample| !sample.refused.is_empty()).count();
     assert!(refused <= 3, "{refused} of {} need a flag", samples.len());

@@ -52,35 +52,36 @@ pub(super) fn above(rows: &[ByteRecord]) -> usize {
     if titles < rows.len() { titles } else { 0 }
 }
 
+/// The most rows of units, descriptions and ids of columns below a header.
+const MOST_UNITS: usize = 3;
+
 /// How many of the first rows below the header hold no number in any column that holds numbers further down, but units or other
 /// words about the columns.
 pub(super) fn units(rows: &[ByteRecord], missing: &MissingWords) -> usize {
-    let mut units = 0;
-    while let [row, below @ ..] = &rows[units..] {
-        if below.len() < 2 || units == 3 {
-            break;
-        }
-        let numeric = |&column: &usize| {
-            let fields = below.iter().map(|row| row.get(column).map(text).unwrap_or_default());
-            let mut fields = fields
-                .filter(|field| !field.is_empty() && !missing.contains(field))
-                .peekable();
-            fields.peek().is_some() && fields.all(is_number)
-        };
-        let columns: Vec<usize> = (0..row.len()).filter(numeric).collect();
-        let own = columns.iter().map(|&column| text(&row[column]));
-        let is_word = |field: &str| !missing.contains(field) && !means_nothing(field);
-        let worded = own.clone().filter(|field| !field.is_empty());
-        if own.clone().any(is_number)
-            || !worded.clone().all(is_word)
-            || worded.count() == 0
-            || columns.is_empty()
-        {
-            break;
-        }
-        units += 1;
-    }
-    units
+    let most = MOST_UNITS.min(rows.len().saturating_sub(2));
+    let fits = |&count: &usize| {
+        let (above, below) = rows.split_at(count);
+        let width = rows.iter().map(ByteRecord::len).min().unwrap_or(0);
+        let columns = (0..width).filter(|&column| is_numeric(below, column, missing));
+        let columns: Vec<usize> = columns.collect();
+        above.iter().all(|row| {
+            let own = columns.iter().map(|&column| text(&row[column]));
+            let worded = own.filter(|field| !field.is_empty());
+            let is_word = |field: &str| {
+                !is_number(field) && !missing.contains(field) && !means_nothing(field)
+            };
+            worded.clone().all(is_word) && worded.count() > 0
+        })
+    };
+    (1..=most).find(fits).unwrap_or(0)
+}
+
+/// Whether a column holds numbers and gaps.
+fn is_numeric(rows: &[ByteRecord], column: usize, missing: &MissingWords) -> bool {
+    let fields = rows.iter().map(|row| row.get(column).map(text).unwrap_or_default());
+    let is_gap = |field: &str| field.is_empty() || missing.contains(field) || means_nothing(field);
+    let mut fields = fields.filter(|field| !is_gap(field)).peekable();
+    fields.peek().is_some() && fields.all(is_number)
 }
 
 /// What a row may be if it stands at the end and is not an object.

@@ -621,7 +621,6 @@ mod tests {
             ),
             (b"x,y\n1,a\n2,\"b\n3,c\n4,d\n", "line 3: a quote is opened"),
             (b"x,y\n1,\"b\n3,c\n4\",d\n", "line 2: a quote is opened"),
-            (b"\xff\xfex\0", "UTF-16"),
             (b"\x1f\x8b\x08", "gzip"),
             (b"\n", "empty"),
         ] {

@@ -76,7 +76,9 @@ pub(crate) fn table(
             if let Feature::Numbers(values) = &mut found[place] {
                 let name = frame.names[places[place]].clone();
                 let filled = fill(&frame.path().to_owned(), &name, options, values)?;
-                frame.roles.filled += filled;
+                if options.impute.is_none() {
+                    frame.roles.filled += filled;
+                }
             }
         }
     }

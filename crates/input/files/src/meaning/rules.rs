@@ -302,16 +302,20 @@ fn features_that_number_rows(facts: &Facts<'_>) -> Vec<String> {
     }
     let mut counts = Vec::new();
     let mut ids = Vec::new();
+    let mut times = Vec::new();
     for (name, column) in names.iter().zip(values.columns()) {
         if counts_rows(column) {
             counts.push(name.as_str());
         } else if words::is_id(name) && all_whole_and_different(column) {
             ids.push(name.as_str());
+        } else if words::is_time(name) {
+            times.push(name.as_str());
         }
     }
     let found = [
         (counts, "counts the rows"),
         (ids, "has a number of its own for every row"),
+        (times, "holds times by its name"),
     ];
     let mut said = Vec::new();
     for (columns, what) in found {

@@ -117,7 +117,7 @@ pub(crate) fn of_words(words: &Dictionary, gaps: bool, decimal: Option<char>) ->
             .collect::<MissingCounts>()
     };
     if reading.unread > 0 {
-        return if reading.unread < reading.read {
+        return if reading.unread <= reading.read {
             Meaning::Mixed(not_read(false))
         } else {
             Meaning::Categories
@@ -180,6 +180,7 @@ mod tests {
             ("$3|-|$4.50", "[3.0, NaN, 4.5]"),
             ("3|4|k.A.|..", "[3.0, 4.0, NaN, NaN]"),
             ("3|4|5|error", "{\"error\": 1}"),
+            ("3|b", "{\"b\": 1}"),
             ("5%|0.5|7%", "categories"),
             ("3 kg|4 lb", "categories"),
             ("1st|2nd|3rd", "categories"),
