@@ -6,6 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Options whose value is a list, as Python writes it.
 const LISTS: [&str; 3] = ["missing", "only", "skip"];
 
+/// Options whose value is an array in Python, not a name.
+const ARRAYS: [&str; 2] = ["base-weights", "object-weights"];
+
 /// Whether this process is Python's; else it is that of the command line. A process has one door.
 static PYTHON: AtomicBool = AtomicBool::new(false);
 
@@ -25,6 +28,8 @@ enum Value<'a> {
     Word(String),
     /// What a file calls something.
     Name(&'a str),
+    /// Several words of a file.
+    Words(Vec<String>),
 }
 
 /// An option in a message, which a door spells: it is written by [`Display`](fmt::Display).
@@ -90,6 +95,13 @@ impl Advice<'_> {
         }
     }
 
+    /// Set to several words of a file.
+    #[must_use]
+    pub fn listing(self, words: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let value = Value::Words(words.into_iter().map(Into::into).collect());
+        Self { value, ..self }
+    }
+
     fn write_flag(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let dashes = if self.name.len() == 1 { "-" } else { "--" };
         match &self.value {
@@ -97,6 +109,7 @@ impl Advice<'_> {
             Value::Switch(false) => write!(f, "--no-{}", self.name),
             Value::Word(word) => write!(f, "{dashes}{} {word}", self.name),
             Value::Name(name) => write!(f, "{dashes}{} '{name}'", self.name),
+            Value::Words(words) => write!(f, "{dashes}{} '{}'", self.name, words.join(",")),
         }
     }
 
@@ -104,12 +117,14 @@ impl Advice<'_> {
         let name = self.keyword.replace('-', "_");
         match &self.value {
             Value::Open => write!(f, "{name}="),
+            Value::Name(_) if ARRAYS.contains(&self.name) => write!(f, "{name}="),
             Value::Switch(true) => write!(f, "{name}=True"),
             Value::Switch(false) => write!(f, "{name}=False"),
             Value::Word(word) if word.parse::<f64>().is_ok() => write!(f, "{name}={word}"),
             Value::Word(word) => write!(f, "{name}='{word}'"),
             Value::Name(of) if LISTS.contains(&self.name) => write!(f, "{name}=['{of}']"),
             Value::Name(of) => write!(f, "{name}='{of}'"),
+            Value::Words(words) => write!(f, "{name}=['{}']", words.join("', '")),
         }
     }
 }
@@ -159,6 +174,11 @@ mod tests {
                 "id='cell id'",
             ),
             (option("skip").naming("x"), "--skip 'x'", "skip=['x']"),
+            (
+                option("missing").listing(["?", "-"]),
+                "--missing '?,-'",
+                "missing=['?', '-']",
+            ),
         ] {
             assert_eq!(advice.to_string(), flag);
             assert_eq!(InPython(advice).to_string(), keyword);

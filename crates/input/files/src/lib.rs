@@ -75,6 +75,7 @@ pub use error::{Cell, FileError, Row, WrongValue};
 pub use format::cluster_table::ClusterTable;
 pub use format::sparse::{SparseCounts, read_sparse_npz, write_sparse_npz};
 pub use format::{Header, ending_of_content, input_parts};
+pub use meaning::column_facts::{ColumnFacts, column_facts};
 pub use meaning::ensemble::{LoadedEnsemble, load_ensemble, read_ensemble, write_ensemble};
 pub use meaning::gaps::{column_means, fill_gaps};
 pub use meaning::groups::{LabelGroups, TableGroups};

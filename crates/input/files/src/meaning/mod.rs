@@ -1,5 +1,6 @@
 //! What files mean: tables, ensembles, labels, soft partitions, written once over the readers of all formats.
 
+pub(crate) mod column_facts;
 pub(crate) mod ensemble;
 mod features;
 mod frame;
@@ -22,3 +23,4 @@ mod soft_columns;
 pub(crate) mod sparse_table;
 mod stored_ensemble;
 pub(crate) mod table;
+mod values;

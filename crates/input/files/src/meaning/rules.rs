@@ -235,10 +235,9 @@ fn mean_nothing<'a>(
     // The words that are named replace the usual ones.
     let mut all = found;
     all.extend(facts.roles.missing.keys().map(String::as_str));
-    let all = all.into_iter().collect::<Vec<_>>().join(",");
     Some(format!(
         "{words} {are} taken for a {taken}; if {them} that the label is missing give {}",
-        option("missing").naming(&all)
+        option("missing").listing(all)
     ))
 }
 
@@ -311,16 +310,20 @@ fn features_that_number_rows(facts: &Facts<'_>) -> Vec<String> {
     }
     let mut counts = Vec::new();
     let mut ids = Vec::new();
+    let mut times = Vec::new();
     for (name, column) in names.iter().zip(values.columns()) {
         if counts_rows(column) {
             counts.push(name.as_str());
         } else if words::is_id(name) && all_whole_and_different(column) {
             ids.push(name.as_str());
+        } else if words::is_time(name) {
+            times.push(name.as_str());
         }
     }
     let found = [
         (counts, "counts the rows"),
         (ids, "has a number of its own for every row"),
+        (times, "holds times by its name"),
     ];
     let mut said = Vec::new();
     for (columns, what) in found {

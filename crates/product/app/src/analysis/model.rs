@@ -118,7 +118,7 @@ pub(crate) fn with_reading(
     let named = features.map_or(&[][..], Features::columns).iter();
     let mut columns: Vec<String> = named
         .map(|name| match (read.encode, name.split_once('=')) {
-            (Some(Encode::OneHot), Some((column, _))) => column.to_owned(),
+            (Some(Encode::OneHot) | None, Some((column, _))) => column.to_owned(),
             _ => name.clone(),
         })
         .collect();
@@ -132,7 +132,7 @@ pub(crate) fn with_reading(
     } = read;
     // Filled with its mean, a column has the mean of what was there.
     let means = features
-        .filter(|_| impute.is_some())
+        .filter(|_| impute != Some(Impute::None))
         .map(column_means)
         .unwrap_or_default();
     let reading = Reading {

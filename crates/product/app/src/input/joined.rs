@@ -120,6 +120,7 @@ impl<'a> Asked<'a> {
 fn columns(read: &ReadOptions) -> Vec<String> {
     read.skip
         .iter()
+        .chain(&read.only)
         .chain(&read.id)
         .map(String::as_str)
         .chain(read.truth.column())
@@ -133,6 +134,7 @@ fn is_asked(read: &ReadOptions, column: &str) -> bool {
 
 fn forget(read: &mut ReadOptions, column: &str) {
     read.skip.retain(|asked| asked != column);
+    read.only.retain(|asked| asked != column);
     read.id = read.id.take().filter(|asked| asked != column);
     if read.truth.column() == Some(column) {
         read.truth = files::Truth::None;
