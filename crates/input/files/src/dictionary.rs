@@ -145,6 +145,12 @@ impl Dictionary {
         self.values.iter().any(|known| known == value)
     }
 
+    /// The first row with a value.
+    pub(crate) fn first_row(&self, value: &str) -> Option<Row> {
+        let at = self.values.iter().position(|known| known == value)?;
+        self.first.get(at).copied()
+    }
+
     /// The first word and its row.
     pub(crate) fn first_word(&self) -> Option<(&str, Row)> {
         self.values

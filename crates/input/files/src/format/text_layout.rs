@@ -6,6 +6,7 @@ use csv::ByteRecord;
 use partita_core::option;
 use serde::{Deserialize, Serialize};
 
+use super::text_bounds::filled;
 use crate::error::{FileError, Result, shown};
 use crate::number::number;
 use crate::open_file::lower_name;
@@ -159,6 +160,7 @@ pub(super) struct FirstLine {
 pub(super) fn first_line(first: &ByteRecord) -> FirstLine {
     let texts: Vec<String> = first
         .iter()
+        .take(filled(first).max(1))
         .map(|field| String::from_utf8_lossy(field).trim().to_lowercase())
         .collect();
     let numbers = texts.iter().any(|text| text.parse::<f64>().is_ok());

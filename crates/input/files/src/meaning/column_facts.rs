@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::read_options::ReadOptions;
 use super::roles::{ColumnRole, Reason, Role, Roles};
-use super::values::{self, Meaning};
+use super::values::{self, Meaning, Notation};
 use crate::dictionary::Dictionary;
 use crate::error::{FileError, shown};
 use crate::format::reader::{Form, Layout, Limit};
@@ -85,7 +85,7 @@ pub fn column_facts(
 
 /// What the values of a column are.
 fn kind(words: &Dictionary, options: &ReadOptions) -> String {
-    match values::of_words(words, options.missing.is_none(), options.decimal) {
+    match values::of_words(words, Notation::new(options)) {
         Meaning::Numbers(numbers) => match numbers.kind {
             Some(kind) => format!("numbers, each {kind}"),
             None => "numbers".to_owned(),

@@ -9,11 +9,12 @@ use super::frame::{Frame, are_names};
 use super::gaps;
 use super::read_options::{Encode, Impute, ReadOptions, Truth};
 use super::roles::{Reason, Role, grouped};
-use super::values::{self, Meaning};
+use super::values::{self, Meaning, Notation};
 use crate::dictionary::Dictionary;
 use crate::error::{Cell, FileError, Result, WrongValue, shown};
 use crate::format::reader::{Column, Form, Limit};
 use crate::label_number::MISSING;
+use crate::value_kind::amount;
 use crate::words::{self, MissingCounts, add_counts};
 
 /// The most columns or words that one line names.
@@ -153,10 +154,9 @@ fn decide(
 ) -> Result<Option<Vec<String>>> {
     let mut object_names = None;
     let mut complaints = Vec::new();
-    let decimal = options
-        .decimal
-        .or_else(|| decimal_of(frame, found, options));
-    if decimal == Some(',') {
+    let mut notation = Notation::new(options);
+    notation.comma = shows_comma(frame, found, notation);
+    if notation.comma || notation.asked == Some(',') {
         // What a point means in numbers that could be read as they are shows in their words.
         let fractions = |feature: &Feature| matches!(feature, Feature::Numbers(values) if values.iter().any(|value| !value.is_nan() && value.fract() != 0.0));
         read_words(frame, places, found, fractions, limit)?;
@@ -182,7 +182,7 @@ fn decide(
         let meaning = if codes[place] {
             Meaning::Categories
         } else {
-            values::of_words(words, options.missing.is_none(), decimal)
+            values::of_words(words, notation)
         };
         match meaning {
             Meaning::Numbers(numbers) => {
@@ -200,8 +200,19 @@ fn decide(
                 }
                 found[place] = Feature::Numbers(read);
             }
-            Meaning::Mixed(words) if asked.is_none() && !known(at, frame) => {
-                complaints.push(complaint(&frame.names[at], &words));
+            Meaning::Mixed(found) if asked.is_none() && !known(at, frame) => {
+                complaints.push(complaint(&frame.names[at], &found, words));
+            }
+            // A model has learned from its numbers.
+            Meaning::Mixed(_) | Meaning::Categories
+                if options.means.contains_key(&frame.names[at]) =>
+            {
+                let not_read = |(value, count): (&String, u64)| {
+                    amount(value, '.').is_none().then(|| (value.clone(), count))
+                };
+                let counts = words.values().iter().zip(words.counts());
+                let found = counts.filter_map(not_read).collect();
+                complaints.push(complaint(&frame.names[at], &found, words));
             }
             Meaning::Categories | Meaning::Mixed(_) => {
                 let most = options
@@ -290,13 +301,13 @@ fn leave_out(frame: &mut Frame, at: usize, reason: Reason) {
     (column.role, column.reason) = (Role::Skipped, reason);
 }
 
-/// The mark before decimals that some column shows: a comma, if no column shows a point.
-fn decimal_of(frame: &Frame, found: &[Feature], options: &ReadOptions) -> Option<char> {
+/// Whether some column shows that a comma stands before decimals, and none that a point does.
+fn shows_comma(frame: &Frame, found: &[Feature], notation: Notation) -> bool {
     let shown = |feature: &Feature| match feature {
         Feature::Words(words) => {
             let mut words = words.clone();
             words.drop_words(&frame.missing);
-            match values::of_words(&words, options.missing.is_none(), None) {
+            match values::of_words(&words, notation) {
                 Meaning::Numbers(numbers) => numbers.decimal,
                 _ => None,
             }
@@ -304,18 +315,23 @@ fn decimal_of(frame: &Frame, found: &[Feature], options: &ReadOptions) -> Option
         _ => None,
     };
     let marks: Vec<char> = found.iter().filter_map(shown).collect();
-    (!marks.is_empty() && marks.iter().all(|mark| *mark == ',')).then_some(',')
+    !marks.is_empty() && marks.iter().all(|mark| *mark == ',')
 }
 
 /// What is said of a column of numbers with words among them.
-fn complaint(name: &str, words: &MissingCounts) -> (String, MissingCounts) {
+fn complaint(name: &str, words: &MissingCounts, column: &Dictionary) -> (String, MissingCounts) {
     let mut most: Vec<(&String, &u64)> = words.iter().collect();
     most.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
     let more = most.len().saturating_sub(MOST_NAMED);
     let listed: Vec<String> = most
         .iter()
         .take(MOST_NAMED)
-        .map(|(word, count)| format!("'{}' {}", shown(word), times(**count)))
+        .map(|(word, count)| {
+            let row = column
+                .first_row(word)
+                .map_or(String::new(), |row| format!(", {row}"));
+            format!("'{}' {}{row}", shown(word), times(**count))
+        })
         .collect();
     let more = if more > 0 {
         format!(" and {more} more")

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use super::read_options::ReadOptions;
 use super::roles::Reason;
 use crate::dictionary::Dictionary;
 use crate::value_kind::{Amount, ValueKind, amount};
@@ -93,10 +94,30 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// What the words of a column mean. `gaps` says whether words such as `-` or `n.a.` among numbers are no values; `decimal` is the mark
-/// before decimals, where it is known.
-pub(crate) fn of_words(words: &Dictionary, gaps: bool, decimal: Option<char>) -> Meaning {
-    let gap = |value: &str| gaps && words::means_nothing(value);
+/// How numbers in a text are read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Notation {
+    /// Whether words such as `-` or `n.a.` among numbers are no values.
+    pub(crate) gaps: bool,
+    /// The mark before decimals that was asked for.
+    pub(crate) asked: Option<char>,
+    /// Other columns show that the mark is a comma.
+    pub(crate) comma: bool,
+}
+
+impl Notation {
+    pub(crate) fn new(options: &ReadOptions) -> Self {
+        Self {
+            gaps: options.missing.is_none(),
+            asked: options.decimal,
+            comma: false,
+        }
+    }
+}
+
+/// What the words of a column mean.
+pub(crate) fn of_words(words: &Dictionary, notation: Notation) -> Meaning {
+    let gap = |value: &str| notation.gaps && words::means_nothing(value);
     let is_date = |value: &&String| ValueKind::of(value) == Some(ValueKind::Date);
     let mut said = words.values().iter().filter(|value| !gap(value)).peekable();
     if said.peek().is_none() {
@@ -109,8 +130,9 @@ pub(crate) fn of_words(words: &Dictionary, gaps: bool, decimal: Option<char>) ->
     let point = Reading::new(words, &counts, gap, '.');
     let comma = Reading::new(words, &counts, gap, ',');
     let differ = point.unread != comma.unread || !alike(&point.values(), &comma.values());
-    let by_comma = match decimal {
-        Some(decimal) => decimal == ',',
+    let by_comma = match notation.asked {
+        Some(asked) => asked == ',',
+        None if comma.unread == point.unread => notation.comma,
         None => comma.unread < point.unread,
     };
     // Which mark it is shows only where one of them reads more.
@@ -185,7 +207,11 @@ mod tests {
 
     fn means(values: &str) -> String {
         let texts: Vec<String> = values.split('|').map(str::to_owned).collect();
-        match of_words(&Dictionary::of_texts(texts), true, None) {
+        let notation = Notation {
+            gaps: true,
+            ..Notation::default()
+        };
+        match of_words(&Dictionary::of_texts(texts), notation) {
             Meaning::Numbers(found) => format!("{:?}", found.values),
             Meaning::Categories => "categories".into(),
             Meaning::LeftOut(reason) => format!("{reason:?}"),
