@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use crate::{BudgetError, ClustersError, SettingsError};
+use crate::{BudgetError, ClustersError, SettingsError, option};
 
 /// Why there is no consensus.
 #[derive(Debug, thiserror::Error)]
@@ -66,7 +66,8 @@ pub enum ConsensusError {
     },
     /// Soft base clusterings for a method that takes none.
     #[error(
-        "{method} takes no soft base clusterings: {reason}; take another method, or the label of the largest share (--harden)"
+        "{method} takes no soft base clusterings: {reason}; take another method, or the label of the largest share ({})",
+        option("harden").on()
     )]
     SoftBases {
         /// Name of the method.

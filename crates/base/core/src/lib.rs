@@ -38,6 +38,7 @@
 //! # }
 //! ```
 
+mod advice;
 mod budget;
 mod builder;
 #[cfg(feature = "methods")]
@@ -103,6 +104,7 @@ mod settings;
 mod soft_ensemble;
 mod weights;
 
+pub use advice::{Advice, option, speak_python};
 pub use budget::{BudgetError, MemoryBudget};
 pub use builder::{EnsembleBuilder, SharesLeftOut};
 pub use dendrogram::{Dendrogram, Merge};

@@ -374,7 +374,10 @@ impl NativeResult {
     ) -> PyResult<String> {
         let predictor = predictor.map(str::parse::<Predictor>).transpose();
         let predictor = predictor.map_err(|error| input_error(py, &error.to_string()))?;
-        let held = table.as_ref().map(|table| table.hold(py)).transpose()?;
+        let held = table
+            .as_ref()
+            .map(|table| table.hold_dense(py))
+            .transpose()?;
         let input = table
             .as_ref()
             .zip(held.as_ref())

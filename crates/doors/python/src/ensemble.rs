@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use numpy::{IntoPyArray, PyArray2, PyReadonlyArray2};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
 use partita::extend::{EnsembleError, Shares};
 use partita::files::{self, LabelColumn};
 use partita::ndarray::Array2;
 use partita::{Ensemble, EnsembleBuilder};
-use partita_app::{AppError, InputFile, Merged, ReadOptions, load_ensembles};
+use partita_app::{
+    AppError, InputFile, JointObjects, Merged, Objects, ReadOptions, load_ensembles,
+};
 use pyo3::prelude::*;
 
 use crate::arguments::Run;
@@ -84,6 +86,33 @@ fn named(made: Ensemble, objects: Option<Vec<String>>) -> Result<NativeEnsemble,
         None => made,
     };
     Ok(NativeEnsemble::of(made))
+}
+
+/// Names of all objects, where there are some, and for every input and object its row, −1 where the input lacks it.
+type Matched<'py> = (Option<Vec<String>>, Vec<Bound<'py, PyArray1<i64>>>);
+
+/// Matches the objects of several inputs: what each is called, names of its objects where it has some, and their number.
+#[pyfunction]
+pub(crate) fn match_objects<'py>(
+    py: Python<'py>,
+    given: Vec<(String, Option<Vec<String>>, usize)>,
+    how: Run,
+) -> PyResult<Matched<'py>> {
+    let objects: Vec<Objects<'_>> = given
+        .iter()
+        .map(|(called, names, count)| Objects::new(Path::new(called), *count, names.as_deref()))
+        .collect();
+    let remedy = "give all the same names (an index, or the keys of a dict), or none";
+    let found = run(py, &how, |observer| {
+        JointObjects::of(&objects, remedy, observer)
+    })?
+    .whole()?;
+    let number = |row: Option<usize>| row.map_or(-1, |row| row as i64);
+    let rows = found.rows.into_iter().map(|rows| {
+        let rows: Vec<i64> = rows.into_iter().map(number).collect();
+        rows.into_pyarray(py)
+    });
+    Ok((found.names, rows.collect()))
 }
 
 /// What records say of data that no file holds.

@@ -29,11 +29,7 @@ pub(crate) fn raised(py: Python<'_>, error: &AppError) -> PyErr {
 
 /// An input that cannot be used, and the remedy.
 pub(crate) fn input_error(py: Python<'_>, message: &str) -> PyErr {
-    // Flags that remedies name are keywords here.
-    let message = message
-        .replace("--common", "common=True")
-        .replace("--id", "id=");
-    build(py, "InputError", &message, &PyDict::new(py)).unwrap_or_else(|other| other)
+    build(py, "InputError", message, &PyDict::new(py)).unwrap_or_else(|other| other)
 }
 
 /// Settings that do not fit.

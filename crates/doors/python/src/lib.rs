@@ -51,6 +51,7 @@ fn _partita(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let what = "partita can be loaded once a process; call it from the main interpreter, not from a subinterpreter";
         return Err(PyImportError::new_err(what));
     }
+    partita::extend::speak_python();
     module.add("__version__", partita_app::VERSION)?;
     module.add("DEFAULT_METHOD", partita_app::methods::DEFAULT)?;
     module.add(
@@ -63,6 +64,8 @@ fn _partita(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<model::NativeModel>()?;
     module.add_class::<ensemble_modes::NativeModes>()?;
     module.add_class::<alignment::NativeAlignment>()?;
+    module.add_function(wrap_pyfunction!(ensemble::match_objects, module)?)?;
+    module.add_function(wrap_pyfunction!(tables::fill_gaps, module)?)?;
     module.add_function(wrap_pyfunction!(ensemble_modes::find_modes, module)?)?;
     module.add_function(wrap_pyfunction!(alignment::align_runs, module)?)?;
     module.add_function(wrap_pyfunction!(alignment::align_files, module)?)?;

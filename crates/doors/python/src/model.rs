@@ -81,7 +81,10 @@ impl NativeModel {
         ensemble: Option<PyRef<'_, NativeEnsemble>>,
         table: Option<PyRef<'_, NativeTable>>,
     ) -> PyResult<Predicted<'py>> {
-        let held = table.as_ref().map(|table| table.hold(py)).transpose()?;
+        let held = table
+            .as_ref()
+            .map(|table| table.hold_dense(py))
+            .transpose()?;
         let input_table = table
             .as_ref()
             .zip(held.as_ref())

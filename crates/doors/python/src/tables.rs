@@ -1,12 +1,13 @@
 //! Tables: dense ones read in place, sparse ones in compressed rows.
 
-use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use partita::files::sprs::CsMat;
-use partita::files::{LabelColumn, SparseTable};
-use partita_app::{InputTable, TableInMemory};
+use partita::files::{self, LabelColumn, SparseTable};
+use partita::ndarray::Array2;
+use partita_app::{AppError, InputTable, TableInMemory, default_budget};
 use pyo3::prelude::*;
 
-use crate::errors::input_error;
+use crate::errors::{input_error, raised};
 use crate::reading::Classes;
 
 /// What the records of tables in memory call them.
@@ -40,6 +41,38 @@ fn label_column(
     }
 }
 
+/// Numbers without gaps where there were some, the means of the columns, and how many gaps there were.
+type Filled<'py> = (Option<Bound<'py, PyArray2<f64>>>, Vec<f64>, usize);
+
+/// Fills NaN with the means of the columns, or with those given.
+#[pyfunction]
+pub(crate) fn fill_gaps<'py>(
+    py: Python<'py>,
+    values: PyReadonlyArray2<'py, f64>,
+    columns: Vec<String>,
+    means: Option<Vec<f64>>,
+) -> PyResult<Filled<'py>> {
+    let values = values.as_array();
+    let gaps = values.iter().filter(|value| value.is_nan()).count();
+    let known = means.map_or_else(
+        || vec![None; columns.len()],
+        |means| means.into_iter().map(Some).collect(),
+    );
+    let means = files::column_means(values, &known).map_err(|column| {
+        let name = &columns[column];
+        input_error(
+            py,
+            &format!("column '{name}' has no value at all; leave it out"),
+        )
+    })?;
+    let filled = (gaps > 0).then(|| {
+        let mut filled = values.to_owned();
+        files::fill_gaps(&mut filled, &means);
+        filled.into_pyarray(py)
+    });
+    Ok((filled, means, gaps))
+}
+
 enum Values {
     Dense(Py<PyAny>),
     Sparse(CsMat<f64>),
@@ -49,6 +82,8 @@ enum Values {
 pub(crate) enum Held<'py> {
     Dense(PyReadonlyArray2<'py, f64>),
     Sparse(CsMat<f64>),
+    /// A sparse table that was made dense.
+    Spread(Array2<f64>),
 }
 
 impl NativeTable {
@@ -60,6 +95,24 @@ impl NativeTable {
         }
     }
 
+    /// As [`hold`](Self::hold), dense: for models, which read dense tables.
+    pub(crate) fn hold_dense<'py>(&self, py: Python<'py>) -> PyResult<Held<'py>> {
+        let Values::Sparse(matrix) = &self.values else {
+            return self.hold(py);
+        };
+        let (rows, columns) = matrix.shape();
+        let needed = 8 * rows as u64 * columns as u64;
+        let what = "the dense table that a model of a table reads";
+        default_budget()
+            .check(what, needed, "take fewer objects or columns")
+            .map_err(|error| raised(py, &AppError::from(error)))?;
+        let mut spread = Array2::zeros((rows, columns));
+        for (&value, at) in matrix {
+            spread[at] = value;
+        }
+        Ok(Held::Spread(spread))
+    }
+
     /// The table as experiments read it.
     pub(crate) fn input<'a>(&self, held: &'a Held<'_>) -> InputTable<'a> {
         let (columns, object_names, label) = (
@@ -67,20 +120,24 @@ impl NativeTable {
             self.objects.clone(),
             self.truth.clone(),
         );
-        match held {
-            Held::Dense(array) => InputTable::View(TableInMemory {
-                columns,
-                values: array.as_array(),
-                object_names,
-                label,
-            }),
-            Held::Sparse(values) => InputTable::Sparse(SparseTable {
-                columns,
-                values: values.clone(),
-                object_names,
-                label,
-            }),
-        }
+        let values = match held {
+            Held::Sparse(values) => {
+                return InputTable::Sparse(SparseTable {
+                    columns,
+                    values: values.clone(),
+                    object_names,
+                    label,
+                });
+            }
+            Held::Dense(array) => array.as_array(),
+            Held::Spread(array) => array.view(),
+        };
+        InputTable::View(TableInMemory {
+            columns,
+            values,
+            object_names,
+            label,
+        })
     }
 
     pub(crate) fn columns(&self) -> &[String] {
@@ -100,7 +157,7 @@ impl NativeTable {
         truth: Option<Classes>,
     ) -> PyResult<Self> {
         let truth = label_column(py, truth, values.as_array().nrows())?;
-        let array: &Bound<'_, numpy::PyArray2<f64>> = &values;
+        let array: &Bound<'_, PyArray2<f64>> = &values;
         Ok(Self {
             values: Values::Dense(array.clone().into_any().unbind()),
             columns,

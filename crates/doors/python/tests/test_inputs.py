@@ -120,7 +120,7 @@ def test_many_clusters_take_two_bytes():
         (np.zeros((0, 3), dtype=int), "at least one object"),
         (np.array([["2020-01-01"]], dtype="datetime64[D]"), "labels are whole numbers or words"),
         (np.array([[1 + 2j]]), "labels are whole numbers or words"),
-        ({"a": [[1], [2]]}, "shape"),
+        ({"a": [[1], [2]]}, "has [1] in row 0"),
         ({"a": np.arange(70000)}, "at most 65534"),
     ],
 )

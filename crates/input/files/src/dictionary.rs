@@ -113,23 +113,42 @@ impl Dictionary {
         std::mem::take(&mut self.codes)
     }
 
+    /// In how many rows each value is.
+    pub(crate) fn counts(&self) -> Vec<u64> {
+        let mut counts = vec![0; self.values.len()];
+        for &code in &self.codes {
+            if let Some(count) = counts.get_mut(code as usize) {
+                *count += 1;
+            }
+        }
+        counts
+    }
+
     /// Whether every row has a value that no other has.
     pub(crate) fn all_differ(&self) -> bool {
         self.values.len() == self.codes.len() && !self.values.is_empty()
     }
 
-    /// Whether every row has a word that no other has; numbers are not words.
+    /// Whether every row has a word that no other has. Numbers are not words, but among more words, such as the code 0E0.
     pub(crate) fn all_words_differ(&self) -> bool {
-        self.all_differ()
-            && self
-                .values
-                .iter()
-                .all(|value| value.parse::<f64>().is_err())
+        let is_number = |value: &&String| value.parse::<f64>().is_ok();
+        self.all_differ() && 2 * self.values.iter().filter(is_number).count() < self.values.len()
+    }
+
+    /// Whether every row has a whole number that no other has.
+    pub(crate) fn all_whole_numbers_differ(&self) -> bool {
+        self.all_differ() && self.values.iter().all(|value| value.parse::<i64>().is_ok())
     }
 
     /// Whether this value occurs.
     pub(crate) fn contains(&self, value: &str) -> bool {
         self.values.iter().any(|known| known == value)
+    }
+
+    /// The first row with a value.
+    pub(crate) fn first_row(&self, value: &str) -> Option<Row> {
+        let at = self.values.iter().position(|known| known == value)?;
+        self.first.get(at).copied()
     }
 
     /// The first word and its row.
@@ -157,12 +176,7 @@ impl Dictionary {
                 order[code] = self.code(value, row);
             }
         }
-        let mut found = vec![0u64; old.values.len()];
-        for &code in &old.codes {
-            if let Some(count) = found.get_mut(code as usize) {
-                *count += 1;
-            }
-        }
+        let found = old.counts();
         self.codes = old
             .codes
             .iter()
@@ -197,8 +211,10 @@ impl Dictionary {
         &self,
         path: &Path,
         name: &str,
+        missing: &MissingWords,
     ) -> Result<(BaseClustering, Vec<Option<usize>>)> {
         let numbers = self.values.iter().map(|value| LabelNumber::of_text(value));
+        let free = |value: &String| missing.is_empty() && value.parse() == Ok(-1.0);
         let labels: Vec<Option<(u64, String)>> = match numbers.collect::<Option<Vec<_>>>() {
             Some(numbers) => {
                 let bad = |number: &LabelNumber| *number == LabelNumber::NotALabel;
@@ -206,9 +222,12 @@ impl Dictionary {
                     let cell = Cell::new(path, self.first[bad], name, self.values[bad].clone());
                     return Err(FileError::value(cell, WrongValue::NotALabel));
                 }
-                let labels = numbers.iter().map(LabelNumber::label);
+                let labels = numbers.iter().zip(&self.values);
                 labels
-                    .map(|label| label.map(|label| (label, label.to_string())))
+                    .map(|(label, value)| match label.label() {
+                        None if free(value) => Some((0, "-1".to_owned())),
+                        label => label.map(|label| (label.saturating_add(1), label.to_string())),
+                    })
                     .collect()
             }
             None => self
@@ -278,14 +297,20 @@ mod tests {
             ),
         ] {
             let column = dictionary(values);
-            let (base, order) = column.base(Path::new("a.csv"), "u").unwrap();
+            let (base, order) = column
+                .base(Path::new("a.csv"), "u", &MissingWords::default())
+                .unwrap();
             assert_eq!(base.values(), names);
             let cluster = |&code: &u32| order.get(code as usize).copied().flatten();
             let found: Vec<_> = column.codes().iter().map(cluster).collect();
             assert_eq!(found, clusters);
         }
         for bad in ["-2", "1.5", "inf"] {
-            let refused = dictionary(&["1", bad, "2"]).base(Path::new("a.csv"), "u");
+            let refused = dictionary(&["1", bad, "2"]).base(
+                Path::new("a.csv"),
+                "u",
+                &MissingWords::default(),
+            );
             let expected = format!("a.csv, line 3, column 'u': '{bad}' is not a cluster number");
             crate::testing::assert_says(refused.unwrap_err(), &[&expected]);
         }

@@ -7,7 +7,7 @@ use std::fmt::{self, Write as _};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use partita_core::{BudgetError, EnsembleError, on_one_line};
+use partita_core::{BudgetError, EnsembleError, on_one_line, option};
 
 use crate::value_kind::ValueKind;
 
@@ -110,18 +110,30 @@ impl WrongValue {
                 return format!("is {kind}, not a plain number; {}", kind.remedy(column));
             }
             Self::NotANumber(None) => {
-                "is not a number; correct it, leave the column out (--skip), or make columns of its words (--encode one-hot); if it \
-                 holds the classes name it with --truth, if the names of the objects with --id"
+                return format!(
+                    "is not a number; correct it, leave the column out ({}), or make columns of its words ({}); if it holds the \
+                     classes name it with {}, if the names of the objects with {}",
+                    option("skip").naming(column),
+                    option("encode").to("one-hot"),
+                    option("truth").naming(column),
+                    option("id").naming(column)
+                );
             }
             Self::NotFinite => {
                 "is not finite; replace it by a number or leave the row or the column out"
             }
             Self::Missing => {
-                "is missing; fill it in, take the mean of the column (--impute mean), or leave the row or the column out"
+                return format!(
+                    "is missing; fill it in, take the mean of the column ({}), or leave the row or the column out",
+                    option("impute").to("mean")
+                );
             }
             Self::NotALabel => {
-                "is not a cluster number: whole numbers from 0 are labels, -1, NaN and empty fields are missing; for shares of \
-                 objects in clusters say --soft-bases"
+                return format!(
+                    "is not a cluster number: whole numbers from 0 are labels, -1, NaN and empty fields are missing; for shares \
+                     of objects in clusters say {}",
+                    option("soft-bases").on()
+                );
             }
             Self::NotAShare => {
                 "is not a share between 0 and 1; divide rows by their sums, or give labels"
@@ -208,7 +220,7 @@ impl FileError {
         path: &Path,
         what: impl fmt::Display,
         found: impl fmt::Display,
-        expected: &'static str,
+        expected: impl fmt::Display,
     ) -> Self {
         Self::damaged(path, format!("{what} is {found}; {expected} is needed"))
     }
@@ -224,7 +236,8 @@ impl FileError {
         Self::damaged(
             path,
             format!(
-                "column '{column}' holds {found}; leave it out (--skip '{column}'), or write it as numbers or texts"
+                "column '{column}' holds {found}; leave it out ({}), or write it as numbers or texts",
+                option("skip").naming(column)
             ),
         )
     }

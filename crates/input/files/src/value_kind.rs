@@ -2,8 +2,12 @@
 
 use std::fmt;
 
+use partita_core::option;
+use serde::{Deserialize, Serialize};
+
 /// What a text is that looks like a number to people.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum ValueKind {
     /// A date or a time, such as 2024-01-31, 31.1.2024 or 12:30.
@@ -16,21 +20,24 @@ pub enum ValueKind {
     DecimalComma,
     /// A number with commas, blanks or apostrophes between thousands, such as 1,234,567 or 1 234.
     Thousands,
-    /// A number with a minus of typeset text, such as −1.5.
+    /// A number with a minus of typeset text, such as −1.5, or in the brackets of accounts.
     Minus,
+    /// A number with a unit behind it, such as 12 kg.
+    Unit,
 }
 
 impl ValueKind {
     /// What a text is, if it is one of these.
     pub fn of(text: &str) -> Option<Self> {
         let text = text.trim();
-        if text.len() > 40 || !text.bytes().any(|byte| byte.is_ascii_digit()) {
+        if text.len() > LONGEST || !text.bytes().any(|byte| byte.is_ascii_digit()) {
             return None;
         }
-        RULES
-            .iter()
-            .find(|rule| (rule.is)(text))
-            .map(|rule| rule.kind)
+        if is_date(text) || names_month(text) {
+            return Some(Self::Date);
+        }
+        let amount = amount(text, '.').or_else(|| amount(text, ','))?;
+        amount.kind.filter(|kind| *kind != Self::Unit)
     }
 
     /// Whether all of these texts are a number and the same unit behind it, such as 3 kg: amounts, not names.
@@ -48,79 +55,47 @@ impl ValueKind {
             .then_some(first)
     }
 
-    fn rule(self) -> Option<&'static Rule> {
-        RULES.iter().find(|rule| rule.kind == self)
+    /// How it is called, and what to write instead.
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Percent => ("a percentage", "write it without the sign"),
+            Self::Currency => ("an amount of money", "write the amount alone"),
+            Self::Date => (
+                "a date or a time",
+                "write it as a number (days since a day)",
+            ),
+            Self::Minus => ("a number with a typographic minus", "write the sign as -"),
+            Self::DecimalComma => ("a number with a decimal comma", "write a decimal point"),
+            Self::Thousands => (
+                "a number with marks between thousands",
+                "write the digits alone",
+            ),
+            Self::Unit => ("a number with a unit", "write the number alone"),
+        }
     }
 
     /// What to do about a column of these.
     pub(crate) fn remedy(self, column: &str) -> String {
-        let instead = self.rule().map_or("", |rule| rule.instead);
-        let instead = instead.replace("{column}", column);
-        format!("leave the column out (--skip '{column}'), or {instead}")
+        let instead = self.words().1;
+        let named = if self == Self::Date {
+            let id = option("id").naming(column);
+            format!(", or name it with {id} if it names the objects")
+        } else {
+            String::new()
+        };
+        let skip = option("skip").naming(column);
+        format!("leave the column out ({skip}), or {instead}{named}")
     }
 }
 
 impl fmt::Display for ValueKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.rule().map_or("", |rule| rule.name))
+        f.write_str(self.words().0)
     }
 }
 
-/// A number in a notation of its own, as a test of texts without blanks around them.
-struct Rule {
-    kind: ValueKind,
-    /// How it is called.
-    name: &'static str,
-    /// What to write instead; `{column}` stands for the name of the column.
-    instead: &'static str,
-    is: fn(&str) -> bool,
-}
-
-/// The first rule that fits a text says what it is.
-const RULES: &[Rule] = &[
-    Rule {
-        kind: ValueKind::Percent,
-        name: "a percentage",
-        instead: "write it without the sign",
-        is: |text| text.strip_suffix('%').is_some_and(is_plain),
-    },
-    Rule {
-        kind: ValueKind::Currency,
-        name: "an amount of money",
-        instead: "write the amount alone",
-        is: |text| {
-            let amount = text.trim_start_matches('-').trim_matches(SIGNS);
-            text.contains(SIGNS) && is_plain(amount) || without_code(text).is_some_and(is_plain)
-        },
-    },
-    Rule {
-        kind: ValueKind::Date,
-        name: "a date or a time",
-        instead: "write it as a number (days since a day), or name it with --id '{column}' if it names the objects",
-        is: |text| is_date(text) || names_month(text),
-    },
-    Rule {
-        kind: ValueKind::Minus,
-        name: "a number with a typographic minus",
-        instead: "write the sign as -",
-        is: |text| {
-            text.strip_prefix(MINUS)
-                .is_some_and(|rest| rest.trim_start().parse::<f64>().is_ok())
-        },
-    },
-    Rule {
-        kind: ValueKind::DecimalComma,
-        name: "a number with a decimal comma",
-        instead: "write a decimal point",
-        is: |text| has_decimal_comma(unsigned(text)),
-    },
-    Rule {
-        kind: ValueKind::Thousands,
-        name: "a number with marks between thousands",
-        instead: "write the digits alone",
-        is: |text| has_commas(unsigned(text)) || has_gaps(unsigned(text)),
-    },
-];
+/// No number is written longer.
+const LONGEST: usize = 40;
 
 /// Signs of currencies.
 const SIGNS: [char; 5] = ['$', '€', '£', '¥', '₹'];
@@ -153,42 +128,130 @@ const MONTHS: [&str; 12] = [
     "december",
 ];
 
-/// Digits with points and commas between them.
-fn is_plain(text: &str) -> bool {
-    let text = text.trim().trim_start_matches(['-', '+']);
-    text.starts_with(|c: char| c.is_ascii_digit() || c == '.')
-        && text
-            .chars()
-            .all(|c| c.is_ascii_digit() || matches!(c, '.' | ',' | ' ' | '\''))
+/// A number in any notation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Amount<'a> {
+    pub(crate) value: f64,
+    /// The unit, the currency or %; empty where there is none.
+    pub(crate) unit: &'a str,
+    /// The notation; none of a plain number.
+    pub(crate) kind: Option<ValueKind>,
 }
 
-/// What is left of an amount without the code of a currency.
-fn without_code(text: &str) -> Option<&str> {
-    CODES
+/// The number that a text is to people who separate decimals by this mark.
+pub(crate) fn amount(text: &str, decimal: char) -> Option<Amount<'_>> {
+    let text = text.trim();
+    if text.len() > LONGEST {
+        return None;
+    }
+    let plain = |value: f64| Amount {
+        value,
+        unit: "",
+        kind: None,
+    };
+    if decimal == '.'
+        && let Some(value) = text.parse().ok().filter(|value: &f64| value.is_finite())
+    {
+        return Some(plain(value));
+    }
+    let bracketed = text
+        .strip_prefix('(')
+        .and_then(|text| text.strip_suffix(')'));
+    let (outer, body) = signed(bracketed.unwrap_or(text));
+    let (unit, body) = parted(body)?;
+    let (inner, body) = signed(body);
+    let (value, kind) = digits(body, decimal)?;
+    let dash = bracketed.is_some() || text.contains(MINUS);
+    let kind = match unit {
+        "" if dash => Some(ValueKind::Minus),
+        "" => kind,
+        "%" => Some(ValueKind::Percent),
+        unit if is_currency(unit) => Some(ValueKind::Currency),
+        _ => Some(ValueKind::Unit),
+    };
+    // Latitudes of the south and longitudes of the west.
+    let below = ["°S", "°W"].contains(&unit);
+    let negative = (bracketed.is_some() || outer) ^ inner ^ below;
+    let unit = if unit.starts_with('°') && unit.ends_with(['N', 'S', 'E', 'W']) {
+        "°"
+    } else {
+        unit
+    };
+    Some(Amount {
+        value: if negative { -value } else { value },
+        unit,
+        kind,
+    })
+}
+
+fn is_currency(unit: &str) -> bool {
+    CODES.contains(&unit) || unit.strip_prefix(SIGNS).is_some_and(str::is_empty)
+}
+
+/// Whether a minus stands before a text, and the text behind the sign.
+fn signed(text: &str) -> (bool, &str) {
+    match text.strip_prefix(['-', MINUS[0], MINUS[1]]) {
+        Some(rest) => (true, rest.trim_start()),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    }
+}
+
+/// A currency, unit or % and the number beside it.
+fn parted(text: &str) -> Option<(&str, &str)> {
+    let codes = CODES.iter().copied();
+    if let Some(code) = codes
+        .chain(["$", "€", "£", "¥", "₹"])
+        .find(|code| text.starts_with(code))
+    {
+        return Some((code, text[code.len()..].trim_start()));
+    }
+    let last = text.rfind(|letter: char| letter.is_ascii_digit())?;
+    let (body, unit) = text.split_at(last + 1);
+    let unit = unit.trim_start_matches('.').trim();
+    let is_unit = unit.chars().count() <= 8
+        && !unit.contains(|letter: char| letter.is_whitespace() || ",;:()".contains(letter));
+    is_unit.then_some((unit, body))
+}
+
+/// The number that digits, a mark before the decimals, and marks between thousands are.
+fn digits(text: &str, decimal: char) -> Option<(f64, Option<ValueKind>)> {
+    let (whole, decimals) = text.split_once(decimal).unwrap_or((text, ""));
+    let mark = whole.chars().find(|letter| !letter.is_ascii_digit());
+    let is_mark = |mark: &char| GAPS.contains(mark) || [',', '.'].contains(mark);
+    let groups: Vec<&str> = match mark {
+        None => vec![whole],
+        Some(mark) if is_mark(&mark) => whole.split(mark).collect(),
+        Some(_) => return None,
+    };
+    let (first, rest) = groups.split_first()?;
+    let grouped = rest
         .iter()
-        .find_map(|code| text.strip_prefix(code).or_else(|| text.strip_suffix(code)))
+        .all(|group| are_digits(group) && group.len() == 3);
+    let begun = if rest.is_empty() {
+        first.is_empty() || are_digits(first)
+    } else {
+        are_digits(first) && first.len() <= 3 && *first != "0"
+    };
+    let ended = decimals.bytes().all(|byte| byte.is_ascii_digit());
+    if !grouped || !begun || !ended || whole.len() + decimals.len() == 0 {
+        return None;
+    }
+    let value = format!("{}.{decimals}", groups.concat()).parse().ok()?;
+    let gap = mark.is_some_and(|mark| GAPS.contains(&mark));
+    let kind = match mark {
+        _ if decimal == ',' && text.contains(',') && !gap => Some(ValueKind::DecimalComma),
+        Some(_) => Some(ValueKind::Thousands),
+        None if decimal == ',' && text.contains(',') => Some(ValueKind::DecimalComma),
+        None => None,
+    };
+    Some((value, kind))
 }
 
 /// The word behind a number and a blank.
 fn unit(text: &str) -> Option<&str> {
-    let (number, unit) = text.trim().split_once(' ')?;
-    let is_unit = !unit.is_empty()
-        && unit.len() <= 8
-        && !unit.contains(|c: char| c.is_whitespace() || c.is_ascii_digit());
-    (is_unit && number.parse::<f64>().is_ok_and(f64::is_finite)).then_some(unit)
-}
-
-/// Digits in groups of three with the same gap between them.
-fn has_gaps(text: &str) -> bool {
-    let (whole, decimals) = text.split_once(['.', ',']).unwrap_or((text, "0"));
-    let Some(gap) = whole.chars().find(|letter| GAPS.contains(letter)) else {
-        return false;
-    };
-    let mut groups = whole.split(gap);
-    let first = groups
-        .next()
-        .is_some_and(|first| are_digits(first) && first.len() <= 3);
-    first && groups.all(|group| are_digits(group) && group.len() == 3) && are_digits(decimals)
+    let (_, unit) = text.trim().split_once(' ')?;
+    let amount = amount(text, '.')?;
+    (amount.kind == Some(ValueKind::Unit)).then_some(unit)
 }
 
 /// The name of a month beside one or two numbers, such as 1-Jan-2024, Jan 5, 2024 or 5 March.
@@ -241,32 +304,8 @@ fn is_time(text: &str) -> bool {
     (2..=3).contains(&parts.len()) && numbers
 }
 
-fn unsigned(text: &str) -> &str {
-    text.trim_start_matches(['-', '+'])
-}
-
 fn are_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// One comma, before the decimals; three of them are thousands, but behind a 0.
-fn has_decimal_comma(text: &str) -> bool {
-    text.split_once(',').is_some_and(|(whole, decimals)| {
-        are_digits(&whole.replace('.', ""))
-            && are_digits(decimals)
-            && (decimals.len() != 3 || whole == "0")
-    })
-}
-
-/// Commas between thousands.
-fn has_commas(text: &str) -> bool {
-    text.split_once(',').is_some_and(|(whole, rest)| {
-        let (thousands, decimals) = rest.split_once('.').unwrap_or((rest, "0"));
-        let mut groups = thousands.split(',');
-        are_digits(whole)
-            && groups.all(|group| group.len() == 3 && are_digits(group))
-            && are_digits(decimals)
-    })
 }
 
 #[cfg(test)]
@@ -336,6 +375,41 @@ mod tests {
             for text in texts {
                 assert_eq!(ValueKind::of(text), kind, "{text}");
             }
+        }
+    }
+
+    #[test]
+    fn amounts_are_numbers() {
+        for (text, decimal, value, unit) in [
+            ("1,5", ',', 1.5, ""),
+            ("1.234,50 €", ',', 1234.5, "€"),
+            ("1.234", ',', 1234.0, ""),
+            ("1,234,567.8", '.', 1_234_567.8, ""),
+            ("1 234,5", ',', 1234.5, ""),
+            ("-$3", '.', -3.0, "$"),
+            ("EUR -12", '.', -12.0, "EUR"),
+            ("(1,234.00)", '.', -1234.0, ""),
+            ("\u{2212}1.5", '.', -1.5, ""),
+            ("12.5 %", '.', 12.5, "%"),
+            ("12kg", '.', 12.0, "kg"),
+            ("48.2 °N", '.', 48.2, "°"),
+            ("12.5 °S", '.', -12.5, "°"),
+            (".5 g/cm³", '.', 0.5, "g/cm³"),
+        ] {
+            let found = amount(text, decimal).map(|found| (found.value, found.unit));
+            assert_eq!(found, Some((value, unit)), "{text}");
+        }
+        for (text, decimal) in [
+            ("0,125", '.'),
+            ("1,5", '.'),
+            ("1.5", ','),
+            ("1,23,4", '.'),
+            ("a1", '.'),
+            ("", '.'),
+            ("1-2", '.'),
+            ("inf", '.'),
+        ] {
+            assert_eq!(amount(text, decimal), None, "{text}");
         }
     }
 

@@ -14,8 +14,18 @@ pub const MISSING_WORDS: [&str; 19] = [
 pub(crate) const NO_CLUSTER: &[&str] = &[
     "-",
     "--",
+    "—",
     ".",
+    "..",
+    "...",
     "n.a.",
+    "n/d",
+    "nd",
+    "k.a.",
+    "k. a.",
+    "keine angabe",
+    "not available",
+    "no data",
     "missing",
     "unassigned",
     "not assigned",
@@ -29,15 +39,15 @@ pub(crate) const NO_CLUSTER: &[&str] = &[
     "outliers",
 ];
 
-/// Names of a first column that says what the objects are called. pandas leaves the name of an index empty, and calls it
-/// `Unnamed: 0` when it writes again what it has read.
-const FIRST_COLUMN: &[&str] = &["object", "id", "name", "", "unnamed: 0"];
-
-/// Names of a column that says what the objects are called where all its values differ.
+/// Names of a column that says what the objects are called where all its values differ, and of a first column that does so whatever it
+/// holds if it is among the first three. pandas leaves the name of an index empty, and calls it `Unnamed: 0` when it writes
+/// again what it has read.
 const OBJECTS: &[&str] = &[
     "object",
     "id",
     "name",
+    "",
+    "unnamed: 0",
     "cell",
     "cell_id",
     "barcode",
@@ -45,6 +55,64 @@ const OBJECTS: &[&str] = &[
     "sample_id",
     "index",
     "object_id",
+    "row",
+    "gene",
+    "patient",
+    "subject",
+    "participant",
+    "respondent",
+    "customer",
+    "country",
+    "city",
+    "account",
+    "konto",
+    "kunde",
+    "probe",
+    "uuid",
+    "serial",
+    "key",
+    "phone",
+    "ean",
+    "sku",
+    "rownames",
+    "no",
+    "nr",
+    "#",
+];
+
+/// How many of them are names of objects in a first column even where two values are alike.
+const SURE: usize = 5;
+
+/// How names of ids end.
+const IDS: &[&str] = &["id", "number", "nummer", "nr", "no", "account", "key"];
+
+/// Names of columns of points in time, whole or as one of several words.
+const TIMES: &[&str] = &[
+    "time",
+    "timestamp",
+    "date",
+    "datetime",
+    "datum",
+    "zeit",
+    "epoch",
+    "unix",
+    "unixtime",
+    "elapsed",
+    "year",
+    "jahr",
+    "month",
+    "day",
+    "ts",
+    "created",
+    "updated",
+    "uptime",
+    "millis",
+];
+
+/// Names of columns of numbers that stand for places and kinds, whole or as one of several words.
+const CODES: &[&str] = &[
+    "zip", "zipcode", "postcode", "plz", "fips", "naics", "sic", "code", "region", "district",
+    "postal",
 ];
 
 /// Names of a column of true classes.
@@ -88,10 +156,34 @@ pub(crate) const WEIGHTS: &[&str] = &[
     "object_weights",
     "sample_weight",
     "multiplicity",
+    "survey_weight",
+    "survey_weights",
+    "design_weight",
+    "freq_weight",
+    "person_weight",
+    "household_weight",
+    "case_weight",
+    "pweight",
+    "fweight",
+    "fnlwgt",
+    "wgt",
 ];
 
 /// What sums and means of columns are called in spreadsheets.
-pub(crate) const SUMS: &[&str] = &["total", "totals", "grand total", "sum", "mean", "average"];
+pub(crate) const SUMS: &[&str] = &[
+    "total",
+    "totals",
+    "grand total",
+    "sum",
+    "mean",
+    "average",
+    "gesamt",
+    "summe",
+    "insgesamt",
+    "mittelwert",
+    "durchschnitt",
+    "subtotal",
+];
 
 /// Whether a text is one of these words, whatever the case of its letters.
 pub(crate) fn is_one_of(words: &[&str], text: &str) -> bool {
@@ -100,42 +192,70 @@ pub(crate) fn is_one_of(words: &[&str], text: &str) -> bool {
 
 /// Whether a first column is called as names of objects are.
 pub(crate) fn is_first_column_of_names(column: &str) -> bool {
-    FIRST_COLUMN.contains(&column.to_lowercase().as_str())
+    OBJECTS[..SURE].contains(&column.to_lowercase().as_str())
 }
 
 /// Whether a column is called as names of objects mostly are.
 pub(crate) fn names_objects(column: &str) -> bool {
-    OBJECTS.contains(&column.to_lowercase().as_str())
+    !column.is_empty() && OBJECTS.contains(&column.to_lowercase().as_str())
 }
 
-/// Whether a column is called as ids are: `id`, `patient_id`, `cellID`.
+/// Whether a column is called as ids are: `id`, `patient_id`, `cellID`, `Customer ID`, `Kundennummer`.
 pub(crate) fn is_id(column: &str) -> bool {
     let small = column.trim().to_lowercase();
-    let before = small.strip_suffix("id").unwrap_or("x");
-    let parted = before.is_empty() || before.ends_with(['_', ' ', '.', '-']);
-    parted
-        || ["Id", "ID"].iter().any(|end| column.ends_with(end))
-        || ["index", "barcode", "row"].contains(&small.as_str())
+    let parted = |end: &str| {
+        let before = small.strip_suffix(end).unwrap_or("x");
+        before.is_empty() || before.ends_with(['_', ' ', '.', '-']) || end.len() > 5
+    };
+    names_objects(&small)
+        || IDS.iter().any(|end| small.ends_with(*end) && parted(end))
+        || ["Id", "ID", "Nr", "No"]
+            .iter()
+            .any(|end| column.ends_with(end))
+}
+
+/// Whether one of the words of a name is among these.
+fn has_word(column: &str, words: &[&str]) -> bool {
+    let small = column.to_lowercase();
+    small
+        .split(|letter: char| !letter.is_alphanumeric())
+        .any(|word| words.contains(&word))
+}
+
+/// Whether a column is called as points in time are.
+pub(crate) fn is_time(column: &str) -> bool {
+    has_word(column, TIMES)
+}
+
+/// Whether a column is called as codes are.
+pub(crate) fn is_code(column: &str) -> bool {
+    has_word(column, CODES)
+}
+
+/// Whether a column is called as weights of objects are; a `weight` alone is mostly that of a body.
+pub(crate) fn weighs_objects(column: &str) -> bool {
+    is_one_of(WEIGHTS, column) && !is_one_of(&WEIGHTS[..1], column)
+}
+
+/// Whether a column holds the classes more often than not, if they are words.
+pub(crate) fn may_be_classes(column: &str) -> bool {
+    is_one_of(MAYBE_CLASSES, column)
 }
 
 /// Whether a name, in small letters, gives a first line away as a header even if other columns are called by numbers.
 pub(crate) fn is_header_word(small: &str) -> bool {
-    let first = !small.is_empty() && FIRST_COLUMN.contains(&small);
-    first
-        || OBJECTS.contains(&small)
-        || CLASSES.contains(&small)
-        || ["class", SPLIT].contains(&small)
+    names_objects(small) || CLASSES.contains(&small) || ["class", SPLIT].contains(&small)
 }
 
 /// Whether a column of a text or Parquet file cannot have this name, because it means something else.
 pub(crate) fn is_reserved(column: &str) -> bool {
     let small = column.to_lowercase();
-    FIRST_COLUMN.contains(&&*small) || CLASSES.contains(&&*small) || small == SPLIT
+    OBJECTS[..SURE].contains(&&*small) || CLASSES.contains(&&*small) || small == SPLIT
 }
 
 /// Whether a label means elsewhere that the object has none.
 pub(crate) fn means_nothing(label: &str) -> bool {
-    const LONGEST: usize = 12;
+    const LONGEST: usize = 14;
     if label.len() > LONGEST || label.starts_with(|first: char| first.is_ascii_digit()) {
         return false;
     }
@@ -173,6 +293,11 @@ impl MissingWords {
         words.sort_unstable();
         let longest = words.iter().map(String::len).max().unwrap_or(0);
         Self { words, longest }
+    }
+
+    /// Whether nothing but an empty field and NaN is missing, so that −1 is a label.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.words.is_empty()
     }
 
     /// Whether this text is one of the words.

@@ -1,6 +1,6 @@
 //! Errors of recipes and of the tables they are given.
 
-use partita_core::{BudgetError, EnsembleError};
+use partita_core::{BudgetError, EnsembleError, option};
 use partita_kmeans::KMeansError;
 use partita_linkage::LinkageError;
 use partita_spectral::SpectralError;
@@ -71,7 +71,8 @@ pub enum GenerateError {
     NoClusters,
     /// More clusters than there are objects.
     #[error(
-        "asked for base clusterings of up to {clusters} clusters of {objects} objects; lower base_k (--base-k)"
+        "asked for base clusterings of up to {clusters} clusters of {objects} objects; lower {}",
+        option("base-k")
     )]
     TooManyClusters {
         /// The most clusters asked for.
@@ -82,7 +83,9 @@ pub enum GenerateError {
     /// More clusters than a subsample has objects.
     #[error(
         "asked for base clusterings of up to {clusters} clusters of {rows} objects (a share of {share} of {objects}); \
-         lower base_k (--base-k) or raise the share"
+         lower {} or raise the share ({})",
+        option("base-k"),
+        option("subsample")
     )]
     TooManyForSubsample {
         /// The most clusters asked for.

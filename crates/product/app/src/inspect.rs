@@ -5,6 +5,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use partita::Ensemble;
+use partita::extend::option;
 use partita::files::{self, Encode, LabelColumn, ReadOptions, Roles, SparseTable, Table};
 use partita_select::ChoiceRow;
 use serde_json::{Value, json};
@@ -80,16 +81,20 @@ fn found(file: &Path, options: &ReadOptions, observer: &dyn Observer) -> Result<
         FileKind::Choice => Ok(choice_facts(&SavedChoice::open(file)?)),
         FileKind::Ensemble(loaded, roles) => {
             say_roles(file, &roles, observer);
-            Ok(ensemble_facts(&loaded.ensemble, loaded.truth.as_ref()))
+            let facts = ensemble_facts(&loaded.ensemble, loaded.truth.as_ref());
+            Ok(with_columns(facts, file, options, &roles))
         }
         FileKind::Either(loaded, roles) => {
             say_roles(file, &roles, observer);
             observer.note(
-                "every column holds whole numbers from 0 or 1 without gaps; they are shown as labels, --as table shows them as numbers",
+                &format!(
+                    "every column holds whole numbers from 0 or 1 without gaps; they are shown as labels, {} shows them as numbers",
+                    option("as").called("kind").to("table")
+                ),
             );
             let mut facts = ensemble_facts(&loaded.ensemble, loaded.truth.as_ref());
             facts["kind"] = "ensemble or table".into();
-            Ok(facts)
+            Ok(with_columns(facts, file, options, &roles))
         }
         FileKind::Table | FileKind::SparseTable => {
             taken_as(TakenAs::Table, file, options, observer)
@@ -111,7 +116,7 @@ fn taken_as(
         TakenAs::Table => {
             let (table, roles) = described(file, options, observer)?;
             say_roles(file, &roles, observer);
-            table_facts(&table)
+            with_columns(table_facts(&table), file, options, &roles)
         }
         TakenAs::Ensemble => {
             let loaded = read_ensemble(file, options, observer)?;
@@ -120,6 +125,15 @@ fn taken_as(
         TakenAs::Model => model_facts(file)?,
         TakenAs::Record => record_facts(&RunRecord::open(file)?),
     })
+}
+
+/// The facts, and every column of the file.
+fn with_columns(mut facts: Value, file: &Path, options: &ReadOptions, roles: &Roles) -> Value {
+    let columns = files::column_facts(file, options, roles).unwrap_or_default();
+    if !columns.is_empty() {
+        facts["file_columns"] = json!(columns);
+    }
+    facts
 }
 
 /// A table as it is read; words that nothing says how to read are shown by category, else by number, and that is said.
@@ -137,7 +151,8 @@ fn described(
         let mut options = options.clone();
         options.encode = Some(encode);
         if let Ok(loaded) = files::load_table(file, &options) {
-            observer.note(&format!("shown with --encode {name}, since {refused}"));
+            let encode = option("encode").to(name);
+            observer.note(&format!("shown with {encode}, since {refused}"));
             return Ok(loaded);
         }
     }

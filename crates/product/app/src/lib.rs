@@ -101,6 +101,7 @@ pub use input::left_out::{LeftOut, Unlabelled};
 pub use input::matching::{
     Matched, NamedSoft, match_objects, match_rows, match_soft, score, score_objects,
 };
+pub use input::objects::{JointObjects, Objects};
 pub use inspect::{TakenAs, inspect};
 pub use machine::{Host, default_budget};
 pub use observer::{NoObserver, Observer};

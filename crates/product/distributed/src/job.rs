@@ -143,7 +143,7 @@ impl PartResult {
         }
         let part = self.part.unwrap_or_default();
         let reason = format!(
-            "{found} bytes, where part {part} wrote {bytes}; run `partita distributed run --force` for it again"
+            "{found} bytes, where part {part} wrote {bytes}; remove it and have that part run again"
         );
         Err(AppError::content(&labels, reason))
     }

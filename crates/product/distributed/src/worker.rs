@@ -133,7 +133,7 @@ impl PartTask {
             return Ok(own);
         }
         let reason = format!(
-            "exists already and is not the sum of part {}; give --force to replace it",
+            "exists already and is not the sum of part {}; remove it first",
             self.part
         );
         Err(AppError::content(output, reason))

@@ -185,7 +185,7 @@ pub static KNOWN_AS: &[KnownAs] = &[
     known(
         "NCAI",
         &[],
-        "a weight of base clusterings, no method: `--base-weights agreement`; gp-mgla has it inside",
+        "weights of base clusterings (base-weights: agreement), no method; gp-mgla has it inside",
     ),
     known(
         "PTA",
@@ -231,12 +231,12 @@ pub static KNOWN_AS: &[KnownAs] = &[
     known(
         "U-SENC",
         &["hbgf"],
-        "its consensus step; base clusterings by generate --preset u-senc",
+        "its consensus step; base clusterings by generate with the preset u-senc",
     ),
     known(
         "U-SPEC",
         &["hbgf", "lwgp"],
-        "a base clusterer, not a consensus method: generate --base uspec:20",
+        "a base clusterer, not a consensus method: generate with the base uspec:20",
     ),
     known(
         "variation of information",
@@ -247,7 +247,7 @@ pub static KNOWN_AS: &[KnownAs] = &[
     known(
         "WEAC",
         &["eac-average", "eac-single", "eac-complete"],
-        "evidence weighted by agreement of base clusterings: `--base-weights agreement`; lwea weighs base clusters",
+        "evidence weighted by agreement of base clusterings (base-weights: agreement); lwea weighs base clusters",
     ),
 ];
 

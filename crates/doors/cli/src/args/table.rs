@@ -28,9 +28,13 @@ pub(crate) struct FileArgs {
     /// name or not called at all, else a column of words that all differ]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) id: Option<String>,
-    /// Columns to leave out, by name or position from 1.
-    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
-    pub(crate) skip: Vec<String>,
+    /// Columns to leave out, by name, by position from 1, or by a pattern with * and ?. Names with commas stand in quotes:
+    /// --skip '"a, b",c'.
+    #[arg(long, value_name = "COLUMN,…", value_parser = parse_columns)]
+    pub(crate) skip: Vec<ColumnList>,
+    /// Columns that are data, named as with --skip; others are left out.
+    #[arg(long, value_name = "COLUMN,…", value_parser = parse_columns)]
+    pub(crate) only: Vec<ColumnList>,
     /// Words that mean that a value is missing, instead of NA, NaN, N/A, null, None, ? and the others that pandas knows; ''
     /// for none. Empty fields are always missing.
     #[arg(long, value_name = "WORD,…", value_delimiter = ',')]
@@ -44,6 +48,16 @@ pub(crate) struct FileArgs {
     /// What separates fields (CSV, TSV): one character, tab or space. [default: what the first line holds most of , ; | and tab]
     #[arg(long, value_name = "CHAR", value_parser = parse_delimiter)]
     pub(crate) delimiter: Option<char>,
+    /// The encoding of a text, such as latin1, windows-1252 or utf-16le. [default: found out]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) encoding: Option<String>,
+    /// The mark before decimals, . or , (CSV, TSV). [default: found out]
+    #[arg(long, value_name = "MARK", value_parser = parse_decimal)]
+    pub(crate) decimal: Option<char>,
+    /// Every row below the header is an object. Without it titles, comments, units, sums, notes and blank rows around the table are
+    /// left out (CSV, TSV).
+    #[arg(long)]
+    pub(crate) all_rows: bool,
     /// Columns are objects and rows are base clusterings or features (text, NPY, NPZ, MAT).
     #[arg(long)]
     pub(crate) transpose: bool,
@@ -81,6 +95,29 @@ impl StreamFormat {
     /// Whether labels are written to it, as something else than CSV.
     pub(crate) fn is_output(self) -> bool {
         matches!(self, Self::Tsv | Self::Parquet | Self::Npy | Self::Json)
+    }
+}
+
+/// Columns that one flag names.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ColumnList(pub(crate) Vec<String>);
+
+/// Names between commas, in quotes where they hold commas.
+fn parse_columns(text: &str) -> Result<ColumnList, String> {
+    let mut rows = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .trim(csv::Trim::All)
+        .from_reader(text.as_bytes());
+    let row = rows.records().next().transpose();
+    let row = row.map_err(|error| error.to_string())?.unwrap_or_default();
+    Ok(ColumnList(row.iter().map(str::to_owned).collect()))
+}
+
+fn parse_decimal(text: &str) -> Result<char, String> {
+    match text {
+        "." => Ok('.'),
+        "," => Ok(','),
+        _ => Err("write . or ,".into()),
     }
 }
 
@@ -124,7 +161,8 @@ pub(crate) struct TableReadArgs {
     #[command(flatten)]
     pub(crate) read: ReadArgs,
     /// What columns that hold words become (CSV, TSV): a column of zeros and ones of every word (one-hot), or the number
-    /// of the word in alphabetical order (ordinal), which makes fewer columns but neighbours of words that are not near.
+    /// of the word in alphabetical order (ordinal), which makes fewer columns but neighbours of words that are not near; none
+    /// refuses them. [default: one-hot; columns of more words than --max-categories are left out]
     #[arg(long, value_name = "HOW", value_parser = encode_parser())]
     pub(crate) encode: Option<Encode>,
     /// The former spelling of `--encode one-hot`.
@@ -136,7 +174,7 @@ pub(crate) struct TableReadArgs {
     /// The most columns that --encode one-hot makes of one column.
     #[arg(long, value_name = "N", default_value = "50")]
     pub(crate) max_categories: Option<NonZeroUsize>,
-    /// What missing numbers become (CSV, TSV): the mean of their column.
+    /// What missing numbers become (CSV, TSV): the mean of their column; none refuses them. [default: mean]
     #[arg(long, value_name = "HOW", value_parser = impute_parser())]
     pub(crate) impute: Option<Impute>,
     /// The former spelling of `--impute mean`.
@@ -145,7 +183,6 @@ pub(crate) struct TableReadArgs {
     /// Take only rows with these true labels; columns that are constant in them are left out.
     #[arg(
         long,
-        alias = "only",
         value_name = "LABEL,…",
         value_delimiter = ',',
         requires = "truth"
@@ -157,18 +194,20 @@ pub(crate) struct TableReadArgs {
 }
 
 fn encode_parser() -> impl TypedValueParser<Value = Encode> {
-    let values = PossibleValuesParser::new(["one-hot", "ordinal"]);
-    values.map(|text| {
-        if text == "ordinal" {
-            Encode::Ordinal
-        } else {
-            Encode::OneHot
-        }
+    let values = PossibleValuesParser::new(["one-hot", "ordinal", "none"]);
+    values.map(|text| match &*text {
+        "ordinal" => Encode::Ordinal,
+        "none" => Encode::None,
+        _ => Encode::OneHot,
     })
 }
 
 fn impute_parser() -> impl TypedValueParser<Value = Impute> {
-    PossibleValuesParser::new(["mean"]).map(|_| Impute::Mean)
+    let values = PossibleValuesParser::new(["mean", "none"]);
+    values.map(|text| match &*text {
+        "none" => Impute::None,
+        _ => Impute::Mean,
+    })
 }
 
 fn parse_delimiter(text: &str) -> Result<char, String> {
@@ -190,11 +229,19 @@ impl TableArgs {
     }
 }
 
+fn columns(lists: &[ColumnList]) -> Vec<String> {
+    lists.iter().flat_map(|list| list.0.clone()).collect()
+}
+
 impl FileArgs {
     /// How the reader is told, within this memory.
     pub(crate) fn options(&self, budget: MemoryBudget) -> ReadOptions {
         let mut options = ReadOptions::default().within(budget);
-        (options.id, options.skip) = (self.id.clone(), self.skip.clone());
+        options.id.clone_from(&self.id);
+        options.skip = columns(&self.skip);
+        options.only = columns(&self.only);
+        options.encoding.clone_from(&self.encoding);
+        (options.decimal, options.all_rows) = (self.decimal, self.all_rows);
         (options.missing, options.delimiter) = (self.missing.clone(), self.delimiter);
         options.transpose = self.transpose;
         options.header = match (self.header, self.no_header) {
@@ -277,7 +324,10 @@ mod tests {
         assert_eq!(input("--fill"), input("--impute mean"));
         assert_eq!(input("--label y"), input("--truth y"));
         let filtered = input("--truth y --filter-labels a,b --max-per-label 7");
-        assert_eq!(input("--label y --only a,b --per-label 7"), filtered);
+        assert_eq!(
+            input("--label y --filter-labels a,b --per-label 7"),
+            filtered
+        );
         assert_ne!(input("--one-hot"), input("--codes"));
         assert_ne!(input("--no-truth"), input(""));
     }

@@ -11,3 +11,4 @@ mod faults;
 mod methods;
 mod row_blocks;
 mod tasks;
+mod walk;

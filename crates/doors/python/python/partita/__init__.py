@@ -15,7 +15,8 @@ imported when they are needed.
 The modules in layers; a module imports only from layers above it:
 
 - ``_errors``: errors and the warning; ``_html``: pages as text
-- ``_run``: threads, memory and progress of a computation; keywords as native functions read them
+- ``_run``: threads, memory and progress of a computation; keywords as native functions read them; ``_given``: what is handed in
+  place of labels or a table
 - ``_partita``: the extension module, the native functions; ``dask``, ``spark``: what runs tasks on the workers of other systems
 - ``_tables``: label columns and tables out of arrays and frames; ``_engines``: who runs tasks; ``_synth``: tables with known clusters
 - ``_ensemble``: ensembles and weights; ``_rows``: label rows in files, and rounds of tasks over them

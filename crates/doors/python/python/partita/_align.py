@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from partita import _partita
 from partita._ensemble import Ensemble
 from partita._errors import InputError
+from partita._given import check_labels, is_clustering, labels_by_name
 from partita._html import table, save_text
 from partita._run import Run
-from partita._tables import frame_index, is_frame, named_runs
+from partita._tables import as_array, index_of, is_frame, joint_rows, label_column, named_runs, taken
 
 
 @dataclass(frozen=True)
@@ -159,7 +160,7 @@ def align(
     ----------
     runs : dict of name to run, list of runs, Ensemble, DataFrame of labels, path or list of paths
         A run is an array or frame of shares, shape (n, K), or a column of labels, shape (n,), of any number of clusters; all are of the
-        same objects in the same order. A row of NaN is an object that a run does not know. Paths are files that ``partita align`` reads:
+        same objects, matched by the index of frames and Series, else by place. A row of NaN is an object that a run does not know. Paths are files that ``partita align`` reads:
         ADMIXTURE, fastStructure, STRUCTURE and CLUMPP, tables of shares or labels.
     similarity : float
         Runs with the same number of clusters form one mode if they are at least this similar.
@@ -226,16 +227,31 @@ def _given(runs: Any, names: Sequence[str] | None) -> tuple[list[Any], list[str]
         return [labels._native], labels.object_names
     if not isinstance(runs, (Mapping, list, tuple)):
         raise InputError(f"runs of the type {type(runs).__name__}; give a dict or a list of runs, an Ensemble, or paths of files")
+    check_labels(runs)
     pairs = named_runs(runs, names)
-    objects = next((index for index in (frame_index(run) for _, run in pairs) if index is not None), None)
-    return [_run(name, run) for name, run in pairs], objects
+    found = [_run(name, run) for name, run in pairs]
+    called = [f"run '{name}'" for name, _ in pairs]
+    objects, rows = joint_rows(called, [index for _, _, _, index in found], [len(array) for _, array, _, _ in found])
+    given: list[Any] = []
+    for at, (name, array, words, _) in enumerate(found):
+        if rows is not None:
+            array = taken(array, rows[at], np.nan if array.ndim == 2 else -1)
+        if array.ndim == 2:
+            given.append((name, np.ascontiguousarray(array)))
+        else:
+            given.append(_partita.NativeEnsemble.from_columns([array], [name], [words], None))
+    return given, objects
 
 
-def _run(name: str, run: Any) -> Any:
-    """A column of labels as an ensemble, a table of shares as an array."""
+def _run(name: str, run: Any) -> tuple[str, Any, list[str] | None, Any]:
+    """A column of labels with the names of its words, or a table of shares; and its index."""
+    if is_clustering(run):
+        labels, index = labels_by_name(name, run)
+        return *label_column(name, labels), index
+    check_labels(run)
     if np.ndim(run) == 1:
-        return Ensemble({name: run})._native
-    shares = np.asarray(run)
+        return *label_column(name, run), index_of(run)
+    shares = as_array(run)
     if shares.ndim != 2 or shares.dtype.kind not in "fiub":
         raise InputError(f"run '{name}' has the shape {shares.shape} and the type {shares.dtype}; a run is one label an object, or shares")
-    return name, np.ascontiguousarray(shares, dtype=np.float64)
+    return name, shares.astype(np.float64), None, index_of(run)

@@ -72,6 +72,9 @@ def choose_k(
     clusters: range = range(2, 13),
     *,
     method: str = "eac-average",
+    impute: str | None = None,
+    obsm: str | None = None,
+    layer: str | None = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
     max_memory: int | str | None = None,
@@ -88,6 +91,8 @@ def choose_k(
         The numbers to look at.
     method : str
         The method, for ensembles.
+    impute, obsm, layer
+        As for :func:`generate`, of tables.
     random_state, n_jobs, max_memory, progress
         As for :func:`consensus`.
     **settings
@@ -106,7 +111,7 @@ def choose_k(
         raise InputError(f"clusters={clusters!r}; numbers of clusters are from 2")
     with Run(n_jobs, max_memory, progress) as run:
         ensemble = data._native if isinstance(data, Ensemble) else None
-        table = None if ensemble is not None else table_of(data)
+        table = None if ensemble is not None else table_of(data, impute=impute, obsm=obsm, layer=layer)
         bounds = (clusters.start, clusters.stop - 1)
         found = _partita.choose_k(ensemble, table, bounds, method, json_of(settings), seed_of(random_state), run)
     return ClusterChoice(json.loads(found))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from partita import _partita
 from partita._errors import InputError
 from partita._html import table
-from partita._tables import label_columns, named_runs
+from partita._tables import as_array, in_order, index_of, joint_rows, label_columns, named_runs, taken
 
 
 class Ensemble:
@@ -24,7 +24,9 @@ class Ensemble:
     labels : array of shape (n, M), DataFrame, dict of columns, or list of M arrays
         One column a base clustering: whole numbers from 0, words, or categories. NumPy arrays of any type and order are read in place;
         pandas, polars and Arrow give their columns. ``None``, NaN, ``pandas.NA``, -1 and words such as ``"NA"`` are missing labels. The
-        index of a pandas frame names the objects.
+        index of pandas names the objects unless it is 0, 1, 2, ...; columns with indexes of their own are matched by it, and what one
+        lacks is missing, with a warning. A column may be a dict of node to community or a list of sets of nodes, as networkx has
+        them, or a clustering of igraph; one of them alone is one base clustering.
     names : sequence of M str, optional
         Names of the base clusterings in place of the columns' own.
     objects : sequence of n str, optional
@@ -80,7 +82,7 @@ class Ensemble:
         ----------
         runs : dict of name to array of shape (n, K), or sequence of such arrays or DataFrames
             Rows are between 0 and 1 and sum to 1 (off by at most .001 they are divided by their sums); a row of NaN or 0 is an object that
-            the run does not know. The index of a pandas frame names the objects, its columns the clusters.
+            the run does not know. The index of a pandas frame names the objects, by which runs are matched; its columns name the clusters.
         names : sequence of M str, optional
             Names of the runs.
         objects : sequence of n str, optional
@@ -102,16 +104,19 @@ class Ensemble:
         True
         """
         given = named_runs(runs, names)
-        index = next((list(map(str, run.index)) for _, run in given if hasattr(run, "iloc") and run.index.dtype == object), None)
         tables: list[NDArray[np.float64]] = []
         words: list[list[str]] = []
         for name, run in given:
-            table = np.ascontiguousarray(np.asarray(run, dtype=np.float64))
+            table = np.ascontiguousarray(as_array(run), dtype=np.float64)
             if table.ndim != 2:
                 raise InputError(f"'{name}' is an array of {table.ndim} dimensions; a run is a table of objects × clusters")
             tables.append(table)
             columns = getattr(run, "columns", None)
             words.append([str(at) for at in (range(table.shape[1]) if columns is None else columns)])
+        called = [f"run '{name}'" for name, _ in given]
+        index, rows = joint_rows(called, [index_of(run) for _, run in given], [len(table) for table in tables])
+        if rows is not None:
+            tables = [np.ascontiguousarray(taken(table, of, np.nan)) for table, of in zip(tables, rows)]
         found = [str(name) for name in objects] if objects is not None else index
         native = _partita.NativeEnsemble.from_shares(tables, [name for name, _ in given], words, found, int(most_shares))
         return cls._of(native)
@@ -280,7 +285,4 @@ def weights_of_bases(given: Any, ensemble: Ensemble | None) -> tuple[str | None,
 def weights_of_objects(given: Any, ensemble: Ensemble) -> list[float] | None:
     if given is None:
         return None
-    weights = [float(weight) for weight in given]
-    if len(weights) != ensemble.n_objects:
-        raise InputError(f"{len(weights)} object_weights for {ensemble.n_objects} objects")
-    return weights
+    return [float(weight) for weight in in_order("object_weights", given, ensemble)]

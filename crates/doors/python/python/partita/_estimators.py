@@ -7,18 +7,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from partita import _partita
 from partita._consensus import one_method, request_of, run_consensus
 from partita._ensemble import Ensemble
 from partita._generate import recipe_json
+from partita._given import check_labels, check_table
 from partita._model import Model
 from partita._result import ConsensusResult
 from partita._run import Run
-from partita._tables import frame_columns, frame_index, is_frame
+from partita._tables import filled, frame_columns, frame_index, is_frame, table_of
 
 __all__ = ["ConsensusClustering", "LabelConsensus"]
+
+
+def _weights(sample_weight: Any, X: Any) -> list[float] | None:
+    """Weights of the objects, by place as scikit-learn takes them."""
+    if sample_weight is None:
+        return None
+    weights: list[float] = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True).tolist()
+    return weights
 
 
 class _Consensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -34,10 +43,11 @@ class _Consensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         recipe: str | None = None,
         base_weights: Any = None,
         auto: bool = False,
+        object_weights: Any = None,
     ) -> ConsensusResult:
         settings = dict(self.settings or {})
         request = request_of(ensemble, self.n_clusters, one_method(self.method), self.random_state, base_weights, settings)
-        request.auto = auto
+        request.auto, request.object_weights = auto, object_weights
         return run_consensus(ensemble, table, recipe, request, Run(self.n_jobs, self.max_memory)).first
 
     def _keep(self, result: ConsensusResult, model: Model) -> None:
@@ -161,14 +171,34 @@ class ConsensusClustering(_Consensus):
         self.n_jobs = n_jobs
         self.max_memory = max_memory
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags
+
     def _checked(self, X: Any, *, reset: bool) -> Any:
-        values = validate_data(self, X, reset=reset, dtype=np.float64, ensure_min_samples=2 if reset else 1)
+        check_table(X)
+        least = 2 if reset else 1
+        values = validate_data(
+            self, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=least
+        )
         names = getattr(self, "feature_names_in_", None)
         columns = [f"x{at}" for at in range(values.shape[1])] if names is None else [str(name) for name in names]
+        if hasattr(values, "tocsr"):
+            return table_of(values, columns)
+        values, means = filled(values, columns, None if reset else self._means)
+        if reset:
+            self._means: list[float] | None = means
         return _partita.NativeTable.dense(values, columns, frame_index(X), None)
 
-    def fit(self, X: Any, y: Any = None) -> ConsensusClustering:
-        """Makes base clusterings of a table of shape (n, d) and finds their consensus; ``y`` is not used."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> ConsensusClustering:
+        """Makes base clusterings of a table of shape (n, d), dense or sparse, and finds their consensus; ``y`` is not used.
+
+        Gaps (NaN) get the means of their columns, which is said. ``sample_weight`` weighs the objects in the consensus, for methods
+        that take such weights: a weight of 2 is two objects there.
+        """
+        self._means = None
         table = self._checked(X, reset=True)
         number = int(self.n_clusters) if isinstance(self.n_clusters, (int, np.integer)) else None
         given = (self.method, self.base, self.base_k, self.subsample, self.recipe)
@@ -176,7 +206,7 @@ class ConsensusClustering(_Consensus):
         scale = "auto" if auto and self.scale is None else self.scale
         fields = {"base_k": self.base_k, "subsample": self.subsample, "scale": scale}
         recipe = recipe_json(self.base, None, number, **{**fields, **(self.recipe or {})})
-        result = self._run(None, table, recipe, auto=auto)
+        result = self._run(None, table, recipe, auto=auto, object_weights=_weights(sample_weight, X))
         self._keep(result, result.model(self.predict_with))
         return self
 
@@ -236,6 +266,7 @@ class LabelConsensus(_Consensus):
     def _checked(self, X: Any, *, reset: bool) -> Ensemble:
         if isinstance(X, Ensemble):
             X = X.to_frame()
+        check_labels(X)
         least = 2 if reset else 1
         values = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan", ensure_min_samples=least)
         if not is_frame(X):
@@ -244,10 +275,10 @@ class LabelConsensus(_Consensus):
         names, columns = frame_columns(X)
         return Ensemble(dict(zip(names, columns)), objects=frame_index(X))
 
-    def fit(self, X: Any, y: Any = None) -> LabelConsensus:
-        """Finds the consensus of labels of shape (n, M); ``y`` is not used."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LabelConsensus:
+        """Finds the consensus of labels of shape (n, M); ``sample_weight`` weighs the objects, ``y`` is not used."""
         ensemble = self._checked(X, reset=True)
-        result = self._run(ensemble, base_weights=self.base_weights)
+        result = self._run(ensemble, base_weights=self.base_weights, object_weights=_weights(sample_weight, ensemble))
         self._keep(result, result.model())
         return self
 

@@ -57,6 +57,9 @@ def generate(
     scale: str | None = None,
     preset: str | None = None,
     n_clusters: int | None = None,
+    impute: str | None = None,
+    obsm: str | None = None,
+    layer: str | None = None,
     random_state: Any = None,
     part_file: str | os.PathLike[str] | None = None,
     part: str | None = None,
@@ -71,7 +74,7 @@ def generate(
 
     Parameters
     ----------
-    X : array of shape (n, d), DataFrame, SciPy sparse matrix, Table or TableFiles
+    X : array of shape (n, d), DataFrame, SciPy sparse matrix, Table, TableFiles or AnnData
         Finite numbers. A float64 array is read in place; what :func:`scan_table` found is read by blocks where it would fill half of
         ``max_memory``, by k-means and uspec.
     recipe : str, dict or path, optional
@@ -96,6 +99,10 @@ def generate(
         A paper's recipe, which the arguments above may change; some depend on ``n_clusters``.
     n_clusters : int, optional
         What presets multiply.
+    impute : "mean", optional
+        Gaps (NaN, None) get the mean of their column; they are refused if not given.
+    obsm, layer : str, optional
+        What is clustered of an AnnData: a key of ``obsm``, or of ``layers`` (``"X"`` is its ``X``).
     random_state : int, Generator or RandomState, optional
         The same seed gives the same bytes, whatever ``n_jobs`` is; 0, or that of an ensemble given as ``recipe``, if not given.
     part_file : path, optional
@@ -139,9 +146,11 @@ def generate(
             job = _Job(X, json_text, seed, Path(folder).absolute(), {"n_jobs": n_jobs, "max_memory": max_memory})
             return job.run(engine, n_tasks)
         if isinstance(X, TableFiles):
+            if impute or obsm or layer:
+                raise InputError("impute=, obsm= and layer= go with a table in memory; scan_table() takes impute= of a file")
             made = _partita.generate_of_file(str(X.path), X.options, json_text, seed, keep, part, run)
         else:
-            made = _partita.generate(table_of(X), json_text, seed, keep, part, run)
+            made = _partita.generate(table_of(X, impute=impute, obsm=obsm, layer=layer), json_text, seed, keep, part, run)
         return Ensemble._of(made)
 
 

@@ -10,8 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from partita import _partita
 from partita._errors import InputError
+from partita._given import check_labels, check_table, is_clustering, labels_by_name
 from partita._partita import NativeTable
+from partita._run import Run, say
 
 #: Words that mean that a label is missing, as in files.
 MISSING_WORDS = frozenset(
@@ -94,30 +97,86 @@ def frame_columns(data: Any) -> tuple[list[str], list[Any]]:
     return [str(name) for name in names], [data[name] for name in names]
 
 
+def index_of(data: Any) -> Any:
+    """The index of a pandas frame or Series, unless it only numbers the rows."""
+    index: Any = getattr(data, "index", None)
+    if not hasattr(index, "equals"):
+        return None
+    if index.dtype.kind in "iu" and np.array_equal(np.asarray(index), np.arange(len(index))):
+        return None
+    return index
+
+
+def names_of(index: Any) -> list[str] | None:
+    """Names of objects out of an index, a list, or nothing; 3.0 is called as 3 is."""
+    if index is None:
+        return None
+    names = index.tolist() if hasattr(index, "tolist") else index
+    return [str(int(name)) if isinstance(name, float) and name.is_integer() else str(name) for name in names]
+
+
 def frame_index(data: Any) -> list[str] | None:
     """Names of the objects: the index of a pandas frame or Series, unless it only numbers the rows."""
-    index = getattr(data, "index", None)
-    if index is None or callable(index) or type(index).__name__ == "RangeIndex":
-        return None
-    return [str(name) for name in index]
+    return names_of(index_of(data))
+
+
+def _same(index: Any, other: Any) -> bool:
+    if index is None or other is None or isinstance(index, list) or isinstance(other, list):
+        return type(index) is type(other) and index == other
+    return index is other or bool(index.equals(other))
+
+
+def joint_rows(names: Sequence[str], indexes: Sequence[Any], lengths: Sequence[int]) -> tuple[list[str] | None, list[Any] | None]:
+    """Names of the objects of several inputs, matched by their indexes, and the rows of each, -1 where it lacks one; none as they stand."""
+    if not indexes or all(_same(index, indexes[0]) for index in indexes[1:]):
+        return (names_of(indexes[0]) if indexes else None), None
+    return _partita.match_objects([(name, names_of(index), n) for name, index, n in zip(names, indexes, lengths)], Run())
+
+
+def taken(array: Any, rows: Any, missing: float = -1) -> Any:
+    """Rows of an array, where -1 gives a missing value."""
+    found, absent = array[rows], rows < 0
+    if absent.any():
+        found = found.astype(np.float64 if found.dtype.kind == "f" else np.int64)
+        found[absent] = missing
+    return found
+
+
+def in_order(what: str, values: Any, ensemble: Any) -> list[Any]:
+    """Values of the objects of an ensemble in its order: matched by the index of a Series or the keys of a dict, else by place."""
+    named, n = ensemble.object_names, ensemble.n_objects
+    index = list(values) if isinstance(values, Mapping) else index_of(values)
+    listed = list(values.values() if isinstance(values, Mapping) else values)
+    if index is not None:
+        _, rows = joint_rows(["the ensemble", what], [named, names_of(index)], [n, len(listed)])
+        if rows is not None:
+            absent = np.flatnonzero(rows[1][:n] < 0)
+            if len(absent):
+                raise InputError(f"{what} has nothing for object '{named[absent[0]] if named else absent[0]}'")
+            listed = [listed[row] for row in rows[1][:n]]
+    if len(listed) != n:
+        raise InputError(f"{len(listed)} {what} for {n} objects")
+    return listed
 
 
 def label_columns(data: Any, names: Sequence[str] | None) -> tuple[list[Column], list[str] | None]:
-    """Columns of labels with their names and the names of their words; names of the objects."""
-    objects = None
+    """Columns of labels with their names and the names of their words, objects in one order; names of the objects."""
+    check_labels(data)
+    if getattr(getattr(data, "dtype", None), "names", None):
+        data = {name: data[name] for name in data.dtype.names}
+    if is_clustering(data):
+        data = [data]
     if isinstance(data, Mapping):
         found, columns = [str(name) for name in data], list(data.values())
-        objects = frame_index(columns[0]) if columns else None
     elif is_frame(data):
-        (found, columns), objects = frame_columns(data), frame_index(data)
+        found, columns = frame_columns(data)
     elif isinstance(data, (list, tuple)):
         columns = list(data)
-        if columns and np.ndim(columns[0]) == 0:
+        if columns and np.ndim(columns[0]) == 0 and not is_clustering(columns[0]):
             raise InputError("a list is a list of base clusterings, each a list or array of labels; for one, write [labels]")
         found = [f"base{at}" for at in range(len(columns))]
-        objects = frame_index(columns[0]) if columns else None
     else:
-        matrix = np.asarray(data)
+        matrix = as_array(data)
         if matrix.ndim != 2:
             raise InputError(
                 f"an array of labels has the shape (objects, base clusterings), not {matrix.shape}; "
@@ -126,7 +185,23 @@ def label_columns(data: Any, names: Sequence[str] | None) -> tuple[list[Column],
         columns = [matrix[:, at] for at in range(matrix.shape[1])]
         found = [f"base{at}" for at in range(len(columns))]
     called = _renamed(found, names, "base clusterings")
-    return [label_column(name, column) for name, column in zip(called, columns)], objects
+    made, indexes = [], []
+    for name, column in zip(called, columns):
+        column, index = labels_by_name(name, column) if is_clustering(column) else (column, index_of(column))
+        made.append(label_column(name, column))
+        indexes.append(index)
+    objects, rows = joint_rows([f"base clustering '{name}'" for name in called], indexes, [len(array) for _, array, _ in made])
+    if rows is not None:
+        made = [(name, taken(array, of), words) for (name, array, words), of in zip(made, rows)]
+    return made, objects
+
+
+def as_array(data: Any) -> np.ndarray[Any, Any]:
+    """An array of what may be one; entries that are masked are None."""
+    try:
+        return np.asarray(np.ma.filled(data.astype(object), None) if isinstance(data, np.ma.MaskedArray) else data)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InputError(f"a {type(data).__name__} that cannot be made an array: {error}") from error
 
 
 def named_runs(runs: Any, names: Sequence[str] | None) -> list[tuple[str, Any]]:
@@ -151,7 +226,8 @@ def label_column(name: str, column: Any) -> Column:
     if codes is not None:
         numbers, words = codes
         return _words_by_code(name, numbers, words)
-    array = column if isinstance(column, np.ndarray) else _array(name, column)
+    check_labels(column)
+    array = _array(name, column)
     if array.ndim != 1:
         raise InputError(f"base clustering '{name}' has the shape {array.shape}; it is one label an object")
     kind = array.dtype.kind
@@ -171,6 +247,8 @@ def label_column(name: str, column: Any) -> Column:
 def _array(name: str, column: Any) -> np.ndarray[Any, Any]:
     """A column of any library as an array; missing entries of whole numbers are -1."""
     # Arrow and polars give numbers with gaps as floating-point numbers, which hold whole ones up to 2**53.
+    if type(column) is np.ndarray:
+        return column
     if hasattr(column, "to_numpy"):
         if hasattr(column, "isna") and str(getattr(column, "dtype", ""))[:1] in "IU":
             return np.asarray(column.to_numpy(dtype="int64", na_value=-1))
@@ -178,13 +256,13 @@ def _array(name: str, column: Any) -> np.ndarray[Any, Any]:
         if array.dtype.kind == "M":
             raise InputError(f"base clustering '{name}' holds dates; labels are whole numbers or words")
         return array
-    return _from_list(column) if isinstance(column, (list, tuple)) else np.asarray(column)
+    return _from_list(column) if isinstance(column, (list, tuple)) else as_array(column)
 
 
 def _from_list(values: Sequence[Any]) -> np.ndarray[Any, Any]:
     """A list, whose numbers stay numbers although some are ``None``."""
     kinds = {type(value) for value in values}
-    if kinds & {str, type(None)}:
+    if not all(issubclass(kind, (int, float, complex, np.number, np.bool_)) for kind in kinds):
         array = np.empty(len(values), dtype=object)
         array[:] = values
         return array
@@ -270,36 +348,62 @@ def codes_of(labels: Any) -> Any:
     return np.ascontiguousarray(array, dtype=np.int64)
 
 
-def named_labels(labels: Any) -> tuple[list[str] | None, list[str | None]] | None:
+def named_labels(labels: Any) -> tuple[list[str], list[str | None]] | None:
     """Names of the objects and their labels, of a pandas Series whose index names the objects or a dict; none for others."""
-    if isinstance(labels, dict):
-        return [str(name) for name in labels], [word_of(label) for label in labels.values()]
+    if is_clustering(labels):
+        values, index = labels_by_name("labels", labels)
+        names = names_of(index)
+        return None if names is None else (names, [word_of(label) for label in values])
     names = frame_index(labels)
-    if names is None or not hasattr(labels, "tolist"):
-        return None
-    return names, [word_of(label) for label in labels.tolist()]
+    return None if names is None or is_frame(labels) else (names, placed_labels(labels))
 
 
-def table_of(data: Any, names: Sequence[str] | None = None) -> NativeTable:
-    """A table of numbers: an array, a frame or a sparse matrix."""
+def placed_labels(labels: Any) -> list[str | None]:
+    """The labels of a column as files spell them."""
+    check_labels(labels)
+    return [word_of(label) for label in _array("labels", labels).tolist()]
+
+
+def part_of(data: Any, obsm: str | None, layer: str | None) -> Any:
+    """What obsm= or layer= name of an AnnData, with the names of its objects."""
+    if obsm is None and layer is None:
+        return data
+    if not hasattr(data, "obsm") or (obsm is not None and layer is not None):
+        raise InputError("obsm= or layer= names the part of an AnnData that is clustered; give one of them, and an AnnData")
+    parts, key = (data.obsm, obsm) if layer is None else ({"X": data.X, **data.layers}, layer)
+    if key not in parts:
+        raise InputError(f"the AnnData has no {'obsm' if layer is None else 'layer'} '{key}'; it has {', '.join(map(str, parts))}")
+    numbers = parts[key]
+    columns = list(data.var_names) if obsm is None else [f"{key}{at}" for at in range(numbers.shape[1])]
+    return Table(numbers.to_numpy() if is_frame(numbers) else numbers, columns, list(data.obs_names))
+
+
+def table_of(
+    data: Any, names: Sequence[str] | None = None, impute: str | None = None, *, obsm: str | None = None, layer: str | None = None
+) -> NativeTable:
+    """A table of numbers: an array, a frame, a sparse matrix, or a part of an AnnData."""
+    if impute not in (None, "mean"):
+        raise InputError(f"impute={impute!r}; write 'mean', or None to refuse gaps")
+    data = part_of(data, obsm, layer)
     if isinstance(data, NativeTable):
         return data
     if isinstance(data, (str, os.PathLike, TableFiles)):
         path = data.path if isinstance(data, TableFiles) else data
         raise InputError(f"{path}: a table here is in memory; read it with read_table(); generate() takes what scan_table() found too")
-    if hasattr(data, "tocsr"):
-        return _sparse(data, names)
     objects, columns, truth = None, None, None
     if isinstance(data, Table):
         objects, columns, truth, data = data.object_names, data.columns, _classes(data), data.X
-        if hasattr(data, "tocsr"):
-            return _sparse(data, names or columns, objects, truth)
-        values = np.asarray(data)
-    elif is_frame(data):
+    check_table(data)
+    if hasattr(data, "tocsr"):
+        return _sparse(data, names or columns, objects, truth)
+    if is_frame(data):
         columns, objects = frame_columns(data)[0], frame_index(data)
         values = data.to_numpy() if hasattr(data, "to_numpy") else np.column_stack([np.asarray(c) for c in frame_columns(data)[1]])
     else:
-        values = np.asarray(data)
+        values = as_array(data)
+    if values.dtype.names:
+        columns = list(values.dtype.names)
+        values = np.column_stack([values[name] for name in columns])
     if values.ndim != 2 or 0 in values.shape:
         raise InputError(f"a table has the shape (objects, features), not {values.shape}")
     if values.dtype.kind in "OUS":
@@ -307,8 +411,17 @@ def table_of(data: Any, names: Sequence[str] | None = None) -> NativeTable:
     elif values.dtype.kind not in "iufb":
         raise InputError(f"a table has numbers, not {values.dtype}")
     values = np.asarray(values, dtype=np.float64)
-    _check_finite(values, columns)
-    return NativeTable.dense(values, _column_names(names or columns, values.shape[1]), objects, truth)
+    called = _column_names(names or columns, values.shape[1])
+    _check_finite(values, columns, gaps=impute is not None)
+    return NativeTable.dense(values if impute is None else filled(values, called)[0], called, objects, truth)
+
+
+def filled(values: np.ndarray[Any, Any], columns: list[str], means: Any = None) -> tuple[Any, Any]:
+    """Numbers without gaps, which get the means of their columns or those given, which is said; and the means."""
+    made, means, gaps = _partita.fill_gaps(values, columns, means)
+    if gaps:
+        say(True, f"{gaps} missing values get the means of their columns")
+    return values if made is None else made, means
 
 
 def _classes(table: Table) -> tuple[str, list[str | None]] | None:
@@ -328,31 +441,36 @@ def word_of(label: Any) -> str | None:
 
 
 def _numbers(values: np.ndarray[Any, Any], columns: list[str] | None) -> np.ndarray[Any, Any]:
+    """Numbers of objects and texts; what means that one is missing is NaN."""
     try:
         return values.astype(np.float64)
     except (TypeError, ValueError):
+        made = np.empty(values.shape)
         for (row, column), value in np.ndenumerate(values):
             try:
-                float(value)
+                made[row, column] = np.nan if _is_missing(value) else float(value)
             except (TypeError, ValueError):
                 where = columns[column] if columns else column
                 raise InputError(f"row {row}, column '{where}': {str(value)!r} is not a number; leave the column out or encode it") from None
-        raise
+        return made
 
 
-def _check_finite(values: np.ndarray[Any, Any], columns: list[str] | None) -> None:
+def _check_finite(values: np.ndarray[Any, Any], columns: list[str] | None, gaps: bool = False) -> None:
+    """Refuses infinity, and NaN unless gaps are filled."""
     # A sum is finite only if all numbers are, unless it overflows: then look.
     with np.errstate(over="ignore", invalid="ignore"):
         total = values.sum()
     if np.isfinite(total):
         return
+    wrong, remedy = (np.isinf, "") if gaps else (lambda block: ~np.isfinite(block), "take the mean of the column (impute='mean'), or ")
     for start in range(0, len(values), 65536):
-        bad = np.argwhere(~np.isfinite(values[start : start + 65536]))
+        bad = np.argwhere(wrong(values[start : start + 65536]))
         if len(bad):
             row, column = bad[0]
             where = columns[column] if columns else column
             value = values[start + row, column]
-            raise InputError(f"row {start + row}, column '{where}' is {value} (NaN or infinity); impute it or leave the row out")
+            remedy = "correct it, or " if np.isinf(value) else remedy
+            raise InputError(f"row {start + row}, column '{where}' is {value}; {remedy}leave the row out")
 
 
 def _sparse(

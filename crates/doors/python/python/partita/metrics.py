@@ -19,8 +19,8 @@ from partita import _partita
 from partita._ensemble import Ensemble, weights_of_bases, weights_of_objects
 from partita._errors import InputError
 from partita._rows import rounds
-from partita._run import Run, logger
-from partita._tables import codes_of, matrix_of, named_labels
+from partita._run import Run
+from partita._tables import codes_of, matrix_of, named_labels, placed_labels
 
 __all__ = [
     "accuracy",
@@ -85,8 +85,9 @@ def scores(
     if any(files) or id is not None:
         raise InputError("labels and truth are two files, or neither is; id= names a column of files")
     named = [named_labels(given) for given in (labels, truth)]
-    if named[0] is not None and named[1] is not None:
-        return dict(json.loads(_partita.scores_by_name(named[0], named[1], common, Run())))
+    if any(named):
+        both = [found or (None, placed_labels(given)) for found, given in zip(named, (labels, truth))]
+        return dict(json.loads(_partita.scores_by_name(both[0], both[1], common, Run())))
     if common:
         raise InputError("common=True matches objects by their names; give both as a dict, or a Series with names in its index")
     return dict(json.loads(_partita.scores(codes_of(labels), codes_of(truth))))
@@ -156,21 +157,20 @@ def _matched(
     source, weights = weights_of_bases(base_weights, given)
     reference = _Reference(given._native, None, source is not None, weights, weights_of_objects(object_weights, given))
     named = named_labels(labels)
-    if named is not None and given.object_names is not None:
-        reference.rows, places = _partita.match_rows(named, given._native, common, Run())
-        words = [str(named[1][at]) for at in places]
+    if common and (named is None or given.object_names is None):
+        nameless = "labels have no names (a dict, a Series)" if named is None else "ensemble has no names of objects (objects=)"
+        raise InputError(f"common=True matches objects by their names; the {nameless}")
+    if named is not None or given.object_names is not None:
+        found = named or (None, placed_labels(labels))
+        reference.rows, places = _partita.match_rows(found, given._native, common, Run())
+        words = [str(found[1][at]) for at in places]
         # Whole numbers keep their order, as in files.
         whole = all(word.isdecimal() and len(word) < 19 for word in words)
         codes = np.array([int(word) for word in words]) if whole else np.unique(words, return_inverse=True)[1]
-        return codes.astype(np.int64).reshape(-1), reference, places, len(named[1])
-    nameless = "the ensemble has no names of objects (objects=)" if named is not None else "the labels have no names (a dict, a Series)"
-    if common:
-        raise InputError(f"common=True matches objects by their names; {nameless}")
-    codes = codes_of(list(labels.values()) if isinstance(labels, dict) else labels)
+        return codes.astype(np.int64).reshape(-1), reference, places, len(found[1])
+    codes = codes_of(labels)
     if len(codes) != given.n_objects:
-        raise InputError(f"{len(codes)} labels for {given.n_objects} objects, which cannot be matched by name: {nameless}")
-    if named is not None or given.object_names is not None:
-        logger.info("objects are matched by their order: %s", nameless)
+        raise InputError(f"{len(codes)} labels for {given.n_objects} objects, which have no names to be matched by (objects=)")
     return codes, reference, None, len(codes)
 
 
@@ -272,5 +272,12 @@ def agreement_matrix(ensemble: Any) -> NDArray[np.float64]:
 
 
 def stability(estimator: Any, X: Any = None, y: Any = None) -> float:
-    """Mean confidence of a fitted estimator's labels: a scorer for ``GridSearchCV`` over ``n_clusters``."""
-    return float(np.mean(estimator.confidence_))
+    """Mean confidence of a fitted estimator's labels, also of the last step of a pipeline: a scorer for ``GridSearchCV`` over ``n_clusters``."""
+    found = estimator
+    while not hasattr(found, "confidence_"):
+        steps = getattr(found, "steps", None)
+        inner = steps[-1][1] if steps else getattr(found, "best_estimator_", None)
+        if inner is None:
+            raise InputError(f"{type(found).__name__} has no confidence_; fit a ConsensusClustering or LabelConsensus, or a pipeline of one")
+        found = inner
+    return float(np.mean(found.confidence_))

@@ -32,6 +32,8 @@ struct Csv {
     options: OpenOptions,
     /// The reader with which the file was opened, for the first that reads: a pipe can be opened once only.
     opened: Mutex<Option<TextReader>>,
+    /// What was said when the end was reached.
+    remarks: Mutex<Vec<String>>,
 }
 
 fn open(path: &Path, options: &OpenOptions) -> Result<Box<dyn Reader>> {
@@ -56,12 +58,18 @@ fn open(path: &Path, options: &OpenOptions) -> Result<Box<dyn Reader>> {
         items,
         options: options.clone(),
         opened: Mutex::new(Some(reader)),
+        remarks: Mutex::default(),
     }))
 }
 
 impl Reader for Csv {
     fn items(&self) -> &Items {
         &self.items
+    }
+
+    fn late_remarks(&self) -> Vec<String> {
+        let remarks = self.remarks.lock();
+        remarks.map_or_else(|_| Vec::new(), |mut remarks| std::mem::take(&mut *remarks))
     }
 
     fn extent(&self, _item: usize) -> Result<Extent> {
@@ -106,6 +114,9 @@ impl Reader for Csv {
         }
         if rows == 0 {
             return Err(FileError::no_rows(&self.items.path));
+        }
+        if let Ok(mut remarks) = self.remarks.lock() {
+            *remarks = reader.remarks()[self.items.remarks.len()..].to_vec();
         }
         check_infinite(&columns)?;
         Ok(columns.into_iter().map(|column| column.column).collect())

@@ -20,6 +20,12 @@ pub(crate) struct OpenOptions {
     pub(crate) transpose: bool,
     /// The words that stand for a missing value.
     pub(crate) missing: MissingWords,
+    /// The encoding of a text; found out if absent.
+    pub(crate) encoding: Option<String>,
+    /// Whether every row below the header of a text is an object.
+    pub(crate) all_rows: bool,
+    /// Whether rows of a text without any value are objects.
+    pub(crate) keep_blank: bool,
 }
 
 /// What can be written in a format.

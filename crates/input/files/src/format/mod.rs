@@ -23,6 +23,8 @@ mod parquet_codes;
 pub(crate) mod parquet_write;
 pub(crate) mod reader;
 pub(crate) mod sparse;
+mod text_bounds;
+mod text_encoding;
 mod text_layout;
 mod text_rows;
 #[cfg(test)]

@@ -309,6 +309,11 @@ pub(crate) trait Reader: Send + Sync {
             .collect()
     }
 
+    /// What only reading to the end has shown, beside the [remarks](Items::remarks) made before.
+    fn late_remarks(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// What lies beside columns and arrays under this name, if anything.
     ///
     /// # Errors

@@ -3,9 +3,12 @@
 use std::path::Path;
 
 use csv::ByteRecord;
+use partita_core::option;
 use serde::{Deserialize, Serialize};
 
-use crate::error::{FileError, Result};
+use super::text_bounds::filled;
+use crate::error::{FileError, Result, shown};
+use crate::number::number;
 use crate::open_file::lower_name;
 use crate::words::is_header_word;
 
@@ -44,26 +47,71 @@ pub(super) fn named_in_first_line(start: &[u8]) -> Option<(u8, usize)> {
     (end > 0).then_some((delimiter, 5 + end))
 }
 
-/// What separates the fields of the first line: the candidate that occurs most often outside quotes.
+/// The lines of the beginning of a text that are whole and not empty.
+fn lines(start: &[u8]) -> impl Iterator<Item = &[u8]> {
+    const LINES: usize = 50;
+    let whole = start
+        .iter()
+        .rposition(|&byte| byte == b'\n' || byte == b'\r');
+    start[..whole.unwrap_or(start.len())]
+        .split(|&byte| byte == b'\n' || byte == b'\r')
+        .map(<[u8]>::trim_ascii_start)
+        .filter(|line| !line.is_empty())
+        .take(LINES)
+}
+
+/// What separates fields: the candidate that most lines hold as often, and of those the one that they hold most often.
 pub(super) fn guess_delimiter(path: &Path, start: &[u8]) -> u8 {
     let name = lower_name(path);
     let preferred = if name.contains(".tsv") { b'\t' } else { b',' };
-    let line = start
-        .split(|&byte| byte == b'\n' || byte == b'\r')
-        .find(|line| !line.is_empty())
-        .unwrap_or_default();
-    let mut most = (preferred, count(line, preferred));
+    let alike = |candidate: u8| {
+        let mut found: Vec<usize> = lines(start).map(|line| count(line, candidate)).collect();
+        found.sort_unstable();
+        let runs = found.chunk_by(|a, b| a == b).filter(|run| run[0] > 0);
+        runs.map(|run| (run.len(), run[0]))
+            .max()
+            .unwrap_or_default()
+    };
+    let mut most = (preferred, alike(preferred));
     for candidate in CANDIDATES {
-        let found = count(line, candidate);
+        let found = alike(candidate);
         if found > most.1 {
             most = (candidate, found);
         }
     }
-    if most.1 == 0 && count(line, b' ') > 0 && name.contains(".txt") {
-        b' '
-    } else {
-        most.0
+    let first = lines(start).next().unwrap_or_default();
+    if most.1.1 == 0
+        && (count(first, b' ') > 0 && name.contains(".txt") || blanks_part_numbers(start))
+    {
+        return b' ';
     }
+    most.0
+}
+
+/// Whether every line has the same number of blanks, with numbers between them below the first.
+fn blanks_part_numbers(start: &[u8]) -> bool {
+    let mut lines = lines(start).map(<[u8]>::trim_ascii_end);
+    let blanks = lines.next().map_or(0, |first| count(first, b' '));
+    let is_number = |field: &[u8]| number(field).is_some();
+    let of_numbers = |line: &[u8]| {
+        count(line, b' ') == blanks && line.split(|&byte| byte == b' ').skip(1).all(is_number)
+    };
+    let rest: Vec<&[u8]> = lines.collect();
+    blanks > 0 && rest.len() > 1 && rest.into_iter().all(of_numbers)
+}
+
+/// Whether commas separate decimals and nothing else: one column, whose header holds none.
+pub(super) fn commas_are_decimal(start: &[u8]) -> bool {
+    let mut lines = lines(start).map(<[u8]>::trim_ascii_end);
+    let header = lines.next().is_some_and(|first| !first.contains(&b','));
+    let is_decimal = |line: &[u8]| {
+        let digits = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+        let line = line.strip_prefix(b"-").unwrap_or(line);
+        let mut parts = line.split(|&byte| byte == b',');
+        matches!((parts.next(), parts.next(), parts.next()), (Some(a), Some(b), None) if digits(a) && digits(b))
+    };
+    let mut rest = lines.peekable();
+    header && rest.peek().is_some() && rest.all(is_decimal)
 }
 
 /// How often a byte stands outside of quotes.
@@ -79,17 +127,7 @@ fn count(line: &[u8], wanted: u8) -> usize {
 
 /// Refuses a single column whose lines all hold the same number of something that may separate fields.
 pub(super) fn check_one_column(path: &Path, start: &[u8]) -> Result<()> {
-    const LINES: usize = 50;
-    let whole = start
-        .iter()
-        .rposition(|&byte| byte == b'\n')
-        .map_or(start, |end| &start[..end]);
-    let lines: Vec<&[u8]> = whole
-        .split(|&byte| byte == b'\n')
-        .map(<[u8]>::trim_ascii)
-        .filter(|line| !line.is_empty())
-        .take(LINES)
-        .collect();
+    let lines: Vec<&[u8]> = lines(start).map(<[u8]>::trim_ascii_end).collect();
     let (Some(first), true) = (lines.first(), lines.len() > 1) else {
         return Ok(());
     };
@@ -101,8 +139,9 @@ pub(super) fn check_one_column(path: &Path, start: &[u8]) -> Result<()> {
         Some(&byte) => {
             let found = char::from(byte);
             let reason = format!(
-                "one column, and every line holds '{found}' as often; if it separates fields give --delimiter '{found}', else \
-                 --delimiter ','"
+                "one column, and every line holds '{found}' as often; if it separates fields give {}, else {}",
+                option("delimiter").naming(&found.to_string()),
+                option("delimiter").naming(",")
             );
             Err(FileError::damaged(path, reason))
         }
@@ -121,6 +160,7 @@ pub(super) struct FirstLine {
 pub(super) fn first_line(first: &ByteRecord) -> FirstLine {
     let texts: Vec<String> = first
         .iter()
+        .take(filled(first).max(1))
         .map(|field| String::from_utf8_lossy(field).trim().to_lowercase())
         .collect();
     let numbers = texts.iter().any(|text| text.parse::<f64>().is_ok());
@@ -137,17 +177,36 @@ pub(super) fn first_line(first: &ByteRecord) -> FirstLine {
             .zip(from..)
             .all(|(text, at)| *text == at.to_string())
     };
+    let in_turn = |texts: &[String]| {
+        let whole: Vec<i64> = texts.iter().map_while(|text| text.parse().ok()).collect();
+        let step = whole.get(1).map_or(0, |second| second - whole[0]);
+        whole.len() == texts.len()
+            && step > 0
+            && whole.windows(2).all(|two| two[1] - two[0] == step)
+    };
+    let is_word = |text: &&String| text.parse::<f64>().is_err();
+    let words = texts.iter().take_while(is_word).count();
     match texts.split_first() {
-        // An index without a name, and columns that are called by numbers.
-        Some((empty, rest)) if empty.is_empty() && (counted(rest, 0) || counted(rest, 1)) => {
-            sure(true)
+        // Words or an index without a name, and columns that are called by years or other whole numbers in turn.
+        _ if words > 0 && in_turn(&texts[words..]) => sure(true),
+        Some((first, rest))
+            if !first.is_empty() && words == 1 && !rest.iter().any(|text| is_word(&text)) =>
+        {
+            let first = shown(first);
+            let remark = format!(
+                "the first line is taken for the object '{first}'; if it names the columns give --header"
+            );
+            FirstLine {
+                is_header: false,
+                remark: Some(remark),
+            }
         }
         Some((_, rest)) if !rest.is_empty() && counted(&texts, 0) => {
             let is_header = texts.len() >= FEWEST_NUMBERED;
             let (what, flag) = if is_header {
-                ("names of columns", "--no-header")
+                ("names of columns", option("header").off())
             } else {
-                ("values", "--header")
+                ("values", option("header").on())
             };
             let last = texts.len() - 1;
             let remark = format!(

@@ -1,17 +1,21 @@
 //! Rows of delimited text, with their lines.
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use csv::ByteRecord;
+use partita_core::option;
 
 use super::description::OpenOptions;
+use super::text_bounds::{above, may_be_below, units};
+use super::text_encoding::Decoded;
 use super::text_layout::{
-    FirstLine, Header, check_one_column, first_line, guess_delimiter, named_in_first_line,
+    FirstLine, Header, check_one_column, commas_are_decimal, first_line, guess_delimiter,
+    named_in_first_line,
 };
-use crate::error::{FileError, READ, Result, Row};
+use crate::error::{FileError, READ, Result, Row, shown};
 use crate::open_file::{Compression, open};
 
 /// The most bytes one row may take: a lost quote must not swallow the memory.
@@ -30,8 +34,18 @@ pub(crate) struct TextReader {
     blank: usize,
     /// The line of the row that was read last.
     line: u64,
+    /// Whether every row below the header is an object.
+    all_rows: bool,
+    /// Whether rows without a value are objects.
+    keep_blank: bool,
+    blank_rows: u64,
+    after_blank: bool,
     remarks: Vec<String>,
 }
+
+/// Rows, and bytes of them, that are read to see where the table begins or ends.
+const AHEAD: usize = 64;
+const AHEAD_BYTES: usize = 1 << 20;
 
 impl TextReader {
     pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<Self> {
@@ -39,31 +53,28 @@ impl TextReader {
         let plain = Compression::of(path)
             .unpack(file)
             .map_err(FileError::reading(path))?;
-        let bytes = BufReader::with_capacity(1 << 16, plain);
+        let plain = Decoded::new(path, plain, options.encoding.as_deref())?;
         let delimiter = options
             .delimiter
             .map(|asked| delimiter(path, asked))
             .transpose()?;
         if !options.transpose {
-            return Self::of_bytes(path, bytes, options.header, delimiter);
+            return Self::of_bytes(path, plain, options, options.header, delimiter);
         }
-        let mut rows = Self::of_bytes(path, bytes, Header::No, delimiter)?;
+        let mut rows = Self::of_bytes(path, plain, options, Header::No, delimiter)?;
         let text = io::Cursor::new(rows.transposed()?);
-        let bytes: Box<dyn Read + Send> = Box::new(text);
-        Self::of_bytes(
-            path,
-            BufReader::with_capacity(1 << 16, bytes),
-            options.header,
-            Some(b','),
-        )
+        let text = Decoded::new(path, Box::new(text), Some("utf-8"))?;
+        Self::of_bytes(path, text, options, options.header, Some(b','))
     }
 
     fn of_bytes(
         path: &Path,
-        mut bytes: BufReader<Box<dyn Read + Send>>,
+        bytes: Decoded,
+        options: &OpenOptions,
         header: Header,
         delimiter: Option<u8>,
     ) -> Result<Self> {
+        let mut bytes = BufReader::with_capacity(1 << 16, bytes);
         let mut start = start(&mut bytes).map_err(FileError::reading(path))?;
         let mut lines = Lines::default();
         let mut asked = delimiter;
@@ -74,41 +85,99 @@ impl TextReader {
             asked = asked.or(Some(named));
         }
         check_start(path, &start)?;
-        let delimiter = asked.unwrap_or_else(|| guess_delimiter(path, &start));
+        let mut remarks = Vec::new();
+        let delimiter = match asked {
+            Some(asked) => asked,
+            None if commas_are_decimal(&start) => {
+                remarks.push(format!(
+                    "commas are taken for decimal commas of one column; if they separate fields give {}",
+                    option("delimiter").naming(",")
+                ));
+                b';'
+            }
+            None => guess_delimiter(path, &start),
+        };
         let rows = csv::ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
             .delimiter(delimiter)
             .buffer_capacity(1 << 16)
             .from_reader(Counted { bytes, lines });
-        let ahead = VecDeque::new();
-        let remarks = Vec::new();
-        let path = path.to_owned();
         let mut reader = Self {
-            path,
+            path: path.to_owned(),
             rows,
             delimiter,
-            ahead,
+            ahead: VecDeque::new(),
             header: None,
             fields: 0,
             blank: 0,
             line: 0,
+            all_rows: options.all_rows,
+            keep_blank: options.keep_blank,
+            blank_rows: 0,
+            after_blank: false,
             remarks,
         };
-        reader.begin(header)?;
-        if asked.is_none() && reader.fields == 1 {
+        reader.begin(header, options)?;
+        if asked.is_none() && reader.fields == 1 && delimiter != b';' {
             check_one_column(&reader.path, &start)?;
         }
         Ok(reader)
     }
 
-    fn begin(&mut self, header: Header) -> Result<()> {
-        let mut first = ByteRecord::new();
-        let mut second = ByteRecord::new();
-        let Some(line) = self.advance(&mut first)? else {
+    /// Reads ahead, as far as it takes to see what the next rows are; whether the end was reached.
+    fn look_ahead(&mut self) -> Result<bool> {
+        let mut bytes: usize = self.ahead.iter().map(|(row, _)| row.as_slice().len()).sum();
+        while self.ahead.len() < 2 || self.ahead.len() < AHEAD && bytes < AHEAD_BYTES {
+            let mut row = ByteRecord::new();
+            let Some(line) = self.advance(&mut row)? else {
+                return Ok(true);
+            };
+            bytes += row.as_slice().len();
+            self.ahead.push_back((row, line));
+        }
+        Ok(false)
+    }
+
+    /// Leaves out so many of the next rows, and says so.
+    fn leave_out(&mut self, rows: usize, what: &str) {
+        let lines: Vec<u64> = self.ahead.drain(..rows).map(|(_, line)| line).collect();
+        self.say_left_out(&lines, what);
+    }
+
+    fn say_left_out(&mut self, lines: &[u64], what: &str) {
+        let said = match lines {
+            [] => return,
+            [line] => format!("line {line} is left out: {what}"),
+            [first, .., last] => format!("lines {first} to {last} are left out: {what}"),
+        };
+        let keeps = option("all-rows").on();
+        self.remarks.push(format!("{said} ({keeps} keeps it)"));
+    }
+
+    fn begin(&mut self, header: Header, options: &OpenOptions) -> Result<()> {
+        self.look_ahead()?;
+        if !self.all_rows && !options.transpose {
+            let rows: Vec<ByteRecord> = self.ahead.iter().map(|(row, _)| row.clone()).collect();
+            self.leave_out(above(&rows), "above the table");
+        }
+        let Some((mut first, line)) = self.ahead.pop_front() else {
             return Err(FileError::empty(&self.path));
         };
-        let next = self.advance(&mut second)?;
+        if first
+            .get(0)
+            .is_some_and(|field| field.starts_with(b"#") && field.len() > 1)
+        {
+            let fields: Vec<Vec<u8>> = first.iter().map(<[u8]>::to_vec).collect();
+            let own = |(at, field): (usize, &Vec<u8>)| match at {
+                0 => field[1..].trim_ascii_start().to_vec(),
+                _ => field.clone(),
+            };
+            first = fields.iter().enumerate().map(own).collect();
+        }
+        let second = self.ahead.front().map(|(row, _)| row.clone());
+        let next = second.is_some();
+        let second = second.unwrap_or_default();
         self.fields = first.len();
         let found = match header {
             Header::Auto => first_line(&first),
@@ -118,7 +187,7 @@ impl TextReader {
             },
         };
         let one_line = !second.as_slice().contains(&b'\n');
-        let one_more = next.is_some() && one_line && second.len() == self.fields + 1;
+        let one_more = next && one_line && second.len() == self.fields + 1;
         let ends_empty = second.iter().next_back().is_some_and(<[u8]>::is_empty);
         // R leaves the column with the names of the rows without a name.
         let unnamed_rows = found.is_header && one_more && !ends_empty;
@@ -144,13 +213,59 @@ impl TextReader {
                 .count();
             names.truncate(self.fields + usize::from(one_more) - self.blank);
             self.fields = names.len();
+            self.rename(&mut names);
             self.header = Some(names);
+            if !self.all_rows && !options.transpose {
+                let rows: Vec<ByteRecord> = self.ahead.iter().map(|(row, _)| row.clone()).collect();
+                self.leave_out(
+                    units(&rows, &options.missing),
+                    "units or other words below the header",
+                );
+            }
         } else {
-            self.ahead.push_back((first, line));
+            self.ahead.push_front((first, line));
         }
         self.remarks.extend(found.remark);
-        self.ahead.extend(next.map(|line| (second, line)));
+        self.say_encoding();
         Ok(())
+    }
+
+    /// Gives columns of one name, and those without one, names of their own, and says so.
+    fn rename(&mut self, names: &mut [String]) {
+        let mut known: HashSet<String> = HashSet::new();
+        for at in 0..names.len() {
+            let given = names[at].clone();
+            let base = if given.is_empty() && at > 0 {
+                format!("column {}", at + 1)
+            } else {
+                given.clone()
+            };
+            let numbered = (1..).map(|number| format!("{base}.{number}"));
+            let mut names_of_it = std::iter::once(base.clone()).chain(numbered);
+            let own = names_of_it
+                .find(|name| known.insert(name.clone()))
+                .unwrap_or(base);
+            if own != given && !given.is_empty() {
+                let position = at + 1;
+                let (given, own) = (shown(&given), shown(&own));
+                self.remarks.push(format!(
+                    "two columns are called '{given}'; column {position} is called '{own}' here"
+                ));
+            }
+            names[at] = own;
+        }
+    }
+
+    fn say_encoding(&mut self) {
+        if let Some(encoding) = self.rows.get_ref().bytes.get_ref().found() {
+            let remark = format!(
+                "the text is taken for {encoding}; another encoding is given with {}",
+                option("encoding")
+            );
+            if !self.remarks.contains(&remark) {
+                self.remarks.push(remark);
+            }
+        }
     }
 
     /// Names of the columns, where the file has them.
@@ -179,23 +294,80 @@ impl TextReader {
 
     /// The next row and its line, or none at the end.
     pub(crate) fn next(&mut self, record: &mut ByteRecord) -> Result<Option<Row>> {
-        let line = match self.ahead.pop_front() {
-            Some((ahead, line)) => {
-                *record = ahead;
-                line
+        loop {
+            let line = match self.ahead.pop_front() {
+                Some((ahead, line)) => {
+                    *record = ahead;
+                    line
+                }
+                None => match self.advance(record)? {
+                    Some(line) => line,
+                    None => {
+                        self.end();
+                        return Ok(None);
+                    }
+                },
+            };
+            let below = may_be_below(record, self.fields, self.after_blank);
+            if let Some(what) = below.filter(|_| !self.all_rows)
+                && self.ends_here(what)?
+            {
+                let rows = std::mem::take(&mut self.ahead);
+                let lines: Vec<u64> = [line]
+                    .into_iter()
+                    .chain(rows.into_iter().map(|(_, line)| line))
+                    .collect();
+                self.say_left_out(&lines, "below the table: blank, notes or sums");
+                continue;
             }
-            None => match self.advance(record)? {
-                Some(line) => line,
-                None => return Ok(None),
-            },
-        };
+            self.after_blank = below == Some("blank");
+            if self.after_blank && !self.keep_blank && !self.all_rows && record.len() > 1 {
+                self.blank_rows += 1;
+                continue;
+            }
+            return self.checked(record, line).map(Some);
+        }
+    }
+
+    /// Whether this row and all after it may stand below the table.
+    fn ends_here(&mut self, what: &str) -> Result<bool> {
+        if !self.look_ahead()? {
+            return Ok(false);
+        }
+        let mut after_blank = what == "blank";
+        Ok(self.ahead.iter().all(|(row, _)| {
+            let below = may_be_below(row, self.fields, after_blank);
+            after_blank = below == Some("blank");
+            below.is_some()
+        }))
+    }
+
+    /// Says what only the end tells.
+    fn end(&mut self) {
+        self.say_encoding();
+        if self.blank_rows > 0 {
+            let (rows, are) = if self.blank_rows == 1 {
+                ("row", "is")
+            } else {
+                ("rows", "are")
+            };
+            self.remarks.push(format!(
+                "{} {rows} without a value {are} left out ({} keeps it)",
+                std::mem::take(&mut self.blank_rows),
+                option("all-rows").on()
+            ));
+        }
+    }
+
+    /// The row of a line, if it has as many fields as the first.
+    fn checked(&mut self, record: &mut ByteRecord, line: u64) -> Result<Row> {
         if record.len() == self.fields {
-            return Ok(Some(Row::Line(line)));
+            return Ok(Row::Line(line));
         }
         let found = record.len();
         let expected = self.fields;
         if found == expected + self.blank {
-            return self.without_blank(record, line).map(Some);
+            return self.without_blank(record, line);
         }
         if record.as_slice().contains(&b'\n') {
             return Err(self.open_quote(line));
@@ -289,7 +461,7 @@ fn delimiter(path: &Path, asked: char) -> Result<u8> {
 
 /// A reader that counts lines and refuses to feed one endless row.
 struct Counted {
-    bytes: BufReader<Box<dyn Read + Send>>,
+    bytes: BufReader<Decoded>,
     lines: Lines,
 }
 
@@ -372,7 +544,7 @@ impl Lines {
 }
 
 /// The first bytes, without a byte-order mark.
-fn start(bytes: &mut BufReader<Box<dyn Read + Send>>) -> io::Result<Vec<u8>> {
+fn start(bytes: &mut BufReader<Decoded>) -> io::Result<Vec<u8>> {
     const MARK: &[u8] = b"\xef\xbb\xbf";
     if bytes.fill_buf()?.starts_with(MARK) {
         bytes.consume(MARK.len());
@@ -383,10 +555,6 @@ fn start(bytes: &mut BufReader<Box<dyn Read + Send>>) -> io::Result<Vec<u8>> {
 fn check_start(path: &Path, start: &[u8]) -> Result<()> {
     match start {
         [] => Err(FileError::empty(path)),
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Err(FileError::damaged(
-            path,
-            "the text is UTF-16; save it in UTF-8",
-        )),
         [0x28, 0xb5, 0x2f, 0xfd, ..] => Err(FileError::damaged(
             path,
             "the file is packed by Zstandard; let its name end in .zst",
@@ -406,7 +574,10 @@ pub(crate) fn utf8<'a>(path: &Path, row: Row, column: &str, field: &'a [u8]) -> 
         let value = crate::error::shown(&value);
         let column = crate::error::shown(column);
         let reason =
-            format!("{row}, column '{column}': '{value}' is not UTF-8; save the file in UTF-8");
+            format!(
+                "{row}, column '{column}': '{value}' is not UTF-8; name the encoding of the text ({}), or save it in UTF-8",
+                option("encoding").to("windows-1252")
+            );
         FileError::damaged(path, reason)
     })
 }
@@ -474,7 +645,6 @@ mod tests {
             ),
             (b"x,y\n1,a\n2,\"b\n3,c\n4,d\n", "line 3: a quote is opened"),
             (b"x,y\n1,\"b\n3,c\n4\",d\n", "line 2: a quote is opened"),
-            (b"\xff\xfex\0", "UTF-16"),
             (b"\x1f\x8b\x08", "gzip"),
             (b"\n", "empty"),
         ] {

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use partita_core::option;
+
 use super::reader::{Column, Extent, Form, Items, Layout, Limit, Reader};
 use crate::error::{FileError, Result};
 use crate::typed_array::TypedArray;
@@ -25,7 +27,7 @@ pub(super) fn open(reader: Box<dyn Reader>) -> Result<Box<dyn Reader>> {
 pub(super) fn refused(path: &Path) -> FileError {
     FileError::kind(
         path,
-        "what --transpose turns",
+        format!("what {} turns", option("transpose").on()),
         "a file of typed columns",
         "text or an array",
     )

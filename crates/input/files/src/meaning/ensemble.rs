@@ -2,18 +2,18 @@
 
 use std::path::Path;
 
-use partita_core::{BaseClustering, Ensemble, EnsembleError, MemoryBudget, Shares};
+use partita_core::{BaseClustering, Ensemble, EnsembleError, MemoryBudget, Shares, option};
 
 use super::frame::{Frame, Wanted};
 use super::label_column::LabelColumn;
 use super::label_rows::{self, EncodedBase, EncodedItems, MOST_BYTE_CLUSTERS};
 use super::read_options::ReadOptions;
-use super::roles::{self, Roles};
+use super::roles::{self, Reason, Role, Roles};
 use super::rules::{Facts, check_labels};
 use super::{soft_columns, stored_ensemble};
 use crate::dictionary::Dictionary;
 use crate::error::{FileError, Result, Row, WrongValue, shown};
-use crate::format::description::{Format, Writes};
+use crate::format::description::{Format, OpenOptions, Writes};
 use crate::format::reader::{Column, Form, Limit, Reader};
 use crate::format::writer::{Contents, Data};
 use crate::format::{self, FORMATS, Header};
@@ -135,7 +135,12 @@ pub(crate) fn open_reader(
     path: &Path,
     options: &ReadOptions,
 ) -> Result<Box<dyn Reader>> {
-    format::open_reader(formats, path, &options.open_options())
+    // Objects without labels are objects.
+    let open = OpenOptions {
+        keep_blank: true,
+        ..options.open_options()
+    };
+    format::open_reader(formats, path, &open)
 }
 
 /// The columns of a file and their roles, of which some are base clusterings.
@@ -198,9 +203,14 @@ fn labels(frame: &mut Frame, options: &ReadOptions) -> Result<LoadedEnsemble> {
         let truth = read.truth.zip(name);
         let truth = truth.map(|(truth, name)| LabelColumn { name, ..truth });
         beside = Some((read.object_names, truth));
-        let columns = read.columns.into_iter();
-        let groups = columns.map(|column| vec![label_rows::encoded(column)]);
-        (EncodedItems::new(read.data, groups.collect()), limit)
+        let many = columns_of_many_values(frame, &read.data, &read.columns);
+        let columns = read.data.into_iter().zip(read.columns);
+        let (data, columns): (Vec<usize>, Vec<Column>) =
+            columns.filter(|(at, _)| !many.contains(at)).unzip();
+        let groups = columns
+            .into_iter()
+            .map(|column| vec![label_rows::encoded(column)]);
+        (EncodedItems::new(data, groups.collect()), limit)
     };
     let mut bases = Vec::new();
     for column in frame.roles.data() {
@@ -234,6 +244,34 @@ fn labels(frame: &mut Frame, options: &ReadOptions) -> Result<LoadedEnsemble> {
     finish(frame, ensemble, object_names, truth)
 }
 
+/// So many times the square root of the number of objects are the most clusters of a base clustering that nobody asked for.
+const MOST_CLUSTERS: f64 = 3.0;
+
+/// Leaves out the columns with more different values than clusters are expected, beside others; gives their positions.
+fn columns_of_many_values(frame: &mut Frame, data: &[usize], columns: &[Column]) -> Vec<usize> {
+    let is_many = |(at, column): &(&usize, &Column)| {
+        let Column::Labels(words) = column else {
+            return false;
+        };
+        let most = MOST_CLUSTERS * (words.codes().len() as f64).sqrt();
+        words.values().len() as f64 > most && frame.roles.columns[**at].reason != Reason::Asked
+    };
+    let many: Vec<usize> = data
+        .iter()
+        .zip(columns)
+        .filter(is_many)
+        .map(|(&at, _)| at)
+        .collect();
+    if many.len() == data.len() {
+        return Vec::new();
+    }
+    for &at in &many {
+        let column = &mut frame.roles.columns[at];
+        (column.role, column.reason) = (Role::Skipped, Reason::Clusters);
+    }
+    many
+}
+
 /// Refuses a first line whose every word occurs in the column that it should name.
 fn check_header(frame: &Frame, columns: &[usize], read: &[Column]) -> Result<()> {
     let check = |(&at, column): (&usize, &Column)| match column {
@@ -262,10 +300,11 @@ pub(crate) fn check_header_word(
         return Ok(());
     }
     let reason = format!(
-        "the first line seems to hold labels, not names ('{}' is a label of column {} too); give --no-header, or name the columns \
-         in the first line",
+        "the first line seems to hold labels, not names ('{}' is a label of column {} too); give {}, or name the columns in the \
+         first line",
         shown(name),
-        at + 1
+        at + 1,
+        option("header").off()
     );
     Err(FileError::damaged(path, reason))
 }
@@ -408,7 +447,7 @@ pub(crate) fn check_readable(path: &Path, ensemble: &Ensemble) -> Result<()> {
                 .map(value)
                 .eq(base.values().iter().map(Some))
         };
-        match column.base(path, base.name()) {
+        match column.base(path, base.name(), &MissingWords::default()) {
             Ok(read) if words.is_empty() && readable(&read) => {}
             Ok(_)
             | Err(

@@ -1,223 +1,497 @@
 //! The features of a text file: words that become columns or numbers, gaps that are filled.
 
-use partita_core::ndarray::Array2;
+use std::collections::BTreeMap;
 
-use super::frame::Frame;
-use super::read_options::{Encode, ReadOptions};
+use partita_core::ndarray::Array2;
+use partita_core::option;
+
+use super::frame::{Frame, are_names};
+use super::gaps;
+use super::read_options::{Encode, Impute, ReadOptions, Truth};
+use super::roles::{Reason, Role, grouped};
+use super::values::{self, Meaning, Notation};
 use crate::dictionary::Dictionary;
-use crate::error::{Cell, FileError, Result, WrongValue};
+use crate::error::{Cell, FileError, Result, WrongValue, shown};
 use crate::format::reader::{Column, Form, Limit};
 use crate::label_number::MISSING;
-use crate::value_kind::ValueKind;
-use crate::words::{MissingCounts, add_counts};
+use crate::value_kind::amount;
+use crate::words::{self, MissingCounts, add_counts};
+
+/// The most columns or words that one line names.
+const MOST_NAMED: usize = 5;
+
+/// A column of a text while it is decided what it is.
+enum Feature {
+    Numbers(Vec<f64>),
+    Words(Dictionary),
+    LeftOut,
+}
 
 /// Names and numbers of the features, whose columns were read in their order: as numbers, or as words where the first value
-/// is one.
+/// is one; and the names of the objects, if they are among them.
+pub(crate) struct Features {
+    pub(crate) columns: Vec<String>,
+    pub(crate) values: Array2<f64>,
+    pub(crate) object_names: Option<Vec<String>>,
+}
+
 pub(crate) fn table(
     frame: &mut Frame,
-    features: &[usize],
-    mut columns: Vec<Column>,
+    places: &[usize],
+    columns: Vec<Column>,
     options: &ReadOptions,
     limit: &Limit,
-) -> Result<(Vec<String>, Array2<f64>)> {
-    let words = dictionaries(frame, features, &mut columns, options, limit)?;
-    let rows = columns.first().map_or(0, Column::rows);
-    let mut read = Array2::zeros((rows, features.len()));
-    for (place, (column, mut target)) in columns.into_iter().zip(read.columns_mut()).enumerate() {
-        match (&words[place], column) {
-            (Some(words), _) if options.encode == Some(Encode::Ordinal) => {
-                number(words, target.iter_mut());
-            }
-            (
-                None,
-                Column::Parsed {
-                    values, missing, ..
-                },
-            ) => {
-                target
-                    .iter_mut()
-                    .zip(values)
-                    .for_each(|(to, value)| *to = value);
+) -> Result<Features> {
+    let mut found = Vec::with_capacity(columns.len());
+    for column in columns {
+        found.push(match column {
+            Column::Parsed {
+                values,
+                words: false,
+                missing,
+            } => {
                 add_counts(&mut frame.roles.missing, &missing);
+                Feature::Numbers(values)
             }
-            _ => {}
+            Column::Labels(words) => Feature::Words(words),
+            _ => Feature::LeftOut,
+        });
+    }
+    let later = |feature: &Feature| matches!(feature, Feature::LeftOut);
+    read_words(frame, places, &mut found, later, limit)?;
+    let codes: Vec<bool> = places
+        .iter()
+        .zip(&found)
+        .map(|(&at, feature)| is_code(&frame.names[at], feature))
+        .collect();
+    for (feature, _) in found
+        .iter_mut()
+        .zip(&codes)
+        .filter(|(_, is_code)| **is_code)
+    {
+        *feature = Feature::LeftOut;
+    }
+    read_words(frame, places, &mut found, later, limit)?;
+    let object_names = decide(frame, places, &mut found, &codes, options, limit)?;
+    let kept: Vec<usize> = (0..places.len())
+        .filter(|&place| !matches!(found[place], Feature::LeftOut))
+        .collect();
+    if kept.is_empty() {
+        let columns = frame.names.len();
+        let reason = format!(
+            " has no feature: of its {columns} columns none is left beside names, labels and what is left out ({})",
+            frame.roles
+        );
+        return Err(FileError::content(frame.path(), reason));
+    }
+    if options.impute != Some(Impute::None) {
+        for &place in &kept {
+            if let Feature::Numbers(values) = &mut found[place] {
+                let name = frame.names[places[place]].clone();
+                let filled = fill(&frame.path().to_owned(), &name, options, values)?;
+                if options.impute.is_none() {
+                    frame.roles.filled += filled;
+                }
+            }
         }
     }
-    let names: Vec<String> = features.iter().map(|&at| frame.names[at].clone()).collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    if options.impute.is_some() {
-        fill(frame, &names, options, &mut read)?;
-    }
-    if options.encode == Some(Encode::OneHot) && words.iter().any(Option::is_some) {
-        spread(frame, &names, &words, &read, limit)
-    } else {
-        Ok((names.into_iter().map(str::to_owned).collect(), read))
-    }
+    let names: Vec<&str> = kept
+        .iter()
+        .map(|&place| frame.names[places[place]].as_str())
+        .collect();
+    let kept: Vec<&Feature> = kept.iter().map(|&place| &found[place]).collect();
+    let (columns, values) = spread(frame, &names, &kept, limit)?;
+    Ok(Features {
+        columns,
+        values,
+        object_names,
+    })
 }
 
-/// The words of every column that holds some, without those that stand for a missing value.
-fn dictionaries(
+/// Reads columns again, as words.
+fn read_words(
     frame: &mut Frame,
-    features: &[usize],
-    columns: &mut [Column],
+    places: &[usize],
+    found: &mut [Feature],
+    which: impl Fn(&Feature) -> bool,
+    limit: &Limit,
+) -> Result<()> {
+    let again: Vec<usize> = (0..places.len())
+        .filter(|&place| which(&found[place]))
+        .collect();
+    let wanted: Vec<(usize, Form)> = again
+        .iter()
+        .map(|&place| (places[place], Form::Labels))
+        .collect();
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    for (&place, column) in again.iter().zip(frame.reader.read(0, &wanted, limit)?) {
+        found[place] = Feature::Words(column.into_dictionary());
+    }
+    Ok(())
+}
+
+/// Whether a column of whole numbers is called as codes are.
+fn is_code(name: &str, feature: &Feature) -> bool {
+    let Feature::Numbers(values) = feature else {
+        return false;
+    };
+    words::is_code(name)
+        && values
+            .iter()
+            .all(|value| value.is_nan() || value.fract() == 0.0)
+}
+
+/// Decides what every column is, and makes it that. Gives the names of the objects, if they are among the columns.
+fn decide(
+    frame: &mut Frame,
+    places: &[usize],
+    found: &mut [Feature],
+    codes: &[bool],
     options: &ReadOptions,
     limit: &Limit,
-) -> Result<Vec<Option<Dictionary>>> {
-    let later = |column: &Column| matches!(column, Column::Parsed { words: true, .. });
-    let places: Vec<usize> = (0..features.len())
-        .filter(|&place| later(&columns[place]))
-        .collect();
-    let wanted: Vec<(usize, Form)> = places
-        .iter()
-        .map(|&place| (features[place], Form::Labels))
-        .collect();
-    if !wanted.is_empty() {
-        let read = frame.reader.read(0, &wanted, limit)?;
-        places
-            .iter()
-            .zip(read)
-            .for_each(|(&place, column)| columns[place] = column);
+) -> Result<Option<Vec<String>>> {
+    let mut object_names = None;
+    let mut complaints = Vec::new();
+    let mut notation = Notation::new(options);
+    notation.comma = shows_comma(frame, found, notation);
+    if notation.comma || notation.asked == Some(',') {
+        // What a point means in numbers that could be read as they are shows in their words.
+        let fractions = |feature: &Feature| matches!(feature, Feature::Numbers(values) if values.iter().any(|value| !value.is_nan() && value.fract() != 0.0));
+        read_words(frame, places, found, fractions, limit)?;
     }
-    let mut words = Vec::with_capacity(features.len());
-    for (column, &feature) in columns.iter_mut().zip(features) {
-        let Column::Labels(own) = column else {
-            words.push(None);
+    let known = |at: usize, frame: &Frame| options.data.contains(&frame.names[at]);
+    for (place, &at) in places.iter().enumerate() {
+        let Feature::Words(words) = &mut found[place] else {
             continue;
         };
-        let mut own = std::mem::take(own);
-        let counts = own.drop_words(&frame.missing);
-        *column = Column::Parsed {
-            values: vec![0.0; own.codes().len()],
-            words: true,
-            missing: MissingCounts::new(),
-        };
+        let counts = words.drop_words(&frame.missing);
         add_counts(&mut frame.roles.missing, &counts);
-        check_words(frame, feature, &own, options)?;
-        words.push(Some(own));
+        if !known(at, frame) && are_names(&frame.names[at], words) {
+            frame.roles.take_distinct(at);
+            if frame.roles.columns[at].role == Role::Objects {
+                object_names = Some(words.values().to_vec());
+            }
+            if frame.roles.columns[at].role != Role::Data {
+                found[place] = Feature::LeftOut;
+                continue;
+            }
+        }
+        let asked = options.encode.filter(|encode| *encode != Encode::None);
+        let meaning = if codes[place] {
+            Meaning::Categories
+        } else {
+            values::of_words(words, notation)
+        };
+        match meaning {
+            Meaning::Numbers(numbers) => {
+                let value = |&code: &u32| {
+                    numbers
+                        .values
+                        .get(code as usize)
+                        .copied()
+                        .unwrap_or(f64::NAN)
+                };
+                let read = words.codes().iter().map(value).collect();
+                add_counts(&mut frame.roles.missing, &numbers.gaps);
+                if let Some(kind) = numbers.kind {
+                    frame.roles.columns[at].reason = Reason::Notation(kind);
+                }
+                found[place] = Feature::Numbers(read);
+            }
+            Meaning::Mixed(found) if asked.is_none() && !known(at, frame) => {
+                complaints.push(complaint(&frame.names[at], &found, words));
+            }
+            // A model has learned from its numbers.
+            Meaning::Mixed(_) | Meaning::Categories
+                if options.means.contains_key(&frame.names[at]) =>
+            {
+                let not_read = |(value, count): (&String, u64)| {
+                    amount(value, '.').is_none().then(|| (value.clone(), count))
+                };
+                let counts = words.values().iter().zip(words.counts());
+                let found = counts.filter_map(not_read).collect();
+                complaints.push(complaint(&frame.names[at], &found, words));
+            }
+            Meaning::Categories | Meaning::Mixed(_) => {
+                let most = options
+                    .max_categories
+                    .filter(|_| asked != Some(Encode::Ordinal));
+                let different = words.values().len();
+                if asked.is_none()
+                    && words::may_be_classes(&frame.names[at])
+                    && frame.roles.truth().is_none()
+                    && options.truth == Truth::ByName
+                    && !known(at, frame)
+                {
+                    frame.roles.columns[at].role = Role::Truth;
+                    frame.roles.columns[at].reason = Reason::Name;
+                    found[place] = Feature::LeftOut;
+                } else if most.is_some_and(|most| different > most) && !known(at, frame) {
+                    if asked.is_some() {
+                        return Err(too_many(frame, at, different, options));
+                    }
+                    leave_out(frame, at, Reason::Many);
+                    found[place] = Feature::LeftOut;
+                } else {
+                    frame.roles.columns[at].reason = if codes[place] {
+                        Reason::Codes
+                    } else {
+                        Reason::Words
+                    };
+                    if let Some(row) = words
+                        .first_missing()
+                        .filter(|_| options.impute == Some(Impute::None))
+                    {
+                        let cell = Cell::new(frame.path(), row, &frame.names[at], "");
+                        return Err(FileError::value(cell, WrongValue::Missing));
+                    }
+                    if asked == Some(Encode::Ordinal) {
+                        found[place] = Feature::Numbers(numbered(words));
+                    }
+                }
+            }
+            Meaning::LeftOut(reason) => {
+                leave_out(frame, at, reason);
+                found[place] = Feature::LeftOut;
+            }
+        }
     }
-    Ok(words)
+    if !complaints.is_empty() {
+        return Err(refused(frame, &complaints));
+    }
+    let no_feature = |place: usize, feature: &Feature| match feature {
+        Feature::Numbers(values) if values.iter().all(|value| value.is_nan()) => {
+            Some(Reason::Empty)
+        }
+        Feature::Numbers(values) => values::no_feature(&frame.names[places[place]], values),
+        _ => None,
+    };
+    let reasons: Vec<Option<Reason>> = found
+        .iter()
+        .enumerate()
+        .map(|(place, feature)| no_feature(place, feature).filter(|_| !known(places[place], frame)))
+        .collect();
+    let left = found
+        .iter()
+        .zip(&reasons)
+        .filter(|(feature, reason)| reason.is_none() && !matches!(feature, Feature::LeftOut))
+        .count();
+    for (place, reason) in reasons.into_iter().enumerate() {
+        // The last columns that are left are data whatever they hold.
+        let Some(reason) = reason.filter(|reason| left > 0 || *reason == Reason::Empty) else {
+            continue;
+        };
+        let at = places[place];
+        leave_out(frame, at, reason);
+        let names = words::is_id(&frame.names[at]) || at == 0;
+        if matches!(reason, Reason::Distinct | Reason::Counts) && names && !frame.roles.has_names()
+        {
+            frame.roles.columns[at].role = Role::Objects;
+            object_names = Some(frame.texts(at, limit)?);
+        }
+        found[place] = Feature::LeftOut;
+    }
+    Ok(object_names)
 }
 
-/// Refuses words that are no categories.
-fn check_words(
-    frame: &Frame,
-    feature: usize,
-    words: &Dictionary,
-    options: &ReadOptions,
-) -> Result<()> {
-    let path = frame.path();
-    let name = &frame.names[feature];
-    if let Some(row) = words.first_missing().filter(|_| options.impute.is_none()) {
-        return Err(FileError::value(
-            Cell::new(path, row, name, ""),
-            WrongValue::Missing,
-        ));
-    }
-    if let (Some(kind), Some((word, row))) = (ValueKind::of_all(words.values()), words.first_word())
-    {
-        let cell = Cell::new(path, row, name, word);
-        return Err(FileError::value(cell, WrongValue::NotANumber(Some(kind))));
-    }
-    match options.max_categories {
-        Some(most) if options.encode == Some(Encode::OneHot) && words.values().len() > most => {
-            let reason = format!(
-                "column '{name}' has {} different values, more than --max-categories {most}; leave it out (--skip '{name}'), or \
-                 allow that many",
-                words.values().len()
-            );
-            Err(FileError::damaged(path, reason))
+fn leave_out(frame: &mut Frame, at: usize, reason: Reason) {
+    let column = &mut frame.roles.columns[at];
+    (column.role, column.reason) = (Role::Skipped, reason);
+}
+
+/// Whether some column shows that a comma stands before decimals, and none that a point does.
+fn shows_comma(frame: &Frame, found: &[Feature], notation: Notation) -> bool {
+    let shown = |feature: &Feature| match feature {
+        Feature::Words(words) => {
+            let mut words = words.clone();
+            words.drop_words(&frame.missing);
+            match values::of_words(&words, notation) {
+                Meaning::Numbers(numbers) => numbers.decimal,
+                _ => None,
+            }
         }
-        _ => Ok(()),
+        _ => None,
+    };
+    let marks: Vec<char> = found.iter().filter_map(shown).collect();
+    !marks.is_empty() && marks.iter().all(|mark| *mark == ',')
+}
+
+/// What is said of a column of numbers with words among them.
+fn complaint(name: &str, words: &MissingCounts, column: &Dictionary) -> (String, MissingCounts) {
+    let mut most: Vec<(&String, &u64)> = words.iter().collect();
+    most.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+    let more = most.len().saturating_sub(MOST_NAMED);
+    let listed: Vec<String> = most
+        .iter()
+        .take(MOST_NAMED)
+        .map(|(word, count)| {
+            let row = column
+                .first_row(word)
+                .map_or(String::new(), |row| format!(", {row}"));
+            format!("'{}' {}{row}", shown(word), times(**count))
+        })
+        .collect();
+    let more = if more > 0 {
+        format!(" and {more} more")
+    } else {
+        String::new()
+    };
+    let text = format!("'{}' ({}{more})", shown(name), listed.join(", "));
+    (text, words.clone())
+}
+
+fn times(count: u64) -> String {
+    match count {
+        1 => "once".to_owned(),
+        count => format!("{} times", grouped(count)),
     }
+}
+
+/// All columns of numbers with words among them, and the flags that settle it.
+fn refused(frame: &Frame, complaints: &[(String, MissingCounts)]) -> FileError {
+    let texts: Vec<&str> = complaints.iter().map(|(text, _)| text.as_str()).collect();
+    let mut words: Vec<String> = complaints
+        .iter()
+        .flat_map(|(_, words)| words.keys().cloned())
+        .collect();
+    words.sort();
+    words.dedup();
+    words.truncate(MOST_NAMED);
+    words.extend(frame.roles.missing.keys().cloned());
+    let hold = if texts.len() == 1 {
+        "column holds"
+    } else {
+        "columns hold"
+    };
+    let reason = format!(
+        "{} {hold} words among numbers: {}; if they mean that a value is missing give {}, if the words are categories {}, if a \
+         column is not a feature {}",
+        texts.len(),
+        texts.join(", "),
+        option("missing").listing(words),
+        option("encode").to("one-hot"),
+        option("skip")
+    );
+    FileError::damaged(frame.path(), reason)
+}
+
+fn too_many(frame: &Frame, at: usize, different: usize, options: &ReadOptions) -> FileError {
+    let name = &frame.names[at];
+    let most = options.max_categories.unwrap_or(0);
+    let reason = format!(
+        "column '{name}' has {different} different values, more than {}; leave it out ({}), or allow that many",
+        option("max-categories").to(most),
+        option("skip").naming(name)
+    );
+    FileError::damaged(frame.path(), reason)
 }
 
 /// The place of every word among the sorted words of its column; NaN for a gap.
-fn number<'a>(words: &Dictionary, column: impl Iterator<Item = &'a mut f64>) {
+fn numbered(words: &Dictionary) -> Vec<f64> {
     let mut sorted: Vec<&String> = words.values().iter().collect();
     sorted.sort_unstable();
     let place = |word: &String| sorted.partition_point(|other| *other < word) as f64;
     let places: Vec<f64> = words.values().iter().map(place).collect();
     let number = |&code: &u32| places.get(code as usize).copied().unwrap_or(f64::NAN);
-    column
-        .zip(words.codes())
-        .for_each(|(to, code)| *to = number(code));
+    words.codes().iter().map(number).collect()
 }
 
-/// As [`fill`], and counts the gaps.
+/// Fills the gaps of all columns, and counts them.
 pub(crate) fn fill_counted(
     frame: &mut Frame,
     names: &[String],
     options: &ReadOptions,
     read: &mut Array2<f64>,
 ) -> Result<()> {
-    let gaps = read.iter().filter(|value| value.is_nan()).count() as u64;
+    let mut gaps = 0;
+    for (mut column, name) in read.columns_mut().into_iter().zip(names) {
+        let mut values = column.to_vec();
+        gaps += fill(frame.path(), name, options, &mut values)?;
+        column
+            .iter_mut()
+            .zip(values)
+            .for_each(|(to, value)| *to = value);
+    }
     if gaps > 0 {
         add_counts(
             &mut frame.roles.missing,
-            &MissingCounts::from([("NaN".to_owned(), gaps)]),
+            &BTreeMap::from([("NaN".to_owned(), gaps)]),
         );
-    }
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    fill(frame, &names, options, read)
-}
-
-/// Fills gaps with what is known to be the mean of their column, else with its mean here.
-fn fill(
-    frame: &Frame,
-    names: &[&str],
-    options: &ReadOptions,
-    read: &mut Array2<f64>,
-) -> Result<()> {
-    for (mut column, name) in read.columns_mut().into_iter().zip(names) {
-        let there = column.iter().filter(|value| !value.is_nan());
-        let (count, sum) = there.fold((0.0, 0.0), |(count, sum), value| (count + 1.0, sum + value));
-        let known = options.means.get(*name).copied();
-        let Some(mean) = known.or((count > 0.0).then_some(sum / count)) else {
-            let reason = format!(
-                " has no feature: column '{name}' has no value at all; leave it out (--skip '{name}')"
-            );
-            return Err(FileError::content(frame.path(), reason));
-        };
-        column.mapv_inplace(|value| if value.is_nan() { mean } else { value });
     }
     Ok(())
 }
 
-/// A column of zeros and ones for every word.
+/// Fills gaps with what is known to be the mean of their column, else with its mean here; how many there were.
+fn fill(
+    path: &std::path::Path,
+    name: &str,
+    options: &ReadOptions,
+    values: &mut [f64],
+) -> Result<u64> {
+    let gaps = values.iter().filter(|value| value.is_nan()).count();
+    if gaps == 0 {
+        return Ok(0);
+    }
+    let known = options.means.get(name).copied();
+    let Some(mean) = gaps::mean(values.iter().copied(), known) else {
+        let reason = format!(
+            " has no feature: column '{name}' has no value at all; leave it out ({})",
+            option("skip").naming(name)
+        );
+        return Err(FileError::content(path, reason));
+    };
+    values
+        .iter_mut()
+        .filter(|value| value.is_nan())
+        .for_each(|value| *value = mean);
+    Ok(gaps as u64)
+}
+
+/// The columns side by side: words as a column of zeros and ones each.
 fn spread(
     frame: &Frame,
     names: &[&str],
-    words: &[Option<Dictionary>],
-    read: &Array2<f64>,
+    features: &[&Feature],
     limit: &Limit,
 ) -> Result<(Vec<String>, Array2<f64>)> {
-    let rows = read.nrows();
-    let width: usize = words
+    let rows = match features.first() {
+        Some(Feature::Numbers(values)) => values.len(),
+        Some(Feature::Words(words)) => words.codes().len(),
+        _ => 0,
+    };
+    let width: usize = features
         .iter()
-        .map(|words| words.as_ref().map_or(1, |words| words.values().len()))
+        .map(|feature| match feature {
+            Feature::Words(words) => words.values().len(),
+            _ => 1,
+        })
         .sum();
     limit.check(frame.path(), 8 * rows as u64 * width as u64)?;
     let mut columns = Vec::with_capacity(width);
     let mut spread = Array2::zeros((rows, width));
-    for (place, words) in words.iter().enumerate() {
+    for (name, feature) in names.iter().zip(features) {
         let first = columns.len();
-        let Some(words) = words else {
-            spread.column_mut(first).assign(&read.column(place));
-            columns.push(names[place].to_owned());
-            continue;
+        let numbers = match feature {
+            Feature::Numbers(values) => values.clone(),
+            Feature::Words(words) => {
+                let categories = words.values().iter();
+                columns.extend(categories.map(|word| format!("{name}={word}")));
+                let codes = words.codes().iter().enumerate();
+                codes
+                    .filter(|(_, code)| **code != MISSING)
+                    .for_each(|(row, &code)| spread[[row, first + code as usize]] = 1.0);
+                continue;
+            }
+            Feature::LeftOut => continue,
         };
-        columns.extend(
-            words
-                .values()
-                .iter()
-                .map(|word| format!("{}={word}", names[place])),
-        );
-        let codes = words
-            .codes()
-            .iter()
-            .enumerate()
-            .filter(|(_, code)| **code != MISSING);
-        codes.for_each(|(row, &code)| spread[[row, first + code as usize]] = 1.0);
+        columns.push((*name).to_owned());
+        spread
+            .column_mut(first)
+            .iter_mut()
+            .zip(numbers)
+            .for_each(|(to, value)| *to = value);
     }
     Ok((columns, spread))
 }

@@ -12,7 +12,7 @@ use crate::dictionary::Dictionary;
 use crate::error::{FileError, Result};
 use crate::format::reader::{Column, Extent, Form, Layout, Limit, Reader, first_of};
 use crate::value_kind::ValueKind;
-use crate::words::{CLASS_ARRAYS, MissingCounts, MissingWords, add_counts, names_objects};
+use crate::words::{CLASS_ARRAYS, MissingCounts, MissingWords, add_counts, is_id, names_objects};
 
 /// What the names of columns and of objects are called in an archive.
 pub(crate) const COLUMNS: &str = "columns";
@@ -75,8 +75,12 @@ pub(crate) struct TextColumns {
     pub(crate) truth: Option<LabelColumn>,
 }
 
-/// Whether the words of a column are names: all differ, and they are neither amounts nor dates.
-fn are_names(column: &str, words: &Dictionary) -> bool {
+/// Whether the words of a column are names: all differ, and they are neither amounts nor dates; or whole numbers where the name of the
+/// column says that they are ids.
+pub(crate) fn are_names(column: &str, words: &Dictionary) -> bool {
+    if is_id(column) && words.codes().len() >= FEWEST_NAMES && words.all_whole_numbers_differ() {
+        return true;
+    }
     words.codes().len() >= fewest_names(column)
         && words.all_words_differ()
         && ValueKind::of_all(words.values()).is_none()
@@ -327,6 +331,7 @@ impl Frame {
         let beside = truth.iter().chain(&objects).map(|&at| (at, Form::Text));
         let wanted: Vec<(usize, Form)> = columns.chain(beside).collect();
         let mut read = self.reader.read(0, &wanted, limit)?;
+        self.roles.warnings.extend(self.reader.late_remarks());
         let mut object_names = objects.and_then(|_| read.pop()).map(Column::into_texts);
         let texts = truth.and_then(|at| Some((at, read.pop()?.into_texts())));
         let truth = texts.map(|(at, texts)| LabelColumn {

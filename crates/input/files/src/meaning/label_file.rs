@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::ensemble::check_header_word;
-use super::frame::{FEWEST_NAMES, label_array, main_array, names_limit};
+use super::frame::{are_names, label_array, main_array, names_limit};
 use super::label_column::{LabelColumn, Labels};
 use super::read_options::ReadOptions;
 use super::roles::{self, ColumnRole, Reason, Role, Roles};
@@ -14,7 +14,7 @@ use crate::error::{FileError, Result};
 use crate::format::description::Format;
 use crate::format::reader::{Column, Form, Layout, Limit, Reader, first_of};
 use crate::format::{self, FORMATS, Header};
-use crate::words::{BESIDE_LABELS, CLASS_ARRAYS, CLASSES, names_objects};
+use crate::words::{BESIDE_LABELS, CLASS_ARRAYS, CLASSES, is_id};
 
 /// Reads one column of labels from any kind of file: the one asked for ([`ReadOptions::truth`]), else `label`, else `truth`,
 /// else the only one that can be meant. Of a `.mat` file it is the array `gt`, of an ensemble its truth. Empty fields, NaN
@@ -104,7 +104,7 @@ impl Plan {
         let labels = at(Role::Truth);
         let names = at(Role::Objects);
         let may = |&item: &usize| {
-            let known = names_objects(&columns[item]);
+            let known = is_id(&columns[item]);
             let wanted = labels.is_none() || (names.is_none() && (known || reader.is_text(item)));
             wanted
                 && roles[item].role == Role::Data
@@ -131,9 +131,7 @@ impl Plan {
     /// Of the candidates, those whose values can be names.
     fn name_columns(&self, reader: &dyn Reader, read: &[Dictionary]) -> Vec<usize> {
         let differ = |(item, words): (&usize, &Dictionary)| {
-            let known = names_objects(&reader.names()[*item]) && words.all_differ();
-            let differ = words.codes().len() >= FEWEST_NAMES && (known || words.all_words_differ());
-            differ.then_some(*item)
+            are_names(&reader.names()[*item], words).then_some(*item)
         };
         self.candidates
             .iter()
@@ -196,7 +194,7 @@ fn from_columns(
         .for_each(|column| column.role = Role::Skipped);
     let mut roles = Roles {
         columns,
-        warnings: reader.items().remarks.clone(),
+        warnings: [reader.items().remarks.clone(), reader.late_remarks()].concat(),
         ..Roles::default()
     };
     let mut texts = labels.unwrap_or_default();

@@ -34,9 +34,18 @@ pub(crate) fn encoded(column: Column) -> Encoded {
 /// One item of a group, encoded.
 pub(crate) fn read_one(frame: &Frame, group: usize, item: usize, limit: &Limit) -> Result<Encoded> {
     // The time of a span begins where it is made.
+    // Codes of numbers have none for −1.
+    let free = frame.missing.is_empty();
+    let form = if free { Form::Labels } else { Form::Codes };
     let column =
-        debug_span!("read").in_scope(|| frame.reader.read_one(group, item, Form::Codes, limit))?;
-    Ok(debug_span!("encode").in_scope(|| encoded(column)))
+        debug_span!("read").in_scope(|| frame.reader.read_one(group, item, form, limit))?;
+    Ok(debug_span!("encode").in_scope(|| match column {
+        Column::Array(array) if free => {
+            let columns = (0..array.columns).map(|at| Dictionary::of_texts(array.texts(at)));
+            Encoded::of_texts(columns.collect())
+        }
+        column => encoded(column),
+    }))
 }
 
 /// The items of a file that hold base clusterings, encoded, all groups of each.
@@ -146,13 +155,13 @@ impl EncodedBase {
             whole.append(words, codes, before);
             before += group.rows as u64;
         }
-        let missing = whole.drop_words(missing);
-        let (base, order) = whole.base(path, name)?;
+        let counts = whole.drop_words(missing);
+        let (base, order) = whole.base(path, name, missing)?;
         check_labels(path, name, order.iter().flatten().count())?;
         let clusters = whole.values().iter().zip(order);
         let texts = clusters.filter_map(|(text, cluster)| Some((text.clone(), cluster?)));
         Ok(Self {
-            missing,
+            missing: counts,
             texts: texts.collect(),
             ..Self::of_labels(base, place, Vec::new())
         })

@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use partita_core::option;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -236,7 +237,9 @@ pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<GroupedColumns>
     let columns = open_columns(path, options)?;
     match columns.words() {
         Some(name) => {
-            let expected = "whole numbers (leave it out with --skip, or number the labels)";
+            let skip = option("skip").naming(name);
+            let expected =
+                format!("whole numbers (leave it out with {skip}, or number the labels)");
             Err(FileError::kind(
                 path,
                 format!("column '{name}'"),

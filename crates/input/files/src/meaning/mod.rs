@@ -1,8 +1,10 @@
 //! What files mean: tables, ensembles, labels, soft partitions, written once over the readers of all formats.
 
+pub(crate) mod column_facts;
 pub(crate) mod ensemble;
 mod features;
 mod frame;
+pub(crate) mod gaps;
 pub(crate) mod groups;
 pub(crate) mod held_rows;
 pub(crate) mod label_column;
@@ -21,3 +23,4 @@ mod soft_columns;
 pub(crate) mod sparse_table;
 mod stored_ensemble;
 pub(crate) mod table;
+mod values;

@@ -71,7 +71,8 @@ impl<'de> Deserialize<'de> for Truth {
     }
 }
 
-/// What becomes of columns that hold words; where nothing is said they are refused.
+/// What becomes of columns that hold words. Where nothing is said those of a text are [`OneHot`](Self::OneHot) if they have no more
+/// different words than [`ReadOptions::max_categories`], else left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -80,15 +81,20 @@ pub enum Encode {
     OneHot,
     /// The number of the word in alphabetical order. This makes neighbours of words that are not; it is what some papers did.
     Ordinal,
+    /// They are refused.
+    None,
 }
 
-/// What becomes of missing numbers; where nothing is said they are refused.
+/// What becomes of missing numbers. Where nothing is said those of a text become the [`Mean`](Self::Mean), those of other files are
+/// refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Impute {
     /// The mean of the column; a missing word becomes zeros.
     Mean,
+    /// They are refused.
+    None,
 }
 
 /// How a file is read.
@@ -103,9 +109,14 @@ pub struct ReadOptions {
     #[serde(default)]
     #[doc(alias = "index_col")]
     pub id: Option<String>,
-    /// Columns to leave out, by name or by position from 1.
+    /// Columns to leave out, by name, by position from 1, or by a pattern with `*` and `?`.
     #[serde(default)]
     pub skip: Vec<String>,
+    /// Columns that are data, by name, by position from 1, or by a pattern with `*` and `?`; others are left out. All are if there
+    /// are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[doc(alias = "usecols")]
+    pub only: Vec<String>,
     /// Columns by name that are data and never names of objects, whatever they hold: those that a model was learned from. Other data
     /// is left out; nothing is if there are none.
     #[serde(skip)]
@@ -122,6 +133,15 @@ pub struct ReadOptions {
     #[serde(default)]
     #[doc(alias = "sep")]
     pub delimiter: Option<char>,
+    /// The encoding of a text such as `windows-1252`; found out if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encoding: Option<String>,
+    /// The mark before the decimals of numbers, a point or a comma; found out if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decimal: Option<char>,
+    /// Every row below the header of a text is an object; without it titles, comments, units, sums, notes and blank rows are not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub all_rows: bool,
     /// Rows are columns and columns are rows: one row a base clustering or a feature (text and arrays).
     #[serde(default)]
     pub transpose: bool,
@@ -181,10 +201,14 @@ impl Default for ReadOptions {
             truth: Truth::default(),
             id: None,
             skip: Vec::new(),
+            only: Vec::new(),
             data: Vec::new(),
             missing: None,
             header: Header::default(),
             delimiter: None,
+            encoding: None,
+            decimal: None,
+            all_rows: false,
             transpose: false,
             soft_bases: false,
             most_shares: MOST_SHARES,
@@ -227,6 +251,9 @@ impl ReadOptions {
             delimiter: self.delimiter,
             transpose: self.transpose,
             missing: self.missing_words(),
+            encoding: self.encoding.clone(),
+            all_rows: self.all_rows,
+            keep_blank: false,
         }
     }
 }

@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
+use partita_core::option;
 use serde::{Deserialize, Serialize};
 
 use super::read_options::{ReadOptions, Truth};
 use crate::error::{FileError, Result};
+use crate::value_kind::ValueKind;
 use crate::words::{SPLIT, is_first_column_of_names};
 
 /// What a column or an array of a file was taken for.
@@ -45,6 +47,26 @@ pub enum Reason {
     Index,
     /// The model that reads the file was not learned from it.
     Unknown,
+    /// It counts the rows.
+    Counts,
+    /// It holds dates, or times in turn.
+    Dates,
+    /// Its name says that it holds times, and its numbers rise from row to row or are seconds since 1970.
+    Time,
+    /// Its name says that it weighs the objects.
+    Weights,
+    /// It has no value at all.
+    Empty,
+    /// It holds more different words than are taken for categories.
+    Many,
+    /// It holds more different values than clusters are expected.
+    Clusters,
+    /// It is data: its words are categories.
+    Words,
+    /// It is data: its name says that its numbers are codes, which are categories.
+    Codes,
+    /// It is data: all values are numbers in another notation.
+    Notation(ValueKind),
     /// Nothing else was left that it could be.
     Rest,
 }
@@ -68,6 +90,15 @@ impl ColumnRole {
             reason,
         }
     }
+
+    /// Whether it is data whose values are not read as they stand.
+    fn is_read_otherwise(&self) -> bool {
+        self.role == Role::Data
+            && matches!(
+                self.reason,
+                Reason::Words | Reason::Codes | Reason::Notation(_)
+            )
+    }
 }
 
 /// What every column of a file was taken for and why, which arrays were read where a file holds several, and which words
@@ -85,6 +116,9 @@ pub struct Roles {
     /// Words that were taken for missing values, and how often each was found. Empty fields are not counted.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub missing: BTreeMap<String, u64>,
+    /// Gaps that became the mean of their column.
+    #[serde(default, skip_serializing_if = "none")]
+    pub filled: u64,
     /// Rows of shares that did not quite sum to 1 and were divided by their sums, over all soft base clusterings.
     #[serde(default, skip_serializing_if = "none")]
     pub rescaled: u64,
@@ -134,9 +168,9 @@ impl Roles {
     #[must_use]
     pub fn brief(&self) -> Self {
         let mut brief = self.clone();
-        brief
-            .columns
-            .retain(|column| !matches!(column.role, Role::Data | Role::Share));
+        brief.columns.retain(|column| {
+            !matches!(column.role, Role::Data | Role::Share) || column.is_read_otherwise()
+        });
         brief
     }
 
@@ -144,14 +178,16 @@ impl Roles {
     /// words taken for missing values. A first column called `object` is what we write ourselves, and needs no word.
     pub fn note(&self) -> Option<String> {
         let said = |column: &&ColumnRole| match column.role {
-            Role::Data | Role::ColumnNames => false,
+            Role::ColumnNames => false,
+            Role::Data => column.is_read_otherwise(),
             Role::Objects => column.name != "object" || column.reason != Reason::Name,
             Role::Truth | Role::Skipped | Role::Share => true,
         };
         let by_itself =
             |column: &ColumnRole| !matches!(column.reason, Reason::Asked | Reason::Rest);
         let columns = self.columns.iter().chain(&self.arrays);
-        let any = columns.filter(said).any(by_itself) || !self.missing.is_empty();
+        let any =
+            columns.filter(said).any(by_itself) || !self.missing.is_empty() || self.filled > 0;
         any.then(|| self.to_string())
     }
 
@@ -168,7 +204,7 @@ impl Roles {
         }
     }
 
-    fn has_names(&self) -> bool {
+    pub(crate) fn has_names(&self) -> bool {
         self.columns
             .iter()
             .chain(&self.arrays)
@@ -204,6 +240,7 @@ impl fmt::Display for Roles {
                 parts.push(format!("{word} {}", names.join(", ")));
             }
         }
+        parts.extend(self.read_otherwise());
         if self.of(Role::Share).next().is_some() {
             parts.push(self.soft_bases());
         }
@@ -215,6 +252,18 @@ impl fmt::Display for Roles {
                 "{} missing {values} ({})",
                 grouped(all),
                 words.join(", ")
+            ));
+        }
+        if self.filled > 0 {
+            let (gaps, turn) = if self.filled == 1 {
+                ("gap", "becomes")
+            } else {
+                ("gaps", "become")
+            };
+            parts.push(format!(
+                "{} {gaps} {turn} the mean of the column ({} refuses them)",
+                grouped(self.filled),
+                option("impute").to("none")
             ));
         }
         if parts.is_empty() {
@@ -276,16 +325,60 @@ impl Roles {
         format!("soft base clusterings {}{more}{rescaled}", shown.join(", "))
     }
 
+    /// The columns of data that are not read as they stand, by how they are read.
+    fn read_otherwise(&self) -> Vec<String> {
+        let mut kinds: Vec<(Reason, Vec<String>)> = Vec::new();
+        for column in self
+            .columns
+            .iter()
+            .filter(|column| column.role == Role::Data)
+        {
+            if !column.is_read_otherwise() {
+                continue;
+            }
+            let name = format!("'{}'", crate::error::shown(&column.name));
+            match kinds
+                .iter_mut()
+                .find(|(reason, _)| *reason == column.reason)
+            {
+                Some((_, names)) => names.push(name),
+                None => kinds.push((column.reason, vec![name])),
+            }
+        }
+        let line = |(reason, names): (Reason, Vec<String>)| {
+            let more = names.len().saturating_sub(MOST_SHOWN);
+            let more = if more > 0 {
+                format!(" and {more} more")
+            } else {
+                String::new()
+            };
+            let names = names[..names.len().min(MOST_SHOWN)].join(", ");
+            match reason {
+                Reason::Notation(ValueKind::DecimalComma | ValueKind::Thousands) => format!(
+                    "numbers of {names}{more} each read as {reason} ({} says which mark stands before decimals)",
+                    option("decimal")
+                ),
+                Reason::Notation(_) => format!("numbers of {names}{more} each read as {reason}"),
+                Reason::Codes => format!("categories {names}{more} (codes by their name)"),
+                _ => format!(
+                    "categories {names}{more} (words; {} says otherwise)",
+                    option("encode")
+                ),
+            }
+        };
+        kinds.into_iter().map(line).collect()
+    }
+
     fn shown(&self, column: &ColumnRole) -> String {
         let ColumnRole { name, role, reason } = column;
         let name = crate::error::shown(name);
         let why = match reason {
             Reason::Asked => "asked for".to_owned(),
             Reason::Name if *role == Role::Truth && self.arrays.contains(column) => {
-                "by its name; --no-truth leaves it out".to_owned()
+                format!("by its name; {} leaves it out", option("truth").off())
             }
             Reason::Name if *role == Role::Truth => {
-                "by its name; --no-truth makes it data".to_owned()
+                format!("by its name; {} makes it data", option("truth").off())
             }
             Reason::Name => "by its name".to_owned(),
             Reason::Distinct if self.objects == 1 => "by its name".to_owned(),
@@ -293,8 +386,48 @@ impl Roles {
             Reason::Index => "an index".to_owned(),
             Reason::Unknown => "the model does not know it".to_owned(),
             Reason::Rest => return format!("'{name}'"),
+            Reason::Weights => format!(
+                "weights of objects by its name; {} weighs by them",
+                option("object-weights").naming(&name)
+            ),
+            Reason::Clusters => format!(
+                "more different values than 3 √n, which are no clusters; {} takes it",
+                option("only").naming(&name)
+            ),
+            Reason::Many => format!(
+                "many different words; {} takes more for categories",
+                option("max-categories")
+            ),
+            Reason::Time if *role == Role::Skipped => format!(
+                "times by its name; {} takes it",
+                option("only").naming(&name)
+            ),
+            reason => reason.to_string(),
         };
         format!("'{name}' ({why})")
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Asked => "asked for",
+            Self::Name => "by its name",
+            Self::Distinct => "all values differ",
+            Self::Index => "an index",
+            Self::Unknown => "the model does not know it",
+            Self::Counts => "it counts the rows",
+            Self::Dates => "dates or times",
+            Self::Time => "times by its name",
+            Self::Weights => "weights of objects by its name",
+            Self::Empty => "no value",
+            Self::Many => "many different words",
+            Self::Clusters => "more different values than clusters",
+            Self::Words => "categories",
+            Self::Codes => "codes by its name",
+            Self::Rest => "numbers",
+            Self::Notation(kind) => return kind.fmt(f),
+        })
     }
 }
 
@@ -322,6 +455,8 @@ pub(crate) struct Rules<'a> {
     pub(crate) id: Option<&'a str>,
     /// Columns that are left out.
     pub(crate) skip: &'a [String],
+    /// Columns that are data, and no others; none if all are.
+    pub(crate) only: &'a [String],
 }
 
 impl<'a> Rules<'a> {
@@ -336,6 +471,7 @@ impl<'a> Rules<'a> {
             truth_names,
             id: options.id.as_deref(),
             skip: &options.skip,
+            only: &options.only,
         }
     }
 }
@@ -343,8 +479,8 @@ impl<'a> Rules<'a> {
 /// What every column is used for, and why: the first rule that fits decides.
 pub(crate) fn assign(path: &Path, names: &[String], rules: &Rules<'_>) -> Result<Vec<ColumnRole>> {
     let asked = |column: Option<&str>| column.map(|column| find(path, names, column)).transpose();
-    let skip = rules.skip.iter().map(|column| find(path, names, column));
-    let skip: Vec<usize> = skip.collect::<Result<_, _>>()?;
+    let skip = find_all(path, names, rules.skip)?;
+    let only = find_all(path, names, rules.only)?;
     let id = asked(rules.id)?;
     let truth = asked(rules.truth)?;
     let is_truth = |name: &String| rules.truth_names.contains(&name.as_str());
@@ -357,9 +493,11 @@ pub(crate) fn assign(path: &Path, names: &[String], rules: &Rules<'_>) -> Result
             (truth == Some(at), Role::Truth, Reason::Asked),
             (id == Some(at), Role::Objects, Reason::Asked),
             (skip.contains(&at), Role::Skipped, Reason::Asked),
+            (only.contains(&at), Role::Data, Reason::Asked),
             (truth_by_name == Some(at), Role::Truth, Reason::Name),
             (names_first && at == 0, first, Reason::Name),
             (name == SPLIT, Role::Skipped, Reason::Name),
+            (!only.is_empty(), Role::Skipped, Reason::Asked),
         ];
         let fits = table.into_iter().find(|(fits, ..)| *fits);
         let (_, role, reason) = fits.unwrap_or((true, Role::Data, Reason::Rest));
@@ -380,6 +518,32 @@ pub(crate) fn find(path: &Path, columns: &[String], wanted: &str) -> Result<usiz
             column: wanted.into(),
             known: nearest_first(columns, wanted),
         }),
+    }
+}
+
+/// The positions of columns that are called by name, by position or by a pattern with * and ?.
+fn find_all(path: &Path, columns: &[String], wanted: &[String]) -> Result<Vec<usize>> {
+    let mut found = Vec::new();
+    for wanted in wanted {
+        let pattern = wanted.contains(['*', '?']) && !columns.contains(wanted);
+        let fits = |at: &usize| pattern && matches(wanted.as_bytes(), columns[*at].as_bytes());
+        let before = found.len();
+        found.extend((0..columns.len()).filter(fits));
+        if found.len() == before {
+            found.push(find(path, columns, wanted)?);
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a name fits a pattern, in which * stands for any letters and ? for one.
+fn matches(pattern: &[u8], name: &[u8]) -> bool {
+    match (pattern, name) {
+        ([], []) => true,
+        ([b'*', rest @ ..], _) => (0..=name.len()).any(|from| matches(rest, &name[from..])),
+        ([b'?', pattern @ ..], [_, name @ ..]) => matches(pattern, name),
+        ([a, pattern @ ..], [b, name @ ..]) => a == b && matches(pattern, name),
+        _ => false,
     }
 }
 
@@ -437,6 +601,7 @@ mod tests {
             truth_names: &["label"],
             skip: &skip,
             id: None,
+            only: &[],
         };
         let named = Rules {
             id: Some("y"),

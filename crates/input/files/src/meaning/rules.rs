@@ -4,8 +4,8 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
-use partita_core::BaseClustering;
 use partita_core::ndarray::{ArrayView1, ArrayView2};
+use partita_core::{BaseClustering, option};
 
 use super::label_column::LabelColumn;
 use super::read_options::{ReadOptions, Truth};
@@ -79,9 +79,10 @@ fn bases_that_are_objects(facts: &Facts<'_>) -> Option<String> {
     let objects = facts.objects;
     (bases >= MANY_BASES && bases > TOO_WIDE * objects).then(|| {
         format!(
-            "{} base clusterings of {} objects; if the columns are the objects give --transpose",
+            "{} base clusterings of {} objects; if the columns are the objects give {}",
             grouped(bases as u64),
-            grouped(objects as u64)
+            grouped(objects as u64),
+            option("transpose").on()
         )
     })
 }
@@ -100,8 +101,9 @@ fn bases_of_one_cluster(facts: &Facts<'_>) -> Option<String> {
     };
     (!names.is_empty() && names.len() < facts.bases.len()).then(|| {
         format!(
-            "{base} {} {puts} all objects into one cluster and says nothing; --skip leaves it out",
-            few(&names)
+            "{base} {} {puts} all objects into one cluster and says nothing; {} leaves it out",
+            few(&names),
+            option("skip").naming(&shown(names[0]))
         )
     })
 }
@@ -124,22 +126,24 @@ fn bases_of_single_objects(facts: &Facts<'_>) -> Option<String> {
     } else {
         ("base clusterings", "have about")
     };
+    let name = shown(first.name());
     Some(format!(
-        "{base} {} {has} {} clusters of {} objects; if it names the objects give --id '{name}', if it is not a clustering --skip \
-         '{name}'",
+        "{base} {} {has} {} clusters of {} objects; if it names the objects give {}, if it is not a clustering {}",
         few(&names),
         grouped(first.clusters() as u64),
         grouped(objects as u64),
-        name = shown(first.name()),
+        option("id").naming(&name),
+        option("skip").naming(&name)
     ))
 }
 
 fn bases_of_dates(facts: &Facts<'_>) -> Vec<String> {
     let dates = |base: &&BaseClustering| ValueKind::of_all(base.values()) == Some(ValueKind::Date);
     let said = |base: &BaseClustering| {
+        let name = shown(base.name());
         format!(
-            "the labels of base clustering '{0}' are dates or times; if it is not a clustering give --skip '{0}'",
-            shown(base.name())
+            "the labels of base clustering '{name}' are dates or times; if it is not a clustering give {}",
+            option("skip").naming(&name)
         )
     };
     facts.bases.iter().filter(dates).map(said).collect()
@@ -176,7 +180,8 @@ fn weights_as_base(base: &BaseClustering) -> Option<String> {
     let name = shown(base.name());
     (words::is_one_of(words::WEIGHTS, base.name()) && numbers()).then(|| {
         format!(
-            "column '{name}' is taken for a base clustering; if it weighs the objects give --object-weights '{name}'"
+            "column '{name}' is taken for a base clustering; if it weighs the objects give {}",
+            option("object-weights").naming(&name)
         )
     })
 }
@@ -230,9 +235,9 @@ fn mean_nothing<'a>(
     // The words that are named replace the usual ones.
     let mut all = found;
     all.extend(facts.roles.missing.keys().map(String::as_str));
-    let all = all.into_iter().collect::<Vec<_>>().join(",");
     Some(format!(
-        "{words} {are} taken for a {taken}; if {them} that the label is missing give --missing '{all}'"
+        "{words} {are} taken for a {taken}; if {them} that the label is missing give {}",
+        option("missing").listing(all)
     ))
 }
 
@@ -256,7 +261,9 @@ fn classes_as_data(facts: &Facts<'_>) -> Option<String> {
     let name = names.find(|name| words::is_one_of(words::MAYBE_CLASSES, name))?;
     let name = shown(name);
     Some(format!(
-        "column '{name}' is taken for data; if it is the truth give --truth '{name}', if not --no-truth"
+        "column '{name}' is taken for data; if it is the truth give {}, if not {}",
+        option("truth").naming(&name),
+        option("truth").off()
     ))
 }
 
@@ -273,9 +280,10 @@ fn objects_of_one_name(facts: &Facts<'_>) -> Option<String> {
     let (first, second) = first_same(facts.names?)?;
     let name = shown(&facts.names?[second]);
     Some(format!(
-        "objects {} and {} are both called '{name}'; if names stand elsewhere give --id",
+        "objects {} and {} are both called '{name}'; if names stand elsewhere give {}",
         first + 1,
-        second + 1
+        second + 1,
+        option("id")
     ))
 }
 
@@ -302,24 +310,29 @@ fn features_that_number_rows(facts: &Facts<'_>) -> Vec<String> {
     }
     let mut counts = Vec::new();
     let mut ids = Vec::new();
+    let mut times = Vec::new();
     for (name, column) in names.iter().zip(values.columns()) {
         if counts_rows(column) {
             counts.push(name.as_str());
         } else if words::is_id(name) && all_whole_and_different(column) {
             ids.push(name.as_str());
+        } else if words::is_time(name) {
+            times.push(name.as_str());
         }
     }
     let found = [
         (counts, "counts the rows"),
         (ids, "has a number of its own for every row"),
+        (times, "holds times by its name"),
     ];
     let mut said = Vec::new();
     for (columns, what) in found {
         if let Some(first) = columns.first().map(|first| shown(first)) {
             let all = few(&columns);
             said.push(format!(
-                "column {all} {what} and is taken for a feature; if it names the objects give --id '{first}', if it is neither \
-                 --skip '{first}'"
+                "column {all} {what} and is taken for a feature; if it names the objects give {}, if it is neither {}",
+                option("id").naming(&first),
+                option("skip").naming(&first)
             ));
         }
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use partita_core::ndarray::{Array2, Axis};
 use partita_core::{
-    BaseClustering, Ensemble, EnsembleBuilder, ROUNDED_SHARES, Shares, SharesError,
+    BaseClustering, Ensemble, EnsembleBuilder, ROUNDED_SHARES, Shares, SharesError, option,
 };
 
 use super::frame::Frame;
@@ -207,11 +207,12 @@ pub(crate) fn push(
     if left.objects > 0 {
         roles.warnings.push(format!(
             "'{name}': of {} objects only the {} largest shares are kept; what is left out is at most {:.3} of an object, \
-             {:.4} on average (--most-shares keeps more)",
+             {:.4} on average ({} keeps more)",
             grouped(left.objects as u64),
             options.most_shares.max(1),
             left.most,
-            left.sum / shares.rows().nrows() as f64
+            left.sum / shares.rows().nrows() as f64,
+            option("most-shares")
         ));
     }
     Ok(())

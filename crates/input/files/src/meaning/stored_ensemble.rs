@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use partita_core::{BaseClustering, Ensemble, Memberships};
+use partita_core::{BaseClustering, Ensemble, Memberships, option};
 use serde::{Deserialize, Serialize};
 
 use super::frame::Place;
@@ -184,7 +184,8 @@ pub(crate) fn read(
     }
     if let Some(id) = &options.id {
         let reason = format!(
-            "an ensemble of Partita has its names beside its labels; --id '{id}' is for other files"
+            "an ensemble of Partita has its names beside its labels; {} is for other files",
+            option("id").naming(id)
         );
         return Err(FileError::damaged(path, reason));
     }

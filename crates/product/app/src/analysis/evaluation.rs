@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use partita::extend::{BaseClustering, Label, PassRunner, RowBlocks, sums_under_way};
+use partita::extend::{BaseClustering, Label, PassRunner, RowBlocks, option, sums_under_way};
 use partita::files::{FileError, LabelGroups, Labels, ManifestRows, Truth};
 use partita::metrics::{RowCounts, Scores};
 use partita::ndarray::{Array1, Axis};
@@ -56,8 +56,10 @@ impl EvaluationInput {
             (self.read(labels, observer)?, self.read(truth, observer)?);
         if let (Some(id), false) = (&self.read.id, here || there) {
             let (found, truth) = (labels.0.display(), truth.0.display());
-            let reason =
-                format!("neither {found} nor {truth} has a column '{id}'; name another with --id");
+            let reason = format!(
+                "neither {found} nor {truth} has a column '{id}'; name another with {}",
+                option("id")
+            );
             return Err(AppError::request(reason));
         }
         score_objects((&labels.0, found), (&truth.0, known), self.common, observer)
@@ -95,9 +97,11 @@ impl EvaluationInput {
     /// # Errors
     /// [`AppError`] where that cannot be.
     pub fn check_places(&self) -> Result<(), AppError> {
-        let reason = "--common matches objects by name; those of a manifest have none, and are matched by place";
         if self.common {
-            Err(AppError::request(reason))
+            Err(AppError::request(format!(
+                "{} matches objects by name; those of a manifest have none, and are matched by place",
+                option("common").on()
+            )))
         } else {
             Ok(())
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use partita::extend::ModelReads;
+use partita::extend::{ModelReads, option};
 use partita::mixture::RowModel;
 use partita::ssce::{Predictor, learn, learn_soft};
 use partita::{Ensemble, Features, Model, Outcome, SoftPartition};
@@ -86,10 +86,13 @@ pub(crate) fn check_table_model(
     features: Option<&Features<'_>>,
 ) -> Result<(), AppError> {
     if table.read.encode == Some(Encode::Ordinal) {
-        let reason = "a model cannot keep the numbers of --encode ordinal, which depend on all words; take one-hot";
+        let reason = format!(
+            "a model cannot keep the numbers of {}, which depend on all words; take one-hot",
+            option("encode").to("ordinal")
+        );
         return Err(AppError::request(reason));
     }
-    let reason = "a model of a table (--model) is learned from a dense table that fits memory";
+    let reason = "a model of a table is learned from a dense table that fits memory";
     features
         .map(|_| ())
         .ok_or_else(|| AppError::content(&table.file, reason))
@@ -115,7 +118,7 @@ pub(crate) fn with_reading(
     let named = features.map_or(&[][..], Features::columns).iter();
     let mut columns: Vec<String> = named
         .map(|name| match (read.encode, name.split_once('=')) {
-            (Some(Encode::OneHot), Some((column, _))) => column.to_owned(),
+            (Some(Encode::OneHot) | None, Some((column, _))) => column.to_owned(),
             _ => name.clone(),
         })
         .collect();
@@ -129,7 +132,7 @@ pub(crate) fn with_reading(
     } = read;
     // Filled with its mean, a column has the mean of what was there.
     let means = features
-        .filter(|_| impute.is_some())
+        .filter(|_| impute != Some(Impute::None))
         .map(column_means)
         .unwrap_or_default();
     let reading = Reading {

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use partita::extend::{
     BaseClustering, ModelError, ModelInput, PassError, PassRunner, Row, RowBlock, RowMap, Unread,
+    option,
 };
 use partita::{Ensemble, Model, Partition, SoftPartition};
 use serde::{Deserialize, Serialize};
@@ -198,7 +199,8 @@ pub(crate) fn warnings(
         let what = format!("{here}: {count} values are unknown to the model, first {first}");
         if unknown == UnknownValues::Refuse {
             return Err(AppError::request(format!(
-                "{what}; --unknown missing takes them as missing"
+                "{what}; {} takes them as missing",
+                option("unknown").to("missing")
             )));
         }
         warnings.push(format!("{what}; they are taken as missing"));

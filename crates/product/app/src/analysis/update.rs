@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use partita::coassoc::Overlap;
 use partita::extend::{
-    BaseClustering, ConsensusError, EnsembleRows, ModelInput, PassRunner, ProblemSize,
+    BaseClustering, ConsensusError, EnsembleRows, ModelInput, PassRunner, ProblemSize, option,
 };
 use partita::files::{self, ClusterTable, LabelColumn, LoadedEnsemble, ReadOptions};
 use partita::mixture::{MmSettings, mm_from};
@@ -242,7 +242,8 @@ impl UpdateInput {
         ) {
             return refuse(format!(
                 "column '{known}' is in both files and '{other}' in one; base clusterings to be added need names of their own, \
-                 objects to be added need all columns of {there}, and --id says which column names them"
+                 objects to be added need all columns of {there}, and {} says which column names them",
+                option("id")
             ));
         }
         let same_objects = match (both.old.object_names(), both.new.object_names()) {
@@ -254,7 +255,9 @@ impl UpdateInput {
         };
         if same_objects && both.old.object_names().is_none() {
             return refuse(format!(
-                "{here} has the columns and the number of objects of {there}: say --as rows, or --as runs and name its columns"
+                "{here} has the columns and the number of objects of {there}: say {}, or {} and name its columns",
+                option("as").called("adding").to("rows"),
+                option("as").called("adding").to("runs")
             ));
         }
         Ok(Adding::Rows)
@@ -386,7 +389,7 @@ impl UpdateInput {
         default_budget().check(
             "the overlap table",
             Overlap::bytes(&ProblemSize::of(grown, Clusters::Exactly(1))),
-            "leave --overlap out",
+            &format!("leave {} out", option("overlap")),
         )?;
         let monitor = observer.begin("overlap");
         let known = saved_overlap(path, old, observer)?;

@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use partita::EnsembleBuilder;
-use partita::extend::EnsembleError;
+use partita::extend::{EnsembleError, option};
 use partita::files::{
     self, FileError, LabelColumn, Labels, LoadedEnsemble, ReadOptions, Role, Roles,
 };
 
 use crate::error::AppError;
-use crate::input::input_notes::{say_roles, shown};
+use crate::input::input_notes::say_roles;
 use crate::input::label_files::{load_ensemble, read_ensemble};
-use crate::input::objects::Objects;
+use crate::input::objects::{JointObjects, Objects};
 use crate::observer::Observer;
 
 /// Columns of a labels file besides names and labels.
@@ -23,6 +23,13 @@ struct Part {
     path: PathBuf,
     loaded: LoadedEnsemble,
     roles: Roles,
+}
+
+impl Part {
+    fn objects(&self) -> Objects<'_> {
+        let ensemble = &self.loaded.ensemble;
+        Objects::new(&self.path, ensemble.objects(), ensemble.object_names())
+    }
 }
 
 /// Reads the files of an ensemble. One is as it is. Of several the base clusterings stand side by side: objects are matched by their
@@ -113,6 +120,7 @@ impl<'a> Asked<'a> {
 fn columns(read: &ReadOptions) -> Vec<String> {
     read.skip
         .iter()
+        .chain(&read.only)
         .chain(&read.id)
         .map(String::as_str)
         .chain(read.truth.column())
@@ -126,6 +134,7 @@ fn is_asked(read: &ReadOptions, column: &str) -> bool {
 
 fn forget(read: &mut ReadOptions, column: &str) {
     read.skip.retain(|asked| asked != column);
+    read.only.retain(|asked| asked != column);
     read.id = read.id.take().filter(|asked| asked != column);
     if read.truth.column() == Some(column) {
         read.truth = files::Truth::None;
@@ -218,100 +227,25 @@ fn file_name(path: &Path) -> String {
     folder.filter(|_| stem == "labels").unwrap_or(stem)
 }
 
-/// The rows of every file for the objects of all.
-struct Rows {
-    names: Option<Vec<String>>,
-    /// For every file and object the row, if the file has the object.
-    of_file: Vec<Vec<Option<usize>>>,
-}
-
-/// Matches the objects of all files.
-fn match_rows(parts: &[Part], observer: &dyn Observer) -> Result<Rows, AppError> {
-    let named: Option<Vec<&[String]>> = parts
-        .iter()
-        .map(|part| part.loaded.ensemble.object_names())
-        .collect();
-    let Some(named) = named else {
-        return by_place(parts, observer);
-    };
-    let mut all: Vec<String> = Vec::new();
-    let mut known: HashMap<&str, usize> = HashMap::new();
-    for (part, names) in parts.iter().zip(&named) {
-        Objects::new(&part.path, names.len(), Some(names)).places()?;
-        if !known.is_empty() && !names.iter().any(|name| known.contains_key(name.as_str())) {
-            let (first, name) = (parts[0].path.display(), &names[0]);
-            let reason = format!(
-                "none of its objects, such as '{name}', is in {first}; name the columns of their names with --id"
-            );
-            return Err(AppError::content(&part.path, reason));
-        }
-        for name in *names {
-            known.entry(name).or_insert_with(|| {
-                all.push(name.clone());
-                all.len() - 1
-            });
-        }
-    }
-    let mut of_file = vec![vec![None; all.len()]; parts.len()];
-    for (rows, (part, names)) in of_file.iter_mut().zip(parts.iter().zip(&named)) {
-        names
-            .iter()
-            .enumerate()
-            .for_each(|(row, name)| rows[known[name.as_str()]] = Some(row));
-        if names.len() < all.len() {
-            let (file, own, total) = (shown(&part.path), names.len(), all.len());
-            observer.note(&format!(
-                "{file}: has {own} of the {total} objects of all files; what it lacks is missing"
-            ));
-        }
-    }
-    Ok(Rows {
-        names: Some(all),
-        of_file,
-    })
-}
-
-/// Rows in the order of the files, which all have as many.
-fn by_place(parts: &[Part], observer: &dyn Observer) -> Result<Rows, AppError> {
-    let objects = parts[0].loaded.ensemble.objects();
-    let names = parts
-        .iter()
-        .find_map(|part| part.loaded.ensemble.object_names())
-        .map(<[String]>::to_vec);
-    if let Some(other) = parts
-        .iter()
-        .find(|part| part.loaded.ensemble.objects() != objects)
-    {
-        let (found, first) = (other.loaded.ensemble.objects(), parts[0].path.display());
-        let reason = format!(
-            "{found} objects where {first} has {objects}, and not all files name their objects; name the columns of the names with --id"
-        );
-        return Err(AppError::content(&other.path, reason));
-    }
-    if names.is_some() {
-        observer.note("objects are matched by their order, since not all files name them");
-    }
-    let rows: Vec<Option<usize>> = (0..objects).map(Some).collect();
-    Ok(Rows {
-        names,
-        of_file: vec![rows; parts.len()],
-    })
-}
-
 /// The base clusterings of all files side by side.
 fn join(parts: &[Part], observer: &dyn Observer) -> Result<LoadedEnsemble, AppError> {
     if let Some(soft) = parts
         .iter()
         .find(|part| part.loaded.ensemble.memberships().is_some())
     {
-        let reason = "holds soft base clusterings, which are read from one file; join runs with `partita align --ensemble`";
+        let reason = "holds soft base clusterings, which are read from one file; `align` joins runs of several";
         return Err(AppError::content(&soft.path, reason));
     }
-    let rows = match_rows(parts, observer)?;
-    let mut builder = EnsembleBuilder::new(rows.of_file[0].len());
+    let objects: Vec<Objects<'_>> = parts.iter().map(Part::objects).collect();
+    let remedy = format!("name the columns of their names with {}", option("id"));
+    let JointObjects {
+        names: object_names,
+        rows,
+    } = JointObjects::of(&objects, &remedy, observer)?;
+    let mut builder = EnsembleBuilder::new(rows[0].len());
     let names = base_names(parts);
     let mut names = names.iter();
-    for (part, rows) in parts.iter().zip(&rows.of_file) {
+    for (part, rows) in parts.iter().zip(&rows) {
         let wrong = |error: EnsembleError| AppError::content(&part.path, error.to_string());
         let ensemble = &part.loaded.ensemble;
         for (u, base) in ensemble.bases().iter().enumerate() {
@@ -331,9 +265,9 @@ fn join(parts: &[Part], observer: &dyn Observer) -> Result<LoadedEnsemble, AppEr
     let mut ensemble = builder.finish().map_err(wrong)?;
     let truth = parts
         .iter()
-        .zip(&rows.of_file)
+        .zip(&rows)
         .find_map(|(part, rows)| truth(part, rows));
-    if let Some(names) = rows.names {
+    if let Some(names) = object_names {
         ensemble = ensemble.with_object_names(names).map_err(wrong)?;
     }
     Ok(LoadedEnsemble { ensemble, truth })

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use partita::extend::PartitionError;
+use partita::extend::{PartitionError, option};
 use partita::files::{LabelColumn, Labels};
 use partita::metrics::Scores;
 use partita::ndarray::Axis;
 use partita::{Ensemble, Partition, SoftPartition};
 
 use crate::error::AppError;
-use crate::input::objects::Objects;
+use crate::input::objects::{Objects, by_name};
 use crate::observer::Observer;
 
 /// Labels and truth of the same objects in the same order.
@@ -25,27 +25,32 @@ pub struct Matched {
 }
 
 /// Brings labels and truth into one order: by the names of the objects where both files have them, else by place. Labels of
-/// objects that were numbered from 0, as we number those without names, have no names. With `common` only objects that both
+/// objects that were numbered from 0, as we number those without names, are places. With `common` only objects that both
 /// files have count.
 ///
 /// # Errors
 /// [`AppError::Content`] for names that stand twice, objects without a truth (unless `common`), and files of different lengths.
 pub fn match_objects(
-    (labels_path, labels): (&Path, Labels),
-    (truth_path, truth): (&Path, Labels),
+    (labels_path, mut labels): (&Path, Labels),
+    (truth_path, mut truth): (&Path, Labels),
     common: bool,
 ) -> Result<Matched, AppError> {
+    let named = by_name(&[objects(labels_path, &labels), objects(truth_path, &truth)]);
+    if named {
+        number(&mut labels);
+        number(&mut truth);
+    }
     let here = objects(labels_path, &labels);
     let there = objects(truth_path, &truth);
-    let numbered = !here.has_own_names() && there.has_own_names();
-    let (Some(names), Some(known), false) = (here.names, there.names, numbered) else {
+    let (Some(names), Some(known), true) = (here.names, there.names, named) else {
         let found = here.by_place(&there).filter(|_| !common);
         let (n, m) = (here.count, there.count);
         let found = found.ok_or_else(|| {
             let reason = format!(
                 "it labels {n} objects, {} has {m}, and they cannot be matched by name; score the same objects, or name \
-                 the columns of their names with --id",
-                truth_path.display()
+                 them in both ({} for a column of a file)",
+                truth_path.display(),
+                option("id")
             );
             AppError::content(labels_path, reason)
         })?;
@@ -63,15 +68,17 @@ pub fn match_objects(
     let (here, there) = (labels_path.display(), truth_path.display());
     if shared == 0 {
         let reason = format!(
-            "none of its objects is in {there}, such as '{}'; name the columns with --id",
-            names[0]
+            "none of its objects is in {there}, such as '{}'; give both the same names ({} for a column of a file)",
+            names[0],
+            option("id")
         );
         return Err(AppError::content(labels_path, reason));
     }
     if let (Some(absent), false) = (found.iter().position(Option::is_none), common) {
         let (absent, all) = (&names[absent], names.len());
         let reason = format!(
-            "object '{absent}' is not in {there}, which has {shared} of the {all}; give --common to score those"
+            "object '{absent}' is not in {there}, which has {shared} of the {all}; give {} to score those",
+            option("common").on()
         );
         return Err(AppError::content(labels_path, reason));
     }
@@ -236,6 +243,14 @@ pub fn match_rows(
         ));
     }
     Ok((rows, labelled))
+}
+
+/// Calls objects without names by the numbers of their rows.
+fn number(labels: &mut Labels) {
+    let rows = 0..labels.column.values.len();
+    labels
+        .object_names
+        .get_or_insert_with(|| rows.map(|row| row.to_string()).collect());
 }
 
 fn objects<'a>(file: &'a Path, labels: &'a Labels) -> Objects<'a> {

@@ -1,5 +1,6 @@
 //! Columns that outweigh all others: what distances between rows of a table see when nothing is scaled.
 
+use partita::extend::option;
 use partita::ndarray::ArrayView2;
 
 /// This share of the variance is all of it.
@@ -59,7 +60,8 @@ pub(crate) fn outweighing_columns(
     let (names, share) = (names.join(", "), (1000.0 * sum / total).floor() / 10.0);
     Some(format!(
         "{word} {names}{more} {has} {share} % of the variance, so the others hardly count; if that is not meant \
-         give --scale zscore"
+         give {}",
+        option("scale").to("zscore")
     ))
 }
 

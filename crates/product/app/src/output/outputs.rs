@@ -1,6 +1,6 @@
 //! What an experiment writes: results method by method as they are finished, then the record, the summary and reports.
 
-use partita::extend::{Consensus, ModelReads, WeightedEnsemble};
+use partita::extend::{Consensus, ModelReads, WeightedEnsemble, option};
 use partita::metrics::{Relations, evidence_shares, relations};
 use partita::ssce::Predictor;
 use partita::{Ensemble, Features, MemoryBudget, Outcome, SoftPartition};
@@ -44,7 +44,8 @@ pub(crate) fn check(outputs: &Outputs, first: &dyn Consensus) -> Result<(), AppE
             .join(", ");
         let name = methods::name_of(first);
         return Err(AppError::request(format!(
-            "{name} has no tree; leave --tree out, or take one of {of_trees}"
+            "{name} has no tree; leave {} out, or take one of {of_trees}",
+            option("tree")
         )));
     }
     outputs
@@ -75,7 +76,8 @@ pub(crate) fn shares_of_evidence(
     if !asked && numbers > UNASKED_SHARES {
         observer.note(&format!(
             "{method} gives no probabilities, and the shares of the evidence would be {objects} rows of {clusters} numbers; \
-             --soft FILE writes them"
+             {} writes them",
+            option("soft")
         ));
         return Ok(None);
     }
@@ -83,7 +85,12 @@ pub(crate) fn shares_of_evidence(
     budget.check(
         "the shares of the evidence",
         needed,
-        "raise --max-memory or leave --soft and --relations out",
+        &format!(
+            "raise {} or leave {} and {} out",
+            option("max-memory"),
+            option("soft"),
+            option("relations")
+        ),
     )?;
     observer.note(&format!(
         "{method} gives no probabilities: in their place are shares of the evidence, how the base clusterings of an object \

@@ -1,5 +1,6 @@
 //! The summary of a run as text: methods side by side, and their scores against the true labels.
 
+use partita::extend::option;
 use partita::metrics::Scores;
 
 use crate::analysis::choice::choice_table;
@@ -89,7 +90,10 @@ impl RunRecord {
             .map_or(0, |method| method.base_clusterings);
         let (source, seed) = (self.experiment.source().display(), self.experiment.seed);
         let Input::Table { recipe, .. } = &self.experiment.input else {
-            return format!("{source}: {bases} base clusterings (--seed {seed})");
+            return format!(
+                "{source}: {bases} base clusterings ({})",
+                option("seed").called("random-state").to(seed)
+            );
         };
         let recipe = self.auto.as_ref().map_or(recipe, |auto| &auto.recipe);
         let base = recipe
@@ -99,11 +103,13 @@ impl RunRecord {
             .collect::<Vec<_>>()
             .join(",");
         format!(
-            "{source}: {bases} base clusterings in {:.2} s (--base {base} --base-k {} --subsample {} --scale {} --seed {seed})",
+            "{source}: {bases} base clusterings in {:.2} s ({} {} {} {} {})",
             self.generate.unwrap_or_default().seconds,
-            recipe.base_k,
-            recipe.subsample,
-            recipe.scale,
+            option("base").called("recipe").to(base),
+            option("base-k").to(&recipe.base_k),
+            option("subsample").to(recipe.subsample),
+            option("scale").to(recipe.scale),
+            option("seed").called("random-state").to(seed),
         )
     }
 

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use partita::extend::{Consensus, PassRunner, RowProblem};
+use partita::extend::{Consensus, PassRunner, RowProblem, option};
 use partita::{Seed, Silent};
 use tracing::debug_span;
 
@@ -127,7 +127,7 @@ impl Experiment {
         budget.check(
             &choice.name,
             needed,
-            "raise --max-memory or leave the report out",
+            &format!("raise {} or leave the report out", option("max-memory")),
         )?;
         if self.rows != Rows::Blocks {
             rows.hold(needed, budget);

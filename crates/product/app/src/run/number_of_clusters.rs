@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use partita::extend::{Consensus, Problem};
+use partita::extend::{Consensus, Problem, option};
 use partita::generate::Scale;
 use partita::{Clusters, Ensemble, MemoryBudget, Seed};
 use partita_select::{AutoChoice, Choice, ChooseSettings, EnsembleChoiceSettings, choose_recipe};
@@ -177,7 +177,8 @@ impl Experiment {
             .for_each(|warning| {
                 observer.warn(&format!("number of clusters: {warning}"));
             });
-        observer.note(&format!("{} (--scale {})", auto.reason, auto.recipe.scale));
+        let scale = option("scale").to(auto.recipe.scale);
+        observer.note(&format!("{} ({scale})", auto.reason));
         let clusters = Clusters::Exactly(auto.clusters);
         Ok(Number {
             clusters,

@@ -1,7 +1,7 @@
 //! Label rows that stay on the disk: which they are, and why others cannot.
 
 use partita::MemoryBudget;
-use partita::extend::{Consensus, RowBlocks, are_read_by_blocks};
+use partita::extend::{Consensus, RowBlocks, are_read_by_blocks, option};
 use partita::files::{LabelFormat, LabelGroups, ManifestRows, Roles};
 
 use crate::error::AppError;
@@ -40,13 +40,14 @@ impl RowSource {
             }
         };
         let (budget, here) = (experiment.budget(), file.display());
+        let stream = option("stream").on();
         if experiment.object_weights.is_some() {
             return Ok(None);
         }
         if !more.is_empty() {
-            return refuse(
-                "several files are joined in memory; name one with --stream or a manifest".into(),
-            );
+            return refuse(format!(
+                "several files are joined in memory; name one with {stream} or a manifest"
+            ));
         }
         if !method.info().capabilities.streams {
             let others: Vec<&str> = methods::all()
@@ -55,15 +56,16 @@ impl RowSource {
                 .map(|info| info.name)
                 .collect();
             return refuse(format!(
-                "{} holds all label rows; --stream and manifests go with {}",
+                "{} holds all label rows; {stream} and manifests go with {}",
                 method.info().name,
                 others.join(", ")
             ));
         }
         if let ClustersAsked::Chosen { .. } = experiment.clusters {
-            return refuse(
-                "the choice of K looks at label rows in memory; with --stream or a manifest name a number with -k".into(),
-            );
+            return refuse(format!(
+                "the choice of K looks at label rows in memory; with {stream} or a manifest name a number with {}",
+                option("k").called("n-clusters")
+            ));
         }
         let wanted = wants_memory(experiment, method);
         if manifest {
@@ -76,13 +78,13 @@ impl RowSource {
         }
         let Some(groups) = LabelGroups::open(file, &read.clone().within(budget))? else {
             return refuse(format!(
-                "{here}: only numbers in Parquet, Arrow or NPY are read in groups; leave out --stream"
+                "{here}: only numbers in Parquet, Arrow or NPY are read in groups; leave out {stream}"
             ));
         };
         let named = groups.roles().objects().is_some();
-        let named = named.then_some("the names of all objects are held");
+        let named = named.then(|| "the names of all objects are held".to_owned());
         if let Some(what) = wanted.or(named) {
-            return refuse(format!("{here}: {what}; leave out --stream"));
+            return refuse(format!("{here}: {what}; leave out {stream}"));
         }
         let large = are_read_by_blocks(groups.objects() as u64, groups.bases().len() as u64);
         Ok(large.then_some(Self::Groups(groups)))
@@ -124,8 +126,13 @@ impl RowSource {
 /// Label rows that are held after they were read first, at most: beyond it, reading again is little beside the rest.
 const MOST_HELD: u64 = 1 << 30;
 
+/// What an output holds.
+fn holds(output: &'static str, what: &str) -> String {
+    format!("{} {what}", option(output))
+}
+
 /// What cannot be had without holding something of every object.
-fn wants_memory(experiment: &Experiment, method: &dyn Consensus) -> Option<&'static str> {
+fn wants_memory(experiment: &Experiment, method: &dyn Consensus) -> Option<String> {
     let outputs = &experiment.outputs;
     let json = outputs.labels.as_deref().map(LabelFormat::of);
     let model = outputs.model.as_ref();
@@ -134,33 +141,39 @@ fn wants_memory(experiment: &Experiment, method: &dyn Consensus) -> Option<&'sta
     let wanted = [
         (
             experiment.methods.len() > 1,
-            "several methods share rows in memory",
+            "several methods share rows in memory".to_owned(),
         ),
         (
             matches!(json, Some(Ok(LabelFormat::Json))),
-            "JSON is not written block by block",
+            "JSON is not written block by block".to_owned(),
         ),
         (
             outputs.folder.is_some() && outputs.labels.is_some(),
-            "labels are written to one place block by block",
+            "labels are written to one place block by block".to_owned(),
         ),
         (
             outputs.soft.is_some(),
-            "--soft holds the probabilities of all objects",
+            holds("soft", "holds the probabilities of all objects"),
         ),
         (
             outputs.relations.is_some(),
-            "--relations holds the probabilities of all objects",
+            holds("relations", "holds the probabilities of all objects"),
         ),
         (
             outputs.draws.is_some() || outputs.similarity.is_some(),
-            "--draws and --similarity hold labels of all objects",
+            format!(
+                "{} and {}",
+                option("draws"),
+                holds("similarity", "hold labels of all objects")
+            ),
         ),
-        (outputs.tree.is_some(), "--tree holds all objects"),
-        (learns, "--model learns from the labels of all objects"),
+        (outputs.tree.is_some(), holds("tree", "holds all objects")),
+        (
+            learns,
+            holds("model", "learns from the labels of all objects"),
+        ),
     ];
     wanted
-        .iter()
-        .find(|(wanted, _)| *wanted)
-        .map(|(_, what)| *what)
+        .into_iter()
+        .find_map(|(wanted, what)| wanted.then_some(what))
 }

@@ -11,6 +11,7 @@ use std::sync::Mutex;
 
 use crate::common::{Workplace, repository};
 pub(crate) use edits::npy;
+pub(crate) use rows::table;
 use session::Session;
 
 /// What a case does in a folder of its own, once for every row of its table.

@@ -1,0 +1,187 @@
+//! Options that messages name, in the words of the door by which the user came.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Options whose value is a list, as Python writes it.
+const LISTS: [&str; 3] = ["missing", "only", "skip"];
+
+/// Options whose value is an array in Python, not a name.
+const ARRAYS: [&str; 2] = ["base-weights", "object-weights"];
+
+/// Whether this process is Python's; else it is that of the command line. A process has one door.
+static PYTHON: AtomicBool = AtomicBool::new(false);
+
+/// From now on messages name options as Python does: `skip=['x']` for `--skip 'x'`.
+pub fn speak_python() {
+    PYTHON.store(true, Ordering::Relaxed);
+}
+
+/// What an option is set to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Value<'a> {
+    /// Nothing is said of it.
+    Open,
+    /// A switch.
+    Switch(bool),
+    /// A word that the option knows.
+    Word(String),
+    /// What a file calls something.
+    Name(&'a str),
+    /// Several words of a file.
+    Words(Vec<String>),
+}
+
+/// An option in a message, which a door spells: it is written by [`Display`](fmt::Display).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Advice<'a> {
+    name: &'static str,
+    /// What Python calls it, where that is another name.
+    keyword: &'static str,
+    value: Value<'a>,
+}
+
+/// The option that the command line calls `--name`.
+///
+/// ```
+/// use partita_core::option;
+///
+/// assert_eq!(option("impute").to("mean").to_string(), "--impute mean");
+/// assert_eq!(option("header").off().to_string(), "--no-header");
+/// ```
+pub fn option(name: &'static str) -> Advice<'static> {
+    Advice {
+        name,
+        keyword: name,
+        value: Value::Open,
+    }
+}
+
+impl Advice<'_> {
+    /// With another name in Python.
+    #[must_use]
+    pub fn called(self, keyword: &'static str) -> Self {
+        Self { keyword, ..self }
+    }
+
+    /// A switch that is set.
+    #[must_use]
+    pub fn on(self) -> Self {
+        let value = Value::Switch(true);
+        Self { value, ..self }
+    }
+
+    /// A switch that is set to no.
+    #[must_use]
+    pub fn off(self) -> Self {
+        let value = Value::Switch(false);
+        Self { value, ..self }
+    }
+
+    /// Set to a number, or to a word that the option knows.
+    #[must_use]
+    pub fn to(self, word: impl fmt::Display) -> Self {
+        let value = Value::Word(word.to_string());
+        Self { value, ..self }
+    }
+
+    /// Set to what a file calls something.
+    pub fn naming<'b>(self, name: &'b str) -> Advice<'b> {
+        let (own, keyword) = (self.name, self.keyword);
+        Advice {
+            name: own,
+            keyword,
+            value: Value::Name(name),
+        }
+    }
+
+    /// Set to several words of a file.
+    #[must_use]
+    pub fn listing(self, words: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let value = Value::Words(words.into_iter().map(Into::into).collect());
+        Self { value, ..self }
+    }
+
+    fn write_flag(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let dashes = if self.name.len() == 1 { "-" } else { "--" };
+        match &self.value {
+            Value::Open | Value::Switch(true) => write!(f, "{dashes}{}", self.name),
+            Value::Switch(false) => write!(f, "--no-{}", self.name),
+            Value::Word(word) => write!(f, "{dashes}{} {word}", self.name),
+            Value::Name(name) => write!(f, "{dashes}{} '{name}'", self.name),
+            Value::Words(words) => write!(f, "{dashes}{} '{}'", self.name, words.join(",")),
+        }
+    }
+
+    fn write_keyword(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.keyword.replace('-', "_");
+        match &self.value {
+            Value::Open => write!(f, "{name}="),
+            Value::Name(_) if ARRAYS.contains(&self.name) => write!(f, "{name}="),
+            Value::Switch(true) => write!(f, "{name}=True"),
+            Value::Switch(false) => write!(f, "{name}=False"),
+            Value::Word(word) if word.parse::<f64>().is_ok() => write!(f, "{name}={word}"),
+            Value::Word(word) => write!(f, "{name}='{word}'"),
+            Value::Name(of) if LISTS.contains(&self.name) => write!(f, "{name}=['{of}']"),
+            Value::Name(of) => write!(f, "{name}='{of}'"),
+            Value::Words(words) => write!(f, "{name}=['{}']", words.join("', '")),
+        }
+    }
+}
+
+impl fmt::Display for Advice<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if PYTHON.load(Ordering::Relaxed) {
+            self.write_keyword(f)
+        } else {
+            self.write_flag(f)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct InPython<'a>(Advice<'a>);
+
+    impl fmt::Display for InPython<'_> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            self.0.write_keyword(f)
+        }
+    }
+
+    #[test]
+    fn every_door_spells_an_option() {
+        for (advice, flag, keyword) in [
+            (option("id"), "--id", "id="),
+            (option("k").called("n-clusters"), "-k", "n_clusters="),
+            (option("soft-bases").on(), "--soft-bases", "soft_bases=True"),
+            (option("truth").off(), "--no-truth", "truth=False"),
+            (
+                option("scale").to("zscore"),
+                "--scale zscore",
+                "scale='zscore'",
+            ),
+            (
+                option("max-categories").to(9),
+                "--max-categories 9",
+                "max_categories=9",
+            ),
+            (
+                option("id").naming("cell id"),
+                "--id 'cell id'",
+                "id='cell id'",
+            ),
+            (option("skip").naming("x"), "--skip 'x'", "skip=['x']"),
+            (
+                option("missing").listing(["?", "-"]),
+                "--missing '?,-'",
+                "missing=['?', '-']",
+            ),
+        ] {
+            assert_eq!(advice.to_string(), flag);
+            assert_eq!(InPython(advice).to_string(), keyword);
+        }
+    }
+}

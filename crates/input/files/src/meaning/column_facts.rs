@@ -1,0 +1,133 @@
+//! What is in every column of a file, what it is taken for, and the flag that changes that.
+
+use std::path::Path;
+
+use partita_core::option;
+use serde::Serialize;
+
+use super::read_options::ReadOptions;
+use super::roles::{ColumnRole, Reason, Role, Roles};
+use super::values::{self, Meaning, Notation};
+use crate::dictionary::Dictionary;
+use crate::error::{FileError, shown};
+use crate::format::reader::{Form, Layout, Limit};
+use crate::format::{self, FORMATS};
+use crate::label_number::MISSING;
+use crate::value_kind::ValueKind;
+
+/// A column of a file, and what is done with it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ColumnFacts {
+    /// Its name.
+    pub name: String,
+    /// What its values are.
+    pub values: String,
+    /// Rows without a value.
+    pub gaps: usize,
+    /// Different values.
+    pub distinct: usize,
+    /// What it is taken for, and why.
+    pub taken_as: String,
+    /// The flag that changes that.
+    pub change: String,
+}
+
+/// What is in the columns of a file whose roles these are; nothing for arrays.
+///
+/// # Errors
+/// [`FileError`] for what cannot be read; no value of a column is an error.
+///
+/// # Cost
+/// That of reading every column as labels.
+pub fn column_facts(
+    path: &Path,
+    options: &ReadOptions,
+    roles: &Roles,
+) -> Result<Vec<ColumnFacts>, FileError> {
+    let reader = format::open_reader(FORMATS, path, &options.open_options())?;
+    let columns = &roles.columns;
+    if reader.items().layout != Layout::Columns || reader.names().len() != columns.len() {
+        return Ok(Vec::new());
+    }
+    let limit = Limit::new(options.budget, "the columns", "raise the limit");
+    let missing = options.missing_words();
+    let facts = |mut words: Dictionary, column: &ColumnRole| {
+        words.drop_words(&missing);
+        let (taken_as, change) = taken(column);
+        ColumnFacts {
+            name: column.name.clone(),
+            values: kind(&words, options),
+            gaps: words
+                .codes()
+                .iter()
+                .filter(|&&code| code == MISSING)
+                .count(),
+            distinct: words.values().len(),
+            taken_as,
+            change,
+        }
+    };
+    if !reader.items().typed {
+        let wanted: Vec<(usize, Form)> = (0..columns.len()).map(|at| (at, Form::Labels)).collect();
+        let read = reader.read(0, &wanted, &limit)?.into_iter();
+        let pairs = read.zip(columns);
+        return Ok(pairs
+            .map(|(read, column)| facts(read.into_dictionary(), column))
+            .collect());
+    }
+    let read = |(at, column): (usize, &ColumnRole)| {
+        let read = reader.read_whole(at, Form::Labels, &limit)?;
+        Ok(facts(read.into_dictionary(), column))
+    };
+    columns.iter().enumerate().map(read).collect()
+}
+
+/// What the values of a column are.
+fn kind(words: &Dictionary, options: &ReadOptions) -> String {
+    match values::of_words(words, Notation::new(options)) {
+        Meaning::Numbers(numbers) => match numbers.kind {
+            Some(kind) => format!("numbers, each {kind}"),
+            None => "numbers".to_owned(),
+        },
+        Meaning::Categories => "words".to_owned(),
+        Meaning::LeftOut(reason) => reason.to_string(),
+        Meaning::Mixed(words) => {
+            let first = words
+                .keys()
+                .next()
+                .map(|word| shown(word))
+                .unwrap_or_default();
+            format!("numbers, and words such as '{first}'")
+        }
+    }
+}
+
+/// What a column is taken for, and the flag that changes it.
+fn taken(column: &ColumnRole) -> (String, String) {
+    let name = shown(&column.name);
+    let reason = column.reason;
+    let skip = option("skip").naming(&name).to_string();
+    let (role, change) = match (column.role, reason) {
+        (Role::Data, Reason::Words) => ("data", format!("{}, {skip}", option("encode"))),
+        (Role::Data, Reason::Notation(ValueKind::DecimalComma | ValueKind::Thousands)) => {
+            ("data", format!("{}, {skip}", option("decimal")))
+        }
+        (Role::Data, _) => ("data", skip),
+        (Role::Share, _) => ("shares", skip),
+        (Role::Truth, _) => ("truth", option("truth").off().to_string()),
+        (Role::Objects, _) => ("names of the objects", format!("{}, {skip}", option("id"))),
+        (Role::ColumnNames, _) => ("names of the columns", String::new()),
+        (Role::Skipped, Reason::Weights) => (
+            "left out",
+            option("object-weights").naming(&name).to_string(),
+        ),
+        (Role::Skipped, Reason::Many) => ("left out", option("max-categories").to_string()),
+        (Role::Skipped, _) => ("left out", option("only").naming(&name).to_string()),
+    };
+    let taken = match reason {
+        Reason::Rest => role.to_owned(),
+        reason => format!("{role} ({reason})"),
+    };
+    (taken, change)
+}
