@@ -106,7 +106,7 @@ fn taken_as(
 ) -> Result<Value, AppError> {
     Ok(match kind {
         TakenAs::Table if files::is_sparse_table(file) => {
-            sparse_facts(&files::read_sparse_table(file, default_budget())?)
+            sparse_facts(&files::read_sparse_table(file, &options.clone().within(default_budget()))?)
         }
         TakenAs::Table => {
             let (table, roles) = described(file, options, observer)?;

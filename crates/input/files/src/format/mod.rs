@@ -12,6 +12,7 @@ mod folder;
 #[cfg(any(feature = "arrow", feature = "parquet"))]
 mod foreign;
 mod mat;
+pub(crate) mod matrix_market;
 mod npy;
 pub(crate) mod npy_header;
 pub(crate) mod npz;

@@ -32,6 +32,13 @@ scipy.sparse.save_npz("sparse.npz", counts)
 scipy.sparse.save_npz("sparse-columns.npz", counts.tocsc())
 scipy.sparse.save_npz("sparse-halves.npz", scipy.sparse.csr_matrix(np.array([[0.5, 0.0]])))
 
+places = ([7, 65535, 2.5, 3, -1], ([0, 0, 2, 4, 5], [0, 3, 1, 0, 2]))
+for layout in ["csr", "csc", "coo", "dia", "bsr"]:
+    matrix = scipy.sparse.coo_array(places, shape=(6, 4))
+    matrix = matrix.tobsr(blocksize=(2, 2)) if layout == "bsr" else matrix.asformat(layout)
+    scipy.sparse.save_npz(f"layout-{layout}.npz", matrix)
+scipy.sparse.save_npz("layout-twice.npz", scipy.sparse.coo_array(([1.0, 2, 3], ([0, 0, 5], [1, 1, 2])), shape=(6, 4)))
+
 scipy.io.savemat("packed.mat", {"members": members.astype(float), "gt": truth[:, None]}, do_compression=True)
 scipy.io.savemat("plain.mat", {"other": "text", "gt": truth[None, :].astype("u1"), "members": members.astype("i2")})
 scipy.io.savemat("complex.mat", {"members": members * 1j, "gt": truth})

@@ -206,7 +206,7 @@ fn read_sparse(input: &TableInput, budget: MemoryBudget) -> Result<SparseTable, 
         let reason = "rows are filtered by label in dense tables that fit memory only";
         return Err(AppError::content(&input.file, reason));
     }
-    let mut table = files::read_sparse_table(&input.file, budget)?;
+    let mut table = files::read_sparse_table(&input.file, &input.options(budget))?;
     if input.read.truth == Truth::None {
         table.label = None;
     }
