@@ -124,7 +124,9 @@ fn rounding(rows: &Array2<f64>) -> f64 {
         let whole = |share: &f64| (share * scale - (share * scale).round()).abs() <= 1e-7 * scale;
         rows.iter().all(whole)
     };
-    let unit = (2..=6).find(printed).map_or(0.0, |digits| 10_f64.powi(-digits));
+    let unit = (2..=6)
+        .find(printed)
+        .map_or(0.0, |digits| 10_f64.powi(-digits));
     (0.5 * unit * rows.ncols() as f64).max(1e-9) * (1.0 + 1e-6)
 }
 

@@ -79,6 +79,7 @@ impl NativeTable {
                 values: values.clone(),
                 object_names,
                 label,
+                remarks: Vec::new(),
             }),
         }
     }

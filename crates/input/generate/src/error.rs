@@ -163,6 +163,22 @@ pub enum GenerateError {
         /// The base clusterer, or the step.
         kind: &'static str,
     },
+    /// Numbers that are not dissimilarities of all pairs.
+    #[error(
+        "these are no distances of all pairs: {reason}; they are symmetric, not negative, and 0 of an object to itself (rows count from 0)"
+    )]
+    NoDistances {
+        /// What is wrong.
+        reason: String,
+    },
+    /// A base clusterer or a step that needs columns, for which there are distances.
+    #[error("{what} needs the columns of a table, and there are distances; take {known}")]
+    NeedsColumns {
+        /// The base clusterer, or the step.
+        what: String,
+        /// What reads distances.
+        known: String,
+    },
     /// A part file cannot be made, read or written.
     #[error("{path}: {reason}")]
     PartFile {

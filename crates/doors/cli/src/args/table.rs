@@ -7,7 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use partita::MemoryBudget;
 use partita::files::Header;
-use partita_app::{Encode, Impute, ReadOptions, TableInput, Truth};
+use partita_app::{Encode, Impute, PairsOf, ReadOptions, TableInput, Truth};
 
 /// A table and how to read it.
 #[derive(Debug, Default, Args)]
@@ -142,6 +142,16 @@ pub(crate) struct TableReadArgs {
     /// The former spelling of `--impute mean`.
     #[arg(long, hide = true, conflicts_with = "impute")]
     pub(crate) fill: bool,
+    /// The table has the distances of all pairs of objects, n × n: base clusterings by average, complete and Ward's link, PAM and spectral
+    /// clustering read them (--preset distances).
+    #[arg(long, conflicts_with_all = ["similarities", "no_distances"])]
+    pub(crate) distances: bool,
+    /// The table has the similarities of all pairs of objects, n × n, 1 of an object to itself: distances are √(2 − 2 s).
+    #[arg(long, conflicts_with = "no_distances")]
+    pub(crate) similarities: bool,
+    /// The columns are features, though the table looks like distances or similarities of all pairs.
+    #[arg(long)]
+    pub(crate) no_distances: bool,
     /// Take only rows with these true labels; columns that are constant in them are left out.
     #[arg(
         long,
@@ -246,7 +256,23 @@ impl TableReadArgs {
             read,
             filter_labels,
             max_per_label,
+            pairs: self.pairs(),
         }
+    }
+
+    /// What a table of n × n numbers is.
+    fn pairs(&self) -> Option<PairsOf> {
+        match (self.distances, self.similarities, self.no_distances) {
+            (true, ..) => Some(PairsOf::Distances),
+            (_, true, _) => Some(PairsOf::Similarities),
+            (.., true) => Some(PairsOf::Features),
+            _ => None,
+        }
+    }
+
+    /// Whether it has distances in place of columns.
+    pub(crate) fn of_pairs(&self) -> bool {
+        self.distances || self.similarities
     }
 }
 
