@@ -126,6 +126,18 @@ pub enum GenerateError {
         /// The value there.
         value: f64,
     },
+    /// A number whose squares cannot be summed.
+    #[error(
+        "row {row} has {value} in column {column}, whose square is not a finite number; divide the column by a power of ten, or leave it out"
+    )]
+    TooLarge {
+        /// Index of the row, from 0.
+        row: usize,
+        /// Index of the column, from 0.
+        column: usize,
+        /// The value there.
+        value: f64,
+    },
     /// Too small a table.
     #[error(
         "a table of {rows} rows and {columns} columns cannot be clustered; it needs at least 2 rows and 1 column"

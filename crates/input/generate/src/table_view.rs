@@ -179,8 +179,8 @@ impl<'a> TableView<'a> {
         }
     }
 
-    /// Refuses a table that nothing can be learned from: no or one row, no column, a number that is not finite, or
-    /// rows that are all equal.
+    /// Refuses a table that nothing can be learned from: no or one row, no column, a number whose square is not finite,
+    /// or rows that are all equal.
     pub(crate) fn check(&self) -> Result<()> {
         let (rows, columns) = self.dim();
         if rows < 2 || columns == 0 {
@@ -188,7 +188,7 @@ impl<'a> TableView<'a> {
         }
         let (wrong, equal) = match self {
             Self::Dense(values) | Self::Distances(values) => {
-                let wrong = values.indexed_iter().find(|(_, value)| !value.is_finite());
+                let wrong = values.indexed_iter().find(|(_, value)| !fits(**value));
                 let first = values.row(0);
                 (
                     wrong.map(|(at, &value)| (at, value)),
@@ -196,13 +196,13 @@ impl<'a> TableView<'a> {
                 )
             }
             Self::Sparse(values) => {
-                let wrong = values.iter().find(|(value, _)| !value.is_finite());
+                let wrong = values.iter().find(|(value, _)| !fits(**value));
                 (wrong.map(|(&value, at)| (at, value)), all_equal(*values))
             }
             Self::Groups(_) => {
                 let (mut wrong, mut equal, mut first_row) = (None, true, Vec::new());
                 self.each_group(|first, rows| {
-                    let found = rows.indexed_iter().find(|(_, value)| !value.is_finite());
+                    let found = rows.indexed_iter().find(|(_, value)| !fits(**value));
                     wrong = wrong
                         .or(found.map(|((row, column), &value)| ((first + row, column), value)));
                     if first_row.is_empty() && rows.nrows() > 0 {
@@ -215,6 +215,9 @@ impl<'a> TableView<'a> {
             }
         };
         match wrong {
+            Some(((row, column), value)) if value.is_finite() => {
+                Err(GenerateError::TooLarge { row, column, value })
+            }
             Some(((row, column), value)) => Err(GenerateError::NotFinite { row, column, value }),
             None if equal => Err(GenerateError::Constant { rows }),
             None => self.check_distances(),
@@ -263,6 +266,11 @@ impl<'a> TableView<'a> {
         })?;
         Ok(hash)
     }
+}
+
+/// Whether squares of a number can be summed over many rows and columns.
+fn fits(value: f64) -> bool {
+    value.abs() <= 1e140
 }
 
 /// Whether all rows hold the same numbers, zeros that are written out or not.

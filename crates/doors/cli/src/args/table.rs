@@ -12,7 +12,7 @@ use partita_app::{Encode, Impute, PairsOf, ReadOptions, TableInput, Truth};
 /// A table and how to read it.
 #[derive(Debug, Default, Args)]
 pub(crate) struct TableArgs {
-    /// A table: one row an object, one column a feature (CSV, TSV, NPY, NPZ, Parquet or Arrow; .gz and .zst are read too), or a
+    /// A table: one row an object, one column a feature (CSV, TSV, NPY, NPZ, Parquet, Arrow, XLSX or Matrix Market; .gz and .zst are read too), or a
     /// folder of Parquet, Arrow or NPY files whose rows follow each other. `generate` and `run` take the sparse
     /// matrices of SciPy and of `partita text` too.
     pub(crate) table: PathBuf,
@@ -47,6 +47,9 @@ pub(crate) struct FileArgs {
     /// Columns are objects and rows are base clusterings or features (text, NPY, NPZ, MAT).
     #[arg(long)]
     pub(crate) transpose: bool,
+    /// The sheet to read of a spreadsheet (XLSX, XLS, ODS). [default: the first]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) sheet: Option<String>,
     /// The format of what comes or goes through -: of standard input, and of labels on standard output, each where it can
     /// be that. [default: input: what its first bytes say, else CSV; output: CSV]
     #[arg(long, value_enum, value_name = "FORMAT")]
@@ -207,6 +210,7 @@ impl FileArgs {
         (options.id, options.skip) = (self.id.clone(), self.skip.clone());
         (options.missing, options.delimiter) = (self.missing.clone(), self.delimiter);
         options.transpose = self.transpose;
+        options.sheet.clone_from(&self.sheet);
         options.header = match (self.header, self.no_header) {
             (true, _) => Header::Yes,
             (_, true) => Header::No,

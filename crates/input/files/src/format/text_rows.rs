@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use csv::ByteRecord;
 
@@ -34,11 +35,18 @@ pub(crate) struct TextReader {
 }
 
 impl TextReader {
-    pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<Self> {
-        let (file, _) = open(path)?;
-        let plain = Compression::of(path)
-            .unpack(file)
-            .map_err(FileError::reading(path))?;
+    /// Opens a file, or this text in its place.
+    pub(crate) fn open(
+        path: &Path,
+        text: Option<&Arc<[u8]>>,
+        options: &OpenOptions,
+    ) -> Result<Self> {
+        let plain: Box<dyn Read + Send> = match text {
+            Some(text) => Box::new(io::Cursor::new(Arc::clone(text))),
+            None => Compression::of(path)
+                .unpack(open(path)?.0)
+                .map_err(FileError::reading(path))?,
+        };
         let bytes = BufReader::with_capacity(1 << 16, plain);
         let delimiter = options
             .delimiter
@@ -425,7 +433,7 @@ mod tests {
             transpose,
             ..OpenOptions::default()
         };
-        let mut reader = TextReader::open(&path, &options)?;
+        let mut reader = TextReader::open(&path, None, &options)?;
         let mut record = ByteRecord::new();
         let mut rows = Vec::new();
         while let Some(row) = reader.next(&mut record)? {
