@@ -41,13 +41,15 @@ pub enum SharesError {
 }
 
 impl Shares {
-    /// Shares from n × J numbers. Rows whose sums are off by at most [`ROUNDED_SHARES`] are divided by their sums and counted;
-    /// rows of zeros stay.
+    /// Shares from n × J numbers. Rows whose sums are off by no more than the rounding of J printed numbers, half a unit of their last
+    /// decimal each, are divided by their sums; so are those that are off by at most [`ROUNDED_SHARES`], which are counted. Rows of
+    /// zeros stay.
     ///
     /// # Errors
     /// [`SharesError`] for the first number or row that does not fit.
     pub fn new(mut rows: Array2<f64>) -> Result<Self, SharesError> {
         let mut rescaled = 0;
+        let rounding = rounding(&rows);
         for (row, mut shares) in rows.rows_mut().into_iter().enumerate() {
             let wrong = shares
                 .iter()
@@ -63,11 +65,12 @@ impl Shares {
             if sum == 0.0 {
                 continue;
             }
-            if (sum - 1.0).abs() > ROUNDED_SHARES {
+            let off = (sum - 1.0).abs();
+            if off > ROUNDED_SHARES.max(rounding) {
                 return Err(SharesError::Sum { row, sum });
             }
-            if (sum - 1.0).abs() > 1e-12 {
-                rescaled += usize::from((sum - 1.0).abs() > 1e-9);
+            if off > 1e-12 {
+                rescaled += usize::from(off > rounding);
                 shares /= sum;
             }
         }
@@ -97,7 +100,7 @@ impl Shares {
         self.rows.view()
     }
 
-    /// Rows whose sums were off by more than rounding of numbers and at most [`ROUNDED_SHARES`].
+    /// Rows whose sums were off by more than the rounding of printed numbers and at most [`ROUNDED_SHARES`].
     pub fn rescaled(&self) -> usize {
         self.rescaled
     }
@@ -110,6 +113,21 @@ impl Shares {
             rescaled: self.rescaled,
         }
     }
+}
+
+/// By how much a row may miss 1 because its numbers were printed with a few decimals, the same for all: half a unit of the last a number.
+/// One decimal is what somebody wrote by hand, not a program; numbers of more than six are as good as exact.
+fn rounding(rows: &Array2<f64>) -> f64 {
+    let printed = |&digits: &i32| {
+        let scale = 10_f64.powi(digits);
+        // A number in single precision is off by 6e-8 of itself.
+        let whole = |share: &f64| (share * scale - (share * scale).round()).abs() <= 1e-7 * scale;
+        rows.iter().all(whole)
+    };
+    let unit = (2..=6)
+        .find(printed)
+        .map_or(0.0, |digits| 10_f64.powi(-digits));
+    (0.5 * unit * rows.ncols() as f64).max(1e-9) * (1.0 + 1e-6)
 }
 
 /// The memberships of all objects in all base clusters: n sparse rows over ΣJ columns, the clusters of all base clusterings

@@ -177,7 +177,7 @@ pub(crate) fn npz(bytes: &[u8]) {
     let path = file("b.npz", bytes.get(1..).unwrap_or_default());
     is_sparse_table(&path);
     fine(read_sparse_npz(&path, BUDGET));
-    fine(read_sparse_table(&path, BUDGET));
+    fine(read_sparse_table(&path, &options(0)));
     fine(ClusterTable::read(&path, BUDGET));
 }
 

@@ -36,7 +36,7 @@ pub(crate) struct NativeAlignment(AlignedRuns);
 pub(crate) fn align_runs(
     py: Python<'_>,
     given: Vec<Given<'_>>,
-    similarity: f64,
+    similarity: Option<f64>,
     objects: Objects,
     how: Run,
 ) -> PyResult<NativeAlignment> {
@@ -65,7 +65,7 @@ pub(crate) fn align_runs(
 pub(crate) fn align_files(
     py: Python<'_>,
     files: Vec<PathBuf>,
-    similarity: f64,
+    similarity: Option<f64>,
     populations: Option<(PathBuf, Option<String>)>,
     how: Run,
 ) -> PyResult<NativeAlignment> {

@@ -111,13 +111,14 @@ pub(crate) fn read_table<'py>(
             values,
             object_names,
             label,
+            ..
         }) => Ok((
             Numbers::Sparse(sparse(py, values)),
             columns,
             object_names,
             classes(label),
         )),
-        InputTable::Groups(_) | InputTable::View(_) => {
+        InputTable::Groups(_) | InputTable::View(_) | InputTable::Distances(_) => {
             Err(input_error(py, "the table is not held in memory"))
         }
     }

@@ -127,6 +127,7 @@ impl NativeTable {
                     values: values.clone(),
                     object_names,
                     label,
+                    remarks: Vec::new(),
                 });
             }
             Held::Dense(array) => array.as_array(),

@@ -6,7 +6,7 @@
 //!
 //! | function | reads or writes | time | memory besides the result |
 //! |---|---|---|---|
-//! | [`read_table`], [`load_table`] | text, NPY, NPZ, MAT, Parquet, Arrow | O(n d) | text: as much again while it grows; arrays: the file |
+//! | [`read_table`], [`load_table`] | text, spreadsheets, NPY, NPZ, MAT, Parquet, Arrow | O(n d) | text: as much again while it grows; arrays: the file |
 //! | [`write_table`] | text, NPY, NPZ, Parquet | O(n d) | Parquet: the packed file |
 //! | [`read_ensemble`], [`load_ensemble`] | text, NPY, NPZ, MAT, Parquet, Arrow | O(n M) | 2 to 5 bytes a label |
 //! | [`LabelGroups`], [`TableGroups`] | Parquet, Arrow (labels: NPY too), group by group | O(n M) a pass | one group |
@@ -17,6 +17,7 @@
 //! | [`write_label_blocks`] | text, Parquet, NPY, block by block | O(n) | one group |
 //! | [`read_runs`] | runs to be aligned: labels, shares, ADMIXTURE and STRUCTURE | O(n K) | the text |
 //! | [`read_soft`], [`write_soft`] | a table of probabilities | O(n K) | none |
+//! | [`read_sparse_table`], [`write_sparse_table`] | sparse tables in SciPy's NPZ, of any layout; Matrix Market | O(stored) | as much again |
 //! | [`read_sparse_npz`], [`write_sparse_npz`] | sparse counts in SciPy's NPZ | O(stored) | one array |
 //! | [`catalogue`], [`verify`] | the data sets that Partita is measured on | O(size) | 64 KiB |
 //! | [`write_whole`] | anything, beside its target and then renamed | O(size) | 64 KiB |
@@ -24,8 +25,8 @@
 //! [`ReadOptions`] say which columns are what, which words are missing values and how text is laid out, for all of these
 //! alike; `load_…` also gives [`Roles`]: what every column was taken for and why. Text is CSV, TSV or any other delimited text, packed
 //! where the name ends in `.gz`; formats go by the ending of the name. The features `parquet` and `arrow` are on by
-//! default; without them those endings are not known. Deliberately absent: MATLAB 7.3 (HDF5), Excel, nested columns,
-//! writing MAT and Arrow.
+//! default; without them those endings are not known, nor spreadsheets without `sheets`. Deliberately absent: MATLAB 7.3 and AnnData
+//! (HDF5), nested columns, writing MAT and Arrow.
 //!
 //! ```
 //! use partita_files::{ReadOptions, read_ensemble, read_table, write_ensemble};
@@ -90,6 +91,7 @@ pub use meaning::manifest::{MANIFEST_VERSION, Manifest, ManifestBase, ManifestFi
 pub use meaning::manifest_rows::ManifestRows;
 pub use meaning::read_options::{Encode, Impute, ReadOptions, Truth};
 pub use meaning::roles::{ColumnRole, Reason, Role, Roles};
+pub use meaning::run_folder::{LoggedFit, ObjectsBeside, listed_runs, logged_fits, objects_beside};
 pub use meaning::run_tables::{RunMemberships, RunTable, RunTables, read_runs};
 pub use meaning::soft::{read_soft, write_soft};
 pub use meaning::sparse_table::{

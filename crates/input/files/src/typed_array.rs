@@ -342,6 +342,13 @@ impl ArrayClaim {
         Err(FileError::kind(path, &self.what, found, needed))
     }
 
+    /// Takes all values for one column, in the order of the file.
+    pub(crate) fn flatten(&mut self) {
+        let mut lengths = self.shape.iter();
+        let cells = lengths.try_fold(1_u64, |cells, &length| cells.checked_mul(length));
+        self.shape = vec![cells.unwrap_or(u64::MAX)];
+    }
+
     /// Bytes that the values take, refused where that is more than can be there.
     pub(crate) fn bytes(&self, path: &Path, available: u64) -> Result<u64> {
         let (rows, columns) = self.matrix(path)?;

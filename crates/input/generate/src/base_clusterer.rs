@@ -44,11 +44,14 @@ pub enum BaseKind {
     Uspec,
     /// Random hyperplanes, each through the cluster that has most rows.
     Splits,
+    /// Partitioning around medoids: the k objects from which all others are nearest in sum, by swaps from a drawn start.
+    #[doc(alias = "k-medoids")]
+    Pam,
 }
 
 impl BaseKind {
     /// Every base clusterer.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::KMeans,
         Self::KMeansGreedy,
         Self::KMeansRandom,
@@ -65,6 +68,7 @@ impl BaseKind {
         Self::SpectralKnn,
         Self::Uspec,
         Self::Splits,
+        Self::Pam,
     ];
 
     /// Its name in a recipe.
@@ -86,7 +90,23 @@ impl BaseKind {
             Self::SpectralKnn => "spectral-knn",
             Self::Uspec => "uspec",
             Self::Splits => "splits",
+            Self::Pam => "pam",
         }
+    }
+
+    /// True where it takes the distances of all pairs in place of columns.
+    pub const fn reads_distances(self) -> bool {
+        matches!(
+            self,
+            Self::Single
+                | Self::Average
+                | Self::Complete
+                | Self::Ward
+                | Self::Pam
+                | Self::Spectral
+                | Self::SpectralDense
+                | Self::SpectralKnn
+        )
     }
 
     /// True when most of the work serves every k: one tree, one embedding.

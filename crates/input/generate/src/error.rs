@@ -129,6 +129,18 @@ pub enum GenerateError {
         /// The value there.
         value: f64,
     },
+    /// A number whose squares cannot be summed.
+    #[error(
+        "row {row} has {value} in column {column}, whose square is not a finite number; divide the column by a power of ten, or leave it out"
+    )]
+    TooLarge {
+        /// Index of the row, from 0.
+        row: usize,
+        /// Index of the column, from 0.
+        column: usize,
+        /// The value there.
+        value: f64,
+    },
     /// Too small a table.
     #[error(
         "a table of {rows} rows and {columns} columns cannot be clustered; it needs at least 2 rows and 1 column"
@@ -165,6 +177,22 @@ pub enum GenerateError {
     NeedsWhole {
         /// The base clusterer, or the step.
         kind: &'static str,
+    },
+    /// Numbers that are not dissimilarities of all pairs.
+    #[error(
+        "these are no distances of all pairs: {reason}; they are symmetric, not negative, and 0 of an object to itself (rows count from 0)"
+    )]
+    NoDistances {
+        /// What is wrong.
+        reason: String,
+    },
+    /// A base clusterer or a step that needs columns, for which there are distances.
+    #[error("{what} needs the columns of a table, and there are distances; take {known}")]
+    NeedsColumns {
+        /// The base clusterer, or the step.
+        what: String,
+        /// What reads distances.
+        known: String,
     },
     /// A part file cannot be made, read or written.
     #[error("{path}: {reason}")]

@@ -17,7 +17,10 @@
 //! | `spectral-dense` | the graph of all pairs | n²·d and n²·k an eigenvector step | 40·n² |
 //! | `spectral-knn` | the graph that keeps the 15 nearest neighbours of every row, which are exact | n²·d + 100·n·(30·k + k²) | (1500 + 8·d + 60·k)·n |
 //! | `uspec` | U-SPEC: rows are joined to the nearest 5 of 1000 representatives, whose graph is cut; for very many rows, from a file by blocks too | n·(116·d + 5·k²) + 10⁹ | 30·n and 100 MB a run |
+//! | `pam` | partitioning around medoids: swaps of medoids until none helps | n²·d once, n² a round | 12·n² |
 //! | `splits` | random hyperplanes until there are k cells | n·d·k at most | n·d |
+//!
+//! Trees, `pam` and `spectral` also take the distances of all pairs in place of a table ([`TableView::Distances`]).
 //!
 //! Each may see a share of the objects only; the others have no label in that base clustering. k-means reads sparse
 //! tables as they are, and shares of a table that is larger than memory in groups of rows ([`RowGroups`]), which `uspec` reads group by
@@ -50,6 +53,7 @@ mod equal_rows;
 mod error;
 mod generate;
 mod genie;
+mod pam;
 mod plan;
 mod preset;
 mod recipe;

@@ -66,6 +66,8 @@ pub(crate) fn plan(recipe: &Recipe, objects: usize, seed: Seed) -> Vec<Plan> {
 pub(crate) struct TableSample<'a> {
     pub(crate) values: ArrayView2<'a, f64>,
     pub(crate) recipe: &'a Recipe,
+    /// The values are distances of all pairs.
+    pub(crate) distances: bool,
 }
 
 impl TableSample<'_> {
@@ -90,9 +92,14 @@ impl TableSample<'_> {
         seen.dot(&directions) / (width as f64).sqrt()
     }
 
-    /// The rows that a plan sees, members × columns.
+    /// The rows that a plan sees, members × columns; of distances members × members.
     pub(crate) fn rows(&self, plan: &Plan) -> (Vec<usize>, Array2<f64>) {
         let members: Vec<usize> = self.members(plan).iter().collect();
+        if self.distances {
+            let rows = self.values.select(Axis(0), &members);
+            let rows = rows.select(Axis(1), &members);
+            return (members, rows);
+        }
         let rows = self.columns(plan).select(Axis(0), &members);
         (members, rows)
     }
@@ -209,6 +216,7 @@ mod tests {
         let (members, rows) = TableSample {
             values: table.view(),
             recipe: &recipe,
+            distances: false,
         }
         .rows(&plans[0]);
         assert_eq!((members.len(), rows.dim()), (20, (20, 4)));
@@ -221,6 +229,7 @@ mod tests {
         let sight = TableSample {
             values: table.view(),
             recipe: &recipe,
+            distances: false,
         };
         let ratio = |plan: &Plan| {
             let projected = sight.columns(plan);

@@ -3,7 +3,7 @@
 use crate::{BaseK, BaseKind, BaseSpec, GenerateError, Recipe, Scale};
 
 /// Names of the recipes that [`Recipe::preset`] knows.
-pub const PRESETS: [&str; 7] = [
+pub const PRESETS: [&str; 8] = [
     "pcc-1",
     "pcc-2",
     "ssce",
@@ -11,6 +11,7 @@ pub const PRESETS: [&str; 7] = [
     "kdd",
     "peace-text",
     "u-senc",
+    "distances",
 ];
 
 impl Recipe {
@@ -24,6 +25,7 @@ impl Recipe {
     /// | `nbce` | 10 k-means from random rows | classes × 0.5, 0.75, 1, 1.5, 2 in turn, at least 2 | all |
     /// | `kdd` | 100 k-means from random rows on standardised columns | drawn from 2 to 10 | 0.5 |
     /// | `peace-text` | 100 k-means by the angle between rows (its ensemble 1a; for 1b take `kmeans-batch:100`) | drawn from ⌈√n/2⌉ to ⌈√n⌉ | all |
+    /// | `distances` | 20 each of average, complete and Ward's link, PAM, spectral clustering of nearest neighbours; ours, for distances of all pairs | drawn from ⌈√n/2⌉ to ⌈√n⌉ | 0.9 |
     /// | `u-senc` | 20 U-SPEC (combine them by `hbgf`, as the paper does, or by `lwgp`) | drawn from 20 to 60 | all |
     ///
     /// # Differences from the papers
@@ -78,6 +80,15 @@ impl Recipe {
                     subsample: 0.5,
                     scale: Scale::ZScore,
                     ..all
+                }
+            }
+            "distances" => {
+                use BaseKind::{Average, Complete, Pam, SpectralKnn, Ward};
+                let base =
+                    [Average, Complete, Ward, Pam, SpectralKnn].map(|kind| BaseSpec::new(kind, 20));
+                Self {
+                    base: base.into(),
+                    ..Self::default()
                 }
             }
             "u-senc" => {

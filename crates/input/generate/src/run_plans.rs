@@ -8,6 +8,7 @@ use sprs::CsMatView;
 use crate::base_run::BaseRun;
 use crate::error::Result;
 use crate::genie::genies;
+use crate::pam::pam;
 use crate::plan::{Plan, TableSample, check_drawn, drawn};
 use crate::run_context::{RunContext, Sink};
 use crate::spectral::{is_spectral, spectral};
@@ -48,11 +49,17 @@ pub(crate) fn run_plans(
         found.extend(uspec(&table, recipe, &by_blocks, sink)?);
     } else if !dense.is_empty() {
         let values = table.dense()?;
-        let scaled = (recipe.scale != Scale::None).then(|| scale(values.view(), recipe.scale));
+        let distances = matches!(table, TableView::Distances(_));
+        let scaled =
+            (recipe.scale != Scale::None && !distances).then(|| scale(values.view(), recipe.scale));
         let values = scaled
             .as_ref()
             .map_or(values.view(), |scaled| scaled.view());
-        let sight = &TableSample { values, recipe };
+        let sight = &TableSample {
+            values,
+            recipe,
+            distances,
+        };
         found.extend(densely(&RunContext { sight, sink }, &dense)?);
     }
     found.sort_unstable_by_key(|(run, _)| *run);
@@ -115,8 +122,35 @@ fn sparsely(
     Ok(found)
 }
 
-/// Refuses a recipe that needs all of a table that is read in groups.
+/// Refuses a recipe that needs columns where there are distances.
+fn check_columns(recipe: &Recipe) -> Result<()> {
+    let needs = |what: &str| {
+        let known = BaseKind::ALL
+            .into_iter()
+            .filter(|kind| kind.reads_distances());
+        let known: Vec<&str> = known.map(BaseKind::name).collect();
+        Err(GenerateError::NeedsColumns {
+            what: what.to_owned(),
+            known: known.join(", "),
+        })
+    };
+    if let Some(spec) = recipe.base.iter().find(|spec| !spec.kind.reads_distances()) {
+        return needs(spec.kind.name());
+    }
+    if recipe.alters_columns() {
+        return needs("a projection or a share of the columns");
+    }
+    if matches!(recipe.scale, Scale::ZScore | Scale::MinMax) {
+        return needs("scaling");
+    }
+    Ok(())
+}
+
+/// Refuses a recipe that needs all of a table that is read in groups, or columns where there are distances.
 pub(crate) fn check_groups(table: &TableView<'_>, recipe: &Recipe) -> Result<()> {
+    if let TableView::Distances(_) = table {
+        return check_columns(recipe);
+    }
     let TableView::Groups(_) = table else {
         return Ok(());
     };
@@ -304,6 +338,9 @@ impl RunContext<'_> {
         }
         if let Some(linkage) = linkage(plans[0].kind) {
             return trees(plans, linkage, self);
+        }
+        if plans[0].kind == BaseKind::Pam {
+            return pam(plans, self);
         }
         if plans[0].kind == BaseKind::Genie {
             return genies(plans, self);

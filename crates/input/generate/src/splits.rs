@@ -104,6 +104,7 @@ mod tests {
             let sight = TableSample {
                 values: line.view(),
                 recipe: &recipe,
+                distances: false,
             };
             let found = splits(&plan, &sight, &ProgressCounter::new(&Silent, 1)).unwrap();
             assert_eq!(found.clusters, 6);

@@ -20,6 +20,10 @@ pub enum TableView<'a> {
     Sparse(CsMatView<'a, f64>),
     /// Rows that are read when they are wanted, for k-means on shares of the objects.
     Groups(&'a dyn RowGroups),
+    /// Dissimilarities of all pairs of objects, n × n: symmetric, none negative, zeros on the diagonal. For base clusterers that need no
+    /// columns ([`BaseKind::reads_distances`](crate::BaseKind::reads_distances)).
+    #[doc(alias = "precomputed")]
+    Distances(ArrayView2<'a, f64>),
 }
 
 /// A table that is larger than memory, in groups of rows that are not.
@@ -60,7 +64,7 @@ impl<'a> TableView<'a> {
     /// Rows and columns.
     pub fn dim(&self) -> (usize, usize) {
         match self {
-            Self::Dense(values) => values.dim(),
+            Self::Dense(values) | Self::Distances(values) => values.dim(),
             Self::Sparse(values) => values.shape(),
             Self::Groups(values) => values.dim(),
         }
@@ -76,7 +80,9 @@ impl<'a> TableView<'a> {
     pub fn select(&self, rows: &[usize]) -> Result<Array2<f64>, GenerateError> {
         let mut selected = Array2::zeros((rows.len(), self.dim().1));
         match self {
-            Self::Dense(values) => return Ok(values.select(Axis(0), rows)),
+            Self::Dense(values) | Self::Distances(values) => {
+                return Ok(values.select(Axis(0), rows));
+            }
             Self::Sparse(values) => values.iter().for_each(|(&value, (row, column))| {
                 if let Ok(place) = rows.binary_search(&row) {
                     selected[[place, column]] += value;
@@ -123,7 +129,7 @@ impl<'a> TableView<'a> {
     /// Every number in its place.
     pub(crate) fn dense(&self) -> Result<CowArray<'a, f64, Ix2>> {
         Ok(match self {
-            Self::Dense(values) => CowArray::from(*values),
+            Self::Dense(values) | Self::Distances(values) => CowArray::from(*values),
             Self::Sparse(values) => {
                 let mut dense = Array2::zeros(values.shape());
                 values.iter().for_each(|(&value, at)| dense[at] += value);
@@ -173,16 +179,16 @@ impl<'a> TableView<'a> {
         }
     }
 
-    /// Refuses a table that nothing can be learned from: no or one row, no column, a number that is not finite, or
-    /// rows that are all equal.
+    /// Refuses a table that nothing can be learned from: no or one row, no column, a number whose square is not finite,
+    /// or rows that are all equal.
     pub(crate) fn check(&self) -> Result<()> {
         let (rows, columns) = self.dim();
         if rows < 2 || columns == 0 {
             return Err(GenerateError::TooSmall { rows, columns });
         }
         let (wrong, equal) = match self {
-            Self::Dense(values) => {
-                let wrong = values.indexed_iter().find(|(_, value)| !value.is_finite());
+            Self::Dense(values) | Self::Distances(values) => {
+                let wrong = values.indexed_iter().find(|(_, value)| !fits(**value));
                 let first = values.row(0);
                 (
                     wrong.map(|(at, &value)| (at, value)),
@@ -190,13 +196,13 @@ impl<'a> TableView<'a> {
                 )
             }
             Self::Sparse(values) => {
-                let wrong = values.iter().find(|(value, _)| !value.is_finite());
+                let wrong = values.iter().find(|(value, _)| !fits(**value));
                 (wrong.map(|(&value, at)| (at, value)), all_equal(*values))
             }
             Self::Groups(_) => {
                 let (mut wrong, mut equal, mut first_row) = (None, true, Vec::new());
                 self.each_group(|first, rows| {
-                    let found = rows.indexed_iter().find(|(_, value)| !value.is_finite());
+                    let found = rows.indexed_iter().find(|(_, value)| !fits(**value));
                     wrong = wrong
                         .or(found.map(|((row, column), &value)| ((first + row, column), value)));
                     if first_row.is_empty() && rows.nrows() > 0 {
@@ -209,10 +215,39 @@ impl<'a> TableView<'a> {
             }
         };
         match wrong {
+            Some(((row, column), value)) if value.is_finite() => {
+                Err(GenerateError::TooLarge { row, column, value })
+            }
             Some(((row, column), value)) => Err(GenerateError::NotFinite { row, column, value }),
             None if equal => Err(GenerateError::Constant { rows }),
-            None => Ok(()),
+            None => self.check_distances(),
         }
+    }
+
+    /// Refuses what is no table of dissimilarities of all pairs.
+    fn check_distances(&self) -> Result<()> {
+        let Self::Distances(values) = self else {
+            return Ok(());
+        };
+        let wrong = |reason: String| Err(GenerateError::NoDistances { reason });
+        if !values.is_square() {
+            let (rows, columns) = values.dim();
+            return wrong(format!(
+                "{rows} rows and {columns} columns are not all pairs"
+            ));
+        }
+        for ((i, j), &value) in values.indexed_iter() {
+            let mirrored = values[[j, i]];
+            if value < 0.0 || (i == j && value != 0.0) {
+                return wrong(format!("row {i}, column {j} is {value}"));
+            }
+            if (value - mirrored).abs() > 1e-6 * value.max(mirrored) {
+                return wrong(format!(
+                    "row {i}, column {j} is {value}, and row {j}, column {i} is {mirrored}"
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// A number that differs when the table does, as good as always.
@@ -231,6 +266,11 @@ impl<'a> TableView<'a> {
         })?;
         Ok(hash)
     }
+}
+
+/// Whether squares of a number can be summed over many rows and columns.
+fn fits(value: f64) -> bool {
+    value.abs() <= 1e140
 }
 
 /// Whether all rows hold the same numbers, zeros that are written out or not.

@@ -10,7 +10,6 @@ use crate::base_run::BaseRun;
 use crate::error::Result;
 use crate::plan::Plan;
 use crate::run_context::RunContext;
-use partita_core::ProgressCounter;
 
 /// The linkage of a base clusterer, where it is one.
 pub(crate) fn linkage(kind: BaseKind) -> Option<Linkage> {
@@ -31,7 +30,7 @@ pub(crate) fn trees(
     context: &RunContext<'_>,
 ) -> Result<Vec<Option<BaseRun>>> {
     let (members, rows) = context.sight.rows(&plans[0]);
-    let Some(distances) = condensed(&rows, context.sink.progress) else {
+    let Some(distances) = condensed(&rows, context) else {
         return Ok(vec![None; plans.len()]);
     };
     let tree = link(distances, members.len(), linkage)?;
@@ -43,9 +42,9 @@ pub(crate) fn trees(
     Ok(plans.iter().map(found).collect())
 }
 
-/// Euclidean distances of all pairs of rows in SciPy's order; none if the monitor says stop.
-fn condensed(rows: &Array2<f64>, progress: &ProgressCounter<'_>) -> Option<Vec<f64>> {
-    let n = rows.nrows();
+/// Distances of all pairs of rows in SciPy's order, Euclidean where they are not given; none if the monitor says stop.
+pub(crate) fn condensed(rows: &Array2<f64>, context: &RunContext<'_>) -> Option<Vec<f64>> {
+    let (n, progress) = (rows.nrows(), context.sink.progress);
     let mut all = vec![0.0; n * n.saturating_sub(1) / 2];
     let mut parts: Vec<(usize, &mut [f64])> = Vec::with_capacity(n);
     let mut rest = all.as_mut_slice();
@@ -60,7 +59,11 @@ fn condensed(rows: &Array2<f64>, progress: &ProgressCounter<'_>) -> Option<Vec<f
         }
         let row = rows.row(i);
         for (to, j) in part.iter_mut().zip(i + 1..n) {
-            *to = distance2(row, rows.row(j)).sqrt();
+            *to = if context.sight.distances {
+                row[j]
+            } else {
+                distance2(row, rows.row(j)).sqrt()
+            };
         }
     });
     (!progress.was_stopped()).then_some(all)

@@ -54,8 +54,8 @@ pub struct RunAlignment {
     pub colours: usize,
 }
 
-/// Aligns runs: those with the same number of columns that are alike to a degree of `similarity` (G′, 0.97 is usual) form a mode
-/// and are matched to its representative; modes of one number of columns are matched to each other; and from the largest number
+/// Aligns runs: those with the same number of columns that differ by no more than noise, which is found from the runs themselves, form a
+/// mode; with `similarity` those that are alike to this degree on average (G′; pong takes 0.97). They are matched to its representative; modes of one number of columns are matched to each other; and from the largest number
 /// of columns down, the two most alike modes pass the colours on, a merged column taking that of its largest part.
 ///
 /// # Errors
@@ -64,7 +64,7 @@ pub struct RunAlignment {
 /// # Cost
 /// O(R n K² + R K³) for R runs, and O(R² min(n, 2000) K²) to find which are alike.
 #[doc(alias("CLUMPP", "CLUMPAK", "pong", "Clumppling"))]
-pub fn align_runs(runs: &[Run], similarity: f64) -> Result<RunAlignment, ModesError> {
+pub fn align_runs(runs: &[Run], similarity: Option<f64>) -> Result<RunAlignment, ModesError> {
     let first = runs.first().ok_or(ModesError::NoRuns)?;
     if let Some(other) = runs.iter().find(|run| run.objects() != first.objects()) {
         return Err(ModesError::Objects {
@@ -94,7 +94,7 @@ pub fn align_runs(runs: &[Run], similarity: f64) -> Result<RunAlignment, ModesEr
 }
 
 /// The modes of every number of columns, without parents.
-fn modes(runs: &[Run], thin: &[Array2<f64>], similarity: f64) -> Vec<RunMode> {
+fn modes(runs: &[Run], thin: &[Array2<f64>], similarity: Option<f64>) -> Vec<RunMode> {
     let mut by_clusters: BTreeMap<Reverse<usize>, Vec<usize>> = BTreeMap::new();
     for (at, run) in runs.iter().enumerate() {
         let runs = by_clusters.entry(Reverse(run.clusters())).or_default();

@@ -110,9 +110,10 @@ fn taken_as(
     observer: &dyn Observer,
 ) -> Result<Value, AppError> {
     Ok(match kind {
-        TakenAs::Table if files::is_sparse_table(file) => {
-            sparse_facts(&files::read_sparse_table(file, default_budget())?)
-        }
+        TakenAs::Table if files::is_sparse_table(file) => sparse_facts(&files::read_sparse_table(
+            file,
+            &options.clone().within(default_budget()),
+        )?),
         TakenAs::Table => {
             let (table, roles) = described(file, options, observer)?;
             say_roles(file, &roles, observer);

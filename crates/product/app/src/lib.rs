@@ -74,6 +74,7 @@ pub use analysis::align::{AlignInput, AlignedRuns};
 pub use analysis::choice::{
     SavedChoice, choice_table, choose_of_ensemble, choose_of_table, curves,
 };
+pub use analysis::clusters_fit::ClustersFit;
 pub use analysis::co_association::{
     CoAssociationOutput, co_association, strong_pairs, write_agreement,
 };
@@ -102,6 +103,7 @@ pub use input::matching::{
     Matched, NamedSoft, match_objects, match_rows, match_soft, score, score_objects,
 };
 pub use input::objects::{JointObjects, Objects};
+pub use input::pairs::PairsOf;
 pub use inspect::{TakenAs, inspect};
 pub use machine::{Host, default_budget};
 pub use observer::{NoObserver, Observer};

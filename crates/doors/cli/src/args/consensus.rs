@@ -137,8 +137,8 @@ pub(crate) struct ConsensusArgs {
         requires = "similarity"
     )]
     pub(crate) min_similarity: f64,
-    /// Where the tree goes, for methods that cut one: a row a merge, as scipy.cluster.hierarchy has them (NPY, CSV, TSV,
-    /// NPZ or Parquet; left, right, height, objects).
+    /// Where the tree goes, for methods that cut one: Newick with the names of the objects (.nwk), what R's hclust holds (.hclust.csv),
+    /// or a row a merge, as scipy.cluster.hierarchy has them (NPY, CSV, TSV, NPZ or Parquet; left, right, height, objects).
     #[arg(long, value_name = "TREE.npy")]
     pub(crate) tree: Option<PathBuf>,
     /// Where a model goes that `partita predict` labels new objects with.

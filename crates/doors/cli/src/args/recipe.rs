@@ -10,10 +10,12 @@ use super::RecipeArgs;
 pub(crate) fn recipe(
     args: &RecipeArgs,
     clusters: Option<Clusters>,
+    of_pairs: bool,
 ) -> Result<(Recipe, Option<Seed>), AppError> {
     let (mut recipe, seed) = match (&args.preset, &args.recipe) {
         (Some(name), _) => (preset(name, clusters)?, None),
         (None, Some(path)) => recipe_from(path)?,
+        (None, None) if of_pairs => (preset("distances", clusters)?, None),
         (None, None) => (Recipe::default(), None),
     };
     if let Some(base) = &args.base {
@@ -53,7 +55,7 @@ mod tests {
         let clusters = args
             .clusters
             .map(|clusters| Clusters::Exactly(clusters.get()));
-        recipe(&args.recipe, clusters).map_err(|error| error.to_string())
+        recipe(&args.recipe, clusters, false).map_err(|error| error.to_string())
     }
 
     #[test]

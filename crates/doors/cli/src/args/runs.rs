@@ -38,19 +38,22 @@ Examples:
   partita align run.3.Q run.4.Q --populations samples.csv:pop -o aligned/
   partita align run.2.Q run.3.Q run.4.Q -o aligned/ --ensemble runs.npz
 
-Runs are ADMIXTURE, fastStructure, STRUCTURE and CLUMPP files (.Q, .meanQ, .indivq, _f), tables of shares (columns
-name.p0, name.p1, … are one run each), or labels, a column a run. cost is |P - QM|^2 / (2n) over matched columns,
+Runs are ADMIXTURE, fastStructure, STRUCTURE and CLUMPP files (.Q, .meanQ, _f, .indivq, .indfile, .outfile), archives of such
+files (.zip), a file map of pong, tables of shares (columns name.p0, name.p1, … are one run each), or labels, a column a run.
+Where they or logs beside them say how well each K fits, fit.csv holds it: errors of cross-validation, log-likelihoods, and
+the delta K of Evanno. cost is |P - QM|^2 / (2n) over matched columns,
 similarity 1 - sqrt(cost), as in CLUMPP. DIR gets runs.csv, modes.csv, columns.csv, alignment.json, memberships.svg and
 the runs themselves in common columns under aligned/.")]
 pub(crate) struct AlignArgs {
     /// Files of one or several runs each, of the same objects.
     #[arg(required = true)]
     pub(crate) runs: Vec<PathBuf>,
-    /// Runs with as many clusters form one mode if they are at least so similar.
-    #[arg(long, value_name = "S", default_value_t = 0.97, value_parser = similarity)]
-    pub(crate) similarity: f64,
+    /// Runs with as many clusters form one mode if they are at least so similar on average (pong takes 0.97). [default: if they
+    /// differ by no more than noise, which is found from the runs themselves]
+    #[arg(long, value_name = "S", value_parser = similarity)]
+    pub(crate) similarity: Option<f64>,
     /// The population of every object, in their order: a file, and the column if it is not called `label` and there are
-    /// several. The picture is ordered by it.
+    /// several. The picture is ordered by it. [default: what STRUCTURE and CLUMPP write, or a .ind2pop, .popfile, .ind or .fam beside the runs]
     #[arg(long, value_name = "FILE[:COLUMN]")]
     pub(crate) populations: Option<PathBuf>,
     #[command(flatten)]

@@ -7,12 +7,12 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use partita::MemoryBudget;
 use partita::files::Header;
-use partita_app::{Encode, Impute, ReadOptions, TableInput, Truth};
+use partita_app::{Encode, Impute, PairsOf, ReadOptions, TableInput, Truth};
 
 /// A table and how to read it.
 #[derive(Debug, Default, Args)]
 pub(crate) struct TableArgs {
-    /// A table: one row an object, one column a feature (CSV, TSV, NPY, NPZ, Parquet or Arrow; .gz and .zst are read too), or a
+    /// A table: one row an object, one column a feature (CSV, TSV, NPY, NPZ, Parquet, Arrow, XLSX or Matrix Market; .gz and .zst are read too), or a
     /// folder of Parquet, Arrow or NPY files whose rows follow each other. `generate` and `run` take the sparse
     /// matrices of SciPy and of `partita text` too.
     pub(crate) table: PathBuf,
@@ -61,6 +61,9 @@ pub(crate) struct FileArgs {
     /// Columns are objects and rows are base clusterings or features (text, NPY, NPZ, MAT).
     #[arg(long)]
     pub(crate) transpose: bool,
+    /// The sheet to read of a spreadsheet (XLSX, XLS, ODS). [default: the first]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) sheet: Option<String>,
     /// The format of what comes or goes through -: of standard input, and of labels on standard output, each where it can
     /// be that. [default: input: what its first bytes say, else CSV; output: CSV]
     #[arg(long, value_enum, value_name = "FORMAT")]
@@ -180,6 +183,16 @@ pub(crate) struct TableReadArgs {
     /// The former spelling of `--impute mean`.
     #[arg(long, hide = true, conflicts_with = "impute")]
     pub(crate) fill: bool,
+    /// The table has the distances of all pairs of objects, n × n: base clusterings by average, complete and Ward's link, PAM and spectral
+    /// clustering read them (--preset distances).
+    #[arg(long, conflicts_with_all = ["similarities", "no_distances"])]
+    pub(crate) distances: bool,
+    /// The table has the similarities of all pairs of objects, n × n, 1 of an object to itself: distances are √(2 − 2 s).
+    #[arg(long, conflicts_with = "no_distances")]
+    pub(crate) similarities: bool,
+    /// The columns are features, though the table looks like distances or similarities of all pairs.
+    #[arg(long)]
+    pub(crate) no_distances: bool,
     /// Take only rows with these true labels; columns that are constant in them are left out.
     #[arg(
         long,
@@ -244,6 +257,7 @@ impl FileArgs {
         (options.decimal, options.all_rows) = (self.decimal, self.all_rows);
         (options.missing, options.delimiter) = (self.missing.clone(), self.delimiter);
         options.transpose = self.transpose;
+        options.sheet.clone_from(&self.sheet);
         options.header = match (self.header, self.no_header) {
             (true, _) => Header::Yes,
             (_, true) => Header::No,
@@ -293,7 +307,23 @@ impl TableReadArgs {
             read,
             filter_labels,
             max_per_label,
+            pairs: self.pairs(),
         }
+    }
+
+    /// What a table of n × n numbers is.
+    fn pairs(&self) -> Option<PairsOf> {
+        match (self.distances, self.similarities, self.no_distances) {
+            (true, ..) => Some(PairsOf::Distances),
+            (_, true, _) => Some(PairsOf::Similarities),
+            (.., true) => Some(PairsOf::Features),
+            _ => None,
+        }
+    }
+
+    /// Whether it has distances in place of columns.
+    pub(crate) fn of_pairs(&self) -> bool {
+        self.distances || self.similarities
     }
 }
 

@@ -109,13 +109,19 @@ fn recorded(record: &Path, allow_changed_input: bool) -> Result<Experiment, AppE
 fn described(args: &RunArgs) -> Result<Experiment, AppError> {
     // The flags ask for a table where there is no record.
     let table = args.table.clone().unwrap_or_default();
-    let clusters = args
-        .clusters
-        .unwrap_or(ClustersAsked::Chosen { first: 2, last: 12 });
+    let of_pairs = args.read.of_pairs();
+    // The number of clusters of a table is looked for among its columns.
+    let usual = if of_pairs {
+        ClustersAsked::Method
+    } else {
+        ClustersAsked::Chosen { first: 2, last: 12 }
+    };
+    let clusters = args.clusters.unwrap_or(usual);
     let auto = args.method.is_empty()
         && !args.recipe.more_than_scale()
+        && !of_pairs
         && clusters != ClustersAsked::Method;
-    let (mut recipe, seed) = recipe(&args.recipe, Some(clusters.clusters()))?;
+    let (mut recipe, seed) = recipe(&args.recipe, Some(clusters.clusters()), of_pairs)?;
     if auto && args.recipe.scale.is_none() {
         recipe.scale = Scale::Auto;
     }

@@ -45,6 +45,7 @@ pub(crate) fn text(args: &TextArgs) -> Result<(), Failure> {
         values: made.matrix,
         object_names: documents.object_names,
         label,
+        remarks: Vec::new(),
     };
     files::write_sparse_table(&args.output, &table)?;
     say(&format!(

@@ -147,7 +147,7 @@ class AlignedRuns:
 def align(
     runs: Any,
     *,
-    similarity: float = 0.97,
+    similarity: float | None = None,
     names: Sequence[str] | None = None,
     objects: Sequence[str] | None = None,
     populations: Any = None,
@@ -162,8 +162,9 @@ def align(
         A run is an array or frame of shares, shape (n, K), or a column of labels, shape (n,), of any number of clusters; all are of the
         same objects, matched by the index of frames and Series, else by place. A row of NaN is an object that a run does not know. Paths are files that ``partita align`` reads:
         ADMIXTURE, fastStructure, STRUCTURE and CLUMPP, tables of shares or labels.
-    similarity : float
-        Runs with the same number of clusters form one mode if they are at least this similar.
+    similarity : float, optional
+        Runs with the same number of clusters form one mode if they are at least this similar on average (pong takes 0.97); without it,
+        if they differ by no more than noise, which is found from the runs themselves.
     names : sequence of R str, optional
         Names of the runs in a list.
     objects : sequence of n str, optional
@@ -187,18 +188,20 @@ def align(
     >>> found.colours_[0], found.colours_[1]
     ([0, 1], [1, 0])
     """
-    if isinstance(similarity, bool) or not isinstance(similarity, (int, float)) or not 0 <= similarity <= 1:
+    number = isinstance(similarity, (int, float)) and not isinstance(similarity, bool)
+    if similarity is not None and not (number and 0 <= similarity <= 1):
         raise InputError(f"similarity={similarity!r}; write a number between 0 and 1")
+    least = None if similarity is None else float(similarity)
     with Run(n_jobs, None, progress) as run:
         files = _files(runs)
         if files is not None:
             if names is not None or objects is not None:
                 raise InputError("runs in files have the names of the files; leave out names= and objects=")
-            return AlignedRuns(_partita.align_files(files, float(similarity), _population_file(populations), run))
+            return AlignedRuns(_partita.align_files(files, least, _population_file(populations), run))
         given, found = _given(runs, names)
         called = found if objects is None else [str(name) for name in objects]
         where = None if populations is None else [str(population) for population in populations]
-        return AlignedRuns(_partita.align_runs(given, float(similarity), (called, where), run))
+        return AlignedRuns(_partita.align_runs(given, least, (called, where), run))
 
 
 def _files(runs: Any) -> list[str] | None:

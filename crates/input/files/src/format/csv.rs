@@ -1,7 +1,7 @@
 //! Delimited text (CSV, TSV), also packed by gzip: one group of rows whose values are parsed as they are wanted.
 
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use csv::ByteRecord;
 
@@ -30,6 +30,8 @@ pub(crate) const FORMAT: Format = Format {
 struct Csv {
     items: Items,
     options: OpenOptions,
+    /// What is read in place of the file: a sheet as text.
+    text: Option<Arc<[u8]>>,
     /// The reader with which the file was opened, for the first that reads: a pipe can be opened once only.
     opened: Mutex<Option<TextReader>>,
     /// What was said when the end was reached.
@@ -37,7 +39,17 @@ struct Csv {
 }
 
 fn open(path: &Path, options: &OpenOptions) -> Result<Box<dyn Reader>> {
-    let reader = TextReader::open(path, options)?;
+    open_text(path, None, options, None)
+}
+
+/// Opens a file, or this text in its place, of which there is something to be said.
+pub(super) fn open_text(
+    path: &Path,
+    text: Option<Arc<[u8]>>,
+    options: &OpenOptions,
+    remark: Option<String>,
+) -> Result<Box<dyn Reader>> {
+    let reader = TextReader::open(path, text.as_ref(), options)?;
     let missing = |field: &[u8]| {
         std::str::from_utf8(field).is_ok_and(|text| options.missing.contains(text.trim()))
     };
@@ -51,12 +63,13 @@ fn open(path: &Path, options: &OpenOptions) -> Result<Box<dyn Reader>> {
         named: reader.header().is_some(),
         typed: false,
         words,
-        remarks: reader.remarks().to_vec(),
+        remarks: reader.remarks().iter().cloned().chain(remark).collect(),
         ..Items::new(path, Layout::Columns, reader.names())
     };
     Ok(Box::new(Csv {
         items,
         options: options.clone(),
+        text,
         opened: Mutex::new(Some(reader)),
         remarks: Mutex::default(),
     }))
@@ -86,7 +99,7 @@ impl Reader for Csv {
         let opened = self.opened.lock().map_or(None, |mut opened| opened.take());
         let mut reader = match opened {
             Some(reader) => reader,
-            None => TextReader::open(&self.items.path, &self.options)?,
+            None => TextReader::open(&self.items.path, self.text.as_ref(), &self.options)?,
         };
         let mut columns: Vec<Growing> =
             wanted.iter().map(|&(_, form)| Growing::new(form)).collect();

@@ -18,6 +18,8 @@ pub(crate) struct OpenOptions {
     pub(crate) delimiter: Option<char>,
     /// Whether rows are columns and columns are rows.
     pub(crate) transpose: bool,
+    /// The sheet of a spreadsheet; the first if absent.
+    pub(crate) sheet: Option<String>,
     /// The words that stand for a missing value.
     pub(crate) missing: MissingWords,
     /// The encoding of a text; found out if absent.

@@ -9,9 +9,10 @@ pub(crate) mod cluster_table;
 mod csv;
 pub(crate) mod description;
 mod folder;
-#[cfg(any(feature = "arrow", feature = "parquet"))]
+#[cfg(any(feature = "arrow", feature = "parquet", feature = "sheets"))]
 mod foreign;
 mod mat;
+pub(crate) mod matrix_market;
 mod npy;
 pub(crate) mod npy_header;
 pub(crate) mod npz;
@@ -22,6 +23,8 @@ mod parquet_codes;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet_write;
 pub(crate) mod reader;
+#[cfg(feature = "sheets")]
+mod sheet;
 pub(crate) mod sparse;
 mod text_bounds;
 mod text_encoding;
@@ -53,6 +56,8 @@ pub(crate) static FORMATS: &[Format] = &[
     #[cfg(feature = "arrow")]
     arrow::FORMAT,
     mat::FORMAT,
+    #[cfg(feature = "sheets")]
+    sheet::FORMAT,
 ];
 
 /// The files that a path stands for: itself, or those of a folder that are read as one table, in the order of their names.
@@ -92,11 +97,44 @@ pub(crate) fn of(formats: &'static [Format], path: &Path) -> Result<&'static For
         .ok_or_else(|| {
             // A missing file is the better thing to say.
             let known = endings(formats, |_| true);
+            if let Some(reason) = of_other_programs(&name) {
+                return open(path)
+                    .err()
+                    .unwrap_or_else(|| FileError::damaged(path, reason));
+            }
             open(path).err().unwrap_or_else(|| FileError::Extension {
                 path: path.into(),
                 known,
             })
         })
+}
+
+/// The lines that write what we read, for files that only their own program reads.
+fn of_other_programs(name: &str) -> Option<&'static str> {
+    [
+        (".rds", "R alone reads this; write a table in R: x <- readRDS(\"FILE.rds\"); write.csv(as.data.frame(as.matrix(x)), \"table.csv\")"),
+        (".rdata", "R alone reads this; write a table in R: load(\"FILE.RData\"); write.csv(as.data.frame(as.matrix(NAME)), \"table.csv\")"),
+        (
+            ".h5ad",
+            "AnnData in HDF5 is not read; write a table in Python: import anndata; a = anndata.read_h5ad(\"FILE.h5ad\"); \
+             import pandas; pandas.DataFrame(a.obsm[\"X_pca\"], a.obs_names).to_csv(\"table.csv\") \
+             (a.to_df() for X, a.to_df(layer=\"NAME\") for a layer, a.obs for labels)",
+        ),
+        (
+            ".h5",
+            "HDF5 is not read; write a table in Python: import h5py, numpy; numpy.save(\"table.npy\", h5py.File(\"FILE.h5\")[\"NAME\"][:])",
+        ),
+        (
+            ".loom",
+            "HDF5 is not read; write a table in Python: import anndata; anndata.read_loom(\"FILE.loom\").to_df().to_csv(\"table.csv\")",
+        ),
+        (".sav", "SPSS alone writes this; write a table in Python: import pandas; pandas.read_spss(\"FILE.sav\").to_csv(\"table.csv\")"),
+        (".dta", "Stata alone writes this; write a table in Python: import pandas; pandas.read_stata(\"FILE.dta\").to_csv(\"table.csv\")"),
+        (".pkl", "Python alone reads this; write a table there: import pandas; pandas.DataFrame(pandas.read_pickle(\"FILE.pkl\")).to_csv(\"table.csv\")"),
+    ]
+    .into_iter()
+    .find(|(ending, _)| name.ends_with(ending))
+    .map(|(_, lines)| lines)
 }
 
 /// The ending that the name of a file has whose content begins with these bytes: `.parquet`, `.npy`, … by what the formats
@@ -156,6 +194,11 @@ pub(crate) fn open_reader(
     }
 }
 
+/// Whether this format has files that begin as those of another do: spreadsheets are archives too.
+fn shared_beginning(start: &[u8], format: &Format) -> bool {
+    start.starts_with(b"PK") && format.endings.contains(&".xlsx")
+}
+
 /// Refuses a file that says with its first bytes that it is of another format than its name says.
 fn check_magic(formats: &[Format], path: &Path, format: &Format) -> Result<()> {
     if !path.is_file() {
@@ -168,7 +211,7 @@ fn check_magic(formats: &[Format], path: &Path, format: &Format) -> Result<()> {
         .read_to_end(&mut start)
         .map_err(FileError::reading(path))?;
     match formats.iter().find(|other| other.begins(&start)) {
-        Some(other) if other.name != format.name => {
+        Some(other) if other.name != format.name && !shared_beginning(&start, format) => {
             let reason = format!(
                 "the content is {}; let the name end in {}",
                 other.name, other.endings[0]

@@ -13,7 +13,7 @@ use super::writer::{Array, Contents, Elements};
 use crate::atomic_write::write_whole;
 use crate::error::{FileError, Result};
 use crate::open_file::FileCursor;
-use crate::typed_array::ArrayClaim;
+use crate::typed_array::{ArrayClaim, TypedArray};
 
 pub(crate) const FORMAT: Format = Format {
     name: "NPZ",
@@ -86,19 +86,44 @@ impl Npz {
         read(&mut BufReader::with_capacity(1 << 16, member), size).map(Some)
     }
 
+    /// An array of any dimensions as one column, in the order of the file.
+    pub(crate) fn flat(&self, item: usize, limit: &Limit) -> Result<TypedArray> {
+        self.array(item, true, limit)
+    }
+
     /// Type and shape of an array, checked against the size of its member.
-    fn claim(&self, item: usize) -> Result<(ArrayClaim, u64)> {
+    fn claim(&self, item: usize, flat: bool) -> Result<(ArrayClaim, u64)> {
         let (name, what) = (
             format!("{}.npy", self.items.names[item]),
             self.items.call(item),
         );
         let claim = self.member(&name, |bytes, size| {
-            let (claim, taken) = read_header(&self.items.path, &what, bytes)?;
+            let (mut claim, taken) = read_header(&self.items.path, &what, bytes)?;
             let available = size.saturating_sub(taken);
+            if flat {
+                claim.flatten();
+            }
             claim.bytes(&self.items.path, available)?;
             Ok((claim, available))
         })?;
         claim.ok_or_else(|| FileError::damaged(&self.items.path, format!("{what} is not there")))
+    }
+
+    fn array(&self, item: usize, flat: bool, limit: &Limit) -> Result<TypedArray> {
+        let (claim, available) = self.claim(item, flat)?;
+        limit.check(&self.items.path, claim.bytes(&self.items.path, available)?)?;
+        let (name, what) = (
+            format!("{}.npy", self.items.names[item]),
+            self.items.call(item),
+        );
+        let array = self.member(&name, |bytes, size| {
+            let (_, taken) = read_header(&self.items.path, &what, bytes)?;
+            let array = claim.read(&self.items.path, bytes, size.saturating_sub(taken))?;
+            // The checksum of a member is compared at its end.
+            io::copy(bytes, &mut io::sink()).map_err(FileError::reading(&self.items.path))?;
+            Ok(array)
+        })?;
+        array.ok_or_else(|| FileError::damaged(&self.items.path, format!("{what} is not there")))
     }
 }
 
@@ -108,26 +133,11 @@ impl Reader for Npz {
     }
 
     fn extent(&self, item: usize) -> Result<Extent> {
-        Extent::of_array(&self.claim(item)?.0, &self.items.path)
+        Extent::of_array(&self.claim(item, false)?.0, &self.items.path)
     }
 
     fn read_one(&self, _group: usize, item: usize, _form: Form, limit: &Limit) -> Result<Column> {
-        let (claim, available) = self.claim(item)?;
-        limit.check(&self.items.path, claim.bytes(&self.items.path, available)?)?;
-        let (name, what) = (
-            format!("{}.npy", self.items.names[item]),
-            self.items.call(item),
-        );
-        let array = self.member(&name, |bytes, size| {
-            let (claim, taken) = read_header(&self.items.path, &what, bytes)?;
-            let array = claim.read(&self.items.path, bytes, size.saturating_sub(taken))?;
-            // The checksum of a member is compared at its end.
-            io::copy(bytes, &mut io::sink()).map_err(FileError::reading(&self.items.path))?;
-            Ok(array)
-        })?;
-        array
-            .map(Column::Array)
-            .ok_or_else(|| FileError::damaged(&self.items.path, format!("{what} is not there")))
+        self.array(item, false, limit).map(Column::Array)
     }
 
     fn note(&self, name: &str) -> Result<Option<Vec<u8>>> {

@@ -1,4 +1,4 @@
-//! Sparse matrices of counts in NPZ, as `scipy.sparse.save_npz` writes compressed rows.
+//! Sparse matrices in NPZ, as `scipy.sparse.save_npz` writes them: counts in compressed rows, and what other layouts share with these.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -115,8 +115,9 @@ pub fn read_sparse_npz(
     budget: MemoryBudget,
 ) -> Result<SparseCounts<'static>, FileError> {
     let archive = Npz::open(path)?;
-    let places = read_places(&archive, budget)?;
     let limit = limit(budget);
+    check_format(&archive)?;
+    let places = read_places(&archive, shape(&archive, &limit)?, &limit)?;
     let values: Vec<u16> = match places.array(&archive, "data", &limit)? {
         Some(data) => numbers(&archive, "data", &data)?,
         None => Vec::new(),
@@ -149,29 +150,37 @@ pub(crate) struct Places {
     pub(crate) columns: Vec<u32>,
 }
 
-pub(crate) fn read_places(archive: &dyn Reader, budget: MemoryBudget) -> Result<Places> {
-    let path = archive.path();
-    let limit = limit(budget);
-    check_format(archive)?;
-    let shape = numbers::<u64>(archive, "shape", &needed(archive, "shape", &limit)?)?;
-    let &[rows, columns] = &shape[..] else {
-        return Err(FileError::damaged(
-            path,
+/// Rows and columns.
+pub(crate) fn shape(archive: &dyn Reader, limit: &Limit) -> Result<(usize, usize)> {
+    let shape = numbers::<u64>(archive, "shape", &needed(archive, "shape", limit)?)?;
+    match shape[..] {
+        [rows, columns] => Ok((rows as usize, columns as usize)),
+        _ => Err(FileError::damaged(
+            archive.path(),
             format!("'shape' has {} numbers; a matrix has two", shape.len()),
-        ));
-    };
-    let starts: Vec<usize> = numbers(archive, "indptr", &needed(archive, "indptr", &limit)?)?;
+        )),
+    }
+}
+
+/// Everything of a matrix in compressed rows of this shape but its values.
+pub(crate) fn read_places(
+    archive: &dyn Reader,
+    shape: (usize, usize),
+    limit: &Limit,
+) -> Result<Places> {
+    let path = archive.path();
+    let starts: Vec<usize> = numbers(archive, "indptr", &needed(archive, "indptr", limit)?)?;
     let stored = starts.last().copied().unwrap_or(0);
     limit.check(
         path,
         (8 * starts.len() as u64).saturating_add((stored as u64).saturating_mul(14)),
     )?;
     let mut places = Places {
-        shape: (rows as usize, columns as usize),
+        shape,
         starts,
         columns: Vec::new(),
     };
-    if let Some(indices) = places.array(archive, "indices", &limit)? {
+    if let Some(indices) = places.array(archive, "indices", limit)? {
         places.columns = numbers(archive, "indices", &indices)?;
     }
     Ok(places)
@@ -230,29 +239,34 @@ impl Places {
 
 /// Refuses what is not in compressed rows.
 fn check_format(archive: &dyn Reader) -> Result<()> {
-    let path = archive.path();
-    let missing = || FileError::no_array(path, FORMAT, archive.names());
-    let bytes = archive.note(FORMAT_MEMBER)?.ok_or_else(missing)?;
+    match layout_word(archive)? {
+        Some(word) if word == "csr" => Ok(()),
+        Some(word) => Err(FileError::kind(
+            archive.path(),
+            "the sparse matrix",
+            format!("in the layout '{word}'"),
+            "compressed rows (matrix.tocsr())",
+        )),
+        None => Err(FileError::no_array(archive.path(), FORMAT, archive.names())),
+    }
+}
+
+/// The layout of a sparse matrix, as SciPy names it; none where an archive is something else.
+pub(crate) fn layout_word(archive: &dyn Reader) -> Result<Option<String>> {
+    let Some(bytes) = archive.note(FORMAT_MEMBER)? else {
+        return Ok(None);
+    };
     // One word of bytes or of characters of four bytes, after a header that ends in a line break.
     let text = bytes
         .iter()
         .rposition(|&byte| byte == b'\n')
         .map_or(&bytes[..], |end| &bytes[end + 1..]);
-    let format: Vec<u8> = text.iter().copied().filter(|&byte| byte != 0).collect();
-    if format == b"csr" {
-        return Ok(());
-    }
-    let found = format!("in the layout '{}'", String::from_utf8_lossy(&format));
-    Err(FileError::kind(
-        path,
-        "the sparse matrix",
-        found,
-        "compressed rows (matrix.tocsr())",
-    ))
+    let word: Vec<u8> = text.iter().copied().filter(|&byte| byte != 0).collect();
+    Ok(Some(String::from_utf8_lossy(&word).into_owned()))
 }
 
 /// An array that has to be there.
-fn needed(archive: &dyn Reader, name: &str, limit: &Limit) -> Result<TypedArray> {
+pub(crate) fn needed(archive: &dyn Reader, name: &str, limit: &Limit) -> Result<TypedArray> {
     let missing = || FileError::no_array(archive.path(), name, archive.names());
     let item = first_of(archive, &[name]).ok_or_else(missing)?;
     match archive.read_whole(item, Form::Text, limit)? {
@@ -277,7 +291,7 @@ fn beside(archive: &dyn Reader, limit: &Limit) -> Result<Vec<Named<'static>>> {
 }
 
 /// A column of whole numbers that fit the type.
-fn numbers<T: TryFrom<u64>>(
+pub(crate) fn numbers<T: TryFrom<u64>>(
     archive: &dyn Reader,
     name: &str,
     array: &TypedArray,

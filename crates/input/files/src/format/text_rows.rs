@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::{HashSet, VecDeque};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use csv::ByteRecord;
 use partita_core::option;
@@ -48,11 +49,18 @@ const AHEAD: usize = 64;
 const AHEAD_BYTES: usize = 1 << 20;
 
 impl TextReader {
-    pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<Self> {
-        let (file, _) = open(path)?;
-        let plain = Compression::of(path)
-            .unpack(file)
-            .map_err(FileError::reading(path))?;
+    /// Opens a file, or this text in its place.
+    pub(crate) fn open(
+        path: &Path,
+        text: Option<&Arc<[u8]>>,
+        options: &OpenOptions,
+    ) -> Result<Self> {
+        let plain: Box<dyn Read + Send> = match text {
+            Some(text) => Box::new(io::Cursor::new(Arc::clone(text))),
+            None => Compression::of(path)
+                .unpack(open(path)?.0)
+                .map_err(FileError::reading(path))?,
+        };
         let plain = Decoded::new(path, plain, options.encoding.as_deref())?;
         let delimiter = options
             .delimiter
@@ -596,7 +604,7 @@ mod tests {
             transpose,
             ..OpenOptions::default()
         };
-        let mut reader = TextReader::open(&path, &options)?;
+        let mut reader = TextReader::open(&path, None, &options)?;
         let mut record = ByteRecord::new();
         let mut rows = Vec::new();
         while let Some(row) = reader.next(&mut record)? {

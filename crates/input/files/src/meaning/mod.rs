@@ -17,6 +17,7 @@ mod numbers;
 pub(crate) mod read_options;
 pub(crate) mod roles;
 mod rules;
+pub(crate) mod run_folder;
 pub(crate) mod run_tables;
 pub(crate) mod soft;
 mod soft_columns;

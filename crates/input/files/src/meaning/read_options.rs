@@ -145,6 +145,9 @@ pub struct ReadOptions {
     /// Rows are columns and columns are rows: one row a base clustering or a feature (text and arrays).
     #[serde(default)]
     pub transpose: bool,
+    /// The sheet of a spreadsheet; the first if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sheet: Option<String>,
     /// All columns of an ensemble are shares of objects in clusters: those called `name.p0`, `name.p1`, … of the soft base
     /// clustering `name`, others of one called like the file. Without it columns are shares if their names and values say so.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -210,6 +213,7 @@ impl Default for ReadOptions {
             decimal: None,
             all_rows: false,
             transpose: false,
+            sheet: None,
             soft_bases: false,
             most_shares: MOST_SHARES,
             harden: false,
@@ -250,6 +254,7 @@ impl ReadOptions {
             header: self.header,
             delimiter: self.delimiter,
             transpose: self.transpose,
+            sheet: self.sheet.clone(),
             missing: self.missing_words(),
             encoding: self.encoding.clone(),
             all_rows: self.all_rows,

@@ -2,15 +2,17 @@
 //!
 //! | file | runs |
 //! |---|---|
-//! | `.Q`, `.meanQ`, `.q` (ADMIXTURE, fastStructure): numbers between blanks, a row an object | one soft run |
-//! | `.indivq`, `_f` (CLUMPP, STRUCTURE): lines with the shares behind a colon, the population before it | one soft run |
+//! | `.Q`, `.meanQ`, `.q` (ADMIXTURE, fastStructure): numbers between blanks or commas, a row an object, behind its name or not | one soft run |
+//! | `.indivq`, `.outfile`, `_f` (CLUMPP, STRUCTURE): lines with the shares behind a colon, the population before it | one soft run |
+//! | `.indfile` (CLUMPP): the same, run after run | a soft run each |
+//! | `.zip` (CLUMPAK): any of these | those of its members |
 //! | a table with shares whose rows sum to 1 | one soft run; columns `a.p0,a.p1,…,b.p0,…` are a run each: `a`, `b` |
 //! | labels, a column a run | a hard run a column |
 
 use std::path::Path;
 
 use partita_core::ndarray::{Array2, Axis};
-use partita_core::{ROUNDED_SHARES, Shares};
+use partita_core::{MemoryBudget, ROUNDED_SHARES, Shares};
 use rayon::prelude::*;
 
 use super::ensemble::load_ensemble;
@@ -36,6 +38,8 @@ pub struct RunTable {
     pub name: String,
     /// Its memberships.
     pub memberships: RunMemberships,
+    /// The logarithm of the probability of the data, where the file says so.
+    pub log_likelihood: Option<f64>,
 }
 
 /// The runs of a file.
@@ -56,17 +60,7 @@ pub struct RunTables {
 /// [`FileError`]: what cannot be read, numbers that are neither labels nor shares.
 pub fn read_runs(path: &Path, options: &ReadOptions) -> Result<RunTables, FileError> {
     if ancestry::fits(path) {
-        let name = ancestry::stem(path);
-        let (values, populations) = ancestry::read(path, options.budget)?;
-        let runs = vec![RunTable {
-            memberships: RunMemberships::Soft(shares(path, &name, &[], values)?),
-            name,
-        }];
-        return Ok(RunTables {
-            runs,
-            object_names: None,
-            populations,
-        });
+        return of_ancestry(path, options.budget);
     }
     let loose = ReadOptions {
         clusterable: false,
@@ -99,6 +93,7 @@ pub fn read_runs(path: &Path, options: &ReadOptions) -> Result<RunTables, FileEr
         RunTable {
             name: clustering.name().to_owned(),
             memberships,
+            log_likelihood: None,
         }
     };
     let runs = (0..loaded.ensemble.bases().len())
@@ -110,6 +105,35 @@ pub fn read_runs(path: &Path, options: &ReadOptions) -> Result<RunTables, FileEr
         object_names: loaded.ensemble.object_names().map(<[String]>::to_vec),
         populations: None,
     })
+}
+
+/// The runs of a file of ancestry, whose objects are the same.
+fn of_ancestry(path: &Path, budget: MemoryBudget) -> Result<RunTables> {
+    let mut found = RunTables {
+        runs: Vec::new(),
+        object_names: None,
+        populations: None,
+    };
+    for run in ancestry::read(path, budget)? {
+        let known = found.object_names.as_ref().zip(run.names.as_ref());
+        if let Some((known, own)) = known.filter(|(known, own)| known != own) {
+            let other = known.iter().zip(own).find(|(known, own)| known != own);
+            let (known, own) = other.map_or(("", ""), |(known, own)| (known, own));
+            let reason = format!(
+                "run '{}' has object '{own}' where an earlier one has '{known}'; give runs of one order",
+                run.name
+            );
+            return Err(FileError::damaged(path, reason));
+        }
+        found.object_names = found.object_names.or(run.names);
+        found.populations = found.populations.or(run.populations);
+        found.runs.push(RunTable {
+            memberships: RunMemberships::Soft(shares(path, &run.name, &[], run.values)?),
+            name: run.name,
+            log_likelihood: run.log_likelihood,
+        });
+    }
+    Ok(found)
 }
 
 /// The runs whose columns are called `name.p0`, `name.p1`, …; the columns of others are one run.
@@ -130,6 +154,7 @@ fn soft_runs(path: &Path, columns: &[String], values: &Array2<f64>) -> Result<Ve
         Ok(RunTable {
             name: group.name,
             memberships: RunMemberships::Soft(shares),
+            log_likelihood: None,
         })
     };
     groups(columns, &all, Some(&ancestry::stem(path)))
@@ -168,6 +193,32 @@ mod tests {
         let found = read("out_K2_f", text).unwrap();
         assert_eq!(shares(&found), array![[0.2, 0.8], [0.9, 0.1]]);
         assert_eq!(found.populations.unwrap(), ["7", "9"]);
+    }
+
+    #[test]
+    fn names_headers_commas_and_several_runs() {
+        // A file, its text, the runs in it, the first row of the last, names and populations.
+        for [name, text, runs, row, names, populations] in cases(
+            r#"
+            a.Q | "V1" "V2"\n"s1" 0.25 0.75\n"s2" 1 0\n | 1 | [0.25, 0.75] | s1 s2 |
+            a.Q | id,p1,p2\ns1,0.25,0.75\ns2,1,0\n | 1 | [0.25, 0.75] | s1 s2 |
+            a.Q | pop s1 0.25 0.75\npop s2 1 0\n | 1 | [0.25, 0.75] | s1 s2 | pop pop
+            a.Q | # made by hand\n0.25;0.75\n1;0\n | 1 | [0.25, 0.75] | |
+            a.meanQ | 1 0.25 0.75\n2 1 0\n3 0 1\n | 1 | [0.25, 0.75] | |
+            indfile | 1 1 (0) 4 : 0.5 0.5\n2 2 (0) 5 : 1 0\n\n1 1 (0) 4 : 0.25 0.75\n2 2 (0) 5 : 0 1\n | 2 | [0.25, 0.75] | | 4 5
+            K2.outfile | 1  (0) : 0.25 0.75\n2 (0) : 1 0\n | 1 | [0.25, 0.75] | |
+            x_f | 1 NA1 (0) 7 : 0.25 0.75\n2 NA2 (0) 7 : 1 0\n | 1 | [0.25, 0.75] | NA1 NA2 | 7 7"#,
+        ) {
+            let found = read(&name, &text).unwrap();
+            assert_eq!(found.runs.len().to_string(), runs, "{text}");
+            let RunMemberships::Soft(last) = &found.runs[found.runs.len() - 1].memberships else {
+                panic!("{text}")
+            };
+            assert_eq!(format!("{:?}", last.rows().row(0).to_vec()), row, "{text}");
+            let said = |words: Option<Vec<String>>| words.unwrap_or_default().join(" ");
+            assert_eq!(said(found.object_names), names, "{text}");
+            assert_eq!(said(found.populations), populations, "{text}");
+        }
     }
 
     #[test]

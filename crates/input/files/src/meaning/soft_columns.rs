@@ -158,32 +158,49 @@ pub(crate) fn of_ancestry(
 ) -> Result<(Ensemble, Roles)> {
     let mut builder = None;
     let mut roles = Roles::default();
+    let mut names: Option<Vec<String>> = None;
     for file in files {
-        let name = ancestry::stem(file);
-        let (values, _) = ancestry::read(file, options.budget)?;
-        let columns: Vec<String> = (0..values.ncols()).map(|at| at.to_string()).collect();
-        let shares = shares(file, &name, &[], values)?;
-        let named = columns
-            .iter()
-            .map(|at| ColumnRole::new(format!("{name}.p{at}"), Role::Share, Reason::Name));
-        roles.columns.extend(named);
-        roles.objects = shares.rows().nrows() as u64;
-        let group = SoftGroup {
-            name,
-            columns: Vec::new(),
-            values: columns,
-        };
-        let builder = builder.get_or_insert_with(|| EnsembleBuilder::new(shares.rows().nrows()));
-        push(builder, file, &group, &shares, options, &mut roles)?;
+        for run in ancestry::read(file, options.budget)? {
+            let name = run.name;
+            if names
+                .as_ref()
+                .zip(run.names.as_ref())
+                .is_some_and(|(known, own)| known != own)
+            {
+                let reason = "its objects have other names than those of the runs before, or another order; `partita align` with --ensemble brings them into one order";
+                return Err(FileError::damaged(file, reason));
+            }
+            names = names.or(run.names);
+            let columns: Vec<String> = (0..run.values.ncols()).map(|at| at.to_string()).collect();
+            let shares = shares(file, &name, &[], run.values)?;
+            let named = columns
+                .iter()
+                .map(|at| ColumnRole::new(format!("{name}.p{at}"), Role::Share, Reason::Name));
+            roles.columns.extend(named);
+            roles.objects = shares.rows().nrows() as u64;
+            let group = SoftGroup {
+                name,
+                columns: Vec::new(),
+                values: columns,
+            };
+            let builder =
+                builder.get_or_insert_with(|| EnsembleBuilder::new(shares.rows().nrows()));
+            push(builder, file, &group, &shares, options, &mut roles)?;
+        }
     }
     let builder = builder.ok_or_else(|| FileError::Directory(path.into()))?;
-    let ensemble = builder.finish().map_err(FileError::ensemble(path))?;
-    let names: Vec<String> = ensemble
+    let mut ensemble = builder.finish().map_err(FileError::ensemble(path))?;
+    let bases: Vec<String> = ensemble
         .bases()
         .iter()
         .map(|base| base.name().to_owned())
         .collect();
-    roles::distinct(path, &names)?;
+    roles::distinct(path, &bases)?;
+    if let Some(names) = names {
+        ensemble = ensemble
+            .with_object_names(names)
+            .map_err(FileError::ensemble(path))?;
+    }
     Ok((ensemble, roles))
 }
 

@@ -1,21 +1,25 @@
-//! Sparse tables of numbers, such as the words of documents, in the NPZ layout of `scipy.sparse.save_npz`.
+//! Sparse tables of numbers, such as the words of documents or the counts of cells: NPZ of `scipy.sparse.save_npz` in any of its layouts,
+//! Matrix Market.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use partita_core::MemoryBudget;
-use sprs::CsMat;
+use sprs::{CsMat, TriMat};
 
 use super::frame::{COLUMNS, OBJECTS, label_array};
 use super::label_column::LabelColumn;
+use super::read_options::ReadOptions;
 use super::roles::{ColumnRole, Reason, Role, Roles};
 use super::table::name_arrays;
 use crate::error::{Cell, FileError, Result, Row, WrongValue};
 use crate::format::description::Writes;
 use crate::format::npz::Npz;
-use crate::format::reader::{Form, Reader, first_of};
-use crate::format::sparse::{limit, place_arrays, read_places};
+use crate::format::reader::{Form, Limit, Reader, first_of};
+use crate::format::sparse::{
+    layout_word, limit, needed, numbers, place_arrays, read_places, shape,
+};
 use crate::format::writer::{Array, Contents};
-use crate::format::{self, FORMATS};
+use crate::format::{self, FORMATS, matrix_market};
+use crate::open_file::lower_name;
 use crate::typed_array::{Scalar, TypedArray};
 use crate::words::{CLASS_ARRAYS, MissingCounts, MissingWords};
 
@@ -30,6 +34,8 @@ pub struct SparseTable {
     pub object_names: Option<Vec<String>>,
     /// The classes, where the file has them.
     pub label: Option<LabelColumn>,
+    /// What looks as if it were meant otherwise, and what settles it.
+    pub remarks: Vec<String>,
 }
 
 impl SparseTable {
@@ -47,6 +53,7 @@ impl SparseTable {
         Roles {
             arrays,
             objects: self.values.rows() as u64,
+            warnings: self.remarks.clone(),
             ..Roles::default()
         }
     }
@@ -55,8 +62,15 @@ impl SparseTable {
 /// Whether a file holds a sparse matrix, by what it is called and what is in it.
 pub fn is_sparse_table(path: &Path) -> bool {
     let archive = format::of(FORMATS, path).is_ok_and(|format| format.writes == Writes::Arrays);
-    archive && Npz::open(path).is_ok_and(|archive| first_of(&archive, &["indptr"]).is_some())
+    let sparse = |archive: Npz| {
+        layout_word(&archive).is_ok_and(|word| word.is_some_and(|word| LAYOUTS.contains(&&*word)))
+            || first_of(&archive, &["indptr"]).is_some()
+    };
+    matrix_market::fits(path) || (archive && Npz::open(path).is_ok_and(sparse))
 }
+
+/// The layouts of SciPy that files have.
+const LAYOUTS: [&str; 5] = ["csr", "csc", "coo", "dia", "bsr"];
 
 /// Bytes of the name of a column that is called by its position, at most: the string and what it points to.
 const NAME_BYTES: u64 = 48;
@@ -75,6 +89,7 @@ pub fn write_sparse_table(path: &Path, table: &SparseTable) -> Result<(), FileEr
         values,
         object_names,
         label,
+        ..
     } = table;
     let (n, d) = values.shape();
     assert_eq!(columns.len(), d, "one name a column");
@@ -102,48 +117,90 @@ pub fn write_sparse_table(path: &Path, table: &SparseTable) -> Result<(), FileEr
     (format.write)(path, Contents::Arrays(arrays))
 }
 
-/// Reads a sparse table that [`write_sparse_table`] or `scipy.sparse.save_npz` wrote. Without names, columns are called
-/// 1, 2, ….
+/// Reads a sparse table: what [`write_sparse_table`] or `scipy.sparse.save_npz` wrote in any layout, or Matrix Market. Values in one place
+/// are added. Without names, columns are called 1, 2, ….
 ///
 /// # Errors
-/// [`FileError`] when the file is not a sparse matrix in compressed rows, a number is not finite, or it does not fit the
-/// budget.
-pub fn read_sparse_table(path: &Path, budget: MemoryBudget) -> Result<SparseTable, FileError> {
-    let archive: &dyn Reader = &Npz::open(path)?;
-    let places = read_places(archive, budget)?;
-    let limit = limit(budget);
-    let data = match places.array(archive, "data", &limit)? {
-        Some(array) => finite(path, &array)?,
-        None => Vec::new(),
+/// [`FileError`] when the file is not a sparse matrix, a number is not finite, or it does not fit the budget.
+pub fn read_sparse_table(path: &Path, options: &ReadOptions) -> Result<SparseTable, FileError> {
+    let limit = limit(options.budget);
+    let mut table = if matrix_market::fits(path) {
+        of_matrix_market(path, options, &limit)?
+    } else {
+        of_archive(&Npz::open(path)?, options, &limit)?
     };
-    places.check(path, data.len())?;
-    let (n, d) = places.shape;
-    // A name a column, which the file need not have any bytes for.
-    limit.check(path, (d as u64).saturating_mul(NAME_BYTES))?;
-    let indices = places
-        .columns
-        .into_iter()
-        .map(|column| column as usize)
-        .collect();
-    let values = CsMat::new_from_unsorted((n, d), places.starts, indices, data).map_err(
-        |(_, _, _, error)| {
-            FileError::damaged(path, format!("{error}; write it again with save_npz"))
-        },
-    )?;
+    let (n, d) = table.values.shape();
+    if n == 0 || d == 0 {
+        let reason = format!("it is a matrix of {n} × {d}; nothing is in it");
+        return Err(FileError::damaged(path, reason));
+    }
+    if table.columns.len() != d {
+        // A name a column, which the file need not have any bytes for.
+        limit.check(path, (d as u64).saturating_mul(NAME_BYTES))?;
+        table.columns = (1..=d).map(|position| position.to_string()).collect();
+    }
+    table.object_names = table.object_names.filter(|names| names.len() == n);
+    Ok(table)
+}
+
+/// Columns are objects, where somebody says so or files beside the matrix do: genes × cells, as Cell Ranger writes them.
+fn of_matrix_market(path: &Path, options: &ReadOptions, limit: &Limit) -> Result<SparseTable> {
+    let matrix = matrix_market::read(path, limit)?;
+    let (rows, columns) = (matrix.rows(), matrix.cols());
+    let of_length = |called: &[&str], length: usize| {
+        matrix_market::names_beside(path, called).filter(|(_, names)| names.len() == length)
+    };
+    let cells = |length: usize| of_length(&["barcodes.tsv", "cells.tsv", "colnames.txt"], length);
+    let genes = |length: usize| of_length(&["features.tsv", "genes.tsv", "rownames.txt"], length);
+    let turned = options.transpose || (cells(columns).is_some() && cells(rows).is_none());
+    let values = if turned {
+        matrix.transpose_view().to_csr()
+    } else {
+        matrix.to_csr()
+    };
+    let (n, d) = values.shape();
+    let remark = match cells(n) {
+        Some((file, _)) if turned && !options.transpose => format!(
+            "genes × cells: its {n} columns are the objects, named by {}",
+            lower_name(&file)
+        ),
+        None if !turned && rows != columns => format!(
+            "its {rows} rows are taken for objects; --transpose takes its {columns} columns, as in genes × cells"
+        ),
+        _ => String::new(),
+    };
+    let names = |found: Option<(PathBuf, Vec<String>)>| found.map(|(_, names)| names);
+    Ok(SparseTable {
+        columns: names(genes(d)).unwrap_or_default(),
+        values,
+        object_names: names(cells(n)),
+        label: None,
+        remarks: Some(remark)
+            .filter(|remark| !remark.is_empty())
+            .into_iter()
+            .collect(),
+    })
+}
+
+fn of_archive(archive: &Npz, options: &ReadOptions, limit: &Limit) -> Result<SparseTable> {
+    let mut values = matrix(archive, limit)?;
+    if options.transpose {
+        values = values.transpose_into().to_csr();
+    }
+    let n = values.rows();
     let texts = |name| match first_of(archive, &[name]) {
         Some(item) => Ok(Some(
-            archive.read_whole(item, Form::Text, &limit)?.into_texts(),
+            (archive as &dyn Reader)
+                .read_whole(item, Form::Text, limit)?
+                .into_texts(),
         )),
         None => Ok(None),
     };
-    let columns = texts(COLUMNS)?.filter(|names| names.len() == d);
-    let columns = columns.unwrap_or_else(|| (1..=d).map(|position| position.to_string()).collect());
-    let object_names = texts(OBJECTS)?.filter(|names| names.len() == n);
     let label = match first_of(archive, CLASS_ARRAYS) {
         Some(item) => {
             let missing = MissingWords::default();
             let mut counts = MissingCounts::new();
-            let values = label_array(archive, item, Some(n as u64), &missing, &mut counts, &limit)?;
+            let values = label_array(archive, item, Some(n as u64), &missing, &mut counts, limit)?;
             Some(LabelColumn {
                 name: "label".into(),
                 values,
@@ -152,10 +209,183 @@ pub fn read_sparse_table(path: &Path, budget: MemoryBudget) -> Result<SparseTabl
         None => None,
     };
     Ok(SparseTable {
-        columns,
+        columns: texts(COLUMNS)?.unwrap_or_default(),
         values,
-        object_names,
+        object_names: texts(OBJECTS)?,
         label,
+        remarks: Vec::new(),
+    })
+}
+
+/// The matrix of an archive of SciPy in compressed rows.
+fn matrix(archive: &Npz, limit: &Limit) -> Result<CsMat<f64>> {
+    let path = (archive as &dyn Reader).path();
+    let word = layout_word(archive)?.unwrap_or_else(|| "csr".into());
+    let (n, d) = shape(archive, limit)?;
+    match &*word {
+        "csr" => compressed(archive, (n, d), limit),
+        "csc" => Ok(compressed(archive, (d, n), limit)?
+            .transpose_into()
+            .to_csr()),
+        "coo" => {
+            let places = |name| numbers::<usize>(archive, name, &needed(archive, name, limit)?);
+            if stored_nothing(archive, "data") {
+                return Ok(CsMat::zero((n, d)));
+            }
+            let data = finite(path, &needed(archive, "data", limit)?)?;
+            added(path, (n, d), [places("row")?, places("col")?], data)
+        }
+        "dia" => diagonals(archive, (n, d), limit),
+        "bsr" => blocks(archive, (n, d), limit),
+        other => Err(FileError::kind(
+            path,
+            "the sparse matrix",
+            format!("in the layout '{other}'"),
+            "one of csr, csc, coo, dia and bsr",
+        )),
+    }
+}
+
+/// Whether an array is there and has no value, which no reader of arrays takes.
+fn stored_nothing(archive: &Npz, name: &str) -> bool {
+    first_of(archive, &[name]).is_some_and(|item| archive.extent(item).is_err())
+}
+
+/// A matrix in compressed rows, sorted, with what comes twice in a place added.
+fn compressed(archive: &Npz, shape: (usize, usize), limit: &Limit) -> Result<CsMat<f64>> {
+    let archive: &dyn Reader = archive;
+    let path = archive.path();
+    let places = read_places(archive, shape, limit)?;
+    let data = match places.array(archive, "data", limit)? {
+        Some(array) => finite(path, &array)?,
+        None => Vec::new(),
+    };
+    places.check(path, data.len())?;
+    let columns: Vec<usize> = places
+        .columns
+        .iter()
+        .map(|&column| column as usize)
+        .collect();
+    CsMat::new_from_unsorted(shape, places.starts, columns, data).or_else(
+        |(starts, columns, data, _)| {
+            let lengths = starts.windows(2).map(|pair| pair[1] - pair[0]);
+            let rows = lengths
+                .enumerate()
+                .flat_map(|(row, length)| std::iter::repeat_n(row, length));
+            added(path, shape, [rows.collect(), columns], data)
+        },
+    )
+}
+
+/// The matrix of values in any order, those in one place added.
+fn added(
+    path: &Path,
+    (n, d): (usize, usize),
+    [rows, columns]: [Vec<usize>; 2],
+    data: Vec<f64>,
+) -> Result<CsMat<f64>> {
+    if rows.len() != data.len() || columns.len() != data.len() {
+        let reason = "its arrays do not fit together; write it again with save_npz";
+        return Err(FileError::damaged(path, reason));
+    }
+    let mut places = rows.iter().zip(&columns);
+    if let Some((row, column)) = places.find(|&(&row, &column)| row >= n || column >= d) {
+        let reason = format!("a value stands in row {row}, column {column} of {n} × {d}");
+        return Err(FileError::damaged(path, reason));
+    }
+    Ok(TriMat::from_triplets((n, d), rows, columns, data).to_csr())
+}
+
+/// Diagonals: `data[t, j]` stands in row j − `offsets[t]`, column j.
+fn diagonals(archive: &Npz, (n, d): (usize, usize), limit: &Limit) -> Result<CsMat<f64>> {
+    let path = (archive as &dyn Reader).path();
+    if stored_nothing(archive, "data") {
+        return Ok(CsMat::zero((n, d)));
+    }
+    let offsets = needed(archive, "offsets", limit)?;
+    let data = needed(archive, "data", limit)?;
+    let mut places = [Vec::new(), Vec::new()];
+    let mut values = Vec::new();
+    for diagonal in 0..data.rows.min(offsets.rows) {
+        let offset = offsets.scalar(diagonal, 0).map_or(0.0, Scalar::float) as i64;
+        for column in 0..data.columns.min(d) {
+            let row = (column as i64)
+                .checked_sub(offset)
+                .and_then(|row| usize::try_from(row).ok());
+            let value = data
+                .scalar(diagonal, column)
+                .map_or(f64::NAN, Scalar::float);
+            if let Some(row) = row.filter(|&row| row < n && value != 0.0) {
+                places[0].push(row);
+                places[1].push(column);
+                values.push(value);
+            }
+        }
+    }
+    check_finite(path, &values)?;
+    added(path, (n, d), places, values)
+}
+
+/// Dense blocks in compressed rows of blocks.
+fn blocks(archive: &Npz, (n, d): (usize, usize), limit: &Limit) -> Result<CsMat<f64>> {
+    let path = (archive as &dyn Reader).path();
+    let unfit = || {
+        FileError::damaged(
+            path,
+            "its arrays do not fit together; write it again with save_npz",
+        )
+    };
+    if stored_nothing(archive, "indices") {
+        return Ok(CsMat::zero((n, d)));
+    }
+    let starts: Vec<usize> = numbers(archive, "indptr", &needed(archive, "indptr", limit)?)?;
+    let columns: Vec<usize> = numbers(archive, "indices", &needed(archive, "indices", limit)?)?;
+    let item = first_of(archive, &["data"]).ok_or_else(unfit)?;
+    let data = archive.flat(item, limit)?;
+    let rows_of_blocks = starts.len().saturating_sub(1).max(1);
+    let height = n / rows_of_blocks;
+    let area = data.rows / columns.len().max(1);
+    let width = area / height.max(1);
+    if !starts.is_sorted()
+        || starts.last() != Some(&columns.len())
+        || width * height * columns.len() != data.rows
+    {
+        return Err(unfit());
+    }
+    let mut places = [Vec::new(), Vec::new()];
+    let mut values = Vec::new();
+    for (block_row, pair) in starts.windows(2).enumerate() {
+        for block in pair[0]..pair[1] {
+            for within in 0..area {
+                let value = data
+                    .scalar(block * area + within, 0)
+                    .map_or(f64::NAN, Scalar::float);
+                if value != 0.0 {
+                    places[0].push(block_row * height + within / width);
+                    places[1].push(
+                        columns[block]
+                            .saturating_mul(width)
+                            .saturating_add(within % width),
+                    );
+                    values.push(value);
+                }
+            }
+        }
+    }
+    check_finite(path, &values)?;
+    added(path, (n, d), places, values)
+}
+
+fn check_finite(path: &Path, values: &[f64]) -> Result<()> {
+    let wrong = values.iter().position(|value| !value.is_finite());
+    wrong.map_or(Ok(()), |row| {
+        let cell = Cell::new(
+            path,
+            Row::Row(row as u64 + 1),
+            "data",
+            values[row].to_string(),
+        );
+        Err(FileError::value(cell, WrongValue::NotFinite))
     })
 }
 
@@ -182,7 +412,9 @@ fn finite(path: &Path, array: &TypedArray) -> Result<Vec<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{assert_says, stored};
+    use crate::testing::{assert_says, file, stored};
+    use partita_core::MemoryBudget;
+    use partita_core::ndarray::array;
 
     fn matrix(columns: usize) -> CsMat<f64> {
         let data = vec![0.5, -1e-300, 3.0, 7.25];
@@ -198,6 +430,7 @@ mod tests {
                 name: "label".into(),
                 values: vec![Some("x".into()), None, None, Some("y".into())],
             }),
+            remarks: Vec::new(),
         }
     }
 
@@ -207,7 +440,7 @@ mod tests {
         let file = folder.path().join("t.npz");
         write_sparse_table(&file, &table()).unwrap();
         assert!(is_sparse_table(&file));
-        let read = read_sparse_table(&file, MemoryBudget::UNLIMITED);
+        let read = read_sparse_table(&file, &ReadOptions::default());
         assert_eq!(read.unwrap(), table());
         let wrong = write_sparse_table(&folder.path().join("t.csv"), &table());
         assert_says(wrong.unwrap_err(), &[".npz"]);
@@ -236,7 +469,10 @@ mod tests {
             arrays.push(("data", data));
             let format = format::of_target(&file, |writes| writes == Writes::Arrays).unwrap();
             (format.write)(&file, Contents::Arrays(arrays)).unwrap();
-            match read_sparse_table(&file, MemoryBudget::new(1 << 30)) {
+            match read_sparse_table(
+                &file,
+                &ReadOptions::default().within(MemoryBudget::new(1 << 30)),
+            ) {
                 Ok(read) => assert!(fits && read.columns.len() == columns),
                 Err(error) => {
                     let budget = matches!(error, FileError::Budget { .. });
@@ -248,11 +484,97 @@ mod tests {
 
     #[test]
     fn matrices_of_scipy_are_tables() {
-        let read = read_sparse_table(&stored("sparse.npz"), MemoryBudget::UNLIMITED);
+        let read = read_sparse_table(&stored("sparse.npz"), &ReadOptions::default());
         let table = read.unwrap();
         assert_eq!(table.values.shape(), (3, 4));
         assert_eq!((table.columns.len(), table.label), (4, None));
         assert_eq!(table.values.get(0, 3), Some(&65_535.0));
         assert!(!is_sparse_table(&stored("plain.npz")));
+    }
+
+    #[test]
+    fn every_layout_of_scipy_is_the_same_table() {
+        let mut expected = TriMat::new((6, 4));
+        for (row, column, value) in [
+            (0, 0, 7.0),
+            (0, 3, 65_535.0),
+            (2, 1, 2.5),
+            (4, 0, 3.0),
+            (5, 2, -1.0),
+        ] {
+            expected.add_triplet(row, column, value);
+        }
+        let expected: CsMat<f64> = expected.to_csr();
+        for layout in LAYOUTS {
+            let file = stored(&format!("layout-{layout}.npz"));
+            assert!(is_sparse_table(&file), "{layout}");
+            let table = read_sparse_table(&file, &ReadOptions::default()).unwrap();
+            assert_eq!(table.values, expected, "{layout}");
+        }
+        let twice = read_sparse_table(&stored("layout-twice.npz"), &ReadOptions::default());
+        let twice = twice.unwrap().values;
+        assert_eq!((twice.get(0, 1), twice.nnz()), (Some(&3.0), 2));
+    }
+
+    #[test]
+    fn matrices_as_text() {
+        let read = |text: &str, options: &ReadOptions| {
+            let (_folder, path) = file("a.mtx", text);
+            let table = read_sparse_table(&path, options).map_err(|error| error.to_string())?;
+            Ok::<_, String>((table.values.to_dense(), table.remarks.concat()))
+        };
+        let plain = ReadOptions::default();
+        let turned = ReadOptions {
+            transpose: true,
+            ..ReadOptions::default()
+        };
+        let head = "%%MatrixMarket matrix coordinate real general\n% by hand\n";
+        let text = format!("{head}2 3 3\n1 1 0.5\n2 3 4\n2 3 1\n");
+        let (values, remark) = read(&text, &plain).unwrap();
+        assert_eq!(values, array![[0.5, 0.0, 0.0], [0.0, 0.0, 5.0]]);
+        assert!(remark.contains("2 rows are taken for objects; --transpose takes its 3 columns"));
+        let (values, remark) = read(&text, &turned).unwrap();
+        assert_eq!((values[[2, 1]], &*remark), (5.0, ""));
+        let dense = "%%MatrixMarket matrix array integer symmetric\n2 2\n1\n2\n3\n";
+        assert_eq!(
+            read(dense, &plain).unwrap().0,
+            array![[1.0, 2.0], [2.0, 3.0]]
+        );
+        let places = "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n";
+        assert_eq!(
+            read(places, &plain).unwrap().0,
+            array![[0.0, 1.0], [1.0, 0.0]]
+        );
+        for (text, expected) in [
+            ("1 2 3\n".to_owned(), "first line is not that of a matrix"),
+            (format!("{head}2 3\n"), "line 3 does not say the size"),
+            (
+                format!("{head}2 3 1\n3 1 1\n"),
+                "line 4: '3 1 1' is no place of a matrix of 2 × 3",
+            ),
+            (format!("{head}2 3 1\n1 1 x\n"), "'x' is not a number"),
+            (format!("{head}2 3 1\n1 1 inf\n"), "line 4"),
+            (
+                format!("{head}2 3 2\n1 1 1\n"),
+                "claims 2 values and holds 1",
+            ),
+        ] {
+            assert_says(read(&text, &plain).unwrap_err(), &[expected]);
+        }
+    }
+
+    #[test]
+    fn genes_by_cells_are_turned_by_the_files_beside_them() {
+        let (folder, path) = file(
+            "x_matrix.mtx",
+            "%%MatrixMarket matrix coordinate integer general\n2 3 2\n1 1 5\n2 3 7\n",
+        );
+        std::fs::write(folder.path().join("x_barcodes.tsv"), "c1\nc2\nc3\n").unwrap();
+        std::fs::write(folder.path().join("x_features.tsv"), "g1\tA\ng2\tB\n").unwrap();
+        let table = read_sparse_table(&path, &ReadOptions::default()).unwrap();
+        assert_eq!(table.object_names.unwrap(), ["c1", "c2", "c3"]);
+        assert_eq!(table.columns, ["g1", "g2"]);
+        assert_eq!(table.values.get(2, 1), Some(&7.0));
+        assert!(table.remarks[0].contains("3 columns are the objects, named by x_barcodes.tsv"));
     }
 }

@@ -203,6 +203,21 @@ fn check_clusterable(path: &Path, table: &Table) -> Result<()> {
         let reason = " has one row; clustering needs at least two objects";
         return Err(FileError::content(path, reason));
     }
+    // Squares are summed over rows and columns.
+    if let Some(((row, column), value)) = table
+        .values
+        .indexed_iter()
+        .find(|(_, value)| value.abs() > 1e140)
+    {
+        let name = &table.columns[column];
+        let reason = format!(
+            "row {}, column '{name}': the square of {} is not a finite number; divide the column by a power of ten, correct the value, or \
+             leave the column out with --skip",
+            row + 1,
+            Short(*value)
+        );
+        return Err(FileError::damaged(path, reason));
+    }
     let first = table.values.row(0);
     if table.values.outer_iter().all(|row| row == first) {
         let reason = format!(

@@ -32,6 +32,13 @@ scipy.sparse.save_npz("sparse.npz", counts)
 scipy.sparse.save_npz("sparse-columns.npz", counts.tocsc())
 scipy.sparse.save_npz("sparse-halves.npz", scipy.sparse.csr_matrix(np.array([[0.5, 0.0]])))
 
+places = ([7, 65535, 2.5, 3, -1], ([0, 0, 2, 4, 5], [0, 3, 1, 0, 2]))
+for layout in ["csr", "csc", "coo", "dia", "bsr"]:
+    matrix = scipy.sparse.coo_array(places, shape=(6, 4))
+    matrix = matrix.tobsr(blocksize=(2, 2)) if layout == "bsr" else matrix.asformat(layout)
+    scipy.sparse.save_npz(f"layout-{layout}.npz", matrix)
+scipy.sparse.save_npz("layout-twice.npz", scipy.sparse.coo_array(([1.0, 2, 3], ([0, 0, 5], [1, 1, 2])), shape=(6, 4)))
+
 scipy.io.savemat("packed.mat", {"members": members.astype(float), "gt": truth[:, None]}, do_compression=True)
 scipy.io.savemat("plain.mat", {"other": "text", "gt": truth[None, :].astype("u1"), "members": members.astype("i2")})
 scipy.io.savemat("complex.mat", {"members": members * 1j, "gt": truth})
@@ -109,3 +116,9 @@ plain = cells[["sc3"]].reset_index(drop=True).assign(other=kinds)
 plain.to_parquet("lz4.parquet", compression="lz4")
 plain.to_parquet("brotli.parquet", compression="brotli")
 plain.assign(when=pd.date_range("2024-01-01", periods=60)).to_parquet("times.parquet")
+
+book = pd.ExcelWriter("book.xlsx")
+cells = pd.DataFrame({"sample": ["s1", "s2", "s3", "s4"], "x": [1.5, 2, 8, 9], "y": [1, 2, 7, 9], "day": pd.to_datetime(["2024-01-02"] * 4)})
+cells.to_excel(book, sheet_name="cells", index=False)
+cells[["x", "y"]].to_excel(book, sheet_name="other", index=False)
+book.close()

@@ -1,11 +1,10 @@
 //! The normalised graph of a table's rows with local scales.
 
-use partita_core::ProgressCounter;
 use partita_core::ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
 use partita_kernels::{Kernel, Simd, dispatch};
 use rayon::prelude::*;
 
-use super::nearest::{Near, nearest_others};
+use super::nearest::Near;
 
 /// Rows of a block that one thread multiplies at a time.
 const CHUNK: usize = 64;
@@ -17,13 +16,8 @@ const COLUMNS: usize = 16;
 pub(super) struct Graph(Vec<Vec<(u32, f64)>>);
 
 impl Graph {
-    /// Keeps the pairs in which either is among the `keep` nearest of the other.
-    pub(super) fn new(
-        rows: &Array2<f64>,
-        keep: usize,
-        progress: &ProgressCounter<'_>,
-    ) -> Option<Self> {
-        let near = nearest_others(rows, keep, progress)?;
+    /// Keeps the pairs in which either is among the nearest of the other.
+    pub(super) fn new(near: &[Near]) -> Self {
         let mut lines: Vec<Vec<(u32, f64)>> = vec![Vec::new(); near.len()];
         for (i, Near { others, scale }) in near.iter().enumerate() {
             for &(square, j) in others {
@@ -40,7 +34,7 @@ impl Graph {
         lines
             .iter_mut()
             .for_each(|line| line.sort_unstable_by_key(|&(j, _)| j));
-        Some(Self(lines).normalised())
+        Self(lines).normalised()
     }
 
     fn normalised(mut self) -> Self {
@@ -135,7 +129,8 @@ impl Kernel for Product<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use partita_core::{Seed, Silent};
+    use crate::spectral::nearest::nearest_others;
+    use partita_core::{ProgressCounter, Seed, Silent};
     use partita_spectral::{ChebyshevSettings, Solver, chebyshev, symmetric_eigen};
 
     /// Two rings, one inside the other, and a few copies.
@@ -152,7 +147,7 @@ mod tests {
         let rows = rings(160);
         let progress = ProgressCounter::new(&Silent, 1);
         for keep in [159, 12] {
-            let graph = Graph::new(&rows, keep, &progress).unwrap();
+            let graph = Graph::new(&nearest_others(&rows, keep, &progress).unwrap());
             let dense = graph.dense();
             assert_eq!(dense, dense.t());
             for width in [1, 3, 16, 40] {

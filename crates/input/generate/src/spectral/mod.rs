@@ -25,6 +25,7 @@ use crate::error::Result;
 use crate::plan::Plan;
 use crate::run_context::RunContext;
 use graph::Graph;
+use nearest::{Near, nearest_of_distances, nearest_others};
 
 /// Up to so many rows `spectral` keeps all pairs.
 const DENSE_ROWS: usize = 2000;
@@ -69,9 +70,20 @@ pub(crate) fn spectral(plans: &[Plan], context: &RunContext<'_>) -> Result<Vec<O
     let all_pairs = keeps_all_pairs(plans[0].kind, rows.nrows()).unwrap_or(true);
     let seed = plans[0].sample.child(3);
     let progress = context.sink.progress;
-    let Some(axes) = embedding(&rows, all_pairs, most, seed, progress)? else {
+    let keep = if all_pairs {
+        rows.nrows() - 1
+    } else {
+        NEIGHBOURS.min(rows.nrows() - 1)
+    };
+    let near = if context.sight.distances {
+        nearest_of_distances(&rows, keep, progress)
+    } else {
+        nearest_others(&rows, keep, progress)
+    };
+    let Some(near) = near else {
         return Ok(vec![None; plans.len()]);
     };
+    let axes = embedding(&near, all_pairs, most, seed)?;
     let found = |plan: &Plan| {
         let (labels, stopped) = cluster(&axes, plan, progress)?;
         Some(context.finished(plan, &members, labels.into_iter(), stopped))
@@ -117,23 +129,9 @@ fn cluster(
     Some((best.labels, best.stopped))
 }
 
-/// The eigenvectors of the `count` largest eigenvalues, n × count; none if the monitor says stop.
-fn embedding(
-    rows: &Array2<f64>,
-    all_pairs: bool,
-    count: usize,
-    seed: Seed,
-    progress: &ProgressCounter<'_>,
-) -> Result<Option<Array2<f64>>> {
-    let n = rows.nrows();
-    let keep = if all_pairs {
-        n - 1
-    } else {
-        NEIGHBOURS.min(n - 1)
-    };
-    let Some(graph) = Graph::new(rows, keep, progress) else {
-        return Ok(None);
-    };
+/// The eigenvectors of the `count` largest eigenvalues, n × count.
+fn embedding(near: &[Near], all_pairs: bool, count: usize, seed: Seed) -> Result<Array2<f64>> {
+    let (n, graph) = (near.len(), Graph::new(near));
     let pairs = if all_pairs {
         let settings = LanczosSettings::default();
         top_eigenpairs(graph.dense().view(), count, seed, &settings)?
@@ -141,5 +139,5 @@ fn embedding(
         let settings = ChebyshevSettings::default();
         chebyshev(n, count, |x, y| graph.multiply(x, y), seed, &settings)?
     };
-    Ok(Some(pairs.vectors))
+    Ok(pairs.vectors)
 }

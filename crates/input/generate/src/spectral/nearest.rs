@@ -67,6 +67,20 @@ pub(super) fn nearest_others(
     (!progress.was_stopped()).then_some(near)
 }
 
+/// The same by distances of all pairs, n × n.
+pub(super) fn nearest_of_distances(
+    distances: &Array2<f64>,
+    keep: usize,
+    progress: &ProgressCounter<'_>,
+) -> Option<Vec<Near>> {
+    let one = |i: usize| {
+        let squares = distances.row(i).mapv(|distance| distance * distance);
+        nearest(&squares.to_vec(), i, keep)
+    };
+    let near = (0..distances.nrows()).into_par_iter().map(one).collect();
+    (!progress.stopped()).then_some(near)
+}
+
 /// The nearest by the squared distances of all rows from row `i`.
 fn nearest(squares: &[f64], i: usize, keep: usize) -> Near {
     let places = keep.max(SCALE_NEIGHBOUR);

@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use partita::extend::EnsembleError;
-use partita::files::{self, ReadOptions, RunMemberships, RunTables, Table, read_runs};
+use partita::files::{
+    self, LoggedFit, ObjectsBeside, ReadOptions, RunMemberships, RunTables, Table, objects_beside,
+    read_runs,
+};
 use partita::ndarray::Axis;
 use partita::{Ensemble, EnsembleBuilder};
 use partita_modes::{AlignedRun, Run, RunAlignment, RunMode, align_runs};
@@ -11,9 +14,11 @@ use partita_report::{MembershipRow, membership_rows};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
+use crate::analysis::clusters_fit::ClustersFit;
 use crate::analysis::modes::of_modes;
 use crate::csv_text::csv_text;
 use crate::error::AppError;
+use crate::input::input_notes::shown;
 use crate::input::label_files::read_labels;
 use crate::input::objects::Objects;
 use crate::machine::default_budget;
@@ -28,8 +33,8 @@ pub struct AlignInput {
     pub files: Vec<PathBuf>,
     /// How they are read.
     pub read: ReadOptions,
-    /// Runs of the same number of columns that are alike to this degree are of one mode.
-    pub similarity: f64,
+    /// Runs of the same number of columns that are alike to this degree are of one mode; those that differ by noise alone if absent.
+    pub similarity: Option<f64>,
     /// A file that says the population of every object, by which the picture is ordered.
     pub populations: Option<(PathBuf, ReadOptions)>,
 }
@@ -46,6 +51,8 @@ pub struct AlignedRuns {
     pub object_names: Option<Vec<String>>,
     /// The population of every object, where there is one.
     pub populations: Option<Vec<String>>,
+    /// How well each number of clusters fits, where files say so.
+    pub fits: Vec<ClustersFit>,
 }
 
 impl AlignInput {
@@ -55,32 +62,35 @@ impl AlignInput {
     /// [`AppError`] for files that cannot be read, rows that are not shares, or runs of different objects.
     pub fn align(&self, observer: &dyn Observer) -> Result<AlignedRuns, AppError> {
         let options = self.read.clone().within(default_budget());
+        let files = self.listed()?;
         let mut runs: Vec<Run> = Vec::new();
+        let mut logged: Vec<LoggedFit> = Vec::new();
         let (mut names, mut populations): (Option<Vec<String>>, Option<Vec<String>>) = (None, None);
         let monitor = observer.begin("reading runs");
         // As many files at once as there are threads, so that one that cannot be read ends it soon.
         let together = rayon::current_num_threads().max(1);
-        for (at, files) in self.files.chunks(together).enumerate() {
-            if monitor.tick((at * together) as u64, self.files.len() as u64)
+        for (at, part) in files.chunks(together).enumerate() {
+            if monitor.tick((at * together) as u64, files.len() as u64)
                 == partita::extend::Flow::Stop
             {
                 return Err(AppError::nothing_finished());
             }
-            let read: Vec<_> = files
+            let read: Vec<_> = part
                 .par_iter()
                 .map(|file| read_runs(file, &options))
                 .collect();
-            for (file, tables) in files.iter().zip(read) {
+            for (file, tables) in part.iter().zip(read) {
                 let tables = tables?;
                 let order = match (&names, &tables.object_names) {
                     (Some(known), Some(own)) if known != own => {
-                        Some(order(&self.files[0], known, file, own)?)
+                        Some(order(&files[0], known, file, own)?)
                     }
                     _ => None,
                 };
                 names = names.or(tables.object_names.clone());
                 populations = populations.or(tables.populations.clone());
-                runs.extend(self.runs(file, tables, order.as_deref()));
+                logged.extend(tables.runs.iter().filter_map(fit_of_run));
+                runs.extend(of_file(file, tables, order.as_deref(), files.len() > 1));
             }
         }
         if let Some((file, read)) = &self.populations {
@@ -88,45 +98,106 @@ impl AlignInput {
             let word = |label: &Option<String>| label.clone().unwrap_or_default();
             populations = Some(labels.column.values.iter().map(word).collect());
         }
-        AlignedRuns::of(runs, self.similarity, (names, populations), observer)
+        let objects = runs.first().map_or(0, Run::objects);
+        let beside = objects_beside(&files[0], objects).filter(|_| !all_labels(&runs));
+        if let Some(ObjectsBeside {
+            file,
+            names: called,
+            populations: told,
+            ..
+        }) = beside
+        {
+            let taken = [
+                ("names", called.is_some() && names.is_none()),
+                ("populations", told.is_some() && populations.is_none()),
+            ];
+            let taken: Vec<&str> = taken
+                .iter()
+                .filter(|(_, taken)| *taken)
+                .map(|(what, _)| *what)
+                .collect();
+            if !taken.is_empty() {
+                observer.note(&format!(
+                    "{} of the objects are those of {}, which lies beside the runs (--populations FILE takes other populations)",
+                    taken.join(" and "),
+                    shown(&file)
+                ));
+            }
+            (names, populations) = (names.or(called), populations.or(told));
+        }
+        logged.extend(files::logged_fits(&files[0]));
+        let mut found = AlignedRuns::of(runs, self.similarity, (names, populations), observer)?;
+        found.fits = ClustersFit::of(&logged);
+        Ok(found)
     }
 
-    /// The runs of a file, their rows in this order; a run of a file of its own is called like the file.
-    fn runs(&self, file: &Path, tables: RunTables, order: Option<&[usize]>) -> Vec<Run> {
-        let several = self.files.len() > 1 && tables.runs.len() > 1;
-        let stem = file
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        let place = |row: usize| order.map_or(row, |order| order[row]);
-        let run = |table: files::RunTable| {
-            let name = if several {
-                format!("{stem}:{}", table.name)
-            } else {
-                table.name
-            };
-            match table.memberships {
-                RunMemberships::Hard(labels, clusters) => Run::hard(
-                    name,
-                    (0..labels.len()).map(|row| labels[place(row)]),
-                    clusters,
-                ),
-                RunMemberships::Soft(shares) => {
-                    let rows: Vec<usize> = (0..shares.rows().nrows()).map(place).collect();
-                    Run::soft(
-                        name,
-                        if order.is_some() {
-                            shares.select(&rows)
-                        } else {
-                            shares
-                        },
-                    )
-                }
+    /// The files, with those of a file map in its place.
+    fn listed(&self) -> Result<Vec<PathBuf>, AppError> {
+        let mut files = Vec::new();
+        for file in &self.files {
+            match files::listed_runs(file)? {
+                Some(listed) => files.extend(listed),
+                None => files.push(file.clone()),
             }
-        };
-        tables.runs.into_par_iter().map(run).collect()
+        }
+        Ok(files)
     }
+}
+
+/// Whether no run has shares: then they are not of ancestry.
+fn all_labels(runs: &[Run]) -> bool {
+    let hard = |run: &Run| run.rows().iter().all(|share| share.fract() == 0.0);
+    runs.iter().all(hard)
+}
+
+/// What the file of a run says of its fit.
+fn fit_of_run(run: &files::RunTable) -> Option<LoggedFit> {
+    let clusters = match &run.memberships {
+        RunMemberships::Soft(shares) => shares.rows().ncols(),
+        RunMemberships::Hard(_, clusters) => *clusters,
+    };
+    Some(LoggedFit {
+        clusters,
+        log_likelihood: Some(run.log_likelihood?),
+        cv_error: None,
+    })
+}
+
+/// The runs of a file, their rows in this order; a run of a file of its own is called like the file.
+fn of_file(file: &Path, tables: RunTables, order: Option<&[usize]>, many_files: bool) -> Vec<Run> {
+    let several = many_files && tables.runs.len() > 1;
+    let stem = file
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    let place = |row: usize| order.map_or(row, |order| order[row]);
+    let run = |table: files::RunTable| {
+        let name = if several {
+            format!("{stem}:{}", table.name)
+        } else {
+            table.name
+        };
+        match table.memberships {
+            RunMemberships::Hard(labels, clusters) => Run::hard(
+                name,
+                (0..labels.len()).map(|row| labels[place(row)]),
+                clusters,
+            ),
+            RunMemberships::Soft(shares) => {
+                let rows: Vec<usize> = (0..shares.rows().nrows()).map(place).collect();
+                Run::soft(
+                    name,
+                    if order.is_some() {
+                        shares.select(&rows)
+                    } else {
+                        shares
+                    },
+                )
+            }
+        }
+    };
+    tables.runs.into_par_iter().map(run).collect()
 }
 
 /// The row of every known object in another file.
@@ -165,22 +236,23 @@ fn order(
 
 impl AlignedRuns {
     /// Names of the files that [`write`](Self::write) writes into the folder itself.
-    pub const FILES: [&str; 5] = [
+    pub const FILES: [&str; 6] = [
         "alignment.json",
+        "fit.csv",
         "runs.csv",
         "modes.csv",
         "columns.csv",
         "memberships.svg",
     ];
 
-    /// Aligns runs whose objects are in one order: runs of the same number of columns that are alike to a degree of `similarity` are of
-    /// one mode. The objects may have names and populations.
+    /// Aligns runs whose objects are in one order: runs of the same number of columns that differ by noise alone, or are alike to a degree of
+    /// `similarity`, are of one mode. The objects may have names and populations.
     ///
     /// # Errors
     /// [`AppError::Request`] for no runs, runs of different objects, or populations of other objects.
     pub fn of(
         runs: Vec<Run>,
-        similarity: f64,
+        similarity: Option<f64>,
         (object_names, populations): (Option<Vec<String>>, Option<Vec<String>>),
         observer: &dyn Observer,
     ) -> Result<Self, AppError> {
@@ -209,6 +281,7 @@ impl AlignedRuns {
             alignment,
             object_names,
             populations,
+            fits: Vec::new(),
         })
     }
 
@@ -234,7 +307,12 @@ impl AlignedRuns {
                 sizes.join(", ")
             )
         };
-        clusters.iter().map(of).collect::<Vec<_>>().join("; ")
+        // Few clusters first, as everybody counts.
+        let of_modes = clusters.iter().rev().map(of);
+        of_modes
+            .chain(ClustersFit::sentence(&self.fits))
+            .collect::<Vec<_>>()
+            .join("; ")
     }
 
     /// The alignment as one JSON object.
@@ -256,6 +334,7 @@ impl AlignedRuns {
         json!({
             "n": self.runs[0].objects(),
             "colours": self.alignment.colours,
+            "fits": self.fits,
             "modes": self.alignment.modes.iter().map(mode).collect::<Vec<_>>(),
             "runs": self.runs.iter().zip(&self.alignment.runs).map(run).collect::<Vec<_>>(),
             "version": VERSION,
@@ -328,6 +407,9 @@ impl AlignedRuns {
                     &self.table(run, found),
                 )
             })?;
+        if !self.fits.is_empty() {
+            write_text(&folder.join("fit.csv"), &ClustersFit::csv(&self.fits))?;
+        }
         write_text(&folder.join("memberships.svg"), &self.picture())?;
         write_json(&folder.join("alignment.json"), &self.to_json())
     }

@@ -201,6 +201,7 @@ impl CoAssociationOutput {
                     values,
                     object_names,
                     label: None,
+                    remarks: Vec::new(),
                 };
                 Ok(files::write_sparse_table(&self.file, &table)?)
             }

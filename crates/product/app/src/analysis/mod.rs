@@ -2,6 +2,7 @@
 
 pub(crate) mod align;
 pub(crate) mod choice;
+pub(crate) mod clusters_fit;
 pub(crate) mod co_association;
 pub(crate) mod confidence;
 pub(crate) mod evaluation;

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::experiment::clusters::ClustersAsked;
 use crate::experiment::file_names::{RESULT_FILES, RUN_FILES};
 use crate::input::left_out::Unlabelled;
+use crate::input::pairs::PairsOf;
 use crate::machine::default_budget;
 
 /// The version of the form of [`Experiment`] that this library writes and reads.
@@ -127,6 +128,9 @@ pub struct TableInput {
     /// At most so many rows of each true label, drawn with the seed.
     #[serde(default)]
     pub max_per_label: Option<NonZeroUsize>,
+    /// What a table of n × n numbers is; found out, and refused unless it is of features, if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pairs: Option<PairsOf>,
 }
 
 /// A consensus method and its settings; those that are absent have their defaults.

@@ -12,6 +12,7 @@ pub(crate) mod label_like;
 pub(crate) mod left_out;
 pub(crate) mod matching;
 pub(crate) mod objects;
+pub(crate) mod pairs;
 pub(crate) mod table;
 pub(crate) mod variance;
 pub(crate) mod weights;

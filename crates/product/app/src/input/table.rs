@@ -9,6 +9,7 @@ use crate::error::AppError;
 use crate::experiment::description::TableInput;
 use crate::input::input_notes::say_roles;
 use crate::input::label_like::label_like_columns;
+use crate::input::pairs::{PairsOf, distances};
 use crate::input::variance::outweighing_columns;
 use crate::observer::Observer;
 use crate::seeds;
@@ -24,6 +25,8 @@ pub enum InputTable<'a> {
     Groups(Box<GroupedTable>),
     /// All numbers in the memory of a program, which are not copied.
     View(TableInMemory<'a>),
+    /// Distances of all pairs of objects, n × n, in place of features.
+    Distances(Table),
 }
 
 /// A table that a program holds.
@@ -94,6 +97,7 @@ impl InputTable<'static> {
             }
         }
         if files::is_sparse_table(&input.file) {
+            refuse_pairs(input)?;
             let table = read_sparse(input, budget)?;
             let roles = table.roles();
             say_roles(&input.file, &roles, observer);
@@ -124,7 +128,25 @@ impl InputTable<'static> {
     ) -> Result<(Self, Roles), AppError> {
         let (table, roles) = files::load_table(&input.file, &input.options(budget))?;
         say_roles(&input.file, &roles, observer);
+        if let Some(values) = distances(&input.file, &table, input.pairs)? {
+            if input.filters_rows() {
+                let reason = "rows are filtered by label in tables of features only";
+                return Err(AppError::content(&input.file, reason));
+            }
+            return Ok((Self::Distances(Table { values, ..table }), roles));
+        }
         filtered(table, input, seed, observer).map(|table| (Self::Dense(table), roles))
+    }
+}
+
+/// Says that distances are read from dense tables.
+fn refuse_pairs(input: &TableInput) -> Result<(), AppError> {
+    match input.pairs {
+        None | Some(PairsOf::Features) => Ok(()),
+        Some(_) => {
+            let reason = "distances are read from dense tables; write it so (matrix.toarray())";
+            Err(AppError::content(&input.file, reason))
+        }
     }
 }
 
@@ -158,6 +180,7 @@ impl InputTable<'_> {
             Self::Sparse(table) => table.values.view().into(),
             Self::Groups(table) => TableView::Groups(&**table),
             Self::View(table) => table.values.into(),
+            Self::Distances(table) => TableView::Distances(table.values.view()),
         }
     }
 
@@ -173,7 +196,7 @@ impl InputTable<'_> {
     /// Names of the objects, where there are some.
     pub fn object_names(&self) -> Option<&Vec<String>> {
         match self {
-            Self::Dense(table) => table.object_names.as_ref(),
+            Self::Dense(table) | Self::Distances(table) => table.object_names.as_ref(),
             Self::Sparse(table) => table.object_names.as_ref(),
             Self::Groups(table) => table.0.object_names.as_ref(),
             Self::View(table) => table.object_names.as_ref(),
@@ -183,7 +206,7 @@ impl InputTable<'_> {
     /// The true labels, where there are some.
     pub fn label(&self) -> Option<&LabelColumn> {
         match self {
-            Self::Dense(table) => table.label.as_ref(),
+            Self::Dense(table) | Self::Distances(table) => table.label.as_ref(),
             Self::Sparse(table) => table.label.as_ref(),
             Self::Groups(table) => table.0.label.as_ref(),
             Self::View(table) => table.label.as_ref(),
@@ -218,7 +241,7 @@ impl InputTable<'_> {
     /// Takes the true labels out.
     pub(crate) fn take_label(&mut self) -> Option<LabelColumn> {
         match self {
-            Self::Dense(table) => table.label.take(),
+            Self::Dense(table) | Self::Distances(table) => table.label.take(),
             Self::Sparse(table) => table.label.take(),
             Self::Groups(table) => table.0.label.take(),
             Self::View(table) => table.label.take(),
@@ -231,7 +254,7 @@ fn read_sparse(input: &TableInput, budget: MemoryBudget) -> Result<SparseTable, 
         let reason = "rows are filtered by label in dense tables that fit memory only";
         return Err(AppError::content(&input.file, reason));
     }
-    let mut table = files::read_sparse_table(&input.file, budget)?;
+    let mut table = files::read_sparse_table(&input.file, &input.options(budget))?;
     if input.read.truth == Truth::None {
         table.label = None;
     }

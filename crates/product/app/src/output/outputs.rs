@@ -146,7 +146,7 @@ pub(crate) fn write_result(
         write_similarity(&output.file, ensemble, posterior, output.least)?;
     }
     if let (Some(path), Some(tree)) = (&outputs.tree, &outcome.dendrogram) {
-        write_tree(path, tree)?;
+        write_tree(path, tree, names)?;
     }
     if let Some(output) = &outputs.model {
         let model = model_of(predictor(output)?, ensemble, features, outcome)?;

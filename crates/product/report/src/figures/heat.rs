@@ -45,11 +45,15 @@ pub(super) fn objects(report: &Report<'_>, ensemble: &Ensemble, clusters: &Clust
     svg.shades([left, top, size, size], map.ncols(), &values);
     strips(&mut svg, clusters, &order, [left, top, size]);
     svg.key([left + size + 24.0, top], "together");
-    let heads: Vec<String> = (0..map.ncols()).map(|at| format!("cell_{at}")).collect();
-    let mut csv = heads.join(",");
-    for row in map.outer_iter() {
+    // A cell of several objects is called like its first.
+    let firsts = order.objects.iter().step_by(each).take(map.ncols());
+    let heads: Vec<String> = firsts
+        .map(|&object| field(&ensemble.object_name(object as usize)))
+        .collect();
+    let mut csv = format!("object,{}", heads.join(","));
+    for (name, row) in heads.iter().zip(map.outer_iter()) {
         let cells: Vec<String> = row.iter().map(|share| format!("{share:.4}")).collect();
-        let _ = write!(csv, "\n{}", cells.join(","));
+        let _ = write!(csv, "\n{name},{}", cells.join(","));
     }
     csv.push('\n');
     let facts = context! {
