@@ -87,7 +87,7 @@ pub use error::{AppError, Fault, fault_of_system};
 pub use experiment::clusters::ClustersAsked;
 pub use experiment::description::{
     EXPERIMENT_VERSION, Experiment, Input, MethodChoice, ModelOutput, ObjectWeightSource, Outputs,
-    RelationsOutput, Rows, SimilarityOutput, TableInput, WeightSource,
+    PairsOf, RelationsOutput, Rows, SimilarityOutput, TableInput, Unlabelled, WeightSource,
 };
 pub use experiment::file_names::{RECORD, REPORT};
 pub use experiment::recipes::{preset, recipe_from};
@@ -98,12 +98,11 @@ pub use input::input_file::InputFile;
 pub use input::input_notes::say_roles;
 pub use input::joined::load_ensembles;
 pub use input::label_files::{load_ensemble, read_ensemble, read_labels};
-pub use input::left_out::{LeftOut, Unlabelled};
+pub use input::left_out::LeftOut;
 pub use input::matching::{
     Matched, NamedSoft, match_objects, match_rows, match_soft, score, score_objects,
 };
 pub use input::objects::{JointObjects, Objects};
-pub use input::pairs::PairsOf;
 pub use inspect::{TakenAs, inspect};
 pub use machine::{Host, default_budget};
 pub use observer::{NoObserver, Observer};

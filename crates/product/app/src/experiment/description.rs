@@ -11,8 +11,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::experiment::clusters::ClustersAsked;
 use crate::experiment::file_names::{RESULT_FILES, RUN_FILES};
-use crate::input::left_out::Unlabelled;
-use crate::input::pairs::PairsOf;
 use crate::machine::default_budget;
 
 /// The version of the form of [`Experiment`] that this library writes and reads.
@@ -84,6 +82,42 @@ impl Rows {
     fn is_default(&self) -> bool {
         *self == Self::default()
     }
+}
+
+/// What is done with objects that no base clustering labels, such as the noise of a density method.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unlabelled {
+    /// They have no part in the consensus and get no label: NA in files of text, −1 in arrays.
+    #[default]
+    Keep,
+    /// They are labelled all the same, though nothing speaks for it: by the prior of a method that has one, else with the largest cluster.
+    Cluster,
+    /// They are an error.
+    Refuse,
+}
+
+impl Unlabelled {
+    #[allow(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde calls it with a reference"
+    )]
+    pub(crate) fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// What a table of n × n numbers is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum PairsOf {
+    /// Distances of all pairs of objects.
+    Distances,
+    /// Similarities of all pairs of objects, 1 of an object to itself.
+    Similarities,
+    /// Features, whose columns happen to be as many as the objects.
+    Features,
 }
 
 /// Where the objects come from.

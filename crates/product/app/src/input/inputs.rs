@@ -7,12 +7,12 @@ use partita::files::LabelColumn;
 use partita::{BaseWeights, Ensemble, Features, MemoryBudget, ObjectWeights, Seed};
 
 use crate::error::AppError;
-use crate::experiment::description::{Experiment, Input};
+use crate::experiment::description::{Experiment, Input, Unlabelled};
 use crate::input::data::Data;
 use crate::input::input_file::{InputFile, with_hashes};
 use crate::input::input_notes::shown;
 use crate::input::joined::load_ensembles;
-use crate::input::left_out::{LeftOut, Unlabelled};
+use crate::input::left_out::LeftOut;
 use crate::input::table::InputTable;
 use crate::observer::Observer;
 use crate::stopwatch::{Spent, Stopwatch};

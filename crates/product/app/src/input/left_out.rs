@@ -3,32 +3,8 @@
 use partita::files::{LabelColumn, NO_LABEL};
 use partita::ndarray::Array2;
 use partita::{Ensemble, ObjectWeights, SoftPartition};
-use serde::{Deserialize, Serialize};
 
 use crate::error::AppError;
-
-/// What is done with objects that no base clustering labels, such as the noise of a density method.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Unlabelled {
-    /// They have no part in the consensus and get no label: NA in files of text, −1 in arrays.
-    #[default]
-    Keep,
-    /// They are labelled all the same, though nothing speaks for it: by the prior of a method that has one, else with the largest cluster.
-    Cluster,
-    /// They are an error.
-    Refuse,
-}
-
-impl Unlabelled {
-    #[allow(
-        clippy::trivially_copy_pass_by_ref,
-        reason = "serde calls it with a reference"
-    )]
-    pub(crate) fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-}
 
 /// The objects that are left when those without a label are left out.
 #[derive(Clone, Debug)]

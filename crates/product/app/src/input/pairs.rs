@@ -4,22 +4,9 @@ use std::path::Path;
 
 use partita::files::Table;
 use partita::ndarray::Array2;
-use serde::{Deserialize, Serialize};
 
 use crate::error::AppError;
-
-/// What a table of n × n numbers is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum PairsOf {
-    /// Distances of all pairs of objects.
-    Distances,
-    /// Similarities of all pairs of objects, 1 of an object to itself.
-    Similarities,
-    /// Features, whose columns happen to be as many as the objects.
-    Features,
-}
+use crate::experiment::description::PairsOf;
 
 /// Numbers that are written with few digits differ in the last of them from their mirrored ones.
 const ROUNDING: f64 = 1e-6;

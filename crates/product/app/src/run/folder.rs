@@ -10,12 +10,12 @@ use partita_report::{ClusterCurves, Rendered};
 use crate::analysis::choice::{SavedChoice, curves};
 use crate::analysis::confidence::confidence_of;
 use crate::error::AppError;
-use crate::experiment::description::{Input, TableInput};
+use crate::experiment::description::{Input, TableInput, Unlabelled};
 use crate::experiment::file_names::{
     CHOICE, ENSEMBLE, LABELS, RECORD, REPORT, SOFT, SUMMARY, folder_of,
 };
 use crate::input::joined::load_ensembles;
-use crate::input::left_out::{LeftOut, Unlabelled};
+use crate::input::left_out::LeftOut;
 use crate::input::table::InputTable;
 use crate::input::weights::base_weights_of_rows;
 use crate::machine::default_budget;
