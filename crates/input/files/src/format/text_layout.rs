@@ -172,15 +172,15 @@ pub(super) fn first_line(first: &ByteRecord) -> FirstLine {
     let in_turn = |texts: &[String]| {
         let whole: Vec<i64> = texts.iter().map_while(|text| text.parse().ok()).collect();
         let step = whole.get(1).map_or(0, |second| second - whole[0]);
-        whole.len() == texts.len() && step > 0 && whole.windows(2).all(|two| two[1] - two[0] == step)
+        whole.len() == texts.len() && step != 0 && whole.windows(2).all(|two| two[1] - two[0] == step)
     };
     let is_word = |text: &&String| text.parse::<f64>().is_err();
     let words = texts.iter().take_while(is_word).count();
     match texts.split_first() {
         // Words or an index without a name, and columns that are called by years or other whole numbers in turn.
         _ if words > 0 && in_turn(&texts[words..]) => sure(true),
-        Some((first, rest)) if !first.is_empty() && words == 1 && !rest.iter().any(|text| is_word(&text)) => {
-            let first = shown(first);
+        Some((word, rest)) if !word.is_empty() && words == 1 && !rest.iter().any(|text| is_word(&text)) => {
+            let first = shown(String::from_utf8_lossy(&first[0]).trim());
             let remark = format!(
                 "the first line is taken for the object '{first}'; if it names the columns give --header"
             );

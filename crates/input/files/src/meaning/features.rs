@@ -134,6 +134,7 @@ fn decide(
 ) -> Result<Option<Vec<String>>> {
     let mut object_names = None;
     let mut complaints = Vec::new();
+    let mut units = Vec::new();
     let mut notation = Notation::new(options);
     notation.comma = shows_comma(frame, found, notation);
     if notation.comma || notation.asked == Some(',') {
@@ -186,7 +187,11 @@ fn decide(
                 let found = counts.filter_map(not_read).collect();
                 complaints.push(complaint(&frame.names[at], &found, words));
             }
-            Meaning::Categories | Meaning::Mixed(_) => {
+            Meaning::Units(found) if asked.is_none() && !known(at, frame) => {
+                let found: Vec<String> = found.iter().map(|unit| format!("'{unit}'")).collect();
+                units.push(format!("'{}' ({})", shown(&frame.names[at]), found.join(", ")));
+            }
+            Meaning::Categories | Meaning::Mixed(_) | Meaning::Units(_) => {
                 let most = options.max_categories.filter(|_| asked != Some(Encode::Ordinal));
                 let different = words.values().len();
                 if asked.is_none() && words::may_be_classes(&frame.names[at]) && frame.roles.truth().is_none() && options.truth == Truth::ByName && !known(at, frame) {
@@ -216,8 +221,19 @@ fn decide(
             }
         }
     }
-    if !complaints.is_empty() {
-        return Err(refused(frame, &complaints));
+    if !complaints.is_empty() || !units.is_empty() {
+        return Err(refused(frame, &complaints, &units));
+    }
+    for (feature, &at) in found.iter().zip(places) {
+        if let Feature::Numbers(values) = feature
+            && let Some((value, count)) = values::stands_for_missing(values).filter(|_| options.missing.is_none())
+        {
+            frame.roles.warnings.push(format!(
+                "{value} is {} a number of column '{}'; if it means that the value is missing give --missing '{value}'",
+                times(count as u64),
+                shown(&frame.names[at])
+            ));
+        }
     }
     let no_feature = |place: usize, feature: &Feature| match feature {
         Feature::Numbers(values) if values.iter().all(|value| value.is_nan()) => Some(Reason::Empty),
@@ -291,7 +307,20 @@ fn times(count: u64) -> String {
 }
 
 /// All columns of numbers with words among them, and the flags that settle it.
-fn refused(frame: &Frame, complaints: &[(String, MissingCounts)]) -> FileError {
+fn refused(frame: &Frame, complaints: &[(String, MissingCounts)], units: &[String]) -> FileError {
+    let units = match units {
+        [] => String::new(),
+        units => format!(
+            "numbers with different units in {}; write them in one unit, or give --encode one-hot if they are categories, --skip if \
+             the column is not a feature",
+            units.join(", ")
+        ),
+    };
+    if complaints.is_empty() {
+        return FileError::damaged(frame.path(), units);
+    }
+    let units = if units.is_empty() { units } else { format!("; {units}") };
+
     let texts: Vec<&str> = complaints.iter().map(|(text, _)| text.as_str()).collect();
     let mut words: Vec<String> = complaints.iter().flat_map(|(_, words)| words.keys().cloned()).collect();
     words.sort();
@@ -301,7 +330,7 @@ fn refused(frame: &Frame, complaints: &[(String, MissingCounts)]) -> FileError {
     let hold = if texts.len() == 1 { "column holds" } else { "columns hold" };
     let reason = format!(
         "{} {hold} words among numbers: {}; if they mean that a value is missing give --missing '{}', if the words are categories \
-         --encode one-hot, if a column is not a feature --skip",
+         --encode one-hot, if a column is not a feature --skip{units}",
         texts.len(),
         texts.join(", "),
         words.join(",")
