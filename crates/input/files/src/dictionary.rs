@@ -297,14 +297,20 @@ mod tests {
             ),
         ] {
             let column = dictionary(values);
-            let (base, order) = column.base(Path::new("a.csv"), "u", &MissingWords::default()).unwrap();
+            let (base, order) = column
+                .base(Path::new("a.csv"), "u", &MissingWords::default())
+                .unwrap();
             assert_eq!(base.values(), names);
             let cluster = |&code: &u32| order.get(code as usize).copied().flatten();
             let found: Vec<_> = column.codes().iter().map(cluster).collect();
             assert_eq!(found, clusters);
         }
         for bad in ["-2", "1.5", "inf"] {
-            let refused = dictionary(&["1", bad, "2"]).base(Path::new("a.csv"), "u", &MissingWords::default());
+            let refused = dictionary(&["1", bad, "2"]).base(
+                Path::new("a.csv"),
+                "u",
+                &MissingWords::default(),
+            );
             let expected = format!("a.csv, line 3, column 'u': '{bad}' is not a cluster number");
             crate::testing::assert_says(refused.unwrap_err(), &[&expected]);
         }

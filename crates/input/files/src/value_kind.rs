@@ -1,5 +1,6 @@
 //! Values that people read as numbers and programs do not: dates, percents, amounts of money, decimal commas, units.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -39,10 +40,12 @@ impl ValueKind {
         amount.kind.filter(|kind| *kind != Self::Unit)
     }
 
-    /// Whether all of these texts are a number and the same unit behind it, such as 3 kg: amounts, not names.
+    /// Whether all of these texts are a number and one of few units behind it, such as 3 kg: amounts, not names.
     pub(crate) fn all_have_unit(texts: &[String]) -> bool {
-        let first = texts.first().and_then(|text| unit(text));
-        first.is_some() && texts.iter().all(|text| unit(text) == first)
+        let units: Option<BTreeSet<&str>> = texts.iter().map(|text| unit(text)).collect();
+        units.is_some_and(|units| {
+            units.len() == 1 || !units.is_empty() && 2 * units.len() < texts.len()
+        })
     }
 
     /// Whether all of these texts are such, and of which kind the first is.
@@ -191,7 +194,10 @@ fn signed(text: &str) -> (bool, &str) {
 /// A currency, unit or % and the number beside it.
 fn parted(text: &str) -> Option<(&str, &str)> {
     let codes = CODES.iter().copied();
-    if let Some(code) = codes.chain(["$", "€", "£", "¥", "₹"]).find(|code| text.starts_with(code)) {
+    if let Some(code) = codes
+        .chain(["$", "€", "£", "¥", "₹"])
+        .find(|code| text.starts_with(code))
+    {
         return Some((code, text[code.len()..].trim_start()));
     }
     let last = text.rfind(|letter: char| letter.is_ascii_digit())?;
@@ -213,7 +219,9 @@ fn digits(text: &str, decimal: char) -> Option<(f64, Option<ValueKind>)> {
         Some(_) => return None,
     };
     let (first, rest) = groups.split_first()?;
-    let grouped = rest.iter().all(|group| are_digits(group) && group.len() == 3);
+    let grouped = rest
+        .iter()
+        .all(|group| are_digits(group) && group.len() == 3);
     let begun = if rest.is_empty() {
         first.is_empty() || are_digits(first)
     } else {

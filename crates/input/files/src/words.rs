@@ -43,10 +43,41 @@ pub(crate) const NO_CLUSTER: &[&str] = &[
 /// holds if it is among the first three. pandas leaves the name of an index empty, and calls it `Unnamed: 0` when it writes
 /// again what it has read.
 const OBJECTS: &[&str] = &[
-    "object", "id", "name", "", "unnamed: 0", "cell", "cell_id", "barcode", "sample", "sample_id",
-    "index", "object_id", "row", "gene", "patient", "subject", "participant", "respondent",
-    "customer", "country", "city", "account", "konto", "kunde", "probe", "uuid", "serial", "key",
-    "phone", "ean", "sku", "rownames", "no", "nr", "#",
+    "object",
+    "id",
+    "name",
+    "",
+    "unnamed: 0",
+    "cell",
+    "cell_id",
+    "barcode",
+    "sample",
+    "sample_id",
+    "index",
+    "object_id",
+    "row",
+    "gene",
+    "patient",
+    "subject",
+    "participant",
+    "respondent",
+    "customer",
+    "country",
+    "city",
+    "account",
+    "konto",
+    "kunde",
+    "probe",
+    "uuid",
+    "serial",
+    "key",
+    "phone",
+    "ean",
+    "sku",
+    "rownames",
+    "no",
+    "nr",
+    "#",
 ];
 
 /// How many of them are names of objects in a first column even where two values are alike.
@@ -57,8 +88,25 @@ const IDS: &[&str] = &["id", "number", "nummer", "nr", "no", "account", "key"];
 
 /// Names of columns of points in time, whole or as one of several words.
 const TIMES: &[&str] = &[
-    "time", "timestamp", "date", "datetime", "datum", "zeit", "epoch", "unix", "unixtime", "elapsed", "year", "jahr", "month",
-    "day", "ts", "created", "updated", "uptime", "millis",
+    "time",
+    "timestamp",
+    "date",
+    "datetime",
+    "datum",
+    "zeit",
+    "epoch",
+    "unix",
+    "unixtime",
+    "elapsed",
+    "year",
+    "jahr",
+    "month",
+    "day",
+    "ts",
+    "created",
+    "updated",
+    "uptime",
+    "millis",
 ];
 
 /// Names of columns of numbers that stand for places and kinds, whole or as one of several words.
@@ -122,7 +170,20 @@ pub(crate) const WEIGHTS: &[&str] = &[
 ];
 
 /// What sums and means of columns are called in spreadsheets.
-pub(crate) const SUMS: &[&str] = &["total", "totals", "grand total", "sum", "mean", "average", "gesamt", "summe", "insgesamt", "mittelwert", "durchschnitt", "subtotal"];
+pub(crate) const SUMS: &[&str] = &[
+    "total",
+    "totals",
+    "grand total",
+    "sum",
+    "mean",
+    "average",
+    "gesamt",
+    "summe",
+    "insgesamt",
+    "mittelwert",
+    "durchschnitt",
+    "subtotal",
+];
 
 /// Whether a text is one of these words, whatever the case of its letters.
 pub(crate) fn is_one_of(words: &[&str], text: &str) -> bool {
@@ -148,7 +209,9 @@ pub(crate) fn is_id(column: &str) -> bool {
     };
     names_objects(&small)
         || IDS.iter().any(|end| small.ends_with(*end) && parted(end))
-        || ["Id", "ID", "Nr", "No"].iter().any(|end| column.ends_with(end))
+        || ["Id", "ID", "Nr", "No"]
+            .iter()
+            .any(|end| column.ends_with(end))
 }
 
 /// Whether one of the words of a name is among these.
@@ -181,9 +244,7 @@ pub(crate) fn may_be_classes(column: &str) -> bool {
 
 /// Whether a name, in small letters, gives a first line away as a header even if other columns are called by numbers.
 pub(crate) fn is_header_word(small: &str) -> bool {
-    names_objects(small)
-        || CLASSES.contains(&small)
-        || ["class", SPLIT].contains(&small)
+    names_objects(small) || CLASSES.contains(&small) || ["class", SPLIT].contains(&small)
 }
 
 /// Whether a column of a text or Parquet file cannot have this name, because it means something else.

@@ -324,7 +324,10 @@ mod tests {
         assert_eq!(input("--fill"), input("--impute mean"));
         assert_eq!(input("--label y"), input("--truth y"));
         let filtered = input("--truth y --filter-labels a,b --max-per-label 7");
-        assert_eq!(input("--label y --filter-labels a,b --per-label 7"), filtered);
+        assert_eq!(
+            input("--label y --filter-labels a,b --per-label 7"),
+            filtered
+        );
         assert_ne!(input("--one-hot"), input("--codes"));
         assert_ne!(input("--no-truth"), input(""));
     }

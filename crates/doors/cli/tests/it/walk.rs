@@ -30,7 +30,10 @@ impl Sample {
         let mut head = head.split_whitespace().map(str::to_owned);
         let mut sample = Self {
             name: head.next().expect("a name"),
-            rows: head.next().and_then(|rows| rows.parse().ok()).expect("rows"),
+            rows: head
+                .next()
+                .and_then(|rows| rows.parse().ok())
+                .expect("rows"),
             encoding: head.next().unwrap_or_default(),
             ..Self::default()
         };
@@ -53,9 +56,14 @@ impl Sample {
 
     fn content(&self) -> Vec<u8> {
         let mut text = table(self.rows, &self.lines).expect("a template");
-        self.below.iter().for_each(|line| text += &format!("{line}\n"));
+        self.below
+            .iter()
+            .for_each(|line| text += &format!("{line}\n"));
         match &*self.encoding {
-            "latin1" => text.chars().map(|letter| u8::try_from(letter).unwrap_or(0x80)).collect(),
+            "latin1" => text
+                .chars()
+                .map(|letter| u8::try_from(letter).unwrap_or(0x80))
+                .collect(),
             "utf16" => text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
             "wide" => widened(&text).into_bytes(),
             _ => text.into_bytes(),
@@ -86,7 +94,9 @@ impl Sample {
         }
         let facts: Value = serde_json::from_str(&inspected.stdout).map_err(|_| inspected.stderr)?;
         let features = facts["features"].as_array().into_iter().flatten();
-        let features: Vec<&str> = features.filter_map(|feature| feature["name"].as_str()).collect();
+        let features: Vec<&str> = features
+            .filter_map(|feature| feature["name"].as_str())
+            .collect();
         if self.encoding == "wide" && features.len() != WIDE
             || self.encoding != "wide" && features.join(", ") != self.features
         {
@@ -98,9 +108,14 @@ impl Sample {
         let clusters: Vec<&str> = rows.iter().map(|row| &row[1]).collect();
         let first = rows.first().map_or("", |row| &row[0]);
         if clusters.len() != self.rows || !self.first.is_empty() && first != self.first {
-            return Err(format!("{} objects, the first is '{first}': {said}", clusters.len()));
+            return Err(format!(
+                "{} objects, the first is '{first}': {said}",
+                clusters.len()
+            ));
         }
-        let alike = |(at, cluster): (usize, &&str)| (0..3).all(|other| (clusters[other] == *cluster) == (at % 3 == other));
+        let alike = |(at, cluster): (usize, &&str)| {
+            (0..3).all(|other| (clusters[other] == *cluster) == (at % 3 == other))
+        };
         match clusters.iter().enumerate().all(alike) {
             true => Ok(()),
             false => Err(format!("the groups are not found: {}", clusters.join(" "))),
@@ -113,7 +128,13 @@ fn widened(text: &str) -> String {
     let line = |(at, line): (usize, &str)| {
         let (name, values) = line.split_once(',').expect("columns");
         let last = values.split(',').next_back().unwrap_or_default();
-        let more = (2..WIDE).map(|column| if at == 0 { format!(",c{column}") } else { format!(",{last}{}", column % 7) });
+        let more = (2..WIDE).map(|column| {
+            if at == 0 {
+                format!(",c{column}")
+            } else {
+                format!(",{last}{}", column % 7)
+            }
+        });
         format!("{name},{values}{}\n", more.collect::<String>())
     };
     text.lines().enumerate().map(line).collect()
@@ -121,17 +142,38 @@ fn widened(text: &str) -> String {
 
 #[test]
 fn tables_as_people_have_them() {
-    let text = std::fs::read_to_string(repository("crates/doors/cli/tests/tables.txt")).expect("text");
+    let text =
+        std::fs::read_to_string(repository("crates/doors/cli/tests/tables.txt")).expect("text");
     let wanted = std::env::var("PARTITA_TABLE").unwrap_or_default();
     let samples: Vec<Sample> = text.split("\n== ").skip(1).map(Sample::new).collect();
-    let samples: Vec<&Sample> = samples.iter().filter(|sample| sample.name.contains(&wanted)).collect();
+    let samples: Vec<&Sample> = samples
+        .iter()
+        .filter(|sample| sample.name.contains(&wanted))
+        .collect();
     if let Some(folder) = std::env::var_os("PARTITA_TABLES_INTO") {
-        let write = |sample: &&Sample| std::fs::write(std::path::Path::new(&folder).join(&sample.name), sample.content());
+        let write = |sample: &&Sample| {
+            std::fs::write(
+                std::path::Path::new(&folder).join(&sample.name),
+                sample.content(),
+            )
+        };
         samples.iter().try_for_each(write).expect("files");
     }
     let wrong = |sample: &&&Sample| Some(format!("{}: {}", sample.name, sample.walk().err()?));
-    let wrong: Vec<String> = samples.par_iter().filter_map(|sample| wrong(&sample)).collect();
-    assert!(wrong.is_empty(), "{} of {} are wrong\n{}", wrong.len(), samples.len(), wrong.join("\n"));
-    let refused = samples.iter().filter(|sample| !sample.refused.is_empty()).count();
+    let wrong: Vec<String> = samples
+        .par_iter()
+        .filter_map(|sample| wrong(&sample))
+        .collect();
+    assert!(
+        wrong.is_empty(),
+        "{} of {} are wrong\n{}",
+        wrong.len(),
+        samples.len(),
+        wrong.join("\n")
+    );
+    let refused = samples
+        .iter()
+        .filter(|sample| !sample.refused.is_empty())
+        .count();
     assert!(refused <= 3, "{refused} of {} need a flag", samples.len());
 }

@@ -2,6 +2,7 @@
 
 use csv::ByteRecord;
 
+use super::text_layout::{filled, first_line};
 use crate::value_kind::amount;
 use crate::words::{MissingWords, SUMS, is_one_of, means_nothing};
 
@@ -13,13 +14,9 @@ fn text(field: &[u8]) -> &str {
 }
 
 fn is_number(text: &str) -> bool {
-    ['.', ','].iter().any(|&decimal| amount(text, decimal).is_some())
-}
-
-/// Fields up to the last that is not empty.
-pub(super) fn filled(row: &ByteRecord) -> usize {
-    let last = row.iter().rposition(|field| !field.trim_ascii().is_empty());
-    last.map_or(0, |last| last + 1)
+    ['.', ',']
+        .iter()
+        .any(|&decimal| amount(text, decimal).is_some())
 }
 
 /// How many of the first rows are comments or titles above the table.
@@ -43,13 +40,13 @@ pub(super) fn above(rows: &[ByteRecord]) -> usize {
         let first = row.get(0).map(text).unwrap_or_default();
         fields == 0 || fields < widest && fields <= NOTE && !first.is_empty() && !is_number(first)
     };
-    let mut titles = rows.iter().take_while(is_title).count();
-    let below = |at: usize| rows.get(at).is_some_and(|row| row.iter().map(text).any(is_number));
-    // R gives the column with the names of the rows no name.
-    if titles > 0 && filled(&rows[titles - 1]) + 1 == widest && below(titles) {
-        titles -= 1;
-    }
-    if titles < rows.len() { titles } else { 0 }
+    let titles = rows.iter().take_while(is_title).count();
+    let (Some(last), Some(next)) = (rows[..titles].last(), rows.get(titles)) else {
+        return 0;
+    };
+    // R gives the column with the names of the rows no name; and what stands above values may name some of the columns.
+    let may_be_header = filled(last) >= NOTE || filled(last) + 1 == widest;
+    titles - usize::from(may_be_header && !first_line(next).is_header)
 }
 
 /// The most rows of units, descriptions and ids of columns below a header.
@@ -78,14 +75,20 @@ pub(super) fn units(rows: &[ByteRecord], missing: &MissingWords) -> usize {
 
 /// Whether a column holds numbers and gaps.
 fn is_numeric(rows: &[ByteRecord], column: usize, missing: &MissingWords) -> bool {
-    let fields = rows.iter().map(|row| row.get(column).map(text).unwrap_or_default());
+    let fields = rows
+        .iter()
+        .map(|row| row.get(column).map(text).unwrap_or_default());
     let is_gap = |field: &str| field.is_empty() || missing.contains(field) || means_nothing(field);
     let mut fields = fields.filter(|field| !is_gap(field)).peekable();
     fields.peek().is_some() && fields.all(is_number)
 }
 
 /// What a row may be if it stands at the end and is not an object.
-pub(super) fn may_be_below(row: &ByteRecord, fields: usize, after_blank: bool) -> Option<&'static str> {
+pub(super) fn may_be_below(
+    row: &ByteRecord,
+    fields: usize,
+    after_blank: bool,
+) -> Option<&'static str> {
     let mut own = row.iter().map(text).filter(|field| !field.is_empty());
     let Some(first) = own.next() else {
         return Some("blank");

@@ -109,7 +109,13 @@ impl Decoded {
 
 /// Whether every second byte from this one on is mostly 0, as in UTF-16 of Latin letters, and the others are not.
 fn zeros(raw: &[u8], from: usize) -> bool {
-    let zero = |from: usize| raw[from..].iter().step_by(2).filter(|&&byte| byte == 0).count();
+    let zero = |from: usize| {
+        raw[from..]
+            .iter()
+            .step_by(2)
+            .filter(|&&byte| byte == 0)
+            .count()
+    };
     2 * zero(from) > raw.len() / 2 && zero(1 - from) == 0
 }
 

@@ -5,7 +5,6 @@ use std::path::Path;
 use csv::ByteRecord;
 use serde::{Deserialize, Serialize};
 
-use super::text_bounds::filled;
 use crate::error::{FileError, Result, shown};
 use crate::number::number;
 use crate::open_file::lower_name;
@@ -49,7 +48,9 @@ pub(super) fn named_in_first_line(start: &[u8]) -> Option<(u8, usize)> {
 /// The lines of the beginning of a text that are whole and not empty.
 fn lines(start: &[u8]) -> impl Iterator<Item = &[u8]> {
     const LINES: usize = 50;
-    let whole = start.iter().rposition(|&byte| byte == b'\n' || byte == b'\r');
+    let whole = start
+        .iter()
+        .rposition(|&byte| byte == b'\n' || byte == b'\r');
     start[..whole.unwrap_or(start.len())]
         .split(|&byte| byte == b'\n' || byte == b'\r')
         .map(<[u8]>::trim_ascii_start)
@@ -65,7 +66,9 @@ pub(super) fn guess_delimiter(path: &Path, start: &[u8]) -> u8 {
         let mut found: Vec<usize> = lines(start).map(|line| count(line, candidate)).collect();
         found.sort_unstable();
         let runs = found.chunk_by(|a, b| a == b).filter(|run| run[0] > 0);
-        runs.map(|run| (run.len(), run[0])).max().unwrap_or_default()
+        runs.map(|run| (run.len(), run[0]))
+            .max()
+            .unwrap_or_default()
     };
     let mut most = (preferred, alike(preferred));
     for candidate in CANDIDATES {
@@ -75,7 +78,9 @@ pub(super) fn guess_delimiter(path: &Path, start: &[u8]) -> u8 {
         }
     }
     let first = lines(start).next().unwrap_or_default();
-    if most.1.1 == 0 && (count(first, b' ') > 0 && name.contains(".txt") || blanks_part_numbers(start)) {
+    if most.1.1 == 0
+        && (count(first, b' ') > 0 && name.contains(".txt") || blanks_part_numbers(start))
+    {
         return b' ';
     }
     most.0
@@ -141,6 +146,12 @@ pub(super) fn check_one_column(path: &Path, start: &[u8]) -> Result<()> {
     }
 }
 
+/// Fields up to the last that is not empty.
+pub(super) fn filled(row: &ByteRecord) -> usize {
+    let last = row.iter().rposition(|field| !field.trim_ascii().is_empty());
+    last.map_or(0, |last| last + 1)
+}
+
 /// What the first line is.
 pub(super) struct FirstLine {
     pub(super) is_header: bool,
@@ -172,19 +183,26 @@ pub(super) fn first_line(first: &ByteRecord) -> FirstLine {
     let in_turn = |texts: &[String]| {
         let whole: Vec<i64> = texts.iter().map_while(|text| text.parse().ok()).collect();
         let step = whole.get(1).map_or(0, |second| second - whole[0]);
-        whole.len() == texts.len() && step != 0 && whole.windows(2).all(|two| two[1] - two[0] == step)
+        whole.len() == texts.len()
+            && step != 0
+            && whole.windows(2).all(|two| two[1] - two[0] == step)
     };
     let is_word = |text: &&String| text.parse::<f64>().is_err();
     let words = texts.iter().take_while(is_word).count();
     match texts.split_first() {
         // Words or an index without a name, and columns that are called by years or other whole numbers in turn.
         _ if words > 0 && in_turn(&texts[words..]) => sure(true),
-        Some((word, rest)) if !word.is_empty() && words == 1 && !rest.iter().any(|text| is_word(&text)) => {
+        Some((word, rest))
+            if !word.is_empty() && words == 1 && !rest.iter().any(|text| is_word(&text)) =>
+        {
             let first = shown(String::from_utf8_lossy(&first[0]).trim());
             let remark = format!(
                 "the first line is taken for the object '{first}'; if it names the columns give --header"
             );
-            FirstLine { is_header: false, remark: Some(remark) }
+            FirstLine {
+                is_header: false,
+                remark: Some(remark),
+            }
         }
         Some((_, rest)) if !rest.is_empty() && counted(&texts, 0) => {
             let is_header = texts.len() >= FEWEST_NUMBERED;

@@ -160,7 +160,10 @@ impl TextReader {
         let Some((mut first, line)) = self.ahead.pop_front() else {
             return Err(FileError::empty(&self.path));
         };
-        if first.get(0).is_some_and(|field| field.starts_with(b"#") && field.len() > 1) {
+        if first
+            .get(0)
+            .is_some_and(|field| field.starts_with(b"#") && field.len() > 1)
+        {
             let fields: Vec<Vec<u8>> = first.iter().map(<[u8]>::to_vec).collect();
             let own = |(at, field): (usize, &Vec<u8>)| match at {
                 0 => field[1..].trim_ascii_start().to_vec(),
@@ -210,7 +213,10 @@ impl TextReader {
             self.header = Some(names);
             if !self.all_rows && !options.transpose {
                 let rows: Vec<ByteRecord> = self.ahead.iter().map(|(row, _)| row.clone()).collect();
-                self.leave_out(units(&rows, &options.missing), "units or other words below the header");
+                self.leave_out(
+                    units(&rows, &options.missing),
+                    "units or other words below the header",
+                );
             }
         } else {
             self.ahead.push_front((first, line));
@@ -232,7 +238,9 @@ impl TextReader {
             };
             let numbered = (1..).map(|number| format!("{base}.{number}"));
             let mut names_of_it = std::iter::once(base.clone()).chain(numbered);
-            let own = names_of_it.find(|name| known.insert(name.clone())).unwrap_or(base);
+            let own = names_of_it
+                .find(|name| known.insert(name.clone()))
+                .unwrap_or(base);
             if own != given && !given.is_empty() {
                 let position = at + 1;
                 let (given, own) = (shown(&given), shown(&own));
@@ -282,25 +290,24 @@ impl TextReader {
     /// The next row and its line, or none at the end.
     pub(crate) fn next(&mut self, record: &mut ByteRecord) -> Result<Option<Row>> {
         loop {
-            let line = match self.ahead.pop_front() {
-                Some((ahead, line)) => {
-                    *record = ahead;
-                    line
-                }
-                None => match self.advance(record)? {
-                    Some(line) => line,
-                    None => {
-                        self.end();
-                        return Ok(None);
-                    }
-                },
+            let line = if let Some((ahead, line)) = self.ahead.pop_front() {
+                *record = ahead;
+                line
+            } else if let Some(line) = self.advance(record)? {
+                line
+            } else {
+                self.end();
+                return Ok(None);
             };
             let below = may_be_below(record, self.fields, self.after_blank);
             if let Some(what) = below.filter(|_| !self.all_rows)
                 && self.ends_here(what)?
             {
                 let rows = std::mem::take(&mut self.ahead);
-                let lines: Vec<u64> = [line].into_iter().chain(rows.into_iter().map(|(_, line)| line)).collect();
+                let lines: Vec<u64> = [line]
+                    .into_iter()
+                    .chain(rows.into_iter().map(|(_, line)| line))
+                    .collect();
                 self.say_left_out(&lines, "below the table: blank, notes or sums");
                 continue;
             }
@@ -330,7 +337,11 @@ impl TextReader {
     fn end(&mut self) {
         self.say_encoding();
         if self.blank_rows > 0 {
-            let (rows, are) = if self.blank_rows == 1 { ("row", "is") } else { ("rows", "are") };
+            let (rows, are) = if self.blank_rows == 1 {
+                ("row", "is")
+            } else {
+                ("rows", "are")
+            };
             self.remarks.push(format!(
                 "{} {rows} without a value {are} left out (--all-rows keeps it)",
                 std::mem::take(&mut self.blank_rows)

@@ -62,7 +62,11 @@ pub fn column_facts(
         ColumnFacts {
             name: column.name.clone(),
             values: kind(&words, options),
-            gaps: words.codes().iter().filter(|&&code| code == MISSING).count(),
+            gaps: words
+                .codes()
+                .iter()
+                .filter(|&&code| code == MISSING)
+                .count(),
             distinct: words.values().len(),
             taken_as,
             change,
@@ -72,7 +76,9 @@ pub fn column_facts(
         let wanted: Vec<(usize, Form)> = (0..columns.len()).map(|at| (at, Form::Labels)).collect();
         let read = reader.read(0, &wanted, &limit)?.into_iter();
         let pairs = read.zip(&columns);
-        return Ok(pairs.map(|(read, column)| facts(read.into_dictionary(), column)).collect());
+        return Ok(pairs
+            .map(|(read, column)| facts(read.into_dictionary(), column))
+            .collect());
     }
     let read = |(at, column): (usize, &ColumnRole)| {
         let read = reader.read_whole(at, Form::Labels, &limit)?;
@@ -92,7 +98,11 @@ fn kind(words: &Dictionary, options: &ReadOptions) -> String {
         Meaning::LeftOut(reason) => reason.to_string(),
         Meaning::Units(units) => format!("numbers with units {}", units.join(", ")),
         Meaning::Mixed(words) => {
-            let first = words.keys().next().map(|word| shown(word)).unwrap_or_default();
+            let first = words
+                .keys()
+                .next()
+                .map(|word| shown(word))
+                .unwrap_or_default();
             format!("numbers, and words such as '{first}'")
         }
     }

@@ -37,7 +37,8 @@ pub(crate) fn read_one(frame: &Frame, group: usize, item: usize, limit: &Limit) 
     // Codes of numbers have none for −1.
     let free = frame.missing.is_empty();
     let form = if free { Form::Labels } else { Form::Codes };
-    let column = debug_span!("read").in_scope(|| frame.reader.read_one(group, item, form, limit))?;
+    let column =
+        debug_span!("read").in_scope(|| frame.reader.read_one(group, item, form, limit))?;
     Ok(debug_span!("encode").in_scope(|| match column {
         Column::Array(array) if free => {
             let columns = (0..array.columns).map(|at| Dictionary::of_texts(array.texts(at)));

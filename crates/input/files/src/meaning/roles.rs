@@ -93,7 +93,10 @@ impl ColumnRole {
     /// Whether it is data whose values are not read as they stand.
     fn is_read_otherwise(&self) -> bool {
         self.role == Role::Data
-            && matches!(self.reason, Reason::Words | Reason::Codes | Reason::Notation(_))
+            && matches!(
+                self.reason,
+                Reason::Words | Reason::Codes | Reason::Notation(_)
+            )
     }
 }
 
@@ -251,7 +254,11 @@ impl fmt::Display for Roles {
             ));
         }
         if self.filled > 0 {
-            let (gaps, turn) = if self.filled == 1 { ("gap", "becomes") } else { ("gaps", "become") };
+            let (gaps, turn) = if self.filled == 1 {
+                ("gap", "becomes")
+            } else {
+                ("gaps", "become")
+            };
             parts.push(format!(
                 "{} {gaps} {turn} the mean of the column (--impute none refuses them)",
                 grouped(self.filled)
@@ -319,19 +326,30 @@ impl Roles {
     /// The columns of data that are not read as they stand, by how they are read.
     fn read_otherwise(&self) -> Vec<String> {
         let mut kinds: Vec<(Reason, Vec<String>)> = Vec::new();
-        for column in self.columns.iter().filter(|column| column.role == Role::Data) {
+        for column in self
+            .columns
+            .iter()
+            .filter(|column| column.role == Role::Data)
+        {
             if !column.is_read_otherwise() {
                 continue;
             }
             let name = format!("'{}'", crate::error::shown(&column.name));
-            match kinds.iter_mut().find(|(reason, _)| *reason == column.reason) {
+            match kinds
+                .iter_mut()
+                .find(|(reason, _)| *reason == column.reason)
+            {
                 Some((_, names)) => names.push(name),
                 None => kinds.push((column.reason, vec![name])),
             }
         }
         let line = |(reason, names): (Reason, Vec<String>)| {
             let more = names.len().saturating_sub(MOST_SHOWN);
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let more = if more > 0 {
+                format!(" and {more} more")
+            } else {
+                String::new()
+            };
             let names = names[..names.len().min(MOST_SHOWN)].join(", ");
             match reason {
                 Reason::Notation(ValueKind::DecimalComma | ValueKind::Thousands) => format!(
@@ -362,10 +380,18 @@ impl Roles {
             Reason::Index => "an index".to_owned(),
             Reason::Unknown => "the model does not know it".to_owned(),
             Reason::Rest => return format!("'{name}'"),
-            Reason::Weights => format!("weights of objects by its name; --object-weights '{name}' weighs by them"),
-            Reason::Clusters => format!("more different values than 3 √n, which are no clusters; --only '{name}' takes it"),
-            Reason::Many => "many different words; --max-categories takes more for categories".to_owned(),
-            Reason::Time if *role == Role::Skipped => format!("times by its name; --only '{name}' takes it"),
+            Reason::Weights => {
+                format!("weights of objects by its name; --object-weights '{name}' weighs by them")
+            }
+            Reason::Clusters => {
+                format!("more than 3 √n different values; --only '{name}' takes it")
+            }
+            Reason::Many => {
+                "many different words; --max-categories takes more for categories".to_owned()
+            }
+            Reason::Time if *role == Role::Skipped => {
+                format!("times by its name; --only '{name}' takes it")
+            }
             reason => reason.to_string(),
         };
         format!("'{name}' ({why})")

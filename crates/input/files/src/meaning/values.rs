@@ -49,7 +49,12 @@ struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    fn new(words: &'a Dictionary, counts: &[u64], gap: impl Fn(&str) -> bool, decimal: char) -> Self {
+    fn new(
+        words: &'a Dictionary,
+        counts: &[u64],
+        gap: impl Fn(&str) -> bool,
+        decimal: char,
+    ) -> Self {
         let amounts: Vec<Option<Amount<'a>>> = words
             .values()
             .iter()
@@ -77,7 +82,12 @@ impl<'a> Reading<'a> {
 
     /// The units, if there are several. Some numbers may have none, but for percentages.
     fn different_units(&self) -> Vec<String> {
-        let units: BTreeSet<&str> = self.amounts.iter().flatten().map(|found| found.unit).collect();
+        let units: BTreeSet<&str> = self
+            .amounts
+            .iter()
+            .flatten()
+            .map(|found| found.unit)
+            .collect();
         let one = units.len() < 2 || units.len() == 2 && units.contains("") && !units.contains("%");
         let units = units.into_iter().filter(|_| !one);
         units.map(str::to_owned).collect()
@@ -138,7 +148,8 @@ pub(crate) fn of_words(words: &Dictionary, notation: Notation) -> Meaning {
     }
     let not_read = |wanted: bool| {
         let pairs = words.values().iter().zip(&reading.amounts).zip(&counts);
-        let found = pairs.filter(move |((value, amount), _)| amount.is_none() && gap(value) == wanted);
+        let found =
+            pairs.filter(move |((value, amount), _)| amount.is_none() && gap(value) == wanted);
         found
             .map(|((value, _), &count)| (value.clone(), count))
             .collect::<MissingCounts>()
@@ -150,10 +161,10 @@ pub(crate) fn of_words(words: &Dictionary, notation: Notation) -> Meaning {
             Meaning::Categories
         };
     }
-    let kinds = reading.amounts.iter().flatten();
+    let mut kinds = reading.amounts.iter().flatten();
     Meaning::Numbers(Numbers {
         values: reading.values(),
-        kind: kinds.filter_map(|amount| amount.kind).next(),
+        kind: kinds.find_map(|amount| amount.kind),
         gaps: not_read(true),
         decimal: shown.then_some(if by_comma { ',' } else { '.' }),
     })
@@ -170,7 +181,9 @@ pub(crate) fn stands_for_missing(values: &[f64]) -> Option<(f64, usize)> {
 }
 
 fn alike(a: &[f64], b: &[f64]) -> bool {
-    a.iter().zip(b).all(|(a, b)| a == b || a.is_nan() && b.is_nan())
+    a.iter()
+        .zip(b)
+        .all(|(a, b)| a == b || a.is_nan() && b.is_nan())
 }
 
 /// Why a column of numbers is no feature, if it is none: it numbers the rows, is an id, a time or a weight.
@@ -180,19 +193,32 @@ pub(crate) fn no_feature(name: &str, values: &[f64]) -> Option<Reason> {
     let step = values.get(1).map_or(0.0, |second| second - first);
     let mut rows = values.iter().enumerate();
     // Decimals such as 0.1 are not exact.
-    let near = |(row, &value): (usize, &f64)| (value - first - row as f64 * step).abs() < 1e-6 * step.abs();
+    let near = |(row, &value): (usize, &f64)| {
+        (value - first - row as f64 * step).abs() < 1e-6 * step.abs()
+    };
     let counts = rows.all(near);
     let mut seen = HashSet::with_capacity(values.len());
     let mut differ = || values.iter().all(|value| seen.insert(value.to_bits()));
     let enough = values.len() >= FEWEST_OBJECTS;
     let rises = || values.windows(2).all(|two| two[0] < two[1]);
     let table: [(bool, Reason); 4] = [
-        (enough && words::is_time(name) && (rises() || whole && values.iter().all(|&value| value >= EPOCH)), Reason::Time),
+        (
+            enough
+                && words::is_time(name)
+                && (rises() || whole && values.iter().all(|&value| value >= EPOCH)),
+            Reason::Time,
+        ),
+        (
+            values.len() > 2 && words::is_id(name) && whole && differ(),
+            Reason::Distinct,
+        ),
         (enough && counts, Reason::Counts),
-        (values.len() > 2 && words::is_id(name) && whole && differ(), Reason::Distinct),
         (words::weighs_objects(name), Reason::Weights),
     ];
-    table.into_iter().find(|(fits, _)| *fits).map(|(_, reason)| reason)
+    table
+        .into_iter()
+        .find(|(fits, _)| *fits)
+        .map(|(_, reason)| reason)
 }
 
 #[cfg(test)]
