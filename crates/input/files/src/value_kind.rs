@@ -1,5 +1,6 @@
 //! Values that people read as numbers and programs do not: dates, percents, amounts of money, decimal commas, units.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use partita_core::option;
@@ -40,10 +41,12 @@ impl ValueKind {
         amount.kind.filter(|kind| *kind != Self::Unit)
     }
 
-    /// Whether all of these texts are a number and the same unit behind it, such as 3 kg: amounts, not names.
+    /// Whether all of these texts are a number and one of few units behind it, such as 3 kg: amounts, not names.
     pub(crate) fn all_have_unit(texts: &[String]) -> bool {
-        let first = texts.first().and_then(|text| unit(text));
-        first.is_some() && texts.iter().all(|text| unit(text) == first)
+        let units: Option<BTreeSet<&str>> = texts.iter().map(|text| unit(text)).collect();
+        units.is_some_and(|units| {
+            units.len() == 1 || !units.is_empty() && 2 * units.len() < texts.len()
+        })
     }
 
     /// Whether all of these texts are such, and of which kind the first is.

@@ -271,6 +271,8 @@ pub(crate) type MissingCounts = BTreeMap<String, u64>;
 pub(crate) struct MissingWords {
     words: Vec<String>,
     longest: usize,
+    /// Whether one of the words is a number.
+    numbers: bool,
 }
 
 impl Default for MissingWords {
@@ -292,7 +294,18 @@ impl MissingWords {
         };
         words.sort_unstable();
         let longest = words.iter().map(String::len).max().unwrap_or(0);
-        Self { words, longest }
+        let is_number = |word: &String| word.parse().is_ok_and(f64::is_finite);
+        let numbers = words.iter().any(is_number);
+        Self {
+            words,
+            longest,
+            numbers,
+        }
+    }
+
+    /// Whether a number, such as −999, stands for a missing value.
+    pub(crate) fn has_numbers(&self) -> bool {
+        self.numbers
     }
 
     /// Whether nothing but an empty field and NaN is missing, so that −1 is a label.

@@ -115,7 +115,10 @@ fn taken_as(
             &options.clone().within(default_budget()),
         )?),
         TakenAs::Table => {
-            let (table, roles) = described(file, options, observer)?;
+            let (table, roles) = match described(file, options, observer) {
+                Ok(described) => described,
+                Err(error) => return refused(error, file, options),
+            };
             say_roles(file, &roles, observer);
             with_columns(table_facts(&table), file, options, &roles)
         }
@@ -126,6 +129,16 @@ fn taken_as(
         TakenAs::Model => model_facts(file)?,
         TakenAs::Record => record_facts(&RunRecord::open(file)?),
     })
+}
+
+/// The columns of a table that cannot be clustered as it is, and why; the error where they cannot be read.
+fn refused(error: AppError, file: &Path, options: &ReadOptions) -> Result<Value, AppError> {
+    let facts = json!({ "kind": "table", "refused": error.to_string() });
+    let facts = with_columns(facts, file, options, &Roles::default());
+    match facts.get("file_columns") {
+        Some(_) => Ok(facts),
+        None => Err(error),
+    }
 }
 
 /// The facts, and every column of the file.

@@ -211,7 +211,12 @@ impl Growing {
             } => (values, words, missing),
             Column::Codes(_) | Column::Array(_) => return Ok(()),
         };
-        let found = number(field);
+        let mut found = number(field);
+        if missing_words.has_numbers()
+            && missing_words.contains(String::from_utf8_lossy(field).trim())
+        {
+            found = Some(f64::NAN);
+        }
         if let Some(value) = found.filter(|value| value.is_finite()) {
             values.push(value);
             return Ok(());

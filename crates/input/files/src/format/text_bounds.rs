@@ -2,6 +2,7 @@
 
 use csv::ByteRecord;
 
+use super::text_layout::{filled, first_line};
 use crate::value_kind::amount;
 use crate::words::{MissingWords, SUMS, is_one_of, means_nothing};
 
@@ -16,12 +17,6 @@ fn is_number(text: &str) -> bool {
     ['.', ',']
         .iter()
         .any(|&decimal| amount(text, decimal).is_some())
-}
-
-/// Fields up to the last that is not empty.
-pub(super) fn filled(row: &ByteRecord) -> usize {
-    let last = row.iter().rposition(|field| !field.trim_ascii().is_empty());
-    last.map_or(0, |last| last + 1)
 }
 
 /// How many of the first rows are comments or titles above the table.
@@ -45,16 +40,13 @@ pub(super) fn above(rows: &[ByteRecord]) -> usize {
         let first = row.get(0).map(text).unwrap_or_default();
         fields == 0 || fields < widest && fields <= NOTE && !first.is_empty() && !is_number(first)
     };
-    let mut titles = rows.iter().take_while(is_title).count();
-    let below = |at: usize| {
-        rows.get(at)
-            .is_some_and(|row| row.iter().map(text).any(is_number))
+    let titles = rows.iter().take_while(is_title).count();
+    let (Some(last), Some(next)) = (rows[..titles].last(), rows.get(titles)) else {
+        return 0;
     };
-    // R gives the column with the names of the rows no name.
-    if titles > 0 && filled(&rows[titles - 1]) + 1 == widest && below(titles) {
-        titles -= 1;
-    }
-    if titles < rows.len() { titles } else { 0 }
+    // R gives the column with the names of the rows no name; and what stands above values may name some of the columns.
+    let may_be_header = filled(last) >= NOTE || filled(last) + 1 == widest;
+    titles - usize::from(may_be_header && !first_line(next).is_header)
 }
 
 /// The most rows of units, descriptions and ids of columns below a header.

@@ -6,7 +6,6 @@ use csv::ByteRecord;
 use partita_core::option;
 use serde::{Deserialize, Serialize};
 
-use super::text_bounds::filled;
 use crate::error::{FileError, Result, shown};
 use crate::number::number;
 use crate::open_file::lower_name;
@@ -149,6 +148,12 @@ pub(super) fn check_one_column(path: &Path, start: &[u8]) -> Result<()> {
     }
 }
 
+/// Fields up to the last that is not empty.
+pub(super) fn filled(row: &ByteRecord) -> usize {
+    let last = row.iter().rposition(|field| !field.trim_ascii().is_empty());
+    last.map_or(0, |last| last + 1)
+}
+
 /// What the first line is.
 pub(super) struct FirstLine {
     pub(super) is_header: bool,
@@ -181,7 +186,7 @@ pub(super) fn first_line(first: &ByteRecord) -> FirstLine {
         let whole: Vec<i64> = texts.iter().map_while(|text| text.parse().ok()).collect();
         let step = whole.get(1).map_or(0, |second| second - whole[0]);
         whole.len() == texts.len()
-            && step > 0
+            && step != 0
             && whole.windows(2).all(|two| two[1] - two[0] == step)
     };
     let is_word = |text: &&String| text.parse::<f64>().is_err();
@@ -189,10 +194,10 @@ pub(super) fn first_line(first: &ByteRecord) -> FirstLine {
     match texts.split_first() {
         // Words or an index without a name, and columns that are called by years or other whole numbers in turn.
         _ if words > 0 && in_turn(&texts[words..]) => sure(true),
-        Some((first, rest))
-            if !first.is_empty() && words == 1 && !rest.iter().any(|text| is_word(&text)) =>
+        Some((word, rest))
+            if !word.is_empty() && words == 1 && !rest.iter().any(|text| is_word(&text)) =>
         {
-            let first = shown(first);
+            let first = shown(String::from_utf8_lossy(&first[0]).trim());
             let remark = format!(
                 "the first line is taken for the object '{first}'; if it names the columns give --header"
             );

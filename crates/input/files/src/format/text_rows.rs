@@ -303,18 +303,14 @@ impl TextReader {
     /// The next row and its line, or none at the end.
     pub(crate) fn next(&mut self, record: &mut ByteRecord) -> Result<Option<Row>> {
         loop {
-            let line = match self.ahead.pop_front() {
-                Some((ahead, line)) => {
-                    *record = ahead;
-                    line
-                }
-                None => match self.advance(record)? {
-                    Some(line) => line,
-                    None => {
-                        self.end();
-                        return Ok(None);
-                    }
-                },
+            let line = if let Some((ahead, line)) = self.ahead.pop_front() {
+                *record = ahead;
+                line
+            } else if let Some(line) = self.advance(record)? {
+                line
+            } else {
+                self.end();
+                return Ok(None);
             };
             let below = may_be_below(record, self.fields, self.after_blank);
             if let Some(what) = below.filter(|_| !self.all_rows)

@@ -6,7 +6,7 @@ use partita_core::option;
 use serde::Serialize;
 
 use super::read_options::ReadOptions;
-use super::roles::{ColumnRole, Reason, Role, Roles};
+use super::roles::{ColumnRole, Reason, Role, Roles, Rules, assign};
 use super::values::{self, Meaning, Notation};
 use crate::dictionary::Dictionary;
 use crate::error::{FileError, shown};
@@ -14,6 +14,7 @@ use crate::format::reader::{Form, Layout, Limit};
 use crate::format::{self, FORMATS};
 use crate::label_number::MISSING;
 use crate::value_kind::ValueKind;
+use crate::words::CLASSES;
 
 /// A column of a file, and what is done with it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -46,7 +47,11 @@ pub fn column_facts(
     roles: &Roles,
 ) -> Result<Vec<ColumnFacts>, FileError> {
     let reader = format::open_reader(FORMATS, path, &options.open_options())?;
-    let columns = &roles.columns;
+    let mut columns = roles.columns.clone();
+    if columns.is_empty() {
+        // The file was refused.
+        columns = assign(path, reader.names(), &Rules::new(options, CLASSES))?;
+    }
     if reader.items().layout != Layout::Columns || reader.names().len() != columns.len() {
         return Ok(Vec::new());
     }
@@ -71,7 +76,7 @@ pub fn column_facts(
     if !reader.items().typed {
         let wanted: Vec<(usize, Form)> = (0..columns.len()).map(|at| (at, Form::Labels)).collect();
         let read = reader.read(0, &wanted, &limit)?.into_iter();
-        let pairs = read.zip(columns);
+        let pairs = read.zip(&columns);
         return Ok(pairs
             .map(|(read, column)| facts(read.into_dictionary(), column))
             .collect());
@@ -92,6 +97,7 @@ fn kind(words: &Dictionary, options: &ReadOptions) -> String {
         },
         Meaning::Categories => "words".to_owned(),
         Meaning::LeftOut(reason) => reason.to_string(),
+        Meaning::Units(units) => format!("numbers with units {}", units.join(", ")),
         Meaning::Mixed(words) => {
             let first = words
                 .keys()

@@ -17,7 +17,7 @@ use crate::format::description::{Format, OpenOptions, Writes};
 use crate::format::reader::{Column, Form, Limit, Reader};
 use crate::format::writer::{Contents, Data};
 use crate::format::{self, FORMATS, Header};
-use crate::words::{CLASSES, MissingWords, add_counts, is_reserved};
+use crate::words::{CLASSES, MissingWords, add_counts, is_reserved, weighs_objects};
 
 /// What the base clusterings may be called in an archive, objects × base clusterings.
 const MEMBERS: [&str; 3] = ["labels", "members", "ensemble"];
@@ -267,7 +267,12 @@ fn columns_of_many_values(frame: &mut Frame, data: &[usize], columns: &[Column])
     }
     for &at in &many {
         let column = &mut frame.roles.columns[at];
-        (column.role, column.reason) = (Role::Skipped, Reason::Clusters);
+        column.role = Role::Skipped;
+        column.reason = if weighs_objects(&column.name) {
+            Reason::Weights
+        } else {
+            Reason::Clusters
+        };
     }
     many
 }

@@ -88,7 +88,7 @@ pub(crate) fn table(
         for &place in &kept {
             if let Feature::Numbers(values) = &mut found[place] {
                 let name = frame.names[places[place]].clone();
-                let filled = fill(&frame.path().to_owned(), &name, options, values)?;
+                let filled = fill(frame.path(), &name, options, values)?;
                 if options.impute.is_none() {
                     frame.roles.filled += filled;
                 }
@@ -143,6 +143,18 @@ fn is_code(name: &str, feature: &Feature) -> bool {
             .all(|value| value.is_nan() || value.fract() == 0.0)
 }
 
+/// What is found out about columns while it is decided what they are.
+struct Decision<'a> {
+    frame: &'a mut Frame,
+    options: &'a ReadOptions,
+    notation: Notation,
+    object_names: Option<Vec<String>>,
+    /// Columns of numbers with words among them.
+    complaints: Vec<(String, MissingCounts)>,
+    /// Columns of numbers with different units.
+    units: Vec<String>,
+}
+
 /// Decides what every column is, and makes it that. Gives the names of the objects, if they are among the columns.
 fn decide(
     frame: &mut Frame,
@@ -152,153 +164,216 @@ fn decide(
     options: &ReadOptions,
     limit: &Limit,
 ) -> Result<Option<Vec<String>>> {
-    let mut object_names = None;
-    let mut complaints = Vec::new();
     let mut notation = Notation::new(options);
     notation.comma = shows_comma(frame, found, notation);
     if notation.comma || notation.asked == Some(',') {
         // What a point means in numbers that could be read as they are shows in their words.
-        let fractions = |feature: &Feature| matches!(feature, Feature::Numbers(values) if values.iter().any(|value| !value.is_nan() && value.fract() != 0.0));
-        read_words(frame, places, found, fractions, limit)?;
+        read_words(frame, places, found, has_fractions, limit)?;
     }
-    let known = |at: usize, frame: &Frame| options.data.contains(&frame.names[at]);
+    let is_known = |&at: &usize| {
+        options.data.contains(&frame.names[at]) || frame.roles.columns[at].reason == Reason::Asked
+    };
+    let known: Vec<bool> = places.iter().map(is_known).collect();
+    let mut decision = Decision {
+        frame,
+        options,
+        notation,
+        object_names: None,
+        complaints: Vec::new(),
+        units: Vec::new(),
+    };
     for (place, &at) in places.iter().enumerate() {
-        let Feature::Words(words) = &mut found[place] else {
-            continue;
-        };
-        let counts = words.drop_words(&frame.missing);
-        add_counts(&mut frame.roles.missing, &counts);
-        if !known(at, frame) && are_names(&frame.names[at], words) {
-            frame.roles.take_distinct(at);
-            if frame.roles.columns[at].role == Role::Objects {
-                object_names = Some(words.values().to_vec());
+        if let Feature::Words(words) = &mut found[place] {
+            let words = std::mem::take(words);
+            found[place] = decision.of_words(at, words, codes[place], known[place])?;
+        }
+    }
+    decision.check()?;
+    for (feature, &at) in found.iter().zip(places) {
+        if let Feature::Numbers(values) = feature {
+            decision.warn_of_markers(at, values);
+        }
+    }
+    decision.leave_out_numbers(places, found, &known, limit)?;
+    Ok(decision.object_names)
+}
+
+fn has_fractions(feature: &Feature) -> bool {
+    let is_fraction = |value: &f64| !value.is_nan() && value.fract() != 0.0;
+    matches!(feature, Feature::Numbers(values) if values.iter().any(is_fraction))
+}
+
+impl Decision<'_> {
+    /// What a column of words is.
+    fn of_words(
+        &mut self,
+        at: usize,
+        mut words: Dictionary,
+        is_code: bool,
+        known: bool,
+    ) -> Result<Feature> {
+        let counts = words.drop_words(&self.frame.missing);
+        add_counts(&mut self.frame.roles.missing, &counts);
+        let name = self.frame.names[at].clone();
+        if !known && are_names(&name, &words) {
+            self.frame.roles.take_distinct(at);
+            let role = self.frame.roles.columns[at].role;
+            if role == Role::Objects {
+                self.object_names = Some(words.values().to_vec());
             }
-            if frame.roles.columns[at].role != Role::Data {
-                found[place] = Feature::LeftOut;
-                continue;
+            if role != Role::Data {
+                return Ok(Feature::LeftOut);
             }
         }
-        let asked = options.encode.filter(|encode| *encode != Encode::None);
-        let meaning = if codes[place] {
+        let asked = matches!(self.options.encode, Some(Encode::OneHot | Encode::Ordinal));
+        let open = !asked && !self.options.data.contains(&name);
+        let meaning = if is_code {
             Meaning::Categories
         } else {
-            values::of_words(words, notation)
+            values::of_words(&words, self.notation)
         };
         match meaning {
             Meaning::Numbers(numbers) => {
-                let value = |&code: &u32| {
-                    numbers
-                        .values
-                        .get(code as usize)
-                        .copied()
-                        .unwrap_or(f64::NAN)
-                };
-                let read = words.codes().iter().map(value).collect();
-                add_counts(&mut frame.roles.missing, &numbers.gaps);
+                let value = |&code: &u32| numbers.values.get(code as usize);
+                let read = words.codes().iter().map(|code| value(code).copied());
+                add_counts(&mut self.frame.roles.missing, &numbers.gaps);
                 if let Some(kind) = numbers.kind {
-                    frame.roles.columns[at].reason = Reason::Notation(kind);
+                    self.frame.roles.columns[at].reason = Reason::Notation(kind);
                 }
-                found[place] = Feature::Numbers(read);
+                return Ok(Feature::Numbers(
+                    read.map(|value| value.unwrap_or(f64::NAN)).collect(),
+                ));
             }
-            Meaning::Mixed(found) if asked.is_none() && !known(at, frame) => {
-                complaints.push(complaint(&frame.names[at], &found, words));
+            Meaning::Mixed(found) if open => {
+                self.complaints.push(complaint(&name, &found, &words));
             }
+            Meaning::Units(found) if open => {
+                let found: Vec<String> = found.iter().map(|unit| format!("'{unit}'")).collect();
+                self.units
+                    .push(format!("'{}' ({})", shown(&name), found.join(", ")));
+            }
+            Meaning::LeftOut(reason) => return Ok(self.leave_out(at, reason)),
             // A model has learned from its numbers.
-            Meaning::Mixed(_) | Meaning::Categories
-                if options.means.contains_key(&frame.names[at]) =>
-            {
+            _ if self.options.means.contains_key(&name) => {
                 let not_read = |(value, count): (&String, u64)| {
                     amount(value, '.').is_none().then(|| (value.clone(), count))
                 };
-                let counts = words.values().iter().zip(words.counts());
-                let found = counts.filter_map(not_read).collect();
-                complaints.push(complaint(&frame.names[at], &found, words));
+                let found = words.values().iter().zip(words.counts());
+                let found = found.filter_map(not_read).collect();
+                self.complaints.push(complaint(&name, &found, &words));
             }
-            Meaning::Categories | Meaning::Mixed(_) => {
-                let most = options
-                    .max_categories
-                    .filter(|_| asked != Some(Encode::Ordinal));
-                let different = words.values().len();
-                if asked.is_none()
-                    && words::may_be_classes(&frame.names[at])
-                    && frame.roles.truth().is_none()
-                    && options.truth == Truth::ByName
-                    && !known(at, frame)
-                {
-                    frame.roles.columns[at].role = Role::Truth;
-                    frame.roles.columns[at].reason = Reason::Name;
-                    found[place] = Feature::LeftOut;
-                } else if most.is_some_and(|most| different > most) && !known(at, frame) {
-                    if asked.is_some() {
-                        return Err(too_many(frame, at, different, options));
-                    }
-                    leave_out(frame, at, Reason::Many);
-                    found[place] = Feature::LeftOut;
-                } else {
-                    frame.roles.columns[at].reason = if codes[place] {
-                        Reason::Codes
-                    } else {
-                        Reason::Words
-                    };
-                    if let Some(row) = words
-                        .first_missing()
-                        .filter(|_| options.impute == Some(Impute::None))
-                    {
-                        let cell = Cell::new(frame.path(), row, &frame.names[at], "");
-                        return Err(FileError::value(cell, WrongValue::Missing));
-                    }
-                    if asked == Some(Encode::Ordinal) {
-                        found[place] = Feature::Numbers(numbered(words));
-                    }
-                }
-            }
-            Meaning::LeftOut(reason) => {
-                leave_out(frame, at, reason);
-                found[place] = Feature::LeftOut;
-            }
+            _ => return self.categories(at, words, is_code, known),
         }
+        Ok(Feature::LeftOut)
     }
-    if !complaints.is_empty() {
-        return Err(refused(frame, &complaints));
-    }
-    let no_feature = |place: usize, feature: &Feature| match feature {
-        Feature::Numbers(values) if values.iter().all(|value| value.is_nan()) => {
-            Some(Reason::Empty)
-        }
-        Feature::Numbers(values) => values::no_feature(&frame.names[places[place]], values),
-        _ => None,
-    };
-    let reasons: Vec<Option<Reason>> = found
-        .iter()
-        .enumerate()
-        .map(|(place, feature)| no_feature(place, feature).filter(|_| !known(places[place], frame)))
-        .collect();
-    let left = found
-        .iter()
-        .zip(&reasons)
-        .filter(|(feature, reason)| reason.is_none() && !matches!(feature, Feature::LeftOut))
-        .count();
-    for (place, reason) in reasons.into_iter().enumerate() {
-        // The last columns that are left are data whatever they hold.
-        let Some(reason) = reason.filter(|reason| left > 0 || *reason == Reason::Empty) else {
-            continue;
-        };
-        let at = places[place];
-        leave_out(frame, at, reason);
-        let names = words::is_id(&frame.names[at]) || at == 0;
-        if matches!(reason, Reason::Distinct | Reason::Counts) && names && !frame.roles.has_names()
-        {
-            frame.roles.columns[at].role = Role::Objects;
-            object_names = Some(frame.texts(at, limit)?);
-        }
-        found[place] = Feature::LeftOut;
-    }
-    Ok(object_names)
-}
 
-fn leave_out(frame: &mut Frame, at: usize, reason: Reason) {
-    let column = &mut frame.roles.columns[at];
-    (column.role, column.reason) = (Role::Skipped, reason);
+    /// A column of categories, unless it holds the classes or too many.
+    fn categories(
+        &mut self,
+        at: usize,
+        words: Dictionary,
+        is_code: bool,
+        known: bool,
+    ) -> Result<Feature> {
+        let Self { frame, options, .. } = self;
+        let asked = options.encode.filter(|encode| *encode != Encode::None);
+        let most = options
+            .max_categories
+            .filter(|_| asked != Some(Encode::Ordinal));
+        let different = words.values().len();
+        let no_truth = frame.roles.truth().is_none() && options.truth == Truth::ByName;
+        if asked.is_none() && no_truth && !known && words::may_be_classes(&frame.names[at]) {
+            let column = &mut frame.roles.columns[at];
+            (column.role, column.reason) = (Role::Truth, Reason::Name);
+            return Ok(Feature::LeftOut);
+        }
+        if most.is_some_and(|most| different > most) && !known {
+            return match asked {
+                Some(_) => Err(too_many(frame, at, different, options)),
+                None => Ok(self.leave_out(at, Reason::Many)),
+            };
+        }
+        frame.roles.columns[at].reason = if is_code {
+            Reason::Codes
+        } else {
+            Reason::Words
+        };
+        let gap = words.first_missing();
+        if let Some(row) = gap.filter(|_| options.impute == Some(Impute::None)) {
+            let cell = Cell::new(frame.path(), row, &frame.names[at], "");
+            return Err(FileError::value(cell, WrongValue::Missing));
+        }
+        Ok(match asked {
+            Some(Encode::Ordinal) => Feature::Numbers(numbered(&words)),
+            _ => Feature::Words(words),
+        })
+    }
+
+    fn leave_out(&mut self, at: usize, reason: Reason) -> Feature {
+        let column = &mut self.frame.roles.columns[at];
+        (column.role, column.reason) = (Role::Skipped, reason);
+        Feature::LeftOut
+    }
+
+    /// Refuses columns of which it is not clear what they are.
+    fn check(&self) -> Result<()> {
+        if self.complaints.is_empty() && self.units.is_empty() {
+            return Ok(());
+        }
+        Err(refused(self.frame, &self.complaints, &self.units))
+    }
+
+    /// Warns of a number that may mean that there is no value.
+    fn warn_of_markers(&mut self, at: usize, values: &[f64]) {
+        let marker = values::stands_for_missing(values);
+        if let Some((value, count)) = marker.filter(|_| self.options.missing.is_none()) {
+            self.frame.roles.warnings.push(format!(
+                "{value} is {} a number of column '{}'; if it means that the value is missing give --missing '{value}'",
+                times(count as u64),
+                shown(&self.frame.names[at])
+            ));
+        }
+    }
+
+    /// Leaves out columns of numbers that are no features; the last columns that are left are data whatever they hold.
+    fn leave_out_numbers(
+        &mut self,
+        places: &[usize],
+        found: &mut [Feature],
+        known: &[bool],
+        limit: &Limit,
+    ) -> Result<()> {
+        let why = |place: usize| match &found[place] {
+            Feature::Numbers(values) if values.iter().all(|value| value.is_nan()) => {
+                Some(Reason::Empty)
+            }
+            Feature::Numbers(values) => {
+                values::no_feature(&self.frame.names[places[place]], values)
+            }
+            _ => None,
+        };
+        let reasons: Vec<Option<Reason>> = (0..places.len())
+            .map(|place| why(place).filter(|_| !known[place]))
+            .collect();
+        let left = found
+            .iter()
+            .zip(&reasons)
+            .any(|(feature, reason)| reason.is_none() && !matches!(feature, Feature::LeftOut));
+        for (place, reason) in reasons.into_iter().enumerate() {
+            let Some(reason) = reason.filter(|reason| left || *reason == Reason::Empty) else {
+                continue;
+            };
+            let at = places[place];
+            found[place] = self.leave_out(at, reason);
+            let may_name = words::is_id(&self.frame.names[at]) || at == 0;
+            let numbers_rows = matches!(reason, Reason::Distinct | Reason::Counts);
+            if numbers_rows && may_name && !self.frame.roles.has_names() {
+                self.frame.roles.columns[at].role = Role::Objects;
+                self.object_names = Some(self.frame.texts(at, limit)?);
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Whether some column shows that a comma stands before decimals, and none that a point does.
@@ -350,7 +425,24 @@ fn times(count: u64) -> String {
 }
 
 /// All columns of numbers with words among them, and the flags that settle it.
-fn refused(frame: &Frame, complaints: &[(String, MissingCounts)]) -> FileError {
+fn refused(frame: &Frame, complaints: &[(String, MissingCounts)], units: &[String]) -> FileError {
+    let units = match units {
+        [] => String::new(),
+        units => format!(
+            "numbers with different units in {}; write them in one unit, or give --encode one-hot if they are categories, --skip if \
+             the column is not a feature",
+            units.join(", ")
+        ),
+    };
+    if complaints.is_empty() {
+        return FileError::damaged(frame.path(), units);
+    }
+    let units = if units.is_empty() {
+        units
+    } else {
+        format!("; {units}")
+    };
+
     let texts: Vec<&str> = complaints.iter().map(|(text, _)| text.as_str()).collect();
     let mut words: Vec<String> = complaints
         .iter()
@@ -366,8 +458,8 @@ fn refused(frame: &Frame, complaints: &[(String, MissingCounts)]) -> FileError {
         "columns hold"
     };
     let reason = format!(
-        "{} {hold} words among numbers: {}; if they mean that a value is missing give {}, if the words are categories {}, if a \
-         column is not a feature {}",
+        "{} {hold} words among numbers: {}; if they mean that a value is missing give --missing '{}', if the words are categories \
+         --encode one-hot, if a column is not a feature --skip{units}",
         texts.len(),
         texts.join(", "),
         option("missing").listing(words),

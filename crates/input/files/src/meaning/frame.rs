@@ -342,7 +342,9 @@ impl Frame {
             let Column::Labels(words) = column else {
                 continue;
             };
-            if known.contains(&self.names[at]) || !are_names(&self.names[at], words) {
+            let known =
+                known.contains(&self.names[at]) || self.roles.columns[at].reason == Reason::Asked;
+            if known || !are_names(&self.names[at], words) {
                 continue;
             }
             self.roles.take_distinct(at);

@@ -468,8 +468,10 @@ mod tests {
         assert_eq!(table.object_names.unwrap(), ["AAC", "AAG", "AAT"]);
         let said = "names from 'cell' (all 3 values differ); 1 missing value (NA)";
         assert_eq!(roles.to_string(), said);
-        let mut strict = ReadOptions::default();
-        strict.impute = Some(Impute::None);
+        let strict = ReadOptions {
+            impute: Some(Impute::None),
+            ..ReadOptions::default()
+        };
         let message = read(text, &strict).unwrap_err();
         assert_says(
             message,

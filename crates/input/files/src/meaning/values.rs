@@ -24,6 +24,8 @@ pub(crate) enum Meaning {
     LeftOut(Reason),
     /// Most values are numbers; these words are not, so often.
     Mixed(MissingCounts),
+    /// Numbers with different units.
+    Units(Vec<String>),
 }
 
 /// Numbers out of words: one for every value of a dictionary.
@@ -78,19 +80,17 @@ impl<'a> Reading<'a> {
         self.amounts.iter().map(value).collect()
     }
 
-    /// Whether all numbers have one unit; some may have none, but for percentages.
-    fn has_one_unit(&self) -> bool {
+    /// The units, if there are several. Some numbers may have none, but for percentages.
+    fn different_units(&self) -> Vec<String> {
         let units: BTreeSet<&str> = self
             .amounts
             .iter()
             .flatten()
             .map(|found| found.unit)
             .collect();
-        match units.len() {
-            0 | 1 => true,
-            2 => units.contains("") && !units.contains("%"),
-            _ => false,
-        }
+        let one = units.len() < 2 || units.len() == 2 && units.contains("") && !units.contains("%");
+        let units = units.into_iter().filter(|_| !one);
+        units.map(str::to_owned).collect()
     }
 }
 
@@ -138,7 +138,12 @@ pub(crate) fn of_words(words: &Dictionary, notation: Notation) -> Meaning {
     // Which mark it is shows only where one of them reads more.
     let shown = differ && point.unread != comma.unread;
     let reading = if by_comma { comma } else { point };
-    if reading.read == 0 || !reading.has_one_unit() {
+    let units = reading.different_units();
+    let parted = |value: &String| value.contains([' ', '%']);
+    if reading.unread == 0 && !units.is_empty() && words.values().iter().any(parted) {
+        return Meaning::Units(units);
+    }
+    if reading.read == 0 || !units.is_empty() {
         return Meaning::Categories;
     }
     let not_read = |wanted: bool| {
@@ -156,13 +161,23 @@ pub(crate) fn of_words(words: &Dictionary, notation: Notation) -> Meaning {
             Meaning::Categories
         };
     }
-    let kinds = reading.amounts.iter().flatten();
+    let mut kinds = reading.amounts.iter().flatten();
     Meaning::Numbers(Numbers {
         values: reading.values(),
-        kind: kinds.filter_map(|amount| amount.kind).next(),
+        kind: kinds.find_map(|amount| amount.kind),
         gaps: not_read(true),
         decimal: shown.then_some(if by_comma { ',' } else { '.' }),
     })
+}
+
+/// Numbers that stand for a missing value more often than not, where all others are 0 or more: the first that occurs several times.
+pub(crate) fn stands_for_missing(values: &[f64]) -> Option<(f64, usize)> {
+    let mut below = values.iter().filter(|value| **value < 0.0);
+    let first = *below.next()?;
+    let alike = below.clone().all(|value| *value == first);
+    let marked = [-9.0, -99.0, -999.0, -9999.0, -99999.0].contains(&first);
+    let count = 1 + below.count();
+    (alike && marked && count > 1).then_some((first, count))
 }
 
 fn alike(a: &[f64], b: &[f64]) -> bool {
@@ -175,8 +190,13 @@ fn alike(a: &[f64], b: &[f64]) -> bool {
 pub(crate) fn no_feature(name: &str, values: &[f64]) -> Option<Reason> {
     let first = values.first().copied().unwrap_or(f64::NAN);
     let whole = values.iter().all(|value| value.fract() == 0.0);
+    let step = values.get(1).map_or(0.0, |second| second - first);
     let mut rows = values.iter().enumerate();
-    let counts = whole && rows.all(|(row, &value)| value == first + row as f64);
+    // Decimals such as 0.1 are not exact.
+    let near = |(row, &value): (usize, &f64)| {
+        (value - first - row as f64 * step).abs() < 1e-6 * step.abs()
+    };
+    let counts = rows.all(near);
     let mut seen = HashSet::with_capacity(values.len());
     let mut differ = || values.iter().all(|value| seen.insert(value.to_bits()));
     let enough = values.len() >= FEWEST_OBJECTS;
@@ -188,11 +208,11 @@ pub(crate) fn no_feature(name: &str, values: &[f64]) -> Option<Reason> {
                 && (rises() || whole && values.iter().all(|&value| value >= EPOCH)),
             Reason::Time,
         ),
-        (enough && counts, Reason::Counts),
         (
             values.len() > 2 && words::is_id(name) && whole && differ(),
             Reason::Distinct,
         ),
+        (enough && counts, Reason::Counts),
         (words::weighs_objects(name), Reason::Weights),
     ];
     table
@@ -216,6 +236,7 @@ mod tests {
             Meaning::Categories => "categories".into(),
             Meaning::LeftOut(reason) => format!("{reason:?}"),
             Meaning::Mixed(words) => format!("{words:?}"),
+            Meaning::Units(units) => format!("{units:?}"),
         }
     }
 
@@ -231,8 +252,8 @@ mod tests {
             ("3|4|k.A.|..", "[3.0, 4.0, NaN, NaN]"),
             ("3|4|5|error", "{\"error\": 1}"),
             ("3|b", "{\"b\": 1}"),
-            ("5%|0.5|7%", "categories"),
-            ("3 kg|4 lb", "categories"),
+            ("5%|0.5|7%", "[\"\", \"%\"]"),
+            ("3 kg|4 lb", "[\"kg\", \"lb\"]"),
             ("1st|2nd|3rd", "categories"),
             ("18-24|25-34|65+", "categories"),
             ("2024-01-31|-|2024-02-01", "Dates"),
