@@ -87,6 +87,8 @@ fn _partita(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(choice::report_of_run, module)?)?;
     module.add_function(wrap_pyfunction!(model::read_model, module)?)?;
     module.add_function(wrap_pyfunction!(model::perplexity, module)?)?;
+    module.add_function(wrap_pyfunction!(reading::base_columns, module)?)?;
+    module.add_function(wrap_pyfunction!(reading::column_names, module)?)?;
     module.add_function(wrap_pyfunction!(reading::read_table, module)?)?;
     module.add_function(wrap_pyfunction!(reading::words_of, module)?)?;
     module.add_function(wrap_pyfunction!(reading::inspect, module)?)?;

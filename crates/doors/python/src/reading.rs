@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use partita::Seed;
 use partita::files::sprs::CsMat;
-use partita::files::{LabelColumn, Labels, SparseTable};
+use partita::files::{FrameColumns, LabelColumn, Labels, SparseTable};
 use partita::text::{TextError, TextSettings, tf_idf};
 use partita_app::{
     AppError, EvaluationInput, InputTable, ReadOptions, TableInput, TakenAs, json_text,
@@ -21,6 +21,35 @@ use crate::errors::{input_error, of_settings, raised};
 pub(crate) fn read_options(py: Python<'_>, json: &str) -> PyResult<ReadOptions> {
     serde_json::from_str(json)
         .map_err(|error| input_error(py, &format!("how files are read: {error}")))
+}
+
+/// The names of the columns of a file.
+#[pyfunction]
+pub(crate) fn column_names(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<Vec<String>> {
+    let options = read_options(py, options)?;
+    partita::files::column_names(&path, &options)
+        .map_err(|error| raised(py, &AppError::from(error)))
+}
+
+/// The columns of a frame that are base clusterings, by their positions, and what is said of others.
+#[pyfunction]
+pub(crate) fn base_columns(
+    py: Python<'_>,
+    called: PathBuf,
+    columns: (Vec<String>, Vec<usize>, usize),
+    only: Vec<String>,
+    skip: Vec<String>,
+) -> PyResult<(Vec<usize>, Option<String>)> {
+    let (names, values, objects) = columns;
+    let frame = FrameColumns {
+        called: &called,
+        names: &names,
+        values: &values,
+        objects,
+    };
+    frame
+        .bases(&only, &skip)
+        .map_err(|error| raised(py, &AppError::from(error)))
 }
 
 /// The numbers of a table: n × d, or shape, starts of rows, columns and values of compressed rows.

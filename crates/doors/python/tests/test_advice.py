@@ -81,17 +81,17 @@ def test_no_text_of_the_package_has_a_flag():
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "keywords", "said"),
     [
-        ("x,kind\n1,a\n2,b\n3,a\n", "leave the column out (skip=['kind']), or make columns of its words (encode='one-hot')"),
-        ("x,y\n1,\n2,3\n4,4\n", "take the mean of the column (impute='mean')"),
-        ("x,share\n1,5%\n2,6%\n3,7%\n", "leave the column out (skip=['share'])"),
-        ("a b\n1 2\n3 4\n5 6\n", "give delimiter=' '"),
+        ("x,kind\n1,a\n2,b\n3,a\n", {"encode": "none"}, "leave the column out (skip=['kind']), or make columns of its words (encode='one-hot')"),
+        ("x,kind\n1,a\n2,b\n3,a\n", {"encode": "one-hot", "max_categories": 1}, "more than max_categories=1; leave it out (skip=['kind'])"),
+        ("x,y\n1,\n2,3\n4,4\n", {"impute": "none"}, "take the mean of the column (impute='mean')"),
+        ("x,y\n1,2\n2,3\n4,4\n", {"encoding": "klingon"}, "encoding='klingon' is not an encoding"),
     ],
 )
-def test_errors_name_keywords(content, said, tmp_path):
+def test_errors_name_keywords(content, keywords, said, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text(content)
     with pytest.raises(pt.InputError) as error:
-        pt.read_table(path)
+        pt.read_table(path, **keywords)
     assert said in str(error.value) and "--" not in str(error.value)

@@ -243,10 +243,62 @@ def test_parts_of_an_anndata():
             pt.generate(cells, **keywords)
     with pytest.raises(pt.InputError, match="part of an AnnData"):
         pt.generate(TABLE, obsm="X_pca")
-    for keys in ("leiden_1.0", ["leiden_1.0", "louvain"]):
+    for keys in ("leiden_1.0", ["leiden_1.0", "louvain"], "l*", re.compile("^l")):
         assert agreement(pt.anndata.consensus(cells, keys, 3).labels_, TRUTH) == 1
     with pytest.raises(pt.InputError, match="no column 'leiden_2'"):
         pt.anndata.consensus(cells, "leiden_2", 3)
+
+
+#: Clusterings beside numbers, as Seurat and scanpy have them.
+METADATA = {
+    "leiden_0.4": TRUTH,
+    "leiden_1.0": np.roll(TRUTH, 1),
+    "n,counts": np.arange(N) * 37 % 31 + 100.5,
+    "percent.mt": np.arange(N) / 7,
+    "batch": np.arange(N) % 2,
+}
+CHOICES = [
+    ({}, ["leiden_0.4", "leiden_1.0", "batch"]),
+    ({"only": "leiden*"}, ["leiden_0.4", "leiden_1.0"]),
+    ({"only": ["leiden_0.4", "b?tch"]}, ["leiden_0.4", "batch"]),
+    ({"only": re.compile(r"leiden_\d\.4$|^bat")}, ["leiden_0.4", "batch"]),
+    ({"skip": ["n,counts", re.compile("^percent|0$")]}, ["leiden_0.4", "batch"]),
+    ({"only": ["leiden*"], "skip": "*1.0"}, ["leiden_0.4"]),
+]
+
+
+@pytest.mark.parametrize(("keywords", "expected"), CHOICES)
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "csv", "parquet"])
+def test_columns_of_metadata(keywords, expected, library, tmp_path):
+    frame = pd.DataFrame(METADATA)
+    if library == "parquet" and not keywords:
+        pytest.skip("columns of many values are found in texts and frames")
+    if library in ("csv", "parquet"):
+        path = tmp_path / f"cells.{library}"
+        frame.to_csv(path, index=False) if library == "csv" else frame.to_parquet(path)
+        read = pt.read_ensemble
+        given = path
+    else:
+        module = pytest.importorskip(library)
+        given = frame if library == "pandas" else module.from_pandas(frame) if library == "polars" else module.Table.from_pandas(frame)
+        read = pt.Ensemble
+    if keywords == {} and library in ("pandas", "polars", "pyarrow"):
+        with pytest.warns(pt.PartitaWarning, match=re.escape("'n,counts' (more different values than 3 √n, which are no clusters; only=['n,counts']")):
+            assert read(given).names == expected
+    else:
+        assert read(given, **keywords).names == expected
+
+
+def test_columns_that_are_not_there(tmp_path):
+    frame = pd.DataFrame(METADATA)
+    frame.to_csv(tmp_path / "cells.csv", index=False)
+    for read, given in ((pt.Ensemble, frame), (pt.read_ensemble, tmp_path / "cells.csv")):
+        with pytest.raises(pt.InputError, match="no column 'louvain'"):
+            read(given, only="louvain")
+        with pytest.raises(pt.InputError, match="no column fits the regular expression '\\^louvain'"):
+            read(given, only=re.compile("^louvain"))
+    with pytest.raises(pt.InputError, match="choose columns of a frame"):
+        pt.Ensemble(METADATA, only="leiden*")
 
 
 def test_masks_are_gaps():

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from partita import _partita
 from partita._errors import InputError
 from partita._html import table
-from partita._tables import as_array, in_order, index_of, joint_rows, label_columns, named_runs, taken
+from partita._tables import ColumnNames, as_array, in_order, index_of, joint_rows, label_columns, named_runs, taken
 
 
 class Ensemble:
@@ -31,6 +31,10 @@ class Ensemble:
         Names of the base clusterings in place of the columns' own.
     objects : sequence of n str, optional
         Names of the objects in place of the index.
+    only, skip : str, regular expression, or sequence of them
+        Columns of a frame that are base clusterings, and those that are none: names, patterns in which ``*`` stands for any letters
+        and ``?`` for one, or what ``re.compile`` gives. A column with more than 3 sqrt(n) different values is none unless ``only`` has
+        it, which is said.
 
     Raises
     ------
@@ -54,13 +58,21 @@ class Ensemble:
 
     _native: _partita.NativeEnsemble
 
-    def __init__(self, labels: Any, *, names: Sequence[str] | None = None, objects: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        labels: Any,
+        *,
+        names: Sequence[str] | None = None,
+        objects: Sequence[str] | None = None,
+        only: ColumnNames = (),
+        skip: ColumnNames = (),
+    ) -> None:
         if isinstance(labels, Ensemble):
-            if names is not None or objects is not None:
-                raise InputError("this is an Ensemble, whose names are given; leave out names= and objects=")
+            if names is not None or objects is not None or only or skip:
+                raise InputError("this is an Ensemble, whose names and columns are given; leave out names=, objects=, only= and skip=")
             self._native = labels._native
             return
-        columns, index = label_columns(labels, names)
+        columns, index = label_columns(labels, names, only, skip)
         found = [str(name) for name in objects] if objects is not None else index
         words = [words for _, _, words in columns]
         arrays = [np.asarray(array) for _, array, _ in columns]

@@ -12,16 +12,22 @@ from partita import _partita
 from partita._ensemble import Ensemble
 from partita._errors import InputError
 from partita._run import Run, json_of, logger, seed_of
-from partita._tables import Table, TableFiles, frame_index, is_gap, matrix_of
+from partita._tables import ColumnNames, Table, TableFiles, columns_called, frame_index, is_gap, matrix_of
 
 
 def read_options(
+    paths: Sequence[str | os.PathLike[str]],
+    *,
     truth: str | bool | None = None,
     id: str | None = None,
     missing: Sequence[str] | None = None,
-    skip: Sequence[str] = (),
+    skip: ColumnNames = (),
+    only: ColumnNames = (),
     header: bool | None = None,
     delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    all_rows: bool = False,
     transpose: bool = False,
     **more: Any,
 ) -> dict[str, Any]:
@@ -30,11 +36,18 @@ def read_options(
         raise InputError("truth=True; name the column, or write False where there is none")
     if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):
         raise InputError(f"delimiter={delimiter!r}; write one character such as ';' or '\\t'")
-    for name, words in (("skip", skip), ("missing", missing)):
-        if isinstance(words, str):
-            raise InputError(f"{name}={words!r}; write a list of them")
-    options: dict[str, Any] = {"truth": truth, "id": id, "skip": list(skip), "delimiter": delimiter, "transpose": transpose}
-    options["missing"] = None if missing is None else list(missing)
+    if decimal not in (None, ".", ","):
+        raise InputError(f"decimal={decimal!r}; write '.' or ','")
+    if isinstance(missing, str):
+        raise InputError(f"missing={missing!r}; write a list of them")
+    options: dict[str, Any] = {"truth": truth, "id": id, "delimiter": delimiter, "encoding": encoding, "decimal": decimal}
+    options.update(all_rows=all_rows, transpose=transpose, missing=None if missing is None else list(missing))
+    how = json_of({**options, "header": "auto"})
+
+    def names() -> list[str]:
+        return [name for path in paths for name in _partita.column_names(os.fspath(path), how)]
+
+    options.update(skip=columns_called(skip, names), only=columns_called(only, names))
     # Of tables alone, but in the record of every file.
     options["max_categories"] = 50
     options["header"] = "auto" if header is None else "yes" if header else "no"
@@ -47,9 +60,13 @@ def read_ensemble(
     truth: str | bool | None = None,
     id: str | None = None,
     missing: Sequence[str] | None = None,
-    skip: Sequence[str] = (),
+    skip: ColumnNames = (),
+    only: ColumnNames = (),
     header: bool | None = None,
     delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    all_rows: bool = False,
     transpose: bool = False,
     soft_bases: bool = False,
     most_shares: int = 8,
@@ -69,12 +86,20 @@ def read_ensemble(
         The column with the names of the objects, by name or position from 1.
     missing : sequence of str, optional
         Words that mean that a label is missing, in place of the usual ones.
-    skip : sequence of str
-        Columns to leave out.
+    skip, only : str, regular expression, or sequence of them
+        Columns to leave out, and the only ones that are data: names, patterns in which ``*`` stands for any letters and ``?`` for
+        one, or what ``re.compile`` gives. A column with more than 3 sqrt(n) different values is no base clustering unless ``only``
+        has it, which is said.
     header : bool, optional
         Whether the first line names the columns (CSV, TSV); found out if not given.
     delimiter : str, optional
         What separates fields (CSV, TSV), one character; found out if not given.
+    encoding : str, optional
+        The encoding of a text such as ``"windows-1252"``; found out if not given.
+    decimal : {".", ","}, optional
+        The mark before the decimals of numbers; found out if not given.
+    all_rows : bool
+        Every row below the header of a text is an object; without it titles, comments, units, sums, notes and blank rows are not.
     transpose : bool
         Rows are base clusterings and columns are objects (text, NPY, NPZ, MAT).
     soft_bases : bool
@@ -91,9 +116,24 @@ def read_ensemble(
     InputError
         For what cannot be read, with the file, the row and the column.
     """
-    soft = {"soft_bases": soft_bases, "most_shares": most_shares, "harden": harden}
-    options = read_options(truth, id, missing, skip, header, delimiter, transpose, **soft)
     paths = [os.fspath(file) for file in (path, *more)]
+    options = read_options(
+        paths,
+        truth=truth,
+        id=id,
+        missing=missing,
+        skip=skip,
+        only=only,
+        header=header,
+        delimiter=delimiter,
+        encoding=encoding,
+        decimal=decimal,
+        all_rows=all_rows,
+        transpose=transpose,
+        soft_bases=soft_bases,
+        most_shares=most_shares,
+        harden=harden,
+    )
     return Ensemble._of(_partita.NativeEnsemble.read(paths, json_of(options), Run(None, max_memory)))
 
 
@@ -103,7 +143,8 @@ def merge(
     truth: str | bool | None = None,
     id: str | None = None,
     missing: Sequence[str] | None = None,
-    skip: Sequence[str] = (),
+    skip: ColumnNames = (),
+    only: ColumnNames = (),
     harden: bool = False,
     max_memory: int | str | None = None,
 ) -> Ensemble:
@@ -114,7 +155,7 @@ def merge(
     path, *more : path
         Files that ``generate(..., part="2/4", part_file=...)`` or ``partita generate --part`` wrote, or what a call that was interrupted
         has kept; all parts together are the ensemble of one call. Or files that :func:`read_ensemble` takes.
-    truth, id, missing, skip, harden, max_memory
+    truth, id, missing, skip, only, harden, max_memory
         As for :func:`read_ensemble`, of ensembles.
 
     Returns
@@ -127,8 +168,9 @@ def merge(
     InputError
         For parts of several jobs, and for what cannot be read.
     """
-    options = read_options(truth, id, missing, skip, soft_bases=False, most_shares=8, harden=harden)
     paths = [os.fspath(file) for file in (path, *more)]
+    own: dict[str, Any] = {"soft_bases": False, "most_shares": 8, "harden": harden}
+    options = read_options(paths, truth=truth, id=id, missing=missing, skip=skip, only=only, **own)
     return Ensemble._of(_partita.merge(paths, json_of(options), Run(None, max_memory)))
 
 
@@ -138,9 +180,13 @@ def read_table(
     truth: str | bool | None = None,
     id: str | None = None,
     missing: Sequence[str] | None = None,
-    skip: Sequence[str] = (),
+    skip: ColumnNames = (),
+    only: ColumnNames = (),
     header: bool | None = None,
     delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    all_rows: bool = False,
     transpose: bool = False,
     encode: str | None = None,
     impute: str | None = None,
@@ -156,14 +202,15 @@ def read_table(
     ----------
     path : path
         CSV, TSV, NPY, NPZ, Parquet or Arrow, or a sparse matrix of SciPy.
-    truth, id, missing, skip, header, delimiter, transpose
+    truth, id, missing, skip, only, header, delimiter, encoding, decimal, all_rows, transpose
         As for :func:`read_ensemble`.
-    encode : {"one-hot", "ordinal"}, optional
-        What columns that hold words become; they are refused if not given.
-    impute : {"mean"}, optional
-        What missing numbers become; they are refused if not given.
+    encode : {"one-hot", "ordinal", "none"}, optional
+        What columns that hold words become; ``"none"`` refuses them. If not given, those of a text become columns of zeros and ones.
+    impute : {"mean", "none"}, optional
+        What missing numbers become; ``"none"`` refuses them. If not given, those of a text become means, which is said, those of
+        other files are refused.
     max_categories : int or None
-        The most columns that ``encode="one-hot"`` makes of one.
+        The most columns that are made of one.
     filter_labels : sequence of str
         Take only rows with these true classes; columns that are constant in them are left out.
     max_per_label : int, optional
@@ -178,8 +225,23 @@ def read_table(
     InputError
         For what cannot be read, with the file, the row and the column.
     """
-    more = {"encode": encode, "impute": impute, "max_categories": max_categories, "filter_labels": list(filter_labels)}
-    options = read_options(truth, id, missing, skip, header, delimiter, transpose, **more, max_per_label=max_per_label)
+    more: dict[str, Any] = {"encode": encode, "impute": impute, "max_categories": max_categories, "filter_labels": list(filter_labels)}
+    more["max_per_label"] = max_per_label
+    options = read_options(
+        [path],
+        truth=truth,
+        id=id,
+        missing=missing,
+        skip=skip,
+        only=only,
+        header=header,
+        delimiter=delimiter,
+        encoding=encoding,
+        decimal=decimal,
+        all_rows=all_rows,
+        transpose=transpose,
+        **more,
+    )
     seed, run = seed_of(random_state), Run(None, max_memory)
     numbers, columns, objects, classes = _partita.read_table(os.fspath(path), json_of({"file": "", **options}), seed, run)
     if classes is None:
@@ -193,9 +255,13 @@ def scan_table(
     truth: str | bool | None = None,
     id: str | None = None,
     missing: Sequence[str] | None = None,
-    skip: Sequence[str] = (),
+    skip: ColumnNames = (),
+    only: ColumnNames = (),
     header: bool | None = None,
     delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    all_rows: bool = False,
     encode: str | None = None,
     impute: str | None = None,
     max_categories: int | None = 50,
@@ -207,7 +273,7 @@ def scan_table(
     path : path
         A file that :func:`read_table` takes, or a folder of Parquet, Arrow or NPY files whose rows follow each other in the order of
         their names. Parquet and Arrow are read by blocks.
-    truth, id, missing, skip, header, delimiter
+    truth, id, missing, skip, only, header, delimiter, encoding, decimal, all_rows
         As for :func:`read_ensemble`.
     encode, impute, max_categories
         As for :func:`read_table`. With ``impute`` the table is read whole.
@@ -225,8 +291,22 @@ def scan_table(
     place = Path(path).absolute()
     if not place.exists():
         raise InputError(f"{place}: there is no such file or folder")
-    more = {"encode": encode, "impute": impute, "max_categories": max_categories}
-    options = read_options(truth, id, missing, skip, header, delimiter, False, **more)
+    more: dict[str, Any] = {"encode": encode, "impute": impute, "max_categories": max_categories}
+    # Names of columns in a folder of files are those of its files.
+    options = read_options(
+        [place],
+        truth=truth,
+        id=id,
+        missing=missing,
+        skip=skip,
+        only=only,
+        header=header,
+        delimiter=delimiter,
+        encoding=encoding,
+        decimal=decimal,
+        all_rows=all_rows,
+        **more,
+    )
     return TableFiles(place, json_of({"file": "", **options}))
 
 
@@ -279,9 +359,13 @@ def inspect(
     truth: str | bool | None = None,
     id: str | None = None,
     missing: Sequence[str] | None = None,
-    skip: Sequence[str] = (),
+    skip: ColumnNames = (),
+    only: ColumnNames = (),
     header: bool | None = None,
     delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    all_rows: bool = False,
     transpose: bool = False,
 ) -> dict[str, Any]:
     """What a file holds, as ``partita inspect --json`` prints it; its ``kind`` says what it is.
@@ -292,8 +376,21 @@ def inspect(
         A table, an ensemble, a model, a record.json, a choice.json, or the folder of a run.
     kind : {"table", "ensemble", "model", "record"}, optional
         Take the file as this, whatever is found in it.
-    truth, id, missing, skip, header, delimiter, transpose
+    truth, id, missing, skip, only, header, delimiter, encoding, decimal, all_rows, transpose
         As for :func:`read_ensemble`.
     """
-    options = read_options(truth, id, missing, skip, header, delimiter, transpose)
+    options = read_options(
+        [path],
+        truth=truth,
+        id=id,
+        missing=missing,
+        skip=skip,
+        only=only,
+        header=header,
+        delimiter=delimiter,
+        encoding=encoding,
+        decimal=decimal,
+        all_rows=all_rows,
+        transpose=transpose,
+    )
     return dict(json.loads(_partita.inspect(os.fspath(path), kind, json_of(options), Run())))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Union
 
 import numpy as np
 
@@ -23,6 +24,9 @@ MISSING_WORDS = frozenset(
 )
 
 Column = tuple[str, Any, "list[str] | None"]
+
+#: Columns by name, by a pattern with * and ?, or by a regular expression; one or several.
+ColumnNames = Union[str, "re.Pattern[str]", Sequence[Union[str, "re.Pattern[str]"]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +101,39 @@ def frame_columns(data: Any) -> tuple[list[str], list[Any]]:
     return [str(name) for name in names], [data[name] for name in names]
 
 
+def columns_called(called: ColumnNames, names: Callable[[], list[str]]) -> list[str]:
+    """Names and patterns as they are; of a regular expression the names that it is found in."""
+    found: list[str] = []
+    for wanted in [called] if isinstance(called, (str, re.Pattern)) else called:
+        if isinstance(wanted, re.Pattern):
+            fits = [name for name in names() if wanted.search(name)]
+            if not fits:
+                raise InputError(f"no column fits the regular expression {wanted.pattern!r}; there are {', '.join(names()[:20])}")
+            found += fits
+        else:
+            found.append(str(wanted))
+    return found
+
+
+def bases_of_frame(called: str, data: Any, only: ColumnNames, skip: ColumnNames) -> tuple[list[str], list[Any]]:
+    """Names and columns of a frame that are base clusterings, chosen as those of a file are; what is left out unasked is said."""
+    names, columns = frame_columns(data)
+    asked = columns_called(only, lambda: names)
+    values = [0] * len(names) if asked else [_different(column) for column in columns]
+    wanted = _partita.base_columns(called, (names, values, data.shape[0]), asked, columns_called(skip, lambda: names))
+    if wanted[1]:
+        say(True, wanted[1])
+    return [names[at] for at in wanted[0]], [columns[at] for at in wanted[0]]
+
+
+def _different(column: Any) -> int:
+    """How many different values a column of any library has."""
+    for name in ("nunique", "n_unique"):
+        if hasattr(column, name):
+            return int(getattr(column, name)())
+    return len(column.unique() if hasattr(column, "unique") else np.unique(np.asarray(column)))
+
+
 def index_of(data: Any) -> Any:
     """The index of a pandas frame or Series, unless it only numbers the rows."""
     index: Any = getattr(data, "index", None)
@@ -159,9 +196,11 @@ def in_order(what: str, values: Any, ensemble: Any) -> list[Any]:
     return listed
 
 
-def label_columns(data: Any, names: Sequence[str] | None) -> tuple[list[Column], list[str] | None]:
+def label_columns(data: Any, names: Sequence[str] | None, only: ColumnNames = (), skip: ColumnNames = ()) -> tuple[list[Column], list[str] | None]:
     """Columns of labels with their names and the names of their words, objects in one order; names of the objects."""
     check_labels(data)
+    if not is_frame(data) and (only or skip):
+        raise InputError("only= and skip= choose columns of a frame; leave others out of the dict or the array")
     if getattr(getattr(data, "dtype", None), "names", None):
         data = {name: data[name] for name in data.dtype.names}
     if is_clustering(data):
@@ -169,7 +208,7 @@ def label_columns(data: Any, names: Sequence[str] | None) -> tuple[list[Column],
     if isinstance(data, Mapping):
         found, columns = [str(name) for name in data], list(data.values())
     elif is_frame(data):
-        found, columns = frame_columns(data)
+        found, columns = bases_of_frame("the frame", data, only, skip)
     elif isinstance(data, (list, tuple)):
         columns = list(data)
         if columns and np.ndim(columns[0]) == 0 and not is_clustering(columns[0]):

@@ -34,6 +34,15 @@ pub struct ColumnFacts {
     pub change: String,
 }
 
+/// The names of the columns of a file; none of arrays.
+///
+/// # Errors
+/// [`FileError`] for what cannot be read.
+pub fn column_names(path: &Path, options: &ReadOptions) -> Result<Vec<String>, FileError> {
+    let reader = format::open_reader(FORMATS, path, &options.open_options())?;
+    Ok(reader.names().to_vec())
+}
+
 /// What is in the columns of a file whose roles these are; nothing for arrays.
 ///
 /// # Errors

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use partita_core::{BaseClustering, Ensemble, EnsembleError, MemoryBudget, Shares, option};
 
+use super::base_columns::has_many_values;
 use super::frame::{Frame, Wanted};
 use super::label_column::LabelColumn;
 use super::label_rows::{self, EncodedBase, EncodedItems, MOST_BYTE_CLUSTERS};
@@ -244,17 +245,14 @@ fn labels(frame: &mut Frame, options: &ReadOptions) -> Result<LoadedEnsemble> {
     finish(frame, ensemble, object_names, truth)
 }
 
-/// So many times the square root of the number of objects are the most clusters of a base clustering that nobody asked for.
-const MOST_CLUSTERS: f64 = 3.0;
-
 /// Leaves out the columns with more different values than clusters are expected, beside others; gives their positions.
 fn columns_of_many_values(frame: &mut Frame, data: &[usize], columns: &[Column]) -> Vec<usize> {
     let is_many = |(at, column): &(&usize, &Column)| {
         let Column::Labels(words) = column else {
             return false;
         };
-        let most = MOST_CLUSTERS * (words.codes().len() as f64).sqrt();
-        words.values().len() as f64 > most && frame.roles.columns[**at].reason != Reason::Asked
+        has_many_values(words.values().len(), words.codes().len())
+            && frame.roles.columns[**at].reason != Reason::Asked
     };
     let many: Vec<usize> = data
         .iter()

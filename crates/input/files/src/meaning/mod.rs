@@ -1,5 +1,6 @@
 //! What files mean: tables, ensembles, labels, soft partitions, written once over the readers of all formats.
 
+pub(crate) mod base_columns;
 pub(crate) mod column_facts;
 pub(crate) mod ensemble;
 mod features;

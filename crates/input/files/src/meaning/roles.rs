@@ -517,8 +517,16 @@ pub(crate) fn find(path: &Path, columns: &[String], wanted: &str) -> Result<usiz
     }
 }
 
+/// Why a column with more different values than clusters are expected is left out.
+pub(crate) fn of_many_values(name: &str) -> String {
+    format!(
+        "more different values than 3 √n, which are no clusters; {} takes it",
+        option("only").naming(name)
+    )
+}
+
 /// The positions of columns that are called by name, by position or by a pattern with * and ?.
-fn find_all(path: &Path, columns: &[String], wanted: &[String]) -> Result<Vec<usize>> {
+pub(crate) fn find_all(path: &Path, columns: &[String], wanted: &[String]) -> Result<Vec<usize>> {
     let mut found = Vec::new();
     for wanted in wanted {
         let pattern = wanted.contains(['*', '?']) && !columns.contains(wanted);
