@@ -13,6 +13,7 @@ use super::reader::Reader;
 use crate::error::{FileError, Result};
 use crate::number::Short;
 use crate::open_file::open;
+use partita_core::option;
 
 pub(crate) const FORMAT: Format = Format {
     name: "a spreadsheet",
@@ -81,8 +82,9 @@ fn read(path: &Path, sheet: Option<&str>) -> Result<Sheet> {
             text: text(&cells),
             remark: several.then(|| {
                 format!(
-                    "its first sheet '{name}' is read, of {}; --sheet NAME takes another",
-                    listed()
+                    "its first sheet '{name}' is read, of {}; {} takes another",
+                    listed(),
+                    option("sheet")
                 )
             }),
         })

@@ -199,7 +199,8 @@ pub(super) fn first_line(first: &ByteRecord) -> FirstLine {
         {
             let first = shown(String::from_utf8_lossy(&first[0]).trim());
             let remark = format!(
-                "the first line is taken for the object '{first}'; if it names the columns give --header"
+                "the first line is taken for the object '{first}'; if it names the columns give {}",
+                option("header").on()
             );
             FirstLine {
                 is_header: false,

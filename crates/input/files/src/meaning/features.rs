@@ -328,9 +328,10 @@ impl Decision<'_> {
         let marker = values::stands_for_missing(values);
         if let Some((value, count)) = marker.filter(|_| self.options.missing.is_none()) {
             self.frame.roles.warnings.push(format!(
-                "{value} is {} a number of column '{}'; if it means that the value is missing give --missing '{value}'",
+                "{value} is {} a number of column '{}'; if it means that the value is missing give {}",
                 times(count as u64),
-                shown(&self.frame.names[at])
+                shown(&self.frame.names[at]),
+                option("missing").listing([value.to_string()])
             ));
         }
     }
@@ -429,9 +430,11 @@ fn refused(frame: &Frame, complaints: &[(String, MissingCounts)], units: &[Strin
     let units = match units {
         [] => String::new(),
         units => format!(
-            "numbers with different units in {}; write them in one unit, or give --encode one-hot if they are categories, --skip if \
-             the column is not a feature",
-            units.join(", ")
+            "numbers with different units in {}; write them in one unit, or give {} if they are categories, {} if the column is not a \
+             feature",
+            units.join(", "),
+            option("encode").to("one-hot"),
+            option("skip")
         ),
     };
     if complaints.is_empty() {
@@ -458,8 +461,8 @@ fn refused(frame: &Frame, complaints: &[(String, MissingCounts)], units: &[Strin
         "columns hold"
     };
     let reason = format!(
-        "{} {hold} words among numbers: {}; if they mean that a value is missing give --missing '{}', if the words are categories \
-         --encode one-hot, if a column is not a feature --skip{units}",
+        "{} {hold} words among numbers: {}; if they mean that a value is missing give {}, if the words are categories {}, if a \
+         column is not a feature {}{units}",
         texts.len(),
         texts.join(", "),
         option("missing").listing(words),

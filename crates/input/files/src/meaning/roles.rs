@@ -386,18 +386,22 @@ impl Roles {
             Reason::Index => "an index".to_owned(),
             Reason::Unknown => "the model does not know it".to_owned(),
             Reason::Rest => return format!("'{name}'"),
-            Reason::Weights => {
-                format!("weights of objects by its name; --object-weights '{name}' weighs by them")
-            }
-            Reason::Clusters => {
-                format!("more than 3 √n different values; --only '{name}' takes it")
-            }
-            Reason::Many => {
-                "many different words; --max-categories takes more for categories".to_owned()
-            }
-            Reason::Time if *role == Role::Skipped => {
-                format!("times by its name; --only '{name}' takes it")
-            }
+            Reason::Weights => format!(
+                "weights of objects by its name; {} weighs by them",
+                option("object-weights").naming(&name)
+            ),
+            Reason::Clusters => format!(
+                "more than 3 √n different values; {} takes it",
+                option("only").naming(&name)
+            ),
+            Reason::Many => format!(
+                "many different words; {} takes more for categories",
+                option("max-categories")
+            ),
+            Reason::Time if *role == Role::Skipped => format!(
+                "times by its name; {} takes it",
+                option("only").naming(&name)
+            ),
             reason => reason.to_string(),
         };
         format!("'{name}' ({why})")

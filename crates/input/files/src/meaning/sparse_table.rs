@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use partita_core::option;
 use sprs::{CsMat, TriMat};
 
 use super::frame::{COLUMNS, OBJECTS, label_array};
@@ -165,7 +166,8 @@ fn of_matrix_market(path: &Path, options: &ReadOptions, limit: &Limit) -> Result
             lower_name(&file)
         ),
         None if !turned && rows != columns => format!(
-            "its {rows} rows are taken for objects; --transpose takes its {columns} columns, as in genes × cells"
+            "its {rows} rows are taken for objects; {} takes its {columns} columns, as in genes × cells",
+            option("transpose").on()
         ),
         _ => String::new(),
     };

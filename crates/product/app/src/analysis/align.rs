@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use partita::extend::EnsembleError;
+use partita::extend::{EnsembleError, option};
 use partita::files::{
     self, LoggedFit, ObjectsBeside, ReadOptions, RunMemberships, RunTables, Table, objects_beside,
     read_runs,
@@ -118,9 +118,10 @@ impl AlignInput {
                 .collect();
             if !taken.is_empty() {
                 observer.note(&format!(
-                    "{} of the objects are those of {}, which lies beside the runs (--populations FILE takes other populations)",
+                    "{} of the objects are those of {}, which lies beside the runs ({} takes other populations)",
                     taken.join(" and "),
-                    shown(&file)
+                    shown(&file),
+                    option("populations")
                 ));
             }
             (names, populations) = (names.or(called), populations.or(told));

@@ -6,10 +6,10 @@ use partita::ndarray::{Array2, ArrayView2, Axis};
 use partita::{Features, MemoryBudget, Seed};
 
 use crate::error::AppError;
-use crate::experiment::description::TableInput;
+use crate::experiment::description::{PairsOf, TableInput};
 use crate::input::input_notes::say_roles;
 use crate::input::label_like::label_like_columns;
-use crate::input::pairs::{PairsOf, distances};
+use crate::input::pairs::distances;
 use crate::input::variance::outweighing_columns;
 use crate::observer::Observer;
 use crate::seeds;

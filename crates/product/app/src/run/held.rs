@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use partita::extend::{Consensus, ProblemSize, WeightedEnsemble};
+use partita::extend::{Consensus, ProblemSize, WeightedEnsemble, option};
 use partita::files::{self, LabelColumn};
 use partita::generate::{Durable, Recipe};
 use partita::metrics::Scores;
@@ -553,9 +553,10 @@ fn without_unlabelled(
         return Ok(weights);
     }
     observer.note(&format!(
-        "{} of {} objects have no label in any base clustering and are labelled all the same: --unlabelled keep leaves them without",
+        "{} of {} objects have no label in any base clustering and are labelled all the same: {} leaves them without",
         unlabelled.len(),
-        ensemble.objects()
+        ensemble.objects(),
+        option("unlabelled").to("keep")
     ));
     let mut all = weights.map_or_else(
         || vec![1.0; ensemble.objects()],
