@@ -8,7 +8,7 @@ use partita::extend::WeightError;
 use partita::generate::Recipe;
 use partita::ndarray::Array2;
 use partita::ssce::Predictor;
-use partita::{BaseWeights, ObjectWeights, Outcome};
+use partita::{BaseWeights, ObjectWeights, Outcome, SoftPartition};
 use partita_app::{
     ClustersAsked, Data, Experiment, Input, MethodChoice, RunRecord, RunResult, TableInput,
     WeightSource, json_text, linkage,
@@ -36,6 +36,8 @@ pub(crate) struct Asked {
     /// Whether base clusterings are made as the table suggests.
     auto: bool,
     object_weights: Option<Vec<f64>>,
+    /// What is done with objects that no base clustering labels.
+    unlabelled: String,
 }
 
 impl Asked {
@@ -50,6 +52,10 @@ impl Asked {
         let clusters: ClustersAsked = clusters(py, &self.clusters)?;
         let mut experiment = Experiment::new(input, clusters, methods, self.seed);
         (experiment.max_memory, experiment.auto) = (run.max_memory, self.auto);
+        experiment.unlabelled = self
+            .unlabelled
+            .parse()
+            .map_err(|error| input_error(py, &format!("unlabelled: {error}")))?;
         experiment.base_weights = self.weight_source.as_ref().map(|_| WeightSource::Agreement);
         Ok(experiment)
     }
@@ -245,29 +251,40 @@ impl NativeResult {
         // There is no result without an outcome.
         &self.finished.outcomes[self.place]
     }
+
+    /// Values of all objects, `none` of those that no base clustering labels.
+    fn of_all<T: Clone>(&self, values: Vec<T>, none: T) -> Vec<T> {
+        match &self.finished.left_out {
+            Some(out) => out.spread(&values, none),
+            None => values,
+        }
+    }
+
+    /// Probabilities of all objects, NaN of those that no base clustering labels.
+    fn rows_of_all(&self, soft: &SoftPartition) -> Array2<f64> {
+        match &self.finished.left_out {
+            Some(out) => out.rows(soft),
+            None => soft.rows().to_owned(),
+        }
+    }
 }
 
 #[pymethods]
 impl NativeResult {
     /// Labels, n numbers from 0.
     fn labels<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i32>> {
-        let labels: Vec<i32> = self
-            .outcome()
-            .partition
-            .labels()
-            .iter()
-            .map(|&label| label as i32)
-            .collect();
-        labels.into_pyarray(py)
+        let labels = self.outcome().partition.labels().iter();
+        let labels: Vec<i32> = labels.map(|&label| label as i32).collect();
+        self.of_all(labels, -1).into_pyarray(py)
     }
 
     fn certainty<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        self.outcome().certainty.clone().into_pyarray(py)
+        self.of_all(self.outcome().certainty.clone(), f64::NAN)
+            .into_pyarray(py)
     }
 
     fn confidence<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        self.finished.confidences[self.place]
-            .clone()
+        self.of_all(self.finished.confidences[self.place].clone(), f64::NAN)
             .into_pyarray(py)
     }
 
@@ -276,14 +293,14 @@ impl NativeResult {
         self.outcome()
             .soft
             .as_ref()
-            .map(|soft| soft.rows().to_owned().into_pyarray(py))
+            .map(|soft| self.rows_of_all(soft).into_pyarray(py))
     }
 
     /// Shares of the evidence, n × K: how the base clusterings of every object spread over the clusters.
     fn evidence<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let found = briefly(py, || self.finished.evidence(self.place))?
             .map_err(|error| raised(py, &error))?;
-        Ok(found.into_rows().into_pyarray(py))
+        Ok(self.rows_of_all(&found).into_pyarray(py))
     }
 
     /// How the clusters overlap: expected objects, and K × K shares.
@@ -294,9 +311,9 @@ impl NativeResult {
     }
 
     /// What every object is called, where labels of base clusterings name classes.
-    fn label_names(&self) -> Option<Vec<String>> {
-        let names = self.outcome().object_classes()?;
-        Some(names.into_iter().map(str::to_owned).collect())
+    fn label_names(&self) -> Option<Vec<Option<String>>> {
+        let names = self.outcome().object_classes()?.into_iter();
+        Some(self.of_all(names.map(|name| Some(name.to_owned())).collect(), None))
     }
 
     /// Draws from the posterior, draws × n numbers from 0, where the method samples one.
@@ -318,7 +335,7 @@ impl NativeResult {
     }
 
     fn ensemble(&self) -> NativeEnsemble {
-        NativeEnsemble::shared(Arc::clone(&self.finished.ensemble))
+        NativeEnsemble::shared(Arc::clone(self.finished.whole_ensemble()))
     }
 
     /// The record as JSON: of this method, or of all of the call.

@@ -306,3 +306,22 @@ def test_draws_are_partitions_of_the_objects():
     found = pt.consensus(labels, n_clusters=4, method="nbce-gibbs", sweeps=20, burn_in=10, keep=5, chains=2)
     assert found.draws_.shape == (10, 24) and found.draws_.min() == 0
     assert sum(found.diagnostics_["clusters_drawn"].values()) == pytest.approx(1)
+
+
+def test_objects_that_no_base_clustering_labels_get_no_label(tmp_path):
+    pd = pytest.importorskip("pandas")
+    labels = pd.DataFrame({"a": [1, 1, None, 2, 2, -1], "b": ["x", "x", None, "y", "y", None]}, index=list("abcdef"))
+    for method in ("lwgp", "pcc-kl"):
+        result = pt.consensus(labels, 2, method)
+        assert result.labels_.tolist() in ([0, 0, -1, 1, 1, -1], [1, 1, -1, 0, 0, -1])
+        assert np.isnan(result.confidence_).tolist() == [False, False, True, False, False, True]
+        assert np.isnan(result.evidence_[2]).all() and result.sizes_.tolist() == [2, 2]
+        assert result.to_frame().index.tolist() == list("abcdef") and "2 of 6 objects" in result.warnings[-1]
+        assert (pt.consensus(labels, 2, method, unlabelled="cluster").labels_ >= 0).all()
+        with pytest.raises(pt.InputError, match="no label in any base clustering"):
+            pt.consensus(labels, 2, method, unlabelled="refuse")
+    record = result.save_run(tmp_path / "run")
+    assert record["methods"][0]["n"] == 4 and pt.repeat(tmp_path / "run" / "record.json").labels_.tolist() == result.labels_.tolist()
+    assert pt.LabelConsensus(2).fit(labels).labels_.tolist().count(-1) == 2
+    with pytest.raises(pt.InputError, match="unlabelled: 'drop' is none of keep"):
+        pt.consensus(labels, 2, unlabelled="drop")

@@ -33,6 +33,7 @@ class _Request:
     weights: list[float] | None
     auto: bool = False
     object_weights: list[float] | None = None
+    unlabelled: str = "keep"
 
 
 @lru_cache(maxsize=1)
@@ -146,6 +147,7 @@ def consensus(
     features: Any = None,
     base_weights: Any = None,
     object_weights: Any = None,
+    unlabelled: str = "keep",
     random_state: Any = 0,
     n_jobs: int | None = None,
     max_memory: int | str | None = None,
@@ -175,6 +177,9 @@ def consensus(
     object_weights : sequence, optional
         Weights of the objects, for methods that take them: a weight of 2 is two objects; one of 0 has no part in the fit and is labelled
         afterwards.
+    unlabelled : "keep", "cluster" or "refuse"
+        What is done with objects that no base clustering labels, such as the noise of a density method: they get no label (−1, and NaN
+        for numbers), are labelled though nothing speaks for it, or are an error.
     random_state : int, Generator or RandomState
         The same seed gives the same bytes, whatever ``n_jobs`` is; those of ``partita consensus --seed``.
     n_jobs : int, optional
@@ -229,7 +234,7 @@ def consensus(
     given = Ensemble(ensemble)
     table = None if features is None else table_of(features)
     request = request_of(given, n_clusters, method, random_state, base_weights, settings)
-    request.object_weights = weights_of_objects(object_weights, given)
+    request.object_weights, request.unlabelled = weights_of_objects(object_weights, given), unlabelled
     found = run_consensus(given, table, None, request, Run(n_jobs, max_memory, progress))
     return found.first if method is None or isinstance(method, str) else found
 

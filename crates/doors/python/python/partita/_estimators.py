@@ -44,10 +44,11 @@ class _Consensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         base_weights: Any = None,
         auto: bool = False,
         object_weights: Any = None,
+        unlabelled: str = "keep",
     ) -> ConsensusResult:
         settings = dict(self.settings or {})
         request = request_of(ensemble, self.n_clusters, one_method(self.method), self.random_state, base_weights, settings)
-        request.auto, request.object_weights = auto, object_weights
+        request.auto, request.object_weights, request.unlabelled = auto, object_weights, unlabelled
         return run_consensus(ensemble, table, recipe, request, Run(self.n_jobs, self.max_memory)).first
 
     def _keep(self, result: ConsensusResult, model: Model) -> None:
@@ -89,7 +90,7 @@ class _Consensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         check_is_fitted(self)
         if X is not None:
             self._checked(X, reset=False)
-        return float(self.confidence_.mean())
+        return float(np.nanmean(self.confidence_))
 
 
 class ConsensusClustering(_Consensus):
@@ -223,6 +224,8 @@ class LabelConsensus(_Consensus):
         As for :class:`ConsensusClustering`.
     base_weights : "agreement", sequence or dict, optional
         Weights of the base clusterings, for methods that take them.
+    unlabelled : "keep", "cluster" or "refuse"
+        What is done with objects that no base clustering labels, as in :func:`partita.consensus`.
 
     Attributes
     ----------
@@ -243,6 +246,7 @@ class LabelConsensus(_Consensus):
         method: str | None = None,
         *,
         base_weights: Any = None,
+        unlabelled: str = "keep",
         settings: dict[str, Any] | None = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
@@ -251,6 +255,7 @@ class LabelConsensus(_Consensus):
         self.n_clusters = n_clusters
         self.method = method
         self.base_weights = base_weights
+        self.unlabelled = unlabelled
         self.settings = settings
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -278,7 +283,8 @@ class LabelConsensus(_Consensus):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LabelConsensus:
         """Finds the consensus of labels of shape (n, M); ``sample_weight`` weighs the objects, ``y`` is not used."""
         ensemble = self._checked(X, reset=True)
-        result = self._run(ensemble, base_weights=self.base_weights, object_weights=_weights(sample_weight, ensemble))
+        weights = _weights(sample_weight, ensemble)
+        result = self._run(ensemble, base_weights=self.base_weights, object_weights=weights, unlabelled=self.unlabelled)
         self._keep(result, result.model())
         return self
 

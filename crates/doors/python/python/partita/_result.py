@@ -35,6 +35,7 @@ class ConsensusResult:
     Attributes
     ----------
     labels_ : array of shape (n,), int32
+        −1 for an object that no base clustering labels; its numbers are NaN.
         The cluster of every object, from 0.
     confidence_ : array of shape (n,)
         How far the ensemble supports each label, 0 to 1; compares between methods.
@@ -134,7 +135,7 @@ class ConsensusResult:
     @property
     def sizes_(self) -> NDArray[np.intp]:
         """Objects of every cluster."""
-        return np.bincount(self.labels_, minlength=self._native.clusters())
+        return np.bincount(self.labels_[self.labels_ >= 0], minlength=self._native.clusters())
 
     def relations(self, threshold: float = 0.0) -> Relations:
         """How the clusters overlap, by the probabilities or, of a method that has none, the shares of the evidence.
@@ -258,7 +259,7 @@ class _UnpickledResult(ConsensusResult):
 
     @property
     def sizes_(self) -> NDArray[np.intp]:
-        return np.bincount(self.labels_, minlength=int(self.labels_.max(initial=0)) + 1)
+        return np.bincount(self.labels_[self.labels_ >= 0], minlength=int(self.labels_.max(initial=0)) + 1)
 
     def model(self, predict_with: str | None = None) -> Model:
         if predict_with is not None:

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use partita::MemoryBudget;
 use partita::extend::SettingMap;
@@ -95,6 +96,19 @@ pub enum Unlabelled {
     Cluster,
     /// They are an error.
     Refuse,
+}
+
+impl FromStr for Unlabelled {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "keep" => Ok(Self::Keep),
+            "cluster" => Ok(Self::Cluster),
+            "refuse" => Ok(Self::Refuse),
+            other => Err(format!("'{other}' is none of keep, cluster and refuse")),
+        }
+    }
 }
 
 impl Unlabelled {

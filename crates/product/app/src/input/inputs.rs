@@ -139,7 +139,7 @@ impl Inputs<'_> {
             .ensemble
             .as_ref()
             .filter(|_| unlabelled == Unlabelled::Keep)
-            .and_then(|ensemble| LeftOut::of(ensemble));
+            .and_then(LeftOut::of_shared);
         let Some((ensemble, out)) = found else {
             return Ok(());
         };

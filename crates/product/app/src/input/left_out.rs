@@ -1,5 +1,7 @@
 //! Objects that no base clustering labels: what is done with them, and how results without them are those of all.
 
+use std::sync::Arc;
+
 use partita::files::{LabelColumn, NO_LABEL};
 use partita::ndarray::Array2;
 use partita::{Ensemble, ObjectWeights, SoftPartition};
@@ -14,6 +16,8 @@ pub struct LeftOut {
     /// Those that are left.
     kept: Vec<u32>,
     names: Option<Vec<String>>,
+    /// The ensemble of all objects, where somebody may ask for it.
+    whole: Option<Arc<Ensemble>>,
 }
 
 impl LeftOut {
@@ -36,8 +40,21 @@ impl LeftOut {
             objects,
             kept,
             names: ensemble.object_names().map(<[String]>::to_vec),
+            whole: None,
         };
         left.ok().map(|left| (left, out))
+    }
+
+    /// As [`of`](Self::of), with the ensemble of all objects.
+    pub(crate) fn of_shared(ensemble: &Arc<Ensemble>) -> Option<(Ensemble, Self)> {
+        let (left, mut out) = Self::of(ensemble)?;
+        out.whole = Some(Arc::clone(ensemble));
+        Some((left, out))
+    }
+
+    /// The ensemble of all objects, where it is held.
+    pub(crate) fn whole(&self) -> Option<&Arc<Ensemble>> {
+        self.whole.as_ref()
     }
 
     /// Objects without a label.
@@ -95,7 +112,7 @@ impl LeftOut {
     }
 
     /// Probabilities of all objects, NaN where there are none.
-    pub(crate) fn rows(&self, soft: &SoftPartition) -> Array2<f64> {
+    pub fn rows(&self, soft: &SoftPartition) -> Array2<f64> {
         let mut all = Array2::from_elem((self.objects, soft.clusters()), f64::NAN);
         for (&object, row) in self.kept.iter().zip(soft.rows().outer_iter()) {
             all.row_mut(object as usize).assign(&row);

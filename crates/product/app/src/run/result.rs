@@ -9,7 +9,7 @@ use partita::files;
 use partita::files::sprs::CsMat;
 use partita::metrics::{Relations, evidence_shares, relations};
 use partita::ssce::Predictor;
-use partita::{BaseWeights, Ensemble, Features, ObjectWeights, Partition, SoftPartition};
+use partita::{BaseWeights, Ensemble, Features, Partition, SoftPartition};
 use partita_report::Rendered;
 use serde_json::Value;
 
@@ -21,6 +21,7 @@ use crate::experiment::clusters::ClustersAsked;
 use crate::experiment::description::{Input, ObjectWeightSource, Outputs, WeightSource};
 use crate::experiment::file_names::{ENSEMBLE, REPORT, folder_of};
 use crate::input::input_file::InputFile;
+use crate::input::left_out::LeftOut;
 use crate::observer::NoObserver;
 use crate::output::label_blocks::refused_by_reader;
 use crate::output::outputs;
@@ -72,6 +73,12 @@ impl RunResult {
             .and_then(|()| out.write_all(&text))
             .and_then(|()| out.flush())
             .map_err(refused_by_reader)
+    }
+
+    /// The ensemble of all objects, also of those without a label.
+    pub fn whole_ensemble(&self) -> &Arc<Ensemble> {
+        let whole = self.left_out.as_ref().and_then(LeftOut::whole);
+        whole.unwrap_or(&self.ensemble)
     }
 
     /// The labels of all methods by name.
@@ -234,18 +241,23 @@ impl RunResult {
         let mut record = self.record.clone();
         let experiment = &mut record.experiment;
         let file = folder.join(ENSEMBLE);
-        files::write_ensemble(&file, &self.ensemble, None)?;
+        let ensemble = self.whole_ensemble();
+        files::write_ensemble(&file, ensemble, None)?;
         let mut inputs = vec![InputFile::of(&file)?];
         // Weights that have a source in the record come from there again.
         if let (Some(weights), None) = (&self.base_weights, &experiment.base_weights) {
             let file = folder.join("weights.csv");
-            write_text(&file, &weights_csv(&self.ensemble, weights))?;
+            write_text(&file, &weights_csv(ensemble, weights))?;
             inputs.push(InputFile::of(&file)?);
             experiment.base_weights = Some(WeightSource::File(file));
         }
         if let (Some(weights), None) = (&self.object_weights, &experiment.object_weights) {
             let file = folder.join("object_weights.csv");
-            write_text(&file, &object_weights_csv(&self.ensemble, weights))?;
+            let weights = match &self.left_out {
+                Some(out) => out.spread(weights.as_slice(), 0.0),
+                None => weights.as_slice().to_vec(),
+            };
+            write_text(&file, &object_weights_csv(ensemble, &weights))?;
             inputs.push(InputFile::of(&file)?);
             experiment.object_weights = Some(ObjectWeightSource::File(file));
         }
@@ -294,11 +306,11 @@ impl RunResult {
 }
 
 /// Weights as [`object_weights`](crate::object_weights) reads them: by name, or in the order of the objects.
-fn object_weights_csv(ensemble: &Ensemble, weights: &ObjectWeights) -> String {
+fn object_weights_csv(ensemble: &Ensemble, weights: &[f64]) -> String {
     let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
     let line =
         |(i, weight): (usize, &f64)| format!("{},{weight}\n", quoted(&ensemble.object_name(i)));
-    let lines: String = weights.as_slice().iter().enumerate().map(line).collect();
+    let lines: String = weights.iter().enumerate().map(line).collect();
     format!("object,weight\n{lines}")
 }
 
