@@ -48,7 +48,7 @@ pub(super) fn objects(report: &Report<'_>, ensemble: &Ensemble, clusters: &Clust
     // A cell of several objects is called like its first.
     let firsts = order.objects.iter().step_by(each).take(map.ncols());
     let heads: Vec<String> = firsts
-        .map(|&object| csv_field(&ensemble.object_name(object as usize)))
+        .map(|&object| field(&ensemble.object_name(object as usize)))
         .collect();
     let mut csv = format!("object,{}", heads.join(","));
     for (name, row) in heads.iter().zip(map.outer_iter()) {
