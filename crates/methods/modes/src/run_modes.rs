@@ -7,11 +7,11 @@
 //!
 //! 1. c̄ between them is below what a picture shows (a similarity of 0.97, the usual limit of pong), or
 //! 2. Δ² is less than the noise of a run, v̄_A and v̄_B being half the mean costs within: c̄ ≤ 1½ (v̄_A + v̄_B). A run that stands alone
-//!    has no v̄; it may have [`LONE_NOISE`] times the noise of the others, or of the two runs that are most alike: c̄ ≤ (1 + 5) v̄; and
+//!    has no v̄; it may have [`LONE_NOISE`] times the noise of the others: c̄ ≤ (1 + 5) v̄. Where both stand alone, v̄ is that of the two runs
+//!    that are most alike, or that of the median object: noise is alike on all objects, another answer is not; and
 //! 3. they have more signal than noise: c̄ is at most half of what it would be if the objects of one were in random order.
 //!
-//! Of two runs alone nothing tells v; noise is alike on all objects, a difference of answers is not, so that it comes from the median
-//! object.
+//! No noise is taken to be less than what a picture shows.
 
 use partita_core::ndarray::{Array2, ArrayView2, Axis, Slice, concatenate};
 use partita_linkage::{Linkage, link};
@@ -25,6 +25,9 @@ const ROWS: usize = 2000;
 
 /// Runs of this similarity are alike, whatever their noise.
 const UNSEEN: f64 = 0.97;
+
+/// The noise of runs of that similarity: half their cost.
+const UNSEEN_NOISE: f64 = 0.5 * (1.0 - UNSEEN) * (1.0 - UNSEEN);
 
 /// How much more noise than the others a run may have that stands alone.
 const LONE_NOISE: f64 = 5.0;
@@ -58,7 +61,7 @@ impl Branch {
     /// The mean noise of a run; none where it stands alone.
     fn noise(&self) -> Option<f64> {
         let r = self.runs.len() as f64;
-        (r > 1.0).then(|| self.within / (r * (r - 1.0)))
+        (r > 1.0).then(|| (self.within / (r * (r - 1.0))).max(UNSEEN_NOISE))
     }
 }
 
@@ -67,7 +70,10 @@ impl Branch {
 pub(crate) fn groups(runs: &[&Array2<f64>], similarity: Option<f64>) -> Vec<Vec<usize>> {
     let pairs = pairs(runs);
     let costs: Vec<f64> = pairs.iter().map(|pair| pair.cost).collect();
-    let noise = least_noise(runs, &costs);
+    // Two runs alone are most alike of all, which says nothing.
+    let least = costs.iter().copied().fold(f64::INFINITY, f64::min);
+    let least = if runs.len() > 2 { 0.5 * least } else { 0.0 };
+    let least = least.max(UNSEEN_NOISE);
     let tree = link(costs, runs.len(), Linkage::Average).expect("costs are finite");
     let mut branches: Vec<Option<Branch>> = (0..runs.len()).map(|run| Some(leaf(run))).collect();
     let mut groups: Vec<Vec<usize>> = Vec::new();
@@ -77,6 +83,10 @@ pub(crate) fn groups(runs: &[&Array2<f64>], similarity: Option<f64>) -> Vec<Vec<
             continue;
         };
         let sums = between(&pairs, runs.len(), &left.runs, &right.runs);
+        let noise = match (&left.runs[..], &right.runs[..]) {
+            (&[q], &[p]) => least.max(0.5 * even_cost(runs[q], runs[p])),
+            _ => least,
+        };
         let one_answer =
             left.one_answer && right.one_answer && alike(&left, &right, sums, noise, similarity);
         if !one_answer {
@@ -121,14 +131,6 @@ fn alike(left: &Branch, right: &Branch, sums: Pair, noise: f64, similarity: Opti
         (None, None) => (1.0 + LONE_NOISE) * noise,
     };
     1.0 - cost.sqrt() >= UNSEEN || (cost <= most && cost <= 0.5 * chance)
-}
-
-/// The noise of a run where all stand alone: half the cost of the two that are most alike.
-fn least_noise(runs: &[&Array2<f64>], costs: &[f64]) -> f64 {
-    if let &[q, p] = runs {
-        return 0.5 * even_cost(q, p);
-    }
-    0.5 * costs.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
 /// The mean cost of an object if all had the noise of the median one.

@@ -127,7 +127,8 @@ fn archive(path: &Path, bytes: impl Read + Seek, budget: MemoryBudget) -> Result
     names.retain(|name| {
         !name.ends_with('/') && !name.starts_with("__MACOSX") && !called(name).starts_with('.')
     });
-    if names.iter().any(|name| fits(Path::new(name))) {
+    let named = names.iter().any(|name| fits(Path::new(name)));
+    if named {
         names.retain(|name| fits(Path::new(name)));
     }
     names.sort();
@@ -139,7 +140,16 @@ fn archive(path: &Path, bytes: impl Read + Seek, budget: MemoryBudget) -> Result
         if called(&name).ends_with(".zip") {
             found.extend(archive(&within, io::Cursor::new(bytes), budget)?);
         } else {
-            found.extend(runs(&within, &text(&within, bytes)?)?);
+            let read = text(&within, bytes).and_then(|text| runs(&within, &text));
+            found.extend(match read {
+                Err(_) if !named => {
+                    let reason = format!(
+                        "none of its files is called like a run (.Q, .meanQ, .indfile, _f), and '{name}' is none; unpack it and name a file"
+                    );
+                    return Err(FileError::damaged(path, reason));
+                }
+                read => read?,
+            });
         }
     }
     if found.is_empty() {

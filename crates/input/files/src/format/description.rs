@@ -19,6 +19,10 @@ pub(crate) struct OpenOptions {
     /// Whether rows are columns and columns are rows.
     pub(crate) transpose: bool,
     /// The sheet of a spreadsheet; the first if absent.
+    #[cfg_attr(
+        not(feature = "sheets"),
+        expect(dead_code, reason = "no other format has sheets")
+    )]
     pub(crate) sheet: Option<String>,
     /// The words that stand for a missing value.
     pub(crate) missing: MissingWords,

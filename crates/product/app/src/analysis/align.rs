@@ -453,7 +453,7 @@ impl AlignedRuns {
         }
     }
 
-    /// The picture `memberships.svg`: one row of bars a mode, its representative's, objects in the order of the first.
+    /// The picture `memberships.svg`: one row of bars a mode, its representative's, few clusters first.
     pub fn picture(&self) -> String {
         let modes = &self.alignment.modes;
         let row = |mode: &RunMode| {
@@ -465,8 +465,11 @@ impl AlignedRuns {
                 colours: &self.alignment.runs[run].colours,
             }
         };
+        // Few clusters first; within a number of clusters the largest mode.
+        let mut rows: Vec<&RunMode> = modes.iter().collect();
+        rows.sort_by_key(|mode| mode.clusters);
         membership_rows(
-            &modes.iter().map(row).collect::<Vec<_>>(),
+            &rows.into_iter().map(row).collect::<Vec<_>>(),
             self.populations.as_deref(),
         )
     }
