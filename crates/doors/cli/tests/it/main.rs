@@ -10,5 +10,5 @@ mod examples;
 mod faults;
 mod methods;
 mod row_blocks;
+mod tables;
 mod tasks;
-mod walk;

@@ -1,4 +1,4 @@
-//! A walk over tables as people have them (`tests/tables.txt`): none is misread in silence, and nearly all give labels without a flag.
+//! Tables as people have them (`tests/tables.txt`): none is misread in silence, and nearly all give labels without a flag.
 
 use std::time::{Duration, Instant};
 
@@ -71,7 +71,7 @@ impl Sample {
     }
 
     /// What is wrong; nothing if all is as expected.
-    fn walk(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), String> {
         let place = Workplace::new();
         place.file(&self.name, self.content());
         let begun = Instant::now();
@@ -159,7 +159,7 @@ fn tables_as_people_have_them() {
         };
         samples.iter().try_for_each(write).expect("files");
     }
-    let wrong = |sample: &&&Sample| Some(format!("{}: {}", sample.name, sample.walk().err()?));
+    let wrong = |sample: &&&Sample| Some(format!("{}: {}", sample.name, sample.check().err()?));
     let wrong: Vec<String> = samples
         .par_iter()
         .filter_map(|sample| wrong(&sample))
