@@ -46,7 +46,10 @@ pub(super) fn above(rows: &[ByteRecord]) -> usize {
     };
     // R gives the column with the names of the rows no name; and what stands above values may name some of the columns.
     let may_be_header = filled(last) >= NOTE || filled(last) + 1 == widest;
-    titles - usize::from(may_be_header && !first_line(next).is_header)
+    // Of rows that all look like a header, with numbers in turn, none is one.
+    let is_header = |row: &ByteRecord| first_line(row).is_header;
+    let named = is_header(next) && rows.get(titles + 1).is_some_and(|row| !is_header(row));
+    titles - usize::from(may_be_header && !named)
 }
 
 /// The most rows of units, descriptions and ids of columns below a header.
@@ -64,10 +67,10 @@ pub(super) fn units(rows: &[ByteRecord], missing: &MissingWords) -> usize {
         above.iter().all(|row| {
             let own = columns.iter().map(|&column| text(&row[column]));
             let worded = own.filter(|field| !field.is_empty());
-            let is_word = |field: &str| {
-                !is_number(field) && !missing.contains(field) && !means_nothing(field)
-            };
-            worded.clone().all(is_word) && worded.count() > 0
+            let is_word = |field: &str| !missing.contains(field) && !means_nothing(field);
+            worded.clone().all(is_word)
+                && worded.count() > 0
+                && !row.iter().map(text).any(is_number)
         })
     };
     (1..=most).find(fits).unwrap_or(0)
