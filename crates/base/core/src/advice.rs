@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn every_door_spells_an_option() {
+    fn an_option_is_spelled_by_each_door() {
         for (advice, flag, keyword) in [
             (option("id"), "--id", "id="),
             (option("k").called("n-clusters"), "-k", "n_clusters="),
