@@ -218,6 +218,18 @@ def test_what_is_something_else_is_named_at_once(kind):
                 assert said in str(error.value), taker
 
 
+@pytest.mark.parametrize("take", [pt.Ensemble.from_shares, pt.align])
+def test_runs_of_something_else_are_named_at_once(take):
+    cells = annotated()
+    for given in (cells, [cells], {"a": cells}, [KMeans(2)], None):
+        begun = time.process_time()
+        with pytest.raises(pt.InputError, match="AnnData|KMeans|None"):
+            take(given)
+        assert time.process_time() - begun < 0.3
+    with pytest.raises(pt.InputError, match="toarray"):
+        pt.Ensemble(pytest.importorskip("scipy.sparse").eye(3).tocsr())
+
+
 def test_modalities_and_other_packages():
     """By the names of their packages, which need not be there."""
     for package, kind, said in [

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from partita import _partita
 from partita._errors import InputError
+from partita._given import check_labels
 from partita._html import table
 from partita._tables import ColumnNames, as_array, in_order, index_of, joint_rows, label_columns, named_runs, taken
 
@@ -115,10 +116,12 @@ class Ensemble:
         >>> pt.consensus(runs, n_clusters=2, method="soft-mean").probabilities_.round(2).tolist()[0] in ([0.9, 0.1], [0.1, 0.9])
         True
         """
+        check_labels(runs)
         given = named_runs(runs, names)
         tables: list[NDArray[np.float64]] = []
         words: list[list[str]] = []
         for name, run in given:
+            check_labels(run)
             table = np.ascontiguousarray(as_array(run), dtype=np.float64)
             if table.ndim != 2:
                 raise InputError(f"'{name}' is an array of {table.ndim} dimensions; a run is a table of objects × clusters")

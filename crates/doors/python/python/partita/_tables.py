@@ -211,7 +211,7 @@ def label_columns(data: Any, names: Sequence[str] | None, only: ColumnNames = ()
         found, columns = bases_of_frame("the frame", data, only, skip)
     elif isinstance(data, (list, tuple)):
         columns = list(data)
-        if columns and np.ndim(columns[0]) == 0 and not is_clustering(columns[0]):
+        if columns and not is_clustering(columns[0]) and np.ndim(columns[0]) == 0:
             raise InputError("a list is a list of base clusterings, each a list or array of labels; for one, write [labels]")
         found = [f"base{at}" for at in range(len(columns))]
     else:
@@ -237,6 +237,8 @@ def label_columns(data: Any, names: Sequence[str] | None, only: ColumnNames = ()
 
 def as_array(data: Any) -> np.ndarray[Any, Any]:
     """An array of what may be one; entries that are masked are None."""
+    if hasattr(data, "tocsr"):
+        raise InputError("labels and shares are dense; give the .toarray() of a sparse matrix")
     try:
         return np.asarray(np.ma.filled(data.astype(object), None) if isinstance(data, np.ma.MaskedArray) else data)
     except (TypeError, ValueError, RuntimeError) as error:

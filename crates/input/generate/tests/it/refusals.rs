@@ -89,8 +89,8 @@ fn more_clusters_than_rows_are_refused() {
         assert_eq!(refused, Err(expected.clone()), "{kind}");
         assert_eq!(
             expected.to_string(),
-            "asked for base clusterings of up to 11 clusters of 10 objects (a share of 0.5 of 20); lower base_k \
-             (--base-k) or raise the share"
+            "asked for base clusterings of up to 11 clusters of 10 objects (a share of 0.5 of 20); lower --base-k \
+             or raise the share (--subsample)"
         );
         let refused = make(&table, &recipe(kind, "2..21", 1.0));
         assert_eq!(
