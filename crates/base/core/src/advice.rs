@@ -86,7 +86,7 @@ impl Advice<'_> {
     }
 
     /// Set to what a file calls something.
-    pub fn naming<'b>(self, name: &'b str) -> Advice<'b> {
+    pub fn naming(self, name: &str) -> Advice<'_> {
         let (own, keyword) = (self.name, self.keyword);
         Advice {
             name: own,

@@ -93,11 +93,11 @@ type Matched<'py> = (Option<Vec<String>>, Vec<Bound<'py, PyArray1<i64>>>);
 
 /// Matches the objects of several inputs: what each is called, names of its objects where it has some, and their number.
 #[pyfunction]
-pub(crate) fn match_objects<'py>(
-    py: Python<'py>,
+pub(crate) fn match_objects(
+    py: Python<'_>,
     given: Vec<(String, Option<Vec<String>>, usize)>,
     how: Run,
-) -> PyResult<Matched<'py>> {
+) -> PyResult<Matched<'_>> {
     let objects: Vec<Objects<'_>> = given
         .iter()
         .map(|(called, names, count)| Objects::new(Path::new(called), *count, names.as_deref()))

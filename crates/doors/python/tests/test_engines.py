@@ -34,7 +34,7 @@ def rows(tmp_path_factory) -> pt.RowFiles:
     labels = np.stack(columns, axis=1).astype(np.int8)
     for number, (first, end) in enumerate(zip(CUTS, CUTS[1:])):
         np.save(folder / f"{number}.npy", labels[first:end])
-    return pt.scan(str(folder / "*.npy"), folder / "m.json", rows_per_part=1000)
+    return pt.scan(str(folder / "*.npy"), folder / "many.json", rows_per_part=1000)
 
 
 def written(found: pt.RowConsensus) -> bytes:
@@ -436,7 +436,7 @@ def test_files_as_people_have_them_are_read_by_tasks(tmp_path):
     assert found == pt.generate(pt.read_table(table, impute="mean"), **keywords)
     assert found.object_names == ["x1", "x2", "x3", "x4"]
     with pytest.raises(pt.InputError, match=r"line 3, column 'a b': 'NA' is missing"):
-        pt.generate(pt.scan_table(table), **keywords, engine=_in_turn, folder=tmp_path / "other")
+        pt.generate(pt.scan_table(table, impute="none"), **keywords, engine=_in_turn, folder=tmp_path / "other")
 
 
 def _in_turn(task, parts) -> None:

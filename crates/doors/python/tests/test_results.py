@@ -295,7 +295,7 @@ def test_labels_that_name_classes_give_names():
     tools["c"] = ["T" if label == "NK" else label for label in own]
     tools["a"][0] = tools["b"][0] = tools["c"][0] = None
     found = pt.consensus(tools, method="mm", named=True)
-    assert list(found.label_names_) == ["unknown", *own[1:]]
+    assert list(found.label_names_) == [None, *own[1:]]
     assert found.diagnostics_["names"] == ["B", "NK", "T"]
     plain = pt.consensus(tools, n_clusters=3, method="mm")
     assert plain.label_names_ is None and plain.draws_ is None

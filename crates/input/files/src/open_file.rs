@@ -71,6 +71,12 @@ pub(crate) fn lower_name(path: &Path) -> String {
         .unwrap_or_default()
 }
 
+/// Whether a name in small letters has this ending, given without its dot, and something before it.
+pub(crate) fn has_ending(small: &str, ending: &str) -> bool {
+    let split = small.rsplit_once('.');
+    split.is_some_and(|(stem, own)| own == ending && !stem.is_empty())
+}
+
 /// The file and its length in bytes, if it has any.
 pub(crate) fn open(path: &Path) -> Result<(File, u64)> {
     if is_named_pipe(path) {

@@ -229,7 +229,12 @@ pub(crate) fn is_time(column: &str) -> bool {
 
 /// Whether a column is called as codes are.
 pub(crate) fn is_code(column: &str) -> bool {
-    has_word(column, CODES)
+    // The last word says what a column holds: not a `region_area`.
+    let small = column.to_lowercase();
+    let last = small
+        .rsplit(|letter: char| !letter.is_alphanumeric())
+        .next();
+    last.is_some_and(|last| CODES.contains(&last))
 }
 
 /// Whether a column is called as weights of objects are; a `weight` alone is mostly that of a body.

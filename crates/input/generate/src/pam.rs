@@ -12,7 +12,6 @@ use rand::RngExt;
 use rayon::prelude::*;
 
 use crate::base_run::BaseRun;
-use crate::error::Result;
 use crate::plan::Plan;
 use crate::run_context::RunContext;
 use crate::tree::condensed;
@@ -41,10 +40,10 @@ impl Pairs {
 }
 
 /// The base clusterings of plans that see the same rows.
-pub(crate) fn pam(plans: &[Plan], context: &RunContext<'_>) -> Result<Vec<Option<BaseRun>>> {
+pub(crate) fn pam(plans: &[Plan], context: &RunContext<'_>) -> Vec<Option<BaseRun>> {
     let (members, rows) = context.sight.rows(&plans[0]);
     let Some(distances) = condensed(&rows, context) else {
-        return Ok(vec![None; plans.len()]);
+        return vec![None; plans.len()];
     };
     let pairs = Pairs::of(&distances, members.len());
     drop(distances);
@@ -54,7 +53,7 @@ pub(crate) fn pam(plans: &[Plan], context: &RunContext<'_>) -> Result<Vec<Option
         let labels = labels.into_iter().map(|(_, medoid)| medoid as u16);
         Some(context.finished(plan, &members, labels, Stopped::Converged))
     };
-    Ok(plans.iter().map(one).collect())
+    plans.iter().map(one).collect()
 }
 
 /// The distances of every object to its nearest medoid, with the place of that, and to the second.

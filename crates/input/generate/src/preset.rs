@@ -157,7 +157,7 @@ mod tests {
         let message = Recipe::preset("pcc-3", 2).unwrap_err().to_string();
         assert_eq!(
             message,
-            "there is no preset 'pcc-3'; choose from pcc-1, pcc-2, ssce, nbce, kdd, peace-text, u-senc"
+            "there is no preset 'pcc-3'; choose from pcc-1, pcc-2, ssce, nbce, kdd, peace-text, u-senc, distances"
         );
         assert_eq!(Recipe::preset("kdd", 0), Err(GenerateError::NoClusters));
     }

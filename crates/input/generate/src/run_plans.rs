@@ -340,7 +340,7 @@ impl RunContext<'_> {
             return trees(plans, linkage, self);
         }
         if plans[0].kind == BaseKind::Pam {
-            return pam(plans, self);
+            return Ok(pam(plans, self));
         }
         if plans[0].kind == BaseKind::Genie {
             return genies(plans, self);

@@ -37,7 +37,7 @@ fn the_commands_of_the_guide_do_what_they_say() {
         let name = entry.file_name().to_string_lossy().into_owned();
         let known = chapters.contains(&&*name) || name == "SUMMARY.md";
         assert!(
-            known || !name.ends_with(".md"),
+            known || entry.path().extension().is_none_or(|ending| ending != "md"),
             "{name} is not in SUMMARY.md"
         );
     }

@@ -116,10 +116,10 @@ impl Sample {
         let alike = |(at, cluster): (usize, &&str)| {
             (0..3).all(|other| (clusters[other] == *cluster) == (at % 3 == other))
         };
-        match clusters.iter().enumerate().all(alike) {
-            true => Ok(()),
-            false => Err(format!("the groups are not found: {}", clusters.join(" "))),
+        if clusters.iter().enumerate().all(alike) {
+            return Ok(());
         }
+        Err(format!("the groups are not found: {}", clusters.join(" ")))
     }
 }
 

@@ -68,6 +68,7 @@ def read_ensemble(
     decimal: str | None = None,
     all_rows: bool = False,
     transpose: bool = False,
+    sheet: str | None = None,
     soft_bases: bool = False,
     most_shares: int = 8,
     harden: bool = False,
@@ -102,6 +103,8 @@ def read_ensemble(
         Every row below the header of a text is an object; without it titles, comments, units, sums, notes and blank rows are not.
     transpose : bool
         Rows are base clusterings and columns are objects (text, NPY, NPZ, MAT).
+    sheet : str, optional
+        The sheet of a spreadsheet; the first if not given.
     soft_bases : bool
         All columns are shares of objects in clusters.
     most_shares : int
@@ -130,6 +133,7 @@ def read_ensemble(
         decimal=decimal,
         all_rows=all_rows,
         transpose=transpose,
+        sheet=sheet,
         soft_bases=soft_bases,
         most_shares=most_shares,
         harden=harden,
@@ -188,6 +192,7 @@ def read_table(
     decimal: str | None = None,
     all_rows: bool = False,
     transpose: bool = False,
+    sheet: str | None = None,
     encode: str | None = None,
     impute: str | None = None,
     max_categories: int | None = 50,
@@ -202,7 +207,7 @@ def read_table(
     ----------
     path : path
         CSV, TSV, NPY, NPZ, Parquet or Arrow, or a sparse matrix of SciPy.
-    truth, id, missing, skip, only, header, delimiter, encoding, decimal, all_rows, transpose
+    truth, id, missing, skip, only, header, delimiter, encoding, decimal, all_rows, transpose, sheet
         As for :func:`read_ensemble`.
     encode : {"one-hot", "ordinal", "none"}, optional
         What columns that hold words become; ``"none"`` refuses them. If not given, those of a text become columns of zeros and ones.
@@ -240,6 +245,7 @@ def read_table(
         decimal=decimal,
         all_rows=all_rows,
         transpose=transpose,
+        sheet=sheet,
         **more,
     )
     seed, run = seed_of(random_state), Run(None, max_memory)

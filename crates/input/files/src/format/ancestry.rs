@@ -11,7 +11,7 @@ use zip::ZipArchive;
 
 use super::reader::Limit;
 use crate::error::{Cell, FileError, Result, Row};
-use crate::open_file::{Compression, FileCursor, lower_name, open};
+use crate::open_file::{Compression, FileCursor, has_ending, lower_name, open};
 
 /// One run as its file has it.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +34,7 @@ const ENDINGS: [&str; 6] = [".q", ".meanq", ".indivq", "_f", ".indfile", ".outfi
 /// Whether a file is called like one of these.
 pub(crate) fn fits(path: &Path) -> bool {
     let name = lower_name(path);
-    is_run(&name) || (name.ends_with(".zip") && !name.starts_with('.'))
+    is_run(&name) || has_ending(&name, "zip") && !name.starts_with('.')
 }
 
 fn is_run(name: &str) -> bool {
@@ -80,7 +80,7 @@ pub(crate) fn stem(path: &Path) -> String {
 /// # Errors
 /// [`FileError`] for what is not a run.
 pub(crate) fn read(path: &Path, budget: MemoryBudget) -> Result<Vec<AncestryRun>> {
-    if lower_name(path).ends_with(".zip") {
+    if has_ending(&lower_name(path), "zip") {
         return archive(path, FileCursor::open(path)?, budget);
     }
     let (file, length) = open(path)?;
@@ -137,7 +137,7 @@ fn archive(path: &Path, bytes: impl Read + Seek, budget: MemoryBudget) -> Result
         let within = path.join(&name);
         let mut member = members.by_name(&name).map_err(whole)?;
         let bytes = unpacked(&within, &mut member, budget)?;
-        if called(&name).ends_with(".zip") {
+        if has_ending(&called(&name), "zip") {
             found.extend(archive(&within, io::Cursor::new(bytes), budget)?);
         } else {
             let read = text(&within, bytes).and_then(|text| runs(&within, &text));

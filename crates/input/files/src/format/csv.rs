@@ -129,7 +129,9 @@ impl Reader for Csv {
             return Err(FileError::no_rows(&self.items.path));
         }
         if let Ok(mut remarks) = self.remarks.lock() {
-            *remarks = reader.remarks()[self.items.remarks.len()..].to_vec();
+            let known = self.items.remarks.len();
+            // A file that has changed since it was opened may say less.
+            *remarks = reader.remarks().get(known..).unwrap_or_default().to_vec();
         }
         check_infinite(&columns)?;
         Ok(columns.into_iter().map(|column| column.column).collect())

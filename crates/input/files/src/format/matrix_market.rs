@@ -8,11 +8,11 @@ use sprs::TriMat;
 
 use super::reader::Limit;
 use crate::error::{Cell, FileError, Result, Row, WrongValue};
-use crate::open_file::{Compression, lower_name, open};
+use crate::open_file::{Compression, has_ending, lower_name, open};
 
 /// Whether a file is called like one.
 pub(crate) fn fits(path: &Path) -> bool {
-    Compression::plain_name(&lower_name(path)).ends_with(".mtx")
+    has_ending(Compression::plain_name(&lower_name(path)), "mtx")
 }
 
 /// What the head says of the lines.

@@ -186,7 +186,7 @@ fn files_beside(run: &Path) -> Vec<PathBuf> {
         .into_iter()
         .flatten();
     let mut files: Vec<PathBuf> = entries
-        .filter_map(|entry| entry.ok())
+        .filter_map(Result::ok)
         .map(|entry| match folder {
             Some(_) => entry.path(),
             None => PathBuf::from(entry.file_name()),

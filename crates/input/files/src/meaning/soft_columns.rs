@@ -167,7 +167,8 @@ pub(crate) fn of_ancestry(
                 .zip(run.names.as_ref())
                 .is_some_and(|(known, own)| known != own)
             {
-                let reason = "its objects have other names than those of the runs before, or another order; `partita align` with --ensemble brings them into one order";
+                let reason = "its objects have other names than those of the runs before, or another order; bring them into one order, as aligning \
+                              the runs does";
                 return Err(FileError::damaged(file, reason));
             }
             names = names.or(run.names);

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use partita_core::ndarray::Array2;
+use partita_core::option;
 
 use super::features;
 use super::frame::{COLUMNS, Frame, OBJECTS, Wanted};
@@ -212,9 +213,10 @@ fn check_clusterable(path: &Path, table: &Table) -> Result<()> {
         let name = &table.columns[column];
         let reason = format!(
             "row {}, column '{name}': the square of {} is not a finite number; divide the column by a power of ten, correct the value, or \
-             leave the column out with --skip",
+             leave the column out ({})",
             row + 1,
-            Short(*value)
+            Short(*value),
+            option("skip").naming(name)
         );
         return Err(FileError::damaged(path, reason));
     }

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use partita_files::{
-    DataKind, ReadOptions, catalogue, data_set, read_ensemble, read_labels, read_table, verify,
+    DataKind, Encode, Impute, ReadOptions, catalogue, data_set, read_ensemble, read_labels,
+    read_table, verify,
 };
 
 /// The folder in this variable. Without it, and outside of CI, what needs it is left out.
@@ -40,7 +41,9 @@ fn check(file: &Path, name: &str) {
         (set.rows, set.classes),
         "{name}"
     );
-    let table = read_table(file, &ReadOptions::default());
+    let mut strict = ReadOptions::default();
+    (strict.encode, strict.impute) = (Some(Encode::None), Some(Impute::None));
+    let table = read_table(file, &strict);
     if set.kind == DataKind::Numbers {
         assert_eq!(
             table.unwrap().values.dim(),

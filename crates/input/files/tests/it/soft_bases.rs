@@ -75,8 +75,7 @@ fn columns_of_shares_stand_beside_columns_of_labels() {
         .filter(|column| column.role == Role::Share);
     assert_eq!(shares.count(), 5);
     let note = roles.note().unwrap();
-    let said = "soft base clusterings 'a' (2 shares), 'b' (3 shares); 1 rows of shares that did not quite sum to 1 were divided by \
-                their sums";
+    let said = "soft base clusterings 'a' (2 shares), 'b' (3 shares)";
     assert!(
         note.contains(said) && note.contains("names from 'cell'"),
         "{note}"

@@ -126,7 +126,7 @@ fn a_constant_column_does_no_harm() {
 
 #[test]
 fn rows_that_are_all_equal_are_refused() {
-    for (kind, value) in kinds_and([0.0, 4.0, -1e300]) {
+    for (kind, value) in kinds_and([0.0, 4.0, -1e100]) {
         let refused = make(&Array2::from_elem((9, 2), value), &recipe(kind, "2", 1.0));
         assert_eq!(refused, Err(GenerateError::Constant { rows: 9 }), "{kind}");
     }
@@ -222,25 +222,19 @@ fn units_do_not_matter() {
 }
 
 #[test]
-fn numbers_too_large_to_square_have_an_answer() {
-    for (kind, factor) in kinds_and([1e-300, 1e-160, 1e160, 1e300]) {
+fn numbers_too_large_to_square_are_refused() {
+    for (kind, factor) in kinds_and([1e-300, 1e-160]) {
         let table = plain(30, 3) * factor;
-        let recipe_of_kind = recipe(kind, "2,4", 0.9);
-        if let Err(error) = make(&table, &recipe_of_kind) {
-            let expected = "the dissimilarity of objects 0 and 1 is inf";
-            assert_eq!(error.to_string(), expected, "{kind}");
-        } else {
-            whole(&table, &recipe_of_kind, 27, &format!("{kind} × {factor:e}"));
-        }
-        for scale in [Scale::ZScore, Scale::MinMax] {
+        for scale in [Scale::None, Scale::ZScore, Scale::MinMax] {
             let mut recipe = recipe(kind, "2,4", 0.9);
             recipe.scale = scale;
-            whole(
-                &table,
-                &recipe,
-                27,
-                &format!("{kind} × {factor:e}, {scale}"),
-            );
+            let what = format!("{kind} × {factor:e}, {scale}");
+            whole(&table, &recipe, 27, &what);
         }
+    }
+    for (kind, factor) in kinds_and([1e160, 1e300]) {
+        let refused = make(&(plain(30, 3) * factor), &recipe(kind, "2,4", 0.9));
+        let large = matches!(refused, Err(GenerateError::TooLarge { .. }));
+        assert!(large, "{kind}: {refused:?}");
     }
 }

@@ -261,6 +261,5 @@ fn copies_of_one_answer_are_one_mode_and_two_answers_are_two() {
             rate >= least,
             "{first} and {second} copies, noise {sds:?}: {rate}"
         );
-        eprintln!("{first} and {second} copies, noise {sds:?}, {share} differ: {rate:.3}");
     }
 }

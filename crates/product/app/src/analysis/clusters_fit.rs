@@ -53,17 +53,7 @@ impl ClustersFit {
         };
         let mut found: Vec<Self> = by_clusters.into_iter().map(of).collect();
         for at in 1..found.len().max(1) - 1 {
-            let [below, own, above] = &found[at - 1..=at + 1] else {
-                continue;
-            };
-            let follow = below.clusters + 1 == own.clusters && own.clusters + 1 == above.clusters;
-            let spread = own.deviation.filter(|&deviation| follow && deviation > 0.0);
-            let curve = || {
-                let turn =
-                    above.log_likelihood? - 2.0 * own.log_likelihood? + below.log_likelihood?;
-                Some(turn.abs() / spread?)
-            };
-            found[at].delta_k = curve();
+            found[at].delta_k = delta_k(&found[at - 1..=at + 1]);
         }
         found
     }
@@ -105,4 +95,18 @@ impl ClustersFit {
         let header = "clusters,runs,cv_error,log_likelihood,deviation,delta_k";
         csv_text(header, fits.iter().map(row))
     }
+}
+
+/// Evanno's ΔK of the second of three numbers of clusters that follow each other: how sharply the mean log-likelihood turns there, in
+/// standard deviations over the runs.
+fn delta_k(three: &[ClustersFit]) -> Option<f64> {
+    let [below, own, above] = three else {
+        return None;
+    };
+    let follow = below.clusters + 1 == own.clusters && own.clusters + 1 == above.clusters;
+    let spread = own
+        .deviation
+        .filter(|&deviation| follow && deviation > 0.0)?;
+    let turn = above.log_likelihood? - 2.0 * own.log_likelihood? + below.log_likelihood?;
+    Some(turn.abs() / spread)
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use partita::extend::option;
 use partita::files::Table;
 use partita::ndarray::Array2;
 
@@ -92,7 +93,9 @@ fn undecided(file: &Path, table: &Table) -> Result<(), AppError> {
     let n = table.values.nrows();
     let reason = format!(
         "its {n} × {n} numbers look like {what} of all pairs of objects, not like features: they are symmetric, with {diagonal} on the \
-         diagonal; --{what} takes them so, --no-distances takes the columns for features"
+         diagonal; {} takes them so, {} takes the columns for features",
+        option(what).on(),
+        option("distances").off()
     );
     Err(AppError::content(file, reason))
 }

@@ -75,10 +75,11 @@ impl MethodResult<'_> {
         names: Option<&[String]>,
         shares: &SoftPartition,
     ) -> Result<(), AppError> {
-        Ok(match self.left_out {
+        match self.left_out {
             None => files::write_soft(path, names, shares.rows())?,
             Some(out) => files::write_soft(path, out.names(), out.rows(shares).view())?,
-        })
+        }
+        Ok(())
     }
 
     /// The probabilities of the method, else the shares of the evidence.

@@ -69,7 +69,7 @@ fn order(tree: &Dendrogram) -> Vec<usize> {
         match node.checked_sub(n) {
             None => found.push(node),
             Some(merge) => {
-                left.extend([merges[merge].right, merges[merge].left].map(|node| node as usize))
+                left.extend([merges[merge].right, merges[merge].left].map(|node| node as usize));
             }
         }
     }
