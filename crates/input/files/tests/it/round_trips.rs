@@ -51,7 +51,8 @@ fn back(path: &Path, ensemble: &Ensemble, truth: Option<&LabelColumn>) -> Loaded
     write_ensemble(path, ensemble, truth).unwrap();
     // Columns of many values are base clusterings where they are asked for.
     let mut options = ReadOptions::default();
-    options.only = vec!["numbers *".into(), "*words*".into()];
+    let names = ensemble.bases().iter().map(|base| base.name());
+    options.only = names.map(|name| name.replace('"', "?")).collect();
     read_ensemble(path, &options).unwrap()
 }
 
