@@ -216,6 +216,7 @@ fn drivers_and_workers_may_die_at_any_time() {
 fn the_loop_of_the_guide_runs() {
     let place = Workplace::new();
     write_parts(&place, 1);
+    fs::rename(place.path("m.json"), place.path("many.json")).expect("a manifest");
     let text = fs::read_to_string(repository("docs/guide/many-machines.md")).expect("a chapter");
     let mut blocks = text
         .split("```sh\n")
@@ -224,6 +225,8 @@ fn the_loop_of_the_guide_runs() {
         .find(|block| block.contains("while "))
         .expect("a loop");
     place.shell(script).fine();
-    place.run("consensus m.json -m lwgp -k 4 -o one.csv").fine();
+    place
+        .run("consensus many.json -m lwgp -k 4 -o one.csv")
+        .fine();
     assert!(place.read("labels.csv") == place.read("one.csv"));
 }
