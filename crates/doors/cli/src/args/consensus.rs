@@ -2,31 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use partita::ssce::Predictor;
 use partita_app::{AppError, ClustersAsked, Unlabelled};
 
 use super::suggested::{method_names, setting_names};
 use super::table::EnsembleReadArgs;
 use super::{ComputeArgs, OutputArgs, WeightArgs};
-
-/// What is done with objects that no base clustering labels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum UnlabelledArg {
-    Keep,
-    Cluster,
-    Refuse,
-}
-
-impl From<UnlabelledArg> for Unlabelled {
-    fn from(asked: UnlabelledArg) -> Self {
-        match asked {
-            UnlabelledArg::Keep => Self::Keep,
-            UnlabelledArg::Cluster => Self::Cluster,
-            UnlabelledArg::Refuse => Self::Refuse,
-        }
-    }
-}
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -83,8 +65,8 @@ pub(crate) struct ConsensusArgs {
     pub(crate) weights: WeightArgs,
     /// What is done with objects that no base clustering labels, such as the noise of a density method: keep (they stay without a label,
     /// NA), cluster (they are labelled though nothing speaks for it, mostly with the largest cluster), or refuse.
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = UnlabelledArg::Keep, hide_possible_values = true)]
-    pub(crate) unlabelled: UnlabelledArg,
+    #[arg(long, value_name = "keep|cluster|refuse", default_value = "keep")]
+    pub(crate) unlabelled: Unlabelled,
     /// Insist that the label rows of a Parquet or Arrow ensemble stay on the disk where they are many, or say why they
     /// cannot. Ensembles of more than 33,554,432 labels of more than 65,536 objects stay there anyway where the method can read rows block by block
     /// (`partita methods`); the labels are the same wherever the rows are.

@@ -87,7 +87,7 @@ fn experiment(args: &ConsensusArgs) -> Result<Experiment, AppError> {
     if args.stream {
         experiment.rows = Rows::Blocks;
     }
-    experiment.unlabelled = args.unlabelled.into();
+    experiment.unlabelled = args.unlabelled;
     experiment.outputs = outputs(args);
     experiment.arguments = std::env::args().skip(1).collect();
     Ok(experiment)
