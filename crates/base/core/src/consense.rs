@@ -169,7 +169,9 @@ fn consense_kept(
         .map(|weights| weights.selected(order.objects()));
     let (weights, object_weights) = (weights.as_ref(), object_weights.as_ref());
     let labels_only = info.capabilities.reads == Reads::Labels;
-    let distinct = (labels_only && !fixed).then(|| distinct_rows(&ensemble));
+    // A method that is told the most clusters it may use finds fewer by itself.
+    let exactly = labels_only && !fixed && !info.capabilities.clusters_is_maximum;
+    let distinct = exactly.then(|| distinct_rows(&ensemble));
     let canonical = Problem {
         ensemble: &ensemble,
         clusters: at_most(problem.clusters, distinct),

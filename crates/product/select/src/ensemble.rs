@@ -145,7 +145,10 @@ fn choose(
     monitor: &dyn Monitor,
 ) -> Result<Choice, SelectError> {
     let ensemble = problem.ensemble;
-    let (numbers, shortened) = numbers(&range, ensemble.objects(), 1.0)?;
+    let (mut numbers, shortened) = numbers(&range, ensemble.objects(), 1.0)?;
+    // Objects with the same labels are never apart.
+    let most = ensemble.fragments().ensemble().objects().max(numbers[0]);
+    numbers.retain(|&clusters| clusters <= most);
     let progress = ProgressCounter::new(
         monitor,
         (numbers.len() * (1 + settings.draws as usize)) as u64 * CONSENSUS,

@@ -51,7 +51,7 @@ fn back(path: &Path, ensemble: &Ensemble, truth: Option<&LabelColumn>) -> Loaded
     write_ensemble(path, ensemble, truth).unwrap();
     // Columns of many values are base clusterings where they are asked for.
     let mut options = ReadOptions::default();
-    let names = ensemble.bases().iter().map(|base| base.name());
+    let names = ensemble.bases().iter().map(BaseClustering::name);
     options.only = names.map(|name| name.replace('"', "?")).collect();
     read_ensemble(path, &options).unwrap()
 }

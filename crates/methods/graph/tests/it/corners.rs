@@ -42,7 +42,8 @@ fn run(
         )
     });
     assert_eq!(outcome.partition.objects(), ensemble.objects());
-    assert_eq!(outcome.partition.clusters(), clusters);
+    // Objects with the same labels are never apart.
+    assert!(outcome.partition.clusters() <= clusters);
     assert!(
         outcome.certainty.iter().all(|c| (0.0..=1.0).contains(c)),
         "{} {settings:?}",

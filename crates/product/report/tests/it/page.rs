@@ -51,7 +51,10 @@ fn every_figure_says_what_it_shows() {
             .collect();
         assert!(figure.alt.len() > 30 && cells.len() > 1, "{name}");
         assert!(cells.iter().all(|&columns| columns == cells[0]), "{name}");
-        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{name}");
+        // The letters of an embedded picture may spell anything.
+        let mut plain = svg.split('"').filter(|text| !text.starts_with("data:"));
+        let wrong = |text: &str| text.contains("NaN") || text.contains("inf");
+        assert!(!plain.any(wrong), "{name}");
     }
 }
 
