@@ -54,10 +54,18 @@ impl fmt::Display for Scale {
 /// the tuned half of the families of `partita-synth`. The median, not the smallest: pixels that hardly vary are no other unit.
 const APART: f64 = 3.0;
 
-/// What [`Scale::Auto`] comes to for a table; others as they are. Constant columns do not count.
+/// Fewer columns than this are not taken for the scores of a decomposition: two uncorrelated columns are no rarity.
+const SCORES: usize = 3;
+
+/// The largest correlation between scores of a decomposition of all rows: they are uncorrelated but for rounding in a file.
+const UNCORRELATED: f64 = 0.01;
+
+/// What [`Scale::Auto`] comes to for a table; others as they are. Constant columns do not count. Scores of a decomposition (principal
+/// components: three columns or more, uncorrelated, each of at most the variance of the one before) are left as they are, for their variances
+/// say what each is worth.
 ///
 /// # Cost
-/// O(n·d) time.
+/// O(n·d) time; O(n·d²) where variances fall from column to column.
 pub fn scale_by_evidence(values: ArrayView2<'_, f64>, scale: Scale) -> Scale {
     if scale != Scale::Auto {
         return scale;
@@ -77,6 +85,10 @@ pub fn scale_by_evidence(values: ArrayView2<'_, f64>, scale: Scale) -> Scale {
         .map(deviation)
         .filter(|&sd| sd > 0.0)
         .collect();
+    let falling = deviations.len() >= SCORES && deviations.is_sorted_by(|a, b| a >= b);
+    if falling && largest_correlation(values) <= UNCORRELATED {
+        return Scale::None;
+    }
     deviations.sort_unstable_by(f64::total_cmp);
     let median = deviations.get(deviations.len().saturating_sub(1) / 2);
     let apart = deviations
@@ -84,6 +96,17 @@ pub fn scale_by_evidence(values: ArrayView2<'_, f64>, scale: Scale) -> Scale {
         .zip(median)
         .is_some_and(|(most, median)| *most > APART * median);
     if apart { Scale::ZScore } else { Scale::None }
+}
+
+/// The largest correlation of two columns, without its sign; columns that do not vary have none.
+fn largest_correlation(values: ArrayView2<'_, f64>) -> f64 {
+    let standard = scale(values, Scale::ZScore);
+    let products = standard.t().dot(&standard);
+    let largest = products
+        .indexed_iter()
+        .filter(|((i, j), _)| i != j)
+        .fold(0.0f64, |largest, (_, product)| largest.max(product.abs()));
+    largest / values.nrows().max(1) as f64
 }
 
 /// The table (n × d) with every column scaled on its own. A constant column becomes 0 under
@@ -159,6 +182,23 @@ mod tests {
             scale(far.view(), Scale::ZScore)
         );
         assert_eq!(scale_by_evidence(far.view(), Scale::MinMax), Scale::MinMax);
+    }
+
+    #[test]
+    fn scores_of_a_decomposition_stay_as_they_are() {
+        // Columns of a Hadamard matrix are uncorrelated.
+        let sign = |i: usize, j: usize| [1.0, -1.0][(i & (j + 1)).count_ones() as usize % 2];
+        let scores = Array2::from_shape_fn((8, 3), |(i, j)| [90.0, 9.0, 1.0][j] * sign(i, j));
+        assert_eq!(scale_by_evidence(scores.view(), Scale::Auto), Scale::None);
+        let mut correlated = scores.clone();
+        correlated[[0, 2]] += 3.0;
+        assert_eq!(
+            scale_by_evidence(correlated.view(), Scale::Auto),
+            Scale::ZScore
+        );
+        let mut rising = scores;
+        rising.invert_axis(Axis(1));
+        assert_eq!(scale_by_evidence(rising.view(), Scale::Auto), Scale::ZScore);
     }
 
     #[test]

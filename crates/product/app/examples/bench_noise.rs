@@ -152,7 +152,7 @@ fn choose(file: &Path) -> Done<usize> {
     Ok(choice.clusters)
 }
 
-const AUTO: ClustersAsked = ClustersAsked::Chosen { first: 2, last: 12 };
+const AUTO: ClustersAsked = ClustersAsked::OPEN;
 
 fn run(file: &Path, chosen: bool) -> Done<usize> {
     let mut recipe = Recipe::default();

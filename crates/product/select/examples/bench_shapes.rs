@@ -15,7 +15,6 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::Write;
-use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -127,10 +126,10 @@ fn tables(folder: &Path) -> Done {
             truth,
             clusters,
         };
-        let open = chosen(&set, 2..=12)?;
+        let open = chosen(&set, (2, None))?;
         let mut known = 1.0;
         if clusters > 1 {
-            known = chosen(&set, clusters..=clusters)?.1;
+            known = chosen(&set, (clusters, Some(clusters)))?.1;
         }
         eprintln!("{} of {clusters} clusters: {open:?}, {known:.3}", set.name);
         let group = set.name.split_once('_').map_or("", |(_, group)| group);
@@ -234,7 +233,7 @@ fn peers(sets: &[Set], folder: &Path) -> Done<Vec<Scores>> {
 }
 
 /// The number of clusters that is chosen, and the ARI.
-fn chosen(set: &Set, range: RangeInclusive<usize>) -> Done<(usize, f64)> {
+fn chosen(set: &Set, range: (usize, Option<usize>)) -> Done<(usize, f64)> {
     let budget = MemoryBudget::UNLIMITED;
     let values = set.values.view();
     let choice = choose_recipe(values, range, Scale::Auto, Seed::new(1), budget, &Silent)?;
@@ -263,9 +262,9 @@ fn ours(set: &Set, scores: &mut Scores) -> Done {
     let budget = MemoryBudget::UNLIMITED;
     let settings = ChooseSettings::default();
     let open = choose_clusters(values, 2..=12, Seed::new(1), &settings, budget, &Silent)?;
-    let mut cases = vec![(false, 2..=12, open.clusters)];
+    let mut cases = vec![(false, (2, None), open.clusters)];
     if set.clusters > 1 {
-        cases.push((true, set.clusters..=set.clusters, set.clusters));
+        cases.push((true, (set.clusters, Some(set.clusters)), set.clusters));
     }
     for (known, range, clusters) in cases {
         scores.insert((known, "partita, auto".into()), chosen(set, range)?.1);

@@ -66,8 +66,8 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) read: TableReadArgs,
     /// Clusters of the consensus: a number; a range such as 2..12, of which the most stable number is taken if it is more
-    /// stable than tables without clusters (`partita choose-k`), else 1; auto, which is 2..12 and the default; or method, where
-    /// every method finds its own. Where neither -m nor a flag of the base clusterings but --scale is given, base clusterings are
+    /// stable than tables without clusters (`partita choose-k`), else 1; auto, the default, which is 2..12, and beyond while
+    /// the number chosen lies in the upper quarter; or method, where every method finds its own. Where neither -m nor a flag of the base clusterings but --scale is given, base clusterings are
     /// chosen too (k-means or genie), and an open number of clusters with them: by how far halves of them agree, by the gaps
     /// between eigenvalues, by density-based validity and by the likelihood of one Gaussian a cluster.
     #[arg(short = 'k', long = "clusters", value_name = "K|FROM..TO|auto|method")]

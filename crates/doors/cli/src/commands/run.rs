@@ -114,7 +114,7 @@ fn described(args: &RunArgs) -> Result<Experiment, AppError> {
     let usual = if of_pairs {
         ClustersAsked::Method
     } else {
-        ClustersAsked::Chosen { first: 2, last: 12 }
+        ClustersAsked::OPEN
     };
     let clusters = args.clusters.unwrap_or(usual);
     let auto = args.method.is_empty()

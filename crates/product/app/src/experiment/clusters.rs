@@ -1,13 +1,14 @@
 //! How many clusters an experiment is asked for: a number, a range to choose from, or each method's own criterion.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use partita::Clusters;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The numbers of clusters that are looked at where none are named.
-const USUAL: ClustersAsked = ClustersAsked::Chosen { first: 2, last: 12 };
+/// The largest number of clusters that is looked at of labels, where none is named.
+const MOST: usize = 12;
 
 /// How many clusters the consensus of an experiment has.
 ///
@@ -15,7 +16,8 @@ const USUAL: ClustersAsked = ClustersAsked::Chosen { first: 2, last: 12 };
 /// |---|---|
 /// | `10` | so many |
 /// | `2..12` | the number of these that `choose-k` finds; 1 where it finds no clusters |
-/// | `auto` | the same as `2..12` |
+/// | `2..` | from 2 to as many as the table has objects for, 40 at most; to 12 of labels |
+/// | `auto` | the same as `2..` |
 /// | `method` | what each method finds by its own criterion |
 ///
 /// In JSON a number or one of the texts. Records of versions before `2..12` existed say `"auto"` for `method`, and are
@@ -28,14 +30,25 @@ pub enum ClustersAsked {
     Chosen {
         /// The smallest.
         first: usize,
-        /// The largest.
-        last: usize,
+        /// The largest, where one is named.
+        last: Option<usize>,
     },
     /// Each method chooses by its own criterion.
     Method,
 }
 
 impl ClustersAsked {
+    /// The number is open, and no range is named.
+    pub const OPEN: Self = Self::Chosen {
+        first: 2,
+        last: None,
+    };
+
+    /// The range of numbers looked at of labels.
+    pub(crate) fn range_of_labels(first: usize, last: Option<usize>) -> RangeInclusive<usize> {
+        first..=last.unwrap_or(MOST.max(first))
+    }
+
     /// What a method is asked for, and a recipe that multiplies a number of clusters: no number where it is to be chosen.
     pub fn clusters(self) -> Clusters {
         match self {
@@ -47,7 +60,9 @@ impl ClustersAsked {
     /// The most that a method may be asked for, of so many objects.
     pub(crate) fn most(self, objects: usize) -> Clusters {
         match self {
-            Self::Chosen { last, .. } => Clusters::Exactly(last.min(objects.max(1))),
+            Self::Chosen { last, .. } => {
+                Clusters::Exactly(last.unwrap_or(MOST).min(objects.max(1)))
+            }
             Self::Exactly(_) | Self::Method => self.clusters(),
         }
     }
@@ -69,8 +84,12 @@ impl FromStr for ClustersAsked {
         const FORM: &str =
             "write a number of clusters such as 10, a range such as 2..12, auto, or method";
         match (text, text.split_once("..")) {
-            ("auto", _) => Ok(USUAL),
+            ("auto", _) => Ok(Self::OPEN),
             ("method", _) => Ok(Self::Method),
+            (_, Some((first, ""))) => match first.parse() {
+                Ok(first) => Ok(Self::Chosen { first, last: None }),
+                Err(_) => Err(format!("'{first}' is not a number; {FORM}")),
+            },
             (_, Some((first, last))) => {
                 let number = |text: &str| {
                     text.parse::<usize>()
@@ -79,7 +98,10 @@ impl FromStr for ClustersAsked {
                 match (number(first)?, number(last)?) {
                     (first, last) if first > last => Err(format!("{text} is reversed; {FORM}")),
                     (_, 0 | 1) => Err(format!("{text} holds no number of clusters from 2; {FORM}")),
-                    (first, last) => Ok(Self::Chosen { first, last }),
+                    (first, last) => Ok(Self::Chosen {
+                        first,
+                        last: Some(last),
+                    }),
                 }
             }
             (_, None) => match text.parse() {
@@ -95,7 +117,10 @@ impl fmt::Display for ClustersAsked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Exactly(clusters) => write!(f, "{clusters}"),
-            Self::Chosen { first, last } => write!(f, "{first}..{last}"),
+            Self::Chosen { first, last } => {
+                let last = last.map_or_else(String::new, |last| last.to_string());
+                write!(f, "{first}..{last}")
+            }
             Self::Method => f.write_str("method"),
         }
     }
@@ -132,16 +157,21 @@ impl<'de> Deserialize<'de> for ClustersAsked {
 mod tests {
     use super::*;
 
+    fn chosen(first: usize, last: Option<usize>) -> ClustersAsked {
+        ClustersAsked::Chosen { first, last }
+    }
+
     #[test]
     fn texts_say_which_number() {
         let read = |text: &str| text.parse::<ClustersAsked>();
         assert_eq!(read("7"), Ok(ClustersAsked::Exactly(7)));
         assert_eq!(
             (read("auto"), read("3..5")),
-            (Ok(USUAL), Ok(ClustersAsked::Chosen { first: 3, last: 5 }))
+            (Ok(ClustersAsked::OPEN), Ok(chosen(3, Some(5))))
         );
+        assert_eq!(read("4.."), Ok(chosen(4, None)));
         assert_eq!(read("method"), Ok(ClustersAsked::Method));
-        for wrong in ["0", "-3", "x", "5..3", "2..x", "0..1", ".."] {
+        for wrong in ["0", "-3", "x", "5..3", "2..x", "0..1", "..", "x.."] {
             assert!(
                 read(wrong).is_err_and(|error| error.contains("2..12")),
                 "{wrong}"
@@ -152,8 +182,14 @@ mod tests {
     #[test]
     fn auto_of_an_older_record_is_the_methods_own() {
         let json = |count: ClustersAsked| serde_json::to_string(&count).unwrap();
-        assert_eq!(json(USUAL), "\"2..12\"");
-        for count in [USUAL, ClustersAsked::Method, ClustersAsked::Exactly(4)] {
+        assert_eq!(json(ClustersAsked::OPEN), "\"2..\"");
+        let range = chosen(2, Some(12));
+        for count in [
+            ClustersAsked::OPEN,
+            range,
+            ClustersAsked::Method,
+            ClustersAsked::Exactly(4),
+        ] {
             assert_eq!(
                 serde_json::from_str::<ClustersAsked>(&json(count)).unwrap(),
                 count

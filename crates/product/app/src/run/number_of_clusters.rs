@@ -66,7 +66,8 @@ impl Experiment {
                 auto: None,
             });
         };
-        let (stopwatch, range) = (Stopwatch::start(), first..=last);
+        let stopwatch = Stopwatch::start();
+        let range = ClustersAsked::range_of_labels(first, last);
         let choice = match (&self.input, &inputs.table, &inputs.ensemble) {
             (Input::Table { recipe, .. }, Some(table), _) => {
                 let mut settings = ChooseSettings::default();
@@ -142,13 +143,13 @@ impl Experiment {
     ) -> Result<Number, AppError> {
         let stopwatch = Stopwatch::start();
         let range = match self.clusters {
-            ClustersAsked::Chosen { first, last } => first..=last,
+            ClustersAsked::Chosen { first, last } => (first, last),
             other => {
                 let clusters = other.most(table.view().dim().0);
                 let Clusters::Exactly(clusters) = clusters else {
                     return Err(AppError::request("there is no number"));
                 };
-                clusters..=clusters
+                (clusters, Some(clusters))
             }
         };
         let how = if let Input::Table { recipe, .. } = &self.input {

@@ -113,7 +113,10 @@ fn noise_has_no_clusters_whatever_base_clusterings_are_chosen() {
         let mut experiment = Experiment::of_table(
             TableInput::new(&path),
             Recipe::default(),
-            ClustersAsked::Chosen { first: 2, last: 6 },
+            ClustersAsked::Chosen {
+                first: 2,
+                last: Some(6),
+            },
             MethodChoice::new("kc"),
         );
         experiment.auto = true;

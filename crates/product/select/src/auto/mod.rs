@@ -34,6 +34,11 @@ const SPLITS: u32 = 3;
 const RUNS: NonZeroU32 = NonZeroU32::new(50).expect("50 is not 0");
 const DRAW_RUNS: NonZeroU32 = NonZeroU32::new(12).expect("12 is not 0");
 
+/// Numbers of clusters up to this one are looked at where no last one is named, and twice as many while the best lies in the upper quarter, as
+/// long as a cluster has this many objects.
+const LAST: usize = 12;
+const OBJECTS_PER_CLUSTER: usize = 12;
+
 /// Units of progress: the comparison with tables without clusters, a way to make base clusterings, and a phase of that.
 const COMPARED: u64 = 8000;
 const CANDIDATE: u64 = 1000;
@@ -93,7 +98,8 @@ pub struct AutoCandidate {
 }
 
 /// Chooses how base clusterings of a table (n objects × d numbers) are made, and the number of clusters of the range if it holds
-/// several.
+/// several. A range without a last number goes to 12, and is doubled while the number chosen lies in its upper quarter and clusters would have
+/// 12 of the objects looked at each.
 ///
 /// Two ensembles are compared: k-means, which sees round clusters, and Genie, which sees long and nested ones. The one is taken whose
 /// consensus by `lwgp` has the larger sum of [stability under split halves](crate::split_half) and [validity](DensityValidity). The number
@@ -130,7 +136,7 @@ pub struct AutoCandidate {
 /// (conductance).
 pub fn choose_recipe<'a>(
     table: impl Into<TableView<'a>>,
-    range: RangeInclusive<usize>,
+    range: (usize, Option<usize>),
     how: Scale,
     seed: Seed,
     budget: MemoryBudget,
@@ -138,65 +144,111 @@ pub fn choose_recipe<'a>(
 ) -> Result<AutoChoice, SelectError> {
     let table = table.into();
     let n = table.dim().0;
-    let given = (range.start() == range.end()).then(|| *range.end());
     let objects: Vec<usize> = if n > OBJECTS {
-        draw(n, OBJECTS, seed.child(0))
-            .into_iter()
-            .map(|object| object as usize)
-            .collect()
+        let drawn = draw(n, OBJECTS, seed.child(0));
+        drawn.into_iter().map(|object| object as usize).collect()
     } else {
         (0..n).collect()
     };
     let values = table.select(&objects)?;
     let how = scale_by_evidence(values.view(), how);
-    let scaled = scale(values.view(), how);
-    let usual = Recipe::default();
-    let clusters = match given {
-        Some(clusters) => vec![clusters],
-        None => numbers(&range, objects.len(), usual.subsample)?.0,
-    };
-    let most = clusters.last().copied().unwrap_or(1);
-    let progress = ProgressCounter::new(
+    let look = Look {
+        values: &scale(values.view(), how),
+        how,
+        of: n,
+        seed,
+        budget,
         monitor,
-        if given.is_none() { COMPARED } else { 0 } + 2 * CANDIDATE,
-    );
-    let mut choice = None;
-    if given.is_none() {
-        let part = progress.part(COMPARED);
-        choice = Some(compared(&scaled, &range, seed, budget, &part)?);
+    };
+    let (first, mut last) = (range.0, range.1.unwrap_or(LAST.max(range.0)));
+    loop {
+        let mut chosen = look.at(first..=last)?;
+        let near_the_end = 4 * chosen.clusters > 3 * last;
+        if range.1.is_none() && near_the_end && 2 * last * OBJECTS_PER_CLUSTER <= objects.len() {
+            last *= 2;
+            continue;
+        }
+        if let Some(choice) = &mut chosen.choice {
+            look.of_all(choice, &objects);
+            if chosen.clusters == last {
+                choice.warnings.push(format!(
+                    "{last} is the largest number looked at; look further"
+                ));
+            }
+        }
+        return Ok(chosen);
     }
-    if let Some(choice) = choice.as_mut().filter(|_| objects.len() < n) {
+}
+
+/// A table that is looked at.
+struct Look<'a> {
+    /// The objects looked at, scaled.
+    values: &'a Array2<f64>,
+    /// How they were scaled.
+    how: Scale,
+    /// The objects of the whole table.
+    of: usize,
+    seed: Seed,
+    budget: MemoryBudget,
+    monitor: &'a dyn Monitor,
+}
+
+impl Look<'_> {
+    /// The choice among these numbers of clusters.
+    fn at(&self, range: RangeInclusive<usize>) -> Result<AutoChoice, SelectError> {
+        let objects = self.values.nrows();
+        let given = (range.start() == range.end()).then(|| *range.end());
+        let clusters = match given {
+            Some(clusters) => vec![clusters],
+            None => numbers(&range, objects, Recipe::default().subsample)?.0,
+        };
+        let most = clusters.last().copied().unwrap_or(1);
+        let compared_units = if given.is_none() { COMPARED } else { 0 };
+        let progress = ProgressCounter::new(self.monitor, compared_units + 2 * CANDIDATE);
+        let mut choice = None;
+        if given.is_none() {
+            let part = progress.part(COMPARED);
+            choice = Some(compared(
+                self.values,
+                &range,
+                self.seed,
+                self.budget,
+                &part,
+            )?);
+        }
+        let criteria = Criteria::new(self.values.view(), given.is_none())?;
+        let recipes = [
+            kmeans(objects, Scale::None),
+            genie(objects, most, Scale::None),
+        ];
+        let each = recipes.par_iter().enumerate().map(|(at, recipe)| {
+            candidate(
+                self.values.view(),
+                &criteria,
+                recipe,
+                &clusters,
+                self.seed.child(5).child(at as u64),
+                self.budget,
+                &progress.part(CANDIDATE),
+            )
+        });
+        let mut candidates = each.collect::<Result<Vec<_>, SelectError>>()?;
+        candidates[0].recipe = kmeans(self.of, self.how);
+        candidates[1].recipe = genie(self.of, most, self.how);
+        Ok(verdict(candidates, choice, criteria.on_a_line()))
+    }
+
+    /// Names the objects looked at by their places among all.
+    fn of_all(&self, choice: &mut Choice, objects: &[usize]) {
+        if objects.len() == self.of {
+            return;
+        }
         let drawn = |place: usize| objects[place] as u32;
         choice.objects = Some(match &choice.objects {
             Some(places) => places.iter().map(|&place| drawn(place as usize)).collect(),
             None => (0..objects.len()).map(drawn).collect(),
         });
     }
-    let criteria = Criteria::new(scaled.view(), given.is_none())?;
-    let mut candidates = [
-        kmeans(objects.len(), Scale::None),
-        genie(objects.len(), most, Scale::None),
-    ]
-    .par_iter()
-    .enumerate()
-    .map(|(at, recipe)| {
-        let seed = seed.child(5).child(at as u64);
-        let part = progress.part(CANDIDATE);
-        candidate(
-            scaled.view(),
-            &criteria,
-            recipe,
-            &clusters,
-            seed,
-            budget,
-            &part,
-        )
-    })
-    .collect::<Result<Vec<_>, SelectError>>()?;
-    candidates[0].recipe = kmeans(n, how);
-    candidates[1].recipe = genie(n, most, how);
-    let line = criteria.on_a_line();
-    Ok(verdict(candidates, choice, line))
 }
 
 /// Whether there are clusters, against tables without.
@@ -387,7 +439,7 @@ mod tests {
     use partita_metrics::Contingency;
     use partita_synth::{SynthSettings, synthesise};
 
-    fn chosen(name: &str, range: RangeInclusive<usize>, seed: u64) -> AutoChoice {
+    fn chosen(name: &str, range: (usize, Option<usize>), seed: u64) -> AutoChoice {
         let made = synthesise(name, 240, Seed::new(seed), &SynthSettings::default()).unwrap();
         choose_recipe(
             made.values.view(),
@@ -403,14 +455,14 @@ mod tests {
     #[test]
     fn long_shapes_take_trees_and_overlapping_ones_k_means() {
         let kind = |choice: &AutoChoice| choice.recipe.base[0].kind.name();
-        let waves = chosen("helices-2", 2..=12, 1);
+        let waves = chosen("helices-2", (2, None), 1);
         assert_eq!(
             (waves.clusters, kind(&waves)),
             (2, "genie"),
             "{}",
             waves.reason
         );
-        let overlap = chosen("overlap-3", 3..=3, 1);
+        let overlap = chosen("overlap-3", (3, Some(3)), 1);
         assert_eq!(
             (overlap.clusters, kind(&overlap), overlap.choice),
             (3, "kmeans", None),
@@ -421,14 +473,14 @@ mod tests {
 
     #[test]
     fn columns_on_different_scales_are_scaled_and_noise_has_no_clusters() {
-        let unscaled = chosen("unscaled-3", 2..=12, 2);
+        let unscaled = chosen("unscaled-3", (2, None), 2);
         assert_eq!(
             (unscaled.clusters, unscaled.recipe.scale),
             (3, Scale::ZScore),
             "{}",
             unscaled.reason
         );
-        let noise = chosen("one-long", 2..=12, 3);
+        let noise = chosen("one-long", (2, None), 3);
         assert_eq!(noise.clusters, 1, "{}", noise.reason);
         assert!(noise.reason.starts_with("1 cluster: "), "{}", noise.reason);
         // What overrules it, in turn: a stable deep cut of k-means; closed clusters of Genie with a deep cut.
