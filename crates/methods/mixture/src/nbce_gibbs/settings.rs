@@ -30,7 +30,7 @@ pub enum Summary {
 #[settings(check = Self::check_together)]
 #[non_exhaustive]
 pub struct NbceGibbsSettings {
-    /// How the Dirichlet process is made finite: symmetric, or stick-breaking, which makes fewer and larger clusters.
+    /// How the Dirichlet process is made finite: symmetric, or stick-breaking, which expects sizes to fall and, with alpha0 up to 1, finds more clusters.
     pub prior: NbcePrior,
     /// Concentration α0 of the Dirichlet process: more means more clusters.
     #[setting(range = 1e-20..=1e20)]

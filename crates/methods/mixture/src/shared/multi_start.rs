@@ -211,7 +211,12 @@ fn best_of_finalists<F: MixtureFit>(
             go_on(run, limits, &ascend)
         }
     };
-    best_run(map_parallel(runs.into_iter().enumerate(), finish), progress)
+    let runs = map_parallel(runs.into_iter().enumerate(), finish);
+    // Objectives may fall on the way (that of CVB does): a run that was cut off does not win for that.
+    let whole =
+        |at: &usize| alone || last.contains(at) || runs[*at].stopped != Stopped::IterationLimit;
+    let among = (0..runs.len()).filter(whole).collect();
+    best_run(runs, among, progress)
 }
 
 /// Runs of all initializations in their order. Once the monitor asks to stop, those that have not begun are left out, but for the first.
@@ -227,10 +232,15 @@ fn begun<T: Send>(
         .collect()
 }
 
-/// The run with the highest objective (the first of equals), and the objectives of all. What a stop left undone was interrupted.
-fn best_run<T>(mut runs: Vec<Run<T>>, progress: &ProgressCounter<'_>) -> Competition<T> {
+/// The run with the highest objective of some (the first of equals), and the objectives of all. What a stop left undone was interrupted.
+fn best_run<T>(
+    mut runs: Vec<Run<T>>,
+    among: Vec<usize>,
+    progress: &ProgressCounter<'_>,
+) -> Competition<T> {
     let objectives: Vec<f64> = runs.iter().map(Run::objective).collect();
-    let mut best = runs.swap_remove(SELECT.best(&objectives).expect("at least one restart"));
+    let best = SELECT.best_among(&objectives, among);
+    let mut best = runs.swap_remove(best.expect("at least one run goes on to the end"));
     if best.stopped == Stopped::IterationLimit && progress.flow() == Flow::Stop {
         best.stopped = Stopped::Interrupted;
     }

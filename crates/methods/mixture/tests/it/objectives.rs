@@ -2,7 +2,7 @@
 
 use partita_conformance::{draw, draw_shares, ensemble_of_shares};
 use partita_core::{
-    Clusters, Consensus, Ensemble, EnsembleBuilder, Problem, Seed, Silent, consense,
+    Clusters, Consensus, Ensemble, EnsembleBuilder, Problem, Seed, Silent, Stopped, consense,
 };
 use partita_mixture::{BCE, MM, NBCE_CVB, NBCE_VB};
 use rand::RngExt;
@@ -47,6 +47,24 @@ fn objectives_never_get_worse() {
             }
         }
     }
+}
+
+/// A run that was cut off early may have a higher objective than it would end with.
+#[test]
+fn runs_that_are_cut_off_do_not_win() {
+    let rows = [
+        "00000", "02030", "0-030", "11111", "01022", "11111", "11111",
+    ];
+    let mut builder = EnsembleBuilder::new(rows.len());
+    for u in 0..5 {
+        let labels = rows.map(|row| row.as_bytes()[u]);
+        let labels = labels.map(|label| (label != b'-').then_some(label));
+        builder.push(format!("u{u}"), labels).unwrap();
+    }
+    let ensemble = builder.finish().unwrap();
+    let problem = problem(&ensemble, 4, &["alpha0=1.3", "beta=0.7"]).seed(0);
+    let found = consense(&NBCE_CVB, &problem, &Silent).unwrap();
+    assert_eq!(found.stopped, Stopped::Converged);
 }
 
 /// Labels without any structure.
