@@ -167,9 +167,11 @@ fn put(change: Change) -> Result<()> {
 }
 
 impl Change {
+    /// The folder by its one name: a process that locks it by two waits for itself.
     fn folder(&self) -> PathBuf {
         let (Self::Replace(path, _) | Self::Remove(path)) = self;
-        folder_of(path).to_path_buf()
+        let folder = folder_of(path);
+        fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf())
     }
 
     fn make(self) -> Result<()> {
@@ -250,6 +252,37 @@ pub(crate) fn text_delimiter(path: &Path) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_set_appears_as_one_or_not_at_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = |name: &str| folder.path().join(name);
+        let write = |name: &str| write_whole(&place(name), |out| out.write_all(b"new"));
+        write_whole(&place("old"), |out| out.write_all(b"old")).unwrap();
+        let files = || fs::read_dir(folder.path()).unwrap().count();
+        let set = |fails: bool| {
+            write_as_one(
+                || Ok(()),
+                || {
+                    write("a")?;
+                    write("b")?;
+                    // The same folder by another name.
+                    remove_whole(&place("./old"))?;
+                    assert!(place("old").exists() && !place("a").exists());
+                    assert_eq!(fs::read(place_of_content(&place("a"))).unwrap(), b"new");
+                    let failed = || FileError::empty(folder.path());
+                    if fails { Err(failed()) } else { Ok(()) }
+                },
+            )
+        };
+        assert!(set(true).is_err());
+        assert_eq!(files(), 1);
+        assert!(write_as_one(|| Err(FileError::empty(folder.path())), || write("a")).is_err());
+        assert_eq!(files(), 1);
+        set(false).unwrap();
+        assert!(place("a").exists() && place("b").exists() && !place("old").exists());
+        assert_eq!(files(), 2);
+    }
 
     #[test]
     fn an_error_leaves_the_old_file_and_no_other() {

@@ -68,7 +68,7 @@ pub fn read_json(path: &Path, remedy: &str) -> Result<Value, AppError> {
         file.consume(length);
     }
     default_budget().check(
-        "this JSON",
+        &path.display().to_string(),
         needed,
         &format!("raise {}", option("max-memory")),
     )?;

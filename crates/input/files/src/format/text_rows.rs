@@ -505,6 +505,8 @@ struct Lines {
     line: u64,
     read: u64,
     row_start: u64,
+    /// Whether nothing but line ends was read since the row began.
+    blank: bool,
     after_return: bool,
     odd_quotes: bool,
 }
@@ -533,6 +535,7 @@ impl Lines {
             line: 1,
             read: 0,
             row_start: 0,
+            blank: true,
             after_return: false,
             odd_quotes: false,
         }
@@ -540,6 +543,7 @@ impl Lines {
 
     fn row_begins(&mut self) {
         self.row_start = self.read;
+        self.blank = true;
     }
 
     fn feed(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -567,6 +571,11 @@ impl Lines {
         self.odd_quotes ^= bytes.iter().fold(false, |odd, &byte| odd ^ (byte == b'"'));
         self.after_return = bytes.last() == Some(&b'\r');
         self.read += bytes.len() as u64;
+        // Blank lines before a row are no part of it.
+        self.blank &= bytes.iter().all(|byte| matches!(byte, b'\r' | b'\n'));
+        if self.blank {
+            self.row_start = self.read;
+        }
         if self.read - self.row_start > self.longest {
             let reason = format!(
                 "a row is longer than {}; check its quotes and line ends, or raise {}",
