@@ -114,7 +114,7 @@ pub use ensemble::{
 pub use fragments::Fragments;
 pub use label_start::LabelStart;
 pub use memberships::{Memberships, ROUNDED_SHARES, Shares, SharesError};
-pub use message::on_one_line;
+pub use message::{on_one_line, visible};
 pub use monitor::{Flow, Monitor, Silent, chunks, tick_open_ended};
 pub use parallel::map_parallel;
 pub use partition::{Partition, PartitionError, SoftPartition};

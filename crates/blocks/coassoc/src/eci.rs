@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use partita_core::{
-    BaseClustering, BaseWeights, EnsembleRows, PassError, PassRunner, ProblemSize, Silent,
+    BaseClustering, BaseWeights, EnsembleRows, Monitor, PassError, PassRunner, ProblemSize, Silent,
     WeightedEnsemble, sums_under_way,
 };
 use rayon::prelude::*;
@@ -45,14 +45,26 @@ pub fn trusted_cluster_weights<'a>(
     theta: f64,
     iterations: u32,
 ) -> Vec<f64> {
+    let index = trusted_weights_until(source, theta, iterations, &Silent);
+    index.expect("rows in memory can be read")
+}
+
+/// As [`trusted_cluster_weights`], until the monitor asks to stop.
+///
+/// # Errors
+/// [`PassError::Interrupted`].
+pub fn trusted_weights_until<'a>(
+    source: impl Into<WeightedEnsemble<'a>>,
+    theta: f64,
+    iterations: u32,
+    monitor: &dyn Monitor,
+) -> Result<Vec<f64>, PassError> {
     let source = source.into();
     let rows = EnsembleRows::from(source);
-    let rows = PassRunner::new(&rows, &Silent);
+    let rows = PassRunner::new(&rows, monitor);
     let soft = source.ensemble.memberships().is_some();
     let weights = source.base_weights.filter(|_| !soft);
-    let entropies = Entropies::count(&rows);
-    let index = entropies.and_then(|all| all.cluster_weights(&rows, theta, iterations, weights));
-    index.expect("rows in memory can be read")
+    Entropies::count(&rows)?.cluster_weights(&rows, theta, iterations, weights)
 }
 
 impl Overlap {

@@ -54,7 +54,7 @@ mod whole_weights;
 pub use cluster_entropy::ClusterEntropy;
 pub use copies::copy_counts;
 pub use dense::{CoAssociation, Counts, Seen};
-pub use eci::{Entropies, trusted_cluster_weights};
+pub use eci::{Entropies, trusted_cluster_weights, trusted_weights_until};
 pub use error::{CoassocError, most_that_fit};
 pub use nearest_neighbours::{StrongestSettings, recall};
 pub use overlap::{Overlap, OverlapError, PASSES};

@@ -1,7 +1,6 @@
 //! Threads, memory, seed and Ctrl-C: set up once a process, from the flags of all computing commands.
 
 use partita::{MemoryBudget, Seed};
-use partita_app::default_budget;
 
 use crate::args::{ComputeArgs, ThreadArgs};
 use crate::failure::Failure;
@@ -20,7 +19,7 @@ impl Compute {
         let seed = args.seed.map_or(Seed::new(0), Seed::new);
         Ok(Self {
             seed,
-            budget: args.machine.max_memory.unwrap_or_else(default_budget),
+            budget: args.machine.budget(),
         })
     }
 }
@@ -38,9 +37,9 @@ pub(crate) fn start_threads(args: &ThreadArgs) -> Result<(), Failure> {
         );
         return Err(Failure::input(reason));
     }
+    listen_for_ctrl_c()?;
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
         .build_global();
-    pool.map_err(|error| Failure::input(format!("{threads} threads cannot be started: {error}")))?;
-    listen_for_ctrl_c()
+    pool.map_err(|error| Failure::input(format!("{threads} threads cannot be started: {error}")))
 }

@@ -1,16 +1,18 @@
 //! Standard output and standard error, and the check that nothing is overwritten unasked.
 
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use partita::Partition;
-use partita::extend::on_one_line;
+use partita::extend::{on_one_line, visible};
 use partita::files::{self, LabelNumbers};
 use partita_app::json_text;
 
 use crate::args::StreamFormat;
 use crate::failure::Failure;
+use crate::streams::private_folder;
 
 /// How much is left unsaid: 0 nothing, 1 notes and progress (`-q`), 2 warnings too (`-qq`).
 static QUIET: AtomicU8 = AtomicU8::new(0);
@@ -35,19 +37,57 @@ pub(crate) fn say(message: &str) {
 /// What to look at before a result is trusted: to stderr, unless `-qq` was given.
 pub(crate) fn warn(message: &str) {
     if QUIET.load(Ordering::Relaxed) < 2 {
-        say_always(&format!("warning: {}", on_one_line(message)));
+        say_always(&format!("warning: {message}"));
     }
 }
 
-/// Errors and answers to Ctrl-C: to stderr. A stderr that is gone is not a reason to fail.
-pub(crate) fn say_always(message: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{message}");
+/// The file that stands for standard input, where there is one: people know it as `-`.
+static STREAM: OnceLock<String> = OnceLock::new();
+
+/// From now on this file is called `-`.
+pub(crate) fn call_stream(path: &Path) {
+    let _ = STREAM.set(path.display().to_string());
 }
 
-/// Data goes to stdout.
+/// Removes the file that stands for standard input, before the process is left at once.
+pub(crate) fn forget_stream() {
+    if let Some(folder) = STREAM.get().and_then(|file| Path::new(file).parent()) {
+        let _ = std::fs::remove_dir_all(folder);
+    }
+}
+
+/// What people read: nothing in it acts on a terminal, and standard input has its name.
+fn shown(text: &str) -> String {
+    let text = visible(text);
+    match STREAM.get() {
+        Some(path) => text.replace(path, "-"),
+        None => text,
+    }
+}
+
+/// Errors and answers to Ctrl-C: a line on stderr. A stderr that is gone is not a reason to fail.
+pub(crate) fn say_always(message: &str) {
+    let line = shown(&on_one_line(message));
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
+}
+
+/// What was found goes to stdout.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())
+    write_out(shown(text).as_bytes())
+}
+
+/// Data goes to stdout, byte by byte unless somebody looks at it.
+pub(crate) fn print_data(data: &[u8]) -> Result<(), Failure> {
+    if io::stdout().is_terminal() {
+        print(&String::from_utf8_lossy(data))
+    } else {
+        write_out(data)
+    }
+}
+
+fn write_out(data: &[u8]) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    out.write_all(data)
         .and_then(|()| out.flush())
         .map_err(failed)
 }
@@ -139,12 +179,12 @@ fn check_places(
 ) -> Result<(), Failure> {
     let inputs: Vec<PathBuf> = inputs
         .into_iter()
-        .map(|path| resolved(path.as_ref()))
+        .map(|path| files::without_links(path.as_ref()))
         .collect();
     let mut seen: Vec<PathBuf> = Vec::new();
     for path in outputs {
         let here = path.as_ref().display();
-        let found = resolved(path.as_ref());
+        let found = files::without_links(path.as_ref());
         if inputs.contains(&found) {
             return Err(Failure::input(format!(
                 "{here}: is an input; write to another file"
@@ -158,19 +198,6 @@ fn check_places(
         seen.push(found);
     }
     Ok(())
-}
-
-/// A path without links and relative parts, as far as it exists.
-fn resolved(path: &Path) -> PathBuf {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    let beside = || Some(folder.canonicalize().ok()?.join(path.file_name()?));
-    path.canonicalize()
-        .ok()
-        .or_else(beside)
-        .unwrap_or_else(|| path.to_owned())
 }
 
 /// Whether a path means a folder: there is one, or it ends in a slash.
@@ -209,7 +236,7 @@ pub(crate) struct WholeOutput {
 impl WholeOutput {
     pub(crate) fn new(format: StreamFormat) -> Result<Self, Failure> {
         Ok(Self {
-            folder: tempfile::tempdir().map_err(failed)?,
+            folder: private_folder().map_err(failed)?,
             name: format!("labels{}", format.ending()),
         })
     }
@@ -242,5 +269,5 @@ pub(crate) fn print_labels(
     }
     let mut text = Vec::new();
     files::labels_csv(&mut text, names, partition.labels(), classes, numbers).map_err(failed)?;
-    print(&String::from_utf8_lossy(&text))
+    print_data(&text)
 }

@@ -1,5 +1,6 @@
 //! Standard input and output where a file is meant: what `-` stands for.
 
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -8,16 +9,18 @@ use tempfile::TempDir;
 
 use crate::args::{Command, FileArgs, StreamFormat};
 use crate::failure::Failure;
+use crate::output;
 
 /// Whether a path means standard input or output.
 pub(crate) fn is_stream(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Standard input as a file, since readers go back and forth. It goes away with this value.
+/// Standard input as a file of this user alone, since readers go back and forth. It goes away with this value.
 #[derive(Debug, Default)]
 pub(crate) struct StandardInput {
     _folder: Option<TempDir>,
+    _file: Option<File>,
 }
 
 impl StandardInput {
@@ -54,14 +57,39 @@ impl StandardInput {
             Some(format) if format.is_input() => format.ending(),
             _ => ending_of_content(&start).to_owned(),
         };
-        let folder = TempDir::with_prefix("partita-").map_err(failed)?;
+        let folder = private_folder().map_err(failed)?;
         *path = folder.path().join(format!("stdin{ending}"));
-        let mut file = std::fs::File::create(&*path).map_err(failed)?;
+        let mut file = private_file(path).map_err(failed)?;
         io::copy(&mut start.chain(input), &mut file).map_err(failed)?;
+        output::call_stream(path);
         Ok(Self {
             _folder: Some(folder),
+            _file: Some(file),
         })
     }
+}
+
+/// A folder that nobody else may look into.
+pub(crate) fn private_folder() -> io::Result<TempDir> {
+    let mut folder = tempfile::Builder::new();
+    folder.prefix("partita-");
+    #[cfg(unix)]
+    folder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    folder.tempdir()
+}
+
+/// A file without a name, which a kill leaves nothing of; the path leads to it while this process runs.
+#[cfg(target_os = "linux")]
+fn private_file(path: &Path) -> io::Result<File> {
+    use std::os::fd::AsRawFd;
+    let file = tempfile::tempfile_in(path.parent().unwrap_or(Path::new(".")))?;
+    std::os::unix::fs::symlink(format!("/proc/self/fd/{}", file.as_raw_fd()), path)?;
+    Ok(file)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn private_file(path: &Path) -> io::Result<File> {
+    File::create_new(path)
 }
 
 impl Command {

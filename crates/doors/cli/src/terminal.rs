@@ -19,15 +19,62 @@ const LINE_EVERY: Duration = Duration::from_secs(10);
 
 static STOP: AtomicBool = AtomicBool::new(false);
 
-/// From now on Ctrl-C asks the computation to stop and hand back what it has; a second one ends the process.
+/// Whether some work was begun that asks whether it shall stop. Before that files are read, and nothing is lost.
+static BEGUN: AtomicBool = AtomicBool::new(false);
+
+/// From now on Ctrl-C asks the computation to stop and hand back what it has; a second one ends the process. What the parent has this
+/// process ignore, as `nohup` does, stays ignored. Called before any thread starts.
 pub(crate) fn listen_for_ctrl_c() -> Result<(), Failure> {
-    ctrlc::set_handler(|| {
-        if STOP.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
+    let listening = if block_ignored() {
+        ctrlc::set_handler(stop)
+    } else {
+        ctrlc::try_set_handler(stop)
+    };
+    match listening {
+        // Something is ignored, and which of the signals cannot be found out here: all stay as they are.
+        Ok(()) | Err(ctrlc::Error::MultipleHandlers) => Ok(()),
+        Err(error) => Err(Failure::input(format!(
+            "Ctrl-C cannot be listened for: {error}"
+        ))),
+    }
+}
+
+fn stop() {
+    let again = STOP.swap(true, Ordering::Relaxed);
+    let begun = BEGUN.load(Ordering::Relaxed);
+    if again || !begun {
+        if !begun {
+            crate::output::say_always("interrupted: nothing was finished");
         }
-        crate::output::say_always("stopping; once more to leave at once");
-    })
-    .map_err(|error| Failure::input(format!("Ctrl-C cannot be listened for: {error}")))
+        crate::output::forget_stream();
+        std::process::exit(130);
+    }
+    crate::output::say_always("stopping; once more to leave at once");
+}
+
+/// Keeps signals that were ignored when the process began from this thread and those that it starts; whether it could find them out.
+#[cfg(unix)]
+fn block_ignored() -> bool {
+    use nix::sys::signal::{SigSet, Signal};
+    // Linux lists them as bits, from signal 1 on.
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mut lines = status.lines();
+    let bits = lines.find_map(|line| line.strip_prefix("SigIgn:"));
+    let Some(bits) = bits.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()) else {
+        return false;
+    };
+    let mut ignored = SigSet::empty();
+    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
+        if bits >> (signal as u32 - 1) & 1 == 1 {
+            ignored.add(signal);
+        }
+    }
+    ignored.thread_block().is_ok()
+}
+
+#[cfg(not(unix))]
+fn block_ignored() -> bool {
+    true
 }
 
 /// Whether Ctrl-C was pressed.
@@ -53,7 +100,7 @@ impl Observer for Terminal {
     }
 
     fn note(&self, text: &str) {
-        crate::output::say(&format!("note: {}", partita::extend::on_one_line(text)));
+        crate::output::say(&format!("note: {text}"));
     }
 
     fn warn(&self, text: &str) {
@@ -80,6 +127,7 @@ const PARTS: u64 = 1_000_000;
 impl Progress {
     /// A bar that says `what` is being done.
     pub(crate) fn new(what: impl Into<String>) -> Self {
+        BEGUN.store(true, Ordering::Relaxed);
         let style = ProgressStyle::with_template("{msg} {wide_bar} {percent}% {eta} left")
             .unwrap_or_else(|_| ProgressStyle::default_bar());
         let (what, begun) = (what.into(), Instant::now());

@@ -1,16 +1,20 @@
-//! Atomic writes: files appear whole or not at all.
+//! Atomic writes: files appear whole or not at all, and files that belong together appear together.
 
+use std::cell::RefCell;
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+
+use tempfile::TempPath;
 
 use crate::error::WRITE;
 use crate::error::{FileError, Result};
 use crate::open_file::{Compression, lower_name};
 
 /// Writes a file whole: into a temporary file beside the target, which is flushed to disk and then renamed. On any
-/// error the temporary file is removed and the target is as it was. What is not a regular file (`/dev/stdout`, a
-/// pipe) is written straight into; a link is followed.
+/// error the temporary file is removed and the target is as it was. A file that is replaced hands its permissions on. What is not a
+/// regular file (`/dev/stdout`, a pipe) is written straight into; a link is followed.
 ///
 /// # Errors
 /// [`FileError::Directory`] if the target is a folder, [`FileError::Io`] for what the system refuses.
@@ -19,7 +23,7 @@ pub fn write_whole(
     write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
 ) -> Result<(), FileError> {
     let failed = |source| FileError::io(path, WRITE, source);
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let target = without_links(path);
     match fs::metadata(&target) {
         Ok(found) if found.is_dir() => Err(FileError::Directory(path.into())),
         Ok(found) if !found.is_file() => File::options()
@@ -27,31 +31,182 @@ pub fn write_whole(
             .open(&target)
             .and_then(|file| fill(&file, write))
             .map_err(failed),
-        _ => replace(&target, write).map_err(failed),
+        found => {
+            let part = written(&target, found.ok(), write).map_err(failed)?;
+            put(Change::Replace(target, part))
+        }
     }
 }
 
-fn replace(
-    target: &Path,
-    write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
-) -> io::Result<()> {
-    let folder = match target.parent() {
-        Some(folder) if folder != Path::new("") => folder.to_path_buf(),
-        _ => PathBuf::from("."),
+/// Removes a file, where there is one.
+///
+/// # Errors
+/// [`FileError::Io`] for what the system refuses.
+pub fn remove_whole(path: &Path) -> Result<(), FileError> {
+    put(Change::Remove(path.into()))
+}
+
+/// Does `work`, whose files appear as one set: those that it writes and removes in this thread are changed once all of them are written.
+/// Where it fails, or `may` refuses at the last moment, all are as they were. Sets that other processes write into the same folders come
+/// before or after, not between. A set inside of another is part of it.
+///
+/// # Errors
+/// Those of `work` and of `may`; [`FileError::Io`] for what the system refuses.
+pub fn write_as_one<T, E: From<FileError>>(
+    may: impl FnOnce() -> Result<(), E>,
+    work: impl FnOnce() -> Result<T, E>,
+) -> Result<T, E> {
+    if SET.with_borrow(Option::is_some) {
+        return work();
+    }
+    let set = Set::begin();
+    let done = work()?;
+    set.commit(may)?;
+    Ok(done)
+}
+
+/// Where the content of a file is: at its place, or beside it as long as the set that it belongs to is written.
+pub fn place_of_content(path: &Path) -> PathBuf {
+    let target = without_links(path);
+    let of = |change: &Change| match change {
+        Change::Replace(place, part) if *place == target => Some(part.to_path_buf()),
+        _ => None,
     };
+    let part = SET.with_borrow(|set| set.iter().flatten().rev().find_map(of));
+    part.unwrap_or(target)
+}
+
+/// A path without links and relative parts, as far as it exists. A link to nothing is the file that would be made.
+pub fn without_links(path: &Path) -> PathBuf {
+    /// So many links lead on to each other at most, as on Linux.
+    const LINKS: usize = 40;
+    let mut path = path.to_path_buf();
+    for _ in 0..LINKS {
+        let Ok(to) = fs::read_link(&path) else { break };
+        path = folder_of(&path).join(to);
+    }
+    let beside = || {
+        Some(
+            fs::canonicalize(folder_of(&path))
+                .ok()?
+                .join(path.file_name()?),
+        )
+    };
+    fs::canonicalize(&path).ok().or_else(beside).unwrap_or(path)
+}
+
+fn folder_of(path: &Path) -> &Path {
+    let folder = path.parent();
+    folder
+        .filter(|folder| folder.as_os_str() != OsStr::new(""))
+        .unwrap_or(Path::new("."))
+}
+
+/// What is to become of a file.
+enum Change {
+    Replace(PathBuf, TempPath),
+    Remove(PathBuf),
+}
+
+thread_local! {
+    /// The changes that belong together, while there are some.
+    static SET: RefCell<Option<Vec<Change>>> = const { RefCell::new(None) };
+}
+
+/// The set that this thread writes. However it ends, the next one is another.
+struct Set;
+
+impl Set {
+    fn begin() -> Self {
+        SET.set(Some(Vec::new()));
+        Self
+    }
+
+    fn commit<E: From<FileError>>(self, may: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
+        let changes = SET.take().unwrap_or_default();
+        let mut folders: Vec<PathBuf> = changes.iter().map(Change::folder).collect();
+        folders.sort();
+        folders.dedup();
+        // All processes take folders in the same order. A file system without locks has done what it can.
+        let folders: Vec<File> = folders
+            .iter()
+            .filter_map(|folder| File::open(folder).ok())
+            .collect();
+        for folder in &folders {
+            let _ = folder.lock();
+        }
+        may()?;
+        changes.into_iter().try_for_each(Change::make)?;
+        // Renames are durable once their folders are.
+        for folder in &folders {
+            let _ = folder.sync_all();
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Set {
+    fn drop(&mut self) {
+        SET.take();
+    }
+}
+
+/// Makes a change: at once, or with the set that it belongs to.
+fn put(change: Change) -> Result<()> {
+    let alone = SET.with_borrow_mut(|set| match set {
+        Some(set) => {
+            set.push(change);
+            None
+        }
+        None => Some(change),
+    });
+    let Some(change) = alone else { return Ok(()) };
+    let set = Set::begin();
+    put(change)?;
+    set.commit(|| Ok(()))
+}
+
+impl Change {
+    /// The folder by its one name: a process that locks it by two waits for itself.
+    fn folder(&self) -> PathBuf {
+        let (Self::Replace(path, _) | Self::Remove(path)) = self;
+        let folder = folder_of(path);
+        fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf())
+    }
+
+    fn make(self) -> Result<()> {
+        match self {
+            Self::Replace(target, part) => {
+                let renamed = part.persist(&target);
+                renamed.map_err(|error| FileError::io(&target, WRITE, error.error))
+            }
+            Self::Remove(path) => match fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    Err(FileError::io(&path, "be removed", error))
+                }
+                _ => Ok(()),
+            },
+        }
+    }
+}
+
+/// A temporary file beside the target, with its content and on the disk.
+fn written(
+    target: &Path,
+    replaced: Option<fs::Metadata>,
+    write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
+) -> io::Result<TempPath> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".partita-").suffix(".part");
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let part = builder.tempfile_in(&folder)?;
+    let part = builder.tempfile_in(folder_of(target))?;
     fill(part.as_file(), write)?;
-    part.as_file().sync_all()?;
-    part.persist(target).map_err(|error| error.error)?;
-    // The rename is durable once the folder is; a file system that cannot say so has done what it can.
-    if let Ok(folder) = File::open(&folder) {
-        let _ = folder.sync_all();
+    if let Some(replaced) = replaced {
+        part.as_file().set_permissions(replaced.permissions())?;
     }
-    Ok(())
+    part.as_file().sync_all()?;
+    Ok(part.into_temp_path())
 }
 
 fn fill(
@@ -97,6 +252,37 @@ pub(crate) fn text_delimiter(path: &Path) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_set_appears_as_one_or_not_at_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = |name: &str| folder.path().join(name);
+        let write = |name: &str| write_whole(&place(name), |out| out.write_all(b"new"));
+        write_whole(&place("old"), |out| out.write_all(b"old")).unwrap();
+        let files = || fs::read_dir(folder.path()).unwrap().count();
+        let set = |fails: bool| {
+            write_as_one(
+                || Ok(()),
+                || {
+                    write("a")?;
+                    write("b")?;
+                    // The same folder by another name.
+                    remove_whole(&place("./old"))?;
+                    assert!(place("old").exists() && !place("a").exists());
+                    assert_eq!(fs::read(place_of_content(&place("a"))).unwrap(), b"new");
+                    let failed = || FileError::empty(folder.path());
+                    if fails { Err(failed()) } else { Ok(()) }
+                },
+            )
+        };
+        assert!(set(true).is_err());
+        assert_eq!(files(), 1);
+        assert!(write_as_one(|| Err(FileError::empty(folder.path())), || write("a")).is_err());
+        assert_eq!(files(), 1);
+        set(false).unwrap();
+        assert!(place("a").exists() && place("b").exists() && !place("old").exists());
+        assert_eq!(files(), 2);
+    }
 
     #[test]
     fn an_error_leaves_the_old_file_and_no_other() {

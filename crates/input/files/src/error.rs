@@ -152,7 +152,10 @@ impl FileError {
             io::ErrorKind::UnexpectedEof => {
                 Self::damaged(path, "the file ends too early; copy or write it again")
             }
-            io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput if doing == READ => {
+            // What the system refuses has a number; the rest is what decoders say.
+            io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput | io::ErrorKind::Other
+                if doing == READ && source.raw_os_error().is_none() =>
+            {
                 Self::damaged(
                     path,
                     format!("the file is damaged ({source}); copy or write it again"),

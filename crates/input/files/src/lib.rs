@@ -70,7 +70,7 @@ mod typed_array;
 mod value_kind;
 mod words;
 
-pub use atomic_write::write_whole;
+pub use atomic_write::{place_of_content, remove_whole, without_links, write_as_one, write_whole};
 pub use catalogue::{DataKind, DataSet, catalogue, data_set, verify};
 pub use error::{Cell, FileError, Row, WrongValue};
 pub use format::cluster_table::ClusterTable;

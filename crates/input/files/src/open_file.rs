@@ -135,7 +135,8 @@ impl KnownFile {
         let file = File::open(&self.path)?;
         let found = file.metadata()?;
         if (found.len(), found.modified().ok()) != (self.length, self.modified) {
-            return Err(io::Error::other(
+            return Err(io::Error::new(
+                io::ErrorKind::ResourceBusy,
                 "it was changed while it was read; start again",
             ));
         }

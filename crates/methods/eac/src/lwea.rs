@@ -1,7 +1,7 @@
 //! Locally weighted evidence accumulation.
 
 use partita_coassoc::{
-    ClusterEntropy, Entropies, EvidenceRows, trusted_cluster_weights, whole_weights,
+    ClusterEntropy, CoassocError, Entropies, EvidenceRows, trusted_weights_until, whole_weights,
 };
 use partita_core::{
     Capabilities, Clusters, FitError, Fragments, LEAF_WEIGHTS, MemoryBudget, Method, MethodInfo,
@@ -67,7 +67,7 @@ impl Default for LweaSettings {
 /// | paper | here |
 /// |---|---|
 /// | θ | [`LweaSettings::theta`] |
-/// | ECI(C) | [`trusted_cluster_weights`] |
+/// | ECI(C) | [`trusted_weights_until`] |
 /// | LWCA matrix A | evidence, made a row at a time, in units of at least 2⁻²⁰ or so |
 ///
 /// # Errors
@@ -119,7 +119,8 @@ pub fn lwea<'a>(
         lwea_bytes(&ProblemSize { objects, ..size })
     })?;
 
-    let mut weights = trusted_cluster_weights(source, settings.theta, settings.trust_iterations);
+    let weights = trusted_weights_until(source, settings.theta, settings.trust_iterations, monitor);
+    let mut weights = weights.map_err(|_| CoassocError::Interrupted)?;
     settings.entropy.apply(&mut weights, &ensemble.offsets());
     let worth = |cluster: usize| weights[cluster];
     let leaves = match (&fragments, source.multiplicities()) {

@@ -99,11 +99,13 @@ fn cuts(
         return Err(GraphError::Interrupted);
     }
     let rows = problem.passes();
-    let entropies = info_span!("cluster weights").in_scope(|| Entropies::count(&rows))?;
+    // The table of base clusters may take many passes.
+    let asked = PassRunner::new(problem.rows, monitor).by(problem.engine);
+    let entropies = info_span!("cluster weights").in_scope(|| Entropies::count(&asked))?;
     labelled(entropies.first_unlabelled())?;
     let cut = Cut {
         rows: &rows,
-        strengths: &strengths(&rows, &entropies, problem.weights, settings)?,
+        strengths: &strengths(&asked, &entropies, problem.weights, settings)?,
         seed: problem.seed,
     };
     cut.each(entropies.sizes(), clusters, &settings.search(1), monitor)

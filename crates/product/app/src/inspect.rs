@@ -20,6 +20,7 @@ use crate::input::label_files::read_ensemble;
 use crate::machine::default_budget;
 use crate::observer::Observer;
 use crate::output::record::{MethodRecord, RunRecord};
+use crate::path_text::PathText;
 
 /// What a file is taken as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,8 +176,7 @@ fn described(
 
 /// What a run was: command, inputs, what every method found.
 fn record_facts(record: &RunRecord) -> Value {
-    let input =
-        |file: &InputFile| json!({ "path": file.path, "bytes": file.bytes, "sha256": file.sha256 });
+    let input = |file: &InputFile| json!({ "path": file.path.to_json(), "bytes": file.bytes, "sha256": file.sha256 });
     let method = |method: &MethodRecord| {
         let scores = method.scores.as_ref();
         json!({
@@ -208,7 +208,7 @@ fn choice_facts(saved: &SavedChoice) -> Value {
     let row = |row: &ChoiceRow| json!({ "k": row.clusters, "rcsi": row.rcsi, "p": row.p, "pac": row.pac, "lifetime": row.lifetime });
     json!({
         "kind": "choice of the number of clusters",
-        "file": saved.file,
+        "file": saved.file.to_json(),
         "clusters": saved.choice.clusters,
         "reason": saved.choice.reason,
         "warnings": saved.choice.warnings,

@@ -62,6 +62,7 @@ mod machine;
 pub mod methods;
 mod observer;
 mod output;
+mod path_text;
 pub mod phases;
 mod run;
 pub mod seeds;
@@ -104,7 +105,7 @@ pub use input::matching::{
 };
 pub use input::objects::{JointObjects, Objects};
 pub use inspect::{TakenAs, inspect};
-pub use machine::{Host, default_budget};
+pub use machine::{Host, default_budget, limit_memory};
 pub use observer::{NoObserver, Observer};
 pub use output::label_blocks::{PushLabels, write_label_rows};
 pub use output::page::figure_files;

@@ -1,5 +1,7 @@
 //! The machine that a run works on: memory, cores, threads.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use partita::MemoryBudget;
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +30,15 @@ impl Host {
     }
 }
 
-/// Three quarters of the machine's memory, or 4 GiB where that is not known.
+/// The bytes that this process may hold, where its user said so.
+static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
+
+/// From now on [`default_budget`] is no more than this: what reads a file beside the work at hand keeps to it too.
+pub fn limit_memory(budget: MemoryBudget) {
+    LIMIT.store(budget.bytes(), Ordering::Relaxed);
+}
+
+/// Three quarters of the machine's memory, or 4 GiB where that is not known; what [`limit_memory`] said if that is less.
 pub fn default_budget() -> MemoryBudget {
     let total = std::fs::read_to_string("/proc/meminfo")
         .ok()
@@ -36,5 +46,6 @@ pub fn default_budget() -> MemoryBudget {
             let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
             line.split_whitespace().nth(1)?.parse::<u64>().ok()
         });
-    MemoryBudget::new(total.map_or(4 << 30, |kib| kib * 1024 / 4 * 3))
+    let whole = total.map_or(4 << 30, |kib| kib * 1024 / 4 * 3);
+    MemoryBudget::new(whole.min(LIMIT.load(Ordering::Relaxed)))
 }

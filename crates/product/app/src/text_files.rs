@@ -1,13 +1,16 @@
 //! Files of text and of JSON, written whole or not at all.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Seek};
 use std::path::Path;
 
+use partita::extend::option;
 use partita::files;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::error::AppError;
+use crate::machine::default_budget;
 
 pub(crate) fn make_folder(folder: &Path) -> Result<(), AppError> {
     fs::create_dir_all(folder).map_err(|error| AppError::io(folder, "be made", error))
@@ -41,12 +44,35 @@ pub fn json_text(value: &impl Serialize) -> Result<String, AppError> {
         .map_err(|error| AppError::request(format!("as JSON: {error}")))
 }
 
+/// Bytes that a value of JSON takes at most besides its text: itself, its name, and the room that a list or an object grows by.
+const JSON_VALUE: u64 = 200;
+
 /// A file of JSON; `remedy` says what to do with one that is not.
 ///
 /// # Errors
-/// [`AppError::Io`] for what cannot be read, [`AppError::Content`] for what is not JSON.
+/// [`AppError::Io`] for what cannot be read, [`AppError::Content`] for what is not JSON, [`AppError::Budget`] for more values than
+/// [`default_budget`] has room for.
 pub fn read_json(path: &Path, remedy: &str) -> Result<Value, AppError> {
-    let text = fs::read_to_string(path).map_err(|error| AppError::io(path, "be read", error))?;
-    serde_json::from_str(&text)
+    let failed = |error| AppError::io(path, "be read", error);
+    let mut file = BufReader::new(File::open(path).map_err(failed)?);
+    // There is a comma, a colon or a bracket for every value.
+    let mut needed = 0;
+    loop {
+        let text = file.fill_buf().map_err(failed)?;
+        let length = text.len();
+        if length == 0 {
+            break;
+        }
+        let values = text.iter().filter(|byte| b",:[{".contains(byte)).count();
+        needed += length as u64 + JSON_VALUE * values as u64;
+        file.consume(length);
+    }
+    default_budget().check(
+        &path.display().to_string(),
+        needed,
+        &format!("raise {}", option("max-memory")),
+    )?;
+    file.rewind().map_err(failed)?;
+    serde_json::from_reader(file)
         .map_err(|error| AppError::content(path, format!("this is not JSON: {error}; {remedy}")))
 }

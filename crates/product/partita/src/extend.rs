@@ -21,7 +21,8 @@ pub use partita_core::{
     Unread, WeightError, WeightedEnsemble, Weighting, Weights, WeightsError, are_read_by_blocks,
     chunks, consense, consense_rows, consensus_bytes, fit_each_in_memory, fit_in_memory,
     fit_in_memory_bytes, fit_rows, map_parallel, ndarray, on_one_line, option, rand, serde_json,
-    shares_of_clusters, speak_python, sums_under_way, tick_open_ended, whole_multiplicities,
+    shares_of_clusters, speak_python, sums_under_way, tick_open_ended, visible,
+    whole_multiplicities,
 };
 
 pub use crate::known_as::{KNOWN_AS, KnownAs};

@@ -2,9 +2,13 @@
 
 use std::sync::LazyLock;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Serde, ValueKind};
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value, context, escape_formatter};
+
+use sha2::{Digest, Sha256};
 
 use crate::ReportError;
 use crate::palette::{COLOURS, DARK, LIGHT, SHAPES};
@@ -49,6 +53,10 @@ static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     templates.add_filter("count", |x: Value| count(float(&x) as i64));
     templates.add_filter("p_value", |x: Value| p_value(float(&x)));
     templates.add_filter("plain", |x: Value| plain(float(&x)));
+    templates.add_filter("sha256", |text: &str| {
+        let digest = BASE64_STANDARD.encode(Sha256::digest(text));
+        Value::from_safe_string(format!("sha256-{digest}"))
+    });
     templates.add_filter("cut", |text: &str, limit: usize| cut(text, limit));
     templates.add_global("SHAPES", SHAPES);
     templates.add_global("COLOURS", COLOURS);

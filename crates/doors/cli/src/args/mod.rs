@@ -31,6 +31,7 @@ pub(crate) use shared::{
 use suggested::method_names;
 pub(crate) use table::{FileArgs, ReadArgs, StreamFormat, TableArgs};
 pub(crate) use update::UpdateArgs;
+pub(crate) use values::arguments;
 use values::{parse_range, part_labels, taken_as, unknown_values};
 
 const AFTER_HELP: &str = "\

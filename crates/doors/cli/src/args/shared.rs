@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use partita::MemoryBudget;
-use partita_app::{ObjectWeightSource, WeightSource};
+use partita_app::{ObjectWeightSource, WeightSource, default_budget, limit_memory};
 
 use super::values::parse_memory;
 
@@ -33,6 +33,16 @@ pub(crate) struct MachineArgs {
     /// Memory that may be held at once, such as 500MiB or 4GiB; three quarters of the machine's if not given.
     #[arg(long, value_name = "BYTES", value_parser = parse_memory)]
     pub(crate) max_memory: Option<MemoryBudget>,
+}
+
+impl MachineArgs {
+    /// What may be held at once, by everything that this process reads and computes.
+    pub(crate) fn budget(&self) -> MemoryBudget {
+        if let Some(asked) = self.max_memory {
+            limit_memory(asked);
+        }
+        default_budget()
+    }
 }
 
 /// What every computing command takes.

@@ -80,3 +80,11 @@ mod tests {
         assert!(parse_memory("much").is_err() && parse_memory("4 parsecs").is_err());
     }
 }
+
+/// The arguments of the command as people read them.
+pub(crate) fn arguments() -> Vec<String> {
+    let given = std::env::args_os().skip(1);
+    given
+        .map(|argument| argument.to_string_lossy().into_owned())
+        .collect()
+}

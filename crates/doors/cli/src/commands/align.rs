@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use partita::MemoryBudget;
 use partita::files::write_ensemble;
-use partita_app::{AlignInput, AlignedRuns, file_and_column};
+use partita_app::{AlignInput, AlignedRuns, default_budget, file_and_column};
 
 use crate::args::AlignArgs;
 use crate::compute::start_threads;
@@ -22,7 +21,7 @@ pub(crate) fn align(args: &AlignArgs) -> Result<(), Failure> {
         args.out.force,
     )?;
     start_threads(&args.threads)?;
-    let read = args.read.options(MemoryBudget::default());
+    let read = args.read.options(default_budget());
     let of_file = |given: &Path| {
         let (file, column) = file_and_column(given);
         let mut options = read.clone();

@@ -11,7 +11,7 @@ use partita_app::{
     choose_of_table, methods, read_ensemble, seeds, write_json,
 };
 
-use crate::args::{ChooseArgs, Source};
+use crate::args::{ChooseArgs, Source, arguments};
 use crate::compute::Compute;
 use crate::failure::Failure;
 use crate::output::{answer, check_outputs, say, warn};
@@ -27,7 +27,7 @@ pub(crate) fn choose_k(args: &ChooseArgs) -> Result<(), Failure> {
     };
     choice.warnings.iter().for_each(|warning| warn(warning));
     let mut record = SavedChoice::of(choice, &args.table.table, stopwatch.read().seconds);
-    record.arguments = std::env::args().skip(1).collect();
+    record.arguments = arguments();
     if let Some(path) = &args.output {
         write_json(path, &record)?;
     }

@@ -11,7 +11,7 @@ use partita_app::{
 };
 use serde_json::{Map, Value};
 
-use crate::args::ConsensusArgs;
+use crate::args::{ConsensusArgs, arguments};
 use crate::compute::start_threads;
 use crate::failure::Failure;
 use crate::output::{
@@ -89,7 +89,7 @@ fn experiment(args: &ConsensusArgs) -> Result<Experiment, AppError> {
     }
     experiment.unlabelled = args.unlabelled;
     experiment.outputs = outputs(args);
-    experiment.arguments = std::env::args().skip(1).collect();
+    experiment.arguments = arguments();
     Ok(experiment)
 }
 

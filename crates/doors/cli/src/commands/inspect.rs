@@ -2,8 +2,7 @@
 
 use partita::MemoryBudget;
 use partita_app::{
-    CoAssociationOutput, NoObserver, ReadOptions, TakenAs, default_budget, read_ensemble,
-    write_agreement,
+    CoAssociationOutput, NoObserver, ReadOptions, TakenAs, read_ensemble, write_agreement,
 };
 use serde_json::Value;
 
@@ -15,7 +14,7 @@ use crate::terminal::{Terminal, unless_interrupted};
 
 pub(crate) fn inspect(args: &InspectArgs) -> Result<(), Failure> {
     start_threads(&args.machine.threads)?;
-    let budget = args.machine.max_memory.unwrap_or_else(default_budget);
+    let budget = args.machine.budget();
     let options = args.read.options(budget);
     let outputs = [args.co_association.as_ref(), args.agreement.as_ref()];
     check_outputs(outputs.into_iter().flatten(), [&args.file], args.out.force)?;

@@ -1,7 +1,6 @@
 //! `partita modes`: whether an ensemble holds more than one answer.
 
-use partita::MemoryBudget;
-use partita_app::{FoundModes, ModesInput, TextTable};
+use partita_app::{FoundModes, ModesInput, TextTable, default_budget};
 
 use crate::args::ModesArgs;
 use crate::compute::start_threads;
@@ -18,7 +17,7 @@ pub(crate) fn modes(args: &ModesArgs) -> Result<(), Failure> {
     start_threads(&args.threads)?;
     let input = ModesInput {
         file: args.ensemble.clone(),
-        read: args.read.options(MemoryBudget::default()),
+        read: args.read.options(default_budget()),
     };
     let found = input.find(&Terminal)?;
     if let Some(folder) = &args.output {

@@ -5,11 +5,12 @@ use std::path::Path;
 use partita::extend::SettingMap;
 use partita::files::{Manifest, ManifestRows};
 use partita::{MemoryBudget, Silent};
-use partita_app::default_budget;
 use partita_distributed::{Fold, Folded, KeptRows, PartDone, PartTask, PlanAsked, Stage, Waiting};
 use serde_json::json;
 
-use crate::args::{FoldArgs, MachineArgs, ManifestArgs, PartsAsked, PassArgs, weight_source};
+use crate::args::{
+    FoldArgs, MachineArgs, ManifestArgs, PartsAsked, PassArgs, arguments, weight_source,
+};
 use crate::compute::start_threads;
 use crate::failure::Failure;
 use crate::output::{answer, check_outputs, print_json, say, warn};
@@ -17,7 +18,7 @@ use crate::terminal::{Terminal, unless_interrupted};
 
 fn start(machine: &MachineArgs) -> Result<MemoryBudget, Failure> {
     start_threads(&machine.threads)?;
-    Ok(machine.max_memory.unwrap_or_else(default_budget))
+    Ok(machine.budget())
 }
 
 pub(crate) fn plan(args: &ManifestArgs) -> Result<(), Failure> {
@@ -105,7 +106,7 @@ pub(crate) fn merge_parts(args: &FoldArgs) -> Result<(), Failure> {
         asked,
         report: !args.no_report,
         budget,
-        arguments: std::env::args().skip(1).collect(),
+        arguments: arguments(),
     };
     // A fit that is replayed does not stop halfway: another number of rounds would be another fit.
     let folded = fold.run(&Silent)?;
@@ -120,6 +121,10 @@ pub(crate) fn merge_parts(args: &FoldArgs) -> Result<(), Failure> {
                 labels.len()
             ));
             if args.json {
+                let labels: Vec<_> = labels
+                    .iter()
+                    .map(|file| file.display().to_string())
+                    .collect();
                 print_json(&json!({ "done": true, "labels": labels, "record": record }))
             } else {
                 Ok(())

@@ -3,9 +3,8 @@
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
-use partita::MemoryBudget;
 use partita::files::{self, LabelFormat, ManifestRows};
-use partita_app::{PredictionInput, PushLabels, write_label_rows};
+use partita_app::{PredictionInput, PushLabels, default_budget, write_label_rows};
 use partita_distributed::Stage;
 use serde_json::json;
 
@@ -24,7 +23,7 @@ pub(crate) fn predict(args: &PredictArgs) -> Result<(), Failure> {
     let request = PredictionInput {
         model: args.model.clone(),
         input: args.input.clone(),
-        read: args.read.options(MemoryBudget::default()),
+        read: args.read.options(default_budget()),
         unknown: args.unknown,
     };
     if let Some(folder) = &args.tasks {
@@ -36,12 +35,16 @@ pub(crate) fn predict(args: &PredictArgs) -> Result<(), Failure> {
     let found = request.predict(&Terminal)?;
     let names = found.object_names.as_deref();
     let numbers = [("certainty", &found.certainty[..])];
-    if let Some(path) = output {
-        files::write_labels(path, names, found.partition.labels(), &numbers)?;
-    }
-    if let Some(path) = &args.soft {
-        files::write_soft(path, names, found.soft.rows())?;
-    }
+    let write = || -> Result<(), Failure> {
+        if let Some(path) = output {
+            files::write_labels(path, names, found.partition.labels(), &numbers)?;
+        }
+        if let Some(path) = &args.soft {
+            files::write_soft(path, names, found.soft.rows())?;
+        }
+        Ok(())
+    };
+    files::write_as_one(|| Ok(()), write)?;
     match output {
         _ if args.out.json => print(&request.to_json(&found)?),
         Some(_) => Ok(()),
@@ -70,7 +73,7 @@ fn predict_rows(
             "{here}: labels of a manifest go to stdout as CSV; name a file with -o"
         )));
     }
-    let rows = ManifestRows::open(&args.input, MemoryBudget::default())?
+    let rows = ManifestRows::open(&args.input, default_budget())?
         .manifest()
         .rows;
     let predict = |push: &mut PushLabels<'_>| {
@@ -111,6 +114,10 @@ fn predict_by_tasks(
     let prediction = request.rows_to_json(&done.found)?;
     let prediction: serde_json::Value = serde_json::from_str(&prediction).unwrap_or_default();
     if args.out.json {
+        let labels: Vec<_> = labels
+            .iter()
+            .map(|file| file.display().to_string())
+            .collect();
         print_json(&json!({ "done": true, "labels": labels, "prediction": prediction }))
     } else {
         Ok(())

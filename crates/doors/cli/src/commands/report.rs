@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use partita::files::write_as_one;
 use partita_app::{RunFolder, SavedChoice, curves, figure_files, write_text};
 use partita_report::Rendered;
 
@@ -22,10 +23,13 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
     let saved = args.choice.as_deref().map(SavedChoice::open).transpose()?;
     let choice = saved.map(|saved| curves(&saved.choice, run.objects()));
     let rendered = run.report(method, choice, &Terminal)?;
-    write_text(output, &rendered.html)?;
-    args.figures.as_deref().map_or(Ok(()), |folder| {
-        write_figures(folder, &rendered, args.force)
-    })?;
+    let write = || -> Result<(), Failure> {
+        write_text(output, &rendered.html)?;
+        args.figures.as_deref().map_or(Ok(()), |folder| {
+            write_figures(folder, &rendered, args.force)
+        })
+    };
+    write_as_one(|| Ok(()), write)?;
     say(&format!("{} has the report", output.display()));
     Ok(())
 }

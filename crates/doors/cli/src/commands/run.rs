@@ -9,13 +9,14 @@ use partita_app::{
     RunRecord,
 };
 
-use crate::args::{PICK, PICK_OF_AUTO, RunArgs, recipe};
+use crate::args::{PICK, PICK_OF_AUTO, RunArgs, arguments, recipe};
 use crate::compute::start_threads;
 use crate::failure::Failure;
 use crate::output::{check_outputs_beside, may_fill, print, say};
 use crate::terminal::{Terminal, unless_interrupted};
 
 pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
+    args.compute.machine.budget();
     may_fill(&args.output, args.out.force || args.resume)?;
     let mut experiment = match &args.from {
         Some(record) => recorded(record, args.allow_changed_input)?,
@@ -55,7 +56,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         ));
         return Ok(());
     }
-    experiment.arguments = std::env::args().skip(1).collect();
+    experiment.arguments = arguments();
     start_threads(&args.compute.machine.threads)?;
     let record = experiment.run(&Terminal)?;
     if args.out.json {

@@ -2,9 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use partita::MemoryBudget;
 use partita::files::{self, LabelFormat};
-use partita_app::{UpdateInput, Updated};
+use partita_app::{UpdateInput, Updated, default_budget};
 
 use crate::args::UpdateArgs;
 use crate::compute::start_threads;
@@ -18,13 +17,13 @@ pub(crate) fn update(args: &UpdateArgs) -> Result<(), Failure> {
     let input = UpdateInput {
         ensemble: args.ensemble.clone(),
         add: args.add.clone(),
-        read: args.read.options(MemoryBudget::default()),
+        read: args.read.options(default_budget()),
         adding: args.adding,
         overlap: args.overlap.clone(),
         warm_start: args.warm_start.clone(),
     };
     let updated = input.update(&Terminal)?;
-    write(args, target, &updated)?;
+    files::write_as_one(|| Ok(()), || write(args, target, &updated))?;
     say(&updated.sentence());
     if args.out.json {
         print_json(&updated.to_json())?;

@@ -9,6 +9,7 @@ mod data;
 mod examples;
 mod faults;
 mod methods;
+mod promises;
 mod row_blocks;
 mod tables;
 mod tasks;

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use partita_core::MemoryBudget;
+
 use super::reader::Reader;
 use super::text_layout::Header;
 use super::writer::Contents;
@@ -32,6 +34,8 @@ pub(crate) struct OpenOptions {
     pub(crate) all_rows: bool,
     /// Whether rows of a text without any value are objects.
     pub(crate) keep_blank: bool,
+    /// What may be held while it is found out what the file is.
+    pub(crate) budget: MemoryBudget,
 }
 
 /// What can be written in a format.

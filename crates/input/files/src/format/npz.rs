@@ -45,7 +45,19 @@ impl Npz {
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let file = FileCursor::open(path)?;
         let length = file.length();
-        let archive = ZipArchive::new(file).map_err(|error| damaged(path, &error.into()))?;
+        let mut archive = ZipArchive::new(file).map_err(|error| damaged(path, &error.into()))?;
+        // Members that lie in each other could unpack the same bytes any number of times.
+        let mut packed: u64 = 0;
+        for at in 0..archive.len() {
+            let member = archive.by_index_raw(at);
+            let member = member.map_err(|error| damaged(path, &error.into()))?;
+            packed = packed.saturating_add(member.compressed_size());
+        }
+        if packed > length {
+            let reason =
+                format!("its members claim {packed} of {length} bytes; the file is damaged");
+            return Err(FileError::damaged(path, reason));
+        }
         let members: Vec<String> = archive
             .file_names_raw()
             .map(|name| String::from_utf8_lossy(name).into_owned())

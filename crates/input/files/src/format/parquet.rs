@@ -266,7 +266,7 @@ impl Reader for Parquet {
         Ok(Extent::of_column(Some(groups.collect())))
     }
 
-    fn read_one(&self, group: usize, item: usize, form: Form, _limit: &Limit) -> Result<Column> {
+    fn read_one(&self, group: usize, item: usize, form: Form, limit: &Limit) -> Result<Column> {
         let kind = self.kinds[item].as_ref();
         if !kind.is_some_and(arrow_values::is_read) {
             let is_time = kind.is_some_and(arrow_values::is_time);
@@ -276,12 +276,15 @@ impl Reader for Parquet {
                 is_time,
             ));
         }
+        let rows = self.rows(group);
+        limit.check_claim(&self.items.path, rows as u64, form)?;
+        let pages = self.groups()[group].column(item).uncompressed_size();
+        limit.check(&self.items.path, u64::try_from(pages).unwrap_or(u64::MAX))?;
         if form == Form::Codes
             && let Some(codes) = self.codes(group, item)?
         {
             return Ok(Column::Codes(codes));
         }
-        let rows = self.rows(group);
         let _open = self.keep_open()?;
         let mask = ProjectionMask::leaves(self.metadata.parquet_schema(), [item]);
         let mut batches = shielded(&self.items.path, || {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use csv::ByteRecord;
-use partita_core::option;
+use partita_core::{MemoryBudget, option};
 
 use super::description::OpenOptions;
 use super::text_bounds::{above, may_be_below, units};
@@ -21,6 +21,12 @@ use crate::open_file::{Compression, open};
 
 /// The most bytes one row may take: a lost quote must not swallow the memory.
 const LONGEST_ROW: u64 = 1 << 28;
+
+/// Bytes that are held at once, at most, for a byte of a row: its fields as they grow, and a copy of each.
+const ROW_BYTES: u64 = 16;
+
+/// Bytes that are held at once, at most, for a column without a name, until it is known what columns are for.
+const COLUMN_BYTES: u64 = 512;
 
 /// Rows of a text file, one after the other.
 pub(crate) struct TextReader {
@@ -84,7 +90,9 @@ impl TextReader {
     ) -> Result<Self> {
         let mut bytes = BufReader::with_capacity(1 << 16, bytes);
         let mut start = start(&mut bytes).map_err(FileError::reading(path))?;
-        let mut lines = Lines::default();
+        let longest = options.budget.bytes() / ROW_BYTES;
+        let longest = longest.clamp(1 << 18, LONGEST_ROW);
+        let mut lines = Lines::new(longest);
         let mut asked = delimiter;
         if let Some((named, length)) = named_in_first_line(&start) {
             bytes.consume(length);
@@ -183,6 +191,15 @@ impl TextReader {
             };
             first = fields.iter().enumerate().map(own).collect();
         }
+        let columns = first.len() as u64 * COLUMN_BYTES;
+        let remedy = format!("check its line ends, or raise {}", option("max-memory"));
+        let fits = options
+            .budget
+            .check("a row of so many fields", columns, &remedy);
+        fits.map_err(|source| FileError::Budget {
+            path: self.path.clone(),
+            source,
+        })?;
         let second = self.ahead.front().map(|(row, _)| row.clone());
         let next = second.is_some();
         let second = second.unwrap_or_default();
@@ -481,31 +498,52 @@ impl Read for Counted {
 /// stand between two rows.
 #[derive(Debug)]
 struct Lines {
-    /// Line breaks not yet passed: their place, and whether a `\r` stands before.
-    breaks: VecDeque<(u64, bool)>,
+    /// Line breaks not yet passed.
+    breaks: VecDeque<Breaks>,
+    /// The most bytes that a row may take.
+    longest: u64,
     line: u64,
     read: u64,
     row_start: u64,
+    /// Whether nothing but line ends was read since the row began.
+    blank: bool,
     after_return: bool,
     odd_quotes: bool,
 }
 
-impl Default for Lines {
-    fn default() -> Self {
-        Self {
-            breaks: VecDeque::new(),
-            line: 1,
-            read: 0,
-            row_start: 0,
-            after_return: false,
-            odd_quotes: false,
-        }
+/// Line breaks one after the other, with nothing between them: blank lines are as many as a file has bytes.
+#[derive(Debug)]
+struct Breaks {
+    at: u64,
+    /// Whether a `\r` stands before each.
+    after_return: bool,
+    count: u64,
+}
+
+impl Breaks {
+    /// From one to the next.
+    fn step(&self) -> u64 {
+        1 + u64::from(self.after_return)
     }
 }
 
 impl Lines {
+    fn new(longest: u64) -> Self {
+        Self {
+            breaks: VecDeque::new(),
+            longest,
+            line: 1,
+            read: 0,
+            row_start: 0,
+            blank: true,
+            after_return: false,
+            odd_quotes: false,
+        }
+    }
+
     fn row_begins(&mut self) {
         self.row_start = self.read;
+        self.blank = true;
     }
 
     fn feed(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -515,33 +553,59 @@ impl Lines {
             } else {
                 bytes[at - 1] == b'\r'
             };
-            self.breaks.push_back((self.read + at as u64, after_return));
+            let at = self.read + at as u64;
+            match self.breaks.back_mut() {
+                Some(last)
+                    if last.after_return == after_return
+                        && last.at + last.count * last.step() == at =>
+                {
+                    last.count += 1;
+                }
+                _ => self.breaks.push_back(Breaks {
+                    at,
+                    after_return,
+                    count: 1,
+                }),
+            }
         }
         self.odd_quotes ^= bytes.iter().fold(false, |odd, &byte| odd ^ (byte == b'"'));
         self.after_return = bytes.last() == Some(&b'\r');
         self.read += bytes.len() as u64;
-        if self.read - self.row_start > LONGEST_ROW {
-            return Err(io::Error::other(
-                "a row is longer than 256 MiB; check the quotes",
-            ));
+        // Blank lines before a row are no part of it.
+        self.blank &= bytes.iter().all(|byte| matches!(byte, b'\r' | b'\n'));
+        if self.blank {
+            self.row_start = self.read;
+        }
+        if self.read - self.row_start > self.longest {
+            let reason = format!(
+                "a row is longer than {}; check its quotes and line ends, or raise {}",
+                MemoryBudget::new(self.longest),
+                option("max-memory")
+            );
+            return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
         }
         Ok(())
     }
 
     /// At the end of the file: whether the last row began with a quote that nothing closes, and took in further lines.
     fn quote_is_open(&self) -> bool {
-        self.odd_quotes && self.breaks.len() > 1
+        self.odd_quotes && self.breaks.iter().map(|breaks| breaks.count).sum::<u64>() > 1
     }
 
     /// The line of the row that was read from this place on, line breaks before it included.
     fn at(&mut self, mut place: u64) -> u64 {
-        while let Some(&(at, after_return)) = self.breaks.front() {
-            if at > place && !(after_return && at == place + 1) {
+        while let Some(next) = self.breaks.front_mut() {
+            let (at, step) = (next.at, next.step());
+            if at > place && !(next.after_return && at == place + 1) {
                 break;
             }
             place = place.max(at + 1);
             self.line += 1;
-            self.breaks.pop_front();
+            next.at += step;
+            next.count -= 1;
+            if next.count == 0 {
+                self.breaks.pop_front();
+            }
         }
         self.line
     }

@@ -206,8 +206,9 @@ fn labels(frame: &mut Frame, options: &ReadOptions) -> Result<LoadedEnsemble> {
         beside = Some((read.object_names, truth));
         let many = columns_of_many_values(frame, &read.data, &read.columns);
         let columns = read.data.into_iter().zip(read.columns);
-        let (data, columns): (Vec<usize>, Vec<Column>) =
-            columns.filter(|(at, _)| !many.contains(at)).unzip();
+        let (data, columns): (Vec<usize>, Vec<Column>) = columns
+            .filter(|(at, _)| many.binary_search(at).is_err())
+            .unzip();
         let groups = columns
             .into_iter()
             .map(|column| vec![label_rows::encoded(column)]);

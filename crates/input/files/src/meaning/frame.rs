@@ -338,12 +338,13 @@ impl Frame {
             name: self.truth_name(at),
             values: self.missing.labels(texts, &mut self.roles.missing),
         });
+        let known_names: HashSet<&str> = known.iter().map(String::as_str).collect();
         for (&at, column) in data.iter().zip(&read) {
             let Column::Labels(words) = column else {
                 continue;
             };
-            let known =
-                known.contains(&self.names[at]) || self.roles.columns[at].reason == Reason::Asked;
+            let known = known_names.contains(&*self.names[at])
+                || self.roles.columns[at].reason == Reason::Asked;
             if known || !are_names(&self.names[at], words) {
                 continue;
             }

@@ -50,6 +50,7 @@ pub(crate) fn read_one(frame: &Frame, group: usize, item: usize, limit: &Limit) 
 
 /// The items of a file that hold base clusterings, encoded, all groups of each.
 pub(crate) struct EncodedItems {
+    /// In ascending order: there may be a million.
     items: Vec<usize>,
     groups: Vec<Vec<Encoded>>,
 }
@@ -81,7 +82,7 @@ impl EncodedItems {
 
     /// All groups of the item that holds a base clustering.
     pub(crate) fn of(&self, place: Place) -> &[Encoded] {
-        let at = self.items.iter().position(|&item| item == place.item);
+        let at = self.items.binary_search(&place.item);
         at.map_or(&[], |at| &self.groups[at])
     }
 }

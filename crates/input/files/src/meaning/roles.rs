@@ -194,7 +194,13 @@ impl Roles {
     /// Takes a column of words that all differ for the names of the objects, or leaves it out where there are names
     /// already. The last column that is left is data whatever it holds.
     pub(crate) fn take_distinct(&mut self, column: usize) {
-        if self.of(Role::Data).count() > 1 {
+        // From the end: columns are looked at from the first on, and those before this one may all be left out.
+        let data = self
+            .columns
+            .iter()
+            .rev()
+            .filter(|own| own.role == Role::Data);
+        if data.take(2).count() > 1 {
             let role = if self.has_names() {
                 Role::Skipped
             } else {

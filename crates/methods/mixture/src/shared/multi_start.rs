@@ -199,7 +199,10 @@ fn best_of_finalists<F: MixtureFit>(
         }
     };
     let runs = begun(restarts, progress, |restart| {
-        ascend(fit.start(rows, restart), short)
+        let start = fit.start(rows, restart);
+        // A start takes about as long as an iteration.
+        let wanted = restart == 0 || progress.flow() == Flow::Continue;
+        wanted.then(|| ascend(start, short))
     });
     let rough: Vec<f64> = runs.iter().map(Run::objective).collect();
     let last = finalists(&rough);
@@ -223,13 +226,15 @@ fn best_of_finalists<F: MixtureFit>(
 fn begun<T: Send>(
     restarts: u32,
     progress: &ProgressCounter<'_>,
-    run: impl Fn(u32) -> Run<T> + Sync,
+    run: impl Fn(u32) -> Option<Run<T>> + Sync,
 ) -> Vec<Run<T>> {
     let wanted = |restart: u32| restart == 0 || progress.flow() == Flow::Continue;
-    map_parallel(0..restarts, |restart| wanted(restart).then(|| run(restart)))
-        .into_iter()
-        .flatten()
-        .collect()
+    map_parallel(0..restarts, |restart| {
+        wanted(restart).then(|| run(restart))?
+    })
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// The run with the highest objective of some (the first of equals), and the objectives of all. What a stop left undone was interrupted.

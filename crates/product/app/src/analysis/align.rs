@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use partita::extend::{EnsembleError, option};
 use partita::files::{
     self, LoggedFit, ObjectsBeside, ReadOptions, RunMemberships, RunTables, Table, objects_beside,
-    read_runs,
+    read_runs, write_as_one,
 };
 use partita::ndarray::Axis;
 use partita::{Ensemble, EnsembleBuilder};
@@ -348,6 +348,10 @@ impl AlignedRuns {
     /// # Errors
     /// [`AppError`] for what cannot be written.
     pub fn write(&self, folder: &Path) -> Result<(), AppError> {
+        write_as_one(|| Ok(()), || self.write_files(folder))
+    }
+
+    fn write_files(&self, folder: &Path) -> Result<(), AppError> {
         let aligned = folder.join("aligned");
         make_folder(&aligned)?;
         let runs = || self.runs.iter().zip(&self.alignment.runs);

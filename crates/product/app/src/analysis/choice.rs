@@ -16,6 +16,7 @@ use crate::error::AppError;
 use crate::input::left_out::LeftOut;
 use crate::input::table::InputTable;
 use crate::observer::Observer;
+use crate::path_text;
 use crate::text_files::read_json;
 use crate::text_table::TextTable;
 use crate::version::VERSION;
@@ -161,6 +162,7 @@ pub struct SavedChoice {
     #[serde(flatten)]
     pub choice: Choice,
     /// The table or ensemble.
+    #[serde(with = "path_text")]
     pub file: PathBuf,
     /// Wall seconds.
     pub seconds: f64,

@@ -203,6 +203,10 @@ impl FoundModes {
     /// # Errors
     /// [`AppError`] for what cannot be written.
     pub fn write(&self, folder: &Path) -> Result<(), AppError> {
+        files::write_as_one(|| Ok(()), || self.write_files(folder))
+    }
+
+    fn write_files(&self, folder: &Path) -> Result<(), AppError> {
         make_folder(folder)?;
         let (modes, names) = (&self.modes.modes, self.ensemble.object_names());
         for (at, mode) in modes.iter().enumerate() {

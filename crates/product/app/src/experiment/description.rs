@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::experiment::clusters::ClustersAsked;
 use crate::experiment::file_names::{RESULT_FILES, RUN_FILES};
 use crate::machine::default_budget;
+use crate::path_text;
 
 /// The version of the form of [`Experiment`] that this library writes and reads.
 pub const EXPERIMENT_VERSION: u32 = 1;
@@ -148,9 +149,10 @@ pub enum Input {
     /// An ensemble that exists.
     Ensemble {
         /// Its file: one row an object, one column a base clustering.
+        #[serde(with = "path_text")]
         file: PathBuf,
         /// Further files, whose base clusterings stand beside those of the first: objects are matched by their names.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[serde(default, skip_serializing_if = "Vec::is_empty", with = "path_text")]
         more: Vec<PathBuf>,
         /// How its columns are read.
         #[serde(flatten)]
@@ -166,6 +168,7 @@ pub enum Input {
 #[serde(deny_unknown_fields)]
 pub struct TableInput {
     /// Its file.
+    #[serde(with = "path_text")]
     pub file: PathBuf,
     /// How its columns are read.
     #[serde(flatten)]
@@ -199,7 +202,7 @@ pub enum WeightSource {
     /// The mean NMI of each base clustering with the others.
     Agreement,
     /// A file with the columns `name` and `weight`.
-    File(PathBuf),
+    File(#[serde(with = "path_text")] PathBuf),
 }
 
 /// Where weights of objects come from.
@@ -209,7 +212,7 @@ pub enum ObjectWeightSource {
     /// A column of the ensemble's file, which is then not a base clustering.
     Column(String),
     /// A file with a column `weight`, and one of the objects' names where they have names.
-    File(PathBuf),
+    File(#[serde(with = "path_text")] PathBuf),
 }
 
 /// What is written. Nothing by default.
@@ -217,18 +220,22 @@ pub enum ObjectWeightSource {
 #[serde(default, deny_unknown_fields)]
 pub struct Outputs {
     /// A folder that gets everything under its usual name: labels, probabilities, ensemble, record, summary, report.
+    #[serde(with = "path_text")]
     pub folder: Option<PathBuf>,
     /// Whether the folder gets a `report.html` beside every `labels.csv`.
     pub report: bool,
     /// Where the report of the first method goes beside that.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(with = "path_text")]
     pub report_file: Option<PathBuf>,
     /// Whether base clusterings that an earlier run of the same work left in the folder are taken, not made again.
     #[serde(skip)]
     pub resume: bool,
     /// Labels, certainty and confidence of the first method (`object,label,certainty,confidence`).
+    #[serde(with = "path_text")]
     pub labels: Option<PathBuf>,
     /// Probabilities of the first method (`object,p0,p1,…`).
+    #[serde(with = "path_text")]
     pub soft: Option<PathBuf>,
     /// How the clusters of the first method overlap.
     pub relations: Option<RelationsOutput>,
@@ -236,12 +243,14 @@ pub struct Outputs {
     pub model: Option<ModelOutput>,
     /// Draws from the posterior of the first method, as an ensemble.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(with = "path_text")]
     pub draws: Option<PathBuf>,
     /// Pairs of objects that draws of the first method put together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub similarity: Option<SimilarityOutput>,
     /// The tree of the first method, in SciPy's layout.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(with = "path_text")]
     pub tree: Option<PathBuf>,
 }
 
@@ -250,6 +259,7 @@ pub struct Outputs {
 #[serde(deny_unknown_fields)]
 pub struct SimilarityOutput {
     /// The file (`first,second,similarity`).
+    #[serde(with = "path_text")]
     pub file: PathBuf,
     /// Pairs that a smaller share of the draws puts together are left out.
     pub least: f64,
@@ -260,6 +270,7 @@ pub struct SimilarityOutput {
 #[serde(deny_unknown_fields)]
 pub struct RelationsOutput {
     /// The file (`cluster,objects,0,1,…`).
+    #[serde(with = "path_text")]
     pub file: PathBuf,
     /// Probabilities below this count as 0.
     #[serde(default)]
@@ -271,6 +282,7 @@ pub struct RelationsOutput {
 #[serde(deny_unknown_fields)]
 pub struct ModelOutput {
     /// The file.
+    #[serde(with = "path_text")]
     pub file: PathBuf,
     /// A predictor that reads a table (`ssce`, `centroid`, `knn:5`); the method's own model, or one of label rows, if
     /// absent.

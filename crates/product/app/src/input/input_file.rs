@@ -4,16 +4,18 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use partita::files::{Roles, input_parts};
+use partita::files::{Roles, input_parts, place_of_content};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::error::AppError;
+use crate::path_text;
 
 /// An input file, or a folder of files that are read as one, as it was when it was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputFile {
     /// Its name, as the experiment gives it.
+    #[serde(with = "path_text")]
     pub path: PathBuf,
     /// Its size, that of all files of a folder; absent for pipes.
     pub bytes: Option<u64>,
@@ -63,6 +65,14 @@ impl InputFile {
         Ok(found)
     }
 
+    /// A file that this run has written.
+    pub(crate) fn written(path: &Path) -> Result<Self, AppError> {
+        Ok(Self {
+            path: path.into(),
+            ..Self::of(&place_of_content(path))?
+        })
+    }
+
     /// Whether a file has the bytes that this one had. A pipe has no bytes to compare.
     ///
     /// # Errors
@@ -74,6 +84,10 @@ impl InputFile {
                 was: was.clone(),
                 now,
             }),
+            (None, Some(_)) => {
+                let reason = "the record has no SHA-256 of it; allow changed inputs";
+                Err(AppError::content(path, reason))
+            }
             _ => Ok(()),
         }
     }

@@ -1,6 +1,7 @@
 //! What an experiment writes: results method by method as they are finished, then the record, the summary and reports.
 
 use partita::extend::{Consensus, ModelReads, WeightedEnsemble, option};
+use partita::files;
 use partita::metrics::{Relations, evidence_shares, relations};
 use partita::ssce::Predictor;
 use partita::{Ensemble, Features, MemoryBudget, Outcome, SoftPartition};
@@ -18,6 +19,30 @@ use crate::output::record::RunRecord;
 use crate::output::result_files::{MethodResult, write_outcome};
 use crate::output::tree_file::write_tree;
 use crate::text_files::{write_json, write_text};
+
+impl Outputs {
+    /// Does `work`, whose files appear as one set. Refused where another process has finished a run in the folder meanwhile.
+    pub(crate) fn as_one<T>(
+        &self,
+        work: impl FnOnce() -> Result<T, AppError>,
+    ) -> Result<T, AppError> {
+        let stamp = || {
+            let record = self.folder.as_ref()?.join(RECORD);
+            let found = std::fs::metadata(record).ok()?;
+            Some((found.len(), found.modified().ok()))
+        };
+        let before = stamp();
+        let may = || match &self.folder {
+            Some(folder) if stamp() != before => {
+                let reason =
+                    "another process has finished a run here meanwhile; name another folder";
+                Err(AppError::content(folder, reason))
+            }
+            _ => Ok(()),
+        };
+        files::write_as_one(may, work)
+    }
+}
 
 /// Refuses outputs that the first method does not have.
 pub(crate) fn check(outputs: &Outputs, first: &dyn Consensus) -> Result<(), AppError> {

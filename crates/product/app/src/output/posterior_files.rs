@@ -22,10 +22,8 @@ pub(crate) fn write_posterior(
 ) -> Result<(), AppError> {
     let (bounds, memberships) = (folder.join(BOUNDS), folder.join(MEMBERSHIPS));
     let Some(posterior) = posterior else {
-        for old in [bounds, memberships].iter().filter(|path| path.exists()) {
-            std::fs::remove_file(old).map_err(|error| AppError::io(old, "be removed", error))?;
-        }
-        return Ok(());
+        files::remove_whole(&bounds)?;
+        return Ok(files::remove_whole(&memberships)?);
     };
     let (ball, draws) = (posterior.ball(), posterior.draws());
     let edges =

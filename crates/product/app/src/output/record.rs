@@ -17,6 +17,7 @@ use crate::experiment::description::Input;
 use crate::input::input_file::InputFile;
 use crate::machine::Host;
 use crate::observer::Observer;
+use crate::path_text;
 use crate::phases;
 use crate::stopwatch::Spent;
 use crate::text_files::{json_text, read_json};
@@ -46,6 +47,7 @@ pub struct RunRecord {
     /// The commit that the program was built from, or `unknown`.
     pub commit: String,
     /// The folder that relative paths are relative to.
+    #[serde(with = "path_text")]
     pub working_folder: PathBuf,
     /// The command, as people read it; nothing is read back from it.
     #[serde(default)]
@@ -146,6 +148,7 @@ pub struct MethodRecord {
     pub row_groups: Option<usize>,
     /// The files with the labels in the order of their rows, where tasks wrote a file a part.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(with = "path_text")]
     pub label_files: Vec<PathBuf>,
 }
 
@@ -155,6 +158,7 @@ struct Written<'a> {
     #[serde(flatten)]
     first: Option<&'a MethodRecord>,
     record_version: u32,
+    #[serde(serialize_with = "path_text::serialize")]
     table: Option<&'a Path>,
     recipe: Option<&'a Recipe>,
     read: Spent,
@@ -176,6 +180,7 @@ struct Written<'a> {
     finished: &'a str,
     host: &'a Host,
     commit: &'a str,
+    #[serde(serialize_with = "path_text::serialize")]
     working_folder: &'a Path,
     inputs: &'a [InputFile],
     experiment: &'a Experiment,
@@ -319,6 +324,13 @@ impl RunRecord {
     /// # Errors
     /// [`AppError::ChangedInput`] for the first, [`AppError::Io`] for one that cannot be read.
     pub fn check_inputs(&self) -> Result<(), AppError> {
+        let recorded = |file: &Path| self.inputs.iter().any(|input| input.path == file);
+        let mut read = self.experiment.input_files().into_iter();
+        if let Some(file) = read.find(|file| !recorded(file)) {
+            let reason =
+                "the record names it among what is read, but not its SHA-256; allow changed inputs";
+            return Err(AppError::content(file, reason));
+        }
         self.inputs
             .iter()
             .try_for_each(|input| input.check(&self.locate(&input.path)))

@@ -1,6 +1,5 @@
 //! The files of a result: where they lie in the folder of a run, how they are written and read back.
 
-use std::fs;
 use std::path::Path;
 
 use crate::analysis::confidence::LABEL_NUMBERS;
@@ -100,20 +99,13 @@ pub(crate) fn write_outcome(
     let soft = folder.join(SOFT);
     match result.shares() {
         Some(shares) => result.write_shares(&soft, names, shares)?,
-        None if soft.exists() => {
-            fs::remove_file(&soft).map_err(|error| AppError::io(&soft, "be removed", error))?;
-        }
-        None => {}
+        None => files::remove_whole(&soft)?,
     }
     write_posterior(folder, names, outcome.posterior.as_ref())?;
     let confusion = folder.join(CONFUSION);
     match &outcome.names {
         Some(names) => write_text(&confusion, &confusion_csv(names))?,
-        None if confusion.exists() => {
-            fs::remove_file(&confusion)
-                .map_err(|error| AppError::io(&confusion, "be removed", error))?;
-        }
-        None => {}
+        None => files::remove_whole(&confusion)?,
     }
     Ok(())
 }

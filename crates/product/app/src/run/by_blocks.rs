@@ -41,6 +41,17 @@ impl Experiment {
         labels: &mut dyn Write,
         observer: &dyn Observer,
     ) -> Result<RunRecord, AppError> {
+        self.outputs
+            .as_one(|| self.write_by_blocks(method, rows, labels, observer))
+    }
+
+    fn write_by_blocks(
+        &self,
+        method: &dyn Consensus,
+        rows: &RowSource,
+        labels: &mut dyn Write,
+        observer: &dyn Observer,
+    ) -> Result<RunRecord, AppError> {
         let mut record = RunRecord::begun(self);
         let folder = self.outputs.folder.as_deref();
         folder.map_or(Ok(()), make_folder)?;

@@ -1,13 +1,14 @@
 //! Runs an experiment: read, refuse what cannot work, choose the number of clusters where it is open, make base
 //! clusterings, find the consensus of every method, write.
 
+use std::fs::{File, TryLockError};
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
 use partita::extend::{Consensus, ProblemSize, WeightedEnsemble, option};
 use partita::files::{self, LabelColumn};
-use partita::generate::{Durable, Recipe};
+use partita::generate::{Durable, GenerateError, Recipe};
 use partita::metrics::Scores;
 use partita::{BaseWeights, Clusters, Ensemble, MemoryBudget, ObjectWeights, Outcome, Seed};
 use partita_select::Choice;
@@ -83,8 +84,8 @@ impl Experiment {
     /// When the observer asks to stop, what is finished is written and [`RunRecord::interrupted`] says so.
     ///
     /// # Errors
-    /// [`AppError`]; its [`fault`](AppError::fault) says what has to change. What was finished before an error stays
-    /// written, and no file is cut short.
+    /// [`AppError`]; its [`fault`](AppError::fault) says what has to change. All outputs are then as they were; finished base clusterings
+    /// are kept to go on with.
     ///
     /// # Cost
     /// That of reading, of the recipe's base clusterings, and of the methods. Memory is checked before it is taken.
@@ -125,6 +126,16 @@ impl Experiment {
 
     /// Computes from inputs that were read or given.
     fn compute_from(
+        &self,
+        inputs: Inputs<'_>,
+        record: RunRecord,
+        observer: &dyn Observer,
+    ) -> Result<RunResult, AppError> {
+        self.outputs
+            .as_one(|| self.compute_and_write(inputs, record, observer))
+    }
+
+    fn compute_and_write(
         &self,
         mut inputs: Inputs<'_>,
         mut record: RunRecord,
@@ -176,18 +187,10 @@ impl Experiment {
             left_out: inputs.left_out.take(),
         };
         self.write_reports(&finished, &inputs, number.choice.as_ref())?;
-        match self
-            .outputs
-            .folder
-            .as_ref()
-            .map(|folder| folder.join(PART))
-            .filter(|part| part.exists())
+        if let Some(folder) = &self.outputs.folder
+            && !finished.record.interrupted
         {
-            Some(part) if !finished.record.interrupted => {
-                std::fs::remove_file(&part)
-                    .map_err(|error| AppError::io(&part, "be removed", error))?;
-            }
-            _ => {}
+            files::remove_whole(&folder.join(PART))?;
         }
         Ok(finished)
     }
@@ -345,6 +348,12 @@ impl Experiment {
     fn part_file(&self, folder: &Path) -> Result<Durable, AppError> {
         let path = folder.join(PART);
         if path.exists() && !self.outputs.resume {
+            let held = File::open(&path)
+                .is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
+            if held {
+                let path = path.display().to_string();
+                return Err(GenerateError::InUse { path }.into());
+            }
             std::fs::remove_file(&path)
                 .map_err(|error| AppError::io(&path, "be removed", error))?;
         }

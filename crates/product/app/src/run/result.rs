@@ -206,6 +206,10 @@ impl RunResult {
     fn write_all(&self, folder: &Path) -> Result<RunRecord, AppError> {
         self.result(0)?;
         make_folder(folder)?;
+        files::write_as_one(|| Ok(()), || self.write_files(folder))
+    }
+
+    fn write_files(&self, folder: &Path) -> Result<RunRecord, AppError> {
         let record = self.record_in(folder)?;
         let (budget, of, outputs) = (
             self.record.experiment.budget(),
@@ -243,12 +247,12 @@ impl RunResult {
         let file = folder.join(ENSEMBLE);
         let ensemble = self.whole_ensemble();
         files::write_ensemble(&file, ensemble, None)?;
-        let mut inputs = vec![InputFile::of(&file)?];
+        let mut inputs = vec![InputFile::written(&file)?];
         // Weights that have a source in the record come from there again.
         if let (Some(weights), None) = (&self.base_weights, &experiment.base_weights) {
             let file = folder.join("weights.csv");
             write_text(&file, &weights_csv(ensemble, weights))?;
-            inputs.push(InputFile::of(&file)?);
+            inputs.push(InputFile::written(&file)?);
             experiment.base_weights = Some(WeightSource::File(file));
         }
         if let (Some(weights), None) = (&self.object_weights, &experiment.object_weights) {
@@ -258,7 +262,7 @@ impl RunResult {
                 None => weights.as_slice().to_vec(),
             };
             write_text(&file, &object_weights_csv(ensemble, &weights))?;
-            inputs.push(InputFile::of(&file)?);
+            inputs.push(InputFile::written(&file)?);
             experiment.object_weights = Some(ObjectWeightSource::File(file));
         }
         experiment.input = Input::Ensemble {

@@ -78,7 +78,7 @@ fn edge(svg: &mut Svg, [x1, y1]: [f64; 2], [x2, y2]: [f64; 2], share: f64) {
     let [x1, y1, x2, y2] = [x1, y1, x2, y2].map(n);
     let d = format!("M{x1} {y1}C{x1} {middle} {x2} {middle} {x2} {y2}");
     let (width, opacity) = (n(1.0 + 3.0 * share), n(0.15 + 0.75 * share));
-    let style = format!("class=\"ax\" style=\"stroke-width:{width};stroke-opacity:{opacity}\"");
+    let style = format!("class=\"ax\" stroke-width=\"{width}\" stroke-opacity=\"{opacity}\"");
     svg.path(&d, &style);
 }
 

@@ -1,12 +1,15 @@
 //! What holds for every page.
 
 use crate::reports::{hostile, iris, nasty};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD as STANDARD;
 use partita_core::{
     Ensemble, EnsembleBuilder, Features, Partition, Seed, SoftPartition, ndarray::Array2,
 };
 use partita_report::{ClusterCurves, ConfidenceCounts, Counted, Report, figures, html, render};
 use rand::RngExt;
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 /// Bytes that a page may have.
 const MOST: usize = 3_000_000;
@@ -75,6 +78,7 @@ fn well_formed(page: &str) {
             .next()
             .unwrap_or_default();
         assert!(!["b onerror", "img", "iframe"].contains(&name), "{tag}");
+        assert!(!tag.contains(" style="), "the page's policy refuses {tag}");
         if tag.starts_with('/') {
             assert_eq!(open.pop(), Some(name), "closing {tag}");
         } else if !tag.ends_with('/') && !["meta", "link", "input"].contains(&name) {
@@ -191,6 +195,27 @@ fn names_are_text() {
             figure.name
         );
     }
+}
+
+/// The hash that a browser makes of the text of an element is the one that the page allows.
+#[test]
+fn nothing_runs_but_the_script_of_the_page() {
+    let page = html(&hostile().unwrap().report()).unwrap();
+    let between = |begin: &str, end: &str| {
+        let (_, rest) = page.split_once(begin).expect("it begins");
+        rest.split_once(end).expect("it ends").0.to_owned()
+    };
+    let hash = |text: String| STANDARD.encode(Sha256::digest(text));
+    let policy = format!(
+        "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; img-src data:; base-uri 'none'; \
+         form-action 'none'",
+        hash(between("<style>", "</style>")),
+        hash(between("<script>", "</script>")),
+    );
+    assert_eq!(
+        between("Content-Security-Policy\" content=\"", "\">"),
+        policy
+    );
 }
 
 /// Base clusterings that know the labels, mostly.
