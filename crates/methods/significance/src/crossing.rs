@@ -52,7 +52,7 @@ pub(crate) fn crossing(
             continue;
         };
         let part = Emptiness::of(&counts, windows);
-        let gain = (part.log_ratio - whole.log_ratio) / part.variance.sqrt();
+        let gain = (part.log_ratio - whole.log_ratio) / (part.variance + whole.variance).sqrt();
         if gain > best.0 {
             best = (gain, Some(half));
         }

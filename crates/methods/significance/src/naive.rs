@@ -295,7 +295,7 @@ fn crossing(points: &[Point], windows: [Window; 3], seed: Seed) -> Option<(Row, 
         let from = quantile(near, 0.1);
         let part = judging.iter().filter(|point| dot(&v, &point.o) >= from);
         let part = emptiness(&part.cloned().collect::<Vec<_>>(), windows);
-        let gain = (part.0 - whole.0) / part.1.sqrt();
+        let gain = (part.0 - whole.0) / (part.1 + whole.1).sqrt();
         if gain > best.0 {
             best = (gain, Some((v, from)));
         }
