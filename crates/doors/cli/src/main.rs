@@ -63,6 +63,7 @@ fn run(mut command: Command) -> Result<(), Failure> {
         Command::Modes(args) => commands::modes(&args),
         Command::Align(args) => commands::align(&args),
         Command::Evaluate(args) => commands::evaluate(&args),
+        Command::Test(args) => commands::test(&args),
         Command::Report(args) => commands::report(&args),
         Command::Predict(args) => commands::predict(&args),
         Command::Methods(args) => commands::methods(&args),

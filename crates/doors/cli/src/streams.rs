@@ -114,6 +114,9 @@ impl Command {
             Self::Modes(args) => vec![&mut args.ensemble],
             Self::Update(args) => vec![&mut args.ensemble, &mut args.add],
             Self::Align(args) => args.runs.iter_mut().collect(),
+            Self::Test(args) => std::iter::once(&mut args.labels)
+                .chain(&mut args.table)
+                .collect(),
             Self::Predict(args) => vec![&mut args.input],
             Self::Inspect(args) => vec![&mut args.file],
             _ => Vec::new(),
@@ -132,6 +135,7 @@ impl Command {
             Self::Modes(args) => Some(&args.read.read.file),
             Self::Update(args) => Some(&args.read.read.file),
             Self::Align(args) => Some(&args.read),
+            Self::Test(args) => Some(&args.read.read.file),
             Self::Predict(args) => Some(&args.read.file),
             Self::Inspect(args) => Some(&args.read.file),
             _ => None,

@@ -18,6 +18,7 @@
 //! | [`UpdateInput::update`] | base clusterings or objects added to an ensemble, overlaps and labels that go on | O(n M), the overlaps O(n M M') | O(n M + (ΣJ)²) |
 //! | [`EvaluationInput::scores`] | labels of a file against the truth of another | O(n log n) | O(n) |
 //! | [`SupportInput::support`] | what an ensemble says of given labels | O(n M) | the ensemble |
+//! | [`ClusterTestInput::test`] | which clusters of labels are real, tested on their table | that of `gap_test` | the table, and that of `gap_test` |
 //! | [`co_association`], [`strong_pairs`] | how often two objects are together: of all pairs, of those that are often | O(n² M) | n² numbers, or a pair's |
 //! | [`inspect()`] | what a file holds | that of reading it | the file |
 //! | [`methods`] | the consensus methods by name | | |
@@ -113,6 +114,7 @@ pub use output::record::{MethodRecord, RECORD_VERSION, RunRecord};
 pub use partita::files::{Encode, Impute, ReadOptions, Truth};
 
 pub use analysis::row_predictor::{PredictedSink, UnknownValues};
+pub use analysis::significance::{ClusterTestInput, TestedClusters};
 pub use analysis::support::{Judge, Support, SupportInput};
 pub use analysis::update::{Adding, UpdateInput, UpdatePair, Updated};
 pub use input::table::{GroupedTable, InputTable, TableInMemory};

@@ -9,6 +9,7 @@ mod runs;
 mod shared;
 mod suggested;
 mod table;
+mod test;
 mod update;
 mod values;
 
@@ -30,6 +31,7 @@ pub(crate) use shared::{
 };
 use suggested::method_names;
 pub(crate) use table::{FileArgs, ReadArgs, StreamFormat, TableArgs};
+pub(crate) use test::TestArgs;
 pub(crate) use update::UpdateArgs;
 pub(crate) use values::arguments;
 use values::{parse_range, part_labels, taken_as, unknown_values};
@@ -93,6 +95,8 @@ pub(crate) enum Command {
     Align(AlignArgs),
     /// Compares labels with the truth, or with an ensemble.
     Evaluate(EvaluateArgs),
+    /// Says which clusters are real: tests every split of labels on their table, and merges those without a gap.
+    Test(TestArgs),
     /// Writes a page about a run: what was found, and how far to trust it.
     Report(ReportArgs),
     /// Labels new objects with a saved model.

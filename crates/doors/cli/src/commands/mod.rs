@@ -14,6 +14,7 @@ mod predict;
 mod report;
 mod run;
 mod synth;
+mod test;
 mod text;
 mod update;
 
@@ -31,5 +32,6 @@ pub(crate) use predict::predict;
 pub(crate) use report::report;
 pub(crate) use run::run;
 pub(crate) use synth::synth;
+pub(crate) use test::test;
 pub(crate) use text::text;
 pub(crate) use update::update;

@@ -181,7 +181,8 @@ pub fn match_soft(
 }
 
 /// Labels that are the numbers of their rows: where they come to stand is the order. A row without a number has no label.
-fn numbered(
+/// Objects that are labelled by the numbers of their rows.
+pub(crate) fn numbered(
     object_names: Option<Vec<String>>,
     rows: impl Iterator<Item = Option<usize>>,
 ) -> Labels {

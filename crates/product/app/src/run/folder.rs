@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use partita::extend::PassRunner;
+use partita::extend::{PassRunner, option};
 use partita::files::{self, ReadOptions};
+use partita::generate::Scale;
 use partita::{MemoryBudget, Partition, Seed, Silent};
 use partita_report::{ClusterCurves, Rendered};
 
@@ -200,6 +201,40 @@ impl RunFolder {
         )
         .map_err(of_pass)?;
         report.page(&self.record, place, rows, choice)
+    }
+
+    /// The labels of the first method, and their file.
+    pub(crate) fn labels(&self) -> Result<(PathBuf, files::Labels), AppError> {
+        let path = self.results_of(self.place(None)?).join(LABELS);
+        let mut options = ReadOptions::default().within(default_budget());
+        options.truth = Some("label").into();
+        let labels = files::read_labels(&path, &options)?;
+        Ok((path, labels))
+    }
+
+    /// The table of the run where it lies now, and how the run scaled it.
+    pub(crate) fn table_input(&self) -> Result<(TableInput, Option<Scale>), AppError> {
+        let (input, scale) = match &self.record.experiment.input {
+            Input::Table { table, recipe } => (Some(table), Some(recipe.scale)),
+            Input::Ensemble { features, .. } => (features.as_ref(), None),
+        };
+        let input = input.ok_or_else(|| {
+            let reason = format!(
+                "the run read base clusterings and no table; name the table ({})",
+                option("table")
+            );
+            AppError::content(&self.folder, reason)
+        })?;
+        let there = TableInput {
+            file: self.record.locate(&input.file),
+            ..input.clone()
+        };
+        Ok((there, scale))
+    }
+
+    /// Where the random numbers of the run began.
+    pub(crate) fn seed(&self) -> Seed {
+        Seed::new(self.record.experiment.seed)
     }
 
     /// The choice of the number of clusters that the run made, if it made one.
