@@ -98,6 +98,16 @@ impl Dictionary {
         }
     }
 
+    /// Takes the last row away, and its value if no other row has it.
+    pub(crate) fn pop(&mut self) {
+        let last = self.codes.pop().filter(|last| *last != MISSING);
+        if let Some(last) = last.filter(|last| !self.codes.contains(last)) {
+            // It was the last to appear.
+            self.values.truncate(last as usize);
+            self.first.truncate(last as usize);
+        }
+    }
+
     /// The distinct values in the order of their first appearance.
     pub(crate) fn values(&self) -> &[String] {
         &self.values

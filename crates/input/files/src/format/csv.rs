@@ -111,7 +111,7 @@ impl Reader for Csv {
         while let Some(row) = reader.next(&mut record)? {
             for &place in &order {
                 let at = wanted[place].0;
-                let field = record.get(at).unwrap_or_default();
+                let field = of_spreadsheet(record.get(at).unwrap_or_default());
                 columns[place].push(
                     &Place {
                         path: &self.items.path,
@@ -136,6 +136,18 @@ impl Reader for Csv {
         check_infinite(&columns)?;
         Ok(columns.into_iter().map(|column| column.column).collect())
     }
+}
+
+/// What spreadsheets write as ="0012" or '0012, so that it stays a text.
+fn of_spreadsheet(field: &[u8]) -> &[u8] {
+    let formula = field
+        .strip_prefix(b"=\"")
+        .and_then(|field| field.strip_suffix(b"\""));
+    let marked = || {
+        let rest = field.strip_prefix(b"'")?;
+        rest.iter().all(u8::is_ascii_digit).then_some(rest)
+    };
+    formula.or_else(marked).unwrap_or(field)
 }
 
 /// Where a field stands.

@@ -32,6 +32,8 @@ pub(crate) struct OpenOptions {
     pub(crate) all_rows: bool,
     /// Whether rows of a text without any value are objects.
     pub(crate) keep_blank: bool,
+    /// Rows may have any number of fields: what is in a file is described, not read.
+    pub(crate) any_width: bool,
 }
 
 /// What can be written in a format.

@@ -259,6 +259,7 @@ impl ReadOptions {
             encoding: self.encoding.clone(),
             all_rows: self.all_rows,
             keep_blank: false,
+            any_width: false,
         }
     }
 }

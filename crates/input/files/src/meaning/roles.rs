@@ -47,6 +47,10 @@ pub enum Reason {
     Index,
     /// The model that reads the file was not learned from it.
     Unknown,
+    /// Its name says that its numbers are ids.
+    Key,
+    /// Its name says that it holds the labels of a clustering.
+    Clustering,
     /// It counts the rows.
     Counts,
     /// It holds dates, or times in turn.
@@ -394,6 +398,11 @@ impl Roles {
                 "more than 3 √n different values; {} takes it",
                 option("only").naming(&name)
             ),
+            Reason::Key => format!("ids by its name; {} takes it", option("only").naming(&name)),
+            Reason::Clustering => format!(
+                "labels of a clustering by its name; {} compares with them",
+                option("truth").naming(&name)
+            ),
             Reason::Many => format!(
                 "many different words; {} takes more for categories",
                 option("max-categories")
@@ -416,6 +425,8 @@ impl fmt::Display for Reason {
             Self::Distinct => "all values differ",
             Self::Index => "an index",
             Self::Unknown => "the model does not know it",
+            Self::Key => "ids by its name",
+            Self::Clustering => "labels of a clustering by its name",
             Self::Counts => "it counts the rows",
             Self::Dates => "dates or times",
             Self::Time => "times by its name",
