@@ -6,12 +6,12 @@ use crate::value_kind::ValueKind;
 const LONGEST: usize = 40;
 
 /// What stands before or behind amounts of money: signs, codes (ISO 4217), and what else is written.
-const CURRENCIES: [&str; 69] = [
+const CURRENCIES: [&str; 71] = [
     "US$", "R$", "A$", "C$", "CA$", "AU$", "NZ$", "HK$", "S$", "$", "€", "£", "¥", "₹", "₽", "₩",
     "₺", "₴", "₪", "₫", "₱", "฿", "円", "元", "AUD", "BRL", "CAD", "CHF", "CNY", "CZK", "DKK",
     "EUR", "GBP", "HKD", "HUF", "IDR", "ILS", "INR", "JPY", "KRW", "MXN", "NOK", "NZD", "PLN",
     "RON", "RUB", "SEK", "SGD", "THB", "TRY", "TWD", "UAH", "USD", "VND", "ZAR", "Rs.", "Rs", "Rp",
-    "kr.", "kr", "Kr", "zł", "Kč", "Ft", "lei", "руб.", "руб", "р.", "Fr.",
+    "kr.", "kr", "Kr", "zł", "Kč", "Ft", "lei", "руб.", "руб", "р.", "Fr.", "\\", "￥",
 ];
 
 /// What stands for a minus in typeset text.
@@ -148,6 +148,13 @@ pub(crate) fn amount(text: &str, decimal: char) -> Option<Amount<'_>> {
             kind: None,
         });
     }
+    if let Some(value) = degrees(text, decimal) {
+        return Some(Amount {
+            value,
+            unit: "°",
+            kind: Some(ValueKind::Unit),
+        });
+    }
     let (body, is_bound) = bound(text);
     let (body, is_noted) = without_note(body, decimal);
     let found = measure(body, decimal)?;
@@ -157,6 +164,22 @@ pub(crate) fn amount(text: &str, decimal: char) -> Option<Amount<'_>> {
         _ => found.kind,
     };
     Some(Amount { kind, ..found })
+}
+
+/// The degrees of an angle with minutes, such as 48°12'30"N; those of the south and the west are below 0.
+fn degrees(text: &str, decimal: char) -> Option<f64> {
+    let (whole, rest) = text.split_once('°')?;
+    let (outer, whole) = signed(whole.trim());
+    let half = rest.trim_end_matches(['N', 'S', 'E', 'W', 'O']);
+    let below = rest[half.len()..].starts_with(['S', 'W']);
+    let (minutes, seconds) = half.split_once(['\'', '′', '’'])?;
+    let seconds = seconds.trim_end_matches(['"', '″', '”', '\'']).trim();
+    let number = |text: &str| match text.trim() {
+        "" => Some(0.0),
+        text => digits(text, decimal).map(|(value, _)| value),
+    };
+    let value = number(whole)? + number(minutes)? / 60.0 + number(seconds)? / 3600.0;
+    Some(if outer ^ below { -value } else { value })
 }
 
 /// Two numbers between a slash, or a comma or semicolon and a blank; in brackets or not.
@@ -303,6 +326,15 @@ struct Parts<'a> {
 
 /// A currency, magnitude, unit or % and the number beside it.
 fn parted(text: &str) -> Option<Parts<'_>> {
+    let is_bare = |byte: u8| byte.is_ascii_digit() || b",.-' ".contains(&byte);
+    if text.bytes().all(is_bare) {
+        return Some(Parts {
+            currency: false,
+            body: text,
+            factor: 1.0,
+            unit: "",
+        });
+    }
     let code = CURRENCIES
         .iter()
         .copied()
@@ -432,6 +464,8 @@ mod tests {
             ("12.5[1]", '.', 12.5, ""),
             ("1,234*", '.', 1234.0, ""),
             ("12.5 p", '.', 12.5, "p"),
+            ("48°15'36\"N", '.', 48.26, "°"),
+            ("16°30'W", '.', -16.5, "°"),
         ] {
             let found = amount(text, decimal).map(|found| (found.value, found.unit));
             assert_eq!(found, Some((value, unit)), "{text}");

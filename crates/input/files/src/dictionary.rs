@@ -150,6 +150,13 @@ impl Dictionary {
         self.all_differ() && self.values.iter().all(|value| value.parse::<i64>().is_ok())
     }
 
+    /// Whether all values have as many letters.
+    pub(crate) fn have_one_length(&self) -> bool {
+        let mut lengths = self.values.iter().map(String::len);
+        let first = lengths.next();
+        lengths.all(|length| Some(length) == first)
+    }
+
     /// Whether this value occurs.
     pub(crate) fn contains(&self, value: &str) -> bool {
         self.values.iter().any(|known| known == value)

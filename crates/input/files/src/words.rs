@@ -508,6 +508,25 @@ pub(crate) fn is_time(column: &str) -> bool {
     has_word(column, TIMES) || is_day(column)
 }
 
+/// Whether a column is called a year or a period and nothing else.
+pub(crate) fn is_period(column: &str) -> bool {
+    const PERIODS: &[&str] = &[
+        "year",
+        "jahr",
+        "année",
+        "annee",
+        "año",
+        "ano",
+        "anno",
+        "rok",
+        "time",
+        "time_period",
+        "period",
+        "date",
+    ];
+    is_one_of(PERIODS, column)
+}
+
 /// Whether a column is called as days are.
 pub(crate) fn is_day(column: &str) -> bool {
     let small = column.trim().to_lowercase();
@@ -588,6 +607,10 @@ pub(crate) fn has_no_value(word: &str) -> bool {
         |flag: &str| flag.trim().len() < 3 && !flag.contains(|c: char| c.is_ascii_digit());
     means_nothing(word)
         || word.strip_prefix(':').is_some_and(flagged)
+        || word.split_once(' ').is_some_and(|(nothing, unit)| {
+            let missing = |word: &&str| word.eq_ignore_ascii_case(nothing);
+            MISSING_WORDS.iter().any(missing) && unit.len() < 8
+        })
         || word.len() <= LONGEST && is_one_of(NO_VALUE, word)
 }
 

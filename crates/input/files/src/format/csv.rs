@@ -63,6 +63,7 @@ pub(super) fn open_text(
         named: reader.header().is_some(),
         typed: false,
         words,
+        semicolons: reader.delimiter() == b';',
         remarks: reader.remarks().iter().cloned().chain(remark).collect(),
         ..Items::new(path, Layout::Columns, reader.names())
     };
@@ -191,6 +192,7 @@ impl Growing {
                     values: Vec::new(),
                     words: false,
                     missing: MissingCounts::new(),
+                    padded: false,
                 };
                 (parsed, gaps, words)
             }
@@ -222,7 +224,11 @@ impl Growing {
                 values,
                 words,
                 missing,
-            } => (values, words, missing),
+                padded,
+            } => {
+                *padded |= matches!(field, [b'0', rest @ ..] if rest.len() > 1 && rest.iter().all(u8::is_ascii_digit));
+                (values, words, missing)
+            }
             Column::Codes(_) | Column::Array(_) => return Ok(()),
         };
         let mut found = number(field);

@@ -131,7 +131,7 @@ pub(super) fn units(rows: &[ByteRecord], missing: &MissingWords) -> usize {
                 && !row.iter().map(text).any(is_number)
         })
     };
-    (1..=most).find(fits).unwrap_or(0)
+    (1..=most).rev().find(fits).unwrap_or(0)
 }
 
 /// Whether a row is a line below a header, as of a table in Markdown.

@@ -300,6 +300,10 @@ impl TextReader {
         }
     }
 
+    pub(crate) fn delimiter(&self) -> u8 {
+        self.delimiter
+    }
+
     /// Names of the columns, where the file has them.
     pub(crate) fn header(&self) -> Option<&[String]> {
         self.header.as_deref()

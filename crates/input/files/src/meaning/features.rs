@@ -22,6 +22,10 @@ use crate::words::{self, MissingCounts, add_counts};
 /// The most columns or words that one line names.
 const MOST_NAMED: usize = 5;
 
+/// So many different words, each in fewer rows than this on average, are no categories where nobody asks for them.
+const MOST_DIFFERENT: usize = 10;
+const MOST_SHARE: usize = 4;
+
 /// A column of a text while it is decided what it is.
 enum Feature {
     Numbers(Vec<f64>),
@@ -53,12 +57,15 @@ pub(crate) fn table(
     limit: &Limit,
 ) -> Result<Features> {
     let mut found = Vec::with_capacity(columns.len());
+    let mut padded_columns = Vec::with_capacity(columns.len());
     for column in columns {
+        padded_columns.push(matches!(column, Column::Parsed { padded: true, .. }));
         found.push(match column {
             Column::Parsed {
                 values,
                 words: false,
                 missing,
+                ..
             } => {
                 add_counts(&mut frame.roles.missing, &missing);
                 Feature::Numbers(values)
@@ -74,25 +81,25 @@ pub(crate) fn table(
     if ends_with_sums {
         leave_out_last(frame, &mut found);
     }
-    let codes: Vec<bool> = places
-        .iter()
-        .zip(&found)
-        .map(|(&at, feature)| is_code(&frame.names[at], feature))
-        .collect();
-    for (feature, _) in found
-        .iter_mut()
-        .zip(&codes)
-        .filter(|(_, is_code)| **is_code)
-    {
+    let semicolons = frame.reader.items().semicolons;
+    let mut codes: Vec<bool> = Vec::with_capacity(places.len());
+    let mut again: Vec<bool> = Vec::with_capacity(places.len());
+    for ((&at, feature), &padded) in places.iter().zip(&found).zip(&padded_columns) {
+        let name = &frame.names[at];
+        codes.push(is_code(name, feature));
+        let is_padded = padded && all_whole(feature);
+        again.push(codes[codes.len() - 1] || is_padded || semicolons && may_be_thousands(feature));
+    }
+    for (feature, _) in found.iter_mut().zip(&again).filter(|(_, again)| **again) {
         *feature = Feature::LeftOut;
     }
     read_words(frame, places, &mut found, later, limit)?;
     if ends_with_sums {
-        let again = found
-            .iter_mut()
-            .zip(&codes)
-            .filter(|(_, is_code)| **is_code);
+        let again = found.iter_mut().zip(&again).filter(|(_, again)| **again);
         again.for_each(|(feature, _)| pop(feature));
+    }
+    for ((is_code, feature), padded) in codes.iter_mut().zip(&found).zip(&padded_columns) {
+        *is_code |= *padded && matches!(feature, Feature::Words(words) if words.have_one_length());
     }
     let object_names = decide(frame, places, &mut found, &codes, options, limit)?;
     let kept: Vec<usize> = (0..places.len())
@@ -233,13 +240,33 @@ fn read_words(
 
 /// Whether a column of whole numbers is called as codes are.
 fn is_code(name: &str, feature: &Feature) -> bool {
+    words::is_code(name) && all_whole(feature)
+}
+
+/// Whether a column has whole numbers and nothing else.
+fn all_whole(feature: &Feature) -> bool {
     let Feature::Numbers(values) = feature else {
         return false;
     };
-    words::is_code(name)
-        && values
-            .iter()
-            .all(|value| value.is_nan() || value.fract() == 0.0)
+    let mut there = values.iter().filter(|value| !value.is_nan()).peekable();
+    there.peek().is_some() && there.all(|value| value.fract() == 0.0)
+}
+
+/// Whether the points of a column may stand between thousands: some numbers have three decimals or fewer, and none is 1000 or more.
+fn may_be_thousands(feature: &Feature) -> bool {
+    let Feature::Numbers(values) = feature else {
+        return false;
+    };
+    let fits = |value: &f64| {
+        let thousands = value * 1e3;
+        value.is_nan()
+            || (thousands - thousands.round()).abs() < 1e-6
+                && (value.fract() == 0.0 || value.abs() >= 1.0)
+                && value.abs() < 1e3
+    };
+    values.iter().all(fits)
+        && has_fractions(feature)
+        && values.iter().any(|value| value.fract() == 0.0)
 }
 
 /// What is found out about columns while it is decided what they are.
@@ -330,10 +357,15 @@ impl Decision<'_> {
         }
         let asked = matches!(self.options.encode, Some(Encode::OneHot | Encode::Ordinal));
         let open = !asked && !self.options.data.contains(&name);
-        let meaning = if is_code {
+        let semicolons = self.frame.reader.items().semicolons;
+        let notation = Notation {
+            comma: self.notation.comma || semicolons && values::points_part_thousands(&words),
+            ..self.notation.of(&name)
+        };
+        let meaning = if is_code || words::is_code(&name) {
             Meaning::Categories
         } else {
-            values::of_words(&words, self.notation.of(&name))
+            values::of_words(&words, notation)
         };
         match meaning {
             Meaning::Pairs(pairs, gaps) if !asked => {
@@ -416,7 +448,16 @@ impl Decision<'_> {
         if asked.is_none() && !known && words::is_clustering(name) {
             return Ok(self.leave_out(at, Reason::Clustering));
         }
-        if most.is_some_and(|most| different > most) && !known {
+        let present = words
+            .codes()
+            .iter()
+            .filter(|&&code| code != MISSING)
+            .count();
+        let mostly_differ = different > MOST_DIFFERENT && MOST_SHARE * different > present;
+        let is_usual = asked.is_none() && most == ReadOptions::default().max_categories;
+        if (most.is_some_and(|most| different > most) || is_usual && mostly_differ && !is_code)
+            && !known
+        {
             return match asked {
                 Some(_) => Err(too_many(frame, at, different, options)),
                 None => Ok(self.leave_out(at, Reason::Many)),

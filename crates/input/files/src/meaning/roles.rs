@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::read_options::{ReadOptions, Truth};
 use crate::error::{FileError, Result};
 use crate::value_kind::ValueKind;
-use crate::words::{SPLIT, is_first_column_of_names};
+use crate::words::{self, SPLIT, is_first_column_of_names};
 
 /// What a column or an array of a file was taken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -195,17 +195,26 @@ impl Roles {
         any.then(|| self.to_string())
     }
 
-    /// Takes a column of words that all differ for the names of the objects, or leaves it out where there are names
-    /// already. The last column that is left is data whatever it holds.
+    /// Takes a column of words that all differ for the names of the objects, or leaves it out where there are names already; one that is
+    /// called as ids are goes before others. The last column that is left is data whatever it holds.
     pub(crate) fn take_distinct(&mut self, column: usize) {
-        if self.of(Role::Data).count() > 1 {
-            let role = if self.has_names() {
-                Role::Skipped
-            } else {
-                Role::Objects
-            };
-            (self.columns[column].role, self.columns[column].reason) = (role, Reason::Distinct);
+        if self.of(Role::Data).count() < 2 {
+            return;
         }
+        let is_id = |own: &ColumnRole| words::is_id(&own.name);
+        let doubtful = self.objects().filter(|&at| {
+            let own = &self.columns[at];
+            own.reason == Reason::Distinct && !is_id(own) && is_id(&self.columns[column])
+        });
+        if let Some(at) = doubtful {
+            self.columns[at].role = Role::Skipped;
+        }
+        let role = if self.has_names() {
+            Role::Skipped
+        } else {
+            Role::Objects
+        };
+        (self.columns[column].role, self.columns[column].reason) = (role, Reason::Distinct);
     }
 
     pub(crate) fn has_names(&self) -> bool {

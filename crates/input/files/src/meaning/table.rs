@@ -175,7 +175,7 @@ fn from_text(frame: &mut Frame, options: &ReadOptions) -> Result<Table> {
         Some(_) => frame.truth(&limit)?,
         None => read.truth,
     };
-    let mut object_names = read.object_names.or(found.object_names);
+    let mut object_names = found.object_names.or(read.object_names);
     let rows = found.values.nrows();
     if found.ends_with_sums {
         object_names

@@ -90,7 +90,14 @@ impl<'a> Reading<'a> {
     }
 
     /// Marks that few of the numbers have behind them, such as the flags of official statistics, are taken for notes.
-    fn take_flags(&mut self, counts: &[u64]) {
+    fn take_flags(&mut self, words: &Dictionary, counts: &[u64]) {
+        if !words
+            .values()
+            .iter()
+            .any(|value| value.trim().contains(' '))
+        {
+            return;
+        }
         let is_flag = |unit: &str| {
             (1..=2).contains(&unit.len())
                 && unit.bytes().all(|byte| byte.is_ascii_alphabetic())
@@ -122,6 +129,17 @@ impl<'a> Reading<'a> {
             .map(|found| found.unit)
             .collect();
         let units: Vec<&str> = units.into_iter().collect();
+        // One is the plural of the other.
+        if let &[one, many] = &*units
+            && many.strip_suffix('s') == Some(one)
+            && !one.is_empty()
+        {
+            self.amounts
+                .iter_mut()
+                .flatten()
+                .for_each(|amount| amount.unit = one);
+            return Vec::new();
+        }
         let Some(factors) = factors(&units).filter(|_| units.len() > 1) else {
             return Vec::new();
         };
@@ -207,7 +225,16 @@ pub(crate) fn of_words(words: &Dictionary, notation: Notation) -> Meaning {
     let is_date = |value: &&String| ValueKind::of(value) == Some(ValueKind::Date);
     let mut said = words.values().iter().filter(|value| !gap(value)).peekable();
     if said.peek().is_none() {
-        return Meaning::LeftOut(Reason::Empty);
+        // A cross is an answer where nothing else is said.
+        let is_empty = words
+            .values()
+            .iter()
+            .all(|value| words::means_nothing(value));
+        return if is_empty {
+            Meaning::LeftOut(Reason::Empty)
+        } else {
+            Meaning::Categories
+        };
     }
     let counts = words.counts();
     if said.all(|value| is_date(&value)) {
@@ -229,7 +256,7 @@ pub(crate) fn of_words(words: &Dictionary, notation: Notation) -> Meaning {
     {
         return pairs;
     }
-    reading.take_flags(&counts);
+    reading.take_flags(words, &counts);
     let united = reading.unite();
     let units = reading.different_units();
     let parted = |value: &String| value.contains([' ', '%']);
@@ -330,7 +357,7 @@ fn has_ranges(words: &Dictionary) -> bool {
 }
 
 /// A number that stands for a missing value more often than not, where all others are 0 or more and it occurs several times; how often,
-/// and whether it surely does: it is then further away from the others than they are from each other.
+/// and whether it surely does: it has several nines, or is further away from the others than they are from each other.
 pub(crate) fn stands_for_missing(values: &[f64]) -> Option<(f64, usize, bool)> {
     const MARKERS: [f64; 5] = [-9.0, -99.0, -999.0, -9999.0, -99999.0];
     let least = values.iter().copied().fold(f64::INFINITY, f64::min);
@@ -344,9 +371,25 @@ pub(crate) fn stands_for_missing(values: &[f64]) -> Option<(f64, usize, bool)> {
         (low.min(value), high.max(value))
     });
     let count = values.iter().filter(|value| **value == least).count();
-    let sure = least <= MARKERS[1] && low - least > high - low;
+    let far = low - least > high - low;
+    let sure = low >= 0.0 && (least <= MARKERS[1] || far) || least <= MARKERS[1] && far;
     let suspected = MARKERS.contains(&least) && count > 1 && (sure || low >= 0.0);
     suspected.then_some((least, count, sure))
+}
+
+/// Whether points stand between thousands: every number with one has three digits behind each, and there are numbers below 1000 without.
+pub(crate) fn points_part_thousands(words: &Dictionary) -> bool {
+    let is_whole = |text: &str| {
+        (1..=3).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let (parted, whole): (Vec<&String>, Vec<&String>) =
+        words.values().iter().partition(|value| value.contains('.'));
+    let thousands = |value: &&String| !value.starts_with('0') && amount(value, ',').is_some();
+    !parted.is_empty()
+        && whole
+            .iter()
+            .any(|value| is_whole(value.trim_start_matches('-')))
+        && parted.iter().all(thousands)
 }
 
 fn alike(a: &[f64], b: &[f64]) -> bool {
@@ -379,7 +422,9 @@ pub(crate) fn no_feature(name: &str, values: &[f64]) -> Option<Reason> {
     let is_key = (words::is_key(name) || is_phone) && whole && enough;
     let table: [(bool, Reason); 6] = [
         (
-            enough && words::is_time(name) && (rises() || serial()),
+            enough
+                && (words::is_time(name) && (rises() || serial())
+                    || words::is_period(name) && whole && among(1800.0, 2200.0)),
             Reason::Time,
         ),
         (
