@@ -98,6 +98,16 @@ impl Dictionary {
         }
     }
 
+    /// Takes the last row away, and its value if no other row has it.
+    pub(crate) fn pop(&mut self) {
+        let last = self.codes.pop().filter(|last| *last != MISSING);
+        if let Some(last) = last.filter(|last| !self.codes.contains(last)) {
+            // It was the last to appear.
+            self.values.truncate(last as usize);
+            self.first.truncate(last as usize);
+        }
+    }
+
     /// The distinct values in the order of their first appearance.
     pub(crate) fn values(&self) -> &[String] {
         &self.values
@@ -138,6 +148,13 @@ impl Dictionary {
     /// Whether every row has a whole number that no other has.
     pub(crate) fn all_whole_numbers_differ(&self) -> bool {
         self.all_differ() && self.values.iter().all(|value| value.parse::<i64>().is_ok())
+    }
+
+    /// Whether all values have as many letters.
+    pub(crate) fn have_one_length(&self) -> bool {
+        let mut lengths = self.values.iter().map(String::len);
+        let first = lengths.next();
+        lengths.all(|length| Some(length) == first)
     }
 
     /// Whether this value occurs.

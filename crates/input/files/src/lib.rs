@@ -52,7 +52,9 @@
 
 #![forbid(unsafe_code)]
 
+mod amount;
 mod atomic_write;
+mod calendar;
 mod catalogue;
 mod dictionary;
 mod error;

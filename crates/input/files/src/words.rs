@@ -39,6 +39,54 @@ pub(crate) const NO_CLUSTER: &[&str] = &[
     "outliers",
 ];
 
+/// Words that say of a column of numbers that there is no value: of laboratories, of official statistics, of spreadsheets.
+const NO_VALUE: &[&str] = &[
+    "n.d.",
+    "n.d",
+    "n.m.",
+    "n.b.",
+    "bdl",
+    "b.d.l.",
+    "<lod",
+    "< lod",
+    "<loq",
+    "not detected",
+    "not applicable",
+    "not reported",
+    "not measured",
+    "no answer",
+    "refused",
+    "don't know",
+    "dk",
+    "suppressed",
+    "unreliable",
+    "varies with device",
+    "s/d",
+    "s.d.",
+    "sin datos",
+    "non disponible",
+    "ohne angabe",
+    "o. a.",
+    "weiß nicht",
+    "k.a",
+    "nan",
+    "tbd",
+    "x",
+    "/",
+    "---",
+    "#div/0!",
+    "#value!",
+    "#wert!",
+    "#ref!",
+    "#bezug!",
+    "#num!",
+    "#zahl!",
+    "#name?",
+    "#null!",
+    "#n/v",
+    "#nv",
+];
+
 /// Names of a column that says what the objects are called where all its values differ, and of a first column that does so whatever it
 /// holds if it is among the first three. pandas leaves the name of an index empty, and calls it `Unnamed: 0` when it writes
 /// again what it has read.
@@ -78,13 +126,139 @@ const OBJECTS: &[&str] = &[
     "no",
     "nr",
     "#",
+    "mrn",
+    "bib",
+    "isbn",
+    "gtin",
+    "iban",
+    "imei",
+    "n°",
+    "nº",
+    "lfd. nr",
 ];
 
 /// How many of them are names of objects in a first column even where two values are alike.
 const SURE: usize = 5;
 
 /// How names of ids end.
-const IDS: &[&str] = &["id", "number", "nummer", "nr", "no", "account", "key"];
+const IDS: &[&str] = &[
+    "id", "number", "nummer", "nr", "no", "account", "key", "num", "numéro", "numero", "número",
+    "n°", "nº", "ref",
+];
+
+/// What ids are of, where nothing stands between: `userid`.
+const ID_OF: &[&str] = &[
+    "case",
+    "user",
+    "customer",
+    "client",
+    "player",
+    "record",
+    "student",
+    "patient",
+    "subject",
+    "sample",
+    "order",
+    "product",
+    "item",
+    "employee",
+    "member",
+    "respondent",
+    "participant",
+    "movie",
+    "track",
+    "store",
+    "host",
+    "device",
+    "invoice",
+    "transaction",
+    "passenger",
+    "object",
+    "account",
+    "session",
+    "station",
+    "stations",
+];
+
+/// Names of columns of telephone numbers, whole or as one of several words.
+const PHONES: &[&str] = &[
+    "phone",
+    "telephone",
+    "telefon",
+    "tel",
+    "mobile",
+    "mobil",
+    "handy",
+    "fax",
+    "téléphone",
+    "teléfono",
+    "telefono",
+    "móvil",
+    "msisdn",
+    "whatsapp",
+];
+
+/// Names of columns of durations, whole or as one of several words.
+const DURATIONS: &[&str] = &[
+    "duration",
+    "dauer",
+    "durée",
+    "duree",
+    "duración",
+    "duracion",
+    "duração",
+    "durata",
+    "elapsed",
+    "pace",
+    "split",
+    "lap",
+    "finish",
+    "half",
+    "net",
+    "gun",
+    "chip",
+    "moving",
+    "running",
+    "runtime",
+    "length",
+    "laufzeit",
+    "fahrzeit",
+    "swim",
+    "bike",
+    "run",
+    "recovery",
+    "response",
+    "waiting",
+    "travel",
+];
+
+/// Names of columns of the labels of a clustering, whole or as one of several words.
+const CLUSTERINGS: &[&str] = &[
+    "cluster",
+    "clusters",
+    "clustering",
+    "clusterid",
+    "leiden",
+    "louvain",
+    "kmeans",
+    "hdbscan",
+    "dbscan",
+    "phenograph",
+    "flowsom",
+    "snn",
+];
+
+/// What a column of numbers about clusters is of.
+const OF_CLUSTERS: &[&str] = &[
+    "size",
+    "distance",
+    "dist",
+    "count",
+    "score",
+    "probability",
+    "prob",
+    "n",
+];
 
 /// Names of columns of points in time, whole or as one of several words.
 const TIMES: &[&str] = &[
@@ -107,12 +281,56 @@ const TIMES: &[&str] = &[
     "updated",
     "uptime",
     "millis",
+    "zeitstempel",
+    "zeitpunkt",
+    "uhrzeit",
+    "fecha",
+    "hora",
+    "jour",
+    "année",
+    "annee",
+    "año",
+    "ano",
+    "monat",
+    "mois",
+    "mes",
+    "utc",
+    "dob",
 ];
 
 /// Names of columns of numbers that stand for places and kinds, whole or as one of several words.
 const CODES: &[&str] = &[
-    "zip", "zipcode", "postcode", "plz", "fips", "naics", "sic", "code", "region", "district",
+    "zip",
+    "zipcode",
+    "postcode",
+    "plz",
+    "fips",
+    "naics",
+    "sic",
+    "code",
+    "region",
+    "district",
     "postal",
+    "postleitzahl",
+    "código",
+    "codigo",
+    "pin",
+    "pincode",
+    "insee",
+    "ags",
+    "geoid",
+    "nuts",
+    "siren",
+    "ape",
+    "nace",
+    "isic",
+    "mcc",
+    "mnc",
+    "département",
+    "departement",
+    "department",
+    "filiale",
+    "branch",
 ];
 
 /// Names of a column of true classes.
@@ -137,6 +355,15 @@ pub(crate) const MAYBE_CLASSES: &[&str] = &[
     "cell type",
     "cell_label",
     "species",
+    "population",
+    "celltypes",
+    "cell types",
+    "annotation",
+    "phenotype",
+    "subtype",
+    "klasse",
+    "classe",
+    "clase",
 ];
 
 /// What the classes may be called in an archive; the first is how we write them.
@@ -183,6 +410,45 @@ pub(crate) const SUMS: &[&str] = &[
     "mittelwert",
     "durchschnitt",
     "subtotal",
+    "total général",
+    "total general",
+    "sous-total",
+    "gesamtsumme",
+    "gesamtergebnis",
+    "totale",
+    "totaal",
+    "suma",
+    "soma",
+    "razem",
+    "итого",
+    "всего",
+    "合計",
+    "合计",
+    "总计",
+    "moyenne",
+    "promedio",
+    "media",
+];
+
+/// What else is counted below a column, beside its sum or mean.
+pub(crate) const BESIDE_SUMS: &[&str] = &[
+    "max",
+    "min",
+    "maximum",
+    "minimum",
+    "median",
+    "std",
+    "std dev",
+    "std. dev",
+    "stdev",
+    "stddev",
+    "sd",
+    "standard deviation",
+    "count",
+    "n",
+    "variance",
+    "range",
+    "%",
 ];
 
 /// Whether a text is one of these words, whatever the case of its letters.
@@ -200,18 +466,33 @@ pub(crate) fn names_objects(column: &str) -> bool {
     !column.is_empty() && OBJECTS.contains(&column.to_lowercase().as_str())
 }
 
-/// Whether a column is called as ids are: `id`, `patient_id`, `cellID`, `Customer ID`, `Kundennummer`.
+/// Whether a column is called as ids are: `id`, `patient_id`, `cellID`, `Customer ID`, `Kundennummer`, `Pat.-Nr.`, `Telefon`.
 pub(crate) fn is_id(column: &str) -> bool {
     let small = column.trim().to_lowercase();
+    names_objects(&small) || IDS.contains(&&*small) || is_key(column)
+}
+
+/// Whether a column is called as ids are that stand in several rows too, such as `customer_id`.
+pub(crate) fn is_key(column: &str) -> bool {
+    let own = column.trim().trim_end_matches(['.', '#', ' ']);
+    let small = own.to_lowercase();
     let parted = |end: &str| {
         let before = small.strip_suffix(end).unwrap_or("x");
-        before.is_empty() || before.ends_with(['_', ' ', '.', '-']) || end.len() > 5
+        before.ends_with(['_', ' ', '.', '-']) || end.len() > 5 && !before.is_empty()
     };
-    names_objects(&small)
-        || IDS.iter().any(|end| small.ends_with(*end) && parted(end))
-        || ["Id", "ID", "Nr", "No"]
-            .iter()
-            .any(|end| column.ends_with(end))
+    IDS.iter().any(|end| small.ends_with(*end) && parted(end))
+        || ["Id", "ID", "Nr", "No"].iter().any(|end| {
+            let before = own.strip_suffix(end);
+            before.is_some_and(|before| before.ends_with(|last: char| last.is_lowercase()))
+        })
+        || small
+            .strip_suffix("id")
+            .is_some_and(|of| ID_OF.contains(&of))
+}
+
+/// Whether a column is called as telephone numbers are.
+pub(crate) fn is_phone(column: &str) -> bool {
+    is_last_word(column, PHONES)
 }
 
 /// Whether one of the words of a name is among these.
@@ -224,17 +505,63 @@ fn has_word(column: &str, words: &[&str]) -> bool {
 
 /// Whether a column is called as points in time are.
 pub(crate) fn is_time(column: &str) -> bool {
-    has_word(column, TIMES)
+    has_word(column, TIMES) || is_day(column)
+}
+
+/// Whether a column is called a year or a period and nothing else.
+pub(crate) fn is_period(column: &str) -> bool {
+    const PERIODS: &[&str] = &[
+        "year",
+        "jahr",
+        "année",
+        "annee",
+        "año",
+        "ano",
+        "anno",
+        "rok",
+        "time",
+        "time_period",
+        "period",
+        "date",
+    ];
+    is_one_of(PERIODS, column)
+}
+
+/// Whether a column is called as days are.
+pub(crate) fn is_day(column: &str) -> bool {
+    let small = column.trim().to_lowercase();
+    ["datum", "date", "fecha"]
+        .iter()
+        .any(|end| small.ends_with(end))
+}
+
+/// Whether a column is called as durations are.
+pub(crate) fn is_duration(column: &str) -> bool {
+    has_word(column, DURATIONS)
+}
+
+/// Whether a column is called as the labels of a clustering are: `cluster`, `leiden_0.5`, `kmeans4`, `RNA_snn_res.1`.
+pub(crate) fn is_clustering(column: &str) -> bool {
+    let small = column.to_lowercase();
+    let words = || {
+        let words = small.split(|letter: char| !letter.is_alphabetic());
+        words.filter(|word| !word.is_empty())
+    };
+    words().any(|word| CLUSTERINGS.contains(&word))
+        && !words().any(|word| OF_CLUSTERS.contains(&word))
 }
 
 /// Whether a column is called as codes are.
 pub(crate) fn is_code(column: &str) -> bool {
-    // The last word says what a column holds: not a `region_area`.
+    is_last_word(column, CODES)
+}
+
+/// Whether the last word of a name, which says what a column holds (not a `region_area`), is among these.
+fn is_last_word(column: &str, words: &[&str]) -> bool {
     let small = column.to_lowercase();
-    let last = small
-        .rsplit(|letter: char| !letter.is_alphanumeric())
-        .next();
-    last.is_some_and(|last| CODES.contains(&last))
+    let mut parts = small.split(|letter: char| !letter.is_alphanumeric());
+    let last = parts.rfind(|part| !part.is_empty());
+    last.is_some_and(|last| words.contains(&last))
 }
 
 /// Whether a column is called as weights of objects are; a `weight` alone is mostly that of a body.
@@ -245,6 +572,11 @@ pub(crate) fn weighs_objects(column: &str) -> bool {
 /// Whether a column holds the classes more often than not, if they are words.
 pub(crate) fn may_be_classes(column: &str) -> bool {
     is_one_of(MAYBE_CLASSES, column)
+}
+
+/// Whether a column holds the classes more often than not, if they are few whole numbers.
+pub(crate) fn are_classes(column: &str) -> bool {
+    may_be_classes(column) && !is_one_of(&["population", "annotation"], column)
 }
 
 /// Whether a name, in small letters, gives a first line away as a header even if other columns are called by numbers.
@@ -266,6 +598,20 @@ pub(crate) fn means_nothing(label: &str) -> bool {
     }
     let missing = |word: &&str| word.eq_ignore_ascii_case(label);
     NO_CLUSTER.contains(&label.to_lowercase().as_str()) || MISSING_WORDS.iter().any(missing)
+}
+
+/// Whether a word among numbers says that there is none.
+pub(crate) fn has_no_value(word: &str) -> bool {
+    const LONGEST: usize = 24;
+    let flagged =
+        |flag: &str| flag.trim().len() < 3 && !flag.contains(|c: char| c.is_ascii_digit());
+    means_nothing(word)
+        || word.strip_prefix(':').is_some_and(flagged)
+        || word.split_once(' ').is_some_and(|(nothing, unit)| {
+            let missing = |word: &&str| word.eq_ignore_ascii_case(nothing);
+            MISSING_WORDS.iter().any(missing) && unit.len() < 8
+        })
+        || word.len() <= LONGEST && is_one_of(NO_VALUE, word)
 }
 
 /// How often each word for a missing value was found.
@@ -362,8 +708,26 @@ mod tests {
         for (is, yes, no) in [
             (
                 is_id as Test,
-                &["id", "cellID", "Sample Id", "row_id"][..],
-                &["humid", "grid", "x"][..],
+                &[
+                    "id",
+                    "cellID",
+                    "Sample Id",
+                    "row_id",
+                    "Pat.-Nr.",
+                    "userid",
+                    "InvoiceNo",
+                ][..],
+                &["humid", "grid", "x", "piano"][..],
+            ),
+            (
+                is_key,
+                &["CustomerID", "Kundennummer"],
+                &["id", "number", "row", "index"],
+            ),
+            (
+                is_clustering,
+                &["cluster", "leiden_0.5", "kmeans4", "RNA_snn_res.1"],
+                &["cluster_size", "distance_to_cluster_1_dist", "x"],
             ),
             (names_objects, &["Barcode", "sample_id"], &["", "x"]),
             (

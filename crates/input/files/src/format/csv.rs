@@ -63,6 +63,7 @@ pub(super) fn open_text(
         named: reader.header().is_some(),
         typed: false,
         words,
+        semicolons: reader.delimiter() == b';',
         remarks: reader.remarks().iter().cloned().chain(remark).collect(),
         ..Items::new(path, Layout::Columns, reader.names())
     };
@@ -111,7 +112,7 @@ impl Reader for Csv {
         while let Some(row) = reader.next(&mut record)? {
             for &place in &order {
                 let at = wanted[place].0;
-                let field = record.get(at).unwrap_or_default();
+                let field = of_spreadsheet(record.get(at).unwrap_or_default());
                 columns[place].push(
                     &Place {
                         path: &self.items.path,
@@ -136,6 +137,18 @@ impl Reader for Csv {
         check_infinite(&columns)?;
         Ok(columns.into_iter().map(|column| column.column).collect())
     }
+}
+
+/// What spreadsheets write as ="0012" or '0012, so that it stays a text.
+fn of_spreadsheet(field: &[u8]) -> &[u8] {
+    let formula = field
+        .strip_prefix(b"=\"")
+        .and_then(|field| field.strip_suffix(b"\""));
+    let marked = || {
+        let rest = field.strip_prefix(b"'")?;
+        rest.iter().all(u8::is_ascii_digit).then_some(rest)
+    };
+    formula.or_else(marked).unwrap_or(field)
 }
 
 /// Where a field stands.
@@ -179,6 +192,7 @@ impl Growing {
                     values: Vec::new(),
                     words: false,
                     missing: MissingCounts::new(),
+                    padded: false,
                 };
                 (parsed, gaps, words)
             }
@@ -210,7 +224,11 @@ impl Growing {
                 values,
                 words,
                 missing,
-            } => (values, words, missing),
+                padded,
+            } => {
+                *padded |= matches!(field, [b'0', rest @ ..] if rest.len() > 1 && rest.iter().all(u8::is_ascii_digit));
+                (values, words, missing)
+            }
             Column::Codes(_) | Column::Array(_) => return Ok(()),
         };
         let mut found = number(field);

@@ -36,6 +36,8 @@ pub(crate) struct OpenOptions {
     pub(crate) keep_blank: bool,
     /// What may be held while it is found out what the file is.
     pub(crate) budget: MemoryBudget,
+    /// Rows may have any number of fields: what is in a file is described, not read.
+    pub(crate) any_width: bool,
 }
 
 /// What can be written in a format.

@@ -33,6 +33,8 @@ pub(crate) struct Items {
     pub(crate) words: Vec<bool>,
     /// What looks as if it were meant otherwise, and the flag that settles it.
     pub(crate) remarks: Vec<String>,
+    /// Semicolons separate the fields of a text, as where commas separate decimals.
+    pub(crate) semicolons: bool,
 }
 
 impl Items {
@@ -46,6 +48,7 @@ impl Items {
             typed: true,
             words: Vec::new(),
             remarks: Vec::new(),
+            semicolons: false,
         }
     }
 
@@ -199,6 +202,8 @@ pub(crate) enum Column {
         values: Vec<f64>,
         words: bool,
         missing: MissingCounts,
+        /// A whole number has zeros before it, as codes have.
+        padded: bool,
     },
     /// Labels below 255 as they are, 255 for −1 and for nothing.
     #[cfg_attr(

@@ -3,8 +3,8 @@
 use csv::ByteRecord;
 
 use super::text_layout::{filled, first_line};
-use crate::value_kind::amount;
-use crate::words::{MissingWords, SUMS, is_one_of, means_nothing};
+use crate::amount::amount;
+use crate::words::{BESIDE_SUMS, MissingWords, SUMS, has_no_value, is_one_of};
 
 /// The most fields of a line that is a title or a note: a key and its value.
 const NOTE: usize = 2;
@@ -19,12 +19,20 @@ fn is_number(text: &str) -> bool {
         .any(|&decimal| amount(text, decimal).is_some())
 }
 
+/// Fields of a row that are not empty.
+fn worded(row: &ByteRecord) -> usize {
+    row.iter().filter(|field| !text(field).is_empty()).count()
+}
+
+/// The most rows of another width above a table.
+const MOST_ABOVE: usize = 8;
+
 /// How many of the first rows are comments or titles above the table.
 pub(super) fn above(rows: &[ByteRecord]) -> usize {
-    let widest = rows.iter().map(filled).max().unwrap_or(0);
     let is_comment = |row: &&ByteRecord| row.get(0).is_some_and(|first| first.starts_with(b"#"));
     let comments = rows.iter().take_while(is_comment).count();
     if comments > 0 {
+        let widest = rows.iter().map(filled).max().unwrap_or(0);
         // The last may hold the names of the columns behind its #.
         let names = rows.get(comments).is_some_and(|next| {
             filled(next) == filled(&rows[comments - 1])
@@ -35,21 +43,66 @@ pub(super) fn above(rows: &[ByteRecord]) -> usize {
         let comments = comments - usize::from(names);
         return comments + if names { 0 } else { above(&rows[comments..]) };
     }
+    let wider = of_another_width(rows);
+    let titles = titles(&rows[wider..]);
+    let above = wider + titles;
+    above + usize::from(is_group_header(&rows[above..]))
+}
+
+/// How many of the first rows are wider than nearly all others, such as what a logger says of itself.
+fn of_another_width(rows: &[ByteRecord]) -> usize {
+    let Some(last) = rows.get(rows.len() / 2).map(ByteRecord::len) else {
+        return 0;
+    };
+    let wider = rows.iter().take_while(|row| row.len() > last + 1).count();
+    let rest = &rows[wider..];
+    if (1..=MOST_ABOVE).contains(&wider)
+        && rest.len() > 2
+        && rest.iter().all(|row| row.len() == last)
+    {
+        wider
+    } else {
+        0
+    }
+}
+
+/// How many of the first rows are titles: of one or two fields where others have more.
+fn titles(rows: &[ByteRecord]) -> usize {
+    let widest = rows.iter().map(filled).max().unwrap_or(0);
     let is_title = |row: &&ByteRecord| {
         let fields = filled(row);
         let first = row.get(0).map(text).unwrap_or_default();
-        fields == 0 || fields < widest && fields <= NOTE && !first.is_empty() && !is_number(first)
+        let says = !first.is_empty() && (!is_number(first) || widest > fields + 1);
+        fields == 0 || fields < widest && fields <= NOTE && says
     };
     let titles = rows.iter().take_while(is_title).count();
     let (Some(last), Some(next)) = (rows[..titles].last(), rows.get(titles)) else {
         return 0;
     };
+    let numbered = |row: &ByteRecord| row.get(0).map(text).is_some_and(is_number);
     // R gives the column with the names of the rows no name; and what stands above values may name some of the columns.
     let may_be_header = filled(last) >= NOTE || filled(last) + 1 == widest;
     // Of rows that all look like a header, with numbers in turn, none is one.
     let is_header = |row: &ByteRecord| first_line(row).is_header;
     let named = is_header(next) && rows.get(titles + 1).is_some_and(|row| !is_header(row));
+    if !named && rows[..titles].iter().any(numbered) {
+        return 0;
+    }
     titles - usize::from(may_be_header && !named)
+}
+
+/// Whether the first row names groups of columns, each above several, and the second row the columns.
+fn is_group_header(rows: &[ByteRecord]) -> bool {
+    let [groups, names, first, ..] = rows else {
+        return false;
+    };
+    let all_words = |row: &ByteRecord| !row.iter().map(text).any(is_number);
+    groups.len() == names.len()
+        && worded(groups) > 0
+        && 2 * worded(groups) <= worded(names)
+        && worded(names) + 1 >= first.len()
+        && all_words(names)
+        && first.iter().map(text).any(is_number)
 }
 
 /// The most rows of units, descriptions and ids of columns below a header.
@@ -65,15 +118,26 @@ pub(super) fn units(rows: &[ByteRecord], missing: &MissingWords) -> usize {
         let columns = (0..width).filter(|&column| is_numeric(below, column, missing));
         let columns: Vec<usize> = columns.collect();
         above.iter().all(|row| {
+            if is_rule(row) {
+                return true;
+            }
             let own = columns.iter().map(|&column| text(&row[column]));
             let worded = own.filter(|field| !field.is_empty());
-            let is_word = |field: &str| !missing.contains(field) && !means_nothing(field);
+            let is_word = |field: &str| !missing.contains(field) && !has_no_value(field);
+            // A row of questions below ids has no id.
+            let without_id = columns.first() == Some(&0) && text(&row[0]).is_empty();
             worded.clone().all(is_word)
-                && worded.count() > 0
+                && (worded.count() > 0 || without_id)
                 && !row.iter().map(text).any(is_number)
         })
     };
-    (1..=most).find(fits).unwrap_or(0)
+    (1..=most).rev().find(fits).unwrap_or(0)
+}
+
+/// Whether a row is a line below a header, as of a table in Markdown.
+fn is_rule(row: &ByteRecord) -> bool {
+    let is_line = |field: &str| field.bytes().all(|byte| b"-=:+".contains(&byte));
+    worded(row) > 0 && row.iter().map(text).all(is_line)
 }
 
 /// Whether a column holds numbers and gaps.
@@ -81,16 +145,36 @@ fn is_numeric(rows: &[ByteRecord], column: usize, missing: &MissingWords) -> boo
     let fields = rows
         .iter()
         .map(|row| row.get(column).map(text).unwrap_or_default());
-    let is_gap = |field: &str| field.is_empty() || missing.contains(field) || means_nothing(field);
+    let is_gap = |field: &str| field.is_empty() || missing.contains(field) || has_no_value(field);
     let mut fields = fields.filter(|field| !is_gap(field)).peekable();
     fields.peek().is_some() && fields.all(is_number)
 }
 
-/// What a row may be if it stands at the end and is not an object.
+/// What a line of notes begins with.
+const NOTES: [&str; 16] = [
+    "*",
+    "#",
+    "__",
+    "--",
+    "==",
+    "©",
+    "—",
+    "source",
+    "quelle",
+    "note",
+    "anmerkung",
+    "fuente",
+    "remarque",
+    "stand:",
+    "data from",
+    "(c)",
+];
+
+/// What a row may be if it stands at the end and is not an object; `after` is what the row before it was.
 pub(super) fn may_be_below(
     row: &ByteRecord,
     fields: usize,
-    after_blank: bool,
+    after: Option<&'static str>,
 ) -> Option<&'static str> {
     let mut own = row.iter().map(text).filter(|field| !field.is_empty());
     let Some(first) = own.next() else {
@@ -101,13 +185,31 @@ pub(super) fn may_be_below(
     if fields == 1 {
         return None;
     }
+    // A second table, or the numbered notes below their header.
+    if row.len() != fields && matches!(after, Some("blank" | "notes")) {
+        return Some("notes");
+    }
     if begins && more < NOTE && more + 1 < fields && !is_number(first) {
         let short = row.len() < fields;
-        let says = first.contains(": ") || first.ends_with(':') || first.starts_with(['*', '#']);
-        if short || more == 0 && (after_blank || says) {
+        let small = first.to_lowercase();
+        let says = first.contains(": ")
+            || first.ends_with(':')
+            || NOTES.iter().any(|begin| small.starts_with(begin));
+        if short || more == 0 && (after.is_some() || says) {
             return Some("notes");
         }
     }
-    let sums = |field: &str| is_one_of(SUMS, field.trim_end_matches(':'));
-    row.iter().take(2).map(text).any(sums).then_some("sums")
+    let beside = |field: &str| after == Some("sums") && is_one_of(BESIDE_SUMS, field);
+    let is_beside = |row: &ByteRecord| row.iter().take(2).map(name_of_sum).any(beside);
+    (is_sum(row) || is_beside(row)).then_some("sums")
+}
+
+fn name_of_sum(field: &[u8]) -> &str {
+    text(field).trim_end_matches([':', '.'])
+}
+
+/// Whether a row is called as sums and means are.
+pub(super) fn is_sum(row: &ByteRecord) -> bool {
+    let mut names = row.iter().take(2).map(name_of_sum);
+    names.any(|name| is_one_of(SUMS, name))
 }

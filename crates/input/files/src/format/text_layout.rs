@@ -99,6 +99,34 @@ fn blanks_part_numbers(start: &[u8]) -> bool {
     blanks > 0 && rest.len() > 1 && rest.into_iter().all(of_numbers)
 }
 
+/// Whether columns are aligned by blanks, several of them between some: every line has as many words, the first at most one less, and
+/// numbers among them below the first.
+pub(super) fn blanks_align(start: &[u8]) -> bool {
+    let lines: Vec<&[u8]> = lines(start).map(<[u8]>::trim_ascii_end).collect();
+    let fields = |line: &[u8]| {
+        let fields = line.split(|&byte| byte == b' ');
+        fields.filter(|field| !field.is_empty()).count()
+    };
+    let has_number = |line: &&[u8]| {
+        let mut fields = line.split(|&byte| byte == b' ').skip(1);
+        fields.any(|field| number(field).is_some())
+    };
+    let Some((first, rest)) = lines.split_first().filter(|(_, rest)| rest.len() > 2) else {
+        return false;
+    };
+    let wanted = fields(rest[0]);
+    wanted > 1
+        && (wanted - 1..=wanted).contains(&fields(first))
+        && rest.iter().all(|line| fields(line) == wanted)
+        && rest.iter().all(has_number)
+        && lines
+            .iter()
+            .any(|line| line.windows(2).any(|two| two == b"  "))
+        && !lines
+            .iter()
+            .any(|line| CANDIDATES.iter().any(|mark| line.contains(mark)))
+}
+
 /// Whether commas separate decimals and nothing else: one column, whose header holds none.
 pub(super) fn commas_are_decimal(start: &[u8]) -> bool {
     let mut lines = lines(start).map(<[u8]>::trim_ascii_end);

@@ -10,11 +10,11 @@ use csv::ByteRecord;
 use partita_core::{MemoryBudget, option};
 
 use super::description::OpenOptions;
-use super::text_bounds::{above, may_be_below, units};
+use super::text_bounds::{above, is_sum, may_be_below, units};
 use super::text_encoding::Decoded;
 use super::text_layout::{
-    FirstLine, Header, check_one_column, commas_are_decimal, first_line, guess_delimiter,
-    named_in_first_line,
+    FirstLine, Header, blanks_align, check_one_column, commas_are_decimal, first_line,
+    guess_delimiter, named_in_first_line,
 };
 use crate::error::{FileError, READ, Result, Row, shown};
 use crate::open_file::{Compression, open};
@@ -45,8 +45,17 @@ pub(crate) struct TextReader {
     all_rows: bool,
     /// Whether rows without a value are objects.
     keep_blank: bool,
+    /// Whether rows may have any number of fields.
+    any_width: bool,
     blank_rows: u64,
-    after_blank: bool,
+    /// Rows that are the header again, comments among the rows, and rows whose last fields are not there.
+    headers: u64,
+    comments: u64,
+    short_rows: u64,
+    /// The header as it stands.
+    header_row: Option<ByteRecord>,
+    /// What the row before may be if the table ends with it.
+    before: Option<&'static str>,
     remarks: Vec<String>,
 }
 
@@ -111,14 +120,20 @@ impl TextReader {
                 ));
                 b';'
             }
+            None if blanks_align(&start) => b' ',
             None => guess_delimiter(path, &start),
         };
+        let squeeze = (asked.is_none() && blanks_align(&start)).then(Squeeze::default);
         let rows = csv::ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
             .delimiter(delimiter)
             .buffer_capacity(1 << 16)
-            .from_reader(Counted { bytes, lines });
+            .from_reader(Counted {
+                bytes,
+                lines,
+                squeeze,
+            });
         let mut reader = Self {
             path: path.to_owned(),
             rows,
@@ -130,12 +145,17 @@ impl TextReader {
             line: 0,
             all_rows: options.all_rows,
             keep_blank: options.keep_blank,
+            any_width: options.any_width,
             blank_rows: 0,
-            after_blank: false,
+            headers: 0,
+            comments: 0,
+            short_rows: 0,
+            header_row: None,
+            before: None,
             remarks,
         };
         reader.begin(header, options)?;
-        if asked.is_none() && reader.fields == 1 && delimiter != b';' {
+        if asked.is_none() && reader.fields == 1 && !options.any_width && delimiter != b';' {
             check_one_column(&reader.path, &start)?;
         }
         Ok(reader)
@@ -237,6 +257,7 @@ impl TextReader {
                 .take_while(|name| name.is_empty())
                 .count();
             names.truncate(self.fields + usize::from(one_more) - self.blank);
+            self.header_row = Some(first);
             self.fields = names.len();
             self.rename(&mut names);
             self.header = Some(names);
@@ -246,6 +267,9 @@ impl TextReader {
                     units(&rows, &options.missing),
                     "units or other words below the header",
                 );
+                let sums = self.ahead.front().filter(|(row, _)| is_sum(row));
+                let count = usize::from(sums.is_some() && self.ahead.len() > 2);
+                self.leave_out(count, "sums above the rows");
             }
         } else {
             self.ahead.push_front((first, line));
@@ -293,6 +317,10 @@ impl TextReader {
         }
     }
 
+    pub(crate) fn delimiter(&self) -> u8 {
+        self.delimiter
+    }
+
     /// Names of the columns, where the file has them.
     pub(crate) fn header(&self) -> Option<&[String]> {
         self.header.as_deref()
@@ -329,7 +357,10 @@ impl TextReader {
                 self.end();
                 return Ok(None);
             };
-            let below = may_be_below(record, self.fields, self.after_blank);
+            if !self.all_rows && self.is_no_object(record) {
+                continue;
+            }
+            let below = may_be_below(record, self.fields, self.before);
             if let Some(what) = below.filter(|_| !self.all_rows)
                 && self.ends_here(what)?
             {
@@ -341,8 +372,8 @@ impl TextReader {
                 self.say_left_out(&lines, "below the table: blank, notes or sums");
                 continue;
             }
-            self.after_blank = below == Some("blank");
-            if self.after_blank && !self.keep_blank && !self.all_rows && record.len() > 1 {
+            self.before = below;
+            if below == Some("blank") && !self.keep_blank && !self.all_rows && record.len() > 1 {
                 self.blank_rows += 1;
                 continue;
             }
@@ -351,32 +382,67 @@ impl TextReader {
     }
 
     /// Whether this row and all after it may stand below the table.
-    fn ends_here(&mut self, what: &str) -> Result<bool> {
+    fn ends_here(&mut self, what: &'static str) -> Result<bool> {
         if !self.look_ahead()? {
             return Ok(false);
         }
-        let mut after_blank = what == "blank";
+        let mut before = Some(what);
         Ok(self.ahead.iter().all(|(row, _)| {
-            let below = may_be_below(row, self.fields, after_blank);
-            after_blank = below == Some("blank");
-            below.is_some()
+            before = may_be_below(row, self.fields, before);
+            before.is_some()
         }))
+    }
+
+    /// Whether a row among the others is the header again, or a comment; these are counted.
+    fn is_no_object(&mut self, record: &ByteRecord) -> bool {
+        let is_header = self
+            .header_row
+            .as_ref()
+            .is_some_and(|header| header == record);
+        let is_comment = record.len() != self.fields
+            && record.get(0).is_some_and(|first| first.starts_with(b"#"));
+        self.headers += u64::from(is_header);
+        self.comments += u64::from(is_comment);
+        is_header || is_comment
     }
 
     /// Says what only the end tells.
     fn end(&mut self) {
         self.say_encoding();
-        if self.blank_rows > 0 {
-            let (rows, are) = if self.blank_rows == 1 {
+        let keeps = format!("left out ({} keeps", option("all-rows").on());
+        let counted = [
+            (
+                &mut self.blank_rows,
+                "without a value",
+                keeps.clone() + " it)",
+            ),
+            (
+                &mut self.headers,
+                "that repeat the header",
+                keeps.clone() + " them)",
+            ),
+            (
+                &mut self.comments,
+                "of comments among the others",
+                keeps + " them)",
+            ),
+            (
+                &mut self.short_rows,
+                "shorter than the header",
+                "filled up with missing values".to_owned(),
+            ),
+        ];
+        for (count, what, done) in counted {
+            let count = std::mem::take(count);
+            let (rows, are) = if count == 1 {
                 ("row", "is")
             } else {
                 ("rows", "are")
             };
-            self.remarks.push(format!(
-                "{} {rows} without a value {are} left out ({} keeps it)",
-                std::mem::take(&mut self.blank_rows),
-                option("all-rows").on()
-            ));
+            if count > 0 {
+                self.remarks
+                    .push(format!("{count} {rows} {what} {are} {done}"));
+            }
         }
     }
 
@@ -387,11 +453,22 @@ impl TextReader {
         }
         let found = record.len();
         let expected = self.fields;
+        if self.any_width {
+            record.truncate(expected);
+            (found..expected).for_each(|_| record.push_field(b""));
+            return Ok(Row::Line(line));
+        }
         if found == expected + self.blank {
             return self.without_blank(record, line);
         }
         if record.as_slice().contains(&b'\n') {
             return Err(self.open_quote(line));
+        }
+        // Some programs leave out empty fields at the end.
+        if (2..expected).contains(&found) && 2 * found >= expected && self.header.is_some() {
+            (found..expected).for_each(|_| record.push_field(b""));
+            self.short_rows += 1;
+            return Ok(Row::Line(line));
         }
         let wanted = format!("{found} fields where the first line has {expected}");
         let remedy = match expected {
@@ -484,13 +561,51 @@ fn delimiter(path: &Path, asked: char) -> Result<u8> {
 struct Counted {
     bytes: BufReader<Decoded>,
     lines: Lines,
+    /// Columns are aligned by blanks: several become one.
+    squeeze: Option<Squeeze>,
+}
+
+/// Where blanks that follow each other become one, and those at the beginning of a line none.
+#[derive(Debug)]
+struct Squeeze {
+    after_blank: bool,
+}
+
+impl Default for Squeeze {
+    fn default() -> Self {
+        Self { after_blank: true }
+    }
+}
+
+impl Squeeze {
+    /// The bytes without further blanks; how many are left.
+    fn apply(&mut self, bytes: &mut [u8]) -> usize {
+        let mut kept = 0;
+        for at in 0..bytes.len() {
+            let byte = bytes[at];
+            if byte != b' ' || !self.after_blank {
+                bytes[kept] = byte;
+                kept += 1;
+            }
+            self.after_blank = matches!(byte, b' ' | b'\n' | b'\r');
+        }
+        kept
+    }
 }
 
 impl Read for Counted {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.bytes.read(buffer)?;
-        self.lines.feed(&buffer[..read])?;
-        Ok(read)
+        loop {
+            let read = self.bytes.read(buffer)?;
+            let kept = match &mut self.squeeze {
+                Some(squeeze) => squeeze.apply(&mut buffer[..read]),
+                None => read,
+            };
+            self.lines.feed(&buffer[..kept])?;
+            if kept > 0 || read == 0 {
+                return Ok(kept);
+            }
+        }
     }
 }
 

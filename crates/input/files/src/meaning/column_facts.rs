@@ -10,6 +10,7 @@ use super::roles::{ColumnRole, Reason, Role, Roles, Rules, assign};
 use super::values::{self, Meaning, Notation};
 use crate::dictionary::Dictionary;
 use crate::error::{FileError, shown};
+use crate::format::description::OpenOptions;
 use crate::format::reader::{Form, Layout, Limit};
 use crate::format::{self, FORMATS};
 use crate::label_number::MISSING;
@@ -55,7 +56,11 @@ pub fn column_facts(
     options: &ReadOptions,
     roles: &Roles,
 ) -> Result<Vec<ColumnFacts>, FileError> {
-    let reader = format::open_reader(FORMATS, path, &options.open_options())?;
+    let open_options = OpenOptions {
+        any_width: true,
+        ..options.open_options()
+    };
+    let reader = format::open_reader(FORMATS, path, &open_options)?;
     let mut columns = roles.columns.clone();
     if columns.is_empty() {
         // The file was refused.
@@ -71,7 +76,7 @@ pub fn column_facts(
         let (taken_as, change) = taken(column);
         ColumnFacts {
             name: column.name.clone(),
-            values: kind(&words, options),
+            values: kind(&column.name, &words, options),
             gaps: words
                 .codes()
                 .iter()
@@ -98,14 +103,15 @@ pub fn column_facts(
 }
 
 /// What the values of a column are.
-fn kind(words: &Dictionary, options: &ReadOptions) -> String {
-    match values::of_words(words, Notation::new(options)) {
+fn kind(column: &str, words: &Dictionary, options: &ReadOptions) -> String {
+    match values::of_words(words, Notation::new(options).of(column)) {
         Meaning::Numbers(numbers) => match numbers.kind {
             Some(kind) => format!("numbers, each {kind}"),
             None => "numbers".to_owned(),
         },
         Meaning::Categories => "words".to_owned(),
         Meaning::LeftOut(reason) => reason.to_string(),
+        Meaning::Pairs(..) => format!("{} each", ValueKind::Pair),
         Meaning::Units(units) => format!("numbers with units {}", units.join(", ")),
         Meaning::Mixed(words) => {
             let first = words
@@ -137,6 +143,9 @@ fn taken(column: &ColumnRole) -> (String, String) {
             "left out",
             option("object-weights").naming(&name).to_string(),
         ),
+        (Role::Skipped, Reason::Clustering) => {
+            ("left out", option("truth").naming(&name).to_string())
+        }
         (Role::Skipped, Reason::Many) => ("left out", option("max-categories").to_string()),
         (Role::Skipped, _) => ("left out", option("only").naming(&name).to_string()),
     };

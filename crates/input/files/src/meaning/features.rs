@@ -5,27 +5,38 @@ use std::collections::BTreeMap;
 use partita_core::ndarray::Array2;
 use partita_core::option;
 
+use super::base_columns::has_many_values;
 use super::frame::{Frame, are_names};
 use super::gaps;
 use super::read_options::{Encode, Impute, ReadOptions, Truth};
 use super::roles::{Reason, Role, grouped};
 use super::values::{self, Meaning, Notation};
+use crate::amount::amount;
 use crate::dictionary::Dictionary;
 use crate::error::{Cell, FileError, Result, WrongValue, shown};
 use crate::format::reader::{Column, Form, Limit};
 use crate::label_number::MISSING;
-use crate::value_kind::amount;
+use crate::value_kind::ValueKind;
 use crate::words::{self, MissingCounts, add_counts};
 
 /// The most columns or words that one line names.
 const MOST_NAMED: usize = 5;
 
+/// So many different words, each in fewer rows than this on average, are no categories where nobody asks for them.
+const MOST_DIFFERENT: usize = 10;
+const MOST_SHARE: usize = 4;
+
 /// A column of a text while it is decided what it is.
 enum Feature {
     Numbers(Vec<f64>),
     Words(Dictionary),
+    /// Two columns of numbers.
+    Pairs([Vec<f64>; 2]),
     LeftOut,
 }
+
+/// What the two columns are called that a column of pairs becomes.
+const PAIR: [&str; 2] = ["first", "second"];
 
 /// Names and numbers of the features, whose columns were read in their order: as numbers, or as words where the first value
 /// is one; and the names of the objects, if they are among them.
@@ -33,22 +44,28 @@ pub(crate) struct Features {
     pub(crate) columns: Vec<String>,
     pub(crate) values: Array2<f64>,
     pub(crate) object_names: Option<Vec<String>>,
+    /// The last row was left out: it adds up the others.
+    pub(crate) ends_with_sums: bool,
 }
 
 pub(crate) fn table(
     frame: &mut Frame,
     places: &[usize],
     columns: Vec<Column>,
+    names: Option<&[String]>,
     options: &ReadOptions,
     limit: &Limit,
 ) -> Result<Features> {
     let mut found = Vec::with_capacity(columns.len());
+    let mut padded_columns = Vec::with_capacity(columns.len());
     for column in columns {
+        padded_columns.push(matches!(column, Column::Parsed { padded: true, .. }));
         found.push(match column {
             Column::Parsed {
                 values,
                 words: false,
                 missing,
+                ..
             } => {
                 add_counts(&mut frame.roles.missing, &missing);
                 Feature::Numbers(values)
@@ -59,19 +76,31 @@ pub(crate) fn table(
     }
     let later = |feature: &Feature| matches!(feature, Feature::LeftOut);
     read_words(frame, places, &mut found, later, limit)?;
-    let codes: Vec<bool> = places
-        .iter()
-        .zip(&found)
-        .map(|(&at, feature)| is_code(&frame.names[at], feature))
-        .collect();
-    for (feature, _) in found
-        .iter_mut()
-        .zip(&codes)
-        .filter(|(_, is_code)| **is_code)
-    {
+    let unnamed = names.is_none_or(|names| names.last().is_some_and(String::is_empty));
+    let ends_with_sums = !options.all_rows && adds_up(&found, unnamed, Notation::new(options));
+    if ends_with_sums {
+        leave_out_last(frame, &mut found);
+    }
+    let semicolons = frame.reader.items().semicolons;
+    let mut codes: Vec<bool> = Vec::with_capacity(places.len());
+    let mut again: Vec<bool> = Vec::with_capacity(places.len());
+    for ((&at, feature), &padded) in places.iter().zip(&found).zip(&padded_columns) {
+        let name = &frame.names[at];
+        codes.push(is_code(name, feature));
+        let is_padded = padded && all_whole(feature);
+        again.push(codes[codes.len() - 1] || is_padded || semicolons && may_be_thousands(feature));
+    }
+    for (feature, _) in found.iter_mut().zip(&again).filter(|(_, again)| **again) {
         *feature = Feature::LeftOut;
     }
     read_words(frame, places, &mut found, later, limit)?;
+    if ends_with_sums {
+        let again = found.iter_mut().zip(&again).filter(|(_, again)| **again);
+        again.for_each(|(feature, _)| pop(feature));
+    }
+    for ((is_code, feature), padded) in codes.iter_mut().zip(&found).zip(&padded_columns) {
+        *is_code |= *padded && matches!(feature, Feature::Words(words) if words.have_one_length());
+    }
     let object_names = decide(frame, places, &mut found, &codes, options, limit)?;
     let kept: Vec<usize> = (0..places.len())
         .filter(|&place| !matches!(found[place], Feature::LeftOut))
@@ -86,8 +115,8 @@ pub(crate) fn table(
     }
     if options.impute != Some(Impute::None) {
         for &place in &kept {
-            if let Feature::Numbers(values) = &mut found[place] {
-                let name = frame.names[places[place]].clone();
+            let name = frame.names[places[place]].clone();
+            for (name, values) in numbers_of(&name, &mut found[place]) {
                 let filled = fill(frame.path(), &name, options, values)?;
                 if options.impute.is_none() {
                     frame.roles.filled += filled;
@@ -105,7 +134,84 @@ pub(crate) fn table(
         columns,
         values,
         object_names,
+        ends_with_sums,
     })
+}
+
+/// Whether the last row has the sums or the means of all numbers above it: several, or one where the row has no name.
+fn adds_up(found: &[Feature], unnamed: bool, notation: Notation) -> bool {
+    let plain = |feature: &Feature| match feature {
+        Feature::Numbers(values) => Some(values.clone()),
+        _ => None,
+    };
+    let read = |feature: &Feature| match feature {
+        Feature::Words(words) => match values::of_words(words, notation) {
+            Meaning::Numbers(numbers) => {
+                let value = |&code: &u32| numbers.values.get(code as usize).copied();
+                let codes = words.codes().iter();
+                Some(codes.map(|code| value(code).unwrap_or(f64::NAN)).collect())
+            }
+            _ => None,
+        },
+        _ => None,
+    };
+    let mut columns: Vec<Vec<f64>> = found.iter().filter_map(plain).collect();
+    if columns.is_empty() {
+        columns = found.iter().filter_map(read).collect();
+    }
+    let of = |mean: bool| {
+        let mut there = 0;
+        let fits = columns.iter().all(|column| {
+            let Some((&last, others)) = column.split_last().filter(|(last, _)| !last.is_nan())
+            else {
+                return true;
+            };
+            let others: Vec<f64> = others
+                .iter()
+                .copied()
+                .filter(|value| !value.is_nan())
+                .collect();
+            let sum: f64 = others.iter().sum();
+            let wanted = if mean { sum / others.len() as f64 } else { sum };
+            let size: f64 = others.iter().map(|value| value.abs()).sum();
+            there += usize::from(size > 0.0);
+            others.len() > 2 && (last - wanted).abs() <= if mean { 0.006 } else { 1e-6 * size }
+        });
+        fits && there > usize::from(!unnamed)
+    };
+    of(false) || unnamed && of(true)
+}
+
+fn leave_out_last(frame: &mut Frame, found: &mut [Feature]) {
+    found.iter_mut().for_each(pop);
+    frame.roles.warnings.push(format!(
+        "the last row is left out: its numbers are the sums or means of those above it ({} keeps it)",
+        option("all-rows").on()
+    ));
+}
+
+/// Takes the last row away.
+fn pop(feature: &mut Feature) {
+    match feature {
+        Feature::Numbers(values) => {
+            values.pop();
+        }
+        Feature::Words(words) => words.pop(),
+        Feature::Pairs(_) | Feature::LeftOut => {}
+    }
+}
+
+/// The columns of numbers that a feature is, with their names.
+fn numbers_of<'a>(name: &str, feature: &'a mut Feature) -> Vec<(String, &'a mut Vec<f64>)> {
+    match feature {
+        Feature::Numbers(values) => vec![(name.to_owned(), values)],
+        Feature::Pairs(pairs) => PAIR
+            .iter()
+            .zip(pairs)
+            .map(|(part, values)| (format!("{name}={part}"), values))
+            .collect(),
+        Feature::Words(_) | Feature::LeftOut => Vec::new(),
+    }
 }
 
 /// Reads columns again, as words.
@@ -134,13 +240,33 @@ fn read_words(
 
 /// Whether a column of whole numbers is called as codes are.
 fn is_code(name: &str, feature: &Feature) -> bool {
+    words::is_code(name) && all_whole(feature)
+}
+
+/// Whether a column has whole numbers and nothing else.
+fn all_whole(feature: &Feature) -> bool {
     let Feature::Numbers(values) = feature else {
         return false;
     };
-    words::is_code(name)
-        && values
-            .iter()
-            .all(|value| value.is_nan() || value.fract() == 0.0)
+    let mut there = values.iter().filter(|value| !value.is_nan()).peekable();
+    there.peek().is_some() && there.all(|value| value.fract() == 0.0)
+}
+
+/// Whether the points of a column may stand between thousands: some numbers have three decimals or fewer, and none is 1000 or more.
+fn may_be_thousands(feature: &Feature) -> bool {
+    let Feature::Numbers(values) = feature else {
+        return false;
+    };
+    let fits = |value: &f64| {
+        let thousands = value * 1e3;
+        value.is_nan()
+            || (thousands - thousands.round()).abs() < 1e-6
+                && (value.fract() == 0.0 || value.abs() >= 1.0)
+                && value.abs() < 1e3
+    };
+    values.iter().all(fits)
+        && has_fractions(feature)
+        && values.iter().any(|value| value.fract() == 0.0)
 }
 
 /// What is found out about columns while it is decided what they are.
@@ -189,11 +315,15 @@ fn decide(
         }
     }
     decision.check()?;
-    for (feature, &at) in found.iter().zip(places) {
+    for (feature, &at) in found.iter_mut().zip(places) {
         if let Feature::Numbers(values) = feature {
-            decision.warn_of_markers(at, values);
+            decision.look_for_markers(at, values);
         }
     }
+    if let Some(half) = mirror_half(found) {
+        decision.frame.roles.warnings.push(half);
+    }
+    decision.take_classes(places, found, &known);
     decision.leave_out_numbers(places, found, &known, limit)?;
     Ok(decision.object_names)
 }
@@ -227,16 +357,43 @@ impl Decision<'_> {
         }
         let asked = matches!(self.options.encode, Some(Encode::OneHot | Encode::Ordinal));
         let open = !asked && !self.options.data.contains(&name);
-        let meaning = if is_code {
+        let semicolons = self.frame.reader.items().semicolons;
+        let notation = Notation {
+            comma: self.notation.comma || semicolons && values::points_part_thousands(&words),
+            ..self.notation.of(&name)
+        };
+        let meaning = if is_code || words::is_code(&name) {
             Meaning::Categories
         } else {
-            values::of_words(&words, self.notation)
+            values::of_words(&words, notation)
         };
         match meaning {
+            Meaning::Pairs(pairs, gaps) if !asked => {
+                add_counts(&mut self.frame.roles.missing, &gaps);
+                self.frame.roles.columns[at].reason = Reason::Notation(ValueKind::Pair);
+                let read = |part: usize| {
+                    let value = |&code: &u32| pairs.get(code as usize).map(|pair| pair[part]);
+                    let codes = words.codes().iter();
+                    codes.map(|code| value(code).unwrap_or(f64::NAN)).collect()
+                };
+                return Ok(Feature::Pairs([read(0), read(1)]));
+            }
             Meaning::Numbers(numbers) => {
                 let value = |&code: &u32| numbers.values.get(code as usize);
                 let read = words.codes().iter().map(|code| value(code).copied());
                 add_counts(&mut self.frame.roles.missing, &numbers.gaps);
+                if let Some(first) = numbers.units.first() {
+                    let units: Vec<String> = numbers
+                        .units
+                        .iter()
+                        .map(|unit| format!("'{unit}'"))
+                        .collect();
+                    self.frame.roles.warnings.push(format!(
+                        "the numbers of column '{}' have the units {}; all are taken in '{first}'",
+                        shown(&name),
+                        units.join(", ")
+                    ));
+                }
                 if let Some(kind) = numbers.kind {
                     self.frame.roles.columns[at].reason = Reason::Notation(kind);
                 }
@@ -282,12 +439,25 @@ impl Decision<'_> {
             .filter(|_| asked != Some(Encode::Ordinal));
         let different = words.values().len();
         let no_truth = frame.roles.truth().is_none() && options.truth == Truth::ByName;
-        if asked.is_none() && no_truth && !known && words::may_be_classes(&frame.names[at]) {
+        let name = &frame.names[at];
+        if asked.is_none() && no_truth && !known && words::may_be_classes(name) {
             let column = &mut frame.roles.columns[at];
             (column.role, column.reason) = (Role::Truth, Reason::Name);
             return Ok(Feature::LeftOut);
         }
-        if most.is_some_and(|most| different > most) && !known {
+        if asked.is_none() && !known && words::is_clustering(name) {
+            return Ok(self.leave_out(at, Reason::Clustering));
+        }
+        let present = words
+            .codes()
+            .iter()
+            .filter(|&&code| code != MISSING)
+            .count();
+        let mostly_differ = different > MOST_DIFFERENT && MOST_SHARE * different > present;
+        let is_usual = asked.is_none() && most == ReadOptions::default().max_categories;
+        if (most.is_some_and(|most| different > most) || is_usual && mostly_differ && !is_code)
+            && !known
+        {
             return match asked {
                 Some(_) => Err(too_many(frame, at, different, options)),
                 None => Ok(self.leave_out(at, Reason::Many)),
@@ -323,16 +493,61 @@ impl Decision<'_> {
         Err(refused(self.frame, &self.complaints, &self.units))
     }
 
-    /// Warns of a number that may mean that there is no value.
-    fn warn_of_markers(&mut self, at: usize, values: &[f64]) {
+    /// Makes a number that surely means that there is no value a gap, and warns of one that may.
+    fn look_for_markers(&mut self, at: usize, values: &mut [f64]) {
         let marker = values::stands_for_missing(values);
-        if let Some((value, count)) = marker.filter(|_| self.options.missing.is_none()) {
+        let Some((value, count, sure)) = marker.filter(|_| self.options.missing.is_none()) else {
+            return;
+        };
+        let name = shown(&self.frame.names[at]);
+        let often = times(count as u64);
+        if sure {
+            let gaps = values.iter_mut().filter(|own| **own == value);
+            gaps.for_each(|own| *own = f64::NAN);
+            let found = MissingCounts::from([(value.to_string(), count as u64)]);
+            add_counts(&mut self.frame.roles.missing, &found);
             self.frame.roles.warnings.push(format!(
-                "{value} is {} a number of column '{}'; if it means that the value is missing give {}",
-                times(count as u64),
-                shown(&self.frame.names[at]),
+                "{value} is {often} a number of column '{name}', far below all others, and is taken for a missing value; if it is a number \
+                 give {}",
+                option("missing").listing(["NA"])
+            ));
+        } else {
+            self.frame.roles.warnings.push(format!(
+                "{value} is {often} a number of column '{name}'; if it means that the value is missing give {}",
                 option("missing").listing([value.to_string()])
             ));
+        }
+    }
+
+    /// Takes whole numbers whose column is called as classes or clusterings are for such, not for features; the last columns that are left
+    /// are data whatever they hold.
+    fn take_classes(&mut self, places: &[usize], found: &mut [Feature], known: &[bool]) {
+        let labels = |place: usize| match &found[place] {
+            Feature::Numbers(values) => are_labels(values),
+            _ => false,
+        };
+        let called: Vec<usize> = (0..places.len())
+            .filter(|&place| {
+                let name = &self.frame.names[places[place]];
+                let is_called = words::is_clustering(name) || words::are_classes(name);
+                !known[place] && is_called && labels(place)
+            })
+            .collect();
+        let features = found
+            .iter()
+            .filter(|feature| !matches!(feature, Feature::LeftOut));
+        if called.len() == features.count() {
+            return;
+        }
+        for place in called {
+            let at = places[place];
+            if words::is_clustering(&self.frame.names[at]) {
+                found[place] = self.leave_out(at, Reason::Clustering);
+            } else if self.frame.roles.truth().is_none() && self.options.truth == Truth::ByName {
+                let column = &mut self.frame.roles.columns[at];
+                (column.role, column.reason) = (Role::Truth, Reason::Name);
+                found[place] = Feature::LeftOut;
+            }
         }
     }
 
@@ -375,6 +590,60 @@ impl Decision<'_> {
         }
         Ok(())
     }
+}
+
+/// Fills the empty half of a table of all pairs of objects with the other; none of other tables.
+fn mirror_half(found: &mut [Feature]) -> Option<String> {
+    let mut columns: Vec<&mut Vec<f64>> = found
+        .iter_mut()
+        .filter_map(|feature| match feature {
+            Feature::Numbers(values) => Some(values),
+            _ => None,
+        })
+        .collect();
+    let n = columns.len();
+    let is_half = |lower: bool| {
+        let fits = |(at, column): (usize, &&mut Vec<f64>)| {
+            let mut rows = column.iter().enumerate();
+            column.len() == n
+                && rows.all(|(row, value)| row == at || value.is_nan() == ((row < at) == lower))
+        };
+        n > 2 && columns.iter().enumerate().all(fits)
+    };
+    let lower = is_half(true);
+    if !lower && !is_half(false) {
+        return None;
+    }
+    for at in 0..n {
+        for row in 0..at {
+            let (from, to) = if lower {
+                ((row, at), (at, row))
+            } else {
+                ((at, row), (row, at))
+            };
+            columns[to.0][to.1] = columns[from.0][from.1];
+        }
+        if columns[at][at].is_nan() {
+            columns[at][at] = 0.0;
+        }
+    }
+    Some(
+        "one half of the table is empty, as of pairs of objects; it is filled with the other half"
+            .to_owned(),
+    )
+}
+
+/// Whether numbers may be labels: whole, and few.
+fn are_labels(values: &[f64]) -> bool {
+    let mut different: Vec<f64> = values
+        .iter()
+        .copied()
+        .filter(|value| !value.is_nan())
+        .collect();
+    different.sort_unstable_by(f64::total_cmp);
+    different.dedup();
+    different.iter().all(|value| value.fract() == 0.0)
+        && !has_many_values(different.len(), values.len())
 }
 
 /// Whether some column shows that a comma stands before decimals, and none that a point does.
@@ -554,12 +823,14 @@ fn spread(
     let rows = match features.first() {
         Some(Feature::Numbers(values)) => values.len(),
         Some(Feature::Words(words)) => words.codes().len(),
+        Some(Feature::Pairs([first, _])) => first.len(),
         _ => 0,
     };
     let width: usize = features
         .iter()
         .map(|feature| match feature {
             Feature::Words(words) => words.values().len(),
+            Feature::Pairs(_) => PAIR.len(),
             _ => 1,
         })
         .sum();
@@ -567,26 +838,33 @@ fn spread(
     let mut columns = Vec::with_capacity(width);
     let mut spread = Array2::zeros((rows, width));
     for (name, feature) in names.iter().zip(features) {
-        let first = columns.len();
-        let numbers = match feature {
-            Feature::Numbers(values) => values.clone(),
+        match feature {
             Feature::Words(words) => {
+                let first = columns.len();
                 let categories = words.values().iter();
                 columns.extend(categories.map(|word| format!("{name}={word}")));
                 let codes = words.codes().iter().enumerate();
                 codes
                     .filter(|(_, code)| **code != MISSING)
                     .for_each(|(row, &code)| spread[[row, first + code as usize]] = 1.0);
-                continue;
             }
-            Feature::LeftOut => continue,
-        };
-        columns.push((*name).to_owned());
-        spread
-            .column_mut(first)
-            .iter_mut()
-            .zip(numbers)
-            .for_each(|(to, value)| *to = value);
+            Feature::Numbers(values) => {
+                put(&mut spread, columns.len(), values);
+                columns.push((*name).to_owned());
+            }
+            Feature::Pairs(pairs) => {
+                for (part, values) in PAIR.iter().zip(pairs) {
+                    put(&mut spread, columns.len(), values);
+                    columns.push(format!("{name}={part}"));
+                }
+            }
+            Feature::LeftOut => {}
+        }
     }
     Ok((columns, spread))
+}
+
+fn put(table: &mut Array2<f64>, column: usize, values: &[f64]) {
+    let cells = table.column_mut(column).into_iter().zip(values);
+    cells.for_each(|(to, &value)| *to = value);
 }

@@ -83,8 +83,11 @@ pub(crate) fn are_names(column: &str, words: &Dictionary) -> bool {
     }
     words.codes().len() >= fewest_names(column)
         && words.all_words_differ()
-        && ValueKind::of_all(words.values()).is_none()
-        && !ValueKind::all_have_unit(words.values())
+        && !ValueKind::are_values(words.values())
+}
+
+fn all_empty(texts: &[String]) -> bool {
+    texts.iter().all(String::is_empty)
 }
 
 /// The array called by the first of the names that exists, or the only one there is.
@@ -333,6 +336,11 @@ impl Frame {
         let mut read = self.reader.read(0, &wanted, limit)?;
         self.roles.warnings.extend(self.reader.late_remarks());
         let mut object_names = objects.and_then(|_| read.pop()).map(Column::into_texts);
+        if let Some(at) = objects.filter(|_| object_names.as_deref().is_some_and(all_empty)) {
+            object_names = None;
+            let role = &mut self.roles.columns[at];
+            (role.role, role.reason) = (Role::Skipped, Reason::Empty);
+        }
         let texts = truth.and_then(|at| Some((at, read.pop()?.into_texts())));
         let truth = texts.map(|(at, texts)| LabelColumn {
             name: self.truth_name(at),

@@ -260,6 +260,7 @@ impl ReadOptions {
             all_rows: self.all_rows,
             keep_blank: false,
             budget: self.budget,
+            any_width: false,
         }
     }
 }

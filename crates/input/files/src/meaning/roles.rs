@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::read_options::{ReadOptions, Truth};
 use crate::error::{FileError, Result};
 use crate::value_kind::ValueKind;
-use crate::words::{SPLIT, is_first_column_of_names};
+use crate::words::{self, SPLIT, is_first_column_of_names};
 
 /// What a column or an array of a file was taken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,6 +47,10 @@ pub enum Reason {
     Index,
     /// The model that reads the file was not learned from it.
     Unknown,
+    /// Its name says that its numbers are ids.
+    Key,
+    /// Its name says that it holds the labels of a clustering.
+    Clustering,
     /// It counts the rows.
     Counts,
     /// It holds dates, or times in turn.
@@ -191,23 +195,30 @@ impl Roles {
         any.then(|| self.to_string())
     }
 
-    /// Takes a column of words that all differ for the names of the objects, or leaves it out where there are names
-    /// already. The last column that is left is data whatever it holds.
+    /// Takes a column of words that all differ for the names of the objects, or leaves it out where there are names already; one that is
+    /// called as ids are goes before others. The last column that is left is data whatever it holds.
     pub(crate) fn take_distinct(&mut self, column: usize) {
         // From the end: columns are looked at from the first on, and those before this one may all be left out.
-        let data = self
-            .columns
-            .iter()
-            .rev()
-            .filter(|own| own.role == Role::Data);
-        if data.take(2).count() > 1 {
-            let role = if self.has_names() {
-                Role::Skipped
-            } else {
-                Role::Objects
-            };
-            (self.columns[column].role, self.columns[column].reason) = (role, Reason::Distinct);
+        let data = self.columns.iter().rev();
+        if data.filter(|own| own.role == Role::Data).take(2).count() < 2 {
+            return;
         }
+        let is_id = |own: &ColumnRole| words::is_id(&own.name);
+        if is_id(&self.columns[column]) {
+            let doubtful = self.objects().find(|&at| {
+                let own = &self.columns[at];
+                own.reason == Reason::Distinct && !is_id(own)
+            });
+            if let Some(at) = doubtful {
+                self.columns[at].role = Role::Skipped;
+            }
+        }
+        let role = if self.has_names() {
+            Role::Skipped
+        } else {
+            Role::Objects
+        };
+        (self.columns[column].role, self.columns[column].reason) = (role, Reason::Distinct);
     }
 
     pub(crate) fn has_names(&self) -> bool {
@@ -400,6 +411,11 @@ impl Roles {
                 "more than 3 √n different values; {} takes it",
                 option("only").naming(&name)
             ),
+            Reason::Key => format!("ids by its name; {} takes it", option("only").naming(&name)),
+            Reason::Clustering => format!(
+                "labels of a clustering by its name; {} compares with them",
+                option("truth").naming(&name)
+            ),
             Reason::Many => format!(
                 "many different words; {} takes more for categories",
                 option("max-categories")
@@ -422,6 +438,8 @@ impl fmt::Display for Reason {
             Self::Distinct => "all values differ",
             Self::Index => "an index",
             Self::Unknown => "the model does not know it",
+            Self::Key => "ids by its name",
+            Self::Clustering => "labels of a clustering by its name",
             Self::Counts => "it counts the rows",
             Self::Dates => "dates or times",
             Self::Time => "times by its name",

@@ -258,7 +258,7 @@ fn classes_as_data(facts: &Facts<'_>) -> Option<String> {
         return None;
     }
     let mut names = data.into_iter().map(|at| columns[at].name.as_str());
-    let name = names.find(|name| words::is_one_of(words::MAYBE_CLASSES, name))?;
+    let name = names.find(|name| words::are_classes(name))?;
     let name = shown(name);
     Some(format!(
         "column '{name}' is taken for data; if it is the truth give {}, if not {}",

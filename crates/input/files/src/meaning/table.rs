@@ -169,15 +169,26 @@ fn from_text(frame: &mut Frame, options: &ReadOptions) -> Result<Table> {
     if options.encode == Some(Encode::None) {
         refuse_words(frame, &read.data, &read.columns)?;
     }
-    let found = features::table(frame, &read.data, read.columns, options, &limit)?;
-    let label = match frame.roles.truth().filter(|_| read.truth.is_none()) {
+    let names = read.object_names.as_deref();
+    let found = features::table(frame, &read.data, read.columns, names, options, &limit)?;
+    let mut label = match frame.roles.truth().filter(|_| read.truth.is_none()) {
         Some(_) => frame.truth(&limit)?,
         None => read.truth,
     };
+    let mut object_names = found.object_names.or(read.object_names);
+    let rows = found.values.nrows();
+    if found.ends_with_sums {
+        object_names
+            .iter_mut()
+            .for_each(|names| names.truncate(rows));
+        label
+            .iter_mut()
+            .for_each(|label| label.values.truncate(rows));
+    }
     Ok(Table {
         columns: found.columns,
         values: found.values,
-        object_names: read.object_names.or(found.object_names),
+        object_names,
         label,
     })
 }

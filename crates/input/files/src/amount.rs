@@ -1,0 +1,510 @@
+//! Numbers in the notations of people: decimal commas, marks between thousands, money, percent, units, magnitudes, bounds, notes.
+
+use crate::value_kind::ValueKind;
+
+/// No number is written longer.
+const LONGEST: usize = 40;
+
+/// What stands before or behind amounts of money: signs, codes (ISO 4217), and what else is written.
+const CURRENCIES: [&str; 71] = [
+    "US$", "R$", "A$", "C$", "CA$", "AU$", "NZ$", "HK$", "S$", "$", "€", "£", "¥", "₹", "₽", "₩",
+    "₺", "₴", "₪", "₫", "₱", "฿", "円", "元", "AUD", "BRL", "CAD", "CHF", "CNY", "CZK", "DKK",
+    "EUR", "GBP", "HKD", "HUF", "IDR", "ILS", "INR", "JPY", "KRW", "MXN", "NOK", "NZD", "PLN",
+    "RON", "RUB", "SEK", "SGD", "THB", "TRY", "TWD", "UAH", "USD", "VND", "ZAR", "Rs.", "Rs", "Rp",
+    "kr.", "kr", "Kr", "zł", "Kč", "Ft", "lei", "руб.", "руб", "р.", "Fr.", "\\", "￥",
+];
+
+/// What stands for a minus in typeset text.
+const MINUS: [char; 2] = ['\u{2212}', '\u{2013}'];
+
+/// What separates thousands besides commas: blanks that do not break, apostrophes.
+const GAPS: [char; 6] = [' ', '\u{a0}', '\u{202f}', '\u{2009}', '\'', '\u{2019}'];
+
+/// What says that a number is a bound of a value, or about it.
+const BOUNDS: [&str; 10] = ["<=", ">=", "=<", "=>", "<", ">", "≤", "≥", "~", "≈"];
+
+/// Words and letters for powers of ten behind numbers.
+const MAGNITUDES: [(&str, f64); 27] = [
+    ("k", 1e3),
+    ("K", 1e3),
+    ("Tsd", 1e3),
+    ("thousand", 1e3),
+    ("M", 1e6),
+    ("m", 1e6),
+    ("mn", 1e6),
+    ("mln", 1e6),
+    ("Mio", 1e6),
+    ("mio", 1e6),
+    ("million", 1e6),
+    ("millions", 1e6),
+    ("B", 1e9),
+    ("b", 1e9),
+    ("bn", 1e9),
+    ("Mrd", 1e9),
+    ("mrd", 1e9),
+    ("billion", 1e9),
+    ("T", 1e12),
+    ("tn", 1e12),
+    ("trillion", 1e12),
+    ("Lakh", 1e5),
+    ("lakh", 1e5),
+    ("Cr", 1e7),
+    ("Crore", 1e7),
+    ("万", 1e4),
+    ("億", 1e8),
+];
+
+/// Units of one kind, and how much of the first each is.
+const UNITS: [&[(&str, f64)]; 7] = [
+    &[
+        ("B", 1.0),
+        ("bytes", 1.0),
+        ("KB", 1e3),
+        ("kB", 1e3),
+        ("MB", 1e6),
+        ("GB", 1e9),
+        ("TB", 1e12),
+    ],
+    &[("K", 1e3), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12)],
+    &[
+        ("g", 1.0),
+        ("mg", 1e-3),
+        ("kg", 1e3),
+        ("t", 1e6),
+        ("lb", 453.592_37),
+        ("lbs", 453.592_37),
+        ("oz", 28.349_523),
+    ],
+    &[
+        ("m", 1.0),
+        ("nm", 1e-9),
+        ("µm", 1e-6),
+        ("um", 1e-6),
+        ("mm", 1e-3),
+        ("cm", 1e-2),
+        ("km", 1e3),
+        ("in", 0.0254),
+        ("ft", 0.3048),
+        ("yd", 0.9144),
+        ("mi", 1609.344),
+    ],
+    &[
+        ("s", 1.0),
+        ("ms", 1e-3),
+        ("sec", 1.0),
+        ("min", 60.0),
+        ("mins", 60.0),
+        ("h", 3600.0),
+        ("hr", 3600.0),
+        ("hrs", 3600.0),
+        ("d", 86_400.0),
+        ("day", 86_400.0),
+        ("days", 86_400.0),
+        ("week", 604_800.0),
+        ("weeks", 604_800.0),
+    ],
+    &[
+        ("l", 1.0),
+        ("L", 1.0),
+        ("ml", 1e-3),
+        ("mL", 1e-3),
+        ("cl", 1e-2),
+        ("dl", 1e-1),
+        ("µl", 1e-6),
+    ],
+    &[
+        ("W", 1.0),
+        ("kW", 1e3),
+        ("MW", 1e6),
+        ("Hz", 1.0),
+        ("kHz", 1e3),
+        ("MHz", 1e6),
+        ("GHz", 1e9),
+    ],
+];
+
+/// A number in any notation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Amount<'a> {
+    pub(crate) value: f64,
+    /// The unit, the currency or %; empty where there is none.
+    pub(crate) unit: &'a str,
+    /// The notation; none of a plain number.
+    pub(crate) kind: Option<ValueKind>,
+}
+
+/// The number that a text is to people who separate decimals by this mark.
+pub(crate) fn amount(text: &str, decimal: char) -> Option<Amount<'_>> {
+    let text = text.trim();
+    if text.len() > LONGEST {
+        return None;
+    }
+    if decimal == '.'
+        && let Some(value) = text.parse().ok().filter(|value: &f64| value.is_finite())
+    {
+        return Some(Amount {
+            value,
+            unit: "",
+            kind: None,
+        });
+    }
+    if let Some(value) = degrees(text, decimal) {
+        return Some(Amount {
+            value,
+            unit: "°",
+            kind: Some(ValueKind::Unit),
+        });
+    }
+    let (body, is_bound) = bound(text);
+    let (body, is_noted) = without_note(body, decimal);
+    let found = measure(body, decimal)?;
+    let kind = match (is_bound, is_noted) {
+        (true, _) => Some(ValueKind::Bound),
+        (_, true) => Some(ValueKind::Note),
+        _ => found.kind,
+    };
+    Some(Amount { kind, ..found })
+}
+
+/// The degrees of an angle with minutes, such as 48°12'30"N; those of the south and the west are below 0.
+fn degrees(text: &str, decimal: char) -> Option<f64> {
+    let (whole, rest) = text.split_once('°')?;
+    let (outer, whole) = signed(whole.trim());
+    let half = rest.trim_end_matches(['N', 'S', 'E', 'W', 'O']);
+    let below = rest[half.len()..].starts_with(['S', 'W']);
+    let (minutes, seconds) = half.split_once(['\'', '′', '’'])?;
+    let seconds = seconds.trim_end_matches(['"', '″', '”', '\'']).trim();
+    let number = |text: &str| match text.trim() {
+        "" => Some(0.0),
+        text => digits(text, decimal).map(|(value, _)| value),
+    };
+    let value = number(whole)? + number(minutes)? / 60.0 + number(seconds)? / 3600.0;
+    Some(if outer ^ below { -value } else { value })
+}
+
+/// Two numbers between a slash, or a comma or semicolon and a blank; in brackets or not.
+pub(crate) fn pair(text: &str, decimal: char) -> Option<[f64; 2]> {
+    let text = text.trim();
+    let inner = text
+        .strip_prefix(['(', '['])
+        .and_then(|text| text.strip_suffix([')', ']']));
+    let text = inner.unwrap_or(text);
+    let (a, b) = text
+        .split_once('/')
+        .or_else(|| text.split_once(", "))
+        .or_else(|| text.split_once("; "))?;
+    let number = |text: &str| {
+        let plain = text.trim().bytes().all(|byte| !byte.is_ascii_alphabetic());
+        let found = amount(text, decimal).filter(|found| plain && found.unit.is_empty())?;
+        Some(found.value)
+    };
+    Some([number(a)?, number(b)?])
+}
+
+/// How much of one of them each of these units is, if they are of one kind; magnitudes stand beside plain numbers too.
+pub(crate) fn factors(units: &[&str]) -> Option<Vec<f64>> {
+    let plain = |unit: &str| if unit.is_empty() { Some(1.0) } else { None };
+    let of = |unit: &str, kind: &[(&str, f64)]| {
+        let known = kind.iter().find(|(name, _)| *name == unit);
+        known.map(|(_, factor)| *factor)
+    };
+    let magnitude =
+        |unit: &&str| of(unit.trim_end_matches('.'), &MAGNITUDES).or_else(|| plain(unit));
+    let found: Option<Vec<f64>> = units.iter().map(magnitude).collect();
+    found.or_else(|| {
+        UNITS
+            .iter()
+            .find_map(|kind| units.iter().map(|unit| of(unit, kind)).collect())
+    })
+}
+
+/// Whether this is a unit that many tables have, which may stand behind a number without a blank.
+pub(crate) fn is_common_unit(unit: &str) -> bool {
+    let own = UNITS.iter().flat_map(|kind| kind.iter());
+    unit.len() > 1 && own.clone().any(|(name, _)| *name == unit)
+        || ["k", "K", "M", "G", "m", "s", "g", "h", "W", "l", "L", "+"].contains(&unit)
+        || unit.starts_with('°')
+}
+
+/// A text without what says that it is a bound, and whether something did.
+fn bound(text: &str) -> (&str, bool) {
+    let ca = text
+        .strip_prefix("ca.")
+        .or_else(|| text.strip_prefix("ca "));
+    let before = BOUNDS.iter().find_map(|mark| text.strip_prefix(mark));
+    if let Some(rest) = before.or(ca) {
+        return (rest.trim_start(), true);
+    }
+    match text.strip_suffix('+') {
+        Some(rest) if rest.ends_with(|last: char| last.is_ascii_digit()) => (rest, true),
+        _ => (text, false),
+    }
+}
+
+/// A text without an error, a note in brackets or marks behind its number, and whether there was such.
+fn without_note(text: &str, decimal: char) -> (&str, bool) {
+    let has_digit = |text: &str| text.contains(|letter: char| letter.is_ascii_digit());
+    for mark in ["±", "+/-", "+-"] {
+        if let Some((value, error)) = text.split_once(mark)
+            && has_digit(value)
+            && measure(error.trim(), decimal).is_some()
+        {
+            return (value.trim_end(), true);
+        }
+    }
+    for (open, close) in [('(', ')'), ('[', ']')] {
+        if let Some(inner) = text.strip_suffix(close)
+            && let Some(at) = inner.rfind(open)
+            && has_digit(&text[..at])
+        {
+            return (text[..at].trim_end(), true);
+        }
+    }
+    let marks = ['*', '†', '‡', '§', '¹', '²', '³', '⁴', '⁵'];
+    let body = text.trim_end_matches(marks).trim_end();
+    let is_mark = body.len() < text.len() && body.ends_with(|last: char| last.is_ascii_digit());
+    if is_mark { (body, true) } else { (text, false) }
+}
+
+/// A number with a sign, a currency, a magnitude and a unit, or without.
+fn measure(text: &str, decimal: char) -> Option<Amount<'_>> {
+    let bracketed = text
+        .strip_prefix('(')
+        .and_then(|text| text.strip_suffix(')'));
+    let (outer, body) = signed(bracketed.unwrap_or(text));
+    let Parts {
+        currency,
+        body,
+        factor,
+        unit,
+    } = parted(body)?;
+    let (inner, body) = signed(body);
+    let (behind, body) = match body.strip_suffix('-') {
+        Some(rest) if !inner && !outer => (true, rest),
+        _ => (false, body),
+    };
+    let (value, kind) = digits(body, decimal)?;
+    let dash = behind || bracketed.is_some() || text.contains(MINUS);
+    let kind = match unit {
+        _ if currency => Some(ValueKind::Currency),
+        "" if dash => Some(ValueKind::Minus),
+        "" => kind,
+        "%" => Some(ValueKind::Percent),
+        _ => Some(ValueKind::Unit),
+    };
+    // Latitudes of the south and longitudes of the west.
+    let below = ["°S", "°W"].contains(&unit);
+    let negative = (bracketed.is_some() || outer) ^ inner ^ behind ^ below;
+    let unit = if unit.starts_with('°') && unit.ends_with(['N', 'S', 'E', 'W']) {
+        "°"
+    } else {
+        unit
+    };
+    let value = value * factor;
+    Some(Amount {
+        value: if negative { -value } else { value },
+        unit,
+        kind,
+    })
+}
+
+/// Whether a minus stands before a text, and the text behind the sign.
+fn signed(text: &str) -> (bool, &str) {
+    match text.strip_prefix(['-', MINUS[0], MINUS[1]]) {
+        Some(rest) => (true, rest.trim_start()),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    }
+}
+
+/// What stands around a number.
+struct Parts<'a> {
+    currency: bool,
+    body: &'a str,
+    factor: f64,
+    unit: &'a str,
+}
+
+/// A currency, magnitude, unit or % and the number beside it.
+fn parted(text: &str) -> Option<Parts<'_>> {
+    let is_bare = |byte: u8| byte.is_ascii_digit() || b",.-' ".contains(&byte);
+    if text.bytes().all(is_bare) {
+        return Some(Parts {
+            currency: false,
+            body: text,
+            factor: 1.0,
+            unit: "",
+        });
+    }
+    let code = CURRENCIES
+        .iter()
+        .copied()
+        .find(|code| text.starts_with(code));
+    let rest = code.map_or(text, |code| text[code.len()..].trim_start());
+    let last = rest.rfind(|letter: char| letter.is_ascii_digit())?;
+    let (body, behind) = rest.split_at(last + 1);
+    // A minus of accounts stands behind the number.
+    let minus = usize::from(behind == "-");
+    let (body, behind) = rest.split_at(body.len() + minus);
+    let behind = behind.strip_prefix('.').unwrap_or(behind).trim();
+    let coded = CURRENCIES.iter().copied().find_map(|code| {
+        let before = behind.strip_suffix(code)?;
+        let is_apart = before.is_empty() || before.ends_with([' ', '.']) || !code.is_ascii();
+        (code.len() > 1 && is_apart || before.is_empty()).then_some((before.trim_end(), code))
+    });
+    let (unit, code) = match coded {
+        Some((before, own)) => (before, code.or(Some(own))),
+        None => (behind, code),
+    };
+    let magnitude = MAGNITUDES
+        .iter()
+        .find(|(name, _)| code.is_some() && *name == unit.trim_end_matches('.'));
+    let factor = magnitude.map_or(1.0, |(_, factor)| *factor);
+    let unit = if magnitude.is_some() { "" } else { unit };
+    let is_unit = unit.chars().count() <= 8
+        && !unit.contains(|letter: char| letter.is_whitespace() || ",;:()".contains(letter));
+    is_unit.then_some(Parts {
+        currency: code.is_some(),
+        body,
+        factor,
+        unit: if unit.is_empty() {
+            code.unwrap_or_default()
+        } else {
+            unit
+        },
+    })
+}
+
+/// The number that digits, a mark before the decimals, marks between thousands and an exponent are.
+fn digits(text: &str, decimal: char) -> Option<(f64, Option<ValueKind>)> {
+    let (text, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let exponent: i32 = exponent
+        .parse()
+        .ok()
+        .filter(|power: &i32| power.abs() < 300)?;
+    let (whole, decimals) = text.split_once(decimal).unwrap_or((text, ""));
+    let mark = whole.chars().find(|letter| !letter.is_ascii_digit());
+    let is_mark = |mark: &char| GAPS.contains(mark) || [',', '.'].contains(mark);
+    let groups: Vec<&str> = match mark {
+        None => vec![whole],
+        Some(mark) if is_mark(&mark) => whole.split(mark).collect(),
+        Some(_) => return None,
+    };
+    let ended = decimals.bytes().all(|byte| byte.is_ascii_digit());
+    if !are_grouped(&groups) || !ended || whole.len() + decimals.len() == 0 {
+        return None;
+    }
+    let value = format!("{}.{decimals}e{exponent}", groups.concat());
+    let gap = mark.is_some_and(|mark| GAPS.contains(&mark));
+    let kind = match mark {
+        _ if decimal == ',' && text.contains(',') && !gap => Some(ValueKind::DecimalComma),
+        Some(_) => Some(ValueKind::Thousands),
+        None if decimal == ',' && text.contains(',') => Some(ValueKind::DecimalComma),
+        None => None,
+    };
+    Some((value.parse().ok()?, kind))
+}
+
+/// Whether digits are in groups of three, as 1,234,567, or as in India, 12,34,567; or in one.
+fn are_grouped(groups: &[&str]) -> bool {
+    let Some((first, rest)) = groups.split_first() else {
+        return false;
+    };
+    let Some((last, middle)) = rest.split_last() else {
+        return first.is_empty() || are_digits(first);
+    };
+    let begun = |most: usize| are_digits(first) && first.len() <= most && *first != "0";
+    let of = |wanted: usize| {
+        let mut groups = middle.iter();
+        groups.all(|group| are_digits(group) && group.len() == wanted)
+    };
+    are_digits(last) && last.len() == 3 && (begun(3) && of(3) || begun(2) && of(2))
+}
+
+fn are_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_numbers() {
+        for (text, decimal, value, unit) in [
+            ("1,5", ',', 1.5, ""),
+            ("1.234,50 €", ',', 1234.5, "€"),
+            ("1.234", ',', 1234.0, ""),
+            ("1,234,567.8", '.', 1_234_567.8, ""),
+            ("1 234,5", ',', 1234.5, ""),
+            ("-$3", '.', -3.0, "$"),
+            ("EUR -12", '.', -12.0, "EUR"),
+            ("(1,234.00)", '.', -1234.0, ""),
+            ("\u{2212}1.5", '.', -1.5, ""),
+            ("12.5 %", '.', 12.5, "%"),
+            ("12kg", '.', 12.0, "kg"),
+            ("48.2 °N", '.', 48.2, "°"),
+            ("12.5 °S", '.', -12.5, "°"),
+            (".5 g/cm³", '.', 0.5, "g/cm³"),
+            ("1,23,456.50", '.', 123_456.5, ""),
+            ("1,234.50-", '.', -1234.5, ""),
+            ("1,2E+03", ',', 1200.0, ""),
+            ("R$ 1.234,56", ',', 1234.56, "R$"),
+            ("1 234,50 zł", ',', 1234.5, "zł"),
+            ("kr 12,50", ',', 12.5, "kr"),
+            ("1 234,50 руб.", ',', 1234.5, "руб."),
+            ("€110.5M", '.', 110_500_000.0, "€"),
+            ("3,5 Mio. €", ',', 3_500_000.0, "€"),
+            ("$150/mo", '.', 150.0, "/mo"),
+            ("512k", '.', 512.0, "k"),
+            ("<0.5", '.', 0.5, ""),
+            ("≥ 1,000", '.', 1000.0, ""),
+            ("10,000+", '.', 10_000.0, ""),
+            ("12.5 ± 0.3", '.', 12.5, ""),
+            ("12.5 (e)", '.', 12.5, ""),
+            ("12.5[1]", '.', 12.5, ""),
+            ("1,234*", '.', 1234.0, ""),
+            ("12.5 p", '.', 12.5, "p"),
+            ("48°15'36\"N", '.', 48.26, "°"),
+            ("16°30'W", '.', -16.5, "°"),
+        ] {
+            let found = amount(text, decimal).map(|found| (found.value, found.unit));
+            assert_eq!(found, Some((value, unit)), "{text}");
+        }
+        for (text, decimal) in [
+            ("0,125", '.'),
+            ("1,5", '.'),
+            ("1.5", ','),
+            ("1,23,4", '.'),
+            ("a1", '.'),
+            ("", '.'),
+            ("1-2", '.'),
+            ("1--", '.'),
+            ("5 - agree", '.'),
+            ("< LOD", '.'),
+            ("2024-05", '.'),
+            ("inf", '.'),
+        ] {
+            assert_eq!(amount(text, decimal), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn two_numbers() {
+        assert_eq!(pair("120/80", '.'), Some([120.0, 80.0]));
+        assert_eq!(pair("(48.25, -16.5)", '.'), Some([48.25, -16.5]));
+        assert_eq!(pair("6,5/10", ','), Some([6.5, 10.0]));
+        for text in ["A/5", "1/2/3", "1,5", "12", "3 kg/2", "1-2"] {
+            assert_eq!(pair(text, '.'), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn units_of_one_kind() {
+        assert_eq!(factors(&["MB", "GB"]), Some(vec![1e6, 1e9]));
+        assert_eq!(factors(&["", "K", "M"]), Some(vec![1.0, 1e3, 1e6]));
+        assert_eq!(factors(&["s", "min"]), Some(vec![1.0, 60.0]));
+        for units in [&["kg", "cm"][..], &["", "kg"], &["", "%"], &["Dr", "Cr"]] {
+            assert_eq!(factors(units), None, "{units:?}");
+        }
+    }
+}
