@@ -205,7 +205,7 @@ impl Roles {
         }
         let is_id = |own: &ColumnRole| words::is_id(&own.name);
         if is_id(&self.columns[column]) {
-            let doubtful = self.objects().find(|&at| {
+            let doubtful = self.objects().filter(|&at| {
                 let own = &self.columns[at];
                 own.reason == Reason::Distinct && !is_id(own)
             });
