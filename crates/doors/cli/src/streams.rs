@@ -82,7 +82,9 @@ pub(crate) fn private_folder() -> io::Result<TempDir> {
 #[cfg(target_os = "linux")]
 fn private_file(path: &Path) -> io::Result<File> {
     use std::os::fd::AsRawFd;
+    use std::os::unix::fs::PermissionsExt;
     let file = tempfile::tempfile_in(path.parent().unwrap_or(Path::new(".")))?;
+    file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
     std::os::unix::fs::symlink(format!("/proc/self/fd/{}", file.as_raw_fd()), path)?;
     Ok(file)
 }

@@ -2,9 +2,10 @@
 
 use std::cell::RefCell;
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use tempfile::TempPath;
 
@@ -133,7 +134,7 @@ impl Set {
             .filter_map(|folder| File::open(folder).ok())
             .collect();
         for folder in &folders {
-            let _ = folder.lock();
+            lock(folder);
         }
         may()?;
         changes.into_iter().try_for_each(Change::make)?;
@@ -142,6 +143,18 @@ impl Set {
             let _ = folder.sync_all();
         }
         Ok(())
+    }
+}
+
+/// Waits until no other process renames in this folder. Renames take no time: who holds a lock for longer is not waited for, since a
+/// process that hangs must not stop all others.
+fn lock(folder: &File) {
+    const TURNS: u32 = 200;
+    for _ in 0..TURNS {
+        match folder.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(10)),
+            Ok(()) | Err(TryLockError::Error(_)) => return,
+        }
     }
 }
 

@@ -8,13 +8,12 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, RwLock};
 use std::thread;
-use std::time::{Duration, Instant};
 
 use partita::extend::{
-    Consensus, ConsensusError, EnsembleRows, Flow, Monitor, Problem, Reads, RowProblem, SettingMap,
-    consense, consense_rows,
+    Consensus, ConsensusError, EnsembleRows, Problem, Reads, RowProblem, SettingMap, consense,
+    consense_rows,
 };
-use partita::{Clusters, Features, METHODS, MemoryBudget, Seed, Silent};
+use partita::{Clusters, Features, METHODS, Seed, Silent};
 use partita_conformance::{ROUNDING, Twice, check_soft, check_with, planted, twice};
 
 /// Counts the bytes held and their peak.
@@ -229,60 +228,6 @@ fn no_method_holds_more_than_it_says() {
         }
     }
     assert!(broken.is_empty(), "{broken:#?}");
-}
-
-/// Asks to stop after a time.
-struct Deadline(Instant);
-
-impl Monitor for Deadline {
-    fn tick(&self, _: u64, _: u64) -> Flow {
-        self.flow()
-    }
-
-    fn flow(&self) -> Flow {
-        if Instant::now() < self.0 {
-            Flow::Continue
-        } else {
-            Flow::Stop
-        }
-    }
-}
-
-/// Few rows and many columns, few base clusters and a million: what does not fit the budget is refused before it is taken, and what fits
-/// keeps to it and stops when it is asked to.
-#[test]
-fn few_rows_of_many_columns_are_refused_or_fit() {
-    const BUDGET: u64 = 64 << 20;
-    let _alone = COUNTED.write();
-    let (mut broken, mut refused) = (Vec::new(), 0);
-    for (objects, bases, clusters) in [(60, 5, 2), (4, 8_000, 3), (4, 330_000, 3)] {
-        let drawn = planted(objects, bases, clusters, Seed::new(3));
-        for method in METHODS {
-            let name = method.info().name;
-            let columns = ["x".to_owned(), "y".to_owned()];
-            let mut problem = Problem::new(&drawn.ensemble, Clusters::Exactly(clusters));
-            problem.budget = MemoryBudget::new(BUDGET);
-            if method.info().capabilities.reads == Reads::LabelsAndFeatures {
-                problem.features = Features::new(&columns, drawn.features.view()).ok();
-            }
-            let before = HELD.load(Relaxed);
-            PEAK.store(before, Relaxed);
-            let begun = Instant::now();
-            let found = consense(*method, &problem, &Deadline(begun + Duration::from_secs(1)));
-            let peak = PEAK.load(Relaxed).saturating_sub(before) as u64;
-            let seconds = begun.elapsed().as_secs_f64();
-            refused += u32::from(matches!(found, Err(ConsensusError::Budget(_))));
-            if peak > BUDGET + BUDGET / 4 + (4 << 20) || seconds > 3.0 {
-                broken.push(format!(
-                    "{name} of {objects} x {bases}: held {} MiB for {seconds:.1} s; {:?}",
-                    peak >> 20,
-                    found.map(|found| found.stopped)
-                ));
-            }
-        }
-    }
-    assert!(broken.is_empty(), "{broken:#?}");
-    assert!(refused > 20, "{refused}");
 }
 
 #[test]

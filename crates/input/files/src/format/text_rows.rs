@@ -28,6 +28,9 @@ const ROW_BYTES: u64 = 16;
 /// Bytes that are held at once, at most, for a column without a name, until it is known what columns are for.
 const COLUMN_BYTES: u64 = 512;
 
+/// Bytes for columns that are not counted.
+const FREE_BYTES: u64 = 1 << 20;
+
 /// Rows of a text file, one after the other.
 pub(crate) struct TextReader {
     path: PathBuf,
@@ -211,7 +214,8 @@ impl TextReader {
             };
             first = fields.iter().enumerate().map(own).collect();
         }
-        let columns = first.len() as u64 * COLUMN_BYTES;
+        // A few columns are no matter, whatever the budget.
+        let columns = (first.len() as u64 * COLUMN_BYTES).saturating_sub(FREE_BYTES);
         let remedy = format!("check its line ends, or raise {}", option("max-memory"));
         let fits = options
             .budget
