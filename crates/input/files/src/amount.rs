@@ -208,8 +208,10 @@ pub(crate) fn factors(units: &[&str]) -> Option<Vec<f64>> {
         let known = kind.iter().find(|(name, _)| *name == unit);
         known.map(|(_, factor)| *factor)
     };
-    let magnitude =
-        |unit: &&str| of(unit.trim_end_matches('.'), &MAGNITUDES).or_else(|| plain(unit));
+    let magnitude = |unit: &&str| {
+        let known = of(unit.trim_end_matches('.'), &MAGNITUDES).or_else(|| plain(unit));
+        known.filter(|_| !["m", "b", "T", "tn", "Cr"].contains(unit))
+    };
     let found: Option<Vec<f64>> = units.iter().map(magnitude).collect();
     found.or_else(|| {
         UNITS
@@ -362,7 +364,8 @@ fn parted(text: &str) -> Option<Parts<'_>> {
     let unit = if magnitude.is_some() { "" } else { unit };
     let is_unit = unit.chars().count() <= 8
         && !unit.contains(|letter: char| letter.is_whitespace() || ",;:()".contains(letter));
-    is_unit.then_some(Parts {
+    let of_money = code.is_none() || unit.is_empty() || unit.starts_with('/');
+    (is_unit && of_money).then_some(Parts {
         currency: code.is_some(),
         body,
         factor,

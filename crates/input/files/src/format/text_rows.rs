@@ -399,10 +399,8 @@ impl TextReader {
 
     /// Whether a row among the others is the header again, or a comment; these are counted.
     fn is_no_object(&mut self, record: &ByteRecord) -> bool {
-        let is_header = self
-            .header_row
-            .as_ref()
-            .is_some_and(|header| header == record);
+        let same = |header: &ByteRecord| header.len() > 1 && header == record;
+        let is_header = self.header_row.as_ref().is_some_and(same);
         let is_comment = record.len() != self.fields
             && record.get(0).is_some_and(|first| first.starts_with(b"#"));
         self.headers += u64::from(is_header);

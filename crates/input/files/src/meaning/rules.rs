@@ -19,7 +19,7 @@ const FEWEST_OBJECTS: usize = 20;
 
 /// So many times more base clusterings than objects, and at least [`MANY_BASES`], look like objects.
 const TOO_WIDE: usize = 10;
-const MANY_BASES: usize = 100;
+const MANY_BASES: usize = 40;
 
 /// The most columns that a warning names.
 const MOST_NAMED: usize = 3;
