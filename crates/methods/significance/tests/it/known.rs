@@ -14,7 +14,8 @@ pub(crate) fn normal(n: usize, d: usize, seed: u64) -> Array2<f64> {
 
 pub(crate) fn cut(table: &Array2<f64>, k: usize, seed: u64) -> Vec<Option<u32>> {
     let settings = KMeansSettings::default();
-    let found = kmeans(table.view(), None, k, Seed::new(seed), &settings, &Silent).unwrap();
+    let found = kmeans(table.view(), None, k, Seed::new(seed), &settings, &Silent)
+        .expect("a table of numbers");
     found.labels.into_iter().map(Some).collect()
 }
 
@@ -32,7 +33,7 @@ pub(crate) fn test(
         budget,
         &Silent,
     )
-    .unwrap()
+    .expect("a table of numbers")
 }
 
 /// Three populations of 150, 100 and 80 rows, or so many times as many, 7 standard deviations along another axis each.
