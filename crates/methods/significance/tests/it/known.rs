@@ -53,7 +53,13 @@ fn three(times: usize, seed: u64) -> (Array2<f64>, Vec<Option<u32>>) {
 
 #[test]
 fn one_population_is_merged_back() {
-    for (n, d, k) in [(400, 2, 2), (400, 2, 4), (600, 10, 5), (1500, 3, 8)] {
+    for (n, d, k) in [
+        (200, 2, 2),
+        (200, 2, 3),
+        (400, 2, 4),
+        (600, 10, 5),
+        (1500, 3, 8),
+    ] {
         let table = normal(n, d, 3);
         let found = test(&table, &cut(&table, k, 1), &GapTestSettings::default());
         assert_eq!(found.merged.len(), 1, "n {n}, d {d}, k {k}");
