@@ -6,9 +6,9 @@ use partita_core::ndarray::linalg::general_mat_mul;
 use partita_core::ndarray::{Array1, Array2, Axis, Slice};
 use partita_spectral::symmetric_eigen;
 
-use crate::corridor::{HalfSpace, Walker, counted, quantile};
 use crate::line::Line;
 use crate::rows::Rows;
+use crate::walkers::{HalfSpace, Walker, counted, quantile};
 use crate::windows::{BinCounts, Windows};
 
 /// Standard errors by which the valley must be less empty in a half of the corridor.

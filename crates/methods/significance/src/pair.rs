@@ -150,7 +150,7 @@ pub(crate) fn combine(halves: Vec<HalfTest>) -> PairTest {
 fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
-    crate::corridor::quantile(&sorted, 0.5)
+    crate::walkers::quantile(&sorted, 0.5)
 }
 
 /// The view of the halving in the middle: of its two halves the one with the larger p-value; of another halving where that has none.
