@@ -107,23 +107,23 @@ fn null(name: &str, n: usize, d: usize, seed: u64) -> Array2<f64> {
     let mut rng = Seed::new(seed).child(n as u64).child(d as u64).rng();
     let chi = ChiSquared::new(3.0).expect("three degrees of freedom");
     let mut table = normal(n, d, &mut rng);
-    let rows = table.outer_iter_mut().enumerate();
+    let rows = table.outer_iter_mut();
     match name {
-        "correlated normal" => rows.for_each(|(_, mut row)| {
+        "correlated normal" => rows.for_each(|mut row| {
             let common: f64 = rng.sample(StandardNormal);
             row.mapv_inplace(|x| 0.6 * x + 0.8 * common);
         }),
-        "t3" => rows.for_each(|(_, mut row)| row /= f64::sqrt(rng.sample(chi) / 3.0)),
+        "t3" => rows.for_each(|mut row| row /= f64::sqrt(rng.sample(chi) / 3.0)),
         "t3 a column" => table.mapv_inplace(|x| x / f64::sqrt(rng.sample(chi) / 3.0)),
         "box" => table.mapv_inplace(|_| rng.random()),
         "lognormal" => table.mapv_inplace(f64::exp),
         "exponential" => table.mapv_inplace(|_| rng.sample(Exp1)),
         "Laplace" => table.mapv_inplace(|x| x.signum() * rng.sample::<f64, _>(Exp1)),
-        "banana" => rows.for_each(|(_, mut row)| {
+        "banana" => rows.for_each(|mut row| {
             row[1] = 0.3 * row[1] + row[0] * row[0];
             row.slice_mut(s![2..]).mapv_inplace(|x| 0.3 * x);
         }),
-        "half moon" | "ring" => rows.for_each(|(_, mut row)| {
+        "half moon" | "ring" => rows.for_each(|mut row| {
             let angle = rng.random::<f64>() * if name == "ring" { TAU } else { PI };
             row.mapv_inplace(|x| 0.1 * x);
             row[0] += angle.cos();

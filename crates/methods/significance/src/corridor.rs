@@ -1,12 +1,13 @@
 //! A corridor from one cluster to another, learned on one half of the rows.
 
 use partita_core::Seed;
-use partita_core::ndarray::{Array1, ArrayView1};
+use partita_core::ndarray::Array1;
 
 use crate::crossing::crossing;
 use crate::line::Line;
 use crate::moments::Moments;
 use crate::rows::{NONE, Rows};
+use crate::walkers::{HalfSpace, Walker, counted, quantile};
 use crate::windows::{BINS, BinCounts, Scale, Windows, best_windows};
 
 /// Share of the rows of the wider of the two clusters that a corridor has.
@@ -58,30 +59,6 @@ impl Half {
     pub(crate) fn moments(self, group: &Group) -> &Moments {
         &group.moments[(2 * self.halving + self.half) as usize]
     }
-}
-
-/// The rows on one side of a plane that is parallel to the line.
-pub(crate) struct HalfSpace {
-    pub(crate) normal: Array1<f64>,
-    /// Its product with the direction of the line, which is taken from that with a row.
-    pub(crate) lean: f64,
-    pub(crate) from: f64,
-}
-
-impl HalfSpace {
-    /// The product of the normal with what of a row is not along the line.
-    pub(crate) fn across(&self, centred: &[f64], along: f64) -> f64 {
-        self.normal.dot(&ArrayView1::from(centred)) - along * self.lean
-    }
-}
-
-/// A row of a corridor.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Walker {
-    pub(crate) row: u32,
-    pub(crate) bin: u8,
-    /// Whether it is of one of the two groups.
-    pub(crate) in_pair: bool,
 }
 
 /// Why there is no corridor.
@@ -182,23 +159,6 @@ fn within(places: Vec<(f64, f64)>, reach: f64) -> Vec<f64> {
     along
 }
 
-/// The quantile of sorted numbers, between two of them by a straight line; 0 of none.
-pub(crate) fn quantile(sorted: &[f64], share: f64) -> f64 {
-    let Some(last) = sorted.len().checked_sub(1) else {
-        return 0.0;
-    };
-    let at = share * last as f64;
-    // A place among the numbers that rounding has moved a little.
-    let at = if (at - at.round()).abs() < 1e-9 {
-        at.round()
-    } else {
-        at
-    };
-    let below = (at as usize).min(last);
-    let above = (below + 1).min(last);
-    sorted[below] + (at - below as f64) * (sorted[above] - sorted[below])
-}
-
 /// From behind the first group to behind the second, a little beyond their outer quantiles.
 fn scale(first: &[f64], second: &[f64]) -> Scale {
     let (low, median) = (quantile(first, 0.02), quantile(first, 0.5));
@@ -252,13 +212,4 @@ fn walkers(
         });
     }
     walkers
-}
-
-/// Rows by bins.
-pub(crate) fn counted<'a>(walkers: impl IntoIterator<Item = &'a Walker>) -> BinCounts {
-    let mut counts = BinCounts::default();
-    for walker in walkers {
-        counts.add(walker.bin.into(), walker.in_pair);
-    }
-    counts
 }

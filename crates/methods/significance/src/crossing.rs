@@ -6,9 +6,9 @@ use partita_core::ndarray::linalg::general_mat_mul;
 use partita_core::ndarray::{Array1, Array2, Axis, Slice};
 use partita_spectral::symmetric_eigen;
 
-use crate::corridor::{HalfSpace, Walker, counted, quantile};
 use crate::line::Line;
 use crate::rows::Rows;
+use crate::walkers::{HalfSpace, Walker, counted, quantile};
 use crate::windows::{BinCounts, Windows};
 
 /// Standard errors by which the valley must be less empty in a half of the corridor.
@@ -83,7 +83,7 @@ impl Emptiness {
 }
 
 /// Bins from the middle of the valley.
-fn apart(walker: &Walker, windows: &Windows) -> f64 {
+fn apart(walker: Walker, windows: &Windows) -> f64 {
     let middle = windows.valley.first as f64 + 0.5 * windows.valley.width as f64;
     (f64::from(walker.bin) + 0.5 - middle).abs()
 }
@@ -92,7 +92,7 @@ fn apart(walker: &Walker, windows: &Windows) -> f64 {
 fn reach(walkers: &[Walker], windows: &Windows) -> f64 {
     let mut all: Vec<f64> = walkers
         .iter()
-        .map(|walker| apart(walker, windows))
+        .map(|walker| apart(*walker, windows))
         .collect();
     all.sort_unstable_by(f64::total_cmp);
     quantile(&all, 0.25).max(0.5 * windows.valley.width as f64)
@@ -109,14 +109,14 @@ struct Search<'a, 'r> {
 }
 
 impl Search<'_, '_> {
-    fn is_near(&self, walker: &Walker) -> bool {
+    fn is_near(&self, walker: Walker) -> bool {
         apart(walker, self.windows) <= self.reach
     }
 
     /// The directions in which rows near the valley differ from the rest: in mean, and most in spread.
     fn candidates(&self, walkers: &[&Walker]) -> Option<Vec<Candidate>> {
         let (near, rest): (Vec<&Walker>, Vec<&Walker>) =
-            walkers.iter().partition(|walker| self.is_near(walker));
+            walkers.iter().partition(|walker| self.is_near(***walker));
         if near.len() < 2 || rest.len() < 2 {
             return None;
         }
@@ -140,7 +140,7 @@ impl Search<'_, '_> {
     }
 
     /// What of a row is not along the line, in the table's own metric.
-    fn residual(&self, walker: &Walker, held: &mut [f64]) {
+    fn residual(&self, walker: Walker, held: &mut [f64]) {
         let along = self.line.along(self.rows.row(walker.row), held);
         for (x, direction) in held.iter_mut().zip(&self.line.direction) {
             *x -= along * direction;
@@ -151,7 +151,7 @@ impl Search<'_, '_> {
         let mut mean = Array1::zeros(self.rows.columns());
         let mut held = vec![0.0; self.rows.columns()];
         for walker in walkers {
-            self.residual(walker, &mut held);
+            self.residual(**walker, &mut held);
             mean.iter_mut().zip(&held).for_each(|(sum, x)| *sum += x);
         }
         mean / walkers.len() as f64
@@ -165,7 +165,7 @@ impl Search<'_, '_> {
         for some in walkers.chunks(BLOCK) {
             for (mut held, walker) in block.axis_iter_mut(Axis(0)).zip(some) {
                 if let Some(held) = held.as_slice_mut() {
-                    self.residual(walker, held);
+                    self.residual(**walker, held);
                 }
                 held -= about;
             }
@@ -184,7 +184,7 @@ impl Search<'_, '_> {
             across.push(half.across(&held, along));
         }
         let places = walkers.iter().zip(&across);
-        let near = places.filter(|(walker, across)| self.is_near(walker) && **across >= beyond);
+        let near = places.filter(|(walker, across)| self.is_near(***walker) && **across >= beyond);
         let mut near: Vec<f64> = near.map(|(_, across)| *across).collect();
         if near.is_empty() {
             return None;

@@ -58,6 +58,7 @@ mod result;
 mod rows;
 mod settings;
 mod tree;
+mod walkers;
 mod windows;
 
 pub use error::SignificanceError;

@@ -417,9 +417,11 @@ fn the_p_value_of_a_pair_is_that_of_plain_loops() {
     .enumerate()
     {
         let (table, labels) = draw(n, d, apart, bent, seed as u64);
-        let mut settings = GapTestSettings::default();
         // The third cluster is listed, not tested.
-        settings.least_rows = n / 6;
+        let settings = GapTestSettings {
+            least_rows: n / 6,
+            ..GapTestSettings::default()
+        };
         let seed = Seed::new(40 + seed as u64);
         let budget = MemoryBudget::default();
         let found = gap_test(table.view(), &labels, seed, &settings, budget, &Silent).unwrap();

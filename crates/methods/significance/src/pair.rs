@@ -44,7 +44,7 @@ pub struct CorridorView {
 pub struct PairTest {
     /// The p-value: the median over halvings.
     pub p: f64,
-    /// The p-value if no row were in any valley: what is above α cannot tell.
+    /// The p-value if all held-out rows of the smaller cluster were in its end, and none in a valley as wide: what is above α cannot tell.
     pub least_p: f64,
     /// Whether the projection has fewer values than the corridor has bins: gaps between values are not gaps between clusters.
     pub few_values: bool,
@@ -69,36 +69,34 @@ pub(crate) fn test_half(
     settings: &GapTestSettings,
     seed: Seed,
 ) -> HalfTest {
-    let corridor = match Corridor::learn(pair, learn, seed) {
-        Ok(corridor) => corridor,
-        Err(reason) => {
-            // Where no valley is seen, there may be one; a corridor without rows can show none.
-            let least_p = f64::from(u8::from(reason == NoCorridor::TooFewRows));
-            return HalfTest {
-                p: 1.0,
-                least_p,
-                few_values: false,
-                view: None,
-            };
-        }
-    };
-    let counts = corridor.count(pair, learn.other());
-    let windows = corridor.windows;
-    let rows = counts.counts(&windows);
     let size = (pair.first.rows + pair.second.rows) as f64;
     let share = settings.margin * (pair.rows.columns() as f64 / size).sqrt();
     let emptier = 1.0 - share.min(0.5);
-    HalfTest {
-        p: p_value(rows, &windows, emptier),
-        least_p: p_value([rows[0], 0, rows[2]], &windows, emptier),
-        few_values: corridor.few_values,
-        view: Some(CorridorView {
-            counts,
-            scale: corridor.scale,
-            windows,
-            rows,
-        }),
+    let held = [pair.first, pair.second].map(|group| learn.other().moments(group).rows);
+    let mut test = HalfTest {
+        p: 1.0,
+        least_p: (1.0 + emptier).powf(-held[0].min(held[1])),
+        few_values: false,
+        view: None,
+    };
+    match Corridor::learn(pair, learn, seed) {
+        Ok(corridor) => {
+            let (scale, windows) = (corridor.scale, corridor.windows);
+            let counts = corridor.count(pair, learn.other());
+            let rows = counts.counts(&windows);
+            test.p = p_value(rows, &windows, emptier);
+            test.few_values = corridor.few_values;
+            test.view = Some(CorridorView {
+                counts,
+                scale,
+                windows,
+                rows,
+            });
+        }
+        Err(NoCorridor::NoValley) => {}
+        Err(NoCorridor::TooFewRows) => test.least_p = 1.0,
     }
+    test
 }
 
 /// The larger p-value of both ends.
@@ -152,7 +150,7 @@ pub(crate) fn combine(halves: Vec<HalfTest>) -> PairTest {
 fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
-    crate::corridor::quantile(&sorted, 0.5)
+    crate::walkers::quantile(&sorted, 0.5)
 }
 
 /// The view of the halving in the middle: of its two halves the one with the larger p-value; of another halving where that has none.

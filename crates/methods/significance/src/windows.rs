@@ -206,9 +206,12 @@ mod tests {
         let mut best = 0.0_f64;
         for &valley in &all_windows {
             let side = |left: bool| {
-                let there = |end: &&Window| match left {
-                    true => end.first + end.width <= valley.first,
-                    false => valley.first + valley.width <= end.first,
+                let there = |end: &&Window| {
+                    if left {
+                        end.first + end.width <= valley.first
+                    } else {
+                        valley.first + valley.width <= end.first
+                    }
                 };
                 let ends = all_windows.iter().filter(there);
                 ends.map(|&end| z(end, valley)).fold(f64::MIN, f64::max)

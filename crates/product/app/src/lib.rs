@@ -114,7 +114,6 @@ pub use output::record::{MethodRecord, RECORD_VERSION, RunRecord};
 pub use partita::files::{Encode, Impute, ReadOptions, Truth};
 
 pub use analysis::row_predictor::{PredictedSink, UnknownValues};
-pub use analysis::significance::{ClusterTestInput, TestedClusters};
 pub use analysis::support::{Judge, Support, SupportInput};
 pub use analysis::update::{Adding, UpdateInput, UpdatePair, Updated};
 pub use input::table::{GroupedTable, InputTable, TableInMemory};
@@ -122,6 +121,7 @@ pub use input::weights::{base_weights, base_weights_from, base_weights_of_rows, 
 pub use output::tree_file::linkage;
 pub use run::folder::RunFolder;
 pub use run::held::RunResult;
+pub use run::significance::{ClusterTestInput, TestedClusters};
 pub use stopwatch::{Spent, Stopwatch};
 pub use text_files::{json_text, read_json, write_json, write_text};
 pub use text_table::TextTable;

@@ -13,7 +13,7 @@ use super::{ComputeArgs, OutputArgs};
 Examples:
   partita test labels.csv --table table.csv
   partita test out
-  partita test cells.csv:leiden -o merged.csv --tree tree.nwk
+  partita test clustered.csv:leiden -o merged.csv --tree tree.nwk
   partita test labels.csv --table table.csv --alpha 0.01 --json
 
 Labels may come from any tool: make more clusters than there are, and test. Two clusters are separate if in a straight corridor

@@ -11,6 +11,5 @@ pub(crate) mod modes;
 pub(crate) mod paired_columns;
 pub(crate) mod prediction;
 pub(crate) mod row_predictor;
-pub(crate) mod significance;
 pub(crate) mod support;
 pub(crate) mod update;

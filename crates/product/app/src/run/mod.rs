@@ -8,4 +8,5 @@ pub(crate) mod number_of_clusters;
 pub(crate) mod result;
 pub(crate) mod row_consensus;
 pub(crate) mod row_source;
+pub(crate) mod significance;
 pub(crate) mod stored_labels;
