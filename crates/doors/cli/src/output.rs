@@ -12,7 +12,6 @@ use partita_app::json_text;
 
 use crate::args::StreamFormat;
 use crate::failure::Failure;
-use crate::streams::private_folder;
 
 /// How much is left unsaid: 0 nothing, 1 notes and progress (`-q`), 2 warnings too (`-qq`).
 static QUIET: AtomicU8 = AtomicU8::new(0);
@@ -270,4 +269,13 @@ pub(crate) fn print_labels(
     let mut text = Vec::new();
     files::labels_csv(&mut text, names, partition.labels(), classes, numbers).map_err(failed)?;
     print_data(&text)
+}
+
+/// A folder that nobody else may look into.
+pub(crate) fn private_folder() -> io::Result<TempDir> {
+    let mut folder = tempfile::Builder::new();
+    folder.prefix("partita-");
+    #[cfg(unix)]
+    folder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    folder.tempdir()
 }

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::args::{Command, FileArgs, StreamFormat};
 use crate::failure::Failure;
-use crate::output;
+use crate::output::{self, private_folder};
 
 /// Whether a path means standard input or output.
 pub(crate) fn is_stream(path: &Path) -> bool {
@@ -67,15 +67,6 @@ impl StandardInput {
             _file: Some(file),
         })
     }
-}
-
-/// A folder that nobody else may look into.
-pub(crate) fn private_folder() -> io::Result<TempDir> {
-    let mut folder = tempfile::Builder::new();
-    folder.prefix("partita-");
-    #[cfg(unix)]
-    folder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-    folder.tempdir()
 }
 
 /// A file without a name, which a kill leaves nothing of; the path leads to it while this process runs.

@@ -1,6 +1,6 @@
 //! Numbers in the notations of people: decimal commas, marks between thousands, money, percent, units, magnitudes, bounds, notes.
 
-use crate::value_kind::ValueKind;
+use crate::notation::ValueKind;
 
 /// No number is written longer.
 const LONGEST: usize = 40;

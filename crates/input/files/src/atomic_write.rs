@@ -60,9 +60,9 @@ pub fn write_as_one<T, E: From<FileError>>(
     if SET.with_borrow(Option::is_some) {
         return work();
     }
-    let set = Set::begin();
+    let _set = Set::begin();
     let done = work()?;
-    set.commit(may)?;
+    Set::commit(may)?;
     Ok(done)
 }
 
@@ -123,7 +123,7 @@ impl Set {
         Self
     }
 
-    fn commit<E: From<FileError>>(self, may: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
+    fn commit<E: From<FileError>>(may: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
         let changes = SET.take().unwrap_or_default();
         let mut folders: Vec<PathBuf> = changes.iter().map(Change::folder).collect();
         folders.sort();
@@ -174,9 +174,9 @@ fn put(change: Change) -> Result<()> {
         None => Some(change),
     });
     let Some(change) = alone else { return Ok(()) };
-    let set = Set::begin();
+    let _set = Set::begin();
     put(change)?;
-    set.commit(|| Ok(()))
+    Set::commit(|| Ok(()))
 }
 
 impl Change {

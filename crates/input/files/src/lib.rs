@@ -62,6 +62,7 @@ mod format;
 mod label_encoder;
 mod label_number;
 mod meaning;
+mod notation;
 mod number;
 mod open_file;
 mod row_filter;

@@ -4,66 +4,54 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use partita_core::option;
-use serde::{Deserialize, Serialize};
 
 use crate::amount::{amount, is_common_unit, pair};
 use crate::calendar;
+pub use crate::notation::ValueKind;
 
-/// What a text is that looks like a number to people.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum ValueKind {
-    /// A date or a time, such as 2024-01-31, 31.1.2024 or 12:30.
-    Date,
-    /// A share of a hundred, such as 12.5 %.
-    Percent,
-    /// An amount of money, such as $12 or 12 €.
-    Currency,
-    /// A number with a decimal comma, such as 1,5.
-    DecimalComma,
-    /// A number with commas, blanks or apostrophes between thousands, such as 1,234,567 or 1 234.
-    Thousands,
-    /// A number with a minus of typeset text, such as −1.5, or in the brackets of accounts.
-    Minus,
-    /// A number with a unit behind it, such as 12 kg.
-    Unit,
-    /// A number with a note, a mark or an error behind it, such as 12.3 (e), 12.3* or 12.3 ± 0.4.
-    Note,
-    /// A number that is a bound, such as <0.5 or 10,000+.
-    Bound,
-    /// A duration, such as 1:23:45, in seconds.
-    Duration,
-    /// Two numbers, such as 120/80 or 48.2, 16.4.
-    Pair,
+/// In which notation a text is a value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Notation {
+    Word,
+    PlainNumber,
+    Special(ValueKind),
+}
+
+impl Notation {
+    /// That of a number, a pair of them or a date.
+    fn of(text: &str) -> Self {
+        let text = text.trim();
+        if text.len() > LONGEST || !text.bytes().any(|byte| byte.is_ascii_digit()) {
+            return Self::Word;
+        }
+        if calendar::is_date(text) {
+            return Self::Special(ValueKind::Date);
+        }
+        match amount(text, '.').or_else(|| amount(text, ',')) {
+            Some(amount)
+                if amount.kind == Some(ValueKind::Unit)
+                    && !text.contains(' ')
+                    && !is_common_unit(amount.unit) =>
+            {
+                Self::Word
+            }
+            Some(amount) => amount.kind.map_or(Self::PlainNumber, Self::Special),
+            None => match pair(text, '.').or_else(|| pair(text, ',')) {
+                Some(_) => Self::Special(ValueKind::Pair),
+                None => Self::Word,
+            },
+        }
+    }
 }
 
 impl ValueKind {
     /// What a text is, if it is one of these.
     pub fn of(text: &str) -> Option<Self> {
-        let found = Self::found(text).flatten();
-        found.filter(|kind| !matches!(kind, Self::Unit | Self::Note | Self::Bound | Self::Pair))
-    }
-
-    /// The notation of a number, a pair of them or a date, none of a plain number; none of a word.
-    fn found(text: &str) -> Option<Option<Self>> {
-        let text = text.trim();
-        if text.len() > LONGEST || !text.bytes().any(|byte| byte.is_ascii_digit()) {
+        let Notation::Special(found) = Notation::of(text) else {
             return None;
-        }
-        if calendar::is_date(text) {
-            return Some(Some(Self::Date));
-        }
-        let amount = amount(text, '.').or_else(|| amount(text, ','));
-        match amount {
-            Some(amount) if amount.kind == Some(Self::Unit) && !text.contains(' ') => {
-                is_common_unit(amount.unit).then_some(amount.kind)
-            }
-            Some(amount) => Some(amount.kind),
-            None => pair(text, '.')
-                .or_else(|| pair(text, ','))
-                .map(|_| Some(Self::Pair)),
-        }
+        };
+        Some(found)
+            .filter(|kind| !matches!(kind, Self::Unit | Self::Note | Self::Bound | Self::Pair))
     }
 
     /// Whether all of these texts are numbers, pairs of them or dates, in whatever notation: values, not names.
@@ -71,7 +59,9 @@ impl ValueKind {
         let units = texts.iter().filter_map(|text| amount(text, '.'));
         let units: BTreeSet<&str> = units.map(|amount| amount.unit).collect();
         let few = units.len() < 2 || 2 * units.len() < texts.len();
-        few && texts.iter().all(|text| Self::found(text).is_some())
+        few && texts
+            .iter()
+            .all(|text| Notation::of(text) != Notation::Word)
     }
 
     /// Whether all of these texts are such, and of which kind the first is.

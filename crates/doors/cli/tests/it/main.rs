@@ -8,8 +8,9 @@ mod common;
 mod data;
 mod examples;
 mod faults;
+mod guarantees;
 mod methods;
-mod promises;
+
 mod row_blocks;
 mod tables;
 mod tasks;

@@ -6,10 +6,11 @@ use partita_core::ndarray::Array2;
 use partita_core::option;
 
 use super::base_columns::has_many_values;
+use super::complaints::{complaint, refused, times, too_many};
 use super::frame::{Frame, are_names};
 use super::gaps;
 use super::read_options::{Encode, Impute, ReadOptions, Truth};
-use super::roles::{Reason, Role, grouped};
+use super::roles::{Reason, Role};
 use super::values::{self, Meaning, Notation};
 use crate::amount::amount;
 use crate::dictionary::Dictionary;
@@ -18,9 +19,6 @@ use crate::format::reader::{Column, Form, Limit};
 use crate::label_number::MISSING;
 use crate::value_kind::ValueKind;
 use crate::words::{self, MissingCounts, add_counts};
-
-/// The most columns or words that one line names.
-const MOST_NAMED: usize = 5;
 
 /// So many different words, each in fewer rows than this on average, are no categories where nobody asks for them.
 const MOST_DIFFERENT: usize = 10;
@@ -661,95 +659,6 @@ fn shows_comma(frame: &Frame, found: &[Feature], notation: Notation) -> bool {
     };
     let marks: Vec<char> = found.iter().filter_map(shown).collect();
     !marks.is_empty() && marks.iter().all(|mark| *mark == ',')
-}
-
-/// What is said of a column of numbers with words among them.
-fn complaint(name: &str, words: &MissingCounts, column: &Dictionary) -> (String, MissingCounts) {
-    let mut most: Vec<(&String, &u64)> = words.iter().collect();
-    most.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-    let more = most.len().saturating_sub(MOST_NAMED);
-    let listed: Vec<String> = most
-        .iter()
-        .take(MOST_NAMED)
-        .map(|(word, count)| {
-            let row = column
-                .first_row(word)
-                .map_or(String::new(), |row| format!(", {row}"));
-            format!("'{}' {}{row}", shown(word), times(**count))
-        })
-        .collect();
-    let more = if more > 0 {
-        format!(" and {more} more")
-    } else {
-        String::new()
-    };
-    let text = format!("'{}' ({}{more})", shown(name), listed.join(", "));
-    (text, words.clone())
-}
-
-fn times(count: u64) -> String {
-    match count {
-        1 => "once".to_owned(),
-        count => format!("{} times", grouped(count)),
-    }
-}
-
-/// All columns of numbers with words among them, and the flags that settle it.
-fn refused(frame: &Frame, complaints: &[(String, MissingCounts)], units: &[String]) -> FileError {
-    let units = match units {
-        [] => String::new(),
-        units => format!(
-            "numbers with different units in {}; write them in one unit, or give {} if they are categories, {} if the column is not a \
-             feature",
-            units.join(", "),
-            option("encode").to("one-hot"),
-            option("skip")
-        ),
-    };
-    if complaints.is_empty() {
-        return FileError::damaged(frame.path(), units);
-    }
-    let units = if units.is_empty() {
-        units
-    } else {
-        format!("; {units}")
-    };
-
-    let texts: Vec<&str> = complaints.iter().map(|(text, _)| text.as_str()).collect();
-    let mut words: Vec<String> = complaints
-        .iter()
-        .flat_map(|(_, words)| words.keys().cloned())
-        .collect();
-    words.sort();
-    words.dedup();
-    words.truncate(MOST_NAMED);
-    words.extend(frame.roles.missing.keys().cloned());
-    let hold = if texts.len() == 1 {
-        "column holds"
-    } else {
-        "columns hold"
-    };
-    let reason = format!(
-        "{} {hold} words among numbers: {}; if they mean that a value is missing give {}, if the words are categories {}, if a \
-         column is not a feature {}{units}",
-        texts.len(),
-        texts.join(", "),
-        option("missing").listing(words),
-        option("encode").to("one-hot"),
-        option("skip")
-    );
-    FileError::damaged(frame.path(), reason)
-}
-
-fn too_many(frame: &Frame, at: usize, different: usize, options: &ReadOptions) -> FileError {
-    let name = &frame.names[at];
-    let most = options.max_categories.unwrap_or(0);
-    let reason = format!(
-        "column '{name}' has {different} different values, more than {}; leave it out ({}), or allow that many",
-        option("max-categories").to(most),
-        option("skip").naming(name)
-    );
-    FileError::damaged(frame.path(), reason)
 }
 
 /// The place of every word among the sorted words of its column; NaN for a gap.

@@ -2,6 +2,7 @@
 
 pub(crate) mod base_columns;
 pub(crate) mod column_facts;
+mod complaints;
 pub(crate) mod ensemble;
 mod features;
 mod frame;
