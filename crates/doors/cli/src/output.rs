@@ -272,7 +272,7 @@ pub(crate) fn print_labels(
 }
 
 /// A folder that nobody else may look into.
-pub(crate) fn private_folder() -> io::Result<TempDir> {
+pub(crate) fn private_folder() -> io::Result<tempfile::TempDir> {
     let mut folder = tempfile::Builder::new();
     folder.prefix("partita-");
     #[cfg(unix)]

@@ -47,19 +47,16 @@ impl FromPathText for PathBuf {
     fn from_json(saved: Value) -> Option<Self> {
         match saved {
             Value::String(text) => Some(text.into()),
-            saved => of_bytes(serde_json::from_value(saved).ok()?).map(Self::from),
+            saved => {
+                let bytes: Vec<u8> = serde_json::from_value(saved).ok()?;
+                #[cfg(unix)]
+                let text: OsString = std::os::unix::ffi::OsStringExt::from_vec(bytes);
+                #[cfg(not(unix))]
+                let text = OsString::from(String::from_utf8(bytes).ok()?);
+                Some(text.into())
+            }
         }
     }
-}
-
-#[cfg(unix)]
-fn of_bytes(bytes: Vec<u8>) -> Option<OsString> {
-    Some(std::os::unix::ffi::OsStringExt::from_vec(bytes))
-}
-
-#[cfg(not(unix))]
-fn of_bytes(bytes: Vec<u8>) -> Option<OsString> {
-    String::from_utf8(bytes).ok().map(OsString::from)
 }
 
 impl<T: FromPathText> FromPathText for Option<T> {

@@ -69,6 +69,14 @@ pub(super) fn part_labels() -> impl TypedValueParser<Value = LabelEnding> {
     })
 }
 
+/// The arguments of the command as people read them.
+pub(crate) fn arguments() -> Vec<String> {
+    let given = std::env::args_os().skip(1);
+    given
+        .map(|argument| argument.to_string_lossy().into_owned())
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,12 +87,4 @@ mod tests {
         assert_eq!(parse_memory("1.5k"), Ok(MemoryBudget::new(1536)));
         assert!(parse_memory("much").is_err() && parse_memory("4 parsecs").is_err());
     }
-}
-
-/// The arguments of the command as people read them.
-pub(crate) fn arguments() -> Vec<String> {
-    let given = std::env::args_os().skip(1);
-    given
-        .map(|argument| argument.to_string_lossy().into_owned())
-        .collect()
 }

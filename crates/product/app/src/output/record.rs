@@ -17,7 +17,7 @@ use crate::experiment::description::Input;
 use crate::input::input_file::InputFile;
 use crate::machine::Host;
 use crate::observer::Observer;
-use crate::path_text;
+use crate::path_text::{self, PathText};
 use crate::phases;
 use crate::stopwatch::Spent;
 use crate::text_files::{json_text, read_json};
@@ -158,8 +158,7 @@ struct Written<'a> {
     #[serde(flatten)]
     first: Option<&'a MethodRecord>,
     record_version: u32,
-    #[serde(serialize_with = "path_text::serialize")]
-    table: Option<&'a Path>,
+    table: Value,
     recipe: Option<&'a Recipe>,
     read: Spent,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -234,7 +233,7 @@ impl RunRecord {
         Written {
             first,
             record_version: self.record_version,
-            table,
+            table: table.to_json(),
             recipe: self.auto.as_ref().map(|auto| &auto.recipe).or(recipe),
             read: self.read,
             choice: self.choice.as_ref(),
