@@ -32,6 +32,7 @@ mod metrics;
 mod model;
 mod parts;
 mod reading;
+mod significance;
 mod synth;
 mod tables;
 mod update;
@@ -83,6 +84,7 @@ fn _partita(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(generate::generate_of_file, module)?)?;
     module.add_function(wrap_pyfunction!(generate::merge, module)?)?;
     module.add_function(wrap_pyfunction!(choice::choose_k, module)?)?;
+    module.add_function(wrap_pyfunction!(significance::test_clusters, module)?)?;
     module.add_function(wrap_pyfunction!(choice::read_choice, module)?)?;
     module.add_function(wrap_pyfunction!(choice::report_of_run, module)?)?;
     module.add_function(wrap_pyfunction!(model::read_model, module)?)?;

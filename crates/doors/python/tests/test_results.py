@@ -325,3 +325,23 @@ def test_objects_that_no_base_clustering_labels_get_no_label(tmp_path):
     assert pt.LabelConsensus(2).fit(labels).labels_.tolist().count(-1) == 2
     with pytest.raises(pt.InputError, match="unlabelled: 'drop' is none of keep"):
         pt.consensus(labels, 2, unlabelled="drop")
+
+
+def test_clusters_are_tested():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(200, 2)), rng.normal(size=(200, 2)) + 7])
+    cut = np.r_[np.zeros(200, int), 1 + (X[200:, 0] > 7)]
+    found = pt.test_clusters(X, cut)
+    assert found.n_clusters == 2 and [cluster["verdict"] for cluster in found.clusters] == ["established"] * 2
+    assert set(found.labels_[:200]) == {0} and set(found.labels_[200:]) == {1}
+    assert found.to_frame()["p"].tolist() == [found.splits[0]["test"]["p"]] and found.splits[0]["test"]["p"] < 1e-6
+    # Objects with names are matched by them, and the order of labels changes nothing.
+    names = [f"o{at}" for at in range(400)]
+    series = pd.Series(cut, index=names).sample(frac=1, random_state=1)
+    again = pt.test_clusters(pd.DataFrame(X, index=names), series)
+    assert (again.labels_ == found.labels_).all() and again.record_["splits"] == found.record_["splits"]
+    with pytest.raises(pt.InputError, match="alpha is 2"):
+        pt.test_clusters(X, cut, alpha=2)
+    with pytest.raises(pt.InputError, match="3 "):
+        pt.test_clusters(X, cut[:3])

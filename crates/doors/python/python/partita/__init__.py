@@ -6,7 +6,7 @@
 array([0, 0, 0, 1, 1, 1], dtype=int32)
 
 ``Ensemble`` takes clusterings that exist, ``generate`` makes some of a table, ``consensus`` finds what they agree on; ``choose_k`` says
-how many clusters there are, ``modes`` whether there is one answer or several; ``align`` gives many runs common columns.
+how many clusters there are, ``test_clusters`` which are real, ``modes`` whether there is one answer or several; ``align`` gives many runs common columns.
 ``ConsensusClustering`` and ``LabelConsensus`` are estimators of scikit-learn; ``metrics`` compares clusterings, ``plot`` draws results,
 ``anndata`` works on AnnData; ``read_table``, ``read_ensemble`` and ``inspect`` read files, ``text`` makes tables of documents; ``scan`` makes an
 ensemble of label rows in many files, which workers of ``dask`` or ``spark`` may read. Only NumPy must be installed; other packages are
@@ -20,7 +20,7 @@ The modules in layers; a module imports only from layers above it:
 - ``_partita``: the extension module, the native functions; ``dask``, ``spark``: what runs tasks on the workers of other systems
 - ``_tables``: label columns and tables out of arrays and frames; ``_engines``: who runs tasks; ``_synth``: tables with known clusters
 - ``_ensemble``: ensembles and weights; ``_rows``: label rows in files, and rounds of tasks over them
-- ``_reading``: files; ``_choice``: numbers of clusters; ``_model``: labels of new objects
+- ``_reading``: files; ``_choice``: numbers of clusters; ``_significance``: which clusters are real; ``_model``: labels of new objects
 - ``_align``, ``_modes``: many runs in common columns, and how many answers there are; ``metrics``: comparison of clusterings
 - ``_generate``: base clusterings of a table; ``_result``: results of methods
 - ``_consensus``: the consensus of an ensemble; ``_update``: ensembles that grow; ``plot``: pictures
@@ -45,6 +45,7 @@ from partita._partita import __version__
 from partita._reading import inspect, merge, read_ensemble, read_table, scan_table, text
 from partita._result import ConsensusResult, ConsensusResults, Interrupted, Relations
 from partita._rows import RowConsensus, RowFiles, RowPrediction, scan
+from partita._significance import ClusterTest, test_clusters
 from partita._synth import SyntheticTable, synth, synth_families
 from partita._tables import Table, TableFiles
 from partita._update import Updated, update
@@ -56,6 +57,7 @@ __all__ = [
     "AlignedRuns",
     "BudgetError",
     "ClusterChoice",
+    "ClusterTest",
     "ConsensusClustering",
     "ConsensusResult",
     "ConsensusResults",
@@ -102,6 +104,7 @@ __all__ = [
     "spark",
     "synth",
     "synth_families",
+    "test_clusters",
     "text",
     "update",
 ]

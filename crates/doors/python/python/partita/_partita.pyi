@@ -191,6 +191,17 @@ def choose_k(
     seed: int,
     how: Run,
 ) -> str: ...
+def test_clusters(
+    table: NativeTable,
+    labels: _Named,
+    alpha: float,
+    halvings: int,
+    merge_small: bool,
+    scale: str,
+    common: bool,
+    seed: int,
+    how: Run,
+) -> tuple[str, list[int]]: ...
 def read_choice(path: str) -> str: ...
 def report_of_run(folder: str, method: str | None, choice: str | None, figures: str | None, how: Run) -> str: ...
 def read_model(json: str) -> NativeModel: ...

@@ -75,12 +75,37 @@ impl ClusterTestInput {
     /// # Cost
     /// That of reading, and of [`gap_test`].
     pub fn test(&self, observer: &dyn Observer) -> Result<TestedClusters, AppError> {
+        let labelled = self.read(observer)?;
+        self.tested(labelled, observer)
+    }
+
+    /// The same of a table and labels that a program holds, which messages call by the names of the files.
+    ///
+    /// # Errors
+    /// As [`test`](Self::test).
+    pub fn test_held(
+        &self,
+        table: Table,
+        labels: Labels,
+        observer: &dyn Observer,
+    ) -> Result<TestedClusters, AppError> {
+        let scale = self.scale.unwrap_or(Scale::Auto);
+        let labels = (self.labels.as_path(), labels);
+        let table = (self.table.file.as_path(), table);
+        self.tested(self.matched(labels, table, scale, observer)?, observer)
+    }
+
+    fn tested(
+        &self,
+        labelled: LabelledTable,
+        observer: &dyn Observer,
+    ) -> Result<TestedClusters, AppError> {
         let LabelledTable {
             path,
             mut table,
             labels,
             scale,
-        } = self.read(observer)?;
+        } = labelled;
         scale_complete_rows(&mut table.values, scale);
         let names = distinct(&labels);
         let codes: Vec<Option<u32>> = codes(&labels)
