@@ -21,12 +21,19 @@ impl From<usize> for Clusters {
 
 /// K out of range.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("asked for {clusters} clusters of {objects} objects; ask for {}", range(*.objects))]
+#[error("asked for {clusters} clusters where there {}; ask for {}", there_are(*.objects), range(*.objects))]
 pub struct ClustersError {
     /// Clusters asked for.
     pub clusters: usize,
     /// Objects there are.
     pub objects: usize,
+}
+
+fn there_are(objects: usize) -> String {
+    match objects {
+        1 => "is 1 object".into(),
+        objects => format!("are {objects} objects"),
+    }
 }
 
 /// The numbers of clusters that so many objects can have.

@@ -343,5 +343,5 @@ def test_clusters_are_tested():
     assert (again.labels_ == found.labels_).all() and again.record_["splits"] == found.record_["splits"]
     with pytest.raises(pt.InputError, match="alpha is 2"):
         pt.test_clusters(X, cut, alpha=2)
-    with pytest.raises(pt.InputError, match="3 "):
+    with pytest.raises(pt.InputError, match="labels has 3"):
         pt.test_clusters(X, cut[:3])

@@ -295,7 +295,7 @@ impl Cell {
 }
 
 /// Where a row is found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Row {
     /// Line of a text file, from 1, header included.
     Line(u64),

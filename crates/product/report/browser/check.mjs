@@ -252,8 +252,12 @@ async function pictures(engine, file, name) {
   const place = new URL(`pictures/${name}.json`, import.meta.url);
   if (!write && !existsSync(place)) return;
   const page = await open(engine, file, { colorScheme: 'light', viewport: { width: 1280, height: 900 } });
-  // Nothing hangs over a picture while it is taken.
-  await page.addStyleTag({ content: 'nav{position:static!important}' });
+  // Nothing hangs over a picture while it is taken. The page's policy refuses a style element from outside, but no sheet of a script that is already trusted.
+  await page.evaluate(() => {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync('nav{position:static!important}');
+    document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+  });
   const blank = await engine.newPage();
   const found = {};
   for (const svg of await page.locator('figure svg.fig').all()) {

@@ -184,7 +184,7 @@ fn standard_input_is_private() {
         assert!(file.is_symlink() && !open.exists(), "a kill leaves nothing");
     }
     let ended = place.shell("printf 'a,b\\n1,\"2\\n' | partita consensus - -k 2");
-    ended.refused(&["error: -, line"]);
+    ended.refused(&["error: -: "]);
 }
 
 #[test]

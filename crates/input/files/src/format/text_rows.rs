@@ -17,6 +17,7 @@ use super::text_layout::{
     guess_delimiter, named_in_first_line,
 };
 use crate::error::{FileError, READ, Result, Row, shown};
+use crate::number::number;
 use crate::open_file::{Compression, open};
 
 /// The most bytes one row may take: a lost quote must not swallow the memory.
@@ -55,8 +56,9 @@ pub(crate) struct TextReader {
     headers: u64,
     comments: u64,
     short_rows: u64,
-    /// The header as it stands.
+    /// The header as it stands, and whether it differs in kind from a row below it: a number stands where it has a word.
     header_row: Option<ByteRecord>,
+    header_differs: bool,
     /// What the row before may be if the table ends with it.
     before: Option<&'static str>,
     remarks: Vec<String>,
@@ -154,6 +156,7 @@ impl TextReader {
             comments: 0,
             short_rows: 0,
             header_row: None,
+            header_differs: false,
             before: None,
             remarks,
         };
@@ -399,8 +402,15 @@ impl TextReader {
 
     /// Whether a row among the others is the header again, or a comment; these are counted.
     fn is_no_object(&mut self, record: &ByteRecord) -> bool {
-        let same = |header: &ByteRecord| header.len() > 1 && header == record;
-        let is_header = self.header_row.as_ref().is_some_and(same);
+        let header = self.header_row.as_ref().filter(|header| header.len() > 1);
+        // Where rows are words like the header, one that equals it is a row like others.
+        let is_header = self.header_differs && header == Some(record);
+        if let Some(header) = header.filter(|_| !self.header_differs) {
+            self.header_differs = header
+                .iter()
+                .zip(record)
+                .any(|(name, field)| number(name).is_none() && number(field).is_some());
+        }
         let is_comment = record.len() != self.fields
             && record.get(0).is_some_and(|first| first.starts_with(b"#"));
         self.headers += u64::from(is_header);

@@ -367,6 +367,7 @@ impl Decision<'_> {
         };
         match meaning {
             Meaning::Pairs(pairs, gaps) if !asked => {
+                self.refuse_gaps(&name, &gaps, &words)?;
                 add_counts(&mut self.frame.roles.missing, &gaps);
                 self.frame.roles.columns[at].reason = Reason::Notation(ValueKind::Pair);
                 let read = |part: usize| {
@@ -377,6 +378,7 @@ impl Decision<'_> {
                 return Ok(Feature::Pairs([read(0), read(1)]));
             }
             Meaning::Numbers(numbers) => {
+                self.refuse_gaps(&name, &numbers.gaps, &words)?;
                 let value = |&code: &u32| numbers.values.get(code as usize);
                 let read = words.codes().iter().map(|code| value(code).copied());
                 add_counts(&mut self.frame.roles.missing, &numbers.gaps);
@@ -420,6 +422,20 @@ impl Decision<'_> {
             _ => return self.categories(at, words, is_code, known),
         }
         Ok(Feature::LeftOut)
+    }
+
+    /// Refuses words that say that there is no value, where gaps are not to be filled.
+    fn refuse_gaps(&self, name: &str, gaps: &MissingCounts, words: &Dictionary) -> Result<()> {
+        let rows = gaps
+            .keys()
+            .filter_map(|word| Some((word, words.first_row(word)?)));
+        match rows.min_by_key(|(_, row)| *row) {
+            Some((word, row)) if self.options.impute == Some(Impute::None) => {
+                let cell = Cell::new(self.frame.path(), row, name, word);
+                Err(FileError::value(cell, WrongValue::Missing))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// A column of categories, unless it holds the classes or too many.

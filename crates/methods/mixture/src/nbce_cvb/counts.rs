@@ -95,15 +95,16 @@ impl Counts {
         {
             let label = &self.labels[cluster * clusters..][..clusters];
             let total = &self.totals[base * clusters..][..clusters];
-            for (((m, &own), &label), &total) in
-                product.mantissas.iter_mut().zip(own).zip(label).zip(total)
-            {
+            let rows = product.mantissas.iter_mut().zip(own).zip(label).zip(total);
+            let factors = rows.map(|(((m, &own), &label), &total)| {
                 let factor = self.factor(label - one * own * share, total - one * own, base);
-                *m *= if share == 1.0 {
-                    factor
-                } else {
-                    factor.powf(share)
-                };
+                (m, factor)
+            });
+            // One test a label: inside the loop compilers raise every factor to a power, and then choose.
+            if share == 1.0 {
+                factors.for_each(|(m, factor)| *m *= factor);
+            } else {
+                factors.for_each(|(m, factor)| *m *= factor.powf(share));
             }
             pending += 1;
             if pending == RENORMALISE_AFTER {

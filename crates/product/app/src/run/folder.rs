@@ -221,7 +221,7 @@ impl RunFolder {
         let input = input.ok_or_else(|| {
             let reason = format!(
                 "the run read base clusterings and no table; name the table ({})",
-                option("table")
+                option("table").called("X")
             );
             AppError::content(&self.folder, reason)
         })?;

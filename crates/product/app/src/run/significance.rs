@@ -274,7 +274,7 @@ fn distinct(labels: &LabelColumn) -> Vec<String> {
 fn no_labels(file: &Path) -> AppError {
     let reason = format!(
         "has no column of labels called 'label'; name it as FILE:COLUMN, or give the table of these labels ({})",
-        option("table")
+        option("table").called("X")
     );
     AppError::content(file, reason)
 }
