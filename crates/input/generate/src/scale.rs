@@ -240,11 +240,11 @@ mod tests {
         correlated[[0, 2]] += 3.0;
         assert_eq!(
             scale_by_evidence(correlated.view(), Scale::Auto),
-            Scale::ZScore
+            Scale::Mixed
         );
         let mut rising = scores;
         rising.invert_axis(Axis(1));
-        assert_eq!(scale_by_evidence(rising.view(), Scale::Auto), Scale::ZScore);
+        assert_eq!(scale_by_evidence(rising.view(), Scale::Auto), Scale::Mixed);
     }
 
     #[test]
