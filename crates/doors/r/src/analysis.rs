@@ -9,15 +9,46 @@ use partita::generate::Scale;
 use partita::ndarray::Axis;
 use partita::{Clusters, Seed};
 use partita_app::{
-    AlignedRuns, AppError, ClusterTestInput, SavedChoice, Stopwatch, choose_of_ensemble,
-    choose_of_table, methods, seeds,
+    AlignedRuns, AppError, ClusterTestInput, JointObjects, Objects, SavedChoice, Stopwatch,
+    choose_of_ensemble, choose_of_table, methods, seeds,
 };
 use partita_modes::Run as ClusteringRun;
 use serde::Deserialize;
 
 use crate::call::{Refusal, answer, answer_at_once};
 use crate::given::{GivenTable, LABELS, TABLE, ensemble, view};
-use crate::values::{matrix, matrix_of, read, robj, texts};
+use crate::values::{list, matrix, matrix_of, or_null, read, robj, texts};
+
+/// The objects of several inputs that are `called` so, each of so many objects and with their `names` or NULL: names of all, and for every
+/// input the row (from 1) of each object, NA where it lacks it.
+#[extendr]
+fn native_match_objects(called: Vec<String>, counts: Vec<i32>, names: List, how: Robj) -> Robj {
+    let names: Vec<Option<Vec<String>>> = names.values().map(|of| texts(&of)).collect();
+    answer(
+        &how,
+        |_, observer| {
+            let objects = called.iter().zip(&counts).zip(&names);
+            let objects: Vec<Objects<'_>> = objects
+                .map(|((called, &count), names)| {
+                    Objects::new(Path::new(called), count as usize, names.as_deref())
+                })
+                .collect();
+            JointObjects::of(&objects, "give all the same names, or none", observer)
+        },
+        |found| {
+            let place = |row: &Option<usize>| row.map(|row| row as i32 + 1);
+            let rows = found
+                .rows
+                .iter()
+                .map(|rows| rows.iter().map(place).collect::<Vec<Option<i32>>>());
+            Ok(list!(
+                objects = or_null(found.names),
+                rows = List::from_values(rows)
+            )
+            .into())
+        },
+    )
+}
 
 /// What is asked of the number of clusters.
 #[derive(Deserialize)]
@@ -34,12 +65,8 @@ struct ChoiceAsked {
 fn native_choose_k(labels: Robj, table: Robj, asked: Robj, how: Robj) -> Robj {
     let given = || {
         let asked: ChoiceAsked = read(&asked)?;
-        let labels = labels
-            .as_list()
-            .map(|labels| ensemble(&labels))
-            .transpose()?;
-        let table = table
-            .as_list()
+        let labels = list(&labels).map(|labels| ensemble(&labels)).transpose()?;
+        let table = list(&table)
             .map(|table| GivenTable::new(&table))
             .transpose()?;
         Ok::<_, String>((asked, labels, table))
@@ -229,4 +256,5 @@ extendr_module! {
     fn native_choose_k;
     fn native_test_clusters;
     fn native_align_runs;
+    fn native_match_objects;
 }

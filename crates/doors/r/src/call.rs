@@ -78,9 +78,9 @@ pub(crate) fn answer<T: Send>(
     let look = |news: News| {
         for (warning, text) in news.notes {
             if warning {
-                warnings.push(text)
+                warnings.push(text);
             } else {
-                notes.push(text)
+                notes.push(text);
             }
         }
         if interrupted() {

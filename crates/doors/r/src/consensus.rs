@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use extendr_api::prelude::*;
 use partita::extend::SettingMap;
-use partita::files::{FrameColumns, Table};
+use partita::files::{FrameColumns, MISSING_WORDS, Table};
 use partita::generate::{Recipe, Scale};
 use partita::ndarray::Array2;
 use partita::ssce::Predictor;
@@ -20,7 +20,7 @@ use serde_json::{Map, Value};
 
 use crate::call::{Refusal, answer, answer_at_once};
 use crate::given::{GivenTable, LABELS, TABLE, ensemble, view};
-use crate::values::{matrix_of, or_null, read, robj, texts};
+use crate::values::{list, matrix_of, or_null, read, robj, texts};
 
 /// What R keeps of a result besides its values.
 struct Native {
@@ -71,7 +71,7 @@ impl Asked {
         }
         match &self.base_weights {
             Some(Value::String(source)) if source == "agreement" => {
-                experiment.base_weights = Some(WeightSource::Agreement)
+                experiment.base_weights = Some(WeightSource::Agreement);
             }
             Some(Value::String(other)) => {
                 return Err(format!(
@@ -116,8 +116,7 @@ impl Asked {
 fn native_consensus(labels: List, features: Robj, asked: Robj, how: Robj) -> Robj {
     let prepared = || {
         let asked: Asked = read(&asked)?;
-        let table = features
-            .as_list()
+        let table = list(&features)
             .map(|given| GivenTable::new(&given))
             .transpose()?;
         let file = LABELS.into();
@@ -239,7 +238,7 @@ fn found(native: Native) -> std::result::Result<Robj, Refusal> {
     let record: Value = finished
         .record
         .to_json()
-        .and_then(|text| Ok(serde_json::from_str(&text).unwrap_or_default()))?;
+        .map(|text| serde_json::from_str(&text).unwrap_or_default())?;
     let tree: Robj = outcome
         .dendrogram
         .as_ref()
@@ -275,21 +274,19 @@ fn kept<T: Send>(
     of_r: impl FnOnce(T) -> Robj,
 ) -> Robj {
     let pointer = ExternalPtr::<Native>::try_from(result);
-    match pointer
+    let native = pointer
         .as_ref()
-        .map_err(drop)
-        .and_then(|pointer| pointer.try_addr().map_err(drop))
-    {
-        Ok(native) => answer(
-            how,
-            |how, observer| work(native, how, observer),
-            |value| Ok(of_r(value)),
-        ),
-        Err(()) => {
-            let what = "this result was saved and read again, without what models and pages are made of; call the function anew with its seed";
-            answer_at_once(Err(Refusal::Input(what.to_owned())))
-        }
-    }
+        .ok()
+        .and_then(|pointer| pointer.try_addr().ok());
+    let Some(native) = native else {
+        let what = "this result was saved and read again, without what models and pages are made of; call the function anew with its seed";
+        return answer_at_once(Err(Refusal::Input(what.to_owned())));
+    };
+    answer(
+        how,
+        |how, observer| work(native, how, observer),
+        |value| Ok(of_r(value)),
+    )
 }
 
 fn features(native: &Native) -> Option<Features<'_>> {
@@ -368,6 +365,19 @@ fn native_co_association(result: Robj, how: Robj) -> Robj {
     )
 }
 
+/// The same of labels: what `ensemble` takes.
+#[extendr]
+fn native_label_co_association(labels: List, how: Robj) -> Robj {
+    match ensemble(&labels) {
+        Ok(ensemble) => answer(
+            &how,
+            |how, observer| co_association(&ensemble, how.budget(), observer),
+            |shares| Ok(matrix_of(&shares)),
+        ),
+        Err(text) => answer_at_once(Err(text.into())),
+    }
+}
+
 /// Every method and its settings, or those that a text is found in.
 #[extendr]
 fn native_methods(search: Robj) -> Robj {
@@ -411,13 +421,21 @@ fn native_base_columns(
     }))
 }
 
+/// Words that mean that a label is missing, as in files.
+#[extendr]
+fn native_missing_words() -> Robj {
+    MISSING_WORDS.to_vec().into()
+}
+
 extendr_module! {
     mod consensus;
+    fn native_missing_words;
     fn native_consensus;
     fn native_consensus_cluster;
     fn native_predict;
     fn native_report;
     fn native_co_association;
+    fn native_label_co_association;
     fn native_methods;
     fn native_base_columns;
 }

@@ -54,7 +54,7 @@ fn hard_ensemble(
     for (mut column, codes) in rows.columns_mut().into_iter().zip(codes.values()) {
         let codes = codes.as_integer_slice().unwrap_or_default();
         for (cell, &code) in column.iter_mut().zip(codes) {
-            *cell = u16::try_from(code - 1).unwrap_or(u16::MAX);
+            *cell = u16::try_from(code.wrapping_sub(1)).unwrap_or(u16::MAX);
         }
     }
     Ensemble::from_words(rows, bases)

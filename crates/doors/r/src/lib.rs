@@ -14,7 +14,8 @@
 #![cfg(feature = "r")]
 #![expect(
     missing_docs,
-    reason = "what the macros of extendr make public has no place for documentation"
+    clippy::used_underscore_binding,
+    reason = "so the macros of extendr write what R calls"
 )]
 
 mod analysis;

@@ -5,7 +5,7 @@ use partita::ndarray::{Array2, ArrayView2, ShapeBuilder};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Number, Value};
 
-/// A value of R as JSON: a vector of one is a scalar, a list with names an object, NA null. What has no such form is named.
+/// A value of R as JSON: a vector of one is a scalar, a list with names an object, NA and an empty list null. What has no such form is named.
 ///
 /// # Errors
 /// The R type of what is neither a number, a text, a truth value nor a list.
@@ -17,7 +17,7 @@ pub(crate) fn json(value: &Robj) -> std::result::Result<Value, String> {
             Value::Array(values)
         }
     };
-    if value.is_null() {
+    if value.is_null() || value.is_list() && value.len() == 0 {
         return Ok(Value::Null);
     }
     if let Some(list) = value.as_list() {
@@ -159,6 +159,11 @@ pub(crate) fn matrix_of(rows: &Array2<f64>) -> Robj {
 /// A value that may be absent, which is NULL.
 pub(crate) fn or_null(value: Option<impl Into<Robj>>) -> Robj {
     value.map_or(NULL.into(), Into::into)
+}
+
+/// A list, unless it is NULL.
+pub(crate) fn list(value: &Robj) -> Option<List> {
+    value.as_list().filter(|_| !value.is_null())
 }
 
 /// Texts of a character vector.
