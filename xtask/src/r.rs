@@ -16,7 +16,7 @@ use crate::workspace::Workspace;
 /// Where the package lies.
 const PACKAGE: &str = "crates/doors/r";
 
-/// Features of what the tests load: files and methods of all doors, which the other tests have compiled already.
+/// Features of what the tests load: the files of all doors, which the other tests have compiled already.
 const TESTED: &str = "r,full";
 
 /// Runs all tests, or those of the files that have a text in their names, and sums them up as the other tests do.
@@ -40,7 +40,7 @@ if (failed != 0) quit(status = 1)
 /// Flags of `cargo xtask r`.
 #[derive(Args, Default)]
 pub(crate) struct Arguments {
-    /// Build what people install: with all optimisations, without Parquet, Arrow and METIS. What only others read is then not tested.
+    /// Build what people install: with all optimisations, without Parquet, Arrow and spreadsheets.
     #[arg(long)]
     release: bool,
     /// Only the test files that have this text in their names, such as conditions.

@@ -10,7 +10,7 @@ choose_k <- function(x, k = 2:12, method = NULL, ..., labels = FALSE, seed = NUL
   made <- function(found) {
     structure(list(k = as.integer(found$clusters), reason = found$reason, criterion = found$criterion, rows = scalars(found$rows), record = found), class = "partita_choice")
   }
-  answer(.Call(wrap__native_choose_k, given, table, asked, how()), made, table$file)
+  answer(native(wrap__native_choose_k, given, table, asked, how()), made, table$file)
 }
 
 # A data frame of the numbers of several records.
@@ -51,7 +51,7 @@ test_clusters <- function(x, labels, alpha = NULL, halvings = NULL, merge_small 
     }))
     structure(list(cluster = found$cluster, k = length(record$merged), splits = splits, newick = record$newick, record = record), class = "partita_test")
   }
-  answer(.Call(wrap__native_test_clusters, table, codes$values[codes$codes], text(names(labels)), asked, how()), made, table$file)
+  answer(native(wrap__native_test_clusters, table, codes$values[codes$codes], text(names(labels)), asked, how()), made, table$file)
 }
 
 or_na <- function(x) if (is.null(x)) NA_real_ else x
@@ -73,7 +73,10 @@ align_runs <- function(runs, similarity = NULL, populations = NULL) {
   names <- base_names(runs)
   of_run <- function(run, name) {
     if (is.data.frame(run)) run <- as.matrix(run)
-    if (is_shares(run)) as_double(run) else coded(run, name)$codes
+    if (is_shares(run)) return(as_double(run))
+    codes <- coded(run, name)$codes
+    if (all(is.na(codes))) fail(sprintf("run '%s' has no label", name))
+    codes
   }
   given <- stats::setNames(Map(of_run, runs, names), names)
   objects <- if (is.matrix(runs[[1L]])) rownames(runs[[1L]]) else names(runs[[1L]])
@@ -84,7 +87,7 @@ align_runs <- function(runs, similarity = NULL, populations = NULL) {
     runs <- data.frame(run = names, mode = as.integer(number("mode")) + 1L, cost = number("cost"), similarity = number("similarity"))
     structure(list(aligned = stats::setNames(aligned, names), runs = runs, modes = found$record$modes, sentence = found$sentence, picture = found$picture, record = found$record), class = "partita_alignment")
   }
-  answer(.Call(wrap__native_align_runs, given, as.double(similarity), text(objects), text(populations), how()), made)
+  answer(native(wrap__native_align_runs, given, as.double(similarity), text(objects), text(populations), how()), made)
 }
 
 print.partita_alignment <- function(x, ...) {

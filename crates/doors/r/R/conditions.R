@@ -18,6 +18,13 @@ answer <- function(found, made = identity, file = NULL, called = "x") {
   made(found$value)
 }
 
+# Calls a native function, which takes texts in UTF-8 alone.
+native <- function(symbol, ...) {
+  given <- list(...)
+  rapply(given, function(words) if (!all(validUTF8(words))) fail("a text is not valid UTF-8; iconv() makes it so"), classes = "character")
+  do.call(.Call, c(list(symbol), given))
+}
+
 # Goes on with Ctrl-C as R does: `tryCatch(..., interrupt = function(stopped) stopped$result)` has the best so far.
 interrupt <- function(result) {
   signalCondition(structure(

@@ -7,7 +7,7 @@ consensus <- function(labels, k = NULL, method = NULL, ..., features = NULL, bas
   asked$unlabelled <- word(unlabelled, "unlabelled")
   table <- if (!is.null(features)) table_of(features)
   on.exit(unlink(table$file))
-  answer(.Call(wrap__native_consensus, given, table, asked, how()), as_result, table$file, "features")
+  answer(native(wrap__native_consensus, given, table, asked, how()), as_result, table$file, "features")
 }
 
 consensus_cluster <- function(x, k = NULL, runs = NULL, method = NULL, ..., base = NULL, base_k = NULL, subsample = NULL,
@@ -27,7 +27,7 @@ consensus_cluster <- function(x, k = NULL, runs = NULL, method = NULL, ..., base
   asked$recipe <- recipe[lengths(recipe) > 0L]
   table <- table_of(x, skip, only, impute, encode)
   on.exit(unlink(table$file))
-  answer(.Call(wrap__native_consensus_cluster, table, asked, how()), function(found) as_result(found, table = TRUE), table$file)
+  answer(native(wrap__native_consensus_cluster, table, asked, how()), function(found) as_result(found, table = TRUE), table$file)
 }
 
 asked_of <- function(k, method, settings, seed) {
@@ -86,7 +86,7 @@ predict.partita <- function(object, newdata, type = c("cluster", "membership"), 
   }
   model <- tempfile("partita", fileext = ".json")
   on.exit(unlink(c(input, model)))
-  found <- answer(.Call(wrap__native_predict, native_of(object), predict_with, model, input, how()), file = input, called = "newdata")
+  found <- answer(native(wrap__native_predict, native_of(object), predict_with, model, input, how()), file = input, called = "newdata")
   if (type == "cluster") return(stats::setNames(found$cluster, found$objects))
   dimnames(found$membership) <- list(found$objects, seq_len(ncol(found$membership)))
   found$membership
@@ -94,19 +94,19 @@ predict.partita <- function(object, newdata, type = c("cluster", "membership"), 
 
 report <- function(x, file = "report.html") {
   if (is.null(word(file, "file"))) fail("`file` is the name of a file")
-  page <- answer(.Call(wrap__native_report, native_of(x), how()))
+  page <- answer(native(wrap__native_report, native_of(x), how()))
   tryCatch(writeLines(page, file, useBytes = TRUE), error = function(error) fail(conditionMessage(error)), warning = function(error) fail(conditionMessage(error)))
   invisible(file)
 }
 
 co_association <- function(x) {
-  shares <- answer(.Call(wrap__native_co_association, native_of(x), how()))
+  shares <- answer(native(wrap__native_co_association, native_of(x), how()))
   dimnames(shares) <- list(names(x$cluster), names(x$cluster))
   shares
 }
 
 partita_methods <- function(search = NULL) {
-  found <- answer(.Call(wrap__native_methods, word(search, "search")))
+  found <- answer(native(wrap__native_methods, word(search, "search")))
   column <- function(name) vapply(found, function(of) as.character(of[[name]]), "")
   frame <- data.frame(name = column("name"), family = column("family"), summary = column("summary"), reference = column("reference"))
   frame$settings <- lapply(found, function(of) {

@@ -64,7 +64,7 @@ base_clusters <- function(points, k, clusterAlg) {
 matrix_of_assignments <- function(assigned) {
   names <- sprintf("run%d", seq_along(assigned))
   values <- lapply(assigned, function(codes) as.character(seq_len(max(codes, na.rm = TRUE))))
-  shares <- answer(.Call(wrap__native_label_co_association, list(names = names, codes = assigned, values = values), how()))
+  shares <- answer(native(wrap__native_label_co_association, list(names = names, codes = assigned, values = values), how()))
   shares[is.na(shares)] <- 0
   drawn <- Reduce(`+`, lapply(assigned, function(codes) !is.na(codes)))
   diag(shares) <- as.double(drawn > 0)

@@ -17,7 +17,7 @@ coded <- function(column, name) {
     fail(sprintf("base clustering '%s' is of class %s; labels are numbers, words, factors, or TRUE and FALSE", name, class(column)[1L]))
   }
   words <- enc2utf8(as.character(column))
-  words[trimws(words) %in% c("", .Call(wrap__native_missing_words))] <- NA
+  words[trimws(words) %in% c("", native(wrap__native_missing_words))] <- NA
   values <- sort(unique(words), method = "radix")
   list(codes = match(words, values), values = values)
 }
@@ -59,7 +59,7 @@ of_clue <- function(ensemble) {
 frame_bases <- function(columns, objects, only, skip) {
   different <- vapply(columns, function(column) as.double(length(unique(column[!is.na(column)]))), 0)
   for (names in list(only, skip)) if (!is.null(names) && !is.character(names)) fail("`only` and `skip` are names of columns")
-  found <- answer(.Call(wrap__native_base_columns, names(columns), unname(different), as.double(objects), only, skip))
+  found <- answer(native(wrap__native_base_columns, names(columns), unname(different), as.double(objects), only, skip))
   if (!is.null(found$said)) warning(structure(class = c("partita_warning", "warning", "condition"), list(message = paste0("labels: ", found$said), call = NULL)))
   columns[found$columns]
 }
@@ -82,7 +82,7 @@ labels_by_name <- function(columns, named) {
   if (length(unique(named)) == 1L) return(labels_of_columns(lapply(columns, unname), named[[1L]]))
   named <- lapply(named, function(of) if (is.null(of)) NULL else text(of))
   called <- sprintf("base clustering '%s'", names)
-  found <- answer(.Call(wrap__native_match_objects, called, unname(lengths(columns)), unname(named), how()))
+  found <- answer(native(wrap__native_match_objects, called, unname(lengths(columns)), unname(named), how()))
   columns <- Map(function(column, rows) unname(column)[rows], columns, found$rows)
   labels_of_columns(columns, found$objects)
 }

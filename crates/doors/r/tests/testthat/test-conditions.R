@@ -3,11 +3,11 @@ refused <- function(call, words) expect_error(call, words, class = "partita_inpu
 test_that("what cannot be used is refused in the words of R", {
   frame <- ensemble_of(30, 5, 3, 1)
   refused(consensus(NULL), "give a data frame")
-  refused(consensus(c(1, 1, 2)), "list(labels)")
+  refused(consensus(c(1, 1, 2)), "list\\(labels\\)")
   refused(consensus(list(c(1, 1.5, 2))), "whole numbers")
   refused(consensus(list(1:3, 1:4)), "labels 4 objects")
   refused(consensus(frame, 0), "k = 0")
-  refused(consensus(frame, 3, "lwpg"), "did you mean lwgp.*partita_methods()")
+  refused(consensus(frame, 3, "lwpg"), "did you mean lwgp.*partita_methods\\(\\)")
   refused(consensus(frame, 3, "pcc-kl", restart = 3), "restart")
   refused(consensus(frame, 3, "pcc-kl", restarts = function(x) x), "neither a number")
   refused(consensus(frame, 3, seed = -1), "seed")
@@ -38,6 +38,8 @@ test_that("an interrupt ends a computation soon", {
 })
 
 test_that("random calls end in a value or a condition", {
+  few <- as.list(ensemble_of(9, 3, 2, 1))
+  points <- blobs(12)
   set.seed(11)
   odd <- list(
     NULL, NA, NaN, Inf, -1, 0, 1, 2, 3, 1e10, 1e300, "", "a", "auto", "method", c(2, 5), 2:4, 5:2, TRUE, list(), list(1), list(1:3, 3:1),
@@ -45,20 +47,20 @@ test_that("random calls end in a value or a condition", {
     matrix(1:6, 3), matrix(c(1.5, 2, NA, 4), 2), matrix("a", 2, 2), matrix(list(1), 1, 1), array(0, c(2, 2, 2)), factor(c("u", "v", "u")),
     as.Date("2020-01-01"), sum, function(x) x, quote(a + b), new.env(), as.raw(1:3), 1i, list(a = NULL), list(NA, NA), list(sum),
     as.POSIXlt("2020-01-01"), structure(list(), class = "cl_ensemble"), structure(1:3, class = "odd"), "\xff", strrep("a", 1e4),
-    list(c(a = 1, b = 2), c(b = 1, b = 2)), as.list(ensemble_of(9, 3, 2, 1)), blobs(12), rep(NA, 5), data.frame(a = I(list(1, 2)))
+    list(c(a = 1, b = 2), c(b = 1, b = 2)), few, points, rep(NA, 5), data.frame(a = I(list(1, 2)))
   )
   pick <- function() odd[[sample.int(length(odd), 1L)]]
   method <- function() sample(c(partita_methods()$name, "none"), 1L)
   calls <- list(
-    function() consensus(pick(), pick(), method(), seed = 1), function() consensus(as.list(ensemble_of(9, 3, 2, 1)), pick(), pick()),
-    function() consensus(as.list(ensemble_of(9, 3, 2, 1)), 2, method(), max_iter = pick(), restarts = pick(), seed = pick()),
-    function() consensus(as.list(ensemble_of(9, 3, 2, 1)), 2, base_weights = pick(), object_weights = pick(), unlabelled = pick(), features = pick()),
-    function() consensus_cluster(pick(), pick(), runs = 2), function() consensus_cluster(blobs(12), 2, runs = 2, base_k = pick(), subsample = pick(), scale = pick()),
-    function() consensus_cluster(blobs(12), 2, base = pick(), preset = pick(), features = pick(), skip = pick(), impute = pick(), encode = pick()),
-    function() choose_k(pick(), pick(), labels = pick()), function() choose_k(blobs(12), pick(), draws = pick()),
-    function() test_clusters(pick(), pick()), function() test_clusters(blobs(12), rep(1:2, 6), alpha = pick(), halvings = pick(), scale = pick()),
+    function() consensus(pick(), pick(), method(), seed = 1), function() consensus(few, pick(), pick()),
+    function() consensus(few, 2, method(), max_iter = pick(), restarts = pick(), seed = pick()),
+    function() consensus(few, 2, base_weights = pick(), object_weights = pick(), unlabelled = pick(), features = pick()),
+    function() consensus_cluster(pick(), pick(), runs = 2), function() consensus_cluster(points, 2, runs = 2, base_k = pick(), subsample = pick(), scale = pick()),
+    function() consensus_cluster(points, 2, base = pick(), preset = pick(), features = pick(), skip = pick(), impute = pick(), encode = pick()),
+    function() choose_k(pick(), pick(), labels = pick()), function() choose_k(points, pick(), draws = pick()),
+    function() test_clusters(pick(), pick()), function() test_clusters(points, rep(1:2, 6), alpha = pick(), halvings = pick(), scale = pick()),
     function() align_runs(pick(), pick(), pick()), function() align_runs(list(pick(), pick())), function() report(pick(), pick()),
-    function() predict(consensus(as.list(ensemble_of(9, 3, 2, 1)), 2, seed = 1), pick(), pick(), pick()), function() partita_methods(pick())
+    function() predict(consensus(few, 2, seed = 1), pick(), pick(), pick()), function() partita_methods(pick())
   )
   old <- setwd(tempdir())
   on.exit(setwd(old))
