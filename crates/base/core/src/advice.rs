@@ -20,7 +20,7 @@ const OF_R: [(&str, &str); 4] = [
 /// A door by which a user comes, whose words messages take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Door {
+pub enum Interface {
     /// Flags of the command line: `--skip 'x'`.
     CommandLine,
     /// Keywords of Python: `skip=['x']`.
@@ -30,27 +30,27 @@ pub enum Door {
 }
 
 /// The door of this process, which has one.
-static DOOR: AtomicU8 = AtomicU8::new(Door::CommandLine as u8);
+static INTERFACE: AtomicU8 = AtomicU8::new(Interface::CommandLine as u8);
 
 /// From now on messages name options as this door does.
-pub fn speak_as(door: Door) {
-    DOOR.store(door as u8, Ordering::Relaxed);
+pub fn speak_as(interface: Interface) {
+    INTERFACE.store(interface as u8, Ordering::Relaxed);
 }
 
-fn door() -> Door {
-    match DOOR.load(Ordering::Relaxed) {
-        at if at == Door::Python as u8 => Door::Python,
-        at if at == Door::R as u8 => Door::R,
-        _ => Door::CommandLine,
+fn interface() -> Interface {
+    match INTERFACE.load(Ordering::Relaxed) {
+        at if at == Interface::Python as u8 => Interface::Python,
+        at if at == Interface::R as u8 => Interface::R,
+        _ => Interface::CommandLine,
     }
 }
 
 /// The command of this name as the door calls it: `partita methods`, `partita.methods()`, `partita_methods()`.
 pub fn command(name: &str) -> String {
-    match door() {
-        Door::CommandLine => format!("`partita {name}`"),
-        Door::Python => format!("`partita.{name}()`"),
-        Door::R => format!("`partita_{name}()`"),
+    match interface() {
+        Interface::CommandLine => format!("`partita {name}`"),
+        Interface::Python => format!("`partita.{name}()`"),
+        Interface::R => format!("`partita_{name}()`"),
     }
 }
 
@@ -186,10 +186,10 @@ impl Advice<'_> {
 
 impl fmt::Display for Advice<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match door() {
-            Door::CommandLine => self.write_flag(f),
-            Door::Python => self.write_keyword(f),
-            Door::R => self.write_argument(f),
+        match interface() {
+            Interface::CommandLine => self.write_flag(f),
+            Interface::Python => self.write_keyword(f),
+            Interface::R => self.write_argument(f),
         }
     }
 }

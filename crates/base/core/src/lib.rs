@@ -104,7 +104,7 @@ mod settings;
 mod soft_ensemble;
 mod weights;
 
-pub use advice::{Advice, Door, command, option, speak_as};
+pub use advice::{Advice, Interface, command, option, speak_as};
 pub use budget::{BudgetError, MemoryBudget};
 pub use builder::{EnsembleBuilder, SharesLeftOut};
 pub use dendrogram::{Dendrogram, Merge};

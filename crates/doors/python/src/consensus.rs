@@ -10,8 +10,8 @@ use partita::ndarray::Array2;
 use partita::ssce::Predictor;
 use partita::{BaseWeights, ObjectWeights, Outcome, SoftPartition};
 use partita_app::{
-    ClustersAsked, Data, Experiment, Input, InputFile, MethodChoice, RunRecord, RunResult, TableInput,
-    WeightSource, json_text, linkage,
+    ClustersAsked, Data, Experiment, Input, InputFile, MethodChoice, RunRecord, RunResult,
+    TableInput, WeightSource, json_text, linkage,
 };
 use pyo3::prelude::*;
 

@@ -60,9 +60,10 @@ impl NativeEnsemble {
 
     /// The files that it was read from; a name alone where it was made in memory.
     pub(crate) fn inputs(&self) -> Vec<InputFile> {
-        self.origin
-            .as_ref()
-            .map_or_else(|| vec![InputFile::nameless(IN_MEMORY)], |(files, _)| files.clone())
+        self.origin.as_ref().map_or_else(
+            || vec![InputFile::nameless(IN_MEMORY)],
+            |(files, _)| files.clone(),
+        )
     }
 
     /// The file that it was read from, where that is one; else a name alone.

@@ -30,8 +30,7 @@ pub(crate) fn recipe(
     let clusters = clusters.map(Clusters::Exactly);
     let fields = object(py, fields)?;
     let recipe = recipe_with(preset_name, clusters, fields).map_err(|error| raised(py, &error))?;
-    serde_json::to_string(&recipe)
-        .map_err(|error| input_error(py, &format!("the recipe: {error}")))
+    serde_json::to_string(&recipe).map_err(|error| input_error(py, &format!("the recipe: {error}")))
 }
 
 /// The recipe of a TOML file or of an ensemble as JSON, and the seed that an ensemble was made with.

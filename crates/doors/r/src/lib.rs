@@ -29,7 +29,7 @@ use extendr_api::prelude::*;
 /// From now on messages are in the words of R.
 #[extendr]
 fn loaded() {
-    partita::extend::speak_as(partita::extend::Door::R);
+    partita::extend::speak_as(partita::extend::Interface::R);
 }
 
 extendr_module! {

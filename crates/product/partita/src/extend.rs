@@ -6,8 +6,8 @@
 pub use partita_core::{
     AnyBlock, Assigned, BLOCK_ROWS, BaseClustering, BaseWeights, Bound, BudgetError,
     CanonicalOrder, Capabilities, ClusterNames, Clusters, ClustersError, Confusion, Consensus,
-    ConsensusError, CredibleBall, Dendrogram, Door, Ensemble, EnsembleBuilder, EnsembleError,
-    EnsembleRows, Entry, Features, FitAndSettings, FitError, Flow, Fragments, GroupRows,
+    ConsensusError, CredibleBall, Dendrogram, Ensemble, EnsembleBuilder, EnsembleError,
+    EnsembleRows, Entry, Features, FitAndSettings, FitError, Flow, Fragments, GroupRows, Interface,
     LABELS_BY_BLOCKS, LEAF_WEIGHTS, Label, LabelCounts, LabelJob, LabelRows, LabelSink, LabelStart,
     LabelledMap, Labeller, LabellerKind, MAX_BASE_CLUSTERS, Memberships, MemoryBudget, Merge,
     MergeTree, Mergeable, Method, MethodInfo, MissingLabels, Model, ModelError, ModelInput,
