@@ -104,41 +104,32 @@ pub(crate) fn answer<T: Send>(
             Err(NoValue::Defect(text)) => Err(Refusal::Other(text)),
         }
     });
-    let (value, error): (Robj, Option<Refusal>) = match done {
-        Ok(value) => (value.unwrap_or_else(|| NULL.into()), None),
-        Err(refusal) => (NULL.into(), Some(refusal)),
-    };
-    let (class, text) = match error {
-        Some(Refusal::Input(text)) => ("partita_input_error", Some(text)),
-        Some(Refusal::Other(text)) => ("partita_error", Some(text)),
-        None => ("", None),
-    };
-    list!(
-        value = value,
-        class = class,
-        error = or_null(text),
-        notes = notes,
-        warnings = warnings,
-        interrupted = stopped
-    )
-    .into()
+    let found = done.map(|value| value.unwrap_or_else(|| NULL.into()));
+    told(found, (notes, warnings), stopped)
 }
 
 /// What takes no time and tells nothing, as [`answer`] gives it.
 pub(crate) fn answer_at_once(found: std::result::Result<Robj, Refusal>) -> Robj {
-    let (value, class, text): (Robj, &str, Option<String>) = match found {
+    told(found, (Vec::new(), Vec::new()), false)
+}
+
+fn told(
+    found: std::result::Result<Robj, Refusal>,
+    (notes, warnings): (Vec<String>, Vec<String>),
+    interrupted: bool,
+) -> Robj {
+    let (value, class, error): (Robj, &str, Option<String>) = match found {
         Ok(value) => (value, "", None),
         Err(Refusal::Input(text)) => (NULL.into(), "partita_input_error", Some(text)),
         Err(Refusal::Other(text)) => (NULL.into(), "partita_error", Some(text)),
     };
-    let none: Vec<String> = Vec::new();
     list!(
         value = value,
         class = class,
-        error = or_null(text),
-        notes = none.clone(),
-        warnings = none,
-        interrupted = false
+        error = or_null(error),
+        notes = notes,
+        warnings = warnings,
+        interrupted = interrupted
     )
     .into()
 }
