@@ -32,9 +32,11 @@ if (failed > 0) quit(status = 1)
 
 /// Runs the examples of the manual.
 const EXAMPLES: &str = r#"
-words <- commandArgs(TRUE)
-failed <- tools::testInstalledPackage("partita", lib.loc = words[1], outDir = words[2], types = "examples")
-if (failed != 0) quit(status = 1)
+library(partita)
+grDevices::pdf(NULL)
+pages <- sub("[.]Rd$", "", names(tools::Rd_db("partita")))
+for (page in pages) utils::example(page, package = "partita", character.only = TRUE, ask = FALSE, echo = FALSE)
+cat(sprintf("examples of %d pages\n", length(pages)))
 "#;
 
 /// Flags of `cargo xtask r`.
@@ -79,9 +81,7 @@ fn test(workspace: &Workspace, release: bool, binary: &Path, only: Option<&str>)
     let mut tests = r(&library, TESTS);
     tests.arg(workspace.path(PACKAGE).join("tests/testthat"));
     shell::run(tests.args(only).env("PARTITA_BINARY", binary))?;
-    let out = workspace.target("r/examples")?;
-    fs::create_dir_all(&out)?;
-    shell::run(r(&library, EXAMPLES).arg(&library).arg(out))
+    shell::run(&mut r(&library, EXAMPLES))
 }
 
 /// Builds and installs the package as a user does from the clone; where.
