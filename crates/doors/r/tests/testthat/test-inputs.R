@@ -27,7 +27,7 @@ test_that("objects without a label have none", {
 
 test_that("shares in clusters are soft base clusterings", {
   q <- matrix(c(.9, .8, .1, .2, .1, .2, .9, .8), 4)
-  found <- consensus(list(q, q[, 2:1]), 2, "soft-mean", seed = 1)
+  found <- suppressWarnings(consensus(list(q, q[, 2:1]), 2, "soft-mean", seed = 1))
   expect_equal(dim(found$membership), c(4L, 2L))
   expect_equal(sort(found$membership[1, ]), c(.1, .9), ignore_attr = TRUE)
 })
