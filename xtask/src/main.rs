@@ -16,6 +16,7 @@ mod features;
 mod fuzz;
 mod new;
 mod python;
+mod r;
 mod reproduce;
 mod shell;
 mod test;
@@ -55,6 +56,8 @@ enum Command {
     Bench(bench::Arguments),
     /// Build the Python package as a wheel, install it into an environment under the target folder, and test it there.
     Python(python::Arguments),
+    /// Build the R package, install it into a library under the target folder, and test it there.
+    R(r::Arguments),
     /// Measure the papers' tables anew into docs/reproduction; `list` lists them, `--help` says more.
     Reproduce(reproduce::Arguments),
     /// List, verify or fetch data sets.
@@ -80,6 +83,7 @@ fn main() -> ExitCode {
         Command::Tidy => tidy::run(&workspace),
         Command::Bench(arguments) => bench::run(&workspace, arguments),
         Command::Python(arguments) => python::run(&workspace, arguments),
+        Command::R(arguments) => r::run(&workspace, arguments),
         Command::Reproduce(arguments) => reproduce::run(&workspace, arguments),
         Command::Datasets(arguments) => datasets::run(&workspace, arguments),
         Command::Docs(arguments) => docs::run(&workspace, arguments),

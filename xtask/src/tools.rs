@@ -59,6 +59,12 @@ pub(crate) const JAVA: Tool = tool(
     "java -version",
     "apt-get install -y --no-install-recommends default-jre-headless",
 );
+/// R, and the packages that the tests of ours use.
+pub(crate) const R: Tool = tool(
+    "R with testthat",
+    "Rscript -e library(testthat)",
+    "apt-get install -y --no-install-recommends r-base-core r-base-dev r-cran-testthat r-cran-clue r-bioc-consensusclusterplus",
+);
 /// What libFuzzer is compiled with.
 pub(crate) const CPP: Tool = tool(
     "C++ compiler",
@@ -117,7 +123,7 @@ impl Tool {
 pub(crate) fn install_ahead() {
     if is_ci() {
         thread::spawn(|| {
-            let all = [OPENBLAS, NODE, CHROMIUM, JAVA, CPP];
+            let all = [OPENBLAS, NODE, CHROMIUM, JAVA, R, CPP];
             all.iter()
                 .filter(|tool| tool.is_there() || tool.install())
                 .count()

@@ -1,7 +1,7 @@
 //! Options that messages name, in the words of the door by which the user came.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 /// Options whose value is a list, as Python writes it.
 const LISTS: [&str; 3] = ["missing", "only", "skip"];
@@ -9,12 +9,49 @@ const LISTS: [&str; 3] = ["missing", "only", "skip"];
 /// Options whose value is an array in Python, not a name.
 const ARRAYS: [&str; 2] = ["base-weights", "object-weights"];
 
-/// Whether this process is Python's; else it is that of the command line. A process has one door.
-static PYTHON: AtomicBool = AtomicBool::new(false);
+/// Keywords of Python that R calls otherwise.
+const OF_R: [(&str, &str); 4] = [
+    ("n-clusters", "k"),
+    ("random-state", "seed"),
+    ("recipe", "base"),
+    ("X", "x"),
+];
 
-/// From now on messages name options as Python does: `skip=['x']` for `--skip 'x'`.
-pub fn speak_python() {
-    PYTHON.store(true, Ordering::Relaxed);
+/// A door by which a user comes, whose words messages take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Interface {
+    /// Flags of the command line: `--skip 'x'`.
+    CommandLine,
+    /// Keywords of Python: `skip=['x']`.
+    Python,
+    /// Arguments of R: `skip = "x"`.
+    R,
+}
+
+/// The door of this process, which has one.
+static INTERFACE: AtomicU8 = AtomicU8::new(Interface::CommandLine as u8);
+
+/// From now on messages name options as this door does.
+pub fn speak_as(interface: Interface) {
+    INTERFACE.store(interface as u8, Ordering::Relaxed);
+}
+
+fn interface() -> Interface {
+    match INTERFACE.load(Ordering::Relaxed) {
+        at if at == Interface::Python as u8 => Interface::Python,
+        at if at == Interface::R as u8 => Interface::R,
+        _ => Interface::CommandLine,
+    }
+}
+
+/// The command of this name as the door calls it: `partita methods`, `partita.methods()`, `partita_methods()`.
+pub fn command(name: &str) -> String {
+    match interface() {
+        Interface::CommandLine => format!("`partita {name}`"),
+        Interface::Python => format!("`partita.{name}()`"),
+        Interface::R => format!("`partita_{name}()`"),
+    }
 }
 
 /// What an option is set to.
@@ -36,7 +73,7 @@ enum Value<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Advice<'a> {
     name: &'static str,
-    /// What Python calls it, where that is another name.
+    /// What Python and R call it, where that is another name.
     keyword: &'static str,
     value: Value<'a>,
 }
@@ -127,14 +164,32 @@ impl Advice<'_> {
             Value::Words(words) => write!(f, "{name}=['{}']", words.join("', '")),
         }
     }
+
+    fn write_argument(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let of_r = OF_R.iter().find(|(keyword, _)| *keyword == self.keyword);
+        let name = of_r.map_or_else(
+            || self.keyword.replace('-', "_"),
+            |(_, name)| (*name).into(),
+        );
+        match &self.value {
+            Value::Open => write!(f, "`{name}`"),
+            Value::Name(_) if ARRAYS.contains(&self.name) => write!(f, "`{name}`"),
+            Value::Switch(true) => write!(f, "{name} = TRUE"),
+            Value::Switch(false) => write!(f, "{name} = FALSE"),
+            Value::Word(word) if word.parse::<f64>().is_ok() => write!(f, "{name} = {word}"),
+            Value::Word(word) => write!(f, "{name} = \"{word}\""),
+            Value::Name(of) => write!(f, "{name} = \"{of}\""),
+            Value::Words(words) => write!(f, "{name} = c(\"{}\")", words.join("\", \"")),
+        }
+    }
 }
 
 impl fmt::Display for Advice<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if PYTHON.load(Ordering::Relaxed) {
-            self.write_keyword(f)
-        } else {
-            self.write_flag(f)
+        match interface() {
+            Interface::CommandLine => self.write_flag(f),
+            Interface::Python => self.write_keyword(f),
+            Interface::R => self.write_argument(f),
         }
     }
 }
@@ -148,6 +203,32 @@ mod tests {
     impl fmt::Display for InPython<'_> {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             self.0.write_keyword(f)
+        }
+    }
+
+    struct InR<'a>(Advice<'a>);
+
+    impl fmt::Display for InR<'_> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            self.0.write_argument(f)
+        }
+    }
+
+    #[test]
+    fn an_option_is_spelled_for_r() {
+        for (advice, argument) in [
+            (option("k").called("n-clusters"), "`k`"),
+            (option("base-weights").naming("w.csv"), "`base_weights`"),
+            (option("soft-bases").on(), "soft_bases = TRUE"),
+            (option("scale").to("zscore"), "scale = \"zscore\""),
+            (option("max-categories").to(9), "max_categories = 9"),
+            (option("skip").naming("x"), "skip = \"x\""),
+            (
+                option("missing").listing(["?", "-"]),
+                "missing = c(\"?\", \"-\")",
+            ),
+        ] {
+            assert_eq!(InR(advice).to_string(), argument);
         }
     }
 

@@ -104,7 +104,7 @@ mod settings;
 mod soft_ensemble;
 mod weights;
 
-pub use advice::{Advice, option, speak_python};
+pub use advice::{Advice, Interface, command, option, speak_as};
 pub use budget::{BudgetError, MemoryBudget};
 pub use builder::{EnsembleBuilder, SharesLeftOut};
 pub use dendrogram::{Dendrogram, Merge};

@@ -10,15 +10,15 @@ use partita::ndarray::Array2;
 use partita::ssce::Predictor;
 use partita::{BaseWeights, ObjectWeights, Outcome, SoftPartition};
 use partita_app::{
-    ClustersAsked, Data, Experiment, Input, MethodChoice, RunRecord, RunResult, TableInput,
-    WeightSource, json_text, linkage,
+    ClustersAsked, Data, Experiment, Input, InputFile, MethodChoice, RunRecord, RunResult,
+    TableInput, WeightSource, json_text, linkage,
 };
 use pyo3::prelude::*;
 
 use crate::arguments::{Run, clusters, settings};
 use crate::call::{Done, briefly, run};
 use crate::choice::{choice_of, page_of};
-use crate::ensemble::{NativeEnsemble, nameless};
+use crate::ensemble::NativeEnsemble;
 use crate::errors::{input_error, raised};
 use crate::reading::{Sparse, sparse};
 use crate::tables::{IN_MEMORY, NativeTable};
@@ -140,7 +140,7 @@ pub(crate) fn consensus(
         ),
         (None, None) => return Err(input_error(py, "there is neither an ensemble nor a recipe")),
     };
-    files.extend(table.as_ref().map(|_| nameless(IN_MEMORY)));
+    files.extend(table.as_ref().map(|_| InputFile::nameless(IN_MEMORY)));
     let experiment = asked.experiment(py, input, &how)?;
     let held = table.as_ref().map(|table| table.hold(py)).transpose()?;
     let data = Data {

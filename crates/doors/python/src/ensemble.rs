@@ -60,16 +60,17 @@ impl NativeEnsemble {
 
     /// The files that it was read from; a name alone where it was made in memory.
     pub(crate) fn inputs(&self) -> Vec<InputFile> {
-        self.origin
-            .as_ref()
-            .map_or_else(|| vec![nameless(IN_MEMORY)], |(files, _)| files.clone())
+        self.origin.as_ref().map_or_else(
+            || vec![InputFile::nameless(IN_MEMORY)],
+            |(files, _)| files.clone(),
+        )
     }
 
     /// The file that it was read from, where that is one; else a name alone.
     pub(crate) fn input(&self) -> InputFile {
         match &self.inputs()[..] {
             [file] => file.clone(),
-            _ => nameless(IN_MEMORY),
+            _ => InputFile::nameless(IN_MEMORY),
         }
     }
 
@@ -113,16 +114,6 @@ pub(crate) fn match_objects(
         rows.into_pyarray(py)
     });
     Ok((found.names, rows.collect()))
-}
-
-/// What records say of data that no file holds.
-pub(crate) fn nameless(name: &str) -> InputFile {
-    InputFile {
-        path: name.into(),
-        bytes: None,
-        sha256: None,
-        roles: None,
-    }
 }
 
 /// The ensemble of tables of shares; gaps are 0. A text says what does not fit.

@@ -37,16 +37,9 @@ pub(crate) fn of_settings(py: Python<'_>, error: &SettingsError) -> PyErr {
     setting_error(py, &error.to_string(), error).unwrap_or_else(|other| other)
 }
 
-/// A panic of ours: a defect, told as such.
-pub(crate) fn defect(panic: &(dyn std::any::Any + Send)) -> PyErr {
-    let text = panic
-        .downcast_ref::<String>()
-        .map(String::as_str)
-        .or_else(|| panic.downcast_ref::<&str>().copied());
-    let text = text.unwrap_or("no message");
-    PyRuntimeError::new_err(format!(
-        "this is a defect of partita, please report it: {text}"
-    ))
+/// A panic of ours, told as the defect that it is.
+pub(crate) fn defect(text: String) -> PyErr {
+    PyRuntimeError::new_err(text)
 }
 
 fn cause(error: &AppError) -> Cause<'_> {

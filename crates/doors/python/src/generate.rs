@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 use partita::generate::{Durable, Recipe};
 use partita::{Clusters, Seed};
 use partita_app::{
-    AppError, InputTable, Observer, json_text, make_ensemble, merge_files, parse_part, preset,
-    recipe_from,
+    AppError, InputTable, Observer, json_text, make_ensemble, merge_files, parse_part, recipe_from,
+    recipe_with,
 };
 use pyo3::prelude::*;
-use serde_json::Value;
 
 use crate::arguments::{Run, object};
 use crate::call::run;
@@ -29,17 +28,9 @@ pub(crate) fn recipe(
     fields: &str,
 ) -> PyResult<String> {
     let clusters = clusters.map(Clusters::Exactly);
-    let start = preset_name.map_or_else(|| Ok(Recipe::default()), |name| preset(name, clusters));
-    let start = start.map_err(|error| raised(py, &error))?;
-    let wrong = |error: serde_json::Error| input_error(py, &format!("the recipe: {error}"));
-    let mut value = serde_json::to_value(&start).map_err(wrong)?;
-    for (name, field) in object(py, fields)? {
-        value[name] = field;
-    }
-    let recipe: Recipe = serde_json::from_value(value).map_err(wrong)?;
-    serde_json::to_value(&recipe)
-        .map(|value: Value| value.to_string())
-        .map_err(wrong)
+    let fields = object(py, fields)?;
+    let recipe = recipe_with(preset_name, clusters, fields).map_err(|error| raised(py, &error))?;
+    serde_json::to_string(&recipe).map_err(|error| input_error(py, &format!("the recipe: {error}")))
 }
 
 /// The recipe of a TOML file or of an ensemble as JSON, and the seed that an ensemble was made with.

@@ -52,7 +52,7 @@ fn _partita(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let what = "partita can be loaded once a process; call it from the main interpreter, not from a subinterpreter";
         return Err(PyImportError::new_err(what));
     }
-    partita::extend::speak_python();
+    partita::extend::speak_as(partita::extend::Interface::Python);
     module.add("__version__", partita_app::VERSION)?;
     module.add("DEFAULT_METHOD", partita_app::methods::DEFAULT)?;
     module.add(

@@ -20,6 +20,7 @@
 //! | [`SupportInput::support`] | what an ensemble says of given labels | O(n M) | the ensemble |
 //! | [`ClusterTestInput::test`] | which clusters of labels are real, tested on their table | that of `gap_test` | the table, and that of `gap_test` |
 //! | [`co_association`], [`strong_pairs`] | how often two objects are together: of all pairs, of those that are often | O(n² M) | n² numbers, or a pair's |
+//! | [`run_watched`] | a computation on threads of its own, while the calling thread looks after interrupts | that of the work | |
 //! | [`inspect()`] | what a file holds | that of reading it | the file |
 //! | [`methods`] | the consensus methods by name | | |
 //! | [`seeds`] | how the seeds of all steps are derived | | |
@@ -71,6 +72,7 @@ mod stopwatch;
 mod text_files;
 mod text_table;
 mod version;
+mod watched;
 
 pub use analysis::align::{AlignInput, AlignedRuns};
 pub use analysis::choice::{
@@ -92,7 +94,7 @@ pub use experiment::description::{
     PairsOf, RelationsOutput, Rows, SimilarityOutput, TableInput, Unlabelled, WeightSource,
 };
 pub use experiment::file_names::{RECORD, REPORT};
-pub use experiment::recipes::{preset, recipe_from};
+pub use experiment::recipes::{preset, recipe_from, recipe_with};
 pub use input::data::Data;
 pub use input::file_kind::FileKind;
 pub use input::generate::{Merged, make_ensemble, merge_files, parse_part};
@@ -126,6 +128,7 @@ pub use stopwatch::{Spent, Stopwatch};
 pub use text_files::{json_text, read_json, write_json, write_text};
 pub use text_table::TextTable;
 pub use version::{COMMIT, VERSION, written_at};
+pub use watched::{News, NoValue, Watched, run_briefly, run_watched};
 
 /// What label rows in parts need of a run: for `partita-distributed`, and as changeable as that.
 #[doc(hidden)]

@@ -2,18 +2,28 @@
 
 use partita::extend::{
     BaseClustering, Consensus, ConsensusError, KNOWN_AS, KnownAs, MethodInfo, ProblemSize,
-    SettingInfo, SettingMap, consensus_bytes,
+    SettingInfo, SettingMap, command, consensus_bytes,
 };
 use partita::{Clusters, MemoryBudget};
 use serde_json::{Value, json};
 
 use crate::error::AppError;
+use crate::experiment::clusters::ClustersAsked;
 
 /// The method where none is named.
 pub const DEFAULT: &str = "lwgp";
 
 /// The method where none is named and the number of clusters is left to it.
 pub const DEFAULT_OF_OWN_CLUSTERS: &str = "eac-average";
+
+/// The method of so many clusters where none is named.
+pub fn usual(clusters: ClustersAsked) -> &'static str {
+    if clusters == ClustersAsked::Method {
+        DEFAULT_OF_OWN_CLUSTERS
+    } else {
+        DEFAULT
+    }
+}
 
 /// Every consensus method, and the choice among them.
 pub fn all() -> impl Iterator<Item = &'static dyn Consensus> {
@@ -37,8 +47,9 @@ pub fn find(name: &str) -> Result<&'static dyn Consensus, AppError> {
             let nearest = nearest
                 .map(|nearest| format!("; did you mean {nearest}?"))
                 .unwrap_or_default();
+            let list = command("methods");
             AppError::request(format!(
-                "there is no method '{name}'{nearest} `partita methods` lists them all"
+                "there is no method '{name}'{nearest} {list} lists them all"
             ))
         })
 }

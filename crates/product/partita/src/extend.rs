@@ -7,7 +7,7 @@ pub use partita_core::{
     AnyBlock, Assigned, BLOCK_ROWS, BaseClustering, BaseWeights, Bound, BudgetError,
     CanonicalOrder, Capabilities, ClusterNames, Clusters, ClustersError, Confusion, Consensus,
     ConsensusError, CredibleBall, Dendrogram, Ensemble, EnsembleBuilder, EnsembleError,
-    EnsembleRows, Entry, Features, FitAndSettings, FitError, Flow, Fragments, GroupRows,
+    EnsembleRows, Entry, Features, FitAndSettings, FitError, Flow, Fragments, GroupRows, Interface,
     LABELS_BY_BLOCKS, LEAF_WEIGHTS, Label, LabelCounts, LabelJob, LabelRows, LabelSink, LabelStart,
     LabelledMap, Labeller, LabellerKind, MAX_BASE_CLUSTERS, Memberships, MemoryBudget, Merge,
     MergeTree, Mergeable, Method, MethodInfo, MissingLabels, Model, ModelError, ModelInput,
@@ -19,10 +19,9 @@ pub use partita_core::{
     Settings, SettingsError, ShareRow, ShareRows, Shares, SharesError, SharesLeftOut, Silent,
     SoftBases, SoftPartition, SourceError, Stopped, StoredLabels, StoredRows, TakePart, Unnamed,
     Unread, WeightError, WeightedEnsemble, Weighting, Weights, WeightsError, are_read_by_blocks,
-    chunks, consense, consense_rows, consensus_bytes, fit_each_in_memory, fit_in_memory,
+    chunks, command, consense, consense_rows, consensus_bytes, fit_each_in_memory, fit_in_memory,
     fit_in_memory_bytes, fit_rows, map_parallel, ndarray, on_one_line, option, rand, serde_json,
-    shares_of_clusters, speak_python, sums_under_way, tick_open_ended, visible,
-    whole_multiplicities,
+    shares_of_clusters, speak_as, sums_under_way, tick_open_ended, visible, whole_multiplicities,
 };
 
 pub use crate::known_as::{KNOWN_AS, KnownAs};

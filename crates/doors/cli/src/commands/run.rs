@@ -6,10 +6,10 @@ use partita::extend::SettingMap;
 use partita::generate::Scale;
 use partita_app::{
     AppError, ClustersAsked, Experiment, Input, MethodChoice, ModelOutput, Outputs, RECORD,
-    RunRecord,
+    RunRecord, methods,
 };
 
-use crate::args::{PICK, PICK_OF_AUTO, RunArgs, arguments, recipe};
+use crate::args::{RunArgs, arguments, recipe};
 use crate::compute::start_threads;
 use crate::failure::Failure;
 use crate::output::{check_outputs_beside, may_fill, print, say};
@@ -127,7 +127,7 @@ fn described(args: &RunArgs) -> Result<Experiment, AppError> {
         recipe.scale = Scale::Auto;
     }
     let methods = if args.method.is_empty() {
-        vec![usual_method(clusters).to_owned()]
+        vec![methods::usual(clusters).to_owned()]
     } else {
         args.method.clone()
     };
@@ -141,15 +141,6 @@ fn described(args: &RunArgs) -> Result<Experiment, AppError> {
         Experiment::new(input, clusters, method_choices(&methods, &args.set)?, seed);
     experiment.auto = auto;
     Ok(experiment)
-}
-
-/// The method where none is named.
-fn usual_method(clusters: ClustersAsked) -> &'static str {
-    if clusters == ClustersAsked::Method {
-        PICK_OF_AUTO
-    } else {
-        PICK
-    }
 }
 
 /// The methods, each with the settings that are for all and those that name it before a dot.

@@ -5,6 +5,7 @@ use std::path::Path;
 use partita::files::{self, ReadOptions};
 use partita::generate::Recipe;
 use partita::{Clusters, Seed};
+use serde_json::{Map, Value};
 
 use crate::error::AppError;
 use crate::machine::default_budget;
@@ -25,6 +26,24 @@ pub fn preset(name: &str, clusters: Option<Clusters>) -> Result<Recipe, AppError
         )));
     }
     Ok(recipe)
+}
+
+/// The default recipe or a preset, with these fields put in.
+///
+/// # Errors
+/// As [`preset`]; [`AppError::Request`] for a field that a recipe does not have or take.
+pub fn recipe_with(
+    preset_name: Option<&str>,
+    clusters: Option<Clusters>,
+    fields: Map<String, Value>,
+) -> Result<Recipe, AppError> {
+    let start = preset_name.map_or_else(|| Ok(Recipe::default()), |name| preset(name, clusters))?;
+    let wrong = |error: serde_json::Error| AppError::request(format!("the recipe: {error}"));
+    let mut value = serde_json::to_value(&start).map_err(wrong)?;
+    for (name, field) in fields {
+        value[name] = field;
+    }
+    serde_json::from_value(value).map_err(wrong)
 }
 
 /// The recipe in a `.toml` file, or that of an ensemble with the seed that it was made with.

@@ -28,6 +28,16 @@ pub struct InputFile {
 }
 
 impl InputFile {
+    /// What records say of data that no file holds: a name.
+    pub fn nameless(name: &str) -> Self {
+        Self {
+            path: name.into(),
+            bytes: None,
+            sha256: None,
+            roles: None,
+        }
+    }
+
     /// Reads a file through.
     ///
     /// # Errors
@@ -37,12 +47,8 @@ impl InputFile {
     /// O(size) time, 64 KiB.
     pub fn of(path: &Path) -> Result<Self, AppError> {
         let failed = |error| AppError::io(path, "be read", error);
-        let mut found = Self {
-            path: path.into(),
-            bytes: None,
-            sha256: None,
-            roles: None,
-        };
+        let mut found = Self::nameless("");
+        found.path = path.into();
         let kind = std::fs::metadata(path).map_err(failed)?;
         if !kind.is_file() && !kind.is_dir() {
             return Ok(found);

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::analysis::choice::{SavedChoice, curves};
 use crate::analysis::co_association::symmetric;
-use crate::analysis::model::{model_of, with_origin};
+use crate::analysis::model::{model_of, with_origin, with_reading};
 use crate::error::AppError;
 use crate::experiment::clusters::ClustersAsked;
 use crate::experiment::description::{Input, ObjectWeightSource, Outputs, WeightSource};
@@ -138,6 +138,23 @@ impl RunResult {
             &self.record.methods[place].method,
             self.ensemble.objects(),
         ))
+    }
+
+    /// As [`model`](Self::model), with how the table was read that it is learned from: the model reads files like that one.
+    ///
+    /// # Errors
+    /// As [`model_of`].
+    pub fn model_with_reading(
+        &self,
+        place: usize,
+        predictor: Option<Predictor>,
+        features: Option<&Features<'_>>,
+    ) -> Result<Value, AppError> {
+        let model = self.model(place, predictor, features)?;
+        Ok(match self.record.experiment.table() {
+            Some(table) if predictor.is_some() => with_reading(model, table, features),
+            _ => model,
+        })
     }
 
     /// The shares of the evidence for every cluster of a method, n × K: what stands in for the probabilities of a method that has none.

@@ -1,0 +1,124 @@
+# The function of the package ConsensusClusterPlus with our counting of how often objects are together. Its base clusterings are those of
+# R (hclust, kmeans, and pam of the package cluster), in the order of its random numbers: from the same seed come the same resamples, and
+# matrices that are equal but for rounding.
+
+ConsensusClusterPlus <- function(d = NULL, maxK = 3, reps = 10, pItem = 0.8, pFeature = 1, clusterAlg = "hc", title = "untitled_consensus_cluster",
+                                 innerLinkage = "average", finalLinkage = "average", distance = "pearson", seed = NULL, plot = NULL) {
+  if (!inherits(d, "dist") && !(is.matrix(d) && is.numeric(d))) fail("`d` is a matrix of numbers whose columns are the objects, or a dist")
+  if (!is_number(maxK) || maxK < 2 || !is_number(reps) || reps < 1) fail("`maxK` is a whole number from 2, `reps` one from 1")
+  for (share in list(pItem, pFeature)) {
+    if (!is.numeric(share) || length(share) != 1L || !isTRUE(share > 0 && share <= 1)) fail("`pItem` and `pFeature` are shares above 0 and to 1")
+  }
+  if (!is.null(plot) && !identical(plot, "pdf") && !identical(plot, "png")) fail("`plot` is NULL, \"pdf\" or \"png\"")
+  if (!is.null(seed)) set.seed(seed)
+  if (inherits(d, "dist") || clusterAlg == "km") distance <- if (clusterAlg == "km") "euclidean" else distance
+  names <- if (inherits(d, "dist")) attr(d, "Labels") else colnames(d)
+  n <- if (inherits(d, "dist")) attr(d, "Size") else ncol(d)
+  assigned <- resampled(d, n, maxK, reps, pItem, pFeature, clusterAlg, innerLinkage, distance)
+  matrices <- c(list(0), lapply(assigned, matrix_of_assignments))
+  found <- classes_by_k(matrices, names, finalLinkage)
+  if (!is.null(plot)) draw_plus(found, title, plot)
+  found
+}
+
+# For every number of clusters the assignments of all resamples: a list of integer vectors, NA for objects that were not drawn.
+resampled <- function(d, n, maxK, reps, pItem, pFeature, clusterAlg, innerLinkage, distance) {
+  whole <- inherits(d, "dist") || pFeature == 1
+  pairs <- if (clusterAlg != "km" && whole) as.matrix(if (inherits(d, "dist")) d else distances_of(d, distance))
+  assigned <- rep(list(vector("list", reps)), maxK - 1)
+  for (run in seq_len(reps)) {
+    columns <- sort(sample(n, floor(n * pItem)))
+    rows <- if (!whole) sort(sample(nrow(d), floor(nrow(d) * pFeature)))
+    if (length(columns) <= maxK) fail(sprintf("a resample has %d objects, too few for maxK = %d clusters", length(columns), maxK))
+    if (clusterAlg == "km") {
+      points <- if (inherits(d, "dist")) as.matrix(d)[columns, columns] else if (whole) d[, columns] else unname(d[rows, columns])
+    } else {
+      points <- if (whole) stats::as.dist(pairs[columns, columns]) else distances_of(unname(d[rows, columns]), distance)
+    }
+    tree <- if (clusterAlg == "hc") stats::hclust(points, method = innerLinkage)
+    for (k in 2:maxK) {
+      codes <- rep(NA_integer_, n)
+      codes[columns] <- as.integer(if (is.null(tree)) base_clusters(points, k, clusterAlg) else stats::cutree(tree, k))
+      assigned[[k - 1]][[run]] <- codes
+    }
+  }
+  assigned
+}
+
+distances_of <- function(d, distance) {
+  if (is.function(distance)) return(distance(t(d)))
+  if (distance %in% c("pearson", "spearman")) return(stats::as.dist(1 - stats::cor(d, method = distance)))
+  known <- c("euclidean", "maximum", "manhattan", "canberra", "binary", "minkowski")
+  if (distance %in% known) return(stats::dist(t(d), method = distance))
+  get(distance, mode = "function")(t(d))
+}
+
+# The clusters of a base clusterer other than a tree: "km", "pam", or the name of a function of distances and k.
+base_clusters <- function(points, k, clusterAlg) {
+  if (clusterAlg == "km") return(stats::kmeans(t(points), k, iter.max = 10, nstart = 1, algorithm = "Hartigan-Wong")$cluster)
+  if (clusterAlg == "pam") return(cluster::pam(points, k, diss = TRUE, cluster.only = TRUE))
+  get(clusterAlg, mode = "function")(points, k)
+}
+
+# The share of the resamples with both objects that put them together; 0 where there is none.
+matrix_of_assignments <- function(assigned) {
+  names <- sprintf("run%d", seq_along(assigned))
+  values <- lapply(assigned, function(codes) as.character(seq_len(max(codes, na.rm = TRUE))))
+  shares <- answer(native(wrap__native_label_co_association, list(names = names, codes = assigned, values = values), how()))
+  shares[is.na(shares)] <- 0
+  drawn <- Reduce(`+`, lapply(assigned, function(codes) !is.na(codes)))
+  diag(shares) <- as.double(drawn > 0)
+  shares
+}
+
+# The list that the function gives: for every number of clusters matrix, tree, classes and colours.
+classes_by_k <- function(matrices, names, finalLinkage) {
+  palette <- c("#A6CEE3", "#1F78B4", "#B2DF8A", "#33A02C", "#FB9A99", "#E31A1C", "#FDBF6F", "#FF7F00", "#CAB2D6", "#6A3D9A", "#FFFF99", "#B15928")
+  found <- vector("list", length(matrices))
+  colours <- rbind()
+  before <- NULL
+  for (k in seq_along(matrices)[-1L]) {
+    tree <- stats::hclust(stats::as.dist(1 - matrices[[k]]), method = finalLinkage)
+    classes <- stats::setNames(stats::cutree(tree, k), names)
+    before <- coloured(found[[k - 1L]]$consensusClass, classes, before, grDevices::colorRampPalette(palette)(max(12L, 2L * length(matrices))))
+    found[[k]] <- list(consensusMatrix = matrices[[k]], consensusTree = tree, consensusClass = classes, ml = matrices[[k]], clrs = before)
+    colours <- rbind(colours, before[[1L]])
+  }
+  found[[1L]] <- colours
+  found
+}
+
+# Colours of objects, how many were given, and those of the classes: a class keeps the colour of the one before that most of it is from,
+# where no larger class does.
+coloured <- function(past, classes, before, palette) {
+  count <- max(classes)
+  if (is.null(before)) return(list(palette[classes], count, palette[seq_len(count)]))
+  shared <- table(classes, past)
+  source <- max.col(shared, "first")
+  order <- order(-shared[cbind(seq_len(count), source)])
+  own <- rep(NA_character_, count)
+  own[order] <- before[[1L]][match(as.integer(colnames(shared))[source[order]], past)]
+  own[order][duplicated(own[order])] <- NA
+  new <- which(is.na(own))
+  given <- before[[2L]] + seq_along(new)
+  own[new] <- palette[(given - 1L) %% length(palette) + 1L]
+  list(own[classes], before[[2L]] + length(new), unique(own[classes]))
+}
+
+# Consensus matrices in the order of their trees, and the areas under their distributions, into a folder.
+draw_plus <- function(found, title, plot) {
+  dir.create(title, showWarnings = FALSE)
+  open <- if (plot == "pdf") function(file) grDevices::pdf(file, onefile = TRUE) else grDevices::png
+  open(file.path(title, if (plot == "pdf") "consensus.pdf" else "consensus%03d.png"))
+  on.exit(grDevices::dev.off())
+  for (k in seq_along(found)[-1L]) {
+    order <- found[[k]]$consensusTree$order
+    image(found[[k]]$consensusMatrix[order, rev(order)], zlim = 0:1, col = hcl.colors(64, "Blues", rev = TRUE), axes = FALSE, main = sprintf("consensus matrix k=%d", k))
+  }
+  lower <- lapply(found[-1L], function(of) of$consensusMatrix[lower.tri(of$consensusMatrix)])
+  plot(NULL, xlim = 0:1, ylim = 0:1, xlab = "consensus", ylab = "CDF", main = "distribution of the consensus")
+  at <- seq(0, 1, 0.01)
+  for (k in seq_along(lower)) lines(at, stats::ecdf(lower[[k]])(at), col = k)
+  area <- vapply(lower, function(of) 1 - mean(of), 0)
+  plot(seq_along(area) + 1, c(area[1L], diff(area) / area[-length(area)]), type = "b", xlab = "k", ylab = "relative change of the area", main = "delta area")
+}

@@ -1,0 +1,1 @@
+.onLoad <- function(libname, pkgname) .Call(wrap__loaded)

@@ -1,0 +1,3 @@
+library(testthat)
+library(partita)
+test_check("partita")
