@@ -5,7 +5,7 @@ use std::fmt;
 
 use partita_core::option;
 
-use crate::amount::{amount, is_common_unit, pair};
+use crate::amount::{amount, is_common_unit, parts};
 use crate::calendar;
 pub use crate::notation::ValueKind;
 
@@ -36,7 +36,7 @@ impl Notation {
                 Self::Word
             }
             Some(amount) => amount.kind.map_or(Self::PlainNumber, Self::Special),
-            None => match pair(text, '.').or_else(|| pair(text, ',')) {
+            None => match parts(text, '.').or_else(|| parts(text, ',')) {
                 Some(_) => Self::Special(ValueKind::Pair),
                 None => Self::Word,
             },
@@ -95,7 +95,7 @@ impl ValueKind {
             ),
             Self::Bound => ("a number or its bound", "write the number alone"),
             Self::Duration => ("a duration in seconds", "write its seconds"),
-            Self::Pair => ("two numbers", "write them into two columns"),
+            Self::Pair => ("several numbers", "write them into columns of their own"),
         }
     }
 

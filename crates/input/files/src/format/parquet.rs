@@ -98,13 +98,15 @@ fn open(path: &Path, _options: &OpenOptions) -> Result<Box<dyn Reader>> {
     let names = schema.columns().iter();
     let names = names.map(|column| column.path().string()).collect();
     let kinds: Vec<Option<DataType>> = schema.columns().iter().enumerate().map(kind).collect();
-    let words = kinds
-        .iter()
-        .map(|kind| kind.as_ref().is_some_and(arrow_values::is_text));
-    let words = words.collect();
+    let all = |of: fn(&DataType) -> bool| {
+        let found = kinds.iter().map(|kind| kind.as_ref().is_some_and(of));
+        found.collect::<Vec<bool>>()
+    };
+    let (words, times) = (all(arrow_values::is_text), all(arrow_values::is_time));
     let file = Parquet {
         items: Items {
             words,
+            times,
             ..Items::new(path, Layout::Columns, names)
         },
         file,
@@ -268,7 +270,7 @@ impl Reader for Parquet {
 
     fn read_one(&self, group: usize, item: usize, form: Form, limit: &Limit) -> Result<Column> {
         let kind = self.kinds[item].as_ref();
-        if !kind.is_some_and(arrow_values::is_read) {
+        if !kind.is_some_and(|kind| arrow_values::is_read(kind, form)) {
             let is_time = kind.is_some_and(arrow_values::is_time);
             return Err(FileError::unusual_type(
                 &self.items.path,

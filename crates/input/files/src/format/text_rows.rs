@@ -10,7 +10,7 @@ use csv::ByteRecord;
 use partita_core::{MemoryBudget, option};
 
 use super::description::OpenOptions;
-use super::text_bounds::{above, is_sum, may_be_below, units};
+use super::text_bounds::{above, grouped_names, is_sum, may_be_below, units};
 use super::text_encoding::Decoded;
 use super::text_layout::{
     FirstLine, Header, blanks_align, check_one_column, commas_are_decimal, first_line,
@@ -217,6 +217,18 @@ impl TextReader {
             };
             first = fields.iter().enumerate().map(own).collect();
         }
+        if !self.all_rows && !options.transpose && header != Header::No {
+            let rows: Vec<ByteRecord> = self.ahead.iter().map(|(row, _)| row.clone()).collect();
+            if let Some(joined) = grouped_names(&first, &rows) {
+                first = joined;
+                self.ahead.pop_front();
+                self.remarks.push(format!(
+                    "lines {line} and {} name the columns together; if not, give {}",
+                    line + 1,
+                    option("all-rows").on()
+                ));
+            }
+        }
         // A few columns are no matter, whatever the budget.
         let columns = (first.len() as u64 * COLUMN_BYTES).saturating_sub(FREE_BYTES);
         let remedy = format!("check its line ends, or raise {}", option("max-memory"));
@@ -232,7 +244,7 @@ impl TextReader {
         let second = second.unwrap_or_default();
         self.fields = first.len();
         let found = match header {
-            Header::Auto => first_line(&first),
+            Header::Auto => first_line(&first, self.ahead.front().map(|(row, _)| row)),
             asked => FirstLine {
                 is_header: asked == Header::Yes,
                 remark: None,
@@ -257,11 +269,18 @@ impl TextReader {
                 names.insert(0, String::new());
             }
             self.blank = usize::from(one_more && ends_empty);
+            let worded = |at: usize| {
+                second
+                    .get(at)
+                    .is_some_and(|field| !field.trim_ascii().is_empty())
+            };
+            let without = |(at, name): &(usize, &String)| name.is_empty() && !worded(*at);
             self.blank += names
                 .iter()
+                .enumerate()
                 .skip(1)
                 .rev()
-                .take_while(|name| name.is_empty())
+                .take_while(without)
                 .count();
             names.truncate(self.fields + usize::from(one_more) - self.blank);
             self.header_row = Some(first);
@@ -590,11 +609,11 @@ impl Default for Squeeze {
 }
 
 impl Squeeze {
-    /// The bytes without further blanks; how many are left.
+    /// The bytes without further blanks, tabs among them; how many are left.
     fn apply(&mut self, bytes: &mut [u8]) -> usize {
         let mut kept = 0;
         for at in 0..bytes.len() {
-            let byte = bytes[at];
+            let byte = if bytes[at] == b'\t' { b' ' } else { bytes[at] };
             if byte != b' ' || !self.after_blank {
                 bytes[kept] = byte;
                 kept += 1;

@@ -87,6 +87,7 @@ fn of_json(path: &Path) -> Result<FileKind, AppError> {
     Ok(match () {
         () if saved.get("record_version").is_some() => FileKind::Record(path.to_owned()),
         () if saved.get("rows").is_some() && saved.get("criterion").is_some() => FileKind::Choice,
+        () if saved.is_array() || saved.get("format").is_none() => FileKind::Table,
         () => FileKind::Model,
     })
 }
