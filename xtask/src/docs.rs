@@ -21,7 +21,7 @@ pub(crate) struct Arguments {
 type Page = (&'static str, &'static str, fn(&Value) -> String);
 
 const PAGES: &[Page] = &[
-    ("README.md", "methods", table),
+    ("docs/methods.md", "overview", table),
     ("docs/methods.md", "methods", reference),
     ("docs/glossary.md", "names", names),
 ];

@@ -13,7 +13,7 @@ mod terminal;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::FromArgMatches;
 use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::layer::SubscriberExt;
@@ -26,7 +26,11 @@ use partita_app::phases::Phases;
 use streams::StandardInput;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let matches = args::command().get_matches();
+    let cli = match Cli::from_arg_matches(&matches) {
+        Ok(cli) => cli,
+        Err(error) => error.format(&mut args::command()).exit(),
+    };
     output::be_quiet(cli.quiet);
     start_log(cli.verbose);
     match run(cli.command) {

@@ -64,7 +64,7 @@ def test_every_option_that_a_text_names_is_a_keyword():
     named = set()
     for path in sources():
         source = path.read_text(encoding="utf-8").partition("#[cfg(test)]\nmod ")[0]
-        for option, other in re.findall(r'^[^/\n]*?\boption\("([a-z-]+)"\)(?:\s*\.called\("([a-z-]+)"\))?', source, flags=re.M):
+        for option, other in re.findall(r'^[^/\n]*?\boption\("([a-z-]+)"\)(?:\s*\.called\("([A-Za-z-]+)"\))?', source, flags=re.M):
             named.add((other or option).replace("-", "_"))
     assert {"skip", "n_clusters", "object_weights"} <= named
     keywords = {name for call in CALLS for name in inspect.signature(call).parameters}

@@ -33,12 +33,12 @@ Examples:
     --relations relations.csv --threshold 0.05 -o labels.csv")]
 #[command(mut_arg("object_weights", |weights| weights.conflicts_with("stream")))]
 pub(crate) struct ConsensusArgs {
-    /// An ensemble: one row an object, one column a base clustering (CSV, TSV, NPY, NPZ, Parquet, Arrow or MAT), or a
+    /// An ensemble: one row an object, one column a base clustering (CSV, NPZ, Parquet …). TSV, NPY, Arrow and MAT are read too, as is a
     /// folder of Parquet, Arrow or NPY files whose rows follow each other, or a manifest of such files (`partita distributed plan`),
     /// which is read block by block whatever its size. Empty, NA, NaN and −1 mean that the label is
     /// missing.
     pub(crate) ensemble: PathBuf,
-    /// Further ensembles, or files of labels, of the same objects: their base clusterings stand beside those of the first. Objects
+    /// Further ensembles, or files of labels, of the same objects. Their base clusterings stand beside those of the first. Objects
     /// are matched by their names, else by place; labels of objects that a file lacks are missing.
     pub(crate) more: Vec<PathBuf>,
     /// The consensus method; `partita methods` lists them. With -k method: eac-average if not given.
@@ -46,11 +46,11 @@ pub(crate) struct ConsensusArgs {
     #[arg(default_value_if("clusters", "method", super::PICK_OF_AUTO))]
     #[arg(value_parser = method_names(), hide_possible_values = true)]
     pub(crate) method: String,
-    /// Clusters of the consensus: a number; a range such as 2..12, of which `partita choose-k` takes one (the method's
-    /// where it cuts a tree, else that of eac-average), or 1 if base clusterings agree no more than by chance; auto, which
-    /// is 2..12; or method, where the method finds its own. Only where labels name classes (--set named=true) it can be left
+    /// Clusters: a number, a range such as 2..12, auto, or method. Of a range `partita choose-k` takes one (the method's
+    /// where it cuts a tree, else that of eac-average), or 1 if base clusterings agree no more than by chance; auto
+    /// is 2..12; with method the method finds its own. Only where labels name classes (--set named=true) it can be left
     /// out: there is a cluster for each name.
-    #[arg(short = 'k', long = "clusters", value_name = "K|FROM..TO|auto|method")]
+    #[arg(short = 'k', long = "clusters", value_name = "K")]
     #[arg(
         default_value_if("set", "named=true", "method"),
         required_unless_present("set")
@@ -58,7 +58,7 @@ pub(crate) struct ConsensusArgs {
     pub(crate) clusters: Option<ClustersAsked>,
     #[command(flatten)]
     pub(crate) read: EnsembleReadArgs,
-    /// A setting of the method; may be given several times. `partita methods METHOD` lists them.
+    /// A setting of the method, such as restarts=3; may be given several times. `partita methods METHOD` lists them.
     #[arg(long, value_name = "NAME=VALUE", value_parser = setting_names(), hide_possible_values = true)]
     pub(crate) set: Vec<String>,
     #[command(flatten)]
@@ -80,10 +80,10 @@ pub(crate) struct ConsensusArgs {
     pub(crate) features_label: Option<String>,
     #[command(flatten)]
     pub(crate) compute: ComputeArgs,
-    /// Where the labels go (object,label,certainty,confidence); stdout if not given or -. The ending
-    /// says the format: .csv, .tsv, .parquet, .json, or .npy for the labels alone. A folder (it exists, or ends in /) gets
+    /// Where the labels go: a file, or a folder for all results. Stdout if not given or -. A file has the columns
+    /// object,label,certainty,confidence; its ending says the format: .csv, .tsv, .parquet, .json, or .npy for the labels alone. A folder (it exists, or ends in /) gets
     /// labels.csv, soft.csv, report.html, record.json and summary.txt.
-    #[arg(short, long, value_name = "LABELS.csv|DIR/")]
+    #[arg(short, long, value_name = "FILE|DIR/")]
     pub(crate) output: Option<PathBuf>,
     /// Where the report goes, if not into the folder of the labels: one page that needs nothing else. Of label rows that stay on the disk
     /// its tables are of all objects, its pictures of about 20,000 that a hash draws.
@@ -92,7 +92,7 @@ pub(crate) struct ConsensusArgs {
     /// Write no report.html into the folder.
     #[arg(long)]
     pub(crate) no_report: bool,
-    /// Where the probabilities go (object,p0,p1,…); of a method that has none, the shares of the evidence: how the base
+    /// Where the probabilities go (object,p0,p1,…). Of a method that has none, the shares of the evidence: how the base
     /// clusterings of an object spread over the clusters.
     #[arg(long, value_name = "SOFT.csv")]
     pub(crate) soft: Option<PathBuf>,

@@ -22,10 +22,10 @@ pub(crate) struct RecipeArgs {
     /// Which base clusterings, and how many of each. [default: kmeans:100]
     #[arg(long, value_name = "KIND:COUNT,…", value_parser = parse_base)]
     pub(crate) base: Option<BaseList>,
-    /// Clusters of each base clustering: 10, a range 4..20, a list 4,6,8, or sqrt for ⌈√n/2⌉..⌈√n⌉. [default: sqrt]
+    /// Clusters of each base clustering: 10, 4..20, a list 4,6,8, or sqrt. The last is ⌈√n/2⌉..⌈√n⌉. [default: sqrt]
     #[arg(long, value_name = "K")]
     pub(crate) base_k: Option<BaseK>,
-    /// Share of the objects that each base clustering sees; the others get no label from it. [default: 0.9]
+    /// Share of the objects that each base clustering sees. The others get no label from it. [default: 0.9]
     #[arg(long, value_name = "SHARE")]
     pub(crate) subsample: Option<f64>,
     /// Draw the objects with replacement: k-means counts an object as often as it was drawn, others once.
@@ -41,11 +41,11 @@ pub(crate) struct RecipeArgs {
     /// the same size, 1 is single link. [default: 0.1,0.3,0.5,0.7]
     #[arg(long, value_name = "LIMIT,…", value_delimiter = ',')]
     pub(crate) gini: Vec<f64>,
-    /// Scaling of the columns: none, zscore, minmax, or auto, which is zscore where a column's standard deviation is more than
+    /// Scaling of the columns: none, zscore, minmax or auto. The last is zscore where a column's standard deviation is more than
     /// 3 times that of the median column. [default: none; auto where `run` chooses the base clusterings]
     #[arg(long, value_name = "SCALE")]
     pub(crate) scale: Option<Scale>,
-    /// A paper's recipe, which the flags above may change; those of pcc-2, ssce and nbce depend on -k.
+    /// A paper's recipe, which the flags above may change. Those of pcc-2, ssce and nbce depend on -k.
     #[arg(long, value_name = "NAME", conflicts_with = "recipe", value_parser = PossibleValuesParser::new(PRESETS))]
     pub(crate) preset: Option<String>,
     /// A recipe from a file: TOML with the names of the flags above, or an ensemble, which says how it was made and

@@ -1,6 +1,7 @@
 //! The flags of the command line: names, values, help.
 
 mod consensus;
+mod help;
 mod making;
 mod parts;
 mod recipe;
@@ -21,6 +22,7 @@ use partita_app::{TakenAs, UnknownValues};
 use partita_distributed::LabelEnding;
 
 pub(crate) use consensus::ConsensusArgs;
+pub(crate) use help::command;
 pub(crate) use making::{GenerateArgs, MergeArgs, RecipeArgs, TextArgs};
 pub(crate) use parts::{FoldArgs, ManifestArgs, PartsAsked, PassArgs};
 pub(crate) use recipe::recipe;
@@ -38,7 +40,9 @@ use values::{parse_range, part_labels, taken_as, unknown_values};
 
 const AFTER_HELP: &str = "\
 Examples:
+  partita run table.csv -o out
   partita run datasets/digits.csv --truth label -k 10 -o out
+  partita consensus labels_of_many_tools.csv -k 6 -o out/
   partita generate table.csv --base kmeans:200 --base-k 4..20 \\
     -o ensemble.npz
   partita consensus ensemble.npz -m pcc-kl -k 10 -o labels.csv \\
@@ -51,9 +55,9 @@ Data goes to stdout, everything else to stderr. Set PARTITA_LOG=info (or debug) 
 
 /// Many clusterings of the same objects, made into one that can be trusted.
 #[derive(Debug, Parser)]
-#[command(name = "partita", version, about, after_help = AFTER_HELP, max_term_width = 110)]
+#[command(name = "partita", version, after_help = AFTER_HELP, max_term_width = 110)]
 pub(crate) struct Cli {
-    /// Say which steps run and how long each took; twice or three times for more. As PARTITA_LOG=info does.
+    /// Say which steps run and how long each took. Twice or three times for more; as PARTITA_LOG=info does.
     #[arg(short, long, global = true, action = clap::ArgAction::Count, display_order = 900)]
     pub(crate) verbose: u8,
     /// Leave out notes and progress; twice: warnings too.
@@ -65,19 +69,19 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// From a table to labels: makes an ensemble, finds its consensus, writes both.
+    /// From a table to clusters: an ensemble, its consensus, a page.
     Run(RunArgs),
-    /// Turns documents into a sparse table of words, for `generate`.
+    /// From documents to a sparse table of words.
     Text(TextArgs),
-    /// Makes an ensemble of base clusterings from a table.
+    /// Makes an ensemble: many base clusterings of a table.
     Generate(GenerateArgs),
-    /// Joins what `generate --part` made, what a run that was cut short has finished, or ensembles, into one ensemble.
+    /// Joins ensembles, files of labels, or parts of an ensemble.
     Merge(MergeArgs),
-    /// Finds the consensus of an ensemble.
+    /// From labels of several tools or runs to their consensus.
     Consensus(ConsensusArgs),
-    /// Adds base clusterings or objects to an ensemble, and goes on with its consensus.
+    /// Adds base clusterings or objects to an ensemble.
     Update(UpdateArgs),
-    /// A consensus by many tasks or machines, which share nothing but files.
+    /// A consensus by many machines that share files alone.
     #[command(subcommand)]
     Distributed(DistributedCommand),
     // What `distributed` has was called so before.
@@ -87,17 +91,17 @@ pub(crate) enum Command {
     Pass(PassArgs),
     #[command(hide = true)]
     Fold(FoldArgs),
-    /// Says how many clusters there are, if any: of a table, or of an ensemble.
+    /// How many clusters there are, if any.
     ChooseK(ChooseArgs),
-    /// Says whether an ensemble holds one answer or several, and which.
+    /// Whether an ensemble holds one answer or several.
     Modes(ModesArgs),
-    /// Gives many runs, hard or soft, common columns and colours (label switching).
+    /// Gives many runs common columns and colours (label switching).
     Align(AlignArgs),
-    /// Compares labels with the truth, or with an ensemble.
+    /// Scores labels against the truth, or against an ensemble.
     Evaluate(EvaluateArgs),
-    /// Says which clusters are real: tests every split of labels on their table, and merges those without a gap.
+    /// Which clusters are real: a p-value for every split.
     Test(TestArgs),
-    /// Writes a page about a run: what was found, and how far to trust it.
+    /// Writes the page about a run again.
     Report(ReportArgs),
     /// Labels new objects with a saved model.
     Predict(PredictArgs),
@@ -112,7 +116,7 @@ pub(crate) enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
-    /// Prints a manual page, or writes those of all commands into a folder.
+    /// Prints a manual page, or writes all of them.
     Man(ManArgs),
 }
 
@@ -420,15 +424,4 @@ pub(crate) struct InspectArgs {
     pub(crate) machine: MachineArgs,
     #[command(flatten)]
     pub(crate) out: OutputArgs,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use clap::CommandFactory;
-
-    #[test]
-    fn the_command_line_is_consistent() {
-        Cli::command().debug_assert();
-    }
 }

@@ -50,10 +50,10 @@ pub(crate) struct PassArgs {
     /// The manifest.
     pub(crate) manifest: PathBuf,
     /// What to do: the job that `partita distributed merge` named.
-    #[arg(long, alias = "model", value_name = "FIT/ROUND.job")]
+    #[arg(long, alias = "model", value_name = "JOB")]
     pub(crate) job: PathBuf,
     /// The part, from 0; parts such as 0..9; or all. A part that was done is left as it is.
-    #[arg(long, value_name = "N|A..B|all", value_parser = parse_parts)]
+    #[arg(long, value_name = "PART", value_parser = parse_parts)]
     pub(crate) part: PartsAsked,
     /// Where the sum of one part goes. Labels go beside it, to a name that ends in .csv. [default: beside the job]
     #[arg(short, long, value_name = "FILE.sum")]

@@ -53,8 +53,8 @@ the run from it. Ctrl-C keeps what is finished, the base clusterings made so far
 --resume goes on, also after a kill or a power cut.")]
 #[command(mut_args(not_with_a_record))]
 pub(crate) struct RunArgs {
-    /// A table: one row an object, one column a feature (CSV, TSV, NPY, NPZ or Parquet; .gz and .zst are read too), or a sparse
-    /// matrix of SciPy or `partita text`. Labels of several tools go to `partita consensus`.
+    /// A table: one row an object, one column a feature (CSV, Excel, Parquet, NPY …). Or a sparse matrix of SciPy or `partita text`;
+    /// .gz and .zst are read too. Labels of several tools go to `partita consensus`.
     #[arg(required_unless_present = "from")]
     pub(crate) table: Option<PathBuf>,
     /// Repeat the run that this record.json is of: the same input files, settings and seed, hence the same labels.
@@ -65,19 +65,19 @@ pub(crate) struct RunArgs {
     pub(crate) allow_changed_input: bool,
     #[command(flatten)]
     pub(crate) read: TableReadArgs,
-    /// Clusters of the consensus: a number; a range such as 2..12, of which the most stable number is taken if it is more
-    /// stable than tables without clusters (`partita choose-k`), else 1; auto, the default, which is 2..12, and beyond while
-    /// the number chosen lies in the upper quarter; or method, where every method finds its own. Where neither -m nor a flag of the base clusterings but --scale is given, base clusterings are
+    /// Clusters: a number, a range such as 2..12, auto (the default), or method. Of a range the most stable number is taken if it is
+    /// more stable than tables without clusters (`partita choose-k`), else 1; auto is 2..12, and beyond while the number chosen
+    /// lies in the upper quarter; with method every method finds its own. Where neither -m nor a flag of the base clusterings but --scale is given, base clusterings are
     /// chosen too (k-means or genie), and an open number of clusters with them: by how far halves of them agree, by the gaps
     /// between eigenvalues, by density-based validity and by the likelihood of one Gaussian a cluster.
-    #[arg(short = 'k', long = "clusters", value_name = "K|FROM..TO|auto|method")]
+    #[arg(short = 'k', long = "clusters", value_name = "K")]
     pub(crate) clusters: Option<ClustersAsked>,
     /// Consensus methods, separated by commas; `partita methods` lists them. [default: lwgp; with -k method eac-average]
     #[arg(short, long, value_name = "METHOD,…", value_delimiter = ',')]
     #[arg(value_parser = method_names(), hide_possible_values = true)]
     pub(crate) method: Vec<String>,
-    /// A setting of the methods, or of the one that stands before a dot: pairs_per_object=60, pcc-kl.restarts=3. May be given
-    /// several times.
+    /// A setting of the methods, such as restarts=3. Or of the one that stands before a dot: pcc-kl.restarts=3. May be given several
+    /// times; `partita methods METHOD` lists them.
     #[arg(long, value_name = "[METHOD.]NAME=VALUE", value_parser = setting_names(), hide_possible_values = true)]
     pub(crate) set: Vec<String>,
     #[command(flatten)]

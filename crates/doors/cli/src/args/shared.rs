@@ -11,10 +11,10 @@ use super::values::parse_memory;
 /// What every command takes that writes files and can answer in JSON.
 #[derive(Debug, Args)]
 pub(crate) struct OutputArgs {
-    /// Replace outputs that exist, or write into a folder that holds something already.
+    /// Replace outputs that exist. Or write into a folder that holds something already.
     #[arg(long)]
     pub(crate) force: bool,
-    /// Print what was found or done as one JSON object on stdout, in place of all else.
+    /// Print one JSON object on stdout, in place of all else. It says what was found or done.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -48,7 +48,7 @@ impl MachineArgs {
 /// What every computing command takes.
 #[derive(Debug, Args)]
 pub(crate) struct ComputeArgs {
-    /// Where all random numbers start: the same seed gives the same bytes. [default: 0, or that of an ensemble given as --recipe]
+    /// Where all random numbers start. The same seed gives the same bytes. [default: 0, or that of an ensemble given as --recipe]
     #[arg(long, value_name = "S")]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]

@@ -12,8 +12,8 @@ use partita_app::{Encode, Impute, PairsOf, ReadOptions, TableInput, Truth};
 /// A table and how to read it.
 #[derive(Debug, Default, Args)]
 pub(crate) struct TableArgs {
-    /// A table: one row an object, one column a feature (CSV, TSV, NPY, NPZ, Parquet, Arrow, XLSX or Matrix Market; .gz and .zst are read too), or a
-    /// folder of Parquet, Arrow or NPY files whose rows follow each other. `generate` and `run` take the sparse
+    /// A table: one row an object, one column a feature (CSV, Excel, Parquet, NPY …). TSV, NPZ, Arrow and Matrix Market are read too, .gz
+    /// and .zst of all, and a folder of Parquet, Arrow or NPY files whose rows follow each other. `generate` and `run` take the sparse
     /// matrices of SciPy and of `partita text` too.
     pub(crate) table: PathBuf,
     #[command(flatten)]
@@ -24,18 +24,18 @@ pub(crate) struct TableArgs {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Reading")]
 pub(crate) struct FileArgs {
-    /// The column with the names of the objects, by name or position from 1. [default: a first column called object, id or
+    /// The column with the names of the objects. By name or position from 1. [default: a first column called object, id or
     /// name or not called at all, else a column of words that all differ]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) id: Option<String>,
-    /// Columns to leave out, by name, by position from 1, or by a pattern with * and ?. Names with commas stand in quotes:
+    /// Columns to leave out, by name, position or pattern. Positions count from 1, patterns have * and ?. Names with commas stand in quotes:
     /// --skip '"a, b",c'.
     #[arg(long, value_name = "COLUMN,…", value_parser = parse_columns)]
     pub(crate) skip: Vec<ColumnList>,
     /// Columns that are data, named as with --skip; others are left out.
     #[arg(long, value_name = "COLUMN,…", value_parser = parse_columns)]
     pub(crate) only: Vec<ColumnList>,
-    /// Words that mean that a value is missing, instead of NA, NaN, N/A, null, None, ? and the others that pandas knows; ''
+    /// Words that mean that a value is missing. They take the place of NA, NaN, N/A, null, None, ? and the others that pandas knows; ''
     /// for none. Empty fields are always missing.
     #[arg(long, value_name = "WORD,…", value_delimiter = ',')]
     pub(crate) missing: Option<Vec<String>>,
@@ -128,8 +128,7 @@ fn parse_decimal(text: &str) -> Result<char, String> {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Reading")]
 pub(crate) struct ReadArgs {
-    /// The column with the true labels, by name or position from 1: results are scored against it, and it is not data.
-    /// [default: a column called label; of an ensemble also truth]
+    /// The column with the true labels, which score the result. It is not data; by name or position from 1. [default: a column called label; of an ensemble also truth]
     #[arg(long, alias = "label", value_name = "COLUMN")]
     pub(crate) truth: Option<String>,
     /// There are no true labels: a column called label is data.

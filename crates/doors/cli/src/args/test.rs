@@ -19,7 +19,7 @@ Examples:
 Labels may come from any tool: make more clusters than there are, and test. Two clusters are separate if in a straight corridor
 from one to the other there is a place that is emptier than both ends, on rows that were not used to choose the corridor or
 the place. Neighbours with the largest p-value above --alpha are merged until there is none. What is left is
-  established              a gap, also with all splits that were left in view (Holm's p-value is at most alpha);
+  established              a gap, all splits that were left in view (Holm);
   separate at alpha alone  a gap, if this is the only split that is asked about;
   cannot tell              too few rows, or values of too few kinds, to see a gap if there were one.
 \"No gap seen\" does not mean \"the same\": populations whose means are less than about three standard deviations apart have no gap.

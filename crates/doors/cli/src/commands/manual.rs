@@ -2,20 +2,20 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Command, CommandFactory};
+use clap::Command;
 
-use crate::args::{Cli, ManArgs};
+use crate::args::{ManArgs, command as whole};
 use crate::failure::Failure;
 use crate::output::{self, check_outputs, say};
 
 pub(crate) fn completions(shell: clap_complete::Shell) -> Result<(), Failure> {
     let mut text = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "partita", &mut text);
+    clap_complete::generate(shell, &mut whole(), "partita", &mut text);
     output::print(&String::from_utf8_lossy(&text))
 }
 
 pub(crate) fn man(args: &ManArgs) -> Result<(), Failure> {
-    let mut all = Cli::command();
+    let mut all = whole();
     // Names commands as they are typed, and gives them the flags of all commands.
     all.build();
     if let Some(folder) = &args.output {
