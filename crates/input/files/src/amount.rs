@@ -22,7 +22,9 @@ const MINUS: [char; 2] = ['\u{2212}', '\u{2013}'];
 const GAPS: [char; 6] = [' ', '\u{a0}', '\u{202f}', '\u{2009}', '\'', '\u{2019}'];
 
 /// What says that a number is a bound of a value, or about it.
-const BOUNDS: [&str; 10] = ["<=", ">=", "=<", "=>", "<", ">", "≤", "≥", "~", "≈"];
+const BOUNDS: [&str; 13] = [
+    "<=", ">=", "=<", "=>", "<", ">", "≤", "≥", "~", "≈", "+/-", "+-", "±",
+];
 
 /// Words and letters for powers of ten behind numbers.
 const MAGNITUDES: [(&str, f64); 27] = [
@@ -65,6 +67,9 @@ const UNITS: [&[(&str, f64)]; 8] = [
         ("MB", 1e6),
         ("GB", 1e9),
         ("TB", 1e12),
+        ("KiB", 1024.0),
+        ("MiB", 1_048_576.0),
+        ("GiB", 1_073_741_824.0),
     ],
     &[("K", 1e3), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12)],
     &[
@@ -189,6 +194,13 @@ pub(crate) fn amount(text: &str, decimal: char) -> Option<Amount<'_>> {
             ..found
         });
     }
+    if let Some((value, rest)) = fraction(text) {
+        return Some(Amount {
+            value,
+            unit: rest,
+            kind: Some(ValueKind::Unit),
+        });
+    }
     let (body, is_bound) = bound(text);
     let (body, is_noted) = without_note(body, decimal);
     let found = measure(body, decimal)?;
@@ -222,6 +234,33 @@ fn degrees(text: &str, decimal: char) -> Option<f64> {
     } else {
         value
     })
+}
+
+/// A fraction with a whole number before it or a unit behind it, such as 1 1/2 or 3/4 cup; and the unit.
+fn fraction(text: &str) -> Option<(f64, &str)> {
+    let (above, rest) = text.split_once('/')?;
+    let (whole, above) = above.split_once(' ').unwrap_or(("0", above));
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let (below, unit) = rest.split_at(digits);
+    let number = |part: &str| part.parse::<u16>().ok().map(f64::from);
+    let (above, below) = (number(above)?, number(below)?);
+    let is_unit = |unit: &str| {
+        !unit.is_empty()
+            && unit
+                .chars()
+                .all(|letter| letter.is_alphabetic() || letter == '"')
+    };
+    let fits = unit.is_empty() && whole != "0" || is_unit(unit.trim_start());
+    (fits && above < below).then_some((number(whole)? + above / below, unit.trim_start()))
+}
+
+/// The words with which every text ends, such as those of 4.5 out of 5 stars.
+pub(crate) fn common_end<'a>(mut texts: impl Iterator<Item = &'a String>) -> Option<&'a str> {
+    let first = texts.next()?;
+    let rest: Vec<&String> = texts.collect();
+    let mut ends = first.match_indices(' ').map(|(at, _)| &first[at..]);
+    let end = ends.find(|end| rest.iter().all(|text| text.ends_with(end)))?;
+    (!rest.is_empty() && end.contains(char::is_alphabetic)).then_some(end)
 }
 
 /// Hours or degrees with minutes and seconds between blanks, as of stars: 05 35 17.3 or -69 45 04.
@@ -328,7 +367,10 @@ pub(crate) fn is_known_unit(unit: &str) -> bool {
 pub(crate) fn is_common_unit(unit: &str) -> bool {
     let own = UNITS.iter().flat_map(|kind| kind.iter());
     unit.len() > 1 && own.clone().any(|(name, _)| *name == unit)
-        || ["k", "K", "M", "G", "m", "s", "g", "h", "W", "l", "L", "+"].contains(&unit)
+        || [
+            "k", "K", "M", "G", "m", "s", "g", "h", "W", "l", "L", "+", "N", "S", "E",
+        ]
+        .contains(&unit)
         || unit.starts_with('°')
 }
 
@@ -582,6 +624,9 @@ mod tests {
             ("5'11\"", '.', 71.0, "\""),
             ("2 days 04:30:00", '.', 189_000.0, "s"),
             ("10+ years", '.', 10.0, "years"),
+            ("1 1/2 cup", '.', 1.5, "cup"),
+            ("3/4\"", '.', 0.75, "\""),
+            ("+/- 3.5", '.', 3.5, ""),
         ] {
             let found = amount(text, decimal).map(|found| (found.value, found.unit));
             assert_eq!(found, Some((value, unit)), "{text}");

@@ -210,10 +210,15 @@ impl Parquet {
         {
             return Ok(());
         }
+        let column = self.metadata.parquet_schema().column(item);
+        let width = match column.physical_type() {
+            Physical::FIXED_LEN_BYTE_ARRAY => column.type_length().max(1) as usize,
+            _ => 4,
+        };
         match self.pages(group, item)?.get_next_page()? {
             Some(Page::DictionaryPage {
                 buf, num_values, ..
-            }) if num_values as usize > buf.len() / 4 => Err(ParquetError::EOF(
+            }) if num_values as usize > buf.len() / width => Err(ParquetError::EOF(
                 "a dictionary is shorter than it claims".into(),
             )),
             _ => Ok(()),

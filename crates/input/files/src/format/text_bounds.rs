@@ -204,7 +204,8 @@ pub(super) fn may_be_below(
     if row.len() != fields && matches!(after, Some("blank" | "notes")) {
         return Some("notes");
     }
-    if begins && more < NOTE && more + 1 < fields && !is_number(first) {
+    let in_brackets = first.starts_with('(') && first.ends_with(')') && first.contains(' ');
+    if begins && more < NOTE && more + 1 < fields && (!is_number(first) || in_brackets) {
         let short = row.len() < fields;
         let small = first.to_lowercase();
         let says = first.contains(": ")

@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashSet};
 use super::complaints::MOST_NAMED;
 use super::read_options::ReadOptions;
 use super::roles::Reason;
-use crate::amount::{Amount, amount, factors, is_known_unit, parts};
+use crate::amount::{Amount, amount, common_end, factors, is_known_unit, parts};
 use crate::calendar;
 use crate::dictionary::Dictionary;
 use crate::value_kind::ValueKind;
@@ -158,9 +158,10 @@ impl<'a> Reading<'a> {
     /// Takes what is a number to people although it is a word: a price of 0 among amounts of money, and the ends of a scale that say
     /// what they mean. Gives what is to be said.
     fn take_numbers_of_words(&mut self, words: &'a Dictionary, counts: &[u64]) -> Option<String> {
-        if self.unread == 0 || self.unread > self.read {
+        if self.unread == 0 || self.read == 0 {
             return None;
         }
+        let ranges = self.unread <= self.read;
         let mut kinds = self.amounts.iter().flatten();
         let quoted = |taken: &[String]| format!("'{}'", taken.join("', '"));
         if kinds
@@ -172,7 +173,8 @@ impl<'a> Reading<'a> {
             return (!taken.is_empty()).then(|| format!("take {} for 0", quoted(&taken)));
         }
         let plain = kinds.all(|found| found.kind.is_none() && found.value.fract() == 0.0);
-        let number = |value: &str| labelled(value).or_else(|| middle(value));
+        let range = |value: &str| middle(value).filter(|_| ranges);
+        let number = |value: &str| labelled(value).or_else(|| range(value));
         let open = |(amount, value): (&Option<Amount<'_>>, &String)| {
             amount.is_some() || words::has_no_value(value) || number(value).is_some()
         };
@@ -209,6 +211,15 @@ impl<'a> Reading<'a> {
                 .iter_mut()
                 .flatten()
                 .for_each(|amount| amount.unit = one);
+            return Vec::new();
+        }
+        if [["N", "S"], ["E", "W"]].iter().any(|two| units == two) {
+            for amount in self.amounts.iter_mut().flatten() {
+                if ["S", "W"].contains(&amount.unit) {
+                    amount.value = -amount.value;
+                }
+                amount.unit = "°";
+            }
             return Vec::new();
         }
         let Some(factors) = factors(&units).filter(|_| units.len() > 1) else {
@@ -311,7 +322,7 @@ pub(crate) fn of_words(words: &Dictionary, notation: Notation) -> Meaning {
     if said.all(|value| is_date(&value)) {
         return durations(words, &counts, notation, gap).unwrap_or(Meaning::LeftOut(Reason::Dates));
     }
-    let behind = common_end(words, gap);
+    let behind = common_end(words.values().iter().filter(|value| !gap(value)));
     let read = |decimal: char| {
         let plain = Reading::new(words, &counts, gap, decimal, "");
         match behind.filter(|_| plain.read == 0) {
@@ -386,18 +397,6 @@ pub(crate) fn of_words(words: &Dictionary, notation: Notation) -> Meaning {
     })
 }
 
-/// The words with which every value ends, such as those of 4.5 out of 5 stars.
-fn common_end(words: &Dictionary, gap: impl Fn(&str) -> bool) -> Option<&str> {
-    let mut values = words.values().iter().filter(|value| !gap(value));
-    let first = values.next()?;
-    let mut places = first.match_indices(' ').map(|(at, _)| &first[at..]);
-    let mut values = values.peekable();
-    values.peek()?;
-    let rest: Vec<&String> = values.collect();
-    let end = places.find(|end| rest.iter().all(|value| value.ends_with(end)))?;
-    end.contains(char::is_alphabetic).then_some(end)
-}
-
 /// The whole number before words that say what it means, as at the ends of a scale: 10 - Extremely likely.
 fn labelled(value: &str) -> Option<f64> {
     let end = value.find(|letter: char| !letter.is_ascii_digit())?;
@@ -438,7 +437,12 @@ fn durations(
         let of_seconds = value.contains('.') && value.matches(':').count() == 1;
         of_seconds || hour.is_some_and(|hour: u32| hour > 24)
     };
-    (notation.durations || words.values().iter().any(longer)).then(|| {
+    // Nothing but the first hour of the day is no time of the day.
+    let short = |value: &String| value.starts_with("0:") || value.starts_with("00:");
+    let three = |value: &String| value.matches(':').count() == 2 && short(value);
+    let said = || words.values().iter().filter(|value| !gap(value));
+    let is_short = || said().count() > 1 && said().all(three);
+    (notation.durations || words.values().iter().any(longer) || is_short()).then(|| {
         Meaning::Numbers(Numbers {
             values,
             kind: Some(ValueKind::Duration),
@@ -476,10 +480,13 @@ fn has_ranges(words: &Dictionary) -> bool {
 
 /// The middle of a range of numbers.
 fn middle(value: &str) -> Option<f64> {
-    let number = |text: &str| amount(text, '.').or_else(|| amount(text, ','));
+    let number = |text: &str| {
+        let found = amount(text, '.').or_else(|| amount(text, ','))?;
+        Some(found.value)
+    };
     let of = |mark: &&str| {
         let (low, high) = value.split_once(*mark)?;
-        Some(number(low)?.value.midpoint(number(high)?.value))
+        Some(number(low)?.midpoint(number(high)?))
     };
     let marks = ["-", "–", " to ", " bis ", " à ", " a "];
     marks
@@ -668,6 +675,8 @@ mod tests {
             ("2024-01-31|-|2024-02-01", "Dates"),
             ("-|.", "Empty"),
             ("0:36.5|1:02.35", "[36.5, 62.35]"),
+            ("00:01:20|00:12:00|-", "[80.0, 720.0, NaN]"),
+            ("35.5N|12.5S", "[35.5, -12.5]"),
             ("12/3/8|7/4/11", "[[12.0, 3.0, 8.0], [7.0, 4.0, 11.0]]"),
             ("4.5 out of 5 stars|3.0 out of 5 stars", "[4.5, 3.0]"),
             ("12,5 % vol|9,0 % vol|k. A.", "[12.5, 9.0, NaN]"),
