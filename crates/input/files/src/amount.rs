@@ -22,9 +22,7 @@ const MINUS: [char; 2] = ['\u{2212}', '\u{2013}'];
 const GAPS: [char; 6] = [' ', '\u{a0}', '\u{202f}', '\u{2009}', '\'', '\u{2019}'];
 
 /// What says that a number is a bound of a value, or about it.
-const BOUNDS: [&str; 13] = [
-    "<=", ">=", "=<", "=>", "<", ">", "≤", "≥", "~", "≈", "+/-", "+-", "±",
-];
+const BOUNDS: [&str; 10] = ["<=", ">=", "=<", "=>", "<", ">", "≤", "≥", "~", "≈"];
 
 /// Words and letters for powers of ten behind numbers.
 const MAGNITUDES: [(&str, f64); 27] = [
@@ -393,6 +391,9 @@ fn bound(text: &str) -> (&str, bool) {
 fn without_note(text: &str, decimal: char) -> (&str, bool) {
     let has_digit = |text: &str| text.contains(|letter: char| letter.is_ascii_digit());
     for mark in ["±", "+/-", "+-"] {
+        if let Some(error) = text.strip_prefix(mark) {
+            return (error.trim_start(), true);
+        }
         if let Some((value, error)) = text.split_once(mark)
             && has_digit(value)
             && measure(error.trim(), decimal).is_some()
