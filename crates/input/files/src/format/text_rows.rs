@@ -218,27 +218,9 @@ impl TextReader {
             first = fields.iter().enumerate().map(own).collect();
         }
         if !self.all_rows && !options.transpose && header != Header::No {
-            let rows: Vec<ByteRecord> = self.ahead.iter().map(|(row, _)| row.clone()).collect();
-            if let Some(joined) = grouped_names(&first, &rows) {
-                first = joined;
-                self.ahead.pop_front();
-                self.remarks.push(format!(
-                    "lines {line} and {} name the columns together; if not, give {}",
-                    line + 1,
-                    option("all-rows").on()
-                ));
-            }
+            first = self.joined(first, line);
         }
-        // A few columns are no matter, whatever the budget.
-        let columns = (first.len() as u64 * COLUMN_BYTES).saturating_sub(FREE_BYTES);
-        let remedy = format!("check its line ends, or raise {}", option("max-memory"));
-        let fits = options
-            .budget
-            .check("a row of so many fields", columns, &remedy);
-        fits.map_err(|source| FileError::Budget {
-            path: self.path.clone(),
-            source,
-        })?;
+        self.check_columns(&first, options)?;
         let second = self.ahead.front().map(|(row, _)| row.clone());
         let next = second.is_some();
         let second = second.unwrap_or_default();
@@ -303,6 +285,35 @@ impl TextReader {
         self.remarks.extend(found.remark);
         self.say_encoding();
         Ok(())
+    }
+
+    /// The names of columns, of two lines where the first names groups of columns, which is said.
+    fn joined(&mut self, first: ByteRecord, line: u64) -> ByteRecord {
+        let rows: Vec<ByteRecord> = self.ahead.iter().map(|(row, _)| row.clone()).collect();
+        let Some(joined) = grouped_names(&first, &rows) else {
+            return first;
+        };
+        self.ahead.pop_front();
+        self.remarks.push(format!(
+            "lines {line} and {} name the columns together; if not, give {}",
+            line + 1,
+            option("all-rows").on()
+        ));
+        joined
+    }
+
+    /// Refuses more columns than the memory allows.
+    fn check_columns(&self, first: &ByteRecord, options: &OpenOptions) -> Result<()> {
+        // A few columns are no matter, whatever the budget.
+        let columns = (first.len() as u64 * COLUMN_BYTES).saturating_sub(FREE_BYTES);
+        let remedy = format!("check its line ends, or raise {}", option("max-memory"));
+        let fits = options
+            .budget
+            .check("a row of so many fields", columns, &remedy);
+        fits.map_err(|source| FileError::Budget {
+            path: self.path.clone(),
+            source,
+        })
     }
 
     /// Gives columns of one name, and those without one, names of their own, and says so.

@@ -322,25 +322,7 @@ pub(crate) fn of_words(words: &Dictionary, notation: Notation) -> Meaning {
     if said.all(|value| is_date(&value)) {
         return durations(words, &counts, notation, gap).unwrap_or(Meaning::LeftOut(Reason::Dates));
     }
-    let behind = common_end(words.values().iter().filter(|value| !gap(value)));
-    let read = |decimal: char| {
-        let plain = Reading::new(words, &counts, gap, decimal, "");
-        match behind.filter(|_| plain.read == 0) {
-            Some(behind) => Reading::new(words, &counts, gap, decimal, behind),
-            None => plain,
-        }
-    };
-    let point = read('.');
-    let comma = read(',');
-    let differ = point.unread != comma.unread || !alike(&point.values(), &comma.values());
-    let by_comma = match notation.asked {
-        Some(asked) => asked == ',',
-        None if comma.unread == point.unread => notation.comma,
-        None => comma.unread < point.unread,
-    };
-    // Which mark it is shows only where one of them reads more.
-    let shown = differ && point.unread != comma.unread;
-    let mut reading = if by_comma { comma } else { point };
+    let (mut reading, by_comma, decimal) = read(words, &counts, notation, gap);
     if reading.read == 0
         && let Some(several) = several(words, &counts, gap, if by_comma { ',' } else { '.' })
     {
@@ -392,9 +374,38 @@ pub(crate) fn of_words(words: &Dictionary, notation: Notation) -> Meaning {
         values: reading.values(),
         kind: reading.kind(),
         gaps: not_read(true),
-        decimal: shown.then_some(if by_comma { ',' } else { '.' }),
+        decimal,
         remark: in_one().or(taken),
     })
+}
+
+/// The numbers of a column by the mark before decimals that reads more of them; whether this is a comma, and the mark where it shows.
+fn read<'a>(
+    words: &'a Dictionary,
+    counts: &[u64],
+    notation: Notation,
+    gap: impl Fn(&str) -> bool + Copy,
+) -> (Reading<'a>, bool, Option<char>) {
+    let behind = common_end(words.values().iter().filter(|value| !gap(value)));
+    let read = |decimal: char| {
+        let plain = Reading::new(words, counts, gap, decimal, "");
+        match behind.filter(|_| plain.read == 0) {
+            Some(behind) => Reading::new(words, counts, gap, decimal, behind),
+            None => plain,
+        }
+    };
+    let point = read('.');
+    let comma = read(',');
+    let differ = point.unread != comma.unread || !alike(&point.values(), &comma.values());
+    let by_comma = match notation.asked {
+        Some(asked) => asked == ',',
+        None if comma.unread == point.unread => notation.comma,
+        None => comma.unread < point.unread,
+    };
+    // Which mark it is shows only where one of them reads more.
+    let shown = differ && point.unread != comma.unread;
+    let decimal = shown.then_some(if by_comma { ',' } else { '.' });
+    (if by_comma { comma } else { point }, by_comma, decimal)
 }
 
 /// The whole number before words that say what it means, as at the ends of a scale: 10 - Extremely likely.
@@ -611,7 +622,7 @@ mod tests {
 
     #[test]
     fn few_values_with_words_are_categories() {
-        let often = |values: &str| vec![values; 10].join("|");
+        let often = |values: &str| [values; 10].join("|");
         for values in [
             "neg|trace|1+|2+",
             "Studio|2 bd|4 bd",
