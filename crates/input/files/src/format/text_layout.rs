@@ -132,6 +132,34 @@ pub(super) fn blanks_align(start: &[u8]) -> bool {
             .any(|line| [b',', b';', b'|'].iter().any(|mark| line.contains(mark)))
 }
 
+/// Where blanks that follow each other become one, and those at the beginning of a line none.
+#[derive(Debug)]
+pub(super) struct Squeeze {
+    after_blank: bool,
+}
+
+impl Default for Squeeze {
+    fn default() -> Self {
+        Self { after_blank: true }
+    }
+}
+
+impl Squeeze {
+    /// The bytes without further blanks, tabs among them; how many are left.
+    pub(super) fn apply(&mut self, bytes: &mut [u8]) -> usize {
+        let mut kept = 0;
+        for at in 0..bytes.len() {
+            let byte = if bytes[at] == b'\t' { b' ' } else { bytes[at] };
+            if byte != b' ' || !self.after_blank {
+                bytes[kept] = byte;
+                kept += 1;
+            }
+            self.after_blank = matches!(byte, b' ' | b'\n' | b'\r');
+        }
+        kept
+    }
+}
+
 /// Whether commas separate decimals and nothing else: one column, whose header holds none.
 pub(super) fn commas_are_decimal(start: &[u8]) -> bool {
     let mut lines = lines(start).map(<[u8]>::trim_ascii_end);

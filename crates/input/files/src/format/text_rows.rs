@@ -13,7 +13,7 @@ use super::description::OpenOptions;
 use super::text_bounds::{above, grouped_names, is_sum, may_be_below, units};
 use super::text_encoding::Decoded;
 use super::text_layout::{
-    FirstLine, Header, blanks_align, check_one_column, commas_are_decimal, first_line,
+    FirstLine, Header, Squeeze, blanks_align, check_one_column, commas_are_decimal, first_line,
     guess_delimiter, named_in_first_line,
 };
 use crate::error::{FileError, READ, Result, Row, shown};
@@ -605,34 +605,6 @@ struct Counted {
     lines: Lines,
     /// Columns are aligned by blanks: several become one.
     squeeze: Option<Squeeze>,
-}
-
-/// Where blanks that follow each other become one, and those at the beginning of a line none.
-#[derive(Debug)]
-struct Squeeze {
-    after_blank: bool,
-}
-
-impl Default for Squeeze {
-    fn default() -> Self {
-        Self { after_blank: true }
-    }
-}
-
-impl Squeeze {
-    /// The bytes without further blanks, tabs among them; how many are left.
-    fn apply(&mut self, bytes: &mut [u8]) -> usize {
-        let mut kept = 0;
-        for at in 0..bytes.len() {
-            let byte = if bytes[at] == b'\t' { b' ' } else { bytes[at] };
-            if byte != b' ' || !self.after_blank {
-                bytes[kept] = byte;
-                kept += 1;
-            }
-            self.after_blank = matches!(byte, b' ' | b'\n' | b'\r');
-        }
-        kept
-    }
 }
 
 impl Read for Counted {
