@@ -18,6 +18,7 @@
 //! | [`matching`](matching()) | optimal assignment that maximises an overlap matrix | O(s² l) |
 //! | [`align`], [`align_to`], [`align_to_partition`] | common labels for all base clusterings of an ensemble | O(M² n), O(M n) |
 //! | [`anmi`], [`agreement_weights`], [`agreement_matrix`] | mean NMI with the base clusterings; among them; of all pairs | O(M n), O(M² n) |
+//! | [`object_agreement`] | in how many base clusterings an object lies with its cluster | O(n M) |
 //! | [`confidence`](confidence()) | how far the ensemble supports each label: comparable between methods | O(n M C) |
 //! | [`evidence_shares`] | how the base clusterings of each object spread over the clusters | O(n M C + n K) |
 //! | [`DensityValidity`] | whether clusters of rows are separated more than they are torn, whatever their shape (after DBCV) | O(n² d) |
@@ -41,6 +42,7 @@
 
 #![forbid(unsafe_code)]
 
+mod agreement;
 mod align;
 mod assignment;
 #[cfg(feature = "passes")]
@@ -58,6 +60,7 @@ mod scores;
 mod soft;
 mod stability;
 
+pub use agreement::object_agreement;
 pub use align::{
     Alignment, BaseTables, Surplus, agreement_matrix, agreement_weights, align, align_by, align_to,
     align_to_partition, anmi, best_reference,

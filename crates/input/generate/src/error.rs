@@ -117,7 +117,7 @@ pub enum GenerateError {
     #[error("a random projection needs at least 1 column")]
     Projection,
     /// No such scaling.
-    #[error("there is no scaling '{0}'; choose from none, zscore, minmax, auto")]
+    #[error("there is no scaling '{0}'; choose from none, zscore, minmax, mixed, auto")]
     Scale(String),
     /// A number that is not finite.
     #[error("row {row} has {value} in column {column}; every feature must be a finite number")]

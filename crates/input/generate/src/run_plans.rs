@@ -140,7 +140,7 @@ fn check_columns(recipe: &Recipe) -> Result<()> {
     if recipe.alters_columns() {
         return needs("a projection or a share of the columns");
     }
-    if matches!(recipe.scale, Scale::ZScore | Scale::MinMax) {
+    if !matches!(recipe.scale, Scale::None | Scale::Auto) {
         return needs("scaling");
     }
     Ok(())

@@ -20,8 +20,11 @@ pub enum Scale {
     ZScore,
     /// Smallest value 0, largest 1.
     MinMax,
-    /// z-scores where a column's standard deviation is more than 3 times that of the median column, else as they are. Tables that are sparse
-    /// or larger than memory stay as they are.
+    /// z-scores, but columns of two values (yes and no, the words of a category) have two values that are 1/√2 apart: a
+    /// z-score would make them as clear as a number that separates two groups perfectly, whatever they say.
+    Mixed,
+    /// z-scores where a column's standard deviation is more than 3 times that of the median column ([`Mixed`](Self::Mixed) where there are
+    /// columns of two values beside them), else as they are. Tables that are sparse or larger than memory stay as they are.
     Auto,
 }
 
@@ -33,6 +36,7 @@ impl FromStr for Scale {
             "none" => Ok(Self::None),
             "zscore" => Ok(Self::ZScore),
             "minmax" => Ok(Self::MinMax),
+            "mixed" => Ok(Self::Mixed),
             "auto" => Ok(Self::Auto),
             other => Err(GenerateError::Scale(other.into())),
         }
@@ -45,6 +49,7 @@ impl fmt::Display for Scale {
             Self::None => "none",
             Self::ZScore => "zscore",
             Self::MinMax => "minmax",
+            Self::Mixed => "mixed",
             Self::Auto => "auto",
         })
     }
@@ -95,7 +100,21 @@ pub fn scale_by_evidence(values: ArrayView2<'_, f64>, scale: Scale) -> Scale {
         .last()
         .zip(median)
         .is_some_and(|(most, median)| *most > APART * median);
-    if apart { Scale::ZScore } else { Scale::None }
+    match apart {
+        false => Scale::None,
+        true if values.columns().into_iter().any(has_two_values) => Scale::Mixed,
+        true => Scale::ZScore,
+    }
+}
+
+/// How far apart the two values of a column are under [`Scale::Mixed`]. Two different words of a category differ in two such columns, hence
+/// they are 1 apart: as two objects that differ by a standard deviation in one number.
+const LEVELS_APART: f64 = std::f64::consts::FRAC_1_SQRT_2;
+
+fn has_two_values(column: ArrayView1<'_, f64>) -> bool {
+    let first = column.first().copied().unwrap_or(0.0);
+    let other = column.iter().copied().find(|&x| x != first);
+    other.is_some_and(|other| column.iter().all(|&x| x == first || x == other))
 }
 
 /// The largest correlation of two columns, without its sign; columns that do not vary have none.
@@ -109,8 +128,7 @@ fn largest_correlation(values: ArrayView2<'_, f64>) -> f64 {
     largest / values.nrows().max(1) as f64
 }
 
-/// The table (n × d) with every column scaled on its own. A constant column becomes 0 under
-/// [`Scale::ZScore`] and [`Scale::MinMax`].
+/// The table (n × d) with every column scaled on its own. A constant column becomes 0 unless columns stay as they are.
 ///
 /// # Cost
 /// O(n·d) time, one copy of the table.
@@ -126,6 +144,7 @@ pub fn scale(values: ArrayView2<'_, f64>, scale: Scale) -> Array2<f64> {
         for &x in &column {
             (low, high) = (low.min(x), high.max(x));
         }
+        let levels = scale == Scale::Mixed && has_two_values(column.view());
         // Halves keep the width of a column finite however far apart its ends are.
         let half = high * 0.5 - low * 0.5;
         if half == 0.0 {
@@ -133,7 +152,9 @@ pub fn scale(values: ArrayView2<'_, f64>, scale: Scale) -> Array2<f64> {
             continue;
         }
         column.mapv_inplace(|x| (x * 0.5 - low * 0.5) / half);
-        if scale == Scale::ZScore {
+        if levels {
+            column.mapv_inplace(|x| x * LEVELS_APART);
+        } else if scale != Scale::MinMax {
             let n = column.len() as f64;
             let mean = column.sum() / n;
             let deviation = (column.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n).sqrt();
@@ -185,6 +206,31 @@ mod tests {
     }
 
     #[test]
+    fn categories_count_less_than_a_number_that_separates() {
+        // A number, and a category of two words in two columns.
+        let table = array![
+            [10.0, 0.0, 1.0],
+            [500.0, 1.0, 0.0],
+            [20.0, 1.0, 0.0],
+            [510.0, 0.0, 1.0]
+        ];
+        assert_eq!(scale_by_evidence(table.view(), Scale::Auto), Scale::Mixed);
+        let scaled = scale(table.view(), Scale::Auto);
+        assert_eq!(scaled, scale(table.view(), Scale::Mixed));
+        let squared = |a: usize, b: usize| {
+            let differences = &scaled.row(a) - &scaled.row(b);
+            let words = differences.iter().skip(1).map(|x| x * x).sum::<f64>();
+            (differences[0] * differences[0], words)
+        };
+        let (number, words) = squared(0, 1);
+        assert!(
+            number > 3.9 && (words - 1.0).abs() < 1e-12,
+            "{number} {words}"
+        );
+        assert_eq!(squared(1, 2).1, 0.0);
+    }
+
+    #[test]
     fn scores_of_a_decomposition_stay_as_they_are() {
         // Columns of a Hadamard matrix are uncorrelated.
         let sign = |i: usize, j: usize| [1.0, -1.0][(i & (j + 1)).count_ones() as usize % 2];
@@ -203,13 +249,19 @@ mod tests {
 
     #[test]
     fn names_read_back() {
-        for scale in [Scale::None, Scale::ZScore, Scale::MinMax, Scale::Auto] {
+        for scale in [
+            Scale::None,
+            Scale::ZScore,
+            Scale::MinMax,
+            Scale::Mixed,
+            Scale::Auto,
+        ] {
             assert_eq!(scale.to_string().parse(), Ok(scale));
         }
         let message = "z".parse::<Scale>().unwrap_err().to_string();
         assert_eq!(
             message,
-            "there is no scaling 'z'; choose from none, zscore, minmax, auto"
+            "there is no scaling 'z'; choose from none, zscore, minmax, mixed, auto"
         );
     }
 }

@@ -154,10 +154,13 @@ fn compared(
         let d = (mean - rest) / deviation;
         let u = of.ranks - 0.5 * inside * (inside + 1.0);
         let z = ((u - 0.5 * inside * outside).abs() - 0.5).max(0.0) / variance.sqrt();
+        // Sums of 0 and 1 around their mean leave 1e-16 in place of 0.
+        let whole = (squares / n).sqrt() * 1e-12;
+        let rounded = |x: f64| (x / whole).round() * whole;
         found.push(Marker {
             cluster,
             column,
-            means: [mean + centre, rest + centre],
+            means: [rounded(mean + centre), rounded(rest + centre)],
             d: if deviation > 0.0 { d } else { 0.0 },
             auc: u / (inside * outside),
             p: erfc(z / std::f64::consts::SQRT_2),

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use minijinja::value::Serde;
 use minijinja::{Value, context};
 use partita_core::{BaseClustering, Ensemble, Partition};
-use partita_metrics::Contingency;
+use partita_metrics::{Contingency, object_agreement};
 
 use crate::agreement::Agreement;
 use crate::clusters::{Cluster, Clusters};
@@ -116,7 +116,7 @@ impl<'p, 'r> Page<'p, 'r> {
             shapes => palette::MARKERS.map(Value::from).to_vec(), record => Serde(record), anmi, method,
             all => report.all(), given => report.n(), sampled => report.counted.is_some(), live => self.clusters.live,
             word => report.trust_name(), confident => report.confidence.is_some(), mean => report.mean_trust(),
-            low => 1.0 - report.share_from(500), columns => report.features.map(|table| table.values().ncols()),
+            low => 1.0 - report.share_from(500), high => report.share_from(900), columns => report.features.map(|table| table.values().ncols()),
             labels_file => &report.labels_file, answers => report.answers.as_ref().map(Serde),
         };
         let parts = context! {
@@ -124,7 +124,7 @@ impl<'p, 'r> Page<'p, 'r> {
             choice => report.choice.as_ref().map(Serde), agreement => self.methods(), known => self.known_classes(),
             objects => self.objects(), with_second => report.soft.is_some_and(|soft| soft.clusters() > 1),
             known_classes => report.truth.is_some(), features => self.features(), bases => self.bases(),
-            data => self.map_data(),
+            data => self.map_data(), agreeing => self.agreeing(),
         };
         template::page(context! { ..what, ..parts })
     }
@@ -157,6 +157,14 @@ impl<'p, 'r> Page<'p, 'r> {
         };
         let rows: Vec<Value> = methods.iter().map(row).collect();
         Some(context! { rows, left => all.len() - methods.len() })
+    }
+
+    /// The share of the objects whose cluster at least nine in ten base clusterings agree with, where there are several.
+    fn agreeing(&self) -> Option<f64> {
+        let ensemble = self.report.ensemble.filter(|of| of.bases().len() > 1)?;
+        let agreement = object_agreement(self.report.partition, ensemble).ok()?;
+        let agreed = agreement.iter().filter(|&&share| share >= 0.9).count();
+        Some(agreed as f64 / agreement.len() as f64)
     }
 
     /// How many objects of every cluster shown are in every known class; of more classes, the largest.

@@ -45,7 +45,6 @@ pub(crate) struct Record {
     details: Field<Map<String, Value>>,
     recipe: Field<Map<String, Value>>,
     arguments: Field<Vec<String>>,
-    working_folder: Field<String>,
     experiment: Field<Experiment>,
     #[serde(skip_deserializing)]
     texts: Texts,
@@ -112,7 +111,7 @@ impl Record {
                 _ => None,
             },
             made: found.made(),
-            again: found.again(&experiment.outputs),
+            again: repeated(&experiment.outputs),
         };
         found
     }
@@ -128,21 +127,22 @@ impl Record {
             .0
             .as_ref()
             .filter(|words| !words.is_empty())?;
-        Some(command("partita", words))
+        let words: Vec<String> = words.iter().map(|word| without_folder(word)).collect();
+        Some(command("partita", &words))
     }
+}
 
-    /// From the record, where its folder has one; else as it was made.
-    fn again(&self, outputs: &Part<String>) -> Option<String> {
-        let made = self.made()?;
-        let outputs = outputs.0.as_ref();
-        let folder = outputs.and_then(|outputs| outputs.get("folder")?.0.as_ref());
-        let (Some(folder), Some(here)) = (folder, &self.working_folder.0) else {
-            return Some(made);
-        };
-        let (folder, here) = (folder.trim_end_matches('/'), here.trim_end_matches('/'));
-        let (record, to) = (format!("{folder}/record.json"), format!("{folder}-again"));
-        let again = command("partita", &["run", "--from", &record, "-o", &to]);
-        Some(format!("{} && {again}", command("cd", &[here])))
+/// From the record, in the folder of the results, where there is one.
+fn repeated(outputs: &Part<String>) -> Option<String> {
+    let folder = outputs.0.as_ref()?.get("folder")?.0.as_ref();
+    folder.map(|_| command("partita", &["run", "--from", "record.json", "-o", "again"]))
+}
+
+/// A page says nothing about the folders of the machine that it was made on.
+fn without_folder(word: &str) -> String {
+    match word.rsplit_once('/') {
+        Some((_, name)) if word.starts_with('/') && !name.is_empty() => format!("…/{name}"),
+        _ => word.to_owned(),
     }
 }
 
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn fields_of_another_kind_are_not_there() {
         let record = json!({ "method": 3, "seed": 7, "scores": "none", "settings": { "a": true, "b": ["x", "y"], "c": {} },
-            "methods": [{ "method": "one", "clusters": "many" }], "arguments": ["run", "a b.csv"], "working_folder": "/here/",
+            "methods": [{ "method": "one", "clusters": "many" }], "arguments": ["run", "/here/a b.csv"],
             "experiment": { "clusters": "auto", "outputs": { "folder": "out/" } } });
         let record = Record::of(&record);
         assert!(record.method.0.is_none() && record.scores.0.is_none());
@@ -186,8 +186,8 @@ mod tests {
         let texts = record.texts;
         assert_eq!(texts.settings.as_deref(), Some("a yes, b x + y"));
         assert_eq!(texts.asked.as_deref(), Some("auto"));
-        assert_eq!(texts.made.as_deref(), Some("partita run 'a b.csv'"));
-        let again = "cd /here && partita run --from out/record.json -o out-again";
+        assert_eq!(texts.made.as_deref(), Some("partita run '…/a b.csv'"));
+        let again = "partita run --from record.json -o again";
         assert_eq!(texts.again.as_deref(), Some(again));
         assert!(Record::of(&Value::Null).texts.made.is_none());
     }

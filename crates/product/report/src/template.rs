@@ -14,10 +14,13 @@ use crate::ReportError;
 use crate::palette::{COLOURS, DARK, LIGHT, SHAPES};
 use crate::text::{count, cut, escape, number, percent, seconds};
 
-const SOURCES: [(&str, &str); 14] = [
+const SOURCES: [(&str, &str); 17] = [
     ("page.html", include_str!("templates/page.html")),
     ("parts.html", include_str!("templates/parts.html")),
     ("summary.html", include_str!("templates/summary.html")),
+    ("made.html", include_str!("templates/made.html")),
+    ("methods.html", include_str!("templates/methods.html")),
+    ("classes.html", include_str!("templates/classes.html")),
     ("evidence.html", include_str!("templates/evidence.html")),
     ("choice.html", include_str!("templates/choice.html")),
     ("sure.html", include_str!("templates/sure.html")),

@@ -15,7 +15,7 @@ use crate::{Criterion, Null, SelectError};
 pub struct ChooseSettings {
     /// Name of the base clusterer; any but `kmeans-cosine`. Dispersion is measured where it is some k-means.
     pub base: String,
-    /// Scaling of the columns before anything is measured: `none`, `zscore` or `minmax`.
+    /// Scaling of the columns before anything is measured: `none`, `zscore`, `minmax` or `mixed`.
     pub scale: String,
     /// Base clusterings at each K.
     #[setting(range = 2..=1_000_000)]

@@ -41,7 +41,8 @@ pub(crate) struct RecipeArgs {
     /// the same size, 1 is single link. [default: 0.1,0.3,0.5,0.7]
     #[arg(long, value_name = "LIMIT,…", value_delimiter = ',')]
     pub(crate) gini: Vec<f64>,
-    /// Scaling of the columns: none, zscore, minmax or auto. The last is zscore where a column's standard deviation is more than
+    /// Scaling of the columns: none, zscore, minmax, mixed or auto. Mixed is zscore, but columns of two values and categories count less than numbers;
+    /// auto is mixed or zscore where a column's standard deviation is more than
     /// 3 times that of the median column. [default: none; auto where `run` chooses the base clusterings]
     #[arg(long, value_name = "SCALE")]
     pub(crate) scale: Option<Scale>,

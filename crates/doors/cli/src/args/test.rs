@@ -46,7 +46,7 @@ pub(crate) struct TestArgs {
     /// Merge clusters that cannot be tested with the neighbour from which they are least separate.
     #[arg(long)]
     pub(crate) merge_small: bool,
-    /// How columns are scaled: none, zscore, minmax or auto. Use the table that was clustered. [default: as the run did,
+    /// How columns are scaled: none, zscore, minmax, mixed or auto. Use the table that was clustered. [default: as the run did,
     /// else auto: z-scores where a column's spread is more than 3 times that of the median column]
     #[arg(long, value_name = "HOW")]
     pub(crate) scale: Option<Scale>,

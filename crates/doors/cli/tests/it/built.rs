@@ -139,12 +139,16 @@ fn the_command_on_the_page_repeats_the_run_as_it_stands_there() {
         .split("<pre id=\"command\">")
         .nth(1)
         .and_then(|rest| rest.split("</pre>").next());
-    // It says in which folder.
     let text = text.expect("a command").replace("&amp;", "&");
-    Workplace::new().shell(&format!("set -e; {text}")).fine();
+    place.shell(&format!("set -e; cd out; {text}")).fine();
     assert_eq!(
         place.text("out/labels.csv"),
-        place.text("out-again/labels.csv")
+        place.text("out/again/labels.csv")
+    );
+    let folder = place.path("out").display().to_string();
+    assert!(
+        !page.contains(&folder),
+        "the page names the author's folder"
     );
 }
 

@@ -109,7 +109,7 @@ class ConsensusClustering(_Consensus):
         Clusters of each base clustering.
     subsample : float, optional
         Share of the objects that each base clustering sees.
-    scale : {"none", "zscore", "minmax", "auto"}, optional
+    scale : {"none", "zscore", "minmax", "mixed", "auto"}, optional
         Scaling of the columns.
     recipe : dict, optional
         Other fields of a recipe, such as ``{"features": .5}``.

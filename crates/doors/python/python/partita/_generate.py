@@ -93,7 +93,7 @@ def generate(
         Random directions that each base clustering sees instead of the columns.
     gini : sequence of float, optional
         Limits of the Gini index of cluster sizes, 0 to 1, which the runs of genie take in turn.
-    scale : {"none", "zscore", "minmax", "auto"}, optional
+    scale : {"none", "zscore", "minmax", "mixed", "auto"}, optional
         Scaling of the columns.
     preset : str, optional
         A paper's recipe, which the arguments above may change; some depend on ``n_clusters``.

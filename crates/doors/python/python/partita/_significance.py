@@ -91,7 +91,7 @@ def test_clusters(
     merge_small : bool
         Merge clusters that cannot be tested with the neighbour from which they are least separate.
     scale : str
-        "none", "zscore", "minmax" or "auto".
+        "none", "zscore", "minmax", "mixed" or "auto".
     common : bool
         Objects of the table that the labels do not have are without a label; otherwise they are refused.
     impute, obsm, layer

@@ -1,5 +1,6 @@
 //! Figure: map of the objects in the plane.
 
+use std::f64::consts::FRAC_1_SQRT_2;
 use std::fmt::Write as _;
 
 use minijinja::{Value, context};
@@ -39,8 +40,9 @@ fn largest(
 pub(super) fn principal(report: &Report<'_>, table: &Features<'_>, sample: &[u32]) -> Option<Plot> {
     let rows: Vec<usize> = sample.iter().map(|&i| i as usize).collect();
     let mut values = table.values().select(Axis(0), &rows);
-    let scaled = Record::of(&report.record).scale() != Some("none");
-    centre(&mut values, scaled);
+    let record = Record::of(&report.record);
+    let scaled = record.scale() != Some("none");
+    centre(&mut values, scaled, record.scale() == Some("mixed"));
     let total: f64 = values.iter().map(|x| x * x).sum();
     if total <= 0.0 {
         return None;
@@ -59,13 +61,21 @@ pub(super) fn principal(report: &Report<'_>, table: &Features<'_>, sample: &[u32
     places
         .slice_mut(s![.., ..axes])
         .assign(&values.dot(&pairs.vectors));
-    let facts = context! { share => shares[0] + shares[1], scaled, points => sample.len() };
+    let facts = context! { share => shares[0] + shares[1], scaled, mixed => record.scale() == Some("mixed"), points => sample.len() };
     let names = [name(0), name(1)];
     Some(scatter(report, sample, &places, "map-table", names, facts))
 }
 
-fn centre(values: &mut Array2<f64>, scaled: bool) {
+/// Around 0, and to standard deviation 1 where columns are scaled; those of two values to 1/√2 between them where that is the scaling.
+fn centre(values: &mut Array2<f64>, scaled: bool, mixed: bool) {
     for mut column in values.axis_iter_mut(Axis(1)) {
+        let low = column.fold(f64::INFINITY, |low, &x| low.min(x));
+        let high = column.fold(f64::NEG_INFINITY, |high, &x| high.max(x));
+        if mixed && low < high && column.iter().all(|&x| x == low || x == high) {
+            let share = column.iter().filter(|&&x| x == high).count() as f64 / column.len() as f64;
+            column.mapv_inplace(|x| (f64::from(x == high) - share) * FRAC_1_SQRT_2);
+            continue;
+        }
         let mean = column.mean().unwrap_or(0.0);
         column.mapv_inplace(|x| x - mean);
         let deviation = (column.dot(&column) / column.len() as f64).sqrt();

@@ -160,7 +160,7 @@ fn tables_of_a_sample_with_counts_of_all_objects_are_those_of_all() {
     let page = html(&sample).unwrap();
     well_formed(&page);
     for said in [
-        "4001 objects in 4 clusters",
+        "4001 objects fall into 4 clusters",
         "All 500 objects, which were drawn from 4001",
         "a hash of their numbers",
     ] {
@@ -313,7 +313,7 @@ fn a_confidence_is_what_objects_are_sorted_and_shaded_by() {
     let page = html(&report).unwrap();
     well_formed(&page);
     assert!(
-        page.contains("their mean confidence is 0.742, 16.7\u{202f}% are below 0.5"),
+        page.contains("16.7\u{202f}% of the objects have a confidence below 0.5"),
         "{}",
         &page[..9000]
     );
@@ -358,7 +358,7 @@ fn no_clusters_are_said_first() {
             Some(1),
             "No clusters are supported by the data; 2 clusters below were asked for",
         ),
-        (&two, Some(2), "4 objects in 2 clusters"),
+        (&two, Some(2), "4 objects fall into 2 clusters"),
     ] {
         let found = headline(partition, chosen);
         assert!(found.starts_with(said), "{found}");

@@ -202,24 +202,29 @@ fn reason(candidates: &[AutoCandidate], chosen: usize, at: usize, open: bool) ->
     let one = &candidates[chosen];
     let other = &candidates[1 - chosen];
     let clusters = one.stability[at].clusters;
-    let why = format!(
-        "base clusterings {}, whose halves agree on it with an adjusted Rand index of {:.2} ({}: {:.2}), with a density-based \
-         validity of {:.2} ({:.2})",
-        one.name(),
-        one.stable(at),
-        other.name(),
-        other.stable(at),
-        one.validity[at],
-        other.validity[at]
+    let gap = |of: usize| candidates[of].gaps[at].exp();
+    let validity = format!(
+        "density-based validity {:.2} ({:.2})",
+        one.validity[at], other.validity[at]
     );
     if !open {
-        return why;
+        return format!(
+            "base clusterings {}: two halves of them agree with an adjusted Rand index of {:.2} ({}: {:.2}); {validity}",
+            one.name(),
+            one.stable(at),
+            other.name(),
+            other.stable(at),
+        );
     }
     format!(
-        "{clusters} clusters: one more would cut {:.1} (k-means) and {:.1} (genie) times as deep; one Gaussian a cluster explains the \
-         table by {:.2} nats an object better than one in all; {why}",
-        candidates[0].gaps[at].exp(),
-        candidates[1].gaps[at].exp(),
+        "{clusters} clusters: two halves of the base clusterings ({}) agree on them with an adjusted Rand index of {:.2}, and one more \
+         would cut {:.1} times as deep ({}: {:.2} and {:.1} times); {validity}; {:.2} nats an object better than one Gaussian",
+        one.name(),
+        one.stable(at),
+        gap(chosen),
+        other.name(),
+        other.stable(at),
+        gap(1 - chosen),
         one.likelihood[at]
     )
 }
