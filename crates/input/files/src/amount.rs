@@ -1,5 +1,6 @@
 //! Numbers in the notations of people: decimal commas, marks between thousands, money, percent, units, magnitudes, bounds, notes.
 
+use crate::calendar;
 use crate::notation::ValueKind;
 
 /// No number is written longer.
@@ -55,7 +56,7 @@ const MAGNITUDES: [(&str, f64); 27] = [
 ];
 
 /// Units of one kind, and how much of the first each is.
-const UNITS: [&[(&str, f64)]; 7] = [
+const UNITS: [&[(&str, f64)]; 8] = [
     &[
         ("B", 1.0),
         ("bytes", 1.0),
@@ -64,11 +65,17 @@ const UNITS: [&[(&str, f64)]; 7] = [
         ("MB", 1e6),
         ("GB", 1e9),
         ("TB", 1e12),
+        ("KiB", 1024.0),
+        ("MiB", 1_048_576.0),
+        ("GiB", 1_073_741_824.0),
     ],
     &[("K", 1e3), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12)],
     &[
         ("g", 1.0),
         ("mg", 1e-3),
+        ("mcg", 1e-6),
+        ("µg", 1e-6),
+        ("ug", 1e-6),
         ("kg", 1e3),
         ("t", 1e6),
         ("lb", 453.592_37),
@@ -84,7 +91,9 @@ const UNITS: [&[(&str, f64)]; 7] = [
         ("cm", 1e-2),
         ("km", 1e3),
         ("in", 0.0254),
+        ("\"", 0.0254),
         ("ft", 0.3048),
+        ("'", 0.3048),
         ("yd", 0.9144),
         ("mi", 1609.344),
     ],
@@ -102,6 +111,22 @@ const UNITS: [&[(&str, f64)]; 7] = [
         ("days", 86_400.0),
         ("week", 604_800.0),
         ("weeks", 604_800.0),
+        ("m", 60.0),
+    ],
+    &[
+        ("mo", 1.0),
+        ("mos", 1.0),
+        ("month", 1.0),
+        ("months", 1.0),
+        ("Monat", 1.0),
+        ("Monate", 1.0),
+        ("y", 12.0),
+        ("yr", 12.0),
+        ("yrs", 12.0),
+        ("year", 12.0),
+        ("years", 12.0),
+        ("Jahr", 12.0),
+        ("Jahre", 12.0),
     ],
     &[
         ("l", 1.0),
@@ -148,10 +173,29 @@ pub(crate) fn amount(text: &str, decimal: char) -> Option<Amount<'_>> {
             kind: None,
         });
     }
-    if let Some(value) = degrees(text, decimal) {
+    let with_unit = |(value, unit)| Amount {
+        value,
+        unit,
+        kind: Some(ValueKind::Unit),
+    };
+    let angle = || degrees(text, decimal).or_else(|| sexagesimal(text));
+    if let Some(found) = angle().map(|value| (value, "°")).or_else(|| compound(text)) {
+        return Some(with_unit(found));
+    }
+    if let Some((least, unit)) = text.split_once("+ ") {
+        // Such as 10+ years.
+        let found = amount(least, decimal).filter(|found| found.unit.is_empty());
+        let is_word = unit.bytes().all(|byte| byte.is_ascii_alphabetic());
+        return found.filter(|_| is_word).map(|found| Amount {
+            unit,
+            kind: Some(ValueKind::Bound),
+            ..found
+        });
+    }
+    if let Some((value, rest)) = fraction(text) {
         return Some(Amount {
             value,
-            unit: "°",
+            unit: rest,
             kind: Some(ValueKind::Unit),
         });
     }
@@ -166,8 +210,12 @@ pub(crate) fn amount(text: &str, decimal: char) -> Option<Amount<'_>> {
     Some(Amount { kind, ..found })
 }
 
-/// The degrees of an angle with minutes, such as 48°12'30"N; those of the south and the west are below 0.
+/// The degrees of an angle with minutes, such as 48°12'30"N or N 48° 12.5'; those of the south and the west are below 0.
 fn degrees(text: &str, decimal: char) -> Option<f64> {
+    let (before, text) = match text.strip_prefix(['N', 'S', 'E', 'W']) {
+        Some(rest) => (text.starts_with(['S', 'W']), rest.trim_start()),
+        None => (false, text),
+    };
     let (whole, rest) = text.split_once('°')?;
     let (outer, whole) = signed(whole.trim());
     let half = rest.trim_end_matches(['N', 'S', 'E', 'W', 'O']);
@@ -179,52 +227,148 @@ fn degrees(text: &str, decimal: char) -> Option<f64> {
         text => digits(text, decimal).map(|(value, _)| value),
     };
     let value = number(whole)? + number(minutes)? / 60.0 + number(seconds)? / 3600.0;
-    Some(if outer ^ below { -value } else { value })
+    Some(if outer ^ below ^ before {
+        -value
+    } else {
+        value
+    })
 }
 
-/// Two numbers between a slash, or a comma or semicolon and a blank; in brackets or not.
-pub(crate) fn pair(text: &str, decimal: char) -> Option<[f64; 2]> {
+/// A fraction with a whole number before it or a unit behind it, such as 1 1/2 or 3/4 cup; and the unit.
+fn fraction(text: &str) -> Option<(f64, &str)> {
+    let (above, rest) = text.split_once('/')?;
+    let (whole, above) = above.split_once(' ').unwrap_or(("0", above));
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let (below, unit) = rest.split_at(digits);
+    let number = |part: &str| part.parse::<u16>().ok().map(f64::from);
+    let (above, below) = (number(above)?, number(below)?);
+    let is_unit = |unit: &str| {
+        !unit.is_empty()
+            && unit
+                .chars()
+                .all(|letter| letter.is_alphabetic() || letter == '"')
+    };
+    let fits = unit.is_empty() && whole != "0" || is_unit(unit.trim_start());
+    (fits && above < below).then_some((number(whole)? + above / below, unit.trim_start()))
+}
+
+/// The words with which every text ends, such as those of 4.5 out of 5 stars.
+pub(crate) fn common_end<'a>(mut texts: impl Iterator<Item = &'a String>) -> Option<&'a str> {
+    let first = texts.next()?;
+    let rest: Vec<&String> = texts.collect();
+    let mut ends = first.match_indices(' ').map(|(at, _)| &first[at..]);
+    let end = ends.find(|end| rest.iter().all(|text| text.ends_with(end)))?;
+    (!rest.is_empty() && end.contains(char::is_alphabetic)).then_some(end)
+}
+
+/// Hours or degrees with minutes and seconds between blanks, as of stars: 05 35 17.3 or -69 45 04.
+fn sexagesimal(text: &str) -> Option<f64> {
+    let (below, body) = signed(text);
+    let mut parts = body.split(' ');
+    let (Some(whole), Some(minutes), Some(seconds), None) =
+        (parts.next(), parts.next(), parts.next(), parts.next())
+    else {
+        return None;
+    };
+    let (full, fraction) = seconds.split_once('.').unwrap_or((seconds, "0"));
+    let two = |part: &str| part.len() == 2 && are_digits(part);
+    let marked = body.len() < text.len() || full.len() < seconds.len();
+    let fits = whole.len() <= 3 && are_digits(whole) && two(minutes) && two(full);
+    let of = |part: &str| part.parse::<f64>().ok();
+    let below_60 = minutes < "60" && full < "60" && are_digits(fraction);
+    let value = of(whole)? + of(minutes)? / 60.0 + of(seconds)? / 3600.0;
+    (marked && fits && below_60).then_some(if below { -value } else { value })
+}
+
+/// A sum of numbers with units of one kind, each smaller than the one before, in the last of them: 1 hr 23 min, 5'11", 2 days 04:30:00.
+fn compound(text: &str) -> Option<(f64, &str)> {
+    let mut parts: Vec<(f64, &str)> = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let is_number = |letter: char| letter.is_ascii_digit() || letter == '.' || letter == ':';
+        let (number, behind) =
+            rest.split_at(rest.find(|letter| !is_number(letter)).unwrap_or(rest.len()));
+        let behind = behind.trim_start();
+        let ends =
+            |letter: char| letter.is_whitespace() || letter == ',' || letter.is_ascii_digit();
+        let (unit, next) = behind.split_at(behind.find(ends).unwrap_or(behind.len()));
+        parts.push(match calendar::duration(number) {
+            Some(seconds) if unit.is_empty() => (seconds, "s"),
+            _ => (number.parse().ok()?, unit),
+        });
+        rest = next.trim_start_matches([' ', ',']);
+    }
+    let units: Vec<&str> = parts.iter().map(|(_, unit)| *unit).collect();
+    let (_, last) = parts.last().filter(|_| parts.len() > 1)?;
+    let factors = UNITS.iter().find_map(|kind| in_kind(&units, kind))?;
+    let falls = factors.windows(2).all(|two| two[0] > two[1]);
+    let sum: f64 = parts
+        .iter()
+        .zip(&factors)
+        .map(|((number, _), factor)| number * factor)
+        .sum();
+    falls.then(|| (sum / factors[factors.len() - 1], *last))
+}
+
+/// Two or three numbers between slashes, crosses, or commas or semicolons and blanks; in brackets or not; or a point of a map.
+pub(crate) fn parts(text: &str, decimal: char) -> Option<Vec<f64>> {
     let text = text.trim();
-    let inner = text
+    let point = text.strip_prefix("POINT").map(str::trim_start);
+    let whole = point.unwrap_or(text);
+    let inner = whole
         .strip_prefix(['(', '['])
         .and_then(|text| text.strip_suffix([')', ']']));
-    let text = inner.unwrap_or(text);
-    let (a, b) = text
-        .split_once('/')
-        .or_else(|| text.split_once(", "))
-        .or_else(|| text.split_once("; "))?;
-    let number = |text: &str| {
-        let plain = text.trim().bytes().all(|byte| !byte.is_ascii_alphabetic());
-        let found = amount(text, decimal).filter(|found| plain && found.unit.is_empty())?;
-        Some(found.value)
+    let text = inner.unwrap_or(whole);
+    let marks: &[&str] = match point {
+        Some(_) => &[" "],
+        None => &["/", ", ", "; ", "x", "×"],
     };
-    Some([number(a)?, number(b)?])
+    let mark = marks.iter().find(|mark| text.contains(**mark))?;
+    let own: Vec<&str> = text.split(mark).collect();
+    let number = |(at, text): (usize, &&str)| {
+        let plain = text.trim().bytes().all(|byte| !byte.is_ascii_alphabetic());
+        let found = amount(text, decimal)?;
+        let last = at > 0 && at + 1 == own.len() && is_common_unit(found.unit);
+        (plain && found.unit.is_empty() || last).then_some(found.value)
+    };
+    let found: Option<Vec<f64>> = own.iter().enumerate().map(number).collect();
+    found.filter(|found| (2..=3).contains(&found.len()) && !text.starts_with("0x"))
+}
+
+/// How much of the first of a kind each of these units is.
+fn in_kind(units: &[&str], kind: &[(&str, f64)]) -> Option<Vec<f64>> {
+    let of = |unit: &&str| {
+        let known = kind.iter().find(|(name, _)| name == unit);
+        known.map(|(_, factor)| *factor)
+    };
+    units.iter().map(of).collect()
 }
 
 /// How much of one of them each of these units is, if they are of one kind; magnitudes stand beside plain numbers too.
 pub(crate) fn factors(units: &[&str]) -> Option<Vec<f64>> {
     let plain = |unit: &str| if unit.is_empty() { Some(1.0) } else { None };
-    let of = |unit: &str, kind: &[(&str, f64)]| {
-        let known = kind.iter().find(|(name, _)| *name == unit);
-        known.map(|(_, factor)| *factor)
-    };
     let magnitude = |unit: &&str| {
-        let known = of(unit.trim_end_matches('.'), &MAGNITUDES).or_else(|| plain(unit));
+        let known = in_kind(&[unit.trim_end_matches('.')], &MAGNITUDES);
+        let known = known.map(|found| found[0]).or_else(|| plain(unit));
         known.filter(|_| !["m", "b", "T", "tn", "Cr"].contains(unit))
     };
     let found: Option<Vec<f64>> = units.iter().map(magnitude).collect();
-    found.or_else(|| {
-        UNITS
-            .iter()
-            .find_map(|kind| units.iter().map(|unit| of(unit, kind)).collect())
-    })
+    found.or_else(|| UNITS.iter().find_map(|kind| in_kind(units, kind)))
+}
+
+/// Whether a column may have this unit: one that is known, a currency, % or none.
+pub(crate) fn is_known_unit(unit: &str) -> bool {
+    unit.is_empty() || unit == "%" || is_common_unit(unit) || CURRENCIES.contains(&unit)
 }
 
 /// Whether this is a unit that many tables have, which may stand behind a number without a blank.
 pub(crate) fn is_common_unit(unit: &str) -> bool {
     let own = UNITS.iter().flat_map(|kind| kind.iter());
     unit.len() > 1 && own.clone().any(|(name, _)| *name == unit)
-        || ["k", "K", "M", "G", "m", "s", "g", "h", "W", "l", "L", "+"].contains(&unit)
+        || [
+            "k", "K", "M", "G", "m", "s", "g", "h", "W", "l", "L", "+", "N", "S", "E",
+        ]
+        .contains(&unit)
         || unit.starts_with('°')
 }
 
@@ -247,6 +391,9 @@ fn bound(text: &str) -> (&str, bool) {
 fn without_note(text: &str, decimal: char) -> (&str, bool) {
     let has_digit = |text: &str| text.contains(|letter: char| letter.is_ascii_digit());
     for mark in ["±", "+/-", "+-"] {
+        if let Some(error) = text.strip_prefix(mark) {
+            return (error.trim_start(), true);
+        }
         if let Some((value, error)) = text.split_once(mark)
             && has_digit(value)
             && measure(error.trim(), decimal).is_some()
@@ -469,6 +616,18 @@ mod tests {
             ("12.5 p", '.', 12.5, "p"),
             ("48°15'36\"N", '.', 48.26, "°"),
             ("16°30'W", '.', -16.5, "°"),
+            ("S 33° 30.0'", '.', -33.5, "°"),
+            ("-69 30 36", '.', -69.51, "°"),
+            ("05 30 36.0", '.', 5.51, "°"),
+            ("1 hr 23 min", '.', 83.0, "min"),
+            ("2 yrs 3 mos", '.', 27.0, "mos"),
+            ("1h 30m", '.', 90.0, "m"),
+            ("5'11\"", '.', 71.0, "\""),
+            ("2 days 04:30:00", '.', 189_000.0, "s"),
+            ("10+ years", '.', 10.0, "years"),
+            ("1 1/2 cup", '.', 1.5, "cup"),
+            ("3/4\"", '.', 0.75, "\""),
+            ("+/- 3.5", '.', 3.5, ""),
         ] {
             let found = amount(text, decimal).map(|found| (found.value, found.unit));
             assert_eq!(found, Some((value, unit)), "{text}");
@@ -486,18 +645,28 @@ mod tests {
             ("< LOD", '.'),
             ("2024-05", '.'),
             ("inf", '.'),
+            ("12 34 56", '.'),
+            ("3 min 2 h", '.'),
+            ("5 cm 2 kg", '.'),
         ] {
             assert_eq!(amount(text, decimal), None, "{text}");
         }
     }
 
     #[test]
-    fn two_numbers() {
-        assert_eq!(pair("120/80", '.'), Some([120.0, 80.0]));
-        assert_eq!(pair("(48.25, -16.5)", '.'), Some([48.25, -16.5]));
-        assert_eq!(pair("6,5/10", ','), Some([6.5, 10.0]));
-        for text in ["A/5", "1/2/3", "1,5", "12", "3 kg/2", "1-2"] {
-            assert_eq!(pair(text, '.'), None, "{text}");
+    fn several_numbers() {
+        for (text, decimal, expected) in [
+            ("120/80", '.', &[120.0, 80.0][..]),
+            ("(48.25, -16.5)", '.', &[48.25, -16.5]),
+            ("6,5/10", ',', &[6.5, 10.0]),
+            ("11/3/8", '.', &[11.0, 3.0, 8.0]),
+            ("30x20x10 cm", '.', &[30.0, 20.0, 10.0]),
+            ("POINT (16.5 48.25)", '.', &[16.5, 48.25]),
+        ] {
+            assert_eq!(parts(text, decimal).as_deref(), Some(expected), "{text}");
+        }
+        for text in ["A/5", "1/2/3/4", "1,5", "12", "3 kg/2", "1-2", "0x10", "x1"] {
+            assert_eq!(parts(text, '.'), None, "{text}");
         }
     }
 

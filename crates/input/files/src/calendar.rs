@@ -137,7 +137,8 @@ fn is_day(day: &str) -> bool {
             .all(|part| (1..=4).contains(&part.len()) && are_digits(part));
         let years = parts.iter().filter(|part| part.len() == 4).count();
         let short = |part: &&str| part.len() == 2 || mark == '/' && part.len() == 1;
-        parts.len() == 3 && numbers && (years == 1 || years == 0 && parts.iter().all(short))
+        let is_short = || parts.iter().all(short) && parts[2].len() == 2;
+        parts.len() == 3 && numbers && (years == 1 || years == 0 && is_short())
     })
 }
 
@@ -253,6 +254,7 @@ mod tests {
             "12-34",
             "Q1",
             "12:3x",
+            "12/3/8",
             "T 1 Jan 2 3",
             "2024/30",
             "1st",

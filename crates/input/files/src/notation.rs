@@ -27,6 +27,6 @@ pub enum ValueKind {
     Bound,
     /// A duration, such as 1:23:45, in seconds.
     Duration,
-    /// Two numbers, such as 120/80 or 48.2, 16.4.
+    /// Two or three numbers, such as 120/80, 48.2, 16.4 or 30x20x10.
     Pair,
 }

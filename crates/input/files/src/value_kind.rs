@@ -5,7 +5,7 @@ use std::fmt;
 
 use partita_core::option;
 
-use crate::amount::{amount, is_common_unit, pair};
+use crate::amount::{amount, common_end, is_common_unit, parts};
 use crate::calendar;
 pub use crate::notation::ValueKind;
 
@@ -36,7 +36,7 @@ impl Notation {
                 Self::Word
             }
             Some(amount) => amount.kind.map_or(Self::PlainNumber, Self::Special),
-            None => match pair(text, '.').or_else(|| pair(text, ',')) {
+            None => match parts(text, '.').or_else(|| parts(text, ',')) {
                 Some(_) => Self::Special(ValueKind::Pair),
                 None => Self::Word,
             },
@@ -59,6 +59,14 @@ impl ValueKind {
         let units = texts.iter().filter_map(|text| amount(text, '.'));
         let units: BTreeSet<&str> = units.map(|amount| amount.unit).collect();
         let few = units.len() < 2 || 2 * units.len() < texts.len();
+        let end = common_end(texts.iter()).unwrap_or("");
+        let is_amount = |text: &String| {
+            let own = text.strip_suffix(end).unwrap_or(text);
+            amount(own, '.').or_else(|| amount(own, ',')).is_some()
+        };
+        if !end.is_empty() && texts.iter().all(is_amount) {
+            return true;
+        }
         few && texts
             .iter()
             .all(|text| Notation::of(text) != Notation::Word)
@@ -95,7 +103,7 @@ impl ValueKind {
             ),
             Self::Bound => ("a number or its bound", "write the number alone"),
             Self::Duration => ("a duration in seconds", "write its seconds"),
-            Self::Pair => ("two numbers", "write them into two columns"),
+            Self::Pair => ("several numbers", "write them into columns of their own"),
         }
     }
 
@@ -203,6 +211,8 @@ mod tests {
             &["48.2, 16.4", "1.5, 2"],
             &["<0.5", "7", "> 10"],
             &["12.5*", "3 (e)"],
+            &["€ 12.50 p.n.", "€ 9 p.n."],
+            &["35.2N", "12.5S", "4.75N", "3N", "5S"],
             &["512k", "3.1M", "4.2M", "9M", "8M"],
         ] {
             assert!(all(values), "{values:?}");

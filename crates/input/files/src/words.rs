@@ -39,53 +39,14 @@ pub(crate) const NO_CLUSTER: &[&str] = &[
     "outliers",
 ];
 
-/// Words that say of a column of numbers that there is no value: of laboratories, of official statistics, of spreadsheets.
-const NO_VALUE: &[&str] = &[
-    "n.d.",
-    "n.d",
-    "n.m.",
-    "n.b.",
-    "bdl",
-    "b.d.l.",
-    "<lod",
-    "< lod",
-    "<loq",
-    "not detected",
-    "not applicable",
-    "not reported",
-    "not measured",
-    "no answer",
-    "refused",
-    "don't know",
-    "dk",
-    "suppressed",
-    "unreliable",
-    "varies with device",
-    "s/d",
-    "s.d.",
-    "sin datos",
-    "non disponible",
-    "ohne angabe",
-    "o. a.",
-    "weiß nicht",
-    "k.a",
-    "nan",
-    "tbd",
-    "x",
-    "/",
-    "---",
-    "#div/0!",
-    "#value!",
-    "#wert!",
-    "#ref!",
-    "#bezug!",
-    "#num!",
-    "#zahl!",
-    "#name?",
-    "#null!",
-    "#n/v",
-    "#nv",
-];
+/// Words that say of a column of numbers that there is no value: of laboratories, of official statistics, of spreadsheets; without points
+/// and blanks.
+const NO_VALUE: &str = "nd na nm nb ka sd oa od bd lod loq <lod <loq bdl nan tbd dk x / --- notdetected undetected undetermined notapplicable \
+    notreported notmeasured noanswer refused don'tknow suppressed unreliable varieswithdevice sindatos nondisponible ohneangabe weißnicht \
+    #div/0! #value! #wert! #ref! #bezug! #num! #zahl! #name? #null! #n/v #nv";
+
+/// Words for a price of 0.
+const FREE: &[&str] = &["free", "gratis", "kostenlos", "gratuit", "gratuito", "nil"];
 
 /// Names of a column that says what the objects are called where all its values differ, and of a first column that does so whatever it
 /// holds if it is among the first three. pandas leaves the name of an index empty, and calls it `Unnamed: 0` when it writes
@@ -230,6 +191,21 @@ const DURATIONS: &[&str] = &[
     "response",
     "waiting",
     "travel",
+    "turnaround",
+    "hold",
+    "talk",
+    "handle",
+    "delay",
+    "average",
+    "avg",
+    "mean",
+    "median",
+    "best",
+    "fastest",
+    "5k",
+    "10k",
+    "15k",
+    "20k",
 ];
 
 /// Names of columns of the labels of a clustering, whole or as one of several words.
@@ -605,13 +581,39 @@ pub(crate) fn has_no_value(word: &str) -> bool {
     const LONGEST: usize = 24;
     let flagged =
         |flag: &str| flag.trim().len() < 3 && !flag.contains(|c: char| c.is_ascii_digit());
+    // Stata has 26 words for it: .a to .z.
+    let letter = |rest: &str| rest.len() == 1 && rest.bytes().all(|byte| byte.is_ascii_lowercase());
     means_nothing(word)
         || word.strip_prefix(':').is_some_and(flagged)
+        || word.strip_prefix('.').is_some_and(letter)
         || word.split_once(' ').is_some_and(|(nothing, unit)| {
             let missing = |word: &&str| word.eq_ignore_ascii_case(nothing);
             MISSING_WORDS.iter().any(missing) && unit.len() < 8
         })
-        || word.len() <= LONGEST && is_one_of(NO_VALUE, word)
+        || word.len() <= LONGEST && is_no_value(&word.to_lowercase())
+}
+
+fn is_no_value(small: &str) -> bool {
+    let letters: String = small.split(['.', ' ']).collect();
+    NO_VALUE.split_whitespace().any(|known| known == letters)
+}
+
+/// Whether a number is written for a missing value by surveys and loggers: -9, -99, -777, 88, 9999, …; or 97, 98, 998, … beside these.
+pub(crate) fn is_missing_code(value: f64) -> bool {
+    let code = value.abs();
+    [1.0, 11.0, 111.0, 1111.0, 11111.0, 111_111.0]
+        .iter()
+        .any(|ones| {
+            let digit = code / ones;
+            let alike = [7.0, 8.0, 9.0].contains(&digit);
+            let below = *ones > 1.0 && [1.0, 2.0].contains(&(9.0 * ones - code));
+            (alike || below) && (value < 0.0 || *ones > 1.0)
+        })
+}
+
+/// Whether a word among amounts of money is a price of 0.
+pub(crate) fn is_free(word: &str) -> bool {
+    is_one_of(FREE, word)
 }
 
 /// How often each word for a missing value was found.

@@ -187,7 +187,8 @@ impl Arrow {
                     .map(|field| field.name().clone())
                     .collect();
                 let kinds = schema.fields().iter().map(|field| field.data_type());
-                self.items.words = kinds.map(arrow_values::is_text).collect();
+                self.items.words = kinds.clone().map(arrow_values::is_text).collect();
+                self.items.times = kinds.map(arrow_values::is_time).collect();
                 self.schema = Arc::new(schema);
             }
             MessageHeader::RecordBatch => {
@@ -331,7 +332,7 @@ impl Reader for Arrow {
         let batch = &self.batches[group];
         limit.check_claim(&self.items.path, batch.rows as u64, form)?;
         let kind = self.schema.field(item).data_type();
-        if !arrow_values::is_read(kind) {
+        if !arrow_values::is_read(kind, form) {
             let is_time = arrow_values::is_time(kind);
             return Err(FileError::unusual_type(
                 &self.items.path,

@@ -27,11 +27,13 @@ pub(super) fn is_time(kind: &DataType) -> bool {
     )
 }
 
-/// Whether the values of a column are numbers or texts.
-pub(super) fn is_read(kind: &DataType) -> bool {
+/// Whether the values of a column are numbers or texts, or times that are wanted as texts.
+pub(super) fn is_read(kind: &DataType, form: Form) -> bool {
     match kind {
-        DataType::Dictionary(_, values) => is_read(values),
+        DataType::Dictionary(_, values) => is_read(values, form),
         DataType::Float16 => false,
+        DataType::Decimal128(..) => true,
+        kind if is_time(kind) => form == Form::Text,
         kind => {
             kind.is_integer() || kind.is_floating() || *kind == DataType::Boolean || is_text(kind)
         }
@@ -123,10 +125,24 @@ fn numbers(array: &dyn Array) -> Result<Values, ArrowError> {
         DataType::Float32 => Values::F32(values::<types::Float32Type>(array)),
         DataType::Float64 => Values::F64(values::<types::Float64Type>(array)),
         DataType::Boolean => Values::U8(array.as_boolean().values().iter().map(u8::from).collect()),
+        DataType::Decimal128(_, scale) => {
+            let one = 10f64.powi(i32::from(*scale));
+            let values = array.as_primitive::<types::Decimal128Type>().values();
+            Values::F64(values.iter().map(|&value| value as f64 / one).collect())
+        }
+        DataType::Date32 | DataType::Time32(_) => Values::I32(native(array)),
+        time if is_time(time) => Values::I64(native(array)),
         other => return Err(ArrowError::SchemaError(format!("{other} is not read"))),
     })
 }
 
 fn values<T: ArrowPrimitiveType>(array: &dyn Array) -> Vec<T::Native> {
     array.as_primitive::<T>().values().to_vec()
+}
+
+/// The whole numbers as which times are held.
+fn native<T: arrow_buffer::ArrowNativeType>(array: &dyn Array) -> Vec<T> {
+    let data = array.to_data();
+    let held = data.buffers()[0].typed_data::<T>();
+    held[data.offset()..][..data.len()].to_vec()
 }

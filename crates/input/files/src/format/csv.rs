@@ -18,7 +18,9 @@ use crate::words::{MissingCounts, MissingWords};
 
 pub(crate) const FORMAT: Format = Format {
     name: "CSV",
-    endings: &[".csv", ".tsv", ".txt"],
+    endings: &[
+        ".csv", ".tsv", ".txt", ".tab", ".dat", ".data", ".gct", ".asc",
+    ],
     packed: true,
     magic: &[],
     grouped: false,

@@ -11,6 +11,7 @@ pub(crate) mod description;
 mod folder;
 #[cfg(any(feature = "arrow", feature = "parquet", feature = "sheets"))]
 mod foreign;
+mod json;
 mod mat;
 pub(crate) mod matrix_market;
 mod npy;
@@ -56,6 +57,7 @@ pub(crate) static FORMATS: &[Format] = &[
     #[cfg(feature = "arrow")]
     arrow::FORMAT,
     mat::FORMAT,
+    json::FORMAT,
     #[cfg(feature = "sheets")]
     sheet::FORMAT,
 ];

@@ -98,13 +98,15 @@ fn open(path: &Path, _options: &OpenOptions) -> Result<Box<dyn Reader>> {
     let names = schema.columns().iter();
     let names = names.map(|column| column.path().string()).collect();
     let kinds: Vec<Option<DataType>> = schema.columns().iter().enumerate().map(kind).collect();
-    let words = kinds
-        .iter()
-        .map(|kind| kind.as_ref().is_some_and(arrow_values::is_text));
-    let words = words.collect();
+    let all = |of: fn(&DataType) -> bool| {
+        let found = kinds.iter().map(|kind| kind.as_ref().is_some_and(of));
+        found.collect::<Vec<bool>>()
+    };
+    let (words, times) = (all(arrow_values::is_text), all(arrow_values::is_time));
     let file = Parquet {
         items: Items {
             words,
+            times,
             ..Items::new(path, Layout::Columns, names)
         },
         file,
@@ -208,10 +210,15 @@ impl Parquet {
         {
             return Ok(());
         }
+        let column = self.metadata.parquet_schema().column(item);
+        let width = match column.physical_type() {
+            Physical::FIXED_LEN_BYTE_ARRAY => column.type_length().max(1) as usize,
+            _ => 4,
+        };
         match self.pages(group, item)?.get_next_page()? {
             Some(Page::DictionaryPage {
                 buf, num_values, ..
-            }) if num_values as usize > buf.len() / 4 => Err(ParquetError::EOF(
+            }) if num_values as usize > buf.len() / width => Err(ParquetError::EOF(
                 "a dictionary is shorter than it claims".into(),
             )),
             _ => Ok(()),
@@ -268,7 +275,7 @@ impl Reader for Parquet {
 
     fn read_one(&self, group: usize, item: usize, form: Form, limit: &Limit) -> Result<Column> {
         let kind = self.kinds[item].as_ref();
-        if !kind.is_some_and(arrow_values::is_read) {
+        if !kind.is_some_and(|kind| arrow_values::is_read(kind, form)) {
             let is_time = kind.is_some_and(arrow_values::is_time);
             return Err(FileError::unusual_type(
                 &self.items.path,

@@ -31,6 +31,8 @@ pub(crate) struct Items {
     pub(crate) typed: bool,
     /// Which items hold words, as far as is known before they are read: by their type, or by their first value.
     pub(crate) words: Vec<bool>,
+    /// Which items hold dates or times by their type.
+    pub(crate) times: Vec<bool>,
     /// What looks as if it were meant otherwise, and the flag that settles it.
     pub(crate) remarks: Vec<String>,
     /// Semicolons separate the fields of a text, as where commas separate decimals.
@@ -47,6 +49,7 @@ impl Items {
             named: true,
             typed: true,
             words: Vec::new(),
+            times: Vec::new(),
             remarks: Vec::new(),
             semicolons: false,
         }

@@ -48,7 +48,7 @@ struct Sheet {
     remark: Option<String>,
 }
 
-/// Reads the first sheet, or that of this name.
+/// Reads the first sheet that may be a table, or that of this name.
 ///
 /// # Errors
 /// [`FileError`] for what is no spreadsheet, and a sheet that is not there.
@@ -64,9 +64,15 @@ fn read(path: &Path, sheet: Option<&str>) -> Result<Sheet> {
         };
         let mut book = open_workbook_auto(path).map_err(unread)?;
         let names = book.sheet_names();
+        // A sheet of notes has one column; the first that has more is a table.
+        let is_table = |name: &&String| {
+            let cells = book.worksheet_range(name);
+            cells.is_ok_and(|cells| cells.width() > 1 && cells.height() > 2)
+        };
         let name = match sheet {
             Some(asked) => names.iter().find(|name| *name == asked),
-            None => names.first(),
+            None if names.len() == 1 => names.first(),
+            None => names.iter().find(is_table).or(names.first()),
         };
         let listed = || format!("'{}'", names.join("', '"));
         let name = name.ok_or_else(|| {
@@ -82,7 +88,7 @@ fn read(path: &Path, sheet: Option<&str>) -> Result<Sheet> {
             text: text(&cells),
             remark: several.then(|| {
                 format!(
-                    "its first sheet '{name}' is read, of {}; {} takes another",
+                    "its sheet '{name}' is read, of {}; {} takes another",
                     listed(),
                     option("sheet")
                 )

@@ -44,9 +44,7 @@ pub(super) fn above(rows: &[ByteRecord]) -> usize {
         return comments + if names { 0 } else { above(&rows[comments..]) };
     }
     let wider = of_another_width(rows);
-    let titles = titles(&rows[wider..]);
-    let above = wider + titles;
-    above + usize::from(is_group_header(&rows[above..]))
+    wider + titles(&rows[wider..])
 }
 
 /// How many of the first rows are wider than nearly all others, such as what a logger says of itself.
@@ -83,26 +81,43 @@ fn titles(rows: &[ByteRecord]) -> usize {
     // R gives the column with the names of the rows no name; and what stands above values may name some of the columns.
     let may_be_header = filled(last) >= NOTE || filled(last) + 1 == widest;
     // Of rows that all look like a header, with numbers in turn, none is one.
-    let is_header = |row: &ByteRecord| first_line(row).is_header;
-    let named = is_header(next) && rows.get(titles + 1).is_some_and(|row| !is_header(row));
+    let is_header = |row: &ByteRecord, below| first_line(row, below).is_header;
+    let below = rows.get(titles + 1);
+    let named = is_header(next, below) && below.is_some_and(|row| !is_header(row, None));
     if !named && rows[..titles].iter().any(numbered) {
         return 0;
     }
     titles - usize::from(may_be_header && !named)
 }
 
-/// Whether the first row names groups of columns, each above several, and the second row the columns.
-fn is_group_header(rows: &[ByteRecord]) -> bool {
-    let [groups, names, first, ..] = rows else {
-        return false;
+/// The names of columns out of two rows, if the first names groups of columns and leaves the place above the second and further columns of
+/// a group empty, as merged cells do.
+pub(super) fn grouped_names(groups: &ByteRecord, rows: &[ByteRecord]) -> Option<ByteRecord> {
+    let (names, below) = rows.split_first()?;
+    let is_named = |row: &ByteRecord| row.get(0).is_some_and(|first| !text(first).is_empty());
+    let some_empty = || {
+        let mut pairs = groups.iter().zip(names).skip(1);
+        pairs.any(|(group, name)| text(group).is_empty() && !text(name).is_empty())
     };
-    let all_words = |row: &ByteRecord| !row.iter().map(text).any(is_number);
-    groups.len() == names.len()
+    let all_words = || !names.iter().map(text).any(is_number);
+    let first = below.first()?;
+    // Below the name of the first column stands nothing, but in all rows of objects; or there are words alone.
+    let beside = is_named(groups) && !is_named(names) && below.iter().all(is_named);
+    let above =
+        all_words() && 2 * worded(groups) <= worded(names) && worded(names) + 1 >= first.len();
+    let fits = groups.len() == names.len()
         && worded(groups) > 0
-        && 2 * worded(groups) <= worded(names)
-        && worded(names) + 1 >= first.len()
-        && all_words(names)
-        && first.iter().map(text).any(is_number)
+        && some_empty()
+        && (beside || above)
+        && first.iter().map(text).any(is_number);
+    let mut group = "";
+    let joined = groups.iter().zip(names).map(|(above, name)| {
+        if !text(above).is_empty() {
+            group = text(above);
+        }
+        format!("{} {}", group, text(name)).trim().to_owned()
+    });
+    fits.then(|| joined.collect::<Vec<_>>().into())
 }
 
 /// The most rows of units, descriptions and ids of columns below a header.
@@ -189,7 +204,8 @@ pub(super) fn may_be_below(
     if row.len() != fields && matches!(after, Some("blank" | "notes")) {
         return Some("notes");
     }
-    if begins && more < NOTE && more + 1 < fields && !is_number(first) {
+    let in_brackets = first.starts_with('(') && first.ends_with(')') && first.contains(' ');
+    if begins && more < NOTE && more + 1 < fields && (!is_number(first) || in_brackets) {
         let short = row.len() < fields;
         let small = first.to_lowercase();
         let says = first.contains(": ")

@@ -120,12 +120,19 @@ fn zeros(raw: &[u8], from: usize) -> bool {
     2 * zero(from) > raw.len() / 2 && zero(1 - from) == 0
 }
 
+/// Whether of the letters beyond ASCII more are UTF-8 than are not.
+fn mostly_utf8(raw: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(raw);
+    let wrong = text.matches(char::REPLACEMENT_CHARACTER).count();
+    2 * wrong < text.chars().filter(|letter| !letter.is_ascii()).count()
+}
+
 /// The encoding of bytes that are not UTF-8.
 fn guessed(raw: &[u8]) -> Option<&'static Encoding> {
     match std::str::from_utf8(raw) {
         Ok(_) => None,
-        // UTF-8 that is damaged further on is said to be so.
-        Err(wrong) if wrong.error_len().is_none() || !raw[..wrong.valid_up_to()].is_ascii() => None,
+        // UTF-8 that is damaged in some places is said to be so.
+        Err(wrong) if wrong.error_len().is_none() || mostly_utf8(raw) => None,
         Err(_) => {
             let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
             detector.feed(raw, true);
@@ -144,5 +151,20 @@ impl Read for Decoded {
         buffer[..length].copy_from_slice(&left[..length]);
         self.given += length;
         Ok(length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_that_is_utf8_by_chance_is_not() {
+        // The first letter of GBK is one of UTF-8 too.
+        assert!(
+            guessed(b"\xd0\xa1\xc7\xf8,\xb3\xaf\xcf\xf2\n\xd0\xa1\xc7\xf81,\xc4\xcf\n").is_some()
+        );
+        assert!(guessed("ä,ö,ü\n".as_bytes()).is_none());
+        assert!(guessed(b"\xc3\xa4,\xc3\xb6,\xff\n").is_none());
     }
 }

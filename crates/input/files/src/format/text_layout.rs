@@ -104,11 +104,16 @@ fn blanks_part_numbers(start: &[u8]) -> bool {
 pub(super) fn blanks_align(start: &[u8]) -> bool {
     let lines: Vec<&[u8]> = lines(start).map(<[u8]>::trim_ascii_end).collect();
     let fields = |line: &[u8]| {
-        let fields = line.split(|&byte| byte == b' ');
+        let mut quoted = false;
+        let blank = move |byte: &u8| {
+            quoted ^= *byte == b'"';
+            !quoted && [b' ', b'\t'].contains(byte)
+        };
+        let fields = line.split(blank);
         fields.filter(|field| !field.is_empty()).count()
     };
     let has_number = |line: &&[u8]| {
-        let mut fields = line.split(|&byte| byte == b' ').skip(1);
+        let mut fields = line.split(|byte| [b' ', b'\t'].contains(byte)).skip(1);
         fields.any(|field| number(field).is_some())
     };
     let Some((first, rest)) = lines.split_first().filter(|(_, rest)| rest.len() > 2) else {
@@ -124,7 +129,35 @@ pub(super) fn blanks_align(start: &[u8]) -> bool {
             .any(|line| line.windows(2).any(|two| two == b"  "))
         && !lines
             .iter()
-            .any(|line| CANDIDATES.iter().any(|mark| line.contains(mark)))
+            .any(|line| [b',', b';', b'|'].iter().any(|mark| line.contains(mark)))
+}
+
+/// Where blanks that follow each other become one, and those at the beginning of a line none.
+#[derive(Debug)]
+pub(super) struct Squeeze {
+    after_blank: bool,
+}
+
+impl Default for Squeeze {
+    fn default() -> Self {
+        Self { after_blank: true }
+    }
+}
+
+impl Squeeze {
+    /// The bytes without further blanks, tabs among them; how many are left.
+    pub(super) fn apply(&mut self, bytes: &mut [u8]) -> usize {
+        let mut kept = 0;
+        for at in 0..bytes.len() {
+            let byte = if bytes[at] == b'\t' { b' ' } else { bytes[at] };
+            if byte != b' ' || !self.after_blank {
+                bytes[kept] = byte;
+                kept += 1;
+            }
+            self.after_blank = matches!(byte, b' ' | b'\n' | b'\r');
+        }
+        kept
+    }
 }
 
 /// Whether commas separate decimals and nothing else: one column, whose header holds none.
@@ -189,8 +222,8 @@ pub(super) struct FirstLine {
     pub(super) remark: Option<String>,
 }
 
-/// Whether the first line names the columns.
-pub(super) fn first_line(first: &ByteRecord) -> FirstLine {
+/// Whether the first line names the columns, above this one.
+pub(super) fn first_line(first: &ByteRecord, second: Option<&ByteRecord>) -> FirstLine {
     let texts: Vec<String> = first
         .iter()
         .take(filled(first).max(1))
@@ -219,9 +252,29 @@ pub(super) fn first_line(first: &ByteRecord) -> FirstLine {
     };
     let is_word = |text: &&String| text.parse::<f64>().is_err();
     let words = texts.iter().take_while(is_word).count();
+    // Such as the wavelengths of spectra: decimals that rise from column to column, above numbers that do not.
+    let rise = |values: Vec<f64>| values.windows(2).all(|two| two[0] < two[1]);
+    let own: Vec<f64> = texts[words..]
+        .iter()
+        .map_while(|text| text.parse().ok())
+        .collect();
+    let below = second.filter(|row| row.len() == first.len());
+    let falls = |row: &ByteRecord| !rise(row.iter().skip(words).filter_map(number).collect());
+    let scale = own.len() >= FEWEST_NUMBERED
+        && own.len() + words == texts.len()
+        && rise(own)
+        && below.is_some_and(falls);
     match texts.split_first() {
         // Words or an index without a name, and columns that are called by years or other whole numbers in turn.
         _ if words > 0 && in_turn(&texts[words..]) => sure(true),
+        Some((word, _)) if words > 0 && scale => FirstLine {
+            is_header: true,
+            remark: Some(format!(
+                "the first line, '{}' and numbers that rise, is taken for names; if it is not, give {}",
+                shown(word),
+                option("header").off()
+            )),
+        },
         Some((word, rest))
             if !word.is_empty() && words == 1 && !rest.iter().any(|text| is_word(&text)) =>
         {
@@ -262,7 +315,8 @@ mod tests {
     #[test]
     fn first_lines_of_other_programs() {
         let is_header = |line: &str| {
-            first_line(&ByteRecord::from(line.split(',').collect::<Vec<_>>())).is_header
+            let record = |line: &str| ByteRecord::from(line.split(',').collect::<Vec<_>>());
+            first_line(&record(line), Some(&record("x,3,1,4,1,5"))).is_header
         };
         for header in [
             "a,b",
@@ -271,14 +325,24 @@ mod tests {
             "cell,0.4,0.8",
             "0,1,2,3,4",
             "Unnamed: 0,1",
+            "file,301.1,302.2,303.4,310,311.5",
         ] {
             assert!(is_header(header), "{header}");
         }
-        for values in ["1,a", ",1,1", "0,1,2,4,3", "1,2,3,4,5", "0,1,2", "7"] {
+        for values in [
+            "a,1.5,2.5,3,4",
+            "a,1,2.5,2,4,7",
+            "1,a",
+            ",1,1",
+            "0,1,2,4,3",
+            "1,2,3,4,5",
+            "0,1,2",
+            "7",
+        ] {
             assert!(!is_header(values), "{values}");
         }
         assert!(
-            first_line(&ByteRecord::from(vec!["0", "1"]))
+            first_line(&ByteRecord::from(vec!["0", "1"]), None)
                 .remark
                 .is_some_and(|remark| remark.contains("--header"))
         );

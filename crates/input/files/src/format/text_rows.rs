@@ -10,10 +10,10 @@ use csv::ByteRecord;
 use partita_core::{MemoryBudget, option};
 
 use super::description::OpenOptions;
-use super::text_bounds::{above, is_sum, may_be_below, units};
+use super::text_bounds::{above, grouped_names, is_sum, may_be_below, units};
 use super::text_encoding::Decoded;
 use super::text_layout::{
-    FirstLine, Header, blanks_align, check_one_column, commas_are_decimal, first_line,
+    FirstLine, Header, Squeeze, blanks_align, check_one_column, commas_are_decimal, first_line,
     guess_delimiter, named_in_first_line,
 };
 use crate::error::{FileError, READ, Result, Row, shown};
@@ -217,22 +217,16 @@ impl TextReader {
             };
             first = fields.iter().enumerate().map(own).collect();
         }
-        // A few columns are no matter, whatever the budget.
-        let columns = (first.len() as u64 * COLUMN_BYTES).saturating_sub(FREE_BYTES);
-        let remedy = format!("check its line ends, or raise {}", option("max-memory"));
-        let fits = options
-            .budget
-            .check("a row of so many fields", columns, &remedy);
-        fits.map_err(|source| FileError::Budget {
-            path: self.path.clone(),
-            source,
-        })?;
+        if !self.all_rows && !options.transpose && header != Header::No {
+            first = self.joined(first, line);
+        }
+        self.check_columns(&first, options)?;
         let second = self.ahead.front().map(|(row, _)| row.clone());
         let next = second.is_some();
         let second = second.unwrap_or_default();
         self.fields = first.len();
         let found = match header {
-            Header::Auto => first_line(&first),
+            Header::Auto => first_line(&first, self.ahead.front().map(|(row, _)| row)),
             asked => FirstLine {
                 is_header: asked == Header::Yes,
                 remark: None,
@@ -257,11 +251,18 @@ impl TextReader {
                 names.insert(0, String::new());
             }
             self.blank = usize::from(one_more && ends_empty);
+            let worded = |at: usize| {
+                second
+                    .get(at)
+                    .is_some_and(|field| !field.trim_ascii().is_empty())
+            };
+            let without = |(at, name): &(usize, &String)| name.is_empty() && !worded(*at);
             self.blank += names
                 .iter()
+                .enumerate()
                 .skip(1)
                 .rev()
-                .take_while(|name| name.is_empty())
+                .take_while(without)
                 .count();
             names.truncate(self.fields + usize::from(one_more) - self.blank);
             self.header_row = Some(first);
@@ -284,6 +285,35 @@ impl TextReader {
         self.remarks.extend(found.remark);
         self.say_encoding();
         Ok(())
+    }
+
+    /// The names of columns, of two lines where the first names groups of columns, which is said.
+    fn joined(&mut self, first: ByteRecord, line: u64) -> ByteRecord {
+        let rows: Vec<ByteRecord> = self.ahead.iter().map(|(row, _)| row.clone()).collect();
+        let Some(joined) = grouped_names(&first, &rows) else {
+            return first;
+        };
+        self.ahead.pop_front();
+        self.remarks.push(format!(
+            "lines {line} and {} name the columns together; if not, give {}",
+            line + 1,
+            option("all-rows").on()
+        ));
+        joined
+    }
+
+    /// Refuses more columns than the memory allows.
+    fn check_columns(&self, first: &ByteRecord, options: &OpenOptions) -> Result<()> {
+        // A few columns are no matter, whatever the budget.
+        let columns = (first.len() as u64 * COLUMN_BYTES).saturating_sub(FREE_BYTES);
+        let remedy = format!("check its line ends, or raise {}", option("max-memory"));
+        let fits = options
+            .budget
+            .check("a row of so many fields", columns, &remedy);
+        fits.map_err(|source| FileError::Budget {
+            path: self.path.clone(),
+            source,
+        })
     }
 
     /// Gives columns of one name, and those without one, names of their own, and says so.
@@ -575,34 +605,6 @@ struct Counted {
     lines: Lines,
     /// Columns are aligned by blanks: several become one.
     squeeze: Option<Squeeze>,
-}
-
-/// Where blanks that follow each other become one, and those at the beginning of a line none.
-#[derive(Debug)]
-struct Squeeze {
-    after_blank: bool,
-}
-
-impl Default for Squeeze {
-    fn default() -> Self {
-        Self { after_blank: true }
-    }
-}
-
-impl Squeeze {
-    /// The bytes without further blanks; how many are left.
-    fn apply(&mut self, bytes: &mut [u8]) -> usize {
-        let mut kept = 0;
-        for at in 0..bytes.len() {
-            let byte = bytes[at];
-            if byte != b' ' || !self.after_blank {
-                bytes[kept] = byte;
-                kept += 1;
-            }
-            self.after_blank = matches!(byte, b' ' | b'\n' | b'\r');
-        }
-        kept
-    }
 }
 
 impl Read for Counted {

@@ -103,12 +103,12 @@ mod tests {
             .to_string();
         assert!(
             message
-                .ends_with("the name must end in .csv, .tsv, .txt (also with .gz or .zst) or .toy"),
+                .ends_with("the name must end in .csv, .tsv, .txt, .tab, .dat, .data, .gct, .asc (also with .gz or .zst) or .toy"),
             "{message}"
         );
         assert_eq!(
             endings(WITH_TOY, |writes| writes != Writes::Nothing),
-            ".csv, .tsv or .txt (also with .gz or .zst)"
+            ".csv, .tsv, .txt, .tab, .dat, .data, .gct or .asc (also with .gz or .zst)"
         );
     }
 }

@@ -96,8 +96,14 @@ pub fn column_facts(
             .collect());
     }
     let read = |(at, column): (usize, &ColumnRole)| {
-        let read = reader.read_whole(at, Form::Labels, &limit)?;
-        Ok(facts(read.into_dictionary(), column))
+        let is_time = reader.items().times.get(at) == Some(&true);
+        let form = if is_time { Form::Text } else { Form::Labels };
+        let read = reader.read_whole(at, form, &limit)?;
+        let mut found = facts(read.into_dictionary(), column);
+        if is_time {
+            found.values = Reason::Dates.to_string();
+        }
+        Ok(found)
     };
     columns.iter().enumerate().map(read).collect()
 }
@@ -111,7 +117,7 @@ fn kind(column: &str, words: &Dictionary, options: &ReadOptions) -> String {
         },
         Meaning::Categories => "words".to_owned(),
         Meaning::LeftOut(reason) => reason.to_string(),
-        Meaning::Pairs(..) => format!("{} each", ValueKind::Pair),
+        Meaning::Parts(..) => format!("{} each", ValueKind::Pair),
         Meaning::Units(units) => format!("numbers with units {}", units.join(", ")),
         Meaning::Mixed(words) => {
             let first = words

@@ -11,7 +11,7 @@ use super::frame::{Frame, are_names};
 use super::gaps;
 use super::read_options::{Encode, Impute, ReadOptions, Truth};
 use super::roles::{Reason, Role};
-use super::values::{self, Meaning, Notation};
+use super::values::{self, FEWEST_OBJECTS, MOST_DIFFERENT, Meaning, Notation};
 use crate::amount::amount;
 use crate::dictionary::Dictionary;
 use crate::error::{Cell, FileError, Result, WrongValue, shown};
@@ -20,21 +20,20 @@ use crate::label_number::MISSING;
 use crate::value_kind::ValueKind;
 use crate::words::{self, MissingCounts, add_counts};
 
-/// So many different words, each in fewer rows than this on average, are no categories where nobody asks for them.
-const MOST_DIFFERENT: usize = 10;
+/// More than [`MOST_DIFFERENT`] words, each in fewer rows than this on average, are no categories where nobody asks for them.
 const MOST_SHARE: usize = 4;
 
 /// A column of a text while it is decided what it is.
 enum Feature {
     Numbers(Vec<f64>),
     Words(Dictionary),
-    /// Two columns of numbers.
-    Pairs([Vec<f64>; 2]),
+    /// Several columns of numbers.
+    Parts(Vec<Vec<f64>>),
     LeftOut,
 }
 
-/// What the two columns are called that a column of pairs becomes.
-const PAIR: [&str; 2] = ["first", "second"];
+/// What the columns are called that a column of several numbers becomes.
+const PARTS: [&str; 3] = ["first", "second", "third"];
 
 /// Names and numbers of the features, whose columns were read in their order: as numbers, or as words where the first value
 /// is one; and the names of the objects, if they are among them.
@@ -195,7 +194,7 @@ fn pop(feature: &mut Feature) {
             values.pop();
         }
         Feature::Words(words) => words.pop(),
-        Feature::Pairs(_) | Feature::LeftOut => {}
+        Feature::Parts(_) | Feature::LeftOut => {}
     }
 }
 
@@ -203,9 +202,9 @@ fn pop(feature: &mut Feature) {
 fn numbers_of<'a>(name: &str, feature: &'a mut Feature) -> Vec<(String, &'a mut Vec<f64>)> {
     match feature {
         Feature::Numbers(values) => vec![(name.to_owned(), values)],
-        Feature::Pairs(pairs) => PAIR
+        Feature::Parts(parts) => PARTS
             .iter()
-            .zip(pairs)
+            .zip(parts)
             .map(|(part, values)| (format!("{name}={part}"), values))
             .collect(),
         Feature::Words(_) | Feature::LeftOut => Vec::new(),
@@ -230,7 +229,7 @@ fn read_words(
     if wanted.is_empty() {
         return Ok(());
     }
-    for (&place, column) in again.iter().zip(frame.reader.read(0, &wanted, limit)?) {
+    for (&place, column) in again.iter().zip(frame.read_columns(&wanted, limit)?) {
         found[place] = Feature::Words(column.into_dictionary());
     }
     Ok(())
@@ -366,33 +365,27 @@ impl Decision<'_> {
             values::of_words(&words, notation)
         };
         match meaning {
-            Meaning::Pairs(pairs, gaps) if !asked => {
+            Meaning::Parts(parts, gaps) if !asked => {
                 self.refuse_gaps(&name, &gaps, &words)?;
                 add_counts(&mut self.frame.roles.missing, &gaps);
                 self.frame.roles.columns[at].reason = Reason::Notation(ValueKind::Pair);
                 let read = |part: usize| {
-                    let value = |&code: &u32| pairs.get(code as usize).map(|pair| pair[part]);
+                    let value = |&code: &u32| parts.get(code as usize).map(|own| own[part]);
                     let codes = words.codes().iter();
                     codes.map(|code| value(code).unwrap_or(f64::NAN)).collect()
                 };
-                return Ok(Feature::Pairs([read(0), read(1)]));
+                let width = parts.first().map_or(0, Vec::len);
+                return Ok(Feature::Parts((0..width).map(read).collect()));
             }
             Meaning::Numbers(numbers) => {
                 self.refuse_gaps(&name, &numbers.gaps, &words)?;
                 let value = |&code: &u32| numbers.values.get(code as usize);
                 let read = words.codes().iter().map(|code| value(code).copied());
                 add_counts(&mut self.frame.roles.missing, &numbers.gaps);
-                if let Some(first) = numbers.units.first() {
-                    let units: Vec<String> = numbers
-                        .units
-                        .iter()
-                        .map(|unit| format!("'{unit}'"))
-                        .collect();
-                    self.frame.roles.warnings.push(format!(
-                        "the numbers of column '{}' have the units {}; all are taken in '{first}'",
-                        shown(&name),
-                        units.join(", ")
-                    ));
+                if let Some(remark) = numbers.remark {
+                    let name = shown(&name);
+                    let warning = format!("the numbers of column '{name}' {remark}");
+                    self.frame.roles.warnings.push(warning);
                 }
                 if let Some(kind) = numbers.kind {
                     self.frame.roles.columns[at].reason = Reason::Notation(kind);
@@ -467,7 +460,9 @@ impl Decision<'_> {
             .iter()
             .filter(|&&code| code != MISSING)
             .count();
-        let mostly_differ = different > MOST_DIFFERENT && MOST_SHARE * different > present;
+        // Words of which none stands in two rows group nothing, such as a remark or the first cell of a merged column.
+        let apart = different == present && words.codes().len() >= FEWEST_OBJECTS;
+        let mostly_differ = apart || different > MOST_DIFFERENT && MOST_SHARE * different > present;
         let is_usual = asked.is_none() && most == ReadOptions::default().max_categories;
         if (most.is_some_and(|most| different > most) || is_usual && mostly_differ && !is_code)
             && !known
@@ -507,28 +502,36 @@ impl Decision<'_> {
         Err(refused(self.frame, &self.complaints, &self.units))
     }
 
-    /// Makes a number that surely means that there is no value a gap, and warns of one that may.
+    /// Makes numbers that surely mean that there is no value gaps, and warns of those that may.
     fn look_for_markers(&mut self, at: usize, values: &mut [f64]) {
-        let marker = values::stands_for_missing(values);
-        let Some((value, count, sure)) = marker.filter(|_| self.options.missing.is_none()) else {
+        if self.options.missing.is_some() {
             return;
-        };
+        }
         let name = shown(&self.frame.names[at]);
-        let often = times(count as u64);
-        if sure {
-            let gaps = values.iter_mut().filter(|own| **own == value);
-            gaps.for_each(|own| *own = f64::NAN);
-            let found = MissingCounts::from([(value.to_string(), count as u64)]);
-            add_counts(&mut self.frame.roles.missing, &found);
+        for (value, count, sure) in values::stand_for_missing(values) {
+            let often = times(count as u64);
+            if sure {
+                let gaps = values.iter_mut().filter(|own| **own == value);
+                gaps.for_each(|own| *own = f64::NAN);
+                let found = MissingCounts::from([(value.to_string(), count as u64)]);
+                add_counts(&mut self.frame.roles.missing, &found);
+            }
+            let (taken, what, words) = if sure {
+                (
+                    "far below all others, and is taken for a missing value",
+                    "it is a number",
+                    "NA".to_owned(),
+                )
+            } else {
+                (
+                    "apart from the others",
+                    "it means that the value is missing",
+                    value.to_string(),
+                )
+            };
             self.frame.roles.warnings.push(format!(
-                "{value} is {often} a number of column '{name}', far below all others, and is taken for a missing value; if it is a number \
-                 give {}",
-                option("missing").listing(["NA"])
-            ));
-        } else {
-            self.frame.roles.warnings.push(format!(
-                "{value} is {often} a number of column '{name}'; if it means that the value is missing give {}",
-                option("missing").listing([value.to_string()])
+                "{value} is {often} a number of column '{name}', {taken}; if {what} give {}",
+                option("missing").listing([words])
             ));
         }
     }
@@ -748,14 +751,14 @@ fn spread(
     let rows = match features.first() {
         Some(Feature::Numbers(values)) => values.len(),
         Some(Feature::Words(words)) => words.codes().len(),
-        Some(Feature::Pairs([first, _])) => first.len(),
+        Some(Feature::Parts(parts)) => parts.first().map_or(0, Vec::len),
         _ => 0,
     };
     let width: usize = features
         .iter()
         .map(|feature| match feature {
             Feature::Words(words) => words.values().len(),
-            Feature::Pairs(_) => PAIR.len(),
+            Feature::Parts(parts) => parts.len(),
             _ => 1,
         })
         .sum();
@@ -777,8 +780,8 @@ fn spread(
                 put(&mut spread, columns.len(), values);
                 columns.push((*name).to_owned());
             }
-            Feature::Pairs(pairs) => {
-                for (part, values) in PAIR.iter().zip(pairs) {
+            Feature::Parts(parts) => {
+                for (part, values) in PARTS.iter().zip(parts) {
                     put(&mut spread, columns.len(), values);
                     columns.push(format!("{name}={part}"));
                 }

@@ -4,13 +4,16 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use partita_core::MemoryBudget;
+use rayon::prelude::*;
 
 use super::label_column::LabelColumn;
 use super::read_options::ReadOptions;
 use super::roles::{self, ColumnRole, Reason, Role, Roles, Rules};
 use crate::dictionary::Dictionary;
-use crate::error::{FileError, Result};
+use crate::error::{Cell, FileError, Result, Row, WrongValue};
 use crate::format::reader::{Column, Extent, Form, Layout, Limit, Reader, first_of};
+use crate::number::Short;
+use crate::typed_array::{Scalar, TypedArray};
 use crate::value_kind::ValueKind;
 use crate::words::{CLASS_ARRAYS, MissingCounts, MissingWords, add_counts, is_id, names_objects};
 
@@ -247,7 +250,9 @@ impl Frame {
             }
             seen.extend(words.values().iter().cloned());
         }
-        Ok(seen.len() >= fewest_names(&self.names[column]))
+        let values: Vec<String> = seen.into_iter().collect();
+        let enough = values.len() >= fewest_names(&self.names[column]);
+        Ok(enough && !ValueKind::are_values(&values))
     }
 
     fn of_arrays(
@@ -333,7 +338,7 @@ impl Frame {
         let columns = data.iter().map(|&at| (at, form(&*self.reader, at)));
         let beside = truth.iter().chain(&objects).map(|&at| (at, Form::Text));
         let wanted: Vec<(usize, Form)> = columns.chain(beside).collect();
-        let mut read = self.reader.read(0, &wanted, limit)?;
+        let mut read = self.read_columns(&wanted, limit)?;
         self.roles.warnings.extend(self.reader.late_remarks());
         let mut object_names = objects.and_then(|_| read.pop()).map(Column::into_texts);
         if let Some(at) = objects.filter(|_| object_names.as_deref().is_some_and(all_empty)) {
@@ -373,6 +378,68 @@ impl Frame {
             object_names,
             truth,
         })
+    }
+
+    /// Columns of all rows, numbers of whatever type as those out of text.
+    pub(crate) fn read_columns(
+        &self,
+        wanted: &[(usize, Form)],
+        limit: &Limit,
+    ) -> Result<Vec<Column>> {
+        if !self.reader.items().typed {
+            return self.reader.read(0, wanted, limit);
+        }
+        let bytes = 16 * wanted.len() as u64;
+        limit.check(self.path(), self.rows().unwrap_or(0).saturating_mul(bytes))?;
+        let read = |&(at, form): &(usize, Form)| {
+            let column = self.reader.read_whole(at, form, limit)?;
+            match (form, column) {
+                (Form::Numbers { gaps, .. }, Column::Array(array)) if !array.is_text() => {
+                    self.parsed(at, &array, gaps)
+                }
+                (_, column) => Ok(column),
+            }
+        };
+        wanted.par_iter().map(read).collect()
+    }
+
+    /// Numbers of a type as those out of text.
+    fn parsed(&self, at: usize, array: &TypedArray, gaps: bool) -> Result<Column> {
+        let value = |row: usize| array.scalar(row, 0).map_or(f64::NAN, Scalar::float);
+        let values: Vec<f64> = (0..array.rows).map(value).collect();
+        let is_wrong = |value: &f64| value.is_infinite() || value.is_nan() && !gaps;
+        if let Some(row) = values.iter().position(is_wrong) {
+            let (text, wrong) = match values[row] {
+                value if value.is_nan() => (String::new(), WrongValue::Missing),
+                value => (Short(value).to_string(), WrongValue::NotFinite),
+            };
+            let place = Row::Row(row as u64 + 1);
+            let cell = Cell::new(self.path(), place, &self.names[at], text);
+            return Err(FileError::value(cell, wrong));
+        }
+        Ok(Column::Parsed {
+            values,
+            words: false,
+            missing: MissingCounts::new(),
+            padded: false,
+        })
+    }
+
+    /// Leaves out columns whose type says that they hold dates or times, and nobody asks for them.
+    pub(crate) fn leave_out_times(&mut self, known: &[String]) {
+        let times = &self.reader.items().times;
+        for (column, _) in self
+            .roles
+            .columns
+            .iter_mut()
+            .zip(times)
+            .filter(|(_, time)| **time)
+        {
+            let is_open = column.role == Role::Data && column.reason == Reason::Rest;
+            if is_open && !known.contains(&column.name) {
+                (column.role, column.reason) = (Role::Skipped, Reason::Dates);
+            }
+        }
     }
 
     pub(crate) fn path(&self) -> &Path {

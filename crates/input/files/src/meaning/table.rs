@@ -14,7 +14,7 @@ use super::roles::Roles;
 use super::rules::Facts;
 use crate::error::{Cell, FileError, Result};
 use crate::format::description::{Format, Writes};
-use crate::format::reader::{Column, Form, Limit, Reader};
+use crate::format::reader::{Column, Form, Layout, Limit, Reader};
 use crate::format::writer::{Array, Contents, Data};
 use crate::format::{self, FORMATS};
 use crate::number::Short;
@@ -66,7 +66,7 @@ pub(crate) fn load(
     options: &ReadOptions,
 ) -> Result<(Table, Roles)> {
     let mut frame = open(formats, path, options)?;
-    let table = if frame.reader.items().typed {
+    let table = if frame.reader.items().layout == Layout::Arrays {
         let limit = limit(options, 0);
         let features = frame.roles.data();
         let (object_names, label) = words(&mut frame, &limit)?;
@@ -85,7 +85,7 @@ pub(crate) fn load(
             label,
         }
     } else {
-        from_text(&mut frame, options)?
+        from_columns(&mut frame, options)?
     };
     if options.clusterable {
         check_clusterable(path, &table)?;
@@ -151,8 +151,8 @@ pub(crate) fn words(
     Ok((frame.object_names(limit)?, label))
 }
 
-/// A table of text, whose rows are known when all are read.
-fn from_text(frame: &mut Frame, options: &ReadOptions) -> Result<Table> {
+/// A table of columns, of text or typed.
+fn from_columns(frame: &mut Frame, options: &ReadOptions) -> Result<Table> {
     let numbers = Form::Numbers {
         gaps: options.impute != Some(Impute::None),
         words: options.encode != Some(Encode::None),
@@ -164,6 +164,7 @@ fn from_text(frame: &mut Frame, options: &ReadOptions) -> Result<Table> {
             numbers
         }
     };
+    frame.leave_out_times(&options.data);
     let limit = limit(options, 8 * frame.roles.data().len() as u64);
     let read = frame.read_text(form, &options.data, &limit)?;
     if options.encode == Some(Encode::None) {

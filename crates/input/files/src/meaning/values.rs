@@ -3,9 +3,10 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use super::complaints::MOST_NAMED;
 use super::read_options::ReadOptions;
 use super::roles::Reason;
-use crate::amount::{Amount, amount, factors, pair};
+use crate::amount::{Amount, amount, common_end, factors, is_known_unit, parts};
 use crate::calendar;
 use crate::dictionary::Dictionary;
 use crate::value_kind::ValueKind;
@@ -31,8 +32,8 @@ pub(crate) enum Meaning {
     Mixed(MissingCounts),
     /// Numbers with different units.
     Units(Vec<String>),
-    /// Two numbers each, such as 120/80: one pair for every value of a dictionary.
-    Pairs(Vec<[f64; 2]>, MissingCounts),
+    /// Several numbers each, such as 120/80: as many for every value of a dictionary.
+    Parts(Vec<Vec<f64>>, MissingCounts),
 }
 
 /// Numbers out of words: one for every value of a dictionary.
@@ -45,9 +46,13 @@ pub(crate) struct Numbers {
     pub(crate) gaps: MissingCounts,
     /// The mark before decimals; none where both readings are the same.
     pub(crate) decimal: Option<char>,
-    /// Units of one kind, all of which are taken in the first.
-    pub(crate) units: Vec<String>,
+    /// What is to be said about the numbers of the column.
+    pub(crate) remark: Option<String>,
 }
+
+/// So many different words, each in fewer rows than some on average, are no categories where nobody asks for them; and so few values with
+/// words among them are.
+pub(crate) const MOST_DIFFERENT: usize = 10;
 
 /// How the values of a column read with one mark before decimals.
 struct Reading<'a> {
@@ -63,12 +68,16 @@ impl<'a> Reading<'a> {
         counts: &[u64],
         gap: impl Fn(&str) -> bool,
         decimal: char,
+        behind: &str,
     ) -> Self {
-        let amounts: Vec<Option<Amount<'a>>> = words
-            .values()
-            .iter()
-            .map(|value| amount(value, decimal))
-            .collect();
+        let read = |value: &'a String| {
+            let found = amount(value.strip_suffix(behind)?, decimal)?;
+            let kind = found
+                .kind
+                .or((!behind.is_empty()).then_some(ValueKind::Unit));
+            Some(Amount { kind, ..found })
+        };
+        let amounts: Vec<Option<Amount<'a>>> = words.values().iter().map(read).collect();
         let mut reading = Self {
             amounts,
             read: 0,
@@ -120,6 +129,70 @@ impl<'a> Reading<'a> {
         }
     }
 
+    /// Takes the words that `read` knows for numbers of this kind; which they are.
+    fn take_words(
+        &mut self,
+        words: &'a Dictionary,
+        counts: &[u64],
+        kind: ValueKind,
+        read: impl Fn(&str) -> Option<f64>,
+    ) -> Vec<String> {
+        let unit = self.amounts.iter().flatten().map(|found| found.unit).next();
+        let mut taken = Vec::new();
+        for ((amount, value), count) in self.amounts.iter_mut().zip(words.values()).zip(counts) {
+            if amount.is_none()
+                && let Some(number) = read(value)
+            {
+                *amount = Some(Amount {
+                    value: number,
+                    unit: unit.unwrap_or_default(),
+                    kind: Some(kind),
+                });
+                (self.read, self.unread) = (self.read + count, self.unread.saturating_sub(*count));
+                taken.push(value.clone());
+            }
+        }
+        taken
+    }
+
+    /// Takes what is a number to people although it is a word: a price of 0 among amounts of money, and the ends of a scale that say
+    /// what they mean. Gives what is to be said.
+    fn take_numbers_of_words(&mut self, words: &'a Dictionary, counts: &[u64]) -> Option<String> {
+        if self.unread == 0 || self.read == 0 {
+            return None;
+        }
+        let ranges = self.unread <= self.read;
+        let mut kinds = self.amounts.iter().flatten();
+        let quoted = |taken: &[String]| format!("'{}'", taken.join("', '"));
+        if kinds
+            .clone()
+            .any(|found| found.kind == Some(ValueKind::Currency))
+        {
+            let zero = |value: &str| words::is_free(value).then_some(0.0);
+            let taken = self.take_words(words, counts, ValueKind::Currency, zero);
+            return (!taken.is_empty()).then(|| format!("take {} for 0", quoted(&taken)));
+        }
+        let plain = kinds.all(|found| found.kind.is_none() && found.value.fract() == 0.0);
+        let range = |value: &str| middle(value).filter(|_| ranges);
+        let number = |value: &str| labelled(value).or_else(|| range(value));
+        let open = |(amount, value): (&Option<Amount<'_>>, &String)| {
+            amount.is_some() || words::has_no_value(value) || number(value).is_some()
+        };
+        if !plain || !self.amounts.iter().zip(words.values()).all(open) {
+            return None;
+        }
+        let taken = self.take_words(words, counts, ValueKind::Note, number);
+        let more = taken.len().saturating_sub(MOST_NAMED);
+        let more = if more > 0 {
+            format!(" and {more} more")
+        } else {
+            String::new()
+        };
+        let some = quoted(&taken[..taken.len().min(MOST_NAMED)]);
+        let said = || format!("take the number alone, or the middle of a range, of {some}{more}");
+        (!taken.is_empty()).then(said)
+    }
+
     /// Takes numbers whose units are of one kind in the first of these; gives the units, if there are several.
     fn unite(&mut self) -> Vec<String> {
         let units: BTreeSet<&str> = self
@@ -138,6 +211,15 @@ impl<'a> Reading<'a> {
                 .iter_mut()
                 .flatten()
                 .for_each(|amount| amount.unit = one);
+            return Vec::new();
+        }
+        if [["N", "S"], ["E", "W"]].iter().any(|two| units == two) {
+            for amount in self.amounts.iter_mut().flatten() {
+                if ["S", "W"].contains(&amount.unit) {
+                    amount.value = -amount.value;
+                }
+                amount.unit = "°";
+            }
             return Vec::new();
         }
         let Some(factors) = factors(&units).filter(|_| units.len() > 1) else {
@@ -240,30 +322,30 @@ pub(crate) fn of_words(words: &Dictionary, notation: Notation) -> Meaning {
     if said.all(|value| is_date(&value)) {
         return durations(words, &counts, notation, gap).unwrap_or(Meaning::LeftOut(Reason::Dates));
     }
-    let point = Reading::new(words, &counts, gap, '.');
-    let comma = Reading::new(words, &counts, gap, ',');
-    let differ = point.unread != comma.unread || !alike(&point.values(), &comma.values());
-    let by_comma = match notation.asked {
-        Some(asked) => asked == ',',
-        None if comma.unread == point.unread => notation.comma,
-        None => comma.unread < point.unread,
-    };
-    // Which mark it is shows only where one of them reads more.
-    let shown = differ && point.unread != comma.unread;
-    let mut reading = if by_comma { comma } else { point };
+    let (mut reading, by_comma, decimal) = read(words, &counts, notation, gap);
     if reading.read == 0
-        && let Some(pairs) = pairs(words, &counts, gap, if by_comma { ',' } else { '.' })
+        && let Some(several) = several(words, &counts, gap, if by_comma { ',' } else { '.' })
     {
-        return pairs;
+        return several;
     }
     reading.take_flags(words, &counts);
+    let taken = reading.take_numbers_of_words(words, &counts);
     let united = reading.unite();
     let units = reading.different_units();
     let parted = |value: &String| value.contains([' ', '%']);
+    let few = words.values().len() <= MOST_DIFFERENT && words.codes().len() >= FEWEST_OBJECTS;
     if reading.unread == 0 && !units.is_empty() && words.values().iter().any(parted) {
-        return Meaning::Units(units);
+        let known = units.iter().all(|unit| is_known_unit(unit));
+        return if few && !known {
+            Meaning::Categories
+        } else {
+            Meaning::Units(units)
+        };
     }
-    if reading.read == 0 || !units.is_empty() || reading.are_groups(words) || has_ranges(words) {
+    if reading.read == 0 || !units.is_empty() || reading.are_groups(words) {
+        return Meaning::Categories;
+    }
+    if reading.unread > 0 && has_ranges(words) {
         return Meaning::Categories;
     }
     let not_read = |wanted: bool| {
@@ -275,19 +357,67 @@ pub(crate) fn of_words(words: &Dictionary, notation: Notation) -> Meaning {
             .collect::<MissingCounts>()
     };
     if reading.unread > 0 {
-        return if reading.unread <= reading.read {
+        return if reading.unread <= reading.read && !few {
             Meaning::Mixed(not_read(false))
         } else {
             Meaning::Categories
         };
     }
+    let in_one = || {
+        let first = united.first()?;
+        let all = united.join("', '");
+        Some(format!(
+            "have the units '{all}'; all are taken in '{first}'"
+        ))
+    };
     Meaning::Numbers(Numbers {
         values: reading.values(),
         kind: reading.kind(),
         gaps: not_read(true),
-        decimal: shown.then_some(if by_comma { ',' } else { '.' }),
-        units: united,
+        decimal,
+        remark: in_one().or(taken),
     })
+}
+
+/// The numbers of a column by the mark before decimals that reads more of them; whether this is a comma, and the mark where it shows.
+fn read<'a>(
+    words: &'a Dictionary,
+    counts: &[u64],
+    notation: Notation,
+    gap: impl Fn(&str) -> bool + Copy,
+) -> (Reading<'a>, bool, Option<char>) {
+    let behind = common_end(words.values().iter().filter(|value| !gap(value)));
+    let read = |decimal: char| {
+        let plain = Reading::new(words, counts, gap, decimal, "");
+        match behind.filter(|_| plain.read == 0) {
+            Some(behind) => Reading::new(words, counts, gap, decimal, behind),
+            None => plain,
+        }
+    };
+    let point = read('.');
+    let comma = read(',');
+    let differ = point.unread != comma.unread || !alike(&point.values(), &comma.values());
+    let by_comma = match notation.asked {
+        Some(asked) => asked == ',',
+        None if comma.unread == point.unread => notation.comma,
+        None => comma.unread < point.unread,
+    };
+    // Which mark it is shows only where one of them reads more.
+    let shown = differ && point.unread != comma.unread;
+    let decimal = shown.then_some(if by_comma { ',' } else { '.' });
+    (if by_comma { comma } else { point }, by_comma, decimal)
+}
+
+/// The whole number before words that say what it means, as at the ends of a scale: 10 - Extremely likely.
+fn labelled(value: &str) -> Option<f64> {
+    let end = value.find(|letter: char| !letter.is_ascii_digit())?;
+    let (number, label) = value.split_at(end);
+    let marks = [" - ", " – ", " = ", ": ", ") ", " ("];
+    let is_label = marks.iter().any(|mark| label.starts_with(mark));
+    number
+        .parse()
+        .ok()
+        .filter(|_| is_label && label.contains(char::is_alphabetic))
 }
 
 /// How often each word occurs that is no value.
@@ -314,67 +444,91 @@ fn durations(
             .split(':')
             .next()
             .and_then(|hour| hour.trim().parse().ok());
-        hour.is_some_and(|hour: u32| hour > 24)
+        // No time of the day has minutes and parts of seconds alone.
+        let of_seconds = value.contains('.') && value.matches(':').count() == 1;
+        of_seconds || hour.is_some_and(|hour: u32| hour > 24)
     };
-    (notation.durations || words.values().iter().any(longer)).then(|| {
+    // Nothing but the first hour of the day is no time of the day.
+    let short = |value: &String| value.starts_with("0:") || value.starts_with("00:");
+    let three = |value: &String| value.matches(':').count() == 2 && short(value);
+    let said = || words.values().iter().filter(|value| !gap(value));
+    let is_short = || said().count() > 1 && said().all(three);
+    (notation.durations || words.values().iter().any(longer) || is_short()).then(|| {
         Meaning::Numbers(Numbers {
             values,
             kind: Some(ValueKind::Duration),
             gaps: no_values(words, counts, gap),
             decimal: None,
-            units: Vec::new(),
+            remark: None,
         })
     })
 }
 
-/// Two numbers of every value, if all are such.
-fn pairs(
+/// The numbers of every value, if all are several and as many.
+fn several(
     words: &Dictionary,
     counts: &[u64],
     gap: impl Fn(&str) -> bool,
     decimal: char,
 ) -> Option<Meaning> {
-    let read =
-        |value: &String| pair(value, decimal).or_else(|| gap(value).then_some([f64::NAN; 2]));
-    let found: Vec<[f64; 2]> = words.values().iter().map(read).collect::<Option<_>>()?;
-    Some(Meaning::Pairs(found, no_values(words, counts, gap)))
+    let values = words.values().iter();
+    let width = values
+        .clone()
+        .find_map(|value| parts(value, decimal))?
+        .len();
+    let read = |value: &String| {
+        let found = parts(value, decimal).filter(|found| found.len() == width);
+        found.or_else(|| gap(value).then(|| vec![f64::NAN; width]))
+    };
+    let found: Vec<Vec<f64>> = values.map(read).collect::<Option<_>>()?;
+    Some(Meaning::Parts(found, no_values(words, counts, gap)))
 }
 
 /// Whether some word is a range of numbers, such as 18-24 or $25,000 to $49,999: all are groups then.
 fn has_ranges(words: &Dictionary) -> bool {
-    let number = |text: &str| amount(text, '.').or_else(|| amount(text, ',')).is_some();
-    let is_range = |value: &String| {
-        ["-", "–", " to ", " bis ", " à ", " a "]
-            .iter()
-            .any(|mark| {
-                let parts = value.split_once(mark);
-                parts.is_some_and(|(low, high)| {
-                    number(low) && number(high) && amount(value, '.').is_none()
-                })
-            })
-    };
-    words.values().iter().any(is_range)
+    words.values().iter().any(|value| middle(value).is_some())
 }
 
-/// A number that stands for a missing value more often than not, where all others are 0 or more and it occurs several times; how often,
-/// and whether it surely does: it has several nines, or is further away from the others than they are from each other.
-pub(crate) fn stands_for_missing(values: &[f64]) -> Option<(f64, usize, bool)> {
-    const MARKERS: [f64; 5] = [-9.0, -99.0, -999.0, -9999.0, -99999.0];
-    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let others = || {
-        values
-            .iter()
-            .copied()
-            .filter(|value| *value != least && !value.is_nan())
+/// The middle of a range of numbers.
+fn middle(value: &str) -> Option<f64> {
+    let number = |text: &str| {
+        let found = amount(text, '.').or_else(|| amount(text, ','))?;
+        Some(found.value)
     };
-    let (low, high) = others().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
-        (low.min(value), high.max(value))
+    let of = |mark: &&str| {
+        let (low, high) = value.split_once(*mark)?;
+        Some(number(low)?.midpoint(number(high)?))
+    };
+    let marks = ["-", "–", " to ", " bis ", " à ", " a "];
+    marks
+        .iter()
+        .find_map(of)
+        .filter(|_| amount(value, '.').is_none())
+}
+
+/// Numbers that stand for missing values more often than not; how often each, and whether it surely does: it is below 0, and all others are
+/// not or are nearer to each other.
+pub(crate) fn stand_for_missing(values: &[f64]) -> Vec<(f64, usize, bool)> {
+    let mut found: Vec<(f64, usize)> = Vec::new();
+    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+    for &value in values.iter().filter(|value| !value.is_nan()) {
+        if !words::is_missing_code(value) {
+            (low, high) = (low.min(value), high.max(value));
+        } else if let Some((_, count)) = found.iter_mut().find(|(code, _)| *code == value) {
+            *count += 1;
+        } else {
+            found.push((value, 1));
+        }
+    }
+    found.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let judged = found.into_iter().filter_map(|(code, count)| {
+        let far = low - code > high - low;
+        let sure = code < 0.0 && (low >= 0.0 && (code <= -77.0 || far) || code <= -99.0 && far);
+        let above = code - high > high - low && high > low;
+        let suspected = sure || code < 0.0 && low >= 0.0 || above;
+        (count > 1 && low <= high && suspected).then_some((code, count, sure))
     });
-    let count = values.iter().filter(|value| **value == least).count();
-    let far = low - least > high - low;
-    let sure = low >= 0.0 && (least <= MARKERS[1] || far) || least <= MARKERS[1] && far;
-    let suspected = MARKERS.contains(&least) && count > 1 && (sure || low >= 0.0);
-    suspected.then_some((least, count, sure))
+    judged.collect()
 }
 
 /// Whether points stand between thousands: every number with one has three digits behind each, and there are numbers below 1000 without.
@@ -462,7 +616,40 @@ mod tests {
             Meaning::LeftOut(reason) => format!("{reason:?}"),
             Meaning::Mixed(words) => format!("{words:?}"),
             Meaning::Units(units) => format!("{units:?}"),
-            Meaning::Pairs(pairs, _) => format!("{pairs:?}"),
+            Meaning::Parts(parts, _) => format!("{parts:?}"),
+        }
+    }
+
+    #[test]
+    fn few_values_with_words_are_categories() {
+        let often = |values: &str| [values; 10].join("|");
+        for values in [
+            "neg|trace|1+|2+",
+            "Studio|2 bd|4 bd",
+            "1. Yes|2. No",
+            "4|+|r|2a",
+        ] {
+            assert_eq!(means(&often(values)), "categories", "{values}");
+        }
+    }
+
+    #[test]
+    fn numbers_that_stand_for_missing_values() {
+        for (values, expected) in [
+            (
+                &[1.0, 4.0, -99.0, 7.0, -77.0, -99.0, -77.0][..],
+                &[(-99.0, 2, true), (-77.0, 2, true)][..],
+            ),
+            (
+                &[1.0, 4.0, 7.0, 99.0, 99.0, 98.0, 98.0],
+                &[(98.0, 2, false), (99.0, 2, false)],
+            ),
+            (&[20.0, 60.0, 99.0, 99.0], &[]),
+            (&[-9.0, -9.0, -6.0, 30.0], &[]),
+            (&[0.0, 30.0, -9.0, -9.0], &[(-9.0, 2, false)]),
+            (&[0.0, 5.0, -9.0, -9.0], &[(-9.0, 2, true)]),
+        ] {
+            assert_eq!(stand_for_missing(values), expected, "{values:?}");
         }
     }
 
@@ -498,6 +685,24 @@ mod tests {
             ("18-24|25-34|65+", "categories"),
             ("2024-01-31|-|2024-02-01", "Dates"),
             ("-|.", "Empty"),
+            ("0:36.5|1:02.35", "[36.5, 62.35]"),
+            ("00:01:20|00:12:00|-", "[80.0, 720.0, NaN]"),
+            ("35.5N|12.5S", "[35.5, -12.5]"),
+            ("12/3/8|7/4/11", "[[12.0, 3.0, 8.0], [7.0, 4.0, 11.0]]"),
+            ("4.5 out of 5 stars|3.0 out of 5 stars", "[4.5, 3.0]"),
+            ("12,5 % vol|9,0 % vol|k. A.", "[12.5, 9.0, NaN]"),
+            ("45 min|1 hr 23 min", "[45.0, 83.0]"),
+            ("< 1 year|4 years|10+ years", "[1.0, 4.0, 10.0]"),
+            ("$3|free|$4.50", "[3.0, 0.0, 4.5]"),
+            ("free|4|5|6", "{\"free\": 1}"),
+            ("0 - never|1|2|3|4 - always", "[0.0, 1.0, 2.0, 3.0, 4.0]"),
+            (
+                "1050|1200 - 1300|2100|980",
+                "[1050.0, 1250.0, 2100.0, 980.0]",
+            ),
+            ("900|.a|b.d.", "[900.0, NaN, NaN]"),
+            ("1. Yes|2. No", "[\"No\", \"Yes\"]"),
+            ("3|4|n. b.|Not detected", "[3.0, 4.0, NaN, NaN]"),
         ] {
             assert_eq!(means(values), expected, "{values}");
         }

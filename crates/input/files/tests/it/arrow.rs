@@ -18,7 +18,8 @@ use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use partita_core::ndarray::array;
 use partita_core::{MemoryBudget, Seed};
 use partita_files::{
-    LabelBlock, LabelGroups, ReadOptions, TableGroups, read_ensemble, read_labels, read_table,
+    Encode, Impute, LabelBlock, LabelGroups, ReadOptions, TableGroups, read_ensemble, read_labels,
+    read_table,
 };
 use rand::RngExt;
 
@@ -232,13 +233,14 @@ fn what_cannot_be_used_is_named() {
     let refusal = |skip: &[&str]| {
         let mut options = ReadOptions::default();
         options.skip = skip.iter().map(ToString::to_string).collect();
+        (options.impute, options.encode) = (Some(Impute::None), Some(Encode::None));
         read_table(&path, &options).unwrap_err().to_string()
     };
     let lists = "column 'lists' holds values of a nested or unusual type; leave it out";
     assert_says(refusal(&[]), &[lists]);
     assert_says(refusal(&["lists"]), &["row 2, column 'x': '' is missing"]);
     let words = refusal(&["lists", "x"]);
-    assert_says(words, &["row 1, column 'words': 'one' is not a number"]);
+    assert_says(words, &["column 'words': 'one' is not a number"]);
     fs::write(&path, b"FEA1 and so on").unwrap();
     assert_says(refusal(&[]), &["Feather version 1"]);
 }

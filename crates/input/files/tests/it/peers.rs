@@ -179,11 +179,10 @@ fn what_cannot_be_used_is_named() {
         table | words.npy | the array is an array of texts; an array of numbers is needed
         ensemble | complex.mat | array 'members' is not a full array of real numbers
         table | nested.parquet | column 'x.list.element' holds values of a nested or unusual type
-        table | gap.parquet | gap.parquet, row 2, column 'x': '' is missing; fill it in
+        table | gap.parquet | every feature is constant over all 2 rows (column 'x' is always 1.5)
         ensemble | by-column.npy | by-column.npy, row 1, column '1': '0.1' is not a cluster number
         ensemble | table.npz | table.npz has no array 'labels'; it has 'X', 'y', 'columns'; rename the one
-        table | plain.mat | plain.mat has no array 'X'; it has 'other', 'gt', 'members'
-        table | ensemble.parquet | row 3, column 'int32': '' is missing",
+        table | plain.mat | plain.mat has no array 'X'; it has 'other', 'gt', 'members'",
     ) {
         let found = match kind.as_str() {
             "table" => table(&name).err(),

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use partita::Ensemble;
 use partita::extend::BaseClustering;
-use partita::files::{self, LoadedEnsemble, ReadOptions, Roles};
+use partita::files::{self, Impute, LoadedEnsemble, ReadOptions, Roles};
+use serde_json::Value;
 
 use crate::error::AppError;
 use crate::experiment::file_names::RECORD;
@@ -87,13 +88,24 @@ fn of_json(path: &Path) -> Result<FileKind, AppError> {
     Ok(match () {
         () if saved.get("record_version").is_some() => FileKind::Record(path.to_owned()),
         () if saved.get("rows").is_some() && saved.get("criterion").is_some() => FileKind::Choice,
+        () if is_table(&saved) => FileKind::Table,
         () => FileKind::Model,
     })
 }
 
-/// Whether it is a table of numbers that are not all whole, which labels are: numbers are read much faster than labels.
+/// Whether JSON is a list, or has lists or objects and is none of ours.
+fn is_table(saved: &Value) -> bool {
+    let holds = |value: &Value| value.is_array() || value.is_object();
+    let fields = saved.as_object().filter(|own| !own.contains_key("format"));
+    saved.is_array() || fields.is_some_and(|own| own.values().any(holds))
+}
+
+/// Whether it is a table of numbers that are not all whole, which labels are: numbers are read much faster than labels. Means that fill
+/// gaps say nothing about it.
 fn has_fractions(path: &Path, options: &ReadOptions) -> bool {
-    files::read_table(path, options)
+    let mut options = options.clone();
+    options.impute = Some(Impute::None);
+    files::read_table(path, &options)
         .is_ok_and(|table| table.values.iter().any(|value| value.fract() != 0.0))
 }
 
