@@ -61,7 +61,7 @@ def test_this_process_and_a_pool_write_the_bytes_of_one_command(rows, expected, 
     assert written(found) == expected("lwgp")
     assert (found.n_clusters, sum(found.record_["sizes"])) == (4, CUTS[-1])
     assert "lwgp: 9000 objects in 4 clusters" in repr(found)
-    assert "9000 objects in 4 clusters" in found.report_file.read_text()
+    assert "9000 objects fall into 4 clusters" in found.report_file.read_text()
     with ProcessPoolExecutor(2) as pool:
         assert written(pt.consensus(rows, 4, "lwgp", engine=pool, folder=tmp_path / "pool")) == expected("lwgp")
 

@@ -86,7 +86,7 @@ fn rounds_of_tasks_leave_the_report_of_one_process() {
     }
     // The pictures are of the same objects.
     let map = |page: &str| page[page.find("map-evidence").expect("a map")..][..20_000].to_owned();
-    assert!(map(&one) == map(&parts) && parts.contains("9000 objects in 4 clusters"));
+    assert!(map(&one) == map(&parts) && parts.contains("9000 objects fall into 4 clusters"));
     fs::remove_file(place.path("fit/report.html")).expect("a page");
     place
         .run("distributed merge m.json -o fit --no-report")
