@@ -64,7 +64,7 @@ LONG = [
     ("every", "mm", {"restarts": 1000}),
     ("every", "mm", {"restarts": 2, "tolerance": 0.0, "iterations": 100000}),
     ("every", "nbce-vb", {"restarts": 500}),
-    ("every", "nbce-cvb", {"restarts": 500}),
+    ("some", "nbce-cvb", {"restarts": 500}),
     ("some", "bce", {"restarts": 500}),
     ("some", "nbce-gibbs", {"sweeps": 5000}),
     ("every", "eac-average", {}),

@@ -271,7 +271,7 @@ async function pictures(engine, file, name) {
     return;
   }
   const kept = JSON.parse(readFileSync(place, 'utf8'));
-  check(Object.keys(kept).join() === Object.keys(found).join(), `the figures are ${Object.keys(kept).join(', ')}`);
+  check(Object.keys(kept).sort().join() === Object.keys(found).sort().join(), `the figures are ${Object.keys(kept).join(', ')}`);
   for (const [title, means] of Object.entries(found)) {
     const before = kept[title] ? [...Buffer.from(kept[title], 'base64')] : [];
     const apart = means.map((mean, i) => Math.abs(mean - (before[i] ?? 255)));
