@@ -88,7 +88,7 @@ fn test(workspace: &Workspace, release: bool, binary: &Path, only: Option<&str>)
 fn install(workspace: &Workspace, release: bool) -> Result<PathBuf> {
     let library = workspace.target("r/library")?;
     fs::create_dir_all(&library)?;
-    let mut install = shell::command("R CMD INSTALL --clean --no-test-load --library");
+    let mut install = shell::command("R CMD INSTALL --clean --no-test-load -l");
     install.arg(&library).arg(workspace.path(PACKAGE));
     install.env("CARGO_TARGET_DIR", workspace.target("")?);
     if !release {
