@@ -12,35 +12,51 @@ use crate::{Contingency, MetricsError};
 /// [`MetricsError`] if the two are about different numbers of objects.
 ///
 /// # Cost
-/// O(n M) time, O(n) memory besides one table of overlaps at a time.
+/// O(n M) time, O(n) memory besides one table of overlaps at a time and a number for each base cluster.
 pub fn object_agreement(
     partition: &Partition,
     ensemble: &Ensemble,
 ) -> Result<Vec<f64>, MetricsError> {
-    let n = ensemble.objects();
-    let mut agreeing = vec![0_u32; n];
-    let mut labelled = vec![0_u32; n];
-    for (u, base) in ensemble.bases().iter().enumerate() {
-        let table = match Contingency::with_base(partition, ensemble, u) {
-            // It labels no object.
-            Err(MetricsError::Empty) => continue,
-            table => table?,
-        };
-        let mut largest = vec![(0, u32::MAX); base.clusters()];
-        for (cluster, j, count) in table.cells() {
-            let most = &mut largest[j];
-            if count > most.0 || (count == most.0 && (cluster as u32) < most.1) {
-                *most = (count, cluster as u32);
-            }
+    let of_base = |u: usize| majorities(partition, ensemble, u);
+    let largest: Vec<Vec<u32>> = (0..ensemble.bases().len())
+        .map(of_base)
+        .collect::<Result<_, _>>()?;
+    let agreement = |(i, own): (usize, &u32)| {
+        let labels = largest.iter().enumerate();
+        let clusters = labels.filter_map(|(u, of)| Some(of[ensemble.label(i, u)?]));
+        let (mut agreeing, mut labelled) = (0_u32, 0_u32);
+        for cluster in clusters {
+            labelled += 1;
+            agreeing += u32::from(cluster == *own);
         }
-        for (i, label) in ensemble.column(u).enumerate() {
-            let Some(j) = label else { continue };
-            labelled[i] += 1;
-            agreeing[i] += u32::from(largest[j].1 == partition.labels()[i]);
+        f64::from(agreeing) / f64::from(labelled)
+    };
+    Ok(partition
+        .labels()
+        .iter()
+        .enumerate()
+        .map(agreement)
+        .collect())
+}
+
+/// The cluster in which most objects of each base cluster are; `u32::MAX` for a base cluster without objects.
+fn majorities(
+    partition: &Partition,
+    ensemble: &Ensemble,
+    base: usize,
+) -> Result<Vec<u32>, MetricsError> {
+    let mut largest = vec![(0, u32::MAX); ensemble.bases()[base].clusters()];
+    let table = match Contingency::with_base(partition, ensemble, base) {
+        Err(MetricsError::Empty) => None,
+        table => Some(table?),
+    };
+    for (cluster, j, count) in table.iter().flat_map(Contingency::cells) {
+        let most = &mut largest[j];
+        if count > most.0 || (count == most.0 && (cluster as u32) < most.1) {
+            *most = (count, cluster as u32);
         }
     }
-    let share = |(agreeing, labelled): (u32, u32)| f64::from(agreeing) / f64::from(labelled);
-    Ok(agreeing.into_iter().zip(labelled).map(share).collect())
+    Ok(largest.into_iter().map(|(_, cluster)| cluster).collect())
 }
 
 #[cfg(test)]
