@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use partita::extend::Problem;
 use partita::{Clusters, Seed};
 use partita_app::{
-    AppError, RunFolder, SavedChoice, Stopwatch, choose_of_ensemble, choose_of_table, curves,
-    figure_files, json_text, methods, seeds, write_text,
+    AppError, ClustersAsked, RunFolder, SavedChoice, Stopwatch, choose_of_ensemble,
+    choose_of_table, curves, figure_files, json_text, methods, seeds, write_text,
 };
 use partita_report::Rendered;
 use pyo3::prelude::*;
@@ -27,17 +27,13 @@ pub(crate) fn choose_k(
     py: Python<'_>,
     ensemble: Option<PyRef<'_, NativeEnsemble>>,
     table: Option<PyRef<'_, NativeTable>>,
-    range: (usize, usize),
+    range: (usize, Option<usize>),
     method: &str,
     settings_json: &str,
     seed: u64,
     how: Run,
 ) -> PyResult<String> {
-    let (settings, range, budget) = (
-        settings(py, settings_json)?,
-        range.0..=range.1,
-        how.budget(),
-    );
+    let (settings, budget) = (settings(py, settings_json)?, how.budget());
     let held = table.as_ref().map(|table| table.hold(py)).transpose()?;
     let file = ensemble.as_ref().map_or_else(
         || PathBuf::from(IN_MEMORY),
@@ -50,8 +46,9 @@ pub(crate) fn choose_k(
             let method = methods::find(method).map_err(|error| raised(py, &error))?;
             let ensemble = &*ensemble.ensemble;
             run(py, &how, |observer| {
-                let mut problem = Problem::new(ensemble, Clusters::Exactly(*range.start()));
+                let mut problem = Problem::new(ensemble, Clusters::Exactly(range.0));
                 (problem.seed, problem.budget) = (seeds::choice(Seed::new(seed)), budget);
+                let range = ClustersAsked::range_of_labels(range.0, range.1);
                 choose_of_ensemble(method, &problem, range, &own, &file, observer)
             })
         }
@@ -70,6 +67,7 @@ pub(crate) fn choose_k(
                     &file,
                     observer,
                 )
+                .map(|found| found.choice)
             })
         }
         (None, None) => Err(raised(

@@ -76,11 +76,16 @@ def test_choice_of_a_number_of_clusters(ensemble, ensemble_file, command, tmp_pa
 
 def test_choose_k_of_a_table(datasets, command):
     names, values, _ = read_table(datasets / "iris.csv")
-    few = ["runs=10", "draws=3", "draw_runs=5"]
+    few = ["criterion=rcsi", "runs=10", "draws=3", "draw_runs=5"]
     flags = [word for text in few for word in ("--set", text)]
     said = json.loads(command("choose-k", datasets / "iris.csv", "--truth", "label", "-k", "2..4", *flags, "--json"))
-    found = pt.choose_k(table(names, values), range(2, 5), runs=10, draws=3, draw_runs=5)
+    found = pt.choose_k(table(names, values), range(2, 5), criterion="rcsi", runs=10, draws=3, draw_runs=5)
     assert said["rows"] == found.rows and said["clusters"] == found.n_clusters
+    said = json.loads(command("choose-k", datasets / "iris.csv", "--truth", "label", "--json"))
+    found = pt.choose_k(table(names, values))
+    assert said["rows"] == found.rows and (said["clusters"], said["criterion"]) == (found.n_clusters, "score")
+    fitted = pt.ConsensusClustering("auto").fit(values)
+    assert fitted.n_clusters_ == found.n_clusters and fitted.record_["choice"]["reason"] == found.reason
 
 
 def test_methods(command):

@@ -249,7 +249,7 @@ def test_parts_of_an_anndata():
     made = pt.generate(cells, "kmeans:5", base_k=3, obsm="X_pca")
     assert made.object_names == list(cells.obs_names) and agreement(pt.consensus(made, 3).labels_, TRUTH) == 1
     assert pt.generate(cells, "kmeans:3", base_k=3, layer="X").shape == (N, 3)
-    assert pt.choose_k(cells, range(2, 5), obsm="X_pca", draws=5).n_clusters in (2, 3, 4)
+    assert pt.choose_k(cells, range(2, 5), obsm="X_pca").n_clusters in (2, 3, 4)
     for keywords, said in [({"obsm": "X_umap"}, "it has X_pca"), ({"layer": "raw"}, "it has X, counts"), ({"obsm": "a", "layer": "b"}, "one of them")]:
         with pytest.raises(pt.InputError, match=said):
             pt.generate(cells, **keywords)

@@ -116,7 +116,7 @@ def test_chosen_numbers(blobs):
     fitted = pt.ConsensusClustering(range(2, 5), base="kmeans:10", base_k=3, scale="zscore").fit(blobs)
     assert fitted.n_clusters_ == fitted.record_["choice"]["clusters"] >= 2
     choice = pt.choose_k(blobs, range(2, 5), scale="zscore")
-    assert choice.n_clusters == fitted.n_clusters_ and choice.rows[0]["pac"] == fitted.record_["choice"]["rows"][0]["pac"]
+    assert choice.n_clusters == fitted.n_clusters_ and choice.rows[0]["score"] == fitted.record_["choice"]["rows"][0]["score"]
 
 
 def test_base_clusterings_are_chosen_where_nothing_is_said(datasets, command, tmp_path):

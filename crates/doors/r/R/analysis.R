@@ -1,8 +1,8 @@
-choose_k <- function(x, k = 2:12, method = NULL, ..., labels = FALSE, seed = NULL) {
+choose_k <- function(x, k = NULL, method = NULL, ..., labels = FALSE, seed = NULL) {
   if (is_number(k)) k <- c(k, k)
-  if (!is_range(k) && !(is.numeric(k) && length(k) == 2L && isTRUE(k[1L] == k[2L])) || k[1L] < 1) fail("`k` is a range such as 2:12")
+  if (!is.null(k) && (!is_range(k) && !(is.numeric(k) && length(k) == 2L && isTRUE(k[1L] == k[2L])) || k[1L] < 1)) fail("`k` is a range such as 2:12")
   if (!isTRUE(labels) && !isFALSE(labels)) fail("`labels` is TRUE where the columns of `x` are base clusterings, else FALSE")
-  asked <- list(first = k[1L], last = k[length(k)], method = word(method, "method"), settings = settings_of(...), seed = seed_of(seed))
+  asked <- list(first = if (is.null(k)) 2 else k[1L], last = if (!is.null(k)) k[length(k)], method = word(method, "method"), settings = settings_of(...), seed = seed_of(seed))
   labels <- labels || (is.list(x) && !is.data.frame(x))
   given <- if (labels) labels_of(x)
   table <- if (!labels) table_of(x)

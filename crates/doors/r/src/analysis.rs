@@ -9,8 +9,8 @@ use partita::generate::Scale;
 use partita::ndarray::Axis;
 use partita::{Clusters, Seed};
 use partita_app::{
-    AlignedRuns, AppError, ClusterTestInput, JointObjects, Objects, SavedChoice, Stopwatch,
-    choose_of_ensemble, choose_of_table, methods, seeds,
+    AlignedRuns, AppError, ClusterTestInput, ClustersAsked, JointObjects, Objects, SavedChoice,
+    Stopwatch, choose_of_ensemble, choose_of_table, methods, seeds,
 };
 use partita_modes::Run as ClusteringRun;
 use serde::Deserialize;
@@ -54,7 +54,7 @@ fn native_match_objects(called: Vec<String>, counts: Vec<i32>, names: List, how:
 #[derive(Deserialize)]
 struct ChoiceAsked {
     first: usize,
-    last: usize,
+    last: Option<usize>,
     method: Option<String>,
     settings: Option<SettingMap>,
     seed: u64,
@@ -75,7 +75,7 @@ fn native_choose_k(labels: Robj, table: Robj, asked: Robj, how: Robj) -> Robj {
         Ok(given) => given,
         Err(text) => return answer_at_once(Err(text.into())),
     };
-    let (range, seed) = (asked.first..=asked.last, Seed::new(asked.seed));
+    let seed = Seed::new(asked.seed);
     let settings = asked.settings.unwrap_or_default();
     let method = asked
         .method
@@ -94,7 +94,14 @@ fn native_choose_k(labels: Robj, table: Robj, asked: Robj, how: Robj) -> Robj {
                         Path::new(LABELS),
                     );
                     (
-                        choose_of_ensemble(method, &problem, range, &own, file, observer)?,
+                        choose_of_ensemble(
+                            method,
+                            &problem,
+                            ClustersAsked::range_of_labels(asked.first, asked.last),
+                            &own,
+                            file,
+                            observer,
+                        )?,
                         file,
                     )
                 }
@@ -104,13 +111,14 @@ fn native_choose_k(labels: Robj, table: Robj, asked: Robj, how: Robj) -> Robj {
                     (
                         choose_of_table(
                             &view(&table),
-                            range,
+                            (asked.first, asked.last),
                             &own,
                             seed,
                             how.budget(),
                             file,
                             observer,
-                        )?,
+                        )?
+                        .choice,
                         file,
                     )
                 }

@@ -142,14 +142,14 @@ fn choose(file: &Path) -> Done<usize> {
     let table = InputTable::read(&TableInput::new(file), budget, seed, &NoObserver)?;
     let choice = choose_of_table(
         &table,
-        2..=12,
+        (2, None),
         &ChooseSettings::default(),
         seed,
         budget,
         file,
         &NoObserver,
     )?;
-    Ok(choice.clusters)
+    Ok(choice.choice.clusters)
 }
 
 const AUTO: ClustersAsked = ClustersAsked::OPEN;

@@ -76,7 +76,7 @@ mod watched;
 
 pub use analysis::align::{AlignInput, AlignedRuns};
 pub use analysis::choice::{
-    SavedChoice, choice_table, choose_of_ensemble, choose_of_table, curves,
+    SavedChoice, TableChoice, choice_table, choose_of_ensemble, choose_of_table, curves,
 };
 pub use analysis::clusters_fit::ClustersFit;
 pub use analysis::co_association::{

@@ -39,6 +39,9 @@ pub struct Choice {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Criterion {
+    /// Stability, depth, separation and likelihood together: the highest [`score`](ChoiceRow::score), of tables
+    /// ([`choose_recipe`](crate::choose_recipe)).
+    Score,
     /// Stability relative to tables without clusters: the highest [`rcsi`](ChoiceRow::rcsi).
     Rcsi,
     /// The longest lifetime in the tree of the consensus method.
@@ -59,6 +62,18 @@ pub enum Criterion {
 pub struct ChoiceRow {
     /// The number of clusters, K.
     pub clusters: usize,
+    /// The score of [`choose_recipe`](crate::choose_recipe), of a table; higher is better.
+    #[serde(default)]
+    pub score: Option<f64>,
+    /// Part of the score: adjusted Rand index of the clusters that two halves of base clusterings by k-means lead to.
+    #[serde(default)]
+    pub stability: Option<f64>,
+    /// Part of the score: density-based validity, the higher of those of k-means and Genie.
+    #[serde(default)]
+    pub validity: Option<f64>,
+    /// Part of the score: nats an object by which one Gaussian a cluster explains the table better than one in all.
+    #[serde(default)]
+    pub likelihood: Option<f64>,
     /// Share of the pairs whose evidence c/N is at most 0, 1/100, …, 1; 101 numbers, none where evidence is the same for
     /// every K.
     pub cdf: Vec<f64>,
@@ -191,6 +206,10 @@ impl ChoiceRow {
             disagreement: None,
             disagreement_error: 0.0,
             dispersion: None,
+            score: None,
+            stability: None,
+            validity: None,
+            likelihood: None,
             certainty: None,
             anmi: None,
             within: None,

@@ -18,6 +18,7 @@ impl Criterion {
     /// The number that decides, turned so that more is better; and its name.
     fn score(self, row: &ChoiceRow) -> (Option<f64>, &'static str) {
         match self {
+            Self::Score => (row.score, "score"),
             Self::Rcsi => (row.rcsi, "relative stability"),
             Self::Lifetime => (row.lifetime, "lifetime"),
             Self::Anmi => (row.anmi, "mean NMI with the base clusterings"),

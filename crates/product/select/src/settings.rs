@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use partita_core::{Settings, SettingsError};
 use partita_generate::{BaseKind, Scale};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::{Criterion, Null, SelectError};
 
@@ -13,9 +14,12 @@ use crate::{Criterion, Null, SelectError};
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ChooseSettings {
+    /// What decides: `score` ([`choose_recipe`](crate::choose_recipe)) or `rcsi`. Where nothing is said: `score`, but of tables that are
+    /// sparse, larger than memory or of fewer than 10 objects `rcsi`. The settings below but `scale` count for `rcsi` alone.
+    pub criterion: Option<Criterion>,
     /// Name of the base clusterer; any but `kmeans-cosine`. Dispersion is measured where it is some k-means.
     pub base: String,
-    /// Scaling of the columns before anything is measured: `none`, `zscore`, `minmax` or `mixed`.
+    /// Scaling of the columns before anything is measured: `none`, `zscore`, `minmax`, `mixed` or `auto`.
     pub scale: String,
     /// Base clusterings at each K.
     #[setting(range = 2..=1_000_000)]
@@ -50,8 +54,9 @@ pub struct ChooseSettings {
 impl Default for ChooseSettings {
     fn default() -> Self {
         Self {
+            criterion: None,
             base: BaseKind::KMeansGreedy.to_string(),
-            scale: Scale::None.to_string(),
+            scale: Scale::Auto.to_string(),
             runs: NonZeroU32::new(100).expect("100 is not 0"),
             subsample: 0.8,
             nulls: vec![Null::Gaussian, Null::Box],
@@ -67,6 +72,18 @@ impl Default for ChooseSettings {
 }
 
 impl ChooseSettings {
+    /// A setting that is not as usual and counts where the criterion is `rcsi` alone.
+    pub fn of_rcsi_alone(&self) -> Option<String> {
+        let usual = Self {
+            criterion: self.criterion,
+            scale: self.scale.clone(),
+            ..Self::default()
+        };
+        let (asked, usual) = (json!(self), json!(usual));
+        let mut names = asked.as_object()?.keys();
+        names.find(|name| asked[*name] != usual[*name]).cloned()
+    }
+
     /// Refuses what cannot be followed.
     pub(crate) fn refuse(&self) -> Result<(), SelectError> {
         self.check_ranges()?;

@@ -112,7 +112,9 @@ fn looked_at(
             rows[row]
         )));
     }
-    let values = if how == Scale::None {
+    let in_memory = matches!(table, TableView::Dense(_));
+    let stays = how == Scale::None || (how == Scale::Auto && !in_memory);
+    let values = if stays {
         values
     } else {
         scale(values.view(), how)

@@ -14,7 +14,6 @@ mod test;
 mod update;
 mod values;
 
-use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand};
@@ -157,33 +156,35 @@ pub(crate) const PICK_OF_AUTO: &str = partita_app::methods::DEFAULT_OF_OWN_CLUST
 #[command(after_help = "\
 Examples:
   partita choose-k table.csv --truth label -k 2..12
-  partita choose-k table.csv --scale zscore --base kmeans:200 -k 2..12
+  partita choose-k table.csv --set criterion=rcsi --base kmeans:200 -k 2..12
   partita choose-k ensemble.npz -k 2..12 -m eac-single
   partita choose-k labels_of_many_tools.csv --kind ensemble -k 2..12 --json
 
-Of a table: base clusterings of subsamples at every K, and the same of tables without clusters (Gaussian, box); a K is
-chosen if it is more stable than those, else the answer is 1; --base (one kind), --subsample and --scale change those base
-clusterings, which have the K that is looked at and see the principal components of at most 2000 rows. Of an ensemble: the consensus at every K, by the longest
-lifetime of the tree or what --set criterion= names, against the same ensemble with the labels of every base
-clustering permuted at random.
-rcsi is log10 of how many times less base clusterings contradict each other than they do without clusters; p is the
-chance of such stability without clusters.")]
+Of a table: what `partita run` finds. The consensus of two ensembles (k-means and Genie) of at most 1000 rows at every K has a
+score: stability times depth of the cut, density-based validity, and likelihood of a Gaussian for each cluster. The highest
+is chosen, or 1 where base clusterings are no more stable than those of tables without clusters (Gaussian, box) and no
+cluster is separate. With --set criterion=rcsi the K that is most stable against such tables (M3C), where --base (one
+kind), --subsample and --set change the base clusterings. rcsi is log10 of how many times less base clusterings contradict
+each other than they do without clusters; p is the chance of such stability without clusters.
+Of an ensemble: the consensus at every K, by the longest lifetime of the tree or what --set criterion= names, against the
+same ensemble with the labels of every base clustering permuted at random.")]
 pub(crate) struct ChooseArgs {
     #[command(flatten)]
     pub(crate) table: TableArgs,
     /// What the file is, where its name does not tell.
     #[arg(long, value_enum)]
     pub(crate) kind: Option<Source>,
-    /// Numbers of clusters to look at.
-    #[arg(short = 'k', long = "clusters", value_name = "FROM..TO", value_parser = parse_range, default_value = "2..12")]
-    pub(crate) clusters: RangeInclusive<usize>,
+    /// Numbers of clusters to look at: a range such as 2..12, or auto: 2..12, and of a table twice as many while the number
+    /// chosen lies in the upper quarter.
+    #[arg(short = 'k', long = "clusters", value_name = "FROM..TO", value_parser = parse_range, default_value = "auto")]
+    pub(crate) clusters: (usize, Option<usize>),
     #[command(flatten)]
     pub(crate) recipe: RecipeArgs,
     /// The consensus method at every K of an ensemble.
     #[arg(short, long, value_name = "METHOD", default_value = "eac-average")]
     #[arg(value_parser = method_names(), hide_possible_values = true)]
     pub(crate) method: String,
-    /// A setting of the choice, such as runs=200, draws=30 or, of an ensemble, criterion=anmi.
+    /// A setting of the choice, such as criterion=rcsi and runs=200 of a table, or criterion=anmi of an ensemble.
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
     #[command(flatten)]

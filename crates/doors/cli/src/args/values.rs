@@ -1,24 +1,18 @@
 //! Values of flags: ranges of numbers of clusters, sizes of memory.
 
-use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use partita::MemoryBudget;
-use partita_app::{TakenAs, UnknownValues};
+use partita_app::{ClustersAsked, TakenAs, UnknownValues};
 use partita_distributed::LabelEnding;
 
-pub(super) fn parse_range(text: &str) -> Result<RangeInclusive<usize>, String> {
-    let form = || "write the numbers of clusters as 2..12".to_owned();
-    let (first, last) = text.split_once("..").ok_or_else(form)?;
-    let (first, last) = (
-        first.parse().map_err(|_| form())?,
-        last.parse().map_err(|_| form())?,
-    );
-    if first > last {
-        Err(format!("{text} is reversed; {}", form()))
-    } else {
-        Ok(first..=last)
+/// A range of numbers of clusters, the last of which may be open.
+pub(super) fn parse_range(text: &str) -> Result<(usize, Option<usize>), String> {
+    match text.parse() {
+        Ok(ClustersAsked::Chosen { first, last }) => Ok((first, last)),
+        Ok(_) => Err("write the numbers of clusters as 2..12, or auto".to_owned()),
+        Err(error) => Err(error),
     }
 }
 

@@ -7,7 +7,7 @@ use partita::extend::{Problem, SettingMap};
 use partita_select::{Choice, ChooseSettings, EnsembleChoiceSettings};
 
 use partita_app::{
-    FileKind, InputTable, SavedChoice, Stopwatch, choice_table, choose_of_ensemble,
+    ClustersAsked, FileKind, InputTable, SavedChoice, Stopwatch, choice_table, choose_of_ensemble,
     choose_of_table, methods, read_ensemble, seeds, write_json,
 };
 
@@ -68,13 +68,14 @@ fn of_table(args: &ChooseArgs, compute: &Compute) -> Result<Choice, Failure> {
     }
     Ok(choose_of_table(
         &table,
-        args.clusters.clone(),
+        args.clusters,
         &settings,
         compute.seed,
         compute.budget,
         file,
         &Terminal,
-    )?)
+    )?
+    .choice)
 }
 
 /// The settings that --set and the flags of base clusterings name. The choice makes its own base clusterings, with the K
@@ -164,12 +165,12 @@ fn of_ensemble(args: &ChooseArgs, compute: &Compute) -> Result<Choice, Failure> 
         &args.table.read.read.options(compute.budget),
         &Terminal,
     )?;
-    let mut problem = Problem::new(&loaded.ensemble, Clusters::Exactly(*args.clusters.start()));
+    let mut problem = Problem::new(&loaded.ensemble, Clusters::Exactly(args.clusters.0));
     (problem.seed, problem.budget) = (seeds::choice(compute.seed), compute.budget);
     Ok(choose_of_ensemble(
         method,
         &problem,
-        args.clusters.clone(),
+        ClustersAsked::range_of_labels(args.clusters.0, args.clusters.1),
         &settings,
         file,
         &Terminal,

@@ -69,7 +69,7 @@ def choice_json(choice: ClusterChoice | None) -> str | None:
 
 def choose_k(
     data: Any,
-    clusters: range = range(2, 13),
+    clusters: range | None = None,
     *,
     method: str = "eac-average",
     impute: str | None = None,
@@ -87,8 +87,9 @@ def choose_k(
     ----------
     data : Ensemble or table
         An :class:`Ensemble`, or a table of numbers as for :func:`generate`.
-    clusters : range
-        The numbers to look at.
+    clusters : range, optional
+        The numbers to look at: from 2 to 12 if not given, and of a table twice as many while the number chosen lies in the upper
+        quarter.
     method : str
         The method, for ensembles.
     impute, obsm, layer
@@ -96,7 +97,7 @@ def choose_k(
     random_state, n_jobs, max_memory, progress
         As for :func:`consensus`.
     **settings
-        As ``partita choose-k --set`` takes them: ``scale``, ``runs``, ``draws``, ...
+        As ``partita choose-k --set`` takes them: ``scale``, or ``criterion="rcsi"`` with ``runs``, ``draws``, ...
 
     Examples
     --------
@@ -105,13 +106,14 @@ def choose_k(
     >>> pt.choose_k(pt.Ensemble(labels), range(2, 6)).n_clusters
     3
     """
-    if not isinstance(clusters, range) or clusters.step != 1 or len(clusters) == 0:
-        raise InputError(f"clusters={clusters!r}; write a range of step 1 such as range(2, 13)")
-    if clusters.start < 1:
-        raise InputError(f"clusters={clusters!r}; numbers of clusters are from 2")
+    if clusters is not None:
+        if not isinstance(clusters, range) or clusters.step != 1 or len(clusters) == 0:
+            raise InputError(f"clusters={clusters!r}; write a range of step 1 such as range(2, 13)")
+        if clusters.start < 1:
+            raise InputError(f"clusters={clusters!r}; numbers of clusters are from 2")
     with Run(n_jobs, max_memory, progress) as run:
         ensemble = data._native if isinstance(data, Ensemble) else None
         table = None if ensemble is not None else table_of(data, impute=impute, obsm=obsm, layer=layer)
-        bounds = (clusters.start, clusters.stop - 1)
+        bounds = (2, None) if clusters is None else (clusters.start, clusters.stop - 1)
         found = _partita.choose_k(ensemble, table, bounds, method, json_of(settings), seed_of(random_state), run)
     return ClusterChoice(json.loads(found))

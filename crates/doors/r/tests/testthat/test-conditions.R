@@ -58,7 +58,7 @@ test_that("random calls end in a value or a condition", {
     function() consensus(few, 2, base_weights = pick(), object_weights = pick(), unlabelled = pick(), features = pick()),
     function() consensus_cluster(pick(), pick(), runs = 2), function() consensus_cluster(points, 2, runs = 2, base_k = pick(), subsample = pick(), scale = pick()),
     function() consensus_cluster(points, 2, base = pick(), preset = pick(), features = pick(), skip = pick(), impute = pick(), encode = pick()),
-    function() choose_k(pick(), pick(), labels = pick()), function() choose_k(points, pick(), draws = pick()),
+    function() choose_k(pick(), pick(), labels = pick()), function() choose_k(points, pick(), criterion = "rcsi", draws = pick()),
     function() test_clusters(pick(), pick()), function() test_clusters(points, rep(1:2, 6), alpha = pick(), halvings = pick(), scale = pick()),
     function() align_runs(pick(), pick(), pick()), function() align_runs(list(pick(), pick())), function() report(pick(), pick()),
     function() predict(consensus(few, 2, seed = 1), pick(), pick(), pick()), function() partita_methods(pick())

@@ -3,16 +3,17 @@
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-use partita::extend::{Consensus, Problem};
+use partita::extend::{Consensus, Problem, option};
 use partita::{Features, Partition, Seed};
 use partita_report::{ClusterCurves, CurvePoint, Measure};
 use partita_select::{
-    Choice, ChoiceRow, ChooseSettings, EnsembleChoiceSettings, choose_clusters,
-    choose_clusters_of_ensemble,
+    AutoChoice, Choice, ChoiceRow, ChooseSettings, Criterion, EnsembleChoiceSettings, SelectError,
+    choose_clusters, choose_clusters_of_ensemble, choose_recipe,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::error::AppError;
+use crate::experiment::clusters::ClustersAsked;
 use crate::input::left_out::LeftOut;
 use crate::input::table::InputTable;
 use crate::observer::Observer;
@@ -22,34 +23,75 @@ use crate::text_table::TextTable;
 use crate::version::VERSION;
 use crate::{methods, seeds};
 
-/// How many clusters a table has, if any ([`choose_clusters`]); `source` is the file that messages name.
+/// The number of clusters of a table, and how base clusterings that find them are made where that was looked at.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct TableChoice {
+    /// The number, and what was measured of every number looked at.
+    pub choice: Choice,
+    /// The base clusterings.
+    pub auto: Option<AutoChoice>,
+}
+
+/// How many clusters a table has, if any, of the numbers from `first` to `last` if one is named: the answer of `run`, `choose-k` and all
+/// bindings. By [`choose_recipe`], or by [`choose_clusters`] where the settings or the table ask for it; `source` is the file that messages
+/// name.
 ///
 /// # Errors
-/// [`AppError::Select`].
+/// [`AppError::Select`]; [`AppError::Request`] for settings that do not count for the criterion.
 ///
 /// # Cost
-/// That of [`choose_clusters`] on a sample of the rows where there are many.
+/// That of [`choose_recipe`] or [`choose_clusters`], on a sample of the rows where there are many.
 pub fn choose_of_table(
     table: &InputTable<'_>,
-    range: RangeInclusive<usize>,
+    (first, last): (usize, Option<usize>),
     settings: &ChooseSettings,
     seed: Seed,
     budget: partita::MemoryBudget,
     source: &Path,
     observer: &dyn Observer,
-) -> Result<Choice, AppError> {
-    let monitor = observer.begin("number of clusters");
-    choose_clusters(
-        table.view(),
-        range,
-        seeds::choice(seed),
-        settings,
-        budget,
-        &*monitor,
-    )
-    .map_err(|error| AppError::Select {
+) -> Result<TableChoice, AppError> {
+    let wrong = |error: SelectError| AppError::Select {
         input: source.into(),
         source: error,
+    };
+    let by_score = match settings.criterion {
+        None => table.has_recipes(),
+        Some(Criterion::Score) => true,
+        Some(Criterion::Rcsi) => false,
+        Some(_) => {
+            let reason = "the criterion of a table is score or rcsi";
+            return Err(AppError::request(reason));
+        }
+    };
+    let monitor = observer.begin("number of clusters");
+    if !by_score {
+        let range = ClustersAsked::range_of_labels(first, last);
+        let seed = seeds::choice(seed);
+        let choice = choose_clusters(table.view(), range, seed, settings, budget, &*monitor);
+        return Ok(TableChoice {
+            choice: choice.map_err(wrong)?,
+            auto: None,
+        });
+    }
+    if let Some(name) = settings.of_rcsi_alone() {
+        let rcsi = option("set").to("criterion=rcsi");
+        return Err(AppError::request(format!(
+            "{name} counts for the criterion rcsi alone; add {rcsi}"
+        )));
+    }
+    let scale = settings
+        .scale
+        .parse()
+        .map_err(|error| wrong(SelectError::from(error)))?;
+    let mut auto = choose_recipe(table.view(), (first, last), scale, seed, budget, &*monitor)
+        .map_err(wrong)?;
+    let choice = auto.choice.take().ok_or_else(|| {
+        AppError::request(format!("{first} is one number of clusters; write a range"))
+    })?;
+    Ok(TableChoice {
+        choice,
+        auto: Some(auto),
     })
 }
 
@@ -114,8 +156,12 @@ pub fn choice_table(choice: &Choice) -> TextTable {
         value.map_or_else(String::new, |value| format!("{value:.digits$}"))
     };
     let small = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.1e}"));
-    let columns: [(&str, Cell<'_>); 10] = [
+    let columns: [(&str, Cell<'_>); 14] = [
         ("k", &|row| row.clusters.to_string()),
+        ("score", &|row| number(row.score, 3)),
+        ("stability", &|row| number(row.stability, 3)),
+        ("validity", &|row| number(row.validity, 3)),
+        ("likelihood", &|row| number(row.likelihood, 3)),
         ("rcsi", &|row| number(row.rcsi, 3)),
         ("p", &|row| small(row.p)),
         ("pac", &|row| number(row.pac, 4)),
@@ -240,7 +286,11 @@ pub fn curves(choice: &Choice, objects: usize) -> ClusterCurves {
 
 /// What may have decided, where it was measured.
 fn measures(rows: &[ChoiceRow]) -> Vec<Measure> {
-    let names: [(Of, &str); 3] = [
+    let names: [(Of, &str); 4] = [
+        (
+            |row| row.score,
+            "score of stability, depth, separation and likelihood",
+        ),
         (
             |row| row.rcsi,
             "stability against data without clusters (RCSI)",

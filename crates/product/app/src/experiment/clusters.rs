@@ -45,7 +45,7 @@ impl ClustersAsked {
     };
 
     /// The range of numbers looked at of labels.
-    pub(crate) fn range_of_labels(first: usize, last: Option<usize>) -> RangeInclusive<usize> {
+    pub fn range_of_labels(first: usize, last: Option<usize>) -> RangeInclusive<usize> {
         first..=last.unwrap_or(MOST.max(first))
     }
 

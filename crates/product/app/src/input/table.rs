@@ -151,6 +151,12 @@ fn refuse_pairs(input: &TableInput) -> Result<(), AppError> {
 }
 
 impl InputTable<'_> {
+    /// Whether base clusterings can be chosen for it: it is in memory, not sparse, and has 10 objects or more.
+    pub(crate) fn has_recipes(&self) -> bool {
+        const FEW: usize = 10;
+        matches!(self, Self::Dense(_) | Self::View(_)) && self.view().dim().0 >= FEW
+    }
+
     /// The warning about columns that outweigh all others where nothing scales them; none for tables that are sparse or on
     /// the disk.
     pub fn scale_warning(&self, scale: Scale) -> Option<String> {

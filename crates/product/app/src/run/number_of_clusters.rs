@@ -43,12 +43,12 @@ impl Experiment {
         budget: MemoryBudget,
         observer: &dyn Observer,
     ) -> Result<Number, AppError> {
-        if let Some(table) = inputs
-            .table
-            .as_ref()
-            .filter(|table| self.chooses_recipe(table))
+        if let (Some(table), ClustersAsked::Exactly(clusters)) = (&inputs.table, self.clusters)
+            && self.auto
+            && table.has_recipes()
+            && (2..=table.view().dim().0 / 4).contains(&clusters)
         {
-            return self.chosen_with_recipe(table, budget, observer);
+            return self.recipe_for(clusters, table, budget, observer);
         }
         if let Some(clusters) = self.fixed_clusters(methods, inputs) {
             return Ok(Number {
@@ -67,23 +67,26 @@ impl Experiment {
             });
         };
         let stopwatch = Stopwatch::start();
-        let range = ClustersAsked::range_of_labels(first, last);
-        let choice = match (&self.input, &inputs.table, &inputs.ensemble) {
+        let (choice, auto) = match (&self.input, &inputs.table, &inputs.ensemble) {
             (Input::Table { recipe, .. }, Some(table), _) => {
                 let mut settings = ChooseSettings::default();
                 settings.scale = recipe.scale.to_string();
-                choose_of_table(
+                let found = choose_of_table(
                     table,
-                    range,
+                    (first, last),
                     &settings,
                     Seed::new(self.seed),
                     budget,
                     self.source(),
                     observer,
-                )?
+                )?;
+                (found.choice, found.auto.filter(|_| self.auto))
             }
             (_, _, Some(ensemble)) => {
-                self.choice_of_ensemble(methods[0], ensemble, inputs, range, observer)?
+                let range = ClustersAsked::range_of_labels(first, last);
+                let choice =
+                    self.choice_of_ensemble(methods[0], ensemble, inputs, range, observer)?;
+                (choice, None)
             }
             _ => {
                 return Err(AppError::request(
@@ -91,6 +94,9 @@ impl Experiment {
                 ));
             }
         };
+        if let Some(auto) = &auto {
+            say_recipe(auto, observer);
+        }
         choice
             .warnings
             .iter()
@@ -100,7 +106,7 @@ impl Experiment {
             clusters,
             choice: Some(choice),
             spent: Some(stopwatch.read()),
-            auto: None,
+            auto,
         })
     }
 
@@ -118,49 +124,23 @@ impl Experiment {
             .filter(|_| open)
     }
 
-    /// Whether there is a recipe to choose: the table is in memory and has enough objects.
-    fn chooses_recipe(&self, table: &InputTable<'_>) -> bool {
-        const FEW: usize = 10;
-        let fits = match self.clusters {
-            ClustersAsked::Exactly(clusters) => {
-                clusters > 1 && clusters <= table.view().dim().0 / 4
-            }
-            ClustersAsked::Chosen { .. } => true,
-            ClustersAsked::Method => false,
-        };
-        self.auto
-            && fits
-            && matches!(table, InputTable::Dense(_) | InputTable::View(_))
-            && table.view().dim().0 >= FEW
-    }
-
-    /// The recipe, and the number of clusters where it is open.
-    fn chosen_with_recipe(
+    /// The recipe of a table for a number of clusters.
+    fn recipe_for(
         &self,
+        clusters: usize,
         table: &InputTable<'_>,
         budget: MemoryBudget,
         observer: &dyn Observer,
     ) -> Result<Number, AppError> {
         let stopwatch = Stopwatch::start();
-        let range = match self.clusters {
-            ClustersAsked::Chosen { first, last } => (first, last),
-            other => {
-                let clusters = other.most(table.view().dim().0);
-                let Clusters::Exactly(clusters) = clusters else {
-                    return Err(AppError::request("there is no number"));
-                };
-                (clusters, Some(clusters))
-            }
-        };
-        let how = if let Input::Table { recipe, .. } = &self.input {
-            recipe.scale
-        } else {
-            Scale::Auto
+        let how = match &self.input {
+            Input::Table { recipe, .. } => recipe.scale,
+            _ => Scale::Auto,
         };
         let monitor = observer.begin("choice of base clusterings");
-        let mut auto = choose_recipe(
+        let auto = choose_recipe(
             table.view(),
-            range,
+            (clusters, Some(clusters)),
             how,
             Seed::new(self.seed),
             budget,
@@ -171,19 +151,10 @@ impl Experiment {
             source: error,
         })?;
         drop(monitor);
-        let choice = auto.choice.take();
-        choice
-            .iter()
-            .flat_map(|choice| &choice.warnings)
-            .for_each(|warning| {
-                observer.warn(&format!("number of clusters: {warning}"));
-            });
-        let scale = option("scale").to(auto.recipe.scale);
-        observer.note(&format!("{} ({scale})", auto.reason));
-        let clusters = Clusters::Exactly(auto.clusters);
+        say_recipe(&auto, observer);
         Ok(Number {
-            clusters,
-            choice,
+            clusters: Clusters::Exactly(clusters),
+            choice: None,
             spent: Some(stopwatch.read()),
             auto: Some(auto),
         })
@@ -230,4 +201,9 @@ impl Experiment {
         };
         write_json(&folder.join(CHOICE), &saved)
     }
+}
+
+fn say_recipe(auto: &AutoChoice, observer: &dyn Observer) {
+    let scale = option("scale").to(auto.recipe.scale);
+    observer.note(&format!("{} ({scale})", auto.reason));
 }

@@ -12,6 +12,7 @@ use partita_generate::{
 use partita_metrics::DensityValidity;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::conductance::NearestNeighbours;
 use crate::gaussian::classification_likelihood;
@@ -19,7 +20,7 @@ use crate::null_model::Scores;
 use crate::pair_histogram::draw;
 use crate::split_half::{Stability, split_half};
 use crate::table::numbers;
-use crate::{Choice, ChooseSettings, SelectError, choose_clusters};
+use crate::{Choice, ChooseSettings, Criterion, SelectError, choose_clusters};
 use verdict::verdict;
 
 mod verdict;
@@ -170,6 +171,8 @@ pub fn choose_recipe<'a>(
         }
         if let Some(choice) = &mut chosen.choice {
             look.of_all(choice, &objects);
+            choice.settings["criterion"] = json!(Criterion::Score);
+            choice.settings["scale"] = json!(how.to_string());
             if chosen.clusters == last {
                 choice.warnings.push(format!(
                     "{last} is the largest number looked at; look further"
@@ -198,9 +201,13 @@ impl Look<'_> {
     fn at(&self, range: RangeInclusive<usize>) -> Result<AutoChoice, SelectError> {
         let objects = self.values.nrows();
         let given = (range.start() == range.end()).then(|| *range.end());
-        let clusters = match given {
-            Some(clusters) => vec![clusters],
-            None => numbers(&range, objects, Recipe::default().subsample)?.0,
+        let (allowed, clusters) = if let Some(clusters) = given {
+            (vec![clusters], vec![clusters])
+        } else {
+            // What one number is worth shows beside the others: the answer of a range is that of all numbers where it holds that.
+            let (all, subsample) = (2..=LAST.max(*range.end()), Recipe::default().subsample);
+            let allowed = numbers(&range, objects, subsample)?.0;
+            (allowed, numbers(&all, objects, subsample)?.0)
         };
         let most = clusters.last().copied().unwrap_or(1);
         let compared_units = if given.is_none() { COMPARED } else { 0 };
@@ -235,7 +242,7 @@ impl Look<'_> {
         let mut candidates = each.collect::<Result<Vec<_>, SelectError>>()?;
         candidates[0].recipe = kmeans(self.of, self.how);
         candidates[1].recipe = genie(self.of, most, self.how);
-        Ok(verdict(candidates, choice, criteria.on_a_line()))
+        Ok(verdict(candidates, &allowed, choice, criteria.on_a_line()))
     }
 
     /// Names the objects looked at by their places among all.
@@ -259,9 +266,14 @@ fn compared(
     budget: MemoryBudget,
     monitor: &dyn Monitor,
 ) -> Result<Choice, SelectError> {
-    let mut settings = ChooseSettings::default();
-    // Whether, not how many: fewer runs tell.
-    (settings.runs, settings.draw_runs) = (RUNS, DRAW_RUNS);
+    let settings = ChooseSettings {
+        // The columns are scaled.
+        scale: Scale::None.to_string(),
+        // Whether, not how many: fewer runs tell.
+        runs: RUNS,
+        draw_runs: DRAW_RUNS,
+        ..ChooseSettings::default()
+    };
     choose_clusters(
         values.view(),
         range.clone(),

@@ -1,8 +1,8 @@
 //! The verdict on a table: whether it has clusters, how many, and which base clusterings find them.
 
 use super::{AutoCandidate, AutoChoice};
-use crate::Choice;
 use crate::decision::chance_of_all;
+use crate::{Choice, Criterion};
 
 /// Where tables without clusters pass for as stable, clusters are believed all the same from this validity on (`DensityValidity`): of
 /// 300 random tables without clusters 3 of 283 with two columns or more have more. Not on a line, where a gap in a tail passes for one
@@ -84,16 +84,26 @@ impl AutoCandidate {
     }
 }
 
-/// The number with the highest score and the ensemble that is trusted more there; of equals the first.
+/// The allowed number with the highest score and the ensemble that is trusted more there; of equals the first.
 pub(super) fn verdict(
     candidates: Vec<AutoCandidate>,
+    allowed: &[usize],
     choice: Option<Choice>,
     line: bool,
 ) -> AutoChoice {
     let none = choice
         .as_ref()
         .and_then(|choice| no_clusters(&candidates, choice, line));
-    let at = choice.as_ref().map_or(0, |_| best_place(&candidates));
+    let scores = choice.as_ref().map(|_| scores(&candidates));
+    let score = |at: usize| match &scores {
+        Some(scores) if allowed.contains(&candidates[0].stability[at].clusters) => scores[at],
+        _ => f64::NEG_INFINITY,
+    };
+    let places = 0..candidates[0].stability.len();
+    let at = places.fold(
+        0,
+        |best, at| if score(at) > score(best) { at } else { best },
+    );
     let trusted = usize::from(candidates[1].trust(at) > candidates[0].trust(at));
     let (clusters, chosen, reason) = match none {
         Some(reason) => (1, 0, reason),
@@ -106,10 +116,10 @@ pub(super) fn verdict(
     AutoChoice {
         recipe: candidates[chosen].recipe.clone(),
         clusters,
-        choice: choice.map(|choice| Choice {
+        choice: choice.zip(scores).map(|(choice, scores)| Choice {
             clusters,
             reason: reason.clone(),
-            ..choice
+            ..with_scores(choice, &candidates, &scores)
         }),
         reason,
         candidates,
@@ -134,8 +144,8 @@ fn largest(values: &[f64]) -> usize {
     )
 }
 
-/// Where the score is highest.
-fn best_place(candidates: &[AutoCandidate]) -> usize {
+/// The score at every place.
+fn scores(candidates: &[AutoCandidate]) -> Vec<f64> {
     let validity = highest(candidates, |one| &one.validity);
     let likelihood = highest(candidates, |one| &one.likelihood);
     let explained = largest(&likelihood);
@@ -150,7 +160,28 @@ fn best_place(candidates: &[AutoCandidate]) -> usize {
         let worse = LIKELIHOOD * (nats / WORSE).min(1.0) + (nats - FAR_WORSE).max(0.0);
         cut + VALIDITY * (validity[at] - SEPARATED).max(0.0) - worse
     };
-    largest(&(0..validity.len()).map(score).collect::<Vec<f64>>())
+    (0..validity.len()).map(score).collect()
+}
+
+/// What decided, in the rows of the comparison with tables without clusters.
+fn with_scores(mut choice: Choice, candidates: &[AutoCandidate], scores: &[f64]) -> Choice {
+    let validity = highest(candidates, |one| &one.validity);
+    let likelihood = highest(candidates, |one| &one.likelihood);
+    let finite = |value: f64| value.is_finite().then_some(value);
+    for (at, found) in candidates[0].stability.iter().enumerate() {
+        if let Some(row) = choice
+            .rows
+            .iter_mut()
+            .find(|row| row.clusters == found.clusters)
+        {
+            row.score = finite(scores[at]);
+            row.stability = finite(candidates[0].stable(at));
+            row.validity = finite(validity[at]);
+            row.likelihood = finite(likelihood[at]);
+        }
+    }
+    choice.criterion = Criterion::Score;
+    choice
 }
 
 /// Why there are no clusters, if so; `line` where all objects lie on one.
