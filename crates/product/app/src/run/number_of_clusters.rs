@@ -135,7 +135,7 @@ impl Experiment {
         let stopwatch = Stopwatch::start();
         let how = match &self.input {
             Input::Table { recipe, .. } => recipe.scale,
-            _ => Scale::Auto,
+            Input::Ensemble { .. } => Scale::Auto,
         };
         let monitor = observer.begin("choice of base clusterings");
         let auto = choose_recipe(
