@@ -28,7 +28,7 @@ const PAGES: &[Page] = &[
 
 /// What is read of every method.
 const KEYS: &str = "name family summary reference reads missing soft chooses_clusters clusters_is_maximum soft_bases base_weights \
-    object_weights streams certainty time memory settings";
+    object_weights streams time memory settings";
 
 /// Fails where a generated part is not what the binary of the tests says.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
@@ -199,7 +199,6 @@ fn section(method: &Value) -> String {
         (DOUBT[1].0, &doubt[1]),
         (DOUBT[2].0, &doubt[2]),
         ("rows in blocks", yes(method, "streams")),
-        ("certainty", text(method, "certainty")),
         ("time", text(method, "time")),
         ("memory", text(method, "memory")),
     ];
@@ -257,7 +256,7 @@ mod tests {
 
     const JSON: &str = r#"{"methods": [{"name": "a-b", "family": "eac", "summary": "joins |x|", "reference": "A, 2005",
         "reads": "labels-and-features", "missing": "handled-by-prior", "soft": true, "chooses_clusters": false,
-        "clusters_is_maximum": true, "soft_bases": "native", "base_weights": "native", "object_weights": {"refused": "it counts every object once"}, "streams": true, "seeded": true, "certainty": "share", "time": "O(n)",
+        "clusters_is_maximum": true, "soft_bases": "native", "base_weights": "native", "object_weights": {"refused": "it counts every object once"}, "streams": true, "seeded": true, "time": "O(n)",
         "memory": "O(1)", "settings": [{"name": "solver", "default": "greedy", "help": "Which.", "values": "block or greedy"},
         {"name": "iterations", "default": 8, "help": "How many.", "values": "a whole number from 1"}]}],
         "known_as": [{"term": "A-B", "methods": ["a-b"], "note": "the same"}, {"term": "C", "methods": [], "note": "not here"}]}"#;

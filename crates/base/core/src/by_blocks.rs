@@ -63,7 +63,7 @@ pub(crate) fn over_blocks(
     labelled(&problem.passes(), fit).map_err(|error| error.of(method.info().name))
 }
 
-/// Bytes of the labels, certainty and probabilities of all objects.
+/// Bytes of the labels and probabilities of all objects.
 fn held(info: &MethodInfo, size: &ProblemSize) -> u64 {
     let [n, _, _, k] = size.saturating();
     let soft = if info.capabilities.soft {

@@ -222,8 +222,7 @@ fn at_most(asked: Clusters, distinct: Option<usize>) -> Clusters {
     }
 }
 
-/// The outcome with the warnings that hold for every method. Where nothing tells objects apart, no method is surer than a
-/// guess among the clusters.
+/// The outcome with the warnings that hold for every method.
 fn judged(
     mut outcome: Outcome,
     info: &'static MethodInfo,
@@ -249,18 +248,6 @@ fn judged(
     .warnings();
     let nothing = result_warnings::no_information(ensemble.bases());
     let nothing = nothing.or(by_chance);
-    if nothing.is_some() {
-        let guess = 1.0
-            / if let Clusters::Exactly(asked) = asked {
-                asked
-            } else {
-                live.max(1)
-            } as f64;
-        outcome
-            .certainty
-            .iter_mut()
-            .for_each(|certainty| *certainty = certainty.min(guess));
-    }
     result_warnings::add(&mut outcome.warnings, found.into_iter().chain(nothing));
     outcome
 }
@@ -398,7 +385,7 @@ fn everything_together(info: &MethodInfo, settings: Map<String, Value>, objects:
     Outcome {
         soft,
         settings,
-        ..Outcome::hard(partition, vec![1.0; objects], Stopped::Exact).erased()
+        ..Outcome::hard(partition, Stopped::Exact).erased()
     }
 }
 

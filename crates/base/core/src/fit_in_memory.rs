@@ -43,11 +43,9 @@ pub fn fit_in_memory_bytes(size: &ProblemSize, soft: bool) -> u64 {
 pub(crate) fn labelled<D>(rows: &PassRunner<'_>, fit: RowFit<D>) -> Result<Outcome<D>, FitError> {
     let objects = rows.source().rows() as usize;
     let mut labels = Vec::with_capacity(objects);
-    let mut certainty = Vec::with_capacity(objects);
     let mut soft: Vec<f64> = Vec::new();
     let taken = fit.label(rows, &mut |_, assigned| {
         labels.extend(assigned.labels);
-        certainty.extend(assigned.certainty);
         if let Some(shares) = assigned.soft {
             soft.reserve_exact((objects * fit.clusters).saturating_sub(soft.len()));
             soft.extend(shares);
@@ -59,7 +57,7 @@ pub(crate) fn labelled<D>(rows: &PassRunner<'_>, fit: RowFit<D>) -> Result<Outco
         other => FitError::other(other),
     })?;
     let partition = Partition::new(labels, fit.clusters).map_err(FitError::other)?;
-    let mut outcome = Outcome::hard(partition, certainty, fit.stopped);
+    let mut outcome = Outcome::hard(partition, fit.stopped);
     if !soft.is_empty() {
         let soft = Array2::from_shape_vec((objects, fit.clusters), soft)
             .expect("K probabilities an object");

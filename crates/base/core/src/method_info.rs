@@ -15,8 +15,6 @@ pub struct MethodInfo {
     pub summary: &'static str,
     /// Authors, year, where.
     pub reference: &'static str,
-    /// What its certainty means.
-    pub certainty: &'static str,
     /// Time, in the field's notation.
     pub time: &'static str,
     /// Memory, in the field's notation.

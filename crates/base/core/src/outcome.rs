@@ -18,8 +18,6 @@ use crate::{
 pub struct Outcome<D = Map<String, Value>> {
     /// The hard result.
     pub partition: Partition,
-    /// How sure the method is of every object's label, in 0..=1; its info says what the number means.
-    pub certainty: Vec<f64>,
     /// The soft result, where the method has one. Its most probable clusters are the hard result.
     pub soft: Option<SoftPartition>,
     /// Names of the clusters, where the labels of base clusterings name classes.
@@ -48,18 +46,9 @@ pub struct Outcome<D = Map<String, Value>> {
 
 impl Outcome<()> {
     /// The outcome of a method without a soft result.
-    ///
-    /// # Panics
-    /// If there is not one certainty an object.
-    pub fn hard(partition: Partition, certainty: Vec<f64>, stopped: Stopped) -> Self {
-        assert_eq!(
-            partition.objects(),
-            certainty.len(),
-            "one certainty an object"
-        );
+    pub fn hard(partition: Partition, stopped: Stopped) -> Self {
         Self {
             partition,
-            certainty,
             soft: None,
             names: None,
             posterior: None,
@@ -75,10 +64,9 @@ impl Outcome<()> {
         }
     }
 
-    /// The outcome of a method with a soft result: the labels are its most probable clusters, the certainty
-    /// their probabilities.
+    /// The outcome of a method with a soft result: the labels are its most probable clusters.
     pub fn soft(soft: SoftPartition, stopped: Stopped) -> Self {
-        let outcome = Self::hard(soft.hard(), soft.certainty(), stopped);
+        let outcome = Self::hard(soft.hard(), stopped);
         Self {
             soft: Some(soft),
             ..outcome
@@ -96,7 +84,6 @@ impl<D> Outcome<D> {
     pub fn map_details<E>(self, map: impl FnOnce(D) -> E) -> Outcome<E> {
         Outcome {
             partition: self.partition,
-            certainty: self.certainty,
             soft: self.soft,
             names: self.names,
             posterior: self.posterior,
@@ -123,7 +110,6 @@ impl<D> Outcome<D> {
         let labels = rows.iter().map(|&row| labels[row]).collect();
         self.partition =
             Partition::new(labels, self.partition.clusters()).expect("the labels are the same");
-        self.certainty = rows.iter().map(|&row| self.certainty[row]).collect();
         self.soft = self.soft.map(|soft| {
             let rows = soft.into_rows().select(Axis(0), &rows);
             SoftPartition::new(rows).expect("the rows are the same")
@@ -134,6 +120,11 @@ impl<D> Outcome<D> {
     /// What every object is called, where clusters have names: [`ClusterNames::UNKNOWN`] where that is open.
     pub fn object_classes(&self) -> Option<Vec<&str>> {
         Some(self.names.as_ref()?.of_all(self.soft.as_ref()?).collect())
+    }
+
+    /// The probability of every label, where the method has probabilities.
+    pub fn probability(&self) -> Option<Vec<f64>> {
+        self.soft.as_ref().map(SoftPartition::largest)
     }
 
     /// The labels, without a copy.
@@ -175,7 +166,7 @@ impl Outcome {
             start = end;
         }
         let soft = SoftPartition::new(rows).expect("means of simplex rows are on the simplex");
-        (self.partition, self.certainty) = (soft.hard(), soft.certainty());
+        self.partition = soft.hard();
         self.soft = Some(soft);
         self
     }
@@ -185,7 +176,6 @@ impl Outcome {
         let labels = order.restore(self.partition.labels());
         self.partition =
             Partition::new(labels, self.partition.clusters()).expect("the labels are the same");
-        self.certainty = order.restore(&self.certainty);
         self.soft = self.soft.map(|soft| {
             let mut rows = soft.into_rows();
             order.restore_lines(&mut rows);

@@ -186,7 +186,7 @@ impl SoftPartition {
     }
 
     /// The probability of every object's most probable cluster, at most 1 where its row sums to a rounding more.
-    pub fn certainty(&self) -> Vec<f64> {
+    pub fn largest(&self) -> Vec<f64> {
         self.0
             .outer_iter()
             .map(|row| row.iter().copied().fold(0.0, f64::max).min(1.0))
@@ -235,7 +235,7 @@ mod tests {
     fn ties_go_to_the_smaller_cluster() {
         let soft = SoftPartition::new(array![[0.5, 0.5], [0.2, 0.8]]).unwrap();
         assert_eq!(soft.hard().labels(), [0, 1]);
-        assert_eq!(soft.certainty(), [0.5, 0.8]);
+        assert_eq!(soft.largest(), [0.5, 0.8]);
         assert_eq!(soft.entropy()[0], std::f64::consts::LN_2);
     }
 

@@ -161,7 +161,6 @@ impl Reduction {
     fn spread(&self, mut outcome: Outcome, shares: &Array2<f64>) -> Outcome {
         let left_out = SoftPartition::new(shares.clone()).expect("shares add up to 1");
         let labels = self.each(outcome.partition.labels(), left_out.hard().labels());
-        outcome.certainty = self.each(&outcome.certainty, &left_out.certainty());
         let clusters = outcome.partition.clusters();
         outcome.partition = Partition::new(labels, clusters).expect("labels are below K");
         outcome.soft = outcome.soft.map(|soft| {

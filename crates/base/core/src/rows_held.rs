@@ -50,7 +50,7 @@ pub(crate) fn held_bytes(
     } else {
         0
     };
-    let row = (4 * m.0).saturating_add(soft).saturating_add(2 * 12);
+    let row = (4 * m.0).saturating_add(soft).saturating_add(2 * 4);
     Ok(method
         .bytes(settings, size)?
         .saturating_add(n.0.saturating_mul(row)))
@@ -66,7 +66,6 @@ fn of_outcome(outcome: Outcome<Map<String, Value>>) -> FitAndSettings {
     let labeller = ByPlace {
         clusters,
         labels: outcome.partition.labels().to_vec(),
-        certainty: outcome.certainty,
         soft,
     };
     let mut fit = RowFit::new(clusters, outcome.stopped, labeller, outcome.details);
@@ -82,7 +81,6 @@ fn of_outcome(outcome: Outcome<Map<String, Value>>) -> FitAndSettings {
 struct ByPlace {
     clusters: usize,
     labels: Vec<u32>,
-    certainty: Vec<f64>,
     soft: Option<Vec<f64>>,
 }
 
@@ -91,13 +89,17 @@ impl RowMap for ByPlace {
 
     fn map<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>) -> Assigned {
         let rows = block.first as usize..block.first as usize + block.len();
-        let soft = self.soft.as_ref();
+        let labels = self.labels[rows.clone()].to_vec();
+        let Some(soft) = &self.soft else {
+            return Assigned {
+                labels,
+                ..Assigned::default()
+            };
+        };
+        let soft = &soft[rows.start * self.clusters..][..rows.len() * self.clusters];
         Assigned {
-            labels: self.labels[rows.clone()].to_vec(),
-            certainty: self.certainty[rows.clone()].to_vec(),
-            soft: soft.map(|soft| {
-                soft[rows.start * self.clusters..][..rows.len() * self.clusters].to_vec()
-            }),
+            labels,
+            ..Assigned::of_soft(soft.to_vec(), self.clusters)
         }
     }
 }

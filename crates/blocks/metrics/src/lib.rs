@@ -19,8 +19,6 @@
 //! | [`align`], [`align_to`], [`align_to_partition`] | common labels for all base clusterings of an ensemble | O(M² n), O(M n) |
 //! | [`anmi`], [`agreement_weights`], [`agreement_matrix`] | mean NMI with the base clusterings; among them; of all pairs | O(M n), O(M² n) |
 //! | [`object_agreement`] | in how many base clusterings an object lies with its cluster | O(n M) |
-//! | [`confidence`](confidence()) | how far the ensemble supports each label: comparable between methods | O(n M C) |
-//! | [`evidence_shares`] | how the base clusterings of each object spread over the clusters | O(n M C + n K) |
 //! | [`DensityValidity`] | whether clusters of rows are separated more than they are torn, whatever their shape (after DBCV) | O(n² d) |
 //! | [`relations`](relations()), [`centres`] | what clusters of a soft partition share, and where they are | O(n K²), O(n K d) |
 //! | [`ConsensusCdf`] | distribution of co-occurrences, area under it, PAC | O(values) |
@@ -46,7 +44,6 @@ mod agreement;
 mod align;
 mod assignment;
 #[cfg(feature = "passes")]
-mod confidence;
 mod contingency;
 mod density;
 mod error;
@@ -60,16 +57,12 @@ mod scores;
 mod soft;
 mod stability;
 
-pub use agreement::object_agreement;
+pub use agreement::{Agreement, object_agreement};
 pub use align::{
     Alignment, BaseTables, Surplus, agreement_matrix, agreement_weights, align, align_by, align_to,
     align_to_partition, anmi, best_reference,
 };
 #[cfg(feature = "passes")]
-pub use confidence::{
-    CALIBRATION, ClusterEvidence, calibrated_confidence, confidence, confidence_margins,
-    evidence_shares,
-};
 pub use contingency::Contingency;
 pub use density::DensityValidity;
 pub use error::MetricsError;

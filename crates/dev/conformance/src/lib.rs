@@ -12,7 +12,7 @@
 //! | weights | refused with the reason; or proportions or copies count, and a weight of 2 does about what a copy does ([`twice`]: just that) |
 //! | labels of two bytes | give an outcome of the right shape |
 //! | the same seed | gives the same bits with one thread and with two |
-//! | order | of objects, base clusterings and label names changes neither partition nor certainty |
+//! | order | of objects, base clusterings and label names changes neither partition nor probabilities |
 //! | identical label rows | get the same label |
 //! | label rows by blocks | however they are cut and read, in memory or not, give the same bits |
 //! | progress | never falls |

@@ -103,11 +103,14 @@ impl ByRows<'_> {
         let found = consense_rows(self.method, &problem, &Silent, &mut |first, block| {
             assert_eq!(first as usize, all.labels.len(), "blocks come in order");
             all.labels.extend(block.labels);
-            all.certainty.extend(block.certainty);
-            block
-                .soft
-                .into_iter()
-                .for_each(|soft| all.soft.get_or_insert_default().extend(soft));
+            let parts = [
+                (&mut all.probability, block.probability),
+                (&mut all.soft, block.soft),
+            ];
+            for (all, some) in parts {
+                some.into_iter()
+                    .for_each(|some| all.get_or_insert_default().extend(some));
+            }
             Ok(())
         })?;
         let name = self.method.info().name;
@@ -116,9 +119,10 @@ impl ByRows<'_> {
             all.labels.len(),
             "{name}: every object is in a cluster"
         );
+        let probability = all.probability.as_ref();
         assert!(
-            all.certainty.iter().all(|c| (0.0..=1.0).contains(c)),
-            "{name}: certainty is within 0 and 1"
+            probability.is_none_or(|of| of.iter().all(|p| (0.0..=1.0).contains(p))),
+            "{name}: probabilities are within 0 and 1"
         );
         assert_eq!(
             all.soft.is_some(),
@@ -160,7 +164,7 @@ impl ByRows<'_> {
         let outcome = consense(self.method, &problem, &Silent).expect("a consensus");
         Assigned {
             labels: outcome.partition.labels().to_vec(),
-            certainty: outcome.certainty,
+            probability: outcome.probability(),
             soft: outcome
                 .soft
                 .map(|soft| soft.into_rows().into_iter().collect()),

@@ -29,13 +29,8 @@ pub fn shape(
         .is_none_or(|objective| objective.value.is_finite());
     let guarantees = [
         (outcome.partition.objects() == n, "one label an object"),
-        (outcome.certainty.len() == n, "one certainty an object"),
         (live >= 1 && live <= clusters, "at most K clusters"),
         (exact, "K clusters, unless K is a maximum"),
-        (
-            outcome.certainty.iter().all(|c| (0.0..=1.0).contains(c)),
-            "certainty is in 0..=1",
-        ),
         (
             outcome.soft.is_some() == can.soft,
             "a soft result, as the info says",
@@ -57,14 +52,7 @@ pub fn shape(
     guarantees.len()
 }
 
-/// Whether two outcomes have the same labels, certainties and probabilities, bit by bit.
+/// Whether two outcomes have the same labels and probabilities, bit by bit.
 pub fn same_bits(a: &Outcome, b: &Outcome) -> bool {
-    let bits = |outcome: &Outcome| {
-        outcome
-            .certainty
-            .iter()
-            .map(|c| c.to_bits())
-            .collect::<Vec<_>>()
-    };
-    a.partition == b.partition && bits(a) == bits(b) && a.soft == b.soft
+    a.partition == b.partition && a.soft == b.soft
 }

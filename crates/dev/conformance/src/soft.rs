@@ -271,7 +271,9 @@ fn weighted_objects(method: &dyn Consensus, drawn: &DrawnShares, settings: &Sett
             consense(method, &problem, &Silent).expect("weights of objects are native")
         });
     let first = Partition::from_values(&two.partition.labels()[..n]).by_appearance();
-    let same = first == one.partition.by_appearance() && two.certainty[..n] == one.certainty;
+    let labels = first == one.partition.by_appearance();
+    let firsts = two.probability().map(|of| of[..n].to_vec());
+    let same = labels && firsts == one.probability();
     assert!(
         same,
         "{}: an object of weight 2 and two of weight 1 are the same",

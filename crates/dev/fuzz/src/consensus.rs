@@ -186,12 +186,6 @@ fn check(method: &dyn Consensus, problem: &Problem<'_>, outcome: &Outcome) {
     if let Clusters::Exactly(asked) = problem.clusters {
         holds("at most K clusters", live <= asked);
     }
-    let certainty = &outcome.certainty;
-    let valid = certainty.iter().all(|c| (0.0..=1.0).contains(c));
-    holds(
-        "one certainty an object, in 0..=1",
-        certainty.len() == n && valid,
-    );
     if let Some(soft) = &outcome.soft {
         check_soft(soft);
         holds("labels are the most probable", soft.hard() == *partition);

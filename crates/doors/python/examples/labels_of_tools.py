@@ -18,5 +18,5 @@ result = pt.consensus(ensemble, n_clusters="auto", random_state=0)
 print(ensemble)
 print(result)
 print("agreement with the truth:", round(pt.metrics.adjusted_rand(result.labels_, truth), 3))
-doubtful = np.argsort(result.confidence_)[:5]
+doubtful = np.argsort(result.agreement_)[:5]
 print("look at objects", doubtful.tolist(), "first")

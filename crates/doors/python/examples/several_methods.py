@@ -13,10 +13,10 @@ ensemble = pt.Ensemble(labels, objects=[f"cell{at}" for at in range(60)])
 
 results = pt.consensus(ensemble, 3, ["lwgp", "mm"], random_state=1)
 for name, result in results.items():
-    print(name, result.n_clusters, round(float(result.confidence_.mean()), 3))
+    print(name, result.n_clusters, round(float(result.agreement_.mean()), 3))
 tuned = pt.consensus(ensemble, 3, method={"lwgp": {}, "mm": {"restarts": 3}})
 assert tuned["mm"].settings["restarts"] == 3 and tuned.first.method == "lwgp"
 
 drawn = {f"cell{at}": int(truth[at]) for at in reversed(range(60))}
 agreement: float = pt.metrics.anmi(drawn, ensemble, base_weights="agreement")
-assert agreement > 0.3 and pt.metrics.confidence(drawn, ensemble).shape == (60,)
+assert agreement > 0.3 and pt.metrics.object_agreement(drawn, ensemble).shape == (60,)

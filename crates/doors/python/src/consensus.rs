@@ -278,14 +278,14 @@ impl NativeResult {
         self.of_all(labels, -1).into_pyarray(py)
     }
 
-    fn certainty<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        self.of_all(self.outcome().certainty.clone(), f64::NAN)
+    fn agreement<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.of_all(self.finished.agreements[self.place].clone(), f64::NAN)
             .into_pyarray(py)
     }
 
-    fn confidence<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        self.of_all(self.finished.confidences[self.place].clone(), f64::NAN)
-            .into_pyarray(py)
+    fn probability<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
+        let probability = self.outcome().probability()?;
+        Some(self.of_all(probability, f64::NAN).into_pyarray(py))
     }
 
     /// Probabilities, n × K, where the method has some.
@@ -294,13 +294,6 @@ impl NativeResult {
             .soft
             .as_ref()
             .map(|soft| self.rows_of_all(soft).into_pyarray(py))
-    }
-
-    /// Shares of the evidence, n × K: how the base clusterings of every object spread over the clusters.
-    fn evidence<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let found = briefly(py, || self.finished.evidence(self.place))?
-            .map_err(|error| raised(py, &error))?;
-        Ok(self.rows_of_all(&found).into_pyarray(py))
     }
 
     /// How the clusters overlap: expected objects, and K × K shares.

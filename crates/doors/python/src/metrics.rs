@@ -114,15 +114,15 @@ pub(crate) fn anmi(
     briefly(py, || judge.anmi(&labels))?.map_err(|error| failed(py, error))
 }
 
-/// How far the ensemble supports each label.
+/// The agreement of each label.
 #[pyfunction]
-pub(crate) fn confidence<'py>(
+pub(crate) fn object_agreement<'py>(
     py: Python<'py>,
     labels: PyReadonlyArray1<'_, i64>,
     asked: JudgeAsked<'_>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let (labels, judge) = (partition(&labels), asked.judge(py)?);
-    let found = briefly(py, || judge.confidence(&labels))?;
+    let found = briefly(py, || judge.agreement(&labels))?;
     found
         .map(|found| found.into_pyarray(py))
         .map_err(|error| failed(py, error))

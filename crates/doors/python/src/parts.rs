@@ -124,7 +124,7 @@ pub(crate) fn predict_parts(
         predicted,
         |PartPredictions { found, labels, .. }| {
             json!({
-                "done": true, "labels": labels, "n": found.rows, "sizes": found.sizes, "mean_certainty": found.mean_certainty,
+                "done": true, "labels": labels, "n": found.rows, "sizes": found.sizes, "mean_probability": found.mean_probability,
                 "unknown_values": found.unknown_values, "rows_without_values": found.empty_rows,
             })
         },

@@ -94,17 +94,6 @@ impl NativeUpdate {
         )
     }
 
-    fn certainty<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
-        Some(
-            self.updated
-                .consensus
-                .as_ref()?
-                .certainty
-                .clone()
-                .into_pyarray(py),
-        )
-    }
-
     fn probabilities<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray2<f64>>> {
         let soft = self.updated.consensus.as_ref()?.soft.as_ref()?;
         Some(soft.rows().to_owned().into_pyarray(py))

@@ -79,12 +79,12 @@ def test_ensembles_are_merged(labels, command, tmp_path):
 
 def test_an_ensemble_judges_given_labels(labels, truth, ensemble, ensemble_file, command, tmp_path):
     (tmp_path / "l.csv").write_text("label\n" + "".join(f"{label}\n" for label in truth))
-    flags = ["--ensemble", ensemble_file, "--confidence", tmp_path / "c.csv", "--json"]
+    flags = ["--ensemble", ensemble_file, "--agreement", tmp_path / "c.csv", "--json"]
     said = json.loads(command("evaluate", tmp_path / "l.csv", *flags))
-    confidence = pt.metrics.confidence(truth, ensemble)
+    agreement = pt.metrics.object_agreement(truth, ensemble)
     assert said["anmi"] == pt.metrics.anmi(truth, ensemble)
-    assert said["confidence"] == pytest.approx(confidence.mean(), abs=1e-12)
-    assert column_of(tmp_path / "c.csv", "confidence") == confidence.tolist()
+    assert said["agreement"] == pytest.approx(agreement.mean(), abs=1e-12)
+    assert column_of(tmp_path / "c.csv", "agreement") == agreement.tolist()
 
 
 def test_given_labels_are_matched_by_name(labels, truth, command, tmp_path):
@@ -93,7 +93,7 @@ def test_given_labels_are_matched_by_name(labels, truth, command, tmp_path):
     named.save(tmp_path / "e.csv")
     turned = {objects[at]: int(truth[at]) for at in reversed(range(90))}
     (tmp_path / "l.csv").write_text("object,label\n" + "".join(f"{name},{label}\n" for name, label in turned.items()))
-    judged = ["evaluate", tmp_path / "l.csv", "--ensemble", tmp_path / "e.csv", "--force", "--confidence", tmp_path / "c.csv", "--json"]
+    judged = ["evaluate", tmp_path / "l.csv", "--ensemble", tmp_path / "e.csv", "--force", "--agreement", tmp_path / "c.csv", "--json"]
     (tmp_path / "w.csv").write_text("name,weight\n" + "".join(f"base{at},{at}\n" for at in range(8)))
     of_objects = [1.0 + at % 3 / 2 for at in range(90)]
     (tmp_path / "o.csv").write_text("object,weight\n" + "".join(f"{name},{weight}\n" for name, weight in zip(objects, of_objects)))
@@ -105,8 +105,8 @@ def test_given_labels_are_matched_by_name(labels, truth, command, tmp_path):
     ]:
         said = json.loads(command(*judged, *flags))
         assert said["anmi"] == pt.metrics.anmi(turned, named, **weights), weights
-        by_name = dict(zip(turned, pt.metrics.confidence(turned, named, **weights).tolist()))
-        assert {row["object"]: float(row["confidence"]) for row in rows_of(tmp_path / "c.csv")} == by_name, weights
+        by_name = dict(zip(turned, pt.metrics.object_agreement(turned, named, **weights).tolist()))
+        assert {row["object"]: float(row["agreement"]) for row in rows_of(tmp_path / "c.csv")} == by_name, weights
         # By place too, where one side has no names.
         assert said["anmi"] == pt.metrics.anmi(truth, named, **weights) == pt.metrics.anmi(truth, labels, **weights)
     pandas = pytest.importorskip("pandas")
@@ -122,17 +122,17 @@ def test_labels_of_other_objects_than_the_ensemble_has(labels, truth):
     assert pt.metrics.anmi(some, named, common=True) == pt.metrics.anmi(some, part)
     # More labels than objects, and objects without a label.
     more = {"q": 1, **some, "o3": None}
-    found = pt.metrics.confidence(more, part)
+    found = pt.metrics.object_agreement(more, part)
     assert found.shape == (61,) and np.flatnonzero(np.isnan(found)).tolist() == [0, 4]
     fewer = pt.Ensemble(np.delete(labels[:60], 3, axis=0))
-    assert np.array_equal(found[~np.isnan(found)], pt.metrics.confidence(np.delete(truth[:60], 3), fewer))
+    assert np.array_equal(found[~np.isnan(found)], pt.metrics.object_agreement(np.delete(truth[:60], 3), fewer))
     with pytest.raises(pt.InputError, match="no object of the ensemble has a label"):
         pt.metrics.anmi(dict.fromkeys(objects), named)
     for given, judge, why in [(truth[:60], named, "the labels have no names"), (some, labels, "the ensemble has no names of objects")]:
         with pytest.raises(pt.InputError, match="90 objects, labels has 60, and they cannot be matched by name"):
             pt.metrics.anmi(given, judge)
         with pytest.raises(pt.InputError, match=f"common=True matches objects by their names; {why}"):
-            pt.metrics.confidence(given, judge, common=True)
+            pt.metrics.object_agreement(given, judge, common=True)
     with pytest.raises(pt.InputError, match="2 base_weights for 8 base clusterings"):
         pt.metrics.anmi(truth, labels, base_weights=[1, 2])
     with pytest.raises(pt.InputError, match="object_weights: no weight is above 0"):

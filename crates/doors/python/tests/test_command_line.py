@@ -53,11 +53,12 @@ def test_every_method(both, method):
     place = folder if method == METHODS[0] else folder / method
     found = pt.consensus(ensemble, SETS[name], method, features=features, random_state=5, **SETTINGS.get(method, {}))
     assert labels_of(place / "labels.csv") == found.labels_.tolist()
-    assert column_of(place / "labels.csv", "certainty") == found.certainty_.tolist()
-    assert column_of(place / "labels.csv", "confidence") == found.confidence_.tolist()
+    assert column_of(place / "labels.csv", "agreement") == found.agreement_.tolist()
     assert (found.probabilities_ is not None) == pt.methods()[method]["soft"]
-    soft = found.evidence_ if found.probabilities_ is None else found.probabilities_
-    assert np.array_equal(numbers_of(place / "soft.csv"), soft)
+    assert (place / "soft.csv").exists() == (found.probabilities_ is not None)
+    if found.probabilities_ is not None:
+        assert np.array_equal(numbers_of(place / "soft.csv"), found.probabilities_)
+        assert column_of(place / "labels.csv", "probability") == found.probability_.tolist()
     assert own_of(found.record_) == [own_of(json.loads((folder / "record.json").read_text()))[METHODS.index(method)]]
 
 
@@ -173,7 +174,8 @@ def test_update_by_base_clusterings(labels, command, tmp_path):
     assert grown.ensemble_ == pt.read_ensemble(tmp_path / "all.npz")
     assert (tmp_path / "ours.npz").read_bytes() == (tmp_path / "theirs.npz").read_bytes()
     assert labels_of(tmp_path / "new.csv") == grown.labels_.tolist()
-    assert column_of(tmp_path / "new.csv", "certainty") == grown.certainty_.tolist()
+    agreement = pt.metrics.object_agreement(grown.labels_, grown.ensemble_)
+    assert column_of(tmp_path / "new.csv", "agreement") == agreement.tolist()
     by_labels = pt.update(old, more, warm_start=before.labels_)
     assert np.array_equal(by_labels.labels_, grown.labels_)
     assert pt.update(old, more, overlap=tmp_path / "ours.npz").labels_ is None

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import partita as pt
-from conftest import labels_of, numbers_of, read_table, run_python
+from conftest import column_of, labels_of, numbers_of, read_table, run_python
 
 
 @pytest.fixture
@@ -201,16 +201,16 @@ def test_relations(ensemble, ensemble_file, method, command, tmp_path):
         pt.consensus(ensemble, 3, method).relations(2)
 
 
-def test_evidence_counts_weights_by_agreement(ensemble, ensemble_file, command, tmp_path):
-    """What stands in for probabilities is that of the weights that the run had, wherever they came from."""
+def test_agreement_counts_weights(ensemble, ensemble_file, command, tmp_path):
+    """Agreement is that of the weights that the run had, wherever they came from."""
     flags = ["--base-weights", "agreement", "-m", "lwgp", "-k", 3]
-    command("consensus", ensemble_file, *flags, "--soft", tmp_path / "s.csv", "-o", tmp_path / "l.csv")
+    command("consensus", ensemble_file, *flags, "-o", tmp_path / "l.csv")
     found = pt.consensus(ensemble, 3, "lwgp", base_weights="agreement")
-    assert found.evidence_.tolist() == numbers_of(tmp_path / "s.csv")
-    assert not np.array_equal(found.evidence_, pt.consensus(ensemble, 3, "lwgp").evidence_)
+    assert found.agreement_.tolist() == column_of(tmp_path / "l.csv", "agreement")
+    assert not np.array_equal(found.agreement_, pt.consensus(ensemble, 3, "lwgp").agreement_)
     record = found.save_run(tmp_path / "run")
     assert record["experiment"]["base_weights"] == "agreement" and not (tmp_path / "run/weights.csv").exists()
-    assert (tmp_path / "run/soft.csv").read_text() == (tmp_path / "s.csv").read_text()
+    assert (tmp_path / "run/labels.csv").read_text() == (tmp_path / "l.csv").read_text()
 
 
 def test_records_are_repeated(ensemble, command, tmp_path):

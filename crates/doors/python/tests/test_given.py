@@ -122,7 +122,7 @@ def test_weights_are_matched_by_their_index():
     ensemble = pt.Ensemble({"a": labels, "b": labels})
     weights = pd.Series(np.arange(N) + 1.0, index=labels.index)
     given = [weights, weights.iloc[ORDER], dict(weights.iloc[ORDER]), weights.to_numpy()]
-    found = [pt.consensus(ensemble, 3, "mm", object_weights=each).confidence_ for each in given]
+    found = [pt.consensus(ensemble, 3, "mm", object_weights=each).agreement_ for each in given]
     assert all(np.array_equal(found[0], other) for other in found)
     with pytest.raises(pt.InputError, match="nothing for object 'cell 0'"), pytest.warns(pt.PartitaWarning, match="29 of the 30"):
         pt.consensus(ensemble, 3, "mm", object_weights=weights.iloc[1:])
@@ -376,7 +376,7 @@ def test_weights_of_samples_are_weights_of_objects(labels):
     weights = np.arange(90) % 3 + 1.0
     fitted = pt.LabelConsensus(3, "mm").fit(labels, sample_weight=weights)
     expected = pt.consensus(labels, 3, "mm", object_weights=weights)
-    assert np.array_equal(fitted.labels_, expected.labels_) and np.array_equal(fitted.confidence_, expected.confidence_)
+    assert np.array_equal(fitted.labels_, expected.labels_) and np.array_equal(fitted.agreement_, expected.agreement_)
     assert pt.ConsensusClustering(2, "mm", base="kmeans:5").fit(TABLE, sample_weight=np.ones(60)).labels_.shape == (60,)
     with pytest.raises(ValueError, match="[Nn]egative"):
         pt.LabelConsensus(3).fit(labels, sample_weight=-weights)
@@ -399,7 +399,7 @@ def test_stability_looks_into_pipelines(blobs, last):
 
 def test_stability_of_what_has_none_is_an_error(blobs):
     for model in (KMeans(2, n_init=1).fit(blobs), make_pipeline(StandardScaler(), KMeans(2, n_init=1)).fit(blobs)):
-        with pytest.raises(pt.InputError, match="KMeans has no confidence_"):
+        with pytest.raises(pt.InputError, match="KMeans has no agreement_"):
             pt.metrics.stability(model)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

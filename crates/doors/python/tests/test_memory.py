@@ -91,7 +91,7 @@ def test_labels_are_copied_once():
 
 
 def test_results_are_copied_once():
-    for name, held, of_array in measured(RESULTS, "labels_", "certainty_", "confidence_", "probabilities_"):
+    for name, held, of_array in measured(RESULTS, "labels_", "agreement_", "probability_", "probabilities_"):
         assert held < 1.15 * of_array + (1 << 20), (name, held, of_array)
 
 

@@ -20,7 +20,7 @@ def axes():
     plt.close("all")
 
 
-@pytest.mark.parametrize("name", ["consensus_matrix", "confidence", "memberships", "cluster_tree"])
+@pytest.mark.parametrize("name", ["consensus_matrix", "object_agreement", "memberships", "cluster_tree"])
 @pytest.mark.parametrize("method", ["lwgp", "eac-average", "mm"])
 def test_pictures_of_results(ensemble, axes, name, method):
     found = pt.consensus(ensemble, 3, method)
@@ -53,7 +53,7 @@ def test_anndata(labels):
     adata = anndata.AnnData(np.zeros((90, 2)), obs=obs)
     found = pt.anndata.consensus(adata, ["leiden", "louvain", "sc3"], 3, "mm", key_added="agreed")
     assert adata.obs["agreed"].astype(int).tolist() == found.labels_.tolist()
-    assert adata.obs["agreed_confidence"].tolist() == found.confidence_.tolist()
+    assert adata.obs["agreed_agreement"].tolist() == found.agreement_.tolist()
     assert adata.obsm["agreed_probabilities"].shape == (90, 3)
     assert json.loads(adata.uns["agreed"]["record"])["methods"][0]["method"] == "mm"
     with pytest.raises(pt.InputError, match="no column 'hdbscan'"):

@@ -15,8 +15,8 @@ WEIGHTED = next(name for name, method in METHODS.items() if method["weighted"])
 
 def test_attributes(result, truth):
     assert result.labels_.dtype == np.int32 and result.labels_.shape == (90,)
-    assert result.confidence_.shape == result.certainty_.shape == (90,)
-    assert ((result.confidence_ >= 0) & (result.confidence_ <= 1)).all()
+    assert result.agreement_.shape == (90,)
+    assert ((result.agreement_ >= 0) & (result.agreement_ <= 1)).all()
     assert result.n_clusters == 3 and result.sizes_.sum() == 90
     assert result.method == "lwgp" and pt.metrics.adjusted_rand(result.labels_, truth) > 0.95
     assert result.diagnostics_["stopped"] and result.record_["experiment"]["seed"] == 0
@@ -50,7 +50,7 @@ def test_linkage(ensemble):
 def test_frame(ensemble):
     pytest.importorskip("pandas")
     frame = pt.consensus(ensemble, 3, "pcc-l2").to_frame()
-    assert list(frame.columns) == ["label", "certainty", "confidence", "p0", "p1", "p2"]
+    assert list(frame.columns) == ["label", "agreement", "probability", "p0", "p1", "p2"]
 
 
 def test_report(result, tmp_path):
@@ -66,7 +66,7 @@ def test_threads_change_nothing(ensemble, result, jobs):
 @pytest.mark.parametrize("method", ["lwgp", "pcc-l2", "nbce-vb"])
 def test_seeds(ensemble, method):
     one = pt.consensus(ensemble, 3, method, random_state=1)
-    assert np.array_equal(one.certainty_, pt.consensus(ensemble, 3, method, random_state=np.int64(1)).certainty_)
+    assert np.array_equal(one.agreement_, pt.consensus(ensemble, 3, method, random_state=np.int64(1)).agreement_)
     assert one.record_["experiment"]["seed"] == 1
     drawn = pt.consensus(ensemble, 3, method, random_state=np.random.default_rng(0)).record_["experiment"]["seed"]
     assert drawn == pt.consensus(ensemble, 3, method, random_state=np.random.default_rng(0)).record_["experiment"]["seed"] != 0
@@ -188,7 +188,7 @@ def test_predict_from_a_table(ensemble, blobs, tmp_path):
 
 def test_pickles(result, ensemble, labels):
     copy = pickle.loads(pickle.dumps(result))
-    for name in ("labels_", "confidence_", "certainty_", "sizes_", "evidence_"):
+    for name in ("labels_", "agreement_", "sizes_"):
         assert np.array_equal(getattr(copy, name), getattr(result, name)), name
     assert copy.record_ == result.record_ and np.array_equal(copy.predict(labels), result.predict(labels))
     assert repr(copy) == repr(result) and "lwgp" in copy._repr_html_()
@@ -203,7 +203,7 @@ def test_pickles(result, ensemble, labels):
 
 def test_reprs(result, ensemble):
     assert repr(ensemble) == "Ensemble(90 objects, 8 base clusterings, 3 clusters each)"
-    assert repr(result).startswith("ConsensusResult(lwgp: 90 objects in 3 clusters, confidence 0.")
+    assert repr(result).startswith("ConsensusResult(lwgp: 90 objects in 3 clusters, agreement 0.")
     assert "lwgp" in result._repr_html_() and "<table>" in ensemble._repr_html_()
     assert "ClusterChoice(3" in repr(pt.choose_k(ensemble, range(2, 5)))
     assert "lwgp" in repr(result.model())
@@ -235,7 +235,7 @@ def test_metrics_beside_scikit_learn(result, truth):
 
 def test_metrics_of_ensembles(result, ensemble, labels):
     assert pt.metrics.anmi(result.labels_, ensemble) == pytest.approx(result.diagnostics_["anmi"])
-    assert np.array_equal(pt.metrics.confidence(result.labels_, ensemble), result.confidence_)
+    assert np.array_equal(pt.metrics.object_agreement(result.labels_, ensemble), result.agreement_)
     matrix = pt.metrics.co_association(ensemble)
     assert np.allclose(matrix, (labels[:, None] == labels[None]).mean(axis=2))
     weights, pairs = pt.metrics.agreement_weights(ensemble), pt.metrics.agreement_matrix(ensemble)
@@ -314,8 +314,8 @@ def test_objects_that_no_base_clustering_labels_get_no_label(tmp_path):
     for method in ("lwgp", "pcc-kl"):
         result = pt.consensus(labels, 2, method)
         assert result.labels_.tolist() in ([0, 0, -1, 1, 1, -1], [1, 1, -1, 0, 0, -1])
-        assert np.isnan(result.confidence_).tolist() == [False, False, True, False, False, True]
-        assert np.isnan(result.evidence_[2]).all() and result.sizes_.tolist() == [2, 2]
+        assert np.isnan(result.agreement_).tolist() == [False, False, True, False, False, True]
+        assert result.sizes_.tolist() == [2, 2]
         assert result.to_frame().index.tolist() == list("abcdef") and "2 of 6 objects" in result.warnings[-1]
         assert (pt.consensus(labels, 2, method, unlabelled="cluster").labels_ >= 0).all()
         with pytest.raises(pt.InputError, match="no label in any base clustering"):

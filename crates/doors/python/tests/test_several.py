@@ -45,7 +45,7 @@ def test_each_result_is_that_of_its_method_alone(both):
     _, ensemble, found = both
     alone = pt.consensus(ensemble, 3, "mm", random_state=4, restarts=3, iterations=40)
     one = found["mm"]
-    for name in ("labels_", "certainty_", "confidence_", "probabilities_", "evidence_"):
+    for name in ("labels_", "agreement_", "probability_", "probabilities_"):
         assert np.array_equal(getattr(one, name), getattr(alone, name)), name
     assert own_of(one.record_) == own_of(alone.record_) and one.record_["experiment"] == alone.record_["experiment"]
     assert one.relations().shares.tolist() == alone.relations().shares.tolist()

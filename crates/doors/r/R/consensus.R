@@ -57,7 +57,7 @@ as_result <- function(found, table = FALSE) {
   if (!is.null(membership)) dimnames(membership) <- list(found$objects, seq_len(ncol(membership)))
   named <- function(values) stats::setNames(values, found$objects)
   made <- list(
-    cluster = cluster, k = as.integer(own$clusters), confidence = named(found$confidence), certainty = named(found$certainty),
+    cluster = cluster, k = as.integer(own$clusters), agreement = named(found$agreement),
     membership = membership, method = own$method, settings = own$settings, seed = found$record$experiment$seed,
     warnings = as.character(unlist(own$warnings)), record = found$record
   )

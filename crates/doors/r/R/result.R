@@ -5,8 +5,8 @@ sizes <- function(x) {
 }
 
 one_line <- function(x) {
-  sure <- mean(x$confidence, na.rm = TRUE)
-  sure <- if (is.nan(sure)) "" else sprintf(", confidence %.3f", sure)
+  sure <- mean(x$agreement, na.rm = TRUE)
+  sure <- if (is.nan(sure)) "" else sprintf(", agreement %.3f", sure)
   sprintf("Consensus by %s: %d objects in %d clusters%s", x$method, length(x$cluster), x$k, sure)
 }
 
@@ -17,9 +17,9 @@ print.partita <- function(x, ...) {
 }
 
 summary.partita <- function(object, ...) {
-  by <- split(object$confidence, object$cluster)
+  by <- split(object$agreement, object$cluster)
   clusters <- data.frame(
-    cluster = as.integer(names(by)), size = lengths(by), confidence = vapply(by, mean, 0, na.rm = TRUE), row.names = NULL
+    cluster = as.integer(names(by)), size = lengths(by), agreement = vapply(by, mean, 0, na.rm = TRUE), row.names = NULL
   )
   kept <- object[c("method", "settings", "seed", "warnings")]
   structure(c(list(line = one_line(object), clusters = clusters), kept), class = "summary.partita")
@@ -33,8 +33,9 @@ print.summary.partita <- function(x, ...) {
 }
 
 as.data.frame.partita <- function(x, row.names = NULL, optional = FALSE, ...) {
-  frame <- data.frame(cluster = unname(x$cluster), confidence = unname(x$confidence), certainty = unname(x$certainty))
+  frame <- data.frame(cluster = unname(x$cluster), agreement = unname(x$agreement))
   if (!is.null(x$membership)) {
+    frame$probability <- unname(apply(x$membership, 1L, max))
     shares <- as.data.frame(x$membership)
     names(shares) <- paste0("p", seq_along(shares))
     frame <- cbind(frame, shares)
@@ -70,7 +71,7 @@ plot.partita <- function(x, which = c("sizes", "consensus"), ...) {
     return(invisible(x))
   }
   shares <- co_association(x)
-  order <- order(x$cluster, -x$confidence)
+  order <- order(x$cluster, -x$agreement)
   n <- length(order)
   image(seq_len(n), seq_len(n), shares[order, rev(order), drop = FALSE], zlim = 0:1, col = hcl.colors(64, "Blues", rev = TRUE),
         axes = FALSE, xlab = "objects by cluster", ylab = "", main = "share of base clusterings that agree", ...)

@@ -249,8 +249,7 @@ fn found(native: Native) -> std::result::Result<Robj, Refusal> {
         .map(<[String]>::to_vec);
     Ok(list!(
         cluster = labels,
-        confidence = numbers(&finished.confidences[0]),
-        certainty = numbers(&outcome.certainty),
+        agreement = numbers(&finished.agreements[0]),
         membership = soft.as_ref().map_or(NULL.into(), matrix_of),
         label_names = or_null(names),
         tree = tree,

@@ -77,7 +77,7 @@ fn main() -> Result<(), Failure> {
             let labels: Vec<u32> = (0..10_000_000)
                 .map(|object| u32::from(label(object, 0)))
                 .collect();
-            let certainty: Vec<f64> = (0..labels.len())
+            let agreement: Vec<f64> = (0..labels.len())
                 .map(|object| (object % 21) as f64 / 20.0)
                 .collect();
             let (partition, start) = (Partition::new(labels, 12)?, Instant::now());
@@ -85,7 +85,7 @@ fn main() -> Result<(), Failure> {
                 Path::new(file),
                 None,
                 partition.labels(),
-                &[("certainty", &certainty)],
+                &[("agreement", &agreement)],
             )?;
             writeln!(
                 std::io::stdout(),

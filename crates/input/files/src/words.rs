@@ -349,7 +349,8 @@ pub(crate) const CLASS_ARRAYS: &[&str] = &["y", "truth", "gt", "label", "target"
 pub(crate) const SPLIT: &str = "split";
 
 /// Columns that stand beside labels and are not such.
-pub(crate) const BESIDE_LABELS: &[&str] = &[SPLIT, "certainty", "confidence"];
+pub(crate) const BESIDE_LABELS: &[&str] =
+    &[SPLIT, "agreement", "probability", "certainty", "confidence"];
 
 /// Names of columns that weigh the objects more often than not.
 pub(crate) const WEIGHTS: &[&str] = &[

@@ -25,8 +25,9 @@
 //! let ensemble = builder.finish()?;
 //! let outcome = consense(&PENCA, &Problem::new(&ensemble, Clusters::Exactly(2)), &Silent)?;
 //! assert_eq!(outcome.partition.labels()[0], outcome.partition.labels()[1]);
-//! assert!(outcome.certainty[0] > 0.99);
-//! assert!(outcome.certainty[2] < 0.6, "the object between the two is known for what it is");
+//! let probability = outcome.probability().expect("a soft method");
+//! assert!(probability[0] > 0.99);
+//! assert!(probability[2] < 0.6, "the object between the two is known for what it is");
 //! # Ok(())
 //! # }
 //! ```

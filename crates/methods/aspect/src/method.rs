@@ -45,7 +45,6 @@ static INFO: MethodInfo = MethodInfo {
     family: "aspect",
     summary: "a mixture of clusters that draw pairs of objects; soft, can choose the number of clusters",
     reference: "Lourenço, Fred and Figueiredo 2011, SIMBAD",
-    certainty: "probability of the object's most probable cluster",
     time: "pairs · (M + K · iterations)",
     memory: "n² up to 10,000 objects, then n",
     remedy: REMEDY,

@@ -173,8 +173,8 @@ mod tests {
         let tree = link(apart, 5, Linkage::Single).unwrap();
         let own = |clusters| -> Vec<bool> {
             let start = Start::from(of_tree("", &tree, clusters, None));
-            let certainty = start.aspects.soft().certainty();
-            certainty.iter().map(|&most| most > 0.6).collect()
+            let probability = start.aspects.soft().largest();
+            probability.iter().map(|&most| most > 0.6).collect()
         };
         assert_eq!(own(2), [true, true, true, true, false]);
         assert_eq!(own(5), [true; 5], "no cut has five clusters of two objects");

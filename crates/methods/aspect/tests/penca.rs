@@ -227,7 +227,7 @@ fn objects_that_are_never_together_are_told() {
     let warning = &outcome.warnings[0];
     let begin = "1 objects are never together";
     assert!(warning.starts_with(begin), "{warning}");
-    assert!(outcome.certainty[4] < 0.6);
+    assert!(outcome.probability().expect("probabilities")[4] < 0.6);
     // Nothing together at all: every model is as good.
     let outcome = found(&named([(0..4).map(Some)]), Clusters::Exactly(3), &[]);
     assert!(outcome.warnings[0].starts_with("4 objects"));

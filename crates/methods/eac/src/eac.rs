@@ -9,8 +9,8 @@ use partita_core::{
 use partita_linkage::{Linkage, cut, link_rows, longest_lifetime, unfold};
 use serde::{Deserialize, Serialize};
 
+use crate::EacError;
 use crate::evidence::{Dissimilarities, unit};
-use crate::{EacError, certainty};
 
 /// Evidence accumulation (Fred and Jain 2005): the share of base clusterings that put two objects together is
 /// their similarity, and a tree over 1 − c/N is cut.
@@ -63,11 +63,10 @@ pub fn eac<'a>(
     let tree = link_rows(&rows, &weights, linkage, monitor)?;
     let tree = unfold(&tree, fragments.of_object());
     let partition = cut(&tree, number(&tree, clusters));
-    let certainty = certainty(source, &partition);
     let diagnostics = TreeDiagnostics {
         distinct_rows: distinct,
     };
-    Ok(outcome(partition, certainty, tree).with(diagnostics))
+    Ok(outcome(partition, tree).with(diagnostics))
 }
 
 /// Facts about a tree.
@@ -108,8 +107,8 @@ pub(crate) fn number(tree: &Dendrogram, clusters: Clusters) -> usize {
     }
 }
 
-pub(crate) fn outcome(partition: Partition, certainty: Vec<f64>, tree: Dendrogram) -> Outcome<()> {
-    let mut outcome = Outcome::hard(partition, certainty, Stopped::Exact);
+pub(crate) fn outcome(partition: Partition, tree: Dendrogram) -> Outcome<()> {
+    let mut outcome = Outcome::hard(partition, Stopped::Exact);
     outcome.dendrogram = Some(tree);
     outcome
 }
@@ -197,7 +196,6 @@ pub(crate) const fn info(name: &'static str, summary: &'static str) -> MethodInf
         family: "eac",
         summary,
         reference: "Fred and Jain 2005, IEEE TPAMI 27(6)",
-        certainty: "mean evidence for the object's cluster over the sum of that and the best other cluster's",
         time: "n²M",
         memory: "n² up to 3 GiB, and nM",
         remedy: REMEDY,

@@ -32,15 +32,14 @@
 
 #![forbid(unsafe_code)]
 
-mod certainty;
 mod eac;
 mod error;
 mod evidence;
 mod lwea;
 mod moves;
+mod pooled_evidence;
 mod sparse;
 
-pub use certainty::certainty;
 pub use eac::{
     EAC_AVERAGE, EAC_CENTROID, EAC_COMPLETE, EAC_SINGLE, EAC_WARD, EacSettings, TreeDiagnostics,
     bytes, eac,

@@ -11,7 +11,6 @@ use partita_linkage::{Linkage, cut, link_rows, unfold_at};
 use serde::{Deserialize, Serialize};
 
 use crate::EacError;
-use crate::certainty::Tables;
 use crate::eac::{TREE, check_budget, info, number, outcome};
 use crate::evidence::{Dissimilarities, Weighted, rounded_unit};
 use crate::moves::moved;
@@ -150,12 +149,11 @@ pub fn lwea<'a>(
     };
     let first = cut(&tree, number(&tree, clusters));
     let (partition, moved) = moved(source, &first, settings.move_iterations, worth);
-    let certainty = Tables::new(source, &partition, worth).all();
     let diagnostics = LweaDiagnostics {
         distinct_rows: distinct,
         moved,
     };
-    Ok(outcome(partition, certainty, tree).with(diagnostics))
+    Ok(outcome(partition, tree).with(diagnostics))
 }
 
 /// The evidence in which base clusters count `weights`, and their base clusterings what they weigh.

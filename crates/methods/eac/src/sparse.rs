@@ -10,8 +10,8 @@ use partita_core::{
 use partita_linkage::{cut, link_edges, unfold};
 use serde::{Deserialize, Serialize};
 
+use crate::EacError;
 use crate::eac::{TREE, info, number, outcome};
-use crate::{EacError, certainty};
 
 /// Settings of [`eac_sparse`] as a method. Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
@@ -83,10 +83,9 @@ fn from_tree(
 ) -> Outcome<SparseDiagnostics> {
     let distinct_rows = source.ensemble.objects();
     let partition = cut(&tree, number(&tree, clusters));
-    let certainty = certainty(source, &partition);
     let bridges = tree.merges().iter().filter(|merge| merge.height >= 1.0);
     let components = bridges.count() + 1;
-    let mut outcome = outcome(partition, certainty, tree);
+    let mut outcome = outcome(partition, tree);
     let warning = format!("the tree is that of {pairs} pairs, not of all");
     outcome.warnings.push(warning);
     outcome.with(SparseDiagnostics {

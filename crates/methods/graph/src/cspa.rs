@@ -66,14 +66,8 @@ fn exact(
     problem.budget.check("cspa of all pairs", bytes, REMEDY)?;
     let graph = all_pairs(source, &copies, monitor)?;
     let parts = partition(&graph, clusters, settings.imbalance, problem.seed, monitor)?;
-    let mut sizes = vec![0.0; clusters];
-    let weighted = parts.iter().zip(&graph.vertices);
-    weighted.for_each(|(&part, weight)| sizes[part as usize] += weight);
-    let mean = |own: f64, size: f64| own / (size - 1.0).max(1.0);
-    let certainty = certainty(&graph, &parts, &sizes, mean);
-    let (labels, firsts) = copies.most(&parts, clusters);
-    let certainty = firsts.into_iter().map(|vertex| certainty[vertex]).collect();
-    let mut outcome = outcome(labels, certainty, clusters, None);
+    let labels = copies.most(&parts, clusters);
+    let mut outcome = outcome(labels, clusters, None);
     outcome.objective = Some(graph.cut(&parts));
     Ok(outcome)
 }
@@ -89,9 +83,7 @@ fn among_neighbours(
     let graph = strongest(&rows, problem, settings.neighbours, monitor)?;
     let parts = clusters.min(rows.len());
     let labels = partition(&graph, parts, settings.imbalance, problem.seed, monitor)?;
-    let certainty = certainty(&graph, &labels, &vec![1.0; clusters], |own, _| own);
-    let (of_objects, certainty) = (rows.expand(&labels), rows.expand(&certainty));
-    let mut outcome = outcome(of_objects, certainty, clusters, Some(settings.neighbours));
+    let mut outcome = outcome(rows.expand(&labels), clusters, Some(settings.neighbours));
     outcome.objective = Some(graph.cut(&labels));
     outcome.warnings.push(format!(
         "of all pairs of objects only those with the {} strongest neighbours of each were looked at",
@@ -102,12 +94,11 @@ fn among_neighbours(
 
 fn outcome(
     labels: Vec<u32>,
-    certainty: Vec<f64>,
     clusters: usize,
     neighbours: Option<usize>,
 ) -> Outcome<CspaDiagnostics> {
     let partition = Partition::new(labels, clusters).expect("as many parts as clusters");
-    let outcome = Outcome::hard(partition, certainty, Stopped::Exact);
+    let outcome = Outcome::hard(partition, Stopped::Exact);
     outcome.with(CspaDiagnostics { neighbours })
 }
 
@@ -141,8 +132,8 @@ impl Copies {
         made
     }
 
-    /// The part that most copies of every object are in, of equally many the first of them, and a vertex in it.
-    fn most(&self, parts: &[u32], clusters: usize) -> (Vec<u32>, Vec<usize>) {
+    /// The part that most copies of every object are in, of equally many the first of them.
+    fn most(&self, parts: &[u32], clusters: usize) -> Vec<u32> {
         let mut counts = vec![0_u32; clusters];
         let of = |range: &[usize]| {
             let copies = || range[0]..range[1];
@@ -152,9 +143,9 @@ impl Copies {
                 .max_by_key(|&vertex| counts[parts[vertex] as usize])
                 .expect("a copy");
             copies().for_each(|vertex| counts[parts[vertex] as usize] = 0);
-            (parts[best], best)
+            parts[best]
         };
-        self.starts.windows(2).map(of).unzip()
+        self.starts.windows(2).map(of).collect()
     }
 }
 
@@ -228,28 +219,6 @@ fn strongest(
     })
 }
 
-/// Evidence for the own cluster over the sum of that and the best other's; 1 where there is evidence for no other, or
-/// an object is alone and tied to nobody. Evidence is divided by the cluster's size, for the own one as `mean` says.
-fn certainty(
-    graph: &Graph,
-    labels: &[u32],
-    sizes: &[f64],
-    mean: impl Fn(f64, f64) -> f64,
-) -> Vec<f64> {
-    let of = |(near, &own): (&Vec<(u32, f64)>, &u32)| {
-        let mut sums = vec![0.0; sizes.len()];
-        near.iter()
-            .for_each(|&(other, weight)| sums[labels[other as usize] as usize] += weight);
-        let others = (0..sizes.len())
-            .filter(|&k| k != own as usize && sizes[k] > 0.0)
-            .map(|k| sums[k] / sizes[k]);
-        let best = others.fold(0.0, f64::max);
-        let own = mean(sums[own as usize], sizes[own as usize]);
-        if best > 0.0 { own / (own + best) } else { 1.0 }
-    };
-    graph.edges.iter().zip(labels).map(of).collect()
-}
-
 /// Bytes of the graph of all pairs and of METIS' copies, at most.
 fn all_pairs_bytes(size: &ProblemSize) -> u64 {
     let [n, m, ..] = size.saturating();
@@ -280,9 +249,6 @@ pub struct Cspa;
 /// for [`CspaSettings::exact_objects`], the graph has the strongest neighbours of every distinct label row, a row weighing as many objects
 /// as it stands for and an edge the pairs that it stands for.
 ///
-/// The certainty of an object is its mean evidence for its own cluster over the sum of that and the best other
-/// cluster's, its total evidence where only neighbours are known; 0.5 means undecided.
-///
 /// # Cost
 /// O(n² M) time, 40 n² bytes. Of q neighbours: O(n² M) time up to 30,000 distinct rows, then O(n (M q + log n)), and
 /// about 160 n q bytes.
@@ -300,7 +266,6 @@ static INFO: MethodInfo = MethodInfo {
     name: "cspa",
     summary: "cuts the graph of how often objects are together into parts of about the same size",
     reference: "Strehl and Ghosh 2002, JMLR 3",
-    certainty: "mean evidence for the object's cluster over the sum of that and the best other cluster's",
     time: "n²M",
     memory: "n², or nq beyond 8000 objects",
     remedy: REMEDY,
@@ -406,7 +371,6 @@ mod tests {
             let found = fit(ensemble, clusters, &settings, MemoryBudget::UNLIMITED).unwrap();
             assert_eq!(found.details.neighbours, Some(3));
             assert_eq!(found.partition.live_clusters(), clusters);
-            assert!(found.certainty.iter().all(|c| (0.0..=1.0).contains(c)));
             let none = fit(ensemble, clusters, &settings, MemoryBudget::new(1));
             assert!(matches!(none, Err(FitError::Budget(_))));
         }

@@ -271,7 +271,6 @@ static INFO: MethodInfo = MethodInfo {
     name: "ecpcs-mc",
     summary: "random walks among base clusters group them, objects join the group that has most of them; one pass, soft",
     reference: "Huang, Wang, Peng, Lai and Kwoh 2021, IEEE Trans. SMC: Systems 51(1)",
-    certainty: "score of the object's cluster over the sum of scores",
     time: "nM² + (ΣJ)³",
     memory: "nK + (ΣJ)²",
     capabilities: Capabilities {

@@ -2,7 +2,7 @@
 
 use std::num::Saturating;
 
-use partita_core::ndarray::{Array2, ArrayView2};
+use partita_core::ndarray::ArrayView2;
 use partita_core::{
     BaseWeights, Capabilities, Ensemble, FitError, Flow, LEAF_WEIGHTS, Label, LabelRows, Method,
     MethodInfo, Monitor, Objective, Outcome, Partition, Problem, ProblemSize, Sense, Settings,
@@ -112,10 +112,9 @@ fn cheapest(
         .iter()
         .zip(&found.labels)
         .for_each(|(&row, &label)| of_row[row as usize] = label);
-    let certainty = certainty(&rows, &of_row, clusters);
     let partition =
         Partition::new(rows.expand(&of_row), clusters).expect("as many parts as clusters");
-    let mut outcome = Outcome::hard(partition, rows.expand(&certainty), stopped);
+    let mut outcome = Outcome::hard(partition, stopped);
     outcome.objective = Some(Objective {
         name: "weight of the hyperedges cut",
         sense: Sense::Minimise,
@@ -184,37 +183,6 @@ fn lexicographic(ensemble: &Ensemble) -> Vec<u32> {
     }
 }
 
-/// Support for the own cluster over the sum of that and the best other's.
-fn certainty(rows: &Rows, labels: &[u32], clusters: usize) -> Vec<f64> {
-    let mut held = Array2::<f64>::zeros((rows.offsets().last().copied().unwrap_or(0), clusters));
-    rows.for_each(|row, codes| {
-        codes
-            .iter()
-            .for_each(|&c| held[[c as usize, labels[row] as usize]] += rows.weights()[row]);
-    });
-    for mut line in held.outer_iter_mut() {
-        let total = line.sum();
-        if total > 0.0 {
-            line.mapv_inplace(|weight| weight / total);
-        }
-    }
-    let (mut certainty, mut support) = (vec![1.0; rows.len()], vec![0.0; clusters]);
-    rows.for_each(|row, codes| {
-        support.fill(0.0);
-        for &c in codes {
-            support
-                .iter_mut()
-                .zip(held.row(c as usize))
-                .for_each(|(sum, share)| *sum += share);
-        }
-        let own = support[labels[row] as usize];
-        support[labels[row] as usize] = 0.0;
-        let best = support.iter().copied().fold(0.0, f64::max);
-        certainty[row] = own / (own + best);
-    });
-    certainty
-}
-
 /// Hypergraph partitioning as a method: [`HGPA`].
 #[derive(Debug)]
 pub struct Hgpa;
@@ -230,9 +198,6 @@ pub struct Hgpa;
 /// clusters than different rows; an object is left out of the hyperedges of base clusterings that do not label it. The
 /// partitioner is a multilevel one of our own: coarsening by heavy hyperedges, cuts from scratch, Fiduccia–Mattheyses
 /// refinement, recursive bisection, then V-cycles that move objects between all parts.
-///
-/// The certainty of an object is its support for its own cluster, the mean share that its base clusters have in it, over
-/// the sum of that and the best other cluster's; 0.5 means undecided.
 ///
 /// # Cost
 /// O(n M (K + 48)) time a level and pass, the levels being of geometrically falling size; 8 n M bytes a level, and (n + ΣJ) K
@@ -252,7 +217,6 @@ static INFO: MethodInfo = MethodInfo {
     name: "hgpa",
     summary: "cuts the objects into parts of about the same size so that few base clusters are cut",
     reference: "Strehl and Ghosh 2002, JMLR 3",
-    certainty: "mean share of the object's base clusters in its cluster over the sum of that and the best other cluster's",
     time: "nMK a pass",
     memory: "nM",
     capabilities: Capabilities {

@@ -151,8 +151,7 @@ pub struct Lwgp;
 /// | B, W_Y = Bᵀ D⁻¹ B | edges; the cluster graph |
 ///
 /// The edge to a soft base cluster weighs the share of the object too, and entropies are of the products of shares.
-/// Missing labels are missing edges. A base clustering of weight w is w base clusterings, in its edges and in ECI. The certainty of an object is
-/// `1 − distance to its centroid / distance to the next` in the space of the eigenvectors.
+/// Missing labels are missing edges. A base clustering of weight w is w base clusterings, in its edges and in ECI.
 ///
 /// # Cost
 /// O(n M²) time for the cluster graph while ΣJ ≤ 4096 and M ≤ 256, else O(n M K) a product; O(n (M + K) K) an iteration of k-means; no memory

@@ -167,7 +167,6 @@ static INFO: MethodInfo = MethodInfo {
     name: "mcla",
     summary: "groups base clusters into K of about the same weight, then votes; poor where clusters differ much in size",
     reference: "Strehl and Ghosh 2002, JMLR 3",
-    certainty: "share of the object's labels that vote for its cluster",
     time: "nM² + (ΣJ)²",
     memory: "n(M + K) + (ΣJ)²",
     capabilities: Capabilities {

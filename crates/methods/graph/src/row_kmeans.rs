@@ -152,12 +152,6 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     sum_of(a, b, |a, b| a * b)
 }
 
-/// The squared distance of two places.
-#[inline(always)]
-fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
-    sum_of(a, b, |a, b| (a - b) * (a - b))
-}
-
 /// K centroids.
 #[derive(Clone, Serialize, Deserialize)]
 struct Centroids {
@@ -201,10 +195,6 @@ impl Centroids {
                 .for_each(|(to, &number)| *to = number);
         }
         Self::new(all, stride)
-    }
-
-    fn line(&self, k: usize) -> &[f64] {
-        &self.lines[k * self.stride..][..self.stride]
     }
 
     /// `|c|² − 2 x·c` for every centroid, of a place that has `width` numbers.
@@ -376,7 +366,6 @@ pub(crate) fn lloyd(
     let labels = Nearest {
         embedding: iteration.embedding,
         centroids: iteration.centroids,
-        live: masses.iter().map(|&mass| mass > 0.0).collect(),
     };
     let mut fit = RowFit::new(search.clusters, stopped, labels, ());
     fit.iterations = trace.len() as u64;
@@ -409,12 +398,11 @@ fn moved(centroids: &Centroids, means: Means) -> Centroids {
     Centroids::new(lines, stride)
 }
 
-/// The nearest centroid of every row, and by how much it is nearer than the next that has rows.
+/// The nearest centroid of every row.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Nearest {
     embedding: Embedding,
     centroids: Centroids,
-    live: Vec<bool>,
 }
 
 impl RowLabeller for Nearest {
@@ -450,34 +438,16 @@ impl<'b, R: Row<'b>> Kernel for LabelRowsOf<'_, 'b, R> {
         } = self.nearest;
         let (mut lines, mut place) = (Vec::new(), vec![0.0; embedding.stride]);
         let mut scores = vec![0.0; centroids.squares.len()];
-        let mut assigned = Assigned::default();
+        let mut labels = Vec::with_capacity(self.block.len());
         for (row, _) in self.block.rows() {
             embedding.place(row, &mut lines, &mut place);
             centroids.scores(&place, embedding.width, &mut scores);
             let best = smallest(&scores);
-            assigned.labels.push(best as u32);
-            assigned
-                .certainty
-                .push(self.nearest.margin(&place, &scores, best));
+            labels.push(best as u32);
         }
-        assigned
-    }
-}
-
-impl Nearest {
-    #[inline(always)]
-    fn margin(&self, place: &[f64], scores: &[f64], own: usize) -> f64 {
-        let others = (0..self.live.len()).filter(|&k| k != own && self.live[k]);
-        let Some(next) = others.reduce(|best, k| if scores[k] < scores[best] { k } else { best })
-        else {
-            return 1.0;
-        };
-        let distance = |k: usize| squared_distance(self.centroids.line(k), place).sqrt();
-        let next = distance(next);
-        if next > 0.0 {
-            (1.0 - distance(own) / next).clamp(0.0, 1.0)
-        } else {
-            0.0
+        Assigned {
+            labels,
+            ..Assigned::default()
         }
     }
 }

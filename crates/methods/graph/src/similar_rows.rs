@@ -1,9 +1,8 @@
 //! Similarities of different rows, of labels or of shares: the mean over what both have in base clusterings.
 
 use partita_core::ndarray::Array2;
-use partita_core::{Fragments, Memberships, Partition, WeightedEnsemble};
+use partita_core::{Fragments, Memberships};
 use partita_linkage::Rows as Dissimilarities;
-use rayon::prelude::*;
 
 use crate::cluster_similarity::bases_of;
 
@@ -107,58 +106,6 @@ impl SimilarRows {
             sum.seen += share * of_each[d].seen;
         }
         sum
-    }
-
-    /// For every object the mean similarity to its own cluster, itself left out, over the sum of that and the best other's; objects of
-    /// one row have that of the last.
-    pub(crate) fn certainty(
-        &self,
-        partition: &Partition,
-        fragments: &Fragments,
-        source: WeightedEnsemble<'_>,
-    ) -> Vec<f64> {
-        let clusters = partition.clusters();
-        let mut held = Array2::<f64>::zeros((self.weights.len(), clusters));
-        let mut sizes = vec![0.0; clusters];
-        let mut last = vec![(0, 0.0); fragments.weights().len()];
-        let labels = fragments.of_object().iter().zip(partition.labels());
-        for ((&row, &k), weight) in labels.zip(source.each_multiplicity()) {
-            let (row, k) = (row as usize, k as usize);
-            sizes[k] += weight;
-            last[row] = (k, weight);
-            for (c, share) in self.entries(row) {
-                held[[c, k]] += weight * share;
-            }
-        }
-        let certainty = |(row, (own, weight)): (usize, (usize, f64))| {
-            let of_each = self.with_each_cluster(row);
-            let mut sums = vec![Likeness::default(); clusters];
-            for (likeness, held) in of_each.iter().zip(held.outer_iter()) {
-                for (sum, held) in sums.iter_mut().zip(held) {
-                    sum.alike += likeness.alike * held;
-                    sum.seen += likeness.seen * held;
-                }
-            }
-            let once = f64::min(weight, 1.0);
-            let itself = self.likeness(&of_each, row);
-            sums[own].alike -= once * itself.alike;
-            sums[own].seen -= once * itself.seen;
-            let others = (0..clusters).filter(|&k| k != own);
-            let other = others.map(|k| sums[k].mean()).fold(0.0, f64::max);
-            // An object that is alone is wholly like its cluster.
-            let own = if sizes[own] <= once {
-                1.0
-            } else {
-                sums[own].mean()
-            };
-            if own + other > 0.0 {
-                own / (own + other)
-            } else {
-                0.0
-            }
-        };
-        let found: Vec<f64> = last.into_par_iter().enumerate().map(certainty).collect();
-        fragments.expand(&found)
     }
 }
 

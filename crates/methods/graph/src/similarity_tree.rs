@@ -80,8 +80,7 @@ pub struct SimilarityTree<S> {
 ///
 /// # Differences from the paper
 /// Missing labels, weights (a base clustering of weight ω is ω copies, also among the neighbours), soft base clusterings (the mean
-/// similarity over what both objects have shares of). Certainty is the mean similarity to the own cluster over the sum of that and the
-/// best other's.
+/// similarity over what both objects have shares of).
 ///
 /// # References
 /// D. Huang et al., IEEE Trans. SMC: Systems 51(1), 2021.
@@ -118,7 +117,6 @@ pub static CTS: SimilarityTree<CtsSettings> = SimilarityTree {
 };
 
 const TREE: MethodInfo = MethodInfo {
-    certainty: "mean similarity to the object's cluster over the sum of that and the best other cluster's",
     time: "n²M + (ΣJ)³",
     memory: "n² up to 3 GiB, and nM + (ΣJ)²",
     remedy: "take ecpcs-mc or lce, which do not hold all pairs, or fewer objects",
@@ -173,8 +171,7 @@ impl<S: Settings> SimilarityTree<S> {
             Clusters::Auto => longest_lifetime(&tree),
         };
         let partition = cut(&tree, clusters);
-        let certainty = similar.certainty(&partition, &fragments, source);
-        let mut outcome = Outcome::hard(partition, certainty, Stopped::Exact);
+        let mut outcome = Outcome::hard(partition, Stopped::Exact);
         outcome.dendrogram = Some(tree);
         Ok(outcome.with(SimilarityTreeDiagnostics {
             distinct_rows: leaves.len(),

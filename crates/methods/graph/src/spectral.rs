@@ -220,7 +220,6 @@ pub(crate) const GRAPH: MethodInfo = MethodInfo {
     family: "graph",
     summary: "",
     reference: "",
-    certainty: "1 − distance to the own centroid / distance to the next, among the eigenvectors",
     time: "nM² + nK²",
     memory: "n(M + K)",
     remedy: "take fewer base clusterings or clusters",

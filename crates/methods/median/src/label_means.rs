@@ -3,16 +3,16 @@
 use std::num::NonZeroU32;
 
 use partita_core::{
-    Assigned, BaseClustering, Capabilities, FitError, Method, MethodInfo, Monitor, Objective,
-    ProblemSize, Row, RowBlock, RowFit, RowLabeller, RowMap, RowProblem, Sense, Settings,
-    SoftBases, Weights,
+    BaseClustering, Capabilities, FitError, Method, MethodInfo, Monitor, Objective, ProblemSize,
+    RowFit, RowProblem, Sense, Settings, SoftBases, Weights,
 };
 use partita_kmeans::labels::{
-    Assignment, Counts, LabelChoice, LabelFit, Plan, SWAPS, Utility, base_weights, bytes, kmeans,
+    Assignment, Counts, LabelFit, Plan, SWAPS, Utility, base_weights, bytes, kmeans,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::MedianError;
+use crate::chosen_labels::ChosenLabels;
 use crate::error::labelled;
 
 /// Settings of [`KC`], [`QMI`], [`IPVC`] and [`SEC`](crate::SEC). Start from `default()` and change what you mean to change.
@@ -233,10 +233,9 @@ pub(crate) fn solve(
         objective_by_restart: target.objective(&found.starts),
     };
     let objective = target.described(&found.trace);
-    let labels = MeanLabels {
+    let labels = ChosenLabels {
         choice: found.choice,
-        counts: found.counts,
-        base_weights: target.counting,
+        becomes: (0..clusters as u32).collect(),
     };
     let mut fit = RowFit::new(clusters, found.stopped, labels, details);
     fit.iterations = objective.trace.len() as u64;
@@ -264,34 +263,6 @@ pub(crate) fn centre(
     Ok(kmeans(&problem.passes(), &plan, problem.seed, monitor)?)
 }
 
-/// Labels of rows by k-means on labels: the cluster that a row chose, and the mean share of its labels there.
-#[derive(Clone, Serialize, Deserialize)]
-pub(crate) struct MeanLabels {
-    choice: LabelChoice,
-    counts: Counts,
-    base_weights: Vec<f64>,
-}
-
-impl RowLabeller for MeanLabels {
-    const KIND: &'static str = "median/mean-labels";
-}
-
-impl RowMap for MeanLabels {
-    type Out = Assigned;
-
-    fn map<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>) -> Assigned {
-        let mut assigned = Assigned::default();
-        self.choice.for_each(block, |row, k, _| {
-            let share = self
-                .counts
-                .mean_share(self.choice.entries(row), k, &self.base_weights);
-            assigned.labels.push(k);
-            assigned.certainty.push(share);
-        });
-        assigned
-    }
-}
-
 /// A method of this file, which differs from the others in its criterion.
 #[derive(Debug)]
 pub struct LabelMeans {
@@ -305,8 +276,7 @@ pub struct LabelMeans {
 /// minimise  Σ_i Σ_u ω_u ‖e(ℓ_ui) − p_k(i)u‖²,    p_kuj = share of label j of base clustering u in cluster k
 /// ```
 /// The sum runs over the labels that are there. Rows stay stored labels and means are a table of ΣJ × K numbers: the
-/// one-hot matrix is never built. The objective never rises from one iteration to the next. The certainty of an object
-/// is the mean share, over its base clusterings, of its own label among the labels of its cluster.
+/// one-hot matrix is never built. The objective never rises from one iteration to the next.
 ///
 /// # Cost
 /// O(distinct neighbouring rows · M · K) time an iteration, in parallel over rows; 16 bytes a row besides the labels, and
@@ -353,8 +323,6 @@ pub static QMI: LabelMeans = LabelMeans {
         name: "qmi",
         summary: "the most quadratic mutual information with the base clusterings, by k-means on labels",
         reference: "Topchy, Jain, Punch, Combining multiple weak clusterings, ICDM 2003",
-        certainty: "mean share of the object's labels among the labels of its cluster; a base clustering counts by the \
-                    inverse of how many objects it labels",
         ..KC_INFO
     },
 };
@@ -396,7 +364,6 @@ pub(crate) const KC_INFO: MethodInfo = MethodInfo {
     family: "median",
     summary: "k-means on labels: fast at any size, takes missing labels",
     reference: "Topchy, Jain, Punch, Clustering ensembles: models of consensus and weak partitions, PAMI 2005",
-    certainty: "mean share of the object's labels among the labels of its cluster",
     time: "restarts · iterations · n M K",
     memory: "24 ΣJ K bytes, and distinct rows once more where they are held",
     remedy: "ask for fewer clusters",

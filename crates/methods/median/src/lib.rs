@@ -32,6 +32,7 @@
 //! # }
 //! ```
 
+mod chosen_labels;
 mod cumulative;
 mod error;
 mod kcc;

@@ -2,9 +2,8 @@
 
 use partita_core::{LabellerKind, PassKind};
 
+use crate::chosen_labels::ChosenLabels;
 use crate::cumulative::{MeanVotes, PairSums, Votes};
-use crate::label_means::MeanLabels;
-use crate::median::LeastLoss;
 use crate::plurality;
 use crate::soft_mean::{Matched, SumBase, SumMeans};
 
@@ -18,8 +17,7 @@ pub const PASSES: &[PassKind] = &[
 
 /// What labels rows after a fit of this crate.
 pub const LABELLERS: &[LabellerKind] = &[
-    LabellerKind::of::<MeanLabels>(),
-    LabellerKind::of::<LeastLoss>(),
+    LabellerKind::of::<ChosenLabels>(),
     LabellerKind::of::<plurality::Votes>(),
     LabellerKind::of::<Votes>(),
     LabellerKind::of::<Matched>(),

@@ -164,7 +164,6 @@ static INFO: MethodInfo = MethodInfo {
     family: "median",
     summary: "base clusterings take the labels of a reference and vote: the simplest soft consensus",
     reference: "Dudoit, Fridlyand, Bagging to improve the accuracy of a clustering procedure, Bioinformatics 2003",
-    certainty: "share of the votes",
     time: "n M K",
     memory: "8 n K + 40 n bytes",
     remedy: "ask for fewer clusters",

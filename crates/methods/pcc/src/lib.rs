@@ -34,8 +34,9 @@
 //! builder.push("c", [Some(0), Some(0), None, Some(1), Some(1)])?;
 //! let ensemble = builder.finish()?;
 //! let outcome = consense(&PCC_KL, &Problem::new(&ensemble, Clusters::Exactly(2)), &Silent)?;
-//! assert!(outcome.certainty[0] > 0.99);
-//! assert!(outcome.certainty[2] < 0.6, "the object between the two is known for what it is");
+//! let probability = outcome.probability().expect("a soft method");
+//! assert!(probability[0] > 0.99);
+//! assert!(probability[2] < 0.6, "the object between the two is known for what it is");
 //! # Ok(())
 //! # }
 //! ```

@@ -108,7 +108,6 @@ pub(crate) const fn info(name: &'static str, summary: &'static str) -> MethodInf
         family: "pcc",
         summary,
         reference: "Lourenço, Rota Bulò, Rebagliati, Fred, Figueiredo and Pelillo 2015, Machine Learning 98",
-        certainty: "probability of the object's most probable cluster",
         time: "pairs · (M + K · iterations)",
         memory: "n² up to 10,000 objects, then n",
         remedy: REMEDY,

@@ -133,12 +133,14 @@ const TABLES: &str = "iris wine glass zoo ecoli soybean protein ionosphere wdbc 
 
 /// Mean figures of the solvers: four ensembles of every table, as it is and in z-scores (SSCE itself scales).
 fn solvers() -> Result<(), Failure> {
-    println!("γ      solver       H: raw, z-scores; mean certainty; largest gradient; CPU s a fit");
+    println!(
+        "γ      solver       H: raw, z-scores; mean probability; largest gradient; CPU s a fit"
+    );
     for gamma in ["1", "null"] {
         for solver in ["alternating", "joint"] {
             let settings = [format!("gamma={gamma}"), format!("solver={solver}")];
             let mut h = [0.0; 2];
-            let mut certainty = 0.0;
+            let mut probability = 0.0;
             let mut slope = 0.0f64;
             let mut cpu = 0.0;
             let fits = 8.0 * TABLES.split(' ').count() as f64;
@@ -157,8 +159,8 @@ fn solvers() -> Result<(), Failure> {
                         cpu += (cpu_seconds() - begun) / fits;
                         let accuracy = Contingency::new(&outcome.partition, &truth)?.accuracy();
                         *h += accuracy / (fits / 2.0);
-                        let sum: f64 = outcome.certainty.iter().sum();
-                        certainty += sum / outcome.certainty.len() as f64 / fits;
+                        let of = outcome.probability().unwrap_or_default();
+                        probability += of.iter().sum::<f64>() / of.len() as f64 / fits;
                         let left = outcome.details.get("gradient").and_then(Value::as_f64);
                         slope = slope.max(left.unwrap_or(f64::NAN));
                     }
@@ -170,7 +172,7 @@ fn solvers() -> Result<(), Failure> {
                 gradient = format!("{slope:.1e}");
             }
             println!(
-                "γ={gamma:<4} {solver:<12} {raw:.3} {scaled:.3} {certainty:.2} {gradient:>8} {cpu:.3}"
+                "γ={gamma:<4} {solver:<12} {raw:.3} {scaled:.3} {probability:.2} {gradient:>8} {cpu:.3}"
             );
         }
     }

@@ -28,7 +28,6 @@ const SSCE_INFO: MethodInfo = MethodInfo {
     family: "ssce",
     summary: "classifiers learn the base clusterings from the table and agree on one: labels new objects",
     reference: "Du, Shen, Shen, Wang, Xu, A self-supervised framework for clustering ensemble, WAIM 2013",
-    certainty: "probability that the consensus classifier gives the label",
     time: "iterations · n d M K for d columns",
     memory: "10 n M + 64 n K + 4 (ΣJ)² bytes besides the table",
     remedy: "ask for fewer clusters",

@@ -39,8 +39,7 @@ use crate::{Solver, SsceError, SsceSettings};
 ///
 /// W is found by limited-memory BFGS with a Kronecker approximation of the Hessian, for all base clusterings at once by
 /// matrix products; μ and Ω have closed forms. No step raises the objective. Missing labels leave the loss; shares of soft base
-/// clusterings are probabilities to be learned, under the names of the labels of largest share; objects count their weights. The
-/// certainty of an object is the probability that the consensus classifier gives its label.
+/// clusterings are probabilities to be learned, under the names of the labels of largest share; objects count their weights.
 ///
 /// # Cost
 /// O(n p M K) time an iteration of descent, p columns; 10 n p + n M numbers. γ is chosen on at most 1000 objects and

@@ -180,7 +180,7 @@ fn record_facts(record: &RunRecord) -> Value {
     let method = |method: &MethodRecord| {
         let scores = method.scores.as_ref();
         json!({
-            "name": method.method, "clusters": method.clusters, "sizes": method.sizes, "confidence": method.confidence,
+            "name": method.method, "clusters": method.clusters, "sizes": method.sizes, "agreement": method.agreement,
             "anmi": method.anmi, "h": scores.map(|scores| scores.h), "ari": scores.map(|scores| scores.ari),
             "seconds": method.seconds, "warnings": method.warnings,
         })

@@ -74,6 +74,7 @@ mod text_table;
 mod version;
 mod watched;
 
+pub use analysis::agreement::{label_numbers, numbers_of};
 pub use analysis::align::{AlignInput, AlignedRuns};
 pub use analysis::choice::{
     SavedChoice, TableChoice, choice_table, choose_of_ensemble, choose_of_table, curves,
@@ -82,7 +83,6 @@ pub use analysis::clusters_fit::ClustersFit;
 pub use analysis::co_association::{
     CoAssociationOutput, co_association, strong_pairs, write_agreement,
 };
-pub use analysis::confidence::LABEL_NUMBERS;
 pub use analysis::evaluation::{EvaluationInput, file_and_column};
 pub use analysis::model::{load_model, model_facts, model_json, model_of, with_origin};
 pub use analysis::modes::{FoundModes, ModesInput};
@@ -133,12 +133,12 @@ pub use watched::{News, NoValue, Watched, run_briefly, run_watched};
 /// What label rows in parts need of a run: for `partita-distributed`, and as changeable as that.
 #[doc(hidden)]
 pub mod tasks {
-    pub use crate::analysis::confidence::Confident;
+    pub use crate::analysis::agreement::Agreeing;
     pub use crate::analysis::evaluation::{base_of, check_pair, scores_of_counts};
     pub use crate::analysis::model::{clusters_of, columns_of};
     pub use crate::analysis::paired_columns::{Column, PairedColumns, most_held};
     pub use crate::analysis::row_predictor::{PredictedCounts, RowPredictor};
     pub use crate::output::outputs::write_record;
     pub use crate::output::row_report::{Drawn, ReportRows, ShownRows, WithDrawn};
-    pub use crate::run::row_consensus::{evidence_of, missing_labels};
+    pub use crate::run::row_consensus::{agreement_of_counts, missing_labels};
 }

@@ -94,7 +94,6 @@ pub fn describe(method: &dyn Consensus) -> Value {
         "posterior": can.posterior,
         "predicts": can.predicts,
         "streams": can.streams,
-        "certainty": info.certainty,
         "time": info.time,
         "memory": info.memory,
         "settings": settings,
@@ -110,6 +109,14 @@ pub fn search(text: &str) -> (Vec<&'static KnownAs>, Vec<&'static MethodInfo>) {
         .filter(|known| known.matches(text))
         .collect();
     (known, all().map(Consensus::info).filter(told).collect())
+}
+
+/// The methods that give probabilities.
+pub(crate) fn soft_names() -> String {
+    let soft = all().filter(|method| is_soft(*method));
+    soft.map(|method| method.info().name)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// Whether a method gives probabilities.

@@ -94,16 +94,22 @@ impl Fold {
         let missing = missing_labels(rows, &counts);
         let LabelParts {
             files,
-            confidence,
+            agreement,
             report,
-        } = match label_parts(engine, plan, job, counts, problem.weights)? {
+        } = match label_parts(
+            engine,
+            plan,
+            (job, method.info().capabilities.soft),
+            counts,
+            problem.weights,
+        )? {
             Ok(parts) => parts,
             Err(waiting) => return Ok(Stage::Waiting(waiting)),
         };
         let found = RowOutcome::of(method, &problem, fit, settings, sizes);
         let spent = stopwatch.read();
         let mut own = MethodRecord::of_rows(&plan.method, plan.seed, rows, &found, spent);
-        own.confidence = Some(confidence / rows.rows().max(1) as f64);
+        own.agreement = Some(agreement / rows.rows().max(1) as f64);
         own.missing_labels = missing;
         own.label_files.clone_from(&files);
         record.methods = vec![own];

@@ -62,11 +62,12 @@ pub(crate) enum Task {
         state: Vec<u8>,
         columns: Option<TaskColumns>,
     },
-    /// Labels by a labeller's kind and state, what confidence is counted from, and the seed of the run, by which objects are drawn for the
-    /// report.
+    /// Labels by a labeller's kind and state, and whether these have probabilities; what agreement is counted from, and the seed of the
+    /// run, by which objects are drawn for the report.
     Label {
         kind: String,
         state: Vec<u8>,
+        soft: bool,
         counts: LabelCounts,
         weights: Option<BaseWeights>,
         ending: LabelEnding,
@@ -94,7 +95,7 @@ impl Task {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LabelEnding {
-    /// Text: `object,label,certainty,confidence`. The files one after the other are the file of the whole.
+    /// Text: `object,label,agreement`, and `probability` where there are some. The files one after the other are the file of the whole.
     #[default]
     Csv,
     /// The columns of the text.
@@ -153,10 +154,10 @@ impl PartResult {
 pub(crate) enum Content {
     /// The sum, as `PassKind::sum` gives it.
     Sum(Vec<u8>),
-    /// Labels are in a file of so many bytes beside this one; the sum of their confidences, and what the report shows of them.
+    /// Labels are in a file of so many bytes beside this one; the sum of their agreements, and what the report shows of them.
     Labels {
         bytes: u64,
-        confidence: f64,
+        agreement: f64,
         shown: ShownRows,
     },
     /// The same for labels of a saved model, with what was counted of them.

@@ -15,8 +15,8 @@ use partita_app::tasks::ReportRows;
 pub(crate) struct LabelParts {
     /// The files, in the order of their rows.
     pub(crate) files: Vec<PathBuf>,
-    /// Sum of the confidences of all rows.
-    pub(crate) confidence: f64,
+    /// Sum of the agreements of all rows.
+    pub(crate) agreement: f64,
     /// What the report shows of them.
     pub(crate) report: ReportRows,
 }
@@ -29,7 +29,7 @@ pub(crate) fn label_parts(
         seed,
         ..
     }: &FitPlan,
-    job: LabelJob,
+    (job, soft): (LabelJob, bool),
     counts: LabelCounts,
     weights: Option<&BaseWeights>,
 ) -> Result<Result<LabelParts, Waiting>, AppError> {
@@ -39,6 +39,7 @@ pub(crate) fn label_parts(
     let task = Task::Label {
         kind,
         state: job.state,
+        soft,
         counts,
         weights,
         ending,
@@ -49,12 +50,12 @@ pub(crate) fn label_parts(
         Ok(sums) => sums,
         Err(waiting) => return Ok(Err(waiting)),
     };
-    let (mut files, mut confidence) = (Vec::with_capacity(sums.len()), 0.0);
+    let (mut files, mut agreement) = (Vec::with_capacity(sums.len()), 0.0);
     for (part, path) in sums.iter().enumerate() {
         let result = engine.checked(path, Round::Labels, hash, Some(part))?;
         files.push(result.label_file(path, ending)?);
         let Content::Labels {
-            confidence: own,
+            agreement: own,
             shown,
             ..
         } = result.content
@@ -64,12 +65,12 @@ pub(crate) fn label_parts(
                 "these are labels of a saved model, not of a fit",
             ));
         };
-        confidence += own;
+        agreement += own;
         report.extend(shown);
     }
     Ok(Ok(LabelParts {
         files,
-        confidence,
+        agreement,
         report,
     }))
 }

@@ -12,9 +12,10 @@ use partita::{MemoryBudget, Monitor, Seed};
 use crate::job::{Content, Job, LabelEnding, PartResult, Task, labels_beside, parts, sum_beside};
 use crate::sealed::{Hash, Seal, read, write};
 use partita_app::tasks::{
-    Confident, Drawn, ReportRows, RowPredictor, WithDrawn, columns_of, evidence_of, most_held,
+    Agreeing, Drawn, ReportRows, RowPredictor, WithDrawn, agreement_of_counts, columns_of,
+    most_held,
 };
-use partita_app::{AppError, LABEL_NUMBERS, Observer, UnknownValues};
+use partita_app::{AppError, Observer, UnknownValues, label_numbers, numbers_of};
 
 /// One task of a round.
 #[derive(Clone, Debug)]
@@ -184,6 +185,7 @@ impl PartTask {
             Task::Label {
                 kind,
                 state,
+                soft,
                 counts,
                 weights,
                 ending,
@@ -193,26 +195,29 @@ impl PartTask {
                     .ok_or_else(|| unknown(kind))?
                     .open(state)
                     .map_err(failed)?;
-                let evidence = evidence_of(rows, counts, weights.as_ref()).map_err(failed)?;
-                let (runner, mut confidence) = (PassRunner::new(rows, monitor), 0.0);
+                let of_counts =
+                    agreement_of_counts(rows, counts, weights.as_ref()).map_err(failed)?;
+                let (runner, mut agreement) = (PassRunner::new(rows, monitor), 0.0);
                 let mut report = ReportRows::new(rows, Seed::new(*seed));
                 report.count(counts.clone());
-                let map = WithDrawn::new(Confident(&evidence), Some(&report));
-                let (bytes, ()) = self.written((rows, output), *ending, &LABEL_NUMBERS, |out| {
-                    let take = &mut |first, (some, own, drawn): (Assigned, Vec<f64>, Drawn)| {
-                        report.take(first, &some, &own, drawn);
-                        confidence += own.iter().sum::<f64>();
-                        let written = out.push(first, &some.labels, &[&some.certainty, &own]);
-                        written.map_err(|error| error.to_string())
-                    };
-                    labeller
-                        .without_soft()
-                        .each(&runner, groups, &map, take)
-                        .map_err(failed)
-                })?;
+                let map = WithDrawn::new(Agreeing(&of_counts), Some(&report));
+                let (bytes, ()) =
+                    self.written((rows, output), *ending, label_numbers(*soft), |out| {
+                        let take = &mut |first, (some, own, drawn): (Assigned, Vec<f64>, Drawn)| {
+                            report.take(first, &some, &own, drawn);
+                            agreement += own.iter().sum::<f64>();
+                            let numbers = numbers_of(&own, some.probability.as_deref());
+                            let written = out.push(first, &some.labels, &numbers);
+                            written.map_err(|error| error.to_string())
+                        };
+                        labeller
+                            .without_soft()
+                            .each(&runner, groups, &map, take)
+                            .map_err(failed)
+                    })?;
                 Ok(Content::Labels {
                     bytes,
-                    confidence,
+                    agreement,
                     shown: report.into_shown(),
                 })
             }
@@ -241,9 +246,9 @@ impl PartTask {
         } else {
             UnknownValues::Missing
         };
-        let (bytes, counts) = self.written((rows, output), ending, &LABEL_NUMBERS[..1], |out| {
-            let take = &mut |first, labels: &[u32], certainty: &[f64]| {
-                out.push(first, labels, &[certainty])
+        let (bytes, counts) = self.written((rows, output), ending, &["probability"], |out| {
+            let take = &mut |first, labels: &[u32], probability: &[f64]| {
+                out.push(first, labels, &[probability])
                     .map_err(|error| error.to_string())
             };
             let counts = predictor.predict(&runner, groups, refuse, take);

@@ -57,7 +57,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let problem = Problem::new(&ensemble, Clusters::Exactly(3)).seed(1);
     let outcome = consense(&PLURALITY, &problem, &Silent)?;
     println!("species  {:?}", outcome.partition.by_appearance().labels());
-    println!("how sure {:.2?}", outcome.certainty);
+    println!("how sure {:.2?}", outcome.probability());
     assert_eq!(
         outcome.partition.by_appearance().labels(),
         [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]

@@ -120,7 +120,7 @@ impl PassEngine for Bytes<'_> {
     }
 }
 
-/// Labels, certainty and probabilities of a fit, and the contingency that its engine counts.
+/// Labels and probabilities of a fit, and the contingency that its engine counts.
 fn fitted(
     method: &dyn Consensus,
     rows: &dyn RowBlocks,
@@ -142,11 +142,14 @@ fn fitted(
         let take = &mut |first: u64, block: Assigned| {
             assert_eq!(first as usize, all.labels.len());
             all.labels.extend(block.labels);
-            all.certainty.extend(block.certainty);
-            block
-                .soft
-                .into_iter()
-                .for_each(|soft| all.soft.get_or_insert_default().extend(soft));
+            let parts = [
+                (&mut all.probability, block.probability),
+                (&mut all.soft, block.soft),
+            ];
+            for (all, some) in parts {
+                some.into_iter()
+                    .for_each(|some| all.get_or_insert_default().extend(some));
+            }
             Ok(())
         };
         labeller
@@ -193,13 +196,13 @@ fn workers_that_see_bytes_give_every_method_the_bits_of_one_process() {
     assert!(kinds.len() >= 12, "{kinds:?}");
 }
 
-/// Labels, certainty and probabilities of an ensemble in memory.
+/// Labels and probabilities of an ensemble in memory.
 fn in_memory(method: &dyn Consensus, problem: &Problem<'_>) -> Assigned {
     let outcome = consense(method, problem, &Silent)
         .unwrap_or_else(|error| panic!("{}: {error}", method.info().name));
     Assigned {
         labels: outcome.partition.labels().to_vec(),
-        certainty: outcome.certainty,
+        probability: outcome.probability(),
         soft: outcome
             .soft
             .map(|soft| soft.into_rows().into_iter().collect()),
@@ -273,8 +276,8 @@ fn every_way_to_the_same_rows_gives_the_same_bytes() {
             "{name}: weight 2"
         );
         assert!(
-            of_copies.certainty[..own] == of_weights.certainty[..],
-            "{name}: certainty of weight 2"
+            of_copies.probability.map(|of| of[..own].to_vec()) == of_weights.probability,
+            "{name}: probabilities of weight 2"
         );
     }
 }

@@ -48,6 +48,7 @@ pub(crate) struct Sample {
     pub(crate) record: Value,
     ensemble: Ensemble,
     outcome: Outcome,
+    agreement: Vec<f64>,
     info: &'static MethodInfo,
     table: Option<(Vec<String>, Array2<f64>)>,
     truth: Option<Vec<Option<String>>>,
@@ -58,7 +59,13 @@ pub(crate) struct Sample {
 impl Sample {
     pub(crate) fn report(&self) -> Report<'_> {
         let record = self.record.clone();
-        let mut report = Report::of(&self.title, record, &self.outcome, &self.ensemble);
+        let mut report = Report::of(
+            &self.title,
+            record,
+            &self.outcome,
+            &self.ensemble,
+            &self.agreement,
+        );
         report.features = self.table.as_ref().map(|(columns, values)| {
             Features::new(columns, values.view()).expect("the values are finite")
         });
@@ -122,11 +129,13 @@ fn consensus(method: &dyn Consensus, ensemble: Ensemble, clusters: usize) -> Any
         "anmi": partita_metrics::anmi(&outcome.partition, &ensemble)?, "warnings": outcome.warnings,
         "details": outcome.details, "experiment": { "clusters": clusters },
     });
+    let agreement = partita_metrics::object_agreement(&ensemble, &outcome.partition)?;
     Ok(Sample {
         title: method.info().name.to_owned(),
         record,
         ensemble,
         outcome,
+        agreement,
         info: method.info(),
         table: None,
         truth: None,
@@ -252,7 +261,6 @@ fn choice(
             area: Some(cdf.area()),
             delta_area: Some(before.map_or(cdf.area(), |before| (cdf.area() - before) / before)),
             pac: Some(cdf.pac()),
-            certainty: Some(found.outcome.certainty.iter().sum::<f64>() / n as f64),
             objective: found.record["anmi"].as_f64(),
             ..CurvePoint::default()
         });

@@ -1,4 +1,4 @@
-//! Sizes, members and certainty of each cluster.
+//! Sizes, members and agreement of each cluster.
 
 use partita_core::Ensemble;
 use partita_core::ndarray::Array2;
@@ -15,11 +15,11 @@ pub(crate) struct Cluster {
     pub(crate) label: usize,
     /// Number of its objects.
     pub(crate) size: u64,
-    /// Its objects as far as they are given one by one, those whose labels can be trusted most first.
+    /// Its objects as far as they are given one by one, those most agreed on first.
     pub(crate) members: Vec<u32>,
-    /// Mean confidence of its objects, or certainty where there is none.
+    /// Mean agreement of its objects.
     pub(crate) mean: f64,
-    /// Confidence (or certainty) that a tenth, a half and nine tenths of its objects do not exceed.
+    /// Agreement that a tenth, a half and nine tenths of its objects do not exceed.
     pub(crate) deciles: [f64; 3],
 }
 
@@ -48,7 +48,7 @@ impl Clusters {
         live.sort_by_key(|&k| (std::cmp::Reverse(size(k)), k));
         live.truncate(SHOWN);
         live.sort_unstable();
-        let of = |k: usize| Cluster::new(k, std::mem::take(&mut members[k]), report.trust());
+        let of = |k: usize| Cluster::new(k, std::mem::take(&mut members[k]), report.agreement);
         let mut shown: Vec<Cluster> = live.into_iter().map(of).collect();
         if let Some(counted) = counted {
             shown
@@ -91,12 +91,12 @@ impl Clusters {
 }
 
 impl Cluster {
-    fn new(label: usize, mut members: Vec<u32>, trust: &[f64]) -> Self {
-        let sure = |object: u32| trust[object as usize];
+    fn new(label: usize, mut members: Vec<u32>, agreement: &[f64]) -> Self {
+        let sure = |object: u32| agreement[object as usize];
         members.sort_by_cached_key(|&i| (std::cmp::Reverse(rank(sure(i))), i));
         let mean = members.iter().map(|&object| sure(object)).sum::<f64>() / members.len() as f64;
         let last = members.len().saturating_sub(1);
-        // The most certain come first, so the lowest tenth is at the end.
+        // Those most agreed on come first, so the lowest tenth is at the end.
         let place = |share: f64| (share * last as f64).round() as usize;
         let at = |share: f64| members.get(place(share)).map_or(f64::NAN, |&i| sure(i));
         Self {
@@ -110,15 +110,15 @@ impl Cluster {
 
     /// Takes from counts of all objects what members that are a sample only estimate.
     fn recount(&mut self, counted: &Counted) {
-        let confidence = &counted.confidence[self.label];
-        (self.size, self.mean) = (counted.sizes[self.label], confidence.mean());
-        self.deciles = [0.1, 0.5, 0.9].map(|share| confidence.quantile(share));
+        let agreement = &counted.agreement[self.label];
+        (self.size, self.mean) = (counted.sizes[self.label], agreement.mean());
+        self.deciles = [0.1, 0.5, 0.9].map(|share| agreement.quantile(share));
     }
 }
 
-/// Certainty as an order that rounding does not change.
-pub(crate) fn rank(certainty: f64) -> u64 {
-    (certainty.clamp(0.0, 1.0) * 1e9).round() as u64
+/// Agreement as an order that rounding does not change.
+pub(crate) fn rank(agreement: f64) -> u64 {
+    (agreement.clamp(0.0, 1.0) * 1e9).round() as u64
 }
 
 /// Base clusters that an object is in, numbered through all base clusterings; `offsets` says where each begins.
@@ -200,7 +200,7 @@ fn together(offsets: &[usize], counts: &[Vec<u64>]) -> Array2<f64> {
 }
 
 /// At most `limit` objects of the clusters shown, from every cluster in proportion to its size and at least one, and
-/// over the whole range of its certainty; ascending.
+/// over the whole range of its agreement; ascending.
 pub(crate) fn sample(clusters: &Clusters, limit: usize) -> Vec<u32> {
     let shown = clusters.shown.iter();
     let all: usize = shown.map(|cluster| cluster.members.len()).sum();
@@ -257,8 +257,8 @@ mod tests {
     fn samples_come_from_every_cluster() {
         let labels: Vec<u32> = (0..1000).map(|i| u32::from(i % 100 == 0)).collect();
         let partition = Partition::new(labels.clone(), 2).unwrap();
-        let certainty = vec![1.0; 1000];
-        let clusters = Clusters::of(&Report::new("", Value::Null, &partition, &certainty));
+        let agreement = vec![1.0; 1000];
+        let clusters = Clusters::of(&Report::new("", Value::Null, &partition, &agreement));
         assert_eq!(sample(&clusters, 2000).len(), 1000);
         let few = sample(&clusters, 50);
         assert!(few.len() <= 50 && few.is_sorted_by(|a, b| a < b));

@@ -12,23 +12,23 @@ pub struct Counted {
     pub sizes: Vec<u64>,
     /// Objects of every cluster in every base cluster, K × ΣJ numbers: those of all base clusterings are numbered through.
     pub of_base_clusters: Vec<u64>,
-    /// The confidence of the objects of every cluster, K of them.
-    pub confidence: Vec<ConfidenceCounts>,
+    /// The agreement of the objects of every cluster, K of them.
+    pub agreement: Vec<AgreementCounts>,
 }
 
-/// Steps of a confidence.
+/// Steps of a agreement.
 const STEPS: usize = 1_000;
 
-/// How many objects have which confidence, in steps of 0.001.
+/// How many objects have which agreement, in steps of 0.001.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ConfidenceCounts {
+pub struct AgreementCounts {
     sum: f64,
     objects: u64,
-    /// Objects whose confidence is at least so many thousandths and less than one more; the last have 1.
+    /// Objects whose agreement is at least so many thousandths and less than one more; the last have 1.
     steps: Vec<u64>,
 }
 
-impl Default for ConfidenceCounts {
+impl Default for AgreementCounts {
     fn default() -> Self {
         Self {
             sum: 0.0,
@@ -38,16 +38,16 @@ impl Default for ConfidenceCounts {
     }
 }
 
-impl ConfidenceCounts {
+impl AgreementCounts {
     /// Bytes that these take.
     pub const BYTES: u64 = 8 * (STEPS as u64 + 1);
 
-    /// Counts one more object, with this confidence in 0..=1.
-    pub fn push(&mut self, confidence: f64) {
-        self.sum += confidence;
+    /// Counts one more object, with this agreement in 0..=1.
+    pub fn push(&mut self, agreement: f64) {
+        self.sum += agreement;
         self.objects += 1;
         // What is below 0 or no number counts as 0.
-        self.steps[((confidence * STEPS as f64) as usize).min(STEPS)] += 1;
+        self.steps[((agreement * STEPS as f64) as usize).min(STEPS)] += 1;
     }
 
     /// Counts the objects of another part of the rows too.
@@ -59,12 +59,12 @@ impl ConfidenceCounts {
         }
     }
 
-    /// Mean confidence.
+    /// Mean agreement.
     pub(crate) fn mean(&self) -> f64 {
         self.sum / self.objects.max(1) as f64
     }
 
-    /// The confidence that this share of the objects does not exceed, rounded down to 0.001.
+    /// The agreement that this share of the objects does not exceed, rounded down to 0.001.
     pub(crate) fn quantile(&self, share: f64) -> f64 {
         let last = self.objects.saturating_sub(1);
         let rank = (share * last as f64).round() as u64;
@@ -88,7 +88,7 @@ impl Counted {
         let in_base_clusters = self.of_base_clusters.len();
         for (part, found, wanted) in [
             ("sizes of clusters", self.sizes.len(), clusters),
-            ("confidences of clusters", self.confidence.len(), clusters),
+            ("agreements of clusters", self.agreement.len(), clusters),
             (
                 "counts of clusters in base clusters",
                 in_base_clusters,
@@ -117,15 +117,15 @@ impl Counted {
         self.sizes.iter().sum()
     }
 
-    /// Mean confidence of all objects.
+    /// Mean agreement of all objects.
     pub(crate) fn mean(&self) -> f64 {
-        self.confidence.iter().map(|of| of.sum).sum::<f64>() / self.objects().max(1) as f64
+        self.agreement.iter().map(|of| of.sum).sum::<f64>() / self.objects().max(1) as f64
     }
 
-    /// Objects by confidence in so many equal bins, a divisor of 1,000; those of confidence 1 are in the last.
+    /// Objects by agreement in so many equal bins, a divisor of 1,000; those of agreement 1 are in the last.
     pub(crate) fn bins<const N: usize>(&self) -> [u64; N] {
         let mut bins = [0; N];
-        for of in &self.confidence {
+        for of in &self.agreement {
             for (step, count) in of.steps.iter().enumerate() {
                 bins[(step * N / STEPS).min(N - 1)] += count;
             }
@@ -133,9 +133,9 @@ impl Counted {
         bins
     }
 
-    /// The share of the objects whose confidence is at least so many thousandths.
+    /// The share of the objects whose agreement is at least so many thousandths.
     pub(crate) fn share_from(&self, thousandths: usize) -> f64 {
-        let of = self.confidence.iter();
+        let of = self.agreement.iter();
         let steps = of.flat_map(|of| &of.steps[thousandths.min(STEPS)..]);
         steps.sum::<u64>() as f64 / self.objects().max(1) as f64
     }
@@ -146,9 +146,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_and_quantiles_are_those_of_the_confidences_to_a_thousandth() {
+    fn shares_and_quantiles_are_those_of_the_agreements_to_a_thousandth() {
         let values: Vec<f64> = (0..997).map(|i| f64::from(i * 7 % 997) / 996.0).collect();
-        let mut of = ConfidenceCounts::default();
+        let mut of = AgreementCounts::default();
         values.iter().for_each(|&value| of.push(value));
         let mut sorted = values.clone();
         sorted.sort_by(f64::total_cmp);
@@ -161,7 +161,7 @@ mod tests {
         let counted = Counted {
             sizes: vec![997],
             of_base_clusters: vec![997],
-            confidence: vec![of],
+            agreement: vec![of],
         };
         let there = |from: f64| values.iter().filter(move |value| **value >= from);
         let at_least = |from: f64| there(from).count() as f64 / 997.0;
@@ -177,7 +177,7 @@ mod tests {
         let counted = Counted {
             sizes: vec![1, 1],
             of_base_clusters: vec![1; 3],
-            confidence: vec![ConfidenceCounts::default(); 2],
+            agreement: vec![AgreementCounts::default(); 2],
         };
         let error = counted.check(2, &bases).unwrap_err().to_string();
         assert!(error.starts_with("3 counts of clusters in base clusters are given; "));

@@ -21,8 +21,6 @@ pub struct CurvePoint {
     pub null_pac: Option<f64>,
     /// PAC of the null reference: smallest and largest of its draws, or another range that the text names.
     pub null_range: Option<(f64, f64)>,
-    /// Mean certainty of the objects.
-    pub certainty: Option<f64>,
     /// The method's objective, or a criterion such as BIC.
     pub objective: Option<f64>,
 }

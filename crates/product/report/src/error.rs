@@ -27,12 +27,12 @@ pub enum ReportError {
     /// There is nothing to show.
     #[error("a report needs at least one object")]
     Empty,
-    /// A certainty is outside 0 to 1.
-    #[error("object {object} has the certainty {value}; it must be in 0 to 1")]
-    Certainty {
+    /// An agreement is outside 0 to 1.
+    #[error("object {object} has the agreement {value}; it must be in 0 to 1")]
+    Agreement {
         /// Index of the object.
         object: usize,
-        /// Its certainty.
+        /// Its agreement.
         value: f64,
     },
     /// The template of the page does not fit what it is given: a mistake of this crate.

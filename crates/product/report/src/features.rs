@@ -235,8 +235,8 @@ mod tests {
         let values = Array2::from_shape_fn((n, 6), |(i, j)| noise(i, j) + shift(i, j));
         let columns: Vec<String> = (0..6).map(|j| format!("c{j}")).collect();
         let table = Features::new(&columns, values.view()).unwrap();
-        let certainty = vec![1.0; n];
-        let report = Report::new("", Value::Null, &partition, &certainty);
+        let agreement = vec![1.0; n];
+        let report = Report::new("", Value::Null, &partition, &agreement);
         let markers = markers(&report, &table, &Clusters::of(&report), 1).unwrap();
         let found: Vec<_> = markers
             .found

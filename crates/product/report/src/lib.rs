@@ -56,7 +56,7 @@ mod template;
 mod text;
 mod tracks;
 
-pub use counted::{ConfidenceCounts, Counted};
+pub use counted::{AgreementCounts, Counted};
 pub use curves::{ClusterCurves, CurvePoint, Measure};
 pub use error::ReportError;
 pub use figures::Figure;

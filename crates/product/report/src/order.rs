@@ -143,8 +143,8 @@ mod tests {
             }
             let ensemble = builder.finish().unwrap();
             let partition = Partition::new(labels.clone(), 3).unwrap();
-            let certainty = vec![1.0; n];
-            let mut report = Report::new("", Value::Null, &partition, &certainty);
+            let agreement = vec![1.0; n];
+            let mut report = Report::new("", Value::Null, &partition, &agreement);
             report.ensemble = Some(&ensemble);
             let order = Order::of(&report, &ensemble, &Clusters::of(&report));
             let mut seen = order.objects.clone();

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use minijinja::value::Serde;
 use minijinja::{Value, context};
 use partita_core::{BaseClustering, Ensemble, Partition};
-use partita_metrics::{Contingency, object_agreement};
+use partita_metrics::Contingency;
 
 use crate::agreement::Agreement;
 use crate::clusters::{Cluster, Clusters};
@@ -108,14 +108,14 @@ impl<'p, 'r> Page<'p, 'r> {
         let anmi = record.anmi.0.or(mean_nmi);
         let method = report.method.map(|info| {
             context! {
-                name => info.name, summary => info.summary, reference => info.reference, certainty => info.certainty,
+                name => info.name, summary => info.summary, reference => info.reference,
             }
         });
         let what = context! {
             title => &report.title, style => Value::from_safe_string(template::style_on_page().to_owned()),
             shapes => palette::MARKERS.map(Value::from).to_vec(), record => Serde(record), anmi, method,
             all => report.all(), given => report.n(), sampled => report.counted.is_some(), live => self.clusters.live,
-            word => report.trust_name(), confident => report.confidence.is_some(), mean => report.mean_trust(),
+            mean => report.mean_agreement(),
             low => 1.0 - report.share_from(500), high => report.share_from(900), columns => report.features.map(|table| table.values().ncols()),
             labels_file => &report.labels_file, answers => report.answers.as_ref().map(Serde),
         };
@@ -161,10 +161,8 @@ impl<'p, 'r> Page<'p, 'r> {
 
     /// The share of the objects whose cluster at least nine in ten base clusterings agree with, where there are several.
     fn agreeing(&self) -> Option<f64> {
-        let ensemble = self.report.ensemble.filter(|of| of.bases().len() > 1)?;
-        let agreement = object_agreement(self.report.partition, ensemble).ok()?;
-        let agreed = agreement.iter().filter(|&&share| share >= 0.9).count();
-        Some(agreed as f64 / agreement.len() as f64)
+        let several = self.report.ensemble.is_some_and(|of| of.bases().len() > 1);
+        several.then(|| self.report.share_from(900))
     }
 
     /// How many objects of every cluster shown are in every known class; of more classes, the largest.
@@ -188,10 +186,10 @@ impl<'p, 'r> Page<'p, 'r> {
         Some(context! { all => sizes.len(), classes => Serde(classes), rows })
     }
 
-    /// The objects whose labels can be trusted least, as many as there is room for.
+    /// The objects least agreed on, as many as there is room for.
     fn objects(&self) -> Vec<Value> {
         let report = self.report;
-        let sure = |i: &u32| report.trust()[*i as usize];
+        let sure = |i: &u32| report.agreement[*i as usize];
         let by = |a: &u32, b: &u32| sure(a).total_cmp(&sure(b)).then(a.cmp(b));
         let mut order: Vec<u32> = (0..report.n() as u32).collect();
         if order.len() > ROWS {
@@ -214,12 +212,28 @@ impl<'p, 'r> Page<'p, 'r> {
             left -= needed;
             let second = self.second(i);
             rows.push(context! {
-                name, class, cluster => report.partition.labels()[i], confidence => report.confidence.map(|of| of[i]),
-                certainty => report.certainty[i], second => second.map(|second| second.0),
-                probability => second.map(|second| second.1),
+                name, class, cluster => report.partition.labels()[i], agreement => report.agreement[i],
+                second => second.map(|second| second.0),
+                probability => second.map(|second| second.1), agreed => self.agreed(i),
+                own => report.soft.map(|soft| soft.rows()[[i, report.partition.labels()[i] as usize]]),
             });
         }
         rows
+    }
+
+    /// The agreement of an object as a count, such as "7 of 8"; none where base clusterings have weights or shares.
+    fn agreed(&self, object: usize) -> Option<String> {
+        let ensemble = self
+            .report
+            .ensemble
+            .filter(|of| of.memberships().is_none())?;
+        let bases = 0..ensemble.bases().len();
+        let labels = bases
+            .filter(|&base| ensemble.label(object, base).is_some())
+            .count();
+        let agreeing = self.report.agreement[object] * labels as f64;
+        let whole = (agreeing - agreeing.round()).abs() < 1e-3;
+        whole.then(|| format!("{agreeing:.0} of {labels}"))
     }
 
     /// The most probable cluster besides the object's own, and its probability.
@@ -299,12 +313,12 @@ impl<'p, 'r> Page<'p, 'r> {
         };
         let fitting = [48, 24].into_iter().map(names).find(fits);
         let said = |(&object, name): (&usize, String)| {
-            let (label, sure) = (report.partition.labels()[object], report.trust()[object]);
+            let (label, sure) = (report.partition.labels()[object], report.agreement[object]);
             (object.to_string(), (name, label, number(sure)))
         };
         let names = fitting.unwrap_or_else(|| names(10));
         let objects: BTreeMap<_, _> = objects.iter().zip(names).map(said).collect();
-        context! { maps => Serde(maps), objects => Serde(objects), word => report.trust_name() }
+        context! { maps => Serde(maps), objects => Serde(objects) }
     }
 }
 

@@ -85,7 +85,7 @@ struct MethodRecord {
     method: Field<String>,
     clusters: Field<f64>,
     anmi: Field<f64>,
-    confidence: Field<f64>,
+    agreement: Field<f64>,
     scores: Field<Scores>,
     seconds: Field<f64>,
 }

@@ -1,4 +1,4 @@
-//! The input of a report: labels, certainty and whatever else there is.
+//! The input of a report: labels, their agreement and whatever else there is.
 
 use partita_core::{Dendrogram, Ensemble, Features, MethodInfo, Outcome, Partition, SoftPartition};
 use serde::Serialize;
@@ -17,11 +17,9 @@ pub struct Report<'a> {
     pub record: Value,
     /// The labels, n of them.
     pub partition: &'a Partition,
-    /// How sure the method is of every object's label, n numbers in 0..=1.
-    pub certainty: &'a [f64],
-    /// How far the ensemble supports every label, n numbers in 0..=1 that compare between methods. Objects are sorted by it and as
-    /// opaque as it says; by the certainty where there is none.
-    pub confidence: Option<&'a [f64]>,
+    /// The share of the base clusterings that agree with every object's label, n numbers in 0..=1
+    /// ([`object_agreement`](partita_metrics::object_agreement)). Objects are sorted by it and as opaque as it says.
+    pub agreement: &'a [f64],
     /// Probabilities, n × K, where the method has them.
     pub soft: Option<&'a SoftPartition>,
     /// Names of the objects, n of them; those of the ensemble are taken where there are none.
@@ -36,7 +34,7 @@ pub struct Report<'a> {
     pub dendrogram: Option<&'a Dendrogram>,
     /// What was found for other numbers of clusters.
     pub choice: Option<ClusterCurves>,
-    /// What the method is, and what its certainty means.
+    /// What the method is.
     pub method: Option<&'static MethodInfo>,
     /// The labels of all methods of the run, by name, where there were several.
     pub methods: Vec<(String, Partition)>,
@@ -58,19 +56,18 @@ pub struct Answers {
 }
 
 impl<'a> Report<'a> {
-    /// A report of labels and how sure they are.
+    /// A report of labels and how far base clusterings agree with them.
     pub fn new(
         title: impl Into<String>,
         record: Value,
         partition: &'a Partition,
-        certainty: &'a [f64],
+        agreement: &'a [f64],
     ) -> Self {
         Self {
             title: title.into(),
             record,
             partition,
-            certainty,
-            confidence: None,
+            agreement,
             soft: None,
             objects: None,
             ensemble: None,
@@ -86,19 +83,20 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// A report of what a method gave back, and of the ensemble it was given.
+    /// A report of what a method gave back, of the ensemble it was given, and of how far that agrees with each label.
     pub fn of(
         title: impl Into<String>,
         record: Value,
         outcome: &'a Outcome,
         ensemble: &'a Ensemble,
+        agreement: &'a [f64],
     ) -> Self {
         Self {
             soft: outcome.soft.as_ref(),
             dendrogram: outcome.dendrogram.as_ref(),
             ensemble: Some(ensemble),
             objects: ensemble.object_names(),
-            ..Self::new(title, record, &outcome.partition, &outcome.certainty)
+            ..Self::new(title, record, &outcome.partition, agreement)
         }
     }
 
@@ -114,8 +112,7 @@ impl<'a> Report<'a> {
         }
         let rows = self.features.map(|table| table.values().nrows());
         let parts = [
-            ("certainties", Some(self.certainty.len())),
-            ("confidences", self.confidence.map(<[f64]>::len)),
+            ("agreements", Some(self.agreement.len())),
             ("probabilities", self.soft.map(SoftPartition::objects)),
             ("names", self.objects.map(<[String]>::len)),
             ("base clusterings", self.ensemble.map(Ensemble::objects)),
@@ -145,31 +142,12 @@ impl<'a> Report<'a> {
                 fits(part, some.map_or(n, <[u32]>::len), partition.objects())?;
             }
         }
-        for shares in [Some(self.certainty), self.confidence]
-            .into_iter()
-            .flatten()
-        {
-            for (object, &value) in shares.iter().enumerate() {
-                if !(0.0..=1.0 + 1e-9).contains(&value) {
-                    return Err(ReportError::Certainty { object, value });
-                }
+        for (object, &value) in self.agreement.iter().enumerate() {
+            if !(0.0..=1.0 + 1e-9).contains(&value) {
+                return Err(ReportError::Agreement { object, value });
             }
         }
         Ok(())
-    }
-
-    /// How far labels can be trusted: the confidence, else the certainty.
-    pub(crate) fn trust(&self) -> &'a [f64] {
-        self.confidence.unwrap_or(self.certainty)
-    }
-
-    /// What [`trust`](Self::trust) is called.
-    pub(crate) fn trust_name(&self) -> &'static str {
-        if self.confidence.is_some() {
-            "confidence"
-        } else {
-            "certainty"
-        }
     }
 
     /// Number of objects that are given one by one.
@@ -184,21 +162,21 @@ impl<'a> Report<'a> {
             .map_or(self.n() as u64, Counted::objects)
     }
 
-    /// Mean of [`trust`](Self::trust) over all objects.
-    pub(crate) fn mean_trust(&self) -> f64 {
+    /// Mean agreement of all objects.
+    pub(crate) fn mean_agreement(&self) -> f64 {
         match &self.counted {
             Some(counted) => counted.mean(),
-            None => self.trust().iter().sum::<f64>() / self.n() as f64,
+            None => self.agreement.iter().sum::<f64>() / self.n() as f64,
         }
     }
 
-    /// The share of all objects whose trust is at least so many thousandths.
+    /// The share of all objects whose agreement is at least so many thousandths.
     pub(crate) fn share_from(&self, thousandths: usize) -> f64 {
         if let Some(counted) = &self.counted {
             return counted.share_from(thousandths);
         }
         let from = thousandths as f64 / 1_000.0;
-        let there = self.trust().iter().filter(|sure| **sure >= from);
+        let there = self.agreement.iter().filter(|sure| **sure >= from);
         there.count() as f64 / self.n() as f64
     }
 
@@ -234,18 +212,18 @@ mod tests {
         assert_eq!(fits.check(), Ok(()));
         let refused = |report: Report<'_>| report.check().unwrap_err().to_string();
         let mut short = fits.clone();
-        short.certainty = &[1.0];
+        short.agreement = &[1.0];
         assert_eq!(
             refused(short),
-            "the labels are those of 3 objects, but certainties are given for 1"
+            "the labels are those of 3 objects, but agreements are given for 1"
         );
         let names = ["a".to_owned()];
         let mut named = fits.clone();
         named.objects = Some(&names);
         assert!(refused(named).ends_with("names are given for 1"));
         let mut wild = fits;
-        wild.certainty = &[1.0, f64::NAN, 0.0];
-        assert!(refused(wild).starts_with("object 1 has the certainty NaN"));
+        wild.agreement = &[1.0, f64::NAN, 0.0];
+        assert!(refused(wild).starts_with("object 1 has the agreement NaN"));
         let none = Partition::new(vec![], 1).unwrap();
         let empty = Report::new("", Value::Null, &none, &[]);
         assert_eq!(empty.check(), Err(ReportError::Empty));

@@ -191,7 +191,6 @@ fn data() -> Done {
                 (row.dispersion, " "),
                 (row.area, " "),
                 (row.delta_area, " "),
-                (row.certainty, "   "),
                 (row.anmi, " "),
                 (row.rcsi, "  "),
                 (row.rcsi_error, " "),

@@ -36,8 +36,6 @@ pub enum Verdict {
         agreement: Agreement,
         /// Mean adjusted Rand index with what the other methods found; 1 where no other found anything.
         others: f64,
-        /// The method's own mean certainty; not comparable between methods.
-        certainty: f64,
         /// Why it stopped.
         stopped: Stopped,
     },
@@ -304,18 +302,14 @@ fn tried(
         problem.weights,
         objects.as_deref(),
     ) {
-        Ok(agreement) => {
-            let certainty = outcome.certainty.iter().sum::<f64>() / outcome.certainty.len() as f64;
-            (
-                Verdict::Found {
-                    agreement,
-                    others: 1.0,
-                    certainty,
-                    stopped: outcome.stopped,
-                },
-                Some(outcome),
-            )
-        }
+        Ok(agreement) => (
+            Verdict::Found {
+                agreement,
+                others: 1.0,
+                stopped: outcome.stopped,
+            },
+            Some(outcome),
+        ),
         Err(error) => refused(error.to_string()),
     }
 }

@@ -50,8 +50,6 @@ pub enum Criterion {
     Anmi,
     /// The consensus that base clusterings contradict least.
     Contradicted,
-    /// The highest mean certainty.
-    Certainty,
     /// The lowest BIC of the consensus method.
     Bic,
 }
@@ -88,8 +86,6 @@ pub struct ChoiceRow {
     pub disagreement: Option<f64>,
     /// Mean share of the variance that is left inside the clusters of a base clustering.
     pub dispersion: Option<f64>,
-    /// Mean certainty of the objects in the consensus at K.
-    pub certainty: Option<f64>,
     /// Mean NMI (geometric) of the consensus with the base clusterings.
     pub anmi: Option<f64>,
     /// Mean evidence of the pairs inside clusters of the consensus.
@@ -210,7 +206,6 @@ impl ChoiceRow {
             stability: None,
             validity: None,
             likelihood: None,
-            certainty: None,
             anmi: None,
             within: None,
             between: None,
@@ -244,29 +239,14 @@ impl ChoiceRow {
         &mut self,
         ensemble: &Ensemble,
         partition: Partition,
-        certainty: &[f64],
         objects: Option<&[u32]>,
     ) -> Result<(), SelectError> {
         let inside = inside(ensemble, &partition, objects);
         let known = |value: f64| value.is_finite().then_some(value);
-        (self.certainty, self.anmi) = match objects {
-            None => {
-                let mean = certainty.iter().sum::<f64>() / certainty.len() as f64;
-                (Some(mean), Some(anmi(&partition, ensemble)?))
-            }
-            Some(objects) => {
-                let sum: f64 = certainty
-                    .iter()
-                    .zip(objects)
-                    .map(|(c, &count)| c * f64::from(count))
-                    .sum();
-                let all: f64 = objects.iter().map(|&count| f64::from(count)).sum();
-                (
-                    Some(sum / all),
-                    Some(agreement_by(&partition, ensemble, None, Some(objects))?.anmi),
-                )
-            }
-        };
+        self.anmi = Some(match objects {
+            None => anmi(&partition, ensemble)?,
+            Some(objects) => agreement_by(&partition, ensemble, None, Some(objects))?.anmi,
+        });
         (self.within, self.between) = (known(inside.within), known(inside.between));
         self.contradicted = known(inside.contradicted);
         self.cluster_evidence = inside.clusters;

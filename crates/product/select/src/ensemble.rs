@@ -5,10 +5,8 @@ use std::ops::RangeInclusive;
 use partita_core::ndarray::{Array2, Axis};
 use partita_core::{
     Clusters, Consensus, Dendrogram, Ensemble, EnsembleBuilder, EnsembleError, Features, Monitor,
-    ObjectWeights, Outcome, Problem, ProgressCounter, Seed, Sense, Settings, Stopped,
-    WeightedEnsemble, consense,
+    ObjectWeights, Outcome, Problem, ProgressCounter, Seed, Sense, Settings, Stopped, consense,
 };
-use partita_eac::certainty;
 use partita_linkage::{cut, longest_lifetime};
 use rand::RngExt;
 use serde_json::json;
@@ -32,7 +30,6 @@ use crate::{EnsembleChoiceSettings, SelectError};
 /// | `bic` | the lowest BIC | `penca` |
 /// | `anmi` | the highest mean NMI with the base clusterings | base clusterings with about the K that is sought |
 /// | `contradicted` | the consensus whose pairs base clusterings contradict least (median partition) | the same |
-/// | `certainty` | the highest mean certainty | methods whose certainty is comparable between K |
 ///
 /// The reference is the same ensemble with the labels of every base clustering permuted at random among its objects. If the
 /// mean NMI of the consensus at the chosen K does not clearly exceed what it reaches there, the answer is 1. This says only
@@ -226,8 +223,7 @@ fn solve(
             let partition = cut(tree, clusters);
             let mut row = ChoiceRow::empty(clusters);
             row.lifetime = Some(lifetime(tree, clusters));
-            let sure = certainty(unweighted_bases(problem), &partition);
-            row.take(problem.ensemble, partition, &sure, objects.as_deref())?;
+            row.take(problem.ensemble, partition, objects.as_deref())?;
             solved.rows.push(row);
             progress.add(CONSENSUS);
             continue;
@@ -250,16 +246,7 @@ fn solve(
     Ok(solved)
 }
 
-/// The ensemble of a problem with the weights of its objects: the certainty of plain evidence.
-fn unweighted_bases<'a>(problem: &Problem<'a>) -> WeightedEnsemble<'a> {
-    WeightedEnsemble {
-        base_weights: None,
-        ..problem.weighted()
-    }
-}
-
-/// The line of an outcome, and its tree if the outcome is nothing but a cut of it: the same labels, and the certainty of
-/// plain evidence.
+/// The line of an outcome, and its tree if the labels are a cut of it.
 fn taken(
     problem: &Problem<'_>,
     clusters: usize,
@@ -273,17 +260,9 @@ fn taken(
         .dendrogram
         .as_ref()
         .map(|tree| lifetime(tree, clusters));
-    let close = |own: &[f64]| {
-        own.iter()
-            .zip(&outcome.certainty)
-            .all(|(a, b)| (a - b).abs() < 1e-12)
-    };
-    let plain = |tree: &Dendrogram| {
-        cut(tree, clusters) == outcome.partition.by_appearance()
-            && close(&certainty(unweighted_bases(problem), &outcome.partition))
-    };
+    let plain = |tree: &Dendrogram| cut(tree, clusters) == outcome.partition.by_appearance();
     let tree = outcome.dendrogram.filter(plain);
-    row.take(ensemble, outcome.partition, &outcome.certainty, objects)?;
+    row.take(ensemble, outcome.partition, objects)?;
     row.objective = outcome.objective.map(|objective| ObjectiveValue {
         name: objective.name.to_owned(),
         value: Some(objective.value).filter(|value| value.is_finite()),

@@ -23,7 +23,6 @@ impl Criterion {
             Self::Lifetime => (row.lifetime, "lifetime"),
             Self::Anmi => (row.anmi, "mean NMI with the base clusterings"),
             Self::Contradicted => (row.contradicted.map(|share| -share), "contradicted share"),
-            Self::Certainty => (row.certainty, "mean certainty"),
             Self::Bic => (row.bic.map(|bic| -bic), "BIC"),
         }
     }

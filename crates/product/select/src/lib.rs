@@ -39,7 +39,7 @@
 //! | `disagreement` | how often do two base clusterings contradict each other on a pair? | Ben-Hur 2002 | falls with large K |
 //! | `dispersion` | how much variance is left inside clusters? | Tibshirani 2001 | falls with K on anything |
 //! | `rcsi`, `p` | how much more stable, and how surely, than without clusters? | M3C 2020, changed | what the base clusterer cannot see does not exist |
-//! | `certainty`, `within`, `between`, `cluster_evidence` | how whole is the consensus, how whole each cluster? | | as `pac` |
+//! | `within`, `between`, `cluster_evidence` | how whole is the consensus, how whole each cluster? | | as `pac` |
 //! | `anmi` | how far does the consensus agree with the base clusterings? | Strehl 2002 | high for wrong numbers that are found every time |
 //!
 //! Where k-means cannot follow the clusters (rings, spirals, very different sizes) the stable number of its pieces is

@@ -91,7 +91,6 @@ static INFO: MethodInfo = MethodInfo {
     summary: "runs several methods and keeps the one whose consensus agrees most with those of the others",
     reference: "Strehl and Ghosh: Cluster ensembles, a knowledge reuse framework for combining multiple partitions, JMLR \
                 3, 2002",
-    certainty: "that of the method chosen",
     time: "that of all methods tried",
     memory: "that of the hungriest method tried, and the results of all",
     remedy: "sample the objects",

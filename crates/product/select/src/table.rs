@@ -232,7 +232,7 @@ impl<'a> Look<'a> {
             &problem,
             &self.progress.part(CONSENSUS as u64 * RUN),
         )?;
-        row.take(&ensemble, outcome.partition, &outcome.certainty, None)?;
+        row.take(&ensemble, outcome.partition, None)?;
         Ok(row)
     }
 

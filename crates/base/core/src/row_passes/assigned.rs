@@ -7,8 +7,8 @@ use super::{Row, RowBlock};
 pub struct Assigned {
     /// The cluster of every object.
     pub labels: Vec<u32>,
-    /// How sure the method is of every label, in 0..=1.
-    pub certainty: Vec<f64>,
+    /// The probability of every label, for soft methods.
+    pub probability: Option<Vec<f64>>,
     /// The probability of every cluster, object by object, for soft methods.
     pub soft: Option<Vec<f64>>,
 }
@@ -21,12 +21,12 @@ impl Assigned {
             (0..row.len()).fold(0, |best, k| if row[k] > row[best] { k } else { best })
         };
         let best = soft.chunks_exact(clusters).map(|row| (largest(row), row));
-        let (labels, certainty) = best
+        let (labels, probability): (_, Vec<f64>) = best
             .map(|(k, row)| (k as u32, row[k].clamp(0.0, 1.0)))
             .unzip();
         Self {
             labels,
-            certainty,
+            probability: Some(probability),
             soft: Some(soft),
         }
     }

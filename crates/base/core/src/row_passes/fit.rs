@@ -57,7 +57,7 @@ impl<D> RowFit<D> {
         }
     }
 
-    /// The same that tells labels and certainty alone: probabilities of many rows are large.
+    /// The same that tells labels and their probabilities alone: probabilities of many rows are large.
     #[must_use]
     pub fn without_soft(self) -> Self {
         Self {

@@ -93,7 +93,7 @@ impl Labeller {
         }
     }
 
-    /// The same that tells labels and certainty alone.
+    /// The same that tells labels and their probabilities alone.
     #[must_use]
     pub fn without_soft(self) -> Self {
         Self {

@@ -160,23 +160,6 @@ impl Counts {
         sum
     }
 
-    /// Mean share of its labels, by weight of the base clusterings, that an object has in cluster `k`.
-    pub fn mean_share(
-        &self,
-        entries: impl Iterator<Item = Entry>,
-        k: u32,
-        base_weights: &[f64],
-    ) -> f64 {
-        let mut sum = 0.0;
-        let mut all = 0.0;
-        for entry in entries {
-            let weight = base_weights[entry.base] * entry.share;
-            sum += weight * self.share(entry.base, entry.cluster, k as usize);
-            all += weight;
-        }
-        (sum / all).clamp(0.0, 1.0)
-    }
-
     /// Σ ‖z_iu‖² over all objects: for labels, the objects that base clustering `u` labels.
     pub fn square(&self, u: usize) -> f64 {
         let sizes = &self.sizes[u * self.clusters..(u + 1) * self.clusters];

@@ -81,7 +81,7 @@ pub(crate) struct ConsensusArgs {
     #[command(flatten)]
     pub(crate) compute: ComputeArgs,
     /// Where the labels go: a file, or a folder for all results. Stdout if not given or -. A file has the columns
-    /// object,label,certainty,confidence; its ending says the format: .csv, .tsv, .parquet, .json, or .npy for the labels alone. A folder (it exists, or ends in /) gets
+    /// object,label,agreement (and probability, of methods that have them); its ending says the format: .csv, .tsv, .parquet, .json, or .npy for the labels alone. A folder (it exists, or ends in /) gets
     /// labels.csv, soft.csv, report.html, record.json and summary.txt.
     #[arg(short, long, value_name = "FILE|DIR/")]
     pub(crate) output: Option<PathBuf>,
@@ -92,8 +92,7 @@ pub(crate) struct ConsensusArgs {
     /// Write no report.html into the folder.
     #[arg(long)]
     pub(crate) no_report: bool,
-    /// Where the probabilities go (object,p0,p1,…). Of a method that has none, the shares of the evidence: how the base
-    /// clusterings of an object spread over the clusters.
+    /// Where the probabilities go (object,p0,p1,…), of a method that has some.
     #[arg(long, value_name = "SOFT.csv")]
     pub(crate) soft: Option<PathBuf>,
     /// Where the relations of the clusters go (cluster,objects,0,1,…): of the expected objects of a row's cluster, the

@@ -52,7 +52,7 @@ const NEEDED: &[(&str, &str)] = &[
         "align",
         "similarity populations id skip output ensemble force",
     ),
-    ("evaluate", "truth ensemble confidence common soft json"),
+    ("evaluate", "truth ensemble agreement common soft json"),
     ("test", "table alpha scale id skip seed output tree json"),
     ("predict", "unknown id output soft force json"),
     ("inspect", "kind truth id co_association agreement json"),

@@ -212,17 +212,17 @@ Examples:
   partita evaluate labels.csv --truth truth.csv --soft soft.csv \\
     --soft-truth soft_truth.csv --json
   partita evaluate labels.csv --ensemble ensemble.npz \\
-    --confidence confidence.csv
+    --agreement agreement.csv
   partita evaluate labels.csv --ensemble ensemble.npz \\
     --base-weights agreement
   partita evaluate --model model.json --held-out new_rows.csv
 
 h is the share of objects in the right cluster under the best one-to-one matching (accuracy, CI). vi is in nats.
 js is the mean Jensen–Shannon divergence to the true probabilities, in bits, under the best permutation. anmi is the mean
-NMI (geometric) with the base clusterings, confidence how far they support each label, 0 to 1: labels of any tool, or
-drawn by hand, can be judged so where no truth is known. Weights count in both: a base clustering of twice the weight counts
+NMI (geometric) with the base clusterings, agreement the share of them in which an object lies with its cluster: labels of any
+tool, or drawn by hand, can be judged so where no truth is known. Weights count in both: a base clustering of twice the weight counts
 twice in the mean, an object of weight 2 is two objects.")]
-#[command(mut_arg("force", |force| force.requires("confidence")))]
+#[command(mut_arg("force", |force| force.requires("agreement")))]
 #[command(mut_arg("base_weights", |weights| weights.requires("ensemble")))]
 #[command(mut_arg("object_weights", |weights| weights.requires("ensemble")))]
 #[command(group(ArgGroup::new("against").args(["truth", "ensemble"]).multiple(true)))]
@@ -238,9 +238,9 @@ pub(crate) struct EvaluateArgs {
     /// An ensemble of the same objects, matched in the same way: how far it agrees with the labels, and supports each.
     #[arg(long, value_name = "ENSEMBLE", requires = "labels")]
     pub(crate) ensemble: Option<PathBuf>,
-    /// Where the confidence of each label goes (object,label,confidence; and label_name where labels are words).
+    /// Where the agreement of each label goes (object,label,agreement; and label_name where labels are words).
     #[arg(long, value_name = "FILE.csv", requires = "ensemble")]
-    pub(crate) confidence: Option<PathBuf>,
+    pub(crate) agreement: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) weights: WeightArgs,
     /// Have tasks count the pairs of labels: both files are manifests then. Writes what `partita distributed run` needs into this folder and prints
@@ -282,7 +282,7 @@ Examples:
   partita choose-k table.csv --truth label -o choice.json \\
     && partita report out --choice choice.json
 
-One HTML file that needs no network: summary, heat map of the evidence, certainty of every object, memberships, base
+One HTML file that needs no network: summary, heat map of the evidence, agreement of every object, memberships, base
 clusterings, a map. --figures writes each picture as SVG and its numbers as CSV.")]
 pub(crate) struct ReportArgs {
     /// A folder that `partita run` wrote.

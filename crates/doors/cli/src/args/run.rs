@@ -45,8 +45,7 @@ Examples:
   partita run table.csv -k 5 --model model.json -o out
   partita run --from out/record.json -o again
 
-Writes labels.csv (object,label,certainty,confidence) and soft.csv (object,p0,p1,…: probabilities, or of a method that has
-none the shares of the evidence for each cluster) of the first method named, those of the others in a folder each, a report.html beside every labels.csv, and ensemble.npz,
+Writes labels.csv (object,label,agreement) and, of a method that has probabilities, soft.csv (object,p0,p1,…) of the first method named, those of the others in a folder each, a report.html beside every labels.csv, and ensemble.npz,
 record.json, summary.txt; with -k auto or a range also choice.json, which says how K was chosen.
 record.json says which files were read (with their SHA-256), all settings, the machine and the time; `--from` repeats
 the run from it. Ctrl-C keeps what is finished, the base clusterings made so far included; the same command with

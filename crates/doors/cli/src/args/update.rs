@@ -40,7 +40,7 @@ pub(crate) struct UpdateArgs {
     /// Labels of the objects so far, or a model: a mixture of labels (mm) goes on from there, and clusters keep their numbers.
     #[arg(long, value_name = "LABELS.csv|MODEL.json", requires = "labels")]
     pub(crate) warm_start: Option<PathBuf>,
-    /// Where the labels of all objects go that the warm start leads to (object,label,certainty).
+    /// Where the labels of all objects go that the warm start leads to (object,label,agreement).
     #[arg(long, value_name = "NEW_LABELS.csv", requires = "warm_start")]
     pub(crate) labels: Option<PathBuf>,
     #[command(flatten)]

@@ -35,7 +35,7 @@ pub(crate) fn evaluate(args: &EvaluateArgs) -> Result<(), Failure> {
     ];
     let inputs = inputs.into_iter().flatten();
     let files = inputs.map(|input| file_and_column(input).0);
-    check_outputs(&args.confidence, files, args.out.force)?;
+    check_outputs(&args.agreement, files, args.out.force)?;
     let mut found = match &args.truth {
         None => Map::new(),
         Some(truth) => match scores(args, labels, truth)? {
@@ -104,7 +104,7 @@ fn scores(
     Ok(Stage::Done(scores))
 }
 
-/// How far an ensemble agrees with the labels, by name; the confidence of each goes to its file.
+/// How far an ensemble agrees with the labels, by name; the agreement of each goes to its file.
 fn support(
     args: &EvaluateArgs,
     labels: &Path,
@@ -119,17 +119,17 @@ fn support(
         object_weights: args.weights.of_objects(),
     };
     let support = input.support(&Terminal)?;
-    if let Some(path) = &args.confidence {
+    if let Some(path) = &args.agreement {
         support.write(path)?;
         say(&format!(
-            "{} has the confidence of {} labels",
+            "{} has the agreement of {} labels",
             path.display(),
             support.labels.len()
         ));
     }
     let facts = json!({
         "anmi": support.anmi,
-        "confidence": support.mean_confidence(),
+        "agreement": support.mean_agreement(),
         "objects": support.labels.len(),
         "base_clusterings": support.base_clusterings,
     });

@@ -86,11 +86,7 @@ fn list() -> String {
 fn explain(method: &dyn Consensus) -> String {
     let (info, defaults) = (method.info(), method.default_settings());
     let mut text = format!("{}: {}\n{}\n\n", info.name, info.summary, info.reference);
-    for (what, is) in [
-        ("certainty", info.certainty),
-        ("time", info.time),
-        ("memory", info.memory),
-    ] {
+    for (what, is) in [("time", info.time), ("memory", info.memory)] {
         text += &format!("{what}: {is}\n");
     }
     if info.capabilities.streams {

@@ -34,7 +34,7 @@ pub(crate) fn predict(args: &PredictArgs) -> Result<(), Failure> {
     }
     let found = request.predict(&Terminal)?;
     let names = found.object_names.as_deref();
-    let numbers = [("certainty", &found.certainty[..])];
+    let numbers = [("probability", &found.probability[..])];
     let write = || -> Result<(), Failure> {
         if let Some(path) = output {
             files::write_labels(path, names, found.partition.labels(), &numbers)?;
@@ -77,11 +77,11 @@ fn predict_rows(
         .manifest()
         .rows;
     let predict = |push: &mut PushLabels<'_>| {
-        request.predict_rows(&Terminal, &mut |first, labels, certainty| {
-            push(first, labels, &[certainty])
+        request.predict_rows(&Terminal, &mut |first, labels, probability| {
+            push(first, labels, &[probability])
         })
     };
-    let numbers = &["certainty"];
+    let numbers = &["probability"];
     let found = if args.out.json {
         write_label_rows(output, rows, numbers, &mut std::io::sink(), predict)
     } else {

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use partita::files::{self, LabelFormat};
-use partita_app::{UpdateInput, Updated, default_budget};
+use partita::metrics::object_agreement;
+use partita_app::{UpdateInput, Updated, default_budget, label_numbers, numbers_of};
 
 use crate::args::UpdateArgs;
 use crate::compute::start_threads;
@@ -55,7 +56,12 @@ fn write(args: &UpdateArgs, target: &Path, updated: &Updated) -> Result<(), Fail
         table.write(path)?;
     }
     if let (Some(path), Some(outcome)) = (&args.labels, &updated.consensus) {
-        let numbers = [("certainty", &outcome.certainty[..])];
+        let agreement = object_agreement(&updated.ensemble, &outcome.partition)
+            .map_err(|error| Failure::input(error.to_string()))?;
+        let probability = outcome.probability();
+        let names = label_numbers(probability.is_some()).iter().copied();
+        let numbers = numbers_of(&agreement, probability.as_deref());
+        let numbers: Vec<_> = names.zip(numbers).collect();
         files::write_labels(
             path,
             updated.ensemble.object_names(),

@@ -54,7 +54,7 @@ class _Consensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
     def _keep(self, result: ConsensusResult, model: Model) -> None:
         self.result_, self.model_ = result, model
         self.labels_: NDArray[np.int32] = result.labels_
-        self.confidence_: NDArray[np.float64] = result.confidence_
+        self.agreement_: NDArray[np.float64] = result.agreement_
         self.probabilities_: NDArray[np.float64] | None = result.probabilities_
         self.n_clusters_: int = result.n_clusters
         self.diagnostics_: dict[str, Any] = result.diagnostics_
@@ -86,11 +86,11 @@ class _Consensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         return self.predict_proba(X)
 
     def score(self, X: Any = None, y: Any = None) -> float:
-        """Mean confidence of the labels that were found in ``fit``: for ``GridSearchCV`` over ``n_clusters``."""
+        """Mean agreement of the labels that were found in ``fit``: for ``GridSearchCV`` over ``n_clusters``."""
         check_is_fitted(self)
         if X is not None:
             self._checked(X, reset=False)
-        return float(np.nanmean(self.confidence_))
+        return float(np.nanmean(self.agreement_))
 
 
 class ConsensusClustering(_Consensus):
@@ -127,7 +127,7 @@ class ConsensusClustering(_Consensus):
     Attributes
     ----------
     labels_ : array of shape (n,)
-    confidence_ : array of shape (n,)
+    agreement_ : array of shape (n,)
     probabilities_ : array of shape (n, K) or None
     n_clusters_ : int
     record_, diagnostics_ : dict
@@ -229,7 +229,7 @@ class LabelConsensus(_Consensus):
 
     Attributes
     ----------
-    labels_, confidence_, probabilities_, n_clusters_, record_, diagnostics_, result_, n_features_in_, feature_names_in_
+    labels_, agreement_, probabilities_, n_clusters_, record_, diagnostics_, result_, n_features_in_, feature_names_in_
         As for :class:`ConsensusClustering`.
 
     Examples

@@ -112,7 +112,7 @@ class Model:
         step = partial(_partita.predict_parts, path, str(rows.manifest), place, (label_format, unknown == "refuse"))
         found = rounds(step, str(rows.manifest), engine, n_jobs, max_memory)
         files = [Path(name) for name in found["labels"]]
-        return RowPrediction(files, found["sizes"], found["mean_certainty"], found["unknown_values"], found["rows_without_values"])
+        return RowPrediction(files, found["sizes"], found["mean_probability"], found["unknown_values"], found["rows_without_values"])
 
     def perplexity(self, held_out: Any) -> float:
         """exp(-mean ln p of a label) over label rows that the model has not seen, 1 at best; an upper bound for a model of ``bce``.

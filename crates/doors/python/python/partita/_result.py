@@ -37,10 +37,11 @@ class ConsensusResult:
     labels_ : array of shape (n,), int32
         −1 for an object that no base clustering labels; its numbers are NaN.
         The cluster of every object, from 0.
-    confidence_ : array of shape (n,)
-        How far the ensemble supports each label, 0 to 1; compares between methods.
-    certainty_ : array of shape (n,)
-        The method's own number; ``methods()[name]["certainty"]`` says what it means.
+    agreement_ : array of shape (n,)
+        The share of the base clusterings that label an object in which it lies with its cluster: more than half of its base cluster is
+        there. Compares between methods.
+    probability_ : array of shape (n,) or None
+        The probability of each label, where the method has probabilities.
     probabilities_ : array of shape (n, K) or None
         Probabilities of all clusters, where the method has them.
     n_clusters : int
@@ -49,8 +50,6 @@ class ConsensusResult:
         Objective, iterations, why it stopped, warnings, and facts of the method's own.
     record_ : dict
         What was done: everything needed to judge and to repeat it.
-    evidence_ : array of shape (n, K)
-        How the base clusterings of every object spread over the clusters; what ``soft.csv`` holds where there are no probabilities.
     label_names_ : array of shape (n,) or None
         What every object is called, "unknown" where that is open: for ``mm`` with ``named=True``, where labels name classes.
     draws_ : array of shape (draws, n) or None
@@ -70,20 +69,16 @@ class ConsensusResult:
         return self._native.labels()
 
     @cached_property
-    def confidence_(self) -> NDArray[np.float64]:
-        return self._native.confidence()
+    def agreement_(self) -> NDArray[np.float64]:
+        return self._native.agreement()
 
     @cached_property
-    def certainty_(self) -> NDArray[np.float64]:
-        return self._native.certainty()
+    def probability_(self) -> NDArray[np.float64] | None:
+        return self._native.probability()
 
     @cached_property
     def probabilities_(self) -> NDArray[np.float64] | None:
         return self._native.probabilities()
-
-    @cached_property
-    def evidence_(self) -> NDArray[np.float64]:
-        return self._native.evidence()
 
     @cached_property
     def label_names_(self) -> NDArray[np.object_] | None:
@@ -110,7 +105,7 @@ class ConsensusResult:
     def diagnostics_(self) -> dict[str, Any]:
         own = self.record_["methods"][0]
         names = ["objective", "objective_name", "objective_sense", "objective_trace", "iterations", "stopped", "kkt_gap"]
-        kept = {name: own[name] for name in [*names, "anmi", "confidence", "seconds", "warnings"] if name in own}
+        kept = {name: own[name] for name in [*names, "anmi", "agreement", "seconds", "warnings"] if name in own}
         return {**kept, **own["details"]}
 
     @property
@@ -138,7 +133,7 @@ class ConsensusResult:
         return np.bincount(self.labels_[self.labels_ >= 0], minlength=self._native.clusters())
 
     def relations(self, threshold: float = 0.0) -> Relations:
-        """How the clusters overlap, by the probabilities or, of a method that has none, the shares of the evidence.
+        """How the clusters overlap, by the probabilities of a method that has some.
 
         Parameters
         ----------
@@ -148,11 +143,12 @@ class ConsensusResult:
         return Relations(*self._native.relations(threshold))
 
     def to_frame(self) -> Any:
-        """A pandas frame: label, certainty, confidence and, where there are some, probabilities p0, p1, ...; a row an object."""
+        """A pandas frame: label, agreement and, where there are some, probability and p0, p1, ...; a row an object."""
         import pandas as pd
 
-        columns: dict[str, Any] = {"label": self.labels_, "certainty": self.certainty_, "confidence": self.confidence_}
+        columns: dict[str, Any] = {"label": self.labels_, "agreement": self.agreement_}
         if self.probabilities_ is not None:
+            columns["probability"] = self.probability_
             columns.update({f"p{at}": column for at, column in enumerate(self.probabilities_.T)})
         return pd.DataFrame(columns, index=self.ensemble_.object_names)
 
@@ -232,20 +228,20 @@ class ConsensusResult:
         return len(self.labels_)
 
     def __repr__(self) -> str:
-        mean = self.record_["methods"][0].get("confidence")
-        sure = "" if mean is None else f", confidence {mean:.3f}"
+        mean = self.record_["methods"][0].get("agreement")
+        sure = "" if mean is None else f", agreement {mean:.3f}"
         return f"ConsensusResult({self.method}: {len(self)} objects in {self.n_clusters} clusters{sure})"
 
     def _repr_html_(self) -> str:
         own = self.record_["methods"][0]
-        anmi, sure = own.get("anmi"), own.get("confidence")
+        anmi, sure = own.get("anmi"), own.get("agreement")
         rows = [("method", self.method), ("objects", len(self)), ("clusters", self.n_clusters)]
-        rows += [("confidence", "-" if sure is None else f"{sure:.4f}"), ("agreement (ANMI)", "-" if anmi is None else f"{anmi:.4f}")]
+        rows += [("agreement", "-" if sure is None else f"{sure:.4f}"), ("mean NMI (ANMI)", "-" if anmi is None else f"{anmi:.4f}")]
         rows += [("seconds", f"{own['seconds']:.2f}"), *(("warning", text) for text in self.warnings)]
         return table("Consensus", rows, bars([int(size) for size in self.sizes_]))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        names = ("labels_", "confidence_", "certainty_", "probabilities_", "evidence_", "label_names_", "draws_", "linkage_")
+        names = ("labels_", "agreement_", "probability_", "probabilities_", "label_names_", "draws_", "linkage_")
         kept = {name: getattr(self, name) for name in names}
         return _restored, ({**kept, "record_": self.record_, "ensemble_": self.ensemble_, "_model": self._model},)
 

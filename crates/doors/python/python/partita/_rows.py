@@ -42,7 +42,7 @@ class RowConsensus:
     Attributes
     ----------
     label_files : list of pathlib.Path
-        The labels, a file a part, in the order of the rows. CSV (``object,label,certainty,confidence``; the first file has the heading),
+        The labels, a file a part, in the order of the rows. CSV (``object,label,agreement``; the first file has the heading),
         Parquet with these columns, or NPY with the labels alone.
     record_ : dict
         Method, settings, sizes of clusters, warnings.
@@ -71,20 +71,20 @@ class RowPrediction:
     Attributes
     ----------
     label_files : list of pathlib.Path
-        The labels, a file a part, in the order of the rows: ``object,label,certainty``, or NPY with the labels alone.
+        The labels, a file a part, in the order of the rows: ``object,label,probability``, or NPY with the labels alone.
     sizes : list of int
         Objects in every cluster.
-    mean_certainty : float
+    mean_probability : float
         The mean probability of the labels.
     unknown_values : int
         Labels that the model has never seen; they were taken as missing.
     rows_without_values : int
-        Rows without any label that the model knows: they get its largest cluster, with certainty 0.
+        Rows without any label that the model knows: they get its largest cluster, with probability 0.
     """
 
     label_files: list[Path]
     sizes: list[int]
-    mean_certainty: float
+    mean_probability: float
     unknown_values: int
     rows_without_values: int
 

@@ -27,7 +27,7 @@ class Updated:
         All base clusterings and objects.
     labels_ : array of shape (n,), int32, or None
         Labels of all objects, where there was a warm start; clusters keep their numbers.
-    certainty_, probabilities_ : arrays of shape (n,) and (n, K), or None
+    probabilities_ : array of shape (n, K) or None
         Of these labels.
     record_ : dict
         What ``partita update --json`` prints: what was added, labels that are new, labels that changed.
@@ -37,7 +37,6 @@ class Updated:
         self.record_: dict[str, Any] = json.loads(native.record())
         self.ensemble_ = Ensemble._of(native.ensemble())
         self.labels_: NDArray[np.int32] | None = native.labels()
-        self.certainty_: NDArray[np.float64] | None = native.certainty()
         self.probabilities_: NDArray[np.float64] | None = native.probabilities()
         self._sentence = native.sentence()
 

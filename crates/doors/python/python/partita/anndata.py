@@ -27,7 +27,7 @@ def consensus(
     n_clusters, method, **arguments
         As for :func:`partita.consensus`.
     key_added : str
-        ``obs[key_added]`` gets the labels (categorical), ``obs[key_added + "_confidence"]`` their confidence,
+        ``obs[key_added]`` gets the labels (categorical), ``obs[key_added + "_agreement"]`` their agreement,
         ``obsm[key_added + "_probabilities"]`` the probabilities where there are some, ``uns[key_added]`` the record as JSON.
     """
     import pandas as pd
@@ -36,7 +36,7 @@ def consensus(
     result = _consensus(Ensemble(columns, objects=list(adata.obs_names)), n_clusters, one_method(method), **arguments)
     names = [str(label) for label in range(len(result.sizes_))]
     adata.obs[key_added] = pd.Categorical.from_codes(result.labels_, names)
-    adata.obs[f"{key_added}_confidence"] = result.confidence_
+    adata.obs[f"{key_added}_agreement"] = result.agreement_
     if result.probabilities_ is not None:
         adata.obsm[f"{key_added}_probabilities"] = result.probabilities_
     adata.uns[key_added] = {"keys": list(columns), "method": result.method, "record": json.dumps(result.record_)}

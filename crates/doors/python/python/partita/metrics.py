@@ -1,7 +1,7 @@
 """Comparison of clusterings.
 
 Labels are columns of whole numbers or words, as for :class:`partita.Ensemble`, of the same objects in the same order; where both sides have
-names of objects, ``scores``, ``anmi`` and ``confidence`` match them by name.
+names of objects, ``scores``, ``anmi`` and ``object_agreement`` match them by name.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ __all__ = [
     "agreement_weights",
     "anmi",
     "co_association",
-    "confidence",
     "jensen_shannon",
     "nmi",
+    "object_agreement",
     "purity",
     "scores",
     "stability",
@@ -202,10 +202,10 @@ def anmi(labels: Any, ensemble: Any, *, base_weights: Any = None, object_weights
     return _partita.anmi(codes, reference)
 
 
-def confidence(
+def object_agreement(
     labels: Any, ensemble: Any, *, base_weights: Any = None, object_weights: Any = None, common: bool = False
 ) -> NDArray[np.float64]:
-    """How far an ensemble supports each label, shape (n,), 0 to 1; ``partita evaluate --ensemble --confidence``.
+    """The share of the base clusterings in which each object lies with its cluster, shape (n,); ``partita evaluate --ensemble --agreement``.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ def confidence(
         In the order of ``labels``. NaN for what is matched by name and has no label, or is not in the ensemble.
     """
     codes, reference, places, count = _matched(labels, ensemble, base_weights, object_weights, common)
-    found = _partita.confidence(codes, reference)
+    found = _partita.object_agreement(codes, reference)
     if places is None:
         return found
     every = np.full(count, np.nan)
@@ -272,12 +272,12 @@ def agreement_matrix(ensemble: Any) -> NDArray[np.float64]:
 
 
 def stability(estimator: Any, X: Any = None, y: Any = None) -> float:
-    """Mean confidence of a fitted estimator's labels, also of the last step of a pipeline: a scorer for ``GridSearchCV`` over ``n_clusters``."""
+    """Mean agreement of a fitted estimator's labels, also of the last step of a pipeline: a scorer for ``GridSearchCV`` over ``n_clusters``."""
     found = estimator
-    while not hasattr(found, "confidence_"):
+    while not hasattr(found, "agreement_"):
         steps = getattr(found, "steps", None)
         inner = steps[-1][1] if steps else getattr(found, "best_estimator_", None)
         if inner is None:
-            raise InputError(f"{type(found).__name__} has no confidence_; fit a ConsensusClustering or LabelConsensus, or a pipeline of one")
+            raise InputError(f"{type(found).__name__} has no agreement_; fit a ConsensusClustering or LabelConsensus, or a pipeline of one")
         found = inner
-    return float(np.mean(found.confidence_))
+    return float(np.mean(found.agreement_))

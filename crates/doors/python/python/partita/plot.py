@@ -12,7 +12,7 @@ from partita._errors import InputError
 from partita._result import ConsensusResult
 from partita.metrics import agreement_matrix, co_association
 
-__all__ = ["agreement", "choose_k", "cluster_tree", "confidence", "consensus_matrix", "memberships"]
+__all__ = ["agreement", "choose_k", "cluster_tree", "consensus_matrix", "memberships", "object_agreement"]
 
 
 def _axes(ax: Any) -> Any:
@@ -24,8 +24,8 @@ def _axes(ax: Any) -> Any:
 
 
 def _by_cluster(result: ConsensusResult) -> Any:
-    """Objects by cluster, the most confident first."""
-    return np.lexsort((-result.confidence_, result.labels_))
+    """Objects by cluster, those most agreed on first."""
+    return np.lexsort((-result.agreement_, result.labels_))
 
 
 def _evenly(objects: Any, most: int) -> Any:
@@ -49,14 +49,14 @@ def consensus_matrix(result: ConsensusResult, *, most: int = 1000, ax: Any = Non
     return ax
 
 
-def confidence(result: ConsensusResult, *, ax: Any = None) -> Any:
-    """The confidence of all objects, by cluster and falling."""
+def object_agreement(result: ConsensusResult, *, ax: Any = None) -> Any:
+    """The agreement of all objects, by cluster and falling."""
     ax, order = _axes(ax), _by_cluster(result)
-    labels, values = result.labels_[order], result.confidence_[order]
+    labels, values = result.labels_[order], result.agreement_[order]
     for label in np.unique(labels):
         at = np.flatnonzero(labels == label)
         ax.fill_between(at, values[at], step="mid", color=f"C{label % 10}", label=str(label))
-    ax.set(title=f"confidence ({result.method})", xlabel="objects by cluster", ylabel="confidence", ylim=(0, 1))
+    ax.set(title=f"agreement ({result.method})", xlabel="objects by cluster", ylabel="agreement", ylim=(0, 1))
     ax.legend(title="cluster", fontsize="small")
     return ax
 
@@ -76,7 +76,7 @@ def memberships(result: ConsensusResult, *, most: int = 500, ax: Any = None) -> 
 def choose_k(choice: ClusterChoice, *, ax: Any = None) -> Any:
     """What decided on the number of clusters, by number."""
     ax = _axes(ax)
-    names = [name for name in (choice.criterion, "rcsi", "lifetime", "anmi", "certainty", "pac") if name]
+    names = [name for name in (choice.criterion, "score", "rcsi", "lifetime", "anmi", "pac") if name]
     measured = next((name for name in names if any(row.get(name) is not None for row in choice.rows)), None)
     if measured is None:
         raise InputError("nothing was measured of any number of clusters")

@@ -22,7 +22,7 @@ test_that("objects without a label have none", {
   frame <- data.frame(a = c(1, 1, 2, 2, NA), b = c("x", "x", "y", "y", NA), c = factor(c("u", "u", "v", "v", NA)))
   found <- suppressMessages(consensus(frame, 2, seed = 1))
   expect_equal(is.na(found$cluster), c(FALSE, FALSE, FALSE, FALSE, TRUE))
-  expect_true(is.na(found$confidence[5]))
+  expect_true(is.na(found$agreement[5]))
 })
 
 test_that("shares in clusters are soft base clusterings", {

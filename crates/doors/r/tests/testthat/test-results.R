@@ -2,7 +2,7 @@ test_that("results are seen, drawn and made frames", {
   found <- consensus(ensemble_of(60, 8, 3, 2), 3, "eac-average", seed = 1)
   expect_output(print(found), "Consensus by eac-average: 60 objects in 3 clusters")
   expect_output(print(summary(found)), "seed 1")
-  expect_named(as.data.frame(found)[1:3], c("cluster", "confidence", "certainty"))
+  expect_named(as.data.frame(found)[1:2], c("cluster", "agreement"))
   tree <- as.hclust(found)
   expect_s3_class(tree, "hclust")
   expect_setequal(tree$order, 1:60)

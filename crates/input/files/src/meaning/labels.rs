@@ -1,4 +1,4 @@
-//! Labels written: results as `object,label,certainty`, whole or block by block.
+//! Labels written: results as `object,label,agreement`, whole or block by block.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -490,7 +490,7 @@ mod tests {
         let labels = [2, 0, 1];
         let names = ["a", "b,\"c\"\n", "d"].map(String::from);
         let numbers = [0.1 + 0.2, 1.0, 1.0 / 3.0];
-        let beside: [LabelNumbers<'_>; 1] = [("certainty", &numbers)];
+        let beside: [LabelNumbers<'_>; 1] = [("agreement", &numbers)];
         for name in ["a.csv", "a.tsv.gz", "a.csv.zst"] {
             let path = folder.path().join(name);
             write_labels(&path, Some(&names), &labels, &beside).unwrap();
@@ -498,7 +498,7 @@ mod tests {
             assert_eq!(labels.object_names.unwrap()[1], names[1].trim());
             let values: Vec<_> = labels.column.values.into_iter().flatten().collect();
             assert_eq!(values, ["2", "0", "1"]);
-            let read = read_labels(&path, &ReadOptions::of_column("certainty")).unwrap();
+            let read = read_labels(&path, &ReadOptions::of_column("agreement")).unwrap();
             let read = read.column.values.iter().flatten();
             let read: Vec<f64> = read.map(|text| text.parse().unwrap()).collect();
             assert_eq!(read, numbers);
@@ -506,7 +506,7 @@ mod tests {
         let path = folder.path().join("a.json");
         write_labels(&path, Some(&names), &labels, &beside).unwrap();
         let read: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-        let expected = json!({ "object": names, "label": [2, 0, 1], "certainty": numbers });
+        let expected = json!({ "object": names, "label": [2, 0, 1], "agreement": numbers });
         assert_eq!(read, expected);
     }
 
@@ -521,7 +521,7 @@ mod tests {
         for name in ["a.csv", "a.tsv", "a.csv.gz", "a.npy", "a.parquet"] {
             let whole = folder.path().join(name);
             let blocks = folder.path().join(format!("blocks-{name}"));
-            let numbers: [LabelNumbers<'_>; 2] = [("certainty", &one), ("confidence", &two)];
+            let numbers: [LabelNumbers<'_>; 2] = [("agreement", &one), ("probability", &two)];
             write_labels(&whole, None, &labels, &numbers).unwrap();
             let push = |out: &mut LabelBlocks<'_>, first: usize| {
                 let rows = first..n.min(first + 65_536);
@@ -533,7 +533,7 @@ mod tests {
                     .step_by(65_536)
                     .try_for_each(|first| push(out, first))
             };
-            write_label_blocks(&blocks, n as u64, &["certainty", "confidence"], fill).unwrap();
+            write_label_blocks(&blocks, n as u64, &["agreement", "probability"], fill).unwrap();
             let same = fs::read(whole).unwrap() == fs::read(blocks).unwrap();
             assert!(same, "{name}");
         }

@@ -62,10 +62,8 @@ fn weighted_is_copied(method: &dyn Consensus, seed: u64) -> bool {
     .expect("a consensus");
     let two = consense(method, &Problem::new(&copied, clusters), &Silent).expect("a consensus");
     let first = Partition::from_values(&two.partition.labels()[..n as usize]).by_appearance();
-    let close = one
-        .certainty
-        .iter()
-        .zip(&two.certainty)
-        .all(|(a, b)| (a - b).abs() < 1e-9);
+    let (one_soft, two_soft) = (one.probability(), two.probability());
+    let pairs = one_soft.iter().flatten().zip(two_soft.iter().flatten());
+    let close = { pairs }.all(|(a, b)| (a - b).abs() < 1e-9);
     first == one.partition.by_appearance() && close
 }

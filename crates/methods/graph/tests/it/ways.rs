@@ -13,7 +13,6 @@ const METHODS: [&dyn Consensus; 6] = [&LWGP, &HBGF, &LCE, &GP_MGLA, &MCLA, &ECPC
 /// What is compared of a consensus.
 struct Found {
     labels: Vec<u32>,
-    certainty: Vec<f64>,
     objective: f64,
 }
 
@@ -23,7 +22,6 @@ impl Found {
         let outcome = consense(method, &problem, &Silent).expect("a consensus");
         Self {
             labels: outcome.partition.by_appearance().labels().to_vec(),
-            certainty: outcome.certainty,
             objective: outcome.objective.map_or(0.0, |objective| objective.value),
         }
     }
@@ -33,17 +31,15 @@ impl Found {
         let rows = EnsembleRows::new(ensemble).with_shares();
         let mut problem = RowProblem::new(&rows, Clusters::Exactly(clusters)).seed(1);
         problem.by_blocks = true;
-        let (mut labels, mut certainty) = (Vec::new(), Vec::new());
+        let mut labels = Vec::new();
         let mut take = |_, assigned: partita_core::Assigned| {
             labels.extend(assigned.labels);
-            certainty.extend(assigned.certainty);
             Ok(())
         };
         let outcome = consense_rows(method, &problem, &Silent, &mut take).expect("a consensus");
         let partition = Partition::new(labels, clusters).expect("labels below K");
         Self {
             labels: partition.by_appearance().labels().to_vec(),
-            certainty,
             objective: outcome.objective.map_or(0.0, |objective| objective.value),
         }
     }
@@ -53,12 +49,6 @@ impl Found {
         let labels = self.labels.iter().zip(&other.labels);
         let apart = labels.filter(|(a, b)| a != b).count();
         assert!(apart <= self.labels.len() / 1000, "{what}: {apart} objects");
-        let sure = self.certainty.iter().zip(&other.certainty);
-        let apart = sure.filter(|(a, b)| (*a - *b).abs() > 1e-3).count();
-        assert!(
-            apart <= self.labels.len() / 1000,
-            "{what}: {apart} certainties"
-        );
         let gap = self.objective - other.objective;
         assert!(
             gap.abs() <= 1e-6 * other.objective.abs().max(1e-6),
@@ -99,7 +89,6 @@ fn by_blocks_and_in_any_order_of_rows_it_is_what_it_is_in_memory() {
         }
         let mut other = Found::by_rows(method, &turned, 4);
         other.labels.reverse();
-        other.certainty.reverse();
         let labels = Partition::from_values(&other.labels).by_appearance();
         other.labels = labels.labels().to_vec();
         blocks.assert_like(&other, &format!("{name}, turned"));

@@ -144,7 +144,6 @@ const RCV_INFO: MethodInfo = MethodInfo {
     family: "median",
     summary: "cumulative voting: clusters of any number vote with shares for those of the richest base clustering",
     reference: "Ayad, Kamel, Cumulative voting consensus method for partitions with variable number of clusters, PAMI 2008",
-    certainty: "share of the votes",
     time: "n M J + n J² for a reference of J clusters",
     memory: "32 n J bytes",
     remedy: "make base clusterings with fewer clusters",

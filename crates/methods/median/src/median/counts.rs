@@ -124,8 +124,6 @@ pub(super) struct Clustering<'t, L> {
     seen: Vec<u32>,
     /// Objects of every cluster.
     sizes: Vec<u32>,
-    /// The certainty of every row when a sweep looked at it last, once there was one.
-    pub(super) certainty: Vec<f64>,
     /// Clusters that have objects.
     live: usize,
     /// Sums of every base clustering, for losses that are not linear.
@@ -149,7 +147,6 @@ impl<'t, L: Label> Clustering<'t, L> {
             seen_costs: Vec::new(),
             seen: vec![0; lines * width],
             sizes: vec![0; width],
-            certainty: Vec::new(),
             live: 0,
             sums: Vec::new(),
         };
@@ -228,8 +225,7 @@ impl<'t, L: Label> Clustering<'t, L> {
 
     /// Looks at some rows, wherever they are in memory, so that the processor waits for all of them at once and not for one after the other.
     pub(super) fn fetch(&self, some: &[u32]) {
-        let certainty = |at: usize| self.certainty.get(at).copied().unwrap_or_default() as u32;
-        let look = |at: usize| self.labels[at] ^ certainty(at) ^ self.target.look(at);
+        let look = |at: usize| self.labels[at] ^ self.target.look(at);
         black_box(some.iter().fold(0, |seen, &at| seen ^ look(at as usize)));
     }
 

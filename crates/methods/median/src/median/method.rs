@@ -41,8 +41,7 @@ pub struct MedianBinder;
 /// The search starts from cuts of an average-link tree, from the best base clustering and from objects dealt out one by
 /// one; joins pairs of clusters, moves single rows, and joins again until neither helps; and deals the clusters of the
 /// three best results out anew, one after the other. Objects with the same label row stay together: for VI and Binder some
-/// optimum does that, because the loss is concave in how such objects are shared out. The certainty of an object is the cost of
-/// the next best cluster less that of its own, over the larger of the two.
+/// optimum does that, because the loss is concave in how such objects are shared out.
 ///
 /// # Cost
 /// O(n M K) a sweep. Beyond 10,000 different label rows starts are tried on so many, and the best goes on with all.
@@ -85,7 +84,6 @@ const VI_INFO: MethodInfo = MethodInfo {
     family: "median",
     summary: "least variation of information to the base clusterings; finds K, about as many as they have",
     reference: "Dahl, Johnson, Müller, Search algorithms and loss functions for Bayesian clustering, JCGS 2022",
-    certainty: "cost of the object in the next best cluster less that in its own, over the larger of the two",
     time: "restarts · sweeps · n M K",
     memory: "80 n + 24 restarts ΣJ K bytes",
     remedy: "ask for fewer clusters, or set fewer restarts",

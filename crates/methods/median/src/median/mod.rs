@@ -1,7 +1,6 @@
 //! Median partitions: the partition with the least mean loss against the base clusterings, which finds K itself.
 
 mod counts;
-mod least_loss;
 mod loss;
 mod memory;
 mod method;
@@ -25,7 +24,6 @@ use loss::Loss;
 use search::{End, Limits};
 use starts::starts;
 
-pub(crate) use least_loss::LeastLoss;
 pub use loss::{InformationLoss, PairLoss};
 pub use method::{MEDIAN_BINDER, MEDIAN_VI, MedianBinder, MedianVi};
 pub use settings::{MedianBinderSettings, MedianSearch, MedianViSettings};

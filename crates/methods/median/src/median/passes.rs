@@ -9,7 +9,6 @@ use partita_kmeans::labels::{Counts, LabelChoice, START_ROWS, base_weights};
 use serde::{Deserialize, Serialize};
 
 use super::counts::Target;
-use super::least_loss::LeastLoss;
 use super::loss::{Loss, TABULATED, Terms};
 use super::sample_rows::SampleRows;
 use super::search::End;
@@ -19,6 +18,7 @@ use super::{
     most_clusters, stopped, sweeps_warning,
 };
 use crate::MedianError;
+use crate::chosen_labels::ChosenLabels;
 use crate::error::labelled;
 
 /// The fit of a loss. Starts are tried on a [`RowSample`] of 10,000 label rows, or on all where no more differ; then rows move all at
@@ -89,8 +89,10 @@ pub(super) fn solve(
         end
     };
     let clusters = iteration.counts.clusters();
-    let tally = descent.tally(&iteration.counts);
-    let labels = LeastLoss::new(iteration.choice, iteration.becomes, &tally, most);
+    let labels = ChosenLabels {
+        choice: iteration.choice,
+        becomes: iteration.becomes,
+    };
     let details = MedianDiagnostics {
         clusters,
         base_losses: base_losses(bases, iteration.losses),

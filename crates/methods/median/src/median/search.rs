@@ -42,54 +42,26 @@ pub(super) enum End {
     Interrupted,
 }
 
-/// The cheapest cluster of a row, and what it and the next cost.
-pub(super) struct Choice {
-    pub(super) best: u32,
-    pub(super) cost: f64,
-    pub(super) second: f64,
-}
-
-impl Choice {
-    /// How much more the next best cluster costs than the best, over the larger of the two costs.
-    pub(super) fn certainty(&self) -> f64 {
-        let larger = self.cost.abs().max(self.second.abs());
-        if self.second == f64::INFINITY {
-            1.0
-        } else if larger > 0.0 {
-            ((self.second - self.cost) / larger).clamp(0.0, 1.0)
-        } else {
-            0.0
-        }
-    }
-}
-
 impl<L: Label> Clustering<'_, L> {
-    /// The cheapest cluster for a row as if it were nowhere, which it joins if `moves`; and where it was.
-    pub(super) fn place(
-        &mut self,
-        at: usize,
-        most: usize,
-        costs: &mut Vec<f64>,
-        moves: bool,
-    ) -> (u32, Choice) {
+    /// Moves a row to the cluster that is cheapest for it as if it were nowhere; whether it was elsewhere before.
+    fn place(&mut self, at: usize, most: usize, costs: &mut Vec<f64>) -> bool {
         let (from, stays) = (self.labels[at], self.is_among_others(at));
         if !stays {
             self.take(at);
         }
-        let choice = self.choose(at, from, most, costs);
-        let to = if moves { choice.best } else { from };
+        let to = self.choose(at, from, most, costs);
         if stays && to != from {
             self.take(at);
         }
         if self.labels[at] == NOWHERE {
             self.put(at, to);
         }
-        (from, choice)
+        to != from
     }
 
     /// The cheapest cluster for a row that is nowhere or [among others](Self::is_among_others): one that has objects, or one without where there may be one more. It is
     /// `stay` unless another is clearly cheaper, and of equals the first.
-    fn choose(&self, at: usize, stay: u32, most: usize, costs: &mut Vec<f64>) -> Choice {
+    fn choose(&self, at: usize, stay: u32, most: usize, costs: &mut Vec<f64>) -> u32 {
         let own = if stay == NOWHERE {
             0
         } else {
@@ -116,14 +88,7 @@ impl<L: Label> Clustering<'_, L> {
                 best
             }
         };
-        let best = (0..costs.len()).filter(|&k| open(k)).fold(start, cheaper);
-        let others = (0..costs.len()).filter(|&k| k != best && open(k));
-        let second = others.map(|k| costs[k]).fold(f64::INFINITY, f64::min);
-        Choice {
-            best: best as u32,
-            cost: costs[best],
-            second,
-        }
+        (0..costs.len()).filter(|&k| open(k)).fold(start, cheaper) as u32
     }
 
     /// Moves every row to its cheapest cluster, one after the other in this order, or those before somebody wants to stop; whether any
@@ -133,11 +98,7 @@ impl<L: Label> Clustering<'_, L> {
         for some in order.chunks(AT_ONCE).take_while(|_| !stop()) {
             self.fetch(some);
             for &at in some {
-                let (from, choice) = self.place(at as usize, most, &mut costs, true);
-                moved |= choice.best != from;
-                if let Some(certainty) = self.certainty.get_mut(at as usize) {
-                    *certainty = choice.certainty();
-                }
+                moved |= self.place(at as usize, most, &mut costs);
             }
         }
         self.recount_sums();
@@ -150,7 +111,6 @@ impl<L: Label> Clustering<'_, L> {
             (0..self.labels.len() as u32).collect::<Vec<u32>>(),
             seed.rng(),
         );
-        self.certainty.resize(order.len(), 0.0);
         for sweep in 0..limits.sweeps {
             order.shuffle(&mut rng);
             let stop = || limits.monitor.flow() == Flow::Stop;

@@ -14,13 +14,6 @@ pub(super) struct Tally<'a> {
     pub(super) loss: Loss,
 }
 
-/// Whether an object comes into a cluster or leaves it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Move {
-    In,
-    Out,
-}
-
 impl Tally<'_> {
     fn bases(&self) -> usize {
         self.base_weights.len()
@@ -74,23 +67,18 @@ impl Tally<'_> {
         self.base_weights[u] / self.base_weights.iter().sum::<f64>() * objects
     }
 
-    /// What one object costs where it comes in, or saves where it leaves: for each of ΣJ labels one number a cluster, `clusters` of
-    /// them. Those beyond the clusters of the counts are empty.
-    pub(super) fn costs(&self, clusters: usize, way: Move) -> Vec<f64> {
+    /// What one object costs where it comes in: for each of ΣJ labels one number a cluster.
+    fn costs(&self) -> Vec<f64> {
+        let clusters = self.counts.clusters();
         let mut costs = Vec::with_capacity(self.offsets[self.bases()] * clusters);
         for u in 0..self.bases() {
             let (sums, scale) = (self.sums(u), self.scale(u));
             for place in self.offsets[u]..self.offsets[u + 1] {
                 let cells = self.counts.of(place);
-                costs.extend((0..clusters).map(|k| {
-                    let cell = cells.get(k).copied().unwrap_or(0.0);
-                    let seen = if k < cells.len() {
-                        self.counts.labelled(u, k)
-                    } else {
-                        0.0
-                    };
-                    scale * self.of_move(sums, seen, cell, way)
-                }));
+                costs.extend(
+                    (0..clusters)
+                        .map(|k| scale * self.of_move(sums, self.counts.labelled(u, k), cells[k])),
+                );
             }
         }
         costs
@@ -99,51 +87,26 @@ impl Tally<'_> {
     /// Each row where one object costs least; the first of equals.
     pub(super) fn choice(&self) -> LabelChoice {
         let clusters = self.counts.clusters();
-        let gains = self
-            .costs(clusters, Move::In)
-            .into_iter()
-            .map(|cost| -cost)
-            .collect();
+        let gains = self.costs().into_iter().map(|cost| -cost).collect();
         LabelChoice::of_lines(self.offsets, clusters, gains)
     }
 
-    /// What one object changes of the loss against a base clustering, if its cluster has so many objects that are labelled, and so many
-    /// with its label. No object leaves where there is none.
-    fn of_move(&self, sums: Sums, seen: f64, cell: f64, way: Move) -> f64 {
-        if sums.n == 0.0 || (way == Move::Out && cell == 0.0) {
+    /// What one object adds to the loss against a base clustering, if the cluster has so many objects that are labelled, and so many
+    /// with its label.
+    fn of_move(&self, sums: Sums, seen: f64, cell: f64) -> f64 {
+        if sums.n == 0.0 {
             return 0.0;
         }
-        let less = if way == Move::In { 0.0 } else { 1.0 };
-        let (b, j) = (self.loss.step(seen - less), self.loss.step(cell - less));
+        let (b, j) = (self.loss.step(seen), self.loss.step(cell));
         if let Some((of_b, of_j)) = self.loss.factors(sums.n) {
             return of_b * b + of_j * j;
         }
-        let value = |sign: f64| {
-            self.loss.value(Sums {
-                b: sums.b + sign * b,
-                j: sums.j + sign * j,
-                ..sums
-            })
+        let after = Sums {
+            b: sums.b + b,
+            j: sums.j + j,
+            ..sums
         };
-        if way == Move::In {
-            value(1.0) - value(0.0)
-        } else {
-            value(0.0) - value(-1.0)
-        }
-    }
-
-    /// The loss against each base clustering as the costs of an object contain it, where the loss is not a sum over clusters.
-    pub(super) fn constants(&self) -> Vec<f64> {
-        let of_base = |u: usize| {
-            let sums = self.sums(u);
-            let linear = sums.n == 0.0 || self.loss.factors(sums.n).is_some();
-            if linear {
-                0.0
-            } else {
-                self.scale(u) * self.loss.value(sums)
-            }
-        };
-        (0..self.bases()).map(of_base).collect()
+        self.loss.value(after) - self.loss.value(sums)
     }
 
     /// The two clusters that cost least to join, and what that is; the first of equals.

@@ -221,7 +221,6 @@ static INFO: MethodInfo = MethodInfo {
     summary: "non-negative factors of the co-association, which is never formed: soft, certified by a KKT gap",
     reference: "Li, Ding, Jordan, Solving consensus and semi-supervised clustering problems using nonnegative \
                 matrix factorization, ICDM 2007",
-    certainty: "share of the object's factor that its cluster has",
     time: "iterations · n (M + K) K",
     memory: "72 n K + 16 ΣJ K bytes",
     remedy: "ask for fewer clusters, or take kc",

@@ -158,7 +158,6 @@ static INFO: MethodInfo = MethodInfo {
     family: "median",
     summary: "the memberships that are closest to those of all base clusterings after matching; for soft base clusterings",
     reference: "Dimitriadou, Weingessel, Hornik, A combination scheme for fuzzy clustering, IJPRAI 16 (2002)",
-    certainty: "mean share of the object in the columns matched to its cluster",
     time: "restarts · iterations · n M K",
     memory: "24 ΣJ K bytes a thread, and a sample of rows",
     remedy: "ask for fewer clusters, or set restarts lower",

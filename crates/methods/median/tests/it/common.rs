@@ -30,7 +30,6 @@ pub(crate) fn found_by_rows(
     let mut all = Assigned::default();
     let found = consense_rows(method, &problem, &Silent, &mut |_, block| {
         all.labels.extend(block.labels);
-        all.certainty.extend(block.certainty);
         if let Some(soft) = block.soft {
             all.soft.get_or_insert_default().extend(soft);
         }

@@ -46,7 +46,6 @@ fn takes_shares(method: &dyn Consensus) -> bool {
 /// What is compared of a consensus.
 struct Found {
     labels: Vec<u32>,
-    certainty: Vec<f64>,
     soft: Vec<f64>,
     objective: f64,
     reference: Option<Value>,
@@ -60,7 +59,6 @@ fn of_outcome(outcome: Outcome) -> Found {
     let soft = outcome.soft.map(SoftPartition::into_rows);
     Found {
         labels: outcome.partition.labels().to_vec(),
-        certainty: outcome.certainty,
         soft: soft.iter().flatten().copied().collect(),
         objective: outcome.objective.map_or(0.0, |objective| objective.value),
         reference: outcome.details.get("reference").cloned(),
@@ -73,7 +71,6 @@ fn by_rows(method: &dyn Consensus, problem: &Problem<'_>) -> Found {
     let (outcome, all) = found_by_rows(method, &problem.over(&rows));
     Found {
         labels: all.labels,
-        certainty: all.certainty,
         soft: all.soft.unwrap_or_default(),
         objective: outcome.objective.map_or(0.0, |objective| objective.value),
         reference: outcome.details.get("reference").cloned(),
@@ -87,8 +84,7 @@ fn assert_same(one: &Found, other: &Found, what: &str) {
     assert_eq!(one.reference, other.reference, "{what}");
     assert_close(one.objective, other.objective, what);
     assert_eq!(one.soft.len(), other.soft.len(), "{what}");
-    let certainties = one.certainty.iter().zip(&other.certainty);
-    for (a, b) in certainties.chain(one.soft.iter().zip(&other.soft)) {
+    for (a, b) in one.soft.iter().zip(&other.soft) {
         assert_close(*a, *b, what);
     }
 }

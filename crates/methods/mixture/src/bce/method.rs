@@ -53,7 +53,6 @@ static INFO: MethodInfo = MethodInfo {
     name: "bce",
     summary: "mixed memberships by variational EM: an object may belong to several clusters",
     reference: "Wang, Shan, Banerjee, Bayesian cluster ensembles, SDM 2009",
-    certainty: "expected share of the label in the object's membership",
     time: "restarts · iterations · 20 n M K",
     memory: "n (M + 24 K) + restarts · (16 n K + 512 ΣJ K) bytes",
     remedy: "ask for fewer clusters, set restarts lower, or take mm",

@@ -7,7 +7,6 @@ use crate::shared::info::MIXTURE;
 /// What the methods of this family have in common.
 pub(crate) const NBCE: MethodInfo = MethodInfo {
     reference: "Wang, Domeniconi, Laskey, Nonparametric Bayesian clustering ensembles, ECML PKDD 2010",
-    certainty: "probability of the label under the variational posterior",
     capabilities: Capabilities {
         auto_clusters: true,
         clusters_is_maximum: true,

@@ -1,4 +1,4 @@
-//! One label and one certainty for objects with equal label rows, from those of single objects.
+//! One label for objects with equal label rows, from those of single objects.
 
 use partita_core::{Fragments, Partition};
 
@@ -25,20 +25,6 @@ pub(crate) fn majority_by_row(
     Partition::new(fragments.expand(&labels), clusters).expect("labels of the same clusters")
 }
 
-/// Gives objects with equal label rows their mean by weight.
-pub(crate) fn mean_by_row(values: &[f64], weights: &[f64], fragments: &Fragments) -> Vec<f64> {
-    let mut means = vec![0.0; fragments.weights().len()];
-    for ((value, weight), &row) in values.iter().zip(weights).zip(fragments.of_object()) {
-        means[row as usize] += value * weight;
-    }
-    let sums = fragments.masses(Some(weights));
-    means
-        .iter_mut()
-        .zip(sums)
-        .for_each(|(mean, sum)| *mean = (*mean / sum).min(1.0));
-    fragments.expand(&means)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -61,11 +47,5 @@ mod tests {
         };
         assert_eq!(labels([1.0; 5]), [1, 1, 1, 0, 0]);
         assert_eq!(labels([3.0, 1.0, 1.0, 1.0, 2.0]), [0, 0, 0, 1, 1]);
-        let means = mean_by_row(
-            &[1.0, 0.5, 0.0, 0.25, 0.75],
-            &[2.0, 1.0, 1.0, 1.0, 1.0],
-            &ensemble.fragments(),
-        );
-        assert_eq!(means, [0.625, 0.625, 0.625, 0.5, 0.5]);
     }
 }

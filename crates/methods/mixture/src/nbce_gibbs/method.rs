@@ -20,8 +20,7 @@ pub struct NbceGibbs;
 /// A Dirichlet-process mixture of label rows with at most K clusters, by collapsed Gibbs sampling
 /// ([`nbce_draws`](crate::nbce_draws)) and one partition that stands for what was drawn ([`Summary`](crate::Summary)).
 ///
-/// Objects with equal label rows go where most of them are. Certainty is the mean co-assignment with the other
-/// members of the cluster. R-hat and the effective number of draws of the log joint are in the details, and a warning
+/// Objects with equal label rows go where most of them are. R-hat and the effective number of draws of the log joint are in the details, and a warning
 /// when they are bad; `modes` groups chains whose best partitions are near each other.
 ///
 /// | paper | here |
@@ -44,8 +43,6 @@ pub static NBCE_GIBBS: NbceGibbs = NbceGibbs;
 static INFO: MethodInfo = MethodInfo {
     name: "nbce-gibbs",
     summary: "nonparametric mixture by Gibbs sampling: finds K itself and says how sure it is",
-    certainty: "mean posterior co-assignment with the other members of the cluster; of soft base clusterings every sweep draws labels by \
-                their shares",
     time: "chains · sweeps · n M K + kept² n",
     memory: "n M + 4 n · kept + 8 chains · (ΣJ + 2 M) K + 4 kept K² bytes",
     remedy: "allow fewer clusters, set keep or sweeps lower, or take nbce-vb",

@@ -297,37 +297,6 @@ impl PartitionSamples {
             })
             .collect()
     }
-
-    /// How sure every object's place is: the mean share of samples that put it together with the other members of
-    /// its cluster, and for an object alone the share of samples in which it is alone.
-    pub fn certainty(&self, partition: &Partition) -> Vec<f64> {
-        let overlaps = Overlaps::of(
-            &self.samples,
-            self.weights.as_deref(),
-            partition.labels(),
-            partition.clusters(),
-        );
-        let sizes: Vec<Vec<usize>> = self.samples.iter().map(Partition::sizes).collect();
-        let object = |(i, &k): (usize, &u32)| {
-            let itself = overlaps.weight(i).min(1.0);
-            let others = overlaps.size(k as usize) - itself;
-            let share = |(s, sample): (usize, &Partition)| {
-                let place = sample.labels()[i] as usize;
-                if others <= 0.0 {
-                    return f64::from(sizes[s][place] == 1);
-                }
-                (overlaps.of_sample(s, place)[k as usize] - itself) / others
-            };
-            self.samples.iter().enumerate().map(share).sum::<f64>() / self.samples.len() as f64
-        };
-        partition
-            .labels()
-            .iter()
-            .enumerate()
-            .map(object)
-            .map(|c: f64| c.clamp(0.0, 1.0))
-            .collect()
-    }
 }
 
 /// How many samples put two objects apart.
@@ -451,7 +420,7 @@ mod tests {
         }
     }
 
-    /// An object of weight 2 is two objects in losses, memberships, certainty and the tree.
+    /// An object of weight 2 is two objects in losses, memberships and the tree.
     #[test]
     fn weights_are_copies() {
         let once = samples(2);
@@ -487,16 +456,11 @@ mod tests {
                 copied.expected_loss(loss, &start) - copied.expected_loss(loss, &twice(&found));
             assert!(lost >= -1e-12, "{loss:?}: {lost}");
         }
-        let (one, two) = (
-            weighted.certainty(&centre),
-            copied.certainty(&twice(&centre)),
-        );
         let (soft, all) = (
             weighted.memberships(&centre),
             copied.memberships(&twice(&centre)),
         );
         for i in 0..12 {
-            assert!(near(one[i], two[i]), "certainty of {i}");
             assert!(
                 (0..centre.clusters()).all(|k| near(soft.rows()[[i, k]], all.rows()[[i, k]])),
                 "shares of {i}"
@@ -525,27 +489,5 @@ mod tests {
             assert_eq!(samples.search(PartitionLoss::Binder, &truth, 4), truth);
             assert_eq!(samples.map(), 20);
         }
-    }
-
-    #[test]
-    fn certainty_is_the_mean_co_assignment() {
-        let samples = samples(3);
-        let partition = Partition::new(vec![0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 3], 4).unwrap();
-        let found = samples.certainty(&partition);
-        for i in [0, 5, 9] {
-            let others: Vec<usize> = (0..12)
-                .filter(|&j| j != i && partition.labels()[i] == partition.labels()[j])
-                .collect();
-            let mean = others
-                .iter()
-                .map(|&j| samples.co_assignment(i, j))
-                .sum::<f64>()
-                / others.len() as f64;
-            assert!((found[i] - mean).abs() < 1e-12);
-        }
-        let alone = (0..40).filter(|&s| {
-            (0..11).all(|j| samples.samples[s].labels()[j] != samples.samples[s].labels()[11])
-        });
-        assert!((found[11] - alone.count() as f64 / 40.0).abs() < 1e-12);
     }
 }

@@ -9,7 +9,7 @@ use partita_core::{
 use rayon::prelude::*;
 
 use super::chain_diagnostics::{NbceDraws, NbceGibbsDiagnostics, with_diagnostics};
-use super::equal_rows::{majority_by_row, mean_by_row};
+use super::equal_rows::majority_by_row;
 use super::gibbs_run::{Chain, GibbsRun, KeptDraw, gibbs_run};
 use super::partition_loss::PartitionLoss;
 use super::partition_samples::PartitionSamples;
@@ -146,9 +146,7 @@ pub(super) fn solve<'a>(
     let weights = of.each_multiplicity();
     let partition = majority_by_row(&chosen, &weights, &fragments);
     let (partition, model) = fit(of, &partition, clusters, &draws, settings.prior);
-    let mut outcome = Outcome::hard(partition, vec![0.0; ensemble.objects()], draws.stopped);
-    let certainty = draws.samples.certainty(&outcome.partition);
-    outcome.certainty = mean_by_row(&certainty, &weights, &fragments);
+    let mut outcome = Outcome::hard(partition, draws.stopped);
     let rows = EnsembleRows::from(of);
     let layout = BaseLayout::new(ensemble.bases(), of.base_copies());
     let fit = likelihood(
@@ -273,7 +271,8 @@ mod tests {
                     truth,
                     "{summary:?} {prior:?}"
                 );
-                assert!(outcome.certainty.iter().sum::<f64>() > 72.0);
+                let probability = outcome.probability().expect("probabilities");
+                assert!(probability.iter().sum::<f64>() > 72.0);
                 assert_eq!(outcome.details.clusters_by_sweep.len(), 4);
             }
         }

@@ -8,7 +8,6 @@ pub(crate) const MIXTURE: MethodInfo = MethodInfo {
     family: "mixture",
     summary: "",
     reference: "",
-    certainty: "probability of the label under the fitted mixture",
     time: "restarts · iterations · n M K",
     memory: "n (M + 24 K) + 512 · restarts · ΣJ K bytes",
     remedy: "ask for fewer clusters, or set restarts lower",

@@ -33,7 +33,6 @@ pub(crate) fn found_by_rows(
     let found = consense_rows(method, &problem, &Silent, &mut |first, block| {
         assert_eq!(first as usize, all.labels.len());
         all.labels.extend(block.labels);
-        all.certainty.extend(block.certainty);
         if let Some(soft) = block.soft {
             all.soft.get_or_insert_default().extend(soft);
         }

@@ -28,7 +28,6 @@ const WAYS: [(&dyn Consensus, &[&str]); 7] = [
 #[derive(Debug, PartialEq)]
 struct Found {
     labels: Vec<u32>,
-    certainty: Vec<f64>,
     soft: Vec<f64>,
     objective: f64,
 }
@@ -37,7 +36,6 @@ fn of_outcome(outcome: Outcome) -> Found {
     let soft = outcome.soft.map(SoftPartition::into_rows);
     Found {
         labels: outcome.partition.labels().to_vec(),
-        certainty: outcome.certainty,
         soft: soft.iter().flatten().copied().collect(),
         objective: outcome.objective.unwrap().value,
     }
@@ -52,7 +50,6 @@ fn by_rows(method: &dyn Consensus, problem: &RowProblem<'_>) -> Found {
     let (outcome, all) = found_by_rows(method, problem);
     Found {
         labels: all.labels,
-        certainty: all.certainty,
         soft: all.soft.unwrap(),
         objective: outcome.objective.unwrap().value,
     }
@@ -66,8 +63,7 @@ fn assert_same(one: &Found, other: &Found, what: &str) {
     assert!(near(values.0, values.1), "{what}: {values:?}");
     assert_eq!(one.labels, other.labels, "{what}");
     assert_eq!(one.soft.len(), other.soft.len(), "{what}");
-    let certainties = one.certainty.iter().zip(&other.certainty);
-    for (a, b) in certainties.chain(one.soft.iter().zip(&other.soft)) {
+    for (a, b) in one.soft.iter().zip(&other.soft) {
         assert!(near(*a, *b), "{what}: {a} is not {b}");
     }
 }
@@ -220,7 +216,7 @@ fn one_cluster_and_an_object_without_labels_are_fitted() {
             let found = by_rows(method, &given.over(&rows));
             let labels = &found.labels;
             assert!(labels.iter().all(|&label| (label as usize) < clusters));
-            assert!(found.certainty.iter().all(|c| (0.0..=1.0).contains(c)));
+            assert!(found.soft.iter().all(|p| (0.0..=1.0).contains(p)));
         }
     }
 }

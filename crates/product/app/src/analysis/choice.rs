@@ -156,7 +156,7 @@ pub fn choice_table(choice: &Choice) -> TextTable {
         value.map_or_else(String::new, |value| format!("{value:.digits$}"))
     };
     let small = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.1e}"));
-    let columns: [(&str, Cell<'_>); 14] = [
+    let columns: [(&str, Cell<'_>); 13] = [
         ("k", &|row| row.clusters.to_string()),
         ("score", &|row| number(row.score, 3)),
         ("stability", &|row| number(row.stability, 3)),
@@ -166,7 +166,6 @@ pub fn choice_table(choice: &Choice) -> TextTable {
         ("p", &|row| small(row.p)),
         ("pac", &|row| number(row.pac, 4)),
         ("delta area", &|row| number(row.delta_area, 4)),
-        ("certainty", &|row| number(row.certainty, 4)),
         ("anmi", &|row| number(row.anmi, 4)),
         ("lifetime", &|row| number(row.lifetime, 4)),
         ("bic", &|row| number(row.bic, 0)),
@@ -318,7 +317,6 @@ fn point(row: &ChoiceRow) -> CurvePoint {
         pac: row.pac,
         null_pac: null.map(|pac| pac.mean),
         null_range: null.map(|pac| (pac.low, pac.high)),
-        certainty: row.certainty,
         objective: row.bic.or_else(|| row.objective.as_ref()?.value),
     }
 }

@@ -1,10 +1,10 @@
 //! What is asked of ensembles, labels and models besides a consensus.
 
+pub(crate) mod agreement;
 pub(crate) mod align;
 pub(crate) mod choice;
 pub(crate) mod clusters_fit;
 pub(crate) mod co_association;
-pub(crate) mod confidence;
 pub(crate) mod evaluation;
 pub(crate) mod model;
 pub(crate) mod modes;

@@ -212,12 +212,12 @@ impl FoundModes {
         for (at, mode) in modes.iter().enumerate() {
             let own = folder.join(format!("mode{}", at + 1));
             make_folder(&own)?;
-            let certainty = mode.soft.certainty();
+            let probability = mode.soft.largest();
             files::write_labels(
                 &own.join(LABELS),
                 names,
                 mode.partition.labels(),
-                &[("certainty", &certainty)],
+                &[("probability", &probability)],
             )?;
             files::write_soft(&own.join(SOFT), names, mode.soft.rows())?;
         }

@@ -9,7 +9,7 @@ use partita::{Features, Model, Partition, SoftPartition};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::analysis::confidence::mean;
+use crate::analysis::agreement::mean;
 use crate::analysis::model::{columns_of, open_model};
 use crate::analysis::row_predictor::{
     PredictedCounts, PredictedSink, RowPredictor, UnknownValues, chosen, labelled, warnings,
@@ -32,7 +32,7 @@ pub struct Prediction {
     /// The most probable cluster of every object.
     pub partition: Partition,
     /// The probability of that cluster; 0 for rows without anything that the model knows.
-    pub certainty: Vec<f64>,
+    pub probability: Vec<f64>,
     /// Probabilities of all clusters; for rows without anything that the model knows, the shares of the clusters.
     pub soft: SoftPartition,
     /// What of the input the model cannot use.
@@ -49,7 +49,7 @@ struct Written<'a> {
     n: u64,
     clusters: usize,
     sizes: &'a [u64],
-    mean_certainty: f64,
+    mean_probability: f64,
     unknown_values: u64,
     rows_without_values: u64,
     warnings: &'a [String],
@@ -63,8 +63,8 @@ pub struct RowPrediction {
     pub rows: u64,
     /// Objects in every cluster.
     pub sizes: Vec<u64>,
-    /// The mean of the certainty of all labels.
-    pub mean_certainty: f64,
+    /// The mean probability of all labels.
+    pub mean_probability: f64,
     /// Values that the model has never seen.
     pub unknown_values: u64,
     /// Rows without anything that the model knows.
@@ -138,11 +138,11 @@ impl PredictionInput {
             .map(|&first| (unread.empty_rows.len() as u64, row(first as usize)));
         let warnings = warnings(&self.input, self.unknown, values, rows)?;
         warnings.iter().for_each(|warning| observer.warn(warning));
-        let (partition, certainty) = labelled(&soft, &unread);
+        let (partition, probability) = labelled(&soft, &unread);
         Ok(Prediction {
             object_names,
             partition,
-            certainty,
+            probability,
             soft,
             unread,
             warnings,
@@ -211,16 +211,16 @@ impl PredictionInput {
         let PredictedCounts {
             rows,
             sizes,
-            certainty,
+            probability,
             unknown_values,
             empty_rows,
             ..
         } = counts;
-        let mean_certainty = certainty / rows.max(1) as f64;
+        let mean_probability = probability / rows.max(1) as f64;
         Ok(RowPrediction {
             rows,
             sizes,
-            mean_certainty,
+            mean_probability,
             unknown_values,
             empty_rows,
             warnings,
@@ -248,14 +248,14 @@ impl PredictionInput {
             n: found.rows,
             clusters: found.sizes.iter().filter(|size| **size > 0).count(),
             sizes: &found.sizes,
-            mean_certainty: found.mean_certainty,
+            mean_probability: found.mean_probability,
             unknown_values: found.unknown_values,
             rows_without_values: found.empty_rows,
             warnings: &found.warnings,
         })
     }
 
-    /// A prediction of this input as one JSON object: sizes, certainty, what the model could not use.
+    /// A prediction of this input as one JSON object: sizes, probability, what the model could not use.
     ///
     /// # Errors
     /// As [`json_text`](crate::json_text).
@@ -271,7 +271,7 @@ impl PredictionInput {
                 .into_iter()
                 .map(|size| size as u64)
                 .collect::<Vec<_>>(),
-            mean_certainty: mean(&prediction.certainty).unwrap_or_default(),
+            mean_probability: mean(&prediction.probability).unwrap_or_default(),
             unknown_values: prediction.unread.values,
             rows_without_values: prediction.unread.empty_rows.len() as u64,
             warnings: &prediction.warnings,

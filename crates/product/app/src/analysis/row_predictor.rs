@@ -23,7 +23,7 @@ pub enum UnknownValues {
     Refuse,
 }
 
-/// Takes the number of the first of some consecutive objects, their labels and the certainty of these.
+/// Takes the number of the first of some consecutive objects, their labels and their probabilities.
 pub type PredictedSink<'a> = dyn FnMut(u64, &[u32], &[f64]) -> Result<(), String> + 'a;
 
 /// A model for rows of these base clusterings.
@@ -42,8 +42,8 @@ pub struct PredictedCounts {
     pub rows: u64,
     /// Objects in every cluster.
     pub sizes: Vec<u64>,
-    /// Sum of the certainty of all labels.
-    pub certainty: f64,
+    /// Sum of the probabilities of all labels.
+    pub probability: f64,
     /// Values that the model has never seen.
     pub unknown_values: u64,
     /// Rows without anything that the model knows.
@@ -54,11 +54,11 @@ pub struct PredictedCounts {
 }
 
 impl PredictedCounts {
-    fn of(first: u64, labels: &Partition, certainty: &[f64], unread: Unread) -> Self {
+    fn of(first: u64, labels: &Partition, probability: &[f64], unread: Unread) -> Self {
         Self {
             rows: labels.objects() as u64,
             sizes: labels.sizes().into_iter().map(|size| size as u64).collect(),
-            certainty: certainty.iter().sum(),
+            probability: probability.iter().sum(),
             unknown_values: unread.values,
             empty_rows: unread.empty_rows.len() as u64,
             first_unknown: unread
@@ -76,7 +76,7 @@ impl PredictedCounts {
             .iter_mut()
             .zip(next.sizes)
             .for_each(|(sum, size)| *sum += size);
-        self.certainty += next.certainty;
+        self.probability += next.probability;
         self.unknown_values += next.unknown_values;
         self.empty_rows += next.empty_rows;
         self.first_unknown = self.first_unknown.take().or(next.first_unknown);
@@ -129,14 +129,14 @@ impl<'a> RowPredictor<'a> {
         let mut counts = PredictedCounts::default();
         rows.each_in(groups, self, &mut |first, predicted| {
             let (soft, unread) = predicted.map_err(|error| error.to_string())?;
-            let (labels, certainty) = labelled(&soft, &unread);
-            counts.append(PredictedCounts::of(first, &labels, &certainty, unread));
+            let (labels, probability) = labelled(&soft, &unread);
+            counts.append(PredictedCounts::of(first, &labels, &probability, unread));
             let _ = monitor.tick(counts.rows, all);
             let refused = refuse && counts.first_unknown.is_some();
             if refused {
                 Ok(())
             } else {
-                take(first, labels.labels(), &certainty)
+                take(first, labels.labels(), &probability)
             }
         })?;
         Ok(counts)
@@ -179,12 +179,12 @@ pub(crate) fn with_bases(ensemble: Ensemble, bases: Option<&[u32]>) -> Ensemble 
 
 /// The most probable clusters and their probabilities, which are 0 for rows of which the model knows nothing.
 pub(crate) fn labelled(soft: &SoftPartition, unread: &Unread) -> (Partition, Vec<f64>) {
-    let mut certainty = soft.certainty();
+    let mut probability = soft.largest();
     unread
         .empty_rows
         .iter()
-        .for_each(|&row| certainty[row as usize] = 0.0);
-    (soft.hard(), certainty)
+        .for_each(|&row| probability[row as usize] = 0.0);
+    (soft.hard(), probability)
 }
 
 /// What of an input a model cannot use, in sentences: how many values and rows, and the first of them.
@@ -208,7 +208,7 @@ pub(crate) fn warnings(
     if let Some((count, first)) = rows {
         warnings.push(format!(
             "{here}: {count} rows have no value that the model knows, first {first}; they get its largest cluster, with \
-             certainty 0"
+             probability 0"
         ));
     }
     Ok(warnings)

@@ -1,14 +1,14 @@
-//! What an ensemble says of given labels: how far it agrees with them, and how far it supports each.
+//! How far an ensemble agrees with given labels, on the whole and of each object.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use partita::extend::{WeightError, WeightedEnsemble};
 use partita::files::{self, Labels};
-use partita::metrics::{MetricsError, anmi, confidence};
+use partita::metrics::{MetricsError, anmi, object_agreement};
 use partita::{BaseWeights, Ensemble, ObjectWeights, Partition};
 
-use crate::analysis::confidence::mean;
+use crate::analysis::agreement::mean;
 use crate::analysis::evaluation::file_and_column;
 use crate::error::AppError;
 use crate::experiment::description::{ObjectWeightSource, WeightSource};
@@ -46,15 +46,15 @@ pub struct Support {
     pub labels: Vec<String>,
     /// Mean NMI of the labels with the base clusterings ([`anmi`]).
     pub anmi: f64,
-    /// How far the ensemble supports each label ([`confidence`]).
-    pub confidence: Vec<f64>,
+    /// In what share of the base clusterings each object lies with its cluster ([`object_agreement`]).
+    pub agreement: Vec<f64>,
     /// Base clusterings.
     pub base_clusterings: usize,
     partition: Partition,
 }
 
 impl SupportInput {
-    /// Agreement and confidence. Objects are matched by name where both files have names, else by place; those without a label do not
+    /// Mean NMI and agreement. Objects are matched by name where both files have names, else by place; those without a label do not
     /// count, and the observer hears that.
     ///
     /// # Errors
@@ -163,12 +163,12 @@ impl<'a> Judge<'a> {
         anmi(labels, self.weighted())
     }
 
-    /// How far the ensemble supports each label of the objects that count ([`confidence`]).
+    /// The agreement of each object that counts with these labels ([`object_agreement`]).
     ///
     /// # Errors
-    /// As [`confidence`].
-    pub fn confidence(&self, labels: &Partition) -> Result<Vec<f64>, MetricsError> {
-        confidence(self.weighted(), labels)
+    /// As [`object_agreement`].
+    pub fn agreement(&self, labels: &Partition) -> Result<Vec<f64>, MetricsError> {
+        object_agreement(self.weighted(), labels)
     }
 
     /// Both, of the labels in these rows.
@@ -181,7 +181,7 @@ impl<'a> Judge<'a> {
         Ok(Support {
             object_names: self.ensemble.object_names().map(<[String]>::to_vec),
             anmi: self.anmi(&partition)?,
-            confidence: self.confidence(&partition)?,
+            agreement: self.agreement(&partition)?,
             base_clusterings: self.ensemble.bases().len(),
             labels,
             partition,
@@ -199,12 +199,12 @@ fn partition_of(labels: &[String]) -> Partition {
 }
 
 impl Support {
-    /// Mean confidence.
-    pub fn mean_confidence(&self) -> Option<f64> {
-        mean(&self.confidence)
+    /// Mean agreement.
+    pub fn mean_agreement(&self) -> Option<f64> {
+        mean(&self.agreement)
     }
 
-    /// Writes `object,label,confidence`, with a column `label_name` where labels are not the numbers from 0.
+    /// Writes `object,label,agreement`, with a column `label_name` where labels are not the numbers from 0.
     ///
     /// # Errors
     /// [`AppError::File`].
@@ -219,7 +219,7 @@ impl Support {
         let labels = (!are_numbers()).then_some(&labels[..]);
         let (names, numbers) = (
             self.object_names.as_deref(),
-            [("confidence", &self.confidence[..])],
+            [("agreement", &self.agreement[..])],
         );
         Ok(files::write_named_labels(
             path,

@@ -231,7 +231,7 @@ pub struct Outputs {
     /// Whether base clusterings that an earlier run of the same work left in the folder are taken, not made again.
     #[serde(skip)]
     pub resume: bool,
-    /// Labels, certainty and confidence of the first method (`object,label,certainty,confidence`).
+    /// Labels of the first method (`object,label,agreement`, and `probability` where it has some).
     #[serde(with = "path_text")]
     pub labels: Option<PathBuf>,
     /// Probabilities of the first method (`object,p0,p1,…`).

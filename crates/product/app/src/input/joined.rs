@@ -15,8 +15,8 @@ use crate::input::label_files::{load_ensemble, read_ensemble};
 use crate::input::objects::{JointObjects, Objects};
 use crate::observer::Observer;
 
-/// Columns of a labels file besides names and labels.
-const BESIDE: [&str; 2] = ["certainty", "confidence"];
+/// Columns of a labels file besides names and labels, the last two of versions before.
+const BESIDE: [&str; 4] = ["agreement", "probability", "certainty", "confidence"];
 
 /// A file as it was read.
 struct Part {

@@ -8,15 +8,15 @@ use crate::output::record::MethodRecord;
 const SIZES: usize = 8;
 
 impl MethodRecord {
-    /// Such as `lwgp: 3 clusters (59, 71, 48 objects); converged after 12 iterations; mean confidence 0.93; ARI 0.897`.
+    /// Such as `lwgp: 3 clusters (59, 71, 48 objects); converged after 12 iterations; mean agreement 0.93; ARI 0.897`.
     pub fn one_line(&self) -> String {
         let mut parts = vec![
             format!("{}: {}", self.method, self.clusters_and_sizes()),
             self.ending(),
         ];
         parts.extend(
-            self.confidence
-                .map(|mean| format!("mean confidence {mean:.2}")),
+            self.agreement
+                .map(|mean| format!("mean agreement {mean:.2}")),
         );
         if self.missing_labels > 0 {
             parts.push(format!(

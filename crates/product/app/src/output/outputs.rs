@@ -1,10 +1,10 @@
 //! What an experiment writes: results method by method as they are finished, then the record, the summary and reports.
 
-use partita::extend::{Consensus, ModelReads, WeightedEnsemble, option};
+use partita::extend::{Consensus, ModelReads, option};
 use partita::files;
-use partita::metrics::{Relations, evidence_shares, relations};
+use partita::metrics::{Relations, relations};
 use partita::ssce::Predictor;
-use partita::{Ensemble, Features, MemoryBudget, Outcome, SoftPartition};
+use partita::{Ensemble, Features};
 
 use crate::analysis::model::model_of;
 use crate::analysis::model::{with_origin, with_reading};
@@ -13,7 +13,6 @@ use crate::experiment::description::TableInput;
 use crate::experiment::description::{ModelOutput, Outputs};
 use crate::experiment::file_names::{RECORD, SUMMARY, folder_of};
 use crate::methods;
-use crate::observer::Observer;
 use crate::output::posterior_files::{write_draws, write_similarity};
 use crate::output::record::RunRecord;
 use crate::output::result_files::{MethodResult, write_outcome};
@@ -59,6 +58,20 @@ pub(crate) fn check(outputs: &Outputs, first: &dyn Consensus) -> Result<(), AppE
             "{name} draws no partitions from a posterior; leave --{output} out"
         )));
     }
+    let of_soft = [
+        (outputs.soft.is_some(), "soft"),
+        (outputs.relations.is_some(), "relations"),
+    ];
+    if let Some((_, name)) = of_soft.iter().find(|(asked, _)| *asked)
+        && !first.info().capabilities.soft
+    {
+        return Err(AppError::request(format!(
+            "{} gives no probabilities; leave {} out, or take one of {}",
+            methods::name_of(first),
+            option(name),
+            methods::soft_names()
+        )));
+    }
     if outputs.tree.is_some() && !first.info().capabilities.tree {
         let of_trees = methods::all()
             .map(Consensus::info)
@@ -77,54 +90,6 @@ pub(crate) fn check(outputs: &Outputs, first: &dyn Consensus) -> Result<(), AppE
         .model
         .as_ref()
         .map_or(Ok(()), |model| predictor(model).map(|_| ()))
-}
-
-/// Of more shares of the evidence than these a file is written only where it is asked for.
-const UNASKED_SHARES: usize = 2_000_000;
-
-/// What stands in for the probabilities of a method that has none, where a file of them is written: the shares of the evidence for
-/// every cluster. The observer hears that.
-pub(crate) fn shares_of_evidence(
-    outputs: &Outputs,
-    (place, method): (usize, &str),
-    outcome: &Outcome,
-    of: WeightedEnsemble<'_>,
-    budget: MemoryBudget,
-    observer: &dyn Observer,
-) -> Result<Option<SoftPartition>, AppError> {
-    let asked = place == 0 && (outputs.soft.is_some() || outputs.relations.is_some());
-    if outcome.soft.is_some() || !(asked || outputs.folder.is_some()) {
-        return Ok(None);
-    }
-    let (objects, clusters) = (outcome.partition.objects(), outcome.partition.clusters());
-    let numbers = objects.saturating_mul(clusters);
-    if !asked && numbers > UNASKED_SHARES {
-        observer.note(&format!(
-            "{method} gives no probabilities, and the shares of the evidence would be {objects} rows of {clusters} numbers; \
-             {} writes them",
-            option("soft")
-        ));
-        return Ok(None);
-    }
-    let needed = 16 * numbers as u64;
-    budget.check(
-        "the shares of the evidence",
-        needed,
-        &format!(
-            "raise {} or leave {} and {} out",
-            option("max-memory"),
-            option("soft"),
-            option("relations")
-        ),
-    )?;
-    observer.note(&format!(
-        "{method} gives no probabilities: in their place are shares of the evidence, how the base clusterings of an object \
-         spread over the clusters"
-    ));
-    let shares = evidence_shares(of, &outcome.partition);
-    shares
-        .map(Some)
-        .map_err(|error| AppError::request(error.to_string()))
 }
 
 fn predictor(model: &ModelOutput) -> Result<Option<Predictor>, AppError> {
@@ -155,10 +120,10 @@ pub(crate) fn write_result(
     if let Some(path) = &outputs.labels {
         result.write_labels(path, names)?;
     }
-    if let (Some(path), Some(soft)) = (&outputs.soft, result.shares()) {
-        result.write_shares(path, names, soft)?;
+    if let (Some(path), Some(soft)) = (&outputs.soft, &outcome.soft) {
+        result.write_soft(path, names, soft)?;
     }
-    if let (Some(output), Some(soft)) = (&outputs.relations, result.shares()) {
+    if let (Some(output), Some(soft)) = (&outputs.relations, &outcome.soft) {
         write_text(
             &output.file,
             &relations_csv(&relations(soft, output.threshold)?),

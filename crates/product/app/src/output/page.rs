@@ -17,8 +17,7 @@ use crate::output::result_files::MethodResult;
 /// The results of a method, as a report shows them.
 pub(crate) struct Shown<'a> {
     pub(crate) partition: &'a Partition,
-    pub(crate) certainty: &'a [f64],
-    pub(crate) confidence: &'a [f64],
+    pub(crate) agreement: &'a [f64],
     pub(crate) soft: Option<&'a SoftPartition>,
     pub(crate) tree: Option<&'a Dendrogram>,
     pub(crate) ensemble: &'a Ensemble,
@@ -41,8 +40,7 @@ impl<'a> Shown<'a> {
         let outcome = result.outcome;
         Self {
             partition: &outcome.partition,
-            certainty: &outcome.certainty,
-            confidence: result.confidence,
+            agreement: result.agreement,
             soft: outcome.soft.as_ref(),
             tree: outcome.dendrogram.as_ref(),
             ensemble,
@@ -74,9 +72,8 @@ pub(crate) fn page(
         title,
         record.seen_from(place),
         shown.partition,
-        shown.certainty,
+        shown.agreement,
     );
-    report.confidence = Some(shown.confidence);
     (report.soft, report.dendrogram, report.ensemble) =
         (shown.soft, shown.tree, Some(shown.ensemble));
     (report.objects, report.features, report.choice) =

@@ -113,9 +113,9 @@ pub struct MethodRecord {
     pub sizes: Vec<usize>,
     /// Mean NMI with the base clusterings, by which Strehl and Ghosh compare consensus clusterings.
     pub anmi: Option<f64>,
-    /// Mean confidence of all labels, which compares between methods.
+    /// Mean agreement of all labels, which compares between methods.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub confidence: Option<f64>,
+    pub agreement: Option<f64>,
     /// Wall seconds.
     pub seconds: f64,
     /// CPU seconds of all threads.
@@ -399,7 +399,7 @@ impl MethodRecord {
             clusters: 0,
             sizes: Vec::new(),
             anmi: None,
-            confidence: None,
+            agreement: None,
             seconds: spent.seconds,
             cpu_seconds: spent.cpu_seconds,
             peak_bytes: spent.peak_bytes,

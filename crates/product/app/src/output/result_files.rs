@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::analysis::confidence::LABEL_NUMBERS;
+use crate::analysis::agreement::label_numbers;
 use crate::csv_text::csv_text;
 use crate::error::AppError;
 use crate::experiment::file_names::{CONFUSION, LABELS, SOFT};
@@ -15,20 +15,18 @@ use partita::files::{self, FileError, Impute, LabelNumbers, ReadOptions};
 use partita::ndarray::Axis;
 use partita::{Outcome, Partition, SoftPartition};
 
-/// What a method found, and how confident its labels are.
+/// What a method found, and how far base clusterings agree with its labels.
 #[derive(Clone, Copy)]
 pub(crate) struct MethodResult<'a> {
     pub(crate) outcome: &'a Outcome,
-    /// Confidence of every label, n numbers.
-    pub(crate) confidence: &'a [f64],
-    /// The shares of the evidence for every cluster, of a method without probabilities, where a file of them is written.
-    pub(crate) evidence: Option<&'a SoftPartition>,
+    /// Agreement of every label, n numbers.
+    pub(crate) agreement: &'a [f64],
     /// Objects that have no label and are not in any of these.
     pub(crate) left_out: Option<&'a LeftOut>,
 }
 
 impl MethodResult<'_> {
-    /// Writes `object,label,certainty,confidence`.
+    /// Writes `object,label,agreement`, and `probability` where there are some.
     pub(crate) fn write_labels(
         &self,
         path: &Path,
@@ -49,45 +47,40 @@ impl MethodResult<'_> {
     ) -> T {
         let labels = self.outcome.partition.labels();
         let classes = self.outcome.object_classes();
-        let numbers = [&self.outcome.certainty[..], self.confidence];
+        let probability = self.outcome.probability();
+        let names_of = label_numbers(probability.is_some()).iter().copied();
+        let mut numbers = vec![self.agreement.to_vec()];
+        numbers.extend(probability);
         let Some(out) = self.left_out else {
-            let numbers = [
-                (LABEL_NUMBERS[0], numbers[0]),
-                (LABEL_NUMBERS[1], numbers[1]),
-            ];
+            let numbers: Vec<_> = names_of.zip(numbers.iter().map(Vec::as_slice)).collect();
             return take(names, labels, classes.as_deref(), &numbers);
         };
         let labels = out.labels(labels);
         let classes = classes.map(|classes| out.spread(&classes, ""));
-        let [certainty, confidence] = numbers.map(|numbers| out.spread(numbers, f64::NAN));
-        let numbers = [
-            (LABEL_NUMBERS[0], &certainty[..]),
-            (LABEL_NUMBERS[1], &confidence[..]),
-        ];
+        let numbers: Vec<Vec<f64>> = numbers
+            .iter()
+            .map(|numbers| out.spread(numbers, f64::NAN))
+            .collect();
+        let numbers: Vec<_> = names_of.zip(numbers.iter().map(Vec::as_slice)).collect();
         take(out.names(), &labels, classes.as_deref(), &numbers)
     }
 
-    /// Writes probabilities, or the shares of the evidence, of all objects.
-    pub(crate) fn write_shares(
+    /// Writes the probabilities of all objects.
+    pub(crate) fn write_soft(
         &self,
         path: &Path,
         names: Option<&[String]>,
-        shares: &SoftPartition,
+        soft: &SoftPartition,
     ) -> Result<(), AppError> {
         match self.left_out {
-            None => files::write_soft(path, names, shares.rows())?,
-            Some(out) => files::write_soft(path, out.names(), out.rows(shares).view())?,
+            None => files::write_soft(path, names, soft.rows())?,
+            Some(out) => files::write_soft(path, out.names(), out.rows(soft).view())?,
         }
         Ok(())
     }
-
-    /// The probabilities of the method, else the shares of the evidence.
-    pub(crate) fn shares(&self) -> Option<&SoftPartition> {
-        self.outcome.soft.as_ref().or(self.evidence)
-    }
 }
 
-/// Writes labels and, where there are some, probabilities or shares of the evidence; those of an earlier run go.
+/// Writes labels and, where there are some, probabilities; those of an earlier run go.
 pub(crate) fn write_outcome(
     folder: &Path,
     names: Option<&[String]>,
@@ -97,8 +90,8 @@ pub(crate) fn write_outcome(
     let outcome = result.outcome;
     result.write_labels(&folder.join(LABELS), names)?;
     let soft = folder.join(SOFT);
-    match result.shares() {
-        Some(shares) => result.write_shares(&soft, names, shares)?,
+    match &outcome.soft {
+        Some(probabilities) => result.write_soft(&soft, names, probabilities)?,
         None => files::remove_whole(&soft)?,
     }
     write_posterior(folder, names, outcome.posterior.as_ref())?;
@@ -133,9 +126,6 @@ fn confusion_csv(names: &ClusterNames) -> String {
 /// Labels as a run wrote them.
 pub(crate) struct WrittenLabels {
     pub(crate) partition: Partition,
-    pub(crate) certainty: Vec<f64>,
-    /// Runs of earlier versions have none.
-    pub(crate) confidence: Option<Vec<f64>>,
     /// The lines of the objects that have a label, where some have none.
     pub(crate) rows: Option<Vec<usize>>,
 }
@@ -160,7 +150,7 @@ pub(crate) fn read_shares(path: &Path, rows: Option<&[usize]>) -> Result<SoftPar
         .map_err(|error| AppError::content(path, error.to_string()))
 }
 
-/// Labels, certainties and, where there are some, confidences.
+/// Labels.
 pub(crate) fn read_labels(path: &Path) -> Result<WrittenLabels, AppError> {
     let options = |name: &str| ReadOptions::of_column(name).within(default_budget());
     let read = |name: &str| files::read_labels(path, &options(name)).map(|read| read.column.values);
@@ -173,20 +163,6 @@ pub(crate) fn read_labels(path: &Path) -> Result<WrittenLabels, AppError> {
     };
     let label = |text: &str| text.parse::<u32>().ok();
     let labels = numbers(path, &column("label")?, label, "the label is not a number")?;
-    let share = |text: &str| {
-        text.parse::<f64>()
-            .ok()
-            .filter(|number| (0.0..=1.0).contains(number))
-    };
-    let certainty = numbers(
-        path,
-        &column("certainty")?,
-        share,
-        "the certainty is not in 0 to 1",
-    )?;
-    let confidence = column("confidence").ok();
-    let confidence =
-        confidence.map(|texts| numbers(path, &texts, share, "the confidence is not in 0 to 1"));
     let clusters = labels.iter().max().map_or(0, |&last| last as usize + 1);
     if clusters > labels.len() {
         return Err(AppError::content(
@@ -200,8 +176,6 @@ pub(crate) fn read_labels(path: &Path) -> Result<WrittenLabels, AppError> {
     Ok(WrittenLabels {
         rows: labelled.contains(&false).then_some(rows),
         partition,
-        certainty,
-        confidence: confidence.transpose()?,
     })
 }
 

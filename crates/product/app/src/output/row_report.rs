@@ -3,10 +3,10 @@
 use partita::extend::{Assigned, LabelCounts, LabelledMap, Row, RowBlock, RowBlocks};
 use partita::ndarray::Array2;
 use partita::{Ensemble, Partition, Seed};
-use partita_report::{ClusterCurves, ConfidenceCounts, Counted, Rendered};
+use partita_report::{AgreementCounts, ClusterCurves, Counted, Rendered};
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::confidence::Confident;
+use crate::analysis::agreement::Agreeing;
 use crate::error::AppError;
 use crate::output::page::{Shown, page};
 use crate::output::record::RunRecord;
@@ -31,10 +31,9 @@ pub struct ShownRows {
     numbers: Vec<u64>,
     rows: Vec<u16>,
     labels: Vec<u32>,
-    certainty: Vec<f64>,
-    confidence: Vec<f64>,
-    /// Confidence of the objects of every cluster.
-    of_clusters: Vec<ConfidenceCounts>,
+    agreement: Vec<f64>,
+    /// Agreement of the objects of every cluster.
+    of_clusters: Vec<AgreementCounts>,
 }
 
 impl ReportRows {
@@ -51,19 +50,19 @@ impl ReportRows {
 
     /// Bytes that are held for a source of M base clusterings into K clusters, about.
     pub(crate) fn bytes(bases: usize, clusters: usize) -> u64 {
-        (SHOWN + SHOWN / 10) * (2 * bases as u64 + 28) + clusters as u64 * ConfidenceCounts::BYTES
+        (SHOWN + SHOWN / 10) * (2 * bases as u64 + 20) + clusters as u64 * AgreementCounts::BYTES
     }
 
     /// Takes the counts of all objects, before their labels come.
     pub fn count(&mut self, counts: LabelCounts) {
-        self.shown.of_clusters = vec![ConfidenceCounts::default(); counts.sizes.len()];
+        self.shown.of_clusters = vec![AgreementCounts::default(); counts.sizes.len()];
         self.counts = Some(counts);
     }
 
     /// Takes the labels of consecutive objects, and those of them that were drawn.
-    pub fn take(&mut self, first: u64, some: &Assigned, confidence: &[f64], drawn: Drawn) {
+    pub fn take(&mut self, first: u64, some: &Assigned, agreement: &[f64], drawn: Drawn) {
         let shown = &mut self.shown;
-        for (&k, &sure) in some.labels.iter().zip(confidence) {
+        for (&k, &sure) in some.labels.iter().zip(agreement) {
             // A model that somebody altered may label clusters that it does not count.
             shown
                 .of_clusters
@@ -74,8 +73,7 @@ impl ReportRows {
         for at in &drawn.places {
             shown.numbers.push(first + *at as u64);
             shown.labels.push(some.labels[*at]);
-            shown.certainty.push(some.certainty[*at]);
-            shown.confidence.push(confidence[*at]);
+            shown.agreement.push(agreement[*at]);
         }
         shown.rows.extend(drawn.rows);
     }
@@ -91,8 +89,7 @@ impl ReportRows {
         shown.numbers.extend(later.numbers);
         shown.rows.extend(later.rows);
         shown.labels.extend(later.labels);
-        shown.certainty.extend(later.certainty);
-        shown.confidence.extend(later.confidence);
+        shown.agreement.extend(later.agreement);
         shown
             .of_clusters
             .iter_mut()
@@ -127,8 +124,7 @@ impl ReportRows {
             .map_err(|error| wrong(error.to_string()))?;
         let sample = Shown {
             partition: &partition,
-            certainty: &shown.certainty,
-            confidence: &shown.confidence,
+            agreement: &shown.agreement,
             soft: None,
             tree: None,
             ensemble: &ensemble,
@@ -138,7 +134,7 @@ impl ReportRows {
             counted: Some(Counted {
                 sizes: counts.sizes,
                 of_base_clusters: counts.of_base_clusters,
-                confidence: shown.of_clusters,
+                agreement: shown.of_clusters,
             }),
         };
         page(record, place, &sample, choice)
@@ -174,17 +170,17 @@ pub struct Drawn {
     rows: Vec<u16>,
 }
 
-/// Labels, their confidence, and what a report shows of the rows where there will be one.
+/// Labels, their agreement, and what a report shows of the rows where there will be one.
 pub struct WithDrawn<'a> {
-    confident: Confident<'a>,
+    agreeing: Agreeing<'a>,
     draw: Option<Draw>,
 }
 
 impl<'a> WithDrawn<'a> {
     /// For a report, where there will be one.
-    pub fn new(confident: Confident<'a>, shown: Option<&ReportRows>) -> Self {
+    pub fn new(agreeing: Agreeing<'a>, shown: Option<&ReportRows>) -> Self {
         Self {
-            confident,
+            agreeing,
             draw: shown.map(|shown| shown.draw),
         }
     }
@@ -194,7 +190,7 @@ impl LabelledMap for WithDrawn<'_> {
     type Out = (Assigned, Vec<f64>, Drawn);
 
     fn map<'a, R: Row<'a>>(&self, block: &RowBlock<'a, R>, assigned: Assigned) -> Self::Out {
-        let (assigned, confidence) = self.confident.map(block, assigned);
+        let (assigned, agreement) = self.agreeing.map(block, assigned);
         let mut drawn = Drawn::default();
         if let Some(draw) = self.draw {
             for (at, (row, _)) in block
@@ -206,6 +202,6 @@ impl LabelledMap for WithDrawn<'_> {
                 drawn.rows.extend(row.words());
             }
         }
-        (assigned, confidence, drawn)
+        (assigned, agreement, drawn)
     }
 }

@@ -19,7 +19,7 @@ impl RunRecord {
             "method",
             "clusters",
             "anmi",
-            "confidence",
+            "agreement",
             "iterations",
             "stopped",
             "kkt gap",
@@ -148,11 +148,11 @@ impl RunRecord {
 }
 
 impl MethodRecord {
-    /// Method, clusters, mean NMI with the base clusterings, mean confidence, iterations, why it stopped, KKT gap and seconds.
+    /// Method, clusters, mean NMI with the base clusterings, mean agreement, iterations, why it stopped, KKT gap and seconds.
     fn cells(&self) -> [String; 8] {
-        let confidence = self
-            .confidence
-            .map_or_else(|| "–".into(), |confidence| format!("{confidence:.4}"));
+        let agreement = self
+            .agreement
+            .map_or_else(|| "–".into(), |agreement| format!("{agreement:.4}"));
         let gap = self
             .kkt_gap
             .map_or_else(|| "–".into(), |gap| format!("{gap:.1e}"));
@@ -164,7 +164,7 @@ impl MethodRecord {
             self.method.clone(),
             self.clusters.to_string(),
             anmi,
-            confidence,
+            agreement,
             iterations,
             self.stopped.to_string(),
             gap,

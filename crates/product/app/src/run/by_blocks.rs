@@ -7,7 +7,7 @@ use partita::extend::{Consensus, PassRunner, RowProblem, option};
 use partita::{Seed, Silent};
 use tracing::debug_span;
 
-use crate::analysis::confidence::LABEL_NUMBERS;
+use crate::analysis::agreement::{label_numbers, numbers_of};
 use crate::analysis::model::with_origin;
 use crate::error::AppError;
 use crate::experiment::description::{Experiment, Rows};
@@ -20,7 +20,7 @@ use crate::output::label_blocks::{PushLabels, write_label_rows};
 use crate::output::outputs;
 use crate::output::record::{MethodRecord, RunRecord};
 use crate::output::row_report::ReportRows;
-use crate::run::row_consensus::consense_rows_with_confidence;
+use crate::run::row_consensus::consense_rows_with_agreement;
 use crate::run::row_source::RowSource;
 use crate::stopwatch::Stopwatch;
 use crate::text_files::{make_folder, write_json, write_text};
@@ -60,7 +60,8 @@ impl Experiment {
             .or_else(|| self.outputs.labels.clone());
         let run = || {
             let blocks = rows.blocks().rows();
-            write_label_rows(file.as_deref(), blocks, &LABEL_NUMBERS, labels, |push| {
+            let numbers = label_numbers(method.info().capabilities.soft);
+            write_label_rows(file.as_deref(), blocks, numbers, labels, |push| {
                 self.consensus_by_blocks(method, rows, push, observer)
             })
         };
@@ -155,15 +156,15 @@ impl Experiment {
         ));
         let monitor = observer.begin(&choice.name);
         let mut total = 0.0;
-        let (found, missing) = consense_rows_with_confidence(
+        let (found, missing) = consense_rows_with_agreement(
             method,
             &problem,
             &*monitor,
             report.as_mut(),
-            &mut |first, block, confidence| {
-                total += confidence.iter().sum::<f64>();
-                debug_span!("write")
-                    .in_scope(|| push(first, &block.labels, &[&block.certainty, &confidence]))
+            &mut |first, block, agreement| {
+                total += agreement.iter().sum::<f64>();
+                let numbers = numbers_of(&agreement, block.probability.as_deref());
+                debug_span!("write").in_scope(|| push(first, &block.labels, &numbers))
             },
         )
         .map_err(wrong)?;
@@ -175,7 +176,7 @@ impl Experiment {
         }
         let spent = stopwatch.read();
         let mut record = MethodRecord::of_rows(&choice.name, self.seed, blocks, &found, spent);
-        record.confidence = Some(total / blocks.rows().max(1) as f64);
+        record.agreement = Some(total / blocks.rows().max(1) as f64);
         record.missing_labels = missing;
         Ok(RowResult { record, report })
     }

@@ -8,8 +8,8 @@ use partita::generate::Scale;
 use partita::{MemoryBudget, Partition, Seed, Silent};
 use partita_report::{ClusterCurves, Rendered};
 
+use crate::analysis::agreement::agreement_of;
 use crate::analysis::choice::{SavedChoice, curves};
-use crate::analysis::confidence::confidence_of;
 use crate::error::AppError;
 use crate::experiment::description::{Input, TableInput, Unlabelled};
 use crate::experiment::file_names::{
@@ -132,12 +132,7 @@ impl RunFolder {
         }
         let results = self.results_of(place);
         let loaded = self.ensemble()?;
-        let WrittenLabels {
-            partition,
-            certainty,
-            confidence,
-            rows,
-        } = read_labels(&results.join(LABELS))?;
+        let WrittenLabels { partition, rows } = read_labels(&results.join(LABELS))?;
         let soft = results.join(SOFT);
         let probabilities = methods::find(&own.method).is_ok_and(methods::is_soft);
         let soft = if probabilities && soft.is_file() {
@@ -146,12 +141,10 @@ impl RunFolder {
             None
         };
         let table = self.table(observer);
-        let confidence =
-            confidence.unwrap_or_else(|| confidence_of((&loaded.ensemble).into(), &partition));
+        let agreement = agreement_of((&loaded.ensemble).into(), &partition);
         let shown = Shown {
             partition: &partition,
-            certainty: &certainty,
-            confidence: &confidence,
+            agreement: &agreement,
             soft: soft.as_ref(),
             tree: None,
             ensemble: &loaded.ensemble,

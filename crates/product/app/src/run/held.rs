@@ -13,9 +13,9 @@ use partita::metrics::Scores;
 use partita::{BaseWeights, Clusters, Ensemble, MemoryBudget, ObjectWeights, Outcome, Seed};
 use partita_select::Choice;
 
+use crate::analysis::agreement::{agreement_of, mean};
 use crate::analysis::choice;
 use crate::analysis::choice::curves;
-use crate::analysis::confidence::{confidence_of, mean};
 use crate::analysis::model::check_table_model;
 use crate::error::{AppError, Fault};
 use crate::experiment::description::{EXPERIMENT_VERSION, Input, Unlabelled};
@@ -49,8 +49,8 @@ pub struct RunResult {
     pub ensemble: Arc<Ensemble>,
     /// The results of the methods that were finished, in the order of the record.
     pub outcomes: Vec<Outcome>,
-    /// The confidence of all labels of these results, n numbers each, which compare between methods.
-    pub confidences: Vec<Vec<f64>>,
+    /// The agreement of all labels of these results, n numbers each, which compare between methods.
+    pub agreements: Vec<Vec<f64>>,
     /// The weights of the base clusterings, from wherever they came, where there are some.
     pub base_weights: Option<BaseWeights>,
     /// The weights of the objects, likewise.
@@ -71,8 +71,8 @@ struct Bases {
 #[derive(Default)]
 struct Results {
     outcomes: Vec<Outcome>,
-    /// The confidence of every label.
-    confidences: Vec<Vec<f64>>,
+    /// The agreement of every label.
+    agreements: Vec<Vec<f64>>,
     records: Vec<MethodRecord>,
     base_weights: Option<BaseWeights>,
     object_weights: Option<ObjectWeights>,
@@ -149,7 +149,7 @@ impl Experiment {
         let bases = self.base_clusterings(recipe, &mut inputs, budget, observer)?;
         let Results {
             outcomes,
-            confidences,
+            agreements,
             records,
             base_weights,
             object_weights,
@@ -181,7 +181,7 @@ impl Experiment {
             record,
             ensemble,
             outcomes,
-            confidences,
+            agreements,
             base_weights,
             object_weights,
             left_out: inputs.left_out.take(),
@@ -419,24 +419,14 @@ impl Experiment {
                 base_weights: weights,
                 object_weights,
             };
-            let confidence = confidence_of(weighted, &outcome.partition);
-            record.confidence = mean(&confidence);
+            let agreement = agreement_of(weighted, &outcome.partition);
+            record.agreement = mean(&agreement);
             record
                 .warnings
                 .extend(inputs.left_out.as_ref().map(LeftOut::warning));
-            let at = (place, choice.name.as_str());
-            let evidence = outputs::shares_of_evidence(
-                &self.outputs,
-                at,
-                &outcome,
-                weighted,
-                self.budget(),
-                observer,
-            )?;
             let result = MethodResult {
                 outcome: &outcome,
-                confidence: &confidence,
-                evidence: evidence.as_ref(),
+                agreement: &agreement,
                 left_out: inputs.left_out.as_ref(),
             };
             let table = self.table();
@@ -450,7 +440,7 @@ impl Experiment {
                 table,
             )?;
             found.outcomes.push(outcome);
-            found.confidences.push(confidence);
+            found.agreements.push(agreement);
             found.records.push(record);
         }
         Ok(found)
@@ -526,8 +516,7 @@ impl Experiment {
         for (place, outcome) in finished.outcomes.iter().enumerate().take(pages) {
             let result = MethodResult {
                 outcome,
-                confidence: &finished.confidences[place],
-                evidence: None,
+                agreement: &finished.agreements[place],
                 left_out: None,
             };
             let shown = Shown::of(

@@ -4,12 +4,11 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use partita::extend::WeightedEnsemble;
 use partita::files;
 use partita::files::sprs::CsMat;
-use partita::metrics::{Relations, evidence_shares, relations};
+use partita::metrics::{Relations, relations};
 use partita::ssce::Predictor;
-use partita::{BaseWeights, Ensemble, Features, Partition, SoftPartition};
+use partita::{BaseWeights, Ensemble, Features, Partition};
 use partita_report::Rendered;
 use serde_json::Value;
 
@@ -22,7 +21,6 @@ use crate::experiment::description::{Input, ObjectWeightSource, Outputs, WeightS
 use crate::experiment::file_names::{ENSEMBLE, REPORT, folder_of};
 use crate::input::input_file::InputFile;
 use crate::input::left_out::LeftOut;
-use crate::observer::NoObserver;
 use crate::output::label_blocks::refused_by_reader;
 use crate::output::outputs;
 use crate::output::page::{Shown, page};
@@ -57,7 +55,7 @@ impl RunResult {
         )
     }
 
-    /// Writes the labels of the first method as CSV (`object,label,certainty,confidence`).
+    /// Writes the labels of the first method as CSV (`object,label,agreement`, and `probability` where there are some).
     ///
     /// # Errors
     /// [`AppError::Io`]; [`AppError::Request`] where no method was finished.
@@ -157,26 +155,19 @@ impl RunResult {
         })
     }
 
-    /// The shares of the evidence for every cluster of a method, n × K: what stands in for the probabilities of a method that has none.
+    /// How the clusters of a method overlap, by its probabilities; those below `threshold` count as 0.
     ///
     /// # Errors
-    /// [`AppError::Request`] where the method was not finished.
-    pub fn evidence(&self, place: usize) -> Result<SoftPartition, AppError> {
-        Ok(evidence_shares(
-            self.weighted(),
-            &self.result(place)?.outcome.partition,
-        )?)
-    }
-
-    /// How the clusters of a method overlap, by its probabilities or the shares of the evidence; those below `threshold` count as 0.
-    ///
-    /// # Errors
-    /// [`AppError::Request`] where the method was not finished; [`AppError`] for a threshold that is no probability or leaves an object with
+    /// [`AppError::Request`] where the method was not finished or has no probabilities; [`AppError`] for a threshold that is no probability or leaves an object with
     /// nothing.
     pub fn relations(&self, place: usize, threshold: f64) -> Result<Relations, AppError> {
         match &self.result(place)?.outcome.soft {
             Some(soft) => Ok(relations(soft, threshold)?),
-            None => Ok(relations(&self.evidence(place)?, threshold)?),
+            None => Err(AppError::request(format!(
+                "{} gives no probabilities; take one of {}",
+                self.record.methods[place].method,
+                crate::methods::soft_names()
+            ))),
         }
     }
 
@@ -201,7 +192,7 @@ impl RunResult {
             record: self.record_of(place)?,
             ensemble: Arc::clone(&self.ensemble),
             outcomes: vec![self.outcomes[place].clone()],
-            confidences: vec![self.confidences[place].clone()],
+            agreements: vec![self.agreements[place].clone()],
             base_weights: self.base_weights.clone(),
             object_weights: self.object_weights.clone(),
             left_out: self.left_out.clone(),
@@ -228,25 +219,9 @@ impl RunResult {
 
     fn write_files(&self, folder: &Path) -> Result<RunRecord, AppError> {
         let record = self.record_in(folder)?;
-        let (budget, of, outputs) = (
-            self.record.experiment.budget(),
-            self.weighted(),
-            &record.experiment.outputs,
-        );
+        let outputs = &record.experiment.outputs;
         for (place, method) in record.methods.iter().enumerate() {
             let (result, name) = (self.result(place)?, &*method.method);
-            let evidence = outputs::shares_of_evidence(
-                outputs,
-                (place, name),
-                result.outcome,
-                of,
-                budget,
-                &NoObserver,
-            )?;
-            let result = MethodResult {
-                evidence: evidence.as_ref(),
-                ..result
-            };
             outputs::write_result(outputs, place, name, &result, &self.ensemble, None, None)?;
             write_text(
                 &folder_of(folder, name, place).join(REPORT),
@@ -301,24 +276,12 @@ impl RunResult {
         Ok(record)
     }
 
-    /// The ensemble with the weights that it was counted with.
-    fn weighted(&self) -> WeightedEnsemble<'_> {
-        let (base_weights, object_weights) =
-            (self.base_weights.as_ref(), self.object_weights.as_ref());
-        WeightedEnsemble {
-            ensemble: &self.ensemble,
-            base_weights,
-            object_weights,
-        }
-    }
-
     /// The result of the method at this place.
     fn result(&self, place: usize) -> Result<MethodResult<'_>, AppError> {
-        match (self.outcomes.get(place), self.confidences.get(place)) {
-            (Some(outcome), Some(confidence)) => Ok(MethodResult {
+        match (self.outcomes.get(place), self.agreements.get(place)) {
+            (Some(outcome), Some(agreement)) => Ok(MethodResult {
                 outcome,
-                confidence,
-                evidence: None,
+                agreement,
                 left_out: self.left_out.as_ref(),
             }),
             _ => Err(AppError::nothing_finished()),

@@ -8,31 +8,29 @@ use partita::files::{ReadOptions, Truth, load_table};
 use partita_core::{RowFit, RowLabeller};
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::confidence::LABEL_NUMBERS;
 use crate::error::AppError;
 use crate::machine::default_budget;
 
-/// Labels and certainties of all rows, 12 bytes each.
+/// Labels of all rows.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct StoredLabels {
     #[serde(skip)]
-    rows: Arc<(Vec<u32>, Vec<f64>)>,
+    rows: Arc<Vec<u32>>,
 }
 
 impl StoredLabels {
     /// Reads the files of labels whose rows follow each other: so many rows in so many clusters.
     pub(crate) fn read(files: &[PathBuf], clusters: usize, rows: usize) -> Result<Self, AppError> {
         let mut labels = Vec::with_capacity(rows);
-        let mut certainty = Vec::with_capacity(rows);
         for file in files {
-            read(file, clusters, &mut labels, &mut certainty)?;
+            read(file, clusters, &mut labels)?;
         }
         if labels.len() != rows {
             let file = files.first().map_or(Path::new(""), PathBuf::as_path);
             let reason = format!("{} labels for {rows} rows; run it again", labels.len());
             return Err(AppError::content(file, reason));
         }
-        let rows = Arc::new((labels, certainty));
+        let rows = Arc::new(labels);
         Ok(Self { rows })
     }
 
@@ -42,18 +40,13 @@ impl StoredLabels {
     }
 }
 
-fn read(
-    file: &Path,
-    clusters: usize,
-    labels: &mut Vec<u32>,
-    certainty: &mut Vec<f64>,
-) -> Result<(), AppError> {
+fn read(file: &Path, clusters: usize, labels: &mut Vec<u32>) -> Result<(), AppError> {
     let mut options = ReadOptions::default().within(default_budget());
     options.truth = Truth::None;
     options.id = Some("1".into());
     let (table, _) = load_table(file, &options)?;
-    if table.columns.len() != 1 + LABEL_NUMBERS.len() {
-        let reason = "a page needs the columns object, label, certainty and confidence";
+    if table.columns.first().is_none_or(|name| name != "label") {
+        let reason = "a page needs the columns object and label";
         return Err(AppError::content(file, reason));
     }
     for (row, numbers) in table.values.rows().into_iter().enumerate() {
@@ -66,7 +59,6 @@ fn read(
             return Err(AppError::content(file, reason));
         }
         labels.push(number as u32);
-        certainty.push(numbers[1]);
     }
     Ok(())
 }
@@ -78,9 +70,8 @@ impl RowMap for StoredLabels {
         let first = block.first as usize;
         let rows = first..first + block.len();
         Assigned {
-            labels: self.rows.0[rows.clone()].to_vec(),
-            certainty: self.rows.1[rows].to_vec(),
-            soft: None,
+            labels: self.rows[rows].to_vec(),
+            ..Assigned::default()
         }
     }
 }

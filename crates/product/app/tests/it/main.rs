@@ -1,4 +1,4 @@
 //! Tests of the application layer, one module a topic, in one binary: it links once, and its tests share the processors.
 
-mod confidence;
+mod agreement;
 mod noise;

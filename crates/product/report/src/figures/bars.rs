@@ -149,7 +149,7 @@ pub(super) fn membership(soft: &SoftPartition, clusters: &Clusters) -> Plot {
         begin += width;
     }
     svg.line([begin, bottom, begin, bottom + 7.0], "ax");
-    let name = "objects by cluster, the most certain first";
+    let name = "objects by cluster, those most agreed on first";
     svg.text([left + 0.5 * WIDTH, bottom + 39.0], "m", "middle", name);
     let mut csv = "first,objects".to_owned();
     for cluster in shown {
@@ -232,14 +232,14 @@ pub(super) fn by_k(report: &Report<'_>, choice: &ClusterCurves, tracks: &Tracks<
     Plot::new("choice-membership", svg, csv, facts)
 }
 
-/// Places of the objects drawn: by cluster of the result, the most trusted first, evenly thinned.
+/// Places of the objects drawn: by cluster of the result, those most agreed on first, evenly thinned.
 fn places(report: &Report<'_>, tracks: &Tracks<'_>) -> Vec<usize> {
-    let trust = |place: usize| report.trust()[tracks.object(place)];
+    let agreement = |place: usize| report.agreement[tracks.object(place)];
     let label = |place: usize| tracks.result.labels()[place];
     let mut all: Vec<usize> = (0..tracks.result.objects()).collect();
     all.sort_by(|&a, &b| {
-        let by_trust = trust(b).total_cmp(&trust(a));
-        label(a).cmp(&label(b)).then(by_trust).then(a.cmp(&b))
+        let by_agreement = agreement(b).total_cmp(&agreement(a));
+        label(a).cmp(&label(b)).then(by_agreement).then(a.cmp(&b))
     });
     let bars = all.len().min(BARS_BY_K);
     let middle = |bar: usize| (2 * bar + 1) * all.len() / (2 * bars);

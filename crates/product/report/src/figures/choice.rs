@@ -25,10 +25,9 @@ pub(super) fn curves(choice: &ClusterCurves) -> Vec<Plot> {
         "" => "objective",
         name => name,
     };
-    let quantities: [(&str, &str, Of); 4] = [
+    let quantities: [(&str, &str, Of); 3] = [
         ("choice-pac", "PAC", |row| row.pac),
         ("choice-delta", "relative growth", |row| row.delta_area),
-        ("choice-certainty", "mean certainty", |row| row.certainty),
         ("choice-objective", objective, |row| row.objective),
     ];
     for (name, quantity, of) in quantities {

@@ -194,13 +194,13 @@ fn scatter(
     svg.rect([30.0, 8.0, width - 38.0, height - 38.0], "g");
     svg.text([0.5 * width + 11.0, height - 10.0], "m", "middle", across);
     svg.upwards([18.0, 0.5 * height - 11.0], "m", &up);
-    // The certain ones first, so that doubtful objects lie on top of them.
-    let sure = |at: usize| report.trust()[sample[at] as usize].clamp(0.0, 1.0);
+    // Those most agreed on first, so that doubtful objects lie on top of them.
+    let sure = |at: usize| report.agreement[sample[at] as usize].clamp(0.0, 1.0);
     let mut order: Vec<usize> = (0..sample.len()).collect();
     order.sort_by_key(|&at| (std::cmp::Reverse(rank(sure(at))), at));
     svg.stamps(name, if sample.len() > 1_000 { 0.7 } else { 0.95 });
     let mut points = Vec::with_capacity(sample.len());
-    let mut csv = format!("object,x,y,cluster,{}\n", report.trust_name());
+    let mut csv = "object,x,y,cluster,agreement\n".to_owned();
     for at in order {
         let (object, sure) = (sample[at], sure(at));
         let label = report.partition.labels()[object as usize] as usize;

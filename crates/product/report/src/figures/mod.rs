@@ -9,10 +9,10 @@ use crate::template::texts;
 use crate::tracks::Tracks;
 use crate::{Report, ReportError};
 
+mod agreement;
 pub(crate) mod bars;
 mod bases;
 mod centres;
-mod certainty;
 mod choice;
 mod flow;
 mod heat;
@@ -24,7 +24,7 @@ mod tree;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Figure {
-    /// Name without ending, such as `certainty`.
+    /// Name without ending, such as `map`.
     pub name: String,
     /// What stands above it.
     pub title: String,
@@ -93,8 +93,8 @@ pub(crate) fn all(
             plots.push(flow::figure(choice, &tracks));
         }
     }
-    plots.push(certainty::histogram(report));
-    plots.push(certainty::by_cluster(report, clusters));
+    plots.push(agreement::histogram(report));
+    plots.push(agreement::by_cluster(clusters));
     plots.extend(report.soft.map(|soft| bars::membership(soft, clusters)));
     plots.extend(relations::graph(report.soft, clusters));
     let table = report.features.filter(|table| table.values().ncols() > 0);
@@ -108,7 +108,7 @@ pub(crate) fn all(
     let ensemble = report.ensemble;
     plots.extend(ensemble.and_then(|ensemble| map::evidence(report, ensemble, &points)));
     let common = context! {
-        shown => clusters.shown.len(), live => clusters.live, word => report.trust_name(),
+        shown => clusters.shown.len(), live => clusters.live,
         given => report.n(), all => report.all(),
     };
     for plot in &mut plots {

@@ -97,7 +97,7 @@
       ring.setAttribute('transform', 'translate(' + x + ' ' + y + ')');
       ring.setAttribute('visibility', 'visible');
       const [name, label, sure] = data.objects[object];
-      output.textContent = name + ': cluster ' + label + ', ' + data.word + ' ' + sure;
+      output.textContent = name + ': cluster ' + label + ', agreement ' + sure;
     };
     svg.addEventListener('pointermove', (event) => {
       const box = svg.getBoundingClientRect();

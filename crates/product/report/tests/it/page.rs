@@ -6,7 +6,7 @@ use base64::prelude::BASE64_STANDARD as STANDARD;
 use partita_core::{
     Ensemble, EnsembleBuilder, Features, Partition, Seed, SoftPartition, ndarray::Array2,
 };
-use partita_report::{ClusterCurves, ConfidenceCounts, Counted, Report, figures, html, render};
+use partita_report::{AgreementCounts, ClusterCurves, Counted, Report, figures, html, render};
 use rand::RngExt;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -114,20 +114,20 @@ fn tables_of_a_sample_with_counts_of_all_objects_are_those_of_all() {
     let ensemble = builder.finish().unwrap();
     let labels: Vec<u32> = (0..n).map(|i| label(i) as u32).collect();
     // Sums of eighths are exact in any order.
-    let confidence: Vec<f64> = (0..n).map(|i| (i % 9) as f64 / 8.0).collect();
+    let agreement: Vec<f64> = (0..n).map(|i| (i % 9) as f64 / 8.0).collect();
     let partition = Partition::new(labels.clone(), 4).unwrap();
-    let mut all = Report::new("", Value::Null, &partition, &confidence);
-    (all.ensemble, all.confidence) = (Some(&ensemble), Some(confidence.as_slice()));
+    let mut all = Report::new("", Value::Null, &partition, &agreement);
+    all.ensemble = Some(&ensemble);
 
     let offsets = ensemble.offsets();
     let mut counted = Counted {
         sizes: vec![0; 4],
         of_base_clusters: vec![0; 4 * offsets[6]],
-        confidence: vec![ConfidenceCounts::default(); 4],
+        agreement: vec![AgreementCounts::default(); 4],
     };
     for i in 0..n {
         counted.sizes[label(i)] += 1;
-        counted.confidence[label(i)].push(confidence[i]);
+        counted.agreement[label(i)].push(agreement[i]);
         for j in (0..6).filter_map(|u| Some(offsets[u] + ensemble.label(i, u)?)) {
             counted.of_base_clusters[label(i) * offsets[6] + j] += 1;
         }
@@ -136,16 +136,19 @@ fn tables_of_a_sample_with_counts_of_all_objects_are_those_of_all() {
     let some: Vec<u32> = (0..n as u32 - 1).step_by(8).collect();
     let few = ensemble.select(&some, &[0, 1, 2, 3, 4, 5]);
     let of_some = Partition::new(some.iter().map(|&i| labels[i as usize]).collect(), 4).unwrap();
-    let sure: Vec<f64> = some.iter().map(|&i| confidence[i as usize]).collect();
+    let sure: Vec<f64> = some.iter().map(|&i| agreement[i as usize]).collect();
     let mut sample = Report::new("", Value::Null, &of_some, &sure);
-    (sample.ensemble, sample.confidence, sample.counted) =
-        (Some(&few), Some(sure.as_slice()), Some(counted.clone()));
+    (sample.ensemble, sample.counted) = (Some(&few), Some(counted.clone()));
 
     let (of_all, of_sample) = (figures(&all).unwrap(), figures(&sample).unwrap());
     let csv = |name: &str| {
         [&of_all, &of_sample].map(|figures| &figures.iter().find(|f| f.name == name).unwrap().csv)
     };
-    for name in ["certainty", "certainty-by-cluster", "evidence-clusters"] {
+    for name in [
+        "object-agreement",
+        "object-agreement-by-cluster",
+        "evidence-clusters",
+    ] {
         let [of_all, of_sample] = csv(name);
         assert_eq!(of_all, of_sample, "{name}");
     }
@@ -253,11 +256,11 @@ fn the_page_stays_small_whatever_it_is_given() {
     soft.mapv_inplace(|p| 0.5 * p + 0.5 * rng.random::<f64>());
     soft.outer_iter_mut().for_each(|mut row| row /= row.sum());
     let soft = SoftPartition::new(soft).unwrap();
-    let certainty = soft.certainty();
+    let agreement = soft.largest();
     let values = Array2::from_shape_fn((n, 64), |_| rng.random::<f64>());
     let columns: Vec<String> = (0..64).map(bad).collect();
     let truth: Vec<Option<String>> = (0..n).map(|i| Some(bad(i))).collect();
-    let mut report = Report::new(bad(0), Value::Null, &partition, &certainty);
+    let mut report = Report::new(bad(0), Value::Null, &partition, &agreement);
     (report.ensemble, report.soft, report.truth) =
         (Some(&ensemble), Some(&soft), Some(truth.as_slice()));
     report.features = Some(Features::new(&columns, values.view()).unwrap());
@@ -274,8 +277,8 @@ fn little_is_enough() {
         // One cluster more than there are: empty clusters are not shown.
         let partition = Partition::new(labels.clone(), clusters as usize + 1).unwrap();
         let soft = SoftPartition::of(&partition);
-        let (certainty, columns) = (vec![1.0; n], vec!["x".to_owned()]);
-        well_formed(&html(&Report::new("little", Value::Null, &partition, &certainty)).unwrap());
+        let (agreement, columns) = (vec![1.0; n], vec!["x".to_owned()]);
+        well_formed(&html(&Report::new("little", Value::Null, &partition, &agreement)).unwrap());
         for (bases, spread) in [(1, 0.0), (2, 1.0), (3, 2.0)] {
             let mut builder = EnsembleBuilder::new(n);
             for u in 0..bases {
@@ -284,7 +287,7 @@ fn little_is_enough() {
             }
             let ensemble = builder.finish().unwrap();
             let values = Array2::from_shape_fn((n, 1), |(i, _)| spread * i as f64);
-            let mut report = Report::new("little", Value::Null, &partition, &certainty);
+            let mut report = Report::new("little", Value::Null, &partition, &agreement);
             (report.ensemble, report.soft) = (Some(&ensemble), Some(&soft));
             report.features = Some(Features::new(&columns, values.view()).unwrap());
             let rendered = render(&report).unwrap();
@@ -301,11 +304,10 @@ fn little_is_enough() {
 }
 
 #[test]
-fn a_confidence_is_what_objects_are_sorted_and_shaded_by() {
+fn agreement_is_what_objects_are_sorted_and_shaded_by() {
     let partition = Partition::new(vec![0, 0, 0, 1, 1, 1], 2).unwrap();
-    let (certainty, confidence) = ([1.0; 6], [0.9, 0.8, 0.7, 0.25, 0.9, 0.9]);
-    let mut report = Report::new("six", Value::Null, &partition, &certainty);
-    report.confidence = Some(&confidence);
+    let agreement = [0.9, 0.8, 0.7, 0.25, 0.9, 0.9];
+    let mut report = Report::new("six", Value::Null, &partition, &agreement);
     report.methods = vec![
         ("one".into(), partition.clone()),
         ("two".into(), partition.clone()),
@@ -313,19 +315,19 @@ fn a_confidence_is_what_objects_are_sorted_and_shaded_by() {
     let page = html(&report).unwrap();
     well_formed(&page);
     assert!(
-        page.contains("16.7\u{202f}% of the objects have a confidence below 0.5"),
+        page.contains("16.7\u{202f}% of the objects have an agreement below 0.5"),
         "{}",
         &page[..9000]
     );
     let table = &page[page.find("objects-table").unwrap()..];
     assert!(table.find(">3</th>").unwrap() < table.find(">2</th>").unwrap());
     assert!(
-        page.contains("Methods against each other") && page.contains("Confidence of the objects")
+        page.contains("Methods against each other") && page.contains("Agreement of the objects")
     );
-    report.confidence = Some(&confidence[..5]);
+    report.agreement = &agreement[..5];
     assert_eq!(
         html(&report).unwrap_err().to_string(),
-        "the labels are those of 6 objects, but confidences are given for 5"
+        "the labels are those of 6 objects, but agreements are given for 5"
     );
 }
 
@@ -335,9 +337,9 @@ fn no_clusters_are_said_first() {
         Partition::new(vec![0; 4], 1).unwrap(),
         Partition::new(vec![0, 0, 1, 1], 2).unwrap(),
     );
-    let certainty = [1.0; 4];
+    let agreement = [1.0; 4];
     let headline = |partition: &Partition, chosen: Option<usize>| {
-        let mut report = Report::new("four", Value::Null, partition, &certainty);
+        let mut report = Report::new("four", Value::Null, partition, &agreement);
         report.choice = chosen.map(|chosen| ClusterCurves {
             chosen: Some(chosen),
             ..ClusterCurves::default()

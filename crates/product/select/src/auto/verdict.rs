@@ -110,7 +110,11 @@ pub(super) fn verdict(
         None => (
             candidates[0].stability[at].clusters,
             trusted,
-            reason(&candidates, trusted, at, choice.is_some()),
+            if choice.is_some() {
+                reason_for_number(&candidates[trusted], at, score)
+            } else {
+                reason(&candidates, trusted, at)
+            },
         ),
     };
     AutoChoice {
@@ -229,33 +233,36 @@ pub(super) fn no_clusters(
     })
 }
 
-fn reason(candidates: &[AutoCandidate], chosen: usize, at: usize, open: bool) -> String {
-    let one = &candidates[chosen];
-    let other = &candidates[1 - chosen];
-    let clusters = one.stability[at].clusters;
-    let gap = |of: usize| candidates[of].gaps[at].exp();
-    let validity = format!(
-        "density-based validity {:.2} ({:.2})",
-        one.validity[at], other.validity[at]
-    );
-    if !open {
-        return format!(
-            "base clusterings {}: two halves of them agree with an adjusted Rand index of {:.2} ({}: {:.2}); {validity}",
-            one.name(),
-            one.stable(at),
-            other.name(),
-            other.stable(at),
-        );
-    }
+/// Why these base clusterings, where the number of clusters is given.
+fn reason(candidates: &[AutoCandidate], chosen: usize, at: usize) -> String {
+    let (one, other) = (&candidates[chosen], &candidates[1 - chosen]);
     format!(
-        "{clusters} clusters: two halves of the base clusterings ({}) agree on them with an adjusted Rand index of {:.2}, and one more \
-         would cut {:.1} times as deep ({}: {:.2} and {:.1} times); {validity}; {:.2} nats an object better than one Gaussian",
+        "base clusterings {}: two halves of them agree with an adjusted Rand index of {:.2} ({}: {:.2}); density-based validity \
+         {:.2} ({:.2})",
         one.name(),
         one.stable(at),
-        gap(chosen),
         other.name(),
         other.stable(at),
-        gap(1 - chosen),
-        one.likelihood[at]
+        one.validity[at],
+        other.validity[at]
+    )
+}
+
+/// Why so many clusters: the score at this place beside the next best.
+fn reason_for_number(one: &AutoCandidate, at: usize, score: impl Fn(usize) -> f64) -> String {
+    let others = (0..one.stability.len()).filter(|&other| other != at);
+    let next = others.reduce(|best, other| if score(other) > score(best) { other } else { best });
+    let next = next.filter(|&next| score(next).is_finite());
+    let next = next.map_or_else(String::new, |next| {
+        let clusters = one.stability[next].clusters;
+        format!(", the next best is {clusters} with {:.2}", score(next))
+    });
+    format!(
+        "{} clusters: they have the highest score, {:.2}{next}; two halves of the base clusterings ({}) agree on them with an \
+         adjusted Rand index of {:.2}",
+        one.stability[at].clusters,
+        score(at),
+        one.name(),
+        one.stable(at)
     )
 }

@@ -138,15 +138,15 @@ fn clusters(text: &str) -> Vec<usize> {
     column(text, 1).into_iter().map(number).collect()
 }
 
-/// Shares of objects in clusters: each row sums to one, its largest share is that of the label, and is the certainty
+/// Shares of objects in clusters: each row sums to one, its largest share is that of the label, and is its probability
 /// where it is said to be; all are written so that they are read to the last bit.
 fn shares(text: &str, labels: &str, certain: bool) -> Outcome {
     let rows = text
         .lines()
         .skip(1)
         .zip(column(labels, 1))
-        .zip(column(labels, 2));
-    rows.into_iter().try_for_each(|((line, label), certainty)| {
+        .zip(column(labels, 3));
+    rows.into_iter().try_for_each(|((line, label), probability)| {
         let (_, written) = line.split_once(',').unwrap_or_default();
         let shares: Vec<f64> = written.split(',').map(number).collect();
         let largest = shares.iter().copied().fold(0.0, f64::max);
@@ -159,10 +159,10 @@ fn shares(text: &str, labels: &str, certain: bool) -> Outcome {
         let right = (shares.iter().sum::<f64>() - 1.0).abs() < 1e-9
             && own == Some(&largest)
             && written == again;
-        if right && (!certain || number(certainty) == largest) {
+        if right && (!certain || number(probability) == largest) {
             Ok(())
         } else {
-            Err(format!("{line}: {label},{certainty}"))
+            Err(format!("{line}: {label},{probability}"))
         }
     })
 }

@@ -1,4 +1,4 @@
-//! Figures: histogram of the confidence (of the certainty where there is none), and its spread within each cluster.
+//! Figures: histogram of the agreement of objects, and its spread within each cluster.
 
 use std::fmt::Write as _;
 
@@ -13,11 +13,11 @@ use crate::{Counted, Report};
 
 const BINS: usize = 20;
 
-/// Confidence of all objects, in steps of 0.05.
+/// Agreement of all objects, in steps of 0.05.
 pub(super) fn histogram(report: &Report<'_>) -> Plot {
     let mut counts = report.counted.as_ref().map_or([0; BINS], Counted::bins);
     if report.counted.is_none() {
-        for sure in report.trust() {
+        for sure in report.agreement {
             counts[((sure * BINS as f64) as usize).min(BINS - 1)] += 1;
         }
     }
@@ -39,21 +39,15 @@ pub(super) fn histogram(report: &Report<'_>) -> Plot {
             svg.rect([x.at(from) + 1.0, top, width, frame.bottom - top], "a");
         }
     }
-    frame.draw_x(&mut svg, &x, report.trust_name(), &x.ticks(5));
-    // A confidence seldom goes beyond 0.9.
-    let high = if report.confidence.is_some() {
-        750
-    } else {
-        900
-    };
+    frame.draw_x(&mut svg, &x, "agreement", &x.ticks(5));
     let facts = context! {
-        from => high as f64 / 1_000.0, high => report.share_from(high), low => 1.0 - report.share_from(500),
+        high => report.share_from(900), low => 1.0 - report.share_from(500),
     };
-    Plot::new("certainty", svg, csv, facts)
+    Plot::new("object-agreement", svg, csv, facts)
 }
 
-/// Confidence within each cluster: from the lowest to the highest tenth, and the middle.
-pub(super) fn by_cluster(report: &Report<'_>, clusters: &Clusters) -> Plot {
+/// Agreement within each cluster: from the lowest to the highest tenth, and the middle.
+pub(super) fn by_cluster(clusters: &Clusters) -> Plot {
     let rows = clusters.shown.len();
     let step = if rows > 24 {
         13.0
@@ -89,16 +83,13 @@ pub(super) fn by_cluster(report: &Report<'_>, clusters: &Clusters) -> Plot {
             cohesion.unwrap_or_default()
         );
     }
-    let name = format!(
-        "{}: lowest tenth, median, highest tenth",
-        report.trust_name()
-    );
-    frame.draw_x(&mut svg, &x, &name, &x.ticks(5));
+    let name = "agreement: lowest tenth, median, highest tenth";
+    frame.draw_x(&mut svg, &x, name, &x.ticks(5));
     let least = clusters
         .shown
         .iter()
         .filter(|cluster| cluster.mean < 0.9995)
         .min_by(|a, b| a.mean.total_cmp(&b.mean));
     let least = least.map(|cluster| context! { cluster => cluster.label, mean => cluster.mean });
-    Plot::new("certainty-by-cluster", svg, csv, context! { least })
+    Plot::new("object-agreement-by-cluster", svg, csv, context! { least })
 }

@@ -1,26 +1,15 @@
-//! How sure the evidence is of every label.
+//! The evidence of every object for the clusters of a partition, pooled over their objects.
+//!
+//! ```text
+//! e(i, k) = Σ_{j in k, j ≠ i} c_ij / Σ_{j in k, j ≠ i} N_ij
+//! ```
+//! which is the mean of c/N weighted with N. A cluster that no base clustering saw together with i has evidence 0; an object that is a
+//! cluster of its own has evidence 1 for it. With weights of base clusterings c and N are sums of weights, with weights of objects every j
+//! counts its weight, and of i one object is left out.
 
 use partita_core::ndarray::ArrayView1;
 use partita_core::{Ensemble, Label, LabelRows, Partition, WeightedEnsemble};
 use rayon::prelude::*;
-
-/// For every object, the evidence for its own cluster over the sum of that and the evidence for the best other.
-///
-/// The evidence of object i for cluster k is pooled over the cluster's objects, i itself left out:
-/// ```text
-/// e(i, k) = Σ_{j in k, j ≠ i} c_ij / Σ_{j in k, j ≠ i} N_ij        certainty(i) = e(i, own) / (e(i, own) + max e(i, other))
-/// ```
-/// which is the mean of c/N weighted with N. A cluster that no base clustering saw together with i has evidence 0;
-/// an object that is a cluster of its own has evidence 1 for it.
-///
-/// # Cost
-/// O(n M K) time at most (what clusters and base clusters share is visited, not all pairs), O(n M) memory.
-///
-/// With weights of base clusterings c and N are sums of weights, with weights of objects every j counts its weight, and of i one object
-/// is left out.
-pub fn certainty<'a>(source: impl Into<WeightedEnsemble<'a>>, partition: &Partition) -> Vec<f64> {
-    Tables::new(source.into(), partition, |_| 1.0).all()
-}
 
 /// How much more evidence another cluster must have for an object to move, so that no rounding decides.
 const ROUNDING: f64 = 1e-9;
@@ -31,13 +20,6 @@ struct Evidence {
     own: f64,
     other: f64,
     best_other: u32,
-}
-
-impl Evidence {
-    fn certainty(self) -> f64 {
-        let sum = self.own + self.other;
-        if sum > 0.0 { self.own / sum } else { 0.0 }
-    }
 }
 
 /// Where the objects of every consensus cluster lie in every base cluster.
@@ -111,10 +93,6 @@ impl<'a> Tables<'a> {
             worth,
             sizes,
         }
-    }
-
-    pub(crate) fn all(&self) -> Vec<f64> {
-        self.each().map(Evidence::certainty).collect()
     }
 
     /// For every object the cluster that it has most evidence for: its own unless another has clearly more.
@@ -257,26 +235,4 @@ fn hard_entries<L: Label>(
 fn known(entries: &[Entry]) -> impl Iterator<Item = usize> {
     let firsts = entries.iter().filter(|entry| entry.first);
     firsts.map(|entry| entry.base as usize)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn certainty_can_be_checked_by_eye() {
-        let ensemble = partita_conformance::ensemble([
-            ("a".into(), vec![Some(0), Some(0), Some(1), Some(0)]),
-            ("b".into(), vec![Some(0), Some(0), Some(1), None]),
-        ]);
-        let partition = Partition::new(vec![0, 0, 1, 0], 2).unwrap();
-        // Object 0 is with 1 twice and with 3 once, of three times seen; never with 2.
-        // Object 2 is a cluster of its own and never with another.
-        assert_eq!(certainty(&ensemble, &partition), [1.0, 1.0, 1.0, 1.0]);
-        let partition = Partition::new(vec![0, 1, 1, 0], 2).unwrap();
-        // Object 0: own cluster {3}: 1 of 1; other {1, 2}: 2 of 4.
-        // Object 1: own {2}: 0 of 2; other {0, 3}: 3 of 3. Object 3: own {0}: 1 of 1; other {1, 2}: 1 of 2.
-        let expected = [1.0 / 1.5, 0.0, 0.0, 1.0 / 1.5];
-        assert_eq!(certainty(&ensemble, &partition), expected);
-    }
 }
