@@ -21,6 +21,8 @@ pub(crate) struct NativeTable {
     columns: Vec<String>,
     objects: Option<Vec<String>>,
     truth: Option<LabelColumn>,
+    /// Where numbers stand for gaps.
+    gaps: Vec<(u32, u32)>,
 }
 
 /// True classes, one an object.
@@ -41,8 +43,8 @@ fn label_column(
     }
 }
 
-/// Numbers without gaps where there were some, the means of the columns, and how many gaps there were.
-type Filled<'py> = (Option<Bound<'py, PyArray2<f64>>>, Vec<f64>, usize);
+/// Numbers without gaps where there were some, the means of the columns, and where the gaps were (row, column).
+type Filled<'py> = (Option<Bound<'py, PyArray2<f64>>>, Vec<f64>, Vec<(u32, u32)>);
 
 /// Fills NaN with the means of the columns, or with those given.
 #[pyfunction]
@@ -53,7 +55,8 @@ pub(crate) fn fill_gaps<'py>(
     means: Option<Vec<f64>>,
 ) -> PyResult<Filled<'py>> {
     let values = values.as_array();
-    let gaps = values.iter().filter(|value| value.is_nan()).count();
+    let gaps = values.indexed_iter().filter(|(_, value)| value.is_nan());
+    let gaps: Vec<(u32, u32)> = gaps.map(|((i, j), _)| (i as u32, j as u32)).collect();
     let known = means.map_or_else(
         || vec![None; columns.len()],
         |means| means.into_iter().map(Some).collect(),
@@ -65,7 +68,7 @@ pub(crate) fn fill_gaps<'py>(
             &format!("column '{name}' has no value at all; leave it out"),
         )
     })?;
-    let filled = (gaps > 0).then(|| {
+    let filled = (!gaps.is_empty()).then(|| {
         let mut filled = values.to_owned();
         files::fill_gaps(&mut filled, &means);
         filled.into_pyarray(py)
@@ -138,6 +141,7 @@ impl NativeTable {
             values,
             object_names,
             label,
+            gaps: self.gaps.clone(),
         })
     }
 
@@ -156,6 +160,7 @@ impl NativeTable {
         columns: Vec<String>,
         objects: Option<Vec<String>>,
         truth: Option<Classes>,
+        gaps: Vec<(u32, u32)>,
     ) -> PyResult<Self> {
         let truth = label_column(py, truth, values.as_array().nrows())?;
         let array: &Bound<'_, PyArray2<f64>> = &values;
@@ -164,6 +169,7 @@ impl NativeTable {
             columns,
             objects,
             truth,
+            gaps,
         })
     }
 
@@ -198,6 +204,7 @@ impl NativeTable {
             columns,
             objects,
             truth,
+            gaps: Vec::new(),
         })
     }
 }

@@ -102,6 +102,7 @@ impl GivenTable {
             values: matrix(&field("values"))?,
             object_names: texts(&field("objects")),
             label: None,
+            gaps: Vec::new(),
         }))
     }
 
@@ -147,5 +148,6 @@ pub(crate) fn view(table: &Table) -> InputTable<'_> {
         values: table.values.view(),
         object_names: table.object_names.clone(),
         label: None,
+        gaps: table.gaps.clone(),
     })
 }

@@ -41,7 +41,8 @@ impl Table {
     ) -> Result<Self, PickError> {
         let label = self.label.as_ref().ok_or(PickError::NoLabels)?;
         let kept = rows(label, only, most, seed)?;
-        let values = self.values.select(Axis(0), &kept);
+        let table = self.select(&kept);
+        let values = &table.values;
         let varied = |&column: &usize| {
             values
                 .column(column)
@@ -49,20 +50,17 @@ impl Table {
                 .any(|value| *value != values[[0, column]])
         };
         let varying: Vec<usize> = (0..values.ncols()).filter(varied).collect();
-        let texts = |all: &[Option<String>]| kept.iter().map(|&row| all[row].clone()).collect();
+        let place = |column: u32| varying.binary_search(&(column as usize)).ok();
+        let gaps = table.gaps.iter();
+        let gaps = gaps.filter_map(|&(row, column)| Some((row, place(column)? as u32)));
         Ok(Self {
+            gaps: gaps.collect(),
             columns: varying
                 .iter()
-                .map(|&column| self.columns[column].clone())
+                .map(|&column| table.columns[column].clone())
                 .collect(),
             values: values.select(Axis(1), &varying),
-            object_names: self
-                .object_names
-                .map(|names| kept.iter().map(|&row| names[row].clone()).collect()),
-            label: Some(LabelColumn {
-                name: label.name.clone(),
-                values: texts(&label.values),
-            }),
+            ..table
         })
     }
 }
@@ -125,6 +123,7 @@ mod tests {
                 name: "kind".into(),
                 values: (0..30).map(label).collect(),
             }),
+            gaps: vec![(1, 0), (4, 2)],
         }
     }
 

@@ -218,6 +218,7 @@ fn mixture(objects: usize, dimensions: usize, clusters: usize) -> Result<Table, 
         values: made.values,
         object_names: None,
         label: None,
+        gaps: Vec::new(),
     })
 }
 

@@ -47,7 +47,9 @@ impl Rows<'_> {
     /// The numbers of a row that are not 0, with their columns.
     fn entries(&self, i: usize) -> Box<dyn Iterator<Item = (usize, f64)> + '_> {
         let all: Box<dyn Iterator<Item = (usize, f64)>> = match &self.0 {
-            TableView::Dense(values) | TableView::Distances(values) => {
+            TableView::Dense(values)
+            | TableView::Gaps(values, _)
+            | TableView::Distances(values) => {
                 Box::new(values.row(i).into_iter().copied().enumerate())
             }
             TableView::Sparse(values) => match values.outer_view(i) {

@@ -108,6 +108,8 @@ pub fn bytes(recipe: &Recipe, values: &TableView<'_>) -> u64 {
             let shares = usize::from(recipe.base.iter().any(|spec| spec.kind != BaseKind::Uspec));
             40 * shares * recipe.rows(n) * d + 16 * n.div_ceil(table.groups().max(1)) * d
         }
+        // A table that is drawn, and where its values come from.
+        TableView::Gaps(_, gaps) => 24 * n * d + 80 * gaps.len(),
         _ => 16 * n * d,
     };
     let table = table as u64;

@@ -189,6 +189,7 @@ mod tests {
                 gini: 1.0,
                 seed: Seed::new(seed),
                 sample: Seed::new(seed),
+                gaps: Seed::new(seed),
             };
             let found = medoids(&pairs, &plan, &ProgressCounter::new(&Silent, 1)).unwrap();
             let least = cost(&pairs, &found);

@@ -5,6 +5,7 @@ use partita_core::ndarray::{Array2, ArrayView2, Axis};
 use rand::RngExt;
 
 use crate::error::Result;
+use crate::hot_deck::TABLES;
 use crate::{BaseK, BaseKind, GenerateError, Recipe};
 use partita_kmeans::Members;
 
@@ -20,6 +21,8 @@ pub(crate) struct Plan {
     pub(crate) seed: Seed,
     /// Chance of what it sees. Plans with the same kind and the same value see the same.
     pub(crate) sample: Seed,
+    /// Chance of the values that gaps get, one of a few.
+    pub(crate) gaps: Seed,
 }
 
 /// What a recipe asks for, run by run.
@@ -57,6 +60,7 @@ pub(crate) fn plan(recipe: &Recipe, objects: usize, seed: Seed) -> Vec<Plan> {
                 gini,
                 seed: own.child(2),
                 sample,
+                gaps: seed.child(u64::MAX).child(sample.number() % TABLES),
             }
         })
         .collect()

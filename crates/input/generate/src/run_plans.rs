@@ -1,7 +1,7 @@
 //! Runs of the base clusterers: plans that share work together, the others one by one.
 
 use partita_core::MemoryBudget;
-use partita_core::ndarray::Array2;
+use partita_core::ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 use sprs::CsMatView;
 
@@ -15,7 +15,9 @@ use crate::spectral::{is_spectral, spectral};
 use crate::splits::splits;
 use crate::tree::{linkage, trees};
 use crate::uspec::uspec;
-use crate::{BaseKind, BaseSpec, GenerateError, Recipe, Scale, TableView, scale};
+use crate::{
+    BaseKind, BaseSpec, GenerateError, HotDeck, Recipe, Scale, TableView, scale, scale_by_evidence,
+};
 use partita_kmeans::{
     DenseRows, Initialization, KMeansSettings, Members, RunSpec, SparseRows, UNLABELLED, lloyd,
     lloyd_sparse, minibatch,
@@ -50,17 +52,31 @@ pub(crate) fn run_plans(
     } else if !dense.is_empty() {
         let values = table.dense()?;
         let distances = matches!(table, TableView::Distances(_));
-        let scaled =
-            (recipe.scale != Scale::None && !distances).then(|| scale(values.view(), recipe.scale));
-        let values = scaled
-            .as_ref()
-            .map_or(values.view(), |scaled| scaled.view());
-        let sight = &TableSample {
-            values,
-            recipe,
-            distances,
+        let how = if distances {
+            Scale::None
+        } else {
+            scale_by_evidence(values.view(), recipe.scale)
         };
-        found.extend(densely(&RunContext { sight, sink }, &dense)?);
+        let mut seen_as = |values: ArrayView2<'_, f64>, plans: &[&Plan]| -> Result<()> {
+            let scaled = (how != Scale::None).then(|| scale(values, how));
+            let values = scaled.as_ref().map_or(values, |scaled| scaled.view());
+            let sight = &TableSample {
+                values,
+                recipe,
+                distances,
+            };
+            found.extend(densely(&RunContext { sight, sink }, plans)?);
+            Ok(())
+        };
+        if let TableView::Gaps(values, gaps) = table {
+            let deck = HotDeck::new(values, gaps);
+            dense.sort_by_key(|plan| plan.gaps.number());
+            for plans in dense.chunk_by(|one, other| one.gaps == other.gaps) {
+                seen_as(deck.draw(plans[0].gaps).view(), plans)?;
+            }
+        } else {
+            seen_as(values.view(), &dense)?;
+        }
     }
     found.sort_unstable_by_key(|(run, _)| *run);
     Ok(found.into_iter().map(|(_, found)| found).collect())

@@ -100,6 +100,7 @@ mod tests {
                 gini: 1.0,
                 seed,
                 sample: seed,
+                gaps: seed,
             };
             let sight = TableSample {
                 values: line.view(),

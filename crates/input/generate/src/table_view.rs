@@ -16,6 +16,9 @@ use crate::error::Result;
 pub enum TableView<'a> {
     /// Every number is there.
     Dense(ArrayView2<'a, f64>),
+    /// Numbers of which some are not known, at these places (row, column; rising): what stands there stands for nothing, and base
+    /// clusterings draw values of like rows for it ([`HotDeck`](crate::HotDeck)).
+    Gaps(ArrayView2<'a, f64>, &'a [(u32, u32)]),
     /// Numbers that are not there are 0.
     Sparse(CsMatView<'a, f64>),
     /// Rows that are read when they are wanted, for k-means on shares of the objects.
@@ -64,7 +67,7 @@ impl<'a> TableView<'a> {
     /// Rows and columns.
     pub fn dim(&self) -> (usize, usize) {
         match self {
-            Self::Dense(values) | Self::Distances(values) => values.dim(),
+            Self::Dense(values) | Self::Gaps(values, _) | Self::Distances(values) => values.dim(),
             Self::Sparse(values) => values.shape(),
             Self::Groups(values) => values.dim(),
         }
@@ -80,7 +83,7 @@ impl<'a> TableView<'a> {
     pub fn select(&self, rows: &[usize]) -> Result<Array2<f64>, GenerateError> {
         let mut selected = Array2::zeros((rows.len(), self.dim().1));
         match self {
-            Self::Dense(values) | Self::Distances(values) => {
+            Self::Dense(values) | Self::Gaps(values, _) | Self::Distances(values) => {
                 return Ok(values.select(Axis(0), rows));
             }
             Self::Sparse(values) => values.iter().for_each(|(&value, (row, column))| {
@@ -101,6 +104,21 @@ impl<'a> TableView<'a> {
             })?,
         }
         Ok(selected)
+    }
+
+    /// The gaps of some rows (rising numbers below n), by their place among these.
+    pub fn gaps_of(&self, rows: &[usize]) -> Vec<(u32, u32)> {
+        let Self::Gaps(_, gaps) = self else {
+            return Vec::new();
+        };
+        let of_row = |(place, &row): (usize, &usize)| {
+            let first = gaps.partition_point(|gap| (gap.0 as usize) < row);
+            let own = gaps[first..]
+                .iter()
+                .take_while(move |gap| gap.0 as usize == row);
+            own.map(move |&(_, column)| (place as u32, column))
+        };
+        rows.iter().enumerate().flat_map(of_row).collect()
     }
 
     /// The rows of several sets, dense, in one pass over the table.
@@ -129,7 +147,9 @@ impl<'a> TableView<'a> {
     /// Every number in its place.
     pub(crate) fn dense(&self) -> Result<CowArray<'a, f64, Ix2>> {
         Ok(match self {
-            Self::Dense(values) | Self::Distances(values) => CowArray::from(*values),
+            Self::Dense(values) | Self::Gaps(values, _) | Self::Distances(values) => {
+                CowArray::from(*values)
+            }
             Self::Sparse(values) => {
                 let mut dense = Array2::zeros(values.shape());
                 values.iter().for_each(|(&value, at)| dense[at] += value);
@@ -187,7 +207,7 @@ impl<'a> TableView<'a> {
             return Err(GenerateError::TooSmall { rows, columns });
         }
         let (wrong, equal) = match self {
-            Self::Dense(values) | Self::Distances(values) => {
+            Self::Dense(values) | Self::Gaps(values, _) | Self::Distances(values) => {
                 let wrong = values.indexed_iter().find(|(_, value)| !fits(**value));
                 let first = values.row(0);
                 (
@@ -254,6 +274,10 @@ impl<'a> TableView<'a> {
     pub(crate) fn fingerprint(&self) -> Result<u64> {
         let (n, d) = self.dim();
         let mut hash = fingerprint([n as u64, d as u64].into_iter());
+        if let Self::Gaps(_, gaps) = self {
+            let words = gaps.iter().flat_map(|gap| [gap.0, gap.1]);
+            hash = continued(hash, words.map(u64::from));
+        }
         if let Self::Sparse(values) = self {
             let words = values
                 .iter()

@@ -62,6 +62,7 @@ fn table(made: Synthetic) -> Table {
         values: made.values,
         object_names: None,
         label,
+        gaps: Vec::new(),
     }
 }
 

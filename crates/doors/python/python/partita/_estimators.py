@@ -188,15 +188,15 @@ class ConsensusClustering(_Consensus):
         columns = [f"x{at}" for at in range(values.shape[1])] if names is None else [str(name) for name in names]
         if hasattr(values, "tocsr"):
             return table_of(values, columns)
-        values, means = filled(values, columns, None if reset else self._means)
+        values, means, gaps = filled(values, columns, None if reset else self._means, draws=reset)
         if reset:
             self._means: list[float] | None = means
-        return _partita.NativeTable.dense(values, columns, frame_index(X), None)
+        return _partita.NativeTable.dense(values, columns, frame_index(X), None, gaps)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> ConsensusClustering:
         """Makes base clusterings of a table of shape (n, d), dense or sparse, and finds their consensus; ``y`` is not used.
 
-        Gaps (NaN) get the means of their columns, which is said. ``sample_weight`` weighs the objects in the consensus, for methods
+        Base clusterings draw values of like rows for gaps (NaN), which is said; the model that labels new objects takes the means of columns. ``sample_weight`` weighs the objects in the consensus, for methods
         that take such weights: a weight of 2 is two objects there.
         """
         self._means = None

@@ -66,7 +66,8 @@ class NativeEnsemble:
 class NativeTable:
     @staticmethod
     def dense(
-        values: NDArray[np.float64], columns: list[str], objects: list[str] | None, truth: _Classes | None
+        values: NDArray[np.float64], columns: list[str], objects: list[str] | None, truth: _Classes | None,
+        gaps: list[tuple[int, int]],
     ) -> NativeTable: ...
     @staticmethod
     def sparse(
@@ -214,7 +215,7 @@ def match_objects(
 ) -> tuple[list[str] | None, list[NDArray[np.int64]]]: ...
 def fill_gaps(
     values: NDArray[np.float64], columns: list[str], means: list[float] | None
-) -> tuple[NDArray[np.float64] | None, list[float], int]: ...
+) -> tuple[NDArray[np.float64] | None, list[float], list[tuple[int, int]]]: ...
 def match_rows(
     labels: _Named, ensemble: NativeEnsemble, common: bool, how: Run
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...

@@ -454,15 +454,17 @@ def table_of(
     values = np.asarray(values, dtype=np.float64)
     called = _column_names(names or columns, values.shape[1])
     _check_finite(values, columns, gaps=impute is not None)
-    return NativeTable.dense(values if impute is None else filled(values, called)[0], called, objects, truth)
+    return NativeTable.dense(values if impute is None else filled(values, called)[0], called, objects, truth, [])
 
 
-def filled(values: np.ndarray[Any, Any], columns: list[str], means: Any = None) -> tuple[Any, Any]:
-    """Numbers without gaps, which get the means of their columns or those given, which is said; and the means."""
+def filled(values: np.ndarray[Any, Any], columns: list[str], means: Any = None, *, draws: bool = False) -> tuple[Any, Any, Any]:
+    """Numbers without gaps, which get the means of their columns or those given, which is said; the means; and where base clusterings draw
+    values of like rows instead."""
     made, means, gaps = _partita.fill_gaps(values, columns, means)
     if gaps:
-        say(True, f"{gaps} missing values get the means of their columns")
-    return values if made is None else made, means
+        get = "values of like rows, which base clusterings draw" if draws else "the means of their columns"
+        say(True, f"{len(gaps)} missing values get {get}")
+    return values if made is None else made, means, gaps if draws else []
 
 
 def _classes(table: Table) -> tuple[str, list[str | None]] | None:

@@ -40,6 +40,8 @@ const PARTS: [&str; 3] = ["first", "second", "third"];
 pub(crate) struct Features {
     pub(crate) columns: Vec<String>,
     pub(crate) values: Array2<f64>,
+    /// Where the means of columns stand for gaps.
+    pub(crate) gaps: Vec<(u32, u32)>,
     pub(crate) object_names: Option<Vec<String>>,
     /// The last row was left out: it adds up the others.
     pub(crate) ends_with_sums: bool,
@@ -110,26 +112,25 @@ pub(crate) fn table(
         );
         return Err(FileError::content(frame.path(), reason));
     }
-    if options.impute != Some(Impute::None) {
-        for &place in &kept {
-            let name = frame.names[places[place]].clone();
-            for (name, values) in numbers_of(&name, &mut found[place]) {
-                let filled = fill(frame.path(), &name, options, values)?;
-                if options.impute.is_none() {
-                    frame.roles.filled += filled;
-                }
-            }
-        }
-    }
     let names: Vec<&str> = kept
         .iter()
         .map(|&place| frame.names[places[place]].as_str())
         .collect();
     let kept: Vec<&Feature> = kept.iter().map(|&place| &found[place]).collect();
-    let (columns, values) = spread(frame, &names, &kept, limit)?;
+    let (columns, mut values) = spread(frame, &names, &kept, limit)?;
+    let mut gaps = Vec::new();
+    if options.impute != Some(Impute::None) {
+        gaps = fill(frame.path(), &columns, options, &mut values)?;
+    }
+    if options.impute.is_none() {
+        frame.roles.filled = kept.iter().map(|feature| feature.gaps()).sum();
+    } else {
+        gaps.clear();
+    }
     Ok(Features {
         columns,
         values,
+        gaps,
         object_names,
         ends_with_sums,
     })
@@ -197,17 +198,21 @@ fn pop(feature: &mut Feature) {
         Feature::Parts(_) | Feature::LeftOut => {}
     }
 }
-
-/// The columns of numbers that a feature is, with their names.
-fn numbers_of<'a>(name: &str, feature: &'a mut Feature) -> Vec<(String, &'a mut Vec<f64>)> {
-    match feature {
-        Feature::Numbers(values) => vec![(name.to_owned(), values)],
-        Feature::Parts(parts) => PARTS
-            .iter()
-            .zip(parts)
-            .map(|(part, values)| (format!("{name}={part}"), values))
-            .collect(),
-        Feature::Words(_) | Feature::LeftOut => Vec::new(),
+impl Feature {
+    /// Values that are missing.
+    fn gaps(&self) -> u64 {
+        let missing = |values: &[f64]| values.iter().filter(|value| value.is_nan()).count();
+        let gaps = match self {
+            Self::Numbers(values) => missing(values),
+            Self::Parts(parts) => parts.iter().map(|values| missing(values)).sum(),
+            Self::Words(words) => words
+                .codes()
+                .iter()
+                .filter(|code| **code == MISSING)
+                .count(),
+            Self::LeftOut => 0,
+        };
+        gaps as u64
     }
 }
 
@@ -697,15 +702,7 @@ pub(crate) fn fill_counted(
     options: &ReadOptions,
     read: &mut Array2<f64>,
 ) -> Result<()> {
-    let mut gaps = 0;
-    for (mut column, name) in read.columns_mut().into_iter().zip(names) {
-        let mut values = column.to_vec();
-        gaps += fill(frame.path(), name, options, &mut values)?;
-        column
-            .iter_mut()
-            .zip(values)
-            .for_each(|(to, value)| *to = value);
-    }
+    let gaps = fill(frame.path(), names, options, read)?.len() as u64;
     if gaps > 0 {
         add_counts(
             &mut frame.roles.missing,
@@ -715,30 +712,35 @@ pub(crate) fn fill_counted(
     Ok(())
 }
 
-/// Fills gaps with what is known to be the mean of their column, else with its mean here; how many there were.
+/// Fills gaps with what is known to be the means of their columns, else with their means here; where they were.
 fn fill(
     path: &std::path::Path,
-    name: &str,
+    names: &[String],
     options: &ReadOptions,
-    values: &mut [f64],
-) -> Result<u64> {
-    let gaps = values.iter().filter(|value| value.is_nan()).count();
-    if gaps == 0 {
-        return Ok(0);
+    values: &mut Array2<f64>,
+) -> Result<Vec<(u32, u32)>> {
+    let mut gaps = Vec::new();
+    for (at, (mut column, name)) in values.columns_mut().into_iter().zip(names).enumerate() {
+        if !column.iter().any(|value| value.is_nan()) {
+            continue;
+        }
+        let known = options.means.get(name).copied();
+        let Some(mean) = gaps::mean(column.iter().copied(), known) else {
+            let reason = format!(
+                " has no feature: column '{name}' has no value at all; leave it out ({})",
+                option("skip").naming(name)
+            );
+            return Err(FileError::content(path, reason));
+        };
+        for (row, value) in column.iter_mut().enumerate() {
+            if value.is_nan() {
+                *value = mean;
+                gaps.push((row as u32, at as u32));
+            }
+        }
     }
-    let known = options.means.get(name).copied();
-    let Some(mean) = gaps::mean(values.iter().copied(), known) else {
-        let reason = format!(
-            " has no feature: column '{name}' has no value at all; leave it out ({})",
-            option("skip").naming(name)
-        );
-        return Err(FileError::content(path, reason));
-    };
-    values
-        .iter_mut()
-        .filter(|value| value.is_nan())
-        .for_each(|value| *value = mean);
-    Ok(gaps as u64)
+    gaps.sort_unstable();
+    Ok(gaps)
 }
 
 /// The columns side by side: words as a column of zeros and ones each.
@@ -771,10 +773,13 @@ fn spread(
                 let first = columns.len();
                 let categories = words.values().iter();
                 columns.extend(categories.map(|word| format!("{name}={word}")));
-                let codes = words.codes().iter().enumerate();
-                codes
-                    .filter(|(_, code)| **code != MISSING)
-                    .for_each(|(row, &code)| spread[[row, first + code as usize]] = 1.0);
+                for (row, &code) in words.codes().iter().enumerate() {
+                    if code == MISSING {
+                        (first..columns.len()).for_each(|column| spread[[row, column]] = f64::NAN);
+                    } else {
+                        spread[[row, first + code as usize]] = 1.0;
+                    }
+                }
             }
             Feature::Numbers(values) => {
                 put(&mut spread, columns.len(), values);

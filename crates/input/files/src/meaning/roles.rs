@@ -272,13 +272,13 @@ impl fmt::Display for Roles {
             ));
         }
         if self.filled > 0 {
-            let (gaps, turn) = if self.filled == 1 {
-                ("gap", "becomes")
+            let (gaps, get) = if self.filled == 1 {
+                ("gap", "gets")
             } else {
-                ("gaps", "become")
+                ("gaps", "get")
             };
             parts.push(format!(
-                "{} {gaps} {turn} the mean of the column ({} refuses them)",
+                "{} {gaps} {get} values of like rows, which base clusterings draw ({} refuses them, mean takes that of the column)",
                 grouped(self.filled),
                 option("impute").to("none")
             ));

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use partita_core::ndarray::Array2;
+use partita_core::ndarray::{Array2, Axis};
 use partita_core::option;
 
 use super::features;
@@ -24,7 +24,7 @@ use crate::words::CLASS_ARRAYS;
 const FEATURES: [&str; 6] = ["X", "x", "data", "features", "values", "fea"];
 
 /// n objects × d features, finite numbers all, with what else a file says about the objects.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     /// Names of the features, d of them.
     pub columns: Vec<String>,
@@ -34,6 +34,34 @@ pub struct Table {
     pub object_names: Option<Vec<String>>,
     /// The classes, where the file has them.
     pub label: Option<LabelColumn>,
+    /// Where numbers stand for gaps (row, column; rising): the means of their columns, in place of which base clusterings draw values of like
+    /// rows. None where the means were asked for.
+    pub gaps: Vec<(u32, u32)>,
+}
+
+impl Table {
+    /// These rows (rising), with what is said about them.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    #[must_use]
+    pub fn select(self, rows: &[usize]) -> Self {
+        let place = |row: u32| rows.binary_search(&(row as usize)).ok();
+        let gaps = self.gaps.iter();
+        let gaps = gaps.filter_map(|&(row, column)| Some((place(row)? as u32, column)));
+        let names = |names: Vec<String>| rows.iter().map(|&row| names[row].clone()).collect();
+        let of_label = |label: LabelColumn| LabelColumn {
+            values: rows.iter().map(|&row| label.values[row].clone()).collect(),
+            ..label
+        };
+        Self {
+            gaps: gaps.collect(),
+            values: self.values.select(Axis(0), rows),
+            object_names: self.object_names.map(names),
+            label: self.label.map(of_label),
+            columns: self.columns,
+        }
+    }
 }
 
 /// Reads a table in any of the formats: delimited text (packed where the name ends in `.gz`), NPY, NPZ, MAT, Parquet,
@@ -83,6 +111,7 @@ pub(crate) fn load(
             values,
             object_names,
             label,
+            gaps: Vec::new(),
         }
     } else {
         from_columns(&mut frame, options)?
@@ -191,6 +220,7 @@ fn from_columns(frame: &mut Frame, options: &ReadOptions) -> Result<Table> {
         values: found.values,
         object_names,
         label,
+        gaps: found.gaps,
     })
 }
 

@@ -95,6 +95,7 @@ fn a_table_may_lie_in_a_folder() {
         columns: vec!["x".into(), "y".into()],
         object_names: None,
         label: None,
+        gaps: Vec::new(),
     };
     for (part, from) in [("a.parquet", 0), ("b.parquet", 100)] {
         write_table(&place.path().join(part), &table(from)).unwrap();

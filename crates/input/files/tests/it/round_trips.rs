@@ -218,6 +218,7 @@ fn tables_read_back_to_the_same_bits() {
             name: "label".into(),
             values: label.collect(),
         }),
+        gaps: Vec::new(),
     };
     for name in ["a.csv", "a.tsv", "a.csv.gz", "a.npz", "a.parquet", "a.npy"] {
         let path = folder.path().join(name);

@@ -454,6 +454,7 @@ impl AlignedRuns {
             values,
             object_names: self.object_names.clone(),
             label: None,
+            gaps: Vec::new(),
         }
     }
 

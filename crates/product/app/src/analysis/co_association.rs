@@ -190,6 +190,7 @@ impl CoAssociationOutput {
                     values,
                     object_names,
                     label: None,
+                    gaps: Vec::new(),
                 },
             )?);
         };
@@ -244,6 +245,7 @@ pub fn write_agreement(path: &Path, ensemble: &Ensemble) -> Result<(), AppError>
         values,
         object_names: Some(names),
         label: None,
+        gaps: Vec::new(),
     };
     Ok(files::write_table(path, &table)?)
 }

@@ -2,7 +2,7 @@
 
 use partita::files::{self, LabelColumn, Roles, SparseTable, Table, TableGroups, Truth};
 use partita::generate::{RowGroups, Scale, TableView};
-use partita::ndarray::{Array2, ArrayView2, Axis};
+use partita::ndarray::{Array2, ArrayView2};
 use partita::{Features, MemoryBudget, Seed};
 
 use crate::error::AppError;
@@ -40,6 +40,8 @@ pub struct TableInMemory<'a> {
     pub object_names: Option<Vec<String>>,
     /// The true labels, where there are some.
     pub label: Option<LabelColumn>,
+    /// Where numbers stand for gaps, as in a [`Table`].
+    pub gaps: Vec<(u32, u32)>,
 }
 
 /// A table whose numbers stay on the disk.
@@ -182,10 +184,10 @@ impl InputTable<'_> {
     /// The numbers, as base clusterers read them.
     pub fn view(&self) -> TableView<'_> {
         match self {
-            Self::Dense(table) => table.values.view().into(),
+            Self::Dense(table) => with_gaps(table.values.view(), &table.gaps),
             Self::Sparse(table) => table.values.view().into(),
             Self::Groups(table) => TableView::Groups(&**table),
-            Self::View(table) => table.values.into(),
+            Self::View(table) => with_gaps(table.values, &table.gaps),
             Self::Distances(table) => TableView::Distances(table.values.view()),
         }
     }
@@ -234,13 +236,7 @@ impl InputTable<'_> {
         {
             return Ok(()); // The number of rows is wrong, which is said where methods are checked.
         }
-        table.values = table.values.select(Axis(0), rows);
-        if let Some(names) = &mut table.object_names {
-            *names = rows.iter().map(|&row| names[row].clone()).collect();
-        }
-        if let Some(label) = &mut table.label {
-            label.values = rows.iter().map(|&row| label.values[row].clone()).collect();
-        }
+        *table = std::mem::take(table).select(rows);
         Ok(())
     }
 
@@ -252,6 +248,14 @@ impl InputTable<'_> {
             Self::Groups(table) => table.0.label.take(),
             Self::View(table) => table.label.take(),
         }
+    }
+}
+
+/// Numbers as base clusterers read them, some of which stand for gaps.
+fn with_gaps<'a>(values: ArrayView2<'a, f64>, gaps: &'a [(u32, u32)]) -> TableView<'a> {
+    match gaps {
+        [] => values.into(),
+        gaps => TableView::Gaps(values, gaps),
     }
 }
 

@@ -56,6 +56,7 @@ pub(crate) fn write_tree(
         values: linkage(tree),
         object_names: None,
         label: None,
+        gaps: Vec::new(),
     };
     Ok(files::write_table(path, &table)?)
 }

@@ -7,7 +7,7 @@ use partita::graph::{LwgpSettings, lwgp_each};
 use partita_core::ndarray::{Array2, ArrayView2};
 use partita_core::{MemoryBudget, Monitor, Partition, ProgressCounter, Seed};
 use partita_generate::{
-    BaseK, BaseSpec, Recipe, Scale, TableView, generate, scale, scale_by_evidence,
+    BaseK, BaseSpec, HotDeck, Recipe, Scale, TableView, generate, scale, scale_by_evidence,
 };
 use partita_metrics::DensityValidity;
 use rayon::prelude::*;
@@ -151,10 +151,14 @@ pub fn choose_recipe<'a>(
     } else {
         (0..n).collect()
     };
-    let values = table.select(&objects)?;
+    let (mut values, gaps) = (table.select(&objects)?, table.gaps_of(&objects));
     let how = scale_by_evidence(values.view(), how);
+    if !gaps.is_empty() {
+        values = HotDeck::new(values.view(), &gaps).draw(seed.child(6));
+    }
     let look = Look {
         values: &scale(values.view(), how),
+        gaps: &gaps,
         how,
         of: n,
         seed,
@@ -185,8 +189,9 @@ pub fn choose_recipe<'a>(
 
 /// A table that is looked at.
 struct Look<'a> {
-    /// The objects looked at, scaled.
+    /// The objects looked at, scaled, with one draw of values for gaps.
     values: &'a Array2<f64>,
+    gaps: &'a [(u32, u32)],
     /// How they were scaled.
     how: Scale,
     /// The objects of the whole table.
@@ -228,9 +233,13 @@ impl Look<'_> {
             kmeans(objects, Scale::None),
             genie(objects, most, Scale::None),
         ];
+        let table = match self.gaps {
+            [] => self.values.view().into(),
+            gaps => TableView::Gaps(self.values.view(), gaps),
+        };
         let each = recipes.par_iter().enumerate().map(|(at, recipe)| {
             candidate(
-                self.values.view(),
+                table,
                 &criteria,
                 recipe,
                 &clusters,
@@ -368,7 +377,7 @@ impl Criteria {
 }
 
 fn candidate(
-    values: ArrayView2<'_, f64>,
+    table: TableView<'_>,
     criteria: &Criteria,
     recipe: &Recipe,
     clusters: &[usize],
@@ -377,7 +386,7 @@ fn candidate(
     monitor: &dyn Monitor,
 ) -> Result<AutoCandidate, SelectError> {
     let progress = ProgressCounter::new(monitor, 3 * PHASE);
-    let made = generate(values, recipe, seed.child(0), budget, &progress.part(PHASE))?;
+    let made = generate(table, recipe, seed.child(0), budget, &progress.part(PHASE))?;
     if made.finished < made.asked {
         return Err(SelectError::Interrupted);
     }

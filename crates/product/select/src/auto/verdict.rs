@@ -251,7 +251,13 @@ fn reason(candidates: &[AutoCandidate], chosen: usize, at: usize) -> String {
 /// Why so many clusters: the score at this place beside the next best.
 fn reason_for_number(one: &AutoCandidate, at: usize, score: impl Fn(usize) -> f64) -> String {
     let others = (0..one.stability.len()).filter(|&other| other != at);
-    let next = others.reduce(|best, other| if score(other) > score(best) { other } else { best });
+    let next = others.reduce(|best, other| {
+        if score(other) > score(best) {
+            other
+        } else {
+            best
+        }
+    });
     let next = next.filter(|&next| score(next).is_finite());
     let next = next.map_or_else(String::new, |next| {
         let clusters = one.stability[next].clusters;

@@ -146,25 +146,26 @@ fn shares(text: &str, labels: &str, certain: bool) -> Outcome {
         .skip(1)
         .zip(column(labels, 1))
         .zip(column(labels, 3));
-    rows.into_iter().try_for_each(|((line, label), probability)| {
-        let (_, written) = line.split_once(',').unwrap_or_default();
-        let shares: Vec<f64> = written.split(',').map(number).collect();
-        let largest = shares.iter().copied().fold(0.0, f64::max);
-        let again = shares
-            .iter()
-            .map(f64::to_string)
-            .collect::<Vec<_>>()
-            .join(",");
-        let own = shares.get(number(label) as usize);
-        let right = (shares.iter().sum::<f64>() - 1.0).abs() < 1e-9
-            && own == Some(&largest)
-            && written == again;
-        if right && (!certain || number(probability) == largest) {
-            Ok(())
-        } else {
-            Err(format!("{line}: {label},{probability}"))
-        }
-    })
+    rows.into_iter()
+        .try_for_each(|((line, label), probability)| {
+            let (_, written) = line.split_once(',').unwrap_or_default();
+            let shares: Vec<f64> = written.split(',').map(number).collect();
+            let largest = shares.iter().copied().fold(0.0, f64::max);
+            let again = shares
+                .iter()
+                .map(f64::to_string)
+                .collect::<Vec<_>>()
+                .join(",");
+            let own = shares.get(number(label) as usize);
+            let right = (shares.iter().sum::<f64>() - 1.0).abs() < 1e-9
+                && own == Some(&largest)
+                && written == again;
+            if right && (!certain || number(probability) == largest) {
+                Ok(())
+            } else {
+                Err(format!("{line}: {label},{probability}"))
+            }
+        })
 }
 
 fn json(text: &str) -> Result<Value, String> {
