@@ -220,7 +220,7 @@ mod tests {
         let n = rng.random_range(1..60);
         let mut builder = EnsembleBuilder::new(n);
         for base in 0..rng.random_range(1..6) {
-            let label = |_| rng.random_bool(0.8).then(|| rng.random_range(0..4_u32));
+            let label = |i| (i == 0 || rng.random_bool(0.8)).then(|| rng.random_range(0..4_u32));
             let labels: Vec<Option<u32>> = (0..n).map(label).collect();
             builder.push(format!("{base}"), labels).expect("n labels");
         }

@@ -69,12 +69,13 @@ pub(crate) type Sparse<'py> = (
 /// True classes under the name of their column.
 pub(crate) type Classes = (String, Vec<Option<String>>);
 
-/// Numbers, names of the columns, names of the objects and true classes where there are some.
+/// Numbers, names of the columns, names of the objects and true classes where there are some, and where numbers stand for gaps.
 type Read<'py> = (
     Numbers<'py>,
     Vec<String>,
     Option<Vec<String>>,
     Option<Classes>,
+    Vec<(u32, u32)>,
 );
 
 /// Compressed rows as NumPy arrays.
@@ -133,6 +134,7 @@ pub(crate) fn read_table<'py>(
                 table.columns,
                 table.object_names,
                 classes(table.label),
+                table.gaps,
             ))
         }
         InputTable::Sparse(SparseTable {
@@ -146,6 +148,7 @@ pub(crate) fn read_table<'py>(
             columns,
             object_names,
             classes(label),
+            Vec::new(),
         )),
         InputTable::Groups(_) | InputTable::View(_) | InputTable::Distances(_) => {
             Err(input_error(py, "the table is not held in memory"))

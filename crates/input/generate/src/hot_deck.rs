@@ -18,8 +18,8 @@ const NEIGHBOURS: usize = 10;
 /// Where the values for the gaps of a table come from.
 ///
 /// A row with gaps is compared with 1000 rows that lie evenly in the table: by the mean squared difference, in standard deviations, of the
-/// columns that both have. Of the 10 nearest that have a column one gives the row its value there: the same one for all gaps of the row
-/// where it has them all, so that what belongs together stays together.
+/// columns that both have. Of the 10 nearest that have all columns of the gaps one gives the row its values, so that what belongs
+/// together stays together; where fewer have all, of the 10 nearest that have a column one gives the value there.
 ///
 /// # References
 /// R. Andridge, R. Little: A review of hot deck imputation for survey non-response, International Statistical Review 78, 2010.
@@ -74,11 +74,17 @@ impl<'a> HotDeck<'a> {
             let others = donors.iter().filter(|&&donor| donor != row);
             let mut near: Vec<(f64, usize)> = others.map(|i| (distance(i), *i)).collect();
             near.sort_by(|a, b| a.0.total_cmp(&b.0));
-            let givers = |&(_, column): &(u32, u32)| {
-                let have = near.iter().filter(|(_, i)| known[[*i, column as usize]]);
+            let givers = |gaps: &[(u32, u32)]| -> Vec<u32> {
+                let has = |i: usize| gaps.iter().all(|gap| known[[i, gap.1 as usize]]);
+                let have = near.iter().filter(|(_, i)| has(*i));
                 have.take(NEIGHBOURS).map(|(_, i)| *i as u32).collect()
             };
-            (ends[0]..ends[1], own.iter().map(givers).collect())
+            let of_all = givers(own);
+            let enough = of_all.len() == NEIGHBOURS;
+            let each = own
+                .chunks(1)
+                .map(|gap| if enough { of_all.clone() } else { givers(gap) });
+            (ends[0]..ends[1], each.collect())
         };
         let rows = if gaps.is_empty() {
             Vec::new()

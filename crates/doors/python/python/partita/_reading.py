@@ -212,8 +212,8 @@ def read_table(
     encode : {"one-hot", "ordinal", "none"}, optional
         What columns that hold words become; ``"none"`` refuses them. If not given, those of a text become columns of zeros and ones.
     impute : {"mean", "none"}, optional
-        What missing numbers become; ``"none"`` refuses them. If not given, those of a text become means, which is said, those of
-        other files are refused.
+        What missing numbers become; ``"none"`` refuses them. If not given, base clusterings draw values of like rows for those of a
+        text (the means of columns stand for them in ``X``), which is said; those of other files are refused.
     max_categories : int or None
         The most columns that are made of one.
     filter_labels : sequence of str
@@ -249,10 +249,10 @@ def read_table(
         **more,
     )
     seed, run = seed_of(random_state), Run(None, max_memory)
-    numbers, columns, objects, classes = _partita.read_table(os.fspath(path), json_of({"file": "", **options}), seed, run)
+    numbers, columns, objects, classes, gaps = _partita.read_table(os.fspath(path), json_of({"file": "", **options}), seed, run)
     if classes is None:
-        return Table(matrix_of(numbers), columns, objects)
-    return Table(matrix_of(numbers), columns, objects, classes[1], classes[0])
+        return Table(matrix_of(numbers), columns, objects, gaps=gaps)
+    return Table(matrix_of(numbers), columns, objects, classes[1], classes[0], gaps)
 
 
 def scan_table(

@@ -45,6 +45,8 @@ class Table:
         The true classes, where there are some; ``None`` where one is missing. :func:`generate` keeps them with the ensemble.
     truth_name : str
         What their column is called.
+    gaps : list of (row, column)
+        Where means of columns stand for gaps in ``X``, in place of which base clusterings draw values of like rows.
     """
 
     X: Any
@@ -52,6 +54,7 @@ class Table:
     object_names: list[str] | None = None
     truth: list[str | None] | None = field(default=None, repr=False)
     truth_name: str = "label"
+    gaps: list[tuple[int, int]] = field(default_factory=list, repr=False)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -431,9 +434,9 @@ def table_of(
     if isinstance(data, (str, os.PathLike, TableFiles)):
         path = data.path if isinstance(data, TableFiles) else data
         raise InputError(f"{path}: a table here is in memory; read it with read_table(); generate() takes what scan_table() found too")
-    objects, columns, truth = None, None, None
+    objects, columns, truth, gaps = None, None, None, []
     if isinstance(data, Table):
-        objects, columns, truth, data = data.object_names, data.columns, _classes(data), data.X
+        objects, columns, truth, gaps, data = data.object_names, data.columns, _classes(data), data.gaps, data.X
     check_table(data)
     if hasattr(data, "tocsr"):
         return _sparse(data, names or columns, objects, truth)
@@ -454,7 +457,7 @@ def table_of(
     values = np.asarray(values, dtype=np.float64)
     called = _column_names(names or columns, values.shape[1])
     _check_finite(values, columns, gaps=impute is not None)
-    return NativeTable.dense(values if impute is None else filled(values, called)[0], called, objects, truth, [])
+    return NativeTable.dense(values if impute is None else filled(values, called)[0], called, objects, truth, gaps)
 
 
 def filled(values: np.ndarray[Any, Any], columns: list[str], means: Any = None, *, draws: bool = False) -> tuple[Any, Any, Any]:

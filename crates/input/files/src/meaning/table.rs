@@ -491,10 +491,13 @@ mod tests {
         let expected = array![
             [1., 1., 0., 2.],
             [3., 0., 1., 4.],
-            [3., 0., 0., 6.],
+            [3., 2. / 3., 1. / 3., 6.],
             [5., 1., 0., 8.]
         ];
         assert_eq!(table.values, expected);
+        assert!(table.gaps.is_empty(), "means were asked for");
+        let drawn = read(text, &options(None, true)).unwrap();
+        assert_eq!(drawn.gaps, [(1, 0), (2, 1), (2, 2)]);
         assert_eq!(table.label.unwrap().values.len(), 4);
         let coded = read(text, &options(Some(Encode::Ordinal), true)).unwrap();
         assert_eq!(coded.columns, ["x", "kind", "y"]);

@@ -183,6 +183,6 @@ fn a_run_keeps_its_choice() {
     assert!(
         std::fs::read_to_string(out.join("report.html"))
             .unwrap()
-            .contains("times as stable as")
+            .contains("they have the highest score")
     );
 }
