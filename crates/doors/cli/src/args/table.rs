@@ -176,7 +176,8 @@ pub(crate) struct TableReadArgs {
     /// The most columns that --encode one-hot makes of one column.
     #[arg(long, value_name = "N", default_value = "50")]
     pub(crate) max_categories: Option<NonZeroUsize>,
-    /// What missing numbers become (CSV, TSV): the mean of their column; none refuses them. [default: mean]
+    /// What missing values become (CSV, TSV): mean, that of their column; none refuses them. [default: base clusterings draw values
+    /// of like rows]
     #[arg(long, value_name = "HOW", value_parser = impute_parser())]
     pub(crate) impute: Option<Impute>,
     /// The former spelling of `--impute mean`.
