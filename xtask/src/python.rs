@@ -247,7 +247,7 @@ pub(crate) fn made(folder: &Path, interpreter: &str, packages: &str) -> Result<(
 }
 
 /// Where an environment keeps its programs.
-fn programs(environment: &Path) -> PathBuf {
+pub(crate) fn programs(environment: &Path) -> PathBuf {
     environment.join(if cfg!(windows) { "Scripts" } else { "bin" })
 }
 

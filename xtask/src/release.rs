@@ -1,6 +1,8 @@
 //! `release`: what people install, built and packed into `target/dist`, then installed where nothing else is and tried there.
 
+use std::env;
 use std::fs;
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -132,6 +134,16 @@ impl<'a> Release<'a> {
         Ok(Some(file))
     }
 
+    /// One of [`TOOLS`], which finds the others.
+    fn tool(&self, name: &str, words: &str) -> Result<Command> {
+        let mut command = python::program(&self.tools, name, words);
+        let own = python::programs(&self.tools);
+        let others = env::var_os("PATH").unwrap_or_default();
+        let all = iter::once(own).chain(env::split_paths(&others));
+        command.env("PATH", env::join_paths(all)?);
+        Ok(command)
+    }
+
     /// Whether zig compiles C and links, for an old Linux.
     fn with_zig(&self) -> bool {
         self.target.contains("-linux-")
@@ -141,7 +153,7 @@ impl<'a> Release<'a> {
     pub(crate) fn wheel(&self, folder: &Path) -> Result<PathBuf> {
         let built = python::emptied(&self.workspace.target("release-wheel")?)?;
         let words = "build --quiet --auditwheel check --release --strip --target";
-        let mut maturin = python::program(&self.tools, "maturin", words);
+        let mut maturin = self.tool("maturin", words)?;
         maturin.arg(&self.target);
         if self.with_zig() {
             let tag = if self.target.ends_with("musl") {
@@ -225,7 +237,7 @@ impl<'a> Release<'a> {
         let words =
             "build --release --package partita-cli --package partita-python --bin partita --target";
         let mut cargo = if self.with_zig() {
-            let mut cargo = python::program(&self.tools, "cargo-zigbuild", "zigbuild");
+            let mut cargo = self.tool("cargo-zigbuild", "zigbuild")?;
             cargo.args(words.split_whitespace().skip(1));
             cargo.current_dir(self.workspace.root());
             cargo
@@ -251,7 +263,7 @@ impl<'a> Release<'a> {
     fn can_run(&self) -> bool {
         self.here
             || cfg!(target_os = "linux")
-                && self.target == format!("{}-unknown-linux-musl", std::env::consts::ARCH)
+                && self.target == format!("{}-unknown-linux-musl", env::consts::ARCH)
     }
 
     /// Unpacks the archive elsewhere, and runs what is in it without any variable of this process.
@@ -264,7 +276,7 @@ impl<'a> Release<'a> {
                 .arg("-xzf")
                 .arg(archive),
         )?;
-        let program = format!("partita{}", std::env::consts::EXE_SUFFIX);
+        let program = format!("partita{}", env::consts::EXE_SUFFIX);
         let page = place.join(name).join("man/partita-run.1");
         ensure!(page.is_file(), "{name} has no {}", page.display());
         try_command_line(self.workspace, &place.join(name).join(program), &place)
@@ -277,7 +289,7 @@ pub(crate) fn try_command_line(workspace: &Workspace, program: &Path, place: &Pa
         let mut command = Command::new(program);
         command.env_clear().current_dir(place);
         // What Windows finds its own libraries by.
-        command.envs(std::env::var_os("SystemRoot").map(|root| ("SystemRoot", root)));
+        command.envs(env::var_os("SystemRoot").map(|root| ("SystemRoot", root)));
         command
     };
     shell::output(command().arg("doctor"))?;
