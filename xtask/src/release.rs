@@ -152,7 +152,7 @@ impl<'a> Release<'a> {
     /// The wheel: one for all versions of Python, which any Linux of its tag can load; maturin refuses one with libraries of this machine.
     pub(crate) fn wheel(&self, folder: &Path) -> Result<PathBuf> {
         let built = python::emptied(&self.workspace.target("release-wheel")?)?;
-        let words = "build --quiet --auditwheel check --release --strip --target";
+        let words = "build --quiet --auditwheel check --release --target";
         let mut maturin = self.tool("maturin", words)?;
         maturin.arg(&self.target);
         if self.with_zig() {
