@@ -6,9 +6,9 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use crate::shell;
 use crate::tools::{CHROMIUM, NIGHTLY, NODE, OPENBLAS, is_ci};
 use crate::workspace::Workspace;
+use crate::{python, shell, tidy};
 
 /// The only target that the checker is known to work on with the kernels that are chosen while running.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
@@ -52,6 +52,22 @@ pub(crate) fn sanitizer(workspace: &Workspace) -> Result<()> {
     }
     cargo.arg("--").args(SAFE.split_whitespace());
     shell::run(cargo.env("RUSTFLAGS", "-Zsanitizer=address"))
+}
+
+/// The workflows against the schema of the service that runs them.
+pub(crate) fn workflows(workspace: &Workspace) -> Result<()> {
+    if python::left_out() {
+        return Ok(());
+    }
+    let environment = workspace.target("workflows")?;
+    python::made(&environment, &python::python()?, "check-jsonschema")?;
+    let words = "--builtin-schema vendor.github-workflows";
+    let mut check = python::program(&environment, "check-jsonschema", words);
+    let files = tidy::files(workspace)?;
+    let files = files
+        .iter()
+        .filter(|file| file.starts_with(".github/workflows"));
+    shell::run(check.current_dir(workspace.root()).args(files))
 }
 
 /// Reports in a browser without network: hover, sort, search, themes, accessibility.

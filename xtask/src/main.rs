@@ -17,6 +17,7 @@ mod fuzz;
 mod new;
 mod python;
 mod r;
+mod release;
 mod reproduce;
 mod shell;
 mod test;
@@ -58,6 +59,8 @@ enum Command {
     Python(python::Arguments),
     /// Build the R package, install it into a library under the target folder, and test it there.
     R(r::Arguments),
+    /// Build what people install into target/dist, install it where nothing else is, and try it.
+    Release(release::Arguments),
     /// Measure the papers' tables anew into docs/reproduction; `list` lists them, `--help` says more.
     Reproduce(reproduce::Arguments),
     /// List, verify or fetch data sets.
@@ -84,6 +87,7 @@ fn main() -> ExitCode {
         Command::Bench(arguments) => bench::run(&workspace, arguments),
         Command::Python(arguments) => python::run(&workspace, arguments),
         Command::R(arguments) => r::run(&workspace, arguments),
+        Command::Release(arguments) => release::run(&workspace, arguments),
         Command::Reproduce(arguments) => reproduce::run(&workspace, arguments),
         Command::Datasets(arguments) => datasets::run(&workspace, arguments),
         Command::Docs(arguments) => docs::run(&workspace, arguments),
@@ -97,5 +101,47 @@ fn main() -> ExitCode {
             eprintln!("error: {error:#}");
             ExitCode::FAILURE
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What hosted workflows run beside `cargo xtask`.
+    const OTHERS: [&str; 8] = [
+        "cargo cyclonedx ",
+        "cargo deny ",
+        "cargo hack ",
+        "cargo publish ",
+        "cargo test ",
+        "gh release create ",
+        "rustup target add ",
+        "sudo apt-get install ",
+    ];
+
+    #[test]
+    fn hosted_workflows_run_commands_that_exist() {
+        let workspace = Workspace::find().unwrap();
+        let mut ours = 0;
+        for entry in workspace.path(".github/workflows").read_dir().unwrap() {
+            let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+            let lines = text
+                .lines()
+                .map(|line| line.trim().trim_start_matches("- "));
+            for line in lines.filter_map(|line| line.strip_prefix("run: ")) {
+                let line = line.strip_prefix("env -u CI ").unwrap_or(line);
+                let known = OTHERS.iter().any(|other| line.starts_with(other));
+                if !known {
+                    let words = line.strip_prefix("cargo ").unwrap_or(line);
+                    let words = words.replace("${{ ", "").replace(" }}", "");
+                    if let Err(error) = Arguments::try_parse_from(words.split_whitespace()) {
+                        panic!("{line}: {error}");
+                    }
+                    ours += 1;
+                }
+            }
+        }
+        assert!(ours > 5, "{ours} lines");
     }
 }

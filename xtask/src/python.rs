@@ -9,6 +9,7 @@ use std::process::{Child, Command, Stdio};
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 
+use crate::release::{Release, try_command_line};
 use crate::shell;
 use crate::tools::{JAVA, is_ci};
 use crate::workspace::Workspace;
@@ -30,6 +31,9 @@ const VERSIONS: [&str; 4] = ["3.10", "3.11", "3.12", "3.13"];
 
 /// The most bytes of a wheel that people download.
 const MOST_BYTES: u64 = 15 << 20;
+
+/// The manifest of the extension module.
+pub(crate) const MANIFEST: &str = "crates/doors/python/Cargo.toml";
 
 /// Flags of `cargo xtask python`.
 #[derive(Args, Default)]
@@ -78,14 +82,14 @@ pub(crate) fn source(workspace: &Workspace) -> Result<()> {
     if left_out() {
         return Ok(());
     }
-    versions(
-        workspace,
-        &wheel_of_source(workspace, &environment(workspace)?)?,
-    )
+    let environment = environment(workspace)?;
+    let packed = packed(workspace, &environment)?;
+    let wheel = wheel_of_source(workspace, &environment, &packed, "--profile dev")?;
+    versions(workspace, &wheel)
 }
 
 /// Whether there is no Python, which is said, and no checks are run, which need one.
-fn left_out() -> bool {
+pub(crate) fn left_out() -> bool {
     let absent = python().is_err() && !is_ci();
     if absent {
         println!("left out: there is no Python 3.10 or later (package python3-venv)");
@@ -211,7 +215,7 @@ impl Installed {
 }
 
 /// The interpreter that the environment is made of.
-fn python() -> Result<String> {
+pub(crate) fn python() -> Result<String> {
     let named = env::var("PARTITA_PYTHON").ok().into_iter();
     let mut candidates = named.chain(["python3", "python"].map(str::to_owned));
     let check = "import sys, venv; sys.exit(sys.version_info < (3, 10))";
@@ -243,12 +247,12 @@ pub(crate) fn made(folder: &Path, interpreter: &str, packages: &str) -> Result<(
 }
 
 /// Where an environment keeps its programs.
-fn programs(environment: &Path) -> PathBuf {
+pub(crate) fn programs(environment: &Path) -> PathBuf {
     environment.join(if cfg!(windows) { "Scripts" } else { "bin" })
 }
 
 /// A program of an environment with arguments that spaces separate.
-fn program(environment: &Path, name: &str, words: &str) -> Command {
+pub(crate) fn program(environment: &Path, name: &str, words: &str) -> Command {
     let mut command = Command::new(programs(environment).join(name));
     command
         .args(words.split_whitespace())
@@ -256,54 +260,65 @@ fn program(environment: &Path, name: &str, words: &str) -> Command {
     command
 }
 
-/// Builds the wheel with the maturin of this environment. It must be one that any Linux of its tag can load: `maturin` refuses a wheel
-/// with libraries of this machine. One that people download has a size that is fit for it.
+/// Builds the wheel of the tests with the maturin of this environment, or the one that people download.
 fn wheel(workspace: &Workspace, environment: &Path, release: bool) -> Result<PathBuf> {
-    let (folder, profile) = if release {
-        ("python/release", "--release --strip")
-    } else {
-        ("python/wheels", "--profile dev")
-    };
-    let wheels = emptied(&workspace.target(folder)?)?;
-    let words = format!("build --quiet --auditwheel check {profile} --manifest-path");
-    let mut maturin = program(environment, "maturin", &words);
-    maturin.arg(workspace.path("crates/doors/python/Cargo.toml"));
+    if release {
+        let folder = emptied(&workspace.target("python/release")?)?;
+        return Release::new(workspace, None)?.wheel(&folder);
+    }
+    let wheels = emptied(&workspace.target("python/wheels")?)?;
+    let words = "build --quiet --auditwheel check --profile dev --manifest-path";
+    let mut maturin = program(environment, "maturin", words);
+    maturin.arg(workspace.path(MANIFEST));
     shell::run(maturin.arg("--out").arg(&wheels))?;
-    let wheel = only_file(&wheels)?;
-    let bytes = fs::metadata(&wheel)?.len();
+    only_file(&wheels)
+}
+
+/// Says the size of a wheel that people download, which must be fit for that.
+pub(crate) fn check_size(wheel: &Path) -> Result<()> {
+    let bytes = fs::metadata(wheel)?.len();
     let name = wheel.file_name().unwrap_or_default().display();
     println!("{name}: {:.1} MB", bytes as f64 / 1e6);
     ensure!(
-        !release || bytes <= MOST_BYTES,
-        "the wheel has {bytes} bytes, more than {MOST_BYTES}"
+        bytes <= MOST_BYTES,
+        "{name}: {bytes} bytes, more than {MOST_BYTES}; look at what a new dependency brings"
     );
-    Ok(wheel)
+    Ok(())
 }
 
-/// Packs the source distribution and builds a wheel of it as `pip install partita` does: in a folder and an environment that have
-/// nothing else.
+/// Packs the source distribution.
+pub(crate) fn packed(workspace: &Workspace, environment: &Path) -> Result<PathBuf> {
+    let folder = emptied(&workspace.target("python/source")?)?;
+    let mut maturin = program(environment, "maturin", "sdist --quiet --manifest-path");
+    maturin.arg(workspace.path(MANIFEST));
+    shell::run(maturin.arg("--out").arg(&folder))?;
+    only_file(&folder)
+}
+
+/// Builds a wheel of a source distribution as `pip install partita` does: in a folder and an environment that have nothing else.
 ///
-/// Call it after [`wheel`] without release: both compile into one folder, where cargo knows crates by their place in the workspace
+/// Call it after a wheel of the same profile: both compile into one folder, where cargo knows crates by their place in the workspace
 /// and takes files of a source distribution, which bear a date of long ago, for those that it has compiled. So only what the source
 /// distribution lacks or changes is compiled again.
-fn wheel_of_source(workspace: &Workspace, environment: &Path) -> Result<PathBuf> {
-    let packed = emptied(&workspace.target("python/source")?)?;
+pub(crate) fn wheel_of_source(
+    workspace: &Workspace,
+    environment: &Path,
+    packed: &Path,
+    profile: &str,
+) -> Result<PathBuf> {
     let built = emptied(&workspace.target("python/of_source")?)?;
-    let mut maturin = program(environment, "maturin", "sdist --manifest-path");
-    maturin.arg(workspace.path("crates/doors/python/Cargo.toml"));
-    shell::run(maturin.arg("--out").arg(&packed))?;
     let words = "-m pip wheel --quiet --no-deps --wheel-dir";
     let mut pip = program(environment, "python", words);
     pip.arg(&built)
-        .arg(only_file(&packed)?)
-        .env("MATURIN_PEP517_ARGS", "--profile dev")
+        .arg(packed)
+        .env("MATURIN_PEP517_ARGS", profile)
         .env("CARGO_TARGET_DIR", workspace.target("")?);
     shell::run(&mut pip)?;
     only_file(&built)
 }
 
 /// A folder with nothing in it.
-fn emptied(folder: &Path) -> Result<PathBuf> {
+pub(crate) fn emptied(folder: &Path) -> Result<PathBuf> {
     if folder.is_dir() {
         fs::remove_dir_all(folder)?;
     }
@@ -312,7 +327,7 @@ fn emptied(folder: &Path) -> Result<PathBuf> {
 }
 
 /// The one file of a folder.
-fn only_file(folder: &Path) -> Result<PathBuf> {
+pub(crate) fn only_file(folder: &Path) -> Result<PathBuf> {
     let found: Vec<_> = fs::read_dir(folder)?.collect::<Result<_, _>>()?;
     let [file] = &found[..] else {
         bail!("{} files are in {}", found.len(), folder.display())
@@ -326,7 +341,7 @@ fn install(environment: &Path, wheel: &Path) -> Result<()> {
 }
 
 /// Tries the wheel on every version of Python that is there, at least one.
-fn versions(workspace: &Workspace, wheel: &Path) -> Result<()> {
+pub(crate) fn versions(workspace: &Workspace, wheel: &Path) -> Result<()> {
     let mut tried = 0;
     for version in VERSIONS {
         let interpreter = format!("python{version}");
@@ -335,11 +350,8 @@ fn versions(workspace: &Workspace, wheel: &Path) -> Result<()> {
             .output()
             .is_ok_and(|output| output.status.success());
         if there {
-            smoke(
-                &workspace.target(&format!("python/{version}"))?,
-                wheel,
-                &interpreter,
-            )?;
+            let environment = workspace.target(&format!("python/{version}"))?;
+            smoke(workspace, &environment, wheel, &interpreter)?;
             tried += 1;
         } else {
             println!("left out: there is no {interpreter}");
@@ -353,13 +365,18 @@ fn versions(workspace: &Workspace, wheel: &Path) -> Result<()> {
     Ok(())
 }
 
-/// One consensus on another version of Python: one wheel is for all of them.
-fn smoke(environment: &Path, wheel: &Path, interpreter: &str) -> Result<()> {
+/// One consensus on another version of Python, and the command line: one wheel is for all of them.
+fn smoke(workspace: &Workspace, environment: &Path, wheel: &Path, interpreter: &str) -> Result<()> {
     made(environment, interpreter, "numpy")?;
     install(environment, wheel)?;
     let code = "import pickle, partita as pt; r = pt.consensus([[0, 0, 1, 1], [1, 1, 0, 0]], 2); \
                 assert pickle.loads(pickle.dumps(r)).n_clusters == 2 and pt.modes(r.ensemble_).n_modes == 1";
     shell::run(program(environment, "python", "-c").arg(code))?;
+    try_command_line(
+        workspace,
+        &programs(environment).join("partita"),
+        environment,
+    )?;
     println!("{interpreter}: ok");
     Ok(())
 }

@@ -9,9 +9,10 @@ use std::process::Command;
 use anyhow::Result;
 use clap::Args;
 
-use crate::shell;
+use crate::python::{emptied, only_file};
 use crate::tools::R;
 use crate::workspace::Workspace;
+use crate::{shell, tidy};
 
 /// Where the package lies.
 const PACKAGE: &str = "crates/doors/r";
@@ -37,6 +38,13 @@ grDevices::pdf(NULL)
 pages <- sub("[.]Rd$", "", names(tools::Rd_db("partita")))
 for (page in pages) utils::example(page, package = "partita", character.only = TRUE, ask = FALSE, echo = FALSE)
 cat(sprintf("examples of %d pages\n", length(pages)))
+"#;
+
+/// What the source package is tried by.
+const TRIED: &str = r#"
+library(partita)
+found <- consensus_cluster(as.matrix(iris[1:4]), 3, seed = 1)
+stopifnot(length(found$cluster) == 150, max(table(found$cluster, iris$Species)[, "setosa"]) == 50)
 "#;
 
 /// Flags of `cargo xtask r`.
@@ -102,6 +110,67 @@ fn install(workspace: &Workspace, release: bool) -> Result<PathBuf> {
         println!("partita.so: {:.1} MB", file.len() as f64 / 1e6);
     }
     Ok(library)
+}
+
+/// Packs the package with the Rust sources that it is built of, which it takes from the clone around it otherwise; installs it from that
+/// into a library of its own, and tries it there. Crates of others are fetched by cargo when it is installed.
+pub(crate) fn source_package(workspace: &Workspace, dist: &Path) -> Result<PathBuf> {
+    let place = emptied(&workspace.target("r/source")?)?;
+    for file in tidy::files(workspace)? {
+        let Some(inside) = place_in_source(&file) else {
+            continue;
+        };
+        let to = place.join("partita").join(inside);
+        fs::create_dir_all(to.parent().unwrap_or(&place))?;
+        fs::copy(workspace.path(&file), to)?;
+    }
+    let manifest = place.join("partita/src/rust/Cargo.toml");
+    let text = fs::read_to_string(&manifest)?;
+    fs::write(&manifest, text.replace(", \"xtask\"", ""))?;
+    shell::run(shell::command("R CMD build partita").current_dir(&place))?;
+    fs::remove_dir_all(place.join("partita"))?;
+    let packed = only_file(&place)?;
+    let library = emptied(&workspace.target("r/source_library")?)?;
+    let mut install = shell::command("R CMD INSTALL --no-test-load -l");
+    install.arg(&library).arg(&packed);
+    shell::run(install.env("CARGO_TARGET_DIR", workspace.target("r/source_target")?))?;
+    shell::run(&mut r(&library, TRIED))?;
+    let to = dist.join(packed.file_name().unwrap_or_default());
+    fs::copy(&packed, &to)?;
+    Ok(to)
+}
+
+/// Where a file of the workspace lies in the source package, if it is needed there.
+fn place_in_source(file: &str) -> Option<String> {
+    let rust = |file: &str| Some(format!("src/rust/{file}"));
+    if let Some(inside) = file.strip_prefix("crates/doors/r/") {
+        let of_cargo = matches!(inside.rsplit('.').next(), Some("rs" | "toml"));
+        return if of_cargo {
+            rust(file)
+        } else {
+            Some(inside.into())
+        };
+    }
+    let layers = [
+        "base",
+        "blocks",
+        "input",
+        "methods",
+        "product",
+        "dev/conformance",
+    ];
+    let below = |layer: &&str| {
+        file.strip_prefix("crates/")?
+            .strip_prefix(*layer)?
+            .strip_prefix('/')
+    };
+    let top = ["Cargo.toml", "Cargo.lock", "README.md"].contains(&file);
+    let crates = layers.iter().find_map(below).is_some_and(|inside| {
+        !["/peers/", "/browser/", "/tests/data/"]
+            .iter()
+            .any(|rare| inside.contains(rare))
+    });
+    (top || crates).then(|| rust(file)).flatten()
 }
 
 /// R with this program and this library before its own.

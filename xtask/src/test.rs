@@ -76,6 +76,7 @@ const STEPS: &[Step] = &[
         cargo(at, &format!("package --quiet --workspace {how}"))
     })
     .rare(),
+    step("workflows", checks::workflows).until("tests").rare(),
     step("packages of Python", python::packages).until("Python"),
     step("clippy", |at| {
         cargo(

@@ -102,7 +102,7 @@ fn check(workspace: &Workspace) -> Result<Vec<Violation>> {
 }
 
 /// The files that are ours: what git follows, and what it would if asked to.
-fn files(workspace: &Workspace) -> Result<Vec<String>> {
+pub(crate) fn files(workspace: &Workspace) -> Result<Vec<String>> {
     // A checkout that belongs to somebody else is still only read.
     let words = "git -c safe.directory=* ls-files -z --cached --others --exclude-standard";
     let list = shell::output(&mut workspace.command(words))?;

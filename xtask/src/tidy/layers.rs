@@ -13,13 +13,14 @@ const FOLDERS: [&str; 7] = [
 ];
 
 /// Folders whose crates stand on each other, and the order in which they do. In all others equals do not know each other.
-const INSIDE: [(&str, &[&str]); 3] = [
+const INSIDE: [(&str, &[&str]); 4] = [
     ("base", &["derive", "core", "kernels"]),
     ("input", &["files", "synth", "text", "generate"]),
     (
         "product",
         &["partita", "select", "report", "app", "distributed"],
     ),
+    ("doors", &["r", "cli", "python"]),
 ];
 
 /// The helper of tests. It knows only the core, so every crate above may use it in its tests.

@@ -15,6 +15,13 @@ const SINGLE: &[&str] = &["ndarray", "rand"];
 /// `lapack` of partita-spectral, asks for this rand.
 const OPTIONAL: (&str, &str) = ("rand", "0.8.");
 
+/// Where the version stands beside the manifests, and what stands before it.
+const VERSIONS: &[(&str, &str)] = &[
+    ("crates/doors/r/DESCRIPTION", "Version: "),
+    ("crates/doors/python/recipe/recipe.yaml", "version: "),
+    ("docs/CITATION.cff", "version: "),
+];
+
 /// Complaints about lints that are not inherited and crates that are there twice.
 pub(super) fn check(workspace: &Workspace, packages: &[Package]) -> Result<Vec<Violation>> {
     let mut violations = Vec::new();
@@ -33,6 +40,18 @@ pub(super) fn check(workspace: &Workspace, packages: &[Package]) -> Result<Vec<V
     if !matches!(level.and_then(Value::as_str), Some("deny" | "forbid")) {
         let what = "missing documentation is not denied; set `missing_docs = \"deny\"` in [workspace.lints.rust]";
         violations.push(Violation::new("Cargo.toml", 1, what));
+    }
+    let version = at(&root, &["workspace", "package", "version"]).and_then(Value::as_str);
+    for (file, key) in VERSIONS {
+        let Ok(text) = fs::read_to_string(workspace.path(file)) else {
+            continue;
+        };
+        let mut lines = text.lines().map(|line| line.trim().replace('"', ""));
+        let line = format!("{key}{}", version.unwrap_or_default());
+        if !lines.any(|found| found == line) {
+            let what = format!("no line `{line}`; the version is that of Cargo.toml");
+            violations.push(Violation::new(file, 1, what));
+        }
     }
     if let Ok(lock) = fs::read_to_string(workspace.path("Cargo.lock")) {
         violations.extend(doubles(&lock)?);

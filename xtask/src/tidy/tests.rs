@@ -190,6 +190,14 @@ const CASES: &[Case] = &[
     ),
     (
         |root| {
+            let version = "[workspace.package]\nversion = \"0.2.0\"\n\n[workspace.lints.rust]";
+            replace(root, "Cargo.toml", "[workspace.lints.rust]", version);
+            write(root, "docs/CITATION.cff", "version: 0.1.0\n");
+        },
+        "docs/CITATION.cff:1: no line `version: 0.2.0`; the version is that of Cargo.toml",
+    ),
+    (
+        |root| {
             let map = "| `partita-core` | a |\n| `partita-metrics` | b |\n";
             write(root, "docs/architecture.md", map);
         },

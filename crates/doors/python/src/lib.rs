@@ -37,6 +37,9 @@ mod synth;
 mod tables;
 mod update;
 
+use std::ffi::OsString;
+use std::panic::catch_unwind;
+use std::process::exit;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::exceptions::PyImportError;
@@ -44,6 +47,15 @@ use pyo3::prelude::*;
 
 /// Whether the module was loaded in this process.
 static LOADED: AtomicBool = AtomicBool::new(false);
+
+/// The command line with these arguments, the first of which is its name. Ends the process, as the program does.
+#[pyfunction]
+fn command_line(py: Python<'_>, arguments: Vec<OsString>) {
+    partita::extend::speak_as(partita::extend::Interface::CommandLine);
+    let code = py.detach(|| catch_unwind(|| partita_cli::run(arguments)));
+    // What Rust ends a program with that panicked.
+    exit(code.map_or(101, i32::from));
+}
 
 /// The functions and classes that `partita` is written over.
 #[pymodule]
@@ -59,6 +71,7 @@ fn _partita(module: &Bound<'_, PyModule>) -> PyResult<()> {
         "DEFAULT_OF_OWN_CLUSTERS",
         partita_app::methods::DEFAULT_OF_OWN_CLUSTERS,
     )?;
+    module.add_function(wrap_pyfunction!(command_line, module)?)?;
     module.add_class::<ensemble::NativeEnsemble>()?;
     module.add_class::<tables::NativeTable>()?;
     module.add_class::<consensus::NativeResult>()?;

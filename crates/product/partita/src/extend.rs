@@ -27,6 +27,16 @@ pub use partita_core::{
 pub use crate::known_as::{KNOWN_AS, KnownAs};
 pub use crate::methods::{DEFAULT_METHOD, MethodError};
 
+/// The features that this crate was built with.
+pub fn features() -> Vec<&'static str> {
+    macro_rules! list {
+        ($($name:literal)*) => { [$(($name, cfg!(feature = $name))),*] };
+    }
+    let all = list!("eac" "pcc" "aspect" "mixture" "graph" "ssce" "median" "generate" "synth" "text" "files" "parquet" "arrow" "metis" "rayon");
+    let built = all.into_iter().filter(|(_, built)| *built);
+    built.map(|(name, _)| name).collect()
+}
+
 /// The passes over label rows, by crate.
 pub(crate) const PASS_LISTS: &[&[PassKind]] = &[
     partita_core::PASSES,

@@ -1,6 +1,8 @@
 //! Values of flags: ranges of numbers of clusters, sizes of memory.
 
+use std::ffi::OsString;
 use std::str::FromStr;
+use std::sync::OnceLock;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use partita::MemoryBudget;
@@ -63,9 +65,17 @@ pub(super) fn part_labels() -> impl TypedValueParser<Value = LabelEnding> {
     })
 }
 
+/// What the command was called with.
+static ARGUMENTS: OnceLock<Vec<OsString>> = OnceLock::new();
+
+/// Keeps what the command was called with, once a process.
+pub(crate) fn keep_arguments(given: impl IntoIterator<Item = OsString>) -> &'static [OsString] {
+    ARGUMENTS.get_or_init(|| given.into_iter().collect())
+}
+
 /// The arguments of the command as people read them.
 pub(crate) fn arguments() -> Vec<String> {
-    let given = std::env::args_os().skip(1);
+    let given = keep_arguments([]).iter().skip(1);
     given
         .map(|argument| argument.to_string_lossy().into_owned())
         .collect()

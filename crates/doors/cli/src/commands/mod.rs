@@ -3,6 +3,7 @@
 mod align;
 mod choose;
 mod consensus;
+mod doctor;
 mod evaluate;
 mod generate;
 mod inspect;
@@ -21,6 +22,7 @@ mod update;
 pub(crate) use align::align;
 pub(crate) use choose::choose_k;
 pub(crate) use consensus::consensus;
+pub(crate) use doctor::doctor;
 pub(crate) use evaluate::evaluate;
 pub(crate) use generate::{generate, merge};
 pub(crate) use inspect::inspect;
