@@ -22,6 +22,7 @@ mod shell;
 mod test;
 mod tidy;
 mod tools;
+mod web;
 mod workspace;
 
 use std::process::ExitCode;
@@ -58,6 +59,8 @@ enum Command {
     Python(python::Arguments),
     /// Build the R package, install it into a library under the target folder, and test it there.
     R(r::Arguments),
+    /// Build the page that clusters in a browser, target/web/partita.html.
+    Web,
     /// Measure the papers' tables anew into docs/reproduction; `list` lists them, `--help` says more.
     Reproduce(reproduce::Arguments),
     /// List, verify or fetch data sets.
@@ -84,6 +87,7 @@ fn main() -> ExitCode {
         Command::Bench(arguments) => bench::run(&workspace, arguments),
         Command::Python(arguments) => python::run(&workspace, arguments),
         Command::R(arguments) => r::run(&workspace, arguments),
+        Command::Web => web::run(&workspace),
         Command::Reproduce(arguments) => reproduce::run(&workspace, arguments),
         Command::Datasets(arguments) => datasets::run(&workspace, arguments),
         Command::Docs(arguments) => docs::run(&workspace, arguments),
