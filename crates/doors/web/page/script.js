@@ -16,9 +16,10 @@ async function unpacked(text) {
 
 /** Asks a new worker, and ends the one before. Gives the answer and the files of the results. */
 async function ask(request, hear) {
-  cancel();
+  worker?.terminate();
   const mine = new Worker(script);
   worker = mine;
+  $('run').disabled = true;
   const ready = await code;
   return new Promise((done, failed) => {
     const results = new Map();
@@ -127,6 +128,7 @@ function show(columns) {
 }
 
 async function take(list) {
+  $('run').disabled = true;
   files = await Promise.all(Array.from(list, async (file) => ({ name: file.name.replaceAll('/', '_'), content: new Uint8Array(await file.arrayBuffer()) })));
   document.querySelector('[name=kind]').checked = true;
   $('columns').tBodies[0].replaceChildren();
@@ -135,7 +137,6 @@ async function take(list) {
 
 async function run() {
   begin();
-  $('run').disabled = true;
   $('progress').hidden = $('cancel').hidden = false;
   $('cancel').focus();
   tell({ is: 'progress', what: 'starting', done: 0, total: 0 });
@@ -170,7 +171,6 @@ $('examples').onclick = ({ target: { value } }) => { if (value) take([new File([
 $('run').onclick = run;
 $('cancel').onclick = () => { cancel(); $('run').focus(); };
 for (const kind of document.querySelectorAll('[name=kind]')) kind.onchange = () => look(false);
-$('options').onchange = () => { if (files.length > 0) look(true); };
 const drop = $('drop');
 drop.ondragover = (event) => { event.preventDefault(); drop.classList.add('over'); };
 drop.ondragleave = () => drop.classList.remove('over');

@@ -60,14 +60,14 @@ enum Asked {
     /// What the methods are, and their settings.
     Methods,
     /// What a file holds, and what its columns are taken for.
-    Inspect(Files),
+    Inspect(Reading),
     /// The consensus.
     Run(Run),
 }
 
 /// Files, and how they are read.
 #[derive(Deserialize)]
-struct Files {
+struct Reading {
     files: Vec<PathBuf>,
     /// Whether they hold labels; found out if absent.
     labels: Option<bool>,
@@ -79,7 +79,7 @@ struct Files {
 #[derive(Deserialize)]
 struct Run {
     #[serde(flatten)]
-    of: Files,
+    of: Reading,
     clusters: Option<String>,
     method: Option<String>,
     /// Settings of the method, each `name=value`.
@@ -142,7 +142,7 @@ fn fields<T: for<'de> Deserialize<'de>>(of: Value) -> Result<T, AppError> {
     serde_json::from_value(of).map_err(|error| AppError::request(format!("the options: {error}")))
 }
 
-impl Files {
+impl Reading {
     /// The options that are of recipes, or those that are not.
     fn options(&self, of_recipes: bool) -> Map<String, Value> {
         let known = json!(Recipe::default());
