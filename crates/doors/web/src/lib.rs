@@ -15,4 +15,5 @@ mod request;
 #[cfg(target_family = "wasm")]
 mod script;
 
-pub use request::{Message, answer};
+pub use observer::Message;
+pub use request::answer;

@@ -3,8 +3,40 @@
 use partita::Monitor;
 use partita::extend::Flow;
 use partita_app::Observer;
+use serde::Serialize;
 
-use crate::request::Message;
+/// Something that the page is told while it waits.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(tag = "is", rename_all = "kebab-case")]
+pub enum Message<'a> {
+    /// So much of a piece of work is done.
+    Progress {
+        /// What it is called.
+        what: &'a str,
+        /// Units that are finished.
+        done: u64,
+        /// Of so many; 0 where that is not known.
+        total: u64,
+    },
+    /// Something worth knowing.
+    Note {
+        /// In one line.
+        text: &'a str,
+    },
+    /// Something to look at before the result is trusted.
+    Warning {
+        /// In one line.
+        text: &'a str,
+    },
+    /// A file of the results.
+    File {
+        /// What it is called.
+        name: &'a str,
+        /// Its content.
+        #[serde(skip)]
+        content: &'a [u8],
+    },
+}
 
 /// Tells the page what goes on. Whoever stops it ends the whole worker.
 pub(crate) struct Page<'a>(pub(crate) &'a (dyn Fn(Message<'_>) + Sync));

@@ -9,49 +9,16 @@ use partita_app::{
     AppError, ClustersAsked, Experiment, FileKind, Input, MethodChoice, Outputs, ReadOptions,
     TableInput, TakenAs, inspect, methods, recipe_with,
 };
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::observer::Page;
+use crate::observer::{Message, Page};
 
 /// Where the results go. The name of no file that a page hands over has a slash.
 const FOLDER: &str = "results/";
 
 /// The option that is neither of reading nor of recipes.
 const UNLABELLED: &str = "unlabelled";
-
-/// Something that the page is told while it waits.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[serde(tag = "is", rename_all = "kebab-case")]
-pub enum Message<'a> {
-    /// So much of a piece of work is done.
-    Progress {
-        /// What it is called.
-        what: &'a str,
-        /// Units that are finished.
-        done: u64,
-        /// Of so many; 0 where that is not known.
-        total: u64,
-    },
-    /// Something worth knowing.
-    Note {
-        /// In one line.
-        text: &'a str,
-    },
-    /// Something to look at before the result is trusted.
-    Warning {
-        /// In one line.
-        text: &'a str,
-    },
-    /// A file of the results.
-    File {
-        /// What it is called.
-        name: &'a str,
-        /// Its content.
-        #[serde(skip)]
-        content: &'a [u8],
-    },
-}
 
 /// What is asked.
 #[derive(Deserialize)]

@@ -10,7 +10,8 @@ use partita::files::disk;
 use partita_app::{limit_memory, set_clock};
 use serde_json::{Value, json};
 
-use crate::request::{Message, answer};
+use crate::observer::Message;
+use crate::request::answer;
 
 /// Addresses have 32 bits, and half of them is what most browsers give.
 const MEMORY: u64 = 2 << 30;
