@@ -23,6 +23,7 @@ mod shell;
 mod test;
 mod tidy;
 mod tools;
+mod web;
 mod workspace;
 
 use std::process::ExitCode;
@@ -61,6 +62,8 @@ enum Command {
     R(r::Arguments),
     /// Build what people install into target/dist, install it where nothing else is, and try it.
     Release(release::Arguments),
+    /// Build the page that clusters in a browser, target/web/partita.html.
+    Web,
     /// Measure the papers' tables anew into docs/reproduction; `list` lists them, `--help` says more.
     Reproduce(reproduce::Arguments),
     /// List, verify or fetch data sets.
@@ -88,6 +91,7 @@ fn main() -> ExitCode {
         Command::Python(arguments) => python::run(&workspace, arguments),
         Command::R(arguments) => r::run(&workspace, arguments),
         Command::Release(arguments) => release::run(&workspace, arguments),
+        Command::Web => web::run(&workspace),
         Command::Reproduce(arguments) => reproduce::run(&workspace, arguments),
         Command::Datasets(arguments) => datasets::run(&workspace, arguments),
         Command::Docs(arguments) => docs::run(&workspace, arguments),

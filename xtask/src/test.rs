@@ -12,13 +12,13 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 
 use crate::workspace::Workspace;
-use crate::{checks, demo, docs, features, fuzz, python, r, reproduce, shell, tidy, tools};
+use crate::{checks, demo, docs, features, fuzz, python, r, reproduce, shell, tidy, tools, web};
 
 /// Flags of `cargo xtask test`.
 #[derive(Args, Default)]
 pub(crate) struct Arguments {
     /// Everything: also the sanitizer with LAPACK, fuzzing, features, packages, reports in a browser, Dask and Spark, R, the
-    /// source distribution of Python, and a sample of the papers' tables.
+    /// page, the source distribution of Python, and a sample of the papers' tables.
     #[arg(long)]
     pub(crate) all: bool,
     /// Begin with this step, such as tests: for those who mended what it found.
@@ -118,6 +118,7 @@ const STEPS: &[Step] = &[
         .until("source distribution of Python")
         .rare(),
     step("R", r::step).rare(),
+    step("the page", web::step).rare(),
     step("generated documents", docs::check),
     step("source distribution of Python", python::source).rare(),
 ];

@@ -27,6 +27,8 @@ pub enum Interface {
     Python,
     /// Arguments of R: `skip = "x"`.
     R,
+    /// Lines under "Options" of the page in a browser: `skip: x`.
+    Page,
 }
 
 /// The door of this process, which has one.
@@ -41,6 +43,7 @@ fn interface() -> Interface {
     match INTERFACE.load(Ordering::Relaxed) {
         at if at == Interface::Python as u8 => Interface::Python,
         at if at == Interface::R as u8 => Interface::R,
+        at if at == Interface::Page as u8 => Interface::Page,
         _ => Interface::CommandLine,
     }
 }
@@ -51,6 +54,7 @@ pub fn command(name: &str) -> String {
         Interface::CommandLine => format!("`partita {name}`"),
         Interface::Python => format!("`partita.{name}()`"),
         Interface::R => format!("`partita_{name}()`"),
+        Interface::Page => format!("`{name}` of the command line"),
     }
 }
 
@@ -182,6 +186,22 @@ impl Advice<'_> {
             Value::Words(words) => write!(f, "{name} = c(\"{}\")", words.join("\", \"")),
         }
     }
+
+    fn write_line(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = if self.name.len() == 1 {
+            self.keyword
+        } else {
+            self.name
+        };
+        let name = name.replace('-', "_");
+        match &self.value {
+            Value::Open => write!(f, "`{name}`"),
+            Value::Switch(on) => write!(f, "`{name}: {on}`"),
+            Value::Word(word) => write!(f, "`{name}: {word}`"),
+            Value::Name(of) => write!(f, "`{name}: {of}`"),
+            Value::Words(words) => write!(f, "`{name}: {}`", words.join(", ")),
+        }
+    }
 }
 
 impl fmt::Display for Advice<'_> {
@@ -190,6 +210,7 @@ impl fmt::Display for Advice<'_> {
             Interface::CommandLine => self.write_flag(f),
             Interface::Python => self.write_keyword(f),
             Interface::R => self.write_argument(f),
+            Interface::Page => self.write_line(f),
         }
     }
 }
@@ -211,6 +232,28 @@ mod tests {
     impl fmt::Display for InR<'_> {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             self.0.write_argument(f)
+        }
+    }
+
+    struct OnThePage<'a>(Advice<'a>);
+
+    impl fmt::Display for OnThePage<'_> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            self.0.write_line(f)
+        }
+    }
+
+    #[test]
+    fn an_option_is_spelled_for_the_page() {
+        for (advice, line) in [
+            (option("k").called("n-clusters"), "`n_clusters`"),
+            (option("soft-bases").on(), "`soft_bases: true`"),
+            (option("truth").off(), "`truth: false`"),
+            (option("max-categories").to(9), "`max_categories: 9`"),
+            (option("id").naming("cell id"), "`id: cell id`"),
+            (option("skip").listing(["x", "y"]), "`skip: x, y`"),
+        ] {
+            assert_eq!(OnThePage(advice).to_string(), line);
         }
     }
 

@@ -6,6 +6,7 @@
 //! the reference rounds each product where the target has no fused multiply-add.
 
 use crate::dispatch::Level;
+use crate::fused::{FUSED, add_products};
 
 /// Rows in a panel: features of 64 rows, stored feature by feature.
 pub const PANEL: usize = 64;
@@ -67,7 +68,7 @@ fn nearest_at(level: Level, panel: &[f32], centres: &[f32], half: &[f32], out: &
     out.clear();
     match level {
         Level::Baseline(_) => {
-            reference::<{ cfg!(target_arch = "aarch64") }>(panel, centres, half, out);
+            reference::<FUSED>(panel, centres, half, out);
         }
         #[cfg(target_arch = "x86_64")]
         Level::Avx2(token) => x86::nearest_256(token, panel, centres, half, out),
@@ -82,9 +83,7 @@ fn reference<const FUSED: bool>(panel: &[f32], centres: &[f32], half: &[f32], ou
     for (j, (centre, half)) in centres.chunks_exact(d).zip(half).enumerate() {
         let mut score = [-half; PANEL];
         for (column, &c) in panel.chunks_exact(PANEL).zip(centre) {
-            for (s, &x) in score.iter_mut().zip(column) {
-                *s = if FUSED { x.mul_add(c, *s) } else { x * c + *s };
-            }
+            add_products::<FUSED, PANEL>(&mut score, column, c);
         }
         for lane in 0..PANEL {
             let s = score[lane];

@@ -4,6 +4,7 @@
 //! the other 63 need not be computed. Both sum the same products in the same order: the bits are the same.
 
 use crate::dispatch::Level;
+use crate::fused::{FUSED, add_products};
 use crate::nearest::{Nearest, PANEL};
 
 /// Centres in a tile.
@@ -78,7 +79,7 @@ fn nearest_rows_at(level: Level, table: &[f32], rows: &[u32], tiles: &Tiles, out
     assert!(rows.len() <= PANEL, "{} rows", rows.len());
     match level {
         Level::Baseline(_) => {
-            reference::<{ cfg!(target_arch = "aarch64") }>(table, rows, tiles, out);
+            reference::<FUSED>(table, rows, tiles, out);
         }
         #[cfg(target_arch = "x86_64")]
         Level::Avx2(token) => x86::rows_256(token, table, rows, tiles, out),
@@ -101,17 +102,14 @@ fn reference<const FUSED: bool>(table: &[f32], rows: &[u32], tiles: &Tiles, out:
     for (lane, &row) in rows.iter().enumerate() {
         let row = &table[row as usize * tiles.d..][..tiles.d];
         let mut answer = Answer::NONE;
-        for j in 0..tiles.k {
-            let mut score = -tiles.half[j / TILE][j % TILE];
-            for (&x, centres) in row.iter().zip(&tiles.centres[j / TILE * tiles.d..]) {
-                let c = centres[j % TILE];
-                score = if FUSED {
-                    x.mul_add(c, score)
-                } else {
-                    x * c + score
-                };
+        for (tile, half) in tiles.half.iter().enumerate() {
+            let mut scores = half.map(|half| -half);
+            for (&x, centres) in row.iter().zip(&tiles.centres[tile * tiles.d..]) {
+                add_products::<FUSED, TILE>(&mut scores, centres, x);
             }
-            answer.join(score, f32::NEG_INFINITY, j as u32);
+            for (j, &score) in (tile * TILE..tiles.k).zip(&scores) {
+                answer.join(score, f32::NEG_INFINITY, j as u32);
+            }
         }
         out.set(lane, &[answer]);
     }

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use tempfile::TempPath;
 
+use crate::disk;
 use crate::error::WRITE;
 use crate::error::{FileError, Result};
 use crate::open_file::{Compression, lower_name};
@@ -24,6 +25,14 @@ pub fn write_whole(
     write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
 ) -> Result<(), FileError> {
     let failed = |source| FileError::io(path, WRITE, source);
+    // Nothing interrupts a program that holds its files.
+    if cfg!(target_family = "wasm") {
+        let mut content = Vec::new();
+        let written = write(&mut content);
+        return written
+            .and_then(|()| disk::write(path, content))
+            .map_err(failed);
+    }
     let target = without_links(path);
     match fs::metadata(&target) {
         Ok(found) if found.is_dir() => Err(FileError::Directory(path.into())),
@@ -193,7 +202,7 @@ impl Change {
                 let renamed = part.persist(&target);
                 renamed.map_err(|error| FileError::io(&target, WRITE, error.error))
             }
-            Self::Remove(path) => match fs::remove_file(&path) {
+            Self::Remove(path) => match disk::remove_file(&path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
                     Err(FileError::io(&path, "be removed", error))
                 }

@@ -57,8 +57,15 @@ mod atomic_write;
 mod calendar;
 mod catalogue;
 mod dictionary;
+pub mod disk;
 mod error;
 mod format;
+#[cfg(any(target_family = "wasm", test))]
+#[cfg_attr(
+    not(target_family = "wasm"),
+    expect(unreachable_pub, reason = "public in a browser")
+)]
+mod held_files;
 mod label_encoder;
 mod label_number;
 mod meaning;

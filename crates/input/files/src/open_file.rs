@@ -1,11 +1,11 @@
 //! Opening files, and reading them at any place from several threads.
 
-use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::SystemTime;
 
+use crate::disk::File;
 use crate::error::{FileError, Result};
 
 /// Whether a text file is packed.
@@ -190,6 +190,11 @@ impl FileCursor {
 #[cfg(unix)]
 fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
     std::os::unix::fs::FileExt::read_at(file, buffer, at)
+}
+
+#[cfg(target_family = "wasm")]
+fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+    Ok(file.read_at(buffer, at))
 }
 
 #[cfg(windows)]

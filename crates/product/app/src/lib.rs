@@ -124,7 +124,7 @@ pub use output::tree_file::linkage;
 pub use run::folder::RunFolder;
 pub use run::held::RunResult;
 pub use run::significance::{ClusterTestInput, TestedClusters};
-pub use stopwatch::{Spent, Stopwatch};
+pub use stopwatch::{Spent, Stopwatch, set_clock};
 pub use text_files::{json_text, read_json, write_json, write_text};
 pub use text_table::TextTable;
 pub use version::{COMMIT, VERSION, written_at};

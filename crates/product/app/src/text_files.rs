@@ -1,11 +1,11 @@
 //! Files of text and of JSON, written whole or not at all.
 
-use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Seek};
 use std::path::Path;
 
 use partita::extend::option;
 use partita::files;
+use partita::files::disk::{File, create_dir_all};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ use crate::error::AppError;
 use crate::machine::default_budget;
 
 pub(crate) fn make_folder(folder: &Path) -> Result<(), AppError> {
-    fs::create_dir_all(folder).map_err(|error| AppError::io(folder, "be made", error))
+    create_dir_all(folder).map_err(|error| AppError::io(folder, "be made", error))
 }
 
 /// Writes text, beside the target and renamed.

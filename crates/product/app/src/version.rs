@@ -4,6 +4,8 @@ use std::path::Path;
 
 use chrono::{DateTime, SecondsFormat, Utc};
 
+use crate::stopwatch::time_of_day;
+
 /// The version of this program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -15,7 +17,7 @@ pub const COMMIT: &str = match option_env!("PARTITA_COMMIT") {
 
 /// The time: UTC, RFC 3339.
 pub(crate) fn now() -> String {
-    utc(Utc::now())
+    utc(time_of_day().into())
 }
 
 fn utc(time: DateTime<Utc>) -> String {

@@ -26,7 +26,12 @@ pub struct BestSettings {
 impl Default for BestSettings {
     fn default() -> Self {
         Self {
-            among: "eac-average,lwea,pcc-l2,lwgp,hbgf,mcla,mm,qmi".into(),
+            // Those that this program has.
+            among: "eac-average,lwea,pcc-l2,lwgp,hbgf,mcla,mm,qmi"
+                .split(',')
+                .filter(|name| partita::method(name).is_ok())
+                .collect::<Vec<_>>()
+                .join(","),
             criterion: BestCriterion::default(),
         }
     }

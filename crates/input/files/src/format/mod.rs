@@ -42,6 +42,7 @@ use std::path::{Path, PathBuf};
 use description::{Format, OpenOptions, Writes};
 use reader::Reader;
 
+use crate::disk::metadata;
 use crate::error::{FileError, Result};
 use crate::open_file::{lower_name, open};
 
@@ -203,7 +204,7 @@ fn shared_beginning(start: &[u8], format: &Format) -> bool {
 
 /// Refuses a file that says with its first bytes that it is of another format than its name says.
 fn check_magic(formats: &[Format], path: &Path, format: &Format) -> Result<()> {
-    if !path.is_file() {
+    if !metadata(path).is_ok_and(|found| found.is_file()) {
         return Ok(());
     }
     let mut start = Vec::new();

@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::disk::metadata;
 use crate::error::{FileError, Result};
 use crate::format::ancestry::{repeat, stem};
 use crate::open_file::lower_name;
@@ -62,11 +63,13 @@ pub fn listed_runs(path: &Path) -> Result<Option<Vec<PathBuf>>, FileError> {
         }
     }
     // One that is there says that it is a list of files.
-    match files.iter().find(|file| !file.exists()) {
-        Some(missing) if files.iter().any(|file| file.exists()) => Err(FileError::damaged(
-            path,
-            format!("it lists {}, which is not there", missing.display()),
-        )),
+    match files.iter().find(|file| metadata(file).is_err()) {
+        Some(missing) if files.iter().any(|file| metadata(file).is_ok()) => {
+            Err(FileError::damaged(
+                path,
+                format!("it lists {}, which is not there", missing.display()),
+            ))
+        }
         Some(_) => Ok(None),
         None if files.is_empty() => Ok(None),
         None => Ok(Some(files)),

@@ -1,9 +1,9 @@
 //! Size and SHA-256 of inputs: how a repeated run knows that it reads the same data.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use partita::files::disk::{File, metadata};
 use partita::files::{Roles, input_parts, place_of_content};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -49,7 +49,7 @@ impl InputFile {
         let failed = |error| AppError::io(path, "be read", error);
         let mut found = Self::nameless("");
         found.path = path.into();
-        let kind = std::fs::metadata(path).map_err(failed)?;
+        let kind = metadata(path).map_err(failed)?;
         if !kind.is_file() && !kind.is_dir() {
             return Ok(found);
         }
@@ -117,18 +117,23 @@ pub(crate) fn with_hashes<T: Send>(
     paths: &[&Path],
     work: impl FnOnce() -> Result<T, AppError>,
 ) -> Result<(T, Vec<InputFile>), AppError> {
+    let hash = || {
+        paths
+            .iter()
+            .map(|path| InputFile::of(path))
+            .collect::<Result<Vec<_>, _>>()
+    };
     std::thread::scope(|scope| {
-        let hashes = scope.spawn(|| {
-            paths
-                .iter()
-                .map(|path| InputFile::of(path))
-                .collect::<Result<Vec<_>, _>>()
-        });
+        let beside = std::thread::Builder::new().spawn_scoped(scope, hash);
         let done = work()?;
-        let hashes = hashes
-            .join()
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        Ok((done, hashes))
+        let hashes = match beside {
+            Ok(beside) => beside
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            // A system that starts no more threads, or has none.
+            Err(_) => hash(),
+        };
+        Ok((done, hashes?))
     })
 }
 

@@ -303,10 +303,13 @@ impl Experiment {
         };
         let stopwatch = Stopwatch::start();
         let recipe = chosen.unwrap_or(recipe);
+        // A browser's tab that was closed leaves nothing to go on with.
+        let durable = !cfg!(target_family = "wasm");
         let kept = self
             .outputs
             .folder
             .as_deref()
+            .filter(|_| durable)
             .map(|folder| self.part_file(folder))
             .transpose()?;
         let made = make_ensemble(

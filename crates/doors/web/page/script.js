@@ -1,0 +1,178 @@
+'use strict';
+const $ = (id) => document.getElementById(id);
+const samples = JSON.parse($('samples').textContent);
+const script = URL.createObjectURL(new Blob([$('worker').textContent], { type: 'text/javascript' }));
+const code = unpacked($('code').textContent);
+let files = [];
+let worker = null;
+let links = [];
+
+/** The program, of which the page has a packed text. */
+async function unpacked(text) {
+  const packed = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** Asks a new worker, and ends the one before. Gives the answer and the files of the results. */
+async function ask(request, hear) {
+  worker?.terminate();
+  const mine = new Worker(script);
+  worker = mine;
+  $('run').disabled = true;
+  const ready = await code;
+  return new Promise((done, failed) => {
+    const results = new Map();
+    mine.onerror = (event) => failed(new Error(event.message));
+    mine.onmessage = ({ data: { message, content } }) => {
+      if (worker !== mine) return;
+      if (message.is === 'answer') done({ value: message.value, results });
+      else if (message.is === 'error') failed(new Error(message.text));
+      else if (message.is === 'file') results.set(message.name, content);
+      else hear(message);
+    };
+    mine.postMessage({ code: ready, files, request });
+  }).finally(() => { if (worker === mine) cancel(); });
+}
+
+function cancel() {
+  worker?.terminate();
+  worker = null;
+  $('progress').hidden = $('cancel').hidden = true;
+  $('run').disabled = files.length === 0;
+}
+
+function make(tag, text, attributes = {}) {
+  return Object.assign(document.createElement(tag), { textContent: text, ...attributes });
+}
+
+/** What stands in lines `name: value`. */
+function lines(id) {
+  const pairs = $(id).value.split('\n').map((line) => line.split(/[:=](.*)/s)).filter((pair) => pair.length > 1);
+  return Object.fromEntries(pairs.map(([name, value]) => [name.trim().replaceAll('-', '_'), value.trim()]));
+}
+
+/** How the files are read: what the switches of the columns say, then what is written. */
+function reading() {
+  const options = {};
+  for (const choice of $('columns').querySelectorAll('select')) {
+    const name = choice.dataset.column;
+    if (choice.value === 'skip') (options.skip ??= []).push(name);
+    else if (choice.value) options[choice.value] = choice.value === 'truth' && choice.dataset.truth ? false : name;
+  }
+  const kind = document.querySelector('[name=kind]:checked').value;
+  return { files: files.map((file) => file.name), labels: kind ? kind === 'true' : null, options: { ...options, ...lines('options') } };
+}
+
+function tell(message) {
+  if (message.is !== 'progress') {
+    $('notes').append(make('li', message.text, { className: message.is }));
+    return;
+  }
+  $('doing').textContent = message.what;
+  const bar = $('progress').querySelector('progress');
+  if (message.total > 0) Object.assign(bar, { max: message.total, value: message.done });
+  else bar.removeAttribute('value');
+}
+
+function begin() {
+  $('notes').replaceChildren();
+  $('error').hidden = $('result').hidden = true;
+}
+
+function fail(error) {
+  $('error').textContent = error.message;
+  $('error').hidden = false;
+}
+
+const KINDS = { table: 'numbers to cluster', 'sparse table': 'numbers to cluster', ensemble: 'labels of clusterings', 'ensemble or table': 'labels of clusterings (they may be numbers too)' };
+
+/** Looks at the files, and shows what each column is taken for. */
+async function look(keep) {
+  begin();
+  $('about').hidden = false;
+  $('what').textContent = 'Reading …';
+  try {
+    const { value } = await ask({ do: 'inspect', ...reading() }, tell);
+    const sizes = value.map((facts) => [facts.objects && `${facts.objects} objects`, facts.columns && `${facts.columns} columns`,
+      facts.base_clusterings && `${facts.base_clusterings} base clusterings`].filter(Boolean).join(', '));
+    $('what').textContent = value.map((facts, at) => `${files[at].name}: ${KINDS[facts.kind] ?? facts.kind}; ${sizes[at]}`).join('. ');
+    if (value[0].refused) fail(new Error(value[0].refused));
+    if (!keep) show(value.length === 1 ? value[0].file_columns ?? [] : []);
+  } catch (error) {
+    $('what').textContent = files.map((file) => file.name).join(', ');
+    fail(error);
+  }
+}
+
+function show(columns) {
+  const choices = [['', 'as it says'], ['skip', 'left out'], ['id', 'names of the objects'], ['truth', 'true classes']];
+  const rows = columns.map((column) => {
+    const row = make('tr', '');
+    row.append(make('th', column.name, { scope: 'row' }), make('td', column.values), make('td', column.taken_as));
+    const choice = make('select', '', { ariaLabel: `Take ${column.name} as` });
+    choice.dataset.column = column.name;
+    for (const [value, text] of choices) choice.append(make('option', text, { value }));
+    if (column.taken_as.startsWith('truth')) {
+      choice.dataset.truth = 'yes';
+      choice.lastChild.textContent = 'data';
+    }
+    choice.onchange = () => look(true);
+    const cell = make('td', '');
+    cell.append(choice);
+    row.append(cell);
+    return row;
+  });
+  $('columns').tBodies[0].replaceChildren(...rows);
+  $('columns').hidden = rows.length === 0;
+}
+
+async function take(list) {
+  $('run').disabled = true;
+  files = await Promise.all(Array.from(list, async (file) => ({ name: file.name.replaceAll('/', '_'), content: new Uint8Array(await file.arrayBuffer()) })));
+  document.querySelector('[name=kind]').checked = true;
+  $('columns').tBodies[0].replaceChildren();
+  if (files.length > 0) await look(false);
+}
+
+async function run() {
+  begin();
+  $('progress').hidden = $('cancel').hidden = false;
+  $('cancel').focus();
+  tell({ is: 'progress', what: 'starting', done: 0, total: 0 });
+  const asked = { ...reading(), clusters: $('clusters').value.trim() || null, method: $('method').value || null,
+    settings: Object.entries(lines('settings')).map((pair) => pair.join('=')), seed: Number($('seed').value) };
+  try {
+    const { value, results } = await ask({ do: 'run', ...asked }, tell);
+    $('summary').textContent = value.summary;
+    $('report').srcdoc = new TextDecoder().decode(results.get('report.html'));
+    links.forEach((link) => URL.revokeObjectURL(link.href));
+    links = [...results].filter(([name]) => name !== 'summary.txt').map(([name, content]) => make('a', name, { download: name, href: URL.createObjectURL(new Blob([content])) }));
+    $('downloads').replaceChildren('Download: ', ...links);
+    $('result').hidden = false;
+    $('result-h').focus();
+  } catch (error) {
+    fail(error);
+  }
+}
+
+async function listMethods() {
+  const { value } = await ask({ do: 'methods' }, tell);
+  $('method').append(...value.map((method) => make('option', method.name, { value: method.name })));
+  $('method').onchange = () => {
+    const method = value.find(({ name }) => name === $('method').value);
+    const settings = method?.settings.map(({ name, default: usual }) => `${name}: ${JSON.stringify(usual)}`) ?? [];
+    $('method-help').textContent = method ? `${method.summary ?? ''} Settings: ${settings.join(', ') || 'none'}.` : '';
+  };
+}
+
+$('files').onchange = () => take($('files').files);
+$('examples').onclick = ({ target: { value } }) => { if (value) take([new File([samples[value].text], samples[value].name)]); };
+$('run').onclick = run;
+$('cancel').onclick = () => { cancel(); $('run').focus(); };
+for (const kind of document.querySelectorAll('[name=kind]')) kind.onchange = () => look(false);
+const drop = $('drop');
+drop.ondragover = (event) => { event.preventDefault(); drop.classList.add('over'); };
+drop.ondragleave = () => drop.classList.remove('over');
+drop.ondrop = (event) => { event.preventDefault(); drop.classList.remove('over'); take(event.dataTransfer.files); };
+listMethods().catch(fail);
