@@ -1,6 +1,6 @@
 // Runs the program of the page in Node and the command line on the same files, and compares: `node equal.mjs PAGE BINARY`.
 // Labels, and all words and whole numbers of records, must be the same; other numbers to nine digits, since logarithms and powers are those of
-// the system's C library there and of the program itself here. How many files have the same bytes is counted.
+// the system's C library there and of the program itself here, and linear algebra rounds otherwise. How many files have the same bytes is counted.
 import assert from 'node:assert';
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
