@@ -27,10 +27,9 @@ fn every_command_has_a_manual_page() {
         assert!(place.run(&format!("man {name}")).fine() == text, "{name}");
     }
     assert!(place.text("pages/partita.1").contains(".TH partita 1"));
-    assert_eq!(
-        place.run("--version").fine(),
-        format!("partita {}\n", env!("CARGO_PKG_VERSION"))
-    );
+    let version = place.run("--version").fine();
+    let begin = format!("partita {}", env!("CARGO_PKG_VERSION"));
+    assert!(version.starts_with(&begin), "{version}");
 }
 
 /// A Parquet file of pandas with an index and categories.

@@ -496,7 +496,7 @@ mod tests {
         ];
         assert_eq!(table.values, expected);
         assert!(table.gaps.is_empty(), "means were asked for");
-        let drawn = read(text, &options(None, true)).unwrap();
+        let drawn = read(text, &ReadOptions::default()).unwrap();
         assert_eq!(drawn.gaps, [(1, 0), (2, 1), (2, 2)]);
         assert_eq!(table.label.unwrap().values.len(), 4);
         let coded = read(text, &options(Some(Encode::Ordinal), true)).unwrap();
