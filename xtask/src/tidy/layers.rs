@@ -20,7 +20,7 @@ const INSIDE: [(&str, &[&str]); 4] = [
         "product",
         &["partita", "select", "report", "app", "distributed"],
     ),
-    ("doors", &["r", "cli", "python"]),
+    ("doors", &["r", "web", "cli", "python"]),
 ];
 
 /// The helper of tests. It knows only the core, so every crate above may use it in its tests.

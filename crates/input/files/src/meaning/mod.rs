@@ -4,6 +4,7 @@ pub(crate) mod base_columns;
 pub(crate) mod column_facts;
 mod complaints;
 pub(crate) mod ensemble;
+mod feature_columns;
 mod features;
 mod frame;
 pub(crate) mod gaps;

@@ -5,13 +5,13 @@ use std::path::Path;
 use partita_core::ndarray::{Array2, Axis};
 use partita_core::option;
 
-use super::features;
 use super::frame::{COLUMNS, Frame, OBJECTS, Wanted};
 use super::label_column::LabelColumn;
 use super::numbers::numbers;
 use super::read_options::{Encode, Impute, ReadOptions};
 use super::roles::Roles;
 use super::rules::Facts;
+use super::{feature_columns, features};
 use crate::error::{Cell, FileError, Result};
 use crate::format::description::{Format, Writes};
 use crate::format::reader::{Column, Form, Layout, Limit, Reader};
@@ -104,7 +104,7 @@ pub(crate) fn load(
             names(&frame, &features),
         );
         if gaps {
-            features::fill_counted(&mut frame, &columns, options, &mut values)?;
+            feature_columns::fill_counted(&mut frame, &columns, options, &mut values)?;
         }
         Table {
             columns,
