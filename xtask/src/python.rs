@@ -84,7 +84,7 @@ pub(crate) fn source(workspace: &Workspace) -> Result<()> {
     }
     let environment = environment(workspace)?;
     let packed = packed(workspace, &environment)?;
-    let wheel = wheel_of_source(workspace, &environment, &packed, "--profile dev")?;
+    let wheel = wheel_of_source(workspace, &environment, &packed)?;
     versions(workspace, &wheel)
 }
 
@@ -297,21 +297,20 @@ pub(crate) fn packed(workspace: &Workspace, environment: &Path) -> Result<PathBu
 
 /// Builds a wheel of a source distribution as `pip install partita` does: in a folder and an environment that have nothing else.
 ///
-/// Call it after a wheel of the same profile: both compile into one folder, where cargo knows crates by their place in the workspace
+/// Call it after [`wheel`] without release: both compile into one folder, where cargo knows crates by their place in the workspace
 /// and takes files of a source distribution, which bear a date of long ago, for those that it has compiled. So only what the source
 /// distribution lacks or changes is compiled again.
 pub(crate) fn wheel_of_source(
     workspace: &Workspace,
     environment: &Path,
     packed: &Path,
-    profile: &str,
 ) -> Result<PathBuf> {
     let built = emptied(&workspace.target("python/of_source")?)?;
     let words = "-m pip wheel --quiet --no-deps --wheel-dir";
     let mut pip = program(environment, "python", words);
     pip.arg(&built)
         .arg(packed)
-        .env("MATURIN_PEP517_ARGS", profile)
+        .env("MATURIN_PEP517_ARGS", "--profile dev")
         .env("CARGO_TARGET_DIR", workspace.target("")?);
     shell::run(&mut pip)?;
     only_file(&built)

@@ -15,8 +15,9 @@ use crate::tools::R;
 use crate::workspace::Workspace;
 use crate::{python, r, shell};
 
-/// What builds for the systems of other people: zig is the C compiler and linker that has the libraries of old systems.
-const TOOLS: &str = "maturin>=1.9,<2 cargo-zigbuild>=0.20,<1 ziglang";
+/// What builds for the systems of other people: zig is the C compiler and linker that has the libraries of old systems. maturin has this version
+/// of cargo-zigbuild inside; with another one cargo compiles everything again for the archive.
+const TOOLS: &str = "maturin==1.16.0 cargo-zigbuild==0.24.0 ziglang==0.17.1";
 
 /// The C library that a program for Linux needs at least: that of Debian 10, Ubuntu 18.10 and Red Hat 8.
 const GLIBC: (u32, u32) = (2, 28);
@@ -184,10 +185,10 @@ impl<'a> Release<'a> {
         python::versions(self.workspace, wheel)
     }
 
-    /// The source distribution, and a wheel of it that is tried.
+    /// The source distribution, and a wheel of it that is tried: of the profile of the tests, which have compiled most of it.
     fn sdist(&self) -> Result<PathBuf> {
         let packed = python::packed(self.workspace, &self.tools)?;
-        let wheel = python::wheel_of_source(self.workspace, &self.tools, &packed, "--release")?;
+        let wheel = python::wheel_of_source(self.workspace, &self.tools, &packed)?;
         python::versions(self.workspace, &wheel)?;
         let to = self.dist.join(packed.file_name().unwrap_or_default());
         fs::copy(&packed, &to)?;
