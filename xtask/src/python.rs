@@ -9,10 +9,9 @@ use std::process::{Child, Command, Stdio};
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 
-use crate::release::{Release, try_command_line};
-use crate::shell;
 use crate::tools::{JAVA, is_ci};
 use crate::workspace::Workspace;
+use crate::{demo, shell};
 
 /// What the tests use.
 const TESTED_WITH: &str = "maturin>=1.9,<2 numpy pytest mypy pyright[nodejs] scikit-learn pandas polars pyarrow scipy matplotlib \
@@ -33,7 +32,7 @@ const VERSIONS: [&str; 4] = ["3.10", "3.11", "3.12", "3.13"];
 const MOST_BYTES: u64 = 15 << 20;
 
 /// The manifest of the extension module.
-pub(crate) const MANIFEST: &str = "crates/doors/python/Cargo.toml";
+const MANIFEST: &str = "crates/doors/python/Cargo.toml";
 
 /// Flags of `cargo xtask python`.
 #[derive(Args, Default)]
@@ -260,16 +259,25 @@ pub(crate) fn program(environment: &Path, name: &str, words: &str) -> Command {
     command
 }
 
-/// Builds the wheel of the tests with the maturin of this environment, or the one that people download.
+/// Builds the wheel of the tests, or one with all optimisations for this machine, with the maturin of this environment.
 fn wheel(workspace: &Workspace, environment: &Path, release: bool) -> Result<PathBuf> {
+    let (folder, profile) = if release {
+        ("python/release", "--release")
+    } else {
+        ("python/wheels", "--profile dev")
+    };
+    let words = format!("build --quiet --auditwheel check {profile}");
+    let wheel = built(workspace, program(environment, "maturin", &words), folder)?;
     if release {
-        let folder = emptied(&workspace.target("python/release")?)?;
-        return Release::new(workspace, None)?.wheel(&folder);
+        check_size(&wheel)?;
     }
-    let wheels = emptied(&workspace.target("python/wheels")?)?;
-    let words = "build --quiet --auditwheel check --profile dev --manifest-path";
-    let mut maturin = program(environment, "maturin", words);
-    maturin.arg(workspace.path(MANIFEST));
+    Ok(wheel)
+}
+
+/// Builds a wheel with this maturin into a folder of its own. It refuses one with libraries of this machine.
+pub(crate) fn built(workspace: &Workspace, mut maturin: Command, folder: &str) -> Result<PathBuf> {
+    let wheels = emptied(&workspace.target(folder)?)?;
+    maturin.arg("--manifest-path").arg(workspace.path(MANIFEST));
     shell::run(maturin.arg("--out").arg(&wheels))?;
     only_file(&wheels)
 }
@@ -371,7 +379,7 @@ fn smoke(workspace: &Workspace, environment: &Path, wheel: &Path, interpreter: &
     let code = "import pickle, partita as pt; r = pt.consensus([[0, 0, 1, 1], [1, 1, 0, 0]], 2); \
                 assert pickle.loads(pickle.dumps(r)).n_clusters == 2 and pt.modes(r.ensemble_).n_modes == 1";
     shell::run(program(environment, "python", "-c").arg(code))?;
-    try_command_line(
+    demo::try_installed(
         workspace,
         &programs(environment).join("partita"),
         environment,
