@@ -1,10 +1,11 @@
 //! `demo`: the main job on data that is shipped.
 
+use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use crate::shell;
 use crate::workspace::Workspace;
@@ -38,6 +39,29 @@ fn job(workspace: &Workspace, binary: &Path) -> Result<()> {
     for (file, bytes) in results(&folder)? {
         println!("  {bytes:>9}  {}", workspace.show(&file));
     }
+    Ok(())
+}
+
+/// The self-check and one run of a command line, in an empty environment.
+pub(crate) fn try_installed(workspace: &Workspace, program: &Path, place: &Path) -> Result<()> {
+    let command = || {
+        let mut command = Command::new(program);
+        command.env_clear().current_dir(place);
+        // What Windows finds its own libraries by.
+        command.envs(env::var_os("SystemRoot").map(|root| ("SystemRoot", root)));
+        command
+    };
+    shell::output(command().arg("doctor"))?;
+    let iris = workspace.path("datasets/iris.csv");
+    let out = place.join("tried");
+    let mut run = command();
+    run.args(["-q", "run", "--truth", "label", "--force"])
+        .arg(&iris);
+    shell::output(run.arg("-o").arg(&out))?;
+    let labels = out.join("labels.csv");
+    let rows = fs::read_to_string(&labels)?.lines().count();
+    ensure!(rows == 151, "{}: {rows} lines, not 151", labels.display());
+    fs::remove_dir_all(&out)?;
     Ok(())
 }
 

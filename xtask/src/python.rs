@@ -9,10 +9,9 @@ use std::process::{Child, Command, Stdio};
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 
-use crate::release::{Release, try_command_line};
-use crate::shell;
 use crate::tools::{JAVA, is_ci};
 use crate::workspace::Workspace;
+use crate::{demo, shell};
 
 /// What the tests use.
 const TESTED_WITH: &str = "maturin>=1.9,<2 numpy pytest mypy pyright[nodejs] scikit-learn pandas polars pyarrow scipy matplotlib \
@@ -33,7 +32,7 @@ const VERSIONS: [&str; 4] = ["3.10", "3.11", "3.12", "3.13"];
 const MOST_BYTES: u64 = 15 << 20;
 
 /// The manifest of the extension module.
-pub(crate) const MANIFEST: &str = "crates/doors/python/Cargo.toml";
+const MANIFEST: &str = "crates/doors/python/Cargo.toml";
 
 /// Flags of `cargo xtask python`.
 #[derive(Args, Default)]
@@ -84,7 +83,7 @@ pub(crate) fn source(workspace: &Workspace) -> Result<()> {
     }
     let environment = environment(workspace)?;
     let packed = packed(workspace, &environment)?;
-    let wheel = wheel_of_source(workspace, &environment, &packed, "--profile dev")?;
+    let wheel = wheel_of_source(workspace, &environment, &packed)?;
     versions(workspace, &wheel)
 }
 
@@ -260,16 +259,25 @@ pub(crate) fn program(environment: &Path, name: &str, words: &str) -> Command {
     command
 }
 
-/// Builds the wheel of the tests with the maturin of this environment, or the one that people download.
+/// Builds the wheel of the tests, or one with all optimisations for this machine, with the maturin of this environment.
 fn wheel(workspace: &Workspace, environment: &Path, release: bool) -> Result<PathBuf> {
+    let (folder, profile) = if release {
+        ("python/release", "--release")
+    } else {
+        ("python/wheels", "--profile dev")
+    };
+    let words = format!("build --quiet --auditwheel check {profile}");
+    let wheel = built(workspace, program(environment, "maturin", &words), folder)?;
     if release {
-        let folder = emptied(&workspace.target("python/release")?)?;
-        return Release::new(workspace, None)?.wheel(&folder);
+        check_size(&wheel)?;
     }
-    let wheels = emptied(&workspace.target("python/wheels")?)?;
-    let words = "build --quiet --auditwheel check --profile dev --manifest-path";
-    let mut maturin = program(environment, "maturin", words);
-    maturin.arg(workspace.path(MANIFEST));
+    Ok(wheel)
+}
+
+/// Builds a wheel with this maturin into a folder of its own. It refuses one with libraries of this machine.
+pub(crate) fn built(workspace: &Workspace, mut maturin: Command, folder: &str) -> Result<PathBuf> {
+    let wheels = emptied(&workspace.target(folder)?)?;
+    maturin.arg("--manifest-path").arg(workspace.path(MANIFEST));
     shell::run(maturin.arg("--out").arg(&wheels))?;
     only_file(&wheels)
 }
@@ -297,21 +305,20 @@ pub(crate) fn packed(workspace: &Workspace, environment: &Path) -> Result<PathBu
 
 /// Builds a wheel of a source distribution as `pip install partita` does: in a folder and an environment that have nothing else.
 ///
-/// Call it after a wheel of the same profile: both compile into one folder, where cargo knows crates by their place in the workspace
+/// Call it after [`wheel`] without release: both compile into one folder, where cargo knows crates by their place in the workspace
 /// and takes files of a source distribution, which bear a date of long ago, for those that it has compiled. So only what the source
 /// distribution lacks or changes is compiled again.
 pub(crate) fn wheel_of_source(
     workspace: &Workspace,
     environment: &Path,
     packed: &Path,
-    profile: &str,
 ) -> Result<PathBuf> {
     let built = emptied(&workspace.target("python/of_source")?)?;
     let words = "-m pip wheel --quiet --no-deps --wheel-dir";
     let mut pip = program(environment, "python", words);
     pip.arg(&built)
         .arg(packed)
-        .env("MATURIN_PEP517_ARGS", profile)
+        .env("MATURIN_PEP517_ARGS", "--profile dev")
         .env("CARGO_TARGET_DIR", workspace.target("")?);
     shell::run(&mut pip)?;
     only_file(&built)
@@ -372,7 +379,7 @@ fn smoke(workspace: &Workspace, environment: &Path, wheel: &Path, interpreter: &
     let code = "import pickle, partita as pt; r = pt.consensus([[0, 0, 1, 1], [1, 1, 0, 0]], 2); \
                 assert pickle.loads(pickle.dumps(r)).n_clusters == 2 and pt.modes(r.ensemble_).n_modes == 1";
     shell::run(program(environment, "python", "-c").arg(code))?;
-    try_command_line(
+    demo::try_installed(
         workspace,
         &programs(environment).join("partita"),
         environment,

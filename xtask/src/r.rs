@@ -85,19 +85,19 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
 fn test(workspace: &Workspace, release: bool, binary: &Path, only: Option<&str>) -> Result<()> {
     let lint = format!("clippy --quiet -p partita-r --features {TESTED} -- -D warnings");
     shell::run(&mut workspace.cargo(&lint))?;
-    let library = install(workspace, release)?;
+    let library = workspace.target("r/library")?;
+    install(workspace, &workspace.path(PACKAGE), &library, release)?;
     let mut tests = r(&library, TESTS);
     tests.arg(workspace.path(PACKAGE).join("tests/testthat"));
     shell::run(tests.args(only).env("PARTITA_BINARY", binary))?;
     shell::run(&mut r(&library, EXAMPLES))
 }
 
-/// Builds and installs the package as a user does from the clone; where.
-fn install(workspace: &Workspace, release: bool) -> Result<PathBuf> {
-    let library = workspace.target("r/library")?;
-    fs::create_dir_all(&library)?;
+/// Builds and installs the package as a user does from the clone, or from a source package.
+fn install(workspace: &Workspace, package: &Path, library: &Path, release: bool) -> Result<()> {
+    fs::create_dir_all(library)?;
     let mut install = shell::command("R CMD INSTALL --clean --no-test-load -l");
-    install.arg(&library).arg(workspace.path(PACKAGE));
+    install.arg(library).arg(package);
     install.env("CARGO_TARGET_DIR", workspace.target("")?);
     if !release {
         install
@@ -109,7 +109,7 @@ fn install(workspace: &Workspace, release: bool) -> Result<PathBuf> {
     if let Ok(file) = fs::metadata(&built) {
         println!("partita.so: {:.1} MB", file.len() as f64 / 1e6);
     }
-    Ok(library)
+    Ok(())
 }
 
 /// Packs the package with the Rust sources that it is built of, which it takes from the clone around it otherwise; installs it from that
@@ -131,9 +131,7 @@ pub(crate) fn source_package(workspace: &Workspace, dist: &Path) -> Result<PathB
     fs::remove_dir_all(place.join("partita"))?;
     let packed = only_file(&place)?;
     let library = emptied(&workspace.target("r/source_library")?)?;
-    let mut install = shell::command("R CMD INSTALL --no-test-load -l");
-    install.arg(&library).arg(&packed);
-    shell::run(install.env("CARGO_TARGET_DIR", workspace.target("r/source_target")?))?;
+    install(workspace, &packed, &library, false)?;
     shell::run(&mut r(&library, TRIED))?;
     let to = dist.join(packed.file_name().unwrap_or_default());
     fs::copy(&packed, &to)?;

@@ -13,10 +13,11 @@ use sha2::{Digest, Sha256};
 
 use crate::tools::R;
 use crate::workspace::Workspace;
-use crate::{python, r, shell};
+use crate::{demo, python, r, shell};
 
-/// What builds for the systems of other people: zig is the C compiler and linker that has the libraries of old systems.
-const TOOLS: &str = "maturin>=1.9,<2 cargo-zigbuild>=0.20,<1 ziglang";
+/// What builds for the systems of other people: zig is the C compiler and linker that has the libraries of old systems. maturin has this version
+/// of cargo-zigbuild inside; with another one cargo compiles everything again for the archive.
+const TOOLS: &str = "maturin==1.16.0 cargo-zigbuild==0.24.0 ziglang==0.17.1";
 
 /// The C library that a program for Linux needs at least: that of Debian 10, Ubuntu 18.10 and Red Hat 8.
 const GLIBC: (u32, u32) = (2, 28);
@@ -151,7 +152,6 @@ impl<'a> Release<'a> {
 
     /// The wheel: one for all versions of Python, which any Linux of its tag can load; maturin refuses one with libraries of this machine.
     pub(crate) fn wheel(&self, folder: &Path) -> Result<PathBuf> {
-        let built = python::emptied(&self.workspace.target("release-wheel")?)?;
         let words = "build --quiet --auditwheel check --release --target";
         let mut maturin = self.tool("maturin", words)?;
         maturin.arg(&self.target);
@@ -163,11 +163,7 @@ impl<'a> Release<'a> {
             };
             maturin.args(["--zig", "--compatibility", &tag]);
         }
-        maturin
-            .arg("--manifest-path")
-            .arg(self.workspace.path(python::MANIFEST));
-        shell::run(maturin.arg("--out").arg(&built))?;
-        let wheel = python::only_file(&built)?;
+        let wheel = python::built(self.workspace, maturin, "release-wheel")?;
         let to = folder.join(wheel.file_name().unwrap_or_default());
         fs::copy(&wheel, &to)?;
         python::check_size(&to)?;
@@ -184,10 +180,10 @@ impl<'a> Release<'a> {
         python::versions(self.workspace, wheel)
     }
 
-    /// The source distribution, and a wheel of it that is tried.
+    /// The source distribution, and a wheel of it that is tried: of the profile of the tests, which have compiled most of it.
     fn sdist(&self) -> Result<PathBuf> {
         let packed = python::packed(self.workspace, &self.tools)?;
-        let wheel = python::wheel_of_source(self.workspace, &self.tools, &packed, "--release")?;
+        let wheel = python::wheel_of_source(self.workspace, &self.tools, &packed)?;
         python::versions(self.workspace, &wheel)?;
         let to = self.dist.join(packed.file_name().unwrap_or_default());
         fs::copy(&packed, &to)?;
@@ -279,31 +275,8 @@ impl<'a> Release<'a> {
         let program = format!("partita{}", env::consts::EXE_SUFFIX);
         let page = place.join(name).join("man/partita-run.1");
         ensure!(page.is_file(), "{name} has no {}", page.display());
-        try_command_line(self.workspace, &place.join(name).join(program), &place)
+        demo::try_installed(self.workspace, &place.join(name).join(program), &place)
     }
-}
-
-/// The self-check and one run of a command line, in an empty environment.
-pub(crate) fn try_command_line(workspace: &Workspace, program: &Path, place: &Path) -> Result<()> {
-    let command = || {
-        let mut command = Command::new(program);
-        command.env_clear().current_dir(place);
-        // What Windows finds its own libraries by.
-        command.envs(env::var_os("SystemRoot").map(|root| ("SystemRoot", root)));
-        command
-    };
-    shell::output(command().arg("doctor"))?;
-    let iris = workspace.path("datasets/iris.csv");
-    let out = place.join("tried");
-    let mut run = command();
-    run.args(["-q", "run", "--truth", "label", "--force"])
-        .arg(&iris);
-    shell::output(run.arg("-o").arg(&out))?;
-    let labels = out.join("labels.csv");
-    let rows = fs::read_to_string(&labels)?.lines().count();
-    ensure!(rows == 151, "{}: {rows} lines, not 151", labels.display());
-    fs::remove_dir_all(&out)?;
-    Ok(())
 }
 
 /// Writes SHA256SUMS of all files of a folder, as `sha256sum -c` reads them.

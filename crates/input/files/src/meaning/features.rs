@@ -1,15 +1,12 @@
 //! The features of a text file: words that become columns or numbers, gaps that are filled.
 
-use std::collections::BTreeMap;
-
 use partita_core::ndarray::Array2;
 use partita_core::option;
 
 use super::base_columns::has_many_values;
 use super::complaints::{complaint, refused, times, too_many};
-use super::feature_columns::{Feature, PARTS, fill, numbered, spread};
+use super::feature_columns::{Feature, fill, numbered, spread};
 use super::frame::{Frame, are_names};
-use super::gaps;
 use super::read_options::{Encode, Impute, ReadOptions, Truth};
 use super::roles::{Reason, Role};
 use super::values::{self, FEWEST_OBJECTS, MOST_DIFFERENT, Meaning, Notation};
