@@ -47,7 +47,7 @@ fn same_labels(place: &Workplace, from: &str, asked: &str, files: &[&str]) {
         place.read("l.csv")
     };
     let expected = run(from);
-    assert!(expected.len() > 1 << 18);
+    assert!(expected.len() > 1 << 17);
     // As wholes: what differs is too long to be shown.
     for file in files {
         let tight = format!("{file} --max-memory 400MiB --stream");

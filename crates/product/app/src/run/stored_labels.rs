@@ -45,8 +45,9 @@ fn read(file: &Path, clusters: usize, labels: &mut Vec<u32>) -> Result<(), AppEr
     options.truth = Truth::None;
     options.id = Some("1".into());
     let (table, _) = load_table(file, &options)?;
-    if table.columns.first().is_none_or(|name| name != "label") {
-        let reason = "a page needs the columns object and label";
+    // The file of a part but the first has no header. Beside a label are its agreement and, of some methods, its probability.
+    if !(2..=3).contains(&table.columns.len()) {
+        let reason = "a page needs the columns object, label and agreement";
         return Err(AppError::content(file, reason));
     }
     for (row, numbers) in table.values.rows().into_iter().enumerate() {
