@@ -1,8 +1,19 @@
 //! Sums of products that are rounded once: fused multiply-add, by an instruction or by numbers of twice the width.
 
-/// Whether the plain loops fuse: where there is an instruction, and in WebAssembly, so that a page finds what a machine finds. Other
-/// targets without the instruction round each product.
-pub(crate) const FUSED: bool = cfg!(any(target_arch = "aarch64", target_family = "wasm"));
+/// Whether the plain loops fuse: where there is an instruction. Others round each product.
+pub(crate) const FUSED: bool = cfg!(target_arch = "aarch64");
+
+/// Twice what sums of d products less a half, of a row with a centre, lie apart at most if products are rounded and if they are fused: scores that
+/// differ by more have the same order. Rows and centres have these squared lengths at most.
+pub(crate) fn doubt(d: usize, row: f32, centre: f32, half: f32) -> f32 {
+    const UNIT: f32 = f32::EPSILON / 2.0;
+    2.0 * (3 * d + 4) as f32 * UNIT * ((row * centre).sqrt() + half.abs())
+}
+
+/// The largest number, without NaN.
+pub(crate) fn largest(numbers: impl Iterator<Item = f32>) -> f32 {
+    numbers.fold(0.0, |a, b| if b > a { b } else { a })
+}
 
 /// Adds the product of each x and c to its sum.
 #[inline(always)]
@@ -11,6 +22,7 @@ pub(crate) fn add_products<const FUSED: bool, const N: usize>(
     xs: &[f32],
     c: f32,
 ) {
+    // WebAssembly has vectors of doubles, and no such instruction.
     if FUSED && cfg!(target_family = "wasm") {
         return by_width(sums, xs, c);
     }

@@ -15,7 +15,7 @@
 //!
 //! **Same bits everywhere.** Sums run in a fixed number of lanes that are folded in a fixed order, and products are fused with
 //! sums nowhere but in [`nearest`] and [`nearest_rows`]; results do not depend on whether a processor has AVX2 or AVX-512. These two round
-//! each product on processors without fused multiply-add, and nowhere else. WebAssembly has no such instruction and gives its bits; its
+//! each product on processors without fused multiply-add, and nowhere else. WebAssembly has no such instruction and finds the same centres; its
 //! vectors (`simd128`) are what the compiler makes of the plain loops.
 //!
 //! **Safety.** A [`Level`] can be made only by asking the processor. The tokens [`Avx2`] and [`Avx512`] inside are the proof

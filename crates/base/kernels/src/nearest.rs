@@ -6,7 +6,7 @@
 //! the reference rounds each product where the target has no fused multiply-add.
 
 use crate::dispatch::Level;
-use crate::fused::{FUSED, add_products};
+use crate::fused::{FUSED, add_products, doubt, largest};
 
 /// Rows in a panel: features of 64 rows, stored feature by feature.
 pub const PANEL: usize = 64;
@@ -42,6 +42,18 @@ impl Nearest {
         }
     }
 
+    /// Takes in the score of a later centre. Of NaN nothing is known.
+    #[inline(always)]
+    fn join(&mut self, lane: usize, score: f32, centre: usize) {
+        let best = self.best[lane];
+        let lesser = if best > score { score } else { best };
+        let second = self.second[lane];
+        self.second[lane] = if second > lesser { second } else { lesser };
+        if score > best {
+            (self.best[lane], self.centre[lane]) = (score, centre as u32);
+        }
+    }
+
     fn clear(&mut self) {
         self.best.fill(f32::NEG_INFINITY);
         self.second.fill(f32::NEG_INFINITY);
@@ -67,6 +79,9 @@ fn nearest_at(level: Level, panel: &[f32], centres: &[f32], half: &[f32], out: &
     );
     out.clear();
     match level {
+        Level::Baseline(_) if cfg!(target_family = "wasm") => {
+            rounded_first(panel, centres, half, out);
+        }
         Level::Baseline(_) => {
             reference::<FUSED>(panel, centres, half, out);
         }
@@ -86,11 +101,40 @@ fn reference<const FUSED: bool>(panel: &[f32], centres: &[f32], half: &[f32], ou
             add_products::<FUSED, PANEL>(&mut score, column, c);
         }
         for lane in 0..PANEL {
-            let s = score[lane];
-            let better = s > out.best[lane];
-            out.second[lane] = out.second[lane].max(out.best[lane].min(s));
-            out.centre[lane] = if better { j as u32 } else { out.centre[lane] };
-            out.best[lane] = out.best[lane].max(s);
+            out.join(lane, score[lane], j);
+        }
+    }
+}
+
+/// As [`reference`] with fused sums, for targets that have vectors and no instruction that fuses: sums of rounded products find the nearest
+/// centre, and rows whose two best scores are too close are compared again. One centre has its exact scores, others those of the rounded sums.
+fn rounded_first(panel: &[f32], centres: &[f32], half: &[f32], out: &mut Nearest) {
+    if half.len() == 1 {
+        return reference::<true>(panel, centres, half, out);
+    }
+    reference::<false>(panel, centres, half, out);
+    let d = panel.len() / PANEL;
+    let square = |centre: &[f32]| centre.iter().map(|c| c * c).sum();
+    let centre_square = largest(centres.chunks_exact(d).map(square));
+    let most = largest(half.iter().map(|half| half.abs()));
+    let mut squares = [0.0; PANEL];
+    for column in panel.chunks_exact(PANEL) {
+        for (square, x) in squares.iter_mut().zip(column) {
+            *square += x * x;
+        }
+    }
+    for lane in 0..PANEL {
+        let lead = out.best[lane] - out.second[lane];
+        if lead > doubt(d, squares[lane], centre_square, most) {
+            continue;
+        }
+        (out.best[lane], out.second[lane]) = (f32::NEG_INFINITY, f32::NEG_INFINITY);
+        for (j, (centre, half)) in centres.chunks_exact(d).zip(half).enumerate() {
+            let mut score = [-half];
+            for (column, &c) in panel.chunks_exact(PANEL).zip(centre) {
+                add_products::<true, 1>(&mut score, &column[lane..], c);
+            }
+            out.join(lane, score[0], j);
         }
     }
 }
@@ -354,6 +398,10 @@ mod tests {
             for level in Level::all().into_iter().filter(|level| level.bits() > 128) {
                 assert_eq!(found(level, &case), fused, "{level:?}");
             }
+            let mut first = Nearest::new();
+            first.clear();
+            rounded_first(&case.0, &case.1, &case.2, &mut first);
+            assert_eq!(first.centre, fused.centre);
         }
     }
 }

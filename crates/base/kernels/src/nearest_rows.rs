@@ -4,7 +4,7 @@
 //! the other 63 need not be computed. Both sum the same products in the same order: the bits are the same.
 
 use crate::dispatch::Level;
-use crate::fused::{FUSED, add_products};
+use crate::fused::{FUSED, add_products, doubt, largest};
 use crate::nearest::{Nearest, PANEL};
 
 /// Centres in a tile.
@@ -78,6 +78,9 @@ pub fn nearest_rows(table: &[f32], rows: &[u32], tiles: &Tiles, out: &mut Neares
 fn nearest_rows_at(level: Level, table: &[f32], rows: &[u32], tiles: &Tiles, out: &mut Nearest) {
     assert!(rows.len() <= PANEL, "{} rows", rows.len());
     match level {
+        Level::Baseline(_) if cfg!(target_family = "wasm") => {
+            rounded_first(table, rows, tiles, out);
+        }
         Level::Baseline(_) => {
             reference::<FUSED>(table, rows, tiles, out);
         }
@@ -101,17 +104,47 @@ pub fn prefetch<T>(items: &[T]) {
 fn reference<const FUSED: bool>(table: &[f32], rows: &[u32], tiles: &Tiles, out: &mut Nearest) {
     for (lane, &row) in rows.iter().enumerate() {
         let row = &table[row as usize * tiles.d..][..tiles.d];
-        let mut answer = Answer::NONE;
-        for (tile, half) in tiles.half.iter().enumerate() {
-            let mut scores = half.map(|half| -half);
-            for (&x, centres) in row.iter().zip(&tiles.centres[tile * tiles.d..]) {
-                add_products::<FUSED, TILE>(&mut scores, centres, x);
-            }
-            for (j, &score) in (tile * TILE..tiles.k).zip(&scores) {
-                answer.join(score, f32::NEG_INFINITY, j as u32);
+        out.set(lane, &[answer::<FUSED>(row, tiles)]);
+    }
+}
+
+/// The answer of one row.
+fn answer<const FUSED: bool>(row: &[f32], tiles: &Tiles) -> Answer {
+    let mut answer = Answer::NONE;
+    for (tile, half) in tiles.half.iter().enumerate() {
+        let mut scores = half.map(|half| -half);
+        for (&x, centres) in row.iter().zip(&tiles.centres[tile * tiles.d..]) {
+            add_products::<FUSED, TILE>(&mut scores, centres, x);
+        }
+        for (j, &score) in (tile * TILE..tiles.k).zip(&scores) {
+            answer.join(score, f32::NEG_INFINITY, j as u32);
+        }
+    }
+    answer
+}
+
+/// As [`reference`] with fused sums where no instruction fuses: as that of whole panels.
+fn rounded_first(table: &[f32], rows: &[u32], tiles: &Tiles, out: &mut Nearest) {
+    let mut squares = vec![[0.0; TILE]; tiles.half.len()];
+    for (squares, centres) in squares.iter_mut().zip(tiles.centres.chunks_exact(tiles.d)) {
+        for centre in centres {
+            for (square, c) in squares.iter_mut().zip(centre) {
+                *square += c * c;
             }
         }
-        out.set(lane, &[answer]);
+    }
+    let centre_square = largest(squares.into_iter().flatten());
+    let halves = tiles.half.iter().flatten().take(tiles.k);
+    let most = largest(halves.map(|half| half.abs()));
+    for (lane, &row) in rows.iter().enumerate() {
+        let row = &table[row as usize * tiles.d..][..tiles.d];
+        let mut found = answer::<false>(row, tiles);
+        let square = row.iter().map(|x| x * x).sum();
+        let apart = found.0 - found.1 > doubt(tiles.d, square, centre_square, most);
+        if tiles.k == 1 || !apart {
+            found = answer::<true>(row, tiles);
+        }
+        out.set(lane, &[found]);
     }
 }
 
@@ -378,6 +411,8 @@ mod tests {
                 let mut alone = Nearest::new();
                 reference::<true>(&table, &rows, &tiles, &mut alone);
                 check(&alone);
+                rounded_first(&table, &rows, &tiles, &mut alone);
+                assert_eq!(alone.centre[..n], together.centre[..n], "case {case}");
             }
         }
     }
