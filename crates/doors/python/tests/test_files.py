@@ -189,7 +189,7 @@ def test_labels_that_a_model_does_not_know(labels, result):
         model.predict_proba(labels, unknown="guess")
 
 
-@pytest.mark.parametrize("method", ["lwgp", "mm"])
+@pytest.mark.parametrize("method", ["pcc-kl", "mm"])
 def test_relations(ensemble, ensemble_file, method, command, tmp_path):
     outputs = ["--relations", tmp_path / "r.csv", "--threshold", 0.05, "-o", tmp_path / "l.csv"]
     command("consensus", ensemble_file, "-m", method, "-k", 3, *outputs)

@@ -358,7 +358,7 @@ def test_estimators_take_gaps_sparse_tables_and_weights(blobs, truth):
     gappy = blobs.copy()
     gappy[0, 0] = np.nan
     made = pt.ConsensusClustering(3, base="kmeans:10")
-    with pytest.warns(pt.PartitaWarning, match="1 missing values get the means of their columns"):
+    with pytest.warns(pt.PartitaWarning, match="1 missing values get values of like rows"):
         found = made.fit(gappy)
     expected = np.repeat([0, 1, 2], 40)
     assert agreement(found.labels_, expected) > 0.9

@@ -218,7 +218,7 @@ def consensus(
     >>> result.labels_
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     >>> result
-    ConsensusResult(eac-average: 6 objects in 2 clusters, agreement 0.917)
+    ConsensusResult(eac-average: 6 objects in 2 clusters, agreement 0.944)
     """
     if isinstance(ensemble, RowFiles):
         if features is not None or object_weights is not None:

@@ -184,7 +184,7 @@ def perplexity(json: str, rows: NativeEnsemble) -> tuple[float, int, int, bool]:
 def choose_k(
     ensemble: NativeEnsemble | None,
     table: NativeTable | None,
-    range: tuple[int, int],
+    range: tuple[int, int | None],
     method: str,
     settings_json: str,
     seed: int,

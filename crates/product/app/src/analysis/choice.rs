@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-use partita::extend::{Consensus, Problem, option};
+use partita::extend::{Consensus, Problem};
 use partita::{Features, Partition, Seed};
 use partita_report::{ClusterCurves, CurvePoint, Measure};
 use partita_select::{
@@ -75,9 +75,8 @@ pub fn choose_of_table(
         });
     }
     if let Some(name) = settings.of_rcsi_alone() {
-        let rcsi = option("set").to("criterion=rcsi");
         return Err(AppError::request(format!(
-            "{name} counts for the criterion rcsi alone; add {rcsi}"
+            "{name} counts for the criterion rcsi alone; set criterion=rcsi beside it"
         )));
     }
     let scale = settings
