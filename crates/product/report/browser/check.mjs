@@ -113,7 +113,7 @@ const column = (page, index) => page.$$eval('#objects-table tbody tr', (rows, in
 
 async function sort(page) {
   const heads = await page.$$eval('#objects-table thead th', (heads) => heads.map((head) => head.textContent));
-  const index = heads.findIndex((head) => head.startsWith('Certainty'));
+  const index = heads.findIndex((head) => head.startsWith('Agreement'));
   const head = page.locator('#objects-table thead th').nth(index);
   await head.locator('button').focus();
   await page.keyboard.press('Enter');
@@ -155,7 +155,7 @@ async function maps(page) {
     const [x, y] = points[points.length - 1];
     await page.mouse.move(box.x + (x * box.width) / width, box.y + (y * box.width) / width);
     const said = await map.locator('output').textContent();
-    check(/cluster \d+, certainty/.test(said), `${name}: hovering names an object, said '${said.slice(0, 80)}'`);
+    check(/cluster \d+, agreement/.test(said), `${name}: hovering names an object, said '${said.slice(0, 80)}'`);
     await map.focus();
     const heard = new Set();
     for (const key of ['ArrowRight', 'ArrowRight', 'ArrowDown', 'ArrowLeft', 'ArrowUp', 'ArrowLeft']) {
