@@ -74,7 +74,7 @@ def test_labels_in_columns_and_arrays(rows, expected, tmp_path, label_format):
     else:
         parquet = pytest.importorskip("pyarrow.parquet")
         tables = [parquet.read_table(path) for path in found.label_files]
-        assert tables[0].column_names == ["object", "label", "agreement"]
+        assert tables[0].column_names == ["object", "label", "agreement", "probability"]
         labels = np.concatenate([table["label"].to_numpy() for table in tables])
     lines = expected("acv").decode().splitlines()[1:]
     assert labels.tolist() == [int(line.split(",")[1]) for line in lines]
