@@ -297,7 +297,7 @@ pub(crate) fn check_size(wheel: &Path) -> Result<()> {
 /// Packs the source distribution.
 pub(crate) fn packed(workspace: &Workspace, environment: &Path) -> Result<PathBuf> {
     let folder = emptied(&workspace.target("python/source")?)?;
-    let mut maturin = program(environment, "maturin", "sdist --quiet --manifest-path");
+    let mut maturin = program(environment, "maturin", "sdist --manifest-path");
     maturin.arg(workspace.path(MANIFEST));
     shell::run(maturin.arg("--out").arg(&folder))?;
     only_file(&folder)
