@@ -36,7 +36,7 @@ impl Agreement {
     /// [`MetricsError::Sizes`] if the partition labels another number of objects or there is not one weight a base clustering or object.
     ///
     /// # Cost
-    /// O(n M) time, O(K ΣJ) memory.
+    /// O(n M + K ΣJ) time; a table of K numbers for each cluster of one base clustering at a time, of soft ones for all.
     pub fn of<'a>(
         of: impl Into<WeightedEnsemble<'a>>,
         partition: &Partition,
@@ -48,28 +48,34 @@ impl Agreement {
             times.map_or(partition.objects(), <[f64]>::len),
             partition.objects(),
         )?;
-        let offsets = of.ensemble.offsets();
-        let all = offsets[of.ensemble.bases().len()];
-        let mut held = vec![0.0; partition.clusters() * all];
+        let (offsets, k) = (of.ensemble.offsets(), partition.clusters());
         let weight = |object: usize| times.map_or(1.0, |times| times[object]);
-        let own = partition.labels().iter().enumerate();
+        let own = || partition.labels().iter().enumerate();
+        let bases = of.ensemble.bases();
         if let Some(shares) = of.ensemble.memberships() {
-            for (object, &own) in own {
+            let all = offsets[bases.len()];
+            let mut held = vec![0.0; k * all];
+            for (object, &own) in own() {
                 let (clusters, shares) = shares.row(object);
                 for (&cluster, &share) in clusters.iter().zip(shares) {
                     held[own as usize * all + cluster as usize] += weight(object) * share;
                 }
             }
-        } else {
-            for (base, &first) in offsets[..of.ensemble.bases().len()].iter().enumerate() {
-                for (label, (object, &own)) in of.ensemble.column(base).zip(own.clone()) {
-                    if let Some(label) = label {
-                        held[own as usize * all + first + label] += weight(object);
-                    }
+            return Self::new(bases, majorities(&held, all), of.base_weights);
+        }
+        // One base clustering at a time: all of them may have many clusters together.
+        let mut clusters = Vec::with_capacity(offsets[bases.len()]);
+        for (base, clustering) in bases.iter().enumerate() {
+            let all = clustering.clusters();
+            let mut held = vec![0.0; k * all];
+            for (label, (object, &own)) in of.ensemble.column(base).zip(own()) {
+                if let Some(label) = label {
+                    held[own as usize * all + label] += weight(object);
                 }
             }
+            clusters.extend(majorities(&held, all));
         }
-        Self::new(of.ensemble.bases(), &held, of.base_weights)
+        Self::new(bases, clusters, of.base_weights)
     }
 
     /// From counts: the objects of every cluster in every base cluster, K × ΣJ numbers.
@@ -82,12 +88,15 @@ impl Agreement {
         weights: Option<&BaseWeights>,
     ) -> Result<Self, MetricsError> {
         let counts: Vec<f64> = counts.iter().map(|&count| count as f64).collect();
-        Self::new(bases, &counts, weights)
+        let all = bases.iter().map(BaseClustering::clusters).sum::<usize>();
+        let clusters = counts.len().checked_div(all).unwrap_or(0);
+        check_sizes(counts.len(), clusters * all)?;
+        Self::new(bases, majorities(&counts, all), weights)
     }
 
     fn new(
         bases: &[BaseClustering],
-        held: &[f64],
+        clusters: Vec<u32>,
         weights: Option<&BaseWeights>,
     ) -> Result<Self, MetricsError> {
         let weights = weights.map_or_else(
@@ -95,20 +104,9 @@ impl Agreement {
             |weights| weights.as_slice().to_vec(),
         );
         check_sizes(weights.len(), bases.len())?;
-        let offsets = BaseClustering::offsets(bases);
-        let all = offsets[bases.len()];
-        let clusters = held.len().checked_div(all).unwrap_or(0);
-        check_sizes(held.len(), clusters * all)?;
-        let most = |cluster: usize| {
-            let of = |k: usize| held[k * all + cluster];
-            let half = (0..clusters).map(of).sum::<f64>() / 2.0;
-            (0..clusters)
-                .find(|&k| of(k) > half)
-                .map_or(NONE, |k| k as u32)
-        };
         Ok(Self {
-            clusters: (0..all).map(most).collect(),
-            offsets,
+            clusters,
+            offsets: BaseClustering::offsets(bases),
             weights,
         })
     }
@@ -142,6 +140,17 @@ impl Agreement {
         };
         rows.rows().zip(labels).map(of_row).collect()
     }
+}
+
+/// The cluster that has more than half of each of so many base clusters, of what clusters hold of them, a line a cluster.
+fn majorities(held: &[f64], base_clusters: usize) -> Vec<u32> {
+    let most = |cluster: usize| {
+        let of = || held.iter().skip(cluster).step_by(base_clusters);
+        let half = of().sum::<f64>() / 2.0;
+        let found = of().position(|&inside| inside > half);
+        found.map_or(NONE, |k| k as u32)
+    };
+    (0..base_clusters).map(most).collect()
 }
 
 /// The [agreement](Agreement) of every object, n numbers in 0..=1: the share of the base clusterings that label it whose base cluster

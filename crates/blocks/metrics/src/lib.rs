@@ -40,10 +40,10 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "passes")]
 mod agreement;
 mod align;
 mod assignment;
-#[cfg(feature = "passes")]
 mod contingency;
 mod density;
 mod error;
@@ -57,12 +57,12 @@ mod scores;
 mod soft;
 mod stability;
 
+#[cfg(feature = "passes")]
 pub use agreement::{Agreement, object_agreement};
 pub use align::{
     Alignment, BaseTables, Surplus, agreement_matrix, agreement_weights, align, align_by, align_to,
     align_to_partition, anmi, best_reference,
 };
-#[cfg(feature = "passes")]
 pub use contingency::Contingency;
 pub use density::DensityValidity;
 pub use error::MetricsError;
