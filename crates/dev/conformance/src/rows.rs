@@ -102,15 +102,7 @@ impl ByRows<'_> {
         let mut all = Assigned::default();
         let found = consense_rows(self.method, &problem, &Silent, &mut |first, block| {
             assert_eq!(first as usize, all.labels.len(), "blocks come in order");
-            all.labels.extend(block.labels);
-            let parts = [
-                (&mut all.probability, block.probability),
-                (&mut all.soft, block.soft),
-            ];
-            for (all, some) in parts {
-                some.into_iter()
-                    .for_each(|some| all.get_or_insert_default().extend(some));
-            }
+            all.append(block);
             Ok(())
         })?;
         let name = self.method.info().name;

@@ -141,15 +141,7 @@ fn fitted(
     for groups in [0..rows.groups() / 2, rows.groups() / 2..rows.groups()] {
         let take = &mut |first: u64, block: Assigned| {
             assert_eq!(first as usize, all.labels.len());
-            all.labels.extend(block.labels);
-            let parts = [
-                (&mut all.probability, block.probability),
-                (&mut all.soft, block.soft),
-            ];
-            for (all, some) in parts {
-                some.into_iter()
-                    .for_each(|some| all.get_or_insert_default().extend(some));
-            }
+            all.append(block);
             Ok(())
         };
         labeller

@@ -30,6 +30,18 @@ impl Assigned {
             soft: Some(soft),
         }
     }
+
+    /// Adds those of the objects that follow.
+    pub fn append(&mut self, next: Self) {
+        self.labels.extend(next.labels);
+        for (all, some) in [
+            (&mut self.probability, next.probability),
+            (&mut self.soft, next.soft),
+        ] {
+            some.into_iter()
+                .for_each(|some| all.get_or_insert_default().extend(some));
+        }
+    }
 }
 
 /// A function of rows and the labels that a fit gives them.
