@@ -271,8 +271,8 @@ mod tests {
                     truth,
                     "{summary:?} {prior:?}"
                 );
-                let probability = outcome.probability().expect("probabilities");
-                assert!(probability.iter().sum::<f64>() > 72.0);
+                let memberships = outcome.posterior.expect("draws").memberships().largest();
+                assert!(memberships.iter().sum::<f64>() > 72.0);
                 assert_eq!(outcome.details.clusters_by_sweep.len(), 4);
             }
         }
