@@ -12,8 +12,8 @@ use partita::ssce::Predictor;
 use partita::{BaseWeights, Features, ObjectWeights, Seed};
 use partita_app::{
     AppError, ClustersAsked, Data, Experiment, Input, InputFile, MethodChoice, PredictionInput,
-    ReadOptions, RunResult, WeightSource, co_association, linkage, methods, recipe_with,
-    write_json,
+    ReadOptions, RunResult, WeightSource, co_association, linkage, methods, recipe_is_open,
+    recipe_with, write_json,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -101,12 +101,9 @@ impl Asked {
     fn recipe(&self) -> std::result::Result<(Recipe, bool), Refusal> {
         let clusters = self.clusters()?;
         let changes = self.recipe.clone().unwrap_or_default();
-        let only_scale = self.preset.is_none() && changes.keys().all(|name| name == "scale");
-        let auto = only_scale && self.method.is_none() && clusters != ClustersAsked::Method;
-        let mut recipe = recipe_with(self.preset.as_deref(), Some(clusters.clusters()), changes)?;
-        if auto && self.recipe.is_none() {
-            recipe.scale = Scale::Auto;
-        }
+        let preset = self.preset.as_deref();
+        let auto = recipe_is_open(preset, &changes, clusters);
+        let recipe = recipe_with(preset, Some(clusters.clusters()), changes)?;
         Ok((recipe, auto))
     }
 }

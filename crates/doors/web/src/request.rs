@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use partita::extend::SettingMap;
 use partita::files::disk;
-use partita::generate::{Recipe, Scale};
+use partita::generate::Recipe;
 use partita_app::{
     AppError, ClustersAsked, Experiment, FileKind, Input, MethodChoice, Outputs, ReadOptions,
-    TableInput, TakenAs, inspect, methods, recipe_with,
+    TableInput, TakenAs, inspect, methods, recipe_is_open, recipe_with,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -178,9 +178,7 @@ impl Run {
         if let Some(unlabelled) = self.of.options.get(UNLABELLED) {
             experiment.unlabelled = fields(unlabelled.clone())?;
         }
-        let own_recipe = self.of.options(true).keys().any(|name| name != "scale");
-        experiment.auto =
-            !labels && self.method.is_none() && !own_recipe && clusters != ClustersAsked::Method;
+        experiment.auto = !labels && recipe_is_open(None, &self.of.options(true), clusters);
         experiment.outputs = Outputs {
             folder: Some(FOLDER.into()),
             report: true,
@@ -191,12 +189,7 @@ impl Run {
 
     fn of_table(&self, file: &Path, clusters: ClustersAsked) -> Result<Input, AppError> {
         let changes = self.of.options(true);
-        let usual =
-            self.method.is_none() && changes.is_empty() && clusters != ClustersAsked::Method;
-        let mut recipe = recipe_with(None, Some(clusters.clusters()), changes)?;
-        if usual {
-            recipe.scale = Scale::Auto;
-        }
+        let recipe = recipe_with(None, Some(clusters.clusters()), changes)?;
         let table = self.of.table(file)?;
         Ok(Input::Table { table, recipe })
     }
@@ -223,7 +216,10 @@ mod tests {
         assert_eq!(table.read.skip, ["a", "b"]);
         assert_eq!(table.read.id.as_deref(), Some("3"));
         assert_eq!(table.read.max_categories, Some(9));
-        assert_eq!((recipe.runs(), recipe.scale), (20, Scale::ZScore));
+        assert_eq!(
+            (recipe.runs(), recipe.scale),
+            (20, partita::generate::Scale::ZScore)
+        );
         assert!(!made.auto);
 
         let options = json!({ "unlabelled": "refuse", "soft_bases": "true" });

@@ -43,6 +43,7 @@ impl Recipe {
             base: random(100),
             base_k: BaseK::Sqrt,
             subsample: 1.0,
+            scale: Scale::None,
             ..Self::default()
         };
         Ok(match name {
@@ -88,6 +89,7 @@ impl Recipe {
                     [Average, Complete, Ward, Pam, SpectralKnn].map(|kind| BaseSpec::new(kind, 20));
                 Self {
                     base: base.into(),
+                    scale: Scale::None,
                     ..Self::default()
                 }
             }

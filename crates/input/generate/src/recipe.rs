@@ -105,7 +105,7 @@ pub struct Recipe {
     pub features: f64,
     /// Columns of a random projection (Gaussian directions) that each base clustering sees instead of the table.
     pub projection: Option<usize>,
-    /// How columns are brought to a common scale first.
+    /// How columns are brought to a common scale first; [`Scale::Auto`] unless said otherwise.
     pub scale: Scale,
     /// Limits of the Gini index of cluster sizes, 0 to 1, which the runs of `genie` take in turn: a low one makes clusters of
     /// about the same size, 1 is single link.
@@ -122,7 +122,7 @@ impl Default for Recipe {
             replacement: false,
             features: 1.0,
             projection: None,
-            scale: Scale::None,
+            scale: Scale::Auto,
             gini: USUAL_GINI.to_vec(),
         }
     }

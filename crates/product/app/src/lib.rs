@@ -94,7 +94,7 @@ pub use experiment::description::{
     PairsOf, RelationsOutput, Rows, SimilarityOutput, TableInput, Unlabelled, WeightSource,
 };
 pub use experiment::file_names::{RECORD, REPORT};
-pub use experiment::recipes::{preset, recipe_from, recipe_with};
+pub use experiment::recipes::{preset, recipe_from, recipe_is_open, recipe_with};
 pub use input::data::Data;
 pub use input::file_kind::FileKind;
 pub use input::generate::{Merged, make_ensemble, merge_files, parse_part};

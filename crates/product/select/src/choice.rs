@@ -39,7 +39,7 @@ pub struct Choice {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Criterion {
-    /// Stability, depth, separation and likelihood together: the highest [`score`](ChoiceRow::score), of tables
+    /// Cut, separation, likelihood and silhouette together: the highest [`score`](ChoiceRow::score), of tables
     /// ([`choose_recipe`](crate::choose_recipe)).
     Score,
     /// Stability relative to tables without clusters: the highest [`rcsi`](ChoiceRow::rcsi).
@@ -63,15 +63,21 @@ pub struct ChoiceRow {
     /// The score of [`choose_recipe`](crate::choose_recipe), of a table; higher is better.
     #[serde(default)]
     pub score: Option<f64>,
-    /// Part of the score: adjusted Rand index of the clusters that two halves of base clusterings by k-means lead to.
+    /// Part of the score: logarithm of how much more the next cut of the graph of objects and base clusters costs.
+    #[serde(default)]
+    pub cut: Option<f64>,
+    /// Adjusted Rand index of the clusters that two halves of the base clusterings lead to.
     #[serde(default)]
     pub stability: Option<f64>,
-    /// Part of the score: density-based validity, the higher of those of k-means and Genie.
+    /// Part of the score: density-based validity.
     #[serde(default)]
     pub validity: Option<f64>,
     /// Part of the score: nats an object by which one Gaussian a cluster explains the table better than one in all.
     #[serde(default)]
     pub likelihood: Option<f64>,
+    /// Part of the score: mean silhouette, distances taken to means of clusters; less is better.
+    #[serde(default)]
+    pub silhouette: Option<f64>,
     /// Share of the pairs whose evidence c/N is at most 0, 1/100, …, 1; 101 numbers, none where evidence is the same for
     /// every K.
     pub cdf: Vec<f64>,
@@ -113,8 +119,8 @@ pub struct ChoiceRow {
     /// Standard error of the logarithm of [`disagreement`](Self::disagreement), from parts of the base clusterings.
     #[serde(skip)]
     pub(crate) disagreement_error: f64,
-    /// Chance of a stability or dispersion as good as this at this K without clusters; the largest over the kinds of
-    /// reference.
+    /// By the score: smallest p-value that neighbouring clusters have a gap between them. By RCSI: chance of a stability or dispersion as good as
+    /// this at this K without clusters; the largest over the kinds of reference.
     pub p: Option<f64>,
     /// The consensus at K, of the objects looked at.
     #[serde(
@@ -203,9 +209,11 @@ impl ChoiceRow {
             disagreement_error: 0.0,
             dispersion: None,
             score: None,
+            cut: None,
             stability: None,
             validity: None,
             likelihood: None,
+            silhouette: None,
             anmi: None,
             within: None,
             between: None,

@@ -34,6 +34,7 @@
 //!
 //! | field | question | whose | weakness |
 //! |---|---|---|---|
+//! | `score` | which number has the deepest cut, the best separated and best explained clusters? | ours | Gaussians and gaps are what it knows |
 //! | `cdf`, `area`, `delta_area` | how many pairs are decided? where does the area stop growing? | Monti 2003 | grows with K on anything; the bend is in the eye |
 //! | `pac` | how many pairs are undecided? | Șenbabaoğlu 2014 | finds clusters in anything; falls with large K; depends on how many base clusterings there are |
 //! | `disagreement` | how often do two base clusterings contradict each other on a pair? | Ben-Hur 2002 | falls with large K |
@@ -49,7 +50,6 @@
 mod auto;
 mod best;
 mod choice;
-mod conductance;
 mod decision;
 mod ensemble;
 mod ensemble_criteria;
@@ -63,7 +63,7 @@ mod settings;
 mod split_half;
 mod table;
 
-pub use auto::{AutoCandidate, AutoChoice, choose_recipe};
+pub use auto::{AutoCandidate, AutoChoice, AutoRow, choose_recipe};
 pub use best::{Agreement, Best, BestCriterion, Entry, Verdict, agreement, best};
 pub use choice::{Choice, ChoiceRow, Criterion, ObjectiveValue, Reference, Spread};
 pub use ensemble::choose_clusters_of_ensemble;

@@ -21,6 +21,17 @@ pub struct Stability {
     pub smallest: usize,
 }
 
+impl Stability {
+    /// The agreement, 0 where it is less or a cluster of one object or none was found.
+    pub(crate) fn of_clusters(&self) -> f64 {
+        if self.smallest >= 2 {
+            self.ari.max(0.0)
+        } else {
+            0.0
+        }
+    }
+}
+
 /// Split-half stability of an ensemble at several numbers of clusters: the base clusterings are split at random into two halves,
 /// `splits` times, and the consensus of each half (`lwgp`) is compared with that of the other.
 ///

@@ -248,6 +248,8 @@ impl<'a> Look<'a> {
         recipe.base = vec![base.clone()];
         recipe.base_k = BaseK::Turns(vec![clusters]);
         recipe.subsample = self.settings.subsample;
+        // The columns are scaled.
+        recipe.scale = Scale::None;
         let part = self.progress.part(base.runs as u64 * RUN);
         let made = generate(table, &recipe, seed, self.budget, &part)?;
         if made.finished < made.asked {

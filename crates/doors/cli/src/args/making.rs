@@ -43,7 +43,7 @@ pub(crate) struct RecipeArgs {
     pub(crate) gini: Vec<f64>,
     /// Scaling of the columns: none, zscore, minmax, mixed or auto. Mixed is zscore, but columns of two values and categories count less than numbers;
     /// auto is mixed or zscore where a column's standard deviation is more than
-    /// 3 times that of the median column. [default: none; auto where `run` chooses the base clusterings]
+    /// 3 times that of the median column. [default: auto; none of a preset that says nothing]
     #[arg(long, value_name = "SCALE")]
     pub(crate) scale: Option<Scale>,
     /// A paper's recipe, which the flags above may change. Those of pcc-2, ssce and nbce depend on -k.

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use partita::extend::SettingMap;
-use partita::generate::Scale;
 use partita_app::{
     AppError, ClustersAsked, Experiment, Input, MethodChoice, ModelOutput, Outputs, RECORD,
     RunRecord, methods,
@@ -118,14 +117,7 @@ fn described(args: &RunArgs) -> Result<Experiment, AppError> {
         ClustersAsked::OPEN
     };
     let clusters = args.clusters.unwrap_or(usual);
-    let auto = args.method.is_empty()
-        && !args.recipe.more_than_scale()
-        && !of_pairs
-        && clusters != ClustersAsked::Method;
-    let (mut recipe, seed) = recipe(&args.recipe, Some(clusters.clusters()), of_pairs)?;
-    if auto && args.recipe.scale.is_none() {
-        recipe.scale = Scale::Auto;
-    }
+    let (recipe, seed) = recipe(&args.recipe, Some(clusters.clusters()), of_pairs)?;
     let methods = if args.method.is_empty() {
         vec![methods::usual(clusters).to_owned()]
     } else {
@@ -139,7 +131,8 @@ fn described(args: &RunArgs) -> Result<Experiment, AppError> {
     let seed = asked.or(seed.map(partita::Seed::number)).unwrap_or(0);
     let mut experiment =
         Experiment::new(input, clusters, method_choices(&methods, &args.set)?, seed);
-    experiment.auto = auto;
+    experiment.auto =
+        !of_pairs && !args.recipe.more_than_scale() && clusters != ClustersAsked::Method;
     Ok(experiment)
 }
 

@@ -103,14 +103,14 @@ class ConsensusClustering(_Consensus):
     method : str, optional
         A name of :func:`partita.methods`.
     base : str, optional
-        Base clusterers and how often each runs, such as ``"kmeans:100"``. Where neither ``method`` nor anything of the base clusterings
-        but ``scale`` is given, base clusterings are chosen as ``partita run table.csv`` chooses them.
+        Base clusterers and how often each runs, such as ``"kmeans:100"``. Where nothing of the base clusterings but ``scale``
+        is given, they are chosen as ``partita run table.csv`` chooses them.
     base_k : int, range, list or "sqrt", optional
         Clusters of each base clustering.
     subsample : float, optional
         Share of the objects that each base clustering sees.
     scale : {"none", "zscore", "minmax", "mixed", "auto"}, optional
-        Scaling of the columns.
+        Scaling of the columns; "auto" if not given.
     recipe : dict, optional
         Other fields of a recipe, such as ``{"features": .5}``.
     settings : dict, optional
@@ -202,10 +202,9 @@ class ConsensusClustering(_Consensus):
         self._means = None
         table = self._checked(X, reset=True)
         number = int(self.n_clusters) if isinstance(self.n_clusters, (int, np.integer)) else None
-        given = (self.method, self.base, self.base_k, self.subsample, self.recipe)
+        given = (self.base, self.base_k, self.subsample, self.recipe)
         auto = all(part is None for part in given) and self.n_clusters != "method"
-        scale = "auto" if auto and self.scale is None else self.scale
-        fields = {"base_k": self.base_k, "subsample": self.subsample, "scale": scale}
+        fields = {"base_k": self.base_k, "subsample": self.subsample, "scale": self.scale}
         recipe = recipe_json(self.base, None, number, **{**fields, **(self.recipe or {})})
         result = self._run(None, table, recipe, auto=auto, object_weights=_weights(sample_weight, X))
         self._keep(result, result.model(self.predict_with))

@@ -94,7 +94,7 @@ def generate(
     gini : sequence of float, optional
         Limits of the Gini index of cluster sizes, 0 to 1, which the runs of genie take in turn.
     scale : {"none", "zscore", "minmax", "mixed", "auto"}, optional
-        Scaling of the columns.
+        Scaling of the columns; "auto" if not given, "none" of a preset that says nothing.
     preset : str, optional
         A paper's recipe, which the arguments above may change; some depend on ``n_clusters``.
     n_clusters : int, optional

@@ -155,12 +155,14 @@ pub fn choice_table(choice: &Choice) -> TextTable {
         value.map_or_else(String::new, |value| format!("{value:.digits$}"))
     };
     let small = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.1e}"));
-    let columns: [(&str, Cell<'_>); 13] = [
+    let columns: [(&str, Cell<'_>); 15] = [
         ("k", &|row| row.clusters.to_string()),
         ("score", &|row| number(row.score, 3)),
-        ("stability", &|row| number(row.stability, 3)),
+        ("cut", &|row| number(row.cut, 3)),
         ("validity", &|row| number(row.validity, 3)),
         ("likelihood", &|row| number(row.likelihood, 3)),
+        ("silhouette", &|row| number(row.silhouette, 3)),
+        ("stability", &|row| number(row.stability, 3)),
         ("rcsi", &|row| number(row.rcsi, 3)),
         ("p", &|row| small(row.p)),
         ("pac", &|row| number(row.pac, 4)),
@@ -287,7 +289,7 @@ fn measures(rows: &[ChoiceRow]) -> Vec<Measure> {
     let names: [(Of, &str); 4] = [
         (
             |row| row.score,
-            "score of stability, depth, separation and likelihood",
+            "score of cut, separation, likelihood and silhouette",
         ),
         (
             |row| row.rcsi,

@@ -8,6 +8,7 @@ use partita::{Clusters, Seed};
 use serde_json::{Map, Value};
 
 use crate::error::AppError;
+use crate::experiment::clusters::ClustersAsked;
 use crate::machine::default_budget;
 
 /// A paper's recipe by name. Some do not depend on the number of clusters.
@@ -44,6 +45,18 @@ pub fn recipe_with(
         value[name] = field;
     }
     serde_json::from_value(value).map_err(wrong)
+}
+
+/// Whether base clusterings are made as the table suggests where these fields of a recipe are named: none but the scaling, and
+/// the number of clusters is not left to the methods.
+pub fn recipe_is_open(
+    preset_name: Option<&str>,
+    fields: &Map<String, Value>,
+    clusters: ClustersAsked,
+) -> bool {
+    preset_name.is_none()
+        && fields.keys().all(|name| name == "scale")
+        && clusters != ClustersAsked::Method
 }
 
 /// The recipe in a `.toml` file, or that of an ensemble with the seed that it was made with.

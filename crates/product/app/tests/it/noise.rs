@@ -157,7 +157,7 @@ fn a_run_keeps_its_choice() {
         choice
             .rows
             .iter()
-            .all(|row| row.partition.is_none() && row.cdf.is_empty() && row.rcsi.is_some())
+            .all(|row| row.partition.is_none() && row.score.is_some())
     );
     assert!(
         record.summary().contains("<- chosen"),
@@ -170,7 +170,7 @@ fn a_run_keeps_its_choice() {
             .choice
             .rows
             .iter()
-            .all(|row| row.partition.is_some() && row.cdf.len() == 101)
+            .all(|row| row.partition.is_some() && row.score.is_some())
     );
     let opened = RunRecord::open(&out.join("record.json"))
         .unwrap()

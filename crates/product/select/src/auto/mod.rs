@@ -1,26 +1,25 @@
 //! The choice of everything for a table of which nothing is known: base clusterings, scaling, and the number of clusters.
 
-use std::num::NonZeroU32;
 use std::ops::RangeInclusive;
 
 use partita::graph::{LwgpSettings, lwgp_each};
-use partita_core::ndarray::{Array2, ArrayView2};
+use partita_core::ndarray::{Array2, ArrayView1, ArrayView2};
 use partita_core::{MemoryBudget, Monitor, Partition, ProgressCounter, Seed};
 use partita_generate::{
     BaseK, BaseSpec, HotDeck, Recipe, Scale, TableView, generate, scale, scale_by_evidence,
 };
 use partita_metrics::DensityValidity;
+use partita_significance::{GapTestSettings, SignificanceError, gap_test};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::conductance::NearestNeighbours;
 use crate::gaussian::classification_likelihood;
 use crate::null_model::Scores;
 use crate::pair_histogram::draw;
 use crate::split_half::{Stability, split_half};
 use crate::table::numbers;
-use crate::{Choice, ChooseSettings, Criterion, SelectError, choose_clusters};
+use crate::{Choice, Criterion, SelectError};
 use verdict::verdict;
 
 mod verdict;
@@ -31,17 +30,15 @@ const OBJECTS: usize = 1000;
 /// Random splits of an ensemble into halves.
 const SPLITS: u32 = 3;
 
-/// Base clusterings at each number of clusters of the table, and of tables without clusters.
-const RUNS: NonZeroU32 = NonZeroU32::new(50).expect("50 is not 0");
-const DRAW_RUNS: NonZeroU32 = NonZeroU32::new(12).expect("12 is not 0");
-
-/// Numbers of clusters up to this one are looked at where no last one is named, and twice as many while the best lies in the upper quarter, as
-/// long as a cluster has this many objects.
-const LAST: usize = 12;
+/// Numbers of clusters that are looked at where no last one is named: up to the first whatever the table, up to the second as long as a cluster
+/// has so many objects, and twice as many while the best lies in the upper quarter.
+const LAST: [usize; 2] = [12, 40];
 const OBJECTS_PER_CLUSTER: usize = 12;
 
-/// Units of progress: the comparison with tables without clusters, a way to make base clusterings, and a phase of that.
-const COMPARED: u64 = 8000;
+/// Numbers of clusters up to this one are tested for gaps: what is apart shows in few clusters.
+const TESTED: usize = 8;
+
+/// Units of progress of a way to make base clusterings, and a phase of that.
 const CANDIDATE: u64 = 1000;
 const PHASE: u64 = 1000;
 
@@ -51,7 +48,7 @@ const CUT: f64 = 1e-3;
 /// Neighbours that make the core of an object ([`DensityValidity`]).
 const NEIGHBOURS: usize = 5;
 
-/// Components that hold this share of the variance are explained.
+/// Components that hold this share of the variance are looked at by Gaussians and for valleys.
 const VARIANCE: f64 = 0.9;
 
 /// Objects beyond which k-means learns from batches, and has fewer clusters.
@@ -69,72 +66,78 @@ pub struct AutoChoice {
     pub reason: String,
     /// What was looked at.
     pub candidates: Vec<AutoCandidate>,
-    /// The comparison with tables without clusters, where the number of clusters was open.
+    /// All numbers of clusters, where the number was open.
     #[serde(skip)]
     pub choice: Option<Choice>,
 }
 
-/// One way to make base clusterings, and what it says of every number of clusters.
+/// One way to make base clusterings, and what it says of the numbers of clusters that it is asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AutoCandidate {
     /// How base clusterings are made.
     pub recipe: Recipe,
-    /// Split-half stability of the consensus.
-    pub stability: Vec<Stability>,
-    /// Logarithm of how much more the next cut costs: `ln((1 − λ_{K+1}) / (1 − λ_K))` of the normalised graph of objects and base
-    /// clusters; empty where the number of clusters is given.
-    pub gaps: Vec<f64>,
-    /// Density-based validity of the consensus ([`DensityValidity`]); empty in records of before.
+    /// One a number of clusters, rising; none in records of before.
     #[serde(default)]
-    pub validity: Vec<f64>,
+    pub rows: Vec<AutoRow>,
+}
+
+/// What is known of the consensus of an ensemble with so many clusters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct AutoRow {
+    /// The number of clusters, K.
+    pub clusters: usize,
+    /// Objects of the smallest cluster.
+    pub smallest: usize,
+    /// Logarithm of how much more the next cut costs: `ln((1 − λ_{K+1} + c) / (1 − λ_K + c))` of the normalised graph of objects and base
+    /// clusters.
+    pub cut: f64,
+    /// Density-based validity ([`DensityValidity`]).
+    pub validity: f64,
     /// By how many nats an object one Gaussian a cluster explains the table better than one Gaussian in all (integrated classification
-    /// likelihood); empty where the number of clusters is given, and in records of before.
-    #[serde(default)]
-    pub likelihood: Vec<f64>,
-    /// The largest conductance of a cluster of the consensus in the graph of 5 nearest neighbours: what share of the links of its objects lead
-    /// out of it; empty where the number of clusters is given, where all objects lie on a line, and in records of before.
-    #[serde(default)]
-    pub conductance: Vec<f64>,
+    /// likelihood).
+    pub likelihood: f64,
+    /// Mean silhouette, distances taken to the means of clusters.
+    pub silhouette: f64,
+    /// The smallest p-value that neighbouring clusters are apart, of those that [`gap_test`] leaves, where it was asked for.
+    pub p: Option<f64>,
+    /// Adjusted Rand index of the clusters that two halves of the base clusterings lead to, where it was asked for.
+    pub stability: Option<f64>,
+    /// The consensus.
+    #[serde(skip)]
+    pub partition: Option<Partition>,
 }
 
 /// Chooses how base clusterings of a table (n objects × d numbers) are made, and the number of clusters of the range if it holds
-/// several. A range without a last number goes to 12, and is doubled while the number chosen lies in its upper quarter and clusters would have
-/// 12 of the objects looked at each.
+/// several. A range without a last number goes to a twelfth of the objects looked at (12 at least, 40 at most), and is doubled while the number
+/// chosen lies in its upper quarter and clusters would have 12 objects each.
 ///
-/// Two ensembles are compared: k-means, which sees round clusters, and Genie, which sees long and nested ones. The one is taken whose
-/// consensus by `lwgp` has the larger sum of [stability under split halves](crate::split_half) and [validity](DensityValidity). The number
-/// of clusters has the highest
+/// Two ensembles are compared: k-means, which sees round clusters, and Genie, which sees long and nested ones. Where the number of
+/// clusters is given, the one is taken whose consensus by `lwgp` has the larger sum of [stability under split halves](crate::split_half) and
+/// [validity](DensityValidity). Where it is open, that and the number of clusters have the highest
 /// ```text
-/// score(K) = stability(K) gap(K) of k-means + 4 max(validity(K) of both + 0.1, 0) − worse(likelihood − likelihood(K))
-/// worse(x) = 0.75 min(x / 0.1, 1) + max(x − 0.5, 0)
-/// gap(K)   = ln((1 − λ_{K+1} + c) / (1 − λ_K + c))
+/// score(K) = cut(K) + 2 validity(K) − 2 min((best likelihood − likelihood(K)) / 0.1, 1) − 3 silhouette(K)
+/// cut(K)   = ln((1 − λ_{K+1} + 0.001) / (1 − λ_K + 0.001))
 /// ```
-/// with λ the eigenvalues of the normalised graph of objects and base clusters, and the likelihood that of one Gaussian a cluster, of the
-/// better ensemble, beside the highest of all K (integrated classification likelihood, nats an object). Where the last or last but one K
-/// has the highest, clusters are no Gaussians, and it does not count. Whether there are clusters at all is asked first: [`choose_clusters`],
-/// whose "1" stands unless one of these holds, with c the largest stability · gap of k-means:
-/// - the clusters of some K have a validity above -0.1 (not where all objects lie on a line), or explain the table by 0.45 nats an object
-///   better than one Gaussian;
-/// - c is above 1.5, or above 1.1 where clusters explain the table by 0.05 nats an object better;
-/// - they do, c is at least 0.55 and the p value is at most 0.3;
-/// - clusters of Genie with a stability of 0.9 have a conductance of at most 0.015 among the 5 nearest neighbours, and its largest
-///   stability · gap is above 1.2 (not on a line either).
+/// with λ the eigenvalues of the normalised graph of objects and base clusters, and the likelihood that of one Gaussian a cluster (integrated
+/// classification likelihood, nats an object). Likelihood and silhouette both grow when clusters that are no Gaussians are cut into pieces; the
+/// silhouette counts against, so that what is left is what Gaussians explain beyond compactness.
 ///
-/// "1" is the answer too where none of them holds and c is below 0.55, or below 0.8 (on a line: whatever c) where one Gaussian is better by
-/// 0.05 nats.
+/// There are several clusters if, for some K up to 8, [neighbouring clusters have a gap between them](gap_test) at the level .05; or if, with no
+/// cluster of less than 5 % of the objects, clusters lie further from each other than they are torn (validity above 0), or k-means has a
+/// stable deep cut (stability · cut above 1.5; on a line both). Else the answer is 1.
 ///
 /// # Errors
 /// [`SelectError`] for a range without a number that fits, a table that cannot be clustered, or a stop.
 ///
 /// # Cost
-/// That of [`choose_clusters`] where the number is open, and of 14 consensus clusterings, on at most 1000 objects.
+/// That of some ten consensus clusterings and 14 gap tests, on at most 1000 objects.
 ///
 /// # References
-/// U. von Luxburg: A tutorial on spectral clustering, Statistics and Computing 17, 2007 (the gap heuristic). D. Moulavi et al.:
-/// Density-based clustering validation, SDM 2014. C. Biernacki, G. Celeux, G. Govaert: Assessing a mixture model for clustering with the
-/// integrated completed likelihood, IEEE TPAMI 22, 2000. R. Kannan, S. Vempala, A. Vetta: On clusterings: good, bad and spectral, JACM 51, 2004
-/// (conductance).
+/// U. von Luxburg: A tutorial on spectral clustering, Statistics and Computing 17, 2007 (the cut). D. Moulavi et al.: Density-based clustering
+/// validation, SDM 2014. C. Biernacki, G. Celeux, G. Govaert: Assessing a mixture model for clustering with the integrated completed likelihood,
+/// IEEE TPAMI 22, 2000. P. Rousseeuw: Silhouettes, J. Comput. Appl. Math. 20, 1987. The score is ours.
 pub fn choose_recipe<'a>(
     table: impl Into<TableView<'a>>,
     range: (usize, Option<usize>),
@@ -165,7 +168,8 @@ pub fn choose_recipe<'a>(
         budget,
         monitor,
     };
-    let (first, mut last) = (range.0, range.1.unwrap_or(LAST.max(range.0)));
+    let usual = (objects.len() / OBJECTS_PER_CLUSTER).clamp(LAST[0], LAST[1]);
+    let (first, mut last) = (range.0, range.1.unwrap_or(usual.max(range.0)));
     loop {
         let mut chosen = look.at(first..=last)?;
         let near_the_end = 4 * chosen.clusters > 3 * last;
@@ -174,9 +178,10 @@ pub fn choose_recipe<'a>(
             continue;
         }
         if let Some(choice) = &mut chosen.choice {
-            look.of_all(choice, &objects);
-            choice.settings["criterion"] = json!(Criterion::Score);
-            choice.settings["scale"] = json!(how.to_string());
+            choice.objects =
+                (objects.len() < n).then(|| objects.iter().map(|&object| object as u32).collect());
+            choice.seed = seed.number();
+            choice.settings = json!({ "criterion": Criterion::Score, "scale": how.to_string() });
             if chosen.clusters == last {
                 choice.warnings.push(format!(
                     "{last} is the largest number looked at; look further"
@@ -210,87 +215,59 @@ impl Look<'_> {
             (vec![clusters], vec![clusters])
         } else {
             // What one number is worth shows beside the others: the answer of a range is that of all numbers where it holds that.
-            let (all, subsample) = (2..=LAST.max(*range.end()), Recipe::default().subsample);
+            let subsample = Recipe::default().subsample;
+            let all = 2..=LAST[0].max(*range.end());
             let allowed = numbers(&range, objects, subsample)?.0;
             (allowed, numbers(&all, objects, subsample)?.0)
         };
-        let most = clusters.last().copied().unwrap_or(1);
-        let compared_units = if given.is_none() { COMPARED } else { 0 };
-        let progress = ProgressCounter::new(self.monitor, compared_units + 2 * CANDIDATE);
-        let mut choice = None;
-        if given.is_none() {
-            let part = progress.part(COMPARED);
-            choice = Some(compared(
-                self.values,
-                &range,
-                self.seed,
-                self.budget,
-                &part,
-            )?);
-        }
-        let criteria = Criteria::new(self.values.view(), given.is_none())?;
-        let recipes = [
-            kmeans(objects, Scale::None),
-            genie(objects, most, Scale::None),
+        // Genie for few clusters and for many: trees in 60 pieces blur three.
+        let (few, many) =
+            clusters.split_at(clusters.partition_point(|&clusters| clusters <= LAST[0]));
+        let kinds = [
+            (Kind::KMeans, &clusters[..]),
+            (Kind::Genie, few),
+            (Kind::Genie, many),
         ];
-        let table = match self.gaps {
-            [] => self.values.view().into(),
-            gaps => TableView::Gaps(self.values.view(), gaps),
-        };
-        let each = recipes.par_iter().enumerate().map(|(at, recipe)| {
-            candidate(
-                table,
-                &criteria,
-                recipe,
-                &clusters,
-                self.seed.child(5).child(at as u64),
-                self.budget,
-                &progress.part(CANDIDATE),
-            )
-        });
-        let mut candidates = each.collect::<Result<Vec<_>, SelectError>>()?;
-        candidates[0].recipe = kmeans(self.of, self.how);
-        candidates[1].recipe = genie(self.of, most, self.how);
-        Ok(verdict(candidates, &allowed, choice, criteria.on_a_line()))
-    }
-
-    /// Names the objects looked at by their places among all.
-    fn of_all(&self, choice: &mut Choice, objects: &[usize]) {
-        if objects.len() == self.of {
-            return;
-        }
-        let drawn = |place: usize| objects[place] as u32;
-        choice.objects = Some(match &choice.objects {
-            Some(places) => places.iter().map(|&place| drawn(place as usize)).collect(),
-            None => (0..objects.len()).map(drawn).collect(),
-        });
+        let trials: Vec<(Kind, &[usize])> = kinds
+            .into_iter()
+            .filter(|(_, clusters)| !clusters.is_empty())
+            .collect();
+        let progress = ProgressCounter::new(self.monitor, trials.len() as u64 * CANDIDATE);
+        let criteria = Criteria::new(self.values.view())?;
+        let each = trials
+            .par_iter()
+            .enumerate()
+            .map(|(at, &(kind, clusters))| {
+                let trial = Trial {
+                    look: self,
+                    criteria: &criteria,
+                    kind,
+                    clusters,
+                    open: given.is_none(),
+                    seed: self.seed.child(5).child(at as u64),
+                };
+                trial.run(&progress.part(CANDIDATE))
+            });
+        let candidates = each.collect::<Result<Vec<_>, SelectError>>()?;
+        let line = criteria.components.values.ncols() == 1;
+        Ok(verdict(candidates, &allowed, given.is_none(), line))
     }
 }
 
-/// Whether there are clusters, against tables without.
-fn compared(
-    values: &Array2<f64>,
-    range: &RangeInclusive<usize>,
-    seed: Seed,
-    budget: MemoryBudget,
-    monitor: &dyn Monitor,
-) -> Result<Choice, SelectError> {
-    let settings = ChooseSettings {
-        // The columns are scaled.
-        scale: Scale::None.to_string(),
-        // Whether, not how many: fewer runs tell.
-        runs: RUNS,
-        draw_runs: DRAW_RUNS,
-        ..ChooseSettings::default()
-    };
-    choose_clusters(
-        values.view(),
-        range.clone(),
-        seed,
-        &settings,
-        budget,
-        monitor,
-    )
+/// Base clusterings that are compared.
+#[derive(Clone, Copy)]
+enum Kind {
+    KMeans,
+    Genie,
+}
+
+impl Kind {
+    fn recipe(self, objects: usize, clusters: usize, scale: Scale) -> Recipe {
+        match self {
+            Self::KMeans => kmeans(objects, scale),
+            Self::Genie => genie(objects, clusters, scale),
+        }
+    }
 }
 
 /// The usual recipe; fewer clusters and batches where there are many objects.
@@ -331,118 +308,198 @@ fn genie(objects: usize, clusters: usize, scale: Scale) -> Recipe {
 }
 
 /// What rates partitions of the table.
-struct Criteria {
+struct Criteria<'a> {
+    values: ArrayView2<'a, f64>,
     validity: DensityValidity,
-    /// Where the number of clusters is open.
-    components: Option<Scores>,
-    /// Where the number of clusters is open, unless all objects lie on a line.
-    neighbours: Option<NearestNeighbours>,
+    components: Scores,
+    /// How well one Gaussian explains the table.
+    one: f64,
 }
 
-impl Criteria {
-    fn new(values: ArrayView2<'_, f64>, open: bool) -> Result<Self, SelectError> {
-        let mut criteria = Self {
-            validity: DensityValidity::new(values, NEIGHBOURS),
-            components: None,
-            neighbours: None,
-        };
-        if open {
-            criteria.components = Some(Scores::of(values, VARIANCE)?);
-            let line = criteria.on_a_line();
-            criteria.neighbours = (!line).then(|| NearestNeighbours::new(values, NEIGHBOURS));
-        }
-        Ok(criteria)
-    }
-
-    /// Whether the number of clusters is open and all objects lie on a line: one column, or several that say the same.
-    fn on_a_line(&self) -> bool {
-        self.components
-            .as_ref()
-            .is_some_and(|components| components.values.ncols() == 1)
-    }
-
-    /// By how many nats an object Gaussians explain the table better under each partition than one does.
-    fn likelihood(&self, partitions: &[&Partition]) -> Vec<f64> {
-        let Some(components) = &self.components else {
-            return Vec::new();
-        };
-        let values = components.values.view();
+impl<'a> Criteria<'a> {
+    fn new(values: ArrayView2<'a, f64>) -> Result<Self, SelectError> {
+        let components = Scores::of(values, VARIANCE)?;
         let together = Partition::from_values(&vec![0_u32; values.nrows()]);
-        let one = classification_likelihood(values, &together);
-        partitions
-            .iter()
-            .map(|partition| classification_likelihood(values, partition) - one)
-            .collect()
+        Ok(Self {
+            values,
+            validity: DensityValidity::new(values, NEIGHBOURS),
+            one: classification_likelihood(components.values.view(), &together),
+            components,
+        })
+    }
+
+    /// What is known of a partition without the ensemble.
+    fn row(&self, clusters: usize, partition: &Partition) -> Result<AutoRow, SelectError> {
+        let components = self.components.values.view();
+        Ok(AutoRow {
+            clusters,
+            smallest: partition.sizes().into_iter().min().unwrap_or(0),
+            cut: 0.0,
+            validity: self.validity.of(partition)?,
+            likelihood: classification_likelihood(components, partition) - self.one,
+            silhouette: silhouette(self.values, partition),
+            p: None,
+            stability: None,
+            partition: Some(partition.clone()),
+        })
     }
 }
 
-fn candidate(
-    table: TableView<'_>,
-    criteria: &Criteria,
-    recipe: &Recipe,
-    clusters: &[usize],
+/// One way to make base clusterings for some numbers of clusters.
+struct Trial<'a> {
+    look: &'a Look<'a>,
+    criteria: &'a Criteria<'a>,
+    kind: Kind,
+    clusters: &'a [usize],
+    /// Whether the number of clusters is open.
+    open: bool,
     seed: Seed,
-    budget: MemoryBudget,
-    monitor: &dyn Monitor,
-) -> Result<AutoCandidate, SelectError> {
-    let progress = ProgressCounter::new(monitor, 3 * PHASE);
-    let made = generate(table, recipe, seed.child(0), budget, &progress.part(PHASE))?;
-    if made.finished < made.asked {
-        return Err(SelectError::Interrupted);
+}
+
+impl Trial<'_> {
+    fn run(&self, monitor: &dyn Monitor) -> Result<AutoCandidate, SelectError> {
+        let (look, clusters) = (self.look, self.clusters);
+        let most = clusters.last().copied().unwrap_or(1);
+        let recipe = |objects, scale| self.kind.recipe(objects, most, scale);
+        let table = match look.gaps {
+            [] => look.values.view().into(),
+            gaps => TableView::Gaps(look.values.view(), gaps),
+        };
+        let progress = ProgressCounter::new(monitor, 4 * PHASE);
+        let made = generate(
+            table,
+            &recipe(look.values.nrows(), Scale::None),
+            self.seed.child(0),
+            look.budget,
+            &progress.part(PHASE),
+        )?;
+        if made.finished < made.asked {
+            return Err(SelectError::Interrupted);
+        }
+        let stability = split_half(
+            &made.ensemble,
+            self.stability_of(),
+            SPLITS,
+            self.seed.child(1),
+            &progress.part(PHASE),
+        )?;
+        let mut settings = LwgpSettings::default();
+        settings.restarts = 1;
+        // One eigenvalue more than clusters tells the last cut.
+        let asked: Vec<usize> = clusters.iter().copied().chain([most + 1]).collect();
+        let cuts = lwgp_each(
+            &made.ensemble,
+            &asked,
+            self.seed.child(2),
+            &settings,
+            &progress.part(PHASE),
+        )?;
+        let eigenvalues = cuts.last().map_or(&[][..], |cut| &cut.details.eigenvalues);
+        let mut rows = Vec::with_capacity(clusters.len());
+        for (at, &clusters) in clusters.iter().enumerate() {
+            let mut row = self.criteria.row(clusters, &cuts[at].partition)?;
+            row.cut = next_cut(eigenvalues, clusters);
+            row.stability = stability.get(at).map(Stability::of_clusters);
+            if self.open && clusters <= TESTED {
+                row.p = self.p_value(&cuts[at].partition, &progress.part(PHASE / TESTED as u64))?;
+            }
+            rows.push(row);
+        }
+        Ok(AutoCandidate {
+            recipe: recipe(look.of, look.how),
+            rows,
+        })
     }
-    let stability = split_half(
-        &made.ensemble,
-        clusters,
-        SPLITS,
-        seed.child(1),
-        &progress.part(PHASE),
-    )?;
-    let mut settings = LwgpSettings::default();
-    settings.restarts = 1;
-    let given = clusters.len() == 1;
-    // One eigenvalue more than clusters tells the last gap.
-    let beyond = (!given).then(|| clusters.iter().copied().max().unwrap_or(1) + 1);
-    let asked: Vec<usize> = clusters.iter().copied().chain(beyond).collect();
-    let cuts = lwgp_each(
-        &made.ensemble,
-        &asked,
-        seed.child(2),
-        &settings,
-        &progress.part(PHASE),
-    )?;
-    let eigenvalues = cuts.last().map_or(&[][..], |cut| &cut.details.eigenvalues);
-    let gaps = if given {
-        Vec::new()
-    } else {
-        clusters
-            .iter()
-            .map(|&clusters| gap(eigenvalues, clusters))
-            .collect()
+
+    /// The numbers whose stability counts: a given one, and few clusters of k-means.
+    fn stability_of(&self) -> &[usize] {
+        match (self.open, self.kind) {
+            (false, _) => self.clusters,
+            (true, Kind::KMeans) => {
+                &self.clusters[..self
+                    .clusters
+                    .partition_point(|&clusters| clusters <= LAST[0])]
+            }
+            (true, Kind::Genie) => &[],
+        }
+    }
+
+    /// The smallest p-value of neighbours that the gap test leaves apart, else that of its last merge; none where clusters are too small.
+    fn p_value(
+        &self,
+        partition: &Partition,
+        monitor: &dyn Monitor,
+    ) -> Result<Option<f64>, SelectError> {
+        let labels: Vec<Option<u32>> = partition.labels().iter().copied().map(Some).collect();
+        let settings = GapTestSettings::default();
+        let values = self.look.values.view();
+        let found = match gap_test(
+            values,
+            &labels,
+            self.seed.child(3),
+            &settings,
+            self.look.budget,
+            monitor,
+        ) {
+            Ok(found) => found,
+            Err(SignificanceError::Interrupted) => return Err(SelectError::Interrupted),
+            Err(_) => return Ok(None),
+        };
+        let splits = found.splits.iter().map(|split| split.test.p);
+        Ok(splits
+            .reduce(f64::min)
+            .or_else(|| found.nodes.last().map(|node| node.p)))
+    }
+}
+
+/// The mean silhouette of rows, distances taken to the means of clusters: (b − a) / max(a, b), a to the own mean, b to the nearest other one.
+///
+/// # Cost
+/// O(n K d).
+fn silhouette(rows: ArrayView2<'_, f64>, partition: &Partition) -> f64 {
+    let mut means = Array2::<f64>::zeros((partition.clusters(), rows.ncols()));
+    let sizes = partition.sizes();
+    for (row, &label) in rows.outer_iter().zip(partition.labels()) {
+        means
+            .row_mut(label as usize)
+            .scaled_add(1.0 / sizes[label as usize] as f64, &row);
+    }
+    let distance = |row: ArrayView1<'_, f64>, mean: ArrayView1<'_, f64>| {
+        row.iter()
+            .zip(&mean)
+            .map(|(x, m)| (x - m) * (x - m))
+            .sum::<f64>()
+            .sqrt()
     };
-    let partitions: Vec<&Partition> = cuts[..clusters.len()]
-        .iter()
-        .map(|cut| &cut.partition)
-        .collect();
-    let validity = partitions
-        .iter()
-        .map(|partition| criteria.validity.of(partition))
-        .collect::<Result<_, _>>()?;
-    let conductance = criteria.neighbours.iter().flat_map(|graph| {
-        let each = partitions.iter();
-        each.map(|partition| graph.conductance(partition))
-    });
-    Ok(AutoCandidate {
-        recipe: recipe.clone(),
-        stability,
-        gaps,
-        validity,
-        likelihood: criteria.likelihood(&partitions),
-        conductance: conductance.collect(),
-    })
+    let each = rows
+        .outer_iter()
+        .zip(partition.labels())
+        .map(|(row, &label)| {
+            let (mut own, mut other) = (0.0, f64::INFINITY);
+            for (k, mean) in means
+                .outer_iter()
+                .enumerate()
+                .filter(|&(k, _)| sizes[k] > 0)
+            {
+                let far = distance(row, mean);
+                if k == label as usize {
+                    own = far;
+                } else {
+                    other = other.min(far);
+                }
+            }
+            let most = own.max(other);
+            if most > 0.0 && most.is_finite() {
+                (other - own) / most
+            } else {
+                0.0
+            }
+        });
+    each.sum::<f64>() / rows.nrows() as f64
 }
 
 /// Logarithm of the ratio of the next eigenvalue's distance to 1 to that of eigenvalue K; 0 where there is no next.
-fn gap(eigenvalues: &[f64], clusters: usize) -> f64 {
+fn next_cut(eigenvalues: &[f64], clusters: usize) -> f64 {
     match eigenvalues.get(clusters - 1..=clusters) {
         Some(pair) => {
             let last = (1.0 - pair[0]).max(0.0) + CUT;
@@ -504,19 +561,19 @@ mod tests {
         let noise = chosen("one-long", (2, None), 3);
         assert_eq!(noise.clusters, 1, "{}", noise.reason);
         assert!(noise.reason.starts_with("1 cluster: "), "{}", noise.reason);
-        // What overrules it, in turn: a stable deep cut of k-means; closed clusters of Genie with a deep cut.
-        let overruled = |which: usize, gap: f64, conductance: f64| {
+        // What overrules it, in turn.
+        let overruled = |p: f64, validity: f64, cut: f64, line: bool| {
             let mut candidates = noise.candidates.clone();
-            let one = &mut candidates[which];
-            (one.stability[1].ari, one.stability[1].smallest) = (1.0, 20);
-            (one.gaps[1], one.conductance[1]) = (gap, conductance);
-            verdict::no_clusters(&candidates, noise.choice.as_ref().unwrap(), false).is_none()
+            let row = &mut candidates[0].rows[0];
+            (row.stability, row.smallest, row.p) = (Some(1.0), 20, Some(p));
+            (row.validity, row.cut) = (validity, cut);
+            verdict::no_clusters(&candidates, line).is_none()
         };
-        assert!(!overruled(0, 1.4, 0.5) && overruled(0, 1.6, 0.5), "deep");
-        assert!(
-            !overruled(1, 1.6, 0.02) && !overruled(1, 1.1, 0.01) && overruled(1, 1.3, 0.01),
-            "closed"
-        );
+        assert!(!overruled(0.1, -0.1, 1.4, false) && !overruled(0.1, 0.1, 1.4, true));
+        assert!(!overruled(0.1, -0.1, 1.6, true) && overruled(0.1, 0.1, 1.6, true));
+        assert!(overruled(0.01, -0.1, 1.4, true), "a gap");
+        assert!(overruled(0.1, 0.1, 1.4, false), "separated");
+        assert!(overruled(0.1, -0.1, 1.6, false), "a deep stable cut");
     }
 
     #[test]
