@@ -1,5 +1,8 @@
 //! What an experiment writes: results method by method as they are finished, then the record, the summary and reports.
 
+use std::fs::{File, TryLockError};
+use std::path::Path;
+
 use partita::extend::{Consensus, ModelReads, option};
 use partita::files;
 use partita::metrics::{Relations, relations};
@@ -11,7 +14,7 @@ use crate::analysis::model::{with_origin, with_reading};
 use crate::error::AppError;
 use crate::experiment::description::TableInput;
 use crate::experiment::description::{ModelOutput, Outputs};
-use crate::experiment::file_names::{RECORD, SUMMARY, folder_of};
+use crate::experiment::file_names::{PART, RECORD, SUMMARY, folder_of};
 use crate::methods;
 use crate::output::posterior_files::{write_draws, write_similarity};
 use crate::output::record::RunRecord;
@@ -20,7 +23,8 @@ use crate::output::tree_file::write_tree;
 use crate::text_files::{write_json, write_text};
 
 impl Outputs {
-    /// Does `work`, whose files appear as one set. Refused where another process has finished a run in the folder meanwhile.
+    /// Does `work`, whose files appear as one set. Refused where another process has finished a run in the folder meanwhile; base clusterings
+    /// that were kept to go on with are of no use then, and go.
     pub(crate) fn as_one<T>(
         &self,
         work: impl FnOnce() -> Result<T, AppError>,
@@ -39,8 +43,21 @@ impl Outputs {
             }
             _ => Ok(()),
         };
-        files::write_as_one(may, work)
+        let done = files::write_as_one(may, work);
+        if done.is_err()
+            && stamp() != before
+            && let Some(part) = self.folder.as_ref().map(|folder| folder.join(PART))
+            && !is_held(&part)
+        {
+            files::remove_whole(&part)?;
+        }
+        done
     }
+}
+
+/// Whether another process writes to the file.
+pub(crate) fn is_held(path: &Path) -> bool {
+    File::open(path).is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
 }
 
 /// Refuses outputs that the first method does not have.

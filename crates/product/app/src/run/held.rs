@@ -1,7 +1,6 @@
 //! Runs an experiment: read, refuse what cannot work, choose the number of clusters where it is open, make base
 //! clusterings, find the consensus of every method, write.
 
-use std::fs::{File, TryLockError};
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -30,7 +29,7 @@ use crate::input::matching::score;
 use crate::input::weights::{base_weights, object_weights};
 use crate::methods;
 use crate::observer::Observer;
-use crate::output::outputs;
+use crate::output::outputs::{self, is_held};
 use crate::output::page::{Shown, page};
 use crate::output::record::{MethodRecord, RunRecord};
 use crate::output::result_files::MethodResult;
@@ -351,9 +350,7 @@ impl Experiment {
     fn part_file(&self, folder: &Path) -> Result<Durable, AppError> {
         let path = folder.join(PART);
         if path.exists() && !self.outputs.resume {
-            let held = File::open(&path)
-                .is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
-            if held {
+            if is_held(&path) {
                 let path = path.display().to_string();
                 return Err(GenerateError::InUse { path }.into());
             }
