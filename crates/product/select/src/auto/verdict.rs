@@ -194,9 +194,9 @@ fn names(recipe: &Recipe) -> String {
     base.join(",")
 }
 
-/// Why so many clusters and these base clusterings.
+/// Why so many clusters.
 fn reason(chosen: Rated<'_>, next: Option<Rated<'_>>) -> String {
-    let clusters = chosen.row.clusters;
+    let (clusters, score, base) = (chosen.row.clusters, chosen.score, names(chosen.recipe));
     let next = next.map_or_else(String::new, |next| {
         format!(
             ", the next best is {} with {:.2}",
@@ -204,11 +204,7 @@ fn reason(chosen: Rated<'_>, next: Option<Rated<'_>>) -> String {
         )
     });
     let halves = chosen.row.stability.map_or_else(String::new, |stability| {
-        format!("; two halves of the base clusterings agree on them with an adjusted Rand index of {stability:.2}")
+        format!("; two halves of the base clusterings ({base}) agree on them with an adjusted Rand index of {stability:.2}")
     });
-    format!(
-        "{clusters} clusters from {}: they have the highest score, {:.2}{next}{halves}",
-        names(chosen.recipe),
-        chosen.score,
-    )
+    format!("{clusters} clusters: they have the highest score, {score:.2}{next}{halves}")
 }
