@@ -126,8 +126,8 @@ fn choice_row(rated: &Rated<'_>) -> ChoiceRow {
     row
 }
 
-/// Why there are no clusters, if so. Where all objects lie on a `line` any gap in a tail passes for one between clusters: what is separated must be stable and
-/// cut off far too.
+/// Why there are no clusters, if so. Where all objects lie on a `line` any gap in a tail passes for one between clusters: what is separated
+/// must be stable and cut off far too.
 pub(super) fn no_clusters(candidates: &[AutoCandidate], line: bool) -> Option<String> {
     let rows = || candidates.iter().flat_map(|one| &one.rows);
     let p = rows().filter_map(|row| row.p).fold(1.0, f64::min);
@@ -137,16 +137,14 @@ pub(super) fn no_clusters(candidates: &[AutoCandidate], line: bool) -> Option<St
     };
     let separated = |row: &AutoRow| row.validity > 0.0;
     let deep = |row: &AutoRow| row.stability.unwrap_or(0.0) * row.cut > DEEP;
-    let apart = |row: &&AutoRow| match line {
-        true => separated(row) && deep(row),
-        false => separated(row) || deep(row),
+    let apart = |row: &AutoRow| {
+        if line {
+            separated(row) && deep(row)
+        } else {
+            separated(row) || deep(row)
+        }
     };
-    let kmeans = candidates[0]
-        .rows
-        .iter()
-        .find(|row| large(row) && apart(row));
-    let other = rows().find(|row| large(row) && separated(row) && !line);
-    if p <= ALPHA || kmeans.or(other).is_some() {
+    if p <= ALPHA || rows().any(|row| large(row) && apart(row)) {
         return None;
     }
     Some(format!(
