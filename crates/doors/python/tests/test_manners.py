@@ -171,7 +171,7 @@ def test_bars(capsys):
 def test_warnings_are_warnings_and_notes_are_logged(blobs, tmp_path, caplog):
     wide = blobs * [1, 1000, 1]
     with pytest.warns(pt.PartitaWarning, match="scale"):
-        pt.generate(wide, "kmeans:2", base_k=2)
+        pt.generate(wide, "kmeans:2", base_k=2, scale="none")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         pt.generate(wide, "kmeans:2", base_k=2, scale="zscore")

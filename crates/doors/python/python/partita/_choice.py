@@ -88,8 +88,8 @@ def choose_k(
     data : Ensemble or table
         An :class:`Ensemble`, or a table of numbers as for :func:`generate`.
     clusters : range, optional
-        The numbers to look at: from 2 to 12 if not given, and of a table twice as many while the number chosen lies in the upper
-        quarter.
+        The numbers to look at. If not given, from 2 to 12; of a table to a twelfth of its objects, 12 at least and 40 at most, and twice
+        as many while the number chosen lies in the upper quarter.
     method : str
         The method, for ensembles.
     impute, obsm, layer
@@ -114,6 +114,8 @@ def choose_k(
     with Run(n_jobs, max_memory, progress) as run:
         ensemble = data._native if isinstance(data, Ensemble) else None
         table = None if ensemble is not None else table_of(data, impute=impute, obsm=obsm, layer=layer)
+        if obsm is not None:
+            settings.setdefault("scale", "none")
         bounds = (2, None) if clusters is None else (clusters.start, clusters.stop - 1)
         found = _partita.choose_k(ensemble, table, bounds, method, json_of(settings), seed_of(random_state), run)
     return ClusterChoice(json.loads(found))

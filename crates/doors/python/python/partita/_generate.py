@@ -102,7 +102,8 @@ def generate(
     impute : "mean", optional
         Gaps (NaN, None) get the mean of their column; they are refused if not given.
     obsm, layer : str, optional
-        What is clustered of an AnnData: a key of ``obsm``, or of ``layers`` (``"X"`` is its ``X``).
+        What is clustered of an AnnData: a key of ``obsm``, whose columns are those of one space and not scaled unless ``scale`` says
+        so, or of ``layers`` (``"X"`` is its ``X``).
     random_state : int, Generator or RandomState, optional
         The same seed gives the same bytes, whatever ``n_jobs`` is; 0, or that of an ensemble given as ``recipe``, if not given.
     part_file : path, optional
@@ -127,6 +128,8 @@ def generate(
     >>> pt.generate(X, "kmeans:20", base_k="2..3", subsample=1.0).shape
     (6, 20)
     """
+    if obsm is not None and scale is None and preset is None:
+        scale = "none"
     parts = {"base_k": base_k, "subsample": subsample, "replacement": replacement, "features": features, "projection": projection}
     parts.update(scale=scale, gini=None if gini is None else list(gini))
     if isinstance(recipe, os.PathLike):
