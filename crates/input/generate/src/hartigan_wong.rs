@@ -222,3 +222,37 @@ fn add(to: &mut [f64], row: &[f64], sign: f64) {
         *to += sign * value;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_transfer_makes_the_sum_of_squares_smaller() {
+        for seed in 0..30_usize {
+            let (n, k) = (24, 3);
+            let at = |i: usize| ((i * 37 + seed * 11) % 101) as f64 + (i % k) as f64 * 60.0;
+            let squares = (0..n).flat_map(|i| (i + 1..n).map(move |j| (at(i) - at(j)).powi(2)));
+            let pairs = Pairs::of(&squares.collect::<Vec<f64>>(), n);
+            let starts: Vec<usize> = (0..k).map(|c| (seed + c * 7) % n).collect();
+            let own = hartigan_wong(&pairs, &starts, 100).unwrap();
+            let cost = |own: &[usize]| -> f64 {
+                let of = |c: usize| -> f64 {
+                    let members = || (0..n).filter(|&i| own[i] == c);
+                    let mean = members().map(at).sum::<f64>() / members().count() as f64;
+                    members().map(|i| (at(i) - mean).powi(2)).sum()
+                };
+                (0..k).map(of).sum()
+            };
+            for i in 0..n {
+                for c in (0..k).filter(|&c| c != own[i]) {
+                    let mut moved = own.clone();
+                    moved[i] = c;
+                    if own.iter().filter(|&&of| of == own[i]).count() > 1 {
+                        assert!(cost(&moved) >= cost(&own) - 1e-6, "seed {seed}");
+                    }
+                }
+            }
+        }
+    }
+}
