@@ -17,6 +17,9 @@ use crate::{shell, tidy};
 /// Where the package lies.
 const PACKAGE: &str = "crates/doors/r";
 
+/// Pages whose R the tests run.
+const GUIDE: &str = "docs/guide";
+
 /// Features of what the tests load: the files of all doors, which the other tests have compiled already.
 const TESTED: &str = "r,full";
 
@@ -89,7 +92,9 @@ fn test(workspace: &Workspace, release: bool, binary: &Path, only: Option<&str>)
     install(workspace, &workspace.path(PACKAGE), &library, release)?;
     let mut tests = r(&library, TESTS);
     tests.arg(workspace.path(PACKAGE).join("tests/testthat"));
-    shell::run(tests.args(only).env("PARTITA_BINARY", binary))?;
+    tests.env("PARTITA_BINARY", binary);
+    tests.env("PARTITA_GUIDE", workspace.path(GUIDE));
+    shell::run(tests.args(only))?;
     shell::run(&mut r(&library, EXAMPLES))
 }
 

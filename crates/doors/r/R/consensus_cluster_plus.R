@@ -1,6 +1,5 @@
-# The function of the package ConsensusClusterPlus with our counting of how often objects are together. Its base clusterings are those of
-# R (hclust, kmeans, and pam of the package cluster), in the order of its random numbers: from the same seed come the same resamples, and
-# matrices that are equal but for rounding.
+# The function of the package ConsensusClusterPlus. Resamples are drawn by R, in the order of its random numbers: from the same seed come the
+# same. Base clusterings of them (trees, pam, k-means from the centres that R draws) and how often objects are together are found by partita.
 
 ConsensusClusterPlus <- function(d = NULL, maxK = 3, reps = 10, pItem = 0.8, pFeature = 1, clusterAlg = "hc", title = "untitled_consensus_cluster",
                                  innerLinkage = "average", finalLinkage = "average", distance = "pearson", seed = NULL, plot = NULL) {
@@ -23,26 +22,51 @@ ConsensusClusterPlus <- function(d = NULL, maxK = 3, reps = 10, pItem = 0.8, pFe
 
 # For every number of clusters the assignments of all resamples: a list of integer vectors, NA for objects that were not drawn.
 resampled <- function(d, n, maxK, reps, pItem, pFeature, clusterAlg, innerLinkage, distance) {
-  whole <- inherits(d, "dist") || pFeature == 1
-  pairs <- if (clusterAlg != "km" && whole) as.matrix(if (inherits(d, "dist")) d else distances_of(d, distance))
+  pairs <- inherits(d, "dist")
+  if (floor(n * pItem) <= maxK) fail(sprintf("a resample has %d objects, too few for maxK = %d clusters", floor(n * pItem), maxK))
+  whole <- pairs || pFeature == 1
+  base <- base_of(clusterAlg, innerLinkage)
+  ours <- is.character(base) && (clusterAlg == "km" || pairs || (is.character(distance) && distance %in% c("euclidean", "pearson", "spearman")))
+  numbers <- as_double(as.matrix(if (pairs || ours || !whole) d else distances_of(d, distance)))
+  by <- if (ours && !pairs) distance
+  clusters <- function(numbers, resamples) answer(native(wrap__native_cluster_resamples, numbers, by, base, as.integer(maxK), resamples, how()))
+  drawn <- vector("list", reps)
   assigned <- rep(list(vector("list", reps)), maxK - 1)
+  marks <- if (clusterAlg == "km" && whole) marks_of(numbers)
   for (run in seq_len(reps)) {
-    columns <- sort(sample(n, floor(n * pItem)))
+    objects <- sort(sample(n, floor(n * pItem)))
     rows <- if (!whole) sort(sample(nrow(d), floor(nrow(d) * pFeature)))
-    if (length(columns) <= maxK) fail(sprintf("a resample has %d objects, too few for maxK = %d clusters", length(columns), maxK))
-    if (clusterAlg == "km") {
-      points <- if (inherits(d, "dist")) as.matrix(d)[columns, columns] else if (whole) d[, columns] else unname(d[rows, columns])
-    } else {
-      points <- if (whole) stats::as.dist(pairs[columns, columns]) else distances_of(unname(d[rows, columns]), distance)
-    }
-    tree <- if (clusterAlg == "hc") stats::hclust(points, method = innerLinkage)
-    for (k in 2:maxK) {
-      codes <- rep(NA_integer_, n)
-      codes[columns] <- as.integer(if (is.null(tree)) base_clusters(points, k, clusterAlg) else stats::cutree(tree, k))
-      assigned[[k - 1]][[run]] <- codes
-    }
+    starts <- if (clusterAlg == "km") starts_of(if (whole) marks[objects] else marks_of(numbers[rows, objects]), maxK)
+    drawn[[run]] <- list(objects = objects, columns = rows, starts = starts)
+    if (ours || whole && is.character(base)) next
+    # Dissimilarities and clusterers of others, resample by resample.
+    points <- if (whole) numbers[objects, objects] else as.matrix(distances_of(unname(d[rows, objects]), distance))
+    found <- if (is.character(base)) lapply(clusters(as_double(points), list(list(objects = seq_along(objects)))), `[[`, 1L) else lapply(2:maxK, base, points = stats::as.dist(points))
+    for (k in 2:maxK) assigned[[k - 1L]][[run]] <- replace(rep(NA_integer_, n), objects, as.integer(found[[k - 1L]]))
   }
-  assigned
+  if (ours || whole && is.character(base)) clusters(numbers, drawn) else assigned
+}
+
+# What clusters resamples: the name of a base clusterer of partita, or a function of distances and a number of clusters.
+base_of <- function(clusterAlg, innerLinkage) {
+  ours <- c(km = "kmeans", pam = "pam", hc = unname(c(average = "average", complete = "complete", single = "single", ward.D2 = "ward")[innerLinkage]))
+  if (clusterAlg %in% names(ours) && !is.na(ours[[clusterAlg]])) return(ours[[clusterAlg]])
+  if (clusterAlg == "hc") return(function(points, k) stats::cutree(stats::hclust(points, method = innerLinkage), k))
+  get(clusterAlg, mode = "function")
+}
+
+# A number of every column that only equal columns share.
+marks_of <- function(numbers) colSums(numbers * sqrt(seq_len(nrow(numbers))))
+
+# The objects that k-means starts at, drawn as kmeans() draws them: anew among those that differ where two are equal.
+starts_of <- function(marks, maxK) {
+  lapply(2:maxK, function(k) {
+    drawn <- sample.int(length(marks), k)
+    if (!anyDuplicated(marks[drawn])) return(drawn)
+    distinct <- which(!duplicated(marks))
+    if (length(distinct) < k) fail(sprintf("a resample has %d objects that differ, too few for %d clusters", length(distinct), k))
+    distinct[sample.int(length(distinct), k)]
+  })
 }
 
 distances_of <- function(d, distance) {
@@ -51,13 +75,6 @@ distances_of <- function(d, distance) {
   known <- c("euclidean", "maximum", "manhattan", "canberra", "binary", "minkowski")
   if (distance %in% known) return(stats::dist(t(d), method = distance))
   get(distance, mode = "function")(t(d))
-}
-
-# The clusters of a base clusterer other than a tree: "km", "pam", or the name of a function of distances and k.
-base_clusters <- function(points, k, clusterAlg) {
-  if (clusterAlg == "km") return(stats::kmeans(t(points), k, iter.max = 10, nstart = 1, algorithm = "Hartigan-Wong")$cluster)
-  if (clusterAlg == "pam") return(cluster::pam(points, k, diss = TRUE, cluster.only = TRUE))
-  get(clusterAlg, mode = "function")(points, k)
 }
 
 # The share of the resamples with both objects that put them together; 0 where there is none.

@@ -114,21 +114,40 @@ text <- function(words) if (!is.null(words)) enc2utf8(as.character(words))
 # The names of the rows, unless R only numbers them.
 row_names <- function(frame) if (.row_names_info(frame) > 0L) row.names(frame)
 
-# A table: a matrix of finite numbers as it is; a data frame, and numbers with gaps, as a file of text, which is read as the command line
-# reads one.
+# A table: numbers as they are, dense or sparse (a dgCMatrix of the package Matrix), NA where there is a gap; distances; or a data frame as a
+# file of text, which is read as the command line reads one.
 table_of <- function(x, skip = NULL, only = NULL, impute = NULL, encode = NULL) {
-  if (is.matrix(x) && (is.numeric(x) || is.logical(x)) && all(is.finite(x)) && is.null(skip) && is.null(only)) {
-    columns <- colnames(x)
-    if (is.null(columns)) columns <- sprintf("V%d", seq_len(ncol(x)))
-    return(list(values = as_double(x), columns = text(columns), objects = text(rownames(x))))
+  impute <- word(impute, "impute")
+  whole <- is.null(skip) && is.null(only)
+  if (inherits(x, c("dist", "dgCMatrix"))) {
+    if (!whole) fail("`skip` and `only` choose columns of a data frame or of a matrix that is not sparse")
+    if (inherits(x, "dist")) return(c(numbers_of(as_matrix(x)), distances = TRUE))
+    return(c(list(values = x@x, rows = x@i, starts = x@p, shape = x@Dim), named_by(x@Dimnames, x@Dim[2L])))
   }
+  if (is.matrix(x) && is_numbers(x) && whole && (!anyNA(x) || is.null(impute) || impute == "mean")) return(c(numbers_of(x), impute = impute))
   if (is.matrix(x) && is.atomic(x)) x <- as.data.frame(x, stringsAsFactors = FALSE)
   if (!is.data.frame(x)) {
-    fail(sprintf("this table is of class %s; give a matrix of numbers or a data frame, rows are objects", class(x)[1L]))
+    fail(sprintf("this table is of class %s; give a matrix of numbers, a data frame, a dgCMatrix or a dist; rows are objects", class(x)[1L]))
   }
   for (names in list(skip, only)) if (!is.null(names) && !is.character(names)) fail("`skip` and `only` are names of columns")
-  read <- list(file = csv_of(x, names(x)), skip = as.list(skip), only = as.list(only), impute = word(impute, "impute"), encode = word(encode, "encode"))
+  read <- list(file = csv_of(x, names(x)), skip = as.list(skip), only = as.list(only), impute = impute, encode = word(encode, "encode"))
   read[lengths(read) > 0L]
+}
+
+is_numbers <- function(x) is.numeric(x) || is.logical(x)
+
+numbers_of <- function(x) c(list(values = as_double(x)), named_by(dimnames(x), ncol(x)))
+
+# Names of columns, which are numbered where they have none, and of objects.
+named_by <- function(names, count) {
+  list(columns = if (is.null(names[[2L]])) sprintf("V%d", seq_len(count)) else text(names[[2L]]), objects = text(names[[1L]]))
+}
+
+# The distances of all pairs; objects that have no names get none.
+as_matrix <- function(x) {
+  if (!is.numeric(x) || anyNA(x)) fail("distances are numbers, and none is missing")
+  pairs <- tryCatch(as.matrix(x), error = function(error) fail(conditionMessage(error)))
+  if (is.null(attr(x, "Labels"))) unname(pairs) else pairs
 }
 
 # A file of text of columns, and its name.

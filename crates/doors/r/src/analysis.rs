@@ -16,7 +16,7 @@ use partita_modes::Run as ClusteringRun;
 use serde::Deserialize;
 
 use crate::call::{Refusal, answer, answer_at_once};
-use crate::given::{GivenTable, LABELS, TABLE, ensemble, view};
+use crate::given::{GivenTable, LABELS, TABLE, ensemble};
 use crate::values::{list, matrix, matrix_of, or_null, read, robj, texts};
 
 /// The objects of several inputs that are `called` so, each of so many objects and with their `names` or NULL: names of all, and for every
@@ -110,7 +110,7 @@ fn native_choose_k(labels: Robj, table: Robj, asked: Robj, how: Robj) -> Robj {
                     let table = table.open(Scale::Auto, seed, how, observer)?;
                     (
                         choose_of_table(
-                            &view(&table),
+                            &table,
                             (asked.first, asked.last),
                             &own,
                             seed,
@@ -186,7 +186,7 @@ fn native_test_clusters(table: List, labels: Robj, names: Robj, asked: Robj, how
         &how,
         |how, observer| {
             input.budget = how.budget();
-            let table = table.open(Scale::Auto, input.seed, how, observer)?;
+            let table = table.open_dense(input.seed, how, observer)?;
             let found = input.test_held(table, labels, observer)?;
             let merged: Vec<Option<i32>> = found
                 .test

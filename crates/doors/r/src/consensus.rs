@@ -11,9 +11,9 @@ use partita::ndarray::Array2;
 use partita::ssce::Predictor;
 use partita::{BaseWeights, Features, ObjectWeights, Seed};
 use partita_app::{
-    AppError, ClustersAsked, Data, Experiment, Input, InputFile, MethodChoice, PredictionInput,
-    ReadOptions, RunResult, WeightSource, co_association, linkage, methods, recipe_is_open,
-    recipe_with, write_json,
+    AppError, ClustersAsked, Data, Experiment, Input, InputFile, InputTable, MethodChoice,
+    PredictionInput, ReadOptions, RunResult, TableInput, WeightSource, co_association, linkage,
+    methods, recipe_is_open, recipe_with, write_json,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -31,7 +31,8 @@ struct Native {
 /// What is asked for.
 #[derive(Deserialize)]
 struct Asked {
-    clusters: String,
+    /// As usual if absent.
+    clusters: Option<String>,
     method: Option<String>,
     settings: Option<SettingMap>,
     seed: u64,
@@ -45,14 +46,19 @@ struct Asked {
 }
 
 impl Asked {
-    fn clusters(&self) -> std::result::Result<ClustersAsked, String> {
-        self.clusters
-            .parse()
-            .map_err(|error| format!("k = {}: {error}", self.clusters))
+    fn clusters(&self, table: Option<&TableInput>) -> std::result::Result<ClustersAsked, String> {
+        match &self.clusters {
+            Some(text) => text.parse().map_err(|error| format!("k = {text}: {error}")),
+            None => Ok(table.map_or(ClustersAsked::OPEN, TableInput::usual_clusters)),
+        }
     }
 
     fn experiment(&self, input: Input) -> std::result::Result<Experiment, String> {
-        let clusters = self.clusters()?;
+        let table = match &input {
+            Input::Table { table, .. } => Some(table),
+            Input::Ensemble { .. } => None,
+        };
+        let clusters = self.clusters(table)?;
         let name = self
             .method
             .clone()
@@ -98,10 +104,10 @@ impl Asked {
     }
 
     /// The recipe of base clusterings, and whether they are made as the table suggests.
-    fn recipe(&self) -> std::result::Result<(Recipe, bool), Refusal> {
-        let clusters = self.clusters()?;
+    fn recipe(&self, table: &TableInput) -> std::result::Result<(Recipe, bool), Refusal> {
+        let clusters = self.clusters(Some(table))?;
         let changes = self.recipe.clone().unwrap_or_default();
-        let preset = self.preset.as_deref();
+        let preset = self.preset.as_deref().or(table.usual_preset());
         let auto = recipe_is_open(preset, &changes, clusters);
         let recipe = recipe_with(preset, Some(clusters.clusters()), changes)?;
         Ok((recipe, auto))
@@ -139,7 +145,7 @@ fn native_consensus(labels: List, features: Robj, asked: Robj, how: Robj) -> Rob
         &how,
         |how, observer| {
             let table = table
-                .map(|table| table.open(Scale::Auto, Seed::new(experiment.seed), how, observer))
+                .map(|table| table.open_dense(Seed::new(experiment.seed), how, observer))
                 .transpose()?;
             experiment.max_memory = how.max_memory;
             let files = [LABELS]
@@ -168,10 +174,11 @@ fn native_consensus_cluster(table: List, asked: Robj, how: Robj) -> Robj {
     let prepared = || {
         let asked: Asked = read(&asked)?;
         let table = GivenTable::new(&table)?;
-        let (recipe, auto) = asked.recipe()?;
+        let input = table.input();
+        let (recipe, auto) = asked.recipe(&input)?;
         let scale = recipe.scale;
         let mut experiment = asked.experiment(Input::Table {
-            table: table.input(),
+            table: input,
             recipe,
         })?;
         experiment.auto = auto;
@@ -185,17 +192,22 @@ fn native_consensus_cluster(table: List, asked: Robj, how: Robj) -> Robj {
         &how,
         |how, observer| {
             let table = table.open(scale, Seed::new(experiment.seed), how, observer)?;
+            let (table, other) = match table {
+                InputTable::Dense(table) => (Some(table), None),
+                InputTable::Sparse(table) => (None, Some(InputTable::Sparse(table))),
+                InputTable::Distances(table) => (None, Some(InputTable::Distances(table))),
+                InputTable::Groups(_) | InputTable::View(_) => {
+                    return Err(AppError::request("the table is not held in memory"));
+                }
+            };
             experiment.max_memory = how.max_memory;
             let data = Data {
-                table: Some(view(&table)),
+                table: table.as_ref().map(view).or(other),
                 files: vec![InputFile::nameless(TABLE)],
                 ..Data::default()
             };
             let finished = experiment.compute_on(data, observer)?;
-            Ok(Native {
-                finished,
-                table: Some(table),
-            })
+            Ok(Native { finished, table })
         },
         found,
     )

@@ -2,11 +2,12 @@
 
 use extendr_api::prelude::*;
 use partita::extend::{BaseClustering, EnsembleError, Shares};
-use partita::files::Table;
+use partita::files::sprs::CsMat;
+use partita::files::{self, SparseTable, Table};
 use partita::generate::Scale;
 use partita::ndarray::Array2;
 use partita::{Ensemble, EnsembleBuilder, Seed};
-use partita_app::{AppError, InputTable, Observer, TableInMemory, TableInput};
+use partita_app::{AppError, InputTable, Observer, PairsOf, TableInMemory, TableInput};
 
 use crate::call::Run;
 use crate::values::{matrix, read, texts};
@@ -81,14 +82,15 @@ fn soft_ensemble(
 
 /// A table out of R.
 pub(crate) enum GivenTable {
-    /// A matrix, with names of its columns and, where there are some, of its rows.
-    Held(Table),
+    /// Numbers, dense or sparse, or distances, with names where there are some.
+    Held(InputTable<'static>),
     /// A data frame as a file of text, which is read as that of the command line.
     File(TableInput),
 }
 
 impl GivenTable {
-    /// The table of a list of R: `values`, `columns` and `objects`, or what says how a `file` is read.
+    /// The table of a list of R: `values`, `columns` and `objects`, of a sparse one with `rows` and `starts` of its columns, of distances
+    /// with `distances`; or what says how a `file` is read.
     ///
     /// # Errors
     /// What makes no table.
@@ -97,19 +99,48 @@ impl GivenTable {
         if !field("file").is_null() {
             return read(&given.clone().into()).map(Self::File);
         }
-        Ok(Self::Held(Table {
-            columns: texts(&field("columns")).unwrap_or_default(),
-            values: matrix(&field("values"))?,
-            object_names: texts(&field("objects")),
+        let (columns, object_names) = (
+            texts(&field("columns")).unwrap_or_default(),
+            texts(&field("objects")),
+        );
+        if !field("starts").is_null() {
+            return Ok(Self::Held(InputTable::Sparse(SparseTable {
+                values: sparse(
+                    &field("starts"),
+                    &field("rows"),
+                    &field("values"),
+                    &field("shape"),
+                )?,
+                columns,
+                object_names,
+                label: None,
+                remarks: Vec::new(),
+            })));
+        }
+        let mut values = matrix(&field("values"))?;
+        let gaps = gaps(&mut values, &columns)?;
+        let drawn = field("impute").as_str() != Some("mean");
+        let table = Table {
+            columns,
+            values,
+            object_names,
             label: None,
-            gaps: Vec::new(),
+            gaps: if drawn { gaps } else { Vec::new() },
+        };
+        Ok(Self::Held(if field("distances").is_null() {
+            InputTable::Dense(table)
+        } else {
+            InputTable::Distances(table)
         }))
     }
 
     /// How it is read.
     pub(crate) fn input(&self) -> TableInput {
         match self {
-            Self::Held(_) => TableInput::new(TABLE),
+            Self::Held(table) => TableInput {
+                pairs: matches!(table, InputTable::Distances(_)).then_some(PairsOf::Distances),
+                ..TableInput::new(TABLE)
+            },
             Self::File(input) => input.clone(),
         }
     }
@@ -124,20 +155,84 @@ impl GivenTable {
         seed: Seed,
         how: Run,
         observer: &dyn Observer,
-    ) -> std::result::Result<Table, AppError> {
+    ) -> std::result::Result<InputTable<'static>, AppError> {
         let table = match self {
-            Self::Held(table) => InputTable::Dense(table),
+            Self::Held(table) => {
+                say_gaps(&table, observer);
+                table
+            }
             Self::File(input) => InputTable::read_dense(&input, how.budget(), seed, observer)?,
         };
         if let Some(warning) = table.scale_warning(scale) {
             observer.warn(&format!("{TABLE}: {warning}"));
         }
-        match table {
+        Ok(table)
+    }
+
+    /// As [`open`](Self::open), of a table that must be dense.
+    ///
+    /// # Errors
+    /// Likewise, and for a table that is not.
+    pub(crate) fn open_dense(
+        self,
+        seed: Seed,
+        how: Run,
+        observer: &dyn Observer,
+    ) -> std::result::Result<Table, AppError> {
+        match self.open(Scale::Auto, seed, how, observer)? {
             InputTable::Dense(table) => Ok(table),
+            InputTable::Sparse(_) => Err(AppError::request(
+                "a sparse table is not read here; give as.matrix() of it",
+            )),
             _ => Err(AppError::request(
                 "a table of distances is not read; give the features",
             )),
         }
+    }
+}
+
+/// The columns of a sparse matrix of R, the rows (from 0) and values one after the other, as rows.
+fn sparse(
+    starts: &Robj,
+    rows: &Robj,
+    values: &Robj,
+    shape: &Robj,
+) -> std::result::Result<CsMat<f64>, String> {
+    let places = |of: &Robj| -> Vec<usize> {
+        let of = of.as_integer_slice().unwrap_or_default();
+        of.iter().map(|&place| place as usize).collect()
+    };
+    let values = values.as_real_slice().unwrap_or_default().to_vec();
+    let shape = match places(shape)[..] {
+        [rows, columns] => (rows, columns),
+        _ => return Err("a sparse table has rows and columns".into()),
+    };
+    CsMat::try_new_csc(shape, places(starts), places(rows), values)
+        .map(|matrix| matrix.to_csr())
+        .map_err(|(.., error)| format!("this is not a sparse table: {error}"))
+}
+
+/// Fills gaps (NaN) with the means of their columns, and says where they were.
+fn gaps(
+    values: &mut Array2<f64>,
+    columns: &[String],
+) -> std::result::Result<Vec<(u32, u32)>, String> {
+    let gaps = values.indexed_iter().filter(|(_, value)| value.is_nan());
+    let gaps: Vec<(u32, u32)> = gaps.map(|((i, j), _)| (i as u32, j as u32)).collect();
+    if !gaps.is_empty() {
+        let means = files::column_means(values.view(), &vec![None; columns.len()])
+            .map_err(|at| format!("column '{}' has no value at all; leave it out", columns[at]))?;
+        files::fill_gaps(values, &means);
+    }
+    Ok(gaps)
+}
+
+fn say_gaps(table: &InputTable<'_>, observer: &dyn Observer) {
+    if let InputTable::Dense(Table { gaps, .. }) = table
+        && !gaps.is_empty()
+    {
+        let get = "missing values get values of like rows, which base clusterings draw";
+        observer.note(&format!("{TABLE}: {} {get}", gaps.len()));
     }
 }
 

@@ -10,6 +10,7 @@
 //! | `call` | a computation, what it told and why it ended, as one list |
 //! | `given` | labels and tables out of R |
 //! | `consensus` | the consensus of labels or of a table, and what is made of it: model, report, co-association |
+//! | `resamples` | base clusterings of resamples that R drew |
 //! | `analysis` | the number of clusters, tests of clusters, aligned runs |
 #![cfg(feature = "r")]
 #![expect(
@@ -22,6 +23,7 @@ mod analysis;
 mod call;
 mod consensus;
 mod given;
+mod resamples;
 mod values;
 
 use extendr_api::prelude::*;
@@ -37,4 +39,5 @@ extendr_module! {
     fn loaded;
     use analysis;
     use consensus;
+    use resamples;
 }

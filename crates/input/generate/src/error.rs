@@ -186,6 +186,36 @@ pub enum GenerateError {
         /// What is wrong.
         reason: String,
     },
+    /// No such dissimilarity.
+    #[error("there is no dissimilarity '{name}'; choose from euclidean, pearson, spearman")]
+    UnknownDissimilarity {
+        /// The name given.
+        name: String,
+    },
+    /// A base clusterer that does not take resamples of others.
+    #[error("{name} does not cluster given resamples; trees, pam and kmeans do")]
+    NotOfResamples {
+        /// Its name.
+        name: &'static str,
+    },
+    /// A resample whose objects, columns or starts are not there, or that has fewer objects than clusters.
+    #[error(
+        "a resample of {objects} objects for up to {clusters} clusters names objects, columns or starts that are not there, or too few"
+    )]
+    Resample {
+        /// Its objects.
+        objects: usize,
+        /// The most clusters asked for.
+        clusters: usize,
+    },
+    /// A centre that is nearest to no object.
+    #[error(
+        "a cluster of {clusters} is empty at its start; take other starting centres or fewer clusters"
+    )]
+    EmptyStart {
+        /// Clusters asked for.
+        clusters: usize,
+    },
     /// A base clusterer or a step that needs columns, for which there are distances.
     #[error("{what} needs the columns of a table, and there are distances; take {known}")]
     NeedsColumns {

@@ -7,37 +7,15 @@
 //! is as small as no swap of a medoid for another object makes smaller. Swaps are searched as in FastPAM1 (Schubert and Rousseeuw 2019),
 //! for all medoids at once; the start is drawn as k-means++ draws centres.
 
-use partita_core::{ProgressCounter, Stopped};
+use partita_core::Stopped;
 use rand::RngExt;
 use rayon::prelude::*;
 
 use crate::base_run::BaseRun;
+use crate::pairs::Pairs;
 use crate::plan::Plan;
 use crate::run_context::RunContext;
 use crate::tree::condensed;
-
-/// Distances of all pairs, row by row.
-struct Pairs {
-    distances: Vec<f64>,
-    n: usize,
-}
-
-impl Pairs {
-    fn of(condensed: &[f64], n: usize) -> Self {
-        let mut distances = vec![0.0; n * n];
-        let mut pairs = condensed.iter();
-        for i in 0..n {
-            for (j, &distance) in (i + 1..n).zip(pairs.by_ref()) {
-                (distances[i * n + j], distances[j * n + i]) = (distance, distance);
-            }
-        }
-        Self { distances, n }
-    }
-
-    fn row(&self, i: usize) -> &[f64] {
-        &self.distances[i * self.n..][..self.n]
-    }
-}
 
 /// The base clusterings of plans that see the same rows.
 pub(crate) fn pam(plans: &[Plan], context: &RunContext<'_>) -> Vec<Option<BaseRun>> {
@@ -48,9 +26,9 @@ pub(crate) fn pam(plans: &[Plan], context: &RunContext<'_>) -> Vec<Option<BaseRu
     let pairs = Pairs::of(&distances, members.len());
     drop(distances);
     let one = |plan: &Plan| {
-        let medoids = medoids(&pairs, plan, context.sink.progress)?;
-        let labels = Nearest::of(&pairs, &medoids).first;
-        let labels = labels.into_iter().map(|(_, medoid)| medoid as u16);
+        let stopped = || context.sink.progress.stopped();
+        let labels = swapped(&pairs, start(&pairs, plan), stopped)?;
+        let labels = labels.into_iter().map(|label| label as u16);
         Some(context.finished(plan, &members, labels, Stopped::Converged))
     };
     plans.iter().map(one).collect()
@@ -82,11 +60,25 @@ impl Nearest {
     }
 }
 
-/// The medoids that no swap improves; none if the monitor says stop.
-fn medoids(pairs: &Pairs, plan: &Plan, progress: &ProgressCounter<'_>) -> Option<Vec<usize>> {
-    let mut medoids = start(pairs, plan);
+/// The place, among the medoids, of the one that is nearest to each object, for medoids that no swap improves; none where it is stopped.
+pub(crate) fn swapped(
+    pairs: &Pairs,
+    start: Vec<usize>,
+    stopped: impl Fn() -> bool,
+) -> Option<Vec<usize>> {
+    let found = medoids(pairs, start, stopped)?;
+    let nearest = Nearest::of(pairs, &found).first;
+    Some(nearest.into_iter().map(|(_, place)| place).collect())
+}
+
+/// The medoids that no swap improves, from such a start; none where it is stopped.
+fn medoids(
+    pairs: &Pairs,
+    mut medoids: Vec<usize>,
+    stopped: impl Fn() -> bool,
+) -> Option<Vec<usize>> {
     loop {
-        if progress.stopped() {
+        if stopped() {
             return None;
         }
         let nearest = Nearest::of(pairs, &medoids);
@@ -134,6 +126,28 @@ fn best_swap(pairs: &Pairs, nearest: &Nearest, object: usize, clusters: usize) -
     (for_all + of_medoid[best], best)
 }
 
+/// Medoids one by one, each of which makes the sum smallest (BUILD of Kaufman and Rousseeuw).
+pub(crate) fn built(pairs: &Pairs, clusters: usize) -> Vec<usize> {
+    let mut medoids: Vec<usize> = Vec::with_capacity(clusters);
+    let mut least = vec![f64::INFINITY; pairs.n];
+    while medoids.len() < clusters.min(pairs.n) {
+        let sum = |object: usize| -> f64 {
+            let pairs = pairs.row(object).iter().zip(&least);
+            pairs.map(|(distance, least)| distance.min(*least)).sum()
+        };
+        let left = (0..pairs.n).filter(|object| !medoids.contains(object));
+        let best = left.map(|object| (sum(object), object));
+        let Some((_, next)) = best.min_by(|a, b| a.0.total_cmp(&b.0)) else {
+            break;
+        };
+        medoids.push(next);
+        for (least, &distance) in least.iter_mut().zip(pairs.row(next)) {
+            *least = least.min(distance);
+        }
+    }
+    medoids
+}
+
 /// Drawn medoids, each with a chance by the square of its distance to those before.
 fn start(pairs: &Pairs, plan: &Plan) -> Vec<usize> {
     let mut rng = plan.seed.rng();
@@ -162,7 +176,6 @@ fn start(pairs: &Pairs, plan: &Plan) -> Vec<usize> {
 mod tests {
     use super::*;
     use partita_core::Seed;
-    use partita_core::Silent;
 
     /// The sum of the distances to the nearest of these.
     fn cost(pairs: &Pairs, medoids: &[usize]) -> f64 {
@@ -191,7 +204,7 @@ mod tests {
                 sample: Seed::new(seed),
                 gaps: Seed::new(seed),
             };
-            let found = medoids(&pairs, &plan, &ProgressCounter::new(&Silent, 1)).unwrap();
+            let found = medoids(&pairs, start(&pairs, &plan), || false).unwrap();
             let least = cost(&pairs, &found);
             for place in 0..4 {
                 for object in 0..n {

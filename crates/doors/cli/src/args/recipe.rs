@@ -6,16 +6,15 @@ use partita_app::{AppError, preset, recipe_from};
 
 use super::RecipeArgs;
 
-/// The recipe that the flags describe, and the seed where an ensemble brought one.
+/// The recipe that the flags describe, of the `usual` preset where they name none, and the seed where an ensemble brought one.
 pub(crate) fn recipe(
     args: &RecipeArgs,
     clusters: Option<Clusters>,
-    of_pairs: bool,
+    usual: Option<&str>,
 ) -> Result<(Recipe, Option<Seed>), AppError> {
-    let (mut recipe, seed) = match (&args.preset, &args.recipe) {
-        (Some(name), _) => (preset(name, clusters)?, None),
-        (None, Some(path)) => recipe_from(path)?,
-        (None, None) if of_pairs => (preset("distances", clusters)?, None),
+    let (mut recipe, seed) = match (args.preset.as_deref().or(usual), &args.recipe) {
+        (_, Some(path)) => recipe_from(path)?,
+        (Some(name), None) => (preset(name, clusters)?, None),
         (None, None) => (Recipe::default(), None),
     };
     if let Some(base) = &args.base {
@@ -55,7 +54,7 @@ mod tests {
         let clusters = args
             .clusters
             .map(|clusters| Clusters::Exactly(clusters.get()));
-        recipe(&args.recipe, clusters, false).map_err(|error| error.to_string())
+        recipe(&args.recipe, clusters, None).map_err(|error| error.to_string())
     }
 
     #[test]

@@ -320,11 +320,6 @@ impl TableReadArgs {
             _ => None,
         }
     }
-
-    /// Whether it has distances in place of columns.
-    pub(crate) fn of_pairs(&self) -> bool {
-        self.distances || self.similarities
-    }
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ pub(crate) fn generate(args: &GenerateArgs) -> Result<(), Failure> {
         .clusters
         .map(|clusters| Clusters::Exactly(clusters.get()));
     let mut compute = Compute::start(&args.compute)?;
-    let (recipe, seed) = recipe(&args.recipe, clusters, args.table.read.of_pairs())?;
+    let (recipe, seed) = recipe(&args.recipe, clusters, args.table.input().usual_preset())?;
     if let (None, Some(seed)) = (args.compute.seed, seed) {
         compute.seed = seed;
     }

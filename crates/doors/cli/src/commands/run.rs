@@ -109,24 +109,17 @@ fn recorded(record: &Path, allow_changed_input: bool) -> Result<Experiment, AppE
 fn described(args: &RunArgs) -> Result<Experiment, AppError> {
     // The flags ask for a table where there is no record.
     let table = args.table.clone().unwrap_or_default();
-    let of_pairs = args.read.of_pairs();
-    // The number of clusters of a table is looked for among its columns.
-    let usual = if of_pairs {
-        ClustersAsked::Method
-    } else {
-        ClustersAsked::OPEN
-    };
-    let clusters = args.clusters.unwrap_or(usual);
-    let (recipe, seed) = recipe(&args.recipe, Some(clusters.clusters()), of_pairs)?;
+    let table = args.read.input(&table);
+    let clusters = args.clusters.unwrap_or_else(|| table.usual_clusters());
+    let of_pairs = table.of_pairs();
+    let preset = table.usual_preset();
+    let (recipe, seed) = recipe(&args.recipe, Some(clusters.clusters()), preset)?;
     let methods = if args.method.is_empty() {
         vec![methods::usual(clusters).to_owned()]
     } else {
         args.method.clone()
     };
-    let input = Input::Table {
-        table: args.read.input(&table),
-        recipe,
-    };
+    let input = Input::Table { table, recipe };
     let asked = args.compute.seed;
     let seed = asked.or(seed.map(partita::Seed::number)).unwrap_or(0);
     let mut experiment =

@@ -8,7 +8,8 @@ test_that("matrices, trees and classes are those of the package ConsensusCluster
   on.exit(grDevices::dev.off())
   for (asked in list(
     list(clusterAlg = "hc"), list(clusterAlg = "hc", distance = "spearman", innerLinkage = "complete"), list(clusterAlg = "km"),
-    list(clusterAlg = "pam", distance = "euclidean"), list(clusterAlg = "hc", pFeature = 0.7, distance = "euclidean")
+    list(clusterAlg = "pam", distance = "euclidean"), list(clusterAlg = "hc", pFeature = 0.7, distance = "euclidean"),
+    list(clusterAlg = "hc", distance = "maximum", innerLinkage = "mcquitty"), list(clusterAlg = "pam", pFeature = 0.7, distance = "manhattan")
   )) {
     asked <- c(list(d, maxK = 4, reps = 30, seed = 11), asked)
     ours <- do.call(ConsensusClusterPlus, asked)

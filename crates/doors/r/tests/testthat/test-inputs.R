@@ -39,3 +39,40 @@ test_that("a cl_ensemble of clue is read", {
   found <- consensus(partitions, 3, seed = 1)
   expect_equal(as.integer(table(found$cluster)), c(50L, 50L, 50L))
 })
+
+test_that("sparse numbers are clustered as the same dense ones", {
+  skip_if_not_installed("Matrix")
+  x <- blobs(90)
+  x[x < 1] <- 0
+  sparse <- Matrix::Matrix(x, sparse = TRUE)
+  expect_s4_class(sparse, "dgCMatrix")
+  asked <- function(x) consensus_cluster(x, 3, runs = 20, method = "eac-average", seed = 2)
+  expect_equal(asked(sparse)$cluster, suppressWarnings(asked(x))$cluster)
+  expect_error(consensus_cluster(sparse, 3, only = "a"), "not sparse", class = "partita_input_error")
+  broken <- sparse
+  broken@i[1] <- 1000L
+  expect_error(consensus_cluster(broken, 3), "sparse table", class = "partita_input_error")
+  expect_error(predict(asked(sparse), x), "dense", class = "partita_input_error")
+})
+
+test_that("distances are clustered as a matrix of the features would be", {
+  x <- blobs(90)
+  found <- consensus_cluster(dist(x), 3, seed = 1)
+  expect_equal(names(found$cluster), rownames(x))
+  expect_equal(max(table(found$cluster, rep_len(1:3, 90))), 30L)
+  expect_null(names(consensus_cluster(dist(unname(x)), 3, seed = 1)$cluster))
+  expect_error(consensus_cluster(dist(x), 3, base = "kmeans:9"), "distances", class = "partita_input_error")
+  expect_error(consensus_cluster(dist(replace(x, 3, NA)) * NA, 3), "missing", class = "partita_input_error")
+  expect_error(test_clusters(dist(x), found), "features", class = "partita_input_error")
+})
+
+test_that("gaps of a matrix get values of like rows, as those of a data frame", {
+  x <- blobs(90)
+  x[c(5, 100)] <- NA
+  asked <- function(x, ...) consensus_cluster(x, 3, runs = 20, method = "eac-average", seed = 3, ...)
+  expect_message(found <- asked(x), "2 missing values")
+  expect_equal(found$cluster, suppressMessages(asked(as.data.frame(x)))$cluster)
+  expect_equal(asked(x, impute = "mean")$cluster, suppressMessages(asked(as.data.frame(x), impute = "mean"))$cluster)
+  expect_error(asked(x, impute = "none"), "impute", class = "partita_input_error")
+  expect_error(asked(cbind(x, empty = NA)), "empty", class = "partita_input_error")
+})

@@ -447,6 +447,25 @@ impl TableInput {
     pub(crate) fn filters_rows(&self) -> bool {
         !self.filter_labels.is_empty() || self.max_per_label.is_some()
     }
+
+    /// Whether it has distances or similarities of all pairs in place of columns.
+    pub fn of_pairs(&self) -> bool {
+        matches!(self.pairs, Some(PairsOf::Distances | PairsOf::Similarities))
+    }
+
+    /// The number of clusters where nobody says it: it is looked for among columns, where there are some.
+    pub fn usual_clusters(&self) -> ClustersAsked {
+        if self.of_pairs() {
+            ClustersAsked::Method
+        } else {
+            ClustersAsked::OPEN
+        }
+    }
+
+    /// The preset of base clusterings where nobody says how they are made; none for the default recipe.
+    pub fn usual_preset(&self) -> Option<&'static str> {
+        self.of_pairs().then_some("distances")
+    }
 }
 
 impl MethodChoice {
