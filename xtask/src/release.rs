@@ -154,6 +154,10 @@ impl<'a> Release<'a> {
         let others = env::var_os("PATH").unwrap_or_default();
         let all = iter::once(own).chain(env::split_paths(&others));
         command.env("PATH", env::join_paths(all)?);
+        // maturin has a cargo-zigbuild inside and would name itself as the linker: by one name for both, what the wheel has compiled serves
+        // the archive.
+        let linker = python::programs(&self.tools).join("cargo-zigbuild");
+        command.env("CARGO_BIN_EXE_cargo-zigbuild", linker);
         Ok(command)
     }
 
