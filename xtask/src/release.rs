@@ -22,9 +22,6 @@ use crate::{demo, python, r, shell};
 /// of cargo-zigbuild inside; with another one cargo compiles everything again for the archive.
 const TOOLS: &str = "maturin==1.16.0 cargo-zigbuild==0.24.0 ziglang==0.17.1 wheel==0.48.0";
 
-/// The profile of the workspace that what people download is built by.
-const PROFILE: &str = "artefact";
-
 /// The crates of ours that wheel and archive are built of.
 const BUILT: [&str; 2] = ["partita-cli", "partita-python"];
 
@@ -168,8 +165,8 @@ impl<'a> Release<'a> {
 
     /// The wheel: one for all versions of Python, which any Linux of its tag can load; maturin refuses one with libraries of this machine.
     pub(crate) fn wheel(&self, folder: &Path) -> Result<PathBuf> {
-        let words = format!("build --quiet --auditwheel check --profile {PROFILE} --target");
-        let mut maturin = self.tool("maturin", &words)?;
+        let words = "build --quiet --auditwheel check --release --target";
+        let mut maturin = self.tool("maturin", words)?;
         maturin.arg(&self.target);
         maturin.env("CARGO_ENCODED_RUSTFLAGS", self.without_paths()?);
         if self.with_zig() {
@@ -323,9 +320,8 @@ impl<'a> Release<'a> {
     /// Builds the command line of what the wheel has compiled: it asks for the same features of dependencies.
     fn built(&self) -> Result<PathBuf> {
         let [cli, python] = BUILT;
-        let words = format!(
-            "build --profile {PROFILE} --package {cli} --package {python} --bin partita --target"
-        );
+        let words =
+            format!("build --release --package {cli} --package {python} --bin partita --target");
         let mut cargo = if self.with_zig() {
             let mut cargo = self.tool("cargo-zigbuild", "zigbuild")?;
             cargo.args(words.split_whitespace().skip(1));
@@ -346,7 +342,7 @@ impl<'a> Release<'a> {
         } else {
             ""
         };
-        let program = format!("{}/{PROFILE}/partita{suffix}", self.target);
+        let program = format!("{}/release/partita{suffix}", self.target);
         let program = self.workspace.target(&program)?;
         self.names_no_folder(&program)?;
         Ok(program)
