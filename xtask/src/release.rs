@@ -1,10 +1,13 @@
 //! `release`: what people install, built and packed into `target/dist`, then installed where nothing else is and tried there.
 
+mod third_party;
+
 use std::env;
+use std::ffi::OsString;
 use std::fs;
 use std::iter;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
@@ -17,7 +20,13 @@ use crate::{demo, python, r, shell};
 
 /// What builds for the systems of other people: zig is the C compiler and linker that has the libraries of old systems. maturin has this version
 /// of cargo-zigbuild inside; with another one cargo compiles everything again for the archive.
-const TOOLS: &str = "maturin==1.16.0 cargo-zigbuild==0.24.0 ziglang==0.17.1";
+const TOOLS: &str = "maturin==1.16.0 cargo-zigbuild==0.24.0 ziglang==0.17.1 wheel==0.48.0";
+
+/// The crates of ours that wheel and archive are built of.
+const BUILT: [&str; 2] = ["partita-cli", "partita-python"];
+
+/// The licences of what is compiled in, as a file.
+const THIRD_PARTY: &str = "THIRD-PARTY.txt";
 
 /// The C library that a program for Linux needs at least: that of Debian 10, Ubuntu 18.10 and Red Hat 8.
 const GLIBC: (u32, u32) = (2, 28);
@@ -142,6 +151,10 @@ impl<'a> Release<'a> {
         let others = env::var_os("PATH").unwrap_or_default();
         let all = iter::once(own).chain(env::split_paths(&others));
         command.env("PATH", env::join_paths(all)?);
+        // maturin has a cargo-zigbuild inside and would name itself as the linker: by one name for both, what the wheel has compiled serves
+        // the archive.
+        let linker = python::programs(&self.tools).join("cargo-zigbuild");
+        command.env("CARGO_BIN_EXE_cargo-zigbuild", linker);
         Ok(command)
     }
 
@@ -155,6 +168,7 @@ impl<'a> Release<'a> {
         let words = "build --quiet --auditwheel check --release --target";
         let mut maturin = self.tool("maturin", words)?;
         maturin.arg(&self.target);
+        maturin.env("CARGO_ENCODED_RUSTFLAGS", self.without_paths()?);
         if self.with_zig() {
             let tag = if self.target.ends_with("musl") {
                 "musllinux_1_2".to_owned()
@@ -165,9 +179,83 @@ impl<'a> Release<'a> {
         }
         let wheel = python::built(self.workspace, maturin, "release-wheel")?;
         let to = folder.join(wheel.file_name().unwrap_or_default());
-        fs::copy(&wheel, &to)?;
+        self.complete(&wheel, folder)?;
         python::check_size(&to)?;
         Ok(to)
+    }
+
+    /// Packs the wheel again with the licences of what is compiled in, and without folders of this machine in the list of components.
+    fn complete(&self, wheel: &Path, folder: &Path) -> Result<()> {
+        let place = python::emptied(&self.workspace.target("release-unpacked")?)?;
+        let mut unpack = self.tool("wheel", "unpack --dest")?;
+        shell::run(unpack.arg(&place).arg(wheel).stdout(Stdio::null()))?;
+        let unpacked = python::only_file(&place)?;
+        let mut name = unpacked.file_name().unwrap_or_default().to_owned();
+        name.push(".dist-info");
+        let info = unpacked.join(name);
+        fs::write(info.join("licenses").join(THIRD_PARTY), self.third_party()?)?;
+        let about = info.join("METADATA");
+        let ours = "License-File: LICENSE-MIT\n";
+        let text = fs::read_to_string(&about)?;
+        ensure!(text.contains(ours), "{} has no {ours}", about.display());
+        let all = format!("{ours}License-File: {THIRD_PARTY}\n");
+        fs::write(&about, text.replacen(ours, &all, 1))?;
+        for entry in fs::read_dir(info.join("sboms"))? {
+            let path = entry?.path();
+            let root = self.workspace.root().display().to_string();
+            fs::write(&path, fs::read_to_string(&path)?.replace(&root, "."))?;
+        }
+        self.names_no_folder(&unpacked)?;
+        let mut pack = self.tool("wheel", "pack --dest-dir")?;
+        shell::run(pack.arg(folder).arg(&unpacked).stdout(Stdio::null()))
+    }
+
+    /// The licences of what is compiled in.
+    fn third_party(&self) -> Result<String> {
+        let flags = format!("--locked --filter-platform {}", self.target);
+        third_party::listing(&self.workspace.metadata_of(&flags)?, &BUILT)
+    }
+
+    /// Folders of this machine, and what stands for them in what is built: the last that fits counts.
+    fn folders(&self) -> Result<[(PathBuf, &'static str); 3]> {
+        let own = || env::home_dir().map(|home| home.join(".cargo"));
+        let cargo = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(own);
+        Ok([
+            (self.workspace.root().to_owned(), "."),
+            (self.workspace.target("")?, "target"),
+            (cargo.context("there is no home folder")?, "cargo"),
+        ])
+    }
+
+    /// Flags of the compiler that keep folders of this machine out of messages.
+    fn without_paths(&self) -> Result<OsString> {
+        let mut flags = env::var_os("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
+        for (folder, name) in self.folders()? {
+            // What separates flags in this variable.
+            flags.push(if flags.is_empty() { "" } else { "\x1f" });
+            flags.push("--remap-path-prefix=");
+            flags.push(folder);
+            flags.push(format!("={name}"));
+        }
+        Ok(flags)
+    }
+
+    /// Fails if a file, or one of a folder, has the name of a folder of this machine in it.
+    fn names_no_folder(&self, path: &Path) -> Result<()> {
+        if path.is_dir() {
+            for entry in fs::read_dir(path)? {
+                self.names_no_folder(&entry?.path())?;
+            }
+            return Ok(());
+        }
+        let bytes = fs::read(path)?;
+        for (folder, _) in self.folders()? {
+            let name = folder.as_os_str().as_encoded_bytes();
+            let found = bytes.windows(name.len()).position(|part| part == name);
+            let file = self.workspace.show(path);
+            ensure!(found.is_none(), "{file} has {} in it", folder.display());
+        }
+        Ok(())
     }
 
     /// Installs the wheel with what it depends on into a new environment, and tries it on every version of Python that is there.
@@ -200,6 +288,7 @@ impl<'a> Release<'a> {
         for file in ["README.md", "LICENSE-MIT", "LICENSE-APACHE"] {
             fs::copy(self.workspace.path(file), folder.join(file))?;
         }
+        fs::write(folder.join(THIRD_PARTY), self.third_party()?)?;
         let program = folder.join(built.file_name().unwrap_or_default());
         fs::copy(&built, &program)?;
         if self.can_run() {
@@ -230,16 +319,18 @@ impl<'a> Release<'a> {
 
     /// Builds the command line of what the wheel has compiled: it asks for the same features of dependencies.
     fn built(&self) -> Result<PathBuf> {
+        let [cli, python] = BUILT;
         let words =
-            "build --release --package partita-cli --package partita-python --bin partita --target";
+            format!("build --release --package {cli} --package {python} --bin partita --target");
         let mut cargo = if self.with_zig() {
             let mut cargo = self.tool("cargo-zigbuild", "zigbuild")?;
             cargo.args(words.split_whitespace().skip(1));
             cargo.current_dir(self.workspace.root());
             cargo
         } else {
-            self.workspace.cargo(words)
+            self.workspace.cargo(&words)
         };
+        cargo.env("CARGO_ENCODED_RUSTFLAGS", self.without_paths()?);
         if self.with_zig() && self.target.ends_with("gnu") {
             cargo.arg(format!("{}.{}.{}", self.target, GLIBC.0, GLIBC.1));
         } else {
@@ -251,8 +342,10 @@ impl<'a> Release<'a> {
         } else {
             ""
         };
-        self.workspace
-            .target(&format!("{}/release/partita{suffix}", self.target))
+        let program = format!("{}/release/partita{suffix}", self.target);
+        let program = self.workspace.target(&program)?;
+        self.names_no_folder(&program)?;
+        Ok(program)
     }
 
     /// Whether a program for the target runs here: one of musl needs nothing of the system.

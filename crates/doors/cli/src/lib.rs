@@ -16,11 +16,11 @@ use std::ffi::OsString;
 use std::io::IsTerminal;
 
 use clap::FromArgMatches;
-use tracing_subscriber::filter::filter_fn;
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::{LevelFilter, Targets, filter_fn};
 use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
-use tracing_subscriber::{EnvFilter, Layer};
 
 use args::{Cli, Command, DistributedCommand};
 use failure::Failure;
@@ -92,11 +92,11 @@ fn start_log(verbose: u8) {
         2 => "debug".to_owned(),
         _ => "trace".to_owned(),
     };
-    let filter = EnvFilter::try_new(&asked).unwrap_or_else(|error| {
+    let filter: Targets = asked.parse().unwrap_or_else(|error| {
         output::warn(&format!(
             "PARTITA_LOG={asked} is not understood ({error}); write info, debug or trace"
         ));
-        EnvFilter::default()
+        Targets::new().with_default(LevelFilter::ERROR)
     });
     let lines = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
