@@ -186,8 +186,8 @@ pub(crate) struct ChooseArgs {
     /// What the file is, where its name does not tell.
     #[arg(long, value_enum)]
     pub(crate) kind: Option<Source>,
-    /// Numbers of clusters to look at: a range such as 2..12, or auto: 2..12, and of a table twice as many while the number
-    /// chosen lies in the upper quarter.
+    /// Numbers of clusters to look at: a range such as 2..12, or auto: 2..12, and of a table up to a twelfth of its
+    /// objects, 40 at most, or twice as many while the number chosen lies in the upper quarter.
     #[arg(short = 'k', long = "clusters", value_name = "FROM..TO", value_parser = parse_range, default_value = "auto")]
     pub(crate) clusters: (usize, Option<usize>),
     #[command(flatten)]

@@ -64,11 +64,10 @@ pub(crate) struct RunArgs {
     pub(crate) allow_changed_input: bool,
     #[command(flatten)]
     pub(crate) read: TableReadArgs,
-    /// Clusters: a number, a range such as 2..12, auto (the default), or method. Of a range the most stable number is taken if it is
-    /// more stable than tables without clusters (`partita choose-k`), else 1; auto is 2..12, and beyond while the number chosen
-    /// lies in the upper quarter; with method every method finds its own. Where neither -m nor a flag of the base clusterings but --scale is given, base clusterings are
-    /// chosen too (k-means or genie), and an open number of clusters with them: by how far halves of them agree, by the gaps
-    /// between eigenvalues, by density-based validity and by the likelihood of one Gaussian a cluster.
+    /// Clusters: a number, a range such as 2..12, auto (the default), or method. Of a range that number is taken which `partita choose-k`
+    /// finds, 1 where it finds no clusters; auto is 2..12 and up to a twelfth of the objects, 40 at most, or twice as many while the number
+    /// chosen lies in the upper quarter; with method every method finds its own. Where no flag of the base clusterings but --scale is
+    /// given, base clusterings are chosen too (k-means or genie).
     #[arg(short = 'k', long = "clusters", value_name = "K")]
     pub(crate) clusters: Option<ClustersAsked>,
     /// Consensus methods, separated by commas; `partita methods` lists them. [default: lwgp; with -k method eac-average]
