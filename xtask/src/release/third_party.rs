@@ -58,7 +58,9 @@ fn add_texts(folder: &Path, name: &str, texts: &mut BTreeMap<String, Vec<String>
         }
         let file = path.file_name().unwrap_or_default().to_string_lossy();
         let file = file.to_uppercase();
-        let is_source = file.ends_with(".RS") || file.ends_with(".PY");
+        let is_source = path
+            .extension()
+            .is_some_and(|end| end == "rs" || end == "py");
         if is_source || !TEXTS.iter().any(|start| file.starts_with(start)) {
             continue;
         }

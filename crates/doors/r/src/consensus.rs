@@ -6,7 +6,7 @@ use std::sync::Arc;
 use extendr_api::prelude::*;
 use partita::extend::SettingMap;
 use partita::files::{FrameColumns, MISSING_WORDS, Table};
-use partita::generate::{Recipe, Scale};
+use partita::generate::Recipe;
 use partita::ndarray::Array2;
 use partita::ssce::Predictor;
 use partita::{BaseWeights, Features, ObjectWeights, Seed};

@@ -205,7 +205,7 @@ fn record_facts(record: &RunRecord) -> Value {
 
 /// What a choice of the number of clusters found.
 fn choice_facts(saved: &SavedChoice) -> Value {
-    let row = |row: &ChoiceRow| json!({ "k": row.clusters, "rcsi": row.rcsi, "p": row.p, "pac": row.pac, "lifetime": row.lifetime });
+    let row = |row: &ChoiceRow| json!({ "k": row.clusters, "score": row.score, "rcsi": row.rcsi, "p": row.p, "pac": row.pac, "lifetime": row.lifetime });
     json!({
         "kind": "choice of the number of clusters",
         "file": saved.file.to_json(),

@@ -95,7 +95,7 @@ pub(super) fn verdict(
         clusters,
         reason: reason.clone(),
         criterion: Criterion::Score,
-        rows: of_each.iter().map(choice_row).collect(),
+        rows: may().map(|rated| choice_row(&rated)).collect(),
         objects: None,
         interrupted: false,
         warnings: Vec::new(),

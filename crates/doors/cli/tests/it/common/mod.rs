@@ -218,7 +218,7 @@ pub(crate) fn three_groups(objects: usize) -> String {
         text += &format!(
             "{},{},{}\n",
             group as f64 * 5.0 + wobble,
-            wobble * wobble,
+            group as f64 * 2.0 + wobble * wobble,
             ["a", "b", "c"][group]
         );
     }
