@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::Parser;
 use partita::Silent;
-use partita::generate::{BaseSpec, Recipe};
+use partita::generate::{BaseSpec, Recipe, Scale};
 use partita_reproduce::Lab;
 use partita_reproduce::optima::{
     Case, Gap, REFERENCES, Reference, compare, drawn, drawn_with_doubt,
@@ -118,6 +118,7 @@ fn real(most: usize) -> Result<Vec<Case>, Box<dyn Error>> {
         let data = lab.data(name)?;
         let mut recipe = Recipe::default();
         (recipe.base, recipe.base_k) = (BaseSpec::list("kmeans:50")?, base_clusters.parse()?);
+        recipe.scale = Scale::None;
         let ensemble = lab.ensemble(data.values.view(), &recipe, 1)?;
         cases.push(Case::plain(
             format!("{name} {base_clusters}"),

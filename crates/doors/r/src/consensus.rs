@@ -320,6 +320,11 @@ fn native_predict(result: Robj, predict_with: Robj, model: &str, input: &str, ho
         &result,
         &how,
         |native, _, observer| {
+            let of_table = matches!(native.finished.record.experiment.input, Input::Table { .. });
+            if of_table && native.table.is_none() {
+                let reason = "a model reads a dense table of features; cluster as.matrix(x) in place of sparse numbers or distances";
+                return Err(AppError::request(reason));
+            }
             let made =
                 native
                     .finished

@@ -113,7 +113,7 @@ impl Recipe {
         })
     }
 
-    /// What to make when nothing is said but the number of clusters wanted: 100 k-means, each with between K and
+    /// What the ensembles called "draws" of the benchmarks are made of: 100 k-means on the columns as they are, each with between K and
     /// 3·K clusters (fewer where a subsample has no room for them), on 0.9 of the objects.
     pub fn for_clusters(clusters: usize, objects: usize) -> Self {
         let recipe = Self::default();
@@ -124,6 +124,7 @@ impl Recipe {
                 first,
                 last: (3 * first).min(most),
             },
+            scale: Scale::None,
             ..recipe
         }
     }

@@ -17,7 +17,7 @@ use partita_core::{
 };
 use partita_eac::EAC_AVERAGE;
 use partita_files::{ReadOptions, read_table};
-use partita_generate::{BaseKind, BaseSpec, Recipe, generate};
+use partita_generate::{BaseKind, BaseSpec, Recipe, Scale, generate};
 use partita_median::PLURALITY;
 use partita_metrics::{ConsensusCdf, Scores};
 use partita_pcc::PCC_KL;
@@ -114,6 +114,7 @@ fn recipe(clusters: &str, runs: usize) -> Anything<Recipe> {
     let mut recipe = Recipe::default();
     recipe.base = vec![BaseSpec::new(BaseKind::KMeans, runs)];
     (recipe.base_k, recipe.subsample) = (clusters.parse()?, 0.8);
+    recipe.scale = Scale::None;
     Ok(recipe)
 }
 

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use partita::aspect::{DyadCounts, PencaSettings, Start, penca};
 use partita::coassoc::CoAssociation;
-use partita::generate::{BaseK, BaseKind, BaseSpec, Recipe};
+use partita::generate::{BaseK, BaseKind, BaseSpec, Recipe, Scale};
 use partita::metrics::Contingency;
 use partita::synth::{SynthSettings, families, synthesise};
 use partita::{Ensemble, MemoryBudget, Outcome, Partition, Seed};
@@ -200,7 +200,7 @@ fn published() -> Published {
 fn recipe(setting: &str, data: &Data) -> Result<Recipe> {
     let classes = data.classes();
     let mut all = Recipe::default();
-    all.subsample = 1.0;
+    (all.subsample, all.scale) = (1.0, Scale::None);
     match setting {
         "draws" => return Ok(Recipe::for_clusters(classes, data.objects())),
         "10..30" => {

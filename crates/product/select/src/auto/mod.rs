@@ -125,7 +125,7 @@ pub struct AutoRow {
 /// silhouette counts against, so that what is left is what Gaussians explain beyond compactness.
 ///
 /// There are several clusters if, for some K up to 8, [neighbouring clusters have a gap between them](gap_test) at the level .05; or if, with no
-/// cluster of less than 5 % of the objects, clusters lie further from each other than they are torn (validity above 0), or k-means has a
+/// cluster of less than 5 % of the objects, clusters lie further from each other than they are torn (validity above −0.1), or k-means has a
 /// stable deep cut (stability · cut above 1.5; on a line both). Else the answer is 1.
 ///
 /// # Errors

@@ -19,6 +19,9 @@ const WORSE: f64 = 0.1;
 /// The level of the gap test. Of 200 tables of one cluster that the weights were not looked for on, one in fifty has a smaller p-value at some K.
 const ALPHA: f64 = 0.05;
 
+/// Clusters with a validity above this lie further from each other than they are torn: tables of one cluster lie below, however they are cut.
+const SEPARATED: f64 = -0.1;
+
 /// What is separated or cut off counts if no cluster has a smaller share of the objects: single far objects are no clusters.
 const SHARE: f64 = 0.05;
 
@@ -135,7 +138,7 @@ pub(super) fn no_clusters(candidates: &[AutoCandidate], line: bool) -> Option<St
         let objects = row.partition.as_ref().map_or(0, Partition::objects);
         row.smallest as f64 >= SHARE * objects as f64
     };
-    let separated = |row: &AutoRow| row.validity > 0.0;
+    let separated = |row: &AutoRow| row.validity > SEPARATED;
     let deep = |row: &AutoRow| row.stability.unwrap_or(0.0) * row.cut > DEEP;
     let apart = |row: &AutoRow| {
         if line {
