@@ -1,14 +1,12 @@
 //! `web`: one page that clusters in a browser, `target/web/partita.html`: the program compiled to WebAssembly, packed into the page.
 
 use std::fs;
-use std::io::Write;
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use base64::{Engine, prelude::BASE64_STANDARD};
-use flate2::Compression;
-use flate2::write::DeflateEncoder;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
@@ -23,6 +21,9 @@ const PARTS: &str = "crates/doors/web/page";
 
 /// Bytes that the page may have.
 const MOST: usize = 4_000_000;
+
+/// How often the packed form of the program is improved: more gain next to nothing.
+const ITERATIONS: NonZeroU64 = NonZeroU64::new(3).expect("3 is not 0");
 
 /// Where a package that Debian builds browsers with puts its programs and libraries.
 const BIN: &str = "usr/bin";
@@ -159,8 +160,12 @@ fn page(workspace: &Workspace, code: &[u8]) -> Result<String> {
         fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()))
     };
     let part = |name: &str| text(&format!("{PARTS}/{name}"));
-    let mut packed = DeflateEncoder::new(Vec::new(), Compression::best());
-    packed.write_all(code)?;
+    let mut packed = Vec::new();
+    let options = zopfli::Options {
+        iteration_count: ITERATIONS,
+        ..zopfli::Options::default()
+    };
+    zopfli::compress(options, zopfli::Format::Deflate, code, &mut packed)?;
     let script = part("script.js")?;
     let of_reports = text("crates/product/report/src/templates/script.js")?;
     let sample = |name: &str| {
@@ -189,7 +194,7 @@ fn page(workspace: &Workspace, code: &[u8]) -> Result<String> {
         ("worker", part("worker.js")?),
         ("samples", samples.to_string()),
         ("script", script),
-        ("code", BASE64_STANDARD.encode(packed.finish()?)),
+        ("code", BASE64_STANDARD.encode(packed)),
     ];
     let mut page = part("page.html")?;
     for (name, content) in parts {
