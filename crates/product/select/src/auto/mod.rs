@@ -35,6 +35,9 @@ const SPLITS: u32 = 3;
 const LAST: [usize; 2] = [12, 40];
 const OBJECTS_PER_CLUSTER: usize = 12;
 
+/// No more clusters than this leaves each so many objects are looked at unless they are asked for: pairs and single objects explain anything.
+const FEWEST: usize = 4;
+
 /// Numbers of clusters up to this one are tested for gaps: what is apart shows in few clusters.
 const TESTED: usize = 8;
 
@@ -48,7 +51,7 @@ const CUT: f64 = 1e-3;
 /// Neighbours that make the core of an object ([`DensityValidity`]).
 const NEIGHBOURS: usize = 5;
 
-/// Components that hold this share of the variance are looked at by Gaussians and for valleys.
+/// Components that hold this share of the variance are looked at by Gaussians.
 const VARIANCE: f64 = 0.9;
 
 /// Objects beyond which k-means learns from batches, and has fewer clusters.
@@ -168,7 +171,7 @@ pub fn choose_recipe<'a>(
         budget,
         monitor,
     };
-    let usual = (objects.len() / OBJECTS_PER_CLUSTER).clamp(LAST[0], LAST[1]);
+    let usual = (objects.len() / OBJECTS_PER_CLUSTER).clamp(look.few(), LAST[1]);
     let (first, mut last) = (range.0, range.1.unwrap_or(usual.max(range.0)));
     loop {
         let mut chosen = look.at(first..=last)?;
@@ -207,6 +210,11 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
+    /// The numbers of clusters up to this one are looked at whatever is asked for.
+    fn few(&self) -> usize {
+        LAST[0].min((self.values.nrows() / FEWEST).max(2))
+    }
+
     /// The choice among these numbers of clusters.
     fn at(&self, range: RangeInclusive<usize>) -> Result<AutoChoice, SelectError> {
         let objects = self.values.nrows();
@@ -216,7 +224,7 @@ impl Look<'_> {
         } else {
             // What one number is worth shows beside the others: the answer of a range is that of all numbers where it holds that.
             let subsample = Recipe::default().subsample;
-            let all = 2..=LAST[0].max(*range.end());
+            let all = 2..=self.few().max(*range.end());
             let allowed = numbers(&range, objects, subsample)?.0;
             (allowed, numbers(&all, objects, subsample)?.0)
         };
