@@ -65,7 +65,7 @@ def test_interrupts(programs, tmp_path, ignored):
     table = tmp_path / "table.csv"
     table.write_text("x,y,z\n" + "".join(f"{i % 97},{i * i % 89},{i * 7 % 83}\n" for i in range(6_000)))
     for at, program in enumerate(programs):
-        words = [program, "generate", table, "--base", "kmeans:400", "--base-k", "60", "-o", tmp_path / f"{at}.npz"]
+        words = [program, "generate", table, "--base", "kmeans:1600", "--base-k", "60", "-o", tmp_path / f"{at}.npz"]
         arrange = (lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)) if ignored else None
         child = subprocess.Popen(words, stderr=subprocess.PIPE, preexec_fn=arrange)
         time.sleep(1.5)
