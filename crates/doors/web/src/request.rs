@@ -131,7 +131,7 @@ impl Reading {
         Ok(self.table(Path::new(""))?.read)
     }
 
-    /// Whether they hold labels: several do, one as the command line shows it.
+    /// Whether they hold labels: several do, one as `choose-k` takes it.
     fn are_labels(&self, first: &Path) -> Result<bool, AppError> {
         if let Some(labels) = self.labels {
             return Ok(labels);
@@ -139,7 +139,7 @@ impl Reading {
         let kind = || FileKind::of(first, &self.read()?);
         Ok(
             self.files.len() > 1
-                || matches!(kind()?, FileKind::Ensemble(..) | FileKind::Either(..)),
+                || matches!(kind()?, FileKind::Ensemble(..)),
         )
     }
 }

@@ -37,16 +37,12 @@ pub(crate) fn choose_k(args: &ChooseArgs) -> Result<(), Failure> {
     unless_interrupted(|| "some numbers of clusters or references are missing".into())
 }
 
-/// What the file holds; columns without gaps that may be labels or numbers are taken as numbers, and that is said.
+/// What the file holds; columns that may be labels or numbers are taken as numbers, as by `run`, and that is said.
 fn source(args: &ChooseArgs, compute: &Compute) -> Result<Source, Failure> {
     let file = &args.table.table;
     let read = args.table.input().read.within(compute.budget);
     match FileKind::of(file, &read)? {
         FileKind::Ensemble(..) => Ok(Source::Ensemble),
-        // A table with gaps would be refused.
-        FileKind::Either(loaded, _) if loaded.ensemble.missing() > 0 && read.impute.is_none() => {
-            Ok(Source::Ensemble)
-        }
         FileKind::Either(..) => {
             let here = file.display();
             say(&format!(

@@ -153,6 +153,18 @@ impl Roles {
         self.of(Role::Data).collect()
     }
 
+    /// Whether a column of data is called as labels of a clustering are.
+    pub fn names_clusterings(&self) -> bool {
+        self.of(Role::Data)
+            .any(|at| words::is_clustering(&self.columns[at].name))
+    }
+
+    /// Whether a column was left out because it has more different values than clusters are expected.
+    pub fn left_out_measurements(&self) -> bool {
+        self.of(Role::Skipped)
+            .any(|at| self.columns[at].reason == Reason::Clusters)
+    }
+
     /// Positions of the columns of soft base clusterings, from 0.
     pub(crate) fn shares(&self) -> Vec<usize> {
         self.of(Role::Share).collect()

@@ -27,7 +27,8 @@ pub enum FileKind {
     Table,
     /// Base clusterings.
     Ensemble(Box<LoadedEnsemble>, Roles),
-    /// Columns of whole numbers from 0 or 1 without gaps: labels of base clusterings, or features that count or rank.
+    /// Columns of whole numbers from 0 or 1 that count through, and no name that says more: features that count or rank, or labels of base
+    /// clusterings.
     Either(Box<LoadedEnsemble>, Roles),
 }
 
@@ -68,10 +69,14 @@ impl FileKind {
             {
                 Ok(Self::Ensemble(Box::new(loaded), roles))
             }
+            // Categories beside measurements are a table, unless they are called as clusterings are.
+            Ok((_, roles)) if roles.left_out_measurements() && !roles.names_clusterings() => {
+                Ok(Self::Table)
+            }
             Ok((loaded, roles)) if looks_like_labels(&loaded.ensemble) => {
-                let words = has_words(&loaded.ensemble);
+                let labels = has_words(&loaded.ensemble) || roles.names_clusterings();
                 let loaded = Box::new(loaded);
-                Ok(if words {
+                Ok(if labels {
                     Self::Ensemble(loaded, roles)
                 } else {
                     Self::Either(loaded, roles)
@@ -177,5 +182,12 @@ mod tests {
         assert_eq!(kind("a,b\nx,1\nx,2\ny,1\ny,2\n"), "ensemble");
         assert_eq!(kind("a,b\nx,10\nx,30\ny,10\ny,70\n"), "table");
         assert_eq!(kind("a,b\n0,1\n0,2\n1,1\n1,2\n"), "either");
+        assert_eq!(kind("a,leiden_1\n0,1\n0,2\n1,1\n1,2\n"), "ensemble");
+        let rows = |first: &str| {
+            let rows = (0..40).map(|row| format!("p{row},{row}.5,{}\n", ["x", "y"][row % 2]));
+            format!("id,height,{first}\n{}", rows.collect::<String>())
+        };
+        assert_eq!(kind(&rows("colour")), "table");
+        assert_eq!(kind(&rows("louvain")), "ensemble");
     }
 }
