@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use crate::cases::{Case, parse};
 use crate::common::{Workplace, repository, shipped};
+use crate::methods::data;
 
 #[test]
 fn the_commands_of_the_readme_do_what_they_say() {
@@ -53,6 +54,40 @@ fn the_commands_of_the_guide_do_what_they_say() {
         tried += lines.len();
     }
     assert!(tried > 40, "{tried} commands were found");
+}
+
+/// Every cell of PEnCA whose table is at hand; the page says what H the first run has.
+#[test]
+fn the_commands_of_penca_s_cells_give_the_h_that_the_page_has() {
+    let text = std::fs::read_to_string(repository("docs/reproduction/penca.md")).expect("a page");
+    let cells: Vec<(&str, &str)> = text
+        .lines()
+        .filter_map(|line| line.split_once(" # H "))
+        .collect();
+    assert_eq!(cells.len(), 12);
+    let place = Workplace::new();
+    let mut tried = 0;
+    for (line, h) in cells {
+        let word = |word: &&str| word.ends_with(".csv");
+        let table = line.split_whitespace().find(word).expect("a table");
+        if !line.starts_with("partita synth") {
+            let Some(path) = data(table) else {
+                continue;
+            };
+            std::fs::copy(path, place.path(table)).expect("a copy");
+        }
+        let ended = place.shell(line);
+        assert_eq!(ended.code, Some(0), "{line}\n{}", ended.stderr);
+        let folder = line.rsplit(' ').next().expect("a folder");
+        let record = std::fs::read(place.path(folder).join("record.json")).expect("a record");
+        let record: serde_json::Value = serde_json::from_slice(&record).expect("JSON");
+        let found = record["methods"][0]["scores"]["h"]
+            .as_f64()
+            .expect("a number");
+        assert_eq!(format!("{found:.3}"), h, "{line}");
+        tried += 1;
+    }
+    assert!(tried >= 4, "{tried}");
 }
 
 #[test]
