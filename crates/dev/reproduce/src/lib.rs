@@ -11,6 +11,7 @@
 //! | [`Lab`] | data sets by name, base clusterings, consensus, CPU seconds: what a study measures with |
 //! | [`Results`], [`Stat`] | what was measured, by cell |
 //! | [`Published`], [`Comparison`], [`Verdict`] | the papers' numbers, and how ours stand to them |
+//! | [`items`] | what the papers have besides numbers, and the command that does it |
 //! | [`run`], [`check`], [`Scope`] | the engine |
 //! | [`optima`] | how near methods come to the best value of their objectives: `cargo xtask bench optima` |
 //!
@@ -23,6 +24,7 @@
 
 mod engine;
 mod error;
+mod items;
 mod lab;
 pub mod optima;
 mod page;
@@ -36,6 +38,7 @@ mod unit;
 
 pub use engine::{Interrupt, Report, check, pages, run, write_pages};
 pub use error::ReproduceError;
+pub use items::{Item, State, items};
 pub(crate) use lab::base_partition;
 pub use lab::{Data, Lab, classes, standardised};
 pub use page::{Grid, mean_sd};

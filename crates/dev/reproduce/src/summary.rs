@@ -88,7 +88,8 @@ pub fn summary(studies: &[(&dyn Study, Results)]) -> String {
         "# The papers' tables, reproduced\n\n\
          Written by `cargo xtask reproduce`; every number comes from the compressed CSV files under `raw/` (values to six digits, one row a data set,\n\
          setting, method, seed and measure; CPU seconds apart in `*-seconds.csv.gz`). `cargo xtask reproduce STUDY` measures what is missing\n\
-         there, `--check` measures a sample again and compares, `cargo xtask reproduce --pages` counts and writes the pages from what is there.\n\n",
+         there, `--check` measures a sample again and compares, `cargo xtask reproduce --pages` counts and writes the pages from what is there.\n\
+         What the papers have besides numbers is in [items.md](items.md), with the command that does it.\n\n",
     );
     let mut grid = Grid::new(
         "study | cells | exceeded | reached | missed | within one sd | not below the print | values | CPU s"

@@ -90,6 +90,23 @@ fn the_commands_of_penca_s_cells_give_the_h_that_the_page_has() {
     assert!(tried >= 4, "{tried}");
 }
 
+/// The items of the papers, from top to bottom in one folder; the table of KDD is not shipped.
+#[test]
+fn the_commands_of_the_papers_items_do_what_they_say() {
+    let text = std::fs::read_to_string(repository("docs/reproduction/items.md")).expect("items");
+    let place = Workplace::new();
+    std::fs::create_dir(place.path("datasets")).expect("a folder");
+    for data in ["iris.csv", "wine.csv"] {
+        std::fs::copy(shipped(data), place.path("datasets").join(data)).expect("a copy");
+    }
+    let lines = examples(&text, &["partita "]);
+    let (absent, lines): (Vec<_>, Vec<_>) = lines
+        .into_iter()
+        .partition(|line| line.contains("kddcup99"));
+    assert!(lines.len() > 70 && absent.len() == 1, "{}", lines.len());
+    lines.iter().for_each(|line| runs(&place, line));
+}
+
 #[test]
 fn the_examples_of_help_do_what_they_say() {
     let help = |arguments: &str| Workplace::new().run(arguments).fine();
