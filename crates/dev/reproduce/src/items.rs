@@ -116,7 +116,7 @@ const HEAD: &str = "\
 # The five papers, item by item\n\n\
 Written by `cargo xtask reproduce --pages` from `crates/dev/reproduce/published/items.csv`. An item is what a reader of the paper may want to do: a formula, a method, a data\n\
 set, a table, a claim. *Works*: the command under its number does it; a test runs all of them from top to bottom in a folder with `datasets/iris.csv` and `datasets/wine.csv`\n\
-(but the one of KDD, whose table is too large for a test). What it gives is compared with the print where a page of this folder does so. *Differs*: it is there, otherwise than printed. *Not tried*: nobody has compared it.\n\n";
+(that of KDD with fewer rows). What it gives is compared with the print where a page of this folder does so. *Differs*: it is there, otherwise than printed. *Not tried*: nobody has compared it.\n\n";
 
 #[cfg(test)]
 mod tests {

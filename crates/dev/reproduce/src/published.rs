@@ -124,6 +124,7 @@ impl Published {
     }
 
     /// The same, where a paper says of a whole table how many independent runs its numbers are the means of, and how many of ours share a draw.
+    #[must_use]
     pub fn with_runs(mut self, runs: impl Fn(&str) -> (u32, u32)) -> Self {
         for cell in &mut self.0 {
             let (theirs, together) = runs(&cell.table);

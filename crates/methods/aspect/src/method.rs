@@ -111,11 +111,16 @@ fn solve(
         Some(weights) => counts.weighted(weights, &copy_counts(source)?),
         None => counts,
     };
-    let guide = Guide { source, trees };
+    let guide = Guide {
+        source,
+        trees,
+        start: settings.start,
+        restarts: settings.restarts,
+    };
     let fits = progress.part(FITS);
     match problem.clusters {
         Clusters::Exactly(clusters) => {
-            let starts = guide.starts(&counts, clusters, settings, problem.seed, &fits);
+            let starts = guide.starts(&counts, clusters, problem.seed, &fits);
             penca(&counts, starts, settings, &fits)
         }
         Clusters::Auto => choose(&counts, &guide, problem.seed, settings, &fits),

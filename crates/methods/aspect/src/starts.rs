@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::aspects::Aspects;
 use crate::counts::DyadCounts;
-use crate::penca::PencaSettings;
 
 /// What EM starts from besides `restarts` random draws.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, SettingChoice)]
@@ -99,6 +98,9 @@ pub(crate) struct Guide<'a> {
     pub(crate) source: WeightedEnsemble<'a>,
     /// Trees of 1 − c/N by the name of their linkage, where they were grown.
     pub(crate) trees: Vec<(&'static str, Dendrogram)>,
+    pub(crate) start: StartFrom,
+    /// Random starts besides.
+    pub(crate) restarts: u32,
 }
 
 impl Guide<'_> {
@@ -107,7 +109,6 @@ impl Guide<'_> {
         &self,
         counts: &DyadCounts,
         clusters: usize,
-        settings: &PencaSettings,
         seed: Seed,
         monitor: &dyn Monitor,
     ) -> Vec<Start> {
@@ -116,11 +117,11 @@ impl Guide<'_> {
         for (name, tree) in &self.trees {
             starts.push(weighed(of_tree(name, tree, clusters, times), times));
         }
-        let random = settings.start == StartFrom::Random;
+        let random = self.start == StartFrom::Random;
         if starts.is_empty() && !random {
             starts = self.bases(counts, clusters, seed);
         }
-        let restarts = settings.restarts.max(u32::from(random));
+        let restarts = self.restarts.max(u32::from(random));
         let objects = counts.objects();
         for restart in 1..=u64::from(restarts) {
             if monitor.flow() == Flow::Stop && !starts.is_empty() {
