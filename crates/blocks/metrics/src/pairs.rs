@@ -16,7 +16,7 @@ pub struct PairCounts {
     pub neither: u64,
 }
 
-/// F1 in the three readings that the literature mixes up. See [`Contingency::f1_best_class`].
+/// F1 in the four readings that the literature mixes up. See [`Contingency::f1_best_class`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "passes", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -25,6 +25,9 @@ pub struct F1 {
     pub best_class: f64,
     /// [`Contingency::f1_best_cluster`].
     pub best_cluster: f64,
+    /// [`Contingency::f1_both`].
+    #[cfg_attr(feature = "passes", serde(default))]
+    pub both: f64,
     /// [`Contingency::f1_pairwise`].
     pub pairwise: f64,
 }
@@ -131,27 +134,47 @@ impl Contingency {
         best_f1(&self.transposed())
     }
 
-    /// All three readings of F1.
+    /// F1 of the precision of the found clusters (the mean share of each that its best class has) and the recall of the classes (the mean
+    /// share of each that its best found cluster has): what is left of the NBCE paper's formula when each mean has its own number. Clusters
+    /// of one object are pure, so that many small clusters have a high precision.
+    pub fn f1_both(&self) -> f64 {
+        harmonic(best_share(self), best_share(&self.transposed()))
+    }
+
+    /// All four readings of F1.
     pub fn f1(&self) -> F1 {
         F1 {
             best_class: self.f1_best_class(),
             best_cluster: self.f1_best_cluster(),
+            both: self.f1_both(),
             pairwise: self.f1_pairwise(),
         }
     }
 }
 
 fn best_f1(table: &Contingency) -> f64 {
-    let (mut precision, mut recall, mut live) = (0.0, 0.0, 0.0);
+    let (mut recall, mut live) = (0.0, 0.0);
     for run in table.entries().chunk_by(|a, b| a.row == b.row) {
-        let size = table.row_sizes()[run[0].row as usize] as f64;
-        precision += run.iter().map(|cell| cell.count).max().unwrap_or(0) as f64 / size;
         let share = |cell: &crate::contingency::Cell| {
             cell.count as f64 / table.column_sizes()[cell.column as usize] as f64
         };
         recall += run.iter().map(share).fold(0.0, f64::max);
         live += 1.0;
     }
-    let (precision, recall) = (precision / live, recall / live);
+    harmonic(best_share(table), recall / live)
+}
+
+/// The mean over the rows of the share of each that its largest cell has.
+fn best_share(table: &Contingency) -> f64 {
+    let (mut sum, mut live) = (0.0, 0.0);
+    for run in table.entries().chunk_by(|a, b| a.row == b.row) {
+        let size = table.row_sizes()[run[0].row as usize] as f64;
+        sum += run.iter().map(|cell| cell.count).max().unwrap_or(0) as f64 / size;
+        live += 1.0;
+    }
+    sum / live
+}
+
+fn harmonic(precision: f64, recall: f64) -> f64 {
     2.0 * precision * recall / (precision + recall)
 }

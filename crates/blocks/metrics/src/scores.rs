@@ -23,7 +23,7 @@ pub struct Scores {
     pub vi: f64,
     /// Purity of the found clusters.
     pub purity: f64,
-    /// F1 in three readings.
+    /// F1 in four readings.
     pub f1: F1,
     /// Fowlkes–Mallows index.
     pub fowlkes_mallows: f64,

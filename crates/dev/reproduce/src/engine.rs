@@ -308,6 +308,7 @@ pub fn pages(
         measured.push((*study, results));
     }
     files.push(("README.md".into(), summary(&measured)));
+    files.push(("items.md".into(), crate::items::page()));
     Ok(files)
 }
 

@@ -6,7 +6,8 @@ use crate::published::{Comparison, Sense, Verdict};
 use crate::{Results, Stat};
 
 /// What the signs mean; stands under tables with verdicts.
-pub(crate) const LEGEND: &str = "Published → ours (mean ± sd over seeds, the best single run in brackets). ▲ exceeded by more than one sd, = within one sd, ▼ not reached, \
+pub(crate) const LEGEND: &str = "Published → ours (mean ± sd over seeds, the best single run in brackets). = within two standard errors of the difference (the paper's from \
+its runs where it prints them, else as ours), ▲ exceeded by more, ▼ missed by more, \
 ∅ a value that no correct implementation can print, – not measured here.";
 
 /// What stands where there is no value.

@@ -14,12 +14,12 @@ pub enum Sense {
 /// How ours stands to a published number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Our mean is better by more than one standard deviation over seeds.
+    /// Our mean is better by more than two standard errors of the difference.
     Exceeded,
-    /// Within one standard deviation over seeds, or better.
-    Matched,
-    /// Worse by more than one standard deviation.
-    NotReached,
+    /// Within two standard errors of the difference.
+    Reached,
+    /// Worse by more than two standard errors of the difference.
+    Missed,
     /// No correct implementation can print that number.
     Impossible,
     /// Not measured here.
@@ -31,8 +31,8 @@ impl Verdict {
     pub fn sign(self) -> &'static str {
         match self {
             Self::Exceeded => "▲",
-            Self::Matched => "=",
-            Self::NotReached => "▼",
+            Self::Reached => "=",
+            Self::Missed => "▼",
             Self::Impossible => "∅",
             Self::Absent => "–",
         }
@@ -40,7 +40,7 @@ impl Verdict {
 
     /// Whether ours is as good or better.
     pub fn reached(self) -> bool {
-        matches!(self, Self::Exceeded | Self::Matched)
+        matches!(self, Self::Exceeded | Self::Reached)
     }
 }
 
@@ -59,8 +59,18 @@ pub struct PublishedCell {
     pub measure: String,
     /// The number.
     pub value: f64,
+    /// Half a unit of its last digit.
+    pub half: f64,
     /// Why ours differs, where that was found out; or `impossible: …`.
     pub note: String,
+    /// The independent runs that it is the mean of, where the paper says how many.
+    pub runs: Option<u32>,
+    /// Their standard deviation, where it is printed.
+    pub sd: Option<f64>,
+    /// How many of our runs share a draw and count as one.
+    pub together: u32,
+    /// Why it does not stand for itself: it repeats a printed number, or its data are drawn by us. Empty where it does.
+    pub apart: String,
 }
 
 /// All numbers of a paper.
@@ -68,30 +78,59 @@ pub struct PublishedCell {
 pub struct Published(Vec<PublishedCell>);
 
 impl Published {
-    /// Reads `table,data,setting,method,measure,value,note`; lines without a value (illegible, out of memory) are left out.
+    /// Reads `table,data,setting,method,measure,value,note`, and where they are there `runs`, `sd` and `apart`; lines without a
+    /// value (illegible, out of memory) are left out. The standard deviation may also stand in a line of its own, whose measure ends in ` sd`.
     ///
     /// # Panics
     /// If it is not such a table: it is part of the source.
     pub fn read(text: &str) -> Self {
         let mut reader = csv::Reader::from_reader(text.as_bytes());
-        let cells = reader
+        let names = reader.headers().expect("a line of names").clone();
+        let records = reader
             .records()
-            .map(|record| record.expect("published numbers are a CSV of seven columns"));
+            .map(|record| record.expect("published numbers are a CSV"));
         let cell = |record: csv::StringRecord| {
-            let [table, data, setting, method, measure, value, note] =
-                std::array::from_fn(|at| record.get(at).expect("seven columns").to_owned());
-            let value = value.parse().ok()?;
+            let of = |name: &str| {
+                let at = names.iter().position(|known| known == name)?;
+                record.get(at).filter(|text| !text.is_empty())
+            };
+            let text = |name| of(name).unwrap_or_default().to_owned();
+            let printed = of("value")?;
+            let decimals = printed.split('.').nth(1).map_or(0, str::len);
             Some(PublishedCell {
-                table,
-                data,
-                setting,
-                method,
-                measure,
-                value,
-                note,
+                table: text("table"),
+                data: text("data"),
+                setting: text("setting"),
+                method: text("method"),
+                measure: text("measure"),
+                value: printed.parse().ok()?,
+                half: 0.5 / 10_f64.powi(decimals as i32),
+                note: text("note"),
+                runs: of("runs").and_then(|runs| runs.parse().ok()),
+                sd: of("sd").and_then(|sd| sd.parse().ok()),
+                together: 1,
+                apart: text("apart"),
             })
         };
-        Self(cells.filter_map(cell).collect())
+        let mut cells: Vec<PublishedCell> = records.filter_map(cell).collect();
+        for at in 0..cells.len() {
+            let sd = format!("{} sd", cells[at].measure);
+            let like = |cell: &&PublishedCell| cell.measure == sd && cell.is_beside(&cells[at]);
+            if let Some(sd) = cells.iter().find(like).map(|cell| cell.value) {
+                cells[at].sd = Some(sd);
+            }
+        }
+        Self(cells)
+    }
+
+    /// The same, where a paper says of a whole table how many independent runs its numbers are the means of, and how many of ours share a draw.
+    #[must_use]
+    pub fn with_runs(mut self, runs: impl Fn(&str) -> (u32, u32)) -> Self {
+        for cell in &mut self.0 {
+            let (theirs, together) = runs(&cell.table);
+            (cell.runs, cell.together) = (Some(theirs), together);
+        }
+        self
     }
 
     /// The cells of one table.
@@ -141,20 +180,52 @@ impl PublishedCell {
         if self.note.starts_with("impossible") {
             return Verdict::Impossible;
         }
-        let ahead = if sense == Sense::More {
-            stat.mean - self.value
-        } else {
-            self.value - stat.mean
-        };
-        // Papers print three digits, or four of what is near 0.
-        let half = if self.value.abs() < 0.01 { 5e-5 } else { 5e-4 };
-        match ahead {
-            ahead if ahead > stat.sd + half => Verdict::Exceeded,
-            ahead if ahead >= -stat.sd - half => Verdict::Matched,
-            _ => Verdict::NotReached,
+        let far = ERRORS * self.error(stat) + self.half;
+        match self.ahead(stat, sense) {
+            ahead if ahead > far => Verdict::Exceeded,
+            ahead if ahead >= -far => Verdict::Reached,
+            _ => Verdict::Missed,
         }
     }
+
+    /// The standard error of the difference between our mean and theirs, which is taken for as sure as ours where the paper prints neither
+    /// its runs nor their deviation.
+    fn error(&self, ours: Stat) -> f64 {
+        let count = (ours.count as f64 / f64::from(self.together)).max(1.0);
+        let runs = self.runs.map_or(count, f64::from);
+        let sd = self.sd.unwrap_or(ours.sd);
+        (ours.sd.powi(2) / count + sd.powi(2) / runs).sqrt()
+    }
+
+    /// Whether our mean is at most one standard deviation over our seeds worse: the rule of earlier versions.
+    pub fn within_a_deviation(&self, ours: Stat, sense: Sense) -> bool {
+        self.ahead(ours, sense) >= -ours.sd - self.half
+    }
+
+    /// Whether our mean is, to the digits of the print, not below it (not above it where less is better).
+    pub fn not_below(&self, ours: Stat, sense: Sense) -> bool {
+        self.ahead(ours, sense) >= -self.half
+    }
+
+    fn ahead(&self, ours: Stat, sense: Sense) -> f64 {
+        if sense == Sense::More {
+            ours.mean - self.value
+        } else {
+            self.value - ours.mean
+        }
+    }
+
+    /// Whether both are of one row of a table.
+    fn is_beside(&self, other: &Self) -> bool {
+        let names = |cell: &Self| {
+            [&cell.table, &cell.data, &cell.setting, &cell.method].map(ToOwned::to_owned)
+        };
+        names(self) == names(other)
+    }
 }
+
+/// Standard errors within which two means are the same: 95 % of equal ones are.
+const ERRORS: f64 = 2.0;
 
 /// A published number and ours.
 #[derive(Clone, Debug, PartialEq)]
@@ -176,25 +247,46 @@ mod tests {
     use super::*;
     use crate::Unit;
 
+    fn results(values: &[f64]) -> Results {
+        let mut results = Results::default();
+        for (seed, value) in (0..).zip(values) {
+            let unit = Unit::new("iris", "a", seed, ["mm"]);
+            results.insert(unit.row("mm", "h", *value));
+        }
+        results
+    }
+
     #[test]
-    fn within_a_standard_deviation_is_a_match() {
-        let text = "table,data,setting,method,measure,value,note\nT1,iris,a,mm,h,.5,\nT1,iris,a,mm,h,×,out of memory\n";
+    fn two_standard_errors_of_the_difference_decide() {
+        let text = "table,data,setting,method,measure,value,note\nT1,iris,a,mm,h,.500,\nT1,iris,a,mm,h,×,out of memory\n";
         let published = Published::read(text);
         assert_eq!(published.table("T1").count(), 1);
-        for (values, verdict) in [
-            ([0.49, 0.47], Verdict::NotReached),
-            ([0.45, 0.53], Verdict::Matched),
-            ([0.5, 0.5], Verdict::Matched),
-            ([0.6, 0.61], Verdict::Exceeded),
+        // Deviation and error of the difference are .0141: reached within .0288.
+        for (values, verdict, before, not_below) in [
+            ([0.482, 0.462], Verdict::Reached, false, false),
+            ([0.46, 0.44], Verdict::Missed, false, false),
+            ([0.50, 0.48], Verdict::Reached, true, false),
+            ([0.50, 0.4994], Verdict::Reached, true, true),
+            ([0.538, 0.518], Verdict::Reached, true, true),
+            ([0.54, 0.52], Verdict::Exceeded, true, true),
         ] {
-            let mut results = Results::default();
-            for (seed, value) in (0..).zip(values) {
-                let unit = Unit::new("iris", "a", seed, ["mm"]);
-                results.insert(unit.row("mm", "h", value));
-            }
+            let compared = published.compare(&results(&values), |_| Sense::More, &["mm"]);
+            let Comparison {
+                published,
+                stat,
+                verdict: found,
+                ..
+            } = &compared[0];
+            let stat = stat.expect("two values");
+            assert_eq!(*found, verdict, "{values:?}");
             assert_eq!(
-                published.compare(&results, |_| Sense::More, &["mm"])[0].verdict,
-                verdict,
+                published.within_a_deviation(stat, Sense::More),
+                before,
+                "{values:?}"
+            );
+            assert_eq!(
+                published.not_below(stat, Sense::More),
+                not_below,
                 "{values:?}"
             );
         }
@@ -203,5 +295,34 @@ mod tests {
             (nothing[0].verdict, nothing[0].counts),
             (Verdict::Absent, false)
         );
+    }
+
+    #[test]
+    fn printed_runs_and_deviations_make_the_print_surer() {
+        let compared = |more: &str| {
+            let head = "table,data,setting,method,measure,value,note,runs\n";
+            Published::read(&format!("{head}T1,iris,a,mm,h,.5000,,{more}"))
+        };
+        let verdict = |published: Published| {
+            let results = results(&[0.485, 0.465, 0.485, 0.465]);
+            published.compare(&results, |_| Sense::More, &["mm"])[0].verdict
+        };
+        assert_eq!(verdict(compared("\n")), Verdict::Missed);
+        // One run of theirs is less sure, and so are our four where they are one draw; a printed deviation is theirs.
+        assert_eq!(verdict(compared("1\n")), Verdict::Reached);
+        assert_eq!(
+            verdict(compared("\n").with_runs(|_| (4, 4))),
+            Verdict::Reached
+        );
+        let printed = "\nT1,iris,a,mm,h sd,.0400,,\n";
+        assert_eq!(verdict(compared(printed)), Verdict::Reached);
+    }
+
+    #[test]
+    fn a_print_stands_for_what_rounds_to_it() {
+        let text = "table,data,setting,method,measure,value,note\nT2,iris,a,mm,h,.50,\n";
+        let compared =
+            Published::read(text).compare(&results(&[0.496, 0.496]), |_| Sense::More, &[]);
+        assert_eq!(compared[0].verdict, Verdict::Reached);
     }
 }

@@ -3,12 +3,13 @@
 use crate::{BaseK, BaseKind, BaseSpec, GenerateError, Recipe, Scale};
 
 /// Names of the recipes that [`Recipe::preset`] knows.
-pub const PRESETS: [&str; 8] = [
+pub const PRESETS: [&str; 9] = [
     "pcc-1",
     "pcc-2",
     "ssce",
     "nbce",
     "kdd",
+    "peace-2",
     "peace-text",
     "u-senc",
     "distances",
@@ -24,6 +25,7 @@ impl Recipe {
     /// | `ssce` | 20 k-means from random rows | classes | all |
     /// | `nbce` | 10 k-means from random rows | classes × 0.5, 0.75, 1, 1.5, 2 in turn, at least 2 | all |
     /// | `kdd` | 100 k-means from random rows on standardised columns | drawn from 2 to 10 | 0.5 |
+    /// | `peace-2` | the six of `pcc-2`, once with each number | 3 to 10, 15, 20 in turn (Table 1 of PEACE for iris and breast-cancer; of other sets it has others) | 0.9 |
     /// | `peace-text` | 100 k-means by the angle between rows (its ensemble 1a; for 1b take `kmeans-batch:100`) | drawn from ⌈√n/2⌉ to ⌈√n⌉ | all |
     /// | `distances` | 20 each of average, complete and Ward's link, PAM, spectral clustering of nearest neighbours; ours, for distances of all pairs | drawn from ⌈√n/2⌉ to ⌈√n⌉ | 0.9 |
     /// | `u-senc` | 20 U-SPEC (combine them by `hbgf`, as the paper does, or by `lwgp`) | drawn from 20 to 60 | all |
@@ -52,18 +54,18 @@ impl Recipe {
                 base: vec![BaseSpec::new(BaseKind::KMeansCosine, 100)],
                 ..all
             },
-            "pcc-2" => {
-                use BaseKind::{Average, Centroid, KMeansRandom, Single, Spectral, Ward};
-                let base = [Single, Average, Ward, Centroid, KMeansRandom, Spectral]
-                    .map(|kind| BaseSpec::new(kind, 10));
-                let base_k = multiples(classes, &[1.0, 1.5, 2.0, 2.5, 3.0]);
-                Self {
-                    base: base.into(),
-                    base_k,
-                    subsample: 0.9,
-                    ..all
-                }
-            }
+            "pcc-2" => Self {
+                base: six(10),
+                base_k: multiples(classes, &[1.0, 1.5, 2.0, 2.5, 3.0]),
+                subsample: 0.9,
+                ..all
+            },
+            "peace-2" => Self {
+                base: six(10),
+                base_k: BaseK::Turns((3..=10).chain([15, 20]).collect()),
+                subsample: 0.9,
+                ..all
+            },
             "ssce" => Self {
                 base: random(20),
                 base_k: BaseK::Turns(vec![classes]),
@@ -130,6 +132,14 @@ impl Recipe {
     }
 }
 
+/// The base clusterers of PCC's and PEACE's second kind of ensembles, so many runs of each.
+fn six(runs: usize) -> Vec<BaseSpec> {
+    use BaseKind::{Average, Centroid, KMeansRandom, Single, Spectral, Ward};
+    [Single, Average, Ward, Centroid, KMeansRandom, Spectral]
+        .map(|kind| BaseSpec::new(kind, runs))
+        .into()
+}
+
 /// Multiples of a number of classes, rounded, at least 2.
 fn multiples(classes: usize, factors: &[f64]) -> BaseK {
     BaseK::Turns(
@@ -157,10 +167,13 @@ mod tests {
             Recipe::preset("nbce", 10).unwrap().base_k.to_string(),
             "5,8,10,15,20"
         );
+        let turns = Recipe::preset("peace-2", 3).unwrap();
+        assert_eq!(turns.base_k.to_string(), "3,4,5,6,7,8,9,10,15,20");
+        assert_eq!((turns.base.len(), turns.runs()), (6, 60));
         let message = Recipe::preset("pcc-3", 2).unwrap_err().to_string();
         assert_eq!(
             message,
-            "there is no preset 'pcc-3'; choose from pcc-1, pcc-2, ssce, nbce, kdd, peace-text, u-senc, distances"
+            "there is no preset 'pcc-3'; choose from pcc-1, pcc-2, ssce, nbce, kdd, peace-2, peace-text, u-senc, distances"
         );
         assert_eq!(Recipe::preset("kdd", 0), Err(GenerateError::NoClusters));
     }

@@ -38,7 +38,7 @@ pub(crate) fn choose(
     let mut kept: Option<(f64, usize, FinishedRuns)> = None;
     for clusters in 1..=most {
         let seed = seed.child(clusters as u64);
-        let starts = guide.starts(counts, clusters, settings.restarts, seed, &progress);
+        let starts = guide.starts(counts, clusters, seed, &progress);
         check(counts, &starts, settings)?;
         let Some(finished) = run_all(counts, starts, settings, &progress) else {
             break;

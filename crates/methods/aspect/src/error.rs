@@ -41,6 +41,17 @@ pub enum AspectError {
     /// The evidence makes no tree to start from.
     #[error(transparent)]
     Tree(#[from] LinkageError),
+    /// A start that needs all pairs, where a sample is read.
+    #[error(
+        "start={start} cuts a tree of all pairs, and of {objects} objects a sample of the pairs is read: take all of them \
+         (pairs_per_object=0), or start=trees or start=random"
+    )]
+    SampledTree {
+        /// The start asked for.
+        start: &'static str,
+        /// Objects.
+        objects: usize,
+    },
     /// Somebody asked to stop before there was a model.
     #[error("stopped before the first model was fitted")]
     Interrupted,

@@ -38,7 +38,8 @@
 //! `partita run half-rings.csv --label label -k 2 -m penca --preset pcc-1 --seed 1` makes 100 and 300, with `--set restarts=6` the
 //! likelier 146 and 254. Over twelve sets and four kinds of ensembles EM from the cuts by single and by average link ends nearer to
 //! the classes on average (docs/reproduction/penca.md). It costs something on digits, and on ensembles that have single-link
-//! partitions among them (`pcc-2`). The starts were chosen by true labels. `restarts` adds random ones.
+//! partitions among them (`pcc-2`). The starts were chosen by true labels. `restarts` adds
+//! random ones, `start` takes one tree or none.
 //!
 //! # References
 //! Lourenço, Fred, Figueiredo: *A generative dyadic model for evidence accumulation clustering*, SIMBAD 2011.
@@ -63,4 +64,4 @@ pub use diagnostics::{Criteria, PencaChoice, PencaDiagnostics, PencaRestart};
 pub use error::AspectError;
 pub use method::PENCA;
 pub use penca::{PencaSettings, penca};
-pub use starts::Start;
+pub use starts::{Start, StartFrom};

@@ -27,14 +27,16 @@ pub static PENCA: Penca = Penca;
 #[derive(Debug)]
 pub struct Penca;
 
-/// Trees to start from, those of evidence accumulation: single link finds clusters of any shape, average link holds on where
-/// single link leaves the objects in a chain.
-const LINKAGES: [(&str, Linkage); 2] = [
-    ("single-link", Linkage::Single),
-    ("average-link", Linkage::Average),
-];
+/// What a tree to start from is called.
+fn name_of(linkage: Linkage) -> &'static str {
+    if linkage == Linkage::Single {
+        "single-link"
+    } else {
+        "average-link"
+    }
+}
 
-/// The most objects for which trees are grown to start from.
+/// The most objects for which trees are grown unless one is asked for.
 const TREE: usize = 5000;
 
 /// What to do when all pairs are too many.
@@ -78,14 +80,20 @@ fn solve(
     let progress = ProgressCounter::new(monitor, EVIDENCE + FITS);
     let evidence = progress.part(EVIDENCE);
     let mut trees = Vec::new();
+    let linkages = settings.start.linkages();
     let counts = if let Some(partners) = settings.sampled(objects) {
+        if let &[only] = linkages {
+            let start = name_of(only);
+            return Err(AspectError::SampledTree { start, objects });
+        }
         let wanted = (objects as u64 * u64::from(partners)).div_ceil(2);
         let seed = problem.seed.child(PAIRS);
         let pairs = SparseEvidence::sample(source, wanted, seed, budget, &evidence)?;
         DyadCounts::sparse(&pairs)
     } else {
         let pairs = CoAssociation::count(source, budget, &evidence)?;
-        for (name, linkage) in LINKAGES.into_iter().filter(|_| objects <= TREE) {
+        let grown = objects <= TREE || settings.start.needs_tree();
+        for &linkage in linkages.iter().filter(|_| grown) {
             if progress.flow() == Flow::Stop {
                 return Err(AspectError::Interrupted);
             }
@@ -94,7 +102,7 @@ fn solve(
                 (Linkage::Average, Some(times)) => link_weighted_f32(apart, times)?,
                 _ => link_f32(apart, objects, linkage)?,
             };
-            trees.push((name, tree));
+            trees.push((name_of(linkage), tree));
         }
         DyadCounts::dense(&pairs)
     };
@@ -103,11 +111,16 @@ fn solve(
         Some(weights) => counts.weighted(weights, &copy_counts(source)?),
         None => counts,
     };
-    let guide = Guide { source, trees };
+    let guide = Guide {
+        source,
+        trees,
+        start: settings.start,
+        restarts: settings.restarts,
+    };
     let fits = progress.part(FITS);
     match problem.clusters {
         Clusters::Exactly(clusters) => {
-            let starts = guide.starts(&counts, clusters, settings.restarts, problem.seed, &fits);
+            let starts = guide.starts(&counts, clusters, problem.seed, &fits);
             penca(&counts, starts, settings, &fits)
         }
         Clusters::Auto => choose(&counts, &guide, problem.seed, settings, &fits),
@@ -131,7 +144,8 @@ impl Method for Penca {
             let sample = SparseEvidence::bytes(size.objects, size.base_clusterings, pairs.0, true);
             Saturating(sample) + pairs * Saturating(12)
         } else {
-            let tree = Saturating(if size.objects <= TREE { 2 } else { 0 });
+            let grown = size.objects <= TREE || settings.start.needs_tree();
+            let tree = Saturating(if grown { 2 } else { 0 });
             let triangles = CoAssociation::bytes(size.objects, size.base_clusterings, true);
             let square = DyadCounts::bytes(size.objects, size.base_clusterings);
             Saturating(triangles) + Saturating(square) + n * n * tree

@@ -1,13 +1,47 @@
 //! Initializations of EM: cuts of trees, base clusterings, Dirichlet draws.
 
 use partita_core::ndarray::Array2;
-use partita_core::{Dendrogram, Flow, LabelStart, Monitor, Seed, WeightedEnsemble};
+use partita_core::{Dendrogram, Flow, LabelStart, Monitor, Seed, SettingChoice, WeightedEnsemble};
 use partita_kmeans::labels::quick_partition;
-use partita_linkage::cut;
+use partita_linkage::{Linkage, cut};
 use rand_distr::{Distribution, Exp1};
+use serde::{Deserialize, Serialize};
 
 use crate::aspects::Aspects;
 use crate::counts::DyadCounts;
+
+/// What EM starts from besides `restarts` random draws.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, SettingChoice)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum StartFrom {
+    /// The cuts of both trees; where none is grown, k-means on label rows and base clusterings.
+    #[default]
+    Trees,
+    /// The cut by single link, which finds clusters of any shape.
+    SingleLink,
+    /// The cut by average link, which holds on where single link leaves the objects in a chain.
+    AverageLink,
+    /// Draws from Dirichlet(1) alone, one at least.
+    Random,
+}
+
+impl StartFrom {
+    /// The trees that are cut.
+    pub(crate) fn linkages(self) -> &'static [Linkage] {
+        match self {
+            Self::Trees => &[Linkage::Single, Linkage::Average],
+            Self::SingleLink => &[Linkage::Single],
+            Self::AverageLink => &[Linkage::Average],
+            Self::Random => &[],
+        }
+    }
+
+    /// Whether there is nothing else to start from than a tree.
+    pub(crate) fn needs_tree(self) -> bool {
+        matches!(self, Self::SingleLink | Self::AverageLink)
+    }
+}
 
 /// A start and what to call it.
 #[derive(Clone, Debug)]
@@ -64,16 +98,17 @@ pub(crate) struct Guide<'a> {
     pub(crate) source: WeightedEnsemble<'a>,
     /// Trees of 1 − c/N by the name of their linkage, where they were grown.
     pub(crate) trees: Vec<(&'static str, Dendrogram)>,
+    pub(crate) start: StartFrom,
+    /// Random starts besides.
+    pub(crate) restarts: u32,
 }
 
 impl Guide<'_> {
-    /// A cut of every tree, or base clusterings where there is none, and `restarts` random starts; fewer of these once the monitor asks to
-    /// stop.
+    /// A cut of every tree, or base clusterings where there is none, and the random starts; fewer of these once the monitor asks to stop.
     pub(crate) fn starts(
         &self,
         counts: &DyadCounts,
         clusters: usize,
-        restarts: u32,
         seed: Seed,
         monitor: &dyn Monitor,
     ) -> Vec<Start> {
@@ -82,12 +117,14 @@ impl Guide<'_> {
         for (name, tree) in &self.trees {
             starts.push(weighed(of_tree(name, tree, clusters, times), times));
         }
-        if starts.is_empty() {
+        let random = self.start == StartFrom::Random;
+        if starts.is_empty() && !random {
             starts = self.bases(counts, clusters, seed);
         }
+        let restarts = self.restarts.max(u32::from(random));
         let objects = counts.objects();
         for restart in 1..=u64::from(restarts) {
-            if monitor.flow() == Flow::Stop {
+            if monitor.flow() == Flow::Stop && !starts.is_empty() {
                 break;
             }
             let name = format!("dirichlet {restart}");

@@ -256,3 +256,50 @@ fn what_does_not_fit_is_refused() {
         assert!(Aspects::new(shares, members.view()).is_err());
     }
 }
+
+/// The starts of a run, in their order.
+fn starts(ensemble: &Ensemble, settings: &[&str]) -> Vec<String> {
+    let outcome = found(ensemble, Clusters::Exactly(3), settings);
+    let details = serde_json::to_value(&outcome.details).unwrap();
+    let restarts = details["restarts"].as_array().unwrap();
+    let names = restarts
+        .iter()
+        .map(|run| run["start"].as_str().unwrap().to_owned());
+    names.collect()
+}
+
+#[test]
+fn em_starts_where_it_is_told_to() {
+    let ensemble = partita_conformance::draw(Seed::new(3), 0.1).ensemble;
+    assert_eq!(starts(&ensemble, &[]), ["single-link", "average-link"]);
+    assert_eq!(starts(&ensemble, &["start=single-link"]), ["single-link"]);
+    assert_eq!(
+        starts(&ensemble, &["start=average-link", "restarts=1"]),
+        ["average-link", "dirichlet 1"]
+    );
+    assert_eq!(starts(&ensemble, &["start=random"]), ["dirichlet 1"]);
+    assert_eq!(
+        starts(&ensemble, &["start=random", "restarts=2"]),
+        ["dirichlet 1", "dirichlet 2"]
+    );
+    // The likelihood of both trees is that of the better one.
+    let value = |settings: &[&str]| {
+        let outcome = found(&ensemble, Clusters::Exactly(3), settings);
+        outcome.objective.unwrap().value
+    };
+    let each = ["start=single-link", "start=average-link"].map(|start| value(&[start]));
+    assert_eq!(value(&[]), each[0].max(each[1]));
+}
+
+#[test]
+fn a_tree_is_refused_where_a_sample_of_the_pairs_is_read() {
+    let ensemble = partita_conformance::draw(Seed::new(3), 0.0).ensemble;
+    let mut problem = Problem::new(&ensemble, Clusters::Exactly(3));
+    problem.settings = SettingMap::parse(&["start=average-link", "pairs_per_object=3"]).unwrap();
+    let message = consense(&PENCA, &problem, &Silent).unwrap_err().to_string();
+    assert!(
+        message.contains("start=average-link cuts a tree of all pairs"),
+        "{message}"
+    );
+    assert!(message.contains("pairs_per_object=0"), "{message}");
+}

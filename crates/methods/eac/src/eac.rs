@@ -23,7 +23,13 @@ use crate::evidence::{Dissimilarities, unit};
 /// With weights of base clusterings c and N are sums of weights. An object of weight w is w objects in one place.
 ///
 /// Objects with the same label row merge first, at height 0; the tree is then built over fragments that weigh as
-/// many objects as they stand for. All sums are of whole numbers, so that the order of anything changes nothing.
+/// many objects as they stand for. All sums are of whole numbers, so that rounding decides no tie.
+///
+/// # Ties
+/// Of pairs of clusters that are equally near those merge first that hold the earliest object, and of these those whose other cluster does
+/// ([`link_rows`]). A method gets its objects in an order of their label rows, so that what ties is decided alike however a table is sorted.
+/// SciPy's `linkage` takes ties in the order of its chain of neighbours, which depends on the order of the objects: another tree, as
+/// right as this one. Under complete link a tie decides which pairs above it are nearest at all: one tied height can move many objects.
 ///
 /// # Errors
 /// [`EacError`] when the tree does not fit the budget, or the monitor asks to stop before it is there.
@@ -154,7 +160,7 @@ pub static EAC_COMPLETE: Eac = Eac {
     linkage: Linkage::Complete,
     info: &info(
         "eac-complete",
-        "complete link on how often objects are together; compact clusters, each pair of which was together",
+        "complete link on how often objects are together; compact clusters, each pair of which was together; ties by the label rows, not by the order of objects",
     ),
 };
 

@@ -127,7 +127,7 @@ fn flat(scores: &Scores) -> Vec<f64> {
     } = *scores;
     let f1 = &scores.f1;
     let mut all = vec![h, ari, ami, vi, purity, fowlkes_mallows];
-    all.extend([f1.best_class, f1.best_cluster, f1.pairwise]);
+    all.extend([f1.best_class, f1.best_cluster, f1.both, f1.pairwise]);
     all.extend(nmi(scores));
     all
 }
@@ -195,7 +195,7 @@ fn symmetric_indices_are_symmetric_and_f1_swaps() {
         let (a, b) = drawn(seed);
         let here = Scores::of(&a, &b).unwrap();
         let there = Scores::of(&b, &a).unwrap();
-        let exact = |s: &Scores| [s.h, s.ari, s.f1.pairwise];
+        let exact = |s: &Scores| [s.h, s.ari, s.f1.pairwise, s.f1.both];
         assert_eq!(exact(&here), exact(&there));
         assert_eq!(here.f1.best_class, there.f1.best_cluster);
         assert_eq!(here.f1.best_cluster, there.f1.best_class);
@@ -214,7 +214,7 @@ fn duplicating_every_object_keeps_the_indices_that_are_shares() {
         });
         let [here, there] = [(&a, &b), (&twice_a, &twice_b)].map(|(a, b)| {
             let s = Scores::of(a, b).unwrap();
-            let f1 = [s.f1.best_class, s.f1.best_cluster];
+            let f1 = [s.f1.best_class, s.f1.best_cluster, s.f1.both];
             [&[s.h, s.vi, s.purity, s.nmi.min, s.nmi.geometric], &f1[..]].concat()
         });
         assert_abs_diff_eq!(&here[..], &there[..], epsilon = 1e-12);
@@ -256,6 +256,14 @@ fn single_clusters_and_singletons_follow_the_documented_conventions() {
         [0.5, 0.0, 0.0, 0.0, 0.5]
     );
     assert_eq!([s.f1.best_class, s.f1.best_cluster], [2.0 / 3.0; 2]);
+    // The cluster found is half one class; all of every class is in it.
+    assert_eq!(s.f1.both, 2.0 / 3.0);
+    // Pure clusters, each half a class; then a mixed one beside a pure one: precision (2/3 + 1) / 2, recall (1 + 1/2) / 2.
+    assert_eq!(scores(&apart, &halves).f1.both, 2.0 / 3.0);
+    let mixed = Partition::new(vec![0, 0, 0, 1], 2).unwrap();
+    let (precision, recall) = (5.0 / 6.0, 3.0 / 4.0);
+    let both = 2.0 * precision * recall / (precision + recall);
+    assert_abs_diff_eq!(scores(&mixed, &halves).f1.both, both, epsilon = 1e-15);
     let s = scores(&apart, &halves);
     assert_eq!(
         [s.h, s.ari, s.fowlkes_mallows, s.purity],

@@ -9,7 +9,7 @@ use partita::{Ensemble, EnsembleBuilder, Outcome, Partition, Seed};
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
-use super::tables::{SLACK, f1_both};
+use super::tables::SLACK;
 use crate::page::{LEGEND, dash};
 use crate::published::Verdict;
 use crate::{
@@ -166,7 +166,7 @@ impl Study for Nbce {
         let mut all = published().compare(results, sense, &[COMPARED]);
         for comparison in all
             .iter_mut()
-            .filter(|c| c.counts && c.verdict == Verdict::NotReached)
+            .filter(|c| c.counts && c.verdict == Verdict::Missed)
         {
             comparison.published.note = why(results, &comparison.published);
         }
@@ -389,7 +389,7 @@ impl<'a> Bench<'a> {
             ("f1", table.f1_best_class()),
             ("f1 classes", table.f1_best_cluster()),
             ("h", table.accuracy()),
-            (F1, f1_both(&table)),
+            (F1, table.f1_both()),
             ("f1 pairwise", table.f1_pairwise()),
         ])
     }

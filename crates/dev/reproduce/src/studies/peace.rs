@@ -1,7 +1,7 @@
 //! PEACE (2013): the data sets of Table 1 (Figure 3).
 
 use anyhow::Result;
-use partita::generate::{BaseK, BaseKind, BaseSpec, Recipe};
+use partita::generate::{BaseK, BaseSpec, Recipe};
 
 use super::tables;
 use crate::{Grid, Lab, Results, Row, Scope, Study, Unit};
@@ -28,7 +28,6 @@ const METHODS: [&str; 4] = ["peace", "baum-eagon", "eac-single", "eac-average"];
 
 /// Ensemble (1), or ensemble (2) with every number of clusters once for each clusterer.
 fn recipe(ensemble: &str, data: &str, classes: usize) -> Result<Recipe> {
-    use BaseKind::{Average, Centroid, KMeansRandom, Single, Spectral, Ward};
     if ensemble == ENSEMBLES[0] {
         return Ok(Recipe::preset(ensemble, classes)?);
     }
@@ -36,10 +35,9 @@ fn recipe(ensemble: &str, data: &str, classes: usize) -> Result<Recipe> {
         .iter()
         .find(|(name, _)| *name == data)
         .map_or(&[][..], |(_, ks)| ks);
-    let mut recipe = Recipe::preset("pcc-2", classes)?;
-    recipe.base = [Single, Average, Ward, Centroid, KMeansRandom, Spectral]
-        .map(|kind: BaseKind| BaseSpec::new(kind, ks.len()))
-        .into();
+    let mut recipe = Recipe::preset("peace-2", classes)?;
+    let runs = |spec: &BaseSpec| BaseSpec::new(spec.kind, ks.len());
+    recipe.base = recipe.base.iter().map(runs).collect();
     recipe.base_k = BaseK::Turns(ks.to_vec());
     Ok(recipe)
 }

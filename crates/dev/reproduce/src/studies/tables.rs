@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use partita::Ensemble;
-use partita::metrics::{Contingency, Scores};
+use partita::metrics::Scores;
 
 use crate::page::dash;
 use crate::{Data, Grid, Lab, Results, Row, SECONDS, Unit};
@@ -95,24 +95,4 @@ pub(super) fn means(
         grid.row(std::iter::once(format!("`{method}`")).chain(measures.iter().map(mean)));
     }
     grid.finish()
-}
-
-/// Harmonic mean of the mean share of every cluster found that its best class has, and the mean share of every class that
-/// its best cluster has.
-pub(super) fn f1_both(table: &Contingency) -> f64 {
-    let mut clusters = vec![0.0f64; table.row_sizes().len()];
-    let mut classes = vec![0.0f64; table.column_sizes().len()];
-    for (row, column, count) in table.cells() {
-        let [of_cluster, of_class] = [table.row_sizes()[row], table.column_sizes()[column]]
-            .map(|size| count as f64 / size as f64);
-        clusters[row] = clusters[row].max(of_cluster);
-        classes[column] = classes[column].max(of_class);
-    }
-    let mean = |best: &[f64]| {
-        let live = best.iter().filter(|share| **share > 0.0).count();
-        best.iter().sum::<f64>() / live as f64
-    };
-    let precision = mean(&clusters);
-    let recall = mean(&classes);
-    2.0 * precision * recall / (precision + recall)
 }

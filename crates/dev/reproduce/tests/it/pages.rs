@@ -30,6 +30,32 @@ fn pages_are_what_the_raw_values_give() {
     }
 }
 
+/// What the README says of the tables is what the raw values give.
+#[test]
+fn the_readme_says_how_many_cells_are_reached() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
+    let scope = Scope {
+        seeds: 5,
+        quick: false,
+    };
+    let written = pages(STUDIES, &root, scope).unwrap();
+    let (_, summary) = written
+        .iter()
+        .find(|(name, _)| name == "README.md")
+        .unwrap();
+    let sentence = summary
+        .lines()
+        .find(|line| line.starts_with("Of "))
+        .unwrap();
+    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let words: Vec<&str> = readme.split_whitespace().collect();
+    let readme = words.join(" ");
+    assert!(
+        readme.contains(sentence),
+        "README.md has to say: {sentence}"
+    );
+}
+
 #[test]
 fn sentences_hold_no_measured_number() {
     for study in STUDIES {

@@ -386,13 +386,14 @@ pub(crate) struct DoctorArgs {
 #[command(after_help = "\
 Examples:
   partita synth half-rings -n 400 --seed 1 -o half-rings.csv
+  partita synth pcc-gaussians --ensemble drawn.npz --soft truth.csv -o t.csv
   partita synth --list")]
 pub(crate) struct SynthArgs {
     /// The family to draw from; --list shows them.
     #[arg(value_name = "FAMILY", required_unless_present = "list")]
     pub(crate) name: Option<String>,
     /// List the families by group, with their usual number of objects.
-    #[arg(long, conflicts_with_all = ["name", "objects", "output", "soft", "set"])]
+    #[arg(long, conflicts_with_all = ["name", "objects", "output", "soft", "ensemble", "set"])]
     pub(crate) list: bool,
     /// Number of objects; the family's usual if not given.
     #[arg(short = 'n', long, value_name = "N")]
@@ -409,6 +410,13 @@ pub(crate) struct SynthArgs {
     /// Where the true probabilities of a mixture go (object,p0,p1,…).
     #[arg(long, value_name = "SOFT.csv")]
     pub(crate) soft: Option<PathBuf>,
+    /// Where base clusterings go that are drawn from the true probabilities of a mixture, an object's cluster each time anew, as in the PCC
+    /// paper.
+    #[arg(long, value_name = "ENSEMBLE")]
+    pub(crate) ensemble: Option<PathBuf>,
+    /// How many of them are drawn.
+    #[arg(long, value_name = "M", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..), requires = "ensemble")]
+    pub(crate) draws: u32,
     /// Replace the output if it exists.
     #[arg(long)]
     pub(crate) force: bool,

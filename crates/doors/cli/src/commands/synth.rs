@@ -5,7 +5,7 @@ use std::path::Path;
 use partita::Seed;
 use partita::extend::SettingMap;
 use partita::files::{self, LabelColumn, Table};
-use partita::synth::{Family, SynthSettings, Synthetic, families, synthesise};
+use partita::synth::{Family, SynthSettings, Synthetic, draw_ensemble, families, synthesise};
 
 use crate::args::SynthArgs;
 use crate::failure::Failure;
@@ -15,7 +15,7 @@ pub(crate) fn synth(args: &SynthArgs) -> Result<(), Failure> {
     let (Some(name), Some(output)) = (&args.name, &args.output) else {
         return print(&list());
     };
-    let outputs = [output].into_iter().chain(&args.soft);
+    let outputs = [output].into_iter().chain(&args.soft).chain(&args.ensemble);
     check_outputs(outputs, None::<&Path>, args.force)?;
     let settings: SynthSettings = SettingMap::parse(&args.set)?.apply()?;
     let usual = families()
@@ -28,13 +28,21 @@ pub(crate) fn synth(args: &SynthArgs) -> Result<(), Failure> {
         &settings,
     )
     .map_err(|error| Failure::input(error.to_string()))?;
-    if let Some(path) = &args.soft {
-        let soft = made.soft.as_ref().ok_or_else(|| {
+    let soft = |flag: &str| {
+        made.soft.as_ref().ok_or_else(|| {
             Failure::input(format!(
-                "'{name}' is not a mixture and has no true probabilities; leave --soft out"
+                "'{name}' is not a mixture and has no true probabilities; leave {flag} out"
             ))
-        })?;
-        files::write_soft(path, None, soft.rows())?;
+        })
+    };
+    if let Some(path) = &args.soft {
+        files::write_soft(path, None, soft("--soft")?.rows())?;
+    }
+    if let Some(path) = &args.ensemble {
+        let seed = Seed::new(args.seed).child(DRAWS);
+        let drawn = draw_ensemble(soft("--ensemble")?, args.draws as usize, seed);
+        let drawn = drawn.map_err(|error| Failure::input(error.to_string()))?;
+        files::write_ensemble(path, &drawn, None)?;
     }
     let table = table(made);
     files::write_table(output, &table)?;
@@ -45,6 +53,9 @@ pub(crate) fn synth(args: &SynthArgs) -> Result<(), Failure> {
     ));
     Ok(())
 }
+
+/// The child of the seed that draws base clusterings: points are drawn from the seed itself and its first children.
+const DRAWS: u64 = u64::MAX;
 
 /// The points with their clusters as a column `label`.
 fn table(made: Synthetic) -> Table {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use crate::cases::{Case, parse};
 use crate::common::{Workplace, repository, shipped};
+use crate::methods::data;
 
 #[test]
 fn the_commands_of_the_readme_do_what_they_say() {
@@ -53,6 +54,66 @@ fn the_commands_of_the_guide_do_what_they_say() {
         tried += lines.len();
     }
     assert!(tried > 40, "{tried} commands were found");
+}
+
+/// Every cell of PEnCA whose table is at hand; the page says what H the first run has.
+#[test]
+fn the_commands_of_penca_s_cells_give_the_h_that_the_page_has() {
+    let text = std::fs::read_to_string(repository("docs/reproduction/penca.md")).expect("a page");
+    let cells: Vec<(&str, &str)> = text
+        .lines()
+        .filter_map(|line| line.split_once(" # H "))
+        .collect();
+    assert_eq!(cells.len(), 12);
+    let place = Workplace::new();
+    let mut tried = 0;
+    for (line, h) in cells {
+        let word = |word: &&str| word.contains(".csv");
+        let table = line.split_whitespace().find(word).expect("a table");
+        if !line.starts_with("partita synth") {
+            let Some(path) = data(table) else {
+                continue;
+            };
+            std::fs::copy(path, place.path(table)).expect("a copy");
+        }
+        let ended = place.shell(line);
+        assert_eq!(ended.code, Some(0), "{line}\n{}", ended.stderr);
+        let folder = line.rsplit(' ').next().expect("a folder");
+        let record = std::fs::read(place.path(folder).join("record.json")).expect("a record");
+        let record: serde_json::Value = serde_json::from_slice(&record).expect("JSON");
+        let found = record["methods"][0]["scores"]["h"]
+            .as_f64()
+            .expect("a number");
+        assert_eq!(format!("{found:.3}"), h, "{line}");
+        tried += 1;
+    }
+    assert!(tried >= 4, "{tried}");
+}
+
+/// The items of the papers, from top to bottom in one folder; of KDD fewer rows than the page has.
+#[test]
+fn the_commands_of_the_papers_items_do_what_they_say() {
+    let text = std::fs::read_to_string(repository("docs/reproduction/items.md")).expect("items");
+    let place = Workplace::new();
+    std::fs::create_dir(place.path("datasets")).expect("a folder");
+    for data in ["iris.csv", "wine.csv"] {
+        std::fs::copy(shipped(data), place.path("datasets").join(data)).expect("a copy");
+    }
+    let lines = examples(&text, &["partita "]);
+    assert!(lines.len() > 80, "{}", lines.len());
+    let (kdd, lines): (Vec<_>, Vec<_>) = lines
+        .into_iter()
+        .partition(|line| line.contains("kddcup99"));
+    lines.iter().for_each(|line| runs(&place, line));
+    let page = std::fs::read_to_string(repository("docs/reproduction/kdd.md")).expect("a page");
+    let line = kdd.first().expect("the command of KDD");
+    let (command, _) = line.split_once(" -o ").expect("an output");
+    assert!(page.contains(command), "kdd.md does not have {command}");
+    let table = "kddcup99-10percent.csv.gz";
+    if let Some(path) = data(table) {
+        std::fs::copy(path, place.path(table)).expect("a copy");
+        runs(&place, &line.replace("40000", "200"));
+    }
 }
 
 #[test]

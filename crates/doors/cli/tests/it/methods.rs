@@ -146,7 +146,7 @@ fn the_best_of_several_methods_is_chosen_in_the_open() {
 const MOST_ROWS: usize = 6000;
 
 /// A set that is shipped, or lies in the folder that the machine names; none where there is no such folder.
-fn data(file: &str) -> Option<PathBuf> {
+pub(crate) fn data(file: &str) -> Option<PathBuf> {
     let here = repository("datasets").join(file);
     if here.exists() {
         return Some(here);

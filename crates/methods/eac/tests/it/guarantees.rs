@@ -5,7 +5,9 @@ use partita_core::{
     Clusters, Consensus, Ensemble, MemoryBudget, Partition, Problem, ProblemSize, Seed, Silent,
 };
 use partita_core::{Outcome, consense};
-use partita_eac::{EAC_AVERAGE, EAC_SINGLE, LWEA, LweaSettings, bytes, eac, lwea, lwea_bytes};
+use partita_eac::{
+    EAC_AVERAGE, EAC_COMPLETE, EAC_SINGLE, LWEA, LweaSettings, bytes, eac, lwea, lwea_bytes,
+};
 use partita_linkage::Linkage;
 use partita_metrics::Contingency;
 use rand::RngExt;
@@ -36,6 +38,47 @@ fn cuts_agree_with_an_independent_implementation() {
         let h = Contingency::new(&partition, &truth).unwrap().accuracy();
         let near = (h - expected["H"].as_f64().unwrap()).abs() < 1e-12;
         assert!(near, "{name}: {h}");
+    }
+}
+
+/// Seven pairs are 1 apart, so that the tree is a matter of the rule. Of these four orders SciPy 1.17.1 makes three partitions
+/// (`fcluster(linkage(squareform(3 - c), "complete"), 2, "maxclust")`).
+#[test]
+fn ties_of_complete_link_have_a_rule_and_no_order_of_objects() {
+    let columns = [[2, 1, 2, 1, 2, 1], [0, 1, 1, 1, 2, 2], [2, 0, 2, 2, 2, 2]];
+    let ordered = |order: [usize; 6]| {
+        let column = |(u, column): (usize, &[u32; 6])| {
+            (format!("u{u}"), order.map(|i| Some(column[i])).to_vec())
+        };
+        ensemble(columns.iter().enumerate().map(column))
+    };
+    let orders = [
+        [0, 1, 2, 3, 4, 5],
+        [5, 4, 3, 2, 1, 0],
+        [2, 3, 0, 1, 5, 4],
+        [4, 1, 5, 0, 3, 2],
+    ];
+    let two = Clusters::Exactly(2);
+    let direct = |order| {
+        let budget = MemoryBudget::UNLIMITED;
+        let tree = eac(&ordered(order), two, Linkage::Complete, budget, &Silent).unwrap();
+        tree.partition.by_appearance().labels().to_vec()
+    };
+    // By the rule 0 and 2, then 4 with both, then 1 and 3 merge at 1; at 2 both of these are as near to 5, and 0 is the earlier.
+    assert_eq!(direct(orders[0]), [0, 1, 0, 1, 0, 0]);
+    // From the last on 5 and 4, then 3 and 2 merge at 1; 5 and 4 are then 2 from 3 and 2, and 0 from both: 1 is left alone.
+    assert_eq!(direct(orders[1]), [0, 0, 0, 0, 1, 0]);
+    let as_given = |order: [usize; 6]| {
+        let outcome = found(&EAC_COMPLETE, &ordered(order), two);
+        let mut labels = [0; 6];
+        for (&i, &label) in order.iter().zip(outcome.partition.labels()) {
+            labels[i] = label;
+        }
+        Partition::from_values(&labels).by_appearance()
+    };
+    let first = as_given(orders[0]);
+    for order in orders {
+        assert_eq!(as_given(order), first, "{order:?}");
     }
 }
 

@@ -173,7 +173,7 @@ pub(super) fn on(base: &str, cell: &PublishedCell) -> String {
 
 /// Says in the note of a number that is not reached what other readings have: on the same ensembles, or else on others.
 pub(super) fn explained(results: &Results, comparison: &mut Comparison) {
-    if comparison.verdict != Verdict::NotReached {
+    if comparison.verdict != Verdict::Missed {
         return;
     }
     let cell = &comparison.published;
