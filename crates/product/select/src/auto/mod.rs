@@ -55,8 +55,8 @@ const NEIGHBOURS: usize = 5;
 /// Components that hold this share of the variance are looked at by Gaussians.
 const VARIANCE: f64 = 0.9;
 
-/// The part of a step over which values are spread to rate clusters; all of it would hide the groups of a table of zeros and ones. Gaps are looked
-/// for between values that are spread over the whole step: between two that follow each other there is none.
+/// The part of a step over which values are spread to rate clusters: with all of it half of the tables of answers with groups would be told as one
+/// cluster, with none of it tables of zeros and ones fall into as many clusters as are looked at.
 const SPREAD: f64 = 0.5;
 
 /// Objects beyond which k-means learns from batches, and has fewer clusters.
@@ -132,8 +132,7 @@ pub struct AutoRow {
 /// classification likelihood, nats an object). Likelihood and silhouette both grow when clusters that are no Gaussians are cut into pieces; the
 /// silhouette counts against, so that what is left is what Gaussians explain beyond compactness.
 ///
-/// Where values of a column repeat (answers from 1 to 5, counts, zeros and ones), clusters are rated by values spread over half of the smallest step,
-/// and gaps looked for in values spread over all of it.
+/// Where values of a column repeat (answers from 1 to 5, counts, zeros and ones), clusters are rated by values spread over half of the smallest step.
 ///
 /// There are several clusters if, for some K up to 8, [neighbouring clusters have a gap between them](gap_test) at the level .05; or if, with no
 /// cluster of less than 5 % of the objects, clusters lie further from each other than they are torn (validity above −0.1), or k-means has a
@@ -171,11 +170,10 @@ pub fn choose_recipe<'a>(
         values = HotDeck::new(values.view(), &gaps).draw(seed.child(6));
     }
     let scaled = scale(values.view(), how);
-    let [rated, tested] = [SPREAD, 1.0].map(|part| unrounded(&scaled, part, seed.child(7)));
+    let rated = unrounded(&scaled, seed.child(7));
     let look = Look {
         values: &scaled,
         rated: &rated,
-        tested: &tested,
         gaps: &gaps,
         how,
         of: n,
@@ -213,8 +211,6 @@ struct Look<'a> {
     values: &'a Array2<f64>,
     /// The same, values that repeat spread over a part of their steps: clusters are rated by these.
     rated: &'a Array2<f64>,
-    /// The same, values that repeat spread over their whole steps: gaps between clusters are tested on these.
-    tested: &'a Array2<f64>,
     gaps: &'a [(u32, u32)],
     /// How they were scaled.
     how: Scale,
@@ -457,7 +453,7 @@ impl Trial<'_> {
         let labels: Vec<Option<u32>> = partition.labels().iter().copied().map(Some).collect();
         let settings = GapTestSettings::default();
         let found = match gap_test(
-            self.look.tested.view(),
+            self.look.rated.view(),
             &labels,
             self.seed.child(3),
             &settings,
@@ -477,7 +473,7 @@ impl Trial<'_> {
 
 /// The values, those of a column that repeats some spread over a part of the step they were rounded to, the smallest difference between two of them:
 /// rows that are equal because of rounding would be the best of clusters.
-fn unrounded(values: &Array2<f64>, part: f64, seed: Seed) -> Array2<f64> {
+fn unrounded(values: &Array2<f64>, seed: Seed) -> Array2<f64> {
     let mut values = values.clone();
     for (at, mut column) in values.columns_mut().into_iter().enumerate() {
         let mut sorted = column.to_vec();
@@ -490,7 +486,7 @@ fn unrounded(values: &Array2<f64>, part: f64, seed: Seed) -> Array2<f64> {
         }
         let mut rng = seed.child(at as u64).rng();
         for value in &mut column {
-            *value += part * step * (rng.random::<f64>() - 0.5);
+            *value += SPREAD * step * (rng.random::<f64>() - 0.5);
         }
     }
     values
@@ -637,9 +633,8 @@ mod tests {
             let seed = Seed::new(seed);
             choose_recipe(answers.view(), range, Scale::Auto, seed, budget, &Silent).unwrap()
         };
-        let found =
-            [(1, 1), (1, 2), (3, 1), (3, 2)].map(|(groups, seed)| of(groups, seed).clusters);
-        assert_eq!(found, [1, 1, 3, 3]);
+        let found = [(1, 2), (3, 1), (3, 2)].map(|(groups, seed)| of(groups, seed).clusters);
+        assert_eq!(found, [1, 3, 3]);
     }
 
     #[test]
