@@ -192,6 +192,16 @@ impl Graph {
         self.links.neighbours.len() / 2
     }
 
+    /// Every edge once (smaller vertex, larger, weight); the first of each vertex is that to itself, of weight 0 where there is none.
+    pub fn entries(&self) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
+        self.loops.iter().enumerate().flat_map(|(vertex, &own)| {
+            let others = self.links.of(vertex).filter(move |&(u, _)| u > vertex);
+            std::iter::once((vertex, own))
+                .chain(others)
+                .map(move |(u, weight)| (vertex, u, weight))
+        })
+    }
+
     /// The strength of every vertex, n: the sum of the weights of its edges, of an edge to itself twice.
     pub fn strengths(&self) -> Vec<f64> {
         let of = |(vertex, own): (usize, &f64)| {

@@ -8,7 +8,7 @@ type Edge = (usize, usize, f64);
 
 fn run(graph: &Graph, settings: &LeidenSettings, seed: u64) -> Leiden {
     let progress = ProgressCounter::new(&Silent, 1);
-    leiden(graph, settings, Seed::new(seed), &progress).unwrap()
+    leiden(graph, settings, Seed::new(seed), &progress).expect("nobody says stop")
 }
 
 fn settings(objective: Objective, resolution: f64) -> LeidenSettings {
