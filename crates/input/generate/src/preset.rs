@@ -3,7 +3,7 @@
 use crate::{BaseK, BaseKind, BaseSpec, GenerateError, Recipe, Scale};
 
 /// Names of the recipes that [`Recipe::preset`] knows.
-pub const PRESETS: [&str; 8] = [
+pub const PRESETS: [&str; 9] = [
     "pcc-1",
     "pcc-2",
     "ssce",
@@ -12,6 +12,7 @@ pub const PRESETS: [&str; 8] = [
     "peace-text",
     "u-senc",
     "distances",
+    "graph",
 ];
 
 impl Recipe {
@@ -26,6 +27,7 @@ impl Recipe {
     /// | `kdd` | 100 k-means from random rows on standardised columns | drawn from 2 to 10 | 0.5 |
     /// | `peace-text` | 100 k-means by the angle between rows (its ensemble 1a; for 1b take `kmeans-batch:100`) | drawn from ⌈√n/2⌉ to ⌈√n⌉ | all |
     /// | `distances` | 20 each of average, complete and Ward's link, PAM, spectral clustering of nearest neighbours; ours, for distances of all pairs | drawn from ⌈√n/2⌉ to ⌈√n⌉ | 0.9 |
+    /// | `graph` | 100 Leiden, at resolutions drawn from 0.1 to 2; ours, for graphs | as the resolution says | all |
     /// | `u-senc` | 20 U-SPEC (combine them by `hbgf`, as the paper does, or by `lwgp`) | drawn from 20 to 60 | all |
     ///
     /// # Differences from the papers
@@ -93,6 +95,10 @@ impl Recipe {
                     ..Self::default()
                 }
             }
+            "graph" => Self {
+                base: vec![BaseSpec::new(BaseKind::Leiden, 100)],
+                ..all
+            },
             "u-senc" => {
                 let base = vec![BaseSpec::new(BaseKind::Uspec, 20)];
                 Self {
@@ -160,7 +166,7 @@ mod tests {
         let message = Recipe::preset("pcc-3", 2).unwrap_err().to_string();
         assert_eq!(
             message,
-            "there is no preset 'pcc-3'; choose from pcc-1, pcc-2, ssce, nbce, kdd, peace-text, u-senc, distances"
+            "there is no preset 'pcc-3'; choose from pcc-1, pcc-2, ssce, nbce, kdd, peace-text, u-senc, distances, graph"
         );
         assert_eq!(Recipe::preset("kdd", 0), Err(GenerateError::NoClusters));
     }
