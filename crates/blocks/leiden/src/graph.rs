@@ -1,6 +1,6 @@
 //! Graphs: every vertex's neighbours one after the other.
 
-use crate::Objective;
+use crate::objective::Objective;
 
 /// Weights outside of these bounds are refused: products of their sums would not be finite numbers, or 0.
 const WEIGHTS: std::ops::RangeInclusive<f64> = 1e-100..=1e100;

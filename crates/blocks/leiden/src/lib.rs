@@ -29,7 +29,9 @@
 mod graph;
 mod leiden;
 mod moves;
+mod objective;
 mod refinement;
 
 pub use graph::{Graph, GraphError};
-pub use leiden::{Leiden, LeidenSettings, Objective, leiden};
+pub use leiden::{Leiden, leiden};
+pub use objective::{LeidenSettings, Objective};

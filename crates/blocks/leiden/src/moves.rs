@@ -5,7 +5,7 @@ use rand::Rng;
 use rand::seq::SliceRandom;
 
 use crate::graph::{Graph, Links};
-use crate::{LeidenSettings, Objective};
+use crate::objective::{LeidenSettings, Objective};
 
 /// A move must gain more than this share of what it gives up, or rounding could move vertices to and fro.
 const LEAST_GAIN: f64 = 1e-11;
@@ -101,6 +101,21 @@ pub(crate) fn shuffled(n: usize, rng: &mut impl Rng) -> Vec<u32> {
     let mut order: Vec<u32> = (0..n as u32).collect();
     order.shuffle(rng);
     order
+}
+
+/// Numbers labels below n anew in the order of their first vertices; how many there are.
+pub(crate) fn number(labels: &mut [u32]) -> usize {
+    let mut new = vec![u32::MAX; labels.len()];
+    let mut count = 0;
+    for label in labels {
+        let to = &mut new[*label as usize];
+        if *to == u32::MAX {
+            *to = count;
+            count += 1;
+        }
+        *label = *to;
+    }
+    count as usize
 }
 
 /// Weights of a vertex's edges to each group that it has edges to.

@@ -4,7 +4,7 @@ use partita_core::ProgressCounter;
 use rand::{Rng, RngExt};
 
 use crate::graph::Links;
-use crate::moves::{GroupLinks, Masses, shuffled};
+use crate::moves::{GroupLinks, Masses, number, shuffled};
 
 /// What counts as well connected may miss the bound by this share of it, which rounding does.
 const SLACK: f64 = 1e-10;
@@ -91,7 +91,7 @@ pub(crate) fn refine(
         }
         near.clear();
     }
-    let count = crate::leiden::number(&mut labels);
+    let count = number(&mut labels);
     Some((labels, count))
 }
 

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use partita::generate::{Durable, Recipe};
 use partita::{Clusters, Seed};
 use partita_app::{
-    AppError, InputTable, NamedGraph, Observer, json_text, make_ensemble, merge_files, parse_part, recipe_from,
-    recipe_with,
+    AppError, InputTable, NamedGraph, Observer, json_text, make_ensemble, merge_files, parse_part,
+    recipe_from, recipe_with,
 };
 use pyo3::prelude::*;
 
