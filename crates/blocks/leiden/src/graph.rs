@@ -35,7 +35,7 @@ pub enum GraphError {
     },
     /// Not a weight.
     #[error(
-        "edge {edge} ({a} to {b}) weighs {weight}; a weight is a number from {} to {}, or 0 for no edge",
+        "edge {edge} ({a} to {b}) weighs {weight}; a weight is a number from {:e} to {:e}, or 0 for no edge",
         WEIGHTS.start(),
         WEIGHTS.end()
     )]
