@@ -136,8 +136,10 @@ impl InputTable<'static> {
     ) -> Result<(Self, Roles), AppError> {
         if input.pairs == Some(PairsOf::Graph) {
             let graph = NamedGraph::read(input, budget)?;
-            let mut roles = Roles::default();
-            roles.objects = graph.graph.vertices() as u64;
+            let roles = Roles {
+                objects: graph.graph.vertices() as u64,
+                ..Roles::default()
+            };
             return Ok((Self::Graph(graph), roles));
         }
         let (table, roles) = files::load_table(&input.file, &input.options(budget))?;
