@@ -1,11 +1,12 @@
 //! Leiden base clusterings: one graph of nearest neighbours, or a given one, clustered at many resolutions.
 //!
 //! The graph has the pairs of rows in which either is among the 15 nearest of the other, with the affinities of spectral clustering. It is
-//! made once; a run on a share of the rows clusters the part of the graph between them.
+//! made once; a run on half of the rows or more clusters the part of the graph between them.
 
 use std::borrow::Cow;
 
 use partita_core::Stopped;
+use partita_core::ndarray::Array2;
 use partita_kmeans::UNLABELLED;
 use partita_leiden::{Graph, LeidenSettings, leiden};
 use rayon::prelude::*;
@@ -29,26 +30,49 @@ pub(crate) fn bytes(values: &TableView<'_>, rows: u64, columns: u64) -> u64 {
     }
 }
 
-/// The base clusterings of plans of one kind that see the same columns.
+/// Below this share of the objects too few neighbours of a row are left in a run: it then has a graph of its own.
+const LEAST_SHARE: f64 = 0.5;
+
+/// Whether one graph of all rows serves every run.
+pub(crate) fn shares_graph(recipe: &Recipe) -> bool {
+    !recipe.alters_columns() && recipe.subsample >= LEAST_SHARE
+}
+
+/// The base clusterings of plans of one kind that see the same columns and, where they do not share a graph, rows.
 pub(crate) fn leidens(plans: &[Plan], context: &RunContext<'_>) -> Result<Vec<Option<BaseRun>>> {
-    let Some(graph) = neighbours(&plans[0], context)? else {
+    let (recipe, sight) = (context.sight.recipe, context.sight);
+    let shared = shares_graph(recipe);
+    let (members, rows) = if shared {
+        (Vec::new(), sight.columns(&plans[0]))
+    } else {
+        sight.rows(&plans[0])
+    };
+    let Some(graph) = neighbours(rows, plans[0].kind, context)? else {
         return Ok(vec![None; plans.len()]);
     };
-    let recipe = context.sight.recipe;
-    let one = |plan: &Plan| run(&graph, recipe, plan, context.sink);
+    let one = |plan: &Plan| {
+        if shared {
+            run(&graph, recipe, plan, context.sink)
+        } else {
+            clustered(&graph, sight.values.nrows(), &members, plan, context.sink)
+        }
+    };
     plans.par_iter().map(one).collect()
 }
 
-/// The graph of the nearest neighbours of all rows; none where it is stopped.
-fn neighbours(plan: &Plan, context: &RunContext<'_>) -> Result<Option<Graph>> {
+/// The graph of the nearest neighbours of rows; none where it is stopped.
+fn neighbours(
+    mut rows: Array2<f64>,
+    kind: BaseKind,
+    context: &RunContext<'_>,
+) -> Result<Option<Graph>> {
     let (sight, progress) = (context.sight, context.sink.progress);
-    let mut rows = sight.columns(plan);
     let n = rows.nrows();
     let keep = NEIGHBOURS.min(n - 1);
     let near = if sight.distances {
         nearest_of_distances(&rows, keep, progress)
     } else {
-        if plan.kind == BaseKind::LeidenCosine {
+        if kind == BaseKind::LeidenCosine {
             for mut row in rows.outer_iter_mut() {
                 let length = row.dot(&row).sqrt();
                 row /= if length > 0.0 { length } else { 1.0 };
@@ -84,8 +108,19 @@ pub(crate) fn run(
     } else {
         Cow::Owned(graph.induced(&members))
     };
+    clustered(&seen, n, &members, plan, sink)
+}
+
+/// One run of Leiden on a graph of some of n objects; none where it is stopped.
+fn clustered(
+    graph: &Graph,
+    n: usize,
+    members: &[usize],
+    plan: &Plan,
+    sink: Sink<'_>,
+) -> Result<Option<BaseRun>> {
     let settings = LeidenSettings::default().with_resolution(plan.resolution);
-    let Some(found) = leiden(&seen, &settings, plan.seed, sink.progress) else {
+    let Some(found) = leiden(graph, &settings, plan.seed, sink.progress) else {
         return Ok(None);
     };
     if found.clusters > usize::from(UNLABELLED) {
@@ -96,7 +131,7 @@ pub(crate) fn run(
         });
     }
     let labels = found.labels.into_iter().map(|label| label as u16);
-    let mut made = BaseRun::of_members(n, &members, labels, Stopped::Converged);
+    let mut made = BaseRun::of_members(n, members, labels, Stopped::Converged);
     made.iterations = found.rounds;
     Ok(Some(sink.kept(plan, made)))
 }

@@ -311,7 +311,7 @@ fn densely(context: &RunContext<'_>, plans: &[&Plan]) -> Result<Numbered> {
     let groups: Vec<&[Plan]> = rest
         .chunk_by(|a, b| {
             // Of the columns as they are one graph serves every sample.
-            let one_graph = a.kind.by_resolution() && !recipe.alters_columns();
+            let one_graph = a.kind.by_resolution() && leiden::shares_graph(recipe);
             a.kind == b.kind && (one_graph || a.sample == b.sample)
         })
         .collect();
