@@ -78,7 +78,7 @@ pub fn read_edges(path: &Path, options: &ReadOptions) -> Result<EdgeList, FileEr
                 text.trim().parse::<f64>().map_err(|_| {
                     let (row, text) = (row + 1, shown(text));
                     let reason =
-                        format!(", row {row}: {text} is no weight; write a number from 0 up");
+                        format!(", row {row}: '{text}' is no weight; write a number from 0 up");
                     FileError::content(path, reason)
                 })
             };
